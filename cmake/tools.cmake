@@ -1,0 +1,21 @@
+# ccache and a fast linker, where they are installed; sanitizers and coverage on request.
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+    set(CMAKE_CXX_COMPILER_LAUNCHER
+        ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=1
+        CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
+endif()
+
+find_program(LLD NAMES ld.lld ld.lld-14 ld.lld-22)
+if(LLD)
+    add_link_options(-fuse-ld=lld)
+endif()
+
+if(TESSERA_SANITIZE)
+    add_compile_options(-fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer -g1)
+    add_link_options(-fsanitize=${TESSERA_SANITIZE})
+endif()
+if(TESSERA_COVERAGE)
+    add_compile_options(--coverage -O0)
+    add_link_options(--coverage)
+endif()

@@ -1,0 +1,49 @@
+#pragma once
+#include "base/str.h"
+#include <source_location>
+#include <stdexcept>
+#include <string>
+
+namespace tessera {
+
+// Where the user wrote something, for messages. Made from std::source_location; empty if unknown.
+struct Location {
+    const char *file = "";
+    uint32_t line = 0;
+
+    Location() = default;
+    Location(const char *file, uint32_t line) : file(file), line(line) {}
+    Location(const std::source_location &at) : file(at.file_name()), line(at.line()) {}
+    bool known() const { return line != 0; }
+};
+
+// "file.cpp:12", without the folders; empty if unknown.
+std::string to_string(const Location &at);
+
+// Every failure is one of the three below; the type says whose mistake it is.
+class Error : public std::runtime_error {
+public:
+    using std::runtime_error::runtime_error;
+};
+
+// The program or schedule, as written, cannot be compiled. The user can fix it.
+class CompileError : public Error {
+public:
+    using Error::Error;
+    CompileError(const Location &at, const std::string &what);
+};
+
+// A compiled pipeline failed when it ran: a buffer does not fit, memory ran out, ...
+class RuntimeError : public Error {
+public:
+    using Error::Error;
+};
+
+// The compiler broke its own rules. The user cannot fix it; please report it.
+class InternalError : public Error {
+public:
+    explicit InternalError(const std::string &what,
+                           std::source_location at = std::source_location::current());
+};
+
+}  // namespace tessera

@@ -1,0 +1,44 @@
+#include "base/large_stack.h"
+#include "base/error.h"
+#include <exception>
+#include <pthread.h>
+
+namespace tessera {
+namespace {
+
+constexpr size_t stack_bytes = size_t(1) << 30;
+thread_local bool on_large_stack = false;
+
+struct Job {
+    const std::function<void()> &f;
+    std::exception_ptr error;
+};
+
+void *run(void *argument) {
+    Job &job = *static_cast<Job *>(argument);
+    on_large_stack = true;
+    try {
+        job.f();
+    } catch (...) {
+        job.error = std::current_exception();
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+void run_on_large_stack(const std::function<void()> &f) {
+    if (on_large_stack) return f();
+    Job job{f, nullptr};
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setstacksize(&attributes, stack_bytes);
+    pthread_t thread;
+    int failed = pthread_create(&thread, &attributes, run, &job);
+    pthread_attr_destroy(&attributes);
+    if (failed) return f();  // no room for such a stack: the ordinary one may do
+    pthread_join(thread, nullptr);
+    if (job.error) std::rethrow_exception(job.error);
+}
+
+}  // namespace tessera

@@ -1,0 +1,40 @@
+#include "base/large_stack.h"
+#include "base/error.h"
+#include "base/ref.h"
+#include <doctest/doctest.h>
+
+using namespace tessera;
+
+namespace {
+
+struct Link : RefCounted {
+    Ref<Link> next;
+};
+
+int depth_of(int n) { return n == 0 ? 0 : 1 + depth_of(n - 1); }
+
+}  // namespace
+
+TEST_CASE("a chain of a million objects is destroyed without recursion") {
+    Ref<Link> head;
+    for (int i = 0; i < 1000000; i++) {
+        auto link = make_ref<Link>();
+        link->next = head;
+        head = link;
+    }
+    CHECK(head->use_count() == 1);
+    head = nullptr;
+    CHECK_FALSE(head);
+}
+
+TEST_CASE("a large stack holds a recursion that the ordinary one does not, and passes errors on") {
+    int depth = 0;
+    run_on_large_stack([&] { depth = depth_of(2000000); });
+    CHECK(depth == 2000000);
+    CHECK_THROWS_AS(run_on_large_stack([] { throw CompileError("x"); }), CompileError);
+}
+
+TEST_CASE("closest_match finds a likely misspelling and nothing far off") {
+    CHECK(closest_match("compute_rot", {"compute_at", "compute_root"}) == "compute_root");
+    CHECK(closest_match("zzz", {"compute_at"}).empty());
+}
