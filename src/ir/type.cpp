@@ -1,0 +1,102 @@
+#include "ir/type.h"
+#include "base/str.h"
+#include <cmath>
+#include <limits>
+
+namespace tessera {
+namespace {
+
+// Bits of significand of a floating type, the implicit one included.
+int significand_bits(Type t) {
+    if (t.is_bfloat()) return 8;
+    return t.bits() == 64 ? 53 : t.bits() == 32 ? 24 : 11;
+}
+
+int exponent_bits(Type t) {
+    if (t.is_bfloat()) return 8;
+    return t.bits() == 64 ? 11 : t.bits() == 32 ? 8 : 5;
+}
+
+bool fits_exactly(Type t, uint64_t magnitude) {
+    if (t == Float(16).with_lanes(t.lanes()) && magnitude > 65504) return false;
+    while (magnitude && magnitude % 2 == 0) magnitude /= 2;
+    return magnitude < (uint64_t(1) << significand_bits(t));
+}
+
+}  // namespace
+
+bool Type::can_represent(Type other) const {
+    if (lanes() != other.lanes()) return false;
+    if (*this == other) return true;
+    if (is_int()) {
+        return (other.is_int() && other.bits() <= bits()) ||
+               (other.is_uint() && other.bits() < bits());
+    }
+    if (is_uint()) return other.is_uint() && other.bits() <= bits();
+    if (!is_any_float()) return false;
+    if (other.is_any_float()) {
+        return significand_bits(other) <= significand_bits(*this) &&
+               exponent_bits(other) <= exponent_bits(*this);
+    }
+    int magnitude_bits = other.bits() - other.is_int();
+    return other.is_int_or_uint() && magnitude_bits <= significand_bits(*this) &&
+           magnitude_bits < (1 << (exponent_bits(*this) - 1));
+}
+
+bool Type::can_represent(int64_t value) const {
+    if (is_int()) return value >= min_int() && value <= max_int();
+    if (is_uint()) return value >= 0 && uint64_t(value) <= max_uint();
+    if (!is_any_float()) return false;
+    return fits_exactly(*this, value < 0 ? 0 - uint64_t(value) : uint64_t(value));
+}
+
+bool Type::can_represent(uint64_t value) const {
+    if (is_int()) return value <= uint64_t(max_int());
+    if (is_uint()) return value <= max_uint();
+    return is_any_float() && fits_exactly(*this, value);
+}
+
+bool Type::can_represent(double value) const {
+    if (is_int()) {
+        return value >= -std::ldexp(1.0, bits() - 1) && value < std::ldexp(1.0, bits() - 1) &&
+               value == std::floor(value);
+    }
+    if (is_uint()) {
+        return value >= 0 && value < std::ldexp(1.0, bits()) && value == std::floor(value);
+    }
+    if (!is_any_float()) return false;
+    if (bits() == 64 || std::isnan(value) || std::isinf(value)) return true;
+    if (bits() == 32) return double(float(value)) == value;
+    if (is_bfloat()) return double(float(bfloat16_t(value))) == value;
+    return double(float(float16_t(value))) == value;
+}
+
+int64_t Type::min_int() const {
+    return is_int() ? std::numeric_limits<int64_t>::min() >> (64 - bits()) : 0;
+}
+
+int64_t Type::max_int() const {
+    if (is_int()) return std::numeric_limits<int64_t>::max() >> (64 - bits());
+    return bits() == 64 ? std::numeric_limits<int64_t>::max() : int64_t(max_uint());
+}
+
+uint64_t Type::max_uint() const {
+    return is_int() ? uint64_t(max_int()) : ~uint64_t(0) >> (64 - bits());
+}
+
+std::ostream &operator<<(std::ostream &out, const Type &t) {
+    if (!t.defined()) return out << "<no type>";
+    switch (t.code()) {
+    case TypeCode::Int: out << "int" << t.bits(); break;
+    case TypeCode::UInt: t.is_bool() ? out << "bool" : out << "uint" << t.bits(); break;
+    case TypeCode::Float: out << "float" << t.bits(); break;
+    case TypeCode::BFloat: out << "bfloat" << t.bits(); break;
+    case TypeCode::Handle: out << "handle"; break;
+    }
+    if (t.is_vector()) out << 'x' << t.lanes();
+    return out;
+}
+
+std::string to_string(const Type &t) { return str(t); }
+
+}  // namespace tessera

@@ -1,0 +1,91 @@
+#pragma once
+#include "base/float16.h"
+#include <cstdint>
+#include <ostream>
+#include <string>
+#include <type_traits>
+
+namespace tessera {
+
+// The values are those of the runtime's tessera_type_t.
+enum class TypeCode : uint8_t { Int = 0, UInt = 1, Float = 2, Handle = 3, BFloat = 4 };
+
+// The type of a value: `lanes` elements of `bits` bits each. Bool is UInt(1).
+struct Type {
+    TypeCode type_code = TypeCode::Handle;
+    uint8_t element_bits = 0;  // 0: no type
+    uint16_t lane_count = 1;
+
+    constexpr Type() = default;
+    constexpr Type(TypeCode code, int bits, int lanes = 1)
+        : type_code(code), element_bits(uint8_t(bits)), lane_count(uint16_t(lanes)) {}
+
+    constexpr TypeCode code() const { return type_code; }
+    constexpr int bits() const { return element_bits; }
+    constexpr int lanes() const { return lane_count; }
+    constexpr int bytes() const { return (element_bits + 7) / 8; }  // of one element
+
+    constexpr bool defined() const { return element_bits != 0; }
+    constexpr bool is_int() const { return type_code == TypeCode::Int; }
+    constexpr bool is_uint() const { return type_code == TypeCode::UInt; }
+    constexpr bool is_int_or_uint() const { return is_int() || is_uint(); }
+    constexpr bool is_float() const { return type_code == TypeCode::Float; }
+    constexpr bool is_bfloat() const { return type_code == TypeCode::BFloat; }
+    constexpr bool is_any_float() const { return is_float() || is_bfloat(); }
+    constexpr bool is_handle() const { return type_code == TypeCode::Handle; }
+    constexpr bool is_bool() const { return is_uint() && element_bits == 1; }
+    constexpr bool is_scalar() const { return lane_count == 1; }
+    constexpr bool is_vector() const { return lane_count != 1; }
+
+    constexpr Type with_lanes(int lanes) const { return {type_code, element_bits, lanes}; }
+    constexpr Type with_bits(int bits) const { return {type_code, bits, lane_count}; }
+    constexpr Type with_code(TypeCode code) const { return {code, element_bits, lane_count}; }
+    constexpr Type element_of() const { return with_lanes(1); }
+    constexpr Type widen() const { return with_bits(element_bits * 2); }
+    constexpr Type narrow() const { return with_bits(element_bits / 2); }
+
+    // Whether every value of `other` is one of this type's.
+    bool can_represent(Type other) const;
+    bool can_represent(int64_t value) const;
+    bool can_represent(uint64_t value) const;
+    bool can_represent(double value) const;
+    // Smallest and largest value of an integer type; UInt(64)'s maximum only fits max_uint.
+    int64_t min_int() const;
+    int64_t max_int() const;
+    uint64_t max_uint() const;
+
+    friend constexpr bool operator==(const Type &, const Type &) = default;
+};
+
+constexpr Type Int(int bits, int lanes = 1) { return {TypeCode::Int, bits, lanes}; }
+constexpr Type UInt(int bits, int lanes = 1) { return {TypeCode::UInt, bits, lanes}; }
+constexpr Type Float(int bits, int lanes = 1) { return {TypeCode::Float, bits, lanes}; }
+constexpr Type BFloat(int bits, int lanes = 1) { return {TypeCode::BFloat, bits, lanes}; }
+constexpr Type Bool(int lanes = 1) { return UInt(1, lanes); }
+constexpr Type Handle(int lanes = 1) { return {TypeCode::Handle, 64, lanes}; }
+
+// "int32", "uint8x16", "float32", "bfloat16", "bool", "handle".
+std::ostream &operator<<(std::ostream &out, const Type &t);
+std::string to_string(const Type &t);
+
+// The Type of a C++ type: type_of<uint8_t>() is UInt(8). Pointers are handles.
+template<typename T>
+constexpr Type type_of() {
+    using U = std::remove_cv_t<T>;
+    if constexpr (std::is_same_v<U, bool>) {
+        return Bool();
+    } else if constexpr (std::is_same_v<U, float16_t>) {
+        return Float(16);
+    } else if constexpr (std::is_same_v<U, bfloat16_t>) {
+        return BFloat(16);
+    } else if constexpr (std::is_floating_point_v<U>) {
+        return Float(int(8 * sizeof(U)));
+    } else if constexpr (std::is_pointer_v<U>) {
+        return Handle();
+    } else {
+        static_assert(std::is_integral_v<U>, "no Tessera type stands for this C++ type");
+        return Type(std::is_signed_v<U> ? TypeCode::Int : TypeCode::UInt, int(8 * sizeof(U)));
+    }
+}
+
+}  // namespace tessera
