@@ -1,0 +1,47 @@
+#include "ir/enums.h"
+#include <array>
+
+namespace tessera {
+namespace {
+
+template<size_t N, typename Enum>
+std::string_view look_up(const std::array<std::string_view, N> &names, Enum value) {
+    return size_t(value) < N ? names[size_t(value)] : "?";
+}
+
+}  // namespace
+
+std::string_view name_of(LoopKind k) {
+    return look_up(std::array<std::string_view, 4>{"for", "parallel", "vectorized", "unrolled"}, k);
+}
+std::string_view name_of(Partition p) {
+    return look_up(std::array<std::string_view, 3>{"Auto", "Never", "Always"}, p);
+}
+std::string_view name_of(MemoryType m) {
+    return look_up(std::array<std::string_view, 10>{"Auto", "Heap", "Stack", "Register",
+                                                    "GPUShared", "GPUTexture", "LockedCache",
+                                                    "VTCM", "AMXTile", "GPUSharedAsync"},
+                   m);
+}
+std::string_view name_of(TailStrategy t) {
+    return look_up(std::array<std::string_view, 9>{"RoundUp", "GuardWithIf", "Predicate",
+                                                   "PredicateLoads", "PredicateStores",
+                                                   "ShiftInwards", "ShiftInwardsAndBlend",
+                                                   "RoundUpAndBlend", "Auto"},
+                   t);
+}
+std::string_view name_of(PrefetchBoundStrategy s) {
+    return look_up(std::array<std::string_view, 3>{"Clamp", "GuardWithIf", "NonFaulting"}, s);
+}
+std::string_view name_of(ReduceOp op) {
+    return look_up(std::array<std::string_view, 7>{"add", "saturating_add", "mul", "min", "max",
+                                                   "and", "or"},
+                   op);
+}
+std::string_view name_of(BufferField f) {
+    return look_up(std::array<std::string_view, 7>{"min", "extent", "stride", "host",
+                                                   "dimensions", "type_code", "type_bits"},
+                   f);
+}
+
+}  // namespace tessera
