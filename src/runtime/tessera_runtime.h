@@ -1,0 +1,454 @@
+/* What a compiled pipeline calls, and what a program that ships one may call or replace.
+ *
+ * Plain C. A function that can fail returns a `tessera_error_code_t` (0: it worked) after telling
+ * `tessera_error` in a sentence what was wrong. `user_context` is the caller's own pointer: every
+ * function hands it on to the handlers that the caller may have installed, and reads it not.
+ * A `tessera_set_...` returns what was installed before; NULL restores the built-in one. */
+#pragma once
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Types and buffers: the same layout as halide_type_t and halide_buffer_t ---- */
+
+typedef enum tessera_type_code_t {
+    tessera_type_int = 0,
+    tessera_type_uint = 1,
+    tessera_type_float = 2,
+    tessera_type_handle = 3,
+    tessera_type_bfloat = 4
+} tessera_type_code_t;
+
+/* As an integer (the `uint32_t` types below): code | bits << 8 | lanes << 16. */
+typedef struct tessera_type_t {
+    uint8_t code; /* a tessera_type_code_t */
+    uint8_t bits;
+    uint16_t lanes;
+} tessera_type_t;
+
+typedef struct tessera_dimension_t {
+    int32_t min, extent, stride; /* the stride counts elements */
+    uint32_t flags;              /* none so far: 0 */
+} tessera_dimension_t;
+
+enum { tessera_buffer_flag_host_dirty = 1, tessera_buffer_flag_device_dirty = 2 };
+
+struct tessera_device_interface_t;
+
+typedef struct tessera_buffer_t {
+    uint64_t device; /* a handle of the device interface; 0: not on a device */
+    const struct tessera_device_interface_t *device_interface;
+    uint8_t *host;  /* the element at the minimum of every dimension */
+    uint64_t flags; /* tessera_buffer_flag_... */
+    tessera_type_t type;
+    int32_t dimensions;
+    tessera_dimension_t *dim;
+    void *padding;
+} tessera_buffer_t;
+
+/* ---- Errors ---- */
+
+typedef enum tessera_error_code_t {
+    tessera_error_code_success = 0,
+    tessera_error_code_generic = -1,
+    tessera_error_code_explicit_bounds_too_small = -2,
+    tessera_error_code_bad_type = -3,
+    tessera_error_code_access_out_of_bounds = -4,
+    tessera_error_code_buffer_allocation_too_large = -5,
+    tessera_error_code_buffer_extents_too_large = -6,
+    tessera_error_code_constraints_make_required_region_smaller = -7,
+    tessera_error_code_constraint_violated = -8,
+    tessera_error_code_param_too_small = -9,
+    tessera_error_code_param_too_large = -10,
+    tessera_error_code_out_of_memory = -11,
+    tessera_error_code_buffer_argument_is_null = -12,
+    tessera_error_code_debug_to_file_failed = -13,
+    tessera_error_code_copy_to_host_failed = -14,
+    tessera_error_code_copy_to_device_failed = -15,
+    tessera_error_code_device_malloc_failed = -16,
+    tessera_error_code_device_sync_failed = -17,
+    tessera_error_code_device_free_failed = -18,
+    tessera_error_code_no_device_interface = -19,
+    tessera_error_code_unsupported_target = -20,
+    tessera_error_code_device_run_failed = -21,
+    tessera_error_code_unaligned_host_ptr = -24,
+    tessera_error_code_bad_fold = -25,
+    tessera_error_code_fold_factor_too_small = -26,
+    tessera_error_code_requirement_failed = -27,
+    tessera_error_code_buffer_extents_negative = -28,
+    tessera_error_code_specialize_fail = -31,
+    tessera_error_code_host_is_null = -34,
+    tessera_error_code_bad_extern_fold = -35,
+    tessera_error_code_device_dirty_with_no_device_support = -44,
+    tessera_error_code_storage_bound_too_small = -45,
+    tessera_error_code_bad_dimensions = -46,
+    tessera_error_code_split_factor_not_positive = -47,
+    tessera_error_code_extern_stage_failed = -48,
+    tessera_error_code_bounds_query_failed = -49,
+    tessera_error_code_out_of_threads = -50,
+    tessera_error_code_cancelled = -51, /* another task of the same group failed first */
+    tessera_error_code_bad_argument = -52,
+    tessera_error_code_trace_failed = -53
+} tessera_error_code_t;
+
+/* Reports a failure. The built-in handler writes the message to stderr and returns; the pipeline
+ * then stops and returns the error code. */
+typedef void (*tessera_error_handler_t)(void *user_context, const char *message);
+void tessera_error(void *user_context, const char *message);
+tessera_error_handler_t tessera_set_error_handler(tessera_error_handler_t handler);
+
+/* One function per kind of failure: each composes the sentence, calls tessera_error, and returns
+ * the error code of its name. */
+int tessera_error_bad_type(void *user_context, const char *buffer, uint32_t type_given,
+                           uint32_t type_wanted);
+int tessera_error_bad_dimensions(void *user_context, const char *buffer, int32_t given,
+                                 int32_t wanted);
+/* The pipeline touches [min_touched, max_touched]; the dimension has [min_valid, max_valid]. */
+int tessera_error_access_out_of_bounds(void *user_context, const char *buffer, int32_t dimension,
+                                       int32_t min_touched, int32_t max_touched, int32_t min_valid,
+                                       int32_t max_valid);
+int tessera_error_buffer_allocation_too_large(void *user_context, const char *buffer,
+                                              uint64_t bytes, uint64_t max_bytes);
+int tessera_error_buffer_extents_too_large(void *user_context, const char *buffer, int64_t elements,
+                                           int64_t max_elements);
+int tessera_error_buffer_extents_negative(void *user_context, const char *buffer, int32_t dimension,
+                                          int32_t extent);
+int tessera_error_buffer_argument_is_null(void *user_context, const char *buffer);
+int tessera_error_host_is_null(void *user_context, const char *buffer);
+int tessera_error_unaligned_host_ptr(void *user_context, const char *buffer, int32_t alignment);
+int tessera_error_device_dirty_with_no_device_support(void *user_context, const char *buffer);
+int tessera_error_no_device_interface(void *user_context);
+/* `variable` is the text of what was fixed ("input.stride.0"), `constraint` of what it must be. */
+int tessera_error_constraint_violated(void *user_context, const char *variable, int32_t value,
+                                      const char *constraint, int32_t constraint_value);
+int tessera_error_constraints_make_required_region_smaller(
+    void *user_context, const char *buffer, int32_t dimension, int32_t constrained_min,
+    int32_t constrained_extent, int32_t required_min, int32_t required_extent);
+int tessera_error_param_too_small_i64(void *user_context, const char *param, int64_t value,
+                                      int64_t min);
+int tessera_error_param_too_small_u64(void *user_context, const char *param, uint64_t value,
+                                      uint64_t min);
+int tessera_error_param_too_small_f64(void *user_context, const char *param, double value,
+                                      double min);
+int tessera_error_param_too_large_i64(void *user_context, const char *param, int64_t value,
+                                      int64_t max);
+int tessera_error_param_too_large_u64(void *user_context, const char *param, uint64_t value,
+                                      uint64_t max);
+int tessera_error_param_too_large_f64(void *user_context, const char *param, double value,
+                                      double max);
+/* `func` may be NULL. `bytes` is what was asked for. */
+int tessera_error_out_of_memory(void *user_context, const char *func, uint64_t bytes);
+int tessera_error_debug_to_file_failed(void *user_context, const char *func, const char *file,
+                                       int32_t error_code);
+/* The loop does not walk `var` in one direction, so its storage cannot be folded. */
+int tessera_error_bad_fold(void *user_context, const char *func, const char *var, const char *loop);
+int tessera_error_fold_factor_too_small(void *user_context, const char *func, const char *var,
+                                        int32_t fold_factor, const char *loop, int32_t required);
+int tessera_error_bad_extern_fold(void *user_context, const char *func, int32_t dimension,
+                                  int32_t min, int32_t extent, int32_t valid_min,
+                                  int32_t fold_factor);
+int tessera_error_storage_bound_too_small(void *user_context, const char *func, const char *var,
+                                          int32_t bound, int32_t required);
+int tessera_error_explicit_bounds_too_small(void *user_context, const char *func, const char *var,
+                                            int32_t min_bound, int32_t max_bound,
+                                            int32_t min_required, int32_t max_required);
+/* `factor_text` is the factor as the user wrote it, `factor` its value in this run. */
+int tessera_error_split_factor_not_positive(void *user_context, const char *func, const char *var,
+                                            const char *factor_text, int32_t factor);
+int tessera_error_requirement_failed(void *user_context, const char *condition,
+                                     const char *message);
+int tessera_error_specialize_fail(void *user_context, const char *message);
+int tessera_error_extern_stage_failed(void *user_context, const char *function, int32_t result);
+int tessera_error_bounds_query_failed(void *user_context, const char *function, int32_t result);
+int tessera_error_unsupported_target(void *user_context, const char *pipeline);
+
+/* ---- Memory ---- */
+
+/* At least `bytes` bytes, aligned to 128; NULL, and no error call, if there are not so many. */
+void *tessera_malloc(void *user_context, size_t bytes);
+void tessera_free(void *user_context, void *p); /* of NULL: nothing */
+
+typedef void *(*tessera_malloc_t)(void *user_context, size_t bytes);
+typedef void (*tessera_free_t)(void *user_context, void *p);
+tessera_malloc_t tessera_set_custom_malloc(tessera_malloc_t f);
+tessera_free_t tessera_set_custom_free(tessera_free_t f);
+
+/* ---- Printing ---- */
+
+/* Writes to stderr, unless replaced. */
+typedef void (*tessera_print_t)(void *user_context, const char *message);
+void tessera_print(void *user_context, const char *message);
+tessera_print_t tessera_set_custom_print(tessera_print_t f);
+
+/* Formatters: write `value` at `dst`, never at or past `end` - 1, end it by a zero there, and
+ * return where that zero is, for the next one to go on. `dst` NULL, or == end: returns dst. */
+char *tessera_string_to_string(char *dst, char *end, const char *value);
+char *tessera_int64_to_string(char *dst, char *end, int64_t value, int32_t min_digits);
+char *tessera_uint64_to_string(char *dst, char *end, uint64_t value, int32_t min_digits);
+/* With six digits after the point; `scientific` != 0: as 1.234567e+08. */
+char *tessera_double_to_string(char *dst, char *end, double value, int32_t scientific);
+char *tessera_pointer_to_string(char *dst, char *end, const void *value);
+char *tessera_type_to_string(char *dst, char *end, const tessera_type_t *type);
+char *tessera_buffer_to_string(char *dst, char *end, const tessera_buffer_t *buffer);
+
+/* ---- Tasks ----
+ *
+ * A pool of threads that runs loops. At most `tessera_get_num_threads()` threads run pipeline code
+ * at once, counting the callers; a thread that waits (for a loop to end, or for a semaphore) does
+ * not count, and its place is given to another, which is created if there is none. So whatever
+ * is queued starts as soon as all that runs is waiting, and a pipeline whose semaphores can be
+ * satisfied in any order of execution never deadlocks, even with one thread. A thread that waits
+ * for a loop helps with that loop and with the loops inside it, and with nothing else: what it
+ * runs is needed for its own wait to end. Loops may nest to any depth. */
+
+typedef int (*tessera_task_t)(void *user_context, int index, uint8_t *closure);
+
+/* Calls f for every index in [min, min + size), in any order and in parallel. Once a call returns
+ * a non-zero code no further ones start, and that code is returned. */
+int tessera_do_par_for(void *user_context, tessera_task_t f, int min, int size, uint8_t *closure);
+/* Every iteration of tessera_do_par_for goes through this one. */
+int tessera_do_task(void *user_context, tessera_task_t f, int index, uint8_t *closure);
+
+typedef int (*tessera_do_par_for_t)(void *user_context, tessera_task_t f, int min, int size,
+                                    uint8_t *closure);
+typedef int (*tessera_do_task_t)(void *user_context, tessera_task_t f, int index,
+                                 uint8_t *closure);
+tessera_do_par_for_t tessera_set_custom_do_par_for(tessera_do_par_for_t f);
+tessera_do_task_t tessera_set_custom_do_task(tessera_do_task_t f);
+
+typedef struct tessera_semaphore_t {
+    uint64_t opaque[2];
+} tessera_semaphore_t;
+
+/* Sets the count; returns n. Before any other use, and not while others use it. */
+int tessera_semaphore_init(tessera_semaphore_t *semaphore, int n);
+/* Adds n, and wakes those who waited for it; returns the new count. */
+int tessera_semaphore_release(tessera_semaphore_t *semaphore, int n);
+/* Takes n if the count is at least n. */
+bool tessera_semaphore_try_acquire(tessera_semaphore_t *semaphore, int n);
+/* Takes n, waiting until the count is at least n. Returns 0, or, without having taken anything,
+ * non-zero if a task of a group that the calling code runs in has failed: the caller then has to
+ * clean up and return that code. */
+int tessera_semaphore_acquire(void *user_context, tessera_semaphore_t *semaphore, int n);
+
+/* Runs the iterations [min, min + extent) of a loop. */
+typedef int (*tessera_loop_task_t)(void *user_context, int min, int extent, uint8_t *closure,
+                                   void *task_parent);
+
+typedef struct tessera_semaphore_acquire_t {
+    tessera_semaphore_t *semaphore;
+    int count;
+} tessera_semaphore_acquire_t;
+
+typedef struct tessera_parallel_task_t {
+    tessera_loop_task_t fn;
+    uint8_t *closure;
+    const char *name;                        /* for people; may be NULL */
+    tessera_semaphore_acquire_t *semaphores; /* taken before each iteration, in order */
+    int num_semaphores;
+    int min, extent;
+    int min_threads; /* how many threads the task may block at once; a hint */
+    bool serial;     /* one iteration after the other; else several at once */
+} tessera_parallel_task_t;
+
+/* Runs all tasks at the same time, as an async producer and its consumer need it, and returns when
+ * all have ended. A task may wait for semaphores that another releases. When one fails, the rest
+ * is cancelled (see tessera_semaphore_acquire), and the first code is returned. `task_parent` is
+ * handed on to the tasks. */
+int tessera_do_parallel_tasks(void *user_context, int num_tasks, tessera_parallel_task_t *tasks,
+                              void *task_parent);
+
+typedef int (*tessera_do_parallel_tasks_t)(void *user_context, int num_tasks,
+                                           tessera_parallel_task_t *tasks, void *task_parent);
+tessera_do_parallel_tasks_t tessera_set_custom_do_parallel_tasks(tessera_do_parallel_tasks_t f);
+
+/* How many threads run at once; 0 restores the default: TESSERA_NUM_THREADS, HL_NUM_THREADS, or
+ * what the machine (the affinity of the process) has. Returns the former number, or a negative
+ * error code if n is negative. */
+int tessera_set_num_threads(int n);
+int tessera_get_num_threads(void);
+/* Ends the threads of the pool. No pipeline may be running; the next one starts the pool again. */
+void tessera_shutdown_thread_pool(void);
+
+/* Mutexes for atomic updates that are wider than the machine can do in one instruction. */
+typedef struct tessera_mutex_array_t tessera_mutex_array_t;
+/* NULL, after a call to tessera_error, if there is no memory or n is negative. */
+tessera_mutex_array_t *tessera_mutex_array_create(void *user_context, uint64_t n);
+void tessera_mutex_array_destroy(void *user_context, tessera_mutex_array_t *array);
+int tessera_mutex_array_lock(tessera_mutex_array_t *array, uint64_t index);
+int tessera_mutex_array_unlock(tessera_mutex_array_t *array, uint64_t index);
+
+/* ---- Tracing ---- */
+
+typedef enum tessera_trace_event_code_t {
+    tessera_trace_load = 0,
+    tessera_trace_store = 1,
+    tessera_trace_begin_realization = 2,
+    tessera_trace_end_realization = 3,
+    tessera_trace_produce = 4,
+    tessera_trace_end_produce = 5,
+    tessera_trace_consume = 6,
+    tessera_trace_end_consume = 7,
+    tessera_trace_begin_pipeline = 8,
+    tessera_trace_end_pipeline = 9,
+    tessera_trace_tag = 10
+} tessera_trace_event_code_t;
+
+typedef struct tessera_trace_event_t {
+    const char *func;
+    const void *value;          /* of loads and stores: `type.lanes` values; else NULL */
+    const int32_t *coordinates; /* `dimensions` numbers: a site (of each lane, lane fastest), or
+                                   min and extent of each dimension of a region */
+    const char *trace_tag;      /* NULL or text */
+    tessera_type_t type;        /* of the value */
+    int32_t event;              /* a tessera_trace_event_code_t */
+    int32_t parent_id;          /* what tessera_trace returned for the enclosing event */
+    int32_t value_index;        /* which component of a Tuple */
+    int32_t dimensions;         /* how many coordinates */
+} tessera_trace_event_t;
+
+/* Returns the id of the event, a positive number (for the parent_id of others), or a negative error
+ * code. Unless replaced, appends packets to the file named by TESSERA_TRACE_FILE (the format is in
+ * trace.cpp), or prints a line to stderr if there is no such variable. */
+typedef int32_t (*tessera_trace_t)(void *user_context, const tessera_trace_event_t *event);
+int32_t tessera_trace(void *user_context, const tessera_trace_event_t *event);
+tessera_trace_t tessera_set_custom_trace(tessera_trace_t f);
+/* Closes the trace file, complete; the next event opens it again and appends. */
+int tessera_shutdown_trace(void);
+
+/* ---- Profiling ----
+ *
+ * A pipeline compiled with profiling starts an instance when it is entered and ends it when it is
+ * left; in between it stores the number of the Func it computes in `current_func`. A thread
+ * looks at all live instances every millisecond and books the time to the Func it finds there. */
+
+typedef struct tessera_profiler_instance_t {
+    int32_t current_func;   /* compiled code stores here; -1: none */
+    int32_t active_threads; /* how many threads are in the instance's parallel loops */
+    void *pipeline;         /* the runtime's */
+    struct tessera_profiler_instance_t *next, *previous; /* the runtime's */
+    uint64_t start_time, billed_until;                   /* the runtime's, in ns */
+} tessera_profiler_instance_t;
+
+/* The counters of one Func over all runs of its pipeline. */
+typedef struct tessera_profiler_func_stats_t {
+    uint64_t time_ns;
+    uint64_t calls; /* productions counted by tessera_profiler_enter_func */
+    uint64_t memory_current, memory_peak, memory_total, num_allocations;
+    uint64_t stack_peak;
+    uint64_t active_threads_numerator, active_threads_denominator; /* their quotient: mean */
+    const char *name;
+} tessera_profiler_func_stats_t;
+
+typedef struct tessera_profiler_pipeline_stats_t {
+    uint64_t time_ns, runs, samples;
+    uint64_t memory_current, memory_peak, memory_total, num_allocations;
+    int32_t num_funcs;
+    const char *name;
+} tessera_profiler_pipeline_stats_t;
+
+/* `func_names` must live as long as the program or until tessera_profiler_reset (names are copied
+ * the first time a pipeline of this name and number of Funcs is seen). */
+int tessera_profiler_instance_start(void *user_context, const char *pipeline_name, int num_funcs,
+                                    const char *const *func_names,
+                                    tessera_profiler_instance_t *instance);
+int tessera_profiler_instance_end(void *user_context, tessera_profiler_instance_t *instance);
+/* Makes `func` current and counts a call; returns what was current before. */
+int tessera_profiler_enter_func(tessera_profiler_instance_t *instance, int func);
+/* Makes `func` current, without counting. */
+void tessera_profiler_set_current_func(tessera_profiler_instance_t *instance, int func);
+void tessera_profiler_incr_active_threads(tessera_profiler_instance_t *instance);
+void tessera_profiler_decr_active_threads(tessera_profiler_instance_t *instance);
+void tessera_profiler_memory_allocate(void *user_context, tessera_profiler_instance_t *instance,
+                                      int func, uint64_t bytes);
+void tessera_profiler_memory_free(void *user_context, tessera_profiler_instance_t *instance,
+                                  int func, uint64_t bytes);
+void tessera_profiler_stack_peak(void *user_context, tessera_profiler_instance_t *instance,
+                                 int func, uint64_t bytes);
+/* Prints a table of all pipelines through tessera_print. */
+void tessera_profiler_report(void *user_context);
+/* Forgets everything counted. An error if an instance is live. */
+int tessera_profiler_reset(void);
+/* The counters of a pipeline, or of one of its Funcs; false if there is none of this name. */
+bool tessera_profiler_get_pipeline(const char *pipeline_name,
+                                   tessera_profiler_pipeline_stats_t *stats);
+bool tessera_profiler_get_func(const char *pipeline_name, int func,
+                               tessera_profiler_func_stats_t *stats);
+
+/* ---- The machine ---- */
+
+/* What a CPU may have: bit numbers for tessera_can_use_target_features. */
+typedef enum tessera_cpu_feature_t {
+    tessera_cpu_sse41 = 0,
+    tessera_cpu_avx = 1,
+    tessera_cpu_f16c = 2,
+    tessera_cpu_fma = 3,
+    tessera_cpu_fma4 = 4,
+    tessera_cpu_avx2 = 5,
+    tessera_cpu_avx512f = 6,
+    tessera_cpu_avx512cd = 7,
+    tessera_cpu_avx512vl = 8,
+    tessera_cpu_avx512bw = 9,
+    tessera_cpu_avx512dq = 10,
+    tessera_cpu_avx512ifma = 11,
+    tessera_cpu_avx512vbmi = 12,
+    tessera_cpu_avx512vbmi2 = 13,
+    tessera_cpu_avx512vnni = 14,
+    tessera_cpu_avx512bitalg = 15,
+    tessera_cpu_avx512vpopcntdq = 16,
+    tessera_cpu_avx512bf16 = 17,
+    tessera_cpu_avx512fp16 = 18,
+    tessera_cpu_avxvnni = 19,
+    tessera_cpu_amx_int8 = 20,
+    tessera_cpu_amx_bf16 = 21,
+    tessera_cpu_arm_dotprod = 32,
+    tessera_cpu_arm_fp16 = 33,
+    tessera_cpu_arm_bf16 = 34,
+    tessera_cpu_arm_i8mm = 35,
+    tessera_cpu_sve = 36,
+    tessera_cpu_sve2 = 37
+} tessera_cpu_feature_t;
+
+/* 1 if the CPU and its operating system offer every feature whose bit (word i / 64, bit i % 64) is
+ * set in the `count` words at `features`, else 0. */
+int tessera_can_use_target_features(int count, const uint64_t *features);
+typedef int (*tessera_can_use_target_features_t)(int count, const uint64_t *features);
+tessera_can_use_target_features_t
+tessera_set_custom_can_use_target_features(tessera_can_use_target_features_t f);
+
+/* ---- Buffers ---- */
+
+/* Elements in the box of the buffer, and the bytes from its lowest to past its highest element. */
+uint64_t tessera_buffer_number_of_elements(const tessera_buffer_t *buffer);
+uint64_t tessera_buffer_size_in_bytes(const tessera_buffer_t *buffer);
+/* Copies the region of `dst` from `src`, which must contain it; any strides. */
+int tessera_buffer_copy(void *user_context, const tessera_buffer_t *src, tessera_buffer_t *dst);
+
+/* Devices: none so far. These succeed where there is nothing to do, and fail with a sentence where
+ * a buffer is on a device. */
+int tessera_copy_to_host(void *user_context, tessera_buffer_t *buffer);
+int tessera_copy_to_device(void *user_context, tessera_buffer_t *buffer,
+                           const struct tessera_device_interface_t *device_interface);
+int tessera_device_malloc(void *user_context, tessera_buffer_t *buffer,
+                          const struct tessera_device_interface_t *device_interface);
+int tessera_device_free(void *user_context, tessera_buffer_t *buffer);
+int tessera_device_sync(void *user_context, tessera_buffer_t *buffer);
+
+/* ---- Half precision: bits in, bits out; to nearest, ties to even ---- */
+
+float tessera_f16_to_f32(uint16_t bits);
+double tessera_f16_to_f64(uint16_t bits);
+uint16_t tessera_f32_to_f16(float value);
+uint16_t tessera_f64_to_f16(double value);
+float tessera_bf16_to_f32(uint16_t bits);
+double tessera_bf16_to_f64(uint16_t bits);
+uint16_t tessera_f32_to_bf16(float value);
+uint16_t tessera_f64_to_bf16(double value);
+
+#ifdef __cplusplus
+}
+#endif
