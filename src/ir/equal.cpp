@@ -1,0 +1,73 @@
+#include "ir/equal.h"
+#include "ir/fields.h"
+#include <set>
+#include <unordered_map>
+
+namespace tessera::ir {
+namespace {
+
+// Compares trees; symbols are the same if they are one, or (renaming) if paired one to one.
+class Comparison {
+public:
+    explicit Comparison(bool renaming) : renaming(renaming) {}
+
+    template<typename Base>
+    bool same(const Handle<Base> &a, const Handle<Base> &b) {
+        if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+        if (a.same_as(b) && !renaming) return true;
+        if (a.kind() != b.kind() || (!renaming && a.hash() != b.hash())) return false;
+        if (a->use_count() > 1 && known_equal.contains({a.get(), b.get()})) return true;
+        bool result = same_kind(a, b);
+        if (result && a->use_count() > 1) known_equal.insert({a.get(), b.get()});
+        return result;
+    }
+
+private:
+    template<typename Base>
+    bool same_kind(const Handle<Base> &a, const Handle<Base> &b) {
+        switch (a.kind()) {
+#define CASE(T)                                                                                    \
+    case NodeKind::T:                                                                              \
+        if constexpr (std::is_base_of_v<Base, T>) {                                                \
+            return same_fields(*static_cast<const T *>(a.get()), *static_cast<const T *>(b.get())); \
+        }                                                                                          \
+        break;
+            TESSERA_EXPR_NODES(CASE)
+            TESSERA_STMT_NODES(CASE)
+#undef CASE
+        }
+        throw InternalError("compared a node of an unknown kind");
+    }
+
+    template<typename T>
+    bool same_fields(const T &a, const T &b) {
+        if constexpr (std::is_base_of_v<ExprNode, T>) {
+            if (a.type != b.type) return false;
+        }
+        auto same_child = [this](const auto &x, const auto &y) { return same(x, y); };
+        auto symbols = [this](Symbol x, Symbol y) { return same_symbol(x, y); };
+        return std::apply(
+            [&](auto... f) { return (fields::equal(a.*f, b.*f, same_child, symbols) && ...); },
+            T::fields());
+    }
+
+    bool same_symbol(Symbol a, Symbol b) {
+        if (!renaming || !a.defined() || !b.defined()) return a == b;
+        auto [there, new_there] = forth.try_emplace(a, b);
+        auto [here, new_here] = back.try_emplace(b, a);
+        return there->second == b && here->second == a;
+    }
+
+    bool renaming;
+    std::unordered_map<Symbol, Symbol> forth, back;
+    std::set<std::pair<const void *, const void *>> known_equal;
+};
+
+}  // namespace
+
+bool equal(const Expr &a, const Expr &b) { return Comparison(false).same<ExprNode>(a, b); }
+bool equal(const Stmt &a, const Stmt &b) { return Comparison(false).same(a, b); }
+bool alpha_equal(const Expr &a, const Expr &b) { return Comparison(true).same<ExprNode>(a, b); }
+bool alpha_equal(const Stmt &a, const Stmt &b) { return Comparison(true).same(a, b); }
+
+}  // namespace tessera::ir

@@ -1,0 +1,78 @@
+#include "ir/visitor.h"
+#include "ir/fields.h"
+
+namespace tessera::ir {
+namespace {
+
+class SymbolFinder final : public Visitor {
+public:
+    explicit SymbolFinder(Symbol wanted) : wanted(wanted) {}
+    bool found = false;
+
+private:
+    template<typename T>
+    void see(const T &node) {
+        if (found) return;
+        fields::for_each(node, [&](const auto &field) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(field)>, Symbol>) {
+                found |= field == wanted;
+            }
+        });
+        if (!found) Visitor::visit(node);
+    }
+#define VISIT(T)                                                                                   \
+    void visit(const T &node) override { see(node); }
+    TESSERA_EXPR_NODES(VISIT)
+    TESSERA_STMT_NODES(VISIT)
+#undef VISIT
+    Symbol wanted;
+};
+
+}  // namespace
+
+#define VISIT(T)                                                                                   \
+    void Visitor::visit(const T &node) {                                                           \
+        fields::for_each(node, [this](const auto &field) {                                         \
+            fields::for_each_child(field, [this](const auto &child) { (*this)(child); });          \
+        });                                                                                        \
+    }
+TESSERA_EXPR_NODES(VISIT)
+TESSERA_STMT_NODES(VISIT)
+#undef VISIT
+
+void Visitor::operator()(const Expr &e) {
+    if (!e.defined()) return;
+    if (context == Context::Ignored && e->use_count() > 1 && !seen.insert(e.get()).second) return;
+    switch (e.kind()) {
+#define CASE(T)                                                                                    \
+    case NodeKind::T: return visit(*e.as<T>());
+        TESSERA_EXPR_NODES(CASE)
+#undef CASE
+    default: throw InternalError("not an expression");
+    }
+}
+
+void Visitor::operator()(const Stmt &s) {
+    if (!s.defined()) return;
+    switch (s.kind()) {
+#define CASE(T)                                                                                    \
+    case NodeKind::T: return visit(*s.as<T>());
+        TESSERA_STMT_NODES(CASE)
+#undef CASE
+    default: throw InternalError("not a statement");
+    }
+}
+
+bool uses_symbol(const Expr &e, Symbol s) {
+    SymbolFinder finder(s);
+    finder(e);
+    return finder.found;
+}
+
+bool uses_symbol(const Stmt &stmt, Symbol s) {
+    SymbolFinder finder(s);
+    finder(stmt);
+    return finder.found;
+}
+
+}  // namespace tessera::ir

@@ -1,0 +1,41 @@
+#pragma once
+#include "ir/nodes.h"
+#include <unordered_set>
+
+namespace tessera::ir {
+
+// Walks IR and changes nothing. Override `visit` for the nodes of interest and call the base
+// version to go on into the children. A shared expression is walked once, unless Context::Matters
+// says that what is learnt depends on where it stands.
+class Visitor {
+public:
+    enum class Context { Ignored, Matters };
+    explicit Visitor(Context context = Context::Ignored) : context(context) {}
+    virtual ~Visitor() = default;
+
+    void operator()(const Expr &e);
+    void operator()(const Stmt &s);
+
+protected:
+#define VISIT(T) virtual void visit(const T &node);
+    TESSERA_EXPR_NODES(VISIT)
+    TESSERA_STMT_NODES(VISIT)
+#undef VISIT
+
+private:
+    Context context;
+    std::unordered_set<const ExprNode *> seen;
+};
+
+// Calls f(const T &) for every node of the one kind that f takes, shared ones once.
+//     for_each_node(s, [&](const Store &store) { ... });
+template<typename Root, typename F>
+void for_each_node(const Root &root, F f);
+
+// Whether the tree uses this symbol as a variable, buffer, callee or function.
+bool uses_symbol(const Expr &e, Symbol s);
+bool uses_symbol(const Stmt &stmt, Symbol s);
+
+}  // namespace tessera::ir
+
+#include "ir/visitor_inl.h"
