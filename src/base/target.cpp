@@ -1,0 +1,373 @@
+#include "base/target.h"
+#include "base/error.h"
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+namespace tessera {
+namespace {
+
+template<typename T>
+struct Word {
+    const char *text;
+    T value;
+};
+
+constexpr Word<Target::OS> os_words[] = {
+    {"os_unknown", Target::OSUnknown}, {"linux", Target::Linux},
+    {"windows", Target::Windows},      {"osx", Target::OSX},
+    {"android", Target::Android},      {"ios", Target::IOS},
+    {"qurt", Target::QuRT},            {"noos", Target::NoOS},
+    {"fuchsia", Target::Fuchsia},      {"wasmrt", Target::WebAssemblyRuntime},
+};
+
+constexpr Word<Target::Arch> arch_words[] = {
+    {"arch_unknown", Target::ArchUnknown}, {"x86", Target::X86},
+    {"arm", Target::ARM},                  {"powerpc", Target::POWERPC},
+    {"hexagon", Target::Hexagon},          {"wasm", Target::WebAssembly},
+    {"riscv", Target::RISCV},
+};
+
+constexpr Word<Target::Processor> processor_words[] = {
+    {"tune_generic", Target::ProcessorGeneric},
+    {"tune_k8", Target::K8},
+    {"tune_k8_sse3", Target::K8_SSE3},
+    {"tune_amdfam10", Target::AMDFam10},
+    {"tune_btver1", Target::BtVer1},
+    {"tune_bdver1", Target::BdVer1},
+    {"tune_bdver2", Target::BdVer2},
+    {"tune_bdver3", Target::BdVer3},
+    {"tune_bdver4", Target::BdVer4},
+    {"tune_btver2", Target::BtVer2},
+    {"tune_znver1", Target::ZnVer1},
+    {"tune_znver2", Target::ZnVer2},
+    {"tune_znver3", Target::ZnVer3},
+    {"tune_znver4", Target::ZnVer4},
+    {"tune_znver5", Target::ZnVer5},
+};
+
+constexpr Word<Target::Feature> feature_words[] = {
+#define ROW(name, text) {text, Target::name},
+    TESSERA_TARGET_FEATURES(ROW)
+#undef ROW
+};
+
+template<typename T, size_t N>
+bool find_word(const Word<T> (&words)[N], const std::string &text, T &found) {
+    for (const Word<T> &word : words) {
+        if (text == word.text) {
+            found = word.value;
+            return true;
+        }
+    }
+    return false;
+}
+
+template<typename T, size_t N>
+const char *text_of(const Word<T> (&words)[N], T value) {
+    for (const Word<T> &word : words) {
+        if (word.value == value) return word.text;
+    }
+    return "?";
+}
+
+template<typename T, size_t N>
+void append_words(const Word<T> (&words)[N], std::vector<std::string> &all) {
+    for (const Word<T> &word : words) all.push_back(word.text);
+}
+
+std::vector<std::string> every_word() {
+    std::vector<std::string> all = {"host", "32", "64"};
+    append_words(os_words, all);
+    append_words(arch_words, all);
+    append_words(processor_words, all);
+    append_words(feature_words, all);
+    return all;
+}
+
+std::vector<std::string> split_at_dashes(const std::string &text) {
+    std::vector<std::string> words(1);
+    for (char c : text) {
+        if (c == '-') {
+            words.emplace_back();
+        } else {
+            words.back() += c;
+        }
+    }
+    return words;
+}
+
+[[noreturn]] void refuse(const std::string &text, const std::string &word) {
+    std::string near = closest_match(word, every_word());
+    throw CompileError(str("cannot understand the target \"", text, "\": \"", word,
+                           "\" is no word of a target",
+                           near.empty() ? std::string() : str("; did you mean \"", near, "\"?"),
+                           "\nA target is architecture-bits-system and then features, as in "
+                           "\"x86-64-linux-avx2-fma\", or \"host\""));
+}
+
+bool parse_vector_bits(const std::string &word, int &bits) {
+    const std::string prefix = "vector_bits_";
+    if (word.rfind(prefix, 0) != 0 || word.size() == prefix.size()) return false;
+    char *end = nullptr;
+    long value = std::strtol(word.c_str() + prefix.size(), &end, 10);
+    if (*end || value <= 0 || value > 1 << 16) return false;
+    bits = int(value);
+    return true;
+}
+
+// If the first is there, so are the others.
+constexpr Target::Feature implications[][5] = {
+    {Target::AVX512_SapphireRapids, Target::AVX512_Zen4, Target::AVXVNNI},
+    {Target::AVX512_Zen5, Target::AVX512_Zen4, Target::AVXVNNI},
+    {Target::AVX10_1, Target::AVX512_Zen4},
+    {Target::AVX512_Zen4, Target::AVX512_Cannonlake, Target::AVX512_VNNI},
+    {Target::AVX512_VNNI, Target::AVX512_Skylake},
+    {Target::AVX512_Cannonlake, Target::AVX512_Skylake},
+    {Target::AVX512_Skylake, Target::AVX512},
+    {Target::AVX512_KNL, Target::AVX512},
+    {Target::AVX512, Target::AVX2, Target::FMA, Target::F16C},
+    {Target::AVXVNNI, Target::AVX2},
+    {Target::AVX2, Target::AVX},
+    {Target::FMA, Target::AVX},
+    {Target::FMA4, Target::AVX},
+    {Target::F16C, Target::AVX},
+    {Target::AVX, Target::SSE41},
+    {Target::CUDACapability120, Target::CUDACapability100},
+    {Target::CUDACapability100, Target::CUDACapability90},
+    {Target::CUDACapability90, Target::CUDACapability89},
+    {Target::CUDACapability89, Target::CUDACapability86},
+    {Target::CUDACapability86, Target::CUDACapability80},
+    {Target::CUDACapability80, Target::CUDACapability75},
+    {Target::CUDACapability75, Target::CUDACapability70},
+    {Target::CUDACapability70, Target::CUDACapability61},
+    {Target::CUDACapability61, Target::CUDACapability50},
+    {Target::CUDACapability50, Target::CUDACapability35},
+    {Target::CUDACapability35, Target::CUDACapability32},
+    {Target::CUDACapability32, Target::CUDACapability30},
+    {Target::CUDACapability30, Target::CUDA},
+};
+
+constexpr Word<DeviceAPI> gpu_apis[] = {
+    {"cuda", DeviceAPI::CUDA},     {"opencl", DeviceAPI::OpenCL},
+    {"metal", DeviceAPI::Metal},   {"d3d12compute", DeviceAPI::D3D12Compute},
+    {"vulkan", DeviceAPI::Vulkan}, {"webgpu", DeviceAPI::WebGPU},
+};
+
+// The first of the variables that is set and not empty.
+std::string from_environment(std::initializer_list<const char *> names) {
+    for (const char *name : names) {
+        const char *value = std::getenv(name);
+        if (value && *value) return value;
+    }
+    return "";
+}
+
+}  // namespace
+
+Target::Target(OS os, Arch arch, int bits, const std::vector<Feature> &features)
+    : Target(os, arch, bits, ProcessorGeneric, features) {}
+
+Target::Target(OS os, Arch arch, int bits, Processor tune, const std::vector<Feature> &features,
+               int vector_bits)
+    : os(os), arch(arch), bits(bits), vector_bits(vector_bits), processor_tune(tune) {
+    set_features(features);
+}
+
+Target::Target(const std::string &text) { parse(text); }
+
+void Target::parse(const std::string &text) {
+    std::vector<std::string> words = split_at_dashes(text);
+    for (size_t i = 0; i < words.size(); i++) {
+        const std::string &word = words[i];
+        Feature feature;
+        if (i == 0 && word == "host") {
+            *this = get_host_target();
+        } else if (word == "32" || word == "64") {
+            bits = word == "32" ? 32 : 64;
+        } else if (find_word(feature_words, word, feature)) {
+            set_feature(feature);
+        } else if (!find_word(arch_words, word, arch) &&
+                   !find_word(os_words, word, os) &&
+                   !find_word(processor_words, word, processor_tune) &&
+                   !parse_vector_bits(word, vector_bits)) {
+            refuse(text, word);
+        }
+    }
+    bool unknown_on_purpose = text.find("unknown") != std::string::npos;
+    if (has_unknowns() && !unknown_on_purpose) {
+        throw CompileError(str("the target \"", text, "\" does not say its ",
+                               arch == ArchUnknown ? "architecture"
+                               : bits == 0         ? "bits"
+                                                   : "operating system",
+                               "; write one like \"x86-64-linux-avx2\", or \"host\""));
+    }
+}
+
+bool Target::validate_target_string(const std::string &text) {
+    try {
+        Target parsed(text);
+        return true;
+    } catch (const CompileError &) {
+        return false;
+    }
+}
+
+std::string Target::feature_to_name(Feature feature) {
+    return text_of(feature_words, feature);
+}
+
+Target::Feature Target::feature_from_name(const std::string &name) {
+    Feature found = FeatureEnd;
+    find_word(feature_words, name, found);
+    return found;
+}
+
+bool Target::has_feature(Feature feature) const {
+    return feature == FeatureEnd || features.test(feature);
+}
+
+bool Target::features_any_of(const std::vector<Feature> &list) const {
+    return std::any_of(list.begin(), list.end(), [&](Feature f) { return has_feature(f); });
+}
+
+bool Target::features_all_of(const std::vector<Feature> &list) const {
+    return std::all_of(list.begin(), list.end(), [&](Feature f) { return has_feature(f); });
+}
+
+void Target::set_feature(Feature feature, bool value) {
+    if (feature != FeatureEnd) features.set(feature, value);
+}
+
+void Target::set_features(const std::vector<Feature> &list, bool value) {
+    for (Feature f : list) set_feature(f, value);
+}
+
+Target Target::with_feature(Feature feature) const {
+    Target copy = *this;
+    copy.set_feature(feature);
+    return copy;
+}
+
+Target Target::without_feature(Feature feature) const {
+    Target copy = *this;
+    copy.set_feature(feature, false);
+    return copy;
+}
+
+Target Target::with_implied_features() const {
+    Target all = *this;
+    for (const auto &row : implications) {
+        if (!has_feature(row[0]) && !all.has_feature(row[0])) continue;
+        for (Feature f : row) {
+            if (f != Feature(0)) all.set_feature(f);
+        }
+    }
+    return all;
+}
+
+bool Target::has_gpu_feature() const {
+    return features_any_of({CUDA, OpenCL, Metal, D3D12Compute, Vulkan, WebGPU});
+}
+
+bool Target::supported() const {
+    return arch == X86 && bits == 64 && os == Linux && !has_gpu_feature() &&
+           !features_any_of({MSAN, TSAN, ASAN, SanitizerCoverage});
+}
+
+bool Target::supports_device_api(DeviceAPI api) const {
+    if (api == DeviceAPI::None || api == DeviceAPI::Host) return true;
+    if (api == DeviceAPI::Default_GPU) return has_gpu_feature();
+    if (api == DeviceAPI::Hexagon) return has_feature(HVX);
+    return has_feature(target_feature_for_device_api(api));
+}
+
+DeviceAPI Target::get_required_device_api() const {
+    for (const Word<DeviceAPI> &row : gpu_apis) {
+        if (has_feature(feature_from_name(row.text))) return row.value;
+    }
+    return DeviceAPI::None;
+}
+
+int64_t Target::maximum_buffer_size() const {
+    return has_large_buffers() ? std::numeric_limits<int64_t>::max()
+                               : std::numeric_limits<int32_t>::max();
+}
+
+int Target::get_cuda_capability_lower_bound() const {
+    if (!has_feature(CUDA)) return -1;
+    const Word<int> capabilities[] = {
+        {"120", 120}, {"100", 100}, {"90", 90}, {"89", 89}, {"86", 86}, {"80", 80}, {"75", 75},
+        {"70", 70},   {"61", 61},   {"50", 50}, {"35", 35}, {"32", 32}, {"30", 30}};
+    for (const Word<int> &row : capabilities) {
+        if (has_feature(feature_from_name(str("cuda_capability_", row.text)))) return row.value;
+    }
+    return 20;
+}
+
+int Target::natural_vector_size(int element_bytes, bool is_integer) const {
+    if (element_bytes <= 0) throw CompileError("a type without a size has no vectors");
+    Target all = with_implied_features();
+    int bytes = 16;
+    if (arch == X86) {
+        if (all.has_feature(is_integer ? AVX512_Skylake : AVX512)) {
+            bytes = 64;
+        } else if (all.has_feature(is_integer ? AVX2 : AVX)) {
+            bytes = 32;
+        }
+    } else if (arch == Hexagon) {
+        bytes = has_feature(HVX) || has_feature(HVX_128) ? 128 : element_bytes;
+    } else if (arch == WebAssembly) {
+        bytes = has_feature(WasmSimd128) ? 16 : 8;
+    } else if (vector_bits > 0 && features_any_of({SVE, SVE2, RVV})) {
+        bytes = vector_bits / 8;
+    }
+    return std::max(1, bytes / element_bytes);
+}
+
+std::string Target::to_string() const {
+    std::string text = str(text_of(arch_words, arch), '-', bits, '-',
+                           text_of(os_words, os));
+    if (processor_tune != ProcessorGeneric) {
+        text += str('-', text_of(processor_words, processor_tune));
+    }
+    for (const Word<Feature> &word : feature_words) {
+        if (has_feature(word.value)) text += str('-', word.text);
+    }
+    if (vector_bits) text += str("-vector_bits_", vector_bits);
+    return text;
+}
+
+Target get_target_from_environment() {
+    std::string text = from_environment({"TESSERA_TARGET", "HL_TARGET"});
+    return text.empty() ? get_host_target() : Target(text);
+}
+
+Target get_jit_target_from_environment() {
+    Target host = get_host_target();
+    std::string text = from_environment({"TESSERA_JIT_TARGET", "HL_JIT_TARGET"});
+    Target target = text.empty() ? host : Target(text);
+    target.set_feature(Target::JIT);
+    if (target.os != host.os || target.arch != host.arch || target.bits != host.bits) {
+        throw CompileError(str("cannot run code for the target \"", text, "\" from TESSERA_JIT_TARGET"
+                               " or HL_JIT_TARGET on this machine, which is ", host.to_string()));
+    }
+    return target;
+}
+
+Target::Feature target_feature_for_device_api(DeviceAPI api) {
+    if (api == DeviceAPI::Hexagon) return Target::HVX;
+    if (api == DeviceAPI::HexagonDma) return Target::HexagonDma;
+    for (const Word<DeviceAPI> &row : gpu_apis) {
+        if (row.value == api) return Target::feature_from_name(row.text);
+    }
+    return Target::FeatureEnd;
+}
+
+bool host_supports_target_device(const Target &target) { return !target.has_gpu_feature(); }
+
+std::ostream &operator<<(std::ostream &out, const Target &target) {
+    return out << target.to_string();
+}
+
+}  // namespace tessera
