@@ -12,7 +12,7 @@ public:
     explicit Comparison(bool renaming) : renaming(renaming) {}
 
     template<typename Base>
-    bool same(const Handle<Base> &a, const Handle<Base> &b) {
+    bool same(const NodeHandle<Base> &a, const NodeHandle<Base> &b) {
         if (!a.defined() || !b.defined()) return a.defined() == b.defined();
         if (a.same_as(b) && !renaming) return true;
         if (a.kind() != b.kind() || (!renaming && a.hash() != b.hash())) return false;
@@ -24,7 +24,7 @@ public:
 
 private:
     template<typename Base>
-    bool same_kind(const Handle<Base> &a, const Handle<Base> &b) {
+    bool same_kind(const NodeHandle<Base> &a, const NodeHandle<Base> &b) {
         switch (a.kind()) {
 #define CASE(T)                                                                                    \
     case NodeKind::T:                                                                              \

@@ -50,10 +50,10 @@ struct Referent : RefCounted {};
 
 // A handle to an immutable node. Copying a handle shares the node.
 template<typename Base>
-class Handle {
+class NodeHandle {
 public:
-    Handle() = default;
-    explicit Handle(const Base *n) : node(n) {}
+    NodeHandle() = default;
+    explicit NodeHandle(const Base *n) : node(n) {}
 
     bool defined() const { return node.get() != nullptr; }
     NodeKind kind() const { return node.get()->kind; }
@@ -62,7 +62,7 @@ public:
     const Base *operator->() const { return node.get(); }
 
     // Same object, not merely equal: how a pass sees that nothing changed.
-    bool same_as(const Handle &o) const { return node.get() == o.node.get(); }
+    bool same_as(const NodeHandle &o) const { return node.get() == o.node.get(); }
 
     // The node as a T, or null if it is some other kind.
     template<typename T>
@@ -76,10 +76,10 @@ private:
 };
 
 // An expression. Implicit from the literals that C++ writes most; a typed literal is explicit.
-class Expr : public Handle<ExprNode> {
+class Expr : public NodeHandle<ExprNode> {
 public:
     Expr() = default;
-    explicit Expr(const ExprNode *n) : Handle(n) {}
+    explicit Expr(const ExprNode *n) : NodeHandle(n) {}
     Expr(int32_t value);
     Expr(float value);
     explicit Expr(int8_t value);
@@ -99,6 +99,6 @@ public:
     Type type() const { return get()->type; }
 };
 
-using Stmt = Handle<StmtNode>;
+using Stmt = NodeHandle<StmtNode>;
 
 }  // namespace tessera::ir

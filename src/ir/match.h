@@ -25,7 +25,7 @@ Otherwise<R> otherwise(R value) {
 }
 
 template<typename Base, typename R>
-R match(const Handle<Base> &, Otherwise<R> rest) {
+R match(const NodeHandle<Base> &, Otherwise<R> rest) {
     return std::move(rest.value);
 }
 
@@ -33,7 +33,7 @@ R match(const Handle<Base> &, Otherwise<R> rest) {
 //     match(e, [](const IntImm &i) { return i.value; }, otherwise(0));
 // A case that takes anything but `const SomeNode &` of the right family does not compile.
 template<typename Base, typename Case, typename... Rest>
-auto match(const Handle<Base> &h, Case &&c, Rest &&...rest) {
+auto match(const NodeHandle<Base> &h, Case &&c, Rest &&...rest) {
     using T = typename CaseOf<std::decay_t<Case>>::Node;
     static_assert(std::is_base_of_v<Base, T>, "this case can never match: wrong node family");
     using R = typename CaseOf<std::decay_t<Case>>::Result;
