@@ -1,0 +1,334 @@
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include <cmath>
+#include <functional>
+
+namespace tessera::ir {
+namespace {
+
+__extension__ using Wide = __int128;  // no operation on two int64 overflows it
+
+void require_defined(const Expr &e, const char *operation) {
+    if (!e.defined()) throw CompileError(str("operator ", operation, " of an undefined Expr"));
+}
+
+bool is_imm(const Expr &e) {
+    return e.as<IntImm>() || e.as<UIntImm>() || e.as<FloatImm>();
+}
+
+// The constant in type t, or undefined if t cannot represent it exactly (a float may be rounded).
+Expr constant_in(Type t, const Expr &e) {
+    Type s = t.element_of();
+    if (const auto *i = e.as<IntImm>()) {
+        if (s.is_any_float()) return FloatImm::make(s, double(i->value));
+        if (s.can_represent(i->value)) return make_const(s, i->value);
+    } else if (const auto *u = e.as<UIntImm>()) {
+        if (s.is_any_float()) return FloatImm::make(s, double(u->value));
+        if (s.can_represent(u->value)) return make_const(s, int64_t(u->value));
+    } else if (const auto *f = e.as<FloatImm>()) {
+        if (s.is_any_float()) return FloatImm::make(s, f->value);
+    }
+    return {};
+}
+
+Type common_type(Type a, Type b) {
+    if (a == b) return a;
+    if (a.is_handle() || b.is_handle()) return {};
+    if (a.is_any_float() && b.is_any_float()) {
+        if (a.bits() != b.bits()) return a.bits() > b.bits() ? a : b;
+        return {};
+    }
+    if (a.is_any_float()) return a;
+    if (b.is_any_float()) return b;
+    int bits = std::max(a.bits(), b.bits());
+    if (a.is_uint() && b.is_uint()) return UInt(bits);
+    return Int(bits);
+}
+
+void match_lanes(Expr &a, Expr &b) {
+    int n = a.type().lanes(), m = b.type().lanes();
+    if (n == m) return;
+    if (n == 1) {
+        a = Broadcast::make(std::move(a), m);
+    } else if (m == 1) {
+        b = Broadcast::make(std::move(b), n);
+    } else {
+        throw CompileError(str("cannot combine vectors of ", n, " and ", m, " lanes: ", a.type(),
+                               " and ", b.type()));
+    }
+}
+
+void match_types_of(Expr &a, Expr &b, const char *operation) {
+    require_defined(a, operation);
+    require_defined(b, operation);
+    try {
+        match_types(a, b);
+    } catch (const CompileError &e) {
+        throw CompileError(str("operator ", operation, ": ", e.what()));
+    }
+}
+
+std::optional<int64_t> wide_value(const Expr &e) {
+    if (const auto *i = e.as<IntImm>()) return i->value;
+    return std::nullopt;
+}
+
+// The operation on two constant signed integers, or undefined.
+template<typename F>
+Expr fold(const Expr &a, const Expr &b, F f) {
+    auto x = wide_value(a), y = wide_value(b);
+    if (!x || !y) return {};
+    Wide exact = f(Wide(*x), Wide(*y));
+    if (a.type().bits() >= 32 && (exact > a.type().max_int() || exact < a.type().min_int())) {
+        return {};
+    }
+    return IntImm::make(a.type(), int64_t(exact));
+}
+
+template<typename Node, typename F>
+Expr arithmetic(Expr a, Expr b, const char *operation, F f) {
+    match_types_of(a, b, operation);
+    if (a.type().is_bool()) {
+        throw CompileError(str("operator ", operation, " of two booleans; cast them to an integer "
+                               "type first"));
+    }
+    Expr folded = fold(a, b, f);
+    return folded.defined() ? folded : Node::make(std::move(a), std::move(b));
+}
+
+template<typename Node, typename F>
+Expr compare(Expr a, Expr b, const char *operation, F f) {
+    match_types_of(a, b, operation);
+    auto x = wide_value(a), y = wide_value(b);
+    if (x && y) return f(*x, *y) ? const_true() : const_false();
+    return Node::make(std::move(a), std::move(b));
+}
+
+void require_bool(const Expr &e, const char *operation) {
+    require_defined(e, operation);
+    if (!e.type().is_bool()) {
+        throw CompileError(str("operator ", operation, " needs a boolean, not ", e.type(),
+                               "; compare it with something, for example `!= 0`"));
+    }
+}
+
+}  // namespace
+
+void match_types(Expr &a, Expr &b) {
+    if (a.type() == b.type()) return;
+    match_lanes(a, b);
+    if (a.type() == b.type()) return;
+    Type element_a = a.type().element_of(), element_b = b.type().element_of();
+    if (is_imm(b) && !is_imm(a)) {
+        Expr same = constant_in(element_a, b);
+        if (same.defined()) return void(b = same);
+    }
+    if (is_imm(a) && !is_imm(b)) {
+        Expr same = constant_in(element_b, a);
+        if (same.defined()) return void(a = same);
+    }
+    // A broadcast constant counts as a constant, too.
+    const auto *splat_a = a.as<Broadcast>(), *splat_b = b.as<Broadcast>();
+    if (splat_b && is_imm(splat_b->value) && !(splat_a && is_imm(splat_a->value))) {
+        Expr same = constant_in(element_a, splat_b->value);
+        if (same.defined()) return void(b = Broadcast::make(same, a.type().lanes()));
+    }
+    if (splat_a && is_imm(splat_a->value) && !(splat_b && is_imm(splat_b->value))) {
+        Expr same = constant_in(element_b, splat_a->value);
+        if (same.defined()) return void(a = Broadcast::make(same, b.type().lanes()));
+    }
+    Type common = common_type(element_a, element_b);
+    if (!common.defined()) {
+        throw CompileError(str("types ", a.type(), " and ", b.type(),
+                               " have no common type; cast one of them"));
+    }
+    a = cast(common, std::move(a));
+    b = cast(common, std::move(b));
+}
+
+Expr operator+(Expr a, Expr b) {
+    return arithmetic<Add>(std::move(a), std::move(b), "+", std::plus<>());
+}
+Expr operator-(Expr a, Expr b) {
+    return arithmetic<Sub>(std::move(a), std::move(b), "-", std::minus<>());
+}
+Expr operator*(Expr a, Expr b) {
+    return arithmetic<Mul>(std::move(a), std::move(b), "*", std::multiplies<>());
+}
+Expr operator/(Expr a, Expr b) {
+    return arithmetic<Div>(std::move(a), std::move(b), "/", [](Wide x, Wide y) {
+        if (y == 0) return Wide(0);
+        Wide q = x / y;
+        return x % y < 0 ? (y > 0 ? q - 1 : q + 1) : q;
+    });
+}
+Expr operator%(Expr a, Expr b) {
+    return arithmetic<Mod>(std::move(a), std::move(b), "%", [](Wide x, Wide y) {
+        if (y == 0) return Wide(0);
+        Wide r = x % y;
+        return r < 0 ? r + (y > 0 ? y : -y) : r;
+    });
+}
+Expr operator-(Expr a) {
+    require_defined(a, "-");
+    if (const auto *f = a.as<FloatImm>()) return FloatImm::make(f->type, -f->value);
+    if (a.type().is_any_float()) {
+        return Mul::make(a, make_const(a.type(), -1));
+    }
+    return make_zero(a.type()) - a;
+}
+Expr operator==(Expr a, Expr b) {
+    return compare<EQ>(std::move(a), std::move(b), "==", std::equal_to<>());
+}
+Expr operator!=(Expr a, Expr b) {
+    return compare<NE>(std::move(a), std::move(b), "!=", std::not_equal_to<>());
+}
+Expr operator<(Expr a, Expr b) {
+    return compare<LT>(std::move(a), std::move(b), "<", std::less<>());
+}
+Expr operator<=(Expr a, Expr b) {
+    return compare<LE>(std::move(a), std::move(b), "<=", std::less_equal<>());
+}
+Expr operator>(Expr a, Expr b) {
+    return compare<GT>(std::move(a), std::move(b), ">", std::greater<>());
+}
+Expr operator>=(Expr a, Expr b) {
+    return compare<GE>(std::move(a), std::move(b), ">=", std::greater_equal<>());
+}
+Expr operator&&(Expr a, Expr b) {
+    require_bool(a, "&&");
+    require_bool(b, "&&");
+    match_lanes(a, b);
+    if (is_true(a) || is_false(b)) return b;
+    if (is_true(b) || is_false(a)) return a;
+    return And::make(std::move(a), std::move(b));
+}
+Expr operator||(Expr a, Expr b) {
+    require_bool(a, "||");
+    require_bool(b, "||");
+    match_lanes(a, b);
+    if (is_false(a) || is_true(b)) return b;
+    if (is_false(b) || is_true(a)) return a;
+    return Or::make(std::move(a), std::move(b));
+}
+Expr operator!(Expr a) {
+    require_bool(a, "!");
+    if (is_true(a)) return const_false(a.type().lanes());
+    if (is_false(a)) return const_true(a.type().lanes());
+    return Not::make(std::move(a));
+}
+
+Expr min(Expr a, Expr b) {
+    match_types_of(a, b, "min");
+    if (auto x = wide_value(a), y = wide_value(b); x && y) return *x < *y ? a : b;
+    return Min::make(std::move(a), std::move(b));
+}
+Expr max(Expr a, Expr b) {
+    match_types_of(a, b, "max");
+    if (auto x = wide_value(a), y = wide_value(b); x && y) return *x > *y ? a : b;
+    return Max::make(std::move(a), std::move(b));
+}
+Expr clamp(Expr e, Expr lowest, Expr highest) {
+    require_defined(e, "clamp");
+    require_defined(lowest, "clamp");
+    require_defined(highest, "clamp");
+    Type t = e.type();
+    return max(min(std::move(e), cast(t, std::move(highest))), cast(t, std::move(lowest)));
+}
+Expr select(Expr condition, Expr true_value, Expr false_value) {
+    require_bool(condition, "select");
+    match_types_of(true_value, false_value, "select");
+    if (is_true(condition)) return true_value;
+    if (is_false(condition)) return false_value;
+    int lanes = condition.type().lanes();
+    if (lanes > 1 && true_value.type().is_scalar()) {
+        true_value = Broadcast::make(true_value, lanes);
+        false_value = Broadcast::make(false_value, lanes);
+    }
+    return Select::make(std::move(condition), std::move(true_value), std::move(false_value));
+}
+
+Expr cast(Type t, Expr e) {
+    require_defined(e, "cast");
+    if (t.is_scalar()) t = t.with_lanes(e.type().lanes());
+    if (e.type() == t) return e;
+    if (t.is_handle() != e.type().is_handle()) {
+        throw CompileError(str("cannot cast ", e.type(), " to ", t, "; use reinterpret"));
+    }
+    if (const auto *splat = e.as<Broadcast>(); splat && is_imm(splat->value)) {
+        return Broadcast::make(cast(t.element_of(), splat->value), t.lanes());
+    }
+    if (const auto *i = e.as<IntImm>(); i && !t.is_bool()) return make_const(t, i->value);
+    if (const auto *u = e.as<UIntImm>(); u && !t.is_bool()) {
+        if (t.is_int_or_uint()) return make_const(t, int64_t(u->value));
+        return FloatImm::make(t, double(u->value));
+    }
+    if (const auto *f = e.as<FloatImm>(); f && t.is_any_float()) return FloatImm::make(t, f->value);
+    return Cast::make(t, std::move(e));
+}
+
+Expr make_const(Type t, int64_t value) {
+    if (t.is_vector()) return Broadcast::make(make_const(t.element_of(), value), t.lanes());
+    if (t.is_int()) return IntImm::make(t, value);
+    if (t.is_uint()) return UIntImm::make(t, uint64_t(value));
+    if (t.is_any_float()) return FloatImm::make(t, double(value));
+    return Reinterpret::make(t, UIntImm::make(UInt(64), uint64_t(value)));
+}
+Expr make_float_const(Type t, double value) {
+    if (t.is_vector()) return Broadcast::make(make_float_const(t.element_of(), value), t.lanes());
+    return FloatImm::make(t, value);
+}
+Expr make_zero(Type t) { return make_const(t, 0); }
+Expr make_one(Type t) { return make_const(t, 1); }
+Expr const_true(int lanes) { return make_const(Bool(lanes), 1); }
+Expr const_false(int lanes) { return make_const(Bool(lanes), 0); }
+Expr broadcast(Expr e, int lanes) {
+    return lanes == 1 ? e : Broadcast::make(std::move(e), lanes);
+}
+
+std::optional<int64_t> as_const_int(const Expr &e) {
+    if (const auto *i = e.as<IntImm>()) return i->value;
+    if (const auto *u = e.as<UIntImm>(); u && int64_t(u->value) >= 0) return int64_t(u->value);
+    if (const auto *splat = e.as<Broadcast>()) return as_const_int(splat->value);
+    return std::nullopt;
+}
+bool is_const(const Expr &e) {
+    if (const auto *splat = e.as<Broadcast>()) return is_const(splat->value);
+    return is_imm(e);
+}
+bool is_const(const Expr &e, int64_t value) {
+    if (const auto *splat = e.as<Broadcast>()) return is_const(splat->value, value);
+    if (const auto *f = e.as<FloatImm>()) return f->value == double(value);
+    auto v = as_const_int(e);
+    return v && *v == value;
+}
+bool is_zero(const Expr &e) { return is_const(e, 0); }
+bool is_one(const Expr &e) { return is_const(e, 1); }
+bool is_true(const Expr &e) { return e.defined() && e.type().is_bool() && is_const(e, 1); }
+bool is_false(const Expr &e) { return e.defined() && e.type().is_bool() && is_const(e, 0); }
+bool is_no_op(const Stmt &s) {
+    if (!s.defined()) return true;
+    const auto *evaluate = s.as<Evaluate>();
+    return evaluate && is_const(evaluate->value);
+}
+bool is_pure(const Expr &e) {
+    bool pure = true;
+    for_each_node(e, [&](const IntrinsicCall &c) { pure &= info_of(c.op).pure; });
+    for_each_node(e, [&](const ExternCall &c) { pure &= c.pure; });
+    return pure;
+}
+
+Expr likely(Expr e) {
+    Type t = e.type();
+    return IntrinsicCall::make(t, Intrinsic::likely, {std::move(e)});
+}
+Expr likely_if_innermost(Expr e) {
+    Type t = e.type();
+    return IntrinsicCall::make(t, Intrinsic::likely_if_innermost, {std::move(e)});
+}
+Expr call(Type t, Intrinsic op, std::vector<Expr> args) {
+    return IntrinsicCall::make(t, op, std::move(args));
+}
+Stmt no_op() { return Evaluate::make(0); }
+
+}  // namespace tessera::ir
