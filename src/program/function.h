@@ -1,0 +1,77 @@
+#pragma once
+#include "program/parameter.h"
+#include "program/schedule.h"
+#include <map>
+#include <memory>
+
+namespace tessera::program {
+
+class FunctionContents;
+using FunctionRef = Ref<FunctionContents>;
+struct Definition;
+using DefinitionRef = Ref<Definition>;
+
+// A version of a definition for when a condition holds; or an error instead of a definition.
+struct Specialization {
+    Expr condition;
+    DefinitionRef definition;     // values as they are under the condition, and its own schedule
+    std::string failure_message;  // of specialize_fail; then definition is null
+};
+
+// One stage: func(args) = values, for all points (pure), or for those of a reduction domain.
+struct Definition : RefCounted {
+    std::vector<Expr> args, values;
+    std::vector<ReductionVariable> reduction;  // empty for a pure definition
+    Expr predicate;                            // of the reduction domain; undefined: true
+    StageSchedule schedule;
+    std::vector<Specialization> specializations;  // the first whose condition holds is run
+    Location written;
+
+    DefinitionRef copy() const;  // deep, but for expressions
+};
+
+// One argument of an extern stage: a function, a buffer (parameter or embedded), or a scalar.
+struct ExternFuncArgument {
+    FunctionRef func;
+    ParameterRef buffer;
+    Expr scalar;
+};
+
+// Stages written in C: called as int f(args..., outputs...), buffers as tessera_buffer_t *. Called
+// first with buffers without host memory, to learn which regions of its inputs it needs.
+struct ExternDefinition {
+    std::string function;
+    std::vector<ExternFuncArgument> args;
+    bool uses_user_context = false;
+    Location written;
+};
+
+// A Func's definition and schedule. A handle is a Ref to it; as a referent of calls it is kept
+// alive by those who call it.
+class FunctionContents final : public ir::Referent {
+public:
+    Symbol name;
+    std::vector<Symbol> args;  // the pure variables, innermost dimension first
+    std::vector<Type> types;   // of the values; empty: not defined
+    std::vector<DefinitionRef> stages;  // [0] pure, then updates
+    std::shared_ptr<ExternDefinition> extern_definition;  // then stages is one with no values
+    FuncSchedule schedule;
+    std::vector<ParameterRef> output_buffers;  // one per value: constraints of the output
+    // A wrapper (in, clone_in): calls in the named consumers (or all, key: no symbol) become calls
+    // of the wrapper.
+    std::map<Symbol, Ref<FunctionContents>> wrappers;
+    std::vector<Type> required_types;  // of a typed Func; empty: any
+    int required_dimensions = -1;
+    bool frozen = false;  // used elsewhere: its definition may no longer change
+    Location written;
+
+    int dimensions() const { return int(args.size()); }
+    bool has_pure_definition() const { return !stages.empty() && !extern_definition; }
+    bool has_extern_definition() const { return bool(extern_definition); }
+    bool defined() const { return !types.empty(); }
+};
+
+// A call of a function of this program: its value `index` at a point.
+Expr call(const FunctionRef &f, std::vector<Expr> args, int index = 0);
+
+}  // namespace tessera::program

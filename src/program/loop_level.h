@@ -1,0 +1,51 @@
+#pragma once
+#include "base/error.h"
+#include "base/ref.h"
+#include "base/symbol.h"
+#include <ostream>
+
+namespace tessera::program {
+
+// A place in the loop nest of the pipeline: inlined (no place), root (outside of all loops), or
+// the body of the loop over `var` in a stage of a Func. A handle: copies share one level, so that
+// it can be given to schedules first and set later.
+class LoopLevel {
+public:
+    // Not set: compiling with it is an error.
+    LoopLevel() : state(make_ref<State>()) {}
+    static LoopLevel inlined();
+    static LoopLevel root();
+    // stage -1: whichever stages of the func use what is computed there.
+    static LoopLevel at(Symbol func, Symbol var, int stage = -1, Location written = {});
+
+    // All copies of this level become the same place as `other` is now.
+    void set(const LoopLevel &other);
+
+    bool defined() const { return state->kind != Kind::Undefined; }
+    bool is_inlined() const { return state->kind == Kind::Inlined; }
+    bool is_root() const { return state->kind == Kind::Root; }
+    bool is_at() const { return state->kind == Kind::At; }
+    Symbol func() const { return state->func; }
+    Symbol var() const { return state->var; }
+    int stage() const { return state->stage; }
+    const Location &written() const { return state->written; }
+    // The same place (not merely the same handle).
+    bool matches(const LoopLevel &other) const;
+    // A level of its own with the same place: later set() of this one does not reach it.
+    LoopLevel copy() const;
+
+private:
+    enum class Kind : uint8_t { Undefined, Inlined, Root, At };
+    struct State : RefCounted {
+        Kind kind = Kind::Undefined;
+        Symbol func, var;
+        int stage = -1;
+        Location written;
+    };
+    Ref<State> state;
+};
+
+// "inlined", "root", "f, x", "f.update(0), r".
+std::ostream &operator<<(std::ostream &out, const LoopLevel &level);
+
+}  // namespace tessera::program

@@ -1,0 +1,51 @@
+#pragma once
+#include "ir/nodes.h"
+#include "runtime/tessera_runtime.h"
+#include <memory>
+#include <vector>
+
+namespace tessera::program {
+
+using ir::Expr;
+
+// What a pipeline requires of one dimension of a buffer; undefined where it asks for nothing.
+struct DimensionConstraint {
+    Expr min, extent, stride;
+    Expr min_estimate, extent_estimate;
+};
+
+// Something that the caller passes to a pipeline: a scalar (Param), a buffer (ImageParam, the
+// buffer of an output), or a Buffer that the program itself holds (`embedded`).
+// Expressions refer to it by its symbol, and keep it alive as their referent.
+class Parameter final : public ir::Referent {
+public:
+    Symbol name;
+    Type type;  // of the scalar, or of an element
+    bool is_buffer = false;
+    bool embedded = false;  // the program's own Buffer; no argument of a compiled function
+
+    // Of a buffer.
+    int dimensions = 0;
+    std::vector<DimensionConstraint> constraints;  // one per dimension
+    int host_alignment = 0;                        // in bytes; 0: that of one element
+    MemoryType memory = MemoryType::Auto;
+
+    // Of a scalar; undefined where the user has said nothing.
+    Expr min_value, max_value, estimate;
+
+    // What the JIT passes: the bits of the scalar, or the buffer and whoever owns it.
+    uint64_t scalar_bits = 0;
+    bool scalar_is_set = false;
+    tessera_buffer_t *buffer = nullptr;
+    std::shared_ptr<void> buffer_owner;
+};
+
+using ParameterRef = Ref<Parameter>;
+
+ParameterRef make_scalar_parameter(Symbol name, Type type);
+ParameterRef make_buffer_parameter(Symbol name, Type type, int dimensions);
+
+// The value of the scalar parameter.
+Expr parameter_value(const ParameterRef &p);
+
+}  // namespace tessera::program

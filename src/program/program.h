@@ -1,0 +1,20 @@
+#pragma once
+#include "program/function.h"
+
+namespace tessera::program {
+
+// A condition that the caller of a pipeline must meet, and what to say otherwise.
+struct Requirement {
+    Expr condition;
+    std::vector<Expr> message;  // texts and values, one after the other
+};
+
+// What is compiled: the functions whose values are wanted, and all that they reach.
+struct Program {
+    std::string name;
+    std::vector<FunctionRef> outputs;
+    std::vector<Requirement> requirements;
+    bool trace_pipeline = false;
+};
+
+}  // namespace tessera::program

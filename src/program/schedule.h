@@ -1,0 +1,186 @@
+#pragma once
+#include "ir/nodes.h"
+#include "program/loop_level.h"
+#include "program/reduction_domain.h"
+#include <string>
+#include <variant>
+#include <vector>
+
+// A schedule is data: the list of directives as the user wrote them, each with the line where, and
+// beside it what they amount to (loops, transforms, levels), which lowering reads.
+namespace tessera::program {
+
+// ---- Directives of one stage (a pure definition, or an update) ----
+
+// old = outer * factor + inner (+ the loop's min).
+struct Split {
+    Symbol old, outer, inner;
+    Expr factor;
+    TailStrategy tail = TailStrategy::Auto;
+};
+// fused = (outer - its min) * extent of inner + (inner - its min).
+struct Fuse {
+    Symbol inner, outer, fused;
+};
+struct Rename {
+    Symbol old, new_name;
+};
+// These loops, innermost first, in the places that they have together now.
+struct Reorder {
+    std::vector<Symbol> vars;
+};
+struct SetLoopKind {
+    Symbol var;
+    LoopKind kind = LoopKind::Serial;
+};
+struct SetPartition {
+    Symbol var;
+    Partition partition = Partition::Auto;
+};
+// At the loop `at`, bring the region of `what` into the cache that the iteration of the loop `from`
+// needs which is `offset` later.
+struct PrefetchDirective {
+    Symbol what;  // a function or an image
+    Symbol at, from;
+    Expr offset;
+    PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf;
+};
+struct AtomicDirective {
+    bool override_associativity_test = false;
+};
+struct AllowRaceConditions {};
+// From here on the directives are those of a copy of the stage for when the condition holds.
+struct SpecializeDirective {
+    Expr condition;
+};
+struct SpecializeFail {
+    std::string message;
+};
+struct StreamLoads {
+    std::vector<Symbol> what;  // functions and images; empty: all
+};
+struct StreamStores {};
+
+using StageDirective =
+    std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, SetPartition, PrefetchDirective,
+                 AtomicDirective, AllowRaceConditions, SpecializeDirective, SpecializeFail,
+                 StreamLoads, StreamStores>;
+
+// ---- Directives of a Func ----
+
+struct ComputeLevel {
+    LoopLevel level;
+};
+struct StoreLevel {
+    LoopLevel level;
+};
+struct HoistStorageLevel {
+    LoopLevel level;
+};
+// The region of `var` that is computed: [min, min + extent), where these are defined; min and
+// extent are rounded (outwards) so that min % modulus == remainder, extent % modulus == 0.
+struct BoundDirective {
+    Symbol var;
+    Expr min, extent;
+    Expr modulus, remainder;
+};
+struct EstimateDirective {
+    Symbol var;
+    Expr min, extent;
+};
+struct FoldStorage {
+    Symbol var;
+    Expr extent;
+    bool fold_forward = true;
+};
+struct RingBuffer {
+    Expr extent;
+};
+struct AsyncDirective {};
+struct ReorderStorage {
+    std::vector<Symbol> vars;
+};
+struct AlignStorage {
+    Symbol var;
+    Expr alignment;
+};
+struct BoundStorage {
+    Symbol var;
+    Expr extent;
+};
+struct StoreIn {
+    MemoryType memory = MemoryType::Auto;
+};
+struct Trace {
+    bool loads = false, stores = false, realizations = false;
+    std::string tag;
+};
+struct NoProfiling {};
+
+using FuncDirective =
+    std::variant<ComputeLevel, StoreLevel, HoistStorageLevel, BoundDirective, EstimateDirective,
+                 FoldStorage, RingBuffer, AsyncDirective, ReorderStorage, AlignStorage,
+                 BoundStorage, StoreIn, Trace, NoProfiling>;
+
+// A directive and where it was written.
+template<typename Directive>
+struct Written {
+    Directive directive;
+    Location at;
+};
+
+// ---- What the directives amount to ----
+
+struct Loop {
+    Symbol var;
+    LoopKind kind = LoopKind::Serial;
+    bool is_reduction = false;  // of a reduction domain, or made from loops of one
+    Partition partition = Partition::Auto;
+};
+
+using LoopTransform = std::variant<Split, Fuse, Rename>;
+
+struct StageSchedule {
+    std::vector<Written<StageDirective>> directives;
+    // Derived, by apply():
+    std::vector<Written<LoopTransform>> transforms;  // in the order they were written
+    std::vector<Loop> loops;                         // innermost first
+    std::vector<Written<PrefetchDirective>> prefetches;
+    bool atomic = false, override_associativity_test = false;
+    bool allow_race_conditions = false;
+    bool stream_stores = false, stream_all_loads = false;
+    std::vector<Symbol> stream_loads;
+    bool touched = false;  // the user has said something about this stage
+};
+
+struct StorageDimension {
+    Symbol var;
+    Expr alignment, bound;  // undefined: none
+    Expr fold_factor;
+    bool fold_forward = true;
+};
+
+struct FuncSchedule {
+    std::vector<Written<FuncDirective>> directives;
+    // Derived, by apply():
+    LoopLevel compute_level = LoopLevel::inlined();
+    LoopLevel store_level = LoopLevel::inlined();
+    LoopLevel hoist_level = LoopLevel::inlined();
+    Location compute_written, store_written, hoist_written;
+    bool store_level_set = false, hoist_level_set = false;  // else they follow compute, store
+    std::vector<StorageDimension> storage;                  // innermost first
+    std::vector<Written<BoundDirective>> bounds;
+    std::vector<EstimateDirective> estimates;
+    MemoryType memory = MemoryType::Auto;
+    bool async = false;
+    Expr ring_buffer;
+    Trace trace;
+    bool no_profiling = false;
+};
+
+template<typename... Fs>
+struct overloaded : Fs... {
+    using Fs::operator()...;
+};
+
+}  // namespace tessera::program
