@@ -1,0 +1,47 @@
+#include "lower/context.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+const program::FunctionContents *Context::function(Symbol f) const {
+    auto found = functions.find(f);
+    return found == functions.end() ? nullptr : found->second.get();
+}
+
+bool Context::is_output(Symbol f) const {
+    return std::find(outputs.begin(), outputs.end(), f) != outputs.end();
+}
+
+Symbol Context::buffer_of(Symbol f, int k) const {
+    auto found = buffers.find(f);
+    if (found != buffers.end()) return found->second.at(size_t(k));
+    if (k == 0) return f;
+    throw InternalError(str("no buffer is known for value ", k, " of ", f));
+}
+
+const ir::Argument *Context::argument(Symbol name) const {
+    for (const ir::Argument &a : arguments) {
+        if (a.name == name) return &a;
+    }
+    return nullptr;
+}
+
+StorageOrder Context::storage_order(Symbol f, int dimensions) const {
+    StorageOrder order;
+    const program::FunctionContents *contents = function(f);
+    if (!contents || contents->schedule.storage.empty()) {
+        for (int d = 0; d < dimensions; d++) order.dims.push_back({d, {}, {}, {}, true});
+        return order;
+    }
+    for (const program::StorageDimension &s : contents->schedule.storage) {
+        auto arg = std::find(contents->args.begin(), contents->args.end(), s.var);
+        if (arg == contents->args.end()) {
+            throw InternalError(str("storage dimension ", s.var, " is no argument of ", f));
+        }
+        order.dims.push_back({int(arg - contents->args.begin()), s.alignment, s.bound,
+                              s.fold_factor, s.fold_forward});
+    }
+    return order;
+}
+
+}  // namespace tessera::lower

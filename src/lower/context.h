@@ -1,0 +1,65 @@
+#pragma once
+#include "base/target.h"
+#include "ir/module.h"
+#include "program/program.h"
+#include <functional>
+#include <string_view>
+#include <unordered_map>
+
+namespace tessera::lower {
+
+// How a function's storage is laid out: its dimensions, innermost first.
+struct StorageOrder {
+    struct Dimension {
+        int dim = 0;         // index into the function's arguments
+        ir::Expr alignment;  // the extent is rounded up to a multiple of it; undefined: 1
+        ir::Expr bound;      // a promised upper limit of the extent; undefined: none
+        ir::Expr fold_factor;  // asked for by fold_storage; undefined: none
+        bool fold_forward = true;
+    };
+    std::vector<Dimension> dims;
+};
+
+// The symbols of the region of a function that one of its stages computes, bound by lets before
+// the stage's loops: [min, max] per dimension of the function.
+struct RegionSymbols {
+    std::vector<Symbol> min, max;
+};
+
+// Which of the user's loops a loop of the IR is.
+struct LoopOrigin {
+    Symbol func, var;
+    int stage = 0;
+};
+
+// What a pass may look at besides the IR it rewrites. Read-only for passes.
+struct Context {
+    Target target;
+    // Every function that is realized, in an order in which producers come before consumers: copies
+    // of the user's, after wrappers and inlining. Their schedules say what to do.
+    std::vector<program::FunctionRef> order;
+    std::unordered_map<Symbol, program::FunctionRef> functions;
+    std::vector<Symbol> outputs;
+    // The flat buffer that holds value k of a function: the argument, for an output.
+    std::unordered_map<Symbol, std::vector<Symbol>> buffers;
+    std::vector<ir::Argument> arguments;
+    std::unordered_map<Symbol, std::vector<RegionSymbols>> regions;  // per function, per stage
+    std::unordered_map<Symbol, LoopOrigin> loops;
+    std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
+    bool verify = false;  // run the verifier after every pass
+
+    // Null if there is no such function (a test's, say).
+    const program::FunctionContents *function(Symbol f) const;
+    bool is_output(Symbol f) const;
+    // The buffer of value k of f: by default the function's own symbol, for its only value.
+    Symbol buffer_of(Symbol f, int k) const;
+    const ir::Argument *argument(Symbol name) const;
+    // By default the order of the arguments, dense.
+    StorageOrder storage_order(Symbol f, int dimensions) const;
+    // Of indices into flat storage.
+    Type index_type() const {
+        return target.has_feature(Target::LargeBuffers) ? Int(64) : Int(32);
+    }
+};
+
+}  // namespace tessera::lower
