@@ -90,7 +90,6 @@ typedef enum tessera_error_code_t {
     tessera_error_code_extern_stage_failed = -48,
     tessera_error_code_bounds_query_failed = -49,
     tessera_error_code_out_of_threads = -50,
-    tessera_error_code_cancelled = -51, /* another task of the same group failed first */
     tessera_error_code_bad_argument = -52,
     tessera_error_code_trace_failed = -53
 } tessera_error_code_t;
@@ -197,9 +196,10 @@ char *tessera_buffer_to_string(char *dst, char *end, const tessera_buffer_t *buf
 
 /* ---- Tasks ----
  *
- * A pool of threads that runs loops. At most `tessera_get_num_threads()` threads run pipeline code
- * at once, counting the callers; a thread that waits (for a loop to end, or for a semaphore) does
- * not count, and its place is given to another, which is created if there is none. So whatever
+ * A pool of threads that runs loops. `tessera_get_num_threads()` threads run pipeline code at once,
+ * counting the callers; a thread that waits (for a loop to end, or for a semaphore) does not count,
+ * and its place is given to another, which is created if there is none; when the wait is over it
+ * goes on at once, and the pool takes up no new work until the number is right again. So whatever
  * is queued starts as soon as all that runs is waiting, and a pipeline whose semaphores can be
  * satisfied in any order of execution never deadlocks, even with one thread. A thread that waits
  * for a loop helps with that loop and with the loops inside it, and with nothing else: what it
@@ -251,7 +251,8 @@ typedef struct tessera_parallel_task_t {
     tessera_semaphore_acquire_t *semaphores; /* taken before each iteration, in order */
     int num_semaphores;
     int min, extent;
-    int min_threads; /* how many threads the task may block at once; a hint */
+    int min_threads; /* how many threads the task may block at once: for replacements of the pool
+                        that have a fixed number; the built-in one needs no hint */
     bool serial;     /* one iteration after the other; else several at once */
 } tessera_parallel_task_t;
 
@@ -276,7 +277,8 @@ void tessera_shutdown_thread_pool(void);
 
 /* Mutexes for atomic updates that are wider than the machine can do in one instruction. */
 typedef struct tessera_mutex_array_t tessera_mutex_array_t;
-/* NULL, after a call to tessera_error, if there is no memory or n is negative. */
+/* NULL, after a call to tessera_error, if there is no memory. Element i is guarded by
+ * mutex i; a thread may hold one at a time. */
 tessera_mutex_array_t *tessera_mutex_array_create(void *user_context, uint64_t n);
 void tessera_mutex_array_destroy(void *user_context, tessera_mutex_array_t *array);
 int tessera_mutex_array_lock(tessera_mutex_array_t *array, uint64_t index);

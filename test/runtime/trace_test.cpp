@@ -1,0 +1,152 @@
+#include "capture.h"
+#include <cstdio>
+#include <cstring>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <unistd.h>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// What f writes to stderr.
+template<typename F>
+std::string stderr_of(F f) {
+    fs::path path = fs::temp_directory_path() / ("tessera_stderr_" + std::to_string(getpid()));
+    std::fflush(stderr);
+    int saved = dup(2);
+    FILE *file = std::fopen(path.c_str(), "wb");
+    dup2(fileno(file), 2);
+    f();
+    std::fflush(stderr);
+    dup2(saved, 2);
+    close(saved);
+    std::fclose(file);
+    std::ifstream in(path);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    fs::remove(path);
+    return text;
+}
+
+tessera_trace_event_t event_of(int32_t code, const std::vector<int32_t> &coordinates) {
+    tessera_trace_event_t event{};
+    event.func = "f";
+    event.event = code;
+    event.coordinates = coordinates.data();
+    event.dimensions = int32_t(coordinates.size());
+    return event;
+}
+
+}  // namespace
+
+TEST_SUITE("runtime trace") {
+    TEST_CASE("events are printed as lines, and have rising ids") {
+        std::vector<int32_t> region{0, 10, -1, 5}, site{3, 4};
+        int32_t first = 0, second = 0;
+        std::string text = stderr_of([&] {
+            first = tessera_trace(nullptr, [&] {
+                static tessera_trace_event_t e;
+                e = event_of(tessera_trace_begin_realization, region);
+                return &e;
+            }());
+            tessera_trace_event_t store = event_of(tessera_trace_store, site);
+            float value = 1.5f;
+            store.value = &value;
+            store.type = {tessera_type_float, 32, 1};
+            store.parent_id = first;
+            store.value_index = 1;
+            store.trace_tag = "tag";
+            second = tessera_trace(nullptr, &store);
+        });
+        CHECK(first > 0);
+        CHECK(second == first + 1);
+        CHECK(text == "begin realization f [0, +10) [-1, +5)  #" + std::to_string(first) +
+                          " in #0\nstore f(3, 4).1 = 1.5 \"tag\"  #" + std::to_string(second) +
+                          " in #" + std::to_string(first) + "\n");
+    }
+    TEST_CASE("vectors show the site and value of each lane") {
+        std::vector<int32_t> site{3, 4, 7, 7};
+        int8_t values[] = {-1, 2};
+        tessera_trace_event_t load = event_of(tessera_trace_load, site);
+        load.value = values;
+        load.type = {tessera_type_int, 8, 2};
+        std::string text = stderr_of([&] { tessera_trace(nullptr, &load); });
+        CHECK(text.find("load f(<3, 4>, <7, 7>) = <-1, 2>") == 0);
+    }
+    TEST_CASE("values of every type are printed") {
+        std::vector<int32_t> site{0};
+        auto printed = [&](tessera_type_t type, const void *value) {
+            tessera_trace_event_t load = event_of(tessera_trace_load, site);
+            load.value = value;
+            load.type = type;
+            std::string text = stderr_of([&] { tessera_trace(nullptr, &load); });
+            size_t from = text.find("= ") + 2;
+            return text.substr(from, text.find("  #") - from);
+        };
+        int64_t minus = -2;
+        uint64_t large = UINT64_MAX;
+        double real = 0.5;
+        uint16_t half = 0x3c00, brain = 0x3f80;
+        CHECK(printed({tessera_type_int, 8, 1}, &minus) == "-2");
+        CHECK(printed({tessera_type_int, 16, 1}, &minus) == "-2");
+        CHECK(printed({tessera_type_int, 32, 1}, &minus) == "-2");
+        CHECK(printed({tessera_type_int, 64, 1}, &minus) == "-2");
+        CHECK(printed({tessera_type_uint, 1, 1}, "\1") == "1");
+        CHECK(printed({tessera_type_uint, 8, 1}, &large) == "255");
+        CHECK(printed({tessera_type_uint, 16, 1}, &large) == "65535");
+        CHECK(printed({tessera_type_uint, 32, 1}, &large) == "4294967295");
+        CHECK(printed({tessera_type_uint, 64, 1}, &large) == "18446744073709551615");
+        CHECK(printed({tessera_type_float, 64, 1}, &real) == "0.5");
+        CHECK(printed({tessera_type_float, 16, 1}, &half) == "1");
+        CHECK(printed({tessera_type_bfloat, 16, 1}, &brain) == "1");
+    }
+    TEST_CASE("packets are appended to the file named by the environment") {
+        fs::path path = fs::temp_directory_path() / ("tessera_trace_" + std::to_string(getpid()));
+        setenv("TESSERA_TRACE_FILE", path.c_str(), 1);
+        std::vector<int32_t> site{3, 4};
+        uint16_t value = 258;
+        tessera_trace_event_t store = event_of(tessera_trace_store, site);
+        store.value = &value;
+        store.type = {tessera_type_uint, 16, 1};
+        int32_t id = tessera_trace(nullptr, &store);
+        CHECK(tessera_shutdown_trace() == 0);
+        CHECK(tessera_trace(nullptr, &store) == id + 1);
+        CHECK(tessera_shutdown_trace() == 0);
+        unsetenv("TESSERA_TRACE_FILE");
+        std::ifstream in(path, std::ios::binary);
+        std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
+        fs::remove(path);
+        uint32_t size;
+        REQUIRE(bytes.size() >= 4);
+        std::memcpy(&size, bytes.data(), 4);
+        CHECK(bytes.size() == 2 * size);
+        int32_t packet_id;
+        std::memcpy(&packet_id, bytes.data() + 4, 4);
+        CHECK(packet_id == id);
+        CHECK(bytes[28] == 3);
+        CHECK(bytes[36] == 2);
+        CHECK(bytes[38] == 'f');
+    }
+    TEST_CASE("a file that cannot be written is an error") {
+        Capture capture;
+        setenv("TESSERA_TRACE_FILE", "/nowhere/at/all", 1);
+        tessera_trace_event_t event = event_of(tessera_trace_begin_pipeline, {});
+        CHECK(tessera_trace(nullptr, &event) == tessera_error_code_trace_failed);
+        unsetenv("TESSERA_TRACE_FILE");
+        CHECK(capture.has("Cannot write to the trace file /nowhere/at/all: No such file"));
+    }
+    TEST_CASE("tracing can be replaced") {
+        static int events;
+        events = 0;
+        auto old = tessera_set_custom_trace([](void *, const tessera_trace_event_t *) {
+            return int32_t(++events);
+        });
+        tessera_trace_event_t event = event_of(tessera_trace_produce, {});
+        CHECK(tessera_trace(nullptr, &event) == 1);
+        tessera_set_custom_trace(old);
+        CHECK(events == 1);
+    }
+}
