@@ -12,7 +12,8 @@ if(LLD)
 endif()
 
 if(TESSERA_SANITIZE)
-    add_compile_options(-fsanitize=${TESSERA_SANITIZE} -fno-omit-frame-pointer -g1)
+    add_compile_options(-fsanitize=${TESSERA_SANITIZE} -fno-sanitize-recover=all
+                        -fno-omit-frame-pointer -g1)
     add_link_options(-fsanitize=${TESSERA_SANITIZE})
 endif()
 if(TESSERA_COVERAGE)
