@@ -58,8 +58,12 @@ public:
     FuncSchedule schedule;
     std::vector<ParameterRef> output_buffers;  // one per value: constraints of the output
     // A wrapper (in, clone_in): calls in the named consumers (or all, key: no symbol) become calls
-    // of the wrapper.
+    // of the wrapper. `copy_reachable` (environment.h) makes that so; nobody else looks at it.
     std::map<Symbol, Ref<FunctionContents>> wrappers;
+    // Of a wrapper: the function that owns it, at the end of a chain of wrappers, and the one it
+    // reads (null: a clone). Calls of a wrapper keep the owner alive; a wrapper's call of what it
+    // wraps has no referent.
+    FunctionContents *owner = nullptr, *wrapped = nullptr;
     std::vector<Type> required_types;  // of a typed Func; empty: any
     int required_dimensions = -1;
     bool frozen = false;  // used elsewhere: its definition may no longer change

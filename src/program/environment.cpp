@@ -1,0 +1,277 @@
+#include "program/environment.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor_inl.h"
+#include <unordered_set>
+
+namespace tessera::program {
+namespace {
+
+using Functions = std::unordered_map<Symbol, FunctionRef>;
+
+// The wrapper of that name below `f`, wrappers of wrappers included.
+FunctionContents *find_wrapper(const FunctionContents &f, Symbol name) {
+    for (const auto &[consumer, wrapper] : f.wrappers) {
+        if (wrapper->name == name) return wrapper.get();
+        if (FunctionContents *deeper = find_wrapper(*wrapper, name)) return deeper;
+    }
+    return nullptr;
+}
+
+// The function that calls of `f` in `consumer` are to be calls of.
+FunctionContents *after_wrapping(FunctionContents *f, const FunctionContents &consumer) {
+    while (true) {
+        if (consumer.wrapped == f) return f;
+        auto found = f->wrappers.find(consumer.name);
+        if (found == f->wrappers.end()) found = f->wrappers.find(Symbol());
+        if (found == f->wrappers.end()) return f;
+        if (found->second.get() == &consumer) return f;
+        f = found->second.get();
+    }
+}
+
+template<typename F>
+void for_each_callee(const FunctionContents &f, F visit) {
+    for (const DefinitionRef &stage : f.stages) {
+        for_each_expr(*stage, [&](const Expr &e) {
+            ir::for_each_node(e, [&](const ir::Call &c) {
+                if (c.call_kind == CallKind::Func) visit(callee_of(c, f));
+            });
+        });
+    }
+    if (!f.extern_definition) return;
+    for (const ExternFuncArgument &arg : f.extern_definition->args) {
+        if (arg.func) visit(arg.func);
+        if (!arg.scalar.defined()) continue;
+        ir::for_each_node(arg.scalar, [&](const ir::Call &c) {
+            if (c.call_kind == CallKind::Func) visit(callee_of(c, f));
+        });
+    }
+}
+
+// Depth first without recursion: a program may be a chain of thousands of functions.
+template<typename Callees>
+Environment depth_first(const std::vector<FunctionRef> &outputs, Callees callees_of) {
+    struct Frame {
+        FunctionRef f;
+        std::vector<FunctionRef> callees;
+        size_t next = 0;
+    };
+    Environment env;
+    std::vector<Frame> stack;
+    auto enter = [&](const FunctionRef &f) {
+        if (env.functions.emplace(f->name, f).second) stack.push_back({f, callees_of(*f)});
+    };
+    for (const FunctionRef &output : outputs) {
+        enter(output);
+        while (!stack.empty()) {
+            Frame &top = stack.back();
+            if (top.next < top.callees.size()) {
+                FunctionRef callee = top.callees[top.next++];
+                enter(callee);
+            } else {
+                env.order.push_back(top.f);
+                stack.pop_back();
+            }
+        }
+    }
+    return env;
+}
+
+std::vector<FunctionRef> wrapped_callees(const FunctionContents &f) {
+    std::vector<FunctionRef> result;
+    for (const FunctionRef &callee : direct_callees(f)) {
+        FunctionRef target(after_wrapping(callee.get(), f));
+        if (std::find(result.begin(), result.end(), target) == result.end()) {
+            result.push_back(target);
+        }
+    }
+    return result;
+}
+
+class Redirect final : public ir::Mutator {
+public:
+    explicit Redirect(const FunctionContents &caller) : caller(caller) {}
+
+private:
+    Expr visit(const ir::Call &c) override {
+        Expr same = Mutator::visit(c);
+        if (c.call_kind != CallKind::Func || (!c.referent && c.callee == caller.name)) return same;
+        FunctionContents *target = after_wrapping(callee_of(c, caller).get(), caller);
+        if (target->name == c.callee) return same;
+        const auto &call = *same.as<ir::Call>();
+        return program::call(FunctionRef(target), call.args, call.value_index);
+    }
+    const FunctionContents &caller;
+};
+
+void redirect(Definition &d, Redirect &mutate) {
+    for (Expr &e : d.args) e = mutate(e);
+    for (Expr &e : d.values) e = mutate(e);
+    d.predicate = mutate(d.predicate);
+    for (Specialization &s : d.specializations) {
+        if (s.definition) redirect(*s.definition, mutate);
+    }
+}
+
+FunctionRef copy(const FunctionContents &f) {
+    auto c = make_ref<FunctionContents>();
+    c->name = f.name;
+    c->args = f.args;
+    c->types = f.types;
+    for (const DefinitionRef &d : f.stages) c->stages.push_back(d->copy());
+    if (f.extern_definition) {
+        c->extern_definition = std::make_shared<ExternDefinition>(*f.extern_definition);
+    }
+    c->schedule = f.schedule;
+    c->schedule.compute_level = f.schedule.compute_level.copy();
+    c->schedule.store_level = f.schedule.store_level.copy();
+    c->schedule.hoist_level = f.schedule.hoist_level.copy();
+    c->output_buffers = f.output_buffers;
+    c->required_types = f.required_types;
+    c->required_dimensions = f.required_dimensions;
+    c->frozen = f.frozen;
+    c->written = f.written;
+    return c;
+}
+
+}  // namespace
+
+FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller) {
+    if (!call.referent) {
+        if (caller.wrapped && call.callee == caller.wrapped->name) {
+            return FunctionRef(caller.wrapped);
+        }
+        return FunctionRef(const_cast<FunctionContents *>(&caller));
+    }
+    const auto *found = dynamic_cast<const FunctionContents *>(call.referent.get());
+    if (found && found->name != call.callee) found = find_wrapper(*found, call.callee);
+    if (!found) throw InternalError(str("no function for a call of ", call.callee));
+    return FunctionRef(const_cast<FunctionContents *>(found));
+}
+
+std::vector<FunctionRef> direct_callees(const FunctionContents &f) {
+    std::vector<FunctionRef> result;
+    std::unordered_set<Symbol> seen{f.name};
+    for_each_callee(f, [&](const FunctionRef &callee) {
+        if (seen.insert(callee->name).second) result.push_back(callee);
+    });
+    return result;
+}
+
+Environment find_transitive_calls(const std::vector<FunctionRef> &outputs) {
+    return depth_first(outputs, direct_callees);
+}
+
+ProgramCopy copy_reachable(const Program &program) {
+    Environment originals = depth_first(program.outputs, wrapped_callees);
+    bool any_wrappers = false;
+    for (const FunctionRef &f : originals.order) any_wrappers |= f->owner || !f->wrappers.empty();
+    ProgramCopy result;
+    result.program = program;
+    for (const FunctionRef &f : originals.order) {
+        FunctionRef c = copy(*f);
+        Redirect mutate(*f);
+        if (any_wrappers) {
+            for (const DefinitionRef &d : c->stages) redirect(*d, mutate);
+        }
+        result.environment.order.push_back(c);
+        result.environment.functions.emplace(c->name, c);
+        if (!c->extern_definition) continue;
+        for (ExternFuncArgument &arg : c->extern_definition->args) {
+            if (arg.func) {
+                Symbol name = after_wrapping(arg.func.get(), *f)->name;
+                arg.func = result.environment.functions.at(name);
+            }
+            if (arg.scalar.defined()) arg.scalar = mutate(arg.scalar);
+        }
+    }
+    for (FunctionRef &output : result.program.outputs) {
+        output = result.environment.functions.at(output->name);
+    }
+    return result;
+}
+
+namespace {
+
+class ParameterFinder {
+public:
+    void add(const Ref<const ir::Referent> &referent) {
+        const auto *p = dynamic_cast<const Parameter *>(referent.get());
+        if (p && seen.insert(p).second) found.push_back(ParameterRef(const_cast<Parameter *>(p)));
+    }
+    void search(const Expr &e) {
+        if (!e.defined()) return;
+        ir::for_each_node(e, [&](const ir::Variable &v) { add(v.referent); });
+        ir::for_each_node(e, [&](const ir::BufferProperty &p) { add(p.referent); });
+        ir::for_each_node(e, [&](const ir::Call &c) {
+            if (c.call_kind == CallKind::Image) add(c.referent);
+        });
+    }
+    void search_schedules(const Definition &d);
+    void search(const FunctionContents &f);
+    void search_constraints(const Parameter &p) {
+        for (const DimensionConstraint &c : p.constraints) {
+            for (const Expr &e : {c.min, c.extent, c.stride}) search(e);
+        }
+        for (const Expr &e : {p.min_value, p.max_value}) search(e);
+    }
+    std::vector<ParameterRef> found;
+
+private:
+    std::unordered_set<const Parameter *> seen;
+};
+
+void ParameterFinder::search_schedules(const Definition &d) {
+    for (const auto &t : d.schedule.transforms) {
+        if (const auto *split = std::get_if<Split>(&t.directive)) search(split->factor);
+    }
+    for (const auto &p : d.schedule.prefetches) search(p.directive.offset);
+    for (const Specialization &s : d.specializations) {
+        if (s.definition) search_schedules(*s.definition);
+    }
+}
+
+void ParameterFinder::search(const FunctionContents &f) {
+    for (const DefinitionRef &d : f.stages) {
+        for_each_expr(*d, [&](const Expr &e) { search(e); });
+        search_schedules(*d);
+    }
+    if (f.extern_definition) {
+        for (const ExternFuncArgument &arg : f.extern_definition->args) {
+            if (arg.buffer) add(arg.buffer);
+            search(arg.scalar);
+        }
+    }
+    for (const auto &b : f.schedule.bounds) {
+        for (const Expr &e : {b.directive.min, b.directive.extent, b.directive.modulus,
+                              b.directive.remainder}) {
+            search(e);
+        }
+    }
+    for (const StorageDimension &d : f.schedule.storage) {
+        for (const Expr &e : {d.alignment, d.bound, d.fold_factor}) search(e);
+    }
+    search(f.schedule.ring_buffer);
+}
+
+}  // namespace
+
+std::vector<ParameterRef> find_parameters(const Program &program, const Environment &environment) {
+    ParameterFinder finder;
+    for (const FunctionRef &f : environment.order) finder.search(*f);
+    for (const Requirement &r : program.requirements) {
+        finder.search(r.condition);
+        for (const Expr &e : r.message) finder.search(e);
+    }
+    for (const FunctionRef &output : program.outputs) {
+        for (const ParameterRef &p : output->output_buffers) finder.search_constraints(*p);
+    }
+    for (size_t i = 0; i < finder.found.size(); i++) {  // constraints may refer to more of them
+        ParameterRef p = finder.found[i];
+        finder.search_constraints(*p);
+    }
+    return finder.found;
+}
+
+}  // namespace tessera::program

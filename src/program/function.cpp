@@ -1,0 +1,29 @@
+#include "program/function.h"
+#include "base/error.h"
+
+namespace tessera::program {
+
+DefinitionRef Definition::copy() const {
+    auto d = make_ref<Definition>();
+    d->args = args;
+    d->values = values;
+    d->reduction = reduction;
+    d->predicate = predicate;
+    d->schedule = schedule;
+    d->specializations = specializations;
+    for (Specialization &s : d->specializations) {
+        if (s.definition) s.definition = s.definition->copy();
+    }
+    d->written = written;
+    return d;
+}
+
+Expr call(const FunctionRef &f, std::vector<Expr> args, int index) {
+    // A wrapper is owned by what it wraps, so that is what a call has to keep alive.
+    Ref<const ir::Referent> keeps = f->owner ? Ref<const ir::Referent>(f->owner)
+                                             : Ref<const ir::Referent>(f);
+    return ir::Call::make(f->types[size_t(index)], f->name, CallKind::Func, index, std::move(args),
+                          std::move(keeps));
+}
+
+}  // namespace tessera::program
