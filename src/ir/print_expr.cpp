@@ -87,6 +87,12 @@ void ExprPrinter::print(const Expr &e, int level) {
     depth--;
 }
 
+void ExprPrinter::print_where(Type wanted, const Expr &e) {
+    print(e);
+    bool adapts = wanted.defined() && !wanted.is_handle() && wanted != Int(32);
+    if (adapts && e.as<IntImm>() && e.type() == Int(32)) out << ":int32";
+}
+
 void ExprPrinter::print_kind(const Expr &e) {
     switch (e.kind()) {
 #define CASE(T)                                                                                    \

@@ -14,6 +14,9 @@ public:
     // Parenthesised if it binds weaker than `level`: see `level_of`.
     void print(const Expr &e, int level = 0);
 
+    // At a place where a number without a type would be read as one of the wanted type.
+    void print_where(Type wanted, const Expr &e);
+
 protected:
     using Use = KnownTypes::Use;
 

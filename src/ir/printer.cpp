@@ -24,6 +24,7 @@ private:
     void line();
     bool binder(Stmt &s);
     void scoped(Use use, Symbol s, Type type, int value_index = 0);
+    Type known(Use use, Symbol s, int lanes, int value_index = 0) const;
     void restore(size_t count);
     void print_region(const Region &region);
     void print_types(const std::vector<Type> &all);
@@ -54,6 +55,12 @@ void StmtPrinter::line() {
 
 void StmtPrinter::scoped(Use use, Symbol s, Type type, int value_index) {
     scopes.push_back({use, s, types.set(use, s, type, value_index), value_index});
+}
+
+// The type that is known of a name; none if nothing is.
+Type StmtPrinter::known(Use use, Symbol s, int lanes, int value_index) const {
+    if (!types.known(use, s, value_index)) return Type();
+    return types.expected(use, s, value_index).with_lanes(lanes);
 }
 
 void StmtPrinter::restore(size_t count) {
@@ -128,7 +135,7 @@ void StmtPrinter::print_region(const Region &region) {
         out << (i ? ", [" : " over [");
         print(region[i].min);
         out << ", +";
-        print(region[i].extent);
+        print_where(region[i].min.type(), region[i].extent);
         out << ']';
     }
 }
@@ -207,7 +214,7 @@ void StmtPrinter::print_node(const For &s) {
     out << " in [";
     print(s.min);
     out << ", +";
-    print(s.extent);
+    print_where(s.min.type(), s.extent);
     out << ')';
     if (s.partition != Partition::Auto) out << " partition " << name_of(s.partition);
     out << ":\n";
@@ -229,7 +236,7 @@ void StmtPrinter::print_node(const Acquire &s) {
 void StmtPrinter::print_node(const Store &s) {
     access(s.buffer, s.index, s.predicate, s.alignment, s.streaming);
     out << " = ";
-    print(s.value);
+    print_where(known(Use::Buffer, s.buffer, s.index.type().lanes()), s.value);
     out << '\n';
     types.learn(Use::Buffer, s.buffer, s.value.type().element_of());
 }
@@ -240,7 +247,11 @@ void StmtPrinter::print_node(const Provide &s) {
     list(s.args);
     out << ") = ";
     if (s.values.size() != 1) out << '{';
-    list(s.values);
+    int lanes = s.args.empty() ? 1 : s.args[0].type().lanes();
+    for (size_t i = 0; i < s.values.size(); i++) {
+        if (i) out << ", ";
+        print_where(known(Use::Value, s.func, lanes, int(i)), s.values[i]);
+    }
     if (s.values.size() != 1) out << '}';
     if (s.predicate.defined()) {
         out << " if ";
