@@ -1,0 +1,370 @@
+#include "lang/buffer.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "ir/nodes.h"
+#include "program/parameter.h"
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace tessera {
+
+namespace {
+
+constexpr size_t alignment = 128;
+
+int64_t bytes_of(Type t) { return int64_t(t.bytes()) * t.lanes(); }
+
+std::string describe(int dimensions) {
+    return str(dimensions, dimensions == 1 ? " dimension" : " dimensions");
+}
+
+int to_stride(int64_t stride, size_t d) {
+    if (stride > std::numeric_limits<int>::max()) {
+        throw RuntimeError(str("the buffer is too large: its stride in dimension ", d, " would be ",
+                               stride, ", more than ", std::numeric_limits<int>::max()));
+    }
+    return int(stride);
+}
+
+// The dimensions from the innermost to the outermost in memory.
+std::vector<int> storage_order(const BufferContents &buffer) {
+    std::vector<int> order(size_t(buffer.dimensions()));
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+        return std::abs(int64_t(buffer.dim(a).stride)) < std::abs(int64_t(buffer.dim(b).stride));
+    });
+    return order;
+}
+
+void check_permutation(const std::vector<int> &order, size_t n) {
+    std::vector<bool> seen(n);
+    bool good = order.size() == n;
+    for (size_t i = 0; good && i < n; i++) {
+        good = order[i] >= 0 && size_t(order[i]) < n && !seen[size_t(order[i])];
+        if (good) seen[size_t(order[i])] = true;
+    }
+    if (!good) {
+        throw RuntimeError(str("the order {", join(order, ", "), "} does not name each of the ", n,
+                               " dimensions of the buffer once"));
+    }
+}
+
+}  // namespace
+
+tessera_type_t to_runtime(Type t) {
+    return {uint8_t(t.code()), uint8_t(t.bits()), uint16_t(t.lanes())};
+}
+
+Type from_runtime(tessera_type_t t) { return Type(TypeCode(t.code), t.bits, t.lanes); }
+
+BufferContents::BufferContents(Type type, Shape shape, void *host, const std::string &name)
+    : name(Symbol::fresh(name.empty() ? "b" : name)), shape(std::move(shape)) {
+    raw.type = to_runtime(type);
+    raw.host = static_cast<uint8_t *>(host);
+    shape_changed();
+}
+
+BufferContents::BufferContents(const tessera_buffer_t &other, const std::string &name)
+    : raw(other), name(Symbol::fresh(name.empty() ? "b" : name)),
+      shape(other.dim, other.dim + other.dimensions) {
+    shape_changed();
+}
+
+void BufferContents::shape_changed() {
+    raw.dim = shape.data();
+    raw.dimensions = int32_t(shape.size());
+}
+
+BufferContentsRef BufferContents::alias() const {
+    auto copy = std::make_shared<BufferContents>(raw, "");
+    copy->name = name;
+    copy->memory = memory;
+    return copy;
+}
+
+const tessera_dimension_t &BufferContents::dim(int d) const {
+    if (d >= 0 && d < raw.dimensions) return shape[size_t(d)];
+    throw RuntimeError(str("buffer ", name, " has ", describe(raw.dimensions), ", and none numbered ",
+                           d));
+}
+
+uint64_t BufferContents::number_of_elements() const {
+    return tessera_buffer_number_of_elements(&raw);
+}
+
+uint64_t BufferContents::size_in_bytes() const { return tessera_buffer_size_in_bytes(&raw); }
+
+int64_t BufferContents::lowest() const {
+    int64_t offset = 0;
+    for (const tessera_dimension_t &d : shape) {
+        if (d.stride < 0 && d.extent > 0) offset += int64_t(d.stride) * (d.extent - 1);
+    }
+    return offset;
+}
+
+int64_t BufferContents::past_highest() const {
+    if (number_of_elements() == 0) return lowest();
+    int64_t offset = 1;
+    for (const tessera_dimension_t &d : shape) {
+        if (d.stride > 0) offset += int64_t(d.stride) * (d.extent - 1);
+    }
+    return offset;
+}
+
+bool BufferContents::contains(const int *pos, int n) const {
+    if (n > raw.dimensions) return false;
+    for (int d = 0; d < n; d++) {
+        const tessera_dimension_t &s = shape[size_t(d)];
+        if (pos[d] < s.min || int64_t(pos[d]) - s.min >= s.extent) return false;
+    }
+    return true;
+}
+
+void BufferContents::check_position(const int *pos, int n) const {
+    if (!raw.host) throw RuntimeError(str("buffer ", name, " has no memory"));
+    if (contains(pos, n)) return;
+    throw RuntimeError(str("position (", join(std::vector<int>(pos, pos + n), ", "),
+                           ") lies outside of buffer ", name));
+}
+
+void BufferContents::allocate() {
+    for (const tessera_dimension_t &d : shape) {
+        if (d.extent < 0) {
+            throw RuntimeError(str("buffer ", name, " cannot have the extent ", d.extent));
+        }
+    }
+    // One line more than needed: vector loads may read a little past the end.
+    uint64_t bytes = (size_in_bytes() + 2 * alignment - 1) / alignment * alignment;
+    void *p = bytes < SIZE_MAX / 2 ? std::aligned_alloc(alignment, size_t(bytes)) : nullptr;
+    if (!p) {
+        throw RuntimeError(str("out of memory: cannot allocate ", size_in_bytes(),
+                               " bytes for buffer ", name));
+    }
+    memory = std::shared_ptr<void>(p, std::free);
+    raw.host = static_cast<uint8_t *>(p) - lowest() * bytes_of(type());
+}
+
+void BufferContents::deallocate() {
+    memory = nullptr;
+    raw.host = nullptr;
+}
+
+void BufferContents::crop(int d, int min, int extent) {
+    const tessera_dimension_t &now = dim(d);
+    if (min < now.min || extent < 0 || int64_t(min) + extent > int64_t(now.min) + now.extent) {
+        throw RuntimeError(str("cannot crop buffer ", name, " to [", min, ", ",
+                               int64_t(min) + extent - 1, "] in dimension ", d, ": it has [",
+                               now.min, ", ", int64_t(now.min) + now.extent - 1, "]"));
+    }
+    if (raw.host) raw.host += (int64_t(min) - now.min) * now.stride * bytes_of(type());
+    shape[size_t(d)].min = min;
+    shape[size_t(d)].extent = extent;
+}
+
+void BufferContents::slice(int d, int pos) {
+    crop(d, pos, 1);
+    shape.erase(shape.begin() + d);
+    shape_changed();
+}
+
+void BufferContents::embed(int d, int pos) {
+    if (d < 0 || d > raw.dimensions) {
+        throw RuntimeError(str("cannot embed buffer ", name, " at dimension ", d, ": it has ",
+                               describe(raw.dimensions)));
+    }
+    int64_t stride = d > 0 ? int64_t(shape[size_t(d - 1)].stride) * shape[size_t(d - 1)].extent : 1;
+    if (d == raw.dimensions && d > 0) {
+        for (const tessera_dimension_t &s : shape) {
+            stride = std::max(stride, int64_t(s.stride) * s.extent);
+        }
+    }
+    shape.insert(shape.begin() + d, {pos, 1, to_stride(stride, size_t(d)), 0});
+    shape_changed();
+}
+
+void BufferContents::add_dimension(int stride) {
+    shape.push_back({0, 1, stride, 0});
+    shape_changed();
+}
+
+void BufferContents::translate(int d, int delta) {
+    dim(d);
+    shape[size_t(d)].min += delta;
+}
+
+void BufferContents::set_min(const std::vector<int> &mins) {
+    if (mins.size() > shape.size()) {
+        throw RuntimeError(str("cannot set ", mins.size(), " mins: buffer ", name, " has ",
+                               describe(raw.dimensions)));
+    }
+    for (size_t d = 0; d < mins.size(); d++) shape[d].min = mins[d];
+}
+
+void BufferContents::transpose(int d1, int d2) {
+    dim(d1);
+    dim(d2);
+    std::swap(shape[size_t(d1)], shape[size_t(d2)]);
+}
+
+void BufferContents::transpose(const std::vector<int> &order) {
+    check_permutation(order, shape.size());
+    Shape before = shape;
+    for (size_t d = 0; d < shape.size(); d++) shape[d] = before[size_t(order[d])];
+}
+
+void BufferContents::copy_from(const BufferContents &src) {
+    check_conversion(src, type(), dimensions());
+    BufferContentsRef to = alias();
+    for (int d = 0; d < dimensions(); d++) {
+        const tessera_dimension_t &a = dim(d), &b = src.dim(d);
+        int64_t min = std::max(a.min, b.min);
+        int64_t end = std::min(int64_t(a.min) + a.extent, int64_t(b.min) + b.extent);
+        if (end <= min) return;
+        to->crop(d, int(min), int(end - min));
+    }
+    if (!raw.host || !src.raw.host) throw RuntimeError("cannot copy: a buffer has no memory");
+    if (int error = tessera_buffer_copy(nullptr, &src.raw, &to->raw)) {
+        throw RuntimeError(str("cannot copy buffer ", src.name, " (error ", error, ")"));
+    }
+    raw.flags |= tessera_buffer_flag_host_dirty;
+}
+
+BufferContents::Shape dense_shape(const std::vector<int> &extents, std::vector<int> order) {
+    if (order.empty()) {
+        order.resize(extents.size());
+        std::iota(order.begin(), order.end(), 0);
+    }
+    check_permutation(order, extents.size());
+    BufferContents::Shape shape(extents.size());
+    int64_t stride = 1;
+    for (int d : order) {
+        int extent = extents[size_t(d)];
+        if (extent < 0) {
+            throw RuntimeError(str("a buffer cannot have the extent ", extent, " (dimension ", d,
+                                   ")"));
+        }
+        shape[size_t(d)] = {0, extent, to_stride(stride, size_t(d)), 0};
+        stride *= std::max(extent, 1);
+    }
+    return shape;
+}
+
+BufferContents::Shape dense_shape_like(const BufferContents &like) {
+    std::vector<int> extents;
+    for (int d = 0; d < like.dimensions(); d++) extents.push_back(like.dim(d).extent);
+    BufferContents::Shape shape = dense_shape(extents, storage_order(like));
+    for (int d = 0; d < like.dimensions(); d++) shape[size_t(d)].min = like.dim(d).min;
+    return shape;
+}
+
+BufferContentsRef make_contents(Type type, BufferContents::Shape shape, const std::string &name) {
+    auto contents = std::make_shared<BufferContents>(type, std::move(shape), nullptr, name);
+    contents->allocate();
+    return contents;
+}
+
+std::vector<ValueLoop> value_loops(const std::vector<const BufferContents *> &buffers) {
+    const BufferContents &first = *buffers[0];
+    std::vector<ValueLoop> loops{{1, std::vector<int64_t>(buffers.size(), 1)}};
+    for (const BufferContents *b : buffers) {
+        if (b->dimensions() != first.dimensions()) {
+            throw RuntimeError(str("buffers ", first.name, " and ", b->name, " have ",
+                                   first.dimensions(), " and ", describe(b->dimensions())));
+        }
+        if (b->number_of_elements() > 0 && !b->raw.host) {
+            throw RuntimeError(str("buffer ", b->name, " has no memory"));
+        }
+    }
+    for (int d : storage_order(first)) {
+        ValueLoop loop{first.dim(d).extent, {}};
+        for (const BufferContents *b : buffers) {
+            if (b->dim(d).extent != loop.extent) {
+                throw RuntimeError(str("buffers ", first.name, " and ", b->name, " have extents ",
+                                       loop.extent, " and ", b->dim(d).extent, " in dimension ", d,
+                                       "; they must be the same"));
+            }
+            loop.strides.push_back(b->dim(d).stride);
+        }
+        ValueLoop &last = loops.back();
+        bool continues = true;
+        for (size_t i = 0; i < buffers.size(); i++) {
+            continues = continues && loop.strides[i] == last.strides[i] * last.extent;
+        }
+        if (continues) {
+            last.extent *= loop.extent;
+        } else {
+            loops.push_back(std::move(loop));
+        }
+    }
+    if (first.number_of_elements() == 0) return {};
+    if (loops.size() > 1 && loops[0].extent == 1) loops.erase(loops.begin());
+    return loops;
+}
+
+void for_each_position(const BufferContents &buffer, const std::function<void(const int *)> &f) {
+    if (buffer.number_of_elements() == 0) return;
+    const size_t n = size_t(buffer.dimensions());
+    std::vector<int> pos(n);
+    for (size_t d = 0; d < n; d++) pos[d] = buffer.dim(int(d)).min;
+    for (;;) {
+        f(pos.data());
+        size_t d = 0;
+        for (; d < n; d++) {
+            const tessera_dimension_t &s = buffer.dim(int(d));
+            if (int64_t(pos[d]) - s.min + 1 < s.extent) {
+                pos[d]++;
+                break;
+            }
+            pos[d] = s.min;
+        }
+        if (d == n) return;
+    }
+}
+
+ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args) {
+    if (int(args.size()) != buffer->dimensions()) {
+        throw CompileError(str("buffer ", buffer->name, " has ", describe(buffer->dimensions()),
+                               ", but is accessed with ", args.size(), " coordinates"));
+    }
+    for (ir::Expr &arg : args) {
+        if (!arg.type().is_int_or_uint()) {
+            throw CompileError(str("a coordinate of buffer ", buffer->name, " is of type ",
+                                   arg.type(), ", not an integer"));
+        }
+        if (arg.type() != Int(32)) arg = ir::Cast::make(Int(32), arg);
+    }
+    auto parameter = make_ref<program::Parameter>();
+    parameter->name = buffer->name;
+    parameter->type = buffer->type();
+    parameter->is_buffer = parameter->embedded = true;
+    parameter->dimensions = buffer->dimensions();
+    parameter->constraints.resize(args.size());
+    parameter->buffer = &buffer->raw;
+    parameter->buffer_owner = buffer;
+    return ir::Call::make(buffer->type(), buffer->name, CallKind::Image, 0, std::move(args),
+                          Ref<program::Parameter>(parameter));
+}
+
+void throw_undefined_buffer() {
+    throw RuntimeError("this Buffer is undefined: it was made without a size and not assigned yet");
+}
+
+void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted_dimensions) {
+    if (wanted_type.defined() && buffer.type() != wanted_type) {
+        throw RuntimeError(str("buffer ", buffer.name, " has elements of type ", buffer.type(),
+                               ", not ", wanted_type));
+    }
+    if (wanted_dimensions >= 0 && buffer.dimensions() != wanted_dimensions) {
+        throw RuntimeError(str("buffer ", buffer.name, " has ", describe(buffer.dimensions()),
+                               ", not ", wanted_dimensions));
+    }
+}
+
+void check_number_of_dimensions(size_t given, int wanted) {
+    if (int(given) == wanted) return;
+    throw RuntimeError(str("a function of ", given, " coordinates cannot walk a buffer of ",
+                           describe(wanted)));
+}
+
+}  // namespace tessera

@@ -1,0 +1,672 @@
+#pragma once
+#include "base/symbol.h"
+#include "ir/expr.h"
+#include "ir/type.h"
+#include "runtime/tessera_runtime.h"
+#include <array>
+#include <cstdlib>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace tessera {
+
+// The runtime's type and ours: the same data.
+tessera_type_t to_runtime(Type t);
+Type from_runtime(tessera_type_t t);
+
+// What a Buffer is a handle to: the runtime's struct, its shape, its memory and its name; nothing
+// of it knows the C++ type of the elements. Misuse throws RuntimeError.
+class BufferContents {
+public:
+    using Shape = std::vector<tessera_dimension_t>;
+
+    // With `host` null: a shape without memory.
+    BufferContents(Type type, Shape shape, void *host, const std::string &name);
+    // Describes the same memory as `raw`, which has to outlive it.
+    BufferContents(const tessera_buffer_t &raw, const std::string &name);
+    BufferContents(const BufferContents &) = delete;
+    BufferContents &operator=(const BufferContents &) = delete;
+
+    // The same memory, shared, with a shape of its own.
+    std::shared_ptr<BufferContents> alias() const;
+
+    Type type() const { return from_runtime(raw.type); }
+    int dimensions() const { return raw.dimensions; }
+    // Throws if there is no such dimension.
+    const tessera_dimension_t &dim(int d) const;
+    uint64_t number_of_elements() const;
+    uint64_t size_in_bytes() const;
+    // How far below and above `host` elements lie (the latter: past the last), in elements.
+    int64_t lowest() const;
+    int64_t past_highest() const;
+    bool contains(const int *pos, int n) const;
+    // Throws unless `pos` (n numbers) lies within the buffer.
+    void check_position(const int *pos, int n) const;
+
+    void allocate();
+    void deallocate();
+    void crop(int d, int min, int extent);
+    void slice(int d, int pos);
+    void embed(int d, int pos);
+    void translate(int d, int delta);
+    void set_min(const std::vector<int> &mins);
+    void transpose(int d1, int d2);
+    void transpose(const std::vector<int> &order);
+    void add_dimension(int stride);
+    // The elements that both have; the types and numbers of dimensions must be the same.
+    void copy_from(const BufferContents &src);
+
+    // What the runtime sees; raw.dim points to `shape`.
+    tessera_buffer_t raw{};
+    std::shared_ptr<void> memory;  // null: somebody else's
+    Symbol name;
+
+private:
+    void shape_changed();
+    Shape shape;
+};
+
+using BufferContentsRef = std::shared_ptr<BufferContents>;
+
+// The shape of a dense buffer of these extents; `order` lists the dimensions, innermost first.
+BufferContents::Shape dense_shape(const std::vector<int> &extents, std::vector<int> order = {});
+// Dense, in the order of the strides of `like`, and with its mins and extents.
+BufferContents::Shape dense_shape_like(const BufferContents &like);
+// With new memory.
+BufferContentsRef make_contents(Type type, BufferContents::Shape shape, const std::string &name);
+
+// Nested loops over the elements of several buffers of one shape, innermost first.
+struct ValueLoop {
+    int64_t extent;
+    std::vector<int64_t> strides;  // one per buffer, in elements
+};
+// Throws if the shapes are not the same. Empty if there are no elements.
+std::vector<ValueLoop> value_loops(const std::vector<const BufferContents *> &buffers);
+
+// Calls f with each position of the buffer, dimension 0 fastest.
+void for_each_position(const BufferContents &buffer, const std::function<void(const int *)> &f);
+
+// The element at `args` as part of a Func's definition; the expression keeps the buffer alive.
+ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args);
+
+[[noreturn]] void throw_undefined_buffer();
+// Throws RuntimeError if a buffer of this type and number of dimensions (-1: any) cannot be used
+// as one of the wanted type (undefined: any) and number (-1: any).
+void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted_dimensions);
+void check_number_of_dimensions(size_t given, int wanted);
+
+// One dimension, and the range of its coordinates: for (int x : buffer.dim(0)) ...
+class BufferDimension {
+public:
+    explicit BufferDimension(const tessera_dimension_t &d) : d(d) {}
+
+    int min() const { return d.min; }
+    int max() const { return d.min + d.extent - 1; }
+    int extent() const { return d.extent; }
+    int stride() const { return d.stride; }
+
+    struct Iterator {
+        int at;
+        int operator*() const { return at; }
+        Iterator &operator++() {
+            at++;
+            return *this;
+        }
+        bool operator==(const Iterator &) const = default;
+    };
+    Iterator begin() const { return {d.min}; }
+    Iterator end() const { return {d.min + d.extent}; }
+
+private:
+    tessera_dimension_t d;
+};
+
+// A Buffer of this many dimensions can have any number, found out when the program runs.
+constexpr int AnyDims = -1;
+
+// A handle to an array of `Dims` dimensions in memory: input, output or constant of a pipeline.
+// Copying a handle shares everything, as does passing it by value; copy() copies the elements.
+// T void: the element type is known only when the program runs, and as<T>() gives access.
+// Coordinates are not checked in builds with NDEBUG.
+template<typename T = void, int Dims = AnyDims>
+class Buffer {
+    template<typename T2, int D2>
+    friend class Buffer;
+
+    static constexpr bool typed = !std::is_void_v<T>;
+    // T, or something that takes its place where a declaration needs one.
+    using Element = std::conditional_t<typed, T, std::byte>;
+    using Value = std::remove_const_t<Element>;
+
+    template<typename A>
+    static constexpr bool is_size = std::is_convertible_v<A, int>;
+    template<typename A>
+    static constexpr bool is_name = std::is_convertible_v<A, std::string>;
+    // Converts to an element, and is nothing that could be called.
+    template<typename A>
+    static constexpr bool is_value =
+        (std::is_constructible_v<Value, A> && !std::is_class_v<A>) ||
+        std::is_same_v<A, float16_t> || std::is_same_v<A, bfloat16_t>;
+    // Convertible to Expr, and at least one not just a number: an access in a definition.
+    template<typename... Args>
+    static constexpr bool is_definition =
+        (std::is_convertible_v<Args, ir::Expr> && ...) && !(std::is_integral_v<Args> && ...);
+    template<typename T2, int D2>
+    static constexpr bool may_convert =
+        (std::is_void_v<T> || std::is_void_v<T2> ||
+         std::is_same_v<std::remove_const_t<T>, std::remove_const_t<T2>>) &&
+        (std::is_const_v<T> || !std::is_const_v<T2>) &&
+        (Dims == AnyDims || D2 == AnyDims || Dims == D2);
+
+public:
+    using ElemType = T;
+
+    static constexpr bool has_static_type = typed;
+    static constexpr bool has_static_dimensions = Dims != AnyDims;
+    static constexpr Type static_type() {
+        if constexpr (typed) {
+            return type_of<T>();
+        } else {
+            return Type();
+        }
+    }
+    static constexpr int static_dimensions() { return Dims; }
+
+    // Undefined.
+    Buffer() = default;
+
+    // The same buffer, seen with another static type; RuntimeError if it has not that type.
+    template<typename T2, int D2>
+        requires may_convert<T2, D2>
+    Buffer(const Buffer<T2, D2> &other) : contents_ref(other.contents_ref) {
+        if (contents_ref) check_conversion(*contents_ref, static_type(), Dims);
+    }
+    explicit Buffer(BufferContentsRef contents) : contents_ref(std::move(contents)) {
+        if (contents_ref) check_conversion(*contents_ref, static_type(), Dims);
+    }
+    // Of the memory that `raw` describes, which stays its owner's.
+    explicit Buffer(const tessera_buffer_t &raw, const std::string &name = "")
+        : Buffer(std::make_shared<BufferContents>(raw, name)) {}
+
+    // New memory, dense, dimension 0 innermost: Buffer<float>(640, 480), and a name if you like.
+    template<typename... Rest>
+        requires(typed && ((is_size<Rest> || is_name<Rest>)&&...))
+    explicit Buffer(int first, const Rest &...rest) : Buffer(static_type(), first, rest...) {}
+    template<typename... Rest>
+        requires((is_size<Rest> || is_name<Rest>)&&...)
+    Buffer(Type type, int first, const Rest &...rest) {
+        Sizes s(first, rest...);
+        *this = Buffer(type, s.sizes, s.name);
+    }
+    explicit Buffer(const std::vector<int> &sizes, const std::string &name = "")
+        requires typed
+        : Buffer(static_type(), sizes, name) {}
+    explicit Buffer(std::initializer_list<int> sizes, const std::string &name = "")
+        requires typed
+        : Buffer(static_type(), std::vector<int>(sizes), name) {}
+    explicit Buffer(std::initializer_list<int> sizes, std::initializer_list<int> order,
+                    const std::string &name = "")
+        requires typed
+        : Buffer(static_type(), std::vector<int>(sizes), std::vector<int>(order), name) {}
+    Buffer(Type type, const std::vector<int> &sizes, const std::string &name = "")
+        : Buffer(make_contents(type, dense_shape(sizes), name)) {}
+    // `order` lists the dimensions, innermost first.
+    Buffer(const std::vector<int> &sizes, const std::vector<int> &order,
+           const std::string &name = "")
+        requires typed
+        : Buffer(static_type(), sizes, order, name) {}
+    Buffer(Type type, const std::vector<int> &sizes, const std::vector<int> &order,
+           const std::string &name = "")
+        : Buffer(make_contents(type, dense_shape(sizes, order), name)) {}
+
+    // Of foreign memory, which has to outlive the Buffer. Null: a shape without memory.
+    template<typename... Rest>
+        requires(typed && ((is_size<Rest> || is_name<Rest>)&&...))
+    Buffer(Element *data, int first, const Rest &...rest) {
+        Sizes s(first, rest...);
+        *this = wrap(static_type(), data, dense_shape(s.sizes), s.name);
+    }
+    Buffer(Element *data, const std::vector<int> &sizes, const std::string &name = "")
+        requires typed
+        : Buffer(wrap(static_type(), data, dense_shape(sizes), name)) {}
+    Buffer(Element *data, int dimensions, const tessera_dimension_t *shape,
+           const std::string &name = "")
+        requires typed
+        : Buffer(wrap(static_type(), data, {shape, shape + dimensions}, name)) {}
+    template<typename... Rest>
+        requires((is_size<Rest> || is_name<Rest>)&&...)
+    Buffer(Type type, void *data, int first, const Rest &...rest) {
+        Sizes s(first, rest...);
+        *this = wrap(type, data, dense_shape(s.sizes), s.name);
+    }
+    Buffer(Type type, void *data, const std::vector<int> &sizes, const std::string &name = "")
+        : Buffer(wrap(type, data, dense_shape(sizes), name)) {}
+    Buffer(Type type, void *data, int dimensions, const tessera_dimension_t *shape,
+           const std::string &name = "")
+        : Buffer(wrap(type, data, {shape, shape + dimensions}, name)) {}
+    // Of a C array, whose last index becomes dimension 0.
+    template<typename Array, size_t N>
+        requires(typed && std::is_same_v<std::remove_all_extents_t<Array>, Element>)
+    explicit Buffer(Array (&values)[N], const std::string &name = "") {
+        std::vector<int> sizes;
+        array_sizes<Array[N]>(sizes);
+        auto *first = reinterpret_cast<Element *>(&values);
+        *this = wrap(static_type(), first, dense_shape(sizes), name);
+    }
+
+    static Buffer make_scalar(const std::string &name = "")
+        requires typed
+    {
+        return Buffer(std::vector<int>(), name);
+    }
+    static Buffer make_scalar(Type type, const std::string &name = "") {
+        return Buffer(type, std::vector<int>(), name);
+    }
+    static Buffer make_scalar(Element *data, const std::string &name = "")
+        requires typed
+    {
+        return Buffer(data, std::vector<int>(), name);
+    }
+    // Dimensions x, y, c with the channels of a pixel side by side in memory.
+    static Buffer make_interleaved(int width, int height, int channels,
+                                   const std::string &name = "")
+        requires typed
+    {
+        return make_interleaved(static_type(), width, height, channels, name);
+    }
+    static Buffer make_interleaved(Type type, int width, int height, int channels,
+                                   const std::string &name = "") {
+        return Buffer(type, {width, height, channels}, std::vector<int>{2, 0, 1}, name);
+    }
+    static Buffer make_interleaved(Element *data, int width, int height, int channels,
+                                   const std::string &name = "")
+        requires typed
+    {
+        return wrap(static_type(), data, dense_shape({width, height, channels}, {2, 0, 1}), name);
+    }
+    static Buffer make_interleaved(Type type, void *data, int width, int height, int channels,
+                                   const std::string &name = "") {
+        return wrap(type, data, dense_shape({width, height, channels}, {2, 0, 1}), name);
+    }
+    // New memory for the same region, in the same order of dimensions.
+    template<typename T2, int D2>
+    static Buffer make_with_shape_of(const Buffer<T2, D2> &other, const std::string &name = "") {
+        Type type = typed ? static_type() : other.type();
+        return Buffer(make_contents(type, dense_shape_like(other.contents()), name));
+    }
+
+    bool defined() const { return contents_ref != nullptr; }
+    // Whether both are handles to the same buffer.
+    template<typename T2, int D2>
+    bool same_as(const Buffer<T2, D2> &other) const {
+        return contents_ref == other.contents_ref;
+    }
+    BufferContents &contents() const {
+        if (!contents_ref) throw_undefined_buffer();
+        return *contents_ref;
+    }
+    const BufferContentsRef &shared_contents() const { return contents_ref; }
+    tessera_buffer_t *raw_buffer() const { return &contents().raw; }
+    operator tessera_buffer_t *() const { return contents_ref ? &contents_ref->raw : nullptr; }
+    // The same buffer with another static type.
+    template<typename T2, int D2 = Dims>
+    Buffer<T2, D2> as() const {
+        return Buffer<T2, D2>(contents_ref);
+    }
+
+    const std::string &name() const { return contents().name.text(); }
+    void set_name(const std::string &name) { contents().name = Symbol::fresh(name); }
+    Type type() const { return contents().type(); }
+
+    // ---- Shape ----
+    int dimensions() const { return contents().dimensions(); }
+    BufferDimension dim(int d) const { return BufferDimension(contents().dim(d)); }
+    int min(int d) const { return contents().dim(d).min; }
+    int extent(int d) const { return contents().dim(d).extent; }
+    int stride(int d) const { return contents().dim(d).stride; }
+    int width() const { return dimensions() > 0 ? extent(0) : 1; }
+    int height() const { return dimensions() > 1 ? extent(1) : 1; }
+    int channels() const { return dimensions() > 2 ? extent(2) : 1; }
+    int left() const { return min(0); }
+    int right() const { return dim(0).max(); }
+    int top() const { return min(1); }
+    int bottom() const { return dim(1).max(); }
+    size_t number_of_elements() const { return size_t(contents().number_of_elements()); }
+    size_t size_in_bytes() const { return size_t(contents().size_in_bytes()); }
+    template<typename... Args>
+        requires(is_size<Args> && ...)
+    bool contains(Args... pos) const {
+        return contains(std::vector<int>{int(pos)...});
+    }
+    bool contains(const std::vector<int> &pos) const {
+        return contents().contains(pos.data(), int(pos.size()));
+    }
+
+    // ---- Elements ----
+    // That at the minimum of all coordinates.
+    auto *data() const {
+        if constexpr (typed) {
+            return reinterpret_cast<T *>(contents().raw.host);
+        } else {
+            return static_cast<T *>(contents().raw.host);
+        }
+    }
+    // The lowest address, and one past the highest.
+    Element *begin() const
+        requires typed
+    {
+        return data() + contents().lowest();
+    }
+    Element *end() const
+        requires typed
+    {
+        return data() + contents().past_highest();
+    }
+    template<typename... Args>
+        requires(typed && (std::is_integral_v<Args> && ...))
+    Element *address_of(Args... args) const {
+        std::array<int, sizeof...(args)> pos{int(args)...};
+        return address_of(pos.data(), int(pos.size()));
+    }
+    Element *address_of(const int *pos) const
+        requires typed
+    {
+        return address_of(pos, dimensions());
+    }
+    // One coordinate per dimension; those left out are at their minimum.
+    template<typename... Args>
+        requires(typed && (std::is_integral_v<Args> && ...))
+    Element &operator()(Args... args) {
+        return *address_of(args...);
+    }
+    template<typename... Args>
+        requires(typed && (std::is_integral_v<Args> && ...))
+    const Element &operator()(Args... args) const {
+        return *address_of(args...);
+    }
+    Element &operator()(const int *pos)
+        requires typed
+    {
+        return *address_of(pos);
+    }
+    const Element &operator()(const int *pos) const
+        requires typed
+    {
+        return *address_of(pos);
+    }
+    // In a definition: f(x, y) = buffer(x, y) + 1.
+    template<typename... Args>
+        requires is_definition<Args...>
+    ir::Expr operator()(const Args &...args) const {
+        contents();
+        return image_element(contents_ref, {ir::Expr(args)...});
+    }
+
+    // ---- Memory ----
+    // New memory for the present shape.
+    void allocate() { contents().allocate(); }
+    void deallocate() { contents().deallocate(); }
+    bool owns_host_memory() const { return contents().memory != nullptr; }
+    // Has a shape, but no memory: a pipeline that gets it says which region it needs.
+    bool is_bounds_query() const { return !contents().raw.host && !contents().raw.device; }
+    bool host_dirty() const { return flag(tessera_buffer_flag_host_dirty); }
+    bool device_dirty() const { return flag(tessera_buffer_flag_device_dirty); }
+    bool has_device_allocation() const { return contents().raw.device != 0; }
+    void set_host_dirty(bool dirty = true) { set_flag(tessera_buffer_flag_host_dirty, dirty); }
+    void set_device_dirty(bool dirty = true) { set_flag(tessera_buffer_flag_device_dirty, dirty); }
+    // Return an error code of the runtime.
+    int copy_to_host(void *user_context = nullptr) {
+        return tessera_copy_to_host(user_context, raw_buffer());
+    }
+    int device_sync(void *user_context = nullptr) {
+        return tessera_device_sync(user_context, raw_buffer());
+    }
+    int device_free(void *user_context = nullptr) {
+        return tessera_device_free(user_context, raw_buffer());
+    }
+
+    // ---- Changes of shape: of this buffer (and all handles to it), or of a new one that shares the
+    //      memory (the forms that end in -ed) ----
+    void crop(int d, int min, int extent) { contents().crop(d, min, extent); }
+    void crop(const std::vector<std::pair<int, int>> &rect) {
+        for (size_t d = 0; d < rect.size(); d++) crop(int(d), rect[d].first, rect[d].second);
+    }
+    Buffer cropped(int d, int min, int extent) const {
+        return changed([&](Buffer &b) { b.crop(d, min, extent); });
+    }
+    Buffer cropped(const std::vector<std::pair<int, int>> &rect) const {
+        return changed([&](Buffer &b) { b.crop(rect); });
+    }
+    // Removes a dimension, keeping what lies at `pos`, or at its minimum.
+    void slice(int d, int pos)
+        requires(Dims == AnyDims)
+    {
+        contents().slice(d, pos);
+    }
+    void slice(int d)
+        requires(Dims == AnyDims)
+    {
+        slice(d, min(d));
+    }
+    Buffer<T, Dims == AnyDims ? AnyDims : Dims - 1> sliced(int d, int pos) const {
+        BufferContentsRef copy = contents().alias();
+        copy->slice(d, pos);
+        return Buffer<T, Dims == AnyDims ? AnyDims : Dims - 1>(copy);
+    }
+    auto sliced(int d) const { return sliced(d, min(d)); }
+    // Adds a dimension of extent 1 at `pos`: the opposite of slice.
+    void embed(int d, int pos = 0)
+        requires(Dims == AnyDims)
+    {
+        contents().embed(d, pos);
+    }
+    Buffer<T, Dims == AnyDims ? AnyDims : Dims + 1> embedded(int d, int pos = 0) const {
+        BufferContentsRef copy = contents().alias();
+        copy->embed(d, pos);
+        return Buffer<T, Dims == AnyDims ? AnyDims : Dims + 1>(copy);
+    }
+    // Behind the others, of extent 1.
+    void add_dimension()
+        requires(Dims == AnyDims)
+    {
+        embed(dimensions());
+    }
+    void add_dimension_with_stride(int stride)
+        requires(Dims == AnyDims)
+    {
+        contents().add_dimension(stride);
+    }
+    // Adds `delta` to the coordinates.
+    void translate(int d, int delta) { contents().translate(d, delta); }
+    void translate(const std::vector<int> &delta) {
+        for (size_t d = 0; d < delta.size(); d++) translate(int(d), delta[d]);
+    }
+    Buffer translated(int d, int delta) const {
+        return changed([&](Buffer &b) { b.translate(d, delta); });
+    }
+    Buffer translated(const std::vector<int> &delta) const {
+        return changed([&](Buffer &b) { b.translate(delta); });
+    }
+    void set_min(const std::vector<int> &mins) { contents().set_min(mins); }
+    template<typename... Args>
+        requires(is_size<Args> && ...)
+    void set_min(Args... mins) {
+        set_min(std::vector<int>{int(mins)...});
+    }
+    // Exchanges two dimensions; or dimension i becomes what order[i] was.
+    void transpose(int d1, int d2) {
+        contents().transpose(d1, d2);
+    }
+    void transpose(const std::vector<int> &order) { contents().transpose(order); }
+    Buffer transposed(int d1, int d2) const {
+        return changed([&](Buffer &b) { b.transpose(d1, d2); });
+    }
+    Buffer transposed(const std::vector<int> &order) const {
+        return changed([&](Buffer &b) { b.transpose(order); });
+    }
+
+    // ---- Copies ----
+    // New memory with the same elements, dense, in the same order of dimensions.
+    Buffer copy() const { return copied(dense_shape_like(contents())); }
+    Buffer copy_to_interleaved() const { return copied(ordered_shape({2, 0, 1})); }
+    Buffer copy_to_planar() const { return copied(ordered_shape({})); }
+    // Overwrites those elements whose coordinates both have.
+    template<typename T2, int D2>
+    void copy_from(const Buffer<T2, D2> &src) {
+        static_assert(!std::is_const_v<T>, "the elements of this Buffer are constant");
+        contents().copy_from(src.contents());
+    }
+
+    // ---- All elements ----
+    // f(element, the element of each other buffer), in any order; of equal extents, any strides.
+    template<typename Fn, typename... Others>
+        requires typed
+    const Buffer &for_each_value(Fn &&f, const Others &...others) const {
+        std::vector<ValueLoop> loops = value_loops({&contents(), &others.contents()...});
+        if (!loops.empty()) walk_values(f, loops, loops.size() - 1, data(), others.data()...);
+        return *this;
+    }
+    // f(x, y, ...), or f(const int *position).
+    template<typename Fn>
+    const Buffer &for_each_element(Fn &&f) const {
+        if constexpr (std::is_invocable_v<Fn, const int *>) {
+            for_each_position(contents(), [&](const int *pos) { f(pos); });
+        } else {
+            constexpr int n = arity<Fn>(std::make_index_sequence<0>());
+            check_number_of_dimensions(size_t(n), dimensions());
+            for_each_position(contents(), [&](const int *pos) {
+                call_at(f, pos, std::make_index_sequence<size_t(n)>());
+            });
+        }
+        return *this;
+    }
+    // With a value, or with f(x, y, ...) or f(const int *position).
+    template<typename Fill>
+        requires typed
+    const Buffer &fill(const Fill &value) const {
+        if constexpr (is_value<Fill>) {
+            const Value v(value);
+            return for_each_value([&](Element &e) { e = v; });
+        } else if constexpr (std::is_invocable_v<const Fill &, const int *>) {
+            return for_each_element([&](const int *pos) { *address_of(pos) = value(pos); });
+        } else {
+            constexpr size_t n = size_t(arity<const Fill &>(std::make_index_sequence<0>()));
+            check_number_of_dimensions(n, dimensions());
+            return for_each_element([&](const int *pos) {
+                *address_of(pos) = call_at(value, pos, std::make_index_sequence<n>());
+            });
+        }
+    }
+    bool all_equal(const Value &value) const
+        requires typed
+    {
+        bool equal = true;
+        for_each_value([&](const Element &e) { equal = equal && e == value; });
+        return equal;
+    }
+
+private:
+    // What a list of sizes with a name at its end says.
+    struct Sizes {
+        template<typename... Args>
+        explicit Sizes(const Args &...args) {
+            (add(args), ...);
+        }
+        template<typename A>
+        void add(const A &a) {
+            if constexpr (is_size<A>) {
+                sizes.push_back(int(a));
+            } else {
+                name = a;
+            }
+        }
+        std::vector<int> sizes;
+        std::string name;
+    };
+
+    template<typename Array>
+    static void array_sizes(std::vector<int> &sizes) {
+        if constexpr (std::is_array_v<Array>) {
+            array_sizes<std::remove_extent_t<Array>>(sizes);
+            sizes.push_back(int(std::extent_v<Array>));
+        }
+    }
+    static Buffer wrap(Type type, const void *data, BufferContents::Shape shape,
+                       const std::string &name) {
+        return Buffer(std::make_shared<BufferContents>(type, std::move(shape),
+                                                       const_cast<void *>(data), name));
+    }
+    bool flag(uint64_t bit) const { return (contents().raw.flags & bit) != 0; }
+    void set_flag(uint64_t bit, bool on) {
+        uint64_t &flags = contents().raw.flags;
+        flags = on ? flags | bit : flags & ~bit;
+    }
+    Element *address_of(const int *pos, int n) const
+        requires typed
+    {
+#ifndef NDEBUG
+        contents().check_position(pos, n);
+#endif
+        const tessera_buffer_t &raw = contents_ref->raw;
+        int64_t offset = 0;
+        for (int d = 0; d < n; d++) {
+            offset += (int64_t(pos[d]) - raw.dim[d].min) * raw.dim[d].stride;
+        }
+        return reinterpret_cast<Element *>(raw.host) + offset;
+    }
+    template<typename Change>
+    Buffer changed(Change change) const {
+        Buffer result(contents().alias());
+        change(result);
+        return result;
+    }
+    BufferContents::Shape ordered_shape(const std::vector<int> &order) const {
+        std::vector<int> extents;
+        for (int d = 0; d < dimensions(); d++) extents.push_back(extent(d));
+        BufferContents::Shape shape = dense_shape(extents, order);
+        for (int d = 0; d < dimensions(); d++) shape[size_t(d)].min = min(d);
+        return shape;
+    }
+    Buffer copied(BufferContents::Shape shape) const {
+        Buffer result(make_contents(type(), std::move(shape), name()));
+        result.contents().copy_from(contents());
+        return result;
+    }
+    template<typename Fn, typename... Pointers>
+    static void walk_values(Fn &f, const std::vector<ValueLoop> &loops, size_t level,
+                            Pointers... p) {
+        const ValueLoop &loop = loops[level];
+        for (int64_t i = 0; i < loop.extent; i++) {
+            if (level == 0) {
+                f(*p...);
+            } else {
+                walk_values(f, loops, level - 1, p...);
+            }
+            const int64_t *stride = loop.strides.data();
+            ((p += *stride++), ...);
+        }
+    }
+    // How many ints f takes.
+    template<typename Fn, size_t... I>
+    static constexpr int arity(std::index_sequence<I...>) {
+        static_assert(sizeof...(I) <= 16, "the function must take one int per dimension");
+        if constexpr (std::is_invocable_v<Fn, decltype(int(I))...>) {
+            return int(sizeof...(I));
+        } else {
+            return arity<Fn>(std::make_index_sequence<sizeof...(I) + 1>());
+        }
+    }
+    template<typename Fn, size_t... I>
+    static decltype(auto) call_at(Fn &f, const int *pos, std::index_sequence<I...>) {
+        return f(pos[I]...);
+    }
+
+    BufferContentsRef contents_ref;
+};
+
+}  // namespace tessera
