@@ -42,7 +42,8 @@ TESSERA_STMT_NODES(VISIT)
 
 void Visitor::operator()(const Expr &e) {
     if (!e.defined()) return;
-    if (context == Context::Ignored && e->use_count() > 1 && !seen.insert(e.get()).second) return;
+    bool once = context == Context::Ignored && e->use_count() > 1;
+    if (once && !seen.try_emplace(e.get(), e).second) return;
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
     case NodeKind::T: return visit(*e.as<T>());

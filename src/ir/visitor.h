@@ -1,6 +1,6 @@
 #pragma once
 #include "ir/nodes.h"
-#include <unordered_set>
+#include <unordered_map>
 
 namespace tessera::ir {
 
@@ -24,7 +24,8 @@ protected:
 
 private:
     Context context;
-    std::unordered_set<const ExprNode *> seen;
+    // Keeps what was seen alive, so that no other node comes to its place.
+    std::unordered_map<const ExprNode *, Expr> seen;
 };
 
 // Calls f(const T &) for every node of the one kind that f takes, shared ones once.

@@ -1,0 +1,203 @@
+#include "base/error.h"
+#include "ir/equal.h"
+#include "ir/nodes.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include <cmath>
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::ir;
+
+namespace {
+
+const Symbol x_name = Symbol::fresh("x"), f_name = Symbol::fresh("f");
+const Expr x = Variable::make(Int(32), x_name);
+const Expr b = Variable::make(Bool(), x_name);
+const Expr v4 = Variable::make(Int(32, 4), x_name);
+const Expr f32 = Variable::make(Float(32), x_name);
+const Stmt nothing = Evaluate::make(0);
+
+}  // namespace
+
+#define REFUSED(...) CHECK_THROWS_AS(__VA_ARGS__, InternalError)
+
+TEST_SUITE("make") {
+    TEST_CASE("constants are wrapped or rounded into their type") {
+        CHECK(IntImm::make(Int(8), 300).as<IntImm>()->value == 44);
+        CHECK(IntImm::make(Int(8), 200).as<IntImm>()->value == -56);
+        CHECK(UIntImm::make(UInt(8), 300).as<UIntImm>()->value == 44);
+        CHECK(UIntImm::make(Bool(), 3).as<UIntImm>()->value == 1);
+        CHECK(FloatImm::make(Float(32), 0.1).as<FloatImm>()->value == double(0.1f));
+        CHECK(FloatImm::make(Float(16), 1.0 + 1e-5).as<FloatImm>()->value == 1.0);
+        CHECK(FloatImm::make(BFloat(16), 1.0 + 1e-3).as<FloatImm>()->value == 1.0);
+    }
+    TEST_CASE("constants of a wrong type are refused") {
+        REFUSED(IntImm::make(UInt(8), 1));
+        REFUSED(IntImm::make(Int(8, 4), 1));
+        REFUSED(UIntImm::make(Int(8), 1));
+        REFUSED(FloatImm::make(Int(32), 1));
+        REFUSED(Variable::make(Type(), x_name));
+        REFUSED(Variable::make(Int(32), Symbol()));
+        REFUSED(BufferProperty::make(Symbol(), BufferField::Min, 0));
+        REFUSED(BufferProperty::make(f_name, BufferField::Min, -1));
+    }
+    TEST_CASE("operands that are undefined or of different types are refused") {
+        REFUSED(Add::make(x, Expr()));
+        REFUSED(Add::make(Expr(), x));
+        REFUSED(Add::make(x, f32));
+        REFUSED(LT::make(x, v4));
+        REFUSED(And::make(x, x));
+        REFUSED(Or::make(x, x));
+        REFUSED(Not::make(x));
+        REFUSED(Not::make(Expr()));
+        REFUSED(Select::make(x, x, x));
+        REFUSED(Select::make(b, x, f32));
+        REFUSED(Select::make(Broadcast::make(b, 2), v4, v4));
+        CHECK_NOTHROW(Select::make(b, v4, v4));
+    }
+    TEST_CASE("types follow from the operands") {
+        CHECK(Add::make(f32, f32).type() == Float(32));
+        CHECK(LT::make(v4, v4).type() == Bool(4));
+        CHECK(And::make(b, b).type() == Bool());
+        CHECK(Ramp::make(v4, v4, 2).type() == Int(32, 8));
+        CHECK(Broadcast::make(v4, 2).type() == Int(32, 8));
+        CHECK(Let::make(f_name, x, f32).type() == Float(32));
+        CHECK(BufferProperty::make(f_name, BufferField::Host, 0).type() == Handle());
+        CHECK(BufferProperty::make(f_name, BufferField::Stride, 1).type() == Int(32));
+        CHECK(VectorReduce::make(ReduceOp::Add, v4, 2).type() == Int(32, 2));
+        CHECK(Shuffle::make({v4}, {3, 3, 0}).type() == Int(32, 3));
+        CHECK(StringImm::make("").type() == Handle());
+    }
+    TEST_CASE("numbers of lanes that do not fit are refused") {
+        REFUSED(Cast::make(Int(8), v4));
+        REFUSED(Reinterpret::make(Int(64), x));
+        CHECK_NOTHROW(Reinterpret::make(Int(64, 2), v4));
+        REFUSED(Load::make(Int(32), f_name, v4));
+        REFUSED(Load::make(Int(32, 4), f_name, v4, b));
+        REFUSED(Load::make(Int(32), f_name, Expr()));
+        REFUSED(Store::make(f_name, x, v4));
+        REFUSED(Store::make(f_name, v4, v4, b));
+        REFUSED(Ramp::make(x, x, 1));
+        REFUSED(Ramp::make(x, f32, 4));
+        REFUSED(Broadcast::make(x, 1));
+        REFUSED(VectorReduce::make(ReduceOp::Add, v4, 3));
+        REFUSED(VectorReduce::make(ReduceOp::Add, v4, 0));
+    }
+    TEST_CASE("calls without a type, a name or an operand are refused") {
+        REFUSED(Call::make(Type(), f_name, CallKind::Func, 0, {}));
+        REFUSED(Call::make(Int(32), f_name, CallKind::Func, 0, {Expr()}));
+        REFUSED(IntrinsicCall::make(Int(32), Intrinsic::abs, {}));
+        REFUSED(IntrinsicCall::make(Int(32), Intrinsic::abs, {x, x}));
+        REFUSED(ExternCall::make(Int(32), "", {}, false));
+        REFUSED(Let::make(Symbol(), x, x));
+        REFUSED(Let::make(f_name, Expr(), x));
+    }
+    TEST_CASE("a shuffle knows its special forms") {
+        Expr pair = Variable::make(Int(32, 2), f_name);
+        auto is = [](const Expr &e, bool interleave, bool concat, bool slice) {
+            const auto *s = e.as<Shuffle>();
+            return s && s->is_interleave() == interleave && s->is_concat() == concat &&
+                   s->is_slice() == slice;
+        };
+        CHECK(is(Shuffle::make_interleave({pair, pair}), true, false, false));
+        CHECK(is(Shuffle::make_concat({pair, pair}), false, true, false));
+        CHECK(is(Shuffle::make_concat({x, x}), true, true, false));
+        CHECK(is(Shuffle::make_slice(v4, 3, -1, 4), false, false, true));
+        CHECK(is(Shuffle::make({v4}, {0, 0, 1}), false, false, false));
+        CHECK(Shuffle::make_concat({pair}).same_as(pair));
+        CHECK(Shuffle::make_interleave({pair}).same_as(pair));
+        CHECK(Shuffle::make_slice(v4, 0, 1, 4).same_as(v4));
+        CHECK(Shuffle::make_interleave({pair, pair}).as<Shuffle>()->indices ==
+              std::vector<int>{0, 2, 1, 3});
+        REFUSED(Shuffle::make({}, {0}));
+        REFUSED(Shuffle::make({x}, {}));
+        REFUSED(Shuffle::make({x}, {1}));
+        REFUSED(Shuffle::make({x, f32}, {1}));
+        REFUSED(Shuffle::make_interleave({x, pair}));
+    }
+    TEST_CASE("statements without a body, a name or a bool condition are refused") {
+        REFUSED(LetStmt::make(x_name, x, Stmt()));
+        REFUSED(AssertStmt::make(x, x));
+        REFUSED(AssertStmt::make(b, Expr()));
+        REFUSED(For::make(x_name, 0, f32, LoopKind::Serial, Partition::Auto, nothing));
+        REFUSED(For::make(x_name, 0, v4, LoopKind::Serial, Partition::Auto, nothing));
+        REFUSED(For::make(Symbol(), 0, 1, LoopKind::Serial, Partition::Auto, nothing));
+        REFUSED(For::make(x_name, 0, 1, LoopKind::Serial, Partition::Auto, Stmt()));
+        REFUSED(Provide::make(f_name, {}, {x}));
+        REFUSED(Provide::make(f_name, {x}, {Expr()}));
+        REFUSED(Allocate::make(f_name, Int(32, 4), MemoryType::Heap, {}, Expr(), 0, nothing));
+        REFUSED(Allocate::make(f_name, Int(32), MemoryType::Heap, {f32}, Expr(), 0, nothing));
+        REFUSED(Realize::make(f_name, {}, MemoryType::Heap, {}, Expr(), nothing));
+        REFUSED(Realize::make(f_name, {Int(8)}, MemoryType::Heap, {{x, f32}}, Expr(), nothing));
+        REFUSED(Acquire::make(x, f32, nothing));
+        REFUSED(IfThenElse::make(x, nothing));
+        REFUSED(IfThenElse::make(b, Stmt()));
+        REFUSED(Evaluate::make(Expr()));
+        REFUSED(Prefetch::make(f_name, {}, {}, Expr(), nothing));
+        REFUSED(Fork::make({nothing, Stmt()}));
+    }
+    TEST_CASE("a block is flat, and no block where one statement will do") {
+        Stmt s = Evaluate::make(x), t = Evaluate::make(b);
+        Stmt nested = Block::make({Block::make(s, t), Stmt(), Block::make(t, s)});
+        CHECK(nested.as<Block>()->stmts.size() == 4);
+        CHECK(Block::make({Stmt(), s}).same_as(s));
+        CHECK(is_no_op(Block::make(std::vector<Stmt>())));
+        CHECK(Fork::make({s}).same_as(s));
+    }
+}
+
+TEST_SUITE("hash") {
+    TEST_CASE("equal trees have one hash, others another") {
+        std::vector<Expr> different = {
+            x,
+            Variable::make(Int(32), f_name),
+            Variable::make(UInt(32), x_name),
+            Expr(1),
+            Expr(2),
+            Expr(int64_t(1)),
+            Expr(1.0f),
+            Expr(1.0),
+            Expr(0.0),
+            Expr(-0.0),
+            Expr("1"),
+            x + 1,
+            x - 1,
+            1 + x,
+            Cast::make(UInt(32), x),
+            Reinterpret::make(UInt(32), x),
+            BufferProperty::make(f_name, BufferField::Min, 0),
+            BufferProperty::make(f_name, BufferField::Extent, 0),
+            BufferProperty::make(f_name, BufferField::Min, 1),
+            Load::make(Int(32), f_name, x),
+            Load::make(UInt(32), f_name, x),
+            Load::make(Int(32), f_name, x, const_true()),
+            Load::make(Int(32), f_name, x, {}, {4, 0}),
+            Load::make(Int(32), f_name, x, {}, {4, 1}),
+            Load::make(Int(32), f_name, x, {}, {}, true),
+            Call::make(Int(32), f_name, CallKind::Func, 0, {x}),
+            Call::make(Int(32), f_name, CallKind::Func, 1, {x}),
+            Call::make(Int(32), f_name, CallKind::Image, 0, {x}),
+            Call::make(Int(32), f_name, CallKind::Func, 0, {x, x}),
+            ExternCall::make(Int(32), "f", {x}, true),
+            ExternCall::make(Int(32), "f", {x}, false),
+            Ramp::make(x, x, 4),
+            Ramp::make(x, x, 8),
+        };
+        for (size_t i = 0; i < different.size(); i++) {
+            for (size_t j = 0; j < different.size(); j++) {
+                CAPTURE(different[i]);
+                CAPTURE(different[j]);
+                CHECK((different[i].hash() == different[j].hash()) == (i == j));
+                CHECK(equal(different[i], different[j]) == (i == j));
+            }
+        }
+        CHECK((x + 1).hash() == (x + 1).hash());
+    }
+    TEST_CASE("a referent is no part of a node's identity") {
+        struct Something : Referent {};
+        Expr with = Variable::make(Int(32), x_name, make_ref<Something>());
+        CHECK(with.hash() == x.hash());
+        CHECK(equal(with, x));
+    }
+}
