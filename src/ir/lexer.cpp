@@ -15,7 +15,8 @@ public:
     Lexer(std::string_view text, bool layout) : text(text), layout(layout) {}
 
     std::vector<Token> run() {
-        while (at < text.size()) next();
+        while (at < text.size())
+            next();
         if (layout) end_lines();
         add(TokenKind::EndOfText, "");
         return std::move(tokens);
@@ -39,7 +40,8 @@ private:
         } else if (c == ' ' || c == '\t' || c == '\r') {
             at++;
         } else if (c == '#') {
-            while (at < text.size() && peek() != '\n') at++;
+            while (at < text.size() && peek() != '\n')
+                at++;
         } else {
             if (layout && !line_has_token && brackets == 0) indent();
             token();
@@ -56,7 +58,7 @@ private:
 
     void indent() {
         size_t width = at - line_start;
-        if (indents.empty()) indents.push_back(width);  // the text as a whole may be indented
+        if (indents.empty()) indents.push_back(width); // the text as a whole may be indented
         if (width > indents.back()) {
             indents.push_back(width);
             add(TokenKind::Indent, "");
@@ -70,7 +72,8 @@ private:
 
     void end_lines() {
         if (line_has_token) add(TokenKind::EndOfLine, "");
-        for (; indents.size() > 1; indents.pop_back()) add(TokenKind::Dedent, "");
+        for (; indents.size() > 1; indents.pop_back())
+            add(TokenKind::Dedent, "");
     }
 
     void token() {
@@ -88,9 +91,11 @@ private:
 
     void add_word(TokenKind kind, size_t start) {
         size_t begin = at;
-        while (is_word_start(peek()) || is_digit(peek())) at++;
+        while (is_word_start(peek()) || is_digit(peek()))
+            at++;
         while (peek() == '.' && is_digit(peek(1))) {
-            for (at++; is_digit(peek());) at++;
+            for (at++; is_digit(peek());)
+                at++;
         }
         add(kind, std::string(text.substr(begin, at - begin)), start);
     }
@@ -98,18 +103,21 @@ private:
     void number() {
         size_t begin = at;
         bool real = false;
-        while (is_digit(peek())) at++;
+        while (is_digit(peek()))
+            at++;
         if (peek() == '.' && is_digit(peek(1))) {
             real = true;
-            for (at++; is_digit(peek());) at++;
+            for (at++; is_digit(peek());)
+                at++;
         }
         bool is_signed = peek(1) == '-' || peek(1) == '+';
         if (peek() == 'e' && is_digit(peek(is_signed ? 2 : 1))) {
             real = true;
-            for (at += is_signed ? 2 : 1; is_digit(peek());) at++;
+            for (at += is_signed ? 2 : 1; is_digit(peek());)
+                at++;
         }
-        add(real ? TokenKind::Real : TokenKind::Integer, std::string(text.substr(begin, at - begin)),
-            begin);
+        add(real ? TokenKind::Real : TokenKind::Integer,
+            std::string(text.substr(begin, at - begin)), begin);
     }
 
     void quoted(TokenKind kind, char quote) {
@@ -137,7 +145,8 @@ private:
             return static_cast<char>(value);
         }
         at -= 2;
-        fail_at(here(), "expected one of \\n \\t \\\" \\` \\\\ and \\x with two hexadecimal digits");
+        fail_at(here(),
+                "expected one of \\n \\t \\\" \\` \\\\ and \\x with two hexadecimal digits");
     }
 
     void symbol() {
@@ -168,20 +177,28 @@ private:
     bool line_has_token = false;
 };
 
-}  // namespace
+} // namespace
 
 std::vector<Token> split(std::string_view text, bool layout) { return Lexer(text, layout).run(); }
 
 std::string describe(const Token &t) {
     switch (t.kind) {
-    case TokenKind::String: return str('"', t.text, '"');
-    case TokenKind::QuotedName: return str('`', t.text, '`');
-    case TokenKind::TypeSuffix: return str("':", t.text, "'");
-    case TokenKind::EndOfLine: return "the end of the line";
-    case TokenKind::Indent: return "a line that is further indented";
-    case TokenKind::Dedent: return "the end of the indented lines";
-    case TokenKind::EndOfText: return "the end of the text";
-    default: return str('\'', t.text, '\'');
+    case TokenKind::String:
+        return str('"', t.text, '"');
+    case TokenKind::QuotedName:
+        return str('`', t.text, '`');
+    case TokenKind::TypeSuffix:
+        return str("':", t.text, "'");
+    case TokenKind::EndOfLine:
+        return "the end of the line";
+    case TokenKind::Indent:
+        return "a line that is further indented";
+    case TokenKind::Dedent:
+        return "the end of the indented lines";
+    case TokenKind::EndOfText:
+        return "the end of the text";
+    default:
+        return str('\'', t.text, '\'');
     }
 }
 
@@ -189,4 +206,4 @@ void fail_at(const Token &where, const std::string &what) {
     throw CompileError(str("IR text, line ", where.line, ", column ", where.column, ": ", what));
 }
 
-}  // namespace tessera::ir::text
+} // namespace tessera::ir::text

@@ -121,7 +121,7 @@ Expr BufferProperty::make(Symbol buffer, BufferField field, int dim, Ref<const R
 
 Expr Cast::make(Type type, Expr value) {
     require_defined(value, "Cast", "value");
-    require(type.lanes() == value.type().lanes(), "Cast", "from ", value.type(), " to ", type);
+    require(type.defined() && type.lanes() == value.type().lanes(), "Cast", "from ", value.type(), " to ", type);
     auto *n = new Cast;
     n->type = type;
     n->value = std::move(value);
@@ -185,7 +185,7 @@ Expr Select::make(Expr condition, Expr true_value, Expr false_value) {
 Expr Load::make(Type type, Symbol buffer, Expr index, Expr predicate, Alignment alignment,
                 bool streaming) {
     require_defined(index, "Load", "index");
-    require(type.lanes() == index.type().lanes(), "Load", type, " at index of ", index.type());
+    require(type.defined() && type.lanes() == index.type().lanes(), "Load", type, " at index of ", index.type());
     require(!predicate.defined() || predicate.type() == Bool(type.lanes()), "Load", "predicate");
     auto *n = new Load;
     n->type = type;
@@ -310,6 +310,7 @@ Expr Shuffle::make_concat(std::vector<Expr> vectors) {
 
 Expr Shuffle::make_slice(Expr vector, int begin, int stride, int size) {
     if (begin == 0 && stride == 1 && size == vector.type().lanes()) return vector;
+    require(size > 0, "Shuffle", "slice of ", size, " lanes");
     std::vector<int> indices(size);
     for (int i = 0; i < size; i++) indices[i] = begin + i * stride;
     return make({std::move(vector)}, std::move(indices));
@@ -444,7 +445,8 @@ Stmt Provide::make(Symbol func, std::vector<Expr> values, std::vector<Expr> args
 
 Stmt Allocate::make(Symbol buffer, Type type, MemoryType memory, std::vector<Expr> extents,
                     Expr condition, int padding, Stmt body) {
-    require(buffer.defined() && type.is_scalar(), "Allocate", "no buffer, or type ", type);
+    require(buffer.defined() && type.defined() && type.is_scalar(), "Allocate",
+            "no buffer, or type ", type);
     for (const Expr &e : extents) require_scalar_int(e, "Allocate", "extent");
     require_defined(body, "Allocate", "body");
     auto *n = new Allocate;
@@ -461,6 +463,7 @@ Stmt Allocate::make(Symbol buffer, Type type, MemoryType memory, std::vector<Exp
 Stmt Realize::make(Symbol func, std::vector<Type> types, MemoryType memory, Region bounds,
                    Expr condition, Stmt body) {
     require(func.defined() && !types.empty(), "Realize", "no function or no types");
+    for (Type t : types) require(t.defined(), "Realize", "a value without a type");
     for (const Range &r : bounds) {
         require_scalar_int(r.min, "Realize", "min");
         require_scalar_int(r.extent, "Realize", "extent");

@@ -24,11 +24,11 @@ struct OperatorRow {
     int level;
     Make make;
 };
-constexpr OperatorRow operators[] = {
-    {"||", 1, Or::make}, {"&&", 2, And::make}, {"==", 3, EQ::make}, {"!=", 3, NE::make},
-    {"<", 4, LT::make},  {"<=", 4, LE::make},  {">", 4, GT::make},  {">=", 4, GE::make},
-    {"+", 5, Add::make}, {"-", 5, Sub::make},  {"*", 6, Mul::make}, {"/", 6, Div::make},
-    {"%", 6, Mod::make}};
+constexpr OperatorRow operators[] = {{"||", 1, Or::make}, {"&&", 2, And::make}, {"==", 3, EQ::make},
+                                     {"!=", 3, NE::make}, {"<", 4, LT::make},   {"<=", 4, LE::make},
+                                     {">", 4, GT::make},  {">=", 4, GE::make},  {"+", 5, Add::make},
+                                     {"-", 5, Sub::make}, {"*", 6, Mul::make},  {"/", 6, Div::make},
+                                     {"%", 6, Mod::make}};
 
 const OperatorRow *find_operator(const Token &t) {
     if (t.kind != TokenKind::Symbol) return nullptr;
@@ -38,8 +38,7 @@ const OperatorRow *find_operator(const Token &t) {
     return nullptr;
 }
 
-template<typename Enum>
-bool find_named(std::string_view word, int count, Enum &found) {
+template<typename Enum> bool find_named(std::string_view word, int count, Enum &found) {
     for (int i = 0; i < count; i++) {
         if (name_of(Enum(i)) != word) continue;
         found = Enum(i);
@@ -48,8 +47,7 @@ bool find_named(std::string_view word, int count, Enum &found) {
     return false;
 }
 
-template<typename Float>
-Float parse_float(const std::string &text) {
+template<typename Float> Float parse_float(const std::string &text) {
     Float value = 0;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc::result_out_of_range) return value;
@@ -57,7 +55,7 @@ Float parse_float(const std::string &text) {
     return tiny ? Float(0) : std::numeric_limits<Float>::infinity();
 }
 
-}  // namespace
+} // namespace
 
 const Token &ExprParser::peek(size_t ahead) const {
     return tokens[std::min(position + ahead, tokens.size() - 1)];
@@ -218,8 +216,8 @@ ExprParser::Operand ExprParser::unary() {
 
 ExprParser::Operand ExprParser::bare_or_not() {
     size_t digits = at("-") ? 1 : 0;
-    bool bare = peek(digits).kind == TokenKind::Integer &&
-                peek(digits + 1).kind != TokenKind::TypeSuffix;
+    bool bare =
+        peek(digits).kind == TokenKind::Integer && peek(digits + 1).kind != TokenKind::TypeSuffix;
     return {operand(), bare};
 }
 
@@ -373,7 +371,8 @@ Expr ExprParser::shuffle(const std::string &word) {
         expect(")");
         return checked([&] { return Shuffle::make_slice(vectors[0], begin, stride, size); });
     }
-    for (; !at("["); expect(",")) vectors.push_back(expr());
+    for (; !at("["); expect(","))
+        vectors.push_back(expr());
     take();
     std::vector<int> indices;
     list("]", [&] { indices.push_back(integer()); });
@@ -454,9 +453,8 @@ ExprParser::Access ExprParser::access() {
 Expr ExprParser::load() {
     Access a = access();
     Type t = annotated(Use::Buffer, a.buffer, a.index.type().lanes());
-    return checked([&] {
-        return Load::make(t, a.buffer, a.index, a.predicate, a.alignment, a.streaming);
-    });
+    return checked(
+        [&] { return Load::make(t, a.buffer, a.index, a.predicate, a.alignment, a.streaming); });
 }
 
 Expr ExprParser::property() {
@@ -484,7 +482,7 @@ Expr ExprParser::variable() {
     return checked([&] { return Variable::make(t, s); });
 }
 
-}  // namespace text
+} // namespace text
 
 Expr parse_expr(std::string_view text, SymbolScope &scope) {
     return text::ExprParser(text::split(text, false), scope).parse_all();
@@ -495,4 +493,4 @@ Expr parse_expr(std::string_view text) {
     return parse_expr(text, scope);
 }
 
-}  // namespace tessera::ir
+} // namespace tessera::ir

@@ -19,7 +19,7 @@ protected:
     using Use = KnownTypes::Use;
 
     const Token &peek(size_t ahead = 0) const;
-    const Token &previous() const;  // what was taken last
+    const Token &previous() const; // what was taken last
     const Token &take();
     bool at(TokenKind kind) const { return peek().kind == kind; }
     bool at(std::string_view word, size_t ahead = 0) const;
@@ -27,15 +27,13 @@ protected:
     void expect(std::string_view word);
     [[noreturn]] void fail(const std::string &expected) const;
     // What `make` refuses is the text's fault, and is reported where the text has been read to.
-    template<typename F>
-    auto checked(F &&make) -> decltype(make());
+    template<typename F> auto checked(F &&make) -> decltype(make());
 
     Symbol name();
     Type type();
     int integer();
     int64_t long_integer();
-    template<typename F>
-    void list(std::string_view end, F &&element);
+    template<typename F> void list(std::string_view end, F &&element);
 
     Expr expr();
     // An expression; a bare number gets this type.
@@ -99,8 +97,7 @@ private:
     int depth = 0;
 };
 
-template<typename F>
-auto ExprParser::checked(F &&make) -> decltype(make()) {
+template<typename F> auto ExprParser::checked(F &&make) -> decltype(make()) {
     try {
         return make();
     } catch (const InternalError &e) {
@@ -108,12 +105,12 @@ auto ExprParser::checked(F &&make) -> decltype(make()) {
     }
 }
 
-template<typename F>
-void ExprParser::list(std::string_view end, F &&element) {
+template<typename F> void ExprParser::list(std::string_view end, F &&element) {
     if (accept(end)) return;
-    do element();
+    do
+        element();
     while (accept(","));
     expect(end);
 }
 
-}  // namespace tessera::ir::text
+} // namespace tessera::ir::text

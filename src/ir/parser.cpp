@@ -18,7 +18,7 @@ public:
 private:
     // A statement that reaches to the end of the list it stands in.
     struct Scoped {
-        size_t first;  // of the list, that belongs to the body
+        size_t first; // of the list, that belongs to the body
         size_t outer_types;
         std::function<Stmt(Stmt)> make;
     };
@@ -259,7 +259,8 @@ std::function<Stmt(Stmt)> StmtParser::realize() {
     MemoryType m = accept("in") ? memory() : MemoryType::Auto;
     Region bounds = region();
     Expr c = condition();
-    for (size_t i = 0; i < all.size(); i++) enter(Use::Value, func, all[i], int(i));
+    for (size_t i = 0; i < all.size(); i++)
+        enter(Use::Value, func, all[i], int(i));
     return [=](Stmt inner) { return Realize::make(func, all, m, bounds, c, inner); };
 }
 
@@ -465,7 +466,7 @@ Module StmtParser::parse_module() {
     return m;
 }
 
-}  // namespace
+} // namespace
 
 Stmt parse_stmt(std::string_view text, SymbolScope &scope) {
     return StmtParser(text::split(text, true), scope).parse_stmt();
@@ -485,4 +486,4 @@ Module parse_module(std::string_view text) {
     return parse_module(text, scope);
 }
 
-}  // namespace tessera::ir
+} // namespace tessera::ir

@@ -34,7 +34,7 @@
 //             | shuffle(a, ..., [0, 3]) | concat(a, ...) | interleave(a, ...)
 //             | slice(a, begin, stride, size) | intrinsic(a, ...)
 //             | extern type function(a, ...) | pure extern type function(a, ...)
-//     type    : int32 uint8x16 float32 bfloat16 bool handle, or void
+//     type    : int32 uint8x16 float32 bfloat16 bool handle
 //     name    : letters, digits, _ and $, then any number of `.7` | `any text` in backquotes
 //
 // Types. A variable, access or call that has another type than a reader would think is followed by
@@ -66,4 +66,4 @@ Stmt parse_stmt(std::string_view text, SymbolScope &scope);
 Module parse_module(std::string_view text);
 Module parse_module(std::string_view text, SymbolScope &scope);
 
-}  // namespace tessera::ir
+} // namespace tessera::ir

@@ -15,20 +15,34 @@ struct Operator {
 
 Operator operator_of(NodeKind kind) {
     switch (kind) {
-    case NodeKind::Or: return {" || ", 1};
-    case NodeKind::And: return {" && ", 2};
-    case NodeKind::EQ: return {" == ", 3};
-    case NodeKind::NE: return {" != ", 3};
-    case NodeKind::LT: return {" < ", 4};
-    case NodeKind::LE: return {" <= ", 4};
-    case NodeKind::GT: return {" > ", 4};
-    case NodeKind::GE: return {" >= ", 4};
-    case NodeKind::Add: return {" + ", 5};
-    case NodeKind::Sub: return {" - ", 5};
-    case NodeKind::Mul: return {" * ", 6};
-    case NodeKind::Div: return {" / ", 6};
-    case NodeKind::Mod: return {" % ", 6};
-    default: return {nullptr, 8};
+    case NodeKind::Or:
+        return {" || ", 1};
+    case NodeKind::And:
+        return {" && ", 2};
+    case NodeKind::EQ:
+        return {" == ", 3};
+    case NodeKind::NE:
+        return {" != ", 3};
+    case NodeKind::LT:
+        return {" < ", 4};
+    case NodeKind::LE:
+        return {" <= ", 4};
+    case NodeKind::GT:
+        return {" > ", 4};
+    case NodeKind::GE:
+        return {" >= ", 4};
+    case NodeKind::Add:
+        return {" + ", 5};
+    case NodeKind::Sub:
+        return {" - ", 5};
+    case NodeKind::Mul:
+        return {" * ", 6};
+    case NodeKind::Div:
+        return {" / ", 6};
+    case NodeKind::Mod:
+        return {" % ", 6};
+    default:
+        return {nullptr, 8};
     }
 }
 
@@ -46,15 +60,16 @@ struct Operands {
 Operands operands_of(const Expr &e) {
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T: return {&e.as<T>()->a, &e.as<T>()->b};
+    case NodeKind::T:                                                                              \
+        return {&e.as<T>()->a, &e.as<T>()->b};
         TESSERA_BINARY_NODES(CASE)
 #undef CASE
-    default: throw InternalError("not a binary node");
+    default:
+        throw InternalError("not a binary node");
     }
 }
 
-template<typename Float>
-std::string shortest(Float value) {
+template<typename Float> std::string shortest(Float value) {
     char buffer[64];
     auto [end, error] = std::to_chars(buffer, buffer + sizeof buffer, value);
     std::string text(buffer, end);
@@ -62,7 +77,7 @@ std::string shortest(Float value) {
     return marked ? text : text + ".0";
 }
 
-}  // namespace
+} // namespace
 
 void ExprPrinter::print(const Expr &e, int level) {
     if (!e.defined()) {
@@ -96,10 +111,12 @@ void ExprPrinter::print_where(Type wanted, const Expr &e) {
 void ExprPrinter::print_kind(const Expr &e) {
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T: return print_node(*e.as<T>());
+    case NodeKind::T:                                                                              \
+        return print_node(*e.as<T>());
         TESSERA_EXPR_NODES(CASE)
 #undef CASE
-    default: throw InternalError("printed an expression of an unknown kind");
+    default:
+        throw InternalError("printed an expression of an unknown kind");
     }
 }
 
@@ -174,22 +191,11 @@ void ExprPrinter::name(Symbol s, bool before_parenthesis) {
     out << '`';
 }
 
-void ExprPrinter::type_name(Type type) {
-    if (type.defined()) {
-        out << type;
-    } else {
-        out << "void";
-    }
-}
-
 // Writes the type of a use if a reader could not know it.
 void ExprPrinter::annotate(Use use, Symbol s, Type type, int lanes, int value_index) {
     Type expected = types.expected(use, s, value_index);
     if (use != Use::Variable) expected = expected.with_lanes(lanes);
-    if (expected != type) {
-        out << ':';
-        type_name(type);
-    }
+    if (expected != type) out << ':' << type;
     types.set(use, s, use == Use::Variable ? type : type.element_of(), value_index);
 }
 
@@ -277,22 +283,18 @@ void ExprPrinter::print_node(const BufferProperty &p) {
 }
 
 void ExprPrinter::print_node(const Cast &c) {
-    type_name(c.type);
-    out << '(';
+    out << c.type << '(';
     print(c.value);
     out << ')';
 }
 
 void ExprPrinter::print_node(const Reinterpret &r) {
-    out << "reinterpret ";
-    type_name(r.type);
-    out << '(';
+    out << "reinterpret " << r.type << '(';
     print(r.value);
     out << ')';
 }
 
-template<typename T>
-void ExprPrinter::builtin(const char *function, const T &binary) {
+template<typename T> void ExprPrinter::builtin(const char *function, const T &binary) {
     out << function << '(';
     print(binary.a);
     out << ", ";
@@ -305,12 +307,14 @@ void ExprPrinter::print_node(const Max &m) { builtin("max", m); }
 
 #define AS_OPERATOR(T)                                                                             \
     void ExprPrinter::print_node(const T &node) { print_binary_chain(Expr(&node)); }
-AS_OPERATOR(Add) AS_OPERATOR(Sub) AS_OPERATOR(Mul) AS_OPERATOR(Div) AS_OPERATOR(Mod)
-AS_OPERATOR(EQ) AS_OPERATOR(NE) AS_OPERATOR(LT) AS_OPERATOR(LE) AS_OPERATOR(GT) AS_OPERATOR(GE)
-AS_OPERATOR(And) AS_OPERATOR(Or)
+AS_OPERATOR(Add)
+AS_OPERATOR(Sub) AS_OPERATOR(Mul) AS_OPERATOR(Div) AS_OPERATOR(Mod) AS_OPERATOR(EQ) AS_OPERATOR(NE)
+    AS_OPERATOR(LT) AS_OPERATOR(LE) AS_OPERATOR(GT) AS_OPERATOR(GE) AS_OPERATOR(And) AS_OPERATOR(Or)
 #undef AS_OPERATOR
 
-void ExprPrinter::print_node(const Let &l) { print_let_chain(Expr(&l)); }
+        void ExprPrinter::print_node(const Let &l) {
+    print_let_chain(Expr(&l));
+}
 
 void ExprPrinter::print_node(const Not &n) {
     out << '!';
@@ -361,16 +365,11 @@ void ExprPrinter::print_node(const IntrinsicCall &c) {
     out << info_of(c.op).name << '(';
     list(c.args);
     out << ')';
-    if (c.type != usual_type(c.op, c.args)) {
-        out << ':';
-        type_name(c.type);
-    }
+    if (c.type != usual_type(c.op, c.args)) out << ':' << c.type;
 }
 
 void ExprPrinter::print_node(const ExternCall &c) {
-    out << (c.pure ? "pure extern " : "extern ");
-    type_name(c.type);
-    out << ' ';
+    out << (c.pure ? "pure extern " : "extern ") << c.type << ' ';
     if (is_identifier(c.function)) {
         out << c.function;
     } else {
@@ -384,9 +383,9 @@ void ExprPrinter::print_node(const ExternCall &c) {
 void ExprPrinter::print_node(const Shuffle &s) {
     bool concat = s.is_concat(), interleave = !concat && s.is_interleave();
     int stride = s.indices.size() > 1 ? s.indices[1] - s.indices[0] : 1;
-    bool identity = s.indices[0] == 0 && stride == 1 &&
-                    int(s.indices.size()) == s.vectors[0].type().lanes();
-    bool slice = s.is_slice() && !identity;  // a slice of everything is read as the vector itself
+    bool identity =
+        s.indices[0] == 0 && stride == 1 && int(s.indices.size()) == s.vectors[0].type().lanes();
+    bool slice = s.is_slice() && !identity; // a slice of everything is read as the vector itself
     out << (concat ? "concat(" : interleave ? "interleave(" : slice ? "slice(" : "shuffle(");
     list(s.vectors);
     if (slice) {
@@ -403,4 +402,4 @@ void ExprPrinter::print_node(const VectorReduce &r) {
     out << ", " << r.lanes << ')';
 }
 
-}  // namespace tessera::ir::text
+} // namespace tessera::ir::text

@@ -21,7 +21,6 @@ protected:
     using Use = KnownTypes::Use;
 
     void list(const std::vector<Expr> &all);
-    void type_name(Type type);
     void name(Symbol s, bool before_parenthesis = false);
     void access(Symbol buffer, const Expr &index, const Expr &predicate, Alignment alignment,
                 bool streaming);
@@ -41,8 +40,7 @@ private:
 #define PRINT(T) void print_node(const T &node);
     TESSERA_EXPR_NODES(PRINT)
 #undef PRINT
-    template<typename T>
-    void builtin(const char *function, const T &binary);
+    template<typename T> void builtin(const char *function, const T &binary);
 
     PrintOptions options;
     size_t printed = 0;
@@ -52,4 +50,4 @@ private:
     std::unordered_set<std::string> taken;
 };
 
-}  // namespace tessera::ir::text
+} // namespace tessera::ir::text

@@ -35,11 +35,12 @@ private:
     void header(const HoistedStorage &s);
 
 #define PRINT(T) void print_node(const T &node);
-    PRINT(AssertStmt) PRINT(ProducerConsumer) PRINT(For) PRINT(Acquire) PRINT(Store) PRINT(Provide)
-    PRINT(Fork) PRINT(IfThenElse) PRINT(Evaluate) PRINT(Prefetch) PRINT(Atomic)
+    PRINT(AssertStmt)
+    PRINT(ProducerConsumer) PRINT(For) PRINT(Acquire) PRINT(Store) PRINT(Provide) PRINT(Fork)
+        PRINT(IfThenElse) PRINT(Evaluate) PRINT(Prefetch) PRINT(Atomic)
 #undef PRINT
 
-    struct Outer {
+            struct Outer {
         Use use;
         Symbol name;
         Type type;
@@ -50,7 +51,8 @@ private:
 };
 
 void StmtPrinter::line() {
-    for (int i = 0; i < indentation; i++) out << "    ";
+    for (int i = 0; i < indentation; i++)
+        out << "    ";
 }
 
 void StmtPrinter::scoped(Use use, Symbol s, Type type, int value_index) {
@@ -100,7 +102,8 @@ void StmtPrinter::statement(const Stmt &s, bool is_last) {
             return;
         }
     }
-    while (is_last && binder(rest)) out << '\n';
+    while (is_last && binder(rest))
+        out << '\n';
     if (!rest.defined()) {
         line();
         out << "<undefined>\n";
@@ -110,18 +113,22 @@ void StmtPrinter::statement(const Stmt &s, bool is_last) {
         line();
         switch (rest.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T: print_node(*rest.as<T>()); break;
-            CASE(AssertStmt) CASE(ProducerConsumer) CASE(For) CASE(Acquire) CASE(Store)
-            CASE(Provide) CASE(Fork) CASE(IfThenElse) CASE(Evaluate) CASE(Prefetch) CASE(Atomic)
+    case NodeKind::T:                                                                              \
+        print_node(*rest.as<T>());                                                                 \
+        break;
+            CASE(AssertStmt)
+            CASE(ProducerConsumer) CASE(For) CASE(Acquire) CASE(Store) CASE(Provide) CASE(Fork)
+                CASE(IfThenElse) CASE(Evaluate) CASE(Prefetch) CASE(Atomic)
 #undef CASE
-        default: throw InternalError("printed a statement of an unknown kind");
+                    default : throw InternalError("printed a statement of an unknown kind");
         }
     }
     restore(outer);
 }
 
 void StmtPrinter::print_list(const std::vector<Stmt> &stmts) {
-    for (size_t i = 0; i < stmts.size(); i++) statement(stmts[i], i + 1 == stmts.size());
+    for (size_t i = 0; i < stmts.size(); i++)
+        statement(stmts[i], i + 1 == stmts.size());
 }
 
 void StmtPrinter::body(const Stmt &s) {
@@ -140,14 +147,7 @@ void StmtPrinter::print_region(const Region &region) {
     }
 }
 
-void StmtPrinter::print_types(const std::vector<Type> &all) {
-    out << '{';
-    for (size_t i = 0; i < all.size(); i++) {
-        if (i) out << ", ";
-        type_name(all[i]);
-    }
-    out << '}';
-}
+void StmtPrinter::print_types(const std::vector<Type> &all) { out << '{' << join(all) << '}'; }
 
 void StmtPrinter::header(const LetStmt &s) {
     out << "let ";
@@ -160,9 +160,7 @@ void StmtPrinter::header(const LetStmt &s) {
 void StmtPrinter::header(const Allocate &s) {
     out << "allocate ";
     name(s.buffer);
-    out << ": ";
-    type_name(s.type);
-    out << '[';
+    out << ": " << s.type << '[';
     list(s.extents);
     out << "] in " << name_of(s.memory);
     if (s.padding != 0) out << " padding " << s.padding;
@@ -184,7 +182,8 @@ void StmtPrinter::header(const Realize &s) {
         out << " if ";
         print(s.condition);
     }
-    for (size_t i = 0; i < s.types.size(); i++) scoped(Use::Value, s.func, s.types[i], int(i));
+    for (size_t i = 0; i < s.types.size(); i++)
+        scoped(Use::Value, s.func, s.types[i], int(i));
 }
 
 void StmtPrinter::header(const HoistedStorage &s) {
@@ -334,7 +333,7 @@ void StmtPrinter::print_function(const LoweredFunction &f) {
         out << ": ";
         if (a.kind == ArgumentKind::InputBuffer) out << "input ";
         if (a.kind == ArgumentKind::OutputBuffer) out << "output ";
-        type_name(a.type);
+        out << a.type;
         if (a.kind == ArgumentKind::Scalar) {
             scoped(Use::Variable, a.name, a.type);
             continue;
@@ -353,7 +352,8 @@ void StmtPrinter::print_module(const Module &m) {
     out << "module ";
     string(m.name);
     out << '\n';
-    for (const LoweredFunction &f : m.functions) print_function(f);
+    for (const LoweredFunction &f : m.functions)
+        print_function(f);
 }
 
 // The first line's start, and "..." for all else.
@@ -363,7 +363,7 @@ std::string shortened(std::string text, size_t length) {
     return whole ? text.substr(0, end) : text.substr(0, std::min(end, length)) + " ...";
 }
 
-}  // namespace
+} // namespace
 
 std::string to_string(const Expr &e, const PrintOptions &options) {
     std::ostringstream out;
@@ -395,4 +395,4 @@ std::string brief(const Stmt &s, size_t length) {
     return shortened(to_string(s, {.max_nodes = length, .max_depth = 50}), length);
 }
 
-}  // namespace tessera::ir
+} // namespace tessera::ir

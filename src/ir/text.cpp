@@ -7,14 +7,15 @@ namespace tessera::ir::text {
 namespace {
 
 constexpr std::string_view keywords[] = {
-    "acquire", "allocate", "assert",  "atomic",      "consume", "else",     "extern",    "false",
-    "for",     "fork",     "func",    "hoist",       "if",      "image",    "in",        "inf",
-    "let",     "module",   "nan",     "no_op",       "over",    "parallel", "prefetch",  "produce",
-    "pure",    "realize",  "reinterpret", "streaming", "true",  "unrolled", "vectorized", "with",
-    "aligned", "padding",  "mutexes", "partition"};
+    "acquire",    "allocate", "assert",      "atomic",    "consume",  "else",
+    "extern",     "false",    "for",         "fork",      "func",     "hoist",
+    "if",         "image",    "in",          "inf",       "let",      "module",
+    "nan",        "no_op",    "over",        "parallel",  "prefetch", "produce",
+    "pure",       "realize",  "reinterpret", "streaming", "true",     "unrolled",
+    "vectorized", "with",     "aligned",     "padding",   "mutexes",  "partition"};
 
-constexpr std::string_view builtins[] = {"min",    "max",        "select", "ramp",         "shuffle",
-                                         "concat", "interleave", "slice",  "vector_reduce"};
+constexpr std::string_view builtins[] = {
+    "min", "max", "select", "ramp", "shuffle", "concat", "interleave", "slice", "vector_reduce"};
 
 bool contains(std::span<const std::string_view> words, std::string_view word) {
     return std::find(words.begin(), words.end(), word) != words.end();
@@ -35,22 +36,25 @@ bool read_element_type(std::string_view word, Type &type) {
                                                                   {"bfloat", TypeCode::BFloat}};
     for (auto [prefix, code] : prefixes) {
         int bits = 0;
-        if (word.starts_with(prefix) && read_int(word.substr(prefix.size()), bits) && bits <= 64) {
-            type = Type(code, bits);
-            return true;
-        }
+        if (!word.starts_with(prefix) || !read_int(word.substr(prefix.size()), bits)) continue;
+        type = Type(code, bits);
+        if (code == TypeCode::BFloat) return bits == 16;
+        if (code == TypeCode::Float) return bits == 16 || bits == 32 || bits == 64;
+        return bits <= 64;
     }
     return false;
 }
 
-bool is_start(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$'; }
+bool is_start(char c) {
+    return std::isalpha(static_cast<unsigned char>(c)) || c == '_' || c == '$';
+}
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 Type argument_type(const std::vector<Expr> &args, size_t i) {
     return i < args.size() ? args[i].type() : Int(32);
 }
 
-}  // namespace
+} // namespace
 
 bool is_keyword(std::string_view word) { return contains(keywords, word); }
 
@@ -65,15 +69,16 @@ bool is_builtin(std::string_view word) {
 bool is_identifier(std::string_view word) {
     if (word.empty() || !is_start(word[0])) return false;
     size_t i = 1;
-    while (i < word.size() && (is_start(word[i]) || is_digit(word[i]))) i++;
+    while (i < word.size() && (is_start(word[i]) || is_digit(word[i])))
+        i++;
     while (i + 1 < word.size() && word[i] == '.' && is_digit(word[i + 1])) {
-        for (i++; i < word.size() && is_digit(word[i]);) i++;
+        for (i++; i < word.size() && is_digit(word[i]);)
+            i++;
     }
     return i == word.size() && !is_keyword(word);
 }
 
 bool read_type(std::string_view word, Type &type) {
-    if (word == "void") return type = Type(), true;
     size_t x = word.rfind('x');
     if (x == std::string_view::npos) return read_element_type(word, type);
     int lanes = 0;
@@ -92,30 +97,39 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     Type first = argument_type(args, 0);
     switch (op) {
     case Intrinsic::abs:
-    case Intrinsic::absd: return first.is_int() ? first.with_code(TypeCode::UInt) : first;
+    case Intrinsic::absd:
+        return first.is_int() ? first.with_code(TypeCode::UInt) : first;
     case Intrinsic::widening_add:
     case Intrinsic::widening_mul:
     case Intrinsic::widening_shift_left:
-    case Intrinsic::widening_shift_right: return first.widen();
+    case Intrinsic::widening_shift_right:
+        return first.widen();
     case Intrinsic::widening_sub:
         return first.is_any_float() ? first.widen() : first.widen().with_code(TypeCode::Int);
     case Intrinsic::is_nan:
     case Intrinsic::is_inf:
-    case Intrinsic::is_finite: return Bool(first.lanes());
-    case Intrinsic::random: return Float(32);
+    case Intrinsic::is_finite:
+        return Bool(first.lanes());
+    case Intrinsic::random:
+        return Float(32);
     case Intrinsic::if_then_else:
     case Intrinsic::require:
-    case Intrinsic::return_second: return argument_type(args, 1);
-    case Intrinsic::target_query: return Bool();
+    case Intrinsic::return_second:
+        return argument_type(args, 1);
+    case Intrinsic::target_query:
+        return Bool();
     case Intrinsic::user_context:
     case Intrinsic::stringify:
     case Intrinsic::make_struct:
     case Intrinsic::make_buffer:
     case Intrinsic::address_of:
-    case Intrinsic::alloca: return Handle();
+    case Intrinsic::alloca:
+        return Handle();
     case Intrinsic::prefetch:
-    case Intrinsic::set_buffer_field: return Int(32);
-    default: return first;
+    case Intrinsic::set_buffer_field:
+        return Int(32);
+    default:
+        return first;
     }
 }
 
@@ -144,4 +158,4 @@ void KnownTypes::learn(Use use, Symbol name, Type type, int value_index) {
     set(use, name, type, value_index);
 }
 
-}  // namespace tessera::ir::text
+} // namespace tessera::ir::text

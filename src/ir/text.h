@@ -14,7 +14,7 @@ bool is_builtin(std::string_view word);
 // Whether a symbol of that text can be written without quotes.
 bool is_identifier(std::string_view word);
 
-// Reads a type as it is printed; "void" is no type.
+// Reads a type as it is printed.
 bool read_type(std::string_view word, Type &type);
 // Reads "x8", the name of a broadcast, as 8.
 bool read_lanes(std::string_view word, int &lanes);
@@ -41,4 +41,4 @@ private:
     Map maps[3];
 };
 
-}  // namespace tessera::ir::text
+} // namespace tessera::ir::text

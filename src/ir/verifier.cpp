@@ -13,8 +13,8 @@ enum class Use : uint8_t { Variable, Buffer, Func };
 
 struct Binding {
     std::vector<Type> types;
-    size_t dimensions = 0;  // of a Func
-    int scope = 0;          // the number of the scope it opened
+    size_t dimensions = 0; // of a Func
+    int scope = 0;         // the number of the scope it opened
 };
 
 class Scopes {
@@ -55,19 +55,25 @@ bool is_number(Type t) { return t.is_int_or_uint() || t.is_any_float(); }
 bool is_uniform(Intrinsic op) {
     switch (op) {
 #define UNIFORM(name) case Intrinsic::name:
-        UNIFORM(bitwise_and) UNIFORM(bitwise_or) UNIFORM(bitwise_xor) UNIFORM(bitwise_not)
-        UNIFORM(popcount) UNIFORM(count_leading_zeros) UNIFORM(count_trailing_zeros)
-        UNIFORM(div_round_to_zero) UNIFORM(mod_round_to_zero) UNIFORM(saturating_add)
-        UNIFORM(saturating_sub) UNIFORM(halving_add) UNIFORM(halving_sub)
-        UNIFORM(rounding_halving_add) UNIFORM(sqrt) UNIFORM(sin) UNIFORM(cos) UNIFORM(tan)
-        UNIFORM(asin) UNIFORM(acos) UNIFORM(atan) UNIFORM(atan2) UNIFORM(sinh) UNIFORM(cosh)
-        UNIFORM(tanh) UNIFORM(asinh) UNIFORM(acosh) UNIFORM(atanh) UNIFORM(exp) UNIFORM(log)
-        UNIFORM(pow) UNIFORM(floor) UNIFORM(ceil) UNIFORM(trunc) UNIFORM(round) UNIFORM(fma)
-        UNIFORM(fast_inverse) UNIFORM(fast_inverse_sqrt) UNIFORM(strict_float) UNIFORM(likely)
-        UNIFORM(likely_if_innermost) UNIFORM(promise_clamped) UNIFORM(unsafe_promise_clamped)
+        UNIFORM(bitwise_and)
+        UNIFORM(bitwise_or) UNIFORM(bitwise_xor) UNIFORM(bitwise_not) UNIFORM(popcount)
+            UNIFORM(count_leading_zeros) UNIFORM(count_trailing_zeros) UNIFORM(div_round_to_zero)
+                UNIFORM(mod_round_to_zero) UNIFORM(saturating_add) UNIFORM(saturating_sub)
+                    UNIFORM(halving_add) UNIFORM(halving_sub) UNIFORM(rounding_halving_add)
+                        UNIFORM(sqrt) UNIFORM(sin) UNIFORM(cos) UNIFORM(tan) UNIFORM(asin)
+                            UNIFORM(acos) UNIFORM(atan) UNIFORM(atan2) UNIFORM(sinh) UNIFORM(cosh)
+                                UNIFORM(tanh) UNIFORM(asinh) UNIFORM(acosh) UNIFORM(atanh)
+                                    UNIFORM(exp) UNIFORM(log) UNIFORM(pow) UNIFORM(floor)
+                                        UNIFORM(ceil) UNIFORM(trunc) UNIFORM(round) UNIFORM(fma)
+                                            UNIFORM(fast_inverse) UNIFORM(fast_inverse_sqrt)
+                                                UNIFORM(strict_float) UNIFORM(likely)
+                                                    UNIFORM(likely_if_innermost)
+                                                        UNIFORM(promise_clamped)
+                                                            UNIFORM(unsafe_promise_clamped)
 #undef UNIFORM
-        return true;
-    default: return false;
+                                                                return true;
+    default:
+        return false;
     }
 }
 
@@ -84,8 +90,10 @@ bool has_usual_type(Intrinsic op) {
     case Intrinsic::is_inf:
     case Intrinsic::is_finite:
     case Intrinsic::if_then_else:
-    case Intrinsic::return_second: return true;
-    default: return false;
+    case Intrinsic::return_second:
+        return true;
+    default:
+        return false;
     }
 }
 
@@ -122,8 +130,7 @@ private:
     void check_intrinsic(const IntrinsicCall &c, const Expr &e) const;
     template<typename Handle>
     void use_buffer(Symbol s, Type type, const Handle &where, int &innermost) const;
-    template<typename Handle>
-    const Binding *bound(Use use, Symbol s, const Handle &where) const;
+    template<typename Handle> const Binding *bound(Use use, Symbol s, const Handle &where) const;
 
     void check_level(const Stmt &s) const;
     void check_types(const Stmt &s) const;
@@ -190,10 +197,13 @@ void Verifier::enter(std::vector<Frame> &stack, const Expr &e) {
     };
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T: add(*e.as<T>()); break;
+    case NodeKind::T:                                                                              \
+        add(*e.as<T>());                                                                           \
+        break;
         TESSERA_EXPR_NODES(CASE)
 #undef CASE
-    default: require(false, e, "an expression of an unknown kind");
+    default:
+        require(false, e, "an expression of an unknown kind");
     }
     stack.push_back(std::move(frame));
 }
@@ -276,12 +286,12 @@ void Verifier::check_names(Frame &frame) {
 
 void Verifier::check_kind(const Expr &e) const {
     switch (e.kind()) {
-#define ARITHMETIC(T)                                                                              \
-    case NodeKind::T:
-        ARITHMETIC(Add) ARITHMETIC(Sub) ARITHMETIC(Mul) ARITHMETIC(Div) ARITHMETIC(Mod)
-        ARITHMETIC(Min) ARITHMETIC(Max) ARITHMETIC(Ramp) ARITHMETIC(VectorReduce)
+#define ARITHMETIC(T) case NodeKind::T:
+        ARITHMETIC(Add)
+        ARITHMETIC(Sub) ARITHMETIC(Mul) ARITHMETIC(Div) ARITHMETIC(Mod) ARITHMETIC(Min)
+            ARITHMETIC(Max) ARITHMETIC(Ramp) ARITHMETIC(VectorReduce)
 #undef ARITHMETIC
-        require(is_number(e.type()), e, "arithmetic on values of type ", e.type());
+                require(is_number(e.type()), e, "arithmetic on values of type ", e.type());
         return;
     case NodeKind::Load:
         require(options.level != IRLevel::Funcs, e, "a load before storage is flattened");
@@ -291,8 +301,10 @@ void Verifier::check_kind(const Expr &e) const {
     case NodeKind::Call:
         require(options.level != IRLevel::Flat, e, "a call of a Func after storage is flattened");
         return;
-    case NodeKind::IntrinsicCall: return check_intrinsic(*e.as<IntrinsicCall>(), e);
-    default: return;
+    case NodeKind::IntrinsicCall:
+        return check_intrinsic(*e.as<IntrinsicCall>(), e);
+    default:
+        return;
     }
 }
 
@@ -347,7 +359,8 @@ void Verifier::check(const Stmt &s) {
         check_children(rest);
         more = open_scope(rest);
     }
-    while (scopes.depth() > outer) scopes.close();
+    while (scopes.depth() > outer)
+        scopes.close();
 }
 
 void Verifier::check(const LoweredFunction &f) {
@@ -374,10 +387,12 @@ void Verifier::check_children(const Stmt &s) {
     };
     switch (s.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T: return each(*s.as<T>());
+    case NodeKind::T:                                                                              \
+        return each(*s.as<T>());
         TESSERA_STMT_NODES(CASE)
 #undef CASE
-    default: require(false, s, "a statement of an unknown kind");
+    default:
+        require(false, s, "a statement of an unknown kind");
     }
 }
 
@@ -397,10 +412,12 @@ void Verifier::check_level(const Stmt &s) const {
         LoopKind kind = s.as<For>()->loop_kind;
         require(options.vectorized_loops || kind != LoopKind::Vectorized, s,
                 "a vectorized loop is left");
-        require(options.unrolled_loops || kind != LoopKind::Unrolled, s, "an unrolled loop is left");
+        require(options.unrolled_loops || kind != LoopKind::Unrolled, s,
+                "an unrolled loop is left");
         return;
     }
-    default: return;
+    default:
+        return;
     }
 }
 
@@ -423,8 +440,8 @@ void Verifier::check_provide(const Provide &p, const Stmt &s) const {
     }
     const Binding *b = bound(Use::Func, p.func, s);
     if (!b) return;
-    require(p.args.size() == b->dimensions, s, "there are ", p.args.size(), " arguments instead of ",
-            b->dimensions);
+    require(p.args.size() == b->dimensions, s, "there are ", p.args.size(),
+            " arguments instead of ", b->dimensions);
     require(p.values.size() == b->types.size(), s, "there are ", p.values.size(),
             " values instead of ", b->types.size());
     for (size_t i = 0; i < p.values.size(); i++) {
@@ -460,7 +477,7 @@ void Verifier::check_types(const Stmt &s) const {
     }
 }
 
-}  // namespace
+} // namespace
 
 void verify(const Stmt &s, std::string_view pass, const VerifyOptions &options) {
     Verifier(pass, options).check(s);
@@ -477,4 +494,4 @@ void verify(const LoweredFunction &f, std::string_view pass, const VerifyOptions
     Verifier(pass, bound_only).check(f);
 }
 
-}  // namespace tessera::ir
+} // namespace tessera::ir

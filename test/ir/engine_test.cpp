@@ -45,11 +45,12 @@ private:
 
 // x, x + x, (x + x) + (x + x), ...: 2^n leaves.
 Expr doubled(Expr e, int n) {
-    for (int i = 0; i < n; i++) e = Add::make(e, e);
+    for (int i = 0; i < n; i++)
+        e = Add::make(e, e);
     return e;
 }
 
-}  // namespace
+} // namespace
 
 TEST_SUITE("match") {
     TEST_CASE("the first case of the node's kind is taken") {
@@ -65,7 +66,8 @@ TEST_SUITE("match") {
     }
     TEST_CASE("statements are matched too, and the node is handed over") {
         Stmt s = parse_stmt("for i in [2, +3): no_op");
-        Expr extent = match(s, [](const For &f) { return f.extent; }, otherwise(Expr()));
+        Expr extent = match(
+            s, [](const For &f) { return f.extent; }, otherwise(Expr()));
         CHECK(is_const(extent, 3));
     }
 }
@@ -90,12 +92,11 @@ TEST_SUITE("Mutator") {
                             "allocate g: int32[3, 3] in Heap\n"
                             "f(3) = {3, 3} if 3 < y\n"
                             "prefetch h: {int32} over [3, +n] if x < 3: no_op\n");
-        CHECK(to_string(ThreeToFour()(s)) ==
-              "realize f: {int32} over [4, +4] if x < 4\n"
-              "allocate g: int32[4, 4] in Heap\n"
-              "f(4) = {4, 4} if 4 < y\n"
-              "prefetch h: {int32} over [4, +n] if x < 4:\n"
-              "    no_op\n");
+        CHECK(to_string(ThreeToFour()(s)) == "realize f: {int32} over [4, +4] if x < 4\n"
+                                             "allocate g: int32[4, 4] in Heap\n"
+                                             "f(4) = {4, 4} if 4 < y\n"
+                                             "prefetch h: {int32} over [4, +n] if x < 4:\n"
+                                             "    no_op\n");
     }
     TEST_CASE("a shared expression is rebuilt once, unless the context matters") {
         ThreeToFour once, each(Mutator::Context::Matters);
@@ -163,7 +164,8 @@ TEST_SUITE("equal") {
         CHECK_FALSE(alpha_equal(parse_expr("x + y"), parse_expr("a + a")));
         CHECK_FALSE(alpha_equal(parse_expr("x + x"), parse_expr("a + b")));
         CHECK(alpha_equal(parse_stmt("let x = 1\nf[x] = x"), parse_stmt("let y = 1\ng[y] = y")));
-        CHECK_FALSE(alpha_equal(parse_stmt("let x = 1\nf[x] = x"), parse_stmt("let x = 1\nf[x] = y")));
+        CHECK_FALSE(
+            alpha_equal(parse_stmt("let x = 1\nf[x] = x"), parse_stmt("let x = 1\nf[x] = y")));
         Expr shared = parse_expr("x + y");
         CHECK_FALSE(alpha_equal(Mul::make(shared, shared), parse_expr("(a + b) * (b + a)")));
     }
@@ -231,7 +233,8 @@ TEST_SUITE("ten thousand shared nodes") {
         CHECK(wide.find("...") != std::string::npos);
         CHECK(wide.size() < 100'000);
         Expr deep = x;
-        for (int i = 0; i < 10'000; i++) deep = Min::make(deep, x);
+        for (int i = 0; i < 10'000; i++)
+            deep = Min::make(deep, x);
         std::string nested = to_string(deep, {.max_depth = 20});
         CHECK(nested.size() < 1'000);
         CHECK(nested.find("min(..., ...), x), x)") != std::string::npos);
@@ -239,7 +242,8 @@ TEST_SUITE("ten thousand shared nodes") {
     TEST_CASE("of a sum are printed and read back") {
         SymbolScope scope;
         Expr sum = parse_expr("x", scope);
-        for (int i = 0; i < 10'000; i++) sum = Add::make(sum, parse_expr("y", scope));
+        for (int i = 0; i < 10'000; i++)
+            sum = Add::make(sum, parse_expr("y", scope));
         std::string text = to_string(sum);
         CHECK(text.find("...") == std::string::npos);
         CHECK(to_string(parse_expr(text, scope)) == text);

@@ -18,7 +18,7 @@ const Expr v4 = Variable::make(Int(32, 4), x_name);
 const Expr f32 = Variable::make(Float(32), x_name);
 const Stmt nothing = Evaluate::make(0);
 
-}  // namespace
+} // namespace
 
 #define REFUSED(...) CHECK_THROWS_AS(__VA_ARGS__, InternalError)
 
@@ -71,6 +71,9 @@ TEST_SUITE("make") {
     }
     TEST_CASE("numbers of lanes that do not fit are refused") {
         REFUSED(Cast::make(Int(8), v4));
+        REFUSED(Cast::make(Type(), x));
+        REFUSED(Load::make(Type(), f_name, x));
+        REFUSED(Shuffle::make_slice(v4, 0, 1, 0));
         REFUSED(Reinterpret::make(Int(64), x));
         CHECK_NOTHROW(Reinterpret::make(Int(64, 2), v4));
         REFUSED(Load::make(Int(32), f_name, v4));
@@ -128,6 +131,8 @@ TEST_SUITE("make") {
         REFUSED(Provide::make(f_name, {x}, {Expr()}));
         REFUSED(Allocate::make(f_name, Int(32, 4), MemoryType::Heap, {}, Expr(), 0, nothing));
         REFUSED(Allocate::make(f_name, Int(32), MemoryType::Heap, {f32}, Expr(), 0, nothing));
+        REFUSED(Allocate::make(f_name, Type(), MemoryType::Heap, {}, Expr(), 0, nothing));
+        REFUSED(Realize::make(f_name, {Type()}, MemoryType::Heap, {}, Expr(), nothing));
         REFUSED(Realize::make(f_name, {}, MemoryType::Heap, {}, Expr(), nothing));
         REFUSED(Realize::make(f_name, {Int(8)}, MemoryType::Heap, {{x, f32}}, Expr(), nothing));
         REFUSED(Acquire::make(x, f32, nothing));

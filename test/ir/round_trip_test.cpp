@@ -27,7 +27,7 @@ private:
 #undef VISIT
 };
 
-}  // namespace
+} // namespace
 
 TEST_SUITE("IR text, random trees") {
     TEST_CASE("an expression read back is the same but for its symbols") {

@@ -14,7 +14,22 @@ namespace {
 std::string expr_again(std::string_view text) { return to_string(parse_expr(text)); }
 std::string stmt_again(std::string_view text) { return to_string(parse_stmt(text)); }
 
-}  // namespace
+template<typename F> std::string message_of(F &&f) {
+    try {
+        f();
+    } catch (const CompileError &e) {
+        return e.what();
+    }
+    return "";
+}
+std::string expr_error(std::string_view text) {
+    return message_of([&] { parse_expr(text); });
+}
+std::string stmt_error(std::string_view text) {
+    return message_of([&] { parse_stmt(text); });
+}
+
+} // namespace
 
 TEST_SUITE("IR text") {
     TEST_CASE("an expression is printed as it is read") {
@@ -86,7 +101,8 @@ TEST_SUITE("IR text") {
                  "allocate f: float32[n, m] in Heap padding 3 if n < 3\nf[0] = 1.5\n",
                  "realize f: {int32, uint8} in Stack over [a, +b], [c, +d] if n < 3\nf(x, y) = {3, "
                  "4:uint8}\n",
-                 "hoist f\nrealize f: {uint8}\nproduce f:\n    f() = 4:uint8\nconsume f:\n    g(x) = "
+                 "hoist f\nrealize f: {uint8}\nproduce f:\n    f() = 4:uint8\nconsume f:\n    g(x) "
+                 "= "
                  "f()\n",
                  "acquire s:handle, 1:\n    no_op\n",
                  "assert x < 3, extern int32 error(x)\n",
@@ -100,5 +116,202 @@ TEST_SUITE("IR text") {
             CAPTURE(text);
             CHECK(stmt_again(text) == text);
         }
+    }
+    TEST_CASE("C's precedence holds") {
+        SymbolScope scope;
+        auto same = [&](const char *a, const char *b) {
+            return equal(parse_expr(a, scope), parse_expr(b, scope));
+        };
+        CHECK(same("a + b * c", "a + (b * c)"));
+        CHECK(same("a - b - c", "(a - b) - c"));
+        CHECK(same("a / b * c % d", "((a / b) * c) % d"));
+        CHECK(same("a < b == (c < d)", "(a < b) == (c < d)"));
+        CHECK(same("a < b && c < d || e < f", "((a < b) && (c < d)) || (e < f)"));
+        CHECK(same("!(a < b) && c < d", "(!(a < b)) && (c < d)"));
+        CHECK(same("-a * b", "(0 - a) * b"));
+        CHECK(same("a - -1", "a - (-1)"));
+    }
+    TEST_CASE("symbols spelled alike are printed with numbers") {
+        Expr a = Variable::make(Int(32), Symbol::fresh("x"));
+        Expr b = Variable::make(Int(32), Symbol::fresh("x"));
+        Expr named_so = Variable::make(Int(32), Symbol::fresh("x.1"));
+        CHECK(to_string(a + b + a) == "x + x.1 + x");
+        CHECK(to_string(b + a) == "x + x.1");
+        CHECK(to_string(a + named_so + b) == "x + x.1 + x.2");
+        CHECK(to_string(a + b + named_so) == "x + x.1 + x.1.1");
+    }
+    TEST_CASE("a spelling is one symbol, in all texts of a scope") {
+        SymbolScope scope;
+        Expr e = parse_expr("x + x", scope);
+        CHECK(e.as<Add>()->a.as<Variable>()->name == scope["x"]);
+        CHECK(e.as<Add>()->b.as<Variable>()->name == scope["x"]);
+        CHECK(equal(parse_expr("x", scope), parse_expr("x", scope)));
+        CHECK_FALSE(equal(parse_expr("x"), parse_expr("x")));
+        Symbol mine = Symbol::fresh("mine");
+        scope.bind("m", mine);
+        CHECK(parse_expr("m", scope).as<Variable>()->name == mine);
+    }
+    TEST_CASE("a type said once is known from there on") {
+        CHECK(parse_expr("x:uint8 + x").type() == UInt(8));
+        CHECK(parse_expr("let x = 1.5 in x").type() == Float(32));
+        CHECK(expr_again("(let x = 1.5 in x * x) + float32(x)") ==
+              "(let x = 1.5 in x * x) + float32(x)");
+        Stmt s = parse_stmt("allocate f: uint8[4] in Stack\nf[0] = f[1] + 1\n");
+        CHECK(to_string(s) == "allocate f: uint8[4] in Stack\nf[0] = f[1] + 1:uint8\n");
+        CHECK(parse_expr("f[ramp(0, 1, 4)]:uint8x4 + f[ramp(0, 2, 4)]").type() == UInt(8, 4));
+        CHECK(stmt_again("f(x) = 1.5\ng(x) = f(x)\n") == "f(x) = 1.5\ng(x) = f(x)\n");
+    }
+    TEST_CASE("a bare number takes the type beside it") {
+        CHECK(expr_again("x:uint8 + 1") == "x:uint8 + 1:uint8");
+        CHECK(expr_again("1 < x:float32") == "1.0 < x:float32");
+        CHECK(expr_again("min(x:uint8, 200)") == "min(x:uint8, 200:uint8)");
+        CHECK(expr_again("select(b:bool, 0, x:int64)") == "select(b:bool, 0:int64, x:int64)");
+        CHECK(expr_again("ramp(x, 1, 4) * 2") == "ramp(x, 1, 4) * x4(2)");
+        CHECK(stmt_again("for i in [0:int64, +4): no_op") ==
+              "for i in [0:int64, +4:int64):\n    no_op\n");
+        CHECK(expr_error("x:uint8 + 300").find("300 is not a value of the type uint8") !=
+              std::string::npos);
+    }
+    TEST_CASE("bodies may follow on the line, and comments and indentation are free") {
+        const char *wanted = "for i in [0, +n):\n    f[i] = i\n    g[i] = 2\n";
+        CHECK(stmt_again("for i in [0, +n): f[i] = i; g[i] = 2") == wanted);
+        CHECK(stmt_again("\n   # all\n   for i in [0, +n):  # of it\n\n     f[i] = i\n"
+                         "     g[i] =\t2") == wanted);
+        CHECK(stmt_again("let x = 1 in f[x] = x") == "let x = 1\nf[x] = x\n");
+        CHECK(stmt_again("for i in [0,\n  +n): f[\ni] = i; g[i] = 2") == wanted);
+        CHECK(stmt_again("if a < b: no_op\nelse: f[0] = 1") ==
+              "if a < b:\n    no_op\nelse:\n    f[0] = 1\n");
+    }
+    TEST_CASE("else belongs to the innermost if, and scoped statements end with their list") {
+        Stmt s = parse_stmt("if a < b:\n    let x = 1\n    f[x] = x\nelse if a < c:\n    no_op\n"
+                            "g[0] = 1\n");
+        REQUIRE(s.as<Block>());
+        CHECK(s.as<Block>()->stmts[0].as<IfThenElse>()->then_case.as<LetStmt>());
+        CHECK(s.as<Block>()->stmts[0].as<IfThenElse>()->else_case.as<IfThenElse>());
+    }
+    TEST_CASE("an error says where it is and what was expected") {
+        CHECK(expr_error("x +") ==
+              "IR text, line 1, column 4: expected an expression, found the end of the text");
+        CHECK(expr_error("min(x y)") == "IR text, line 1, column 7: expected ',', found 'y'");
+        CHECK(stmt_error("f[0] = 1\nfor i [0, +3): no_op") ==
+              "IR text, line 2, column 7: expected 'in', found '['");
+        CHECK(stmt_error("for i in [0, +3):\nno_op") ==
+              "IR text, line 2, column 1: expected a line that is further indented, "
+              "found 'no_op'");
+        CHECK(stmt_error("f[0] = 1 2") ==
+              "IR text, line 1, column 10: expected the end of the statement, found '2'");
+        CHECK(expr_error("x + y:float32").find("types int32 and float32") != std::string::npos);
+    }
+    TEST_CASE("no text crashes the parser") {
+        for (std::string text : {"",
+                                 "(",
+                                 ")",
+                                 "let",
+                                 "let x",
+                                 "let x = 1 in",
+                                 "x:foo",
+                                 "x:",
+                                 "f(",
+                                 "f[",
+                                 "b.foo",
+                                 "b.min",
+                                 "b.min[",
+                                 "3:float32",
+                                 "3.5:int32",
+                                 "99999999999",
+                                 "-1:uint8",
+                                 "300:uint8",
+                                 "99999999999999999999:int64",
+                                 "\"abc",
+                                 "`abc",
+                                 "\"\\q\"",
+                                 "\"\\x1\"",
+                                 "x8(",
+                                 "x1(3)",
+                                 "ramp(1, 2)",
+                                 "ramp(1, 2, 0)",
+                                 "ramp(1, 2, 99999999999)",
+                                 "abs()",
+                                 "abs(1, 2)",
+                                 "select(1, 2, 3)",
+                                 "shuffle(1, 2)",
+                                 "shuffle(1, [5])",
+                                 "slice(1, 0, 1, -1)",
+                                 "slice(1, 0, 1, 0)",
+                                 "vector_reduce(foo, 1, 1)",
+                                 "vector_reduce(add, x, 0)",
+                                 "extern foo(1)",
+                                 "extern int32 (1)",
+                                 "pure f(1)",
+                                 "image 3",
+                                 "f(x).-1",
+                                 "f(x).9999999",
+                                 "reinterpret int64(x)",
+                                 "uint8x4(x)",
+                                 "!x",
+                                 "x && y",
+                                 "@",
+                                 "x ? y : z",
+                                 "...",
+                                 "x + ...",
+                                 "<undefined>",
+                                 "x:void",
+                                 "f[x]:void",
+                                 "abs(x):void",
+                                 "3:int0",
+                                 "3:int99",
+                                 "x:float7",
+                                 "1.5:float99",
+                                 "concat()",
+                                 "interleave()"}) {
+            CAPTURE(text);
+            CHECK(expr_error(text) != "");
+        }
+        for (std::string text : {"",
+                                 "for",
+                                 "for i in [0, +3)",
+                                 "for i in [0, +3):",
+                                 "let x = 1",
+                                 "let x = 1:",
+                                 "allocate f: int32[] in Foo; no_op",
+                                 "allocate f: int32x4[] in Heap; no_op",
+                                 "realize f: {}; no_op",
+                                 "if x: no_op",
+                                 "else: no_op",
+                                 "f(x) = {}",
+                                 "f[0] = x4(1)",
+                                 "atomic: no_op",
+                                 "fork: no_op\nwith",
+                                 "acquire 1.5, 1.5: no_op",
+                                 "prefetch f: {int32}: no_op",
+                                 "assert true",
+                                 "assert 1, 1",
+                                 "vectorized no_op",
+                                 "for i in [0, +3) partition Auto: no_op",
+                                 "  x\n y\n",
+                                 "x\n  y\n",
+                                 "in",
+                                 "for let in [0, +3): no_op"}) {
+            CAPTURE(text);
+            CHECK(stmt_error(text) != "");
+        }
+        CHECK(message_of([] { parse_module("x"); }) != "");
+        CHECK(message_of([] { parse_module("module \"m\"\nfunc \"f\"(x:): no_op"); }) != "");
+        CHECK(expr_error(std::string(100'000, '(')) != "");
+        CHECK(expr_error(std::string(100'000, '!') + "x") != "");
+        std::string deep;
+        for (int i = 0; i < 10'000; i++)
+            deep += "if a: ";
+        CHECK(stmt_error(deep + "no_op") != "");
+    }
+    TEST_CASE("a node in brief is one line") {
+        CHECK(brief(parse_expr("x + 1")) == "x + 1");
+        CHECK(brief(parse_stmt("for i in [0, +3): no_op")) == "for i in [0, +3): ...");
+        CHECK(brief(parse_stmt("f[0] = 1")) == "f[0] = 1");
+        CHECK(brief(parse_expr("x + y + z"), 5) == "x + y ...");
+    }
+    TEST_CASE("an undefined handle is printed as such") {
+        CHECK(to_string(Expr()) == "<undefined>");
+        CHECK(to_string(Stmt()) == "<undefined>\n");
     }
 }

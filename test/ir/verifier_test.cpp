@@ -1,7 +1,7 @@
-#include "ir/verifier.h"
 #include "base/error.h"
 #include "ir/operators.h"
 #include "ir/parser.h"
+#include "ir/verifier.h"
 #include <doctest/doctest.h>
 
 using namespace tessera;
@@ -29,7 +29,7 @@ bool complains(std::string_view text, std::string_view of, const VerifyOptions &
 
 const std::unordered_set<Symbol> nothing;
 
-}  // namespace
+} // namespace
 
 TEST_SUITE("verify") {
     TEST_CASE("good IR of both levels passes") {
@@ -48,7 +48,8 @@ TEST_SUITE("verify") {
                         {.level = IRLevel::Flat, .free_symbols = &nothing}) == "");
     }
     TEST_CASE("the message names the pass and shows the node") {
-        std::string said = complaint("for i in [0, +3):\n    f[j] = i\n", {.free_symbols = &nothing});
+        std::string said =
+            complaint("for i in [0, +3):\n    f[j] = i\n", {.free_symbols = &nothing});
         CHECK(said.find("after the pass 'some pass'") != std::string::npos);
         CHECK(said.find("symbol f is used where it is not bound") != std::string::npos);
         CHECK(said.find("f[j] = i") != std::string::npos);
@@ -92,8 +93,8 @@ TEST_SUITE("verify") {
         CHECK_NOTHROW(verify(good, "p", {.free_symbols = &nothing}));
         Stmt bad = Block::make(good, Evaluate::make(shared));
         CHECK_THROWS_AS(verify(bad, "p", {.free_symbols = &nothing}), InternalError);
-        Stmt other_type = Block::make(
-            good, LetStmt::make(scope["x"], Expr(uint8_t(3)), Evaluate::make(shared)));
+        Stmt other_type =
+            Block::make(good, LetStmt::make(scope["x"], Expr(uint8_t(3)), Evaluate::make(shared)));
         CHECK_THROWS_AS(verify(other_type, "p"), InternalError);
     }
     TEST_CASE("loads and stores have the type of their buffer") {
@@ -114,7 +115,8 @@ TEST_SUITE("verify") {
         CHECK(complains(realize + "f(1.5)", "an argument of type float32"));
         CHECK(complains("f(0) = 1 if x", "a condition that is not bool"));
         CHECK(complains("realize f: {uint8} if x\nno_op", "a condition that is not bool"));
-        CHECK(complains("allocate f: uint8[3] in Heap if x\nno_op", "a condition that is not bool"));
+        CHECK(
+            complains("allocate f: uint8[3] in Heap if x\nno_op", "a condition that is not bool"));
     }
     TEST_CASE("statements have operands of the right types") {
         CHECK(complains("assert x < 3, 1.5", "an error code of type float32"));
@@ -162,16 +164,18 @@ TEST_SUITE("verify") {
         CHECK_NOTHROW(verify(good.functions[0], "p"));
         Module bad = parse_module("module \"m\"\nfunc \"f\"(b: output uint8[1]):\n    b[n] = 3\n");
         CHECK_THROWS_AS(verify(bad.functions[0], "p"), InternalError);
-        Module type = parse_module("module \"m\"\nfunc \"f\"(b: output uint8[1]):\n    b[0] = 1.5\n");
+        Module type =
+            parse_module("module \"m\"\nfunc \"f\"(b: output uint8[1]):\n    b[0] = 1.5\n");
         CHECK_THROWS_AS(verify(type.functions[0], "p"), InternalError);
     }
     TEST_CASE("ten thousand doubled nodes, lets, and statements are verified quickly") {
         Symbol x = Symbol::fresh("x"), y = Symbol::fresh("y");
         Expr doubled = Variable::make(Int(32), x);
-        for (int i = 0; i < 10'000; i++) doubled = Max::make(doubled, doubled);
+        for (int i = 0; i < 10'000; i++)
+            doubled = Max::make(doubled, doubled);
         CHECK_NOTHROW(verify(doubled, "p"));
 
-        std::vector<Stmt> loops;  // the same graph in many scopes
+        std::vector<Stmt> loops; // the same graph in many scopes
         for (int i = 0; i < 1'000; i++) {
             loops.push_back(For::make(y, 0, doubled, LoopKind::Serial, Partition::Auto,
                                       Evaluate::make(doubled)));
@@ -180,11 +184,13 @@ TEST_SUITE("verify") {
         CHECK_NOTHROW(verify(Block::make(loops), "p", {.free_symbols = &free}));
 
         Stmt lets = Evaluate::make(0);
-        for (int i = 0; i < 10'000; i++) lets = LetStmt::make(Symbol::fresh("t"), doubled, lets);
+        for (int i = 0; i < 10'000; i++)
+            lets = LetStmt::make(Symbol::fresh("t"), doubled, lets);
         CHECK_NOTHROW(verify(lets, "p"));
 
         Expr nested = 0;
-        for (int i = 0; i < 10'000; i++) nested = Let::make(Symbol::fresh("t"), 1, nested + 1);
+        for (int i = 0; i < 10'000; i++)
+            nested = Let::make(Symbol::fresh("t"), 1, nested + 1);
         CHECK_NOTHROW(verify(nested, "p"));
     }
 }
