@@ -1,0 +1,286 @@
+#include "lower/storage/flatten_storage.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include <unordered_set>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+// The lets of a realized function. They are the same wherever it is realized, so that expressions
+// can be rewritten without looking at what is around them.
+struct Layout {
+    std::vector<Symbol> min, extent, stride;  // by dimension of the function
+    std::vector<Symbol> handles;              // by value: of the tessera_buffer_t, if one is needed
+    int innermost = -1;                       // the dimension of stride 1
+    std::vector<Type> types;
+};
+
+class FlattenStorage final : public Mutator {
+public:
+    FlattenStorage(const Stmt &s, const lower::Context &context)
+        : context(context), index_type(context.index_type()) {
+        for_each_node(s, [&](const Variable &v) {
+            if (v.type.is_handle()) named_handles.insert(v.name);
+        });
+    }
+
+private:
+    struct Value {
+        Symbol func;
+        int index;
+    };
+
+    Stmt visit(const Realize &realize) override;
+    Stmt visit(const Provide &provide) override;
+    Expr visit(const Call &call) override;
+    Expr visit(const BufferProperty &property) override;
+    Expr visit(const Variable &v) override;
+
+    const Layout &layout_of(const Realize &realize);
+    Stmt with_handles(const Realize &realize, const Layout &layout, Stmt body) const;
+    Expr handle_value(const Layout &layout, Symbol buffer, int value) const;
+    Expr wide(const Expr &e) const { return cast(index_type, e); }
+    Expr index_into(Symbol func, Symbol buffer, const std::vector<Expr> &args,
+                    const Ref<const Referent> &referent) const;
+    Stmt store_all(const Provide &provide, std::vector<Expr> values, std::vector<Expr> args) const;
+
+    const lower::Context &context;
+    Type index_type;
+    std::unordered_set<Symbol> named_handles;
+    std::unordered_map<Symbol, Layout> layouts;
+    std::unordered_map<Symbol, Value> values;  // of realized functions, by their buffers
+};
+
+const Layout &FlattenStorage::layout_of(const Realize &realize) {
+    auto [found, is_new] = layouts.try_emplace(realize.func);
+    if (!is_new) return found->second;
+    Layout &layout = found->second;
+    const std::string &name = realize.func.text();
+    for (size_t d = 0; d < realize.bounds.size(); d++) {
+        layout.min.push_back(Symbol::fresh(str(name, "_min_", d)));
+        layout.extent.push_back(Symbol::fresh(str(name, "_extent_", d)));
+        layout.stride.push_back(Symbol::fresh(str(name, "_stride_", d)));
+    }
+    layout.types = realize.types;
+    for (size_t k = 0; k < realize.types.size(); k++) {
+        Symbol buffer = context.buffer_of(realize.func, int(k));
+        layout.handles.push_back(Symbol::fresh(str(buffer.text(), "_buffer")));
+        values[buffer] = {realize.func, int(k)};
+    }
+    return layout;
+}
+
+// The extent that a dimension takes in memory.
+Expr padded_extent(Expr extent, const StorageOrder::Dimension &dim) {
+    if (dim.bound.defined()) extent = cast(Int(32), dim.bound);
+    if (!dim.alignment.defined()) return extent;
+    Expr alignment = cast(Int(32), dim.alignment);
+    return (extent + (alignment - 1)) / alignment * alignment;
+}
+
+Stmt FlattenStorage::visit(const Realize &realize) {
+    int dimensions = int(realize.bounds.size());
+    StorageOrder order = context.storage_order(realize.func, dimensions);
+    layout_of(realize);
+    Layout &layout = layouts[realize.func];
+    if (!order.dims.empty()) layout.innermost = order.dims[0].dim;
+
+    std::vector<std::pair<Symbol, Expr>> lets;
+    std::vector<Expr> extents;
+    for (int d = 0; d < dimensions; d++) {
+        lets.emplace_back(layout.min[d], (*this)(realize.bounds[d].min));
+        lets.emplace_back(layout.extent[d], (*this)(realize.bounds[d].extent));
+    }
+    Expr stride = make_one(index_type);
+    for (const StorageOrder::Dimension &dim : order.dims) {
+        lets.emplace_back(layout.stride[dim.dim], stride);
+        extents.push_back(padded_extent(Variable::make(Int(32), layout.extent[dim.dim]), dim));
+        stride = Variable::make(index_type, layout.stride[dim.dim]) * wide(extents.back());
+        if (is_one(lets.back().second)) stride = wide(extents.back());
+    }
+    Expr condition = (*this)(realize.condition);
+    Stmt body = with_handles(realize, layout, (*this)(realize.body));
+    for (size_t k = realize.types.size(); k-- > 0;) {
+        body = Allocate::make(context.buffer_of(realize.func, int(k)), realize.types[k],
+                              realize.memory, extents, condition, 0, std::move(body));
+    }
+    for (size_t i = lets.size(); i-- > 0;) {
+        body = LetStmt::make(lets[i].first, lets[i].second, std::move(body));
+    }
+    return body;
+}
+
+Stmt FlattenStorage::with_handles(const Realize &realize, const Layout &layout, Stmt body) const {
+    for (int k = 0; k < int(realize.types.size()); k++) {
+        Symbol buffer = context.buffer_of(realize.func, k);
+        if (!named_handles.count(buffer)) continue;
+        body = LetStmt::make(layout.handles[k], handle_value(layout, buffer, k), std::move(body));
+    }
+    return body;
+}
+
+Expr first_element(Type type, Symbol buffer, Type index_type) {
+    return call(Handle(), Intrinsic::address_of,
+                {Load::make(type, buffer, make_zero(index_type))});
+}
+
+Expr FlattenStorage::handle_value(const Layout &layout, Symbol buffer, int value) const {
+    Type type = layout.types[value];
+    std::vector<Expr> args = {first_element(type, buffer, index_type), int(type.code()),
+                              type.bits(), int(layout.min.size())};
+    for (size_t d = 0; d < layout.min.size(); d++) {
+        args.push_back(Variable::make(Int(32), layout.min[d]));
+        args.push_back(Variable::make(Int(32), layout.extent[d]));
+        args.push_back(cast(Int(32), Variable::make(index_type, layout.stride[d])));
+    }
+    return call(Handle(), Intrinsic::make_buffer, std::move(args));
+}
+
+Expr FlattenStorage::index_into(Symbol func, Symbol buffer, const std::vector<Expr> &args,
+                                const Ref<const Referent> &referent) const {
+    auto found = layouts.find(func);
+    Expr index = make_zero(index_type);
+    for (int d = 0; d < int(args.size()); d++) {
+        Expr min, stride;
+        bool dense = false;
+        if (found != layouts.end()) {
+            min = Variable::make(Int(32), found->second.min[d]);
+            stride = Variable::make(index_type, found->second.stride[d]);
+            dense = d == found->second.innermost;
+        } else {
+            min = BufferProperty::make(buffer, BufferField::Min, d, referent);
+            stride = BufferProperty::make(buffer, BufferField::Stride, d, referent);
+        }
+        Expr term = wide(args[d]) - wide(min);
+        if (!dense) term = term * wide(stride);
+        index = is_zero(index) ? term : index + term;
+    }
+    return index;
+}
+
+// The image parameter itself, where the call is one of an image.
+Ref<const Referent> image_referent(const Call &call) {
+    return call.call_kind == CallKind::Image ? call.referent : nullptr;
+}
+
+Expr FlattenStorage::visit(const Call &call) {
+    std::vector<Expr> args;
+    for (const Expr &a : call.args) args.push_back((*this)(a));
+    Symbol buffer = call.call_kind == CallKind::Image
+                        ? call.callee
+                        : context.buffer_of(call.callee, call.value_index);
+    Expr index = index_into(call.callee, buffer, args, image_referent(call));
+    return Load::make(call.type, buffer, std::move(index));
+}
+
+Stmt FlattenStorage::visit(const Provide &provide) {
+    std::vector<Expr> args, values;
+    for (const Expr &a : provide.args) args.push_back((*this)(a));
+    for (const Expr &v : provide.values) values.push_back((*this)(v));
+    Stmt stores = store_all(provide, std::move(values), std::move(args));
+    if (!provide.predicate.defined()) return stores;
+    return IfThenElse::make((*this)(provide.predicate), std::move(stores));
+}
+
+bool reads_func(const Expr &e, Symbol func) {
+    bool found = false;
+    for_each_node(e, [&](const Call &c) { found |= c.callee == func; });
+    return found;
+}
+
+// The operands of a scatter or gather; none for anything else.
+const std::vector<Expr> *elements_of(const Expr &e) {
+    const auto *c = e.as<IntrinsicCall>();
+    bool several = c && (c->op == Intrinsic::scatter || c->op == Intrinsic::gather);
+    return several ? &c->args : nullptr;
+}
+
+// How many elements one value is stored to.
+size_t count_elements(const std::vector<Expr> &values, const std::vector<Expr> &args) {
+    size_t count = 1;
+    for (const auto *list : {&values, &args}) {
+        for (const Expr &e : *list) {
+            if (const auto *elements = elements_of(e)) count = elements->size();
+        }
+    }
+    return count;
+}
+
+Expr element(const Expr &e, size_t which) {
+    const auto *elements = elements_of(e);
+    return elements ? elements->at(which) : e;
+}
+
+Stmt FlattenStorage::store_all(const Provide &provide, std::vector<Expr> values,
+                               std::vector<Expr> args) const {
+    size_t count = count_elements(values, args);
+    bool several = values.size() > 1 || count > 1;
+    std::vector<std::pair<Symbol, Expr>> lets;
+    auto named = [&](const Expr &e, const Expr &before, const char *what, size_t i) {
+        if (!several || !reads_func(before, provide.func)) return e;
+        Symbol s = Symbol::fresh(str(provide.func.text(), "_", what, "_", i));
+        lets.emplace_back(s, e);
+        return Variable::make(e.type(), s);
+    };
+    std::vector<Stmt> stores;
+    for (size_t n = 0; n < count; n++) {
+        std::vector<Expr> place;
+        for (size_t i = 0; i < args.size(); i++) {
+            place.push_back(named(element(args[i], n), element(provide.args[i], n), "arg", i));
+        }
+        for (size_t k = 0; k < values.size(); k++) {
+            Symbol buffer = context.buffer_of(provide.func, int(k));
+            Expr value =
+                named(element(values[k], n), element(provide.values[k], n), "value", k);
+            stores.push_back(
+                Store::make(buffer, value, index_into(provide.func, buffer, place, {})));
+        }
+    }
+    Stmt body = Block::make(std::move(stores));
+    for (size_t i = lets.size(); i-- > 0;) {
+        body = LetStmt::make(lets[i].first, lets[i].second, std::move(body));
+    }
+    return body;
+}
+
+Expr FlattenStorage::visit(const BufferProperty &p) {
+    auto value = values.find(p.buffer);
+    Symbol func = value == values.end() ? p.buffer : value->second.func;
+    auto found = layouts.find(func);
+    if (found == layouts.end()) {
+        if (!context.buffers.count(p.buffer)) return Expr(&p);
+        return BufferProperty::make(context.buffer_of(p.buffer, 0), p.field, p.dim, p.referent);
+    }
+    const Layout &layout = found->second;
+    int k = value == values.end() ? 0 : value->second.index;
+    switch (p.field) {
+    case BufferField::Min: return Variable::make(Int(32), layout.min.at(p.dim));
+    case BufferField::Extent: return Variable::make(Int(32), layout.extent.at(p.dim));
+    case BufferField::Stride:
+        return cast(Int(32), Variable::make(index_type, layout.stride.at(p.dim)));
+    case BufferField::Host:
+        return first_element(layout.types[k], context.buffer_of(func, k), index_type);
+    case BufferField::Dimensions: return int(layout.min.size());
+    case BufferField::TypeCode: return int(layout.types[k].code());
+    case BufferField::TypeBits: return layout.types[k].bits();
+    }
+    throw InternalError("an unknown field of a buffer");
+}
+
+Expr FlattenStorage::visit(const Variable &v) {
+    auto found = values.find(v.name);
+    if (!v.type.is_handle() || found == values.end()) return Expr(&v);
+    const Layout &layout = layouts.at(found->second.func);
+    return Variable::make(Handle(), layout.handles[found->second.index]);
+}
+
+}  // namespace
+
+Stmt flatten_storage(const Stmt &s, const Context &context) {
+    return FlattenStorage(s, context)(s);
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,99 @@
+#include "lower/storage/flatten_storage.h"
+#include "base/large_stack.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/pass_test.h"
+
+using namespace tessera;
+using namespace tessera::ir;
+using namespace tessera::lower;
+
+TEST_SUITE("flatten_storage") {
+    TEST_CASE("a realized function is an allocation, the innermost dimension dense") {
+        CHECK(run(flatten_storage, "realize f: {uint8} in Stack over [a, +n], [b, +m]\n"
+                                   "f(x, y) = f(x + 1, y)") ==
+              printed("let f_min_0 = a\n"
+                      "let f_extent_0 = n\n"
+                      "let f_min_1 = b\n"
+                      "let f_extent_1 = m\n"
+                      "let f_stride_0 = 1\n"
+                      "let f_stride_1 = f_extent_0\n"
+                      "allocate f: uint8[f_extent_0, f_extent_1] in Stack\n"
+                      "f[x - f_min_0 + (y - f_min_1) * f_stride_1] ="
+                      " f[x + 1 - f_min_0 + (y - f_min_1) * f_stride_1]"));
+    }
+    TEST_CASE("inputs and outputs keep the strides of their buffers") {
+        CHECK(run(flatten_storage, "out(x) = image img(x, 3)") ==
+              printed("out[(x - out.min[0]) * out.stride[0]] ="
+                      " img[(x - img.min[0]) * img.stride[0] + (3 - img.min[1]) * img.stride[1]]"));
+    }
+    TEST_CASE("no dimensions: one element") {
+        CHECK(run(flatten_storage, "realize f: {float32}\nf() = 1.0\ng() = f()") ==
+              printed("allocate f: float32[] in Auto\nf[0] = 1.0\ng[0] = f[0]:float32"));
+    }
+    TEST_CASE("indices into large buffers are wide") {
+        Context context;
+        context.target.bits = 64;
+        context.target.set_feature(Target::LargeBuffers);
+        CHECK(run(flatten_storage, "out(x) = 1", context) ==
+              printed("out[(int64(x) - int64(out.min[0])) * int64(out.stride[0])] = 1"));
+    }
+    TEST_CASE("a predicate is an if") {
+        CHECK(run(flatten_storage, "out() = 1 if x < 3") == printed("if x < 3: out[0] = 1"));
+    }
+    TEST_CASE("a tuple that reads itself is read before it is written") {
+        SymbolScope scope;
+        Context context;
+        context.buffers[scope["f"]] = {scope["f0"], scope["f1"]};
+        Stmt s = parse_stmt("realize f: {int32, int32}\nf() = {f().1, f().0}", scope);
+        CHECK(to_string(flatten_storage(s, context)) ==
+              printed("allocate f0: int32[] in Auto\nallocate f1: int32[] in Auto\n"
+                      "let f_value_0 = f1[0]\nlet f_value_1 = f0[0]\n"
+                      "f0[0] = f_value_0\nf1[0] = f_value_1"));
+    }
+    TEST_CASE("scatter and gather store several elements, all evaluated first") {
+        CHECK(run(flatten_storage, "realize f: {int32} over [0, +9]\n"
+                                   "f(scatter(1, 2)) = gather(f(2), 7)") ==
+              printed("let f_min_0 = 0\nlet f_extent_0 = 9\nlet f_stride_0 = 1\n"
+                      "allocate f: int32[f_extent_0] in Auto\n"
+                      "let f_value_0 = f[2 - f_min_0]\n"
+                      "f[1 - f_min_0] = f_value_0\nf[2 - f_min_0] = 7"));
+    }
+    TEST_CASE("the order, alignment and bound of the storage are those of the schedule") {
+        SymbolScope scope;
+        Context context;
+        auto f = make_ref<program::FunctionContents>();
+        f->name = scope["f"];
+        f->args = {scope["vx"], scope["vy"]};
+        f->schedule.storage = {{scope["vy"], 16, {}, {}, true}, {scope["vx"], {}, 100, {}, true}};
+        context.functions[f->name] = f;
+        Stmt s = parse_stmt("realize f: {int32} over [0, +n], [0, +m]\nf(x, y) = 1", scope);
+        CHECK(to_string(flatten_storage(s, context)) ==
+              printed("let f_min_0 = 0\nlet f_extent_0 = n\nlet f_min_1 = 0\nlet f_extent_1 = m\n"
+                      "let f_stride_1 = 1\nlet f_stride_0 = (f_extent_1 + 15) / 16 * 16\n"
+                      "allocate f: int32[(f_extent_1 + 15) / 16 * 16, 100] in Auto\n"
+                      "f[(x - f_min_0) * f_stride_0 + (y - f_min_1)] = 1"));
+    }
+    TEST_CASE("who names a function by its handle gets a buffer of it") {
+        CHECK(run(flatten_storage, "realize f: {uint16} over [a, +n]\n"
+                                   "extern int32 stage(f:handle, f.min[0], f.type_bits)") ==
+              printed("let f_min_0 = a\nlet f_extent_0 = n\nlet f_stride_0 = 1\n"
+                      "allocate f: uint16[f_extent_0] in Auto\n"
+                      "let f_buffer = make_buffer(address_of(f[0]), 1, 16, 1, f_min_0, f_extent_0,"
+                      " f_stride_0)\n"
+                      "extern int32 stage(f_buffer, f_min_0, 16)"));
+    }
+    TEST_CASE("thousands of nested realizations") {
+        run_on_large_stack([] {
+            Stmt s = no_op();
+            for (int i = 0; i < 3000; i++) {
+                Symbol f = Symbol::fresh("f");
+                s = Block::make(Provide::make(f, {1}, {0}), s);
+                s = Realize::make(f, {Int(32)}, MemoryType::Auto, {{0, 10}}, {}, s);
+            }
+            int count = 0;
+            for_each_node(flatten_storage(s, {}), [&](const Allocate &) { count++; });
+            CHECK(count == 3000);
+        });
+    }
+}
