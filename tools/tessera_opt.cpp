@@ -66,11 +66,6 @@ Stmt run_passes(Stmt s, const Options &options) {
     return s;
 }
 
-bool is_module(const std::string &text) {
-    size_t start = text.find_first_not_of(" \t\r\n");
-    return start != std::string::npos && text.compare(start, 7, "module ") == 0;
-}
-
 void run(const Options &options) {
     if (options.list) {
         for (const NamedPass &pass : all_passes())
@@ -80,7 +75,7 @@ void run(const Options &options) {
     for (const std::string &name : options.passes)
         find_pass(name);
     std::string text = read_all(options.path);
-    if (!is_module(text)) {
+    if (!is_module_text(text)) {
         std::cout << run_passes(parse_stmt(text), options);
         return;
     }
@@ -90,7 +85,7 @@ void run(const Options &options) {
     std::cout << module;
 }
 
-} // namespace
+}  // namespace
 
 int main(int argc, char **argv) {
     Options options;

@@ -58,7 +58,7 @@ private:
 
     void indent() {
         size_t width = at - line_start;
-        if (indents.empty()) indents.push_back(width); // the text as a whole may be indented
+        if (indents.empty()) indents.push_back(width);  // the text as a whole may be indented
         if (width > indents.back()) {
             indents.push_back(width);
             add(TokenKind::Indent, "");
@@ -177,7 +177,7 @@ private:
     bool line_has_token = false;
 };
 
-} // namespace
+}  // namespace
 
 std::vector<Token> split(std::string_view text, bool layout) { return Lexer(text, layout).run(); }
 
@@ -206,4 +206,4 @@ void fail_at(const Token &where, const std::string &what) {
     throw CompileError(str("IR text, line ", where.line, ", column ", where.column, ": ", what));
 }
 
-} // namespace tessera::ir::text
+}  // namespace tessera::ir::text

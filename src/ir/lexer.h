@@ -8,13 +8,13 @@
 namespace tessera::ir::text {
 
 enum class TokenKind : uint8_t {
-    Word,       // a name, keyword or number of lanes: `x`, `x.1`, `let`, `x8`
-    QuotedName, // `any text`, between backquotes
+    Word,        // a name, keyword or number of lanes: `x`, `x.1`, `let`, `x8`
+    QuotedName,  // `any text`, between backquotes
     Integer,
     Real,
     String,
-    TypeSuffix, // `:uint8`, with nothing between the colon and the word
-    Symbol,     // an operator or bracket
+    TypeSuffix,  // `:uint8`, with nothing between the colon and the word
+    Symbol,      // an operator or bracket
     EndOfLine,
     Indent,
     Dedent,
@@ -23,7 +23,7 @@ enum class TokenKind : uint8_t {
 
 struct Token {
     TokenKind kind = TokenKind::EndOfText;
-    std::string text; // without quotes and escapes
+    std::string text;  // without quotes and escapes
     int line = 1, column = 1;
 };
 
@@ -37,4 +37,4 @@ std::string describe(const Token &t);
 // Throws the CompileError "IR text, line 3, column 5: ..." for a place in the text.
 [[noreturn]] void fail_at(const Token &where, const std::string &what);
 
-} // namespace tessera::ir::text
+}  // namespace tessera::ir::text

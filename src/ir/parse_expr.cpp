@@ -55,7 +55,7 @@ template<typename Float> Float parse_float(const std::string &text) {
     return tiny ? Float(0) : std::numeric_limits<Float>::infinity();
 }
 
-} // namespace
+}  // namespace
 
 const Token &ExprParser::peek(size_t ahead) const {
     return tokens[std::min(position + ahead, tokens.size() - 1)];
@@ -482,7 +482,7 @@ Expr ExprParser::variable() {
     return checked([&] { return Variable::make(t, s); });
 }
 
-} // namespace text
+}  // namespace text
 
 Expr parse_expr(std::string_view text, SymbolScope &scope) {
     return text::ExprParser(text::split(text, false), scope).parse_all();
@@ -493,4 +493,4 @@ Expr parse_expr(std::string_view text) {
     return parse_expr(text, scope);
 }
 
-} // namespace tessera::ir
+}  // namespace tessera::ir

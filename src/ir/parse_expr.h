@@ -19,7 +19,7 @@ protected:
     using Use = KnownTypes::Use;
 
     const Token &peek(size_t ahead = 0) const;
-    const Token &previous() const; // what was taken last
+    const Token &previous() const;  // what was taken last
     const Token &take();
     bool at(TokenKind kind) const { return peek().kind == kind; }
     bool at(std::string_view word, size_t ahead = 0) const;
@@ -113,4 +113,4 @@ template<typename F> void ExprParser::list(std::string_view end, F &&element) {
     expect(end);
 }
 
-} // namespace tessera::ir::text
+}  // namespace tessera::ir::text

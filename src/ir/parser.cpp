@@ -18,7 +18,7 @@ public:
 private:
     // A statement that reaches to the end of the list it stands in.
     struct Scoped {
-        size_t first; // of the list, that belongs to the body
+        size_t first;  // of the list, that belongs to the body
         size_t outer_types;
         std::function<Stmt(Stmt)> make;
     };
@@ -466,7 +466,7 @@ Module StmtParser::parse_module() {
     return m;
 }
 
-} // namespace
+}  // namespace
 
 Stmt parse_stmt(std::string_view text, SymbolScope &scope) {
     return StmtParser(text::split(text, true), scope).parse_stmt();
@@ -486,4 +486,9 @@ Module parse_module(std::string_view text) {
     return parse_module(text, scope);
 }
 
-} // namespace tessera::ir
+bool is_module_text(std::string_view ir_text) {
+    const text::Token first = text::split(ir_text, true).front();
+    return first.kind == text::TokenKind::Word && first.text == "module";
+}
+
+}  // namespace tessera::ir

@@ -77,7 +77,7 @@ template<typename Float> std::string shortest(Float value) {
     return marked ? text : text + ".0";
 }
 
-} // namespace
+}  // namespace
 
 void ExprPrinter::print(const Expr &e, int level) {
     if (!e.defined()) {
@@ -308,8 +308,9 @@ void ExprPrinter::print_node(const Max &m) { builtin("max", m); }
 #define AS_OPERATOR(T)                                                                             \
     void ExprPrinter::print_node(const T &node) { print_binary_chain(Expr(&node)); }
 AS_OPERATOR(Add)
-AS_OPERATOR(Sub) AS_OPERATOR(Mul) AS_OPERATOR(Div) AS_OPERATOR(Mod) AS_OPERATOR(EQ) AS_OPERATOR(NE)
-    AS_OPERATOR(LT) AS_OPERATOR(LE) AS_OPERATOR(GT) AS_OPERATOR(GE) AS_OPERATOR(And) AS_OPERATOR(Or)
+AS_OPERATOR(Sub)
+AS_OPERATOR(Mul) AS_OPERATOR(Div) AS_OPERATOR(Mod) AS_OPERATOR(EQ) AS_OPERATOR(NE) AS_OPERATOR(LT)
+    AS_OPERATOR(LE) AS_OPERATOR(GT) AS_OPERATOR(GE) AS_OPERATOR(And) AS_OPERATOR(Or)
 #undef AS_OPERATOR
 
         void ExprPrinter::print_node(const Let &l) {
@@ -385,7 +386,7 @@ void ExprPrinter::print_node(const Shuffle &s) {
     int stride = s.indices.size() > 1 ? s.indices[1] - s.indices[0] : 1;
     bool identity =
         s.indices[0] == 0 && stride == 1 && int(s.indices.size()) == s.vectors[0].type().lanes();
-    bool slice = s.is_slice() && !identity; // a slice of everything is read as the vector itself
+    bool slice = s.is_slice() && !identity;  // a slice of everything is read as the vector itself
     out << (concat ? "concat(" : interleave ? "interleave(" : slice ? "slice(" : "shuffle(");
     list(s.vectors);
     if (slice) {
@@ -402,4 +403,4 @@ void ExprPrinter::print_node(const VectorReduce &r) {
     out << ", " << r.lanes << ')';
 }
 
-} // namespace tessera::ir::text
+}  // namespace tessera::ir::text

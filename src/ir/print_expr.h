@@ -50,4 +50,4 @@ private:
     std::unordered_set<std::string> taken;
 };
 
-} // namespace tessera::ir::text
+}  // namespace tessera::ir::text

@@ -36,8 +36,9 @@ private:
 
 #define PRINT(T) void print_node(const T &node);
     PRINT(AssertStmt)
-    PRINT(ProducerConsumer) PRINT(For) PRINT(Acquire) PRINT(Store) PRINT(Provide) PRINT(Fork)
-        PRINT(IfThenElse) PRINT(Evaluate) PRINT(Prefetch) PRINT(Atomic)
+    PRINT(ProducerConsumer)
+    PRINT(For) PRINT(Acquire) PRINT(Store) PRINT(Provide) PRINT(Fork) PRINT(IfThenElse)
+        PRINT(Evaluate) PRINT(Prefetch) PRINT(Atomic)
 #undef PRINT
 
             struct Outer {
@@ -117,8 +118,9 @@ void StmtPrinter::statement(const Stmt &s, bool is_last) {
         print_node(*rest.as<T>());                                                                 \
         break;
             CASE(AssertStmt)
-            CASE(ProducerConsumer) CASE(For) CASE(Acquire) CASE(Store) CASE(Provide) CASE(Fork)
-                CASE(IfThenElse) CASE(Evaluate) CASE(Prefetch) CASE(Atomic)
+            CASE(ProducerConsumer)
+            CASE(For) CASE(Acquire) CASE(Store) CASE(Provide) CASE(Fork) CASE(IfThenElse)
+                CASE(Evaluate) CASE(Prefetch) CASE(Atomic)
 #undef CASE
                     default : throw InternalError("printed a statement of an unknown kind");
         }
@@ -363,7 +365,7 @@ std::string shortened(std::string text, size_t length) {
     return whole ? text.substr(0, end) : text.substr(0, std::min(end, length)) + " ...";
 }
 
-} // namespace
+}  // namespace
 
 std::string to_string(const Expr &e, const PrintOptions &options) {
     std::ostringstream out;
@@ -395,4 +397,4 @@ std::string brief(const Stmt &s, size_t length) {
     return shortened(to_string(s, {.max_nodes = length, .max_depth = 50}), length);
 }
 
-} // namespace tessera::ir
+}  // namespace tessera::ir

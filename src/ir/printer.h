@@ -20,7 +20,7 @@ struct PrintOptions {
 };
 
 std::string to_string(const Expr &e, const PrintOptions &options = {});
-std::string to_string(const Stmt &s, const PrintOptions &options = {}); // lines, each ended
+std::string to_string(const Stmt &s, const PrintOptions &options = {});  // lines, each ended
 std::string to_string(const Module &m, const PrintOptions &options = {});
 
 std::ostream &operator<<(std::ostream &out, const Expr &e);
@@ -31,4 +31,4 @@ std::ostream &operator<<(std::ostream &out, const Module &m);
 std::string brief(const Expr &e, size_t length = 200);
 std::string brief(const Stmt &s, size_t length = 200);
 
-} // namespace tessera::ir
+}  // namespace tessera::ir

@@ -54,7 +54,7 @@ Type argument_type(const std::vector<Expr> &args, size_t i) {
     return i < args.size() ? args[i].type() : Int(32);
 }
 
-} // namespace
+}  // namespace
 
 bool is_keyword(std::string_view word) { return contains(keywords, word); }
 
@@ -158,4 +158,4 @@ void KnownTypes::learn(Use use, Symbol name, Type type, int value_index) {
     set(use, name, type, value_index);
 }
 
-} // namespace tessera::ir::text
+}  // namespace tessera::ir::text

@@ -41,4 +41,4 @@ private:
     Map maps[3];
 };
 
-} // namespace tessera::ir::text
+}  // namespace tessera::ir::text

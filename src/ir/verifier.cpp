@@ -13,8 +13,8 @@ enum class Use : uint8_t { Variable, Buffer, Func };
 
 struct Binding {
     std::vector<Type> types;
-    size_t dimensions = 0; // of a Func
-    int scope = 0;         // the number of the scope it opened
+    size_t dimensions = 0;  // of a Func
+    int scope = 0;          // the number of the scope it opened
 };
 
 class Scopes {
@@ -56,22 +56,22 @@ bool is_uniform(Intrinsic op) {
     switch (op) {
 #define UNIFORM(name) case Intrinsic::name:
         UNIFORM(bitwise_and)
-        UNIFORM(bitwise_or) UNIFORM(bitwise_xor) UNIFORM(bitwise_not) UNIFORM(popcount)
-            UNIFORM(count_leading_zeros) UNIFORM(count_trailing_zeros) UNIFORM(div_round_to_zero)
-                UNIFORM(mod_round_to_zero) UNIFORM(saturating_add) UNIFORM(saturating_sub)
-                    UNIFORM(halving_add) UNIFORM(halving_sub) UNIFORM(rounding_halving_add)
-                        UNIFORM(sqrt) UNIFORM(sin) UNIFORM(cos) UNIFORM(tan) UNIFORM(asin)
-                            UNIFORM(acos) UNIFORM(atan) UNIFORM(atan2) UNIFORM(sinh) UNIFORM(cosh)
-                                UNIFORM(tanh) UNIFORM(asinh) UNIFORM(acosh) UNIFORM(atanh)
-                                    UNIFORM(exp) UNIFORM(log) UNIFORM(pow) UNIFORM(floor)
-                                        UNIFORM(ceil) UNIFORM(trunc) UNIFORM(round) UNIFORM(fma)
-                                            UNIFORM(fast_inverse) UNIFORM(fast_inverse_sqrt)
-                                                UNIFORM(strict_float) UNIFORM(likely)
-                                                    UNIFORM(likely_if_innermost)
-                                                        UNIFORM(promise_clamped)
-                                                            UNIFORM(unsafe_promise_clamped)
+        UNIFORM(bitwise_or)
+        UNIFORM(bitwise_xor) UNIFORM(bitwise_not) UNIFORM(popcount) UNIFORM(count_leading_zeros)
+            UNIFORM(count_trailing_zeros) UNIFORM(div_round_to_zero) UNIFORM(mod_round_to_zero)
+                UNIFORM(saturating_add) UNIFORM(saturating_sub) UNIFORM(halving_add)
+                    UNIFORM(halving_sub) UNIFORM(rounding_halving_add) UNIFORM(sqrt) UNIFORM(sin)
+                        UNIFORM(cos) UNIFORM(tan) UNIFORM(asin) UNIFORM(acos) UNIFORM(atan)
+                            UNIFORM(atan2) UNIFORM(sinh) UNIFORM(cosh) UNIFORM(tanh) UNIFORM(asinh)
+                                UNIFORM(acosh) UNIFORM(atanh) UNIFORM(exp) UNIFORM(log) UNIFORM(pow)
+                                    UNIFORM(floor) UNIFORM(ceil) UNIFORM(trunc) UNIFORM(round)
+                                        UNIFORM(fma) UNIFORM(fast_inverse)
+                                            UNIFORM(fast_inverse_sqrt) UNIFORM(strict_float)
+                                                UNIFORM(likely) UNIFORM(likely_if_innermost)
+                                                    UNIFORM(promise_clamped)
+                                                        UNIFORM(unsafe_promise_clamped)
 #undef UNIFORM
-                                                                return true;
+                                                            return true;
     default:
         return false;
     }
@@ -288,8 +288,9 @@ void Verifier::check_kind(const Expr &e) const {
     switch (e.kind()) {
 #define ARITHMETIC(T) case NodeKind::T:
         ARITHMETIC(Add)
-        ARITHMETIC(Sub) ARITHMETIC(Mul) ARITHMETIC(Div) ARITHMETIC(Mod) ARITHMETIC(Min)
-            ARITHMETIC(Max) ARITHMETIC(Ramp) ARITHMETIC(VectorReduce)
+        ARITHMETIC(Sub)
+        ARITHMETIC(Mul) ARITHMETIC(Div) ARITHMETIC(Mod) ARITHMETIC(Min) ARITHMETIC(Max)
+            ARITHMETIC(Ramp) ARITHMETIC(VectorReduce)
 #undef ARITHMETIC
                 require(is_number(e.type()), e, "arithmetic on values of type ", e.type());
         return;
@@ -477,7 +478,7 @@ void Verifier::check_types(const Stmt &s) const {
     }
 }
 
-} // namespace
+}  // namespace
 
 void verify(const Stmt &s, std::string_view pass, const VerifyOptions &options) {
     Verifier(pass, options).check(s);
@@ -494,4 +495,4 @@ void verify(const LoweredFunction &f, std::string_view pass, const VerifyOptions
     Verifier(pass, bound_only).check(f);
 }
 
-} // namespace tessera::ir
+}  // namespace tessera::ir

@@ -15,8 +15,8 @@ struct VerifyOptions {
     // The symbols that may be used without being bound in the tree: arguments, images, outputs.
     // Null: all may.
     const std::unordered_set<Symbol> *free_symbols = nullptr;
-    bool vectorized_loops = true; // false: they must be gone
-    bool unrolled_loops = true;   // false: they must be gone
+    bool vectorized_loops = true;  // false: they must be gone
+    bool unrolled_loops = true;    // false: they must be gone
 };
 
 // Throws InternalError, naming the pass and the text of the node, if the tree breaks a rule of
@@ -35,4 +35,4 @@ void verify(const Expr &e, std::string_view pass, const VerifyOptions &options =
 // With the arguments bound; nothing else is free, unless the options name it.
 void verify(const LoweredFunction &f, std::string_view pass, const VerifyOptions &options = {});
 
-} // namespace tessera::ir
+}  // namespace tessera::ir

@@ -50,7 +50,7 @@ Expr doubled(Expr e, int n) {
     return e;
 }
 
-} // namespace
+}  // namespace
 
 TEST_SUITE("match") {
     TEST_CASE("the first case of the node's kind is taken") {

@@ -18,7 +18,7 @@ const Expr v4 = Variable::make(Int(32, 4), x_name);
 const Expr f32 = Variable::make(Float(32), x_name);
 const Stmt nothing = Evaluate::make(0);
 
-} // namespace
+}  // namespace
 
 #define REFUSED(...) CHECK_THROWS_AS(__VA_ARGS__, InternalError)
 

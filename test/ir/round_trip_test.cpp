@@ -27,7 +27,7 @@ private:
 #undef VISIT
 };
 
-} // namespace
+}  // namespace
 
 TEST_SUITE("IR text, random trees") {
     TEST_CASE("an expression read back is the same but for its symbols") {
@@ -73,5 +73,9 @@ TEST_SUITE("IR text, random trees") {
         CHECK(m.functions[0].args[3].kind == ArgumentKind::OutputBuffer);
         CHECK(m.functions[0].args[3].dimensions == 3);
         CHECK(m.functions[1].args.empty());
+        CHECK(is_module_text(good));
+        CHECK(is_module_text("# first\n  module \"m\""));
+        CHECK_FALSE(is_module_text("f[0] = 1"));
+        CHECK_FALSE(is_module_text(""));
     }
 }

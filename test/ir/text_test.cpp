@@ -29,7 +29,7 @@ std::string stmt_error(std::string_view text) {
     return message_of([&] { parse_stmt(text); });
 }
 
-} // namespace
+}  // namespace
 
 TEST_SUITE("IR text") {
     TEST_CASE("an expression is printed as it is read") {

@@ -29,7 +29,7 @@ bool complains(std::string_view text, std::string_view of, const VerifyOptions &
 
 const std::unordered_set<Symbol> nothing;
 
-} // namespace
+}  // namespace
 
 TEST_SUITE("verify") {
     TEST_CASE("good IR of both levels passes") {
@@ -175,7 +175,7 @@ TEST_SUITE("verify") {
             doubled = Max::make(doubled, doubled);
         CHECK_NOTHROW(verify(doubled, "p"));
 
-        std::vector<Stmt> loops; // the same graph in many scopes
+        std::vector<Stmt> loops;  // the same graph in many scopes
         for (int i = 0; i < 1'000; i++) {
             loops.push_back(For::make(y, 0, doubled, LoopKind::Serial, Partition::Auto,
                                       Evaluate::make(doubled)));
