@@ -6,5 +6,6 @@ llvm_map_components_to_libnames(llvm_libraries
     x86disassembler)
 add_library(tessera_llvm INTERFACE)
 target_include_directories(tessera_llvm SYSTEM INTERFACE ${LLVM_INCLUDE_DIRS})
-target_compile_definitions(tessera_llvm INTERFACE ${LLVM_DEFINITIONS})
+separate_arguments(llvm_definitions NATIVE_COMMAND "${LLVM_DEFINITIONS}")
+target_compile_definitions(tessera_llvm INTERFACE ${llvm_definitions})
 target_link_libraries(tessera_llvm INTERFACE ${llvm_libraries})

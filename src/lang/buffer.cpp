@@ -12,6 +12,7 @@ namespace tessera {
 namespace {
 
 constexpr size_t alignment = 128;
+constexpr uint64_t max_bytes = uint64_t(1) << 47;  // what an x86-64 process can address
 
 int64_t bytes_of(Type t) { return int64_t(t.bytes()) * t.lanes(); }
 
@@ -85,8 +86,8 @@ BufferContentsRef BufferContents::alias() const {
 
 const tessera_dimension_t &BufferContents::dim(int d) const {
     if (d >= 0 && d < raw.dimensions) return shape[size_t(d)];
-    throw RuntimeError(str("buffer ", name, " has ", describe(raw.dimensions), ", and none numbered ",
-                           d));
+    throw RuntimeError(
+        str("buffer ", name, " has ", describe(raw.dimensions), ", and none numbered ", d));
 }
 
 uint64_t BufferContents::number_of_elements() const {
@@ -135,11 +136,12 @@ void BufferContents::allocate() {
         }
     }
     // One line more than needed: vector loads may read a little past the end.
-    uint64_t bytes = (size_in_bytes() + 2 * alignment - 1) / alignment * alignment;
-    void *p = bytes < SIZE_MAX / 2 ? std::aligned_alloc(alignment, size_t(bytes)) : nullptr;
+    uint64_t bytes = std::min(size_in_bytes(), max_bytes + 1);
+    uint64_t padded = (bytes + 2 * alignment - 1) / alignment * alignment;
+    void *p = bytes <= max_bytes ? std::aligned_alloc(alignment, size_t(padded)) : nullptr;
     if (!p) {
-        throw RuntimeError(str("out of memory: cannot allocate ", size_in_bytes(),
-                               " bytes for buffer ", name));
+        throw RuntimeError(
+            str("out of memory: cannot allocate ", size_in_bytes(), " bytes for buffer ", name));
     }
     memory = std::shared_ptr<void>(p, std::free);
     raw.host = static_cast<uint8_t *>(p) - lowest() * bytes_of(type());
@@ -198,7 +200,8 @@ void BufferContents::set_min(const std::vector<int> &mins) {
         throw RuntimeError(str("cannot set ", mins.size(), " mins: buffer ", name, " has ",
                                describe(raw.dimensions)));
     }
-    for (size_t d = 0; d < mins.size(); d++) shape[d].min = mins[d];
+    for (size_t d = 0; d < mins.size(); d++)
+        shape[d].min = mins[d];
 }
 
 void BufferContents::transpose(int d1, int d2) {
@@ -210,7 +213,8 @@ void BufferContents::transpose(int d1, int d2) {
 void BufferContents::transpose(const std::vector<int> &order) {
     check_permutation(order, shape.size());
     Shape before = shape;
-    for (size_t d = 0; d < shape.size(); d++) shape[d] = before[size_t(order[d])];
+    for (size_t d = 0; d < shape.size(); d++)
+        shape[d] = before[size_t(order[d])];
 }
 
 void BufferContents::copy_from(const BufferContents &src) {
@@ -241,8 +245,8 @@ BufferContents::Shape dense_shape(const std::vector<int> &extents, std::vector<i
     for (int d : order) {
         int extent = extents[size_t(d)];
         if (extent < 0) {
-            throw RuntimeError(str("a buffer cannot have the extent ", extent, " (dimension ", d,
-                                   ")"));
+            throw RuntimeError(
+                str("a buffer cannot have the extent ", extent, " (dimension ", d, ")"));
         }
         shape[size_t(d)] = {0, extent, to_stride(stride, size_t(d)), 0};
         stride *= std::max(extent, 1);
@@ -252,9 +256,11 @@ BufferContents::Shape dense_shape(const std::vector<int> &extents, std::vector<i
 
 BufferContents::Shape dense_shape_like(const BufferContents &like) {
     std::vector<int> extents;
-    for (int d = 0; d < like.dimensions(); d++) extents.push_back(like.dim(d).extent);
+    for (int d = 0; d < like.dimensions(); d++)
+        extents.push_back(like.dim(d).extent);
     BufferContents::Shape shape = dense_shape(extents, storage_order(like));
-    for (int d = 0; d < like.dimensions(); d++) shape[size_t(d)].min = like.dim(d).min;
+    for (int d = 0; d < like.dimensions(); d++)
+        shape[size_t(d)].min = like.dim(d).min;
     return shape;
 }
 
@@ -306,7 +312,8 @@ void for_each_position(const BufferContents &buffer, const std::function<void(co
     if (buffer.number_of_elements() == 0) return;
     const size_t n = size_t(buffer.dimensions());
     std::vector<int> pos(n);
-    for (size_t d = 0; d < n; d++) pos[d] = buffer.dim(int(d)).min;
+    for (size_t d = 0; d < n; d++)
+        pos[d] = buffer.dim(int(d)).min;
     for (;;) {
         f(pos.data());
         size_t d = 0;
@@ -363,8 +370,8 @@ void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted
 
 void check_number_of_dimensions(size_t given, int wanted) {
     if (int(given) == wanted) return;
-    throw RuntimeError(str("a function of ", given, " coordinates cannot walk a buffer of ",
-                           describe(wanted)));
+    throw RuntimeError(
+        str("a function of ", given, " coordinates cannot walk a buffer of ", describe(wanted)));
 }
 
 }  // namespace tessera

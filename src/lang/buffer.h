@@ -4,6 +4,7 @@
 #include "ir/type.h"
 #include "runtime/tessera_runtime.h"
 #include <array>
+#include <concepts>
 #include <cstdlib>
 #include <functional>
 #include <initializer_list>
@@ -126,42 +127,51 @@ private:
     tessera_dimension_t d;
 };
 
+// What the extents and the name that a Buffer is made with may be.
+template<typename A>
+concept BufferSize = std::convertible_to<A, int>;
+template<typename A>
+concept BufferSizeOrName = BufferSize<A> || std::convertible_to<A, std::string>;
+
 // A Buffer of this many dimensions can have any number, found out when the program runs.
 constexpr int AnyDims = -1;
+
+// Whether a Buffer<T2, Dims2> can be one of type Buffer<T, Dims>, perhaps after a look at it.
+template<typename T2, int Dims2, typename T, int Dims> constexpr bool buffers_convert() {
+    using Plain = std::remove_const_t<T>;
+    using Plain2 = std::remove_const_t<T2>;
+    bool type_fits = std::is_void_v<T> || std::is_void_v<T2> || std::is_same_v<Plain, Plain2>;
+    bool const_fits = std::is_const_v<T> || !std::is_const_v<T2>;
+    return type_fits && const_fits && (Dims == AnyDims || Dims2 == AnyDims || Dims == Dims2);
+}
 
 // A handle to an array of `Dims` dimensions in memory: input, output or constant of a pipeline.
 // Copying a handle shares everything, as does passing it by value; copy() copies the elements.
 // T void: the element type is known only when the program runs, and as<T>() gives access.
 // Coordinates are not checked in builds with NDEBUG.
-template<typename T = void, int Dims = AnyDims>
-class Buffer {
-    template<typename T2, int D2>
-    friend class Buffer;
+template<typename T = void, int Dims = AnyDims> class Buffer {
+    template<typename T2, int D2> friend class Buffer;
 
     static constexpr bool typed = !std::is_void_v<T>;
     // T, or something that takes its place where a declaration needs one.
     using Element = std::conditional_t<typed, T, std::byte>;
     using Value = std::remove_const_t<Element>;
+    // A Buffer of so many dimensions more.
+    template<int More> using WithDimensions = Buffer<T, Dims == AnyDims ? AnyDims : Dims + More>;
 
-    template<typename A>
-    static constexpr bool is_size = std::is_convertible_v<A, int>;
-    template<typename A>
-    static constexpr bool is_name = std::is_convertible_v<A, std::string>;
     // Converts to an element, and is nothing that could be called.
     template<typename A>
-    static constexpr bool is_value =
-        (std::is_constructible_v<Value, A> && !std::is_class_v<A>) ||
-        std::is_same_v<A, float16_t> || std::is_same_v<A, bfloat16_t>;
+    static constexpr bool is_value = (std::is_constructible_v<Value, A> && !std::is_class_v<A>) ||
+                                     std::is_same_v<A, float16_t> || std::is_same_v<A, bfloat16_t>;
+    template<typename Array>
+    static constexpr bool is_array_of_elements =
+        typed &&std::is_same_v<std::remove_all_extents_t<Array>, Element>;
     // Convertible to Expr, and at least one not just a number: an access in a definition.
     template<typename... Args>
-    static constexpr bool is_definition =
-        (std::is_convertible_v<Args, ir::Expr> && ...) && !(std::is_integral_v<Args> && ...);
+    static constexpr bool is_definition = (std::is_convertible_v<Args, ir::Expr> && ...) &&
+                                          !(std::is_integral_v<Args> && ...);
     template<typename T2, int D2>
-    static constexpr bool may_convert =
-        (std::is_void_v<T> || std::is_void_v<T2> ||
-         std::is_same_v<std::remove_const_t<T>, std::remove_const_t<T2>>) &&
-        (std::is_const_v<T> || !std::is_const_v<T2>) &&
-        (Dims == AnyDims || D2 == AnyDims || Dims == D2);
+    static constexpr bool may_convert = buffers_convert<T2, D2, T, Dims>();
 
 public:
     using ElemType = T;
@@ -181,8 +191,7 @@ public:
     Buffer() = default;
 
     // The same buffer, seen with another static type; RuntimeError if it has not that type.
-    template<typename T2, int D2>
-        requires may_convert<T2, D2>
+    template<typename T2, int D2, std::enable_if_t<may_convert<T2, D2>, int> = 0>
     Buffer(const Buffer<T2, D2> &other) : contents_ref(other.contents_ref) {
         if (contents_ref) check_conversion(*contents_ref, static_type(), Dims);
     }
@@ -194,52 +203,44 @@ public:
         : Buffer(std::make_shared<BufferContents>(raw, name)) {}
 
     // New memory, dense, dimension 0 innermost: Buffer<float>(640, 480), and a name if you like.
-    template<typename... Rest>
-        requires(typed && ((is_size<Rest> || is_name<Rest>)&&...))
-    explicit Buffer(int first, const Rest &...rest) : Buffer(static_type(), first, rest...) {}
-    template<typename... Rest>
-        requires((is_size<Rest> || is_name<Rest>)&&...)
-    Buffer(Type type, int first, const Rest &...rest) {
+    template<BufferSizeOrName... Rest>
+    explicit Buffer(int first, const Rest &...rest) : Buffer(static_type(), first, rest...) {
+        static_assert(typed, "a Buffer<> needs the Type of its elements before the sizes");
+    }
+    template<BufferSizeOrName... Rest> Buffer(Type type, int first, const Rest &...rest) {
         Sizes s(first, rest...);
         *this = Buffer(type, s.sizes, s.name);
     }
-    explicit Buffer(const std::vector<int> &sizes, const std::string &name = "")
-        requires typed
+    explicit Buffer(const std::vector<int> &sizes, const std::string &name = "") requires typed
         : Buffer(static_type(), sizes, name) {}
-    explicit Buffer(std::initializer_list<int> sizes, const std::string &name = "")
-        requires typed
+    explicit Buffer(std::initializer_list<int> sizes, const std::string &name = "") requires typed
         : Buffer(static_type(), std::vector<int>(sizes), name) {}
     explicit Buffer(std::initializer_list<int> sizes, std::initializer_list<int> order,
-                    const std::string &name = "")
-        requires typed
+                    const std::string &name = "") requires typed
         : Buffer(static_type(), std::vector<int>(sizes), std::vector<int>(order), name) {}
     Buffer(Type type, const std::vector<int> &sizes, const std::string &name = "")
         : Buffer(make_contents(type, dense_shape(sizes), name)) {}
     // `order` lists the dimensions, innermost first.
     Buffer(const std::vector<int> &sizes, const std::vector<int> &order,
-           const std::string &name = "")
-        requires typed
+           const std::string &name = "") requires typed
         : Buffer(static_type(), sizes, order, name) {}
     Buffer(Type type, const std::vector<int> &sizes, const std::vector<int> &order,
            const std::string &name = "")
         : Buffer(make_contents(type, dense_shape(sizes, order), name)) {}
 
     // Of foreign memory, which has to outlive the Buffer. Null: a shape without memory.
-    template<typename... Rest>
-        requires(typed && ((is_size<Rest> || is_name<Rest>)&&...))
-    Buffer(Element *data, int first, const Rest &...rest) {
+    template<BufferSizeOrName... Rest> Buffer(Element *data, int first, const Rest &...rest) {
+        static_assert(typed, "a Buffer<> needs the Type of its elements before the memory");
         Sizes s(first, rest...);
         *this = wrap(static_type(), data, dense_shape(s.sizes), s.name);
     }
-    Buffer(Element *data, const std::vector<int> &sizes, const std::string &name = "")
-        requires typed
+    Buffer(Element *data, const std::vector<int> &sizes,
+           const std::string &name = "") requires typed
         : Buffer(wrap(static_type(), data, dense_shape(sizes), name)) {}
     Buffer(Element *data, int dimensions, const tessera_dimension_t *shape,
-           const std::string &name = "")
-        requires typed
+           const std::string &name = "") requires typed
         : Buffer(wrap(static_type(), data, {shape, shape + dimensions}, name)) {}
-    template<typename... Rest>
-        requires((is_size<Rest> || is_name<Rest>)&&...)
+    template<BufferSizeOrName... Rest>
     Buffer(Type type, void *data, int first, const Rest &...rest) {
         Sizes s(first, rest...);
         *this = wrap(type, data, dense_shape(s.sizes), s.name);
@@ -250,8 +251,7 @@ public:
            const std::string &name = "")
         : Buffer(wrap(type, data, {shape, shape + dimensions}, name)) {}
     // Of a C array, whose last index becomes dimension 0.
-    template<typename Array, size_t N>
-        requires(typed && std::is_same_v<std::remove_all_extents_t<Array>, Element>)
+    template<typename Array, size_t N, std::enable_if_t<is_array_of_elements<Array>, int> = 0>
     explicit Buffer(Array (&values)[N], const std::string &name = "") {
         std::vector<int> sizes;
         array_sizes<Array[N]>(sizes);
@@ -259,24 +259,18 @@ public:
         *this = wrap(static_type(), first, dense_shape(sizes), name);
     }
 
-    static Buffer make_scalar(const std::string &name = "")
-        requires typed
-    {
+    static Buffer make_scalar(const std::string &name = "") requires typed {
         return Buffer(std::vector<int>(), name);
     }
     static Buffer make_scalar(Type type, const std::string &name = "") {
         return Buffer(type, std::vector<int>(), name);
     }
-    static Buffer make_scalar(Element *data, const std::string &name = "")
-        requires typed
-    {
+    static Buffer make_scalar(Element *data, const std::string &name = "") requires typed {
         return Buffer(data, std::vector<int>(), name);
     }
     // Dimensions x, y, c with the channels of a pixel side by side in memory.
     static Buffer make_interleaved(int width, int height, int channels,
-                                   const std::string &name = "")
-        requires typed
-    {
+                                   const std::string &name = "") requires typed {
         return make_interleaved(static_type(), width, height, channels, name);
     }
     static Buffer make_interleaved(Type type, int width, int height, int channels,
@@ -284,9 +278,7 @@ public:
         return Buffer(type, {width, height, channels}, std::vector<int>{2, 0, 1}, name);
     }
     static Buffer make_interleaved(Element *data, int width, int height, int channels,
-                                   const std::string &name = "")
-        requires typed
-    {
+                                   const std::string &name = "") requires typed {
         return wrap(static_type(), data, dense_shape({width, height, channels}, {2, 0, 1}), name);
     }
     static Buffer make_interleaved(Type type, void *data, int width, int height, int channels,
@@ -302,8 +294,7 @@ public:
 
     bool defined() const { return contents_ref != nullptr; }
     // Whether both are handles to the same buffer.
-    template<typename T2, int D2>
-    bool same_as(const Buffer<T2, D2> &other) const {
+    template<typename T2, int D2> bool same_as(const Buffer<T2, D2> &other) const {
         return contents_ref == other.contents_ref;
     }
     BufferContents &contents() const {
@@ -314,8 +305,7 @@ public:
     tessera_buffer_t *raw_buffer() const { return &contents().raw; }
     operator tessera_buffer_t *() const { return contents_ref ? &contents_ref->raw : nullptr; }
     // The same buffer with another static type.
-    template<typename T2, int D2 = Dims>
-    Buffer<T2, D2> as() const {
+    template<typename T2, int D2 = Dims> Buffer<T2, D2> as() const {
         return Buffer<T2, D2>(contents_ref);
     }
 
@@ -338,9 +328,7 @@ public:
     int bottom() const { return dim(1).max(); }
     size_t number_of_elements() const { return size_t(contents().number_of_elements()); }
     size_t size_in_bytes() const { return size_t(contents().size_in_bytes()); }
-    template<typename... Args>
-        requires(is_size<Args> && ...)
-    bool contains(Args... pos) const {
+    template<BufferSize... Args> bool contains(Args... pos) const {
         return contains(std::vector<int>{int(pos)...});
     }
     bool contains(const std::vector<int> &pos) const {
@@ -357,51 +345,27 @@ public:
         }
     }
     // The lowest address, and one past the highest.
-    Element *begin() const
-        requires typed
-    {
-        return data() + contents().lowest();
-    }
-    Element *end() const
-        requires typed
-    {
-        return data() + contents().past_highest();
-    }
-    template<typename... Args>
-        requires(typed && (std::is_integral_v<Args> && ...))
-    Element *address_of(Args... args) const {
+    Element *begin() const requires typed { return data() + contents().lowest(); }
+    Element *end() const requires typed { return data() + contents().past_highest(); }
+    template<std::integral... Args> Element *address_of(Args... args) const {
+        static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
         std::array<int, sizeof...(args)> pos{int(args)...};
         return address_of(pos.data(), int(pos.size()));
     }
-    Element *address_of(const int *pos) const
-        requires typed
-    {
+    Element *address_of(const int *pos) const requires typed {
         return address_of(pos, dimensions());
     }
     // One coordinate per dimension; those left out are at their minimum.
-    template<typename... Args>
-        requires(typed && (std::is_integral_v<Args> && ...))
-    Element &operator()(Args... args) {
+    template<std::integral... Args> Element &operator()(Args... args) {
         return *address_of(args...);
     }
-    template<typename... Args>
-        requires(typed && (std::is_integral_v<Args> && ...))
-    const Element &operator()(Args... args) const {
+    template<std::integral... Args> const Element &operator()(Args... args) const {
         return *address_of(args...);
     }
-    Element &operator()(const int *pos)
-        requires typed
-    {
-        return *address_of(pos);
-    }
-    const Element &operator()(const int *pos) const
-        requires typed
-    {
-        return *address_of(pos);
-    }
+    Element &operator()(const int *pos) requires typed { return *address_of(pos); }
+    const Element &operator()(const int *pos) const requires typed { return *address_of(pos); }
     // In a definition: f(x, y) = buffer(x, y) + 1.
-    template<typename... Args>
-        requires is_definition<Args...>
+    template<typename... Args, std::enable_if_t<is_definition<Args...>, int> = 0>
     ir::Expr operator()(const Args &...args) const {
         contents();
         return image_element(contents_ref, {ir::Expr(args)...});
@@ -430,11 +394,13 @@ public:
         return tessera_device_free(user_context, raw_buffer());
     }
 
-    // ---- Changes of shape: of this buffer (and all handles to it), or of a new one that shares the
-    //      memory (the forms that end in -ed) ----
+    // ---- Changes of shape ----
+    // Of this buffer and all handles to it; the forms that end in -ed make a new one that shares
+    // the memory.
     void crop(int d, int min, int extent) { contents().crop(d, min, extent); }
     void crop(const std::vector<std::pair<int, int>> &rect) {
-        for (size_t d = 0; d < rect.size(); d++) crop(int(d), rect[d].first, rect[d].second);
+        for (size_t d = 0; d < rect.size(); d++)
+            crop(int(d), rect[d].first, rect[d].second);
     }
     Buffer cropped(int d, int min, int extent) const {
         return changed([&](Buffer &b) { b.crop(d, min, extent); });
@@ -443,48 +409,31 @@ public:
         return changed([&](Buffer &b) { b.crop(rect); });
     }
     // Removes a dimension, keeping what lies at `pos`, or at its minimum.
-    void slice(int d, int pos)
-        requires(Dims == AnyDims)
-    {
-        contents().slice(d, pos);
-    }
-    void slice(int d)
-        requires(Dims == AnyDims)
-    {
-        slice(d, min(d));
-    }
-    Buffer<T, Dims == AnyDims ? AnyDims : Dims - 1> sliced(int d, int pos) const {
+    void slice(int d, int pos) requires(Dims == AnyDims) { contents().slice(d, pos); }
+    void slice(int d) requires(Dims == AnyDims) { slice(d, min(d)); }
+    WithDimensions<-1> sliced(int d, int pos) const {
         BufferContentsRef copy = contents().alias();
         copy->slice(d, pos);
-        return Buffer<T, Dims == AnyDims ? AnyDims : Dims - 1>(copy);
+        return WithDimensions<-1>(copy);
     }
     auto sliced(int d) const { return sliced(d, min(d)); }
     // Adds a dimension of extent 1 at `pos`: the opposite of slice.
-    void embed(int d, int pos = 0)
-        requires(Dims == AnyDims)
-    {
-        contents().embed(d, pos);
-    }
-    Buffer<T, Dims == AnyDims ? AnyDims : Dims + 1> embedded(int d, int pos = 0) const {
+    void embed(int d, int pos = 0) requires(Dims == AnyDims) { contents().embed(d, pos); }
+    WithDimensions<1> embedded(int d, int pos = 0) const {
         BufferContentsRef copy = contents().alias();
         copy->embed(d, pos);
-        return Buffer<T, Dims == AnyDims ? AnyDims : Dims + 1>(copy);
+        return WithDimensions<1>(copy);
     }
     // Behind the others, of extent 1.
-    void add_dimension()
-        requires(Dims == AnyDims)
-    {
-        embed(dimensions());
-    }
-    void add_dimension_with_stride(int stride)
-        requires(Dims == AnyDims)
-    {
+    void add_dimension() requires(Dims == AnyDims) { embed(dimensions()); }
+    void add_dimension_with_stride(int stride) requires(Dims == AnyDims) {
         contents().add_dimension(stride);
     }
     // Adds `delta` to the coordinates.
     void translate(int d, int delta) { contents().translate(d, delta); }
     void translate(const std::vector<int> &delta) {
-        for (size_t d = 0; d < delta.size(); d++) translate(int(d), delta[d]);
+        for (size_t d = 0; d < delta.size(); d++)
+            translate(int(d), delta[d]);
     }
     Buffer translated(int d, int delta) const {
         return changed([&](Buffer &b) { b.translate(d, delta); });
@@ -493,15 +442,11 @@ public:
         return changed([&](Buffer &b) { b.translate(delta); });
     }
     void set_min(const std::vector<int> &mins) { contents().set_min(mins); }
-    template<typename... Args>
-        requires(is_size<Args> && ...)
-    void set_min(Args... mins) {
+    template<BufferSize... Args> void set_min(Args... mins) {
         set_min(std::vector<int>{int(mins)...});
     }
     // Exchanges two dimensions; or dimension i becomes what order[i] was.
-    void transpose(int d1, int d2) {
-        contents().transpose(d1, d2);
-    }
+    void transpose(int d1, int d2) { contents().transpose(d1, d2); }
     void transpose(const std::vector<int> &order) { contents().transpose(order); }
     Buffer transposed(int d1, int d2) const {
         return changed([&](Buffer &b) { b.transpose(d1, d2); });
@@ -516,8 +461,7 @@ public:
     Buffer copy_to_interleaved() const { return copied(ordered_shape({2, 0, 1})); }
     Buffer copy_to_planar() const { return copied(ordered_shape({})); }
     // Overwrites those elements whose coordinates both have.
-    template<typename T2, int D2>
-    void copy_from(const Buffer<T2, D2> &src) {
+    template<typename T2, int D2> void copy_from(const Buffer<T2, D2> &src) {
         static_assert(!std::is_const_v<T>, "the elements of this Buffer are constant");
         contents().copy_from(src.contents());
     }
@@ -525,15 +469,14 @@ public:
     // ---- All elements ----
     // f(element, the element of each other buffer), in any order; of equal extents, any strides.
     template<typename Fn, typename... Others>
-        requires typed
     const Buffer &for_each_value(Fn &&f, const Others &...others) const {
+        static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
         std::vector<ValueLoop> loops = value_loops({&contents(), &others.contents()...});
         if (!loops.empty()) walk_values(f, loops, loops.size() - 1, data(), others.data()...);
         return *this;
     }
     // f(x, y, ...), or f(const int *position).
-    template<typename Fn>
-    const Buffer &for_each_element(Fn &&f) const {
+    template<typename Fn> const Buffer &for_each_element(Fn &&f) const {
         if constexpr (std::is_invocable_v<Fn, const int *>) {
             for_each_position(contents(), [&](const int *pos) { f(pos); });
         } else {
@@ -546,9 +489,8 @@ public:
         return *this;
     }
     // With a value, or with f(x, y, ...) or f(const int *position).
-    template<typename Fill>
-        requires typed
-    const Buffer &fill(const Fill &value) const {
+    template<typename Fill> const Buffer &fill(const Fill &value) const {
+        static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
         if constexpr (is_value<Fill>) {
             const Value v(value);
             return for_each_value([&](Element &e) { e = v; });
@@ -562,9 +504,7 @@ public:
             });
         }
     }
-    bool all_equal(const Value &value) const
-        requires typed
-    {
+    bool all_equal(const Value &value) const requires typed {
         bool equal = true;
         for_each_value([&](const Element &e) { equal = equal && e == value; });
         return equal;
@@ -573,13 +513,9 @@ public:
 private:
     // What a list of sizes with a name at its end says.
     struct Sizes {
-        template<typename... Args>
-        explicit Sizes(const Args &...args) {
-            (add(args), ...);
-        }
-        template<typename A>
-        void add(const A &a) {
-            if constexpr (is_size<A>) {
+        template<typename... Args> explicit Sizes(const Args &...args) { (add(args), ...); }
+        template<typename A> void add(const A &a) {
+            if constexpr (BufferSize<A>) {
                 sizes.push_back(int(a));
             } else {
                 name = a;
@@ -589,8 +525,7 @@ private:
         std::string name;
     };
 
-    template<typename Array>
-    static void array_sizes(std::vector<int> &sizes) {
+    template<typename Array> static void array_sizes(std::vector<int> &sizes) {
         if constexpr (std::is_array_v<Array>) {
             array_sizes<std::remove_extent_t<Array>>(sizes);
             sizes.push_back(int(std::extent_v<Array>));
@@ -606,9 +541,7 @@ private:
         uint64_t &flags = contents().raw.flags;
         flags = on ? flags | bit : flags & ~bit;
     }
-    Element *address_of(const int *pos, int n) const
-        requires typed
-    {
+    Element *address_of(const int *pos, int n) const requires typed {
 #ifndef NDEBUG
         contents().check_position(pos, n);
 #endif
@@ -619,17 +552,18 @@ private:
         }
         return reinterpret_cast<Element *>(raw.host) + offset;
     }
-    template<typename Change>
-    Buffer changed(Change change) const {
+    template<typename Change> Buffer changed(Change change) const {
         Buffer result(contents().alias());
         change(result);
         return result;
     }
     BufferContents::Shape ordered_shape(const std::vector<int> &order) const {
         std::vector<int> extents;
-        for (int d = 0; d < dimensions(); d++) extents.push_back(extent(d));
+        for (int d = 0; d < dimensions(); d++)
+            extents.push_back(extent(d));
         BufferContents::Shape shape = dense_shape(extents, order);
-        for (int d = 0; d < dimensions(); d++) shape[size_t(d)].min = min(d);
+        for (int d = 0; d < dimensions(); d++)
+            shape[size_t(d)].min = min(d);
         return shape;
     }
     Buffer copied(BufferContents::Shape shape) const {
@@ -652,8 +586,7 @@ private:
         }
     }
     // How many ints f takes.
-    template<typename Fn, size_t... I>
-    static constexpr int arity(std::index_sequence<I...>) {
+    template<typename Fn, size_t... I> static constexpr int arity(std::index_sequence<I...>) {
         static_assert(sizeof...(I) <= 16, "the function must take one int per dimension");
         if constexpr (std::is_invocable_v<Fn, decltype(int(I))...>) {
             return int(sizeof...(I));

@@ -16,6 +16,11 @@ int64_t element_bytes(const tessera_type_t &type) {
     return int64_t((type.bits + 7) / 8) * type.lanes;
 }
 
+uint64_t times(uint64_t a, uint64_t b) {
+    uint64_t product;
+    return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
 bool is_empty(const tessera_buffer_t *buffer) {
     return std::any_of(buffer->dim, buffer->dim + buffer->dimensions,
                        [](const tessera_dimension_t &d) { return d.extent <= 0; });
@@ -107,18 +112,20 @@ extern "C" {
 uint64_t tessera_buffer_number_of_elements(const tessera_buffer_t *buffer) {
     if (is_empty(buffer)) return 0;
     uint64_t n = 1;
-    for (int i = 0; i < buffer->dimensions; i++) n *= uint64_t(buffer->dim[i].extent);
+    for (int i = 0; i < buffer->dimensions; i++)
+        n = times(n, uint64_t(buffer->dim[i].extent));
     return n;
 }
 
 uint64_t tessera_buffer_size_in_bytes(const tessera_buffer_t *buffer) {
     if (is_empty(buffer)) return 0;
-    int64_t reach = 1;
+    uint64_t elements = 1;
     for (int i = 0; i < buffer->dimensions; i++) {
         const tessera_dimension_t &d = buffer->dim[i];
-        reach += (int64_t(d.extent) - 1) * std::abs(int64_t(d.stride));
+        uint64_t reach = (uint64_t(d.extent) - 1) * uint64_t(std::abs(int64_t(d.stride)));
+        if (__builtin_add_overflow(elements, reach, &elements)) return UINT64_MAX;
     }
-    return uint64_t(reach * element_bytes(buffer->type));
+    return times(elements, uint64_t(element_bytes(buffer->type)));
 }
 
 int tessera_buffer_copy(void *user_context, const tessera_buffer_t *src, tessera_buffer_t *dst) {

@@ -17,15 +17,13 @@ tessera_type_t unpack(uint32_t type) {
     return {uint8_t(type), uint8_t(type >> 8), uint16_t(type >> 16)};
 }
 
-template<typename T>
-int param_too_small(void *user_context, const char *param, T value, T min) {
+template<typename T> int param_too_small(void *user_context, const char *param, T value, T min) {
     return (Message() << "Parameter " << param << " is " << value << ", but must be at least "
                       << min)
         .raise(user_context, tessera_error_code_param_too_small);
 }
 
-template<typename T>
-int param_too_large(void *user_context, const char *param, T value, T max) {
+template<typename T> int param_too_large(void *user_context, const char *param, T value, T max) {
     return (Message() << "Parameter " << param << " is " << value << ", but must be at most "
                       << max)
         .raise(user_context, tessera_error_code_param_too_large);
@@ -87,21 +85,19 @@ int tessera_error_access_out_of_bounds(void *user_context, const char *buffer, i
 int tessera_error_buffer_allocation_too_large(void *user_context, const char *buffer,
                                               uint64_t bytes, uint64_t max_bytes) {
     return (Message() << "The storage of " << buffer << " needs " << bytes
-                      << " bytes, more than the " << max_bytes
-                      << " that this target can address")
+                      << " bytes, more than the " << max_bytes << " that this target can address")
         .raise(user_context, tessera_error_code_buffer_allocation_too_large);
 }
 
-int tessera_error_buffer_extents_too_large(void *user_context, const char *buffer,
-                                           int64_t elements, int64_t max_elements) {
-    return (Message() << "Buffer " << buffer << " has " << elements
-                      << " elements, more than the " << max_elements
-                      << " that this pipeline can address")
+int tessera_error_buffer_extents_too_large(void *user_context, const char *buffer, int64_t elements,
+                                           int64_t max_elements) {
+    return (Message() << "Buffer " << buffer << " has " << elements << " elements, more than the "
+                      << max_elements << " that this pipeline can address")
         .raise(user_context, tessera_error_code_buffer_extents_too_large);
 }
 
-int tessera_error_buffer_extents_negative(void *user_context, const char *buffer,
-                                          int32_t dimension, int32_t extent) {
+int tessera_error_buffer_extents_negative(void *user_context, const char *buffer, int32_t dimension,
+                                          int32_t extent) {
     return (Message() << "Buffer " << buffer << " has the extent " << extent << " in dimension "
                       << dimension << "; extents must not be negative")
         .raise(user_context, tessera_error_code_buffer_extents_negative);
@@ -212,8 +208,8 @@ int tessera_error_bad_fold(void *user_context, const char *func, const char *var
 int tessera_error_fold_factor_too_small(void *user_context, const char *func, const char *var,
                                         int32_t fold_factor, const char *loop, int32_t required) {
     return (Message() << "The storage of " << func << " is folded along " << var << " by "
-                      << fold_factor << ", but one iteration of the loop over " << loop
-                      << " needs " << required)
+                      << fold_factor << ", but one iteration of the loop over " << loop << " needs "
+                      << required)
         .raise(user_context, tessera_error_code_fold_factor_too_small);
 }
 
@@ -222,8 +218,7 @@ int tessera_error_bad_extern_fold(void *user_context, const char *func, int32_t 
                                   int32_t fold_factor) {
     return (Message() << "The storage of " << func << " is folded by " << fold_factor
                       << " along dimension " << dimension << ", starting at " << valid_min
-                      << ", but an extern stage needs [" << min << ", "
-                      << int64_t(min) + extent - 1
+                      << ", but an extern stage needs [" << min << ", " << int64_t(min) + extent - 1
                       << "], which wraps around. Use a larger fold factor, one that the extern "
                          "stage's step divides")
         .raise(user_context, tessera_error_code_bad_extern_fold);
@@ -255,8 +250,8 @@ int tessera_error_split_factor_not_positive(void *user_context, const char *func
 
 int tessera_error_requirement_failed(void *user_context, const char *condition,
                                      const char *message) {
-    return (Message() << "Requirement failed: " << condition
-                      << (message && *message ? ": " : "") << (message ? message : ""))
+    return (Message() << "Requirement failed: " << condition << (message && *message ? ": " : "")
+                      << (message ? message : ""))
         .raise(user_context, tessera_error_code_requirement_failed);
 }
 

@@ -5,9 +5,10 @@
 namespace {
 
 constexpr size_t alignment = 128;
+constexpr uint64_t max_bytes = uint64_t(1) << 47;  // what an x86-64 process can address
 
 void *default_malloc(void *, size_t bytes) {
-    if (bytes > SIZE_MAX / 2) return nullptr;
+    if (bytes > max_bytes) return nullptr;
     size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     return std::aligned_alloc(alignment, rounded ? rounded : alignment);
 }

@@ -34,7 +34,8 @@ struct FuncStats {
 struct PipelineStats {
     PipelineStats(const char *name, int num_funcs, const char *const *func_names)
         : name(name), num_funcs(num_funcs), funcs(new FuncStats[size_t(num_funcs)]) {
-        for (int i = 0; i < num_funcs; i++) funcs[size_t(i)].name = func_names[i];
+        for (int i = 0; i < num_funcs; i++)
+            funcs[size_t(i)].name = func_names[i];
     }
 
     std::string name;
@@ -46,7 +47,8 @@ struct PipelineStats {
 
 void raise_to(Counter &peak, uint64_t value) {
     uint64_t seen = peak.load();
-    while (seen < value && !peak.compare_exchange_weak(seen, value)) continue;
+    while (seen < value && !peak.compare_exchange_weak(seen, value))
+        continue;
 }
 
 void Memory::allocate(uint64_t bytes) {
@@ -83,8 +85,7 @@ public:
     void report(void *user_context);
 
     // Calls f with the pipeline of this name, under the mutex.
-    template<typename F>
-    bool with_pipeline(const char *name, F f) {
+    template<typename F> bool with_pipeline(const char *name, F f) {
         std::lock_guard lock(mutex);
         for (auto &p : pipelines) {
             if (p->name == name) return f(*p);
@@ -156,7 +157,8 @@ void Profiler::sample_while_live() {
             wakes.wait(lock);
         }
         uint64_t now = now_ns();
-        for (Instance *i = live; i; i = i->next) bill(*i, now, true);
+        for (Instance *i = live; i; i = i->next)
+            bill(*i, now, true);
     }
 }
 
@@ -190,8 +192,9 @@ void report_func(void *user_context, const PipelineStats &pipeline, const FuncSt
     }
     if (func.memory.allocations) {
         line << ", heap peak: " << func.memory.peak.load()
-             << " bytes, allocations: " << func.memory.allocations.load() << ", mean: "
-             << uint64_t(ratio(func.memory.total, func.memory.allocations)) << " bytes";
+             << " bytes, allocations: " << func.memory.allocations.load()
+             << ", mean: " << uint64_t(ratio(func.memory.total, func.memory.allocations))
+             << " bytes";
     }
     if (func.stack_peak) line << ", stack: " << func.stack_peak.load() << " bytes";
     tessera_print(user_context, (line << "\n").c_str());
@@ -200,11 +203,10 @@ void report_func(void *user_context, const PipelineStats &pipeline, const FuncSt
 void report_pipeline(void *user_context, const PipelineStats &p) {
     if (p.runs == 0) return;
     Message head;
-    head << p.name.c_str() << "\n  total time: " << milliseconds(p.time)
-         << " ms, runs: " << p.runs << ", time per run: " << milliseconds(p.time / p.runs)
-         << " ms, samples: " << p.samples << "\n  heap allocations: "
-         << p.memory.allocations.load() << ", peak heap usage: " << p.memory.peak.load()
-         << " bytes\n";
+    head << p.name.c_str() << "\n  total time: " << milliseconds(p.time) << " ms, runs: " << p.runs
+         << ", time per run: " << milliseconds(p.time / p.runs) << " ms, samples: " << p.samples
+         << "\n  heap allocations: " << p.memory.allocations.load()
+         << ", peak heap usage: " << p.memory.peak.load() << " bytes\n";
     tessera_print(user_context, head.c_str());
     for (int i = 0; i < p.num_funcs; i++) {
         const FuncStats &func = p.funcs[size_t(i)];
@@ -216,7 +218,8 @@ void report_pipeline(void *user_context, const PipelineStats &p) {
 
 void Profiler::report(void *user_context) {
     std::lock_guard lock(mutex);
-    for (auto &p : pipelines) report_pipeline(user_context, *p);
+    for (auto &p : pipelines)
+        report_pipeline(user_context, *p);
 }
 
 }  // namespace
@@ -281,8 +284,14 @@ int tessera_profiler_reset(void) {
 bool tessera_profiler_get_pipeline(const char *pipeline_name,
                                    tessera_profiler_pipeline_stats_t *stats) {
     return Profiler::get().with_pipeline(pipeline_name, [&](PipelineStats &p) {
-        *stats = {p.time,         p.runs,         p.samples,           p.memory.current,
-                  p.memory.peak,  p.memory.total, p.memory.allocations, p.num_funcs,
+        *stats = {p.time,
+                  p.runs,
+                  p.samples,
+                  p.memory.current,
+                  p.memory.peak,
+                  p.memory.total,
+                  p.memory.allocations,
+                  p.num_funcs,
                   p.name.c_str()};
         return true;
     });

@@ -46,7 +46,8 @@ struct TaskRun {
 
     int run(void *user_context) const {
         if (task.extent <= 0) return 0;
-        if (task.num_semaphores == 0) return task.serial ? all(user_context) : par_for(user_context);
+        if (task.num_semaphores == 0)
+            return task.serial ? all(user_context) : par_for(user_context);
         return task.serial ? serial(user_context) : parallel(user_context);
     }
 
@@ -199,9 +200,7 @@ tessera_mutex_array_t *tessera_mutex_array_create(void *user_context, uint64_t n
     return nullptr;
 }
 
-void tessera_mutex_array_destroy(void *, tessera_mutex_array_t *array) {
-    delete array;
-}
+void tessera_mutex_array_destroy(void *, tessera_mutex_array_t *array) { delete array; }
 
 int tessera_mutex_array_lock(tessera_mutex_array_t *array, uint64_t index) {
     array->mutexes[index % array->count].lock();

@@ -215,8 +215,7 @@ int tessera_do_task(void *user_context, tessera_task_t f, int index, uint8_t *cl
 
 typedef int (*tessera_do_par_for_t)(void *user_context, tessera_task_t f, int min, int size,
                                     uint8_t *closure);
-typedef int (*tessera_do_task_t)(void *user_context, tessera_task_t f, int index,
-                                 uint8_t *closure);
+typedef int (*tessera_do_task_t)(void *user_context, tessera_task_t f, int index, uint8_t *closure);
 tessera_do_par_for_t tessera_set_custom_do_par_for(tessera_do_par_for_t f);
 tessera_do_task_t tessera_set_custom_do_task(tessera_do_task_t f);
 
@@ -424,7 +423,8 @@ tessera_set_custom_can_use_target_features(tessera_can_use_target_features_t f);
 
 /* ---- Buffers ---- */
 
-/* Elements in the box of the buffer, and the bytes from its lowest to past its highest element. */
+/* Elements in the box of the buffer, and the bytes from its lowest to past its highest element;
+ * UINT64_MAX if there are more. */
 uint64_t tessera_buffer_number_of_elements(const tessera_buffer_t *buffer);
 uint64_t tessera_buffer_size_in_bytes(const tessera_buffer_t *buffer);
 /* Copies the region of `dst` from `src`, which must contain it; any strides. */

@@ -1,6 +1,6 @@
-// A trace file is a row of packets in the byte order of the machine. A packet is a PacketHeader, the
-// coordinates (int32 each), the value (lanes times the bytes of an element), the name of the Func
-// and the trace tag (each ended by a zero), and zeros up to a multiple of four bytes.
+// A trace file is a row of packets in the byte order of the machine. A packet is a PacketHeader,
+// the coordinates (int32 each), the value (lanes times the bytes of an element), the name of the
+// Func and the trace tag (each ended by a zero), and zeros up to a multiple of four bytes.
 #include "runtime/message.h"
 #include <atomic>
 #include <cerrno>
@@ -23,9 +23,8 @@ struct PacketHeader {
 };
 
 const char *const event_names[] = {
-    "load",        "store",           "begin realization", "end realization",
-    "produce",     "end produce",     "consume",           "end consume",
-    "begin pipeline", "end pipeline", "tag",
+    "load",    "store",       "begin realization", "end realization", "produce", "end produce",
+    "consume", "end consume", "begin pipeline",    "end pipeline",    "tag",
 };
 
 std::atomic<int32_t> last_id{0};
@@ -34,8 +33,7 @@ std::FILE *file = nullptr;
 
 size_t element_bytes(const tessera_type_t &type) { return size_t(type.bits + 7) / 8; }
 
-template<typename T>
-T read(const void *p, int lane) {
+template<typename T> T read(const void *p, int lane) {
     T value;
     std::memcpy(&value, static_cast<const uint8_t *>(p) + size_t(lane) * sizeof(T), sizeof(T));
     return value;
@@ -44,21 +42,38 @@ T read(const void *p, int lane) {
 void print_value(Message &line, const tessera_type_t &type, const void *value, int lane) {
     bool is_int = type.code == tessera_type_int;
     switch (type.code << 8 | int(element_bytes(type) * 8)) {
-    case tessera_type_int << 8 | 8: line << int(read<int8_t>(value, lane)); return;
-    case tessera_type_int << 8 | 16: line << int(read<int16_t>(value, lane)); return;
-    case tessera_type_int << 8 | 32: line << read<int32_t>(value, lane); return;
-    case tessera_type_uint << 8 | 8: line << unsigned(read<uint8_t>(value, lane)); return;
-    case tessera_type_uint << 8 | 16: line << unsigned(read<uint16_t>(value, lane)); return;
-    case tessera_type_uint << 8 | 32: line << read<uint32_t>(value, lane); return;
+    case tessera_type_int << 8 | 8:
+        line << int(read<int8_t>(value, lane));
+        return;
+    case tessera_type_int << 8 | 16:
+        line << int(read<int16_t>(value, lane));
+        return;
+    case tessera_type_int << 8 | 32:
+        line << read<int32_t>(value, lane);
+        return;
+    case tessera_type_uint << 8 | 8:
+        line << unsigned(read<uint8_t>(value, lane));
+        return;
+    case tessera_type_uint << 8 | 16:
+        line << unsigned(read<uint16_t>(value, lane));
+        return;
+    case tessera_type_uint << 8 | 32:
+        line << read<uint32_t>(value, lane);
+        return;
     case tessera_type_float << 8 | 16:
         line << double(tessera_f16_to_f32(read<uint16_t>(value, lane)));
         return;
     case tessera_type_bfloat << 8 | 16:
         line << double(tessera_bf16_to_f32(read<uint16_t>(value, lane)));
         return;
-    case tessera_type_float << 8 | 32: line << double(read<float>(value, lane)); return;
-    case tessera_type_float << 8 | 64: line << read<double>(value, lane); return;
-    default: break;
+    case tessera_type_float << 8 | 32:
+        line << double(read<float>(value, lane));
+        return;
+    case tessera_type_float << 8 | 64:
+        line << read<double>(value, lane);
+        return;
+    default:
+        break;
     }
     if (is_int) {
         line << read<int64_t>(value, lane);
@@ -68,8 +83,7 @@ void print_value(Message &line, const tessera_type_t &type, const void *value, i
 }
 
 // One lane: 7. Several: <7, 8, 9>.
-template<typename PrintLane>
-void print_lanes(Message &line, int lanes, PrintLane print_lane) {
+template<typename PrintLane> void print_lanes(Message &line, int lanes, PrintLane print_lane) {
     if (lanes > 1) line << "<";
     for (int lane = 0; lane < lanes; lane++) {
         if (lane > 0) line << ", ";
@@ -125,8 +139,9 @@ std::vector<uint8_t> make_packet(const tessera_trace_event_t &event, int32_t id)
     add(event.func, std::strlen(event.func) + 1);
     add(tag, std::strlen(tag) + 1);
     packet.resize((packet.size() + 3) / 4 * 4);
-    PacketHeader header{uint32_t(packet.size()), id,          event.type, event.event,
-                        event.parent_id, event.value_index, event.dimensions};
+    PacketHeader header{
+        uint32_t(packet.size()), id, event.type, event.event, event.parent_id, event.value_index,
+        event.dimensions};
     if (!event.value) header.type.lanes = 0;
     std::memcpy(packet.data(), &header, sizeof(header));
     return packet;

@@ -1,6 +1,6 @@
-#include "lang/buffer.h"
 #include "base/error.h"
 #include "ir/nodes.h"
+#include "lang/buffer.h"
 #include "program/parameter.h"
 #include <cstring>
 #include <doctest/doctest.h>
@@ -211,7 +211,8 @@ TEST_SUITE("buffer: elements") {
         CHECK_FALSE(b.contains(10, -2));
         CHECK_FALSE(b.contains(10, -5, 0));
         std::vector<int> xs;
-        for (int x : b.dim(0)) xs.push_back(x);
+        for (int x : b.dim(0))
+            xs.push_back(x);
         CHECK(xs == std::vector<int>{10, 11, 12, 13});
         CHECK_REFUSED(b.set_min(1, 2, 3), "cannot set 3 mins");
     }
@@ -236,7 +237,8 @@ TEST_SUITE("buffer: elements") {
         b.set_min(1, 5);
         std::vector<std::pair<int, int>> seen;
         b.for_each_element([&](int x, int y) { seen.emplace_back(x, y); });
-        CHECK(seen == std::vector<std::pair<int, int>>{{1, 5}, {2, 5}, {3, 5}, {1, 6}, {2, 6}, {3, 6}});
+        CHECK(seen ==
+              std::vector<std::pair<int, int>>{{1, 5}, {2, 5}, {3, 5}, {1, 6}, {2, 6}, {3, 6}});
         int calls = 0;
         Buffer<int>::make_scalar().for_each_element([&] { calls++; });
         Buffer<>(UInt(8), 2).for_each_element([&](const int *) { calls++; });

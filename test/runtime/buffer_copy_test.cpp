@@ -7,8 +7,8 @@ namespace {
 using Dims = std::vector<tessera_dimension_t>;
 
 tessera_buffer_t buffer_over(void *host, Dims &dims, tessera_type_t type) {
-    return {0, nullptr, static_cast<uint8_t *>(host), 0, type, int32_t(dims.size()), dims.data(),
-            nullptr};
+    return {0,           nullptr, static_cast<uint8_t *>(host), 0, type, int32_t(dims.size()),
+            dims.data(), nullptr};
 }
 
 constexpr tessera_type_t int32{tessera_type_int, 32, 1};
@@ -48,10 +48,14 @@ TEST_SUITE("runtime buffers") {
         CHECK(bytes(empty) == 0);
         CHECK(count(huge) == 4294967294u);
         CHECK(bytes(huge) == 17179869176u);
+        Dims absurd(5, {0, 2147483647, 2147483647, 0});
+        CHECK(count(absurd) == UINT64_MAX);
+        CHECK(bytes(absurd) == UINT64_MAX);
     }
     TEST_CASE("a region is copied between any layouts") {
         std::vector<int> planar(6 * 5 * 3);
-        for (size_t i = 0; i < planar.size(); i++) planar[i] = int(i);
+        for (size_t i = 0; i < planar.size(); i++)
+            planar[i] = int(i);
         Dims from{{-1, 6, 1, 0}, {0, 5, 6, 0}, {0, 3, 30, 0}};
         for (Dims to : {Dims{{0, 4, 1, 0}, {1, 3, 4, 0}, {0, 3, 12, 0}},
                         Dims{{0, 4, 3, 0}, {1, 3, 12, 0}, {0, 3, 1, 0}},
@@ -66,10 +70,10 @@ TEST_SUITE("runtime buffers") {
             for (int c = 0; c < to[2].extent; c++) {
                 for (int y = 0; y < to[1].extent; y++) {
                     for (int x = 0; x < to[0].extent; x++) {
-                        int there = out[size_t(x * to[0].stride + y * to[1].stride +
-                                               c * to[2].stride)];
-                        CHECK(there == (x + to[0].min + 1) + (y + to[1].min) * 6 +
-                                           (c + to[2].min) * 30);
+                        int there =
+                            out[size_t(x * to[0].stride + y * to[1].stride + c * to[2].stride)];
+                        CHECK(there ==
+                              (x + to[0].min + 1) + (y + to[1].min) * 6 + (c + to[2].min) * 30);
                     }
                 }
             }

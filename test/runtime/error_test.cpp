@@ -122,8 +122,7 @@ TEST_SUITE("runtime errors") {
         said(tessera_error_specialize_fail(nullptr, "odd width"),
              tessera_error_code_specialize_fail, "No specialization fits: odd width");
         said(tessera_error_extern_stage_failed(nullptr, "sort", 4),
-             tessera_error_code_extern_stage_failed,
-             "The extern stage sort failed: it returned 4");
+             tessera_error_code_extern_stage_failed, "The extern stage sort failed: it returned 4");
         said(tessera_error_bounds_query_failed(nullptr, "sort", 4),
              tessera_error_code_bounds_query_failed,
              "The extern stage sort failed when asked which input it needs: it returned 4");

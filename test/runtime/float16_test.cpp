@@ -62,8 +62,7 @@ TEST_SUITE("runtime half precision") {
         using namespace tessera;
         CHECK(tessera_extendhfsf2(tessera_truncsfhf2(0.333f)) ==
               tessera_f16_to_f32(tessera_f32_to_f16(0.333f)));
-        CHECK(tessera_extendhfsf2(tessera_truncdfhf2(1.0 + 0x1p-11 + 0x1p-50)) ==
-              1.0f + 0x1p-10f);
+        CHECK(tessera_extendhfsf2(tessera_truncdfhf2(1.0 + 0x1p-11 + 0x1p-50)) == 1.0f + 0x1p-10f);
         auto bits = [](HalfRegister h) {
             uint16_t result;
             std::memcpy(&result, &h, 2);

@@ -5,8 +5,7 @@
 
 namespace {
 
-template<typename F>
-std::string written(F f) {
+template<typename F> std::string written(F f) {
     char text[200];
     char *end = f(text, text + sizeof(text));
     CHECK(*end == 0);
@@ -18,7 +17,8 @@ std::string written(F f) {
 TEST_SUITE("runtime printing") {
     TEST_CASE("numbers") {
         auto int64 = [](int64_t v, int digits) {
-            return written([=](char *d, char *e) { return tessera_int64_to_string(d, e, v, digits); });
+            return written(
+                [=](char *d, char *e) { return tessera_int64_to_string(d, e, v, digits); });
         };
         auto real = [](double v, int scientific) {
             return written(
@@ -47,8 +47,9 @@ TEST_SUITE("runtime printing") {
         CHECK(type({tessera_type_bfloat, 16, 2}) == "bfloat16x2");
         CHECK(type({tessera_type_handle, 64, 1}) == "handle");
         tessera_dimension_t dims[] = {{0, 10, 1, 0}, {-1, 5, 10, 0}};
-        tessera_buffer_t buffer{0, nullptr, nullptr, tessera_buffer_flag_host_dirty,
-                                {tessera_type_float, 32, 1}, 2, dims, nullptr};
+        tessera_buffer_t buffer{
+            0, nullptr, nullptr, tessera_buffer_flag_host_dirty, {tessera_type_float, 32, 1},
+            2, dims,    nullptr};
         CHECK(written([&](char *d, char *e) { return tessera_buffer_to_string(d, e, &buffer); }) ==
               "buffer(float32, host 0x0, host dirty, {0, 10, 1}, {-1, 5, 10})");
     }

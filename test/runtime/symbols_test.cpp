@@ -27,7 +27,8 @@ TEST_SUITE("runtime symbols") {
         CHECK(tessera_can_use_target_features(2, unknown) == 0);
     }
     TEST_CASE("the test for features can be replaced") {
-        auto old = tessera_set_custom_can_use_target_features([](int, const uint64_t *) { return 7; });
+        auto old =
+            tessera_set_custom_can_use_target_features([](int, const uint64_t *) { return 7; });
         uint64_t none = 0;
         CHECK(tessera_can_use_target_features(1, &none) == 7);
         tessera_set_custom_can_use_target_features(old);

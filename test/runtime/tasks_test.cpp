@@ -13,8 +13,9 @@ int par_for(int min, int size, const std::function<int(int)> &f) {
     auto call = [](void *, int i, uint8_t *closure) {
         return (*reinterpret_cast<const std::function<int(int)> *>(closure))(i);
     };
-    return tessera_do_par_for(nullptr, call, min, size,
-                              reinterpret_cast<uint8_t *>(const_cast<std::function<int(int)> *>(&f)));
+    return tessera_do_par_for(
+        nullptr, call, min, size,
+        reinterpret_cast<uint8_t *>(const_cast<std::function<int(int)> *>(&f)));
 }
 
 using Loop = std::function<int(int min, int extent)>;
@@ -76,7 +77,8 @@ void check_ring(int items, int slots) {
     // The consumer first: whoever starts it must not wait for it.
     CHECK(run({task(consume, 1), task(produce, 1)}) == 0);
     REQUIRE(received.size() == size_t(items));
-    for (int i = 0; i < items; i++) CHECK(received[size_t(i)] == i);
+    for (int i = 0; i < items; i++)
+        CHECK(received[size_t(i)] == i);
 }
 
 }  // namespace
@@ -87,10 +89,11 @@ TEST_SUITE("runtime tasks") {
             NumThreads guard(threads);
             std::vector<std::atomic<int>> hits(1000);
             CHECK(par_for(-500, 1000, [&](int i) {
-                hits[size_t(i + 500)]++;
-                return 0;
-            }) == 0);
-            for (auto &h : hits) CHECK(h == 1);
+                      hits[size_t(i + 500)]++;
+                      return 0;
+                  }) == 0);
+            for (auto &h : hits)
+                CHECK(h == 1);
         }
     }
     TEST_CASE("empty and single loops, and the highest index") {
@@ -101,9 +104,9 @@ TEST_SUITE("runtime tasks") {
         CHECK(par_for(7, 1, [&](int i) { return sum = i; }) == 7);
         std::atomic<int64_t> total{0};
         CHECK(par_for(INT32_MAX - 2, 3, [&](int i) {
-            total += i;
-            return 0;
-        }) == 0);
+                  total += i;
+                  return 0;
+              }) == 0);
         CHECK(total == int64_t(INT32_MAX) * 3 - 3);
     }
     TEST_CASE("loops nest") {
@@ -129,7 +132,8 @@ TEST_SUITE("runtime tasks") {
             int error = par_for(0, 300, [&](int) {
                 int now = ++running;
                 int seen = most;
-                while (seen < now && !most.compare_exchange_weak(seen, now)) continue;
+                while (seen < now && !most.compare_exchange_weak(seen, now))
+                    continue;
                 std::this_thread::yield();
                 running--;
                 return 0;
@@ -142,10 +146,11 @@ TEST_SUITE("runtime tasks") {
         NumThreads guard(4);
         std::atomic<int> here{0};
         CHECK(par_for(0, 4, [&](int) {
-            here++;
-            while (here < 4) std::this_thread::yield();
-            return 0;
-        }) == 0);
+                  here++;
+                  while (here < 4)
+                      std::this_thread::yield();
+                  return 0;
+              }) == 0);
     }
     TEST_CASE("several programs' threads may call at once") {
         NumThreads guard(3);
@@ -161,7 +166,8 @@ TEST_SUITE("runtime tasks") {
                 }
             });
         }
-        for (std::thread &t : callers) t.join();
+        for (std::thread &t : callers)
+            t.join();
         CHECK(count == 8 * 20 * 20);
     }
     TEST_CASE("the first error stops the loop and is returned") {
@@ -169,9 +175,9 @@ TEST_SUITE("runtime tasks") {
             NumThreads guard(threads);
             std::atomic<int> count{0};
             CHECK(par_for(0, 1000000, [&](int i) {
-                count++;
-                return i == 3 ? -77 : 0;
-            }) == -77);
+                      count++;
+                      return i == 3 ? -77 : 0;
+                  }) == -77);
             CHECK(count < 1000000);
         }
     }
@@ -179,11 +185,11 @@ TEST_SUITE("runtime tasks") {
         NumThreads guard(4);
         std::atomic<int> count{0};
         CHECK(par_for(0, 1000, [&](int i) {
-            return par_for(0, 1000, [&](int j) {
-                count++;
-                return i == 2 && j == 5 ? 42 : 0;
-            });
-        }) == 42);
+                  return par_for(0, 1000, [&](int j) {
+                      count++;
+                      return i == 2 && j == 5 ? 42 : 0;
+                  });
+              }) == 42);
         CHECK(count < 1000000);
     }
     TEST_CASE("what a task throws becomes an error") {
@@ -270,9 +276,9 @@ TEST_SUITE("runtime semaphores") {
         for (int threads : {1, 2, 64}) {
             NumThreads guard(threads);
             CHECK(par_for(0, 16, [](int) {
-                check_ring(40, 2);
-                return 0;
-            }) == 0);
+                      check_ring(40, 2);
+                      return 0;
+                  }) == 0);
         }
     }
     TEST_CASE("a chain of stages, each waiting for the one before, in the worst order") {
@@ -280,12 +286,14 @@ TEST_SUITE("runtime semaphores") {
             NumThreads guard(threads);
             constexpr int stages = 20;
             std::vector<tessera_semaphore_t> ready(stages + 1);
-            for (auto &s : ready) tessera_semaphore_init(&s, 0);
+            for (auto &s : ready)
+                tessera_semaphore_init(&s, 0);
             std::vector<Loop> bodies;
             for (int s = 0; s < stages; s++) {
                 bodies.push_back([&ready, s](int, int) {
                     for (int i = 0; i < 10; i++) {
-                        int error = s ? tessera_semaphore_acquire(nullptr, &ready[size_t(s)], 1) : 0;
+                        int error =
+                            s ? tessera_semaphore_acquire(nullptr, &ready[size_t(s)], 1) : 0;
                         if (error) return error;
                         tessera_semaphore_release(&ready[size_t(s + 1)], 1);
                     }
@@ -293,7 +301,8 @@ TEST_SUITE("runtime semaphores") {
                 });
             }
             std::vector<tessera_parallel_task_t> tasks;
-            for (int s = stages; s-- > 0;) tasks.push_back(task(bodies[size_t(s)], 1));
+            for (int s = stages; s-- > 0;)
+                tasks.push_back(task(bodies[size_t(s)], 1));
             CHECK(run(tasks) == 0);
             CHECK(tessera_semaphore_try_acquire(&ready[stages], 10));
         }
@@ -330,7 +339,8 @@ TEST_SUITE("runtime semaphores") {
         std::atomic<int> calls{0}, sum{0};
         Loop count = [&](int min, int extent) {
             calls++;
-            for (int i = min; i < min + extent; i++) sum += i;
+            for (int i = min; i < min + extent; i++)
+                sum += i;
             return 0;
         };
         CHECK(run({task(count, 10)}) == 0);
@@ -405,13 +415,13 @@ TEST_SUITE("runtime mutexes") {
             REQUIRE(array);
             int64_t count = 0;
             CHECK(par_for(0, 64, [&](int) {
-                for (int i = 0; i < 50; i++) {
-                    tessera_mutex_array_lock(array, 5);
-                    count++;
-                    tessera_mutex_array_unlock(array, 5);
-                }
-                return 0;
-            }) == 0);
+                      for (int i = 0; i < 50; i++) {
+                          tessera_mutex_array_lock(array, 5);
+                          count++;
+                          tessera_mutex_array_unlock(array, 5);
+                      }
+                      return 0;
+                  }) == 0);
             CHECK(count == 64 * 50);
             tessera_mutex_array_destroy(nullptr, array);
         }

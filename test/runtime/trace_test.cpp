@@ -13,8 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // What f writes to stderr.
-template<typename F>
-std::string stderr_of(F f) {
+template<typename F> std::string stderr_of(F f) {
     fs::path path = fs::temp_directory_path() / ("tessera_stderr_" + std::to_string(getpid()));
     std::fflush(stderr);
     int saved = dup(2);
@@ -141,9 +140,8 @@ TEST_SUITE("runtime trace") {
     TEST_CASE("tracing can be replaced") {
         static int events;
         events = 0;
-        auto old = tessera_set_custom_trace([](void *, const tessera_trace_event_t *) {
-            return int32_t(++events);
-        });
+        auto old = tessera_set_custom_trace(
+            [](void *, const tessera_trace_event_t *) { return int32_t(++events); });
         tessera_trace_event_t event = event_of(tessera_trace_produce, {});
         CHECK(tessera_trace(nullptr, &event) == 1);
         tessera_set_custom_trace(old);
