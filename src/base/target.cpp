@@ -7,24 +7,31 @@
 namespace tessera {
 namespace {
 
-template<typename T>
-struct Word {
+template<typename T> struct Word {
     const char *text;
     T value;
 };
 
 constexpr Word<Target::OS> os_words[] = {
-    {"os_unknown", Target::OSUnknown}, {"linux", Target::Linux},
-    {"windows", Target::Windows},      {"osx", Target::OSX},
-    {"android", Target::Android},      {"ios", Target::IOS},
-    {"qurt", Target::QuRT},            {"noos", Target::NoOS},
-    {"fuchsia", Target::Fuchsia},      {"wasmrt", Target::WebAssemblyRuntime},
+    {"os_unknown", Target::OSUnknown},
+    {"linux", Target::Linux},
+    {"windows", Target::Windows},
+    {"osx", Target::OSX},
+    {"android", Target::Android},
+    {"ios", Target::IOS},
+    {"qurt", Target::QuRT},
+    {"noos", Target::NoOS},
+    {"fuchsia", Target::Fuchsia},
+    {"wasmrt", Target::WebAssemblyRuntime},
 };
 
 constexpr Word<Target::Arch> arch_words[] = {
-    {"arch_unknown", Target::ArchUnknown}, {"x86", Target::X86},
-    {"arm", Target::ARM},                  {"powerpc", Target::POWERPC},
-    {"hexagon", Target::Hexagon},          {"wasm", Target::WebAssembly},
+    {"arch_unknown", Target::ArchUnknown},
+    {"x86", Target::X86},
+    {"arm", Target::ARM},
+    {"powerpc", Target::POWERPC},
+    {"hexagon", Target::Hexagon},
+    {"wasm", Target::WebAssembly},
     {"riscv", Target::RISCV},
 };
 
@@ -63,8 +70,7 @@ bool find_word(const Word<T> (&words)[N], const std::string &text, T &found) {
     return false;
 }
 
-template<typename T, size_t N>
-const char *text_of(const Word<T> (&words)[N], T value) {
+template<typename T, size_t N> const char *text_of(const Word<T> (&words)[N], T value) {
     for (const Word<T> &word : words) {
         if (word.value == value) return word.text;
     }
@@ -73,7 +79,8 @@ const char *text_of(const Word<T> (&words)[N], T value) {
 
 template<typename T, size_t N>
 void append_words(const Word<T> (&words)[N], std::vector<std::string> &all) {
-    for (const Word<T> &word : words) all.push_back(word.text);
+    for (const Word<T> &word : words)
+        all.push_back(word.text);
 }
 
 std::vector<std::string> every_word() {
@@ -163,7 +170,7 @@ std::string from_environment(std::initializer_list<const char *> names) {
     return "";
 }
 
-}  // namespace
+} // namespace
 
 Target::Target(OS os, Arch arch, int bits, const std::vector<Feature> &features)
     : Target(os, arch, bits, ProcessorGeneric, features) {}
@@ -187,8 +194,7 @@ void Target::parse(const std::string &text) {
             bits = word == "32" ? 32 : 64;
         } else if (find_word(feature_words, word, feature)) {
             set_feature(feature);
-        } else if (!find_word(arch_words, word, arch) &&
-                   !find_word(os_words, word, os) &&
+        } else if (!find_word(arch_words, word, arch) && !find_word(os_words, word, os) &&
                    !find_word(processor_words, word, processor_tune) &&
                    !parse_vector_bits(word, vector_bits)) {
             refuse(text, word);
@@ -213,9 +219,7 @@ bool Target::validate_target_string(const std::string &text) {
     }
 }
 
-std::string Target::feature_to_name(Feature feature) {
-    return text_of(feature_words, feature);
-}
+std::string Target::feature_to_name(Feature feature) { return text_of(feature_words, feature); }
 
 Target::Feature Target::feature_from_name(const std::string &name) {
     Feature found = FeatureEnd;
@@ -240,7 +244,8 @@ void Target::set_feature(Feature feature, bool value) {
 }
 
 void Target::set_features(const std::vector<Feature> &list, bool value) {
-    for (Feature f : list) set_feature(f, value);
+    for (Feature f : list)
+        set_feature(f, value);
 }
 
 Target Target::with_feature(Feature feature) const {
@@ -326,8 +331,7 @@ int Target::natural_vector_size(int element_bytes, bool is_integer) const {
 }
 
 std::string Target::to_string() const {
-    std::string text = str(text_of(arch_words, arch), '-', bits, '-',
-                           text_of(os_words, os));
+    std::string text = str(text_of(arch_words, arch), '-', bits, '-', text_of(os_words, os));
     if (processor_tune != ProcessorGeneric) {
         text += str('-', text_of(processor_words, processor_tune));
     }
@@ -349,8 +353,10 @@ Target get_jit_target_from_environment() {
     Target target = text.empty() ? host : Target(text);
     target.set_feature(Target::JIT);
     if (target.os != host.os || target.arch != host.arch || target.bits != host.bits) {
-        throw CompileError(str("cannot run code for the target \"", text, "\" from TESSERA_JIT_TARGET"
-                               " or HL_JIT_TARGET on this machine, which is ", host.to_string()));
+        throw CompileError(str("cannot run code for the target \"", text,
+                               "\" from TESSERA_JIT_TARGET"
+                               " or HL_JIT_TARGET on this machine, which is ",
+                               host.to_string()));
     }
     return target;
 }
@@ -370,4 +376,4 @@ std::ostream &operator<<(std::ostream &out, const Target &target) {
     return out << target.to_string();
 }
 
-}  // namespace tessera
+} // namespace tessera

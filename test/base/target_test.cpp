@@ -38,7 +38,7 @@ struct Element {
     bool defined() const { return size > 0; }
 };
 
-}  // namespace
+} // namespace
 
 TEST_SUITE("Target") {
     TEST_CASE("a text is read word by word") {
@@ -110,10 +110,10 @@ TEST_SUITE("Target") {
     }
     TEST_CASE("a feature brings those that it is built on") {
         Target t = Target("x86-64-linux-avx512_sapphirerapids").with_implied_features();
-        CHECK(t.features_all_of({Target::SSE41, Target::AVX, Target::AVX2, Target::FMA,
-                                 Target::F16C, Target::AVX512, Target::AVX512_Skylake,
-                                 Target::AVX512_Cannonlake, Target::AVX512_VNNI,
-                                 Target::AVX512_Zen4, Target::AVXVNNI}));
+        CHECK(
+            t.features_all_of({Target::SSE41, Target::AVX, Target::AVX2, Target::FMA, Target::F16C,
+                               Target::AVX512, Target::AVX512_Skylake, Target::AVX512_Cannonlake,
+                               Target::AVX512_VNNI, Target::AVX512_Zen4, Target::AVXVNNI}));
         CHECK_FALSE(t.features_any_of({Target::AVX512_KNL, Target::AVX512_Zen5, Target::JIT}));
         Target avx2 = Target("x86-64-linux-avx2").with_implied_features();
         CHECK(avx2.has_feature(Target::AVX));
@@ -171,7 +171,7 @@ TEST_SUITE("Target") {
         EnvironmentVariable none("TESSERA_JIT_TARGET", ""), here("HL_JIT_TARGET", "");
         CHECK(get_jit_target_from_environment() == get_host_target().with_feature(Target::JIT));
         EnvironmentVariable elsewhere("TESSERA_JIT_TARGET", "hexagon-32-qurt");
-        CHECK_THROWS_WITH_AS(get_jit_target_from_environment(), doctest::Contains("hexagon-32-qurt"),
-                             CompileError);
+        CHECK_THROWS_WITH_AS(get_jit_target_from_environment(),
+                             doctest::Contains("hexagon-32-qurt"), CompileError);
     }
 }

@@ -1,0 +1,82 @@
+#include "codegen/compile.h"
+#include "base/large_stack.h"
+#include "codegen/machine.h"
+#include <llvm/Bitcode/BitcodeWriter.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Support/raw_ostream.h>
+
+namespace tessera::codegen {
+namespace {
+
+// Emits and optimises, then hands the module to `use`.
+void with_module(const ir::Module &module, const Target &target, const Options &options,
+                 const std::function<void(llvm::Module &, llvm::TargetMachine &)> &use) {
+    run_on_large_stack([&] {
+        PhaseTimer timer(options);
+        llvm::LLVMContext context;
+        auto machine = make_target_machine(target, false);
+        std::unique_ptr<llvm::Module> llvm_module;
+        timer.run("emit LLVM IR",
+                  [&] { llvm_module = emit_llvm(context, module, target, *machine); });
+        if (options.verify) timer.run("verify", [&] { verify(*llvm_module); });
+        if (options.optimize) {
+            timer.run("optimize", [&] { optimize(*llvm_module, *machine, target); });
+        }
+        timer.run("write", [&] { use(*llvm_module, *machine); });
+    });
+}
+
+void emit_file(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pwrite_stream &out,
+               llvm::CodeGenFileType type) {
+    llvm::legacy::PassManager passes;
+    if (machine.addPassesToEmitFile(passes, out, nullptr, type)) {
+        throw InternalError("LLVM cannot write this kind of file");
+    }
+    passes.run(module);
+}
+
+std::vector<char> bytes_of(const llvm::SmallVectorImpl<char> &data) {
+    return {data.begin(), data.end()};
+}
+
+} // namespace
+
+std::string to_llvm_ir(const ir::Module &module, const Target &target, const Options &options) {
+    std::string text;
+    with_module(module, target, options, [&](llvm::Module &m, llvm::TargetMachine &) {
+        llvm::raw_string_ostream out(text);
+        m.print(out, nullptr);
+    });
+    return text;
+}
+
+std::string to_assembly(const ir::Module &module, const Target &target, const Options &options) {
+    llvm::SmallVector<char, 0> data;
+    with_module(module, target, options, [&](llvm::Module &m, llvm::TargetMachine &machine) {
+        llvm::raw_svector_ostream out(data);
+        emit_file(m, machine, out, llvm::CodeGenFileType::AssemblyFile);
+    });
+    return {data.begin(), data.end()};
+}
+
+std::vector<char> to_object(const ir::Module &module, const Target &target,
+                            const Options &options) {
+    llvm::SmallVector<char, 0> data;
+    with_module(module, target, options, [&](llvm::Module &m, llvm::TargetMachine &machine) {
+        llvm::raw_svector_ostream out(data);
+        emit_file(m, machine, out, llvm::CodeGenFileType::ObjectFile);
+    });
+    return bytes_of(data);
+}
+
+std::vector<char> to_bitcode(const ir::Module &module, const Target &target,
+                             const Options &options) {
+    llvm::SmallVector<char, 0> data;
+    with_module(module, target, options, [&](llvm::Module &m, llvm::TargetMachine &) {
+        llvm::raw_svector_ostream out(data);
+        llvm::WriteBitcodeToFile(m, out);
+    });
+    return bytes_of(data);
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,60 @@
+#pragma once
+#include "base/target.h"
+#include "ir/module.h"
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+// From lowered, flat IR to machine code.
+//
+// A LoweredFunction `f` becomes two C functions:
+//     int f(void *user_context, args...)   scalars by value, buffers as tessera_buffer_t *
+//     int f_argv(void *const *argv)        argv[0] is the user context itself, then per argument
+//                                          the tessera_buffer_t *, or a pointer to the scalar
+// Both return 0 or a tessera_error_code_t.
+namespace tessera::codegen {
+
+struct Options {
+    bool verify = false;  // check the LLVM IR: InternalError if it is broken
+    bool optimize = true; // run LLVM's optimiser before making machine code
+    int threads = 2;      // how many may work on one module at the same time
+    // Told of each phase as it ends: its name and the milliseconds it took.
+    std::function<void(std::string_view phase, double milliseconds)> report_time;
+};
+
+// All four throw CompileError if this compiler makes no code for the target.
+std::string to_llvm_ir(const ir::Module &module, const Target &target, const Options &options = {});
+std::string to_assembly(const ir::Module &module, const Target &target,
+                        const Options &options = {});
+std::vector<char> to_object(const ir::Module &module, const Target &target,
+                            const Options &options = {});
+std::vector<char> to_bitcode(const ir::Module &module, const Target &target,
+                             const Options &options = {});
+
+// Functions that compiled code may call besides the runtime's and the C library's.
+using ExternSymbols = std::map<std::string, void *>;
+
+// A module in memory, ready to run. Copies share the code; the last one to go frees it.
+// Everything may be called from several threads.
+class JitModule {
+public:
+    using ArgvFunction = int (*)(void *const *argv);
+
+    // Throws CompileError if the target is another machine's, or if a function that the module
+    // calls is found nowhere.
+    JitModule(const ir::Module &module, const Target &target, const ExternSymbols &symbols = {},
+              const Options &options = {});
+
+    // InternalError if there is no function of this name in the module.
+    ArgvFunction argv_function(const std::string &name) const;
+    void *address(const std::string &name) const; // of the C function
+
+private:
+    struct Code;
+    std::shared_ptr<const Code> code;
+};
+
+} // namespace tessera::codegen

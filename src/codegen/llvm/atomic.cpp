@@ -1,0 +1,142 @@
+#include "codegen/llvm/emitter.h"
+#include "ir/equal.h"
+#include "ir/visitor.h"
+
+namespace tessera::codegen {
+namespace {
+
+const Store *first_store(const Stmt &body) {
+    const Store *found = nullptr;
+    for_each_node(body, [&](const Store &store) {
+        if (!found) found = &store;
+    });
+    return found;
+}
+
+// The lets around an expression, innermost last, as part of it.
+Expr within_lets(const std::vector<std::pair<Symbol, Expr>> &lets, Expr e) {
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
+        if (uses_symbol(e, let->first)) e = Let::make(let->first, let->second, e);
+    }
+    return e;
+}
+
+// The x of buffer[index] + x, for atomicrmw.
+const Expr *added_operand(const Store &node) {
+    const auto *sum = node.value.as<Add>();
+    if (!sum) return nullptr;
+    auto is_old = [&](const Expr &e) {
+        const auto *load = e.as<Load>();
+        return load && load->buffer == node.buffer && equal(load->index, node.index);
+    };
+    auto other = [&](const Expr &e) { return !uses_symbol(e, node.buffer); };
+    if (is_old(sum->a) && other(sum->b)) return &sum->b;
+    return is_old(sum->b) && other(sum->a) ? &sum->a : nullptr;
+}
+
+} // namespace
+
+void Emitter::emit(const Atomic &node) {
+    if (node.mutexes.defined()) return locked_update(node);
+    bool outer = std::exchange(in_atomic, true);
+    run(node.body);
+    in_atomic = outer;
+}
+
+// The lock of the first element that is stored to.
+void Emitter::locked_update(const Atomic &node) {
+    const Store *store = first_store(node.body);
+    if (!store) return run(node.body);
+    if (store->index.type().is_vector()) {
+        throw InternalError(str("code generation met a vector store to ", store->buffer,
+                                " under a mutex; its lanes should have been taken apart"));
+    }
+    std::vector<std::pair<Symbol, Expr>> lets;
+    for_each_node(node.body, [&](const LetStmt &let) { lets.emplace_back(let.name, let.value); });
+    Value *mutexes, *index;
+    {
+        MemoScope forget(*this);
+        mutexes = emit(*Variable::make(Handle(), node.mutexes).as<Variable>());
+        Expr place = within_lets(lets, store->index);
+        index = cast(value(place), place.type(), UInt(64));
+    }
+    fail_unless_zero(call_runtime("tessera_mutex_array_lock", b.getInt32Ty(), {mutexes, index}));
+    with_cleanup(
+        [this, mutexes, index] {
+            call_runtime("tessera_mutex_array_unlock", b.getInt32Ty(), {mutexes, index});
+        },
+        [&] { run(node.body); });
+}
+
+// Without a mutex: the machine's own read-modify-write, one lane after the other.
+bool Emitter::atomic_store(const Store &node) {
+    Expr v = within_lets(atomic_lets, node.value), at = within_lets(atomic_lets, node.index);
+    Expr wanted = node.predicate.defined() ? within_lets(atomic_lets, node.predicate) : Expr();
+    Stmt whole = Store::make(node.buffer, v, at, wanted);
+    const Store &store = *whole.as<Store>();
+    if (!uses_symbol(v, node.buffer)) {
+        bool outer = std::exchange(in_atomic, false);
+        auto lets = std::exchange(atomic_lets, {});
+        run(whole);
+        atomic_lets = lets;
+        in_atomic = outer;
+        return true;
+    }
+    Type t = v.type();
+    Value *index = value(at), *mask = predicate(wanted);
+    const Expr *added = t.bits() >= 8 && !t.is_bfloat() ? added_operand(store) : nullptr;
+    Value *operand = added && !via_float32(t) ? value(*added) : nullptr;
+    for (int lane = 0; lane < t.lanes(); lane++) {
+        auto pick = [&](Value *all) { return t.is_scalar() ? all : slice(all, lane, 1, 1); };
+        auto update = [&] {
+            Value *pointer = element_pointer(base_pointer(node.buffer), t, pick(index));
+            atomic_element(store, pointer, operand ? pick(operand) : nullptr, lane);
+        };
+        if (mask) {
+            branch(pick(mask), update, nullptr);
+        } else {
+            update();
+        }
+    }
+    return true;
+}
+
+void Emitter::atomic_element(const Store &node, Value *pointer, Value *added, int lane) {
+    if (!added) return compare_exchange_loop(node, pointer, lane);
+    auto op = node.value.type().is_float() ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
+    b.CreateAtomicRMW(op, pointer, added, llvm::MaybeAlign(uint64_t(node.value.type().bytes())),
+                      llvm::AtomicOrdering::Monotonic);
+}
+
+// Compute from the old element, and write if it is still the old one; else again.
+void Emitter::compare_exchange_loop(const Store &node, Value *pointer, int lane) {
+    Type t = node.value.type().element_of();
+    auto *bits = b.getIntNTy(unsigned(8 * t.bytes()));
+    llvm::Align align(uint64_t(t.bytes()));
+    auto *first = b.CreateAlignedLoad(bits, pointer, align);
+    first->setAtomic(llvm::AtomicOrdering::Monotonic);
+    llvm::BasicBlock *before = b.GetInsertBlock();
+    llvm::BasicBlock *again = new_block("exchange"), *done = new_block("exchanged");
+    b.CreateBr(again);
+    start(again);
+    auto *old = b.CreatePHI(bits, 2);
+    old->addIncoming(first, before);
+    Value *computed;
+    {
+        FreshMemo memo_of_its_own(*this);
+        atomic_buffer = node.buffer;
+        atomic_old = from_memory(b.CreateBitOrPointerCast(old, memory_type(t)), t);
+        computed = value(node.value);
+        atomic_old = nullptr;
+    }
+    if (node.value.type().is_vector()) computed = slice(computed, lane, 1, 1);
+    Value *replacement = b.CreateBitOrPointerCast(to_memory(computed, t), bits);
+    auto *result =
+        b.CreateAtomicCmpXchg(pointer, old, replacement, align, llvm::AtomicOrdering::Monotonic,
+                              llvm::AtomicOrdering::Monotonic);
+    old->addIncoming(b.CreateExtractValue(result, 0), b.GetInsertBlock());
+    b.CreateCondBr(b.CreateExtractValue(result, 1), done, again);
+    start(done);
+}
+
+} // namespace tessera::codegen

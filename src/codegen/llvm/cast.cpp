@@ -1,0 +1,127 @@
+#include "codegen/llvm/emitter.h"
+
+namespace tessera::codegen {
+
+Value *Emitter::cast(Value *v, Type from, Type to) {
+    if (from == to) return v;
+    if (to.is_handle() && from.is_handle()) return v;
+    if (to.is_handle()) {
+        Type bits = UInt(64, to.lanes());
+        return b.CreateIntToPtr(cast(v, from, bits), register_type(to));
+    }
+    if (from.is_handle()) {
+        Type bits = UInt(64, from.lanes());
+        return cast(b.CreatePtrToInt(v, register_type(bits)), bits, to);
+    }
+    if (to.is_bool()) return cast_to_bool(v, from);
+    if (from.is_any_float()) {
+        return to.is_any_float() ? cast_float_to_float(v, from, to)
+                                 : cast_float_to_int(v, from, to);
+    }
+    return to.is_any_float() ? cast_int_to_float(v, from, to) : cast_int_to_int(v, from, to);
+}
+
+Value *Emitter::cast_to_bool(Value *v, Type from) {
+    if (from.is_any_float()) return compare(NodeKind::NE, v, float_constant(from, 0), from);
+    return b.CreateICmpNE(v, int_constant(from, 0));
+}
+
+Value *Emitter::cast_int_to_int(Value *v, Type from, Type to) {
+    llvm::Type *type = register_type(to);
+    return from.is_int() ? b.CreateSExtOrTrunc(v, type) : b.CreateZExtOrTrunc(v, type);
+}
+
+Value *Emitter::cast_int_to_float(Value *v, Type from, Type to) {
+    if (to.bits() == 16) {
+        Type wide = Float(32, to.lanes());
+        return cast(cast_int_to_float(v, from, wide), wide, to);
+    }
+    bool zero_extend = !from.is_int() && from.bits() < 32;
+    if (zero_extend) v = b.CreateZExt(v, register_type(Int(32, from.lanes())));
+    llvm::Type *type = register_type(to);
+    return from.is_int() || zero_extend ? b.CreateSIToFP(v, type) : b.CreateUIToFP(v, type);
+}
+
+// A value that does not fit has no meaning, but must not spoil what is made of it: a clamp of it
+// is still within its bounds. Hence the freeze.
+Value *Emitter::cast_float_to_int(Value *v, Type from, Type to) {
+    if (from.bits() == 16) {
+        Type wide = Float(32, from.lanes());
+        return cast_float_to_int(cast(v, from, wide), wide, to);
+    }
+    if (to.bits() < 32) {
+        Type wide = Int(32, to.lanes());
+        return b.CreateTrunc(cast_float_to_int(v, from, wide), register_type(to));
+    }
+    llvm::Type *type = register_type(to);
+    return b.CreateFreeze(to.is_int() ? b.CreateFPToSI(v, type) : b.CreateFPToUI(v, type));
+}
+
+// To nearest, ties to even; a NaN stays one.
+Value *Emitter::bfloat_from_float32(Value *v, int lanes) {
+    Type u32 = UInt(32, lanes);
+    Value *bits = b.CreateBitCast(v, register_type(u32));
+    Value *odd = b.CreateAnd(b.CreateLShr(bits, 16), int_constant(u32, 1));
+    Value *rounded = b.CreateAdd(bits, b.CreateAdd(odd, int_constant(u32, 0x7fff)));
+    Value *quiet = b.CreateOr(bits, int_constant(u32, 0x400000));
+    Value *chosen = select(b.CreateFCmpUNO(v, v), quiet, rounded);
+    return b.CreateTrunc(b.CreateLShr(chosen, 16), register_type(BFloat(16, lanes)));
+}
+
+Value *Emitter::cast_float_to_float(Value *v, Type from, Type to) {
+    Type f32 = Float(32, to.lanes());
+    if (from.is_bfloat()) {
+        Value *wide = b.CreateZExt(v, register_type(UInt(32, to.lanes())));
+        return cast(b.CreateBitCast(b.CreateShl(wide, 16), register_type(f32)), f32, to);
+    }
+    if (to.is_bfloat()) return bfloat_from_float32(cast(v, from, f32), to.lanes());
+    if (to.bits() == 16 && from.bits() == 64) return cast(cast(v, from, f32), f32, to);
+    if (to.bits() == 64 && from.bits() == 16) return cast(cast(v, from, f32), f32, to);
+    return b.CreateFPCast(v, register_type(to));
+}
+
+Value *Emitter::saturate_float_to_int(Value *v, Type from, Type to) {
+    if (from.bits() == 16) {
+        Type wide = Float(32, from.lanes());
+        return saturate_float_to_int(cast(v, from, wide), wide, to);
+    }
+    int significand = from.bits() == 32 ? 24 : 53;
+    if (to.bits() > 32 || to.bits() > significand) {
+        auto id = to.is_int() ? llvm::Intrinsic::fptosi_sat : llvm::Intrinsic::fptoui_sat;
+        return b.CreateIntrinsic(id, {register_type(to), v->getType()}, {v});
+    }
+    // The bounds are floats: clamp first, and no NaN is left.
+    Value *lowest = float_constant(from, to.is_int() ? double(to.min_int()) : 0.0);
+    Value *highest = float_constant(from, double(to.max_uint()));
+    Value *not_nan = select(b.CreateFCmpORD(v, v), v, float_constant(from, 0));
+    return cast(minimum(maximum(not_nan, lowest, from), highest, from), from, to);
+}
+
+Value *Emitter::saturating_cast(Value *v, Type from, Type to) {
+    if (to.is_any_float() || from.is_bool() || to.is_handle()) return cast(v, from, to);
+    if (from.is_any_float()) return saturate_float_to_int(v, from, to);
+    if (from.is_int() && to.is_uint()) v = maximum(v, int_constant(from, 0), from);
+    if (from.max_uint() > to.max_uint()) {
+        v = minimum(v, int_constant(from, int64_t(to.max_uint())), from);
+    }
+    if (from.is_int() && to.is_int() && from.bits() > to.bits()) {
+        v = maximum(v, int_constant(from, to.min_int()), from);
+    }
+    return cast(v, from, to);
+}
+
+Value *Emitter::reinterpret(Value *v, Type from, Type to) {
+    if (from == to) return v;
+    if (from.is_bool() && to.is_bool()) return v;
+    if (from.is_handle()) {
+        Type bits = UInt(64, from.lanes());
+        return reinterpret(b.CreatePtrToInt(v, register_type(bits)), bits, to);
+    }
+    if (to.is_handle()) {
+        Type bits = UInt(64, to.lanes());
+        return b.CreateIntToPtr(reinterpret(v, from, bits), register_type(to));
+    }
+    return b.CreateBitCast(v, register_type(to));
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,221 @@
+#include "codegen/llvm/emitter.h"
+#include "ir/visitor.h"
+#include <set>
+
+namespace tessera::codegen {
+
+void Emitter::run(const Stmt &s) { dispatch(s); }
+
+void Emitter::dispatch(const Stmt &s) {
+    switch (s.kind()) {
+#define CASE(T)                                                                                    \
+    case NodeKind::T:                                                                              \
+        return emit(static_cast<const T &>(*s.get()));
+        TESSERA_STMT_NODES(CASE)
+#undef CASE
+    default:
+        throw InternalError("code generation met a statement of unknown kind");
+    }
+}
+
+namespace {
+
+[[noreturn]] void refuse_statement(const char *kind, const std::string &what) {
+    throw InternalError(
+        str("code generation met a ", kind, " of ", what, ", which lowering should have replaced"));
+}
+
+} // namespace
+
+void Emitter::emit(const Provide &node) { refuse_statement("Provide", node.func.text()); }
+void Emitter::emit(const Realize &node) { refuse_statement("Realize", node.func.text()); }
+void Emitter::emit(const HoistedStorage &node) {
+    refuse_statement("HoistedStorage", node.func.text());
+}
+void Emitter::emit(const Prefetch &node) { refuse_statement("Prefetch", node.name.text()); }
+
+void Emitter::emit(const ProducerConsumer &node) { run(node.body); }
+
+void Emitter::emit(const Block &node) {
+    for (const Stmt &s : node.stmts)
+        run(s);
+}
+
+void Emitter::emit(const Evaluate &node) {
+    MemoScope forget(*this);
+    value(node.value);
+}
+
+// A chain of lets is walked in a loop: it may be thousands long.
+void Emitter::emit(const LetStmt &first) {
+    std::vector<Symbol> bound;
+    size_t lets_before = atomic_lets.size();
+    Stmt body;
+    for (const LetStmt *let = &first; let; let = body.as<LetStmt>()) {
+        if (in_atomic) {
+            atomic_lets.emplace_back(let->name, let->value);
+        } else {
+            MemoScope forget(*this);
+            f->variables[let->name] = value(let->value);
+            bound.push_back(let->name);
+        }
+        body = let->body;
+    }
+    run(body);
+    for (Symbol s : bound) {
+        f->variables.erase(s);
+        f->buffers.erase(s);
+    }
+    atomic_lets.resize(lets_before);
+}
+
+void Emitter::emit(const AssertStmt &node) {
+    MemoScope forget(*this);
+    Value *holds = all_lanes(value(node.condition));
+    if (auto *c = llvm::dyn_cast<llvm::ConstantInt>(holds); c && c->isOne()) return;
+    llvm::BasicBlock *failed = new_block("assert_failed"), *ok = new_block("assert_ok");
+    b.CreateCondBr(holds, ok, failed, metadata.createLikelyBranchWeights());
+    start(failed);
+    {
+        MemoScope only_here(*this);
+        Value *code = value(node.message);
+        fail(code->getType()->isIntegerTy(32) ? code : int32(-1));
+    }
+    start(ok);
+}
+
+Value *Emitter::all_lanes(Value *condition) {
+    if (!condition->getType()->isVectorTy()) return condition;
+    return b.CreateAndReduce(condition);
+}
+
+void Emitter::branch(Value *condition, const std::function<void()> &then_case,
+                     const std::function<void()> &else_case) {
+    llvm::BasicBlock *yes = new_block("then"), *after = new_block("after");
+    llvm::BasicBlock *no = else_case ? new_block("else") : after;
+    b.CreateCondBr(condition, yes, no);
+    start(yes);
+    {
+        MemoScope forget(*this);
+        then_case();
+    }
+    b.CreateBr(after);
+    if (else_case) {
+        start(no);
+        MemoScope forget(*this);
+        else_case();
+        b.CreateBr(after);
+    }
+    start(after);
+}
+
+Value *Emitter::choose(Value *condition, const std::function<Value *()> &then_value,
+                       const std::function<Value *()> &else_value) {
+    Value *yes = nullptr, *no = nullptr;
+    llvm::BasicBlock *yes_block = nullptr, *no_block = nullptr;
+    branch(
+        condition,
+        [&] {
+            yes = then_value();
+            yes_block = b.GetInsertBlock();
+        },
+        [&] {
+            no = else_value();
+            no_block = b.GetInsertBlock();
+        });
+    auto *result = b.CreatePHI(yes->getType(), 2);
+    result->addIncoming(yes, yes_block);
+    result->addIncoming(no, no_block);
+    return result;
+}
+
+void Emitter::emit(const IfThenElse &node) {
+    Value *condition;
+    {
+        MemoScope forget(*this);
+        condition = all_lanes(value(node.condition));
+    }
+    std::function<void()> otherwise;
+    if (node.else_case.defined()) otherwise = [&] { run(node.else_case); };
+    branch(
+        condition, [&] { run(node.then_case); }, otherwise);
+}
+
+// ---- Loops ----
+
+// Tests at the end; whether it runs at all is tested before it.
+void Emitter::counted_loop(Value *min, Value *extent, const std::function<void(Value *)> &body) {
+    llvm::Type *type = min->getType();
+    auto *zero = llvm::ConstantInt::get(type, 0), *one = llvm::ConstantInt::get(type, 1);
+    llvm::BasicBlock *before = b.GetInsertBlock();
+    llvm::BasicBlock *loop = new_block("loop"), *after = new_block("after_loop");
+    Value *end = b.CreateAdd(min, extent, "", false, true);
+    auto *constant = llvm::dyn_cast<llvm::ConstantInt>(extent);
+    if (constant && constant->getSExtValue() <= 0) return;
+    if (constant) {
+        b.CreateBr(loop);
+    } else {
+        b.CreateCondBr(b.CreateICmpSGT(extent, zero), loop, after);
+    }
+    start(loop);
+    auto *i = b.CreatePHI(type, 2);
+    i->addIncoming(min, before);
+    body(i);
+    Value *next = b.CreateAdd(i, one, "", false, true);
+    i->addIncoming(next, b.GetInsertBlock());
+    b.CreateCondBr(b.CreateICmpNE(next, end), loop, after);
+    start(after);
+}
+
+void Emitter::serial_loop(const For &loop, const std::function<void(Value *)> &body) {
+    Value *min, *extent;
+    {
+        MemoScope forget(*this);
+        min = value(loop.min);
+        extent = value(loop.extent);
+    }
+    auto *constant = llvm::dyn_cast<llvm::ConstantInt>(extent);
+    if (constant && constant->isOne()) return body(min);
+    counted_loop(min, extent, body);
+}
+
+// Reads the addresses of all buffers that the body uses, once, before the loop.
+void Emitter::hoist_base_pointers(const Stmt &body) {
+    std::set<Symbol> used;
+    for_each_node(body, [&](const Load &load) { used.insert(load.buffer); });
+    for_each_node(body, [&](const Store &store) { used.insert(store.buffer); });
+    for (Symbol s : used) {
+        auto found = f->buffers.find(s);
+        if (found == f->buffers.end() || found->second.base) continue;
+        found->second.base = base_pointer(s);
+    }
+}
+
+void Emitter::emit(const For &node) {
+    if (node.loop_kind == LoopKind::Vectorized || node.loop_kind == LoopKind::Unrolled) {
+        refuse_statement(node.loop_kind == LoopKind::Unrolled ? "unrolled loop" : "vectorized loop",
+                         node.name.text());
+    }
+    bool outermost = !f->hoisted_base_pointers;
+    std::unordered_map<Symbol, Storage> before;
+    if (outermost) {
+        before = f->buffers;
+        hoist_base_pointers(node.body);
+        f->hoisted_base_pointers = true;
+    }
+    if (node.loop_kind == LoopKind::Parallel) {
+        parallel_loop(node);
+    } else {
+        serial_loop(node, [&](Value *i) {
+            f->variables[node.name] = i;
+            run(node.body);
+            f->variables.erase(node.name);
+        });
+    }
+    if (outermost) {
+        f->buffers = std::move(before);
+        f->hoisted_base_pointers = false;
+    }
+}
+
+} // namespace tessera::codegen

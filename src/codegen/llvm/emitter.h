@@ -1,0 +1,320 @@
+#pragma once
+#include "base/target.h"
+#include "ir/module.h"
+#include <functional>
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/MDBuilder.h>
+#include <unordered_map>
+
+// Walks flat IR and writes LLVM IR. One class, its functions in a file per subject:
+//   function.cpp  functions, arguments, errors and clean-up     types.cpp    types and constants
+//   expr.cpp      dispatch, arithmetic, comparison, let         divide.cpp   Euclidean division
+//   cast.cpp      casts, half and bfloat16                      shift.cpp    shifts
+//   intrinsics.cpp  the table of intrinsics                     math.cpp     transcendentals
+//   vectors.cpp   shuffles, ramps, reductions                   memory.cpp   loads and stores
+//   storage.cpp   allocations, buffer structs                   control.cpp  loops, branches
+//   parallel.cpp  closures, tasks, semaphores                   atomic.cpp   atomic updates
+//   text.cpp      strings and their making
+// What a register holds: bool is i1 (a byte in memory), bfloat16 is i16, Handle is ptr.
+namespace tessera::codegen {
+
+using namespace tessera::ir;
+using llvm::Value;
+
+// Where a buffer's elements are.
+struct Storage {
+    Value *base = nullptr;       // the first element; null: to be read from the descriptor
+    Value *descriptor = nullptr; // the tessera_buffer_t, if there is one
+    uint64_t alignment = 1;      // of base, in bytes
+};
+
+// What has to be undone when a statement is left, in whatever way.
+struct Cleanup {
+    std::function<void()> emit;
+    llvm::BasicBlock *block = nullptr; // entered on failure; made when first needed
+    llvm::PHINode *code = nullptr;     // the error code, in that block
+};
+
+// What belongs to the LLVM function that is being written.
+struct FunctionState {
+    llvm::Function *function = nullptr;
+    llvm::BasicBlock *entry = nullptr; // holds the stack slots
+    Value *user_context = nullptr;
+    Value *task_parent = nullptr;
+    std::unordered_map<Symbol, Value *> variables;
+    std::unordered_map<Symbol, Storage> buffers;
+    std::vector<Cleanup> cleanups;
+    bool streams_stores = false;
+    bool hoisted_base_pointers = false; // below a loop before which they were read
+};
+
+class Emitter {
+public:
+    Emitter(llvm::Module &module, const Target &target);
+
+    // Declares every function of the module, then defines them.
+    void emit_module(const ir::Module &m);
+
+private:
+    // function.cpp
+    llvm::Function *declare(const LoweredFunction &f);
+    void define(const LoweredFunction &f, llvm::Function *function);
+    void define_argv(const LoweredFunction &f, llvm::Function *callee);
+    void begin_function(llvm::Function *function, FunctionState &state);
+    void end_function();
+    void add_target_attributes(llvm::Function *function);
+    void add_extension(llvm::Function *function, int parameter, Type type);
+    void bind_argument(const Argument &argument, Value *value);
+    void fail(Value *code);             // clean up and return the code
+    void fail_unless_zero(Value *code); // likewise, if it is not 0
+    llvm::BasicBlock *unwind_block(size_t depth, Value *code, llvm::BasicBlock *from);
+    void with_cleanup(std::function<void()> undo, const std::function<void()> &body);
+    llvm::AllocaInst *stack_slot(llvm::Type *type, uint64_t count, uint64_t alignment);
+    llvm::BasicBlock *new_block(const char *name);
+    void start(llvm::BasicBlock *block); // go on writing there
+
+    // types.cpp
+    llvm::Type *register_type(Type t);
+    llvm::Type *memory_type(Type t);
+    llvm::Type *llvm_vector(llvm::Type *element, int lanes);
+    Value *int_constant(Type t, int64_t value);
+    Value *float_constant(Type t, double value);
+    Value *splat(Value *scalar, int lanes);
+    Value *int32(int64_t value);
+    Value *int64(int64_t value);
+
+    // expr.cpp
+    Value *value(const Expr &e);
+    Value *dispatch(const Expr &e);
+#define EMIT(T) Value *emit(const T &node);
+    TESSERA_EXPR_NODES(EMIT)
+#undef EMIT
+    Value *add(Value *a, Value *b, Type t);
+    Value *sub(Value *a, Value *b, Type t);
+    Value *mul(Value *a, Value *b, Type t);
+    Value *minimum(Value *a, Value *b, Type t);
+    Value *maximum(Value *a, Value *b, Type t);
+    Value *select(Value *condition, Value *a, Value *b);
+    Value *negate_if(Value *condition, Value *a);
+    Value *compare(NodeKind kind, Value *a, Value *b, Type t);
+    Value *unary_float(llvm::Intrinsic::ID id, Value *a, Type t);
+    // Whether arithmetic of this type is done in float32 and rounded.
+    bool via_float32(Type t) const;
+    Value *in_float32(Type t, std::initializer_list<Value *> operands,
+                      const std::function<Value *(const std::vector<Value *> &, Type)> &f);
+
+    // cast.cpp
+    Value *cast(Value *v, Type from, Type to);
+    Value *cast_to_bool(Value *v, Type from);
+    Value *cast_int_to_int(Value *v, Type from, Type to);
+    Value *cast_int_to_float(Value *v, Type from, Type to);
+    Value *cast_float_to_int(Value *v, Type from, Type to);
+    Value *cast_float_to_float(Value *v, Type from, Type to);
+    Value *bfloat_from_float32(Value *v, int lanes);
+    Value *saturating_cast(Value *v, Type from, Type to);
+    Value *saturate_float_to_int(Value *v, Type from, Type to);
+    Value *reinterpret(Value *v, Type from, Type to);
+
+    // divide.cpp
+    Value *divide(Value *a, Value *b, Type t);
+    Value *modulo(Value *a, Value *b, Type t);
+    Value *divide_by_constant(Value *a, int64_t b, Type t);
+    Value *divide_unsigned(Value *a, Value *b, Type t, bool top_bit_clear);
+    Value *divide_signed(Value *a, Value *b, Type t);
+    Value *divide_round_to_zero(Value *a, Value *b, Type t);
+    Value *zero_where_zero(Value *divisor, Value *result);
+
+    // shift.cpp
+    Value *shift_left(Value *a, Value *count, Type t, bool count_signed);
+    Value *shift_right(Value *a, Value *count, Type t, bool count_signed);
+    Value *rounding_shift_right(Value *a, Value *count, Type t, bool count_signed);
+    Value *left_by_unsigned(Value *a, Value *count, Type t);
+    Value *right_by_unsigned(Value *a, Value *count, Type t);
+
+    // intrinsics.cpp
+    using EmitIntrinsic = Value *(Emitter::*)(const IntrinsicCall &);
+    static EmitIntrinsic emitter_of(Intrinsic op);
+    Value *arg(const IntrinsicCall &c, size_t i) { return value(c.args[i]); }
+    Value *arg_as(const IntrinsicCall &c, size_t i, Type t);
+#define EMIT(name, arity, pure) Value *emit_##name(const IntrinsicCall &c);
+    TESSERA_INTRINSICS(EMIT)
+#undef EMIT
+    Value *bit_operation(const IntrinsicCall &c, llvm::Instruction::BinaryOps op);
+    Value *count_bits(const IntrinsicCall &c, llvm::Intrinsic::ID id);
+    Value *shift_call(const IntrinsicCall &c, bool left, bool rounding);
+    Value *mul_shift_right(const IntrinsicCall &c, bool rounding);
+    Value *float_call(const IntrinsicCall &c, llvm::Intrinsic::ID id);
+    Value *saturating_op(const IntrinsicCall &c, llvm::Intrinsic::ID of_signed,
+                         llvm::Intrinsic::ID of_unsigned);
+    [[noreturn]] void refuse(const IntrinsicCall &c);
+
+    // math.cpp
+    Value *math_call(const IntrinsicCall &c, const char *name);
+    Value *per_lane(int lanes, Type result, const std::vector<Value *> &args,
+                    const std::function<Value *(const std::vector<Value *> &)> &f);
+    Value *exp_float32(Value *x, int lanes);
+    Value *log_float32(Value *x, int lanes);
+    Value *pow_float32(Value *x, Value *y, int lanes);
+    Value *pow_special_cases(Value *x, Value *y, Value *result, int lanes);
+    Value *polynomial(Value *x, std::initializer_list<double> coefficients);
+    Value *approximate(const IntrinsicCall &c, bool of_root);
+
+    // vectors.cpp
+    Value *shuffle(Value *a, Value *b, const std::vector<int> &indices);
+    Value *slice(Value *v, int begin, int stride, int lanes);
+    Value *concat(const std::vector<Value *> &parts);
+    Value *reverse(Value *v);
+    Value *repeat(Value *v, int times);
+    Value *as_vector(Value *v);
+    bool depends_on_order(ReduceOp op, Type element) const;
+    Value *reduce_pair(ReduceOp op, Value *a, Value *b, Type t);
+    Value *reduce(ReduceOp op, Value *v, Type element, int lanes);
+    Value *reduce_to_one(ReduceOp op, Value *v, Type element);
+
+    // memory.cpp
+    const Storage &storage(Symbol buffer);
+    Value *base_pointer(Symbol buffer);
+    Value *element_pointer(Symbol buffer, Type element, const Expr &index);
+    Value *element_pointer(Value *base, Type element, Value *index);
+    llvm::Align alignment_of(Symbol buffer, Type element, const Alignment &known);
+    llvm::MDNode *alias_tag(Symbol buffer);
+    llvm::MDNode *descriptor_tag();
+    template<typename I> I *tagged(I *access, Symbol buffer);
+    Value *load_vector(const Load &node);
+    Value *load_groups(const Load &node, const Ramp &index);
+    Value *load_dense(const Load &node, const Expr &first, int lanes, Value *mask);
+    Value *load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes, Value *mask);
+    Value *load_strided(const Load &node, const Ramp &ramp, int64_t stride);
+    Value *load_each(const Load &node, Value *index);
+    Value *load_scalar(const Load &node);
+    Value *gather(const Load &node, Value *index, Value *mask);
+    Value *from_memory(Value *v, Type t);
+    Value *to_memory(Value *v, Type t);
+    void store_value(const Store &node, Value *v);
+    void store_groups(const Store &node, const Ramp &index, Value *v);
+    void store_dense(const Store &node, const Expr &first, Value *v, Value *mask);
+    void store_chunk(const Store &node, Value *pointer, llvm::Align align, Value *v, Value *mask);
+    void store_streaming(const Store &node, Value *pointer, llvm::Align align, Value *v);
+    void store_each(const Store &node, Value *index, Value *v, Value *mask);
+    Value *predicate(const Expr &e);
+
+    // storage.cpp
+    Value *allocation_elements(const Allocate &node);
+    void allocate_on_stack(const Allocate &node, uint64_t bytes);
+    void allocate_on_heap(const Allocate &node);
+    Value *descriptor_of(Symbol buffer);
+    Value *buffer_field(Value *descriptor, BufferField field, Value *dim, llvm::Type *&type);
+    llvm::StructType *buffer_struct();
+    llvm::StructType *dimension_struct();
+    Value *make_struct(const std::vector<Value *> &members, const std::vector<Type> &types);
+
+    // control.cpp
+    void run(const Stmt &s);
+    void dispatch(const Stmt &s);
+#define EMIT(T) void emit(const T &node);
+    TESSERA_STMT_NODES(EMIT)
+#undef EMIT
+    void serial_loop(const For &loop, const std::function<void(Value *)> &body);
+    void counted_loop(Value *min, Value *extent, const std::function<void(Value *)> &body);
+    void hoist_base_pointers(const Stmt &body);
+    void branch(Value *condition, const std::function<void()> &then_case,
+                const std::function<void()> &else_case);
+    Value *choose(Value *condition, const std::function<Value *()> &then_value,
+                  const std::function<Value *()> &else_value);
+    Value *all_lanes(Value *condition);
+
+    // parallel.cpp
+    struct Closure;
+    Closure capture(const Stmt &body);
+    void restore(const Closure &closure, Value *pointer);
+    llvm::Function *outline(const Closure &closure, const Stmt &body, Symbol index,
+                            llvm::FunctionType *type, const char *name);
+    void parallel_loop(const For &loop);
+
+    // atomic.cpp
+    void locked_update(const Atomic &node);
+    bool atomic_store(const Store &node);
+    void atomic_element(const Store &node, Value *pointer, Value *lane_operand, int lane);
+    void compare_exchange_loop(const Store &node, Value *pointer, int lane);
+
+    // text.cpp
+    Value *string_constant(const std::string &text);
+    Value *stringify(const std::vector<Expr> &parts);
+    Value *append_text(Value *at, Value *end, Value *v, Type t, bool is_text);
+    Value *call_runtime(const char *name, llvm::Type *result, const std::vector<Value *> &args);
+    llvm::FunctionCallee extern_function(const std::string &name, Type result,
+                                         const std::vector<Type> &args, bool pure);
+
+    // x86/patterns.cpp: instructions that LLVM does not find by itself; null where none fits.
+    Value *x86_reduce(const VectorReduce &node, const Expr &accumulator);
+    Value *x86_dot(const VectorReduce &node, const Expr &accumulator);
+    Value *x86_dot_of_bfloats(const VectorReduce &node, const Expr &accumulator, const Expr &a,
+                              const Expr &c);
+    Value *x86_accumulate(const VectorReduce &node, const Expr &accumulator, Value *x, Value *y,
+                          int group);
+    Value *finish_dot(const VectorReduce &node, const Expr &accumulator, Value *partial);
+    Value *x86_sum_of_bytes(const VectorReduce &node);
+    Value *x86_rounding_mul_shift(const IntrinsicCall &c);
+    Value *x86_fast_inverse(Value *v, int lanes, bool of_root);
+    Value *x86_call(llvm::Intrinsic::ID id, std::vector<Value *> args);
+    Value *by_native_width(const std::vector<Value *> &operands, int result_lanes,
+                           int bytes_per_result, int native_bytes,
+                           const std::function<Value *(int, std::vector<Value *>)> &f);
+    int native_integer_bytes() const;
+    bool prefers_gather(Type t) const;
+
+    llvm::LLVMContext &context;
+    llvm::Module &module;
+    Target target; // with implied features
+    llvm::IRBuilder<> b;
+    llvm::MDBuilder metadata;
+    FunctionState *f = nullptr;
+    bool strict = false; // no re-association, no contraction
+    llvm::FastMathFlags fast_flags;
+
+    // Values of shared nodes, valid within the statement that is being written.
+    std::unordered_map<const ExprNode *, Value *> memo;
+    std::vector<Expr> memo_log; // keeps the nodes alive
+    uint64_t impure_calls = 0;
+
+    // Loads of this node give this value: the old element, in a compare-exchange loop.
+    Symbol atomic_buffer;
+    Value *atomic_old = nullptr;
+    std::vector<std::pair<Symbol, Expr>> atomic_lets;
+    bool in_atomic = false;
+
+    std::unordered_map<std::string, Value *> strings;
+    std::unordered_map<Symbol, llvm::MDNode *> alias_tags;
+    llvm::MDNode *alias_root = nullptr;
+    int closure_count = 0;
+    friend struct MemoScope;
+    friend struct FreshMemo;
+};
+
+// Values made before it are not seen within, and those made within are forgotten at its end.
+struct FreshMemo {
+    explicit FreshMemo(Emitter &e) : emitter(e) { exchange(); }
+    ~FreshMemo() { exchange(); }
+    void exchange() {
+        std::swap(emitter.memo, memo);
+        std::swap(emitter.memo_log, log);
+    }
+    Emitter &emitter;
+    std::unordered_map<const ExprNode *, Value *> memo;
+    std::vector<Expr> log;
+};
+
+// Values made within it are forgotten at its end.
+struct MemoScope {
+    explicit MemoScope(Emitter &e) : emitter(e), mark(e.memo_log.size()) {}
+    ~MemoScope() {
+        while (emitter.memo_log.size() > mark) {
+            emitter.memo.erase(emitter.memo_log.back().get());
+            emitter.memo_log.pop_back();
+        }
+    }
+    Emitter &emitter;
+    size_t mark;
+};
+
+} // namespace tessera::codegen

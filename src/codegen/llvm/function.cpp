@@ -1,0 +1,183 @@
+#include "codegen/llvm/emitter.h"
+#include "codegen/x86/features.h"
+
+namespace tessera::codegen {
+
+Emitter::Emitter(llvm::Module &module, const Target &target)
+    : context(module.getContext()), module(module), target(target.with_implied_features()),
+      b(context), metadata(context) {
+    if (!target.has_feature(Target::StrictFloat)) {
+        fast_flags.setAllowReassoc();
+        fast_flags.setAllowContract();
+        fast_flags.setNoSignedZeros();
+    }
+    b.setFastMathFlags(fast_flags);
+    alias_root = metadata.createTBAARoot("tessera");
+}
+
+void Emitter::emit_module(const ir::Module &m) {
+    std::vector<llvm::Function *> declared;
+    for (const LoweredFunction &function : m.functions)
+        declared.push_back(declare(function));
+    for (size_t i = 0; i < m.functions.size(); i++) {
+        define(m.functions[i], declared[i]);
+        define_argv(m.functions[i], declared[i]);
+    }
+}
+
+// The C rule for integers narrower than int.
+void Emitter::add_extension(llvm::Function *function, int parameter, Type type) {
+    if (!type.is_scalar() || type.is_handle() || type.is_float() || type.bits() >= 32) return;
+    auto kind = type.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt;
+    if (parameter < 0) {
+        function->addRetAttr(kind);
+    } else {
+        function->addParamAttr(unsigned(parameter), kind);
+    }
+}
+
+llvm::Function *Emitter::declare(const LoweredFunction &f) {
+    std::vector<llvm::Type *> types = {b.getPtrTy()};
+    for (const Argument &a : f.args) {
+        bool scalar = a.kind == ArgumentKind::Scalar;
+        types.push_back(scalar ? register_type(a.type) : b.getPtrTy());
+    }
+    auto *type = llvm::FunctionType::get(b.getInt32Ty(), types, false);
+    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, f.name, module);
+    for (size_t i = 0; i < f.args.size(); i++) {
+        if (f.args[i].kind == ArgumentKind::Scalar) {
+            add_extension(function, int(i) + 1, f.args[i].type);
+        }
+    }
+    return function;
+}
+
+void Emitter::add_target_attributes(llvm::Function *function) {
+    function->addFnAttr("target-cpu", "x86-64");
+    function->addFnAttr("tune-cpu", x86_tuning(target));
+    function->addFnAttr("target-features", x86_feature_string(target));
+    function->addFnAttr("prefer-vector-width", "512");
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+}
+
+void Emitter::begin_function(llvm::Function *function, FunctionState &state) {
+    add_target_attributes(function);
+    state.function = function;
+    state.entry = llvm::BasicBlock::Create(context, "entry", function);
+    state.user_context = function->getArg(0);
+    f = &state;
+    b.SetInsertPoint(llvm::BasicBlock::Create(context, "body", function));
+}
+
+// Returns 0 from where the writing stands; the entry goes on to the body.
+void Emitter::end_function() {
+    if (f->streams_stores) call_runtime("llvm.x86.sse.sfence", b.getVoidTy(), {});
+    b.CreateRet(int32(0));
+    b.SetInsertPoint(f->entry);
+    b.CreateBr(f->entry->getNextNode());
+}
+
+void Emitter::bind_argument(const Argument &argument, Value *value) {
+    if (argument.kind == ArgumentKind::Scalar) {
+        f->variables[argument.name] = value;
+        return;
+    }
+    f->variables[argument.name] = value;
+    Storage s;
+    s.descriptor = value;
+    f->buffers[argument.name] = s;
+}
+
+void Emitter::define(const LoweredFunction &lowered, llvm::Function *function) {
+    FunctionState state;
+    begin_function(function, state);
+    for (size_t i = 0; i < lowered.args.size(); i++) {
+        bind_argument(lowered.args[i], function->getArg(unsigned(i) + 1));
+    }
+    run(lowered.body);
+    end_function();
+    f = nullptr;
+}
+
+void Emitter::define_argv(const LoweredFunction &lowered, llvm::Function *callee) {
+    auto *type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy()}, false);
+    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                            lowered.name + "_argv", module);
+    add_target_attributes(function);
+    b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
+    std::vector<Value *> args;
+    for (size_t i = 0; i <= lowered.args.size(); i++) {
+        Value *slot = b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), i);
+        Value *pointer = b.CreateLoad(b.getPtrTy(), slot);
+        bool scalar = i > 0 && lowered.args[i - 1].kind == ArgumentKind::Scalar;
+        if (scalar) {
+            Type t = lowered.args[i - 1].type;
+            auto *element = b.CreateAlignedLoad(memory_type(t), pointer, llvm::Align(1));
+            pointer = from_memory(element, t);
+        }
+        args.push_back(pointer);
+    }
+    auto *call = b.CreateCall(callee, args);
+    call->setAttributes(callee->getAttributes());
+    b.CreateRet(call);
+}
+
+llvm::BasicBlock *Emitter::new_block(const char *name) {
+    return llvm::BasicBlock::Create(context, name, f->function);
+}
+
+void Emitter::start(llvm::BasicBlock *block) { b.SetInsertPoint(block); }
+
+// In the entry block, so that it exists once, however often the code that uses it runs.
+llvm::AllocaInst *Emitter::stack_slot(llvm::Type *type, uint64_t count, uint64_t alignment) {
+    llvm::IRBuilder<> at_entry(f->entry);
+    auto *slot = at_entry.CreateAlloca(type, count == 1 ? nullptr : at_entry.getInt64(count));
+    if (slot->getAlign().value() < alignment) slot->setAlignment(llvm::Align(alignment));
+    return slot;
+}
+
+// The block that undoes the innermost `depth` cleanups and returns the code; `from` comes to it.
+llvm::BasicBlock *Emitter::unwind_block(size_t depth, Value *code, llvm::BasicBlock *from) {
+    if (depth == 0) {
+        llvm::BasicBlock *block = new_block("return_error");
+        llvm::IRBuilder<>::InsertPointGuard keep(b);
+        start(block);
+        b.CreateRet(code);
+        return block;
+    }
+    Cleanup &cleanup = f->cleanups[depth - 1];
+    if (!cleanup.block) {
+        cleanup.block = new_block("unwind");
+        llvm::IRBuilder<>::InsertPointGuard keep(b);
+        start(cleanup.block);
+        cleanup.code = b.CreatePHI(b.getInt32Ty(), 2);
+        cleanup.emit();
+        llvm::BasicBlock *here = b.GetInsertBlock();
+        llvm::BasicBlock *outer = unwind_block(depth - 1, f->cleanups[depth - 1].code, here);
+        b.CreateBr(outer);
+    }
+    f->cleanups[depth - 1].code->addIncoming(code, from);
+    return f->cleanups[depth - 1].block;
+}
+
+void Emitter::fail(Value *code) {
+    b.CreateBr(unwind_block(f->cleanups.size(), code, b.GetInsertBlock()));
+}
+
+void Emitter::fail_unless_zero(Value *code) {
+    llvm::BasicBlock *failed = new_block("failed"), *ok = new_block("ok");
+    b.CreateCondBr(b.CreateICmpEQ(code, int32(0)), ok, failed,
+                   metadata.createLikelyBranchWeights());
+    start(failed);
+    fail(code);
+    start(ok);
+}
+
+void Emitter::with_cleanup(std::function<void()> undo, const std::function<void()> &body) {
+    f->cleanups.push_back({undo, nullptr, nullptr});
+    body();
+    f->cleanups.pop_back();
+    undo();
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,383 @@
+#include "codegen/llvm/emitter.h"
+#include <numeric>
+
+namespace tessera::codegen {
+namespace {
+
+const int64_t *constant_of(const Expr &e) {
+    const auto *i = e.as<IntImm>();
+    return i ? &i->value : nullptr;
+}
+
+Expr plus(const Expr &a, const Expr &b) {
+    const int64_t *ca = constant_of(a), *cb = constant_of(b);
+    if (ca && cb) return IntImm::make(a.type(), *ca + *cb);
+    if (ca && *ca == 0) return b;
+    return cb && *cb == 0 ? a : Add::make(a, b);
+}
+
+Expr times(const Expr &a, int64_t factor) {
+    if (const int64_t *c = constant_of(a)) return IntImm::make(a.type(), *c * factor);
+    if (factor == 1 || factor == 0) return factor ? a : IntImm::make(a.type(), 0);
+    return Mul::make(a, IntImm::make(a.type(), factor));
+}
+
+// base + step * i, for vectors.
+Expr advance(const Expr &base, const Expr &step, int i) {
+    const auto *by = step.as<Broadcast>();
+    if (i == 0) return base;
+    if (by && by->value.type().is_scalar()) {
+        Expr offset = times(by->value, i);
+        const auto *ramp = base.as<Ramp>();
+        if (ramp && ramp->base.type().is_scalar()) {
+            return Ramp::make(plus(ramp->base, offset), ramp->stride, ramp->lanes);
+        }
+        const auto *same = base.as<Broadcast>();
+        if (same && same->value.type().is_scalar()) {
+            return Broadcast::make(plus(same->value, offset), same->lanes);
+        }
+    }
+    Expr factor = Broadcast::make(IntImm::make(step.type().element_of(), i), step.type().lanes());
+    return Add::make(base, Mul::make(step, factor));
+}
+
+// What is known of the first lane, `offset` further on.
+Alignment moved(const Alignment &a, const int64_t *offset) {
+    if (!offset) return {};
+    if (a.modulus == 0) return {0, a.remainder + *offset};
+    int64_t remainder = (a.remainder + *offset) % a.modulus;
+    return {a.modulus, remainder < 0 ? remainder + a.modulus : remainder};
+}
+
+Alignment group_alignment(const Alignment &a, const Expr &step, int i) {
+    if (i == 0) return a;
+    const auto *by = step.as<Broadcast>();
+    const int64_t *constant = by ? constant_of(by->value) : constant_of(step);
+    if (!constant) return {};
+    int64_t offset = *constant * i;
+    return moved(a, &offset);
+}
+
+Expr part_of(const Expr &predicate, int begin, int lanes) {
+    return predicate.defined() ? Shuffle::make_slice(predicate, begin, 1, lanes) : Expr();
+}
+
+bool is_dense(const Expr &index) {
+    const auto *ramp = index.as<Ramp>();
+    if (!ramp || !ramp->base.type().is_scalar()) return false;
+    const int64_t *stride = constant_of(ramp->stride);
+    return stride && *stride == 1;
+}
+
+} // namespace
+
+const Storage &Emitter::storage(Symbol buffer) {
+    auto found = f->buffers.find(buffer);
+    if (found != f->buffers.end()) return found->second;
+    auto variable = f->variables.find(buffer);
+    if (variable == f->variables.end() || !variable->second->getType()->isPointerTy()) {
+        throw InternalError(str("code generation met the unknown buffer ", buffer));
+    }
+    Storage s;
+    s.descriptor = variable->second;
+    return f->buffers[buffer] = s;
+}
+
+Value *Emitter::base_pointer(Symbol buffer) {
+    const Storage &s = storage(buffer);
+    if (s.base) return s.base;
+    Value *host = b.CreateStructGEP(buffer_struct(), s.descriptor, 2);
+    auto *base = b.CreateLoad(b.getPtrTy(), host);
+    base->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
+    return base;
+}
+
+Value *Emitter::element_pointer(Value *base, Type element, Value *index) {
+    return b.CreateGEP(memory_type(element.element_of()), base, index);
+}
+
+// A constant added to the index is kept apart: it becomes part of the address.
+Value *Emitter::element_pointer(Symbol buffer, Type element, const Expr &index) {
+    const auto *add = index.as<Add>();
+    const int64_t *offset = add ? constant_of(add->b) : nullptr;
+    Value *base = base_pointer(buffer);
+    if (!offset) return element_pointer(base, element, value(index));
+    return element_pointer(element_pointer(base, element, value(add->a)), element, int64(*offset));
+}
+
+llvm::Align Emitter::alignment_of(Symbol buffer, Type element, const Alignment &known) {
+    uint64_t elements = uint64_t(std::gcd(known.modulus, known.remainder));
+    uint64_t bytes = elements == 0 ? 128 : (elements & (0 - elements)) * uint64_t(element.bytes());
+    uint64_t base = std::max<uint64_t>(storage(buffer).alignment, uint64_t(element.bytes()));
+    return llvm::Align(std::min<uint64_t>({bytes, base, 128}));
+}
+
+llvm::MDNode *Emitter::alias_tag(Symbol buffer) {
+    llvm::MDNode *&tag = alias_tags[buffer];
+    if (!tag) {
+        auto *type = metadata.createTBAAScalarTypeNode(str(buffer, '#', buffer.id()), alias_root);
+        tag = metadata.createTBAAStructTagNode(type, type, 0);
+    }
+    return tag;
+}
+
+llvm::MDNode *Emitter::descriptor_tag() { return alias_tag(Symbol::interned("tessera_buffer_t")); }
+
+// Different buffers do not overlap. A buffer made on the way may be a part of another.
+template<typename I> I *Emitter::tagged(I *access, Symbol buffer) {
+    const Storage &s = storage(buffer);
+    bool own = s.base || llvm::isa<llvm::Argument>(s.descriptor);
+    if (own) access->setMetadata(llvm::LLVMContext::MD_tbaa, alias_tag(buffer));
+    return access;
+}
+
+Value *Emitter::from_memory(Value *v, Type t) {
+    if (!t.is_bool()) return v;
+    return b.CreateICmpNE(v, llvm::Constant::getNullValue(v->getType()));
+}
+
+Value *Emitter::to_memory(Value *v, Type t) {
+    return t.is_bool() ? b.CreateZExt(v, memory_type(t)) : v;
+}
+
+// The lanes that are wanted, as a value; null: all of them.
+Value *Emitter::predicate(const Expr &e) {
+    if (!e.defined()) return nullptr;
+    Value *mask = value(e);
+    auto *constant = llvm::dyn_cast<llvm::Constant>(mask);
+    return constant && constant->isAllOnesValue() ? nullptr : mask;
+}
+
+// ---- Loads ----
+
+Value *Emitter::emit(const Load &node) {
+    if (atomic_old && node.buffer == atomic_buffer) return splat(atomic_old, node.type.lanes());
+    const auto *uniform = node.predicate.defined() ? node.predicate.as<Broadcast>() : nullptr;
+    if (uniform && uniform->value.type().is_scalar() && !uniform->value.as<UIntImm>()) {
+        Expr plain =
+            Load::make(node.type, node.buffer, node.index, Expr(), node.alignment, node.streaming);
+        return choose(
+            value(uniform->value), [&] { return value(plain); },
+            [&]() -> Value * { return llvm::Constant::getNullValue(register_type(node.type)); });
+    }
+    return node.type.is_scalar() ? load_scalar(node) : load_vector(node);
+}
+
+Value *Emitter::load_scalar(const Load &node) {
+    auto load = [&]() -> Value * {
+        Value *pointer = element_pointer(node.buffer, node.type, node.index);
+        llvm::Align align = alignment_of(node.buffer, node.type, node.alignment);
+        return load_chunk(node, pointer, align, 1, nullptr);
+    };
+    Value *wanted = predicate(node.predicate);
+    if (!wanted) return load();
+    return choose(wanted, load, [&]() -> Value * {
+        return llvm::Constant::getNullValue(register_type(node.type));
+    });
+}
+
+Value *Emitter::load_vector(const Load &node) {
+    if (const auto *same = node.index.as<Broadcast>(); same && !node.predicate.defined()) {
+        Type part = node.type.with_lanes(same->value.type().lanes());
+        Expr once =
+            Load::make(part, node.buffer, same->value, Expr(), node.alignment, node.streaming);
+        return repeat(value(once), same->lanes);
+    }
+    const auto *ramp = node.index.as<Ramp>();
+    if (ramp && ramp->base.type().is_vector()) return load_groups(node, *ramp);
+    Value *mask = predicate(node.predicate);
+    if (is_dense(node.index)) return load_dense(node, ramp->base, node.type.lanes(), mask);
+    const int64_t *stride = ramp ? constant_of(ramp->stride) : nullptr;
+    if (stride && !mask && std::abs(*stride) <= 4 && *stride != 0) {
+        return load_strided(node, *ramp, *stride);
+    }
+    Value *index = value(node.index);
+    if (mask || (prefers_gather(node.type) && !ramp)) return gather(node, index, mask);
+    return load_each(node, index);
+}
+
+// A ramp of vectors: one load for each.
+Value *Emitter::load_groups(const Load &node, const Ramp &index) {
+    int lanes = index.base.type().lanes();
+    std::vector<Value *> parts;
+    for (int i = 0; i < index.lanes; i++) {
+        Expr part = Load::make(node.type.with_lanes(lanes), node.buffer,
+                               advance(index.base, index.stride, i),
+                               part_of(node.predicate, i * lanes, lanes),
+                               group_alignment(node.alignment, index.stride, i), node.streaming);
+        parts.push_back(value(part));
+    }
+    return concat(parts);
+}
+
+Value *Emitter::load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes,
+                           Value *mask) {
+    Type t = node.type.with_lanes(lanes);
+    llvm::Type *type = memory_type(t);
+    if (mask) {
+        auto *zero = llvm::Constant::getNullValue(type);
+        return from_memory(
+            tagged(b.CreateMaskedLoad(type, pointer, align, mask, zero), node.buffer), t);
+    }
+    auto *load = tagged(b.CreateAlignedLoad(type, pointer, align), node.buffer);
+    if (node.streaming && align.value() >= uint64_t(t.bytes() * lanes)) {
+        load->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                          llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
+    }
+    return from_memory(load, t);
+}
+
+Value *Emitter::load_dense(const Load &node, const Expr &first, int lanes, Value *mask) {
+    Value *pointer = element_pointer(node.buffer, node.type, first);
+    return load_chunk(node, pointer, alignment_of(node.buffer, node.type, node.alignment), lanes,
+                      mask);
+}
+
+// Dense loads that cover the elements from first to last and none beyond, then a shuffle.
+Value *Emitter::load_strided(const Load &node, const Ramp &ramp, int64_t stride) {
+    int lanes = ramp.lanes, step = int(std::abs(stride));
+    int span = step * (lanes - 1) + 1;
+    Value *pointer = element_pointer(node.buffer, node.type, ramp.base);
+    llvm::Align align = alignment_of(node.buffer, node.type, node.alignment);
+    if (stride < 0) {
+        pointer = element_pointer(pointer, node.type, int64(-int64_t(span - 1)));
+        align = llvm::Align(uint64_t(node.type.bytes()));
+    }
+    Value *result = nullptr;
+    int done = 0; // lanes of the result so far
+    for (int begin = 0; done < lanes; begin += lanes) {
+        int at = std::max(0, std::min(begin, span - lanes)); // the last one steps back
+        Value *from = element_pointer(pointer, node.type, int64(at));
+        int size = std::min(lanes, span);
+        Value *chunk =
+            load_chunk(node, from, llvm::commonAlignment(align, uint64_t(at * node.type.bytes())),
+                       size, nullptr);
+        std::vector<int> indices(static_cast<size_t>(done));
+        std::iota(indices.begin(), indices.end(), 0);
+        int before = done;
+        while (done < lanes && done * step < at + size)
+            indices.push_back(before + done++ * step - at);
+        result = result ? shuffle(result, chunk, indices) : shuffle(chunk, nullptr, indices);
+    }
+    return stride < 0 ? reverse(result) : result;
+}
+
+Value *Emitter::load_each(const Load &node, Value *index) {
+    Value *base = base_pointer(node.buffer);
+    Type element = node.type.element_of();
+    llvm::Align align(uint64_t(element.bytes()));
+    Value *result = llvm::PoisonValue::get(memory_type(node.type));
+    for (int i = 0; i < node.type.lanes(); i++) {
+        Value *pointer = element_pointer(base, element, b.CreateExtractElement(index, uint64_t(i)));
+        auto *load = tagged(b.CreateAlignedLoad(memory_type(element), pointer, align), node.buffer);
+        result = b.CreateInsertElement(result, load, uint64_t(i));
+    }
+    return from_memory(result, node.type);
+}
+
+Value *Emitter::gather(const Load &node, Value *index, Value *mask) {
+    Value *pointers = element_pointer(base_pointer(node.buffer), node.type, index);
+    llvm::Type *type = memory_type(node.type);
+    llvm::Align align(uint64_t(node.type.bytes()));
+    if (!mask) mask = int_constant(Bool(node.type.lanes()), 1);
+    auto *zero = llvm::Constant::getNullValue(type);
+    auto *call = b.CreateMaskedGather(type, pointers, align, mask, zero);
+    return from_memory(tagged(call, node.buffer), node.type);
+}
+
+// ---- Stores ----
+
+void Emitter::emit(const Store &node) {
+    MemoScope forget(*this);
+    if (in_atomic && atomic_store(node)) return;
+    const auto *uniform = node.predicate.defined() ? node.predicate.as<Broadcast>() : nullptr;
+    if (uniform && uniform->value.type().is_scalar() && !uniform->value.as<UIntImm>()) {
+        Stmt plain = Store::make(node.buffer, node.value, node.index, Expr(), node.alignment,
+                                 node.streaming);
+        branch(
+            value(uniform->value), [&] { run(plain); }, nullptr);
+        return;
+    }
+    store_value(node, value(node.value));
+}
+
+void Emitter::store_value(const Store &node, Value *v) {
+    const auto *ramp = node.index.as<Ramp>();
+    if (ramp && ramp->base.type().is_vector()) return store_groups(node, *ramp, v);
+    Value *mask = predicate(node.predicate);
+    if (node.index.type().is_scalar()) {
+        auto store = [&] { store_dense(node, node.index, v, nullptr); };
+        return mask ? branch(mask, store, nullptr) : store();
+    }
+    if (is_dense(node.index)) return store_dense(node, ramp->base, v, mask);
+    store_each(node, value(node.index), v, mask);
+}
+
+void Emitter::store_groups(const Store &node, const Ramp &index, Value *v) {
+    int lanes = index.base.type().lanes();
+    for (int i = 0; i < index.lanes; i++) {
+        Stmt part = Store::make(node.buffer, Shuffle::make_slice(node.value, i * lanes, 1, lanes),
+                                advance(index.base, index.stride, i),
+                                part_of(node.predicate, i * lanes, lanes),
+                                group_alignment(node.alignment, index.stride, i), node.streaming);
+        store_value(*part.as<Store>(), slice(v, i * lanes, 1, lanes));
+    }
+}
+
+void Emitter::store_dense(const Store &node, const Expr &first, Value *v, Value *mask) {
+    Type t = node.value.type().element_of();
+    Value *pointer = element_pointer(node.buffer, t, first);
+    store_chunk(node, pointer, alignment_of(node.buffer, t, node.alignment), v, mask);
+}
+
+void Emitter::store_chunk(const Store &node, Value *pointer, llvm::Align align, Value *v,
+                          Value *mask) {
+    v = to_memory(v, node.value.type());
+    if (mask) {
+        tagged(b.CreateMaskedStore(v, pointer, align, mask), node.buffer);
+    } else if (node.streaming) {
+        store_streaming(node, pointer, align, v);
+    } else {
+        tagged(b.CreateAlignedStore(v, pointer, align), node.buffer);
+    }
+}
+
+// The machine streams whole aligned vectors only: where that is not known it is asked for.
+void Emitter::store_streaming(const Store &node, Value *pointer, llvm::Align align, Value *v) {
+    uint64_t bytes = module.getDataLayout().getTypeStoreSize(v->getType());
+    uint64_t native = uint64_t(target.natural_vector_size(1, true));
+    uint64_t wanted = std::min(llvm::PowerOf2Ceil(bytes), native);
+    auto stream = [&] {
+        auto *store = tagged(b.CreateAlignedStore(v, pointer, llvm::Align(wanted)), node.buffer);
+        store->setMetadata(
+            llvm::LLVMContext::MD_nontemporal,
+            llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
+        f->streams_stores = true;
+    };
+    auto plain = [&] { tagged(b.CreateAlignedStore(v, pointer, align), node.buffer); };
+    if (align.value() >= wanted) return stream();
+    if (bytes < 16) return plain();
+    Value *low = b.CreateAnd(b.CreatePtrToInt(pointer, b.getInt64Ty()), int64(int64_t(wanted - 1)));
+    branch(b.CreateICmpEQ(low, int64(0)), stream, plain);
+}
+
+// In the order of the lanes: of several at one place the last one stays.
+void Emitter::store_each(const Store &node, Value *index, Value *v, Value *mask) {
+    Type t = node.value.type();
+    v = to_memory(v, t);
+    Value *base = base_pointer(node.buffer);
+    llvm::Type *element = memory_type(t.element_of());
+    llvm::Align align(uint64_t(t.bytes()));
+    if (mask) {
+        Value *pointers = b.CreateGEP(element, base, index);
+        tagged(b.CreateMaskedScatter(v, pointers, align, mask), node.buffer);
+        return;
+    }
+    for (int i = 0; i < t.lanes(); i++) {
+        Value *pointer = b.CreateGEP(element, base, b.CreateExtractElement(index, uint64_t(i)));
+        tagged(b.CreateAlignedStore(b.CreateExtractElement(v, uint64_t(i)), pointer, align),
+               node.buffer);
+    }
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,157 @@
+#include "codegen/llvm/emitter.h"
+#include "ir/visitor.h"
+#include <set>
+
+namespace tessera::codegen {
+
+// What a body that runs elsewhere needs of the scope around it.
+struct Emitter::Closure {
+    std::vector<Symbol> variables, buffers;
+    // Values that are no constants, in a struct.
+    std::vector<Value *> captured;
+    llvm::StructType *type = nullptr;
+    Value *pointer = nullptr;
+    // The scope as it was.
+    std::unordered_map<Symbol, Value *> known_variables;
+    std::unordered_map<Symbol, Storage> known_buffers;
+};
+
+namespace {
+
+std::set<Symbol> symbols_used(const Stmt &body) {
+    std::set<Symbol> used;
+    for_each_node(body, [&](const Variable &v) { used.insert(v.name); });
+    for_each_node(body, [&](const BufferProperty &p) { used.insert(p.buffer); });
+    for_each_node(body, [&](const Load &load) { used.insert(load.buffer); });
+    for_each_node(body, [&](const Store &store) { used.insert(store.buffer); });
+    for_each_node(body, [&](const Atomic &atomic) { used.insert(atomic.mutexes); });
+    return used;
+}
+
+} // namespace
+
+Emitter::Closure Emitter::capture(const Stmt &body) {
+    Closure closure;
+    std::set<Value *> seen;
+    auto need = [&](Value *v) {
+        if (v && !llvm::isa<llvm::Constant>(v) && seen.insert(v).second) {
+            closure.captured.push_back(v);
+        }
+    };
+    for (Symbol s : symbols_used(body)) {
+        if (auto v = f->variables.find(s); v != f->variables.end()) {
+            closure.known_variables.insert(*v);
+            need(v->second);
+        }
+        if (auto v = f->buffers.find(s); v != f->buffers.end()) {
+            closure.known_buffers.insert(*v);
+            need(v->second.base);
+            need(v->second.descriptor);
+        }
+    }
+    std::vector<llvm::Type *> types;
+    for (Value *v : closure.captured)
+        types.push_back(v->getType());
+    closure.type = llvm::StructType::get(context, types);
+    closure.pointer = stack_slot(closure.type, 1, 16);
+    for (size_t i = 0; i < types.size(); i++) {
+        b.CreateStore(closure.captured[i],
+                      b.CreateStructGEP(closure.type, closure.pointer, unsigned(i)));
+    }
+    return closure;
+}
+
+// Gives the body's symbols their values again, from the struct.
+void Emitter::restore(const Closure &closure, Value *pointer) {
+    std::unordered_map<Value *, Value *> here;
+    for (size_t i = 0; i < closure.captured.size(); i++) {
+        Value *v = closure.captured[i];
+        Value *member = b.CreateStructGEP(closure.type, pointer, unsigned(i));
+        here[v] = b.CreateLoad(v->getType(), member);
+    }
+    auto value_here = [&](Value *v) {
+        auto found = here.find(v);
+        return found == here.end() ? v : found->second;
+    };
+    for (auto [name, v] : closure.known_variables)
+        f->variables[name] = value_here(v);
+    for (auto [name, s] : closure.known_buffers) {
+        f->buffers[name] = {value_here(s.base), value_here(s.descriptor), s.alignment};
+    }
+}
+
+// `function(user_context, index, ..., closure, ...)`: the body with `index` bound.
+llvm::Function *Emitter::outline(const Closure &closure, const Stmt &body, Symbol index,
+                                 llvm::FunctionType *type, const char *name) {
+    auto *function = llvm::Function::Create(
+        type, llvm::Function::InternalLinkage,
+        str(f->function->getName().str(), ".", name, closure_count++), module);
+    llvm::IRBuilder<>::InsertPointGuard keep(b);
+    FreshMemo memo_of_its_own(*this);
+    FunctionState *outer = f;
+    FunctionState state;
+    begin_function(function, state);
+    bool task = type->getNumParams() == 5;
+    if (task) state.task_parent = function->getArg(4);
+    restore(closure, function->getArg(task ? 3 : 2));
+    if (index.defined()) f->variables[index] = function->getArg(1);
+    run(body);
+    end_function();
+    f = outer;
+    return function;
+}
+
+void Emitter::parallel_loop(const For &loop) {
+    Value *min, *extent;
+    {
+        MemoScope forget(*this);
+        min = b.CreateTrunc(value(loop.min), b.getInt32Ty());
+        extent = b.CreateTrunc(value(loop.extent), b.getInt32Ty());
+    }
+    auto *ptr = b.getPtrTy();
+    auto *type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt32Ty(), ptr}, false);
+    Closure closure = capture(loop.body);
+    llvm::Function *body = outline(closure, loop.body, loop.name, type, "par_for");
+    fail_unless_zero(call_runtime("tessera_do_par_for", b.getInt32Ty(),
+                                  {f->user_context, body, min, extent, closure.pointer}));
+}
+
+// Each statement is a task of one iteration.
+void Emitter::emit(const Fork &node) {
+    auto *ptr = b.getPtrTy();
+    auto *i32 = b.getInt32Ty();
+    auto *type = llvm::FunctionType::get(i32, {ptr, i32, i32, ptr, ptr}, false);
+    // tessera_parallel_task_t
+    auto *task_type =
+        llvm::StructType::get(context, {ptr, ptr, ptr, ptr, i32, i32, i32, i32, b.getInt8Ty()});
+    auto *tasks = stack_slot(llvm::ArrayType::get(task_type, node.stmts.size()), 1, 16);
+    auto *none = llvm::ConstantPointerNull::get(ptr);
+    for (size_t i = 0; i < node.stmts.size(); i++) {
+        Closure closure = capture(node.stmts[i]);
+        llvm::Function *body = outline(closure, node.stmts[i], Symbol(), type, "task");
+        Value *members[] = {body,     closure.pointer, string_constant(body->getName().str()),
+                            none,     int32(0),        int32(0),
+                            int32(1), int32(1),        b.getInt8(1)};
+        Value *task = b.CreateConstGEP1_64(task_type, tasks, i);
+        for (unsigned member = 0; member < std::size(members); member++) {
+            b.CreateStore(members[member], b.CreateStructGEP(task_type, task, member));
+        }
+    }
+    Value *parent = f->task_parent ? f->task_parent : none;
+    fail_unless_zero(
+        call_runtime("tessera_do_parallel_tasks", b.getInt32Ty(),
+                     {f->user_context, int32(int64_t(node.stmts.size())), tasks, parent}));
+}
+
+void Emitter::emit(const Acquire &node) {
+    {
+        MemoScope forget(*this);
+        Value *semaphore = value(node.semaphore);
+        Value *count = cast(value(node.count), node.count.type(), Int(32));
+        fail_unless_zero(call_runtime("tessera_semaphore_acquire", b.getInt32Ty(),
+                                      {f->user_context, semaphore, count}));
+    }
+    run(node.body);
+}
+
+} // namespace tessera::codegen

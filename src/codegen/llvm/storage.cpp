@@ -1,0 +1,242 @@
+#include "codegen/llvm/emitter.h"
+#include <optional>
+
+namespace tessera::codegen {
+namespace {
+
+constexpr uint64_t most_on_stack = 256 << 10; // where the user asks for the stack
+constexpr uint64_t most_on_stack_by_default = 16 << 10;
+
+std::optional<uint64_t> constant_bytes(const Allocate &node) {
+    uint64_t elements = 1;
+    for (const Expr &e : node.extents) {
+        const auto *extent = e.as<IntImm>();
+        if (!extent || extent->value < 0) return {};
+        if (__builtin_mul_overflow(elements, uint64_t(extent->value), &elements)) return {};
+    }
+    uint64_t bytes;
+    if (__builtin_mul_overflow(elements + uint64_t(node.padding), uint64_t(node.type.bytes()),
+                               &bytes)) {
+        return {};
+    }
+    return bytes;
+}
+
+bool belongs_on_stack(MemoryType memory, uint64_t bytes) {
+    if (memory == MemoryType::Stack || memory == MemoryType::Register) {
+        return bytes <= most_on_stack;
+    }
+    return memory == MemoryType::Auto && bytes <= most_on_stack_by_default;
+}
+
+} // namespace
+
+void Emitter::emit(const Allocate &node) {
+    std::optional<uint64_t> bytes = constant_bytes(node);
+    if (bytes && belongs_on_stack(node.memory, *bytes)) {
+        allocate_on_stack(node, *bytes);
+    } else {
+        allocate_on_heap(node);
+    }
+    f->buffers.erase(node.buffer);
+    f->variables.erase(node.buffer);
+}
+
+void Emitter::allocate_on_stack(const Allocate &node, uint64_t bytes) {
+    auto *element = memory_type(node.type);
+    uint64_t count = std::max<uint64_t>(1, bytes / uint64_t(node.type.bytes()));
+    auto *slot = stack_slot(llvm::ArrayType::get(element, count), 1, bytes < 64 ? 16 : 64);
+    b.CreateLifetimeStart(slot);
+    f->buffers[node.buffer] = {slot, nullptr, slot->getAlign().value()};
+    f->variables[node.buffer] = slot;
+    run(node.body);
+    b.CreateLifetimeEnd(slot);
+}
+
+// The number of elements; the pipeline fails if it is more than can be indexed.
+Value *Emitter::allocation_elements(const Allocate &node) {
+    Value *elements = int64(1), *too_many = b.getFalse();
+    for (const Expr &e : node.extents) {
+        Value *extent = cast(value(e), e.type(), Int(64));
+        Value *product = b.CreateIntrinsic(llvm::Intrinsic::umul_with_overflow, {b.getInt64Ty()},
+                                           {elements, extent});
+        elements = b.CreateExtractValue(product, 0);
+        too_many = b.CreateOr(too_many, b.CreateExtractValue(product, 1));
+    }
+    int64_t limit = target.has_large_buffers() ? (int64_t(1) << 56) : 0x7fffffff;
+    too_many = b.CreateOr(too_many, b.CreateICmpUGT(elements, int64(limit)));
+    if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(too_many);
+        constant && constant->isZero()) {
+        return elements;
+    }
+    branch(
+        too_many,
+        [&] {
+            Value *bytes = b.CreateMul(elements, int64(node.type.bytes()));
+            fail(call_runtime("tessera_error_buffer_allocation_too_large", b.getInt32Ty(),
+                              {f->user_context, string_constant(node.buffer.text()), bytes,
+                               int64(limit * node.type.bytes())}));
+            start(new_block("unreachable"));
+        },
+        nullptr);
+    return elements;
+}
+
+void Emitter::allocate_on_heap(const Allocate &node) {
+    Value *pointer, *bytes;
+    {
+        MemoScope forget(*this);
+        auto allocate = [&]() -> Value * {
+            Value *padded = b.CreateAdd(allocation_elements(node), int64(node.padding));
+            bytes = b.CreateMul(padded, int64(node.type.bytes()));
+            bytes = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, bytes, int64(1));
+            Value *p = call_runtime("tessera_malloc", b.getPtrTy(), {f->user_context, bytes});
+            Value *none = llvm::ConstantPointerNull::get(b.getPtrTy());
+            branch(
+                b.CreateICmpEQ(p, none),
+                [&] {
+                    fail(call_runtime(
+                        "tessera_error_out_of_memory", b.getInt32Ty(),
+                        {f->user_context, string_constant(node.buffer.text()), bytes}));
+                    start(new_block("unreachable"));
+                },
+                nullptr);
+            return p;
+        };
+        auto nothing = [&]() -> Value * { return llvm::ConstantPointerNull::get(b.getPtrTy()); };
+        pointer = node.condition.defined() ? choose(value(node.condition), allocate, nothing)
+                                           : allocate();
+    }
+    f->buffers[node.buffer] = {pointer, nullptr, 128};
+    f->variables[node.buffer] = pointer;
+    with_cleanup(
+        [this, pointer] {
+            call_runtime("tessera_free", b.getVoidTy(), {f->user_context, pointer});
+        },
+        [&] { run(node.body); });
+}
+
+// ---- The C structs ----
+
+llvm::StructType *Emitter::buffer_struct() {
+    auto *type_type =
+        llvm::StructType::get(context, {b.getInt8Ty(), b.getInt8Ty(), b.getInt16Ty()});
+    return llvm::StructType::get(context,
+                                 {b.getInt64Ty(), b.getPtrTy(), b.getPtrTy(), b.getInt64Ty(),
+                                  type_type, b.getInt32Ty(), b.getPtrTy(), b.getPtrTy()});
+}
+
+llvm::StructType *Emitter::dimension_struct() {
+    auto *i32 = b.getInt32Ty();
+    return llvm::StructType::get(context, {i32, i32, i32, i32});
+}
+
+Value *Emitter::descriptor_of(Symbol buffer) {
+    Value *descriptor = storage(buffer).descriptor;
+    if (!descriptor) throw InternalError(str("the buffer ", buffer, " has no tessera_buffer_t"));
+    return descriptor;
+}
+
+// Where the field is, and its type there.
+Value *Emitter::buffer_field(Value *descriptor, BufferField field, Value *dim, llvm::Type *&type) {
+    llvm::StructType *s = buffer_struct();
+    type = b.getInt32Ty();
+    switch (field) {
+    case BufferField::Host:
+        type = b.getPtrTy();
+        return b.CreateStructGEP(s, descriptor, 2);
+    case BufferField::Dimensions:
+        return b.CreateStructGEP(s, descriptor, 5);
+    case BufferField::TypeCode:
+    case BufferField::TypeBits:
+        type = b.getInt8Ty();
+        return b.CreateConstGEP1_64(b.getInt8Ty(), descriptor,
+                                    field == BufferField::TypeCode ? 32 : 33);
+    case BufferField::Min:
+    case BufferField::Extent:
+    case BufferField::Stride:
+        break;
+    }
+    auto *dims = b.CreateLoad(b.getPtrTy(), b.CreateStructGEP(s, descriptor, 6));
+    dims->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
+    unsigned member = field == BufferField::Min ? 0 : field == BufferField::Extent ? 1 : 2;
+    return b.CreateStructGEP(dimension_struct(), b.CreateGEP(dimension_struct(), dims, dim),
+                             member);
+}
+
+Value *Emitter::emit(const BufferProperty &node) {
+    llvm::Type *type;
+    Value *pointer = buffer_field(descriptor_of(node.buffer), node.field, int64(node.dim), type);
+    auto *load = b.CreateLoad(type, pointer);
+    load->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
+    return type->isIntegerTy(8) ? b.CreateZExt(load, b.getInt32Ty()) : load;
+}
+
+Value *Emitter::emit_set_buffer_field(const IntrinsicCall &c) {
+    const auto *field = c.args[1].as<IntImm>();
+    if (c.args.size() != 4 || !field) throw InternalError("set_buffer_field: bad operands");
+    llvm::Type *type;
+    Value *pointer =
+        buffer_field(arg(c, 0), BufferField(field->value), arg_as(c, 2, Int(64)), type);
+    Value *v = arg(c, 3);
+    if (type->isIntegerTy()) v = b.CreateZExtOrTrunc(v, type);
+    auto *store = b.CreateStore(v, pointer);
+    store->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
+    return int32(0);
+}
+
+Value *Emitter::make_struct(const std::vector<Value *> &members, const std::vector<Type> &types) {
+    std::vector<llvm::Type *> member_types;
+    for (Type t : types)
+        member_types.push_back(memory_type(t));
+    auto *type = llvm::StructType::get(context, member_types);
+    auto *slot = stack_slot(type, 1, 16);
+    for (size_t i = 0; i < members.size(); i++) {
+        b.CreateStore(to_memory(members[i], types[i]), b.CreateStructGEP(type, slot, unsigned(i)));
+    }
+    return slot;
+}
+
+Value *Emitter::emit_make_struct(const IntrinsicCall &c) {
+    impure_calls++;
+    std::vector<Value *> members;
+    std::vector<Type> types;
+    for (size_t i = 0; i < c.args.size(); i++) {
+        members.push_back(arg(c, i));
+        types.push_back(c.args[i].type());
+    }
+    return make_struct(members, types);
+}
+
+Value *Emitter::emit_make_buffer(const IntrinsicCall &c) {
+    size_t dimensions = (c.args.size() - 4) / 3;
+    if (c.args.size() < 4 || c.args.size() != 4 + 3 * dimensions) {
+        throw InternalError("make_buffer: bad operands");
+    }
+    impure_calls++;
+    llvm::StructType *s = buffer_struct(), *d = dimension_struct();
+    auto *slot = stack_slot(s, 1, 16);
+    auto *dims = stack_slot(d, std::max<size_t>(1, dimensions), 16);
+    b.CreateMemSet(slot, b.getInt8(0), module.getDataLayout().getTypeAllocSize(s),
+                   llvm::MaybeAlign(16));
+    auto put = [&](Value *v, Value *at) {
+        b.CreateStore(v, at)->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
+    };
+    put(arg_as(c, 0, Handle()), b.CreateStructGEP(s, slot, 2));
+    put(arg_as(c, 1, UInt(8)), b.CreateConstGEP1_64(b.getInt8Ty(), slot, 32));
+    put(arg_as(c, 2, UInt(8)), b.CreateConstGEP1_64(b.getInt8Ty(), slot, 33));
+    put(b.getInt16(1), b.CreateConstGEP1_64(b.getInt8Ty(), slot, 34));
+    put(arg_as(c, 3, Int(32)), b.CreateStructGEP(s, slot, 5));
+    put(dims, b.CreateStructGEP(s, slot, 6));
+    for (size_t i = 0; i < dimensions; i++) {
+        Value *dim = b.CreateConstGEP1_64(d, dims, i);
+        for (size_t member = 0; member < 3; member++) {
+            put(arg_as(c, 4 + 3 * i + member, Int(32)),
+                b.CreateStructGEP(d, dim, unsigned(member)));
+        }
+        put(int32(0), b.CreateStructGEP(d, dim, 3));
+    }
+    return slot;
+}
+
+} // namespace tessera::codegen

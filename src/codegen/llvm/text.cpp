@@ -1,0 +1,104 @@
+#include "codegen/llvm/emitter.h"
+
+namespace tessera::codegen {
+namespace {
+
+// Room for the text of one value: a double may have 309 digits before the point.
+uint64_t longest_text(const Expr &e) {
+    if (const auto *s = e.as<StringImm>()) return s->value.size();
+    return e.type().is_handle() ? 1024 : uint64_t(e.type().lanes()) * 336;
+}
+
+bool is_text(const Expr &e) {
+    const auto *call = e.as<IntrinsicCall>();
+    return e.as<StringImm>() || (call && call->op == Intrinsic::stringify);
+}
+
+} // namespace
+
+Value *Emitter::string_constant(const std::string &text) {
+    Value *&known = strings[text];
+    if (!known) known = b.CreateGlobalString(text, "text", 0, &module);
+    return known;
+}
+
+Value *Emitter::call_runtime(const char *name, llvm::Type *result,
+                             const std::vector<Value *> &args) {
+    std::vector<llvm::Type *> types;
+    for (Value *v : args)
+        types.push_back(v->getType());
+    auto callee = module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
+    auto *function = llvm::dyn_cast<llvm::Function>(callee.getCallee());
+    if (function) function->addFnAttr(llvm::Attribute::NoUnwind);
+    return b.CreateCall(callee, args);
+}
+
+llvm::FunctionCallee Emitter::extern_function(const std::string &name, Type result,
+                                              const std::vector<Type> &args, bool pure) {
+    std::vector<llvm::Type *> types;
+    bool reads_memory = false;
+    for (Type t : args) {
+        types.push_back(register_type(t));
+        reads_memory |= t.is_handle();
+    }
+    auto *type = llvm::FunctionType::get(register_type(result), types, false);
+    bool is_new = !module.getFunction(name);
+    llvm::FunctionCallee callee = module.getOrInsertFunction(name, type);
+    auto *function = llvm::dyn_cast<llvm::Function>(callee.getCallee());
+    if (!is_new || !function) return callee;
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    add_extension(function, -1, result);
+    for (size_t i = 0; i < args.size(); i++)
+        add_extension(function, int(i), args[i]);
+    if (pure) {
+        function->setMemoryEffects(reads_memory ? llvm::MemoryEffects::readOnly()
+                                                : llvm::MemoryEffects::none());
+        function->addFnAttr(llvm::Attribute::WillReturn);
+    }
+    return callee;
+}
+
+// Writes the text of a value at `at`; gives where it ends.
+Value *Emitter::append_text(Value *at, Value *end, Value *v, Type t, bool text) {
+    auto *ptr = b.getPtrTy();
+    if (t.is_handle()) {
+        const char *name = text ? "tessera_string_to_string" : "tessera_pointer_to_string";
+        return call_runtime(name, ptr, {at, end, v});
+    }
+    if (t.is_any_float()) {
+        Value *wide = cast(v, t, Float(64));
+        return call_runtime("tessera_double_to_string", ptr,
+                            {at, end, wide, int32(t.bits() == 64)});
+    }
+    const char *name = t.is_int() ? "tessera_int64_to_string" : "tessera_uint64_to_string";
+    Value *wide = cast(v, t, t.with_bits(64));
+    return call_runtime(name, ptr, {at, end, wide, int32(1)});
+}
+
+Value *Emitter::stringify(const std::vector<Expr> &parts) {
+    impure_calls++;
+    uint64_t size = 1;
+    for (const Expr &e : parts)
+        size += longest_text(e);
+    auto *buffer = stack_slot(b.getInt8Ty(), size, 1);
+    Value *end = b.CreateConstGEP1_64(b.getInt8Ty(), buffer, size);
+    b.CreateStore(b.getInt8(0), buffer);
+    Value *at = buffer;
+    for (const Expr &e : parts) {
+        Value *v = value(e);
+        int lanes = e.type().lanes();
+        auto literal = [&](const char *s) {
+            at = append_text(at, end, string_constant(s), Handle(), true);
+        };
+        if (lanes > 1) literal("<");
+        for (int i = 0; i < lanes; i++) {
+            if (i > 0) literal(", ");
+            Value *lane = lanes > 1 ? slice(v, i, 1, 1) : v;
+            at = append_text(at, end, lane, e.type().element_of(), is_text(e));
+        }
+        if (lanes > 1) literal(">");
+    }
+    return buffer;
+}
+
+} // namespace tessera::codegen

@@ -1,0 +1,77 @@
+#include "codegen/x86/features.h"
+
+namespace tessera::codegen {
+namespace {
+
+struct Row {
+    Target::Feature feature;
+    const char *llvm_features;
+};
+
+// In the order of growing machines. AVX512_KNL's own instructions (ER, PF) are no longer in LLVM.
+constexpr Row rows[] = {
+    {Target::SSE41, "+ssse3,+sse4.1"},
+    {Target::AVX, "+sse4.2,+popcnt,+avx"},
+    {Target::F16C, "+f16c"},
+    {Target::FMA, "+fma"},
+    {Target::FMA4, "+fma4"},
+    {Target::AVX2, "+avx2,+bmi,+bmi2,+lzcnt,+movbe"},
+    {Target::AVXVNNI, "+avxvnni"},
+    {Target::AVX512, "+avx512f,+avx512cd"},
+    {Target::AVX512_Skylake, "+avx512vl,+avx512bw,+avx512dq"},
+    {Target::AVX512_Cannonlake, "+avx512ifma,+avx512vbmi"},
+    {Target::AVX512_VNNI, "+avx512vnni"},
+    {Target::AVX512_Zen4, "+avx512bf16,+avx512vbmi2,+avx512bitalg,+avx512vpopcntdq"},
+    {Target::AVX512_Zen5, "+avx512vp2intersect"},
+    {Target::AVX512_SapphireRapids, "+avx512fp16,+amx-int8,+amx-bf16,+amx-tile"},
+    {Target::AVX10_1, "+avx10.1"},
+};
+
+} // namespace
+
+std::string x86_feature_string(const Target &target) {
+    std::string all = "+sse2";
+    for (const Row &row : rows) {
+        if (target.has_feature(row.feature)) all += std::string(",") + row.llvm_features;
+    }
+    return all;
+}
+
+std::string x86_tuning(const Target &target) {
+    switch (target.processor_tune) {
+    case Target::K8:
+        return "k8";
+    case Target::K8_SSE3:
+        return "k8-sse3";
+    case Target::AMDFam10:
+        return "amdfam10";
+    case Target::BtVer1:
+        return "btver1";
+    case Target::BtVer2:
+        return "btver2";
+    case Target::BdVer1:
+        return "bdver1";
+    case Target::BdVer2:
+        return "bdver2";
+    case Target::BdVer3:
+        return "bdver3";
+    case Target::BdVer4:
+        return "bdver4";
+    case Target::ZnVer1:
+        return "znver1";
+    case Target::ZnVer2:
+        return "znver2";
+    case Target::ZnVer3:
+        return "znver3";
+    case Target::ZnVer4:
+        return "znver4";
+    case Target::ZnVer5:
+        return "znver5";
+    case Target::ProcessorGeneric:
+        break;
+    }
+    if (target.has_feature(Target::AVX512_SapphireRapids)) return "sapphirerapids";
+    return target.has_feature(Target::AVX512_Skylake) ? "icelake-server" : "x86-64";
+}
+
+} // namespace tessera::codegen
