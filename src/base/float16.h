@@ -4,17 +4,28 @@
 
 namespace tessera {
 
-// IEEE 754 binary16. Arithmetic is done in float and rounded to nearest even.
+// IEEE 754 binary16. Arithmetic is done in float and rounded to nearest even; with a float, an
+// integer or a double as the other operand the result is that of the language for floats.
 class float16_t {
 public:
     float16_t() = default;
     explicit float16_t(float value);
-    explicit float16_t(double value) : float16_t(float(value)) {}
+    explicit float16_t(double value);
     explicit float16_t(int value) : float16_t(float(value)) {}
     static float16_t from_bits(uint16_t bits);
 
     operator float() const;
     uint16_t to_bits() const { return data; }
+
+    friend float16_t operator+(float16_t a, float16_t b) { return float16_t(float(a) + float(b)); }
+    friend float16_t operator-(float16_t a, float16_t b) { return float16_t(float(a) - float(b)); }
+    friend float16_t operator*(float16_t a, float16_t b) { return float16_t(float(a) * float(b)); }
+    friend float16_t operator/(float16_t a, float16_t b) { return float16_t(float(a) / float(b)); }
+    friend float16_t operator-(float16_t a) { return from_bits(uint16_t(a.data ^ 0x8000)); }
+    float16_t &operator+=(float16_t b) { return *this = *this + b; }
+    float16_t &operator-=(float16_t b) { return *this = *this - b; }
+    float16_t &operator*=(float16_t b) { return *this = *this * b; }
+    float16_t &operator/=(float16_t b) { return *this = *this / b; }
 
 private:
     uint16_t data = 0;
@@ -25,12 +36,30 @@ class bfloat16_t {
 public:
     bfloat16_t() = default;
     explicit bfloat16_t(float value);
-    explicit bfloat16_t(double value) : bfloat16_t(float(value)) {}
+    explicit bfloat16_t(double value);
     explicit bfloat16_t(int value) : bfloat16_t(float(value)) {}
     static bfloat16_t from_bits(uint16_t bits);
 
     operator float() const;
     uint16_t to_bits() const { return data; }
+
+    friend bfloat16_t operator+(bfloat16_t a, bfloat16_t b) {
+        return bfloat16_t(float(a) + float(b));
+    }
+    friend bfloat16_t operator-(bfloat16_t a, bfloat16_t b) {
+        return bfloat16_t(float(a) - float(b));
+    }
+    friend bfloat16_t operator*(bfloat16_t a, bfloat16_t b) {
+        return bfloat16_t(float(a) * float(b));
+    }
+    friend bfloat16_t operator/(bfloat16_t a, bfloat16_t b) {
+        return bfloat16_t(float(a) / float(b));
+    }
+    friend bfloat16_t operator-(bfloat16_t a) { return from_bits(uint16_t(a.data ^ 0x8000)); }
+    bfloat16_t &operator+=(bfloat16_t b) { return *this = *this + b; }
+    bfloat16_t &operator-=(bfloat16_t b) { return *this = *this - b; }
+    bfloat16_t &operator*=(bfloat16_t b) { return *this = *this * b; }
+    bfloat16_t &operator/=(bfloat16_t b) { return *this = *this / b; }
 
 private:
     uint16_t data = 0;
