@@ -1,0 +1,34 @@
+// A 3x3 box blur, the smallest pipeline in which a schedule matters.
+#pragma once
+
+#include <tessera.h>
+
+namespace tessera::apps {
+
+struct Blur {
+    ImageParam input{UInt(16), 2, "input"};   // at most 14 bits, so that three of them add up
+    Func blur_x{"blur_x"}, output{"blur"};
+    Var x{"x"}, y{"y"};
+
+    Blur() {
+        blur_x(x, y) = (input(x, y) + input(x + 1, y) + input(x + 2, y)) / 3;
+        output(x, y) = (blur_x(x, y) + blur_x(x, y + 1) + blur_x(x, y + 2)) / 3;
+    }
+
+    void schedule(const Target &target) {
+        const int vector = target.natural_vector_size<uint16_t>();
+        Var xi("xi"), yi("yi"), strip("strip");
+        output
+            .tile(x, y, xi, yi, vector, 8)   // small enough for blur_x to stay in registers
+            .vectorize(xi)
+            .unroll(yi)
+            .split(y, strip, y, 16, TailStrategy::GuardWithIf)
+            .parallel(strip);   // 128 rows a task: few tasks, and the rows shared are still few
+        blur_x
+            .compute_at(output, x)   // ten rows for eight: recomputing two beats storing them
+            .vectorize(x)
+            .unroll(y);
+    }
+};
+
+}  // namespace tessera::apps

@@ -1,0 +1,46 @@
+#include "camera_pipe/mosaic.h"
+#include "camera_pipe/pipeline.h"
+#include "camera_pipe/reference.h"
+#include "common/compare.h"
+#include "common/options.h"
+#include "common/picture.h"
+#include "common/run.h"
+
+using namespace tessera;
+using namespace tessera::apps;
+
+namespace {
+
+// A picture of one channel holds raw values in its upper ten bits; of a colour picture, what the
+// sensor would have seen.
+Image<uint16_t> load_raw(const Options &options, const Camera &camera) {
+    Image<float> picture = load_picture<float>(options);
+    if (picture.channels() >= 3) return mosaic(picture, camera);
+    Image<uint16_t> raw(picture.width() & ~1, picture.height() & ~1);
+    for_each_pixel(raw.width(), raw.height(), [&](int x, int y) {
+        raw(x, y) = uint16_t(picture(x, y) * 65535.0f) >> 6;
+    });
+    return raw;
+}
+
+void run(const Options &options) {
+    Camera camera;
+    Image<uint16_t> raw = load_raw(options, camera);
+    Image<uint8_t> result(raw.width() - 2 * Camera::border_x, raw.height() - 2 * Camera::border_y,
+                          3);
+    CameraPipe pipe;
+    pipe.schedule(get_jit_target_from_environment());
+    pipe.input.set(as_buffer(raw, 2));
+    pipe.set(camera);
+    run_timed(pipe.output, as_buffer(result, 3), options);
+    // The tables are computed in floats: one step of the curve or of the matrix either way.
+    if (options.check) check_close(result, camera_pipe_reference(raw, camera), {4, 0});
+    save_picture(result, options);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    return run_app({.name = "camera_pipe", .description = "From a sensor's raw values to a picture"},
+                   argc, argv, run);
+}

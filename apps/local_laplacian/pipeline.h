@@ -1,0 +1,135 @@
+// The local Laplacian filter in its fast form (Paris, Hasinoff, Kautz 2011; Aubry et al. 2014):
+// the picture is remapped once for each of a few levels of brightness, each remapped picture is
+// taken apart into a pyramid, and each detail of the result is read from the two pyramids whose
+// level is nearest to the brightness at its place.
+#pragma once
+
+#include <tessera.h>
+
+#include <string>
+#include <vector>
+
+namespace tessera::apps {
+
+struct LocalLaplacian {
+    ImageParam input{UInt(16), 3, "input"};
+    Param<int> levels{"levels", 8};      // of brightness
+    Param<float> alpha{"alpha", 1.0f / 7};   // gain of detail
+    Param<float> beta{"beta", 1.0f};     // gain of large edges
+    Func remap{"remap"}, gray{"gray"}, output{"local_laplacian"};
+    std::vector<Func> remapped, original, blended, collapsed;   // one for each level of a pyramid
+    Var x{"x"}, y{"y"}, c{"c"}, k{"k"}, i{"i"};
+
+    explicit LocalLaplacian(int pyramid_levels = 8) {
+        Func in = BoundaryConditions::repeat_edge(input);
+        Func floating("floating");
+        floating(x, y, c) = in(x, y, c) / 65535.0f;
+        gray(x, y) = 0.299f * floating(x, y, 0) + 0.587f * floating(x, y, 1) +
+                     0.114f * floating(x, y, 2);
+
+        // The detail added, as a table over 256 steps between two levels.
+        Expr detail = i / 256.0f;
+        remap(i) = alpha * detail * exp(-detail * detail / 2.0f);
+
+        Expr steps = (levels - 1) * 256;
+        Expr level = k * (1.0f / (levels - 1));
+        Expr index = clamp(cast<int>(gray(x, y) * cast<float>(steps)), 0, steps);
+        Func finest = named("remapped", 0);
+        finest(x, y, k) = beta * (gray(x, y) - level) + level + remap(index - 256 * k);
+        remapped = pyramid(finest, "remapped", pyramid_levels);
+        original = pyramid(gray, "original", pyramid_levels);
+
+        blended.resize(size_t(pyramid_levels));
+        collapsed.resize(size_t(pyramid_levels));
+        for (int j = pyramid_levels - 1; j >= 0; j--) blend_and_collapse(j);
+
+        const float small = 0.01f;
+        Expr gain = collapsed[0](x, y) / (gray(x, y) + small);
+        output(x, y, c) = cast<uint16_t>(
+            clamp(gain * (floating(x, y, c) + small), 0.0f, 1.0f) * 65535.0f);
+    }
+
+    void schedule(const Target &target) {
+        const int vector = target.natural_vector_size<float>();
+        const size_t fine = 5;   // levels large enough for vectors and threads
+        remap.compute_root();    // a table: exp would cost more than the load
+        output
+            .bound(c, 0, 3)
+            .reorder(c, x, y)    // the colours share the gain
+            .unroll(c)
+            .vectorize(x, vector)
+            .parallel(y, 32);
+        gray.compute_root().vectorize(x, vector).parallel(y, 32);   // read by all eight remappings
+        for (size_t j = 1; j < remapped.size(); j++) {
+            // Pyramids are read at three scales and two levels: each is computed once, in full.
+            original[j].compute_root();
+            remapped[j].compute_root().reorder_storage(x, k, y).reorder(x, k, y);
+            collapsed[j].compute_root();
+            if (j >= fine) continue;
+            original[j].vectorize(x, vector).parallel(y, 32);
+            remapped[j].vectorize(x, vector).parallel(y, 8);
+            collapsed[j].vectorize(x, vector).parallel(y, 32);
+        }
+        // remapped[0] is inlined: to compute it again costs less than eight pictures of memory.
+    }
+
+private:
+    static Func named(const char *name, int j) { return Func(name + std::to_string(j)); }
+
+    // 1 3 3 1 in each direction, then every other pixel.
+    Func downsample(Func f) {
+        Func along_x(f.name() + "_half_x"), along_y(f.name() + "_half");
+        along_x(x, y, _) =
+            (f(2 * x - 1, y, _) + 3.0f * (f(2 * x, y, _) + f(2 * x + 1, y, _)) + f(2 * x + 2, y, _)) /
+            8.0f;
+        along_y(x, y, _) = (along_x(x, 2 * y - 1, _) +
+                            3.0f * (along_x(x, 2 * y, _) + along_x(x, 2 * y + 1, _)) +
+                            along_x(x, 2 * y + 2, _)) /
+                           8.0f;
+        return along_y;
+    }
+
+    // Three quarters of the nearer sample and a quarter of the next, in each direction.
+    Func upsample(Func f) {
+        Func along_x(f.name() + "_twice_x"), along_y(f.name() + "_twice");
+        along_x(x, y, _) = 0.25f * f((x / 2) - 1 + 2 * (x % 2), y, _) + 0.75f * f(x / 2, y, _);
+        along_y(x, y, _) =
+            0.25f * along_x(x, (y / 2) - 1 + 2 * (y % 2), _) + 0.75f * along_x(x, y / 2, _);
+        return along_y;
+    }
+
+    std::vector<Func> pyramid(Func finest, const char *name, int levels_of_pyramid) {
+        const std::vector<Var> vars = finest.args();
+        const std::vector<Expr> place(vars.begin(), vars.end());
+        std::vector<Func> result = {finest};
+        for (int j = 1; j < levels_of_pyramid; j++) {
+            Func next = named(name, j);
+            next(vars) = downsample(result.back())(place);
+            result.push_back(next);
+        }
+        return result;
+    }
+
+    void blend_and_collapse(int j) {
+        const bool coarsest = size_t(j) + 1 == remapped.size();
+        Func laplacian = named("laplacian", j);
+        Expr own = remapped[size_t(j)](x, y, k);
+        if (!coarsest) own -= upsample(remapped[size_t(j) + 1])(x, y, k);
+        laplacian(x, y, k) = own;
+
+        Expr level = original[size_t(j)](x, y) * cast<float>(levels - 1);
+        Expr below = clamp(cast<int>(level), 0, levels - 2);
+        Expr part = level - cast<float>(below);
+        Func &blend = blended[size_t(j)] = named("blended", j);
+        blend(x, y) = (1.0f - part) * laplacian(x, y, below) + part * laplacian(x, y, below + 1);
+
+        Func &sum = collapsed[size_t(j)] = named("collapsed", j);
+        if (coarsest) {
+            sum(x, y) = blend(x, y);
+        } else {
+            sum(x, y) = upsample(collapsed[size_t(j) + 1])(x, y) + blend(x, y);
+        }
+    }
+};
+
+}  // namespace tessera::apps
