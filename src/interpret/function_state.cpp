@@ -1,0 +1,179 @@
+#include "interpret/function_state.h"
+#include "base/error.h"
+#include "ir/mutator.h"
+#include "ir/visitor.h"
+#include <algorithm>
+
+namespace tessera::interpret {
+namespace {
+
+using namespace ir;
+
+bool is_variable(const Expr &e, Symbol name) {
+    const auto *v = e.as<Variable>();
+    return v && v->name == name;
+}
+
+// The n-th operand instead of each scatter and gather.
+class PickOperand final : public Mutator {
+public:
+    explicit PickOperand(size_t n) : n(n) {}
+
+private:
+    using Mutator::visit;
+    Expr visit(const IntrinsicCall &call) override {
+        bool several = call.op == Intrinsic::gather || call.op == Intrinsic::scatter;
+        if (!several) return Mutator::visit(call);
+        if (n >= call.args.size()) throw CompileError("scatter and gather of unequal length");
+        return (*this)(call.args[n]);
+    }
+    size_t n;
+};
+
+void for_each_expr(const program::Definition &d, const std::function<void(const Expr &)> &f) {
+    for (const Expr &e : d.args) f(e);
+    for (const Expr &e : d.values) f(e);
+    for (const program::ReductionVariable &r : d.reduction) {
+        f(r.min);
+        f(r.extent);
+    }
+    if (d.predicate.defined()) f(d.predicate);
+}
+
+bool touches_own_coordinate_only(const program::FunctionContents &f, const program::Definition &d,
+                                 size_t dim) {
+    Symbol pure = f.args[dim];
+    if (!is_variable(d.args[dim], pure)) return false;
+    bool only = true;
+    for_each_expr(d, [&](const Expr &e) {
+        for_each_node(e, [&](const Call &call) {
+            if (call.callee == f.name) only &= is_variable(call.args[dim], pure);
+        });
+    });
+    return only;
+}
+
+}  // namespace
+
+std::vector<StageWrite> writes_of(const program::Definition &d) {
+    size_t count = 1;
+    for_each_expr(d, [&](const Expr &e) {
+        for_each_node(e, [&](const IntrinsicCall &call) {
+            bool several = call.op == Intrinsic::gather || call.op == Intrinsic::scatter;
+            if (several) count = std::max(count, call.args.size());
+        });
+    });
+    if (count == 1) return {{d.args, d.values}};
+    std::vector<StageWrite> all(count);
+    for (size_t n = 0; n < count; n++) {
+        PickOperand pick(n);
+        for (const Expr &e : d.args) all[n].args.push_back(pick(e));
+        for (const Expr &e : d.values) all[n].values.push_back(pick(e));
+    }
+    return all;
+}
+
+StageState::StageState(const program::FunctionContents &f, const program::Definition &d)
+    : definition(&d) {
+    for (Symbol arg : f.args) arguments.push_back(&(variables[arg] = Value(Int(32))));
+    for (size_t i = 0; i < f.args.size(); i++) free.push_back(is_variable(d.args[i], f.args[i]));
+    std::vector<Expr> box, all;
+    for (const program::ReductionVariable &r : d.reduction) {
+        reduction.push_back(&(variables[r.var] = Value(Int(32))));
+        box.push_back(r.min);
+        box.push_back(r.extent);
+    }
+    std::vector<StageWrite> several = writes_of(d);
+    writes = several.size();
+    for (const StageWrite &write : several) {
+        all.insert(all.end(), write.args.begin(), write.args.end());
+        all.insert(all.end(), write.values.begin(), write.values.end());
+    }
+    tape = std::make_unique<Tape>(std::move(all));
+    bounds = std::make_unique<Tape>(std::move(box));
+    if (d.predicate.defined()) predicate = std::make_unique<Tape>(std::vector{d.predicate});
+}
+
+OwnedBuffer::OwnedBuffer(Type type, std::vector<tessera_dimension_t> dimensions)
+    : dims(std::move(dimensions)) {
+    buffer.type = {uint8_t(type.code()), uint8_t(type.bits()), 1};
+    buffer.dimensions = int32_t(dims.size());
+    buffer.dim = dims.data();
+}
+
+void OwnedBuffer::allocate() {
+    int64_t elements = 1;
+    for (tessera_dimension_t &dim : dims) {
+        dim.stride = int32_t(elements);
+        elements *= std::max(dim.extent, 0);
+    }
+    data.assign(size_t(elements) * ((buffer.type.bits + 7u) / 8), 0);
+    buffer.host = data.data();
+}
+
+uint8_t *element_at(const tessera_buffer_t &buffer, const int32_t *point) {
+    int64_t offset = 0;
+    for (int d = 0; d < buffer.dimensions; d++) {
+        int64_t at = int64_t(point[d]) - buffer.dim[d].min;
+        if (at < 0 || at >= buffer.dim[d].extent) return nullptr;
+        offset += at * buffer.dim[d].stride;
+    }
+    return buffer.host + offset * ((buffer.type.bits + 7) / 8);
+}
+
+void for_each_point(const std::vector<int32_t> &low, const std::vector<int32_t> &high,
+                    const std::function<void(const std::vector<int32_t> &)> &f) {
+    for (size_t d = 0; d < low.size(); d++) {
+        if (low[d] > high[d]) return;
+    }
+    std::vector<int32_t> point = low;
+    size_t d = 0;
+    do {
+        f(point);
+        for (d = 0; d < low.size(); d++) {
+            if (point[d]++ < high[d]) break;
+            point[d] = low[d];
+        }
+    } while (d < low.size());
+}
+
+FunctionState::FunctionState(program::FunctionContents &f)
+    : contents(&f), values(f.dimensions(), int(f.types.size())), slices_done(f.dimensions(), 1) {
+    size_t dims = f.args.size();
+    sliced.assign(dims, !f.has_extern_definition());
+    mixed.assign(dims, f.has_extern_definition());
+    low.assign(dims, 1);
+    high.assign(dims, 0);
+    for (size_t d = 0; d < dims; d++) {
+        bool free_somewhere = false;
+        for (size_t s = 1; s < f.stages.size(); s++) {
+            sliced[d] = sliced[d] && touches_own_coordinate_only(f, *f.stages[s], d);
+            free_somewhere |= is_variable(f.stages[s]->args[d], f.args[d]);
+        }
+        mixed[d] = mixed[d] || (!sliced[d] && free_somewhere);
+    }
+}
+
+bool FunctionState::in_region(const int32_t *point) const {
+    for (size_t d = 0; d < mixed.size(); d++) {
+        if (mixed[d] && (point[d] < low[d] || point[d] > high[d])) return false;
+    }
+    return true;
+}
+
+void FunctionState::grow_region(const int32_t *point) {
+    for (size_t d = 0; d < mixed.size(); d++) {
+        bool empty = low[d] > high[d];
+        low[d] = empty ? point[d] : std::min(low[d], point[d]);
+        high[d] = empty ? point[d] : std::max(high[d], point[d]);
+    }
+}
+
+void FunctionState::forget_values() {
+    values.clear();
+    slices_done.clear();
+    extern_done = false;
+    extern_values.clear();
+}
+
+}  // namespace tessera::interpret
