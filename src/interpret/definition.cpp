@@ -2,6 +2,7 @@
 #include "base/large_stack.h"
 #include "interpret/extern_stage.h"
 #include "interpret/function_state.h"
+#include "program/environment.h"
 #include <algorithm>
 #include <deque>
 
@@ -57,6 +58,8 @@ private:
     const tessera_buffer_t &image(Symbol name, const Referent *referent);
 
     FunctionState &state_of(FunctionContents &f);
+    FunctionState &callee(const Call &call);
+    void run_tape(FunctionState &f, Tape &tape);
     StageState &stage_of(FunctionState &f, size_t index);
     const Cell *value_at(FunctionState &f, const int32_t *point);
     Cell *initial_value(FunctionState &f, const int32_t *point);
@@ -79,6 +82,8 @@ private:
     std::deque<std::vector<tessera_buffer_t *>> output_buffers;
     std::unordered_map<Symbol, Value> parameters;
     StageState *binding = nullptr;
+    const FunctionContents *caller = nullptr;  // whose definition is being evaluated
+    std::unordered_map<const Call *, FunctionState *> callees;
     std::deque<std::string> texts;
     std::vector<Result> results;
     bool incomplete = false;  // a function was asked for a point beyond what it runs over
@@ -198,18 +203,27 @@ void DefinitionRun::evaluate_call(const Call &call, Operands operands, Value &re
         point.push_back(int32_t(operand->as_int()));
     }
     if (call.call_kind == CallKind::Image) return read_image(call, point, result);
-    auto known = states.find(call.callee);
-    const auto *referent = dynamic_cast<const FunctionContents *>(call.referent.get());
-    if (known == states.end() && !referent) {
-        throw InternalError(str("call of ", call.callee, ", which is nothing that is known"));
-    }
-    FunctionState &f = known != states.end() ? *known->second
-                                             : state_of(const_cast<FunctionContents &>(*referent));
+    FunctionState &f = callee(call);
     const Cell *cells = value_at(f, point.data());
     Cell cell = cells ? cells[call.value_index] : lost("");
     if (cell.poison == Undefined) cell = lost(str(call.callee, " is undef there"));
     result.assign(cell.word);
     result.poison[0] = cell.poison;
+}
+
+FunctionState &DefinitionRun::callee(const Call &call) {
+    FunctionState *&known = callees[&call];
+    if (!known) {
+        if (!caller) throw InternalError(str("a call of ", call.callee, " outside of a function"));
+        known = &state_of(*program::callee_of(call, *caller));
+    }
+    return *known;
+}
+
+void DefinitionRun::run_tape(FunctionState &f, Tape &tape) {
+    const FunctionContents *outer = std::exchange(caller, f.contents);
+    tape.run_bound(*this);
+    caller = outer;
 }
 
 const tessera_buffer_t &DefinitionRun::image(Symbol name, const Referent *referent) {
@@ -238,21 +252,7 @@ void DefinitionRun::read_image(const Call &call, const Point &point, Value &resu
 
 void DefinitionRun::evaluate_property(const BufferProperty &property, Value &result) {
     const tessera_buffer_t &b = image(property.buffer, property.referent.get());
-    const tessera_dimension_t *dim = property.dim < b.dimensions ? &b.dim[property.dim] : nullptr;
-    if (!dim && property.field <= BufferField::Stride) {
-        throw RuntimeError(str("input ", property.buffer, " has no dimension ", property.dim));
-    }
-    int64_t value = 0;
-    switch (property.field) {
-    case BufferField::Min: value = dim->min; break;
-    case BufferField::Extent: value = dim->extent; break;
-    case BufferField::Stride: value = dim->stride; break;
-    case BufferField::Host: value = int64_t(uintptr_t(b.host)); break;
-    case BufferField::Dimensions: value = b.dimensions; break;
-    case BufferField::TypeCode: value = b.type.code; break;
-    case BufferField::TypeBits: value = b.type.bits; break;
-    }
-    result.assign(Word(value));
+    result.assign(Word(property_of(b, property.buffer, property.field, property.dim)));
 }
 
 void DefinitionRun::evaluate_intrinsic(const IntrinsicCall &call, Operands operands,
@@ -337,7 +337,7 @@ Cell *DefinitionRun::initial_value(FunctionState &f, const int32_t *point) {
         StageState &stage = stage_of(f, 0);
         size_t dims = stage.arguments.size();
         for (size_t d = 0; d < dims; d++) stage.arguments[d]->assign(word_of_int(Int(32), point[d]));
-        stage.tape->run_bound(*this);
+        run_tape(f, *stage.tape);
         for (size_t k = 0; k < found.size(); k++) {
             const Value &v = stage.tape->result(dims + k);
             found[k] = {v.word(), v.poison[0]};
@@ -406,11 +406,11 @@ bool DefinitionRun::poisoned(const Value &v, const char *what) {
 
 void DefinitionRun::run_once(FunctionState &f, StageState &stage) {
     if (stage.predicate) {
-        stage.predicate->run_bound(*this);
+        run_tape(f, *stage.predicate);
         if (poisoned(stage.predicate->result(), "a predicate of a reduction domain")) return;
         if (!stage.predicate->result().as_bool()) return;
     }
-    stage.tape->run_bound(*this);
+    run_tape(f, *stage.tape);
     size_t per_write = f.contents->args.size() + f.contents->types.size();
     for (size_t w = 0; w < stage.writes; w++) write(f, stage, w * per_write);
 }

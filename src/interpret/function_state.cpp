@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "ir/mutator.h"
 #include "ir/visitor.h"
+#include "program/environment.h"
 #include <algorithm>
 
 namespace tessera::interpret {
@@ -30,22 +31,12 @@ private:
     size_t n;
 };
 
-void for_each_expr(const program::Definition &d, const std::function<void(const Expr &)> &f) {
-    for (const Expr &e : d.args) f(e);
-    for (const Expr &e : d.values) f(e);
-    for (const program::ReductionVariable &r : d.reduction) {
-        f(r.min);
-        f(r.extent);
-    }
-    if (d.predicate.defined()) f(d.predicate);
-}
-
 bool touches_own_coordinate_only(const program::FunctionContents &f, const program::Definition &d,
                                  size_t dim) {
     Symbol pure = f.args[dim];
     if (!is_variable(d.args[dim], pure)) return false;
     bool only = true;
-    for_each_expr(d, [&](const Expr &e) {
+    program::for_each_expr(d, [&](const Expr &e) {
         for_each_node(e, [&](const Call &call) {
             if (call.callee == f.name) only &= is_variable(call.args[dim], pure);
         });
@@ -57,7 +48,7 @@ bool touches_own_coordinate_only(const program::FunctionContents &f, const progr
 
 std::vector<StageWrite> writes_of(const program::Definition &d) {
     size_t count = 1;
-    for_each_expr(d, [&](const Expr &e) {
+    program::for_each_expr(d, [&](const Expr &e) {
         for_each_node(e, [&](const IntrinsicCall &call) {
             bool several = call.op == Intrinsic::gather || call.op == Intrinsic::scatter;
             if (several) count = std::max(count, call.args.size());
@@ -92,49 +83,6 @@ StageState::StageState(const program::FunctionContents &f, const program::Defini
     tape = std::make_unique<Tape>(std::move(all));
     bounds = std::make_unique<Tape>(std::move(box));
     if (d.predicate.defined()) predicate = std::make_unique<Tape>(std::vector{d.predicate});
-}
-
-OwnedBuffer::OwnedBuffer(Type type, std::vector<tessera_dimension_t> dimensions)
-    : dims(std::move(dimensions)) {
-    buffer.type = {uint8_t(type.code()), uint8_t(type.bits()), 1};
-    buffer.dimensions = int32_t(dims.size());
-    buffer.dim = dims.data();
-}
-
-void OwnedBuffer::allocate() {
-    int64_t elements = 1;
-    for (tessera_dimension_t &dim : dims) {
-        dim.stride = int32_t(elements);
-        elements *= std::max(dim.extent, 0);
-    }
-    data.assign(size_t(elements) * ((buffer.type.bits + 7u) / 8), 0);
-    buffer.host = data.data();
-}
-
-uint8_t *element_at(const tessera_buffer_t &buffer, const int32_t *point) {
-    int64_t offset = 0;
-    for (int d = 0; d < buffer.dimensions; d++) {
-        int64_t at = int64_t(point[d]) - buffer.dim[d].min;
-        if (at < 0 || at >= buffer.dim[d].extent) return nullptr;
-        offset += at * buffer.dim[d].stride;
-    }
-    return buffer.host + offset * ((buffer.type.bits + 7) / 8);
-}
-
-void for_each_point(const std::vector<int32_t> &low, const std::vector<int32_t> &high,
-                    const std::function<void(const std::vector<int32_t> &)> &f) {
-    for (size_t d = 0; d < low.size(); d++) {
-        if (low[d] > high[d]) return;
-    }
-    std::vector<int32_t> point = low;
-    size_t d = 0;
-    do {
-        f(point);
-        for (d = 0; d < low.size(); d++) {
-            if (point[d]++ < high[d]) break;
-            point[d] = low[d];
-        }
-    } while (d < low.size());
 }
 
 FunctionState::FunctionState(program::FunctionContents &f)

@@ -1,9 +1,8 @@
 #pragma once
+#include "interpret/buffers.h"
 #include "interpret/point_table.h"
 #include "interpret/tape.h"
 #include "program/function.h"
-#include "runtime/tessera_runtime.h"
-#include <functional>
 #include <map>
 #include <memory>
 
@@ -26,24 +25,6 @@ struct StageState {
 
     StageState(const program::FunctionContents &f, const program::Definition &d);
 };
-
-// Memory for a buffer that is made up while interpreting. The struct points into itself.
-struct OwnedBuffer {
-    tessera_buffer_t buffer = {};
-    std::vector<tessera_dimension_t> dims;
-    std::vector<uint8_t> data;
-
-    // Without host memory: the question of a bounds query.
-    OwnedBuffer(Type type, std::vector<tessera_dimension_t> dims);
-    OwnedBuffer(const OwnedBuffer &) = delete;
-    void allocate();
-};
-
-// The element at a point, or null if it is outside of the buffer.
-uint8_t *element_at(const tessera_buffer_t &buffer, const int32_t *point);
-// Calls f for each point of the box, the first dimension fastest.
-void for_each_point(const std::vector<int32_t> &low, const std::vector<int32_t> &high,
-                    const std::function<void(const std::vector<int32_t> &)> &f);
 
 // What is known of a function while the outputs are computed.
 struct FunctionState {

@@ -1,0 +1,148 @@
+#include "interpret/memory.h"
+#include "base/error.h"
+#include <algorithm>
+
+namespace tessera::interpret {
+namespace {
+
+constexpr int64_t most_elements_to_track = int64_t(1) << 28;
+
+}  // namespace
+
+int TaskTree::new_task(int parent, int loop) {
+    nodes.push_back({parent, loop, nodes[size_t(parent)].depth + 1});
+    return int(nodes.size()) - 1;
+}
+
+bool TaskTree::concurrent(int a, int b) const {
+    auto node = [&](int i) -> const Node & { return nodes[size_t(i)]; };
+    while (node(a).depth > node(b).depth) a = node(a).parent;
+    while (node(b).depth > node(a).depth) b = node(b).parent;
+    if (a == b) return false;
+    while (node(a).parent != node(b).parent) {
+        a = node(a).parent;
+        b = node(b).parent;
+    }
+    return node(a).loop == node(b).loop;
+}
+
+Memory::Memory(std::string name, Type type, int64_t size, int padding, int task)
+    : name(std::move(name)), type(type), size(size), padding(padding), task(task) {
+    own.assign(size_t((size + padding) * bytes()), 0);
+    poison.assign(size_t(size + padding), 1);
+    host = own.data();
+}
+
+Memory::Memory(std::string name, const tessera_buffer_t &b, bool is_output, bool written)
+    : name(std::move(name)), type(TypeCode(b.type.code), b.type.bits), host(b.host),
+      is_output(is_output) {
+    int64_t highest = 0, elements = 1;
+    for (int d = 0; d < b.dimensions; d++) {
+        int64_t reach = int64_t(b.dim[d].stride) * (b.dim[d].extent - 1);
+        (reach < 0 ? low : highest) += reach;
+        elements *= std::max(b.dim[d].extent, 0);
+    }
+    size = elements == 0 ? 0 : highest - low + 1;
+    if (elements == 0) low = 0;
+    if (size > most_elements_to_track) return;
+    if (!written) poison.assign(size_t(size), 1);
+    if (size == elements) return;
+    in_box.assign(size_t(size), 0);
+    if (elements) mark_box(b, b.dimensions - 1, -low);
+}
+
+void Memory::mark_box(const tessera_buffer_t &b, int d, int64_t offset) {
+    if (d < 0) {
+        in_box[size_t(offset)] = 1;
+        return;
+    }
+    for (int i = 0; i < b.dim[d].extent; i++) {
+        mark_box(b, d - 1, offset + int64_t(i) * b.dim[d].stride);
+    }
+}
+
+void Memory::check(int64_t index, bool is_store) const {
+    int64_t above = low + size + (is_store ? 0 : padding);
+    const char *what = is_store ? "store to " : "load from ";
+    if (index < low || index >= above) {
+        throw RuntimeError(str("out of bounds ", what, name, " at ", index, ": its elements are [",
+                               low, ", ", low + size, ")"));
+    }
+    if (!in_box.empty() && !in_box[size_t(index - low)]) {
+        throw RuntimeError(str("out of bounds ", what, name, " at ", index,
+                               ": between the elements of the buffer"));
+    }
+}
+
+Word Memory::load(int64_t index, uint8_t &is_poison, const Accessor &by) {
+    check(index, false);
+    size_t at = size_t(index - low);
+    if (by.task != task) touch_load(at, by);
+    is_poison = poison.empty() ? 0 : poison[at];
+    return load_word(type, address(index));
+}
+
+void Memory::store(int64_t index, Word word, uint8_t is_poison, const Accessor &by) {
+    check(index, true);
+    size_t at = size_t(index - low);
+    if (is_output && is_poison) {
+        throw RuntimeError(str("a value that was never computed is stored to output ", name,
+                               " at ", index));
+    }
+    if (by.task != task) touch_store(at, by);
+    if (!poison.empty()) poison[at] = is_poison;
+    store_word(type, address(index), word);
+}
+
+void Memory::conflict(size_t at, const char *what) const {
+    throw RuntimeError(str("two iterations of a parallel loop ", what, " the same element of ",
+                           name, ", at ", int64_t(at) + low));
+}
+
+void Memory::touch_load(size_t at, const Accessor &by) {
+    if (touched.empty()) touched.resize(size_t(size + padding));
+    Touched &t = touched[at];
+    bool both_atomic = by.atomic && t.atomic_write;
+    if (t.writer >= 0 && !both_atomic && by.tasks->concurrent(t.writer, by.task)) {
+        conflict(at, "write and read");
+    }
+    if (t.reader == by.task) {
+        t.atomic_read = t.atomic_read && by.atomic;
+        return;
+    }
+    bool overlaps = t.reader >= 0 && by.tasks->concurrent(t.reader, by.task);
+    t.atomic_read = overlaps ? t.atomic_read && by.atomic : by.atomic;
+    t.other_reader = overlaps ? t.reader : -1;
+    t.reader = by.task;
+}
+
+void Memory::touch_store(size_t at, const Accessor &by) {
+    if (touched.empty()) touched.resize(size_t(size + padding));
+    Touched &t = touched[at];
+    if (t.writer >= 0 && !(by.atomic && t.atomic_write) &&
+        by.tasks->concurrent(t.writer, by.task)) {
+        conflict(at, "write");
+    }
+    for (int reader : {t.reader, t.other_reader}) {
+        if (reader >= 0 && !(by.atomic && t.atomic_read) &&
+            by.tasks->concurrent(reader, by.task)) {
+            conflict(at, "read and write");
+        }
+    }
+    t.writer = by.task;
+    t.atomic_write = by.atomic;
+}
+
+void Memory::mark_written(const uint8_t *p) {
+    if (!poison.empty()) poison[size_t((p - host) / bytes() - low)] = 0;
+}
+
+void Memory::check_all_written() const {
+    for (size_t at = 0; at < poison.size(); at++) {
+        if (poison[at] && (in_box.empty() || in_box[at])) {
+            throw RuntimeError(str("output ", name, " is never written at ", int64_t(at) + low));
+        }
+    }
+}
+
+}  // namespace tessera::interpret

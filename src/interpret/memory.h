@@ -1,0 +1,80 @@
+#pragma once
+#include "interpret/value.h"
+#include "runtime/tessera_runtime.h"
+#include <string>
+
+namespace tessera::interpret {
+
+// The iterations of parallel loops, as a tree: which of them may run at the same time.
+class TaskTree {
+public:
+    static constexpr int root = 0;
+
+    TaskTree() : nodes{{-1, 0, 0}} {}
+    int new_loop() { return ++loops; }
+    // One iteration of that loop.
+    int new_task(int parent, int loop);
+    bool concurrent(int a, int b) const;
+
+private:
+    struct Node {
+        int parent, loop, depth;
+    };
+    std::vector<Node> nodes;
+    int loops = 0;
+};
+
+// Who accesses memory, for finding conflicts.
+struct Accessor {
+    const TaskTree *tasks = nullptr;
+    int task = TaskTree::root;
+    bool atomic = false;
+};
+
+// A flat buffer with what is known of each element: whether it may be accessed, whether it was
+// written, and by which iterations of parallel loops it was touched.
+// Every broken rule throws RuntimeError.
+class Memory {
+public:
+    // Of the interpreted program itself; nothing is written yet. `padding` elements more may be
+    // read.
+    Memory(std::string name, Type type, int64_t size, int padding, int task);
+    // What the caller passed. `written`: its elements have values.
+    Memory(std::string name, const tessera_buffer_t &buffer, bool is_output, bool written);
+
+    Word load(int64_t index, uint8_t &poison, const Accessor &by);
+    void store(int64_t index, Word word, uint8_t poison, const Accessor &by);
+    uint8_t *address(int64_t index) const { return host + index * type.bytes(); }
+    bool holds(const uint8_t *p) const { return p >= host + low * bytes() && p < end(); }
+    // A foreign function may have written the element at this address.
+    void mark_written(const uint8_t *p);
+    // Throws if there is an element of the box that was never written.
+    void check_all_written() const;
+
+    const std::string name;
+    const Type type;
+
+private:
+    struct Touched {
+        int writer = -1, reader = -1, other_reader = -1;  // tasks
+        bool atomic_write = false, atomic_read = false;
+    };
+    int64_t bytes() const { return type.bytes(); }
+    const uint8_t *end() const { return host + (low + size + padding) * bytes(); }
+    void check(int64_t index, bool is_store) const;
+    void mark_box(const tessera_buffer_t &b, int d, int64_t offset);
+    void touch_load(size_t at, const Accessor &by);
+    void touch_store(size_t at, const Accessor &by);
+    void conflict(size_t at, const char *what) const;
+
+    int64_t low = 0, size = 0, padding = 0;  // indices [low, low + size)
+    uint8_t *host = nullptr;
+    std::vector<uint8_t> own;
+    std::vector<uint8_t> poison;  // per element; empty: all are written
+    std::vector<uint8_t> in_box;  // per element; empty: all may be accessed
+    std::vector<Touched> touched;  // empty until an iteration of a parallel loop comes
+    int task = TaskTree::root;     // that has this memory for itself
+    bool is_output = false;
+};
+
+}  // namespace tessera::interpret

@@ -1,0 +1,310 @@
+#include "interpret/statement.h"
+#include "base/large_stack.h"
+#include "interpret/statement_run.h"
+
+namespace tessera::interpret {
+
+using namespace ir;
+using Expressions = std::vector<Expr>;
+
+namespace {
+
+// A value that decides something must not come from memory that nobody wrote.
+void require_defined(const Value &v, const char *what) {
+    if (v.any_poison()) {
+        throw RuntimeError(str(what, " depends on memory that was never written"));
+    }
+}
+
+void check_alignment(Symbol buffer, const Value &index, Alignment a) {
+    if (a.modulus <= 1 || index.poison[0]) return;
+    int64_t remainder = ((index.as_int() % a.modulus) + a.modulus) % a.modulus;
+    if (remainder != a.remainder) {
+        throw RuntimeError(str("an access of ", buffer, " at ", index.as_int(),
+                               " is said to be at ", a.remainder, " modulo ", a.modulus));
+    }
+}
+
+// Sets a symbol's entry for a scope.
+template<typename Map, typename T>
+class Bind {
+public:
+    Bind(Map &map, Symbol name, T value) : map(map), name(name) {
+        auto [place, is_new] = map.try_emplace(name);
+        if (!is_new) outer = std::move(place->second);
+        was_bound = !is_new;
+        place->second = std::move(value);
+    }
+    Bind(const Bind &) = delete;
+    ~Bind() {
+        if (was_bound) {
+            map[name] = std::move(outer);
+        } else {
+            map.erase(name);
+        }
+    }
+
+private:
+    Map &map;
+    Symbol name;
+    T outer = {};
+    bool was_bound = false;
+};
+
+}  // namespace
+
+void Realization::add_dimension(int64_t m, int64_t e, int64_t s) {
+    min.push_back(m);
+    extent.push_back(e);
+    stride.push_back(s);
+}
+
+void StatementRun::run(const Stmt &s) {
+    switch (s.kind()) {
+    case NodeKind::LetStmt: return run_let(*s.as<LetStmt>());
+    case NodeKind::AssertStmt: return run_assert(*s.as<AssertStmt>());
+    case NodeKind::ProducerConsumer: return run(s.as<ProducerConsumer>()->body);
+    case NodeKind::For: return run_for(*s.as<For>());
+    case NodeKind::Acquire: return run_acquire(*s.as<Acquire>());
+    case NodeKind::Store: return run_store(*s.as<Store>());
+    case NodeKind::Provide: return run_provide(*s.as<Provide>());
+    case NodeKind::Allocate: return run_allocate(*s.as<Allocate>());
+    case NodeKind::Realize: return run_realize(*s.as<Realize>());
+    case NodeKind::HoistedStorage: return run(s.as<HoistedStorage>()->body);
+    case NodeKind::Block:
+        for (const Stmt &each : s.as<Block>()->stmts) run(each);
+        return;
+    case NodeKind::Fork: return run_fork(*s.as<Fork>());
+    case NodeKind::IfThenElse: return run_if(*s.as<IfThenElse>());
+    case NodeKind::Evaluate:
+        run_tape(*s.get(), [&] { return Expressions{s.as<Evaluate>()->value}; });
+        return;
+    case NodeKind::Prefetch: return run(s.as<Prefetch>()->body);
+    case NodeKind::Atomic: {
+        bool outer = std::exchange(frame.atomic, true);
+        run(s.as<Atomic>()->body);
+        frame.atomic = outer;
+        return;
+    }
+    default: throw InternalError("not a statement");
+    }
+}
+
+void StatementRun::run_let(const LetStmt &first) {
+    const LetStmt *let = &first;
+    std::deque<Bind<decltype(frame.variables), Value>> bound;
+    while (true) {
+        Value value = run_tape(*let, [&] { return Expressions{let->value}; }).result();
+        bound.emplace_back(frame.variables, let->name, std::move(value));
+        const auto *next = let->body.as<LetStmt>();
+        if (!next) return run(let->body);
+        let = next;
+    }
+}
+
+void StatementRun::run_assert(const AssertStmt &s) {
+    Tape &tape = run_tape(s, [&] {
+        Expr code = IntrinsicCall::make(Int(32), Intrinsic::if_then_else,
+                                        {s.condition, IntImm::make(Int(32), 0), s.message});
+        return Expressions{s.condition, code};
+    });
+    require_defined(tape.result(0), "an assertion");
+    if (!tape.result(0).as_bool()) throw PipelineFailed{int(tape.result(1).as_int())};
+}
+
+void StatementRun::run_for(const For &loop) {
+    Tape &tape = run_tape(loop, [&] { return Expressions{loop.min, loop.extent}; });
+    require_defined(tape.result(0), "the minimum of a loop");
+    require_defined(tape.result(1), "the extent of a loop");
+    int64_t min = tape.result(0).as_int(), extent = tape.result(1).as_int();
+    bool parallel = loop.loop_kind == LoopKind::Parallel;
+    int id = parallel ? shared.tasks.new_loop() : 0, outer = frame.task;
+    for (int64_t i = min; i < min + extent; i++) {
+        if (parallel) frame.task = shared.tasks.new_task(outer, id);
+        Bind bound(frame.variables, loop.name, Value::of_int(loop.min.type(), i));
+        run(loop.body);
+    }
+    frame.task = outer;
+}
+
+void StatementRun::run_acquire(const Acquire &s) {
+    Tape &tape = run_tape(s, [&] { return Expressions{s.semaphore, s.count}; });
+    require_defined(tape.result(1), "a semaphore's count");
+    int64_t &count = shared.semaphores[tape.result(0).word()];
+    int64_t wanted = tape.result(1).as_int();
+    const auto *name = s.semaphore.as<Variable>();
+    shared.coroutines.wait_until([&] { return count >= wanted; },
+                                 name ? name->name.text() : "a semaphore");
+    count -= wanted;
+    run(s.body);
+}
+
+void StatementRun::run_store(const Store &s) {
+    Tape &tape = run_tape(s, [&] {
+        Expressions all = {s.index, s.value};
+        if (s.predicate.defined()) all.push_back(s.predicate);
+        return all;
+    });
+    const Value &index = tape.result(0), &value = tape.result(1);
+    const Value *predicate = s.predicate.defined() ? &tape.result(2) : nullptr;
+    if (predicate) require_defined(*predicate, "the predicate of a store");
+    if (!predicate || predicate->as_bool()) check_alignment(s.buffer, index, s.alignment);
+    Memory &m = memory(s.buffer);
+    if (m.type != value.type.element_of()) {
+        throw RuntimeError(str("store of ", value.type, " to ", s.buffer, " of ", m.type));
+    }
+    for (size_t i = 0; i < index.lanes.size(); i++) {
+        if (predicate && !predicate->lanes[i]) continue;
+        if (index.poison[i]) throw RuntimeError(str("where to store in ", s.buffer, " depends on "
+                                                    "memory that was never written"));
+        m.store(int64_t(index.lanes[i]), value.lanes[i], value.poison[i], accessor());
+    }
+}
+
+void StatementRun::run_provide(const Provide &s) {
+    Tape &tape = run_tape(s, [&] {
+        Expressions all = s.args;
+        all.insert(all.end(), s.values.begin(), s.values.end());
+        if (s.predicate.defined()) all.push_back(s.predicate);
+        return all;
+    });
+    size_t dims = s.args.size(), count = s.values.size();
+    std::vector<const Value *> args;
+    for (size_t d = 0; d < dims; d++) args.push_back(&tape.result(d));
+    const Value *predicate = s.predicate.defined() ? &tape.result(dims + count) : nullptr;
+    if (predicate) require_defined(*predicate, "the predicate of a store");
+    Realization &r = realization(s.func, count);
+    for (size_t k = 0; k < count; k++) {
+        const Value &value = tape.result(dims + k);
+        for (size_t i = 0; i < value.lanes.size(); i++) {
+            if (predicate && !predicate->lanes[predicate->lanes.size() == 1 ? 0 : i]) continue;
+            for (const Value *arg : args) require_defined(*arg, "where to store");
+            r.values[k]->store(offset_of(r, s.func, args, i), value.lanes[i], value.poison[i],
+                               accessor());
+        }
+    }
+}
+
+void StatementRun::run_allocate(const Allocate &s) {
+    Tape &tape = run_tape(s, [&] {
+        Expressions all = s.extents;
+        if (s.condition.defined()) all.push_back(s.condition);
+        return all;
+    });
+    int64_t size = 1;
+    for (size_t d = 0; d < s.extents.size(); d++) {
+        require_defined(tape.result(d), "the size of an allocation");
+        size *= std::max<int64_t>(tape.result(d).as_int(), 0);
+        if (size > (int64_t(1) << 33)) throw RuntimeError(str("allocation of ", s.buffer,
+                                                              " is too large to interpret"));
+    }
+    bool wanted = !s.condition.defined() || tape.result(s.extents.size()).as_bool();
+    auto m = std::make_shared<Memory>(s.buffer.text(), s.type, wanted ? size : 0,
+                                      wanted ? s.padding : 0, frame.task);
+    shared.memories.push_back(m);
+    Bind bound(frame.memories, s.buffer, std::move(m));
+    run(s.body);
+}
+
+void StatementRun::run_realize(const Realize &s) {
+    Tape &tape = run_tape(s, [&] {
+        Expressions all;
+        for (const Range &range : s.bounds) {
+            all.push_back(range.min);
+            all.push_back(range.extent);
+        }
+        return all;
+    });
+    auto r = std::make_shared<Realization>();
+    int64_t size = 1;
+    for (size_t d = 0; d < s.bounds.size(); d++) {
+        require_defined(tape.result(2 * d), "the minimum of a realization");
+        require_defined(tape.result(2 * d + 1), "the extent of a realization");
+        int64_t extent = std::max<int64_t>(tape.result(2 * d + 1).as_int(), 0);
+        r->add_dimension(tape.result(2 * d).as_int(), extent, size);
+        size *= extent;
+    }
+    for (Type t : s.types) {
+        r->values.push_back(std::make_shared<Memory>(s.func.text(), t, size, 0, frame.task));
+    }
+    Bind bound(frame.realizations, s.func, std::move(r));
+    run(s.body);
+}
+
+void StatementRun::run_fork(const Fork &s) {
+    std::vector<std::function<void()>> branches;
+    for (const Stmt &branch : s.stmts) {
+        branches.push_back([this, &branch] {
+            // A frame of its own: what the branches bind is nobody else's.
+            run_on_large_stack([&] { StatementRun(shared, frame).run(branch); });
+        });
+    }
+    shared.coroutines.run_all(std::move(branches));
+}
+
+void StatementRun::run_if(const IfThenElse &s) {
+    const Value &condition = run_tape(s, [&] { return Expressions{s.condition}; }).result();
+    require_defined(condition, "a branch");
+    if (condition.lanes.size() != 1) throw RuntimeError("a branch on a vector");
+    if (condition.as_bool()) {
+        run(s.then_case);
+    } else if (s.else_case.defined()) {
+        run(s.else_case);
+    }
+}
+
+namespace {
+
+void bind_buffer(SharedState &shared, Frame &frame, const Argument &arg, tessera_buffer_t *b) {
+    bool is_output = arg.kind == ArgumentKind::OutputBuffer;
+    frame.variables.emplace(arg.name, Value::of_int(Handle(), int64_t(uintptr_t(b))));
+    shared.buffers[arg.name] = b;
+    if (!b || !b->host) return;
+    bool written = !is_output || shared.options.outputs_have_values;
+    auto m = std::make_shared<Memory>(arg.name.text(), *b, is_output, written);
+    shared.memories.push_back(m);
+    shared.argument_memories.push_back({b, m});
+    frame.memories.emplace(arg.name, std::move(m));
+}
+
+Frame first_frame(SharedState &shared, const LoweredFunction &f, std::span<void *const> args) {
+    if (args.size() != f.args.size()) {
+        throw RuntimeError(str(f.name, " takes ", f.args.size(), " arguments, not ", args.size()));
+    }
+    Frame frame;
+    for (size_t i = 0; i < args.size(); i++) {
+        const Argument &arg = f.args[i];
+        if (arg.kind != ArgumentKind::Scalar) {
+            bind_buffer(shared, frame, arg, static_cast<tessera_buffer_t *>(args[i]));
+            continue;
+        }
+        Value v(arg.type);
+        v.assign(load_word(arg.type, args[i]));
+        frame.variables.emplace(arg.name, std::move(v));
+    }
+    return frame;
+}
+
+}  // namespace
+
+int run_statement(const LoweredFunction &f, std::span<void *const> args,
+                  const StatementOptions &options) {
+    int code = 0;
+    run_on_large_stack([&] {
+        SharedState shared(options);
+        Frame frame = first_frame(shared, f, args);
+        try {
+            StatementRun(shared, frame).run(f.body);
+        } catch (const PipelineFailed &failure) {
+            code = failure.code;
+            return;
+        }
+        bool is_query = shared.argument_memories.size() < shared.buffers.size();
+        for (auto &[buffer, memory] : shared.argument_memories) {
+            if (!is_query) memory->check_all_written();
+        }
+    });
+    return code;
+}
+
+}  // namespace tessera::interpret

@@ -1,0 +1,104 @@
+#pragma once
+#include "interpret/buffers.h"
+#include "interpret/coroutines.h"
+#include "interpret/memory.h"
+#include "interpret/statement.h"
+#include <deque>
+#include <memory>
+
+namespace tessera::interpret {
+
+// A lane's poison in lowered code: it comes from memory that was never written.
+constexpr uint8_t never_written = 1;
+
+using MemoryRef = std::shared_ptr<Memory>;
+
+// Storage of a function before it is flattened: a box of points.
+struct Realization {
+    std::vector<int64_t> min, extent, stride;
+    std::vector<MemoryRef> values;
+
+    void add_dimension(int64_t min, int64_t extent, int64_t stride);
+};
+
+// What one thread of control sees by name.
+struct Frame {
+    std::unordered_map<Symbol, Value> variables;
+    std::unordered_map<Symbol, MemoryRef> memories;
+    std::unordered_map<Symbol, std::shared_ptr<Realization>> realizations;
+    int task = TaskTree::root;
+    bool atomic = false;
+};
+
+// What all of them share.
+struct SharedState {
+    const StatementOptions &options;
+    std::unordered_map<Symbol, const tessera_buffer_t *> buffers;  // the arguments
+    std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
+    std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
+    std::unordered_map<Word, int64_t> semaphores;
+    std::vector<std::weak_ptr<Memory>> memories;
+    TaskTree tasks;
+    Coroutines coroutines;
+    std::deque<std::string> texts;
+    std::deque<std::vector<uint8_t>> blocks;
+    std::deque<OwnedBuffer> made_buffers;
+
+    explicit SharedState(const StatementOptions &options) : options(options) {}
+};
+
+// The pipeline has failed in a way that compiled code reports, too.
+struct PipelineFailed {
+    int code;
+};
+
+// Runs statements in one frame.
+class StatementRun final : public Environment {
+public:
+    StatementRun(SharedState &shared, Frame frame) : shared(shared), frame(std::move(frame)) {}
+    void run(const ir::Stmt &s);
+
+private:
+    const Value *variable(const ir::Variable &v) override;
+    void evaluate(const ir::ExprNode &node, Operands operands, Value &result) override;
+
+    void run_let(const ir::LetStmt &let);
+    void run_assert(const ir::AssertStmt &s);
+    void run_for(const ir::For &loop);
+    void run_acquire(const ir::Acquire &s);
+    void run_store(const ir::Store &s);
+    void run_provide(const ir::Provide &s);
+    void run_allocate(const ir::Allocate &s);
+    void run_realize(const ir::Realize &s);
+    void run_fork(const ir::Fork &s);
+    void run_if(const ir::IfThenElse &s);
+
+    void load(const ir::Load &node, Operands operands, Value &result);
+    void call(const ir::Call &node, Operands operands, Value &result);
+    void intrinsic(const ir::IntrinsicCall &node, Operands operands, Value &result);
+    void extern_call(const ir::ExternCall &node, Operands operands, Value &result);
+    bool semaphore_call(const std::string &function, Operands operands, Value &result);
+    void make_struct(Operands operands, Value &result);
+    void make_buffer(Operands operands, Value &result);
+    void mark_what_foreign_code_wrote(const tessera_buffer_t &b);
+    const tessera_buffer_t &buffer(Symbol name);
+
+    // The instructions of a statement's expressions, made at its first execution, and run.
+    template<typename F>
+    Tape &run_tape(const ir::StmtNode &node, F expressions) {
+        auto &tape = shared.tapes[&node];
+        if (!tape) tape = std::make_unique<Tape>(expressions());
+        tape->run(*this);
+        return *tape;
+    }
+    Realization &realization(Symbol f, size_t values);
+    Memory &memory(Symbol name);
+    int64_t offset_of(const Realization &r, Symbol f, const std::vector<const Value *> &args,
+                      size_t lane) const;
+    Accessor accessor() const { return {&shared.tasks, frame.task, frame.atomic}; }
+
+    SharedState &shared;
+    Frame frame;
+};
+
+}  // namespace tessera::interpret
