@@ -38,8 +38,8 @@ Word word_of_int(Type t, int64_t value) {
 }
 
 Word word_of_double(Type t, long double value) {
-    if (t.is_bfloat()) return bfloat16_t(float(value)).to_bits();
-    if (t.bits() == 16) return float16_t(float(value)).to_bits();
+    if (t.is_bfloat()) return bfloat16_t(double(value)).to_bits();
+    if (t.bits() == 16) return float16_t(double(value)).to_bits();
     if (t.bits() == 32) return std::bit_cast<uint32_t>(float(value));
     return std::bit_cast<Word>(double(value));
 }
