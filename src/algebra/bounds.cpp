@@ -1,0 +1,608 @@
+#include "algebra/bounds.h"
+#include "algebra/simplifier.h"
+#include "algebra/walk.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include <algorithm>
+
+namespace tessera::algebra {
+
+using namespace ir;
+
+namespace {
+
+constexpr int max_cases = 3;          // nested case distinctions about one sum
+constexpr size_t small_branch = 60;   // nodes of a select's value that is looked at again
+
+class BoundsFinder {
+public:
+    explicit BoundsFinder(const IntervalScope &scope) : s(scope.facts), outer(scope) {
+        for (const auto &[symbol, interval] : scope.all()) {
+            intervals[symbol] = {simple(interval.min), simple(interval.max)};
+        }
+        for (const auto &[symbol, interval] : intervals) s.bind(symbol, interval);
+    }
+
+    Interval run(const Expr &e) {
+        Expr simplified = s(e);
+        for_each_node(simplified, [&](const Let &let) { let_names.insert(let.name); });
+        Interval i = bounds(simplified);
+        return {with_lets(i.min), with_lets(i.max)};
+    }
+
+private:
+    struct Bound {
+        Symbol name;
+        Expr value;
+    };
+
+    Expr simple(const Expr &e) { return e.defined() ? s(e) : e; }
+    Expr number(Type t, int64_t v) { return s.intern(make_const(t.element_of(), v)); }
+    Expr make(NodeKind op, const Expr &a, const Expr &b) {
+        return a.defined() && b.defined() ? s.make(op, a, b) : Expr();
+    }
+    Expr lower_of(const Expr &a, const Expr &b) { return make(NodeKind::Min, a, b); }
+    Expr upper_of(const Expr &a, const Expr &b) { return make(NodeKind::Max, a, b); }
+    Interval unite(const Interval &a, const Interval &b) {
+        return {lower_of(a.min, b.min), upper_of(a.max, b.max)};
+    }
+    // The tighter ends of two intervals that are both right.
+    Interval tighter(const Interval &a, const Interval &b) {
+        Interval r;
+        r.min = !a.min.defined() ? b.min : b.min.defined() ? upper_of(a.min, b.min) : a.min;
+        r.max = !a.max.defined() ? b.max : b.max.defined() ? lower_of(a.max, b.max) : a.max;
+        return r;
+    }
+    Interval of_type(Type t) {
+        if (t.is_bool() || (t.is_int_or_uint() && t.bits() < 32)) {
+            return {number(t, t.min_int()), number(t, t.max_int())};
+        }
+        if (t.is_uint()) return {number(t, 0), Expr()};
+        return {};
+    }
+    ConstantInterval constants(const Interval &i) {
+        return {i.min.defined() ? s.interval(i.min).min : ConstantInterval::lowest,
+                i.max.defined() ? s.interval(i.max).max : ConstantInterval::highest};
+    }
+    Interval of_constants(Type t, const ConstantInterval &c) {
+        Interval r;
+        if (c.has_min() && t.element_of().can_represent(c.min)) r.min = number(t, c.min);
+        if (c.has_max() && t.element_of().can_represent(c.max)) r.max = number(t, c.max);
+        return r;
+    }
+
+    // Whether the value is one that an end of an interval may name: no variable of the scope in
+    // it, and nothing that could be elsewhere another value.
+    bool is_point(const Expr &e) {
+        for_each_postorder(
+            e, [&](const Expr &n) { return points.count(n.get()) > 0; },
+            [&](const Expr &n) {
+                bool point = s.is_pure(n) && !n.as<Load>() && !n.as<Let>();
+                if (const auto *v = n.as<Variable>()) {
+                    point = !intervals.count(v->name) && !let_names.count(v->name);
+                }
+                if (const auto *c = n.as<Call>()) {
+                    point = c->call_kind == CallKind::Image && !outer.call_bounds;
+                }
+                for_each_operand(n, [&](const Expr &o) { point &= points.at(o.get()); });
+                points[n.get()] = point;
+                alive.push_back(n);
+            });
+        return points.at(e.get());
+    }
+
+    Interval bounds(const Expr &e) {
+        if (e.type().is_scalar() && is_point(e)) return Interval::single_point(e);
+        auto found = memo.find(e.get());
+        if (found != memo.end()) return found->second;
+        Interval i = compute(e);
+        Type t = e.type();
+        bool narrow = t.is_int_or_uint() && !is_exact(t);
+        if (narrow || !i.is_bounded()) {
+            Interval all = of_type(t), known = of_constants(t, s.interval(e));
+            if (!t.is_int_or_uint()) known = {};
+            for (const Interval &other : {known, all}) {
+                if (!i.min.defined()) i.min = other.min;
+                if (!i.max.defined()) i.max = other.max;
+            }
+        }
+        memo[e.get()] = i;
+        alive.push_back(e);
+        return i;
+    }
+
+    Interval compute(const Expr &e) {
+        Type t = e.type();
+        if (is_exact(t)) {
+            LinearForm f = s.form(e);
+            bool itself = f.terms.size() == 1 && f.constant == 0 && f.terms[0].atom.same_as(e);
+            if (!itself) {
+                // Let-bound values are looked into first, so that the form is found again.
+                Interval i;
+                i.min = end_of_sum(f, t.element_of(), false, max_cases);
+                i.max = end_of_sum(f, t.element_of(), true, max_cases);
+                return i;
+            }
+        }
+        switch (e.kind()) {
+        case NodeKind::Variable: return of_variable(*e.as<Variable>());
+        case NodeKind::Add:
+        case NodeKind::Sub:
+        case NodeKind::Mul: return arithmetic(e);
+        case NodeKind::Div: return division(e.as<Div>()->a, e.as<Div>()->b);
+        case NodeKind::Mod: return modulus(e);
+        case NodeKind::Min:
+            return min_max(bounds(e.as<Min>()->a), bounds(e.as<Min>()->b), NodeKind::Min);
+        case NodeKind::Max:
+            return min_max(bounds(e.as<Max>()->a), bounds(e.as<Max>()->b), NodeKind::Max);
+        case NodeKind::Select: return of_select(*e.as<Select>());
+        case NodeKind::Cast: return of_cast(t, bounds(e.as<Cast>()->value), e.as<Cast>()->value);
+        case NodeKind::LT: return comparison(NodeKind::LT, e.as<LT>()->a, e.as<LT>()->b);
+        case NodeKind::LE: return comparison(NodeKind::LE, e.as<LE>()->a, e.as<LE>()->b);
+        case NodeKind::And:
+        case NodeKind::Or: return logic(e);
+        case NodeKind::Not: {
+            Interval a = bounds(e.as<Not>()->a);
+            return {s.make_not(a.max), s.make_not(a.min)};
+        }
+        case NodeKind::Broadcast: return bounds(e.as<Broadcast>()->value);
+        case NodeKind::Ramp: return of_ramp(*e.as<Ramp>());
+        case NodeKind::Let: return of_let(e);
+        case NodeKind::Call: return outer.call_bounds ? of_call(*e.as<Call>()) : Interval();
+        case NodeKind::IntrinsicCall: return of_intrinsic(*e.as<IntrinsicCall>());
+        case NodeKind::Shuffle: {
+            Interval i = bounds(e.as<Shuffle>()->vectors[0]);
+            for (const Expr &v : e.as<Shuffle>()->vectors) i = unite(i, bounds(v));
+            return i;
+        }
+        case NodeKind::VectorReduce: {
+            const auto *r = e.as<VectorReduce>();
+            bool one_of = r->op == ReduceOp::Min || r->op == ReduceOp::Max ||
+                          r->op == ReduceOp::And || r->op == ReduceOp::Or;
+            return one_of ? bounds(r->value) : Interval();
+        }
+        default:
+            if (is_const(e) && e.type().is_vector()) {
+                return Interval::single_point(number(t, *as_const_int(e)));
+            }
+            return {};
+        }
+    }
+
+    // The largest (smallest) value of a sum: each term at its own end, which is right whether or
+    // not terms depend on each other; and, where putting an operand of a min, max or select in its
+    // place lets terms cancel, that.
+    Expr end_of_sum(const LinearForm &f, Type t, bool upper, int cases) {
+        Expr plain = sum_of_ends(f, t, upper);
+        if (cases == 0 || f.terms.size() < 2) return plain;
+        for (const LinearTerm &term : f.terms) {
+            if (is_point(term.atom)) continue;
+            Expr u, v;
+            bool any = false;
+            if (const auto *m = term.atom.as<Min>()) {
+                u = m->a, v = m->b, any = (term.coefficient > 0) == upper;
+            } else if (const auto *m = term.atom.as<Max>()) {
+                u = m->a, v = m->b, any = (term.coefficient < 0) == upper;
+            } else if (const auto *q = term.atom.as<Select>()) {
+                u = q->true_value, v = q->false_value;
+            } else {
+                continue;
+            }
+            auto with_u = replaced(f, term, u), with_v = replaced(f, term, v);
+            if (!with_u || !with_v) continue;
+            bool cancels_u = with_u->terms.size() < f.terms.size();
+            bool cancels_v = with_v->terms.size() < f.terms.size();
+            if (!cancels_u && !cancels_v) continue;
+            Expr better;
+            if (any) {
+                better = end_of_sum(cancels_u ? *with_u : *with_v, t, upper, cases - 1);
+            } else {
+                better = make(upper ? NodeKind::Max : NodeKind::Min,
+                              end_of_sum(*with_u, t, upper, cases - 1),
+                              end_of_sum(*with_v, t, upper, cases - 1));
+            }
+            if (!better.defined()) continue;
+            if (!plain.defined() || is_const(better)) return tighter_end(plain, better, upper);
+            return make(upper ? NodeKind::Min : NodeKind::Max, plain, better);
+        }
+        return plain;
+    }
+
+    Expr tighter_end(const Expr &a, const Expr &b, bool upper) {
+        return a.defined() ? make(upper ? NodeKind::Min : NodeKind::Max, a, b) : b;
+    }
+
+    std::optional<LinearForm> replaced(const LinearForm &f, const LinearTerm &t, const Expr &u) {
+        LinearForm rest = f;
+        std::erase_if(rest.terms, [&](const LinearTerm &o) { return o.atom.same_as(t.atom); });
+        return add(rest, s.form(u), t.coefficient);
+    }
+
+    Expr sum_of_ends(const LinearForm &f, Type t, bool upper) {
+        Expr sum = number(t, f.constant);
+        for (const LinearTerm &term : f.terms) {
+            Interval i = bounds(term.atom);
+            const Expr &end = (term.coefficient > 0) == upper ? i.max : i.min;
+            if (!end.defined()) return {};
+            sum = s.make_sum(sum, end, term.coefficient);
+        }
+        return sum;
+    }
+
+    Interval of_variable(const Variable &v) {
+        auto found = intervals.find(v.name);
+        if (found == intervals.end()) return {};
+        Interval i = found->second;
+        bool open = std::find(expanding.begin(), expanding.end(), v.name) != expanding.end();
+        if (open) return i;
+        // The ends may name other variables of the scope.
+        expanding.push_back(v.name);
+        if (i.min.defined() && !is_point(i.min)) i.min = bounds(i.min).min;
+        if (i.max.defined() && !is_point(i.max)) i.max = bounds(i.max).max;
+        expanding.pop_back();
+        return i;
+    }
+
+    bool can_wrap(Type t, const ConstantInterval &c) {
+        return t.is_int_or_uint() && !is_exact(t) && !ConstantInterval::of_type(t).contains(c);
+    }
+
+    Interval arithmetic(const Expr &e) {
+        NodeKind op = e.kind();
+        const auto [x, y] = op == NodeKind::Add   ? std::pair(e.as<Add>()->a, e.as<Add>()->b)
+                            : op == NodeKind::Sub ? std::pair(e.as<Sub>()->a, e.as<Sub>()->b)
+                                                  : std::pair(e.as<Mul>()->a, e.as<Mul>()->b);
+        Interval a = bounds(x), b = bounds(y);
+        ConstantInterval ca = constants(a), cb = constants(b);
+        ConstantInterval c = op == NodeKind::Add ? ca + cb : op == NodeKind::Sub ? ca - cb : ca * cb;
+        if (can_wrap(e.type(), c)) return of_type(e.type());
+        if (op == NodeKind::Add) return {make(op, a.min, b.min), make(op, a.max, b.max)};
+        if (op == NodeKind::Sub) return {make(op, a.min, b.max), make(op, a.max, b.min)};
+        return product(a, b);
+    }
+
+    // 1: never negative, -1: never positive, 0: unknown.
+    int sign_of(const Interval &i) {
+        auto literal = [](const Expr &e) { return e.as<FloatImm>(); };
+        if (i.min.defined() && i.min.type().is_any_float()) {
+            if (literal(i.min) && literal(i.min)->value >= 0) return 1;
+            return i.max.defined() && literal(i.max) && literal(i.max)->value <= 0 ? -1 : 0;
+        }
+        ConstantInterval c = constants(i);
+        return c.min >= 0 ? 1 : c.max <= 0 ? -1 : 0;
+    }
+
+    Interval product(const Interval &a, const Interval &b) {
+        NodeKind mul = NodeKind::Mul;
+        int sa = sign_of(a), sb = sign_of(b);
+        bool a_point = a.is_single_point(), b_point = b.is_single_point();
+        if (!b_point && a_point) return product(b, a);
+        if (b_point && sb > 0) return {make(mul, a.min, b.min), make(mul, a.max, b.min)};
+        if (b_point && sb < 0) return {make(mul, a.max, b.min), make(mul, a.min, b.min)};
+        if (sa > 0 && sb > 0) return {make(mul, a.min, b.min), make(mul, a.max, b.max)};
+        if (!a.is_bounded() || !b.is_bounded()) return {};
+        Expr p = make(mul, a.min, b.min), q = make(mul, a.max, b.min);
+        Interval r{lower_of(p, q), upper_of(p, q)};
+        if (b_point) return r;
+        p = make(mul, a.min, b.max), q = make(mul, a.max, b.max);
+        return unite(r, {lower_of(p, q), upper_of(p, q)});
+    }
+
+    Interval division(const Expr &x, const Expr &y) {
+        Interval a = bounds(x), b = bounds(y);
+        NodeKind div = NodeKind::Div;
+        Type t = x.type();
+        if (t.is_any_float()) {
+            const auto *c = b.is_single_point() ? b.min.as<FloatImm>() : nullptr;
+            if (!c || c->value == 0) return {};
+            if (c->value > 0) return {make(div, a.min, b.min), make(div, a.max, b.min)};
+            return {make(div, a.max, b.min), make(div, a.min, b.min)};
+        }
+        ConstantInterval cb = constants(b);
+        if (b.is_single_point() && cb.min > 0) {
+            return {make(div, a.min, b.min), make(div, a.max, b.min)};
+        }
+        if (b.is_single_point() && cb.max < 0) {
+            if (can_wrap(t, constants(a) / cb)) return of_type(t);
+            return {make(div, a.max, b.min), make(div, a.min, b.min)};
+        }
+        Expr zero = number(t, 0);
+        if (cb.min > 0) {
+            // The quotient is largest at the smallest divisor, or close to zero at the largest.
+            Interval r{make(div, a.min, b.min), make(div, a.max, b.min)};
+            Expr far_min = b.max.defined() ? make(div, a.min, b.max) : zero;
+            Expr far_max = b.max.defined() ? make(div, a.max, b.max) : zero;
+            return {lower_of(r.min, far_min), upper_of(r.max, far_max)};
+        }
+        if (!a.is_bounded() || can_wrap(t, constants(a) * ConstantInterval{-1, 1})) return of_type(t);
+        if (!t.is_int()) return {zero, a.max};
+        Expr negated_max = make(NodeKind::Sub, zero, a.max), negated_min = make(NodeKind::Sub, zero, a.min);
+        return {lower_of(zero, lower_of(a.min, negated_max)),
+                upper_of(zero, upper_of(a.max, negated_min))};
+    }
+
+    Interval modulus(const Expr &e) {
+        const auto *m = e.as<Mod>();
+        Type t = e.type();
+        if (t.is_any_float()) return {};
+        Interval a = bounds(m->a), b = bounds(m->b);
+        ConstantInterval ca = constants(a), cb = constants(b);
+        Expr zero = number(t, 0), one = number(t, 1);
+        Interval r{zero, {}};
+        if (cb.min > 0) {
+            r.max = make(NodeKind::Sub, b.max, one);
+            if (b.is_single_point() && a.is_bounded()) {
+                Expr q = make(NodeKind::Div, a.min, b.min);
+                if (q.same_as(make(NodeKind::Div, a.max, b.min))) {
+                    return {make(NodeKind::Mod, a.min, b.min), make(NodeKind::Mod, a.max, b.min)};
+                }
+            }
+        } else if (b.is_bounded() && is_exact(t)) {
+            Expr size = upper_of(b.max, make(NodeKind::Sub, zero, b.min));
+            r.max = upper_of(zero, make(NodeKind::Sub, size, one));
+        } else if (cb.bounded() && !is_exact(t)) {
+            int64_t size = std::max(std::abs(cb.min), std::abs(cb.max));
+            r = of_constants(t, {0, std::max<int64_t>(0, size - 1)});
+        }
+        if (ca.min >= 0 && a.max.defined()) {
+            r.max = r.max.defined() ? lower_of(r.max, a.max) : a.max;
+        }
+        return r;
+    }
+
+    Interval min_max(const Interval &a, const Interval &b, NodeKind op) {
+        Interval r{make(op, a.min, b.min), make(op, a.max, b.max)};
+        Expr &open = op == NodeKind::Min ? r.max : r.min;
+        if (!open.defined()) {
+            const Expr &x = op == NodeKind::Min ? a.max : a.min;
+            open = x.defined() ? x : op == NodeKind::Min ? b.max : b.min;
+        }
+        return r;
+    }
+
+    Interval of_select(const Select &q) {
+        if (q.condition.type().is_scalar() && q.condition.type().is_bool() && is_point(q.condition)) {
+            Interval a = bounds(q.true_value), b = bounds(q.false_value);
+            auto pick = [&](const Expr &u, const Expr &v) {
+                return u.defined() && v.defined() ? s.make_select(q.condition, u, v) : Expr();
+            };
+            return {pick(a.min, b.min), pick(a.max, b.max)};
+        }
+        Interval a = under(q.condition, q.true_value);
+        Interval b = under(s.make_not(q.condition), q.false_value);
+        return unite(a, b);
+    }
+
+    static bool is_small(const Expr &e) {
+        size_t count = 0;
+        std::unordered_set<const ExprNode *> seen;
+        for_each_postorder(
+            e, [&](const Expr &n) { return seen.size() > small_branch || seen.count(n.get()) > 0; },
+            [&](const Expr &n) {
+                seen.insert(n.get());
+                count++;
+            });
+        return seen.size() <= small_branch;
+    }
+
+    // The bounds of the value where the condition holds: it may narrow the interval of a variable.
+    Interval under(const Expr &condition, const Expr &value) {
+        Interval plain = bounds(value);
+        if (is_point(value) || depth > 2 || !is_small(value)) return plain;
+        Expr a, b;
+        int64_t less = 0;
+        if (const auto *n = condition.as<LT>()) {
+            a = n->a, b = n->b, less = 1;
+        } else if (const auto *n = condition.as<LE>()) {
+            a = n->a, b = n->b;
+        } else {
+            return plain;
+        }
+        if (!is_exact(a.type()) || a.type().is_vector()) return plain;
+        auto f = add(s.form(b), s.form(a), -1);
+        if (!f) return plain;
+        f->constant -= less;
+        for (const LinearTerm &t : f->terms) {
+            const auto *v = t.atom.as<Variable>();
+            auto found = v ? intervals.find(v->name) : intervals.end();
+            if (found == intervals.end() || std::abs(t.coefficient) != 1) continue;
+            LinearForm rest = *f;
+            std::erase_if(rest.terms, [&](const LinearTerm &o) { return o.atom.same_as(t.atom); });
+            // t.coefficient * v + rest >= 0, for the largest value of rest
+            Expr most = end_of_sum(rest, a.type(), true, 1);
+            if (!most.defined()) continue;
+            Interval narrowed = of_variable(*v);
+            if (t.coefficient > 0) {
+                narrowed = tighter(narrowed, {make(NodeKind::Sub, number(a.type(), 0), most), {}});
+            } else {
+                narrowed = tighter(narrowed, {{}, most});
+            }
+            return tighter(plain, narrowed_bounds(v->name, narrowed, value));
+        }
+        return plain;
+    }
+
+    Interval narrowed_bounds(Symbol name, const Interval &narrowed, const Expr &value) {
+        Interval before = std::exchange(intervals[name], narrowed);
+        auto old_memo = std::exchange(memo, {});
+        depth++;
+        s.enter(true);
+        s.bind(name, narrowed);
+        Interval i = bounds(value);
+        s.leave();
+        depth--;
+        memo = std::move(old_memo);
+        intervals[name] = before;
+        return i;
+    }
+
+    Interval of_cast(Type t, const Interval &i, const Expr &value) {
+        Type from = value.type();
+        auto cast_end = [&](const Expr &end) {
+            return end.defined() ? s.make_cast(t.element_of(), end) : end;
+        };
+        Interval cast_ends{cast_end(i.min), cast_end(i.max)};
+        if (t.is_any_float()) return cast_ends;
+        if (!t.is_int_or_uint()) return {};
+        if (!from.is_int_or_uint()) {
+            if (is_exact(t)) return cast_ends;
+            const auto *low = i.min.defined() ? i.min.as<FloatImm>() : nullptr;
+            const auto *high = i.max.defined() ? i.max.as<FloatImm>() : nullptr;
+            bool inside = low && high && low->value >= double(t.min_int()) &&
+                          high->value <= double(t.max_int());
+            return inside ? cast_ends : of_type(t);
+        }
+        Type element = t.element_of();
+        if (element.can_represent(from.element_of())) return cast_ends;
+        ConstantInterval c = constants(i);
+        bool fits = c.bounded() && element.can_represent(c.min) && element.can_represent(c.max);
+        return fits ? cast_ends : of_type(t);
+    }
+
+    Interval comparison(NodeKind op, const Expr &x, const Expr &y) {
+        Interval a = bounds(x), b = bounds(y);
+        Interval r{make(op, a.max, b.min), make(op, a.min, b.max)};
+        if (!r.min.defined()) r.min = s.intern(const_false());
+        if (!r.max.defined()) r.max = s.intern(const_true());
+        return r;
+    }
+
+    Interval logic(const Expr &e) {
+        NodeKind op = e.kind();
+        Interval a = bounds(op == NodeKind::And ? e.as<And>()->a : e.as<Or>()->a);
+        Interval b = bounds(op == NodeKind::And ? e.as<And>()->b : e.as<Or>()->b);
+        return {make(op, a.min, b.min), make(op, a.max, b.max)};
+    }
+
+    Interval of_ramp(const Ramp &r) {
+        Interval base = bounds(r.base), stride = bounds(r.stride);
+        Type t = r.base.type().element_of();
+        if (!t.is_int_or_uint()) return {};
+        Expr steps = number(t, r.lanes - 1), zero = number(t, 0);
+        ConstantInterval c = constants(base) + constants(stride) * ConstantInterval{0, r.lanes - 1};
+        if (can_wrap(t, c)) return of_type(t);
+        Expr down = make(NodeKind::Mul, stride.min, steps), up = make(NodeKind::Mul, stride.max, steps);
+        return {make(NodeKind::Add, base.min, lower_of(down, zero)),
+                make(NodeKind::Add, base.max, upper_of(up, zero))};
+    }
+
+    // Ends that are not small get a name, so that a chain of lets stays linear.
+    Interval of_let(const Expr &e) {
+        Expr rest = e;
+        while (const auto *let = rest.as<Let>()) {
+            Interval i = bounds(let->value);
+            i.min = named(let->name, i.min);
+            i.max = i.is_single_point() ? i.min : named(let->name, i.max);
+            intervals[let->name] = i;
+            s.bind(let->name, i);
+            rest = let->body;
+        }
+        return bounds(rest);
+    }
+
+    Expr named(Symbol name, const Expr &end) {
+        if (!end.defined() || Simplifier::is_cheap(end)) return end;
+        if (const auto *m = end.as<Mul>(); m && m->a.as<Variable>() && is_const(m->b)) return end;
+        Symbol fresh = Symbol::fresh(name.text());
+        lets.push_back({fresh, end});
+        s.bind_value(fresh, end);
+        return s.intern(Variable::make(end.type(), fresh));
+    }
+
+    Expr with_lets(Expr e) {
+        if (!e.defined() || lets.empty()) return e;
+        std::unordered_set<Symbol> used;
+        std::unordered_set<const ExprNode *> seen;
+        auto collect = [&](const Expr &root) {
+            for_each_postorder(
+                root, [&](const Expr &n) { return seen.count(n.get()) > 0; },
+                [&](const Expr &n) {
+                    seen.insert(n.get());
+                    for_own_symbol(n, [&](Symbol name) { used.insert(name); });
+                });
+        };
+        collect(e);
+        for (size_t i = lets.size(); i-- > 0;) {
+            if (!used.count(lets[i].name)) continue;
+            collect(lets[i].value);
+            e = Let::make(lets[i].name, lets[i].value, e);
+        }
+        return e;
+    }
+
+    Interval of_call(const Call &c) {
+        Interval i = outer.call_bounds(c);
+        return {simple(i.min), simple(i.max)};
+    }
+
+    Interval of_intrinsic(const IntrinsicCall &c) {
+        Type t = c.type;
+        auto apply = [&](const Expr &end) {
+            if (!end.defined()) return end;
+            return s.make_call(*IntrinsicCall::make(t.element_of(), c.op, {end}).as<IntrinsicCall>());
+        };
+        switch (c.op) {
+        case Intrinsic::likely:
+        case Intrinsic::likely_if_innermost:
+        case Intrinsic::strict_float: return bounds(c.args[0]);
+        case Intrinsic::return_second: return bounds(c.args[1]);
+        case Intrinsic::require: return bounds(c.args[1]);
+        case Intrinsic::promise_clamped:
+        case Intrinsic::unsafe_promise_clamped:
+            return tighter(bounds(c.args[0]), {bounds(c.args[1]).min, bounds(c.args[2]).max});
+        case Intrinsic::if_then_else: {
+            Interval a = bounds(c.args[1]);
+            return c.args.size() == 3 ? unite(a, bounds(c.args[2])) : a;
+        }
+        case Intrinsic::floor:
+        case Intrinsic::ceil:
+        case Intrinsic::trunc:
+        case Intrinsic::round:
+        case Intrinsic::exp:
+        case Intrinsic::tanh:
+        case Intrinsic::atan: {
+            Interval a = bounds(c.args[0]);
+            return {apply(a.min), apply(a.max)};
+        }
+        case Intrinsic::saturating_cast: {
+            if (!c.args[0].type().is_int_or_uint() || !t.is_int_or_uint()) return of_type(t);
+            Interval a = bounds(c.args[0]);
+            return {apply(a.min), apply(a.max)};
+        }
+        case Intrinsic::abs: return of_abs(t, bounds(c.args[0]));
+        default: return {};
+        }
+    }
+
+    Interval of_abs(Type t, const Interval &a) {
+        Type from = a.is_everything() ? t : (a.min.defined() ? a.min : a.max).type();
+        if (a.is_everything() || from.is_any_float()) return {make_zero(t.element_of()), {}};
+        auto positive = [&](const Expr &end) { return s.make_cast(t.element_of(), end); };
+        ConstantInterval c = constants(a);
+        if (c.min >= 0) return {positive(a.min), a.max.defined() ? positive(a.max) : Expr()};
+        Interval r{number(t, 0), {}};
+        if (!a.is_bounded() || !is_exact(from)) return r;
+        Expr size = upper_of(a.max, make(NodeKind::Sub, number(from, 0), a.min));
+        r.max = positive(upper_of(size, number(from, 0)));
+        return r;
+    }
+
+    Simplifier s;
+    const IntervalScope &outer;
+    std::unordered_map<Symbol, Interval> intervals;
+    std::unordered_map<const ExprNode *, Interval> memo;
+    std::unordered_map<const ExprNode *, bool> points;
+    std::vector<Expr> alive;
+    std::vector<Symbol> expanding;
+    std::vector<Bound> lets;
+    std::unordered_set<Symbol> let_names;
+    int depth = 0;
+};
+
+}  // namespace
+
+Interval bounds_of_expr(const Expr &e, const IntervalScope &scope) {
+    return BoundsFinder(scope).run(e);
+}
+
+}  // namespace tessera::algebra

@@ -1,0 +1,46 @@
+#pragma once
+#include "ir/type.h"
+#include <cstdint>
+#include <limits>
+
+namespace tessera::algebra {
+
+// Integers from min to max, both included. The extreme values of int64 stand for "unbounded", and
+// arithmetic goes there where it would overflow.
+struct ConstantInterval {
+    static constexpr int64_t lowest = std::numeric_limits<int64_t>::min();
+    static constexpr int64_t highest = std::numeric_limits<int64_t>::max();
+    int64_t min = lowest, max = highest;
+
+    static ConstantInterval point(int64_t v) { return {v, v}; }
+    // All values of a type narrower than 32 bits, or unsigned; the wider signed ones are taken for
+    // the unbounded integers, because their arithmetic does not overflow.
+    static ConstantInterval of_type(Type t);
+
+    bool has_min() const { return min != lowest; }
+    bool has_max() const { return max != highest; }
+    bool bounded() const { return has_min() && has_max(); }
+    bool is_point() const { return min == max && bounded(); }
+    bool contains(int64_t v) const { return v >= min && v <= max; }
+    bool contains(const ConstantInterval &o) const { return o.min >= min && o.max <= max; }
+    friend bool operator==(const ConstantInterval &, const ConstantInterval &) = default;
+};
+
+ConstantInterval operator+(const ConstantInterval &a, const ConstantInterval &b);
+ConstantInterval operator-(const ConstantInterval &a, const ConstantInterval &b);
+ConstantInterval operator*(const ConstantInterval &a, const ConstantInterval &b);
+ConstantInterval operator/(const ConstantInterval &a, const ConstantInterval &b);  // Euclidean
+ConstantInterval operator%(const ConstantInterval &a, const ConstantInterval &b);
+ConstantInterval min(const ConstantInterval &a, const ConstantInterval &b);
+ConstantInterval max(const ConstantInterval &a, const ConstantInterval &b);
+ConstantInterval unite(const ConstantInterval &a, const ConstantInterval &b);
+ConstantInterval intersect(const ConstantInterval &a, const ConstantInterval &b);
+
+// Euclidean division and modulus; by zero gives zero.
+int64_t euclidean_div(int64_t a, int64_t b);
+int64_t euclidean_mod(int64_t a, int64_t b);
+// Rounded towards minus infinity (plus infinity); b > 0.
+inline int64_t floor_div(int64_t a, int64_t b) { return euclidean_div(a, b); }
+inline int64_t ceil_div(int64_t a, int64_t b) { return -euclidean_div(-a, b); }
+
+}  // namespace tessera::algebra

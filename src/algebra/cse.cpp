@@ -1,0 +1,299 @@
+#include "algebra/cse.h"
+#include "algebra/walk.h"
+#include "ir/equal.h"
+#include "ir/operators.h"
+#include <unordered_map>
+#include <unordered_set>
+
+namespace tessera::algebra {
+
+using namespace ir;
+
+namespace {
+
+bool is_conditional(const Expr &e) {
+    const auto *c = e.as<IntrinsicCall>();
+    return c && c->op == Intrinsic::if_then_else;
+}
+
+bool has_own_effects(const Expr &e) {
+    if (const auto *c = e.as<IntrinsicCall>()) return !info_of(c->op).pure;
+    const auto *c = e.as<ExternCall>();
+    return c && !c->pure;
+}
+
+// What is as cheap to compute again as to keep.
+bool is_trivial(const Expr &e) {
+    if (e.as<Variable>() || e.as<BufferProperty>() || e.as<StringImm>() || is_const(e)) return true;
+    if (const auto *c = e.as<Cast>()) return is_trivial(c->value);
+    if (const auto *b = e.as<Broadcast>()) return is_trivial(b->value);
+    if (const auto *r = e.as<Ramp>()) return is_trivial(r->base) && is_const(r->stride);
+    if (const auto *a = e.as<Add>()) return a->a.as<Variable>() && is_const(a->b);
+    if (const auto *s = e.as<Sub>()) return s->a.as<Variable>() && is_const(s->b);
+    if (const auto *c = e.as<IntrinsicCall>()) {
+        switch (c->op) {
+        case Intrinsic::make_struct:
+        case Intrinsic::alloca:
+        case Intrinsic::address_of:
+        case Intrinsic::undef:
+        case Intrinsic::stringify: return true;
+        case Intrinsic::likely:
+        case Intrinsic::likely_if_innermost: return is_trivial(c->args[0]);
+        default: return false;
+        }
+    }
+    return false;
+}
+
+// Numbers expressions by what they are: equal ones become the same node. Lets are inlined, so that
+// what they share is found together with everything else; those with effects are kept.
+class Numbering {
+public:
+    Expr operator()(const Expr &root) {
+        auto done = [&](const Expr &e) { return numbered.count(e.get()) > 0; };
+        std::vector<Expr> stack{root};
+        while (!stack.empty()) {
+            Expr top = stack.back();
+            if (done(top)) {
+                stack.pop_back();
+                continue;
+            }
+            size_t before = stack.size();
+            if (const auto *let = top.as<Let>()) {
+                visit_let(*let, done, stack);
+            } else {
+                for_each_operand(top, [&](const Expr &o) {
+                    if (!done(o)) stack.push_back(o);
+                });
+            }
+            if (stack.size() != before) continue;
+            stack.pop_back();
+            set(top, number(top));
+        }
+        return numbered.at(root.get());
+    }
+
+    bool has_effects(const Expr &e) const { return effects.count(e.get()) > 0; }
+
+private:
+    template<typename Done>
+    void visit_let(const Let &let, Done &&done, std::vector<Expr> &stack) {
+        if (!done(let.value)) return stack.push_back(let.value);
+        Expr value = numbered.at(let.value.get());
+        if (!has_effects(value)) inlined[let.name] = value;
+        if (!done(let.body)) stack.push_back(let.body);
+    }
+
+    Expr number(const Expr &e) {
+        if (const auto *v = e.as<Variable>()) {
+            auto found = inlined.find(v->name);
+            if (found != inlined.end()) return found->second;
+        }
+        if (const auto *let = e.as<Let>(); let && inlined.count(let->name)) {
+            return numbered.at(let->body.get());
+        }
+        bool impure = has_own_effects(e);
+        Expr same = map_operands(e, [&](const Expr &o) {
+            Expr n = numbered.at(o.get());
+            impure |= has_effects(n);
+            return n;
+        });
+        if (impure) {
+            effects.insert(same.get());
+            kept_alive.push_back(same);
+            return same;
+        }
+        return *unique.insert(same).first;
+    }
+
+    void set(const Expr &e, const Expr &n) {
+        kept_alive.push_back(e);
+        numbered[e.get()] = n;
+    }
+
+    std::unordered_map<const ExprNode *, Expr> numbered;
+    std::unordered_set<Expr, ExprHash, ExprEqual> unique;
+    std::unordered_map<Symbol, Expr> inlined;
+    std::unordered_set<const ExprNode *> effects;
+    std::vector<Expr> kept_alive;
+};
+
+struct Lifted {
+    Symbol name;
+    Expr value;
+};
+
+// Names what occurs more than once in the expressions, which are numbered. The conditional
+// operands of an if_then_else are regions of their own.
+class Region {
+public:
+    Region(const Numbering &numbering, const Region *outer) : numbering(numbering), outer(outer) {}
+
+    std::vector<Lifted> run(std::vector<Expr> &roots) {
+        for (const Expr &root : roots) count(root);
+        std::vector<Lifted> lets;
+        for (const Expr &e : order) rebuild(e, lets);
+        for (Expr &root : roots) root = replacement(root);
+        return lets;
+    }
+
+private:
+    template<typename F>
+    void for_each_edge(const Expr &e, F &&f) {
+        if (is_conditional(e)) return f(e.as<IntrinsicCall>()->args[0]);
+        if (e.as<Let>()) return f(e.as<Let>()->value);
+        for_each_operand(e, f);
+    }
+
+    void count(const Expr &root) {
+        uses[root.get()]++;
+        if (known(root)) return;
+        std::vector<Expr> stack{root};
+        while (!stack.empty()) {
+            Expr top = stack.back();
+            size_t before = stack.size();
+            if (!opened.insert(top.get()).second) {
+                stack.pop_back();
+                if (closed.insert(top.get()).second) order.push_back(top);
+                continue;
+            }
+            for_each_edge(top, [&](const Expr &o) {
+                uses[o.get()]++;
+                if (!known(o)) stack.push_back(o);
+            });
+            if (stack.size() == before) {
+                stack.pop_back();
+                closed.insert(top.get());
+                order.push_back(top);
+            }
+        }
+    }
+
+    const Expr *find(const Expr &e) const {
+        auto found = replaced.find(e.get());
+        if (found != replaced.end()) return &found->second;
+        return outer ? outer->find(e) : nullptr;
+    }
+    const Expr &replacement(const Expr &e) const { return *find(e); }
+    bool known(const Expr &e) const { return find(e) || opened.count(e.get()); }
+
+    void rebuild(const Expr &e, std::vector<Lifted> &lets) {
+        Expr built = with_operands(e);
+        bool lift = uses[e.get()] > 1 && !is_trivial(e) && !numbering.has_effects(e);
+        if (lift) {
+            Symbol name = Symbol::fresh("t");
+            lets.push_back({name, built});
+            built = Variable::make(e.type(), name);
+        }
+        replaced[e.get()] = built;
+    }
+
+    Expr with_operands(const Expr &e) {
+        if (is_conditional(e)) {
+            const auto *c = e.as<IntrinsicCall>();
+            std::vector<Expr> args{replacement(c->args[0])};
+            for (size_t i = 1; i < c->args.size(); i++) args.push_back(inner(c->args[i]));
+            return IntrinsicCall::make(c->type, c->op, std::move(args));
+        }
+        if (const auto *let = e.as<Let>()) {
+            return Let::make(let->name, replacement(let->value), inner(let->body));
+        }
+        return map_operands(e, [&](const Expr &o) { return replacement(o); });
+    }
+
+    Expr inner(const Expr &e) {
+        std::vector<Expr> roots{e};
+        std::vector<Lifted> lets = Region(numbering, this).run(roots);
+        for (size_t i = lets.size(); i-- > 0;) {
+            roots[0] = Let::make(lets[i].name, lets[i].value, roots[0]);
+        }
+        return roots[0];
+    }
+
+    const Numbering &numbering;
+    const Region *outer;
+    std::unordered_map<const ExprNode *, Expr> replaced;
+    std::unordered_map<const ExprNode *, int> uses;
+    std::unordered_set<const ExprNode *> opened, closed;
+    std::vector<Expr> order;
+};
+
+// The lets that the expressions, which are changed, need around them.
+std::vector<Lifted> lift(std::vector<Expr> &roots) {
+    Numbering numbering;
+    for (Expr &e : roots) e = numbering(e);
+    return Region(numbering, nullptr).run(roots);
+}
+
+class EachStmt {
+public:
+    Stmt operator()(const Stmt &s) {
+        switch (s.kind()) {
+        case NodeKind::Store: return visit_store(*s.as<Store>());
+        case NodeKind::Provide: return visit_provide(*s.as<Provide>());
+        case NodeKind::LetStmt: return visit_lets(s);
+        default: return map_children(s, [this](const auto &child) { return visit(child); });
+        }
+    }
+
+private:
+    Stmt visit(const Stmt &s) { return (*this)(s); }
+    Expr visit(const Expr &e) { return common_subexpression_elimination(e); }
+
+    Stmt visit_lets(const Stmt &s) {
+        std::vector<const LetStmt *> lets;
+        Stmt rest = s;
+        while (const auto *let = rest.as<LetStmt>()) {
+            lets.push_back(let);
+            rest = let->body;
+        }
+        Stmt body = (*this)(rest);
+        for (size_t i = lets.size(); i-- > 0;) {
+            body = LetStmt::make(lets[i]->name, visit(lets[i]->value), body);
+        }
+        return body;
+    }
+
+    static Stmt wrap(const std::vector<Lifted> &lets, Stmt body) {
+        for (size_t i = lets.size(); i-- > 0;) {
+            body = LetStmt::make(lets[i].name, lets[i].value, body);
+        }
+        return body;
+    }
+
+    static Stmt visit_store(const Store &store) {
+        std::vector<Expr> roots{store.value, store.index};
+        if (store.predicate.defined()) roots.push_back(store.predicate);
+        std::vector<Lifted> lets = lift(roots);
+        Expr predicate = store.predicate.defined() ? roots[2] : Expr();
+        return wrap(lets, Store::make(store.buffer, roots[0], roots[1], predicate,
+                                      store.alignment, store.streaming));
+    }
+
+    static Stmt visit_provide(const Provide &provide) {
+        std::vector<Expr> roots = provide.values;
+        roots.insert(roots.end(), provide.args.begin(), provide.args.end());
+        if (provide.predicate.defined()) return Stmt(&provide);
+        std::vector<Lifted> lets = lift(roots);
+        auto middle = roots.begin() + long(provide.values.size());
+        return wrap(lets, Provide::make(provide.func, {roots.begin(), middle},
+                                        {middle, roots.end()}));
+    }
+};
+
+}  // namespace
+
+Expr common_subexpression_elimination(const Expr &e) {
+    if (!e.defined()) return e;
+    std::vector<Expr> roots{e};
+    std::vector<Lifted> lets = lift(roots);
+    Expr result = roots[0];
+    for (size_t i = lets.size(); i-- > 0;) {
+        result = Let::make(lets[i].name, lets[i].value, result);
+    }
+    return result;
+}
+
+Stmt common_subexpression_elimination(const Stmt &s) { return EachStmt()(s); }
+
+}  // namespace tessera::algebra

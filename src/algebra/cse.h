@@ -1,0 +1,20 @@
+#pragma once
+#include "algebra/interval.h"
+
+namespace tessera::algebra {
+
+// Every non-trivial expression that occurs more than once (equal, not only shared) is computed
+// once, by a Let at the root:
+//
+//     f(x + y * 2) + (x + y * 2)    ->    let t = x + y * 2 in f(t) + t
+//
+// Variables, constants, variable + constant, casts of variables and broadcasts are not worth it.
+// What stands only inside a conditional operand of if_then_else stays there; what has effects is
+// neither merged nor moved. Takes time linear in the number of distinct nodes.
+Expr common_subexpression_elimination(const Expr &e);
+
+// The same for each expression in the statement by itself. A Store's value and index (a Provide's
+// values and arguments) share one LetStmt around it.
+Stmt common_subexpression_elimination(const Stmt &s);
+
+}  // namespace tessera::algebra

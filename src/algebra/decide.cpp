@@ -1,0 +1,212 @@
+#include "algebra/simplifier.h"
+#include "ir/operators.h"
+
+// How small can a linear form get? First by the intervals of its atoms; then by putting in for an
+// atom what bounds it (the operands of a min, the dividend of a division, the symbolic bounds of a
+// variable, a known inequality), so that terms cancel.
+namespace tessera::algebra {
+
+using namespace ir;
+
+namespace {
+
+constexpr int max_depth = 10;
+constexpr int64_t none = ConstantInterval::lowest;
+
+LinearForm without(const LinearForm &f, const Expr &atom) {
+    LinearForm r = f;
+    std::erase_if(r.terms, [&](const LinearTerm &t) { return t.atom.same_as(atom); });
+    return r;
+}
+
+}  // namespace
+
+int64_t Simplifier::lower_bound(const LinearForm &f, int64_t goal) {
+    budget = effort;
+    return lower(f, goal, max_depth);
+}
+
+int64_t Simplifier::upper_bound(const LinearForm &f, int64_t goal) {
+    auto negated = scale(f, -1);
+    if (!negated) return ConstantInterval::highest;
+    int64_t low = lower_bound(*negated, goal == none ? ConstantInterval::highest : -goal);
+    return low == none ? ConstantInterval::highest : -low;
+}
+
+bool Simplifier::is_relational(const Expr &atom) {
+    auto has_facts = inequalities.find(atom.get());
+    if (has_facts != inequalities.end() && !has_facts->second.empty()) return true;
+    switch (atom.kind()) {
+    case NodeKind::Min:
+    case NodeKind::Max:
+    case NodeKind::Select: return true;
+    case NodeKind::Div: return as_const_int(atom.as<Div>()->b).value_or(0) > 0;
+    case NodeKind::Variable: {
+        auto found = known.find(atom.as<Variable>()->name);
+        if (found == known.end()) return false;
+        const Known &k = found->second;
+        return k.value.defined() || k.symbolic.min.defined() || k.symbolic.max.defined();
+    }
+    case NodeKind::IntrinsicCall: {
+        Intrinsic op = atom.as<IntrinsicCall>()->op;
+        return op == Intrinsic::likely || op == Intrinsic::likely_if_innermost ||
+               op == Intrinsic::promise_clamped || op == Intrinsic::unsafe_promise_clamped;
+    }
+    case NodeKind::Broadcast: return is_relational(atom.as<Broadcast>()->value);
+    default: return false;
+    }
+}
+
+// Whether some term is unbounded and nothing else in the form could cancel it.
+bool Simplifier::hopeless(const LinearForm &f) {
+    for (const LinearTerm &t : f.terms) {
+        ConstantInterval i = interval(t.atom);
+        bool bounded = t.coefficient > 0 ? i.has_min() : i.has_max();
+        if (bounded || is_relational(t.atom)) continue;
+        uint64_t mask = variables_of(t.atom);
+        bool partner = mask == 0;
+        for (const LinearTerm &o : f.terms) {
+            if (o.atom.same_as(t.atom) || !is_relational(o.atom)) continue;
+            auto facts = inequalities.find(o.atom.get());
+            bool many = facts != inequalities.end() && !facts->second.empty();
+            const auto *v = o.atom.as<Variable>();
+            partner |= many || v || (variables_of(o.atom) & mask) != 0;
+        }
+        if (!partner) return true;
+    }
+    return false;
+}
+
+int64_t Simplifier::lower(const LinearForm &f, int64_t goal, int depth) {
+    int64_t best = interval(f).min;
+    if (best >= goal || depth == 0 || f.terms.empty() || --budget < 0 || hopeless(f)) return best;
+    for (const LinearTerm &t : f.terms) {
+        bool exact = false;
+        best = std::max(best, lower_by(f, t, goal, depth - 1, exact));
+        if (best >= goal || exact || budget < 0) break;
+    }
+    return best;
+}
+
+int64_t Simplifier::lower_with(const LinearForm &f, const LinearTerm &t, const Expr &u,
+                               int64_t goal, int depth) {
+    auto g = substitute(f, t, u);
+    return g ? lower(*g, goal, depth) : none;
+}
+
+int64_t Simplifier::lower_by(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth,
+                             bool &exact) {
+    const Expr &atom = t.atom;
+    int64_t best = none;
+    if (!is_relational(atom)) return best;
+    auto both = [&](const Expr &u, const Expr &v) {
+        exact = true;
+        int64_t first = lower_with(f, t, u, goal, depth);
+        if (first == none) return none;
+        return std::min(first, lower_with(f, t, v, goal, depth));
+    };
+    auto any = [&](const Expr &u, const Expr &v) {
+        int64_t first = lower_with(f, t, u, goal, depth);
+        return first >= goal ? first : std::max(first, lower_with(f, t, v, goal, depth));
+    };
+    if (const auto *m = atom.as<Min>()) {
+        best = t.coefficient > 0 ? both(m->a, m->b) : any(m->a, m->b);
+    } else if (const auto *m = atom.as<Max>()) {
+        best = t.coefficient < 0 ? both(m->a, m->b) : any(m->a, m->b);
+    } else if (const auto *s = atom.as<Select>()) {
+        best = both(s->true_value, s->false_value);
+    } else if (atom.as<Div>()) {
+        best = lower_by_division(f, t, goal, depth);
+    } else if (atom.as<Variable>()) {
+        best = lower_by_variable(f, t, goal, depth);
+    } else if (atom.as<IntrinsicCall>()) {
+        best = lower_by_call(f, t, goal, depth, exact);
+    } else if (const auto *b = atom.as<Broadcast>()) {
+        // What bounds the scalar bounds every lane.
+        if (const auto *v = b->value.as<Variable>()) {
+            auto found = known.find(v->name);
+            if (found != known.end()) {
+                const Known &k = found->second;
+                Expr u = k.value.defined() ? k.value
+                         : t.coefficient > 0 ? k.symbolic.min
+                                             : k.symbolic.max;
+                if (u.defined() && u.type() == v->type) {
+                    best = lower_with(f, t, intern(Broadcast::make(u, b->lanes)), goal, depth);
+                }
+            }
+        }
+    }
+    if (best >= goal || exact) return best;
+    return std::max(best, lower_by_inequalities(f, t, goal, depth));
+}
+
+int64_t Simplifier::lower_by_call(const LinearForm &f, const LinearTerm &t, int64_t goal,
+                                  int depth, bool &exact) {
+    const auto *c = t.atom.as<IntrinsicCall>();
+    exact = is_likely(t.atom);
+    int64_t best = lower_with(f, t, c->args[0], goal, depth);
+    if (exact || best >= goal) return best;
+    const Expr &bound = t.coefficient > 0 ? c->args[1] : c->args[2];
+    return std::max(best, lower_with(f, t, bound, goal, depth));
+}
+
+// k * F with k * (u / k) replaced by u minus the remainder.
+int64_t Simplifier::lower_by_division(const LinearForm &f, const LinearTerm &t, int64_t goal,
+                                      int depth) {
+    const auto *d = t.atom.as<Div>();
+    int64_t k = *as_const_int(d->b);
+    auto rest = scale(without(f, t.atom), k);
+    auto g = rest ? add(*rest, form(d->a), t.coefficient) : std::nullopt;
+    if (!g) return none;
+    if (t.coefficient > 0) {
+        int64_t most = 0;
+        if (__builtin_mul_overflow(t.coefficient, k - 1, &most)) return none;
+        g = add(*g, LinearForm{{}, most}, -1);
+    }
+    int64_t scaled_goal = 0;
+    if (__builtin_mul_overflow(goal, k, &scaled_goal)) scaled_goal = ConstantInterval::highest;
+    int64_t low = g ? lower(*g, scaled_goal, depth) : none;
+    if (low == none || low == ConstantInterval::highest) return low;
+    return ceil_div(low, k);
+}
+
+int64_t Simplifier::lower_by_variable(const LinearForm &f, const LinearTerm &t, int64_t goal,
+                                      int depth) {
+    auto found = known.find(t.atom.as<Variable>()->name);
+    if (found == known.end()) return none;
+    Known k = found->second;
+    auto fits = [&](const Expr &e) { return e.defined() && e.type() == t.atom.type(); };
+    int64_t best = none;
+    const Expr &bound = t.coefficient > 0 ? k.symbolic.min : k.symbolic.max;
+    if (fits(bound)) best = lower_with(f, t, bound, goal, depth);
+    if (best < goal && fits(k.value)) {
+        best = std::max(best, lower_with(f, t, k.value, goal, depth));
+    }
+    return best;
+}
+
+// Subtract a known g >= 0 so often that the atom cancels.
+int64_t Simplifier::lower_by_inequalities(const LinearForm &f, const LinearTerm &t, int64_t goal,
+                                          int depth) {
+    auto found = inequalities.find(t.atom.get());
+    if (found == inequalities.end()) return none;
+    int64_t best = none;
+    std::vector<LinearForm> facts = found->second;
+    for (const LinearForm &g : facts) {
+        int64_t c = g.coefficient_of(t.atom);
+        if ((c > 0) != (t.coefficient > 0)) continue;
+        int64_t size = std::abs(c), times = std::abs(t.coefficient);
+        auto scaled = scale(f, size);
+        auto h = scaled ? add(*scaled, g, -times) : std::nullopt;
+        int64_t scaled_goal = 0;
+        if (__builtin_mul_overflow(goal, size, &scaled_goal)) {
+            scaled_goal = ConstantInterval::highest;
+        }
+        int64_t low = h ? lower(*h, scaled_goal, depth) : none;
+        if (low != none) best = std::max(best, ceil_div(low, size));
+        if (best >= goal || budget < 0) break;
+    }
+    return best;
+}
+
+}  // namespace tessera::algebra

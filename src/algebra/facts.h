@@ -1,0 +1,32 @@
+#pragma once
+#include "algebra/interval.h"
+#include <unordered_map>
+#include <vector>
+
+namespace tessera::algebra {
+
+// What the caller knows and the algebra may rely on. Where it is wrong, so are the results.
+struct Facts {
+    // Values that a variable can have.
+    std::unordered_map<Symbol, Interval> intervals;
+    // What a variable is modulo something.
+    std::unordered_map<Symbol, ir::Alignment> alignments;
+    // Conditions that hold.
+    std::vector<Expr> known_true;
+
+    // For chaining: Facts().holds(n > 0).between(x, 0, n - 1)
+    Facts &between(Symbol s, Expr min, Expr max) {
+        intervals[s] = {std::move(min), std::move(max)};
+        return *this;
+    }
+    Facts &aligned(Symbol s, ir::Alignment a) {
+        alignments[s] = a;
+        return *this;
+    }
+    Facts &holds(Expr condition) {
+        known_true.push_back(std::move(condition));
+        return *this;
+    }
+};
+
+}  // namespace tessera::algebra

@@ -1,0 +1,67 @@
+#include "algebra/prove.h"
+#include "algebra/simplify.h"
+#include "algebra/simplifier.h"
+#include "ir/operators.h"
+
+namespace tessera::algebra {
+
+using namespace ir;
+
+namespace {
+
+constexpr int effort = 400;
+
+bool prove(Simplifier &s, const Expr &e) {
+    if (is_true(e)) return true;
+    if (const auto *a = e.as<And>()) return prove(s, a->a) && prove(s, a->b);
+    if (const auto *o = e.as<Or>()) {
+        // Where one side fails, the other must hold.
+        if (prove(s, o->a) || prove(s, o->b)) return true;
+        s.enter(true);
+        s.learn(s.make_not(o->a));
+        bool proven = is_true(s(o->b));
+        s.leave();
+        return proven;
+    }
+    if (const auto *q = e.as<Select>()) return prove(s, q->true_value) && prove(s, q->false_value);
+    if (is_likely(e)) return prove(s, e.as<IntrinsicCall>()->args[0]);
+    return false;
+}
+
+}  // namespace
+
+bool can_prove(const Expr &condition, const Facts &facts) {
+    if (is_true(condition)) return true;
+    Simplifier s(facts, effort);
+    return prove(s, s(condition));
+}
+
+std::optional<int64_t> constant_upper_bound(const Expr &e, const Facts &facts) {
+    if (auto c = as_const_int(e)) return c;
+    if (!e.type().is_int_or_uint()) return std::nullopt;
+    Simplifier s(facts, effort);
+    Expr simple = s(e);
+    if (!s.is_pure(simple)) return std::nullopt;
+    int64_t bound = is_exact(e.type()) ? s.upper_bound(s.form(simple)) : s.interval(simple).max;
+    if (bound == ConstantInterval::highest) return std::nullopt;
+    return bound;
+}
+
+std::optional<int64_t> constant_lower_bound(const Expr &e, const Facts &facts) {
+    if (auto c = as_const_int(e)) return c;
+    if (!e.type().is_int_or_uint()) return std::nullopt;
+    Simplifier s(facts, effort);
+    Expr simple = s(e);
+    if (!s.is_pure(simple)) return std::nullopt;
+    int64_t bound = is_exact(e.type()) ? s.lower_bound(s.form(simple)) : s.interval(simple).min;
+    if (bound == ConstantInterval::lowest) return std::nullopt;
+    return bound;
+}
+
+std::optional<int64_t> constant_value(const Expr &e, const Facts &facts) {
+    if (auto c = as_const_int(e)) return c;
+    if (!e.type().is_int_or_uint()) return std::nullopt;
+    return as_const_int(simplify(e, facts));
+}
+
+}  // namespace tessera::algebra

@@ -1,0 +1,28 @@
+#include "algebra/rules/names.h"
+
+namespace tessera::algebra::rules {
+
+const RuleTable &min_rules() {
+    static const RuleTable table({
+        {min(x, x), x, any},
+        {min(max(x, y), x), x, any},
+        {min(min(x, y), x), min(x, y), any},
+        {min(min(x, y), max(x, z)), min(x, y), any},
+        {min(max(x, y), max(x, z)), max(x, min(y, z)), any},
+        {min(max(min(x, y), z), y), min(max(x, z), y), any},
+        {min(max(min(max(x, y), z), w), y), min(max(z, w), y), any},
+        {min(x, c0), x, boolean, c0 == 1},
+        {min(min(x, c0), c1), min(x, fold(min(c0, c1))), integer},
+        // A clamp has its max outside.
+        {min(max(x, c0), c1), max(min(x, c1), c0), integer, c0 <= c1},
+        {min(max(x, c0), c1), c1, integer, c1 <= c0},
+        {min(select(q, x, y), select(q, z, w)), select(q, min(x, z), min(y, w)), any},
+        {min(select(q, c0, c1), c2), select(q, fold(min(c0, c2)), fold(min(c1, c2))), integer},
+        {min(select(q, x, y), x), select(q, x, min(x, y)), any},
+        {min(select(q, x, y), y), select(q, min(x, y), y), any},
+        {min(max(x, y), max(min(x, z), y)), max(min(x, z), y), any},
+    });
+    return table;
+}
+
+}  // namespace tessera::algebra::rules

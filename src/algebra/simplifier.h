@@ -1,0 +1,178 @@
+#pragma once
+#include "algebra/constant_interval.h"
+#include "algebra/facts.h"
+#include "algebra/linear.h"
+#include "ir/equal.h"
+#include <memory>
+#include <unordered_map>
+#include <unordered_set>
+
+// The engine behind simplify, prove, bounds and solve; for this room only.
+//
+// It works bottom-up: `make` is given simplified operands and returns the simplified node, so that
+// whatever a rule puts together is simplified as it is built. Simplified nodes are interned: equal
+// ones are the same object.
+namespace tessera::algebra {
+
+class Simplifier {
+public:
+    // `effort`: how many steps a single decision about an inequality may take.
+    explicit Simplifier(const Facts &facts = {}, int effort = 32);
+
+    Expr operator()(const Expr &e);  // memoised
+
+    // The simplified node of simplified operands.
+    Expr make(ir::NodeKind op, const Expr &a, const Expr &b);
+    Expr make_sum(const Expr &a, const Expr &b, int64_t factor);  // a + factor * b
+    Expr make_not(const Expr &a);
+    Expr make_select(const Expr &condition, const Expr &a, const Expr &b);
+    Expr make_cast(Type t, const Expr &value);
+    Expr make_broadcast(const Expr &value, int lanes);
+    Expr make_ramp(const Expr &base, const Expr &stride, int lanes);
+    Expr make_call(const ir::IntrinsicCall &call);
+    Expr make_expr(const LinearForm &f, Type t);  // undefined if a number does not fit
+    // f >= 0, == 0 or != 0.
+    Expr make_comparison(ir::NodeKind op, const LinearForm &f, Type t);
+
+    // The one object that stands for all expressions equal to this.
+    Expr intern(const Expr &e);
+
+    // About simplified nodes.
+    const LinearForm &form(const Expr &e);
+    const ConstantInterval &interval(const Expr &e);  // over all lanes
+    ir::Alignment alignment(const Expr &e);
+    bool is_stable(const Expr &e);  // no effects, and no stores can change it
+    bool is_pure(const Expr &e) const { return !impure.count(e.get()); }
+
+    // The largest constant found that `f` is never below; stops looking at `goal`.
+    int64_t lower_bound(const LinearForm &f, int64_t goal = ConstantInterval::highest);
+    int64_t upper_bound(const LinearForm &f, int64_t goal = ConstantInterval::lowest);
+    ConstantInterval interval(const LinearForm &f);
+    ir::Alignment alignment(const LinearForm &f);
+
+    // What is learnt between these two is forgotten at `leave`.
+    void enter(bool facts);
+    void leave();
+    // The condition (simplified) holds.
+    void learn(const Expr &condition);
+    // The variable lies in the interval (simplified), or is the value (simplified).
+    void bind(Symbol s, const Interval &i);
+    void bind_value(Symbol s, const Expr &value);
+    // The variable is replaced by this value, which is cheap, wherever it is met.
+    void replace(Symbol s, const Expr &value);
+    static bool is_cheap(const Expr &value);
+
+    int effort;
+
+private:
+    struct Info {
+        ConstantInterval interval;
+        ir::Alignment alignment;
+        uint32_t scope = 0;
+    };
+    struct Known {  // about a variable
+        Interval symbolic;
+        Expr value;
+        ConstantInterval constants;
+        ir::Alignment alignment{1, 0};
+        Expr replacement;
+        int loops = 0;
+    };
+    struct Memo {
+        Expr before, after;
+        uint32_t scope = 0;
+    };
+    struct Scope {
+        uint32_t serial = 0;
+        bool facts = false;
+        std::vector<std::pair<Symbol, std::optional<Known>>> known;
+        std::vector<Expr> truths, falsehoods;
+        std::vector<const ir::ExprNode *> inequality_atoms;
+        std::vector<std::pair<Expr, std::optional<ConstantInterval>>> atoms;
+    };
+
+    // simplify.cpp
+    Expr fold_or_undefined(const Expr &node);
+    Expr visit(const Expr &e);
+    Expr visit_children(const Expr &e);
+    Expr visit_let(const Expr &e);
+    Expr visit_conditional(const ir::IntrinsicCall &c);
+    Expr apply_rules(const Expr &node);
+    Expr build(const void *pattern, const void *bindings, Type expected);
+    Expr known_condition(const Expr &e);
+    bool usable(uint32_t scope) const;
+    Expr raw(ir::NodeKind op, const Expr &a, const Expr &b);
+    Expr make_normal(ir::NodeKind op, const Expr &a, const Expr &b);
+    // simplify_sum.cpp
+    Expr make_product(const Expr &a, const Expr &b);
+    void recombine(LinearForm &f);
+    bool recombine_once(LinearForm &f);
+    bool recombine_division(LinearForm &f, const LinearTerm &t);
+    bool recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t);
+    LinearForm compute_form(const Expr &e);
+    std::optional<LinearForm> substitute(const LinearForm &f, const LinearTerm &t, const Expr &u);
+    // simplify_division.cpp
+    Expr make_division(const Expr &a, int64_t divisor);
+    Expr make_modulus(const Expr &a, int64_t divisor);
+    // simplify_min_max.cpp
+    Expr make_min_max(ir::NodeKind op, const Expr &a, const Expr &b);
+    Expr combine_min_max(ir::NodeKind op, std::vector<Expr> operands);
+    int compare_order(const Expr &a, const Expr &b);
+    // simplify_compare.cpp
+    Expr make_exact_comparison(ir::NodeKind op, const Expr &a, const Expr &b);
+    Expr split_comparison(const LinearForm &f, Type t);
+    Expr make_at_least_zero(LinearForm f, Type t);
+    Expr make_equality(LinearForm f, Type t, bool equal);
+    Expr emit_comparison(ir::NodeKind op, const LinearForm &f, Type t);
+    // simplify_logic.cpp
+    Expr make_logic(ir::NodeKind op, const Expr &a, const Expr &b);
+    Expr select_of_forms(const Expr &condition, const Expr &a, const Expr &b);
+    // simplify_vector.cpp
+    Expr make_vector(ir::NodeKind op, const Expr &a, const Expr &b);
+    Expr make_shuffle(const ir::Shuffle &s);
+    Expr make_vector_reduce(const ir::VectorReduce &r);
+    // info.cpp
+    Info compute_info(const Expr &e);
+    const Info &info(const Expr &e);
+    ConstantInterval compute_interval(const Expr &e);
+    ConstantInterval interval_of_call(const ir::IntrinsicCall &c);
+    ir::Alignment compute_alignment(const Expr &e);
+    void remember(Symbol s);
+    void learn_inequality(const LinearForm &f);
+    // decide.cpp
+    int64_t lower(const LinearForm &f, int64_t goal, int depth);
+    int64_t lower_by(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth, bool &exact);
+    int64_t lower_by_call(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth,
+                          bool &exact);
+    int64_t lower_by_division(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth);
+    int64_t lower_by_inequalities(const LinearForm &f, const LinearTerm &t, int64_t goal,
+                                  int depth);
+    int64_t lower_by_variable(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth);
+    int64_t lower_with(const LinearForm &f, const LinearTerm &t, const Expr &u, int64_t goal,
+                       int depth);
+    bool is_relational(const Expr &atom);
+    bool hopeless(const LinearForm &f);
+    uint64_t variables_of(const Expr &e);
+
+    std::unordered_map<uint64_t, std::vector<Expr>> interned;
+    std::unordered_map<const ir::ExprNode *, Memo> memo;
+    std::unordered_map<const ir::ExprNode *, Info> infos;
+    std::unordered_map<const ir::ExprNode *, std::unique_ptr<LinearForm>> forms;
+    std::unordered_map<const ir::ExprNode *, uint64_t> variable_masks;
+    std::unordered_map<const ir::ExprNode *, bool> stable;
+    std::unordered_set<const ir::ExprNode *> impure;
+    std::unordered_map<Symbol, Known> known;
+    std::unordered_set<Expr, ir::ExprHash, ir::ExprEqual> truths, falsehoods;
+    std::unordered_map<const ir::ExprNode *, std::vector<LinearForm>> inequalities;
+    std::unordered_map<const ir::ExprNode *, ConstantInterval> atom_intervals;
+    std::vector<Scope> scopes;
+    std::unordered_set<uint32_t> active;
+    uint32_t next_serial = 1, oldest_usable = 0;
+    int budget = 0, fuel = 0;
+    bool strict = false;
+};
+
+inline bool is_exact(Type t) { return t.is_int() && t.bits() >= 32; }
+bool is_likely(const Expr &e);
+
+}  // namespace tessera::algebra

@@ -1,0 +1,491 @@
+#include "algebra/simplify.h"
+#include "algebra/fold.h"
+#include "algebra/rules/rules.h"
+#include "algebra/simplifier.h"
+#include "algebra/walk.h"
+#include "ir/operators.h"
+
+namespace tessera::algebra {
+
+using namespace ir;
+using rules::Bindings;
+using rules::PatternNode;
+
+namespace {
+
+// Operands of these are simplified by their own visit, with other facts or names.
+bool has_own_scope(const Expr &e) {
+    if (e.as<Let>()) return true;
+    const auto *c = e.as<IntrinsicCall>();
+    return c && (c->op == Intrinsic::if_then_else || c->op == Intrinsic::strict_float);
+}
+
+bool has_effects(const Expr &e) {
+    if (const auto *c = e.as<IntrinsicCall>()) return !info_of(c->op).pure;
+    const auto *c = e.as<ExternCall>();
+    return c && !c->pure;
+}
+
+Expr make_node(NodeKind op, const Expr &a, const Expr &b) {
+    switch (op) {
+#define CASE(T)                                                                                    \
+    case NodeKind::T: return T::make(a, b);
+        TESSERA_BINARY_NODES(CASE)
+#undef CASE
+    default: throw InternalError("not a binary operation");
+    }
+}
+
+bool is_binary(NodeKind op) { return op >= NodeKind::Add && op <= NodeKind::Or; }
+
+std::pair<Expr, Expr> binary_operands(const Expr &e) {
+    switch (e.kind()) {
+#define CASE(T)                                                                                    \
+    case NodeKind::T: return {e.as<T>()->a, e.as<T>()->b};
+        TESSERA_BINARY_NODES(CASE)
+#undef CASE
+    default: throw InternalError("not a binary operation");
+    }
+}
+
+// The type of what a pattern stands for, where the operands tell.
+Type type_of_pattern(const PatternNode &p, const Bindings &m) {
+    switch (p.form) {
+    case PatternNode::Wild: return m.wild[p.index].type();
+    case PatternNode::Constant: return m.constant[p.index].type();
+    case PatternNode::Operation: {
+        size_t first = p.op == NodeKind::Select ? 1 : 0;
+        for (size_t i = first; i < p.operands.size(); i++) {
+            Type t = type_of_pattern(*p.operands[i], m);
+            if (t.defined()) return t;
+        }
+        return {};
+    }
+    case PatternNode::Folded: return type_of_pattern(*p.operands[0], m);
+    default: return {};
+    }
+}
+
+bool is_comparison(NodeKind op) { return op >= NodeKind::EQ && op <= NodeKind::GE; }
+
+}  // namespace
+
+bool is_likely(const Expr &e) {
+    const auto *c = e.as<IntrinsicCall>();
+    return c && (c->op == Intrinsic::likely || c->op == Intrinsic::likely_if_innermost);
+}
+
+Simplifier::Simplifier(const Facts &facts, int effort) : effort(effort) {
+    active.insert(0);
+    scopes.emplace_back();
+    for (const auto &[symbol, i] : facts.intervals) {
+        Interval simplified{i.min.defined() ? (*this)(i.min) : Expr(),
+                            i.max.defined() ? (*this)(i.max) : Expr()};
+        bind(symbol, simplified);
+    }
+    for (const auto &[symbol, a] : facts.alignments) known[symbol].alignment = a;
+    enter(true);
+    for (const Expr &e : facts.known_true) learn((*this)(e));
+}
+
+bool Simplifier::usable(uint32_t scope) const {
+    return scope >= oldest_usable && active.count(scope);
+}
+
+Expr Simplifier::operator()(const Expr &root) {
+    if (!root.defined()) return root;
+    auto done = [&](const Expr &e) {
+        auto found = memo.find(e.get());
+        return found != memo.end() && usable(found->second.scope);
+    };
+    std::vector<Expr> stack{root};
+    while (!stack.empty()) {
+        Expr top = stack.back();
+        if (done(top)) {
+            stack.pop_back();
+            continue;
+        }
+        size_t before = stack.size();
+        if (!has_own_scope(top)) {
+            for_each_operand(top, [&](const Expr &operand) {
+                if (!done(operand)) stack.push_back(operand);
+            });
+        }
+        if (stack.size() != before) continue;
+        stack.pop_back();
+        Expr after = visit(top);
+        if (equal(after, top) && is_pure(after)) after = intern(top);
+        memo[top.get()] = {top, after, scopes.back().serial};
+        memo[after.get()] = {after, after, scopes.back().serial};
+    }
+    return memo.at(root.get()).after;
+}
+
+Expr Simplifier::intern(const Expr &e) {
+    auto &bucket = interned[e.hash()];
+    for (const Expr &other : bucket) {
+        if (other.same_as(e)) return e;
+    }
+    // Equal trees have equal operands, which are the same objects when both are interned.
+    Expr rebuilt = map_operands(e, [&](const Expr &operand) { return intern(operand); });
+    auto &again = interned[e.hash()];
+    for (const Expr &other : again) {
+        if (equal(other, rebuilt)) return other;
+    }
+    again.push_back(rebuilt);
+    return rebuilt;
+}
+
+Expr Simplifier::fold_or_undefined(const Expr &node) {
+    Expr folded = fold_constants(node);
+    return folded.defined() ? intern(folded) : folded;
+}
+
+Expr Simplifier::raw(NodeKind op, const Expr &a, const Expr &b) {
+    return intern(make_node(op, a, b));
+}
+
+Expr Simplifier::known_condition(const Expr &e) {
+    if (!e.type().is_bool()) return e;
+    if (truths.count(e)) return intern(const_true(e.type().lanes()));
+    if (falsehoods.count(e)) return intern(const_false(e.type().lanes()));
+    return e;
+}
+
+Expr Simplifier::visit(const Expr &e) {
+    if (e.as<Let>()) return visit_let(e);
+    if (const auto *v = e.as<Variable>()) {
+        auto found = known.find(v->name);
+        if (found != known.end()) {
+            if (found->second.replacement.defined()) return found->second.replacement;
+            ConstantInterval i = interval(intern(e));
+            if (i.is_point()) return intern(make_const(e.type(), i.min));
+        }
+        return known_condition(intern(e));
+    }
+    if (const auto *c = e.as<IntrinsicCall>(); c && has_own_scope(e)) return visit_conditional(*c);
+    Expr simple = visit_children(e);
+    if (has_effects(e)) impure.insert(simple.get());
+    if (impure.count(simple.get())) return simple;
+    if (is_binary(simple.kind())) {
+        auto [a, b] = binary_operands(simple);
+        return make(simple.kind(), a, b);
+    }
+    if (const auto *n = simple.as<Not>()) return make_not(n->a);
+    if (const auto *n = simple.as<Select>()) {
+        return known_condition(make_select(n->condition, n->true_value, n->false_value));
+    }
+    if (const auto *n = simple.as<Cast>()) return make_cast(n->type, n->value);
+    if (const auto *n = simple.as<Broadcast>()) return make_broadcast(n->value, n->lanes);
+    if (const auto *n = simple.as<Ramp>()) return make_ramp(n->base, n->stride, n->lanes);
+    if (const auto *n = simple.as<Shuffle>()) return make_shuffle(*n);
+    if (const auto *n = simple.as<VectorReduce>()) return make_vector_reduce(*n);
+    if (const auto *n = simple.as<IntrinsicCall>()) return known_condition(make_call(*n));
+    if (const auto *n = simple.as<Load>(); n && n->predicate.defined() && is_true(n->predicate)) {
+        return intern(Load::make(n->type, n->buffer, n->index, {}, n->alignment, n->streaming));
+    }
+    Expr folded = fold_or_undefined(simple);
+    return folded.defined() ? folded : known_condition(simple);
+}
+
+// The same node of simplified operands. One with effects in it is marked, kept alive, and left as
+// it is; any other is interned.
+Expr Simplifier::visit_children(const Expr &e) {
+    bool effects = has_effects(e);
+    Expr simple = map_operands(e, [&](const Expr &operand) {
+        Expr s = (*this)(operand);
+        effects |= !is_pure(s);
+        return s;
+    });
+    if (!effects) return intern(simple);
+    impure.insert(simple.get());
+    memo[simple.get()] = {simple, simple, 0};
+    return simple;
+}
+
+bool Simplifier::is_cheap(const Expr &e) {
+    if (e.type().is_handle()) return false;  // a buffer is named by symbol, too
+    if (ir::is_const(e) || e.as<Variable>()) return true;
+    if (const auto *b = e.as<Broadcast>()) return is_cheap(b->value);
+    if (const auto *a = e.as<Add>()) return a->a.as<Variable>() && ir::is_const(a->b);
+    if (const auto *s = e.as<Sub>()) return s->a.as<Variable>() && ir::is_const(s->b);
+    return false;
+}
+
+Expr Simplifier::visit_let(const Expr &e) {
+    struct Kept {
+        Symbol name;
+        Expr value;
+    };
+    std::vector<Kept> kept;
+    Expr rest = e;
+    enter(false);
+    while (const auto *let = rest.as<Let>()) {
+        Expr value = (*this)(let->value);
+        if (is_pure(value) && is_cheap(value)) {
+            replace(let->name, value);
+        } else {
+            kept.push_back({let->name, value});
+            bind_value(let->name, value);
+        }
+        rest = let->body;
+    }
+    Expr body = (*this)(rest);
+    leave();
+    std::unordered_set<Symbol> used;
+    std::unordered_set<const ExprNode *> seen;
+    auto collect = [&](const Expr &root) {
+        for_each_postorder(root, [&](const Expr &n) { return seen.count(n.get()) > 0; },
+                           [&](const Expr &n) {
+                               seen.insert(n.get());
+                               for_own_symbol(n, [&](Symbol name) { used.insert(name); });
+                           });
+    };
+    collect(body);
+    for (size_t i = kept.size(); i-- > 0;) {
+        bool effects = !is_pure(kept[i].value);
+        if (!used.count(kept[i].name) && !effects) continue;
+        collect(kept[i].value);
+        effects |= !is_pure(body);
+        body = Let::make(kept[i].name, kept[i].value, body);
+        if (effects) {
+            impure.insert(body.get());
+            memo[body.get()] = {body, body, 0};
+        } else {
+            body = intern(body);
+        }
+    }
+    return body;
+}
+
+Expr Simplifier::visit_conditional(const IntrinsicCall &c) {
+    std::vector<Expr> args;
+    bool effects = false;
+    if (c.op == Intrinsic::strict_float) {
+        enter(true);
+        bool outer = std::exchange(strict, true);
+        args.push_back((*this)(c.args[0]));
+        strict = outer;
+        leave();
+    } else {
+        Expr condition = (*this)(c.args[0]);
+        if (is_true(condition)) return (*this)(c.args[1]);
+        if (is_false(condition) && c.args.size() == 3) return (*this)(c.args[2]);
+        args.push_back(condition);
+        for (size_t i = 1; i < c.args.size(); i++) {
+            enter(true);
+            learn(i == 1 || !is_pure(condition) ? condition : make_not(condition));
+            args.push_back((*this)(c.args[i]));
+            leave();
+        }
+        if (args.size() == 3 && args[1].same_as(args[2]) && is_pure(condition)) return args[1];
+    }
+    for (const Expr &a : args) effects |= !is_pure(a);
+    Expr call = IntrinsicCall::make(c.type, c.op, std::move(args));
+    if (!effects) {
+        Expr folded = fold_or_undefined(call);
+        return folded.defined() ? folded : intern(call);
+    }
+    impure.insert(call.get());
+    memo[call.get()] = {call, call, 0};
+    return call;
+}
+
+Expr Simplifier::make(NodeKind op, const Expr &a, const Expr &b) {
+    if (op == NodeKind::GT) return make(NodeKind::LT, b, a);
+    if (op == NodeKind::GE) return make(NodeKind::LE, b, a);
+    return known_condition(make_normal(op, a, b));
+}
+
+Expr Simplifier::make_normal(NodeKind op, const Expr &a, const Expr &b) {
+    bool swap = is_const(a) && !is_const(b) && (op == NodeKind::Add || op == NodeKind::Mul ||
+                                                op == NodeKind::EQ || op == NodeKind::NE);
+    if (swap) return make_normal(op, b, a);
+    Type t = a.type();
+    bool exact = is_exact(t), number = t.is_int_or_uint();
+    if (is_const(a) && is_const(b)) {
+        Expr folded = fold_or_undefined(make_node(op, a, b));
+        return folded.defined() ? folded : raw(op, a, b);
+    }
+    if (t.is_vector()) {
+        Expr v = make_vector(op, a, b);
+        if (v.defined()) return v;
+    }
+    switch (op) {
+    case NodeKind::And:
+    case NodeKind::Or: return make_logic(op, a, b);
+    case NodeKind::Add:
+        if (exact) return make_sum(a, b, 1);
+        break;
+    case NodeKind::Sub:
+        if (exact) return make_sum(a, b, -1);
+        break;
+    case NodeKind::Min:
+    case NodeKind::Max: {
+        Expr rewritten = apply_rules(raw(op, a, b));
+        return rewritten.defined() ? rewritten : make_min_max(op, a, b);
+    }
+    case NodeKind::Div:
+    case NodeKind::Mod:
+        if (auto k = as_const_int(b); k && exact) {
+            return op == NodeKind::Div ? make_division(a, *k) : make_modulus(a, *k);
+        }
+        break;
+    case NodeKind::EQ:
+    case NodeKind::NE:
+    case NodeKind::LT:
+    case NodeKind::LE:
+        if (exact) return make_exact_comparison(op, a, b);
+        break;
+    default: break;
+    }
+    Expr node = raw(op, a, b), rewritten;
+    if (!exact || op != NodeKind::Mul || !is_const(b)) rewritten = apply_rules(node);
+    if (rewritten.defined()) return rewritten;
+    if (exact && op == NodeKind::Mul) return make_product(a, b);
+    if (is_comparison(op) && number) {
+        ConstantInterval d = interval(a) - interval(b);
+        Expr yes = intern(const_true(t.lanes())), no = intern(const_false(t.lanes()));
+        if (op == NodeKind::LT && (d.max < 0 || d.min >= 0)) return d.max < 0 ? yes : no;
+        if (op == NodeKind::LE && (d.max <= 0 || d.min > 0)) return d.max <= 0 ? yes : no;
+        if (d.max < 0 || d.min > 0) {
+            if (op == NodeKind::EQ) return no;
+            if (op == NodeKind::NE) return yes;
+        }
+    } else if (number && !exact) {
+        ConstantInterval i = interval(node);
+        if (i.is_point()) return intern(make_const(t, i.min));
+    } else if (exact && (op == NodeKind::Div || op == NodeKind::Mod)) {
+        ConstantInterval i = interval(node);
+        if (i.is_point()) return intern(make_const(t, i.min));
+    }
+    return node;
+}
+
+Expr Simplifier::apply_rules(const Expr &node) {
+    const rules::RuleTable *table = rules::rules_for(node.kind());
+    if (!table || fuel > 100) return {};
+    Expr first = is_binary(node.kind()) ? binary_operands(node).first
+                 : node.as<Not>()       ? node.as<Not>()->a
+                                        : node.as<Select>()->condition;
+    bool keep_float = strict && (node.type().is_any_float() || first.type().is_any_float());
+    if (keep_float) return {};
+    for (const rules::Rule &rule : table->for_first_operand(first.kind())) {
+        Bindings m;
+        if (!match(*rule.before.share(), node, m) || !in_domain(rule.domain, node)) continue;
+        if (rule.condition.defined()) {
+            auto holds = rules::value_of(*rule.condition.share(), m);
+            if (!holds || !*holds) continue;
+        }
+        fuel++;
+        Expr built = build(rule.after.share().get(), &m, node.type());
+        fuel--;
+        if (built.defined() && built.type() == node.type() && !built.same_as(node)) return built;
+    }
+    return {};
+}
+
+Expr Simplifier::build(const void *pattern, const void *bindings, Type expected) {
+    const PatternNode &p = *static_cast<const PatternNode *>(pattern);
+    const Bindings &m = *static_cast<const Bindings *>(bindings);
+    switch (p.form) {
+    case PatternNode::Wild: return m.wild[p.index];
+    case PatternNode::Constant: return m.constant[p.index];
+    case PatternNode::Literal: return intern(make_const(expected, p.value));
+    case PatternNode::Folded: {
+        auto v = rules::value_of(p, m);
+        if (!v || (is_exact(expected) && !expected.element_of().can_represent(*v))) return {};
+        return intern(make_const(expected, *v));
+    }
+    case PatternNode::Operation: break;
+    }
+    Type t = is_comparison(p.op) ? type_of_pattern(p, m) : expected;
+    if (!t.defined()) return {};
+    Type condition = Bool(expected.lanes());
+    if (p.op == NodeKind::Not) {
+        Expr a = build(p.operands[0].get(), bindings, condition);
+        return a.defined() ? make_not(a) : a;
+    }
+    std::vector<Expr> built;
+    for (size_t i = 0; i < p.operands.size(); i++) {
+        bool is_condition = p.op == NodeKind::Select && i == 0;
+        built.push_back(build(p.operands[i].get(), bindings, is_condition ? condition : t));
+        if (!built.back().defined()) return {};
+    }
+    if (p.op == NodeKind::Select) {
+        if (built[1].type() != built[2].type()) return {};
+        return make_select(built[0], built[1], built[2]);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        int lanes = built[1 - i].type().lanes();
+        if (lanes > 1 && built[i].type().is_scalar()) built[i] = make_broadcast(built[i], lanes);
+    }
+    if (built[0].type() != built[1].type()) return {};
+    return make(p.op, built[0], built[1]);
+}
+
+Expr Simplifier::make_cast(Type t, const Expr &value) {
+    if (value.type() == t) return value;
+    Expr node = intern(Cast::make(t, value));
+    Expr folded = fold_or_undefined(node);
+    if (folded.defined()) return folded;
+    if (const auto *b = value.as<Broadcast>()) {
+        return make_broadcast(make_cast(t.with_lanes(b->value.type().lanes()), b->value), b->lanes);
+    }
+    if (const auto *r = value.as<Ramp>(); r && is_exact(value.type()) && is_exact(t) &&
+                                          t.bits() >= value.type().bits()) {
+        Type element = t.with_lanes(r->base.type().lanes());
+        return make_ramp(make_cast(element, r->base), make_cast(element, r->stride), r->lanes);
+    }
+    const auto *inner = value.as<Cast>();
+    Type middle = value.type();
+    if (!inner || t.is_bool() || middle.is_bool()) return node;
+    bool lossless = middle.can_represent(inner->value.type());
+    bool truncating = t.is_int_or_uint() && middle.is_int_or_uint() &&
+                      inner->value.type().is_int_or_uint() && t.bits() <= middle.bits();
+    if (strict && !middle.is_int_or_uint()) return node;
+    return lossless || truncating ? make_cast(t, inner->value) : node;
+}
+
+Expr Simplifier::make_call(const IntrinsicCall &c) {
+    Expr node = intern(IntrinsicCall::make(c.type, c.op, c.args));
+    Expr folded = fold_or_undefined(node);
+    if (folded.defined()) return folded;
+    if (c.args.empty()) return node;
+    const Expr &a = c.args[0];
+    bool exact = is_exact(a.type());
+    auto k = c.args.size() == 2 ? as_const_int(c.args[1]) : std::nullopt;
+    bool power = k && *k >= 0 && *k < a.type().bits() - 1;
+    switch (c.op) {
+    case Intrinsic::abs:
+        if (a.type().is_int() && interval(a).min >= 0) return make_cast(c.type, a);
+        break;
+    case Intrinsic::shift_left:
+        if (exact && power) {
+            return make_normal(NodeKind::Mul, a, intern(make_const(a.type(), int64_t(1) << *k)));
+        }
+        break;
+    case Intrinsic::shift_right:
+        if (exact && power) return make_division(a, int64_t(1) << *k);
+        break;
+    case Intrinsic::bitwise_and:
+        if (exact && k && *k > 0 && *k < a.type().max_int() && ((*k + 1) & *k) == 0) {
+            return make_modulus(a, *k + 1);
+        }
+        break;
+    case Intrinsic::saturating_cast:
+        if (a.type().is_int_or_uint() && c.type.is_int_or_uint()) {
+            ConstantInterval i = interval(a);
+            bool below = i.has_min() && c.type.element_of().can_represent(i.min);
+            bool above = i.has_max() && c.type.element_of().can_represent(i.max);
+            if (c.type.can_represent(a.type()) || (below && above)) return make_cast(c.type, a);
+        }
+        break;
+    default: break;
+    }
+    return node;
+}
+
+Expr simplify(const Expr &e, const Facts &facts) { return Simplifier(facts)(e); }
+
+}  // namespace tessera::algebra

@@ -1,0 +1,179 @@
+#include "algebra/simplifier.h"
+#include "ir/operators.h"
+#include <numeric>
+
+// Comparisons of exact integers: brought to `form >= 0` or `form == 0`, decided if possible, and
+// written with positive coefficients on both sides.
+namespace tessera::algebra {
+
+using namespace ir;
+
+namespace {
+
+bool holds(NodeKind op, int64_t v) {
+    switch (op) {
+    case NodeKind::EQ: return v == 0;
+    case NodeKind::NE: return v != 0;
+    default: return v >= 0;
+    }
+}
+
+int64_t gcd_of_terms(const LinearForm &f) {
+    int64_t g = 0;
+    for (const LinearTerm &t : f.terms) g = std::gcd(g, t.coefficient);
+    return g;
+}
+
+// The scalar form, if all terms of a vector form are broadcast scalars.
+std::optional<LinearForm> scalar_form(const LinearForm &f) {
+    LinearForm r{{}, f.constant};
+    for (const LinearTerm &t : f.terms) {
+        const auto *b = t.atom.as<Broadcast>();
+        if (!b || b->value.type().is_vector()) return std::nullopt;
+        r = *add(r, LinearForm{{{b->value, t.coefficient}}, 0});
+    }
+    return r;
+}
+
+std::optional<LinearForm> minus_one(std::optional<LinearForm> f) {
+    return f ? add(*f, LinearForm{{}, 1}, -1) : f;
+}
+
+}  // namespace
+
+Expr Simplifier::make_exact_comparison(NodeKind op, const Expr &a, const Expr &b) {
+    auto f = add(form(b), form(a), -1);
+    if (op == NodeKind::LT) f = minus_one(std::move(f));
+    if (!f) return raw(op, a, b);
+    recombine(*f);
+    NodeKind zero_op = op == NodeKind::LT || op == NodeKind::LE ? NodeKind::GE : op;
+    Type t = a.type();
+    if (t.is_scalar()) {
+        Expr e = make_comparison(zero_op, *f, t);
+        return e.defined() ? e : raw(op, a, b);
+    }
+    if (auto scalar = scalar_form(*f)) {
+        Expr e = make_comparison(zero_op, *scalar, t.element_of());
+        if (e.defined()) return make_broadcast(e, t.lanes());
+    }
+    ConstantInterval i{lower_bound(*f, 1), upper_bound(*f, -1)};
+    if (zero_op == NodeKind::GE) {
+        if (i.min >= 0) return intern(const_true(t.lanes()));
+        if (i.max < 0) return intern(const_false(t.lanes()));
+    } else if (i.min > 0 || i.max < 0) {
+        return intern(make_const(Bool(t.lanes()), zero_op == NodeKind::NE));
+    }
+    Expr node = raw(op, a, b), rewritten = apply_rules(node);
+    return rewritten.defined() ? rewritten : node;
+}
+
+Expr Simplifier::make_comparison(NodeKind op, const LinearForm &f, Type t) {
+    if (f.is_constant()) return intern(make_const(Bool(), holds(op, f.constant)));
+    if (op == NodeKind::GE) return make_at_least_zero(f, t);
+    return make_equality(f, t, op == NodeKind::EQ);
+}
+
+Expr Simplifier::make_at_least_zero(LinearForm f, Type t) {
+    if (f.is_constant()) return intern(make_const(Bool(), f.constant >= 0));
+    if (lower_bound(f, 0) >= 0) return intern(const_true());
+    if (upper_bound(f, -1) <= -1) return intern(const_false());
+    int64_t g = gcd_of_terms(f);
+    for (LinearTerm &term : f.terms) term.coefficient /= g;
+    f.constant = floor_div(f.constant, g);
+    const LinearTerm &first = f.terms[0];
+    const auto *d = first.atom.as<Div>();
+    auto k = d && f.terms.size() == 1 ? as_const_int(d->b) : std::nullopt;
+    if (k && *k > 0) {
+        // u / k >= -c  is  u >= -c * k, and u / k <= c  is  u <= c * k + k - 1.
+        auto u = scale(form(d->a), first.coefficient);
+        LinearForm bound{{}, f.constant};
+        auto moved = u ? add(*u, bound, *k) : std::nullopt;
+        if (moved && first.coefficient < 0) moved = add(*moved, LinearForm{{}, *k - 1});
+        if (moved) {
+            Expr e = make_at_least_zero(*moved, t);
+            if (e.defined()) return e;
+        }
+    }
+    Expr split = split_comparison(f, t);
+    return split.defined() ? split : emit_comparison(NodeKind::GE, f, t);
+}
+
+// Where one side of a min, max or select decides the comparison, the other side is what is left.
+Expr Simplifier::split_comparison(const LinearForm &f, Type t) {
+    for (const LinearTerm &term : f.terms) {
+        Expr u, v, q;
+        bool both = false;  // whether both sides must hold
+        if (const auto *m = term.atom.as<Min>()) {
+            u = m->a, v = m->b, both = term.coefficient > 0;
+        } else if (const auto *m = term.atom.as<Max>()) {
+            u = m->a, v = m->b, both = term.coefficient < 0;
+        } else if (const auto *s = term.atom.as<Select>()) {
+            u = s->true_value, v = s->false_value, q = s->condition;
+        } else {
+            continue;
+        }
+        auto with_u = substitute(f, term, u), with_v = substitute(f, term, v);
+        if (!with_u || !with_v) continue;
+        auto decide = [&](const LinearForm &g) {
+            if (lower_bound(g, 0) >= 0) return 1;
+            return upper_bound(g, -1) <= -1 ? 0 : -1;
+        };
+        int at_u = decide(*with_u), at_v = decide(*with_v);
+        if (at_u < 0 && at_v < 0) continue;
+        Expr rest_u = at_u < 0 ? make_at_least_zero(*with_u, t) : intern(make_const(Bool(), at_u));
+        Expr rest_v = at_v < 0 ? make_at_least_zero(*with_v, t) : intern(make_const(Bool(), at_v));
+        if (!rest_u.defined() || !rest_v.defined()) continue;
+        if (q.defined()) return make_select(q, rest_u, rest_v);
+        return make(both ? NodeKind::And : NodeKind::Or, rest_u, rest_v);
+    }
+    return {};
+}
+
+Expr Simplifier::make_equality(LinearForm f, Type t, bool equal) {
+    Expr no = intern(make_const(Bool(), !equal));
+    if (lower_bound(f, 1) >= 1 || upper_bound(f, -1) <= -1) return no;
+    if (lower_bound(f, 0) >= 0 && upper_bound(f, 0) <= 0) return intern(make_const(Bool(), equal));
+    ir::Alignment known = alignment(f);
+    if (known.modulus > 1 && known.remainder != 0) return no;
+    int64_t g = gcd_of_terms(f);
+    if (f.constant % g != 0) return no;
+    if (f.terms[0].coefficient < 0) g = -g;
+    for (LinearTerm &term : f.terms) term.coefficient /= g;
+    f.constant /= g;
+    NodeKind op = equal ? NodeKind::EQ : NodeKind::NE;
+    Expr node = emit_comparison(op, f, t);
+    if (!node.defined()) return node;
+    Expr rewritten = apply_rules(node);
+    return rewritten.defined() ? rewritten : node;
+}
+
+Expr Simplifier::emit_comparison(NodeKind op, const LinearForm &f, Type t) {
+    LinearForm right, left;  // left <= right + constant
+    for (const LinearTerm &term : f.terms) {
+        if (term.coefficient > 0) {
+            right.terms.push_back(term);
+        } else {
+            left.terms.push_back({term.atom, -term.coefficient});
+        }
+    }
+    int64_t c = f.constant;
+    NodeKind kind = NodeKind::LE;
+    if (op != NodeKind::GE) {
+        // The first term is positive: it goes to the left, the constant to the right.
+        std::swap(left, right);
+        right.constant = -c;
+        kind = op;
+    } else if (left.terms.empty()) {
+        left.constant = -c;
+    } else if (right.terms.empty() || c > 0) {
+        kind = NodeKind::LT;
+        right.constant = c + 1;
+    } else if (c < 0) {
+        kind = NodeKind::LT;
+        left.constant = -c - 1;
+    }
+    Expr a = make_expr(left, t), b = make_expr(right, t);
+    return a.defined() && b.defined() ? raw(kind, a, b) : Expr();
+}
+
+}  // namespace tessera::algebra

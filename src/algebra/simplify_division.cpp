@@ -1,0 +1,177 @@
+#include "algebra/simplifier.h"
+#include "ir/operators.h"
+#include <numeric>
+
+// Division and modulus of exact integers by a constant k. The operand is k * Q + R, where R keeps
+// what k does not divide; a is R / k + Q, and R % k.
+namespace tessera::algebra {
+
+using namespace ir;
+
+namespace {
+
+// Terms of known remainder, apart from the others.
+struct Aligned {
+    LinearForm aligned, rest;  // rest has the constant
+    int64_t modulus = 0, remainder = 0;
+};
+
+int64_t positive_mod(int64_t a, int64_t b) { return euclidean_mod(a, b); }
+
+// Splits R such that `aligned` is `remainder` modulo `modulus` > 1, a divisor of k.
+Aligned split_aligned(Simplifier &s, const LinearForm &r, int64_t k) {
+    Aligned a;
+    a.rest.constant = r.constant;
+    for (const LinearTerm &t : r.terms) {
+        ir::Alignment known = s.alignment(LinearForm{{t}, 0});
+        int64_t g = std::gcd(known.modulus, k);
+        if (g > 1) {
+            a.aligned.terms.push_back(t);
+            a.modulus = std::gcd(a.modulus, g);
+            a.remainder += positive_mod(known.remainder, g);
+        } else {
+            a.rest.terms.push_back(t);
+        }
+    }
+    if (a.modulus > 1) a.remainder = positive_mod(a.remainder, a.modulus);
+    return a;
+}
+
+// If aligned + rest never leaves one period of the modulus, the constant that can stand for `rest`
+// in a division by k.
+std::optional<int64_t> constant_for_rest(Simplifier &s, const Aligned &a) {
+    if (a.modulus <= 1) return std::nullopt;
+    ConstantInterval offset = s.interval(a.rest) + ConstantInterval::point(a.remainder);
+    if (!offset.bounded()) return std::nullopt;
+    int64_t period = floor_div(offset.min, a.modulus);
+    if (period != floor_div(offset.max, a.modulus)) return std::nullopt;
+    return period == 0 ? 0 : period * a.modulus - a.remainder;
+}
+
+// floor(f / k), if it is the same for all values of f.
+std::optional<int64_t> constant_quotient(Simplifier &s, const LinearForm &f, int64_t k) {
+    ConstantInterval i = s.interval(f);
+    if (i.bounded() && floor_div(i.min, k) == floor_div(i.max, k)) return floor_div(i.min, k);
+    int64_t low = s.lower_bound(f);
+    if (low == ConstantInterval::lowest) return std::nullopt;
+    int64_t q = floor_div(low, k), last = 0;
+    if (__builtin_mul_overflow(q, k, &last) || __builtin_add_overflow(last, k - 1, &last)) {
+        return std::nullopt;
+    }
+    if (s.upper_bound(f, last) > last) return std::nullopt;
+    return q;
+}
+
+}  // namespace
+
+Expr Simplifier::make_division(const Expr &a, int64_t k) {
+    Type t = a.type();
+    if (k == 0) return intern(make_zero(t));
+    if (k == 1) return a;
+    if (k < 0) {
+        if (!t.element_of().can_represent(-k)) {
+            return raw(NodeKind::Div, a, intern(make_const(t, k)));
+        }
+        return make_sum(intern(make_zero(t)), make_division(a, -k), -1);
+    }
+    LinearForm q, r;
+    for (const LinearTerm &term : form(a).terms) {
+        if (term.coefficient % k == 0) {
+            q.terms.push_back({term.atom, term.coefficient / k});
+        } else {
+            r.terms.push_back(term);
+        }
+    }
+    int64_t constant = form(a).constant;
+    auto finish = [&](const Expr &quotient) {
+        Expr whole = make_expr(q, t);
+        return quotient.defined() ? make_sum(whole, quotient, 1) : whole;
+    };
+    int64_t g = k;
+    for (const LinearTerm &term : r.terms) g = std::gcd(g, term.coefficient);
+    for (LinearTerm &term : r.terms) term.coefficient /= g;
+    constant = floor_div(constant, g);
+    k /= g;
+    q.constant = floor_div(constant, k);
+    r.constant = positive_mod(constant, k);
+    if (r.terms.empty()) return finish({});
+    if (auto fixed = constant_quotient(*this, r, k)) {
+        q.constant += *fixed;
+        return finish({});
+    }
+    if (k == 1) return finish(make_expr(r, t));
+    Aligned parts = split_aligned(*this, r, k);
+    if (auto c = constant_for_rest(*this, parts);
+        c && (!parts.rest.terms.empty() || *c != r.constant)) {
+        parts.aligned.constant = *c;
+        return finish(make_division(make_expr(parts.aligned, t), k));
+    }
+    if (r.terms.size() == 1 && r.terms[0].coefficient == 1) {
+        const auto *inner = r.terms[0].atom.as<Div>();
+        auto m = inner ? as_const_int(inner->b) : std::nullopt;
+        int64_t product = 0, moved = 0;
+        if (m && *m > 0 && !__builtin_mul_overflow(*m, k, &product) &&
+            !__builtin_mul_overflow(*m, r.constant, &moved) &&
+            t.element_of().can_represent(product) && t.element_of().can_represent(moved)) {
+            Expr sum = make_sum(inner->a, intern(make_const(t, moved)), 1);
+            return finish(make_division(sum, product));
+        }
+    }
+    Expr rest = make_expr(r, t), divisor = intern(make_const(t, k));
+    Expr node = raw(NodeKind::Div, rest, divisor);
+    Expr rewritten = apply_rules(node);
+    return finish(rewritten.defined() ? rewritten : node);
+}
+
+Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
+    Type t = a.type();
+    if (k == 0 || k == 1 || k == -1) return intern(make_zero(t));
+    if (k < 0) {
+        if (t.element_of().can_represent(-k)) return make_modulus(a, -k);
+        return raw(NodeKind::Mod, a, intern(make_const(t, k)));
+    }
+    LinearForm r;
+    r.constant = positive_mod(form(a).constant, k);
+    for (const LinearTerm &term : form(a).terms) {
+        if (term.coefficient % k == 0) continue;
+        const auto *inner = term.atom.as<Mod>();
+        auto m = inner ? as_const_int(inner->b) : std::nullopt;
+        if (m && *m > 0 && *m % k == 0) {
+            auto replaced = substitute(form(a), term, inner->a);
+            Expr e = replaced ? make_expr(*replaced, t) : Expr();
+            if (e.defined()) return make_modulus(e, k);
+        }
+        r.terms.push_back({term.atom, term.coefficient % k});
+    }
+    if (r.terms.empty()) return intern(make_const(t, r.constant));
+    ir::Alignment known = alignment(r);
+    if (known.modulus % k == 0) {
+        return intern(make_const(t, positive_mod(known.remainder, k)));
+    }
+    if (auto q = constant_quotient(*this, r, k)) {
+        r.constant -= *q * k;
+        return make_expr(r, t);
+    }
+    int64_t g = k;
+    for (const LinearTerm &term : r.terms) g = std::gcd(g, term.coefficient);
+    if (g > 1) {
+        LinearForm reduced{r.terms, floor_div(r.constant, g)};
+        for (LinearTerm &term : reduced.terms) term.coefficient /= g;
+        auto f = scale(form(make_modulus(make_expr(reduced, t), k / g)), g);
+        f->constant += r.constant % g;
+        return make_expr(*f, t);
+    }
+    Aligned parts = split_aligned(*this, r, k);
+    if (auto c = constant_for_rest(*this, parts);
+        c && (!parts.rest.terms.empty() || *c != r.constant)) {
+        parts.aligned.constant = *c;
+        Expr modulus = make_modulus(make_expr(parts.aligned, t), k);
+        parts.rest.constant -= *c;
+        return make_sum(modulus, make_expr(parts.rest, t), 1);
+    }
+    Expr node = raw(NodeKind::Mod, make_expr(r, t), intern(make_const(t, k)));
+    Expr rewritten = apply_rules(node);
+    return rewritten.defined() ? rewritten : node;
+}
+
+}  // namespace tessera::algebra

@@ -1,0 +1,157 @@
+#include "algebra/simplifier.h"
+#include "ir/operators.h"
+#include <algorithm>
+#include <numeric>
+
+// Min and max: nested ones of the same kind are one list, from which what never counts is dropped;
+// of exact integers, what all have in common is taken out: min(x + 3, y + 5) is min(x, y + 2) + 3.
+namespace tessera::algebra {
+
+using namespace ir;
+
+namespace {
+
+constexpr size_t max_operands = 12;  // longer lists are left nested
+
+template<typename T>
+void collect(const Expr &e, std::vector<Expr> &list) {
+    const T *n = e.as<T>();
+    if (n && !is_likely(n->a) && !is_likely(n->b)) {
+        collect<T>(n->a, list);
+        collect<T>(n->b, list);
+    } else {
+        list.push_back(e);
+    }
+}
+
+// The operands of nested nodes of this kind, or the node alone if there are too many.
+std::vector<Expr> operands_of(NodeKind op, const Expr &e) {
+    std::vector<Expr> list;
+    op == NodeKind::Min ? collect<Min>(e, list) : collect<Max>(e, list);
+    if (list.size() > max_operands) list = {e};
+    return list;
+}
+
+bool operand_before(const Expr &a, const Expr &b) {
+    if (is_const(a) != is_const(b)) return is_const(b);
+    return atom_before(a, b);
+}
+
+// What all forms have in common: terms of one coefficient. Constants only if no form is constant.
+LinearForm common_part(const std::vector<LinearForm> &forms) {
+    LinearForm common = forms[0];
+    bool any_constant = false;
+    for (const LinearForm &f : forms) {
+        std::erase_if(common.terms, [&](const LinearTerm &t) {
+            return f.coefficient_of(t.atom) != t.coefficient;
+        });
+        common.constant = std::min(common.constant, f.constant);
+        any_constant |= f.is_constant();
+    }
+    if (any_constant) common.constant = 0;
+    return common;
+}
+
+// The factor that divides all of the forms; negative if every term of every form is.
+int64_t common_factor(const std::vector<LinearForm> &forms) {
+    int64_t g = 0;
+    bool negative = true;
+    for (const LinearForm &f : forms) {
+        g = std::gcd(g, f.constant);
+        negative &= !f.is_constant();
+        for (const LinearTerm &t : f.terms) {
+            g = std::gcd(g, t.coefficient);
+            negative &= t.coefficient < 0;
+        }
+    }
+    return std::max<int64_t>(g, 1) * (negative ? -1 : 1);
+}
+
+NodeKind dual(NodeKind op) { return op == NodeKind::Min ? NodeKind::Max : NodeKind::Min; }
+
+}  // namespace
+
+// 1 if a is never smaller than b, -1 if never larger; 0 if unknown.
+int Simplifier::compare_order(const Expr &a, const Expr &b) {
+    if (a.same_as(b)) return 1;
+    Type t = a.type();
+    if (is_exact(t)) {
+        auto difference = add(form(a), form(b), -1);
+        if (!difference) return 0;
+        if (lower_bound(*difference, 0) >= 0) return 1;
+        return upper_bound(*difference, 0) <= 0 ? -1 : 0;
+    }
+    if (!t.is_int_or_uint()) return 0;
+    ConstantInterval i = interval(a), j = interval(b);
+    if (i.has_min() && j.has_max() && i.min >= j.max) return 1;
+    return i.has_max() && j.has_min() && i.max <= j.min ? -1 : 0;
+}
+
+Expr Simplifier::make_min_max(NodeKind op, const Expr &a, const Expr &b) {
+    if (int order = compare_order(a, b)) return (order > 0) == (op == NodeKind::Max) ? a : b;
+    if (is_likely(a) || is_likely(b)) return raw(op, a, b);
+    std::vector<Expr> list = operands_of(op, a), others = operands_of(op, b);
+    if (list.size() + others.size() > max_operands) return raw(op, a, b);
+    for (const Expr &o : others) {
+        bool dropped = false;
+        for (size_t i = 0; i < list.size() && !dropped;) {
+            int order = compare_order(list[i], o);
+            bool keep_first = (order > 0) == (op == NodeKind::Max);
+            if (order != 0 && keep_first) {
+                dropped = true;
+            } else if (order != 0) {
+                list.erase(list.begin() + i);
+            } else {
+                Expr combined = apply_rules(raw(op, list[i], o));
+                if (combined.defined()) {
+                    list.erase(list.begin() + i);
+                    for (size_t j = &o - others.data() + 1; j < others.size(); j++) {
+                        combined = make_min_max(op, combined, others[j]);
+                    }
+                    for (const Expr &e : list) combined = make_min_max(op, combined, e);
+                    return combined;
+                }
+                i++;
+            }
+        }
+        if (!dropped) list.push_back(o);
+    }
+    return combine_min_max(op, std::move(list));
+}
+
+Expr Simplifier::combine_min_max(NodeKind op, std::vector<Expr> list) {
+    Type t = list[0].type();
+    auto nest = [&] {
+        std::sort(list.begin(), list.end(), operand_before);
+        Expr e = list[0];
+        for (size_t i = 1; i < list.size(); i++) e = raw(op, e, list[i]);
+        return e;
+    };
+    if (!is_exact(t) || list.size() < 2) return nest();
+    std::vector<LinearForm> forms;
+    for (const Expr &e : list) forms.push_back(form(e));
+    LinearForm common = common_part(forms);
+    for (LinearForm &f : forms) {
+        auto rest = add(f, common, -1);
+        if (!rest) return nest();
+        f = *rest;
+    }
+    int64_t factor = common_factor(forms);
+    if (factor == 1 && common.is_constant() && common.constant == 0) return nest();
+    for (LinearForm &f : forms) {
+        f.constant /= factor;
+        for (LinearTerm &term : f.terms) term.coefficient /= factor;
+    }
+    Expr combined;
+    for (const LinearForm &f : forms) {
+        Expr e = make_expr(f, t);
+        if (!e.defined()) return nest();
+        combined = combined.defined() ? make_normal(factor < 0 ? dual(op) : op, combined, e) : e;
+    }
+    auto whole = add(common, form(combined), factor);
+    if (whole) recombine(*whole);
+    Expr e = whole ? make_expr(*whole, t) : Expr();
+    return e.defined() ? e : nest();
+}
+
+}  // namespace tessera::algebra

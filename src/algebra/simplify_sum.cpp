@@ -1,0 +1,248 @@
+#include "algebra/simplifier.h"
+#include "ir/operators.h"
+#include <algorithm>
+#include <numeric>
+
+// Sums and products of exact integers (int32, int64 and vectors of them), by linear forms.
+namespace tessera::algebra {
+
+using namespace ir;
+
+namespace {
+
+constexpr size_t max_terms = 24;   // longer sums become atoms
+constexpr size_t max_factors = 8;  // longer products are left as they are
+
+bool representable(const LinearForm &f, Type t) {
+    Type s = t.element_of();
+    if (f.terms.size() > max_terms || !s.can_represent(f.constant)) return false;
+    if (f.constant == ConstantInterval::lowest) return false;
+    for (const LinearTerm &term : f.terms) {
+        if (!s.can_represent(term.coefficient) || term.coefficient <= -s.max_int()) return false;
+    }
+    return true;
+}
+
+// The factor of everything in the form, the constant included.
+int64_t content_of(const LinearForm &f) {
+    int64_t g = std::abs(f.constant);
+    for (const LinearTerm &t : f.terms) g = std::gcd(g, t.coefficient);
+    return g;
+}
+
+void collect_factors(const Expr &e, std::vector<Expr> &factors) {
+    const auto *m = e.as<Mul>();
+    if (m && !is_const(m->b)) {
+        collect_factors(m->a, factors);
+        factors.push_back(m->b);
+    } else {
+        factors.push_back(e);
+    }
+}
+
+size_t count_factors(const Expr &e) {
+    const auto *m = e.as<Mul>();
+    return m ? count_factors(m->a) + 1 : 1;
+}
+
+}  // namespace
+
+const LinearForm &Simplifier::form(const Expr &e) {
+    auto &slot = forms[e.get()];
+    if (slot) return *slot;
+    Expr kept = intern(e);  // keeps the key alive
+    auto computed = std::make_unique<LinearForm>(compute_form(kept));
+    auto &again = forms[kept.get()];
+    again = std::move(computed);
+    return *again;
+}
+
+LinearForm Simplifier::compute_form(const Expr &e) {
+    LinearForm atom{{{e, 1}}, 0};
+    if (auto c = as_const_int(e)) return {{}, *c};
+    std::optional<LinearForm> f;
+    if (const auto *n = e.as<Add>()) {
+        f = add(form(n->a), form(n->b), 1);
+    } else if (const auto *n = e.as<Sub>()) {
+        f = add(form(n->a), form(n->b), -1);
+    } else if (const auto *n = e.as<Mul>()) {
+        if (auto c = as_const_int(n->b)) f = scale(form(n->a), *c);
+    } else if (const auto *n = e.as<Broadcast>()) {
+        if (!n->value.type().is_scalar()) return atom;
+        LinearForm v = form(n->value);
+        if (v.terms.size() == 1 && v.constant == 0 && v.terms[0].atom.same_as(n->value)) return atom;
+        LinearForm r{{}, v.constant};
+        for (const LinearTerm &t : v.terms) {
+            LinearForm one{{{intern(Broadcast::make(t.atom, n->lanes)), t.coefficient}}, 0};
+            r = *add(r, one);
+        }
+        return r;
+    } else if (const auto *n = e.as<Ramp>()) {
+        if (!n->base.type().is_scalar()) return atom;
+        LinearForm s = form(n->stride);
+        bool unit = is_zero(n->base) &&
+                    (s.is_constant() ? s.constant == 1
+                                     : s.constant == 0 && s.terms.size() == 1 &&
+                                           s.terms[0].coefficient == 1);
+        if (unit) return atom;
+        LinearForm r = form(intern(Broadcast::make(n->base, n->lanes)));
+        Expr zero = make_zero(n->base.type());
+        auto put = [&](const Expr &stride, int64_t coefficient) {
+            LinearForm one{{{intern(Ramp::make(zero, stride, n->lanes)), coefficient}}, 0};
+            r = *add(r, one);
+        };
+        if (s.constant != 0) put(make_one(n->base.type()), s.constant);
+        for (const LinearTerm &t : s.terms) put(t.atom, t.coefficient);
+        return r;
+    }
+    if (f && representable(*f, e.type())) return *f;
+    return atom;
+}
+
+Expr Simplifier::make_expr(const LinearForm &f, Type t) {
+    if (!representable(f, t)) return {};
+    Expr e = to_expr(f, t);
+    return e.defined() ? intern(e) : e;
+}
+
+Expr Simplifier::make_sum(const Expr &a, const Expr &b, int64_t factor) {
+    auto f = add(form(a), form(b), factor);
+    if (f) {
+        recombine(*f);
+        Expr e = make_expr(*f, a.type());
+        if (e.defined()) return e;
+    }
+    if (factor == 1) return raw(NodeKind::Add, a, b);
+    if (factor == -1) return raw(NodeKind::Sub, a, b);
+    return raw(NodeKind::Add, a, raw(NodeKind::Mul, b, intern(make_const(b.type(), factor))));
+}
+
+Expr Simplifier::make_product(const Expr &a, const Expr &b) {
+    if (is_const(a)) return is_const(b) ? raw(NodeKind::Mul, a, b) : make_product(b, a);
+    if (auto c = as_const_int(b)) {
+        auto f = scale(form(a), *c);
+        Expr e = f ? make_expr(*f, a.type()) : Expr();
+        return e.defined() ? e : raw(NodeKind::Mul, a, b);
+    }
+    int64_t coefficient = 1;
+    std::vector<Expr> factors;
+    for (const Expr &operand : {a, b}) {
+        const LinearForm &f = form(operand);
+        int64_t g = content_of(f);
+        if (f.terms.size() == 1 && f.constant == 0) g = f.terms[0].coefficient;
+        int64_t product = 0;
+        if (g == 0 || __builtin_mul_overflow(coefficient, g, &product)) g = 1;
+        if (g == 1) {
+            collect_factors(operand, factors);
+            continue;
+        }
+        LinearForm reduced = f;
+        reduced.constant /= g;
+        for (LinearTerm &t : reduced.terms) t.coefficient /= g;
+        Expr e = make_expr(reduced, a.type());
+        if (!e.defined()) return raw(NodeKind::Mul, a, b);
+        coefficient = product;
+        collect_factors(e, factors);
+    }
+    if (factors.size() > max_factors || count_factors(a) + count_factors(b) > max_factors) {
+        return raw(NodeKind::Mul, a, b);
+    }
+    std::sort(factors.begin(), factors.end(), atom_before);
+    Expr product = factors[0];
+    for (size_t i = 1; i < factors.size(); i++) product = raw(NodeKind::Mul, product, factors[i]);
+    if (coefficient == 1) return product;
+    Expr e = make_expr(LinearForm{{{product, coefficient}}, 0}, a.type());
+    return e.defined() ? e : raw(NodeKind::Mul, a, b);
+}
+
+std::optional<LinearForm> Simplifier::substitute(const LinearForm &f, const LinearTerm &t,
+                                                 const Expr &u) {
+    LinearForm rest = f;
+    std::erase_if(rest.terms, [&](const LinearTerm &o) { return o.atom.same_as(t.atom); });
+    return add(rest, form(u), t.coefficient);
+}
+
+void Simplifier::recombine(LinearForm &f) {
+    for (int i = 0; i < 64 && recombine_once(f); i++) {
+    }
+}
+
+bool Simplifier::recombine_once(LinearForm &f) {
+    for (size_t i = 0; i < f.terms.size(); i++) {
+        LinearTerm t = f.terms[i];
+        switch (t.atom.kind()) {
+        case NodeKind::Div:
+            if (recombine_division(f, t)) return true;
+            break;
+        case NodeKind::Min:
+        case NodeKind::Select:
+            for (size_t j = 0; j < f.terms.size(); j++) {
+                LinearTerm o = f.terms[j];
+                if (j != i && recombine_pair(f, t, o)) return true;
+            }
+            break;
+        default: break;
+        }
+    }
+    return false;
+}
+
+// (u / k) * k + u % k is u, and u - (u / k) * k is u % k.
+bool Simplifier::recombine_division(LinearForm &f, const LinearTerm &t) {
+    const auto *d = t.atom.as<Div>();
+    auto k = as_const_int(d->b);
+    if (!k || *k <= 0 || t.coefficient % *k != 0) return false;
+    LinearForm u = form(d->a);
+    int64_t factor = t.coefficient / *k;
+    LinearForm quotient{{{t.atom, t.coefficient}}, 0};
+    Expr modulus = make_modulus(d->a, *k);
+    std::optional<LinearForm> r;
+    const auto *m = modulus.as<Mod>();
+    if (m && f.coefficient_of(modulus) == factor) {
+        r = add(f, LinearForm{{{modulus, factor}}, 0}, -1);
+        if (r) r = add(*r, u, factor);
+    } else {
+        bool all = !u.terms.empty();
+        for (const LinearTerm &o : u.terms) {
+            int64_t wanted = 0;
+            all &= !__builtin_mul_overflow(o.coefficient, -factor, &wanted);
+            all = all && f.coefficient_of(o.atom) == wanted;
+        }
+        if (!all) return false;
+        r = add(f, u, factor);
+        if (r) r = add(*r, form(modulus), -factor);
+    }
+    if (r) r = add(*r, quotient, -1);
+    if (!r || r->terms.size() >= f.terms.size()) return false;
+    f = *r;
+    return true;
+}
+
+// min(a, b) + max(a, b) is a + b; select(q, a, b) + select(q, c, d) is select(q, a + c, b + d).
+bool Simplifier::recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t) {
+    LinearForm both{{s}, 0};
+    both = *add(both, LinearForm{{t}, 0});
+    std::optional<LinearForm> r = add(f, both, -1);
+    if (!r) return false;
+    const auto *low = s.atom.as<Min>();
+    const auto *high = t.atom.as<Max>();
+    if (low && high && low->a.same_as(high->a) && low->b.same_as(high->b) &&
+        s.coefficient == t.coefficient) {
+        r = add(*r, form(low->a), s.coefficient);
+        if (r) r = add(*r, form(low->b), s.coefficient);
+    } else {
+        const auto *p = s.atom.as<Select>(), *q = t.atom.as<Select>();
+        bool same = p && q && p->condition.same_as(q->condition) && std::abs(s.coefficient) == 1 &&
+                    std::abs(t.coefficient) == 1;
+        if (!same) return false;
+        int64_t factor = s.coefficient * t.coefficient;
+        Expr merged = make_select(p->condition, make_sum(p->true_value, q->true_value, factor),
+                                  make_sum(p->false_value, q->false_value, factor));
+        r = add(*r, form(merged), s.coefficient);
+    }
+    if (!r) return false;
+    f = *r;
+    return true;
+}
+
+}  // namespace tessera::algebra
