@@ -1,0 +1,96 @@
+#include "algebra/simplify.h"
+#include "algebra/bounds.h"
+#include "algebra/prove.h"
+#include "algebra/solve.h"
+#include "ir/equal.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::ir;
+using namespace tessera::algebra;
+
+namespace {
+
+Expr var(const char *name) { return Variable::make(Int(32), Symbol::interned(name)); }
+const Expr x = var("x"), y = var("y"), z = var("z"), n = var("n");
+Symbol sx = Symbol::interned("x"), sy = Symbol::interned("y");
+
+std::string simple(const Expr &e) { return to_string(simplify(e)); }
+
+}  // namespace
+
+TEST_SUITE("simplify") {
+    TEST_CASE("sums are linear forms, in which equal terms cancel") {
+        CHECK(simple(x + 3 - x) == "3");
+        CHECK(simple((x + y) - (y + x)) == "0");
+        CHECK(simple(x * 4 + x) == simple(x * 5));
+        CHECK(simple((x + 3) * 2 - x * 2) == "6");
+        CHECK(simple(y + x - 3) == simple(x - 3 + y));
+    }
+    TEST_CASE("division by a constant takes out what the constant divides") {
+        CHECK(simple((x * 8 + 3) / 8) == "x");
+        CHECK(simple((x * 8 + y) / 8) == simple(x + y / 8));
+        CHECK(simple((x + y * 8) % 8) == simple(x % 8));
+        CHECK(simple((x / 8) * 8 + x % 8) == "x");
+        CHECK(simple(x - (x / 8) * 8) == simple(x % 8));
+        CHECK(simple((x / 4) / 8) == simple(x / 32));
+        CHECK(simple((x * 4 + 2) / 8) == simple(x / 2));
+        CHECK(simple((x % 16) % 8) == simple(x % 8));
+    }
+    TEST_CASE("min and max drop what never counts and share what all have") {
+        CHECK(simple(min(x + 3, x)) == "x");
+        CHECK(simple(max(x + y, x + z) - x) == simple(max(y, z)));
+        CHECK(simple(min(min(x, 4), min(y, 2))) == simple(min(min(x, y), 2)));
+        CHECK(simple(min(x, max(x, y))) == "x");
+        CHECK(simple(min(x, y) + max(x, y)) == simple(x + y));
+        CHECK(simple(clamp(x, 0, 10) < 11) == "true");
+    }
+    TEST_CASE("comparisons cancel what both sides share") {
+        CHECK(simple(x + y < y + 5) == simple(x < 5));
+        CHECK(simple(x <= min(x, y)) == simple(x <= y));
+        CHECK(simple(x * 4 < y * 4 + 3) == simple(x <= y));
+        CHECK(simple(x / 8 < 3) == simple(x < 24));
+        CHECK(simple(x * 2 == y * 2 + 1) == "false");
+    }
+}
+
+TEST_SUITE("prove") {
+    TEST_CASE("finds cancellations inside min and max, and uses facts") {
+        CHECK(can_prove(max(x, y + z) - z >= y));
+        CHECK(can_prove(min(x + 3, y) - x <= 3));
+        CHECK(can_prove((x / 8) * 8 <= x));
+        CHECK(can_prove((x / 8) * 8 + 7 >= x));
+        CHECK_FALSE(can_prove((x / 8) * 8 >= x));
+        CHECK(can_prove(x < n, Facts().between(sx, 0, n - 1)));
+        CHECK(can_prove(x + 2 < z, Facts().holds(x < y).holds(y + 2 <= z)));
+        CHECK(constant_upper_bound(x * 2 + 1, Facts().between(sx, 0, 10)) == 21);
+    }
+}
+
+TEST_SUITE("bounds") {
+    TEST_CASE("of a stencil index over a tile") {
+        IntervalScope scope;
+        scope.bind(sx, {y * 8, y * 8 + 7});
+        Interval i = bounds_of_expr(x + 1, scope);
+        CHECK(to_string(i.min) == simple(y * 8 + 1));
+        CHECK(to_string(i.max) == simple(y * 8 + 8));
+        i = bounds_of_expr(clamp(x, 0, n - 1), scope);
+        CHECK(equal(i.max, simplify(clamp(y * 8 + 7, 0, n - 1))));
+        i = bounds_of_expr(x / 2 - y * 4, scope);
+        CHECK(to_string(i.min) == "0");
+        CHECK(to_string(i.max) == "3");
+    }
+}
+
+TEST_SUITE("solve") {
+    TEST_CASE("for the range of a guarded index") {
+        Interval i = solve_for_outer_interval(x >= 0 && x + 1 < n, sx);
+        CHECK(to_string(i.min) == "0");
+        CHECK(equal(i.max, simplify(n - 2)));
+        i = solve_for_inner_interval(x * 4 + 3 <= n, sx);
+        CHECK(equal(i.max, simplify((n - 3) / 4)));
+        CHECK_FALSE(i.min.defined());
+    }
+}
