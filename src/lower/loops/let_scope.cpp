@@ -1,4 +1,5 @@
 #include "lower/loops/let_scope.h"
+#include "algebra/linear.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 
@@ -28,6 +29,19 @@ private:
 };
 
 }  // namespace
+
+void LetScope::push_let(Symbol name, const Expr &value) {
+    lets[name] = value;
+    bool index = value.type().is_int() && value.type().is_scalar() && value.type().bits() >= 32;
+    if (!index) return;
+    Alignment known = algebra::alignment_of(value, facts);
+    if (known.modulus != 1) facts.aligned(name, known);
+}
+
+void LetScope::pop_let(Symbol name) {
+    lets.erase(name);
+    facts.alignments.erase(name);
+}
 
 void LetScope::push_loop(Symbol name, const Expr &min, const Expr &extent) {
     Expr first = expand(min), count = expand(extent);

@@ -9,8 +9,8 @@ namespace tessera::lower {
 // the loop variables lie. For questions about an expression in terms of what stands further out.
 class LetScope {
 public:
-    void push_let(Symbol name, const ir::Expr &value) { lets[name] = value; }
-    void pop_let(Symbol name) { lets.erase(name); }
+    void push_let(Symbol name, const ir::Expr &value);
+    void pop_let(Symbol name);
     // The loop variable runs over [min, min + extent).
     void push_loop(Symbol name, const ir::Expr &min, const ir::Expr &extent);
     void pop_loop(Symbol name) { facts.intervals.erase(name); }
@@ -20,6 +20,7 @@ public:
     ir::Expr expand(const ir::Expr &e) const;
     // The value let for a name; undefined if it is bound by something else.
     ir::Expr value_of(Symbol name) const;
+    // Where the loop variables lie, and what lets are modulo something.
     const algebra::Facts &known() const { return facts; }
 
 private:
