@@ -5,6 +5,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/loops/certainty.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
 #include <algorithm>
@@ -26,76 +27,6 @@ bool contains_loop(const Stmt &s) {
     for_each_node(s, [&](const For &) { found = true; });
     return found;
 }
-
-// A condition on scalars that makes this one certain in all lanes and for all values of the
-// variables of the scope. Undefined if there is none that can be told.
-class Certainty {
-public:
-    explicit Certainty(const algebra::IntervalScope &scope) : scope(scope) {}
-
-    Expr of(const Expr &e) const {
-        if (is_true(e)) return const_true();
-        if (const auto *n = e.as<And>()) return both(of(n->a), of(n->b));
-        if (const auto *n = e.as<Or>()) return either(of(n->a), of(n->b));
-        if (const auto *n = e.as<Not>()) return opposite(n->a);
-        if (const auto *n = e.as<Broadcast>()) return of(n->value);
-        if (const auto *n = e.as<LT>()) return less(n->a, n->b, false);
-        if (const auto *n = e.as<LE>()) return less(n->a, n->b, true);
-        if (const auto *n = e.as<GT>()) return less(n->b, n->a, false);
-        if (const auto *n = e.as<GE>()) return less(n->b, n->a, true);
-        if (const auto *n = e.as<EQ>()) return both(less(n->a, n->b, true), less(n->b, n->a, true));
-        if (const auto *n = e.as<NE>()) {
-            return either(less(n->a, n->b, false), less(n->b, n->a, false));
-        }
-        return plain(e);
-    }
-
-private:
-    Expr opposite(const Expr &e) const {
-        if (const auto *n = e.as<And>()) return either(opposite(n->a), opposite(n->b));
-        if (const auto *n = e.as<Or>()) return both(opposite(n->a), opposite(n->b));
-        if (const auto *n = e.as<Not>()) return of(n->a);
-        if (const auto *n = e.as<Broadcast>()) return opposite(n->value);
-        if (const auto *n = e.as<LT>()) return less(n->b, n->a, true);
-        if (const auto *n = e.as<LE>()) return less(n->b, n->a, false);
-        if (const auto *n = e.as<GT>()) return less(n->a, n->b, true);
-        if (const auto *n = e.as<GE>()) return less(n->a, n->b, false);
-        if (const auto *n = e.as<EQ>()) {
-            return either(less(n->a, n->b, false), less(n->b, n->a, false));
-        }
-        if (const auto *n = e.as<NE>()) {
-            return both(less(n->a, n->b, true), less(n->b, n->a, true));
-        }
-        Expr same = plain(e);
-        return same.defined() ? !same : same;
-    }
-    static Expr both(const Expr &a, const Expr &b) {
-        return a.defined() && b.defined() ? a && b : Expr();
-    }
-    static Expr either(const Expr &a, const Expr &b) {
-        return a.defined() && b.defined() ? a || b : a.defined() ? a : b;
-    }
-    // One that is the same in all lanes and for all values.
-    Expr plain(const Expr &e) const {
-        if (!e.type().is_scalar()) return {};
-        bool varies = false;
-        for_each_node(e, [&](const Variable &v) { varies |= scope.find(v.name) != nullptr; });
-        return varies ? Expr() : e;
-    }
-    Expr less(const Expr &a, const Expr &b, bool or_equal) const {
-        Type t = a.type();
-        if (t.is_int() && t.bits() >= 32) {
-            Expr most = bounds_of_expr(algebra::simplify(Sub::make(a, b)), scope).max;
-            if (!most.defined()) return {};
-            return or_equal ? most <= make_zero(most.type()) : most < make_zero(most.type());
-        }
-        Expr most = bounds_of_expr(a, scope).max, least = bounds_of_expr(b, scope).min;
-        if (!most.defined() || !least.defined()) return {};
-        return or_equal ? most <= least : most < least;
-    }
-
-    const algebra::IntervalScope &scope;
-};
 
 class TestFinder final : public Visitor {
 public:
@@ -269,7 +200,7 @@ bool TestFinder::is_known_outside(const Expr &e) const {
 
 void TestFinder::add(const Expr &test, const Expr &condition, const Expr &outcome) {
     Taken taken = take(condition, test);
-    Expr certain = Certainty(scope).of(lets.expand(taken.value));
+    Expr certain = certainly(lets.expand(taken.value), scope);
     std::vector<LikelyTest> &occurrences = tests.occurrences[test];
     if (occurrences.empty()) tests.order.push_back(test);
     bool usable = certain.defined() && is_known_outside(certain);
