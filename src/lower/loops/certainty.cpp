@@ -91,9 +91,25 @@ Expr certainly(const Expr &condition, const algebra::IntervalScope &scope) {
     return Certainty(scope).of(condition);
 }
 
+namespace {
+
+Expr negation(const Expr &e) {
+    if (const auto *n = e.as<And>()) return negation(n->a) || negation(n->b);
+    if (const auto *n = e.as<Or>()) return negation(n->a) && negation(n->b);
+    if (const auto *n = e.as<LT>()) return n->a >= n->b;
+    if (const auto *n = e.as<LE>()) return n->a > n->b;
+    return is_true(e) ? const_false() : !e;
+}
+
+}  // namespace
+
 Expr possibly(const Expr &condition, const algebra::IntervalScope &scope) {
+    if (const auto *both = condition.as<And>()) {
+        Expr a = possibly(both->a, scope), b = possibly(both->b, scope);
+        return a.defined() && b.defined() ? a && b : a.defined() ? a : b;
+    }
     Expr never = Certainty(scope).opposite(condition);
-    return never.defined() ? !never : never;
+    return never.defined() ? negation(never) : never;
 }
 
 }  // namespace tessera::lower

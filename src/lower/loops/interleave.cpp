@@ -17,10 +17,13 @@ using namespace ir;
 // A dense access of more lanes than this many times those wanted costs more than it saves.
 constexpr int64_t most_waste = 4;
 
+Expr offset_by(const Expr &base, int64_t offset) {
+    return offset == 0 ? base : base + make_const(base.type(), offset);
+}
+
 Expr dense_index(const LaneOffsets &l, int lanes) {
-    Type t = l.base.type();
-    Expr first = l.base + make_const(t, l.least());
-    return lanes == 1 ? first : Ramp::make(first, make_one(t), lanes);
+    Expr first = offset_by(l.base, l.least());
+    return lanes == 1 ? first : Ramp::make(first, make_one(first.type()), lanes);
 }
 
 // A statement that is nothing but lets around one store.
@@ -68,7 +71,7 @@ Expr DenseLoads::visit(const Load &node) {
     if (!place) return e;
     int64_t stride, lanes = load->type.lanes();
     if (place->is_ramp(stride) && stride != 0) {
-        Expr first = place->base + make_const(place->base.type(), place->offsets[0]);
+        Expr first = offset_by(place->base, place->offsets[0]);
         Expr index = Ramp::make(first, make_const(first.type(), stride), int(lanes));
         return Load::make(load->type, load->buffer, index, {}, load->alignment, load->streaming);
     }
@@ -209,8 +212,7 @@ Stmt Interleave::merge(const std::vector<SimpleStore> &group, const std::vector<
         }
     }
     const SimpleStore &first = group[order[0]];
-    Expr base = first.place->base;
-    base = base + make_const(base.type(), first.place->offsets[0]);
+    Expr base = offset_by(first.place->base, first.place->offsets[0]);
     int lanes = values[0].type().lanes() * int(values.size());
     Expr predicate = predicates.empty() ? Expr() : Shuffle::make_interleave(predicates);
     return Store::make(first.store->buffer, Shuffle::make_interleave(values),
@@ -220,7 +222,11 @@ Stmt Interleave::merge(const std::vector<SimpleStore> &group, const std::vector<
 
 Stmt Interleave::visit(const Block &block) {
     std::vector<Stmt> parts, result;
-    for (const Stmt &s : block.stmts) parts.push_back((*this)(s));
+    bool changed = false;
+    for (const Stmt &s : block.stmts) {
+        parts.push_back((*this)(s));
+        changed |= !parts.back().same_as(s);
+    }
     for (size_t i = 0; i < parts.size();) {
         std::vector<SimpleStore> group = {as_simple_store(parts[i])};
         int64_t stride = 0;
@@ -234,11 +240,12 @@ Stmt Interleave::visit(const Block &block) {
         if (group.size() > 1 && is_family(group, order)) {
             result.push_back(merge(group, order));
             i += group.size();
+            changed = true;
         } else {
             result.push_back(parts[i++]);
         }
     }
-    return Block::make(std::move(result));
+    return changed ? Block::make(std::move(result)) : Stmt(&block);
 }
 
 }  // namespace

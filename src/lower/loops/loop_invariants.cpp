@@ -194,8 +194,16 @@ Expr HoistInvariants::Rewriter::regrouped_sum(const Expr &e, int depth) {
     bool mixed = false;
     for (const Term &t : terms) mixed |= t.depth != terms[0].depth && !is_const(t.value);
     if (!mixed) return Operands(*this, depth).of(e);
-    std::stable_sort(terms.begin(), terms.end(),
-                     [](const Term &a, const Term &b) { return a.depth < b.depth; });
+    auto before = [](const Term &a, const Term &b) {
+        return a.depth != b.depth ? a.depth < b.depth : a.minus < b.minus;
+    };
+    std::stable_sort(terms.begin(), terms.end(), before);
+    // Something to subtract from comes first.
+    bool lone = terms[0].minus && terms[1].depth != terms[0].depth;
+    if (lone && terms[0].value.as<Variable>()) {
+        terms[0].depth = terms[1].depth;
+        std::stable_sort(terms.begin(), terms.end(), before);
+    }
     Expr sum, constant;
     for (size_t i = 0; i < terms.size(); i++) {
         const Term &t = terms[i];
