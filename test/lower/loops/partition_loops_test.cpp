@@ -30,8 +30,8 @@ TEST_SUITE("partition_loops") {
                           "f[x * 8 + k] = 1") ==
               printed("let x_epilogue = max(min(n, m / 8), 0)\n"
                       "for x in [0, +x_epilogue): for k in [0, +8): f[x * 8 + k] = 1\n"
-                      "for x in [x_epilogue, +n - x_epilogue): for k in [0, +8): "
-                      "if x * 8 + k < m: f[x * 8 + k] = 1"));
+                      "for x in [x_epilogue, +max(min(n, (m + 7) / 8) - x_epilogue, 0)): "
+                      "for k in [0, +max(min(m - x * 8, 8), 0)): if x * 8 + k < m: f[x * 8 + k] = 1"));
     }
     TEST_CASE("predicates of vectors") {
         CHECK(partitioned("for x in [0, +10): "
@@ -54,7 +54,7 @@ TEST_SUITE("partition_loops") {
                           "f[x + y * 100] = g[max(likely(x - 1), 0) + max(likely(y - 2), 0) * 9]") ==
               printed("for y in [0, +2): for x in [0, +100): f[y * 100 + x] = g[max(x - 1, 0)]\n"
                       "for y in [2, +48):\n    f[y * 100] = g[y * 9 - 18]\n"
-                      "    for x in [1, +99): f[y * 100 + x] = g[(y - 2) * 9 + (x - 1)]"));
+                      "    for x in [1, +99): f[y * 100 + x] = g[y * 9 + x - 19]"));
     }
     TEST_CASE("likely_if_innermost counts in innermost loops only") {
         CHECK(is_unchanged("for y in [0, +50): for x in [0, +100): "
