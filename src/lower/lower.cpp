@@ -3,7 +3,16 @@
 #include "base/large_stack.h"
 #include "ir/verifier.h"
 #include "lower/checks/entry_checks.h"
+#include "lower/finish/lower_intrinsics.h"
+#include "lower/finish/lower_undef.h"
 #include "lower/finish/unpack_buffers.h"
+#include "lower/loops/interleave.h"
+#include "lower/loops/likely.h"
+#include "lower/loops/loop_invariants.h"
+#include "lower/loops/partition_loops.h"
+#include "lower/loops/trim_no_ops.h"
+#include "lower/loops/unroll_loops.h"
+#include "lower/loops/vectorize_loops.h"
 #include "lower/nest/build.h"
 #include "lower/prepare/inline_functions.h"
 #include "lower/prepare/validate_schedules.h"
@@ -29,10 +38,21 @@ constexpr Pass all_passes[] = {
     {"sliding window", sliding_window},
     {"ring buffers", add_ring_buffers},
     {"fork async", fork_async},          // after folding, which decides whether threads take turns
+    {"lower intrinsics", lower_intrinsics},
     {"simplify", simplify_stmt},
     {"flatten storage", flatten_storage},
+    {"lower undef", lower_undef},
     {"unpack buffers", unpack_buffers},
     {"simplify flat", simplify_stmt},
+    {"vectorize loops", vectorize_loops},
+    {"unroll loops", unroll_loops},
+    {"simplify vectors", simplify_stmt},
+    {"interleave", interleave},
+    {"partition loops", partition_loops},
+    {"remove likely", remove_likely},
+    {"trim no-ops", trim_no_ops},
+    {"simplify loops", simplify_stmt},
+    {"hoist loop invariants", hoist_loop_invariants},
 };
 
 void add_argument(Context &context, const ParameterRef &p) {
