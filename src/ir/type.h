@@ -7,6 +7,10 @@
 
 namespace tessera {
 
+namespace ir {
+class Expr;
+}
+
 // The values are those of the runtime's tessera_type_t.
 enum class TypeCode : uint8_t { Int = 0, UInt = 1, Float = 2, Handle = 3, BFloat = 4 };
 
@@ -53,6 +57,9 @@ struct Type {
     int64_t min_int() const;
     int64_t max_int() const;
     uint64_t max_uint() const;
+    // The largest and the smallest value, infinite for floats, as constants (ir/limits.cpp).
+    ir::Expr max() const;
+    ir::Expr min() const;
 
     friend constexpr bool operator==(const Type &, const Type &) = default;
 };

@@ -198,7 +198,7 @@ class ParameterFinder {
 public:
     void add(const Ref<const ir::Referent> &referent) {
         const auto *p = dynamic_cast<const Parameter *>(referent.get());
-        if (p && seen.insert(p).second) found.push_back(ParameterRef(const_cast<Parameter *>(p)));
+        if (p && seen.insert(p->name).second) found.push_back(ParameterRef(const_cast<Parameter *>(p)));
     }
     void search(const Expr &e) {
         if (!e.defined()) return;
@@ -219,7 +219,7 @@ public:
     std::vector<ParameterRef> found;
 
 private:
-    std::unordered_set<const Parameter *> seen;
+    std::unordered_set<Symbol> seen;
 };
 
 void ParameterFinder::search_schedules(const Definition &d) {

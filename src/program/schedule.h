@@ -61,10 +61,21 @@ struct StreamLoads {
 };
 struct StreamStores {};
 
+// A reduction loop (a variable of the domain, or one made from some), and the dimension that it
+// becomes of an intermediate function.
+struct Preserved {
+    Symbol rvar, var;
+};
+// Before this, the stage was another: partial results come from the function `intermediate`.
+struct Rfactor {
+    std::vector<Preserved> preserved;
+    Symbol intermediate;
+};
+
 using StageDirective =
     std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, SetPartition, PrefetchDirective,
                  AtomicDirective, AllowRaceConditions, SpecializeDirective, SpecializeFail,
-                 StreamLoads, StreamStores>;
+                 StreamLoads, StreamStores, Rfactor>;
 
 // ---- Directives of a Func ----
 

@@ -1,0 +1,16 @@
+#pragma once
+
+// The whole language: #include <tessera.h>; using namespace tessera;
+#include "lang/boundary_conditions.h"
+#include "lang/buffer.h"
+#include "lang/concise_casts.h"
+#include "lang/extern.h"
+#include "lang/func.h"
+#include "lang/image_param.h"
+#include "lang/inline_reductions.h"
+#include "lang/lambda.h"
+#include "lang/operators.h"
+#include "lang/param.h"
+#include "lang/pipeline.h"
+#include "lang/rdom.h"
+#include "lang/tuple.h"

@@ -1,0 +1,83 @@
+#pragma once
+#include "lang/buffer.h"
+#include "lang/jit_context.h"
+#include <functional>
+
+namespace tessera {
+
+struct PipelineContents;
+
+// A compiled pipeline as a function object: its arguments, then a Buffer per value of its outputs.
+// A JITUserContext * may come first. Copies share the code.
+class Callable {
+public:
+    bool defined() const { return contents != nullptr; }
+
+    // Returns 0, or an error code if a handler of errors took the message; else a failure throws
+    // RuntimeError. So do arguments of the wrong number or type.
+    template<typename... Args>
+    int operator()(JITUserContext *context, const Args &...args) const {
+        return call(context, {GivenArgument(args)...});
+    }
+    template<typename... Args>
+    int operator()(const Args &...args) const {
+        return call(nullptr, {GivenArgument(args)...});
+    }
+
+    // The types are checked now, and not at each call.
+    template<typename... Args>
+    std::function<int(Args...)> make_std_function() const {
+        if constexpr (sizeof...(Args) > 0) {
+            if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<Args...>>,
+                                         JITUserContext *>) {
+                return [self = *this](Args... args) { return self(args...); };
+            }
+        }
+        check({wanted<Args>()...});
+        return [self = *this](Args... args) { return self(args...); };
+    }
+    template<typename... Args>
+    explicit operator std::function<int(Args...)>() const {
+        return make_std_function<Args...>();
+    }
+
+private:
+    friend class Pipeline;
+    // What a caller passes: a buffer, or a number.
+    struct GivenArgument {
+        template<typename T, int D>
+        GivenArgument(const Buffer<T, D> &b)
+            : is_buffer(true), type(Buffer<T, D>::static_type()),
+              buffer(b.defined() ? b.raw_buffer() : nullptr) {}
+        GivenArgument(tessera_buffer_t *b) : is_buffer(true), buffer(b) {}
+        template<typename T>
+            requires std::is_arithmetic_v<T> || std::is_pointer_v<T>
+        GivenArgument(const T &value) : type(type_of<T>()) {
+            std::memcpy(&bits, &value, sizeof(T));
+        }
+        GivenArgument(float16_t value) : type(Float(16)), bits(value.to_bits()) {}
+        GivenArgument(bfloat16_t value) : type(BFloat(16)), bits(value.to_bits()) {}
+        bool is_buffer = false;
+        Type type;
+        tessera_buffer_t *buffer = nullptr;
+        uint64_t bits = 0;
+    };
+    template<typename T>
+    static GivenArgument wanted() {
+        using U = std::decay_t<T>;
+        if constexpr (std::is_class_v<U> && !std::is_same_v<U, float16_t> &&
+                      !std::is_same_v<U, bfloat16_t>) {
+            GivenArgument g(static_cast<tessera_buffer_t *>(nullptr));
+            g.type = U::static_type();
+            return g;
+        } else {
+            return GivenArgument(U());
+        }
+    }
+    int call(JITUserContext *context, std::vector<GivenArgument> args) const;
+    void check(const std::vector<GivenArgument> &args) const;
+    struct Contents;
+    std::shared_ptr<const Contents> contents;
+};
+
+}  // namespace tessera

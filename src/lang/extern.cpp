@@ -1,0 +1,57 @@
+#include "lang/extern.h"
+#include <mutex>
+
+namespace tessera {
+namespace detail {
+namespace {
+
+struct Registry {
+    std::mutex mutex;
+    std::map<std::string, void *> functions;
+};
+
+Registry &registry() {
+    static auto *r = new Registry;
+    return *r;
+}
+
+}  // namespace
+
+std::map<std::string, void *> registered_externs() {
+    std::lock_guard lock(registry().mutex);
+    return registry().functions;
+}
+
+bool register_extern(const char *name, void *address) {
+    std::lock_guard lock(registry().mutex);
+    registry().functions[name] = address;
+    return true;
+}
+
+Expr extern_call(const char *name, Type type, std::vector<Expr> args,
+                 const std::vector<Type> &types, bool pure) {
+    if (args.size() != types.size()) {
+        throw CompileError(str(name, ": ", args.size(), " arguments, but the C function has ",
+                               types.size()));
+    }
+    for (size_t i = 0; i < args.size(); i++) {
+        if (!args[i].defined()) {
+            throw CompileError(str(name, ": argument ", i, " is an undefined Expr"));
+        }
+        if (args[i].type() == types[i]) continue;
+        if (args[i].type().is_handle() != types[i].is_handle()) {
+            throw CompileError(str(name, ": argument ", i, " is a ", args[i].type(), ", not a ",
+                                   types[i]));
+        }
+        args[i] = cast(types[i], args[i]);
+    }
+    return ir::ExternCall::make(type, name, std::move(args), pure);
+}
+
+}  // namespace detail
+
+JITExtern::JITExtern(const Func &f) : function(f.function()) {
+    if (!f.defined()) throw CompileError(str("JITExtern: ", f.name(), " has no definition"));
+}
+
+}  // namespace tessera

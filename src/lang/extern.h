@@ -1,0 +1,79 @@
+#pragma once
+#include "lang/func.h"
+
+// C functions in expressions. After
+//     extern "C" float wobble(float x, int n) { ... }
+//     TesseraExtern_2(float, wobble, float, int)
+// `wobble(Expr, Expr)` is a call of it. The Pure forms may be merged, moved and dropped.
+namespace tessera {
+
+namespace detail {
+// The functions that the macros below have named, with their addresses.
+std::map<std::string, void *> registered_externs();
+bool register_extern(const char *name, void *address);
+Expr extern_call(const char *name, Type type, std::vector<Expr> args,
+                 const std::vector<Type> &types, bool pure);
+template<typename... Args>
+std::vector<Type> types_of() {
+    return {type_of<Args>()...};
+}
+template<typename T>
+constexpr Type extern_type() {
+    if constexpr (std::is_void_v<T>) {
+        return Int(32);
+    } else {
+        return type_of<T>();
+    }
+}
+}  // namespace detail
+
+// A function that code compiled in this process may call by name: a C function, or a Func that is
+// compiled as one.
+class JITExtern {
+public:
+    explicit JITExtern(const Func &f);
+    template<typename R, typename... Args>
+    explicit JITExtern(R (*function)(Args...))
+        : function_address(reinterpret_cast<void *>(function)) {}
+
+    void *address() const { return function_address; }
+    const program::FunctionRef &func() const { return function; }
+
+private:
+    void *function_address = nullptr;
+    program::FunctionRef function;
+};
+
+}  // namespace tessera
+
+#define TESSERA_EXTERN(is_pure, return_type, name, ...)                                            \
+    [[maybe_unused]] static const bool name##_is_registered =                                      \
+        ::tessera::detail::register_extern(#name, reinterpret_cast<void *>(&::name));              \
+    template<::tessera::ExprLike... Args>                                                          \
+        requires(sizeof...(Args) == 0 || !(std::is_arithmetic_v<Args> && ...))                     \
+    inline ::tessera::Expr name(const Args &...args) {                                             \
+        return ::tessera::detail::extern_call(#name, ::tessera::detail::extern_type<return_type>(), \
+                                              {::tessera::Expr(args)...},                          \
+                                              ::tessera::detail::types_of<__VA_ARGS__>(), is_pure); \
+    }
+
+#define TesseraExtern_1(rt, name, ...) TESSERA_EXTERN(false, rt, name, __VA_ARGS__)
+#define TesseraPureExtern_1(rt, name, ...) TESSERA_EXTERN(true, rt, name, __VA_ARGS__)
+#define TesseraExtern_2 TesseraExtern_1
+#define TesseraPureExtern_2 TesseraPureExtern_1
+#define TesseraExtern_3 TesseraExtern_1
+#define TesseraPureExtern_3 TesseraPureExtern_1
+#define TesseraExtern_4 TesseraExtern_1
+#define TesseraPureExtern_4 TesseraPureExtern_1
+#define TesseraExtern_5 TesseraExtern_1
+#define TesseraPureExtern_5 TesseraPureExtern_1
+#define TesseraExtern_6 TesseraExtern_1
+#define TesseraPureExtern_6 TesseraPureExtern_1
+#define TesseraExtern_7 TesseraExtern_1
+#define TesseraPureExtern_7 TesseraPureExtern_1
+#define TesseraExtern_8 TesseraExtern_1
+#define TesseraPureExtern_8 TesseraPureExtern_1
+#define TesseraExtern_9 TesseraExtern_1
+#define TesseraPureExtern_9 TesseraPureExtern_1
+#define TesseraExtern_10 TesseraExtern_1
+#define TesseraPureExtern_10 TesseraPureExtern_1

@@ -1,0 +1,283 @@
+#include "lang/func.h"
+#include "lang/image_param.h"
+#include "program/define.h"
+#include "program/wrappers.h"
+
+namespace tessera {
+namespace {
+
+Symbol func_symbol(const std::string &name) {
+    return Symbol::fresh(name.empty() ? detail::unique_name("f") : name);
+}
+
+std::vector<program::FunctionRef> functions_of(const std::vector<Func> &funcs) {
+    std::vector<program::FunctionRef> result;
+    for (const Func &f : funcs) result.push_back(f.function());
+    return result;
+}
+
+}  // namespace
+
+ExternFuncArgument::ExternFuncArgument(const Func &f) { func = f.function(); }
+ExternFuncArgument::ExternFuncArgument(const ImageParam &image) { buffer = image.parameter(); }
+ExternFuncArgument::ExternFuncArgument(const Buffer<> &b) {
+    std::vector<Expr> origin(size_t(b.dimensions()), Expr(0));
+    Expr element = image_element(b.shared_contents(), origin);
+    const auto *p = static_cast<const program::Parameter *>(
+        element.as<ir::Call>()->referent.get());
+    buffer = program::ParameterRef(const_cast<program::Parameter *>(p));
+}
+
+Func::Func() : Func(std::string()) {}
+Func::Func(const std::string &name) : contents(program::make_function(func_symbol(name))) {}
+Func::Func(Type type, int dimensions, const std::string &name)
+    : Func(std::vector<Type>{type}, dimensions, name) {}
+Func::Func(const std::vector<Type> &types, int dimensions, const std::string &name) : Func(name) {
+    contents->required_types = types;
+    contents->required_dimensions = dimensions;
+}
+Func::Func(const Expr &e, Location at) : Func() { (*this)(std::vector<Expr>{_}, at) = e; }
+
+Func Func::from_image(const BufferContentsRef &image, Location at) {
+    if (!image) throw CompileError(at, "Func: the Buffer is undefined");
+    std::vector<Expr> args;
+    for (int i = 0; i < image->dimensions(); i++) args.push_back(Var::implicit(i));
+    Func f(image->name.text() + "_im");
+    f(args, at) = image_element(image, args);
+    return f;
+}
+
+const program::StageRef Func::scheduled(Location at) const {
+    require_defined("a schedule", at);
+    return program::stage_of(contents, 0);
+}
+
+void Func::require_defined(const char *what, Location at) const {
+    if (defined()) return;
+    throw CompileError(at, str(what, " of ", name(), ", which has no definition yet"));
+}
+
+void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                         const std::vector<Type> &types, const std::vector<Var> &dimensions,
+                         Location at) {
+    program::ExternDefinition definition;
+    definition.function = function;
+    definition.args.assign(args.begin(), args.end());
+    definition.written = at;
+    for (const ExternFuncArgument &arg : args) {
+        if (arg.func != contents || !arg.func) continue;
+        throw CompileError(at, str("define_extern: ", name(), " is an argument of itself"));
+    }
+    std::vector<Symbol> vars;
+    for (const Var &v : dimensions) vars.push_back(v.symbol());
+    program::define_extern(*contents, vars, types, std::move(definition));
+}
+void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                         Type type, const std::vector<Var> &dimensions, Location at) {
+    define_extern(function, args, std::vector<Type>{type}, dimensions, at);
+}
+void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                         const std::vector<Type> &types, int dimensions, Location at) {
+    std::vector<Var> vars;
+    for (int i = 0; i < dimensions; i++) vars.push_back(Var::implicit(i));
+    define_extern(function, args, types, vars, at);
+}
+void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                         Type type, int dimensions, Location at) {
+    define_extern(function, args, std::vector<Type>{type}, dimensions, at);
+}
+
+// ---- What it is ----
+
+std::vector<Var> Func::args() const {
+    std::vector<Var> result;
+    for (Symbol s : contents->args) result.emplace_back(s);
+    return result;
+}
+
+Expr Func::value() const {
+    Tuple all = values();
+    if (all.size() == 1) return all[0];
+    throw CompileError(str(name(), " has ", all.size(), " values; ask for values()"));
+}
+Tuple Func::values() const {
+    require_defined("the value");
+    if (is_extern()) throw CompileError(str(name(), " is computed by an extern function"));
+    return Tuple(contents->stages[0]->values);
+}
+const std::vector<Type> &Func::types() const {
+    if (!contents->types.empty() || contents->required_types.empty()) {
+        require_defined("the type");
+        return contents->types;
+    }
+    return contents->required_types;
+}
+Type Func::type() const {
+    if (types().size() == 1) return types()[0];
+    throw CompileError(str(name(), " has ", types().size(), " values; ask for types()"));
+}
+int Func::num_update_definitions() const { return std::max(0, int(contents->stages.size()) - 1); }
+
+const program::Definition &Func::update_definition(int i) const {
+    if (i >= 0 && i < num_update_definitions()) return *contents->stages[size_t(i) + 1];
+    throw CompileError(str("update ", i, " of ", name(), ", which has ", num_update_definitions()));
+}
+const std::vector<Expr> &Func::update_args(int i) const { return update_definition(i).args; }
+Tuple Func::update_values(int i) const { return Tuple(update_definition(i).values); }
+Expr Func::update_value(int i) const {
+    Tuple all = update_values(i);
+    if (all.size() == 1) return all[0];
+    throw CompileError(str(name(), " has ", all.size(), " values; ask for update_values()"));
+}
+std::vector<RVar> Func::rvars(int i) const {
+    const program::Definition &d = update_definition(i);
+    std::vector<Expr> all = d.args;
+    all.insert(all.end(), d.values.begin(), d.values.end());
+    program::ReductionDomainRef domain = program::domain_of(all, {});
+    std::vector<RVar> result;
+    for (size_t k = 0; k < d.reduction.size(); k++) {
+        result.push_back(domain ? RVar(domain, int(k)) : RVar(d.reduction[k].var));
+    }
+    return result;
+}
+const std::string &Func::extern_function_name() const {
+    if (is_extern()) return contents->extern_definition->function;
+    throw CompileError(str(name(), " is not computed by an extern function"));
+}
+
+// ---- Schedule ----
+
+Stage Func::update(int i, Location at) const {
+    if (i < 0 || i >= num_update_definitions()) {
+        throw CompileError(at, str("update(", i, ") of ", name(), ", which has ",
+                                   num_update_definitions(), " update definitions"));
+    }
+    return Stage(program::stage_of(contents, i + 1));
+}
+
+Func &Func::apply(const program::FuncDirective &directive, Location at) {
+    program::apply(*contents, directive, at);
+    return *this;
+}
+
+namespace {
+
+Expr required(const Expr &e, const char *directive, const char *what, Location at) {
+    if (e.defined()) return e;
+    throw CompileError(at, str(directive, ": the ", what, " is an undefined Expr"));
+}
+
+}  // namespace
+
+Func &Func::bound(const Var &v, const Expr &min, const Expr &extent, Location at) {
+    return apply(program::BoundDirective{v.symbol(), min, required(extent, "bound", "extent", at),
+                                         {}, {}},
+                 at);
+}
+Func &Func::bound_extent(const Var &v, const Expr &extent, Location at) {
+    return bound(v, Expr(), extent, at);
+}
+Func &Func::align_bounds(const Var &v, const Expr &modulus, const Expr &remainder, Location at) {
+    return apply(program::BoundDirective{v.symbol(), {}, {},
+                                         required(modulus, "align_bounds", "modulus", at),
+                                         required(remainder, "align_bounds", "remainder", at)},
+                 at);
+}
+Func &Func::align_extent(const Var &v, const Expr &modulus, Location at) {
+    return apply(program::BoundDirective{v.symbol(), {}, {},
+                                         required(modulus, "align_extent", "modulus", at), {}},
+                 at);
+}
+Func &Func::set_estimate(const Var &v, const Expr &min, const Expr &extent, Location at) {
+    return apply(program::EstimateDirective{v.symbol(), min, extent}, at);
+}
+Func &Func::set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates, Location at) {
+    if (int(estimates.size()) != dimensions()) {
+        throw CompileError(at, str("set_estimates: ", estimates.size(), " estimates, but ", name(),
+                                   " has ", dimensions(), " dimensions"));
+    }
+    for (size_t i = 0; i < estimates.size(); i++) {
+        set_estimate(Var(contents->args[i]), estimates[i].first, estimates[i].second, at);
+    }
+    return *this;
+}
+
+Func &Func::compute_root(Location at) { return compute_at(LoopLevel::root(), at); }
+Func &Func::compute_at(const Func &f, const VarOrRVar &v, Location at) {
+    return compute_at(LoopLevel(f, v, -1, at), at);
+}
+Func &Func::compute_at(const LoopLevel &level, Location at) {
+    return apply(program::ComputeLevel{level}, at);
+}
+Func &Func::compute_inline(Location at) { return compute_at(LoopLevel::inlined(), at); }
+Func &Func::store_root(Location at) { return store_at(LoopLevel::root(), at); }
+Func &Func::store_at(const Func &f, const VarOrRVar &v, Location at) {
+    return store_at(LoopLevel(f, v, -1, at), at);
+}
+Func &Func::store_at(const LoopLevel &level, Location at) {
+    return apply(program::StoreLevel{level}, at);
+}
+Func &Func::hoist_storage_root(Location at) { return hoist_storage(LoopLevel::root(), at); }
+Func &Func::hoist_storage(const Func &f, const VarOrRVar &v, Location at) {
+    return hoist_storage(LoopLevel(f, v, -1, at), at);
+}
+Func &Func::hoist_storage(const LoopLevel &level, Location at) {
+    return apply(program::HoistStorageLevel{level}, at);
+}
+Func &Func::store_in(MemoryType memory, Location at) { return apply(program::StoreIn{memory}, at); }
+Func &Func::fold_storage(const Var &v, const Expr &extent, bool fold_forward, Location at) {
+    return apply(program::FoldStorage{v.symbol(), extent, fold_forward}, at);
+}
+Func &Func::ring_buffer(const Expr &extent, Location at) {
+    return apply(program::RingBuffer{extent}, at);
+}
+Func &Func::async(Location at) { return apply(program::AsyncDirective{}, at); }
+Func &Func::reorder_storage(const std::vector<Var> &dims, Location at) {
+    program::ReorderStorage d;
+    for (const Var &v : dims) d.vars.push_back(v.symbol());
+    return apply(d, at);
+}
+Func &Func::align_storage(const Var &v, const Expr &alignment, Location at) {
+    return apply(program::AlignStorage{v.symbol(), alignment}, at);
+}
+Func &Func::bound_storage(const Var &v, const Expr &bound, Location at) {
+    return apply(program::BoundStorage{v.symbol(), bound}, at);
+}
+
+Func Func::in(const Func &consumer, Location at) { return in(std::vector<Func>{consumer}, at); }
+Func Func::in(const std::vector<Func> &consumers, Location at) {
+    if (consumers.empty()) throw CompileError(at, "in: the list of consumers is empty");
+    return Func(program::wrap(contents, functions_of(consumers), at));
+}
+Func Func::in(Location at) { return Func(program::wrap(contents, {}, at)); }
+Func Func::clone_in(const Func &consumer, Location at) {
+    return clone_in(std::vector<Func>{consumer}, at);
+}
+Func Func::clone_in(const std::vector<Func> &consumers, Location at) {
+    return Func(program::clone(contents, functions_of(consumers), at));
+}
+
+Func &Func::trace_loads(Location at) { return apply(program::Trace{true, false, false, ""}, at); }
+Func &Func::trace_stores(Location at) { return apply(program::Trace{false, true, false, ""}, at); }
+Func &Func::trace_realizations(Location at) {
+    return apply(program::Trace{false, false, true, ""}, at);
+}
+Func &Func::add_trace_tag(const std::string &tag, Location at) {
+    return apply(program::Trace{false, false, false, tag}, at);
+}
+Func &Func::no_profiling(Location at) { return apply(program::NoProfiling{}, at); }
+
+OutputImageParam Func::output_buffer(Location at) const {
+    require_defined("output_buffer", at);
+    if (contents->output_buffers.size() == 1) return OutputImageParam(contents->output_buffers[0]);
+    throw CompileError(at, str(name(), " has ", contents->output_buffers.size(),
+                               " values; ask for output_buffers()"));
+}
+std::vector<OutputImageParam> Func::output_buffers(Location at) const {
+    require_defined("output_buffers", at);
+    std::vector<OutputImageParam> result;
+    for (const program::ParameterRef &p : contents->output_buffers) result.emplace_back(p);
+    return result;
+}
+
+}  // namespace tessera

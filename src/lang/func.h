@@ -1,0 +1,230 @@
+#pragma once
+#include "lang/func_ref.h"
+#include "lang/loop_level.h"
+#include "lang/pipeline.h"
+#include "lang/stage.h"
+#include <map>
+
+namespace tessera {
+
+class OutputImageParam;
+class ImageParam;
+
+// An argument of f(...), and the line where it stands.
+struct CallArgument : Expr {
+    template<ExprLike T>
+    CallArgument(const T &e, Location at = Here::current()) : Expr(e), at(at) {}
+    Location at;
+};
+
+// What define_extern takes: a Func, a Buffer, an ImageParam, or a scalar expression.
+struct ExternFuncArgument : program::ExternFuncArgument {
+    ExternFuncArgument() = default;
+    ExternFuncArgument(const Func &f);
+    ExternFuncArgument(const ImageParam &image);
+    template<typename T, int D>
+    ExternFuncArgument(const Buffer<T, D> &b) : ExternFuncArgument(Buffer<>(b)) {}
+    ExternFuncArgument(const Buffer<> &b);
+    ExternFuncArgument(const Expr &e) { scalar = e; }
+    ExternFuncArgument(int e) { scalar = Expr(e); }
+    ExternFuncArgument(float e) { scalar = Expr(e); }
+    template<typename T>
+    ExternFuncArgument(const Param<T> &p) {
+        scalar = p;
+    }
+};
+
+// A stage of a pipeline: values over an infinite grid, as its definition says, and the schedule by
+// which they are computed. A handle: copies are the same Func.
+//
+// The methods below LoopDirectives are about the loops of the pure definition; update(i) gives
+// those of the others.
+class Func : public LoopDirectives<Func> {
+public:
+    Func();
+    explicit Func(const std::string &name);
+    explicit Func(const char *name) : Func(std::string(name)) {}
+    // That can only be defined with this type and number of dimensions.
+    explicit Func(Type type, int dimensions, const std::string &name = "");
+    explicit Func(const std::vector<Type> &types, int dimensions, const std::string &name = "");
+    // f(_) = e
+    explicit Func(const Expr &e, Location at = Here::current());
+    template<typename T, int D>
+    explicit Func(const Buffer<T, D> &image, Location at = Here::current())
+        : Func(from_image(image.shared_contents(), at)) {}
+    explicit Func(program::FunctionRef f) : contents(std::move(f)) {}
+
+    // ---- Definition and use ----
+    template<ExprLike... Args>
+    FuncRef operator()(const CallArgument &first, const Args &...rest) const {
+        return FuncRef(contents, {first, Expr(rest)...}, first.at);
+    }
+    FuncRef operator()(Location at = Here::current()) const { return FuncRef(contents, {}, at); }
+    FuncRef operator()(const std::vector<Expr> &args, Location at = Here::current()) const {
+        return FuncRef(contents, args, at);
+    }
+    FuncRef operator()(const std::vector<Var> &args, Location at = Here::current()) const {
+        return FuncRef(contents, std::vector<Expr>(args.begin(), args.end()), at);
+    }
+    // Values come from a C function: int function(arguments..., output buffers...).
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       Type type, int dimensions, Location at = Here::current());
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       const std::vector<Type> &types, int dimensions,
+                       Location at = Here::current());
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       Type type, const std::vector<Var> &dimensions,
+                       Location at = Here::current());
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       const std::vector<Type> &types, const std::vector<Var> &dimensions,
+                       Location at = Here::current());
+
+    // ---- What it is ----
+    const std::string &name() const { return contents->name.text(); }
+    bool defined() const { return contents->defined(); }
+    int dimensions() const { return contents->dimensions(); }
+    std::vector<Var> args() const;
+    Expr value() const;
+    Tuple values() const;
+    const std::vector<Type> &types() const;
+    Type type() const;
+    int outputs() const { return int(types().size()); }
+    bool has_update_definition() const { return num_update_definitions() > 0; }
+    int num_update_definitions() const;
+    const std::vector<Expr> &update_args(int i = 0) const;
+    Expr update_value(int i = 0) const;
+    Tuple update_values(int i = 0) const;
+    std::vector<RVar> rvars(int i = 0) const;
+    bool is_extern() const { return contents->has_extern_definition(); }
+    const std::string &extern_function_name() const;
+    const program::FunctionRef &function() const { return contents; }
+
+    // ---- Schedule: loops ----
+    Stage update(int i = 0, Location at = Here::current()) const;
+    operator Stage() const { return Stage(scheduled(Location())); }
+
+    // ---- Schedule: which region is computed ----
+    // The user promises that [min, min + extent) is what is needed of this dimension.
+    Func &bound(const Var &v, const Expr &min, const Expr &extent, Location at = Here::current());
+    Func &bound_extent(const Var &v, const Expr &extent, Location at = Here::current());
+    // More is computed, so that min % modulus == remainder and extent % modulus == 0.
+    Func &align_bounds(const Var &v, const Expr &modulus, const Expr &remainder = 0,
+                       Location at = Here::current());
+    Func &align_extent(const Var &v, const Expr &modulus, Location at = Here::current());
+    // What is typical, for the auto-scheduler.
+    Func &set_estimate(const Var &v, const Expr &min, const Expr &extent,
+                       Location at = Here::current());
+    Func &set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates,
+                        Location at = Here::current());
+
+    // ---- Schedule: where it is computed and stored ----
+    Func &compute_root(Location at = Here::current());
+    Func &compute_at(const Func &f, const VarOrRVar &v, Location at = Here::current());
+    Func &compute_at(const LoopLevel &level, Location at = Here::current());
+    Func &compute_inline(Location at = Here::current());
+    Func &store_root(Location at = Here::current());
+    Func &store_at(const Func &f, const VarOrRVar &v, Location at = Here::current());
+    Func &store_at(const LoopLevel &level, Location at = Here::current());
+    Func &hoist_storage_root(Location at = Here::current());
+    Func &hoist_storage(const Func &f, const VarOrRVar &v, Location at = Here::current());
+    Func &hoist_storage(const LoopLevel &level, Location at = Here::current());
+    Func &store_in(MemoryType memory, Location at = Here::current());
+    // Storage is a ring of `extent` along v; fold_forward: v only grows while it is used.
+    Func &fold_storage(const Var &v, const Expr &extent, bool fold_forward = true,
+                       Location at = Here::current());
+    // `extent` copies of the storage, one per iteration of the loop at which it is hoisted.
+    Func &ring_buffer(const Expr &extent, Location at = Here::current());
+    // A thread of its own computes it, while others use what is ready.
+    Func &async(Location at = Here::current());
+    Func &reorder_storage(const std::vector<Var> &dims, Location at = Here::current());
+    template<std::convertible_to<Var>... Vars>
+    Func &reorder_storage(const LoopName &first, const Var &second, const Vars &...rest) {
+        return reorder_storage({Var(first.symbol), second, Var(rest)...}, first.at);
+    }
+    Func &align_storage(const Var &v, const Expr &alignment, Location at = Here::current());
+    Func &bound_storage(const Var &v, const Expr &bound, Location at = Here::current());
+
+    // ---- Schedule: copies ----
+    // A new Func with the same values, which the consumers (or all) use instead of this one.
+    Func in(const Func &consumer, Location at = Here::current());
+    Func in(const std::vector<Func> &consumers, Location at = Here::current());
+    Func in(Location at = Here::current());
+    // The same, with the same definition.
+    Func clone_in(const Func &consumer, Location at = Here::current());
+    Func clone_in(const std::vector<Func> &consumers, Location at = Here::current());
+
+    // ---- Tracing and profiling ----
+    Func &trace_loads(Location at = Here::current());
+    Func &trace_stores(Location at = Here::current());
+    Func &trace_realizations(Location at = Here::current());
+    Func &add_trace_tag(const std::string &tag, Location at = Here::current());
+    Func &no_profiling(Location at = Here::current());
+
+    // ---- Buffers of the output ----
+    OutputImageParam output_buffer(Location at = Here::current()) const;
+    std::vector<OutputImageParam> output_buffers(Location at = Here::current()) const;
+
+    // ---- Running and compiling: as a Pipeline whose only output is this Func ----
+    Realization realize(const std::vector<int32_t> &sizes = {}, const Target &target = Target());
+    Realization realize(JITUserContext *context, const std::vector<int32_t> &sizes = {},
+                        const Target &target = Target());
+    void realize(const RealizationArg &outputs, const Target &target = Target());
+    void realize(JITUserContext *context, const RealizationArg &outputs,
+                 const Target &target = Target());
+    void infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target = Target());
+    void infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
+                            const Target &target = Target());
+    void infer_input_bounds(const RealizationArg &outputs, const Target &target = Target());
+    void infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
+                            const Target &target = Target());
+    void compile_jit(const Target &target = get_jit_target_from_environment());
+    Callable compile_to_callable(const std::vector<Argument> &args,
+                                 const Target &target = get_jit_target_from_environment());
+    JITHandlers &jit_handlers();
+    void set_jit_externs(const std::map<std::string, JITExtern> &externs);
+    void print_loop_nest();
+    Pipeline pipeline() const;
+    Func &add_requirement(const Expr &condition, const std::vector<Expr> &message = {});
+
+    void compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args = {},
+                                 StmtOutputFormat format = Text, const Target &target = Target());
+    void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
+                                  const std::string &function = "",
+                                  const Target &target = Target());
+    void compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
+                             const std::string &function = "", const Target &target = Target());
+    void compile_to_object(const std::string &path, const std::vector<Argument> &args,
+                           const std::string &function = "", const Target &target = Target());
+    void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
+                            const std::string &function = "", const Target &target = Target());
+
+    const program::StageRef scheduled(Location at) const;
+
+private:
+    static Func from_image(const BufferContentsRef &image, Location at);
+    Func &apply(const program::FuncDirective &directive, Location at);
+    const program::Definition &update_definition(int i) const;
+    void require_defined(const char *what, Location at = Location()) const;
+    Pipeline &own_pipeline() const;
+
+    program::FunctionRef contents;
+    mutable Pipeline own;
+};
+
+// f() of one value, as a number of that type.
+template<typename T>
+T evaluate(const Expr &e) {
+    Func f;
+    f() = e;
+    Buffer<T> result = f.realize();
+    return result();
+}
+template<typename T>
+T evaluate(JITUserContext *context, const Expr &e) {
+    Func f;
+    f() = e;
+    Buffer<T> result = f.realize(context);
+    return result();
+}
+
+}  // namespace tessera

@@ -1,0 +1,83 @@
+#pragma once
+#include "lang/operators.h"
+#include "lang/var.h"
+#include "program/function.h"
+
+namespace tessera {
+
+class FuncTupleElementRef;
+class Stage;
+
+// f(x, y): a value of a Func where an expression is wanted; the left of a definition otherwise.
+class FuncRef {
+public:
+    FuncRef(program::FunctionRef f, std::vector<Expr> args, Location at);
+
+    // The first definition (arguments that are Vars), or else an update.
+    Stage operator=(const Expr &e);
+    Stage operator=(const Tuple &values);
+    Stage operator=(const FuncRef &e);
+    FuncRef(const FuncRef &) = default;
+    // Updates with the old value; a Func without a definition begins with 0 or 1.
+    Stage operator+=(const Expr &e);
+    Stage operator+=(const Tuple &values);
+    Stage operator+=(const FuncRef &e);
+    Stage operator-=(const Expr &e);
+    Stage operator-=(const Tuple &values);
+    Stage operator-=(const FuncRef &e);
+    Stage operator*=(const Expr &e);
+    Stage operator*=(const Tuple &values);
+    Stage operator*=(const FuncRef &e);
+    Stage operator/=(const Expr &e);
+    Stage operator/=(const Tuple &values);
+    Stage operator/=(const FuncRef &e);
+
+    operator Expr() const;
+    // One of several values.
+    FuncTupleElementRef operator[](int i) const;
+    size_t size() const;
+    // Whether it is the same value of the same Func.
+    bool equivalent_to(const FuncRef &other) const;
+
+    const program::FunctionRef &function() const { return f; }
+    const Location &where() const { return at; }
+
+private:
+    friend class FuncTupleElementRef;
+    Stage define(std::vector<Expr> values) const;
+    Stage update(const std::vector<Expr> &values, int initial, Expr (*op)(Expr, Expr)) const;
+    void define_base(const std::vector<Expr> &values, int initial) const;
+    std::vector<Expr> expanded_args(const std::vector<Expr> &values) const;
+    std::vector<Expr> call_args() const;
+    Expr value(int i) const;
+
+    program::FunctionRef f;
+    std::vector<Expr> args;
+    Location at;
+};
+
+// f(x, y)[i]: one of the values of a Func.
+class FuncTupleElementRef {
+public:
+    FuncTupleElementRef(const FuncRef &ref, int i) : ref(ref), index(i) {}
+    FuncTupleElementRef(const FuncTupleElementRef &) = default;
+
+    // An update of this value; the others stay.
+    Stage operator=(const Expr &e);
+    Stage operator=(const FuncRef &e);
+    Stage operator=(const FuncTupleElementRef &e);
+    Stage operator+=(const Expr &e);
+    Stage operator-=(const Expr &e);
+    Stage operator*=(const Expr &e);
+    Stage operator/=(const Expr &e);
+    operator Expr() const;
+    int element() const { return index; }
+
+private:
+    Stage set(const Expr &e) const;
+    Stage update(const Expr &e, Expr (*op)(Expr, Expr)) const;
+    FuncRef ref;
+    int index;
+};
+
+}  // namespace tessera

@@ -1,0 +1,112 @@
+#pragma once
+#include "lang/buffer.h"
+#include "lang/func.h"
+#include "program/parameter.h"
+
+namespace tessera {
+
+// One dimension of an input or output buffer, as expressions; and what a pipeline may rely on.
+class Dimension {
+public:
+    Expr min() const;
+    Expr max() const;
+    Expr extent() const;
+    Expr stride() const;
+    Expr min_estimate() const;
+    Expr extent_estimate() const;
+
+    // The caller has to pass buffers for which these hold. In terms of parameters and of
+    // dimensions of buffers.
+    Dimension set_min(const Expr &min, Location at = Here::current());
+    Dimension set_extent(const Expr &extent, Location at = Here::current());
+    Dimension set_stride(const Expr &stride, Location at = Here::current());
+    Dimension set_bounds(const Expr &min, const Expr &extent, Location at = Here::current());
+    Dimension set_estimate(const Expr &min, const Expr &extent, Location at = Here::current());
+    // Of the same buffer.
+    Dimension dim(int i, Location at = Here::current()) const;
+
+private:
+    friend class OutputImageParam;
+    Dimension(program::ParameterRef p, int d, Location at);
+    Expr property(BufferField field) const;
+    Expr constraint(const Expr &e, const char *directive, Location at) const;
+    program::ParameterRef parameter;
+    int d;
+};
+
+// The buffer that the caller passes for an output.
+class OutputImageParam {
+public:
+    OutputImageParam() = default;
+    explicit OutputImageParam(program::ParameterRef p) : parameter_ref(std::move(p)) {}
+
+    bool defined() const { return bool(parameter_ref); }
+    const std::string &name() const { return parameter()->name.text(); }
+    Type type() const { return parameter()->type; }
+    int dimensions() const { return parameter()->dimensions; }
+    Dimension dim(int i, Location at = Here::current()) const;
+    Expr left() const { return dim(0).min(); }
+    Expr right() const { return dim(0).max(); }
+    Expr top() const { return dim(1).min(); }
+    Expr bottom() const { return dim(1).max(); }
+    Expr width() const { return dim(0).extent(); }
+    Expr height() const { return dim(1).extent(); }
+    Expr channels() const { return dim(2).extent(); }
+
+    // In bytes: the memory begins at a multiple of it.
+    OutputImageParam &set_host_alignment(int bytes, Location at = Here::current());
+    int host_alignment() const { return parameter()->host_alignment; }
+    // Of all dimensions: min, extent of each.
+    OutputImageParam &set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates,
+                                    Location at = Here::current());
+    OutputImageParam &store_in(MemoryType memory);
+
+    const program::ParameterRef &parameter() const;
+
+protected:
+    program::ParameterRef parameter_ref;
+};
+
+// A buffer that the caller passes as input.
+class ImageParam : public OutputImageParam {
+public:
+    ImageParam() = default;
+    ImageParam(Type type, int dimensions, const std::string &name = "");
+
+    // What realize() passes.
+    template<typename T, int D>
+    void set(const Buffer<T, D> &buffer, Location at = Here::current()) {
+        set_buffer(Buffer<>(buffer), at);
+    }
+    Buffer<> get() const;
+    void reset();
+
+    // An element, for the definition of a Func.
+    template<typename... Args>
+    Expr operator()(const CallArgument &first, const Args &...rest) const {
+        return func_of_image()({Expr(first), Expr(rest)...}, first.at);
+    }
+    Expr operator()(Location at = Here::current()) const {
+        return func_of_image()(std::vector<Expr>{}, at);
+    }
+    Expr operator()(const std::vector<Expr> &args, Location at = Here::current()) const {
+        return func_of_image()(args, at);
+    }
+    Expr operator()(const std::vector<Var> &args, Location at = Here::current()) const {
+        return func_of_image()(args, at);
+    }
+    // The elements as a Func, to be scheduled, copied with in(), ...
+    operator Func() const { return func_of_image(); }
+    Func in(const Func &consumer, Location at = Here::current());
+    Func in(const std::vector<Func> &consumers, Location at = Here::current());
+    Func in(Location at = Here::current());
+    void trace_loads(Location at = Here::current());
+    ImageParam &add_trace_tag(const std::string &tag, Location at = Here::current());
+
+private:
+    void set_buffer(const Buffer<> &buffer, Location at);
+    const Func &func_of_image() const;
+    std::shared_ptr<Func> image_func;
+};
+
+}  // namespace tessera

@@ -1,0 +1,49 @@
+#pragma once
+#include "lang/func.h"
+
+// Reductions inside of an expression: sum(r, in(x + r)). The expression is computed for every
+// point of the domain that it uses (or that is given); its free variables stay free. It becomes a
+// Func of its own; give one to schedule it.
+namespace tessera {
+
+Expr sum(const Expr &e, const std::string &name = "sum", Location at = Here::current());
+Expr saturating_sum(const Expr &e, const std::string &name = "saturating_sum",
+                    Location at = Here::current());
+Expr product(const Expr &e, const std::string &name = "product", Location at = Here::current());
+Expr maximum(const Expr &e, const std::string &name = "maximum", Location at = Here::current());
+Expr minimum(const Expr &e, const std::string &name = "minimum", Location at = Here::current());
+// Where the largest (smallest) value is, a coordinate per dimension, and then the value.
+Tuple argmax(const Expr &e, const std::string &name = "argmax", Location at = Here::current());
+Tuple argmin(const Expr &e, const std::string &name = "argmin", Location at = Here::current());
+
+Expr sum(const RDom &r, const Expr &e, const std::string &name = "sum",
+         Location at = Here::current());
+Expr saturating_sum(const RDom &r, const Expr &e, const std::string &name = "saturating_sum",
+                    Location at = Here::current());
+Expr product(const RDom &r, const Expr &e, const std::string &name = "product",
+             Location at = Here::current());
+Expr maximum(const RDom &r, const Expr &e, const std::string &name = "maximum",
+             Location at = Here::current());
+Expr minimum(const RDom &r, const Expr &e, const std::string &name = "minimum",
+             Location at = Here::current());
+Tuple argmax(const RDom &r, const Expr &e, const std::string &name = "argmax",
+             Location at = Here::current());
+Tuple argmin(const RDom &r, const Expr &e, const std::string &name = "argmin",
+             Location at = Here::current());
+
+Expr sum(const Expr &e, const Func &f, Location at = Here::current());
+Expr saturating_sum(const Expr &e, const Func &f, Location at = Here::current());
+Expr product(const Expr &e, const Func &f, Location at = Here::current());
+Expr maximum(const Expr &e, const Func &f, Location at = Here::current());
+Expr minimum(const Expr &e, const Func &f, Location at = Here::current());
+Tuple argmax(const Expr &e, const Func &f, Location at = Here::current());
+Tuple argmin(const Expr &e, const Func &f, Location at = Here::current());
+Expr sum(const RDom &r, const Expr &e, const Func &f, Location at = Here::current());
+Expr saturating_sum(const RDom &r, const Expr &e, const Func &f, Location at = Here::current());
+Expr product(const RDom &r, const Expr &e, const Func &f, Location at = Here::current());
+Expr maximum(const RDom &r, const Expr &e, const Func &f, Location at = Here::current());
+Expr minimum(const RDom &r, const Expr &e, const Func &f, Location at = Here::current());
+Tuple argmax(const RDom &r, const Expr &e, const Func &f, Location at = Here::current());
+Tuple argmin(const RDom &r, const Expr &e, const Func &f, Location at = Here::current());
+
+}  // namespace tessera

@@ -1,0 +1,28 @@
+#pragma once
+#include "runtime/tessera_runtime.h"
+
+namespace tessera {
+
+struct JITUserContext;
+
+// What a pipeline that runs in this process calls instead of the runtime's own; null: as the
+// pipeline has it, else as the process has it. `custom_error` replaces the RuntimeError that a
+// failure throws otherwise.
+struct JITHandlers {
+    void (*custom_print)(JITUserContext *, const char *) = nullptr;
+    void *(*custom_malloc)(JITUserContext *, size_t) = nullptr;
+    void (*custom_free)(JITUserContext *, void *) = nullptr;
+    int (*custom_do_task)(JITUserContext *, int (*)(JITUserContext *, int, uint8_t *), int,
+                          uint8_t *) = nullptr;
+    int (*custom_do_par_for)(JITUserContext *, int (*)(JITUserContext *, int, uint8_t *), int, int,
+                             uint8_t *) = nullptr;
+    void (*custom_error)(JITUserContext *, const char *) = nullptr;
+    int32_t (*custom_trace)(JITUserContext *, const tessera_trace_event_t *) = nullptr;
+};
+
+// Handed to realize(); a struct that begins with it can carry data of the user's to the handlers.
+struct JITUserContext {
+    JITHandlers handlers;
+};
+
+}  // namespace tessera

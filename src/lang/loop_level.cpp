@@ -1,0 +1,9 @@
+#include "lang/loop_level.h"
+#include "lang/func.h"
+
+namespace tessera {
+
+LoopLevel::LoopLevel(const Func &f, const VarOrRVar &v, int stage, Location at)
+    : program::LoopLevel(program::LoopLevel::at(f.function()->name, v.symbol, stage, at)) {}
+
+}  // namespace tessera

@@ -1,0 +1,21 @@
+#pragma once
+#include "lang/rdom.h"
+#include "program/loop_level.h"
+
+namespace tessera {
+
+class Func;
+
+// A place in the loop nest of a pipeline: see program/loop_level.h.
+class LoopLevel : public program::LoopLevel {
+public:
+    LoopLevel() = default;
+    LoopLevel(const program::LoopLevel &level) : program::LoopLevel(level) {}
+    // stage -1: whichever stages of f use what is computed there.
+    LoopLevel(const Func &f, const VarOrRVar &v, int stage = -1, Location at = Here::current());
+
+    static LoopLevel inlined() { return program::LoopLevel::inlined(); }
+    static LoopLevel root() { return program::LoopLevel::root(); }
+};
+
+}  // namespace tessera

@@ -1,0 +1,204 @@
+#include "lang/operators.h"
+
+namespace tessera {
+namespace {
+
+using ir::call;
+using ir::Intrinsic;
+
+void require_defined(const Expr &e, const char *name) {
+    if (!e.defined()) throw CompileError(str(name, ": an operand is an undefined Expr"));
+}
+
+// What these functions are computed in: the operand's own type, or float32.
+Expr as_float(Expr e, const char *name) {
+    require_defined(e, name);
+    if (e.type().is_handle()) throw CompileError(str(name, ": the operand is a handle"));
+    return e.type().is_float() ? e : cast(Float(32, e.type().lanes()), std::move(e));
+}
+
+Expr unary(Intrinsic op, const char *name, Expr x) {
+    x = as_float(std::move(x), name);
+    Type t = x.type();
+    return call(t, op, {std::move(x)});
+}
+
+Expr test(Intrinsic op, const char *name, Expr x) {
+    x = as_float(std::move(x), name);
+    Type t = Bool(x.type().lanes());
+    return call(t, op, {std::move(x)});
+}
+
+Expr f32(const Expr &e, const char *name) {
+    require_defined(e, name);
+    if (e.type().is_handle()) throw CompileError(str(name, ": the operand is a handle"));
+    return cast(Float(32), e);
+}
+
+// Horner's scheme, lowest coefficient first.
+Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
+    Expr result;
+    for (auto c = std::rbegin(coefficients); c != std::rend(coefficients); ++c) {
+        result = result.defined() ? result * x + *c : Expr(*c);
+    }
+    return result;
+}
+
+constexpr float pi = 3.14159265358979f;
+
+// sin(x + quarter * pi / 2): the nearest multiple of pi is taken off, in two parts so that few
+// bits are lost; then an odd polynomial on [-pi/2, pi/2].
+Expr fast_sin_of(const Expr &x, float half_turns_ahead) {
+    Expr n = floor(x * (1 / pi) + (0.5f + half_turns_ahead));
+    Expr turns = half_turns_ahead == 0 ? n : n - half_turns_ahead;
+    Expr r = (x - turns * 3.140625f) - turns * 9.67653589793e-4f;
+    Expr r2 = r * r;
+    Expr value = r * polynomial(r2, {0.999999996f, -0.16666658f, 0.00833305062f, -0.000198090464f,
+                                     2.60516628e-06f});
+    return select(cast(Int(32), n) % 2 == 0, value, -value);
+}
+
+Expr raise(const Expr &x, int64_t exponent) {
+    if (exponent == 0) return ir::make_one(x.type());
+    if (exponent < 0) return ir::make_one(x.type()) / raise(x, -exponent);
+    if (exponent == 1) return x;
+    Expr half = raise(x, exponent / 2);
+    return exponent % 2 ? half * half * x : half * half;
+}
+
+}  // namespace
+
+#define UNARY(name)                                                                                \
+    Expr name(Expr x) { return unary(Intrinsic::name, #name, std::move(x)); }
+UNARY(sin)
+UNARY(cos)
+UNARY(tan)
+UNARY(asin)
+UNARY(acos)
+UNARY(atan)
+UNARY(sinh)
+UNARY(cosh)
+UNARY(tanh)
+UNARY(asinh)
+UNARY(acosh)
+UNARY(atanh)
+UNARY(sqrt)
+UNARY(exp)
+UNARY(log)
+UNARY(floor)
+UNARY(ceil)
+UNARY(round)
+UNARY(trunc)
+#undef UNARY
+
+Expr is_nan(Expr x) { return test(Intrinsic::is_nan, "is_nan", std::move(x)); }
+Expr is_inf(Expr x) { return test(Intrinsic::is_inf, "is_inf", std::move(x)); }
+Expr is_finite(Expr x) { return test(Intrinsic::is_finite, "is_finite", std::move(x)); }
+
+Expr atan2(Expr y, Expr x) {
+    require_defined(y, "atan2");
+    require_defined(x, "atan2");
+    ir::match_types(y, x);
+    y = as_float(std::move(y), "atan2");
+    x = as_float(std::move(x), "atan2");
+    Type t = y.type();
+    return call(t, Intrinsic::atan2, {std::move(y), std::move(x)});
+}
+
+Expr hypot(const Expr &x, const Expr &y) { return sqrt(x * x + y * y); }
+
+Expr pow(Expr x, Expr y) {
+    require_defined(x, "pow");
+    require_defined(y, "pow");
+    if (auto exponent = ir::as_const_int(y); exponent && *exponent >= -64 && *exponent <= 64) {
+        return raise(as_float(std::move(x), "pow"), *exponent);
+    }
+    x = as_float(std::move(x), "pow");
+    y = cast(x.type(), y);
+    Type t = x.type();
+    return call(t, Intrinsic::pow, {std::move(x), std::move(y)});
+}
+
+// Abramowitz and Stegun, 7.1.26.
+Expr erf(const Expr &x) {
+    Expr e = f32(x, "erf"), magnitude = abs(e);
+    Expr t = 1.0f / (1.0f + 0.3275911f * magnitude);
+    Expr p = t * polynomial(t, {0.254829592f, -0.284496736f, 1.421413741f, -1.453152027f,
+                                1.061405429f});
+    Expr y = 1.0f - p * exp(-magnitude * magnitude);
+    return select(e < 0.0f, -y, y);
+}
+
+Expr fract(const Expr &x) {
+    Expr e = as_float(x, "fract");
+    return e - trunc(e);
+}
+
+Expr fma(const Expr &a, const Expr &b, const Expr &c) {
+    for (const Expr &e : {a, b, c}) require_defined(e, "fma");
+    if (!a.type().is_any_float() || a.type() != b.type() || a.type() != c.type()) {
+        throw CompileError(str("fma: the operands are of types ", a.type(), ", ", b.type(), " and ",
+                               c.type(), ", not of one floating-point type"));
+    }
+    return call(a.type(), Intrinsic::fma, {a, b, c});
+}
+
+Expr fast_sin(const Expr &x) { return fast_sin_of(f32(x, "fast_sin"), 0); }
+Expr fast_cos(const Expr &x) { return fast_sin_of(f32(x, "fast_cos"), 0.5f); }
+
+Expr fast_exp(const Expr &x) {
+    Expr t = clamp(f32(x, "fast_exp") * 1.44269504f, -126.0f, 127.999f);
+    Expr n = round(t);
+    Expr mantissa = polynomial(t - n, {1.00000008f, 0.693147207f, 0.240221074f, 0.0555032721f,
+                                       0.0096760371f, 0.00134004322f});
+    // 2^128 is no float: half of it twice is.
+    Expr half = cast(Int(32), n) - 1;
+    Expr power = reinterpret(Float(32), (half + 127) << 23);
+    return mantissa * power * 2.0f;
+}
+
+Expr fast_log(const Expr &x) {
+    Expr bits = reinterpret(Int(32), f32(x, "fast_log"));
+    // The exponent for which the mantissa lies in [sqrt(1/2), sqrt(2)).
+    Expr exponent = (bits - 0x3f3504f3) >> 23;
+    Expr mantissa = reinterpret(Float(32), bits - (exponent << 23)) - 1.0f;
+    Expr p = mantissa * polynomial(mantissa, {0.999999974f, -0.49999987f, 0.333341833f,
+                                              -0.250021535f, 0.199569775f, -0.16560696f,
+                                              0.149490955f, -0.143773306f, 0.0874394535f});
+    return cast(Float(32), exponent) * 0.693147181f + p;
+}
+
+Expr fast_pow(Expr x, Expr y) {
+    require_defined(y, "fast_pow");
+    if (ir::as_const_int(y)) return pow(f32(x, "fast_pow"), y);
+    Expr base = f32(x, "fast_pow"), exponent = f32(y, "fast_pow");
+    return select(base == 0.0f, 0.0f, fast_exp(fast_log(base) * exponent));
+}
+
+namespace {
+
+Expr fast_float32(Intrinsic op, const char *name, Expr x) {
+    require_defined(x, name);
+    if (x.type().element_of() != Float(32)) {
+        throw CompileError(str(name, ": the operand is a ", x.type(), ", not a float32"));
+    }
+    Type t = x.type();
+    return call(t, op, {std::move(x)});
+}
+
+}  // namespace
+
+Expr fast_inverse(Expr x) {
+    return fast_float32(Intrinsic::fast_inverse, "fast_inverse", std::move(x));
+}
+Expr fast_inverse_sqrt(Expr x) {
+    return fast_float32(Intrinsic::fast_inverse_sqrt, "fast_inverse_sqrt", std::move(x));
+}
+
+Expr strict_float(Expr e) {
+    require_defined(e, "strict_float");
+    Type t = e.type();
+    return call(t, Intrinsic::strict_float, {std::move(e)});
+}
+
+}  // namespace tessera

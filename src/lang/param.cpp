@@ -1,0 +1,51 @@
+#include "lang/param.h"
+#include "lang/var.h"
+#include "program/apply_checks.h"
+
+namespace tessera::detail {
+
+program::ParameterRef new_scalar(Type type, const std::string &name) {
+    if (!type.defined() || type.is_vector()) {
+        throw CompileError("Param: the type of a parameter is that of one number");
+    }
+    return program::make_scalar_parameter(
+        Symbol::fresh(name.empty() ? unique_name("p") : name), type);
+}
+
+void set_scalar(program::Parameter &p, Type given, uint64_t bits, Location at) {
+    if (given != p.type) {
+        throw CompileError(at, str("Param ", p.name, " is a ", p.type, ", but is set to a ", given));
+    }
+    p.scalar_bits = bits;
+    p.scalar_is_set = true;
+}
+
+uint64_t scalar_bits(const program::Parameter &p, Type wanted) {
+    if (wanted != p.type) {
+        throw CompileError(str("Param ", p.name, " is a ", p.type, ", but is read as a ", wanted));
+    }
+    return p.scalar_bits;
+}
+
+namespace {
+
+Expr value_for(const program::Parameter &p, const Expr &e, const char *directive, Location at) {
+    program::require_parameters_only(e, directive, at);
+    if (p.type.is_handle() || e.type().is_handle()) {
+        throw CompileError(at, str(directive, ": the Param ", p.name, " is a handle"));
+    }
+    return cast(p.type, e);
+}
+
+}  // namespace
+
+void set_limits(program::Parameter &p, const Expr &min, const Expr &max, Location at) {
+    if (min.defined()) p.min_value = value_for(p, min, "set_min_value", at);
+    if (max.defined()) p.max_value = value_for(p, max, "set_max_value", at);
+}
+
+void set_estimate(program::Parameter &p, const Expr &value, Location at) {
+    p.estimate = value_for(p, value, "set_estimate", at);
+}
+
+}  // namespace tessera::detail

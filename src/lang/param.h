@@ -1,0 +1,120 @@
+#pragma once
+#include "lang/operators.h"
+#include "program/parameter.h"
+#include <cstring>
+#include <optional>
+
+namespace tessera {
+
+namespace detail {
+program::ParameterRef new_scalar(Type type, const std::string &name);
+void set_scalar(program::Parameter &p, Type given, uint64_t bits, Location at);
+uint64_t scalar_bits(const program::Parameter &p, Type wanted);
+void set_limits(program::Parameter &p, const Expr &min, const Expr &max, Location at);
+void set_estimate(program::Parameter &p, const Expr &value, Location at);
+
+template<typename T>
+uint64_t bits_of(T value) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof(T));
+    return bits;
+}
+}  // namespace detail
+
+// A number that the caller gives each time the pipeline runs. Param<> has a type that is known
+// only when the program runs.
+template<typename T = void>
+class Param {
+    static constexpr bool typed = !std::is_void_v<T>;
+    using Value = std::conditional_t<typed, T, int>;
+
+public:
+    Param()
+        requires typed
+        : parameter_ref(detail::new_scalar(type_of<T>(), "")) {}
+    explicit Param(const std::string &name)
+        requires typed
+        : parameter_ref(detail::new_scalar(type_of<T>(), name)) {}
+    explicit Param(const char *name)
+        requires typed
+        : Param(std::string(name)) {}
+    template<typename V>
+        requires(typed && std::is_arithmetic_v<V> && std::is_convertible_v<V, Value>)
+    explicit Param(V value) : Param() {
+        set(Value(value));
+    }
+    Param(const std::string &name, Value value)
+        requires typed
+        : Param(name) {
+        set(value);
+    }
+    Param(Value value, const Expr &min, const Expr &max)
+        requires typed
+        : Param() {
+        set(value);
+        set_range(min, max);
+    }
+    Param(const std::string &name, Value value, const Expr &min, const Expr &max)
+        requires typed
+        : Param(name, value) {
+        set_range(min, max);
+    }
+    explicit Param(Type type, const std::string &name = "")
+        requires(!typed)
+        : parameter_ref(detail::new_scalar(type, name)) {}
+    explicit Param(program::ParameterRef p) : parameter_ref(std::move(p)) {}
+    template<typename T2>
+        requires(!typed && !std::is_void_v<T2>)
+    Param(const Param<T2> &other) : parameter_ref(other.parameter()) {}
+
+    const std::string &name() const { return parameter_ref->name.text(); }
+    Type type() const { return parameter_ref->type; }
+    const program::ParameterRef &parameter() const { return parameter_ref; }
+
+    Value get() const
+        requires typed
+    {
+        return get<Value>();
+    }
+    template<typename V>
+    V get() const {
+        uint64_t bits = detail::scalar_bits(*parameter_ref, type_of<V>());
+        V value;
+        std::memcpy(&value, &bits, sizeof(V));
+        return value;
+    }
+    template<typename V>
+    void set(const V &value, Location at = Here::current()) {
+        if constexpr (typed) {
+            detail::set_scalar(*parameter_ref, type(), detail::bits_of(Value(value)), at);
+        } else {
+            detail::set_scalar(*parameter_ref, type_of<V>(), detail::bits_of(value), at);
+        }
+    }
+
+    // What the caller may give: checked whenever the pipeline runs.
+    void set_range(const Expr &min, const Expr &max, Location at = Here::current()) {
+        detail::set_limits(*parameter_ref, min, max, at);
+    }
+    void set_min_value(const Expr &min, Location at = Here::current()) {
+        detail::set_limits(*parameter_ref, min, Expr(), at);
+    }
+    void set_max_value(const Expr &max, Location at = Here::current()) {
+        detail::set_limits(*parameter_ref, Expr(), max, at);
+    }
+    Expr min_value() const { return parameter_ref->min_value; }
+    Expr max_value() const { return parameter_ref->max_value; }
+    // A typical value, for the auto-scheduler.
+    template<typename V>
+    void set_estimate(const V &value, Location at = Here::current()) {
+        detail::set_estimate(*parameter_ref, Expr(value), at);
+    }
+    Expr estimate() const { return parameter_ref->estimate; }
+
+    operator Expr() const { return program::parameter_value(parameter_ref); }
+
+private:
+    program::ParameterRef parameter_ref;
+};
+
+}  // namespace tessera

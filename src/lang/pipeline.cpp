@@ -1,0 +1,62 @@
+#include "lang/pipeline.h"
+#include "lang/image_param.h"
+#include "lang/pipeline_contents.h"
+#include "program/environment.h"
+
+namespace tessera {
+
+Argument::Argument(const ImageParam &image) : parameter(image.parameter()) {}
+
+Pipeline::Pipeline(const Func &output, Location at) : Pipeline(std::vector<Func>{output}, at) {}
+
+Pipeline::Pipeline(const std::vector<Func> &outputs, Location at)
+    : contents(std::make_shared<PipelineContents>()) {
+    if (outputs.empty()) throw CompileError(at, "Pipeline: there are no outputs");
+    for (const Func &f : outputs) {
+        if (!f.defined()) {
+            throw CompileError(at, str("Pipeline: the output ", f.name(), " has no definition"));
+        }
+        for (const program::FunctionRef &other : contents->program.outputs) {
+            if (other != f.function()) continue;
+            throw CompileError(at, str("Pipeline: ", f.name(), " is an output twice"));
+        }
+        contents->program.outputs.push_back(f.function());
+    }
+    contents->program.name = outputs[0].name();
+}
+
+PipelineContents &Pipeline::get() const {
+    if (contents) return *contents;
+    throw CompileError("this Pipeline is undefined: it was made without an output");
+}
+
+const program::Program &Pipeline::program() const { return get().program; }
+
+std::vector<Func> Pipeline::outputs() const {
+    std::vector<Func> result;
+    for (const program::FunctionRef &f : get().program.outputs) result.emplace_back(f);
+    return result;
+}
+
+Func Pipeline::get_func(size_t i) const {
+    auto order = program::find_transitive_calls(get().program.outputs).order;
+    if (i < order.size()) return Func(order[i]);
+    throw CompileError(str("get_func(", i, "), but the pipeline has ", order.size(), " Funcs"));
+}
+
+void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &message) {
+    if (!condition.defined() || !condition.type().is_bool()) {
+        throw CompileError("add_requirement: the condition is a bool in terms of parameters");
+    }
+    get().program.requirements.push_back({condition, message});
+}
+
+void Pipeline::trace_pipeline() { get().program.trace_pipeline = true; }
+
+JITHandlers &Pipeline::jit_handlers() { return get().handlers; }
+
+void Pipeline::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
+    get().externs = externs;
+}
+
+}  // namespace tessera

@@ -1,0 +1,98 @@
+#pragma once
+#include "base/target.h"
+#include "ir/operators.h"
+#include "lang/argument.h"
+#include "lang/callable.h"
+#include "lang/jit_context.h"
+#include "lang/realization.h"
+#include "program/program.h"
+#include <map>
+
+namespace tessera {
+
+using ir::Expr;
+class Func;
+class JITExtern;
+struct PipelineContents;
+
+// How the text of a lowered pipeline is written.
+enum StmtOutputFormat { Text };
+
+// One or several Funcs to be computed together. A handle: copies are the same pipeline.
+class Pipeline {
+public:
+    Pipeline() = default;
+    Pipeline(const Func &output, Location at = Here::current());
+    Pipeline(const std::vector<Func> &outputs, Location at = Here::current());
+
+    bool defined() const { return contents != nullptr; }
+    std::vector<Func> outputs() const;
+    // The i-th of the Funcs that the outputs reach, producers first: how a printed schedule names
+    // them.
+    Func get_func(size_t i) const;
+
+    // ---- Running ----
+    // One buffer per value of each output; the sizes are those of all outputs.
+    Realization realize(const std::vector<int32_t> &sizes = {}, const Target &target = Target());
+    Realization realize(JITUserContext *context, const std::vector<int32_t> &sizes = {},
+                        const Target &target = Target());
+    void realize(const RealizationArg &outputs, const Target &target = Target());
+    void realize(JITUserContext *context, const RealizationArg &outputs,
+                 const Target &target = Target());
+    // Gives every ImageParam that has no buffer one that is large enough for outputs of this size.
+    void infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target = Target());
+    void infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
+                            const Target &target = Target());
+    void infer_input_bounds(const RealizationArg &outputs, const Target &target = Target());
+    void infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
+                            const Target &target = Target());
+    // Compiles now what realize() would compile; compiled code is kept for later.
+    void compile_jit(const Target &target = get_jit_target_from_environment());
+    // A function object that takes these arguments, and then the outputs.
+    Callable compile_to_callable(const std::vector<Argument> &args,
+                                 const Target &target = get_jit_target_from_environment());
+    // What is called instead of the runtime's own when this pipeline runs in this process.
+    JITHandlers &jit_handlers();
+    void set_jit_externs(const std::map<std::string, JITExtern> &externs);
+
+    // ---- Conditions ----
+    // The caller has to meet the condition; else the pipeline fails with this message.
+    void add_requirement(const Expr &condition, const std::vector<Expr> &message = {});
+    template<std::convertible_to<Expr>... Args>
+    void add_requirement(const Expr &condition, const Expr &first, const Args &...rest) {
+        add_requirement(condition, std::vector<Expr>{first, Expr(rest)...});
+    }
+    // Events for the beginning and end of the pipeline.
+    void trace_pipeline();
+
+    // ---- Looking at it ----
+    void print_loop_nest();
+    std::string loop_nest() const;
+    // The schedule as C++ that, after the algorithm, schedules it so; and as JSON.
+    std::string schedule_as_cpp() const;
+    std::string schedule_as_json() const;
+    // Applies what schedule_as_json() wrote for the same algorithm.
+    void apply_schedule(const std::string &json, Location at = Here::current());
+    // The arguments that a compiled function takes, before its outputs.
+    std::vector<Argument> infer_arguments() const;
+
+    void compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args = {},
+                                 StmtOutputFormat format = Text, const Target &target = Target());
+    void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
+                                  const std::string &function = "",
+                                  const Target &target = Target());
+    void compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
+                             const std::string &function = "", const Target &target = Target());
+    void compile_to_object(const std::string &path, const std::vector<Argument> &args,
+                           const std::string &function = "", const Target &target = Target());
+    void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
+                            const std::string &function = "", const Target &target = Target());
+
+    const program::Program &program() const;
+
+private:
+    PipelineContents &get() const;
+    std::shared_ptr<PipelineContents> contents;
+};
+
+}  // namespace tessera

@@ -1,0 +1,150 @@
+#include "lang/rdom.h"
+#include "ir/nodes.h"
+#include "ir/operators.h"
+#include "ir/substitute.h"
+#include "ir/visitor_inl.h"
+#include "lang/image_param.h"
+
+namespace tessera {
+namespace {
+
+using program::ReductionDomain;
+
+void require_no_variables(const Expr &e, const Location &at) {
+    if (!e.defined()) throw CompileError(at, "RDom: a bound is an undefined Expr");
+    ir::for_each_node(e, [&](const ir::Variable &v) {
+        bool of_domain = dynamic_cast<const ReductionDomain *>(v.referent.get()) != nullptr;
+        if (v.referent && !of_domain) return;
+        throw CompileError(at, str("RDom: a bound depends on the variable ", v.name,
+                                   "; bounds are the same for all points, so make the box large "
+                                   "enough and use where() to leave points out"));
+    });
+}
+
+Expr bound(const Expr &e, const Location &at) {
+    require_no_variables(e, at);
+    if (!e.type().is_int_or_uint() || e.type().is_vector()) {
+        throw CompileError(at, str("RDom: a bound is an integer, not a ", e.type()));
+    }
+    return ir::cast(Int(32), e);
+}
+
+std::string variable_name(const std::string &domain, size_t i, size_t dimensions) {
+    static const char *const letters[] = {"x", "y", "z", "w"};
+    if (dimensions > 4) return str(domain, "$", i);
+    return str(domain, "$", letters[i]);
+}
+
+}  // namespace
+
+RVar::RVar() : name_symbol(Symbol::fresh(detail::unique_name("r"))) {}
+RVar::RVar(const std::string &name)
+    : name_symbol(name.empty() ? Symbol::fresh(detail::unique_name("r"))
+                               : Symbol::interned(name)) {}
+RVar::RVar(program::ReductionDomainRef domain, int index)
+    : name_symbol(domain->variables[size_t(index)].var), home(std::move(domain)), index(index) {}
+
+Expr RVar::min() const { return home ? home->variables[size_t(index)].min : Expr(); }
+Expr RVar::extent() const { return home ? home->variables[size_t(index)].extent : Expr(); }
+
+RVar::operator Expr() const {
+    if (!home) {
+        throw CompileError(str("the RVar ", name_symbol, " belongs to no RDom, so it has no value; "
+                               "it can only name a loop"));
+    }
+    return ir::Variable::make(Int(32), name_symbol, home);
+}
+
+RDom::RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &name, Location at) {
+    if (region.empty()) throw CompileError(at, "RDom: it has no dimensions");
+    std::string domain = name.empty() ? detail::unique_name("r") : name;
+    dom = make_ref<ReductionDomain>();
+    for (size_t i = 0; i < region.size(); i++) {
+        dom->variables.push_back({Symbol::fresh(variable_name(domain, i, region.size())),
+                                  bound(region[i].first, at), bound(region[i].second, at)});
+    }
+    set_variables();
+}
+
+namespace {
+
+std::vector<std::pair<Expr, Expr>> pairs(std::vector<Expr> &bounds, std::string &name) {
+    if (!bounds.empty() && bounds.back().as<ir::StringImm>()) {
+        name = bounds.back().as<ir::StringImm>()->value;
+        bounds.pop_back();
+    }
+    if (bounds.size() % 2) {
+        throw CompileError(str("RDom: ", bounds.size(), " bounds; for every dimension there is a "
+                               "minimum and an extent"));
+    }
+    std::vector<std::pair<Expr, Expr>> region;
+    for (size_t i = 0; i < bounds.size(); i += 2) region.emplace_back(bounds[i], bounds[i + 1]);
+    return region;
+}
+
+}  // namespace
+
+RDom::RDom(std::vector<Expr> bounds_and_name, const Expr &) {
+    std::string name;
+    auto region = pairs(bounds_and_name, name);
+    *this = RDom(region, name, Location());
+}
+
+RDom::RDom(const OutputImageParam &image, const std::string &name, Location at) {
+    std::vector<std::pair<Expr, Expr>> region;
+    for (int i = 0; i < image.dimensions(); i++) {
+        region.emplace_back(image.dim(i).min(), image.dim(i).extent());
+    }
+    *this = RDom(region, name, at);
+}
+
+RDom::RDom(program::ReductionDomainRef domain) : dom(std::move(domain)) {
+    if (dom) set_variables();
+}
+
+void RDom::set_variables() {
+    RVar *const first[] = {&x, &y, &z, &w};
+    for (size_t i = 0; i < dom->variables.size() && i < 4; i++) *first[i] = RVar(dom, int(i));
+}
+
+RVar RDom::operator[](int i) const {
+    if (!dom) throw CompileError("RDom: it is undefined; give it bounds first");
+    if (i < 0 || i >= dimensions()) {
+        throw CompileError(str("RDom: dimension ", i, " of a domain of ", dimensions()));
+    }
+    return RVar(dom, i);
+}
+
+void RDom::where(Expr predicate, Location at) {
+    if (!dom) throw CompileError(at, "RDom::where: the domain is undefined; give it bounds first");
+    if (!predicate.defined()) throw CompileError(at, "RDom::where: an undefined Expr");
+    if (!predicate.type().is_bool()) {
+        throw CompileError(at, str("RDom::where: the condition is a ", predicate.type(),
+                                   ", not a bool; compare it with something"));
+    }
+    if (dom->frozen) {
+        throw CompileError(at, "RDom::where: the domain has been used in a definition; say where() "
+                               "before that");
+    }
+    ir::for_each_node(predicate, [&](const ir::Variable &v) {
+        const auto *d = dynamic_cast<const ReductionDomain *>(v.referent.get());
+        if (d && d != dom.get()) {
+            throw CompileError(at, str("RDom::where: ", v.name, " is of another domain"));
+        }
+    });
+    // Without referents: a domain must not keep itself alive.
+    ir::Substitution own;
+    for (const auto &v : dom->variables) own[v.var] = ir::Variable::make(Int(32), v.var);
+    predicate = ir::substitute(own, predicate);
+    dom->predicate = dom->predicate.defined() ? dom->predicate && predicate : predicate;
+}
+
+RDom::operator RVar() const {
+    if (dimensions() == 1) return x;
+    throw CompileError(str("RDom: a domain of ", dimensions(),
+                           " dimensions stands for no single variable; say r.x, r.y, ..."));
+}
+
+RDom::operator Expr() const { return RVar(*this); }
+
+}  // namespace tessera

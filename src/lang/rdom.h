@@ -1,0 +1,101 @@
+#pragma once
+#include "lang/var.h"
+#include "program/reduction_domain.h"
+#include <utility>
+
+namespace tessera {
+
+class OutputImageParam;
+class RDom;
+template<typename T, int Dims>
+class Buffer;
+
+// A variable of a reduction domain, or the name of a loop made from such variables.
+class RVar {
+public:
+    RVar();
+    explicit RVar(const std::string &name);
+    explicit RVar(const char *name) : RVar(std::string(name)) {}
+    RVar(program::ReductionDomainRef domain, int index);
+    explicit RVar(Symbol symbol) : name_symbol(symbol) {}
+
+    // Of a variable of a domain.
+    Expr min() const;
+    Expr extent() const;
+
+    const std::string &name() const { return name_symbol.text(); }
+    Symbol symbol() const { return name_symbol; }
+    const program::ReductionDomainRef &domain() const { return home; }
+    operator Expr() const;
+
+private:
+    Symbol name_symbol;
+    program::ReductionDomainRef home;
+    int index = 0;
+};
+
+// A box over which updates run, first variable fastest, in order:
+//     RDom r(0, width, 0, height);   f(x) += g(r.x, r.y);
+class RDom {
+public:
+    RDom() = default;
+    RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &name = "",
+         Location at = Here::current());
+    // min, extent, min, extent, ..., and the name if there is one.
+    template<typename... Args>
+    RDom(const Expr &min, const Expr &extent, const Args &...rest)
+        : RDom(std::vector<Expr>{min, extent, Expr(rest)...}, min) {}
+    // All of a buffer's region.
+    template<typename T, int Dims>
+    RDom(const Buffer<T, Dims> &buffer, const std::string &name = "", Location at = Here::current())
+        : RDom(region_of(buffer), name, at) {}
+    RDom(const OutputImageParam &image, const std::string &name = "",
+         Location at = Here::current());
+    explicit RDom(program::ReductionDomainRef domain);
+
+    bool defined() const { return bool(dom); }
+    bool same_as(const RDom &other) const { return dom == other.dom; }
+    int dimensions() const { return dom ? int(dom->variables.size()) : 0; }
+    RVar operator[](int i) const;
+    const program::ReductionDomainRef &domain() const { return dom; }
+
+    // Only points for which the condition holds. Several conditions all have to hold. Call it
+    // before the domain is used.
+    void where(Expr predicate, Location at = Here::current());
+
+    // Of a domain of one dimension.
+    operator RVar() const;
+    operator Expr() const;
+
+    // The first four variables.
+    RVar x, y, z, w;
+
+private:
+    RDom(std::vector<Expr> bounds_and_name, const Expr &);
+    template<typename B>
+    static std::vector<std::pair<Expr, Expr>> region_of(const B &buffer) {
+        std::vector<std::pair<Expr, Expr>> region;
+        for (int i = 0; i < buffer.dimensions(); i++) {
+            region.emplace_back(Expr(int32_t(buffer.dim(i).min())),
+                                Expr(int32_t(buffer.dim(i).extent())));
+        }
+        return region;
+    }
+    void set_variables();
+    program::ReductionDomainRef dom;
+};
+
+// Either, where a directive takes both.
+struct VarOrRVar {
+    VarOrRVar(const Var &v) : symbol(v.symbol()) {}
+    VarOrRVar(const RVar &v) : symbol(v.symbol()), is_rvar(true) {}
+    VarOrRVar(const RDom &r) : VarOrRVar(RVar(r)) {}
+    VarOrRVar(const std::string &name, bool is_rvar)
+        : symbol(is_rvar ? RVar(name).symbol() : Var(name).symbol()), is_rvar(is_rvar) {}
+    const std::string &name() const { return symbol.text(); }
+
+    Symbol symbol;
+    bool is_rvar = false;
+};
+
+}  // namespace tessera

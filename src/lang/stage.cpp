@@ -1,0 +1,135 @@
+#include "lang/stage.h"
+#include "lang/func.h"
+#include "lang/image_param.h"
+#include "program/define.h"
+
+namespace tessera {
+
+Fetched::Fetched(const Func &f) : name(f.function()->name) {}
+Fetched::Fetched(const ImageParam &image) : name(image.parameter()->name) {}
+
+namespace detail {
+namespace {
+
+void require_kinds(const char *directive, const VarOrRVar &from, const VarOrRVar &made,
+                   Location at) {
+    if (!from.is_rvar || made.is_rvar) return;
+    throw CompileError(at, str(directive, ": ", made.symbol, " is a Var, but it is made from ",
+                               from.symbol, ", a reduction variable; declare it as RVar ",
+                               made.symbol, "(\"", made.symbol, "\")"));
+}
+
+VarOrRVar unnamed_inner(const VarOrRVar &v) {
+    const char *suffix = "i";
+    if (v.is_rvar) return RVar(Symbol::fresh(v.symbol.text() + suffix));
+    return Var(Symbol::fresh(v.symbol.text() + suffix));
+}
+
+}  // namespace
+
+void split(const StageRef &s, const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,
+           const Expr &factor, TailStrategy tail, Location at) {
+    require_kinds("split", old, outer, at);
+    require_kinds("split", old, inner, at);
+    program::apply(s, program::Split{old.symbol, outer.symbol, inner.symbol, factor, tail}, at);
+}
+
+void fuse(const StageRef &s, const VarOrRVar &inner, const VarOrRVar &outer, const VarOrRVar &fused,
+          Location at) {
+    require_kinds("fuse", inner, fused, at);
+    require_kinds("fuse", outer, fused, at);
+    program::apply(s, program::Fuse{inner.symbol, outer.symbol, fused.symbol}, at);
+}
+
+void rename(const StageRef &s, const VarOrRVar &old, const VarOrRVar &name, Location at) {
+    require_kinds("rename", old, name, at);
+    program::apply(s, program::Rename{old.symbol, name.symbol}, at);
+}
+
+void reorder(const StageRef &s, const std::vector<VarOrRVar> &vars, Location at) {
+    program::Reorder reorder;
+    for (const VarOrRVar &v : vars) reorder.vars.push_back(v.symbol);
+    program::apply(s, reorder, at);
+}
+
+void set_kind(const StageRef &s, const VarOrRVar &v, LoopKind kind, Location at) {
+    program::apply(s, program::SetLoopKind{v.symbol, kind}, at);
+}
+
+void split_and_set_kind(const StageRef &s, const VarOrRVar &v, const Expr &factor,
+                        TailStrategy tail, LoopKind kind, Location at) {
+    VarOrRVar inner = unnamed_inner(v);
+    split(s, v, v, inner, factor, tail, at);
+    set_kind(s, kind == LoopKind::Parallel ? v : inner, kind, at);
+}
+
+void tile(const StageRef &s, const std::vector<VarOrRVar> &previous,
+          const std::vector<VarOrRVar> &outers, const std::vector<VarOrRVar> &inners,
+          const std::vector<Expr> &factors, const std::vector<TailStrategy> &tails, Location at) {
+    size_t n = previous.size();
+    if (n == 0 || outers.size() != n || inners.size() != n || factors.size() != n ||
+        tails.size() != n) {
+        throw CompileError(at, str("tile: ", n, " loops, ", outers.size(), " outer, ",
+                                   inners.size(), " inner, ", factors.size(), " factors, ",
+                                   tails.size(), " tail strategies; give one of each per loop"));
+    }
+    for (size_t i = 0; i < n; i++) {
+        split(s, previous[i], outers[i], inners[i], factors[i], tails[i], at);
+    }
+    std::vector<VarOrRVar> order = inners;
+    order.insert(order.end(), outers.begin(), outers.end());
+    reorder(s, order, at);
+}
+
+void partition(const StageRef &s, const std::vector<VarOrRVar> &vars, Partition p, Location at) {
+    for (const VarOrRVar &v : vars) program::apply(s, program::SetPartition{v.symbol, p}, at);
+}
+
+void partition_all(const StageRef &s, Partition p, Location at) {
+    std::vector<Symbol> vars;
+    for (const program::Loop &l : s.definition->schedule.loops) vars.push_back(l.var);
+    for (Symbol v : vars) {
+        if (v != program::outermost_loop()) program::apply(s, program::SetPartition{v, p}, at);
+    }
+}
+
+void prefetch(const StageRef &s, const Fetched &what, const VarOrRVar &at_loop,
+              const VarOrRVar &from, const Expr &offset, PrefetchBoundStrategy strategy,
+              Location at) {
+    program::apply(s,
+                   program::PrefetchDirective{what.name, at_loop.symbol, from.symbol, offset,
+                                              strategy},
+                   at);
+}
+
+void stream_loads(const StageRef &s, const std::vector<Fetched> &what, Location at) {
+    program::StreamLoads d;
+    for (const Fetched &f : what) d.what.push_back(f.name);
+    program::apply(s, d, at);
+}
+
+}  // namespace detail
+
+std::vector<VarOrRVar> Stage::split_vars() const {
+    std::vector<VarOrRVar> result;
+    for (const program::Loop &l : schedule().loops) {
+        if (l.var == program::outermost_loop()) continue;
+        result.push_back(l.is_reduction ? VarOrRVar(RVar(l.var)) : VarOrRVar(Var(l.var)));
+    }
+    return result;
+}
+
+std::string Stage::dump_argument_list() const {
+    std::vector<std::string> names;
+    for (const VarOrRVar &v : split_vars()) names.push_back(v.name());
+    return str("Vars: ", join(names), "\n");
+}
+
+void Stage::unscheduled(Location at) {
+    if (ref.definition->schedule.touched) {
+        throw CompileError(at, str("unscheduled: stage ", ref.name, " has a schedule"));
+    }
+    ref.definition->schedule.touched = true;
+}
+
+}  // namespace tessera

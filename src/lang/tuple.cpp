@@ -1,0 +1,77 @@
+#include "lang/tuple.h"
+#include "lang/func.h"
+#include "lang/operators.h"
+
+namespace tessera {
+
+Tuple::Tuple(std::vector<Expr> values, Location at) : exprs(std::move(values)) {
+    if (exprs.empty()) throw CompileError(at, "Tuple: it has no values");
+    for (const Expr &e : exprs) {
+        if (!e.defined()) throw CompileError(at, "Tuple: a value is an undefined Expr");
+    }
+}
+
+Tuple::Tuple(const FuncRef &f) {
+    for (size_t i = 0; i < f.size(); i++) exprs.push_back(f[int(i)]);
+}
+
+Expr &Tuple::operator[](size_t i) {
+    if (i < exprs.size()) return exprs[i];
+    throw CompileError(str("Tuple: element ", i, " of ", exprs.size()));
+}
+const Expr &Tuple::operator[](size_t i) const { return const_cast<Tuple &>(*this)[i]; }
+
+namespace {
+
+void require_sizes(const char *function, size_t a, size_t b) {
+    if (a == b) return;
+    throw CompileError(str(function, ": Tuples of different sizes, ", a, " and ", b));
+}
+
+}  // namespace
+
+Tuple select(const Tuple &condition, const Tuple &true_value, const Tuple &false_value) {
+    require_sizes("select", condition.size(), true_value.size());
+    require_sizes("select", true_value.size(), false_value.size());
+    std::vector<Expr> result;
+    for (size_t i = 0; i < condition.size(); i++) {
+        result.push_back(select(condition[i], true_value[i], false_value[i]));
+    }
+    return Tuple(result);
+}
+
+Tuple select(const Expr &condition, const Tuple &true_value, const Tuple &false_value) {
+    return select(Tuple(std::vector<Expr>(true_value.size(), condition)), true_value, false_value);
+}
+
+Expr mux(const Expr &id, const std::vector<Expr> &values) {
+    if (values.empty()) throw CompileError("mux: there are no values to choose from");
+    Expr result = values.back();
+    for (size_t i = values.size() - 1; i-- > 0;) {
+        result = select(id == int(i), values[i], result);
+    }
+    return result;
+}
+Expr mux(const Expr &id, const std::initializer_list<Expr> &values) {
+    return mux(id, std::vector<Expr>(values));
+}
+Expr mux(const Expr &id, const Tuple &values) { return mux(id, values.as_vector()); }
+
+Tuple mux(const Expr &id, const std::vector<Tuple> &values) {
+    if (values.empty()) throw CompileError("mux: there are no values to choose from");
+    std::vector<Expr> result;
+    for (size_t k = 0; k < values[0].size(); k++) {
+        std::vector<Expr> element;
+        for (const Tuple &t : values) {
+            require_sizes("mux", values[0].size(), t.size());
+            element.push_back(t[k]);
+        }
+        result.push_back(mux(id, element));
+    }
+    return Tuple(result);
+}
+Tuple mux(const Expr &id, const std::initializer_list<Tuple> &values) {
+    return mux(id, std::vector<Tuple>(values));
+}
+
+}  // namespace tessera

@@ -1,0 +1,32 @@
+#pragma once
+#include "ir/expr.h"
+#include "lang/location.h"
+#include <vector>
+
+namespace tessera {
+
+using ir::Expr;
+class FuncRef;
+
+// Several values of a Func at one point.
+class Tuple {
+public:
+    explicit Tuple(std::vector<Expr> values, Location at = Here::current());
+    Tuple(std::initializer_list<Expr> values, Location at = Here::current())
+        : Tuple(std::vector<Expr>(values), at) {}
+    template<typename... Args>
+    Tuple(const Expr &a, const Expr &b, const Args &...rest)
+        : Tuple(std::vector<Expr>{a, b, Expr(rest)...}) {}
+    // All values of a Func at a point.
+    Tuple(const FuncRef &f);
+
+    size_t size() const { return exprs.size(); }
+    Expr &operator[](size_t i);
+    const Expr &operator[](size_t i) const;
+    const std::vector<Expr> &as_vector() const { return exprs; }
+
+private:
+    std::vector<Expr> exprs;
+};
+
+}  // namespace tessera

@@ -1,0 +1,398 @@
+#include "program/apply.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/visitor_inl.h"
+#include "program/apply_checks.h"
+#include "program/associativity.h"
+#include "program/define.h"
+#include "program/races.h"
+#include <algorithm>
+
+namespace tessera::program {
+namespace {
+
+using Loops = std::vector<Loop>;
+
+class StageApplier {
+public:
+    StageApplier(const StageRef &stage, const Location &at)
+        : stage(stage), def(*stage.definition), schedule(def.schedule), at(at) {}
+
+    void operator()(const Split &split);
+    void operator()(const Fuse &fuse);
+    void operator()(const Rename &rename);
+    void operator()(const Reorder &reorder);
+    void operator()(const SetLoopKind &set);
+    void operator()(const SetPartition &set);
+    void operator()(const PrefetchDirective &prefetch);
+    void operator()(const AtomicDirective &atomic);
+    void operator()(const AllowRaceConditions &) { schedule.allow_race_conditions = true; }
+    void operator()(const SpecializeDirective &) {}
+    void operator()(const SpecializeFail &fail);
+    void operator()(const StreamLoads &stream);
+    void operator()(const StreamStores &) { schedule.stream_stores = true; }
+    void operator()(const Rfactor &) {}
+
+private:
+    [[noreturn]] void refuse(const char *directive, const std::string &why) const {
+        throw CompileError(at, str(directive, ": ", why));
+    }
+    Loops::iterator loop(const char *directive, Symbol var) {
+        const Loop &found = require_loop(stage, directive, var, at);
+        return schedule.loops.begin() + (&found - schedule.loops.data());
+    }
+    void require_new(const char *directive, Symbol name, std::vector<Symbol> replaced) const;
+    bool was_used(Symbol name) const;
+    TailStrategy resolve_tail(const Split &split, const Loop &old) const;
+    void require_tail(const Split &split, const Loop &old) const;
+    bool may_reorder_reduction() const;
+    void require_order_kept(const char *directive, const Loops &before, const Loops &after) const;
+
+    const StageRef &stage;
+    Definition &def;
+    StageSchedule &schedule;
+    Location at;
+};
+
+void StageApplier::require_new(const char *directive, Symbol name,
+                               std::vector<Symbol> replaced) const {
+    if (!name.defined()) refuse(directive, "the new loop has no name");
+    if (std::find(replaced.begin(), replaced.end(), name) != replaced.end()) return;
+    if (find_loop(schedule, name)) {
+        refuse(directive, str("stage ", stage.name, " already has a loop named ", name,
+                              "; give the new loop another name"));
+    }
+    if (was_used(name)) {
+        refuse(directive, str("stage ", stage.name, " had a loop named ", name,
+                              " before; give the new loop another name"));
+    }
+}
+
+bool StageApplier::was_used(Symbol name) const {
+    for (Symbol arg : stage.function->args) {
+        if (arg == name) return true;
+    }
+    for (const ReductionVariable &v : def.reduction) {
+        if (v.var == name) return true;
+    }
+    for (const auto &t : schedule.transforms) {
+        bool used = std::visit(
+            overloaded{
+                [&](const Split &s) { return s.outer == name || s.inner == name; },
+                [&](const Fuse &f) { return f.fused == name; },
+                [&](const Rename &r) { return r.new_name == name; },
+            },
+            t.directive);
+        if (used) return true;
+    }
+    return false;
+}
+
+// Where the user leaves it open: never compute what was not asked for in an update or reduction,
+// and else shift the last iteration inwards, so that no buffer has to be larger. Under an outer
+// split that has rounded up or shifted by a multiple of the factor, nothing is left over.
+TailStrategy StageApplier::resolve_tail(const Split &split, const Loop &old) const {
+    if (split.tail != TailStrategy::Auto) return split.tail;
+    if (old.is_reduction) return TailStrategy::GuardWithIf;
+    auto factor = ir::as_const_int(split.factor);
+    Symbol name = split.old;
+    bool inside = false, exact = false;
+    for (auto t = schedule.transforms.rbegin(); t != schedule.transforms.rend(); ++t) {
+        if (const auto *rename = std::get_if<Rename>(&t->directive)) {
+            if (rename->new_name == name) name = rename->old;
+        } else if (const auto *earlier = std::get_if<Split>(&t->directive)) {
+            if (earlier->outer == name) break;
+            if (earlier->inner != name) continue;
+            auto outer_factor = ir::as_const_int(earlier->factor);
+            inside = true;
+            exact = factor && outer_factor && *outer_factor % *factor == 0;
+            break;
+        } else if (std::get<Fuse>(t->directive).fused == name) {
+            break;
+        }
+    }
+    if (inside && exact) return TailStrategy::RoundUp;
+    return stage.stage > 0 ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
+}
+
+void StageApplier::require_tail(const Split &split, const Loop &old) const {
+    TailStrategy tail = split.tail;
+    bool overcomputes = tail == TailStrategy::RoundUp || tail == TailStrategy::ShiftInwards ||
+                        tail == TailStrategy::ShiftInwardsAndBlend ||
+                        tail == TailStrategy::RoundUpAndBlend;
+    if (old.is_reduction && overcomputes) {
+        refuse("split", str("TailStrategy::", name_of(tail), " would run iterations of ", split.old,
+                            ", a reduction variable, that are outside of its domain or run twice; "
+                            "use GuardWithIf, Predicate or Auto"));
+    }
+    if (stage.stage > 0 && tail == TailStrategy::ShiftInwards) {
+        refuse("split", str("TailStrategy::ShiftInwards computes some points of ", stage.name,
+                            " twice, which changes the result of an update; use GuardWithIf, "
+                            "RoundUp or ShiftInwardsAndBlend"));
+    }
+}
+
+void StageApplier::operator()(const Split &written) {
+    auto old = loop("split", written.old);
+    Split split = written;
+    require_factor(split.factor, "split", at);
+    if (split.outer == split.inner) {
+        refuse("split", str("the outer and the inner loop have one name, ", split.outer));
+    }
+    require_new("split", split.outer, {split.old});
+    require_new("split", split.inner, {split.old});
+    split.factor = ir::cast(Int(32), split.factor);
+    require_tail(split, *old);
+    split.tail = resolve_tail(split, *old);
+    Loop inner = *old, outer = *old;
+    inner.var = split.inner;
+    outer.var = split.outer;
+    *old = outer;
+    schedule.loops.insert(old, inner);
+    schedule.transforms.push_back({split, at});
+}
+
+void StageApplier::operator()(const Fuse &fuse) {
+    auto inner = loop("fuse", fuse.inner), outer = loop("fuse", fuse.outer);
+    if (inner == outer) refuse("fuse", str("the loop ", fuse.inner, " with itself"));
+    require_new("fuse", fuse.fused, {fuse.inner, fuse.outer});
+    Loops after = schedule.loops;
+    Loop &fused = after[size_t(inner - schedule.loops.begin())];
+    fused.var = fuse.fused;
+    fused.is_reduction = inner->is_reduction || outer->is_reduction;
+    if (outer->partition != Partition::Auto) fused.partition = outer->partition;
+    // Side by side, inner inside of outer: this is the order in which the fused loop runs.
+    Loops adjacent = schedule.loops;
+    Loop moved = *outer;
+    adjacent.erase(adjacent.begin() + (outer - schedule.loops.begin()));
+    auto place = std::find_if(adjacent.begin(), adjacent.end(),
+                              [&](const Loop &l) { return l.var == fuse.inner; });
+    adjacent.insert(place + 1, moved);
+    require_order_kept("fuse", schedule.loops, adjacent);
+    after.erase(after.begin() + (outer - schedule.loops.begin()));
+    schedule.loops = after;
+    schedule.transforms.push_back({fuse, at});
+}
+
+void StageApplier::operator()(const Rename &rename) {
+    auto old = loop("rename", rename.old);
+    if (rename.old == rename.new_name) return;
+    require_new("rename", rename.new_name, {});
+    old->var = rename.new_name;
+    schedule.transforms.push_back({rename, at});
+}
+
+bool StageApplier::may_reorder_reduction() const {
+    bool free_of_races = true;
+    for (const Loop &l : schedule.loops) {
+        if (l.is_reduction) free_of_races &= is_free_of_races(*stage.function, def, l.var);
+    }
+    if (free_of_races) return true;
+    auto proven = prove_associativity(*stage.function, def);
+    return proven && proven->commutative;
+}
+
+void StageApplier::require_order_kept(const char *directive, const Loops &before,
+                                      const Loops &after) const {
+    std::vector<Symbol> old_order, new_order;
+    for (const Loop &l : before) {
+        if (l.is_reduction) old_order.push_back(l.var);
+    }
+    for (const Loop &l : after) {
+        if (l.is_reduction) new_order.push_back(l.var);
+    }
+    if (old_order == new_order || may_reorder_reduction()) return;
+    refuse(directive, str("the reduction loops of ", stage.name, " would run in the order ",
+                          join(new_order), " instead of ", join(old_order),
+                          " (innermost first), which may change its result: it is not known to be "
+                          "associative and commutative"));
+}
+
+void StageApplier::operator()(const Reorder &reorder) {
+    std::vector<size_t> places;
+    Loops moved;
+    for (Symbol v : reorder.vars) {
+        auto found = loop("reorder", v);
+        size_t place = size_t(found - schedule.loops.begin());
+        if (std::find(places.begin(), places.end(), place) != places.end()) {
+            refuse("reorder", str("the loop ", v, " is there twice"));
+        }
+        if (v == outermost_loop()) {
+            refuse("reorder", "Var::outermost() is outside of all loops and stays there");
+        }
+        places.push_back(place);
+        moved.push_back(*found);
+    }
+    std::sort(places.begin(), places.end());
+    Loops after = schedule.loops;
+    for (size_t i = 0; i < places.size(); i++) after[places[i]] = moved[i];
+    require_order_kept("reorder", schedule.loops, after);
+    schedule.loops = after;
+}
+
+void StageApplier::operator()(const SetLoopKind &set) {
+    const char *directive = set.kind == LoopKind::Parallel     ? "parallel"
+                            : set.kind == LoopKind::Vectorized ? "vectorize"
+                            : set.kind == LoopKind::Unrolled   ? "unroll"
+                                                               : "serial";
+    auto found = loop(directive, set.var);
+    bool at_once = set.kind == LoopKind::Parallel || set.kind == LoopKind::Vectorized;
+    if (at_once && found->is_reduction && !schedule.atomic && !schedule.allow_race_conditions &&
+        !is_free_of_races(*stage.function, def, set.var)) {
+        refuse(directive,
+               str("iterations of the reduction loop ", set.var, " of ", stage.name,
+                   " may write an element that others read or write; call atomic() first, if the "
+                   "update is associative, or rfactor(), or allow_race_conditions()"));
+    }
+    if (at_once && set.var == outermost_loop()) {
+        refuse(directive, "Var::outermost() has one iteration");
+    }
+    found->kind = set.kind;
+}
+
+void StageApplier::operator()(const SetPartition &set) {
+    loop("partition", set.var)->partition = set.partition;
+}
+
+void StageApplier::operator()(const PrefetchDirective &prefetch) {
+    auto inside = loop("prefetch", prefetch.at), from = loop("prefetch", prefetch.from);
+    if (from < inside) {
+        refuse("prefetch", str("the loop ", prefetch.from, " is inside of ", prefetch.at,
+                               ", where the prefetch is to be; `from` is the same loop or one "
+                               "around it"));
+    }
+    PrefetchDirective p = prefetch;
+    if (!p.offset.defined() || p.offset.type() != Int(32)) {
+        refuse("prefetch", "the offset is an int32 expression");
+    }
+    schedule.prefetches.push_back({p, at});
+}
+
+void StageApplier::operator()(const AtomicDirective &atomic) {
+    if (stage.stage == 0) {
+        refuse("atomic", str(stage.name, " is a pure definition, which has no races; atomic() is "
+                             "for updates"));
+    }
+    if (!atomic.override_associativity_test &&
+        !prove_associativity(*stage.function, def)) {
+        refuse("atomic", str("the update ", stage.name, " is not known to be associative; if it "
+                             "is, say atomic(true)"));
+    }
+    schedule.atomic = true;
+    schedule.override_associativity_test |= atomic.override_associativity_test;
+}
+
+void StageApplier::operator()(const SpecializeFail &fail) {
+    def.specializations.push_back({ir::const_true(), {}, fail.message});
+}
+
+void StageApplier::operator()(const StreamLoads &stream) {
+    if (stream.what.empty()) schedule.stream_all_loads = true;
+    schedule.stream_loads.insert(schedule.stream_loads.end(), stream.what.begin(),
+                                 stream.what.end());
+}
+
+void require_no_fail(const StageRef &stage, const char *directive, const Location &at) {
+    const auto &all = stage.definition->specializations;
+    if (all.empty() || all.back().definition) return;
+    throw CompileError(at, str(directive, ": after specialize_fail no further specialization of ",
+                               stage.name, " can be reached"));
+}
+
+}  // namespace
+
+StageRef stage_of(const FunctionRef &f, int stage) {
+    return {f, f->stages.at(size_t(stage)), stage, stage_name(*f, stage)};
+}
+
+const Loop *find_loop(const StageSchedule &schedule, Symbol var) {
+    for (const Loop &l : schedule.loops) {
+        if (l.var == var) return &l;
+    }
+    return nullptr;
+}
+
+const Loop &require_loop(const StageRef &stage, const char *directive, Symbol var,
+                         const Location &at) {
+    const StageSchedule &schedule = stage.definition->schedule;
+    if (const Loop *found = find_loop(schedule, var)) return *found;
+    std::vector<std::string> names;
+    for (const Loop &l : schedule.loops) {
+        if (l.var != outermost_loop()) names.push_back(l.var.text());
+    }
+    std::string likely = closest_match(var.text(), names);
+    std::string loops = names.empty() ? "it has no loops" : str("its loops are ", join(names));
+    if (likely == var.text()) {
+        loops += str(" (that ", likely, " is another variable of the same name)");
+    } else if (!likely.empty()) {
+        loops += str(" (did you mean ", likely, "?)");
+    }
+    throw CompileError(at, str(directive, ": no loop named ", var, " in stage ", stage.name, "; ",
+                               loops));
+}
+
+std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var) {
+    std::vector<Symbol> names{var};
+    auto replace = [&](Symbol made, std::vector<Symbol> from) {
+        auto found = std::find(names.begin(), names.end(), made);
+        if (found == names.end()) return;
+        names.erase(found);
+        for (Symbol s : from) {
+            if (std::find(names.begin(), names.end(), s) == names.end()) names.push_back(s);
+        }
+    };
+    for (auto t = schedule.transforms.rbegin(); t != schedule.transforms.rend(); ++t) {
+        std::visit(overloaded{
+                       [&](const Split &s) {
+                           replace(s.outer, {s.old});
+                           replace(s.inner, {s.old});
+                       },
+                       [&](const Fuse &f) { replace(f.fused, {f.inner, f.outer}); },
+                       [&](const Rename &r) { replace(r.new_name, {r.old}); },
+                   },
+                   t->directive);
+    }
+    return names;
+}
+
+void apply(const StageRef &stage, const StageDirective &directive, const Location &at) {
+    StageSchedule &schedule = stage.definition->schedule;
+    if (stage.function->extern_definition &&
+        !std::holds_alternative<SetLoopKind>(directive) &&
+        !std::holds_alternative<SpecializeFail>(directive)) {
+        throw CompileError(at, str(directive_name(directive), ": ", stage.name, " is computed by the "
+                                   "extern function ",
+                                   stage.function->extern_definition->function,
+                                   ", whose loops Tessera does not know"));
+    }
+    if (std::holds_alternative<SpecializeFail>(directive)) {
+        require_no_fail(stage, "specialize_fail", at);
+    }
+    std::visit(StageApplier(stage, at), directive);
+    schedule.directives.push_back({directive, at});
+    schedule.touched = true;
+}
+
+StageRef specialize(const StageRef &stage, const Expr &condition, const Location &at) {
+    require_parameters_only(condition, "specialize", at);
+    if (!condition.type().is_bool() || condition.type().is_vector()) {
+        throw CompileError(at, str("specialize: the condition is a ", condition.type(),
+                                   ", not a bool; compare it with something"));
+    }
+    auto &all = stage.definition->specializations;
+    std::string name = str(stage.name, ".specialize(", ir::brief(condition, 60), ")");
+    for (const Specialization &s : all) {
+        if (s.definition && s.condition.hash() == condition.hash()) {
+            return {stage.function, s.definition, stage.stage, name};
+        }
+    }
+    require_no_fail(stage, "specialize", at);
+    DefinitionRef copy = stage.definition->copy();
+    copy->specializations.clear();
+    copy->schedule.directives.clear();
+    all.push_back({condition, copy, ""});
+    apply(stage, SpecializeDirective{condition}, at);
+    return {stage.function, copy, stage.stage, name};
+}
+
+}  // namespace tessera::program

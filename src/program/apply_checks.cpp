@@ -1,0 +1,38 @@
+#include "program/apply_checks.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/visitor_inl.h"
+#include "program/parameter.h"
+
+namespace tessera::program {
+
+void require_parameters_only(const ir::Expr &e, const char *directive, const Location &at) {
+    if (!e.defined()) throw CompileError(at, str(directive, ": an undefined Expr"));
+    auto refuse = [&](const std::string &what) {
+        throw CompileError(at, str(directive, ": ", ir::brief(e, 100), " depends on ", what,
+                                   "; only constants, parameters and sizes of input buffers are "
+                                   "known before the pipeline runs"));
+    };
+    ir::for_each_node(e, [&](const ir::Variable &v) {
+        if (!dynamic_cast<const Parameter *>(v.referent.get())) {
+            refuse(str("the variable ", v.name));
+        }
+    });
+    ir::for_each_node(e, [&](const ir::Call &c) {
+        if (c.call_kind == CallKind::Func) refuse(str("values of ", c.callee));
+    });
+}
+
+void require_factor(const ir::Expr &factor, const char *directive, const Location &at) {
+    require_parameters_only(factor, directive, at);
+    if (!factor.type().is_int_or_uint() || factor.type().is_vector()) {
+        throw CompileError(at, str(directive, ": a factor is an integer, not a ", factor.type()));
+    }
+    auto value = ir::as_const_int(factor);
+    if (value && (*value <= 0 || *value > INT32_MAX)) {
+        throw CompileError(at, str(directive, ": the factor ", *value, " is not between 1 and ",
+                                   INT32_MAX));
+    }
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,247 @@
+#include "ir/operators.h"
+#include "program/apply.h"
+#include "program/apply_checks.h"
+#include "program/define.h"
+#include <algorithm>
+
+namespace tessera::program {
+namespace {
+
+class FuncApplier {
+public:
+    FuncApplier(FunctionContents &f, const Location &at) : f(f), schedule(f.schedule), at(at) {}
+
+    void operator()(const ComputeLevel &d);
+    void operator()(const StoreLevel &d);
+    void operator()(const HoistStorageLevel &d);
+    void operator()(const BoundDirective &d);
+    void operator()(const EstimateDirective &d);
+    void operator()(const FoldStorage &d);
+    void operator()(const RingBuffer &d);
+    void operator()(const AsyncDirective &) { schedule.async = true; }
+    void operator()(const ReorderStorage &d);
+    void operator()(const AlignStorage &d);
+    void operator()(const BoundStorage &d);
+    void operator()(const StoreIn &d) { schedule.memory = d.memory; }
+    void operator()(const Trace &d);
+    void operator()(const NoProfiling &) { schedule.no_profiling = true; }
+
+private:
+    [[noreturn]] void refuse(const char *directive, const std::string &why) const {
+        throw CompileError(at, str(directive, ": ", why));
+    }
+    StorageDimension &dimension(const char *directive, Symbol var);
+    void require_argument(const char *directive, Symbol var) const;
+    Expr region_expr(const char *directive, const Expr &e) const;
+
+    FunctionContents &f;
+    FuncSchedule &schedule;
+    Location at;
+};
+
+void FuncApplier::require_argument(const char *directive, Symbol var) const {
+    if (std::find(f.args.begin(), f.args.end(), var) != f.args.end()) return;
+    std::vector<std::string> names;
+    for (Symbol s : f.args) names.push_back(s.text());
+    std::string likely = closest_match(var.text(), names);
+    refuse(directive, str(var, " is no dimension of ", f.name, "; ",
+                          names.empty() ? "it has none" : str("its dimensions are ", join(names)),
+                          likely.empty() || likely == var.text()
+                              ? ""
+                              : str(" (did you mean ", likely, "?)")));
+}
+
+StorageDimension &FuncApplier::dimension(const char *directive, Symbol var) {
+    require_argument(directive, var);
+    return *std::find_if(schedule.storage.begin(), schedule.storage.end(),
+                         [&](const StorageDimension &d) { return d.var == var; });
+}
+
+Expr FuncApplier::region_expr(const char *directive, const Expr &e) const {
+    if (!e.defined()) return e;
+    require_parameters_only(e, directive, at);
+    if (!e.type().is_int_or_uint() || e.type().is_vector()) {
+        refuse(directive, str("an integer is wanted, not a ", e.type()));
+    }
+    return ir::cast(Int(32), e);
+}
+
+void require_enclosing(const LoopLevel &level, const FunctionContents &f, const char *directive,
+                       const Location &at) {
+    if (!level.is_at() || level.func() != f.name) return;
+    throw CompileError(at, str(directive, ": ", f.name, " inside of its own loop ", level.var(),
+                               "; name a loop of a Func that uses it"));
+}
+
+void FuncApplier::operator()(const ComputeLevel &d) {
+    require_enclosing(d.level, f, "compute_at", at);
+    schedule.compute_level = d.level;
+    schedule.compute_written = at;
+    if (!schedule.store_level_set) schedule.store_level = d.level;
+    if (!schedule.hoist_level_set) schedule.hoist_level = schedule.store_level;
+}
+
+void FuncApplier::operator()(const StoreLevel &d) {
+    require_enclosing(d.level, f, "store_at", at);
+    schedule.store_level = d.level;
+    schedule.store_written = at;
+    schedule.store_level_set = true;
+    if (!schedule.hoist_level_set) schedule.hoist_level = d.level;
+}
+
+void FuncApplier::operator()(const HoistStorageLevel &d) {
+    require_enclosing(d.level, f, "hoist_storage", at);
+    schedule.hoist_level = d.level;
+    schedule.hoist_written = at;
+    schedule.hoist_level_set = true;
+}
+
+void FuncApplier::operator()(const BoundDirective &written) {
+    const char *directive = written.modulus.defined() ? "align_bounds" : "bound";
+    require_argument(directive, written.var);
+    BoundDirective d = written;
+    for (Expr *e : {&d.min, &d.extent, &d.modulus, &d.remainder}) {
+        *e = region_expr(directive, *e);
+    }
+    auto extent = d.extent.defined() ? ir::as_const_int(d.extent) : std::nullopt;
+    if (extent && *extent < 0) refuse(directive, str("the extent ", *extent, " is negative"));
+    auto modulus = d.modulus.defined() ? ir::as_const_int(d.modulus) : std::nullopt;
+    if (modulus && *modulus <= 0) refuse(directive, str("the modulus ", *modulus, " is not positive"));
+    if (modulus && d.remainder.defined()) d.remainder = d.remainder % d.modulus;
+    schedule.bounds.push_back({d, at});
+}
+
+void FuncApplier::operator()(const EstimateDirective &written) {
+    require_argument("set_estimate", written.var);
+    EstimateDirective d = written;
+    d.min = region_expr("set_estimate", d.min);
+    d.extent = region_expr("set_estimate", d.extent);
+    std::erase_if(schedule.estimates, [&](const EstimateDirective &e) { return e.var == d.var; });
+    schedule.estimates.push_back(d);
+}
+
+void FuncApplier::operator()(const FoldStorage &d) {
+    StorageDimension &dim = dimension("fold_storage", d.var);
+    require_factor(d.extent, "fold_storage", at);
+    dim.fold_factor = ir::cast(Int(32), d.extent);
+    dim.fold_forward = d.fold_forward;
+}
+
+void FuncApplier::operator()(const RingBuffer &d) {
+    require_factor(d.extent, "ring_buffer", at);
+    schedule.ring_buffer = ir::cast(Int(32), d.extent);
+}
+
+void FuncApplier::operator()(const ReorderStorage &d) {
+    std::vector<size_t> places;
+    std::vector<StorageDimension> moved;
+    for (Symbol v : d.vars) {
+        StorageDimension &dim = dimension("reorder_storage", v);
+        size_t place = size_t(&dim - schedule.storage.data());
+        if (std::find(places.begin(), places.end(), place) != places.end()) {
+            refuse("reorder_storage", str("the dimension ", v, " is there twice"));
+        }
+        places.push_back(place);
+        moved.push_back(dim);
+    }
+    std::sort(places.begin(), places.end());
+    for (size_t i = 0; i < places.size(); i++) schedule.storage[places[i]] = moved[i];
+}
+
+void FuncApplier::operator()(const AlignStorage &d) {
+    StorageDimension &dim = dimension("align_storage", d.var);
+    require_factor(d.alignment, "align_storage", at);
+    dim.alignment = ir::cast(Int(32), d.alignment);
+}
+
+void FuncApplier::operator()(const BoundStorage &d) {
+    StorageDimension &dim = dimension("bound_storage", d.var);
+    require_factor(d.extent, "bound_storage", at);
+    dim.bound = ir::cast(Int(32), d.extent);
+}
+
+void FuncApplier::operator()(const Trace &d) {
+    schedule.trace.loads |= d.loads;
+    schedule.trace.stores |= d.stores;
+    schedule.trace.realizations |= d.realizations;
+    if (d.tag.empty()) return;
+    if (!schedule.trace.tag.empty()) schedule.trace.tag += " ";
+    schedule.trace.tag += d.tag;
+}
+
+}  // namespace
+
+void apply(FunctionContents &f, const FuncDirective &directive, const Location &at) {
+    if (!f.defined()) {
+        throw CompileError(at, str(directive_name(directive), ": ", f.name,
+                                   " is not defined yet; define a Func before you schedule it"));
+    }
+    std::visit(FuncApplier(f, at), directive);
+    f.schedule.directives.push_back({directive, at});
+}
+
+std::string directive_name(const FuncDirective &directive) {
+    return std::visit(
+        overloaded{
+            [](const ComputeLevel &d) -> std::string {
+                return d.level.is_root() ? "compute_root"
+                       : d.level.is_inlined() ? "compute_inline"
+                                              : "compute_at";
+            },
+            [](const StoreLevel &d) -> std::string {
+                return d.level.is_root() ? "store_root" : "store_at";
+            },
+            [](const HoistStorageLevel &d) -> std::string {
+                return d.level.is_root() ? "hoist_storage_root" : "hoist_storage";
+            },
+            [](const BoundDirective &d) -> std::string {
+                return !d.modulus.defined() ? (d.min.defined() ? "bound" : "bound_extent")
+                       : d.remainder.defined() ? "align_bounds"
+                                               : "align_extent";
+            },
+            [](const EstimateDirective &) -> std::string { return "set_estimate"; },
+            [](const FoldStorage &) -> std::string { return "fold_storage"; },
+            [](const RingBuffer &) -> std::string { return "ring_buffer"; },
+            [](const AsyncDirective &) -> std::string { return "async"; },
+            [](const ReorderStorage &) -> std::string { return "reorder_storage"; },
+            [](const AlignStorage &) -> std::string { return "align_storage"; },
+            [](const BoundStorage &) -> std::string { return "bound_storage"; },
+            [](const StoreIn &) -> std::string { return "store_in"; },
+            [](const Trace &d) -> std::string {
+                return d.loads ? "trace_loads"
+                       : d.stores ? "trace_stores"
+                       : d.realizations ? "trace_realizations"
+                                        : "add_trace_tag";
+            },
+            [](const NoProfiling &) -> std::string { return "no_profiling"; },
+        },
+        directive);
+}
+
+std::string directive_name(const StageDirective &directive) {
+    return std::visit(
+        overloaded{
+            [](const Split &) -> std::string { return "split"; },
+            [](const Fuse &) -> std::string { return "fuse"; },
+            [](const Rename &) -> std::string { return "rename"; },
+            [](const Reorder &) -> std::string { return "reorder"; },
+            [](const SetLoopKind &d) -> std::string {
+                return d.kind == LoopKind::Parallel     ? "parallel"
+                       : d.kind == LoopKind::Vectorized ? "vectorize"
+                       : d.kind == LoopKind::Unrolled   ? "unroll"
+                                                        : "serial";
+            },
+            [](const SetPartition &) -> std::string { return "partition"; },
+            [](const PrefetchDirective &) -> std::string { return "prefetch"; },
+            [](const AtomicDirective &) -> std::string { return "atomic"; },
+            [](const AllowRaceConditions &) -> std::string { return "allow_race_conditions"; },
+            [](const SpecializeDirective &) -> std::string { return "specialize"; },
+            [](const SpecializeFail &) -> std::string { return "specialize_fail"; },
+            [](const StreamLoads &) -> std::string { return "stream_loads"; },
+            [](const StreamStores &) -> std::string { return "stream_stores"; },
+            [](const Rfactor &) -> std::string { return "rfactor"; },
+        },
+        directive);
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,310 @@
+#include "program/associativity.h"
+#include "ir/equal.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor_inl.h"
+#include <algorithm>
+
+namespace tessera::program {
+namespace {
+
+using ir::equal;
+
+// Calls of the function's own values at the place that is written, made variables.
+class OldValues final : public ir::Mutator {
+public:
+    OldValues(const FunctionContents &f, const Definition &d, const std::vector<Symbol> &xs)
+        : f(f), d(d), xs(xs) {}
+    bool only_own_place = true;
+
+private:
+    Expr visit(const ir::Call &c) override {
+        if (c.call_kind != CallKind::Func || c.callee != f.name) return Mutator::visit(c);
+        for (size_t i = 0; i < c.args.size(); i++) only_own_place &= equal(c.args[i], d.args[i]);
+        return ir::Variable::make(c.type, xs[size_t(c.value_index)]);
+    }
+    const FunctionContents &f;
+    const Definition &d;
+    const std::vector<Symbol> &xs;
+};
+
+// What is known of one value: op(x, y), in terms of the symbols, and its identity.
+struct Operator {
+    Expr op, identity, y;
+    bool commutative = true;
+};
+
+class Prover {
+public:
+    Prover(std::vector<Expr> values, std::vector<Symbol> xs, std::vector<Symbol> ys)
+        : values(std::move(values)), xs(std::move(xs)), ys(std::move(ys)) {}
+    bool prove();
+    std::vector<Operator> found;
+
+private:
+    Expr x(size_t i) const { return ir::Variable::make(values[i].type(), xs[i]); }
+    Expr y(size_t i) const { return ir::Variable::make(values[i].type(), ys[i]); }
+    bool is_x(const Expr &e, size_t i) const {
+        const auto *v = e.as<ir::Variable>();
+        return v && v->name == xs[i];
+    }
+    bool uses_x(const Expr &e) const {
+        return std::any_of(xs.begin(), xs.end(), [&](Symbol s) { return ir::uses_symbol(e, s); });
+    }
+
+    template<typename Node>
+    bool flatten(const Expr &e, size_t i, std::vector<Expr> &rest, bool &met) const;
+    template<typename Node, typename Join>
+    bool binary(size_t i, const Expr &identity, Join join);
+    bool intrinsic(size_t i);
+    bool sum(size_t i);
+    bool extremum(size_t i);
+    bool by_itself(size_t i);
+    bool overwrite(size_t i);
+    bool arg_extremum();
+    bool complex_product();
+    // `select` of the x or the y of a value, by comparing those of the key.
+    bool chosen_by(size_t key, size_t i, bool want_smaller, Expr &key_y, Expr &own_y) const;
+
+    std::vector<Expr> values;
+    std::vector<Symbol> xs, ys;
+};
+
+// Collects the operands of nested Nodes; x is among them exactly once, by itself.
+template<typename Node>
+bool Prover::flatten(const Expr &e, size_t i, std::vector<Expr> &rest, bool &met) const {
+    if (is_x(e, i)) return !std::exchange(met, true);
+    if (!uses_x(e)) {
+        rest.push_back(e);
+        return true;
+    }
+    const auto *node = e.as<Node>();
+    return node && flatten<Node>(node->a, i, rest, met) && flatten<Node>(node->b, i, rest, met);
+}
+
+template<typename Node, typename Join>
+bool Prover::binary(size_t i, const Expr &identity, Join join) {
+    std::vector<Expr> rest;
+    bool met = false;
+    if (!values[i].as<Node>() || !flatten<Node>(values[i], i, rest, met) || !met) return false;
+    Expr joined = rest[0];
+    for (size_t k = 1; k < rest.size(); k++) joined = join(joined, rest[k]);
+    found[i] = {Node::make(x(i), y(i)), identity, joined};
+    return true;
+}
+
+// x + a - b + ...: a sum of x and the rest.
+bool Prover::sum(size_t i) {
+    Expr rest;
+    Expr e = values[i];
+    bool negative_x = false;
+    auto put = [&](const Expr &term, bool minus) {
+        Expr signed_term = minus ? ir::make_zero(term.type()) - term : term;
+        rest = rest.defined() ? signed_term + rest : signed_term;
+    };
+    while (!is_x(e, i)) {
+        const auto *add = e.as<ir::Add>();
+        const auto *sub = e.as<ir::Sub>();
+        if (!add && !sub) return false;
+        const Expr &a = add ? add->a : sub->a, &b = add ? add->b : sub->b;
+        if (!uses_x(b)) {
+            put(b, sub != nullptr);
+            e = a;
+        } else if (!uses_x(a) && add) {
+            put(a, false);
+            e = b;
+        } else {
+            negative_x = true;
+            break;
+        }
+    }
+    if (negative_x || !rest.defined()) return false;
+    found[i] = {ir::Add::make(x(i), y(i)), ir::make_zero(values[i].type()), rest};
+    return true;
+}
+
+bool Prover::intrinsic(size_t i) {
+    const auto *c = values[i].as<ir::IntrinsicCall>();
+    if (!c || c->args.size() != 2) return false;
+    Type t = values[i].type();
+    Expr identity;
+    if (c->op == ir::Intrinsic::bitwise_and) {
+        identity = t.is_uint() ? t.max() : ir::make_const(t, -1);
+    } else if (c->op == ir::Intrinsic::bitwise_or || c->op == ir::Intrinsic::bitwise_xor ||
+               (c->op == ir::Intrinsic::saturating_add && t.is_uint())) {
+        identity = ir::make_zero(t);
+    } else {
+        return false;
+    }
+    size_t other = is_x(c->args[0], i) ? 1 : 0;
+    if (!is_x(c->args[1 - other], i) || uses_x(c->args[other])) return false;
+    found[i] = {ir::call(t, c->op, {x(i), y(i)}), identity, c->args[other]};
+    return true;
+}
+
+// The y of `select(comparison of x and y, x or y, the other)` for the key, if the smaller (larger)
+// of both is chosen; for another value, what it becomes when the key's y is chosen.
+bool Prover::chosen_by(size_t key, size_t i, bool want_smaller, Expr &key_y, Expr &own_y) const {
+    const auto *select = values[i].as<ir::Select>();
+    if (!select) return false;
+    Expr small, large;  // condition: small < large or small <= large
+    if (const auto *lt = select->condition.as<ir::LT>()) small = lt->a, large = lt->b;
+    if (const auto *le = select->condition.as<ir::LE>()) small = le->a, large = le->b;
+    if (const auto *gt = select->condition.as<ir::GT>()) small = gt->b, large = gt->a;
+    if (const auto *ge = select->condition.as<ir::GE>()) small = ge->b, large = ge->a;
+    if (!small.defined()) return false;
+    bool x_small = is_x(small, key), x_large = is_x(large, key);
+    if (x_small == x_large) return false;
+    Expr other = x_small ? large : small;
+    if (uses_x(other)) return false;
+    bool takes_x = is_x(select->true_value, i);
+    const Expr &taken = takes_x ? select->false_value : select->true_value;
+    if (!takes_x && !is_x(select->false_value, i)) return false;
+    if (uses_x(taken)) return false;
+    if ((x_small == takes_x) != want_smaller) return false;
+    if (key_y.defined() && !equal(key_y, other)) return false;
+    if (i == key && !equal(taken, other)) return false;
+    key_y = other;
+    own_y = taken;
+    return true;
+}
+
+bool Prover::extremum(size_t i) {
+    Type t = values[i].type();
+    for (bool smaller : {true, false}) {
+        Expr key_y, own_y;
+        if (!chosen_by(i, i, smaller, key_y, own_y)) continue;
+        Expr op = smaller ? ir::min(x(i), y(i)) : ir::max(x(i), y(i));
+        found[i] = {op, smaller ? t.max() : t.min(), own_y};
+        return true;
+    }
+    return false;
+}
+
+bool Prover::overwrite(size_t i) {
+    if (is_x(values[i], i)) {
+        found[i] = {x(i), ir::make_zero(values[i].type()), ir::make_zero(values[i].type())};
+        return true;
+    }
+    if (uses_x(values[i])) return false;
+    found[i] = {y(i), Expr(), values[i], false};
+    return true;
+}
+
+bool Prover::by_itself(size_t i) {
+    Type t = values[i].type();
+    if (t.is_handle()) return false;
+    if (t.is_bool()) {
+        return overwrite(i) ||
+               binary<ir::And>(i, ir::const_true(), [](Expr a, Expr b) { return a && b; }) ||
+               binary<ir::Or>(i, ir::const_false(), [](Expr a, Expr b) { return a || b; }) ||
+               intrinsic(i);
+    }
+    auto times = [](Expr a, Expr b) { return a * b; };
+    auto smaller = [](Expr a, Expr b) { return ir::min(a, b); };
+    auto larger = [](Expr a, Expr b) { return ir::max(a, b); };
+    return overwrite(i) || sum(i) || binary<ir::Mul>(i, ir::make_one(t), times) ||
+           binary<ir::Min>(i, t.max(), smaller) || binary<ir::Max>(i, t.min(), larger) ||
+           intrinsic(i) || extremum(i);
+}
+
+bool Prover::arg_extremum() {
+    for (size_t key = 0; key < values.size(); key++) {
+        for (bool smaller : {true, false}) {
+            Expr key_y;
+            std::vector<Expr> own(values.size());
+            const auto *as_min = values[key].as<ir::Min>();
+            const auto *as_max = values[key].as<ir::Max>();
+            if (smaller && as_min) key_y = is_x(as_min->a, key) ? as_min->b : as_min->a;
+            if (!smaller && as_max) key_y = is_x(as_max->a, key) ? as_max->b : as_max->a;
+            bool all = true, key_is_extremum = key_y.defined();
+            if (key_is_extremum && uses_x(key_y)) continue;
+            if (key_is_extremum) own[key] = key_y;
+            for (size_t i = 0; i < values.size() && all; i++) {
+                if (i == key && key_is_extremum) continue;
+                all = chosen_by(key, i, smaller, key_y, own[i]);
+            }
+            if (!all) continue;
+            Expr takes_y = smaller ? y(key) < x(key) : x(key) < y(key);
+            for (size_t i = 0; i < values.size(); i++) {
+                Type t = values[i].type();
+                Expr identity = i != key ? ir::make_zero(t) : smaller ? t.max() : t.min();
+                found[i] = {ir::select(takes_y, y(i), x(i)), identity, own[i]};
+            }
+            return true;
+        }
+    }
+    return false;
+}
+
+// (x0 + x1 i) * (a + b i) = (x0 a - x1 b) + (x0 b + x1 a) i
+bool Prover::complex_product() {
+    if (values.size() != 2 || values[0].type() != values[1].type()) return false;
+    auto factor = [&](const Expr &e, size_t i) -> Expr {
+        const auto *mul = e.as<ir::Mul>();
+        if (!mul) return {};
+        if (is_x(mul->a, i) && !uses_x(mul->b)) return mul->b;
+        if (is_x(mul->b, i) && !uses_x(mul->a)) return mul->a;
+        return {};
+    };
+    const auto *real = values[0].as<ir::Sub>();
+    const auto *imaginary = values[1].as<ir::Add>();
+    if (!real || !imaginary) return false;
+    Expr a = factor(real->a, 0), b = factor(real->b, 1);
+    Expr p = imaginary->a, q = imaginary->b;
+    if (!factor(p, 0).defined()) std::swap(p, q);
+    Expr b2 = factor(p, 0), a2 = factor(q, 1);
+    if (!a.defined() || !b.defined() || !a2.defined() || !b2.defined()) return false;
+    if (!equal(a, a2) || !equal(b, b2)) return false;
+    Type t = values[0].type();
+    found[0] = {x(0) * y(0) - x(1) * y(1), ir::make_one(t), a};
+    found[1] = {x(0) * y(1) + x(1) * y(0), ir::make_zero(t), b};
+    return true;
+}
+
+bool Prover::prove() {
+    found.assign(values.size(), {});
+    bool all = true;
+    for (size_t i = 0; i < values.size() && all; i++) all = by_itself(i);
+    return all || arg_extremum() || complex_product();
+}
+
+}  // namespace
+
+bool AssociativeUpdate::has_identities() const {
+    return std::all_of(identities.begin(), identities.end(),
+                       [](const Expr &e) { return e.defined(); });
+}
+
+std::optional<AssociativeUpdate> prove_associativity(const FunctionContents &f,
+                                                     const Definition &d) {
+    AssociativeUpdate result;
+    for (size_t i = 0; i < d.values.size(); i++) {
+        result.xs.push_back(Symbol::fresh(str("x", i)));
+        result.ys.push_back(Symbol::fresh(str("y", i)));
+    }
+    OldValues old(f, d, result.xs);
+    std::vector<Expr> values;
+    for (const Expr &v : d.values) values.push_back(old(v));
+    bool args_use_f = false;
+    auto check = [&](const Expr &e) {
+        ir::for_each_node(e, [&](const ir::Call &c) {
+            args_use_f |= c.call_kind == CallKind::Func && c.callee == f.name;
+        });
+    };
+    for (const Expr &a : d.args) check(a);
+    if (d.predicate.defined()) check(d.predicate);
+    if (!old.only_own_place || args_use_f) return std::nullopt;
+    Prover prover(values, result.xs, result.ys);
+    if (!prover.prove()) return std::nullopt;
+    result.commutative = true;
+    for (const Operator &o : prover.found) {
+        result.operators.push_back(o.op);
+        result.identities.push_back(o.identity);
+        result.new_values.push_back(o.y);
+        result.commutative &= o.commutative;
+    }
+    return result;
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,388 @@
+#include "program/define.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/visitor_inl.h"
+#include <algorithm>
+#include <atomic>
+
+namespace tessera::program {
+namespace {
+
+std::atomic<int> random_calls{0}, random_definitions{0};
+
+const ReductionDomain *domain_behind(const ir::Variable &v) {
+    return dynamic_cast<const ReductionDomain *>(v.referent.get());
+}
+
+bool is_variable_of(const ReductionDomain &domain, Symbol name) {
+    return std::any_of(domain.variables.begin(), domain.variables.end(),
+                       [&](const ReductionVariable &v) { return v.var == name; });
+}
+
+// A definition while it is being checked.
+class Candidate {
+public:
+    Candidate(FunctionContents &f, int stage, const Location &at) : f(f), stage(stage), at(at) {}
+
+    [[noreturn]] void refuse(const std::string &why) const {
+        throw CompileError(at, str("definition of ", stage_name(f, stage), ": ", why));
+    }
+    void require_values(const std::vector<Expr> &values) const;
+    void require_own_types(const std::vector<Expr> &values) const;
+    void require_bound_variables(const Expr &e, const std::vector<Symbol> &pure,
+                                 const ReductionDomain *domain) const;
+    void require_no_self_calls(const Expr &e) const;
+    void require_pure_self_calls(const Expr &e, const std::vector<Symbol> &pure) const;
+
+    FunctionContents &f;
+    int stage;
+    Location at;
+};
+
+void Candidate::require_values(const std::vector<Expr> &values) const {
+    if (values.empty()) refuse("it has no value");
+    for (const Expr &v : values) {
+        if (!v.defined()) refuse("a value is an undefined Expr; give the Expr a value first");
+        if (v.type().is_vector()) refuse(str("a value is a vector (", v.type(), "), not a scalar"));
+    }
+}
+
+void Candidate::require_own_types(const std::vector<Expr> &values) const {
+    if (values.size() != f.types.size()) {
+        refuse(str("it has ", values.size(), " value", values.size() == 1 ? "" : "s", ", but ",
+                   f.name, " has ", f.types.size()));
+    }
+    for (size_t i = 0; i < values.size(); i++) {
+        if (values[i].type() == f.types[i]) continue;
+        refuse(str("value ", i, " has the type ", values[i].type(), ", but ", f.name,
+                   " was defined with ", f.types[i], "; use cast(", f.types[i],
+                   ", ...), or define it with ", values[i].type(), " in the first place"));
+    }
+}
+
+void Candidate::require_bound_variables(const Expr &e, const std::vector<Symbol> &pure,
+                                        const ReductionDomain *domain) const {
+    ir::for_each_node(e, [&](const ir::Variable &v) {
+        if (const ReductionDomain *d = domain_behind(v)) {
+            if (d == domain) return;
+            if (!domain) {
+                refuse(str("it uses the reduction variable ", v.name, "; first define ", f.name,
+                           " without it (its initial value), then reduce in an update"));
+            }
+            refuse(str("it uses the variable ", v.name, " of another reduction domain"));
+        }
+        if (v.referent || std::find(pure.begin(), pure.end(), v.name) != pure.end()) return;
+        if (domain && is_variable_of(*domain, v.name)) return;
+        bool let_bound = false;
+        ir::for_each_node(e, [&](const ir::Let &let) { let_bound |= let.name == v.name; });
+        if (let_bound) return;
+        refuse(str("the variable ", v.name, " is bound by nothing; ",
+                   stage == 0 ? str("the arguments of ", f.name, " are ", join(f.args))
+                              : str("in an update, ", v.name, " would have to be an argument of ",
+                                    f.name, " in the same place as in its first definition (",
+                                    join(f.args), ")")));
+    });
+}
+
+void Candidate::require_no_self_calls(const Expr &e) const {
+    ir::for_each_node(e, [&](const ir::Call &c) {
+        if (c.call_kind != CallKind::Func || c.callee != f.name) return;
+        refuse(str("it uses ", f.name, " itself, which has no values yet; a recursion is an update "
+                   "definition over an RDom"));
+    });
+}
+
+void Candidate::require_pure_self_calls(const Expr &e, const std::vector<Symbol> &pure) const {
+    ir::for_each_node(e, [&](const ir::Call &c) {
+        if (c.call_kind != CallKind::Func || c.callee != f.name) return;
+        for (size_t i = 0; i < pure.size(); i++) {
+            if (!pure[i].defined()) continue;
+            const auto *v = c.args[i].as<ir::Variable>();
+            if (v && v->name == pure[i]) continue;
+            refuse(str("on the left, argument ", i, " is the variable ", pure[i], ", so ", f.name,
+                       " may be read only at ", pure[i], " in that place, not at ",
+                       ir::brief(c.args[i]), "; use an RDom for a recursion over it"));
+        }
+    });
+}
+
+// Calls of the function itself do not keep it alive (a cycle would never be freed); and calls of
+// random() learn which point of which definition they are at.
+class Settle final : public ir::Mutator {
+public:
+    Settle(Symbol self, std::vector<Expr> point) : self(self), point(std::move(point)) {}
+
+private:
+    Expr visit(const ir::Call &c) override {
+        Expr e = Mutator::visit(c);
+        if (c.call_kind != CallKind::Func || c.callee != self || !c.referent) return e;
+        const auto &call = *e.as<ir::Call>();
+        return ir::Call::make(call.type, call.callee, call.call_kind, call.value_index, call.args);
+    }
+    Expr visit(const ir::IntrinsicCall &c) override {
+        Expr e = Mutator::visit(c);
+        if (c.op != ir::Intrinsic::random) return e;
+        std::vector<Expr> args = e.as<ir::IntrinsicCall>()->args;
+        args.push_back(Expr(definition));
+        args.insert(args.end(), point.begin(), point.end());
+        return ir::call(c.type, c.op, std::move(args));
+    }
+    Symbol self;
+    std::vector<Expr> point;
+    int definition = random_definitions++;
+};
+
+std::vector<Expr> point_of(const std::vector<Symbol> &pure, const ReductionDomainRef &domain) {
+    std::vector<Expr> point;
+    for (Symbol s : pure) {
+        if (s.defined()) point.push_back(ir::Variable::make(Int(32), s));
+    }
+    if (domain) {
+        for (const ReductionVariable &v : domain->variables) {
+            point.push_back(ir::Variable::make(Int(32), v.var, domain));
+        }
+    }
+    return point;
+}
+
+void freeze_callees(const FunctionContents &f, const Expr &e) {
+    ir::for_each_node(e, [&](const ir::Call &c) {
+        if (c.call_kind != CallKind::Func || c.callee == f.name || !c.referent) return;
+        const auto *callee = dynamic_cast<const FunctionContents *>(c.referent.get());
+        if (callee) const_cast<FunctionContents *>(callee)->frozen = true;
+    });
+}
+
+void add_outputs(FunctionContents &f) {
+    for (size_t i = 0; i < f.types.size(); i++) {
+        std::string name = f.types.size() == 1 ? f.name.text() : str(f.name, ".", i);
+        f.output_buffers.push_back(
+            make_buffer_parameter(Symbol::fresh(name), f.types[i], f.dimensions()));
+    }
+    for (Symbol arg : f.args) f.schedule.storage.push_back({arg, {}, {}, {}, true});
+}
+
+void add_loops(Definition &d, const std::vector<Symbol> &pure) {
+    for (const ReductionVariable &v : d.reduction) {
+        d.schedule.loops.push_back({v.var, LoopKind::Serial, true, Partition::Auto});
+    }
+    for (Symbol s : pure) {
+        if (s.defined()) {
+            d.schedule.loops.push_back({s, LoopKind::Serial, false, Partition::Auto});
+        }
+    }
+    d.schedule.loops.push_back({outermost_loop(), LoopKind::Serial, false, Partition::Auto});
+}
+
+void require_distinct(const Candidate &candidate, const std::vector<Symbol> &args) {
+    for (size_t i = 0; i < args.size(); i++) {
+        if (std::find(args.begin(), args.begin() + int64_t(i), args[i]) !=
+            args.begin() + int64_t(i)) {
+            candidate.refuse(str("the argument ", args[i], " is there twice"));
+        }
+    }
+}
+
+void require_wanted(const Candidate &candidate, const FunctionContents &f,
+                    const std::vector<Type> &types) {
+    if (f.required_dimensions >= 0 && f.dimensions() != f.required_dimensions) {
+        candidate.refuse(str(f.name, " was declared with ", f.required_dimensions,
+                             " dimensions, but is defined with ", f.dimensions()));
+    }
+    if (!f.required_types.empty() && types != f.required_types) {
+        candidate.refuse(str(f.name, " was declared with the type ", join(f.required_types),
+                             ", but is defined with ", join(types)));
+    }
+}
+
+void require_changeable(const Candidate &candidate, const FunctionContents &f) {
+    if (!f.frozen) return;
+    candidate.refuse(str(f.name, " has been used by another Func or realized, so its definition can "
+                         "no longer change; write all its definitions before its first use"));
+}
+
+}  // namespace
+
+std::string stage_name(const FunctionContents &f, int stage) {
+    return stage == 0 ? f.name.text() : str(f.name, ".update(", stage - 1, ")");
+}
+
+Symbol outermost_loop() {
+    static const Symbol outermost = Symbol::interned("__outermost");
+    return outermost;
+}
+
+FunctionRef make_function(Symbol name) {
+    auto f = make_ref<FunctionContents>();
+    f->name = name;
+    return f;
+}
+
+void define_pure(FunctionContents &f, const std::vector<Symbol> &args, std::vector<Expr> values,
+                 const Location &at) {
+    Candidate candidate(f, 0, at);
+    if (f.defined()) throw InternalError(str(f.name, " has a pure definition"));
+    candidate.require_values(values);
+    require_distinct(candidate, args);
+    std::vector<Symbol> no_args = f.args;
+    f.args = args;
+    try {
+        std::vector<Type> types;
+        for (const Expr &v : values) types.push_back(v.type());
+        require_wanted(candidate, f, types);
+        for (const Expr &v : values) {
+            candidate.require_no_self_calls(v);
+            candidate.require_bound_variables(v, args, nullptr);
+        }
+        f.types = types;
+    } catch (...) {
+        f.args = no_args;
+        throw;
+    }
+    for (const Expr &v : values) freeze_callees(f, v);
+    Settle settle(f.name, point_of(args, {}));
+    auto d = make_ref<Definition>();
+    for (Symbol s : args) d->args.push_back(ir::Variable::make(Int(32), s));
+    for (Expr &v : values) d->values.push_back(settle(v));
+    d->written = at;
+    f.written = at;
+    add_loops(*d, args);
+    f.stages.push_back(d);
+    add_outputs(f);
+}
+
+namespace {
+
+// Coordinates are int32.
+void make_coordinates(const Candidate &candidate, std::vector<Expr> &args) {
+    for (size_t i = 0; i < args.size(); i++) {
+        if (!args[i].defined()) candidate.refuse(str("argument ", i, " is an undefined Expr"));
+        if (args[i].type() == Int(32)) continue;
+        if (!args[i].type().is_int_or_uint() || args[i].type().is_vector()) {
+            candidate.refuse(str("argument ", i, " has the type ", args[i].type(),
+                                 "; coordinates are int32, so cast<int>(...) it"));
+        }
+        args[i] = ir::cast(Int(32), args[i]);
+    }
+}
+
+// The variable of each dimension over all of which the update runs; no symbol for the others.
+std::vector<Symbol> pure_args(const FunctionContents &f, const std::vector<Expr> &args) {
+    std::vector<Symbol> pure(args.size());
+    for (size_t i = 0; i < args.size(); i++) {
+        const auto *v = args[i].as<ir::Variable>();
+        if (v && !v->referent && v->name == f.args[i]) pure[i] = f.args[i];
+    }
+    return pure;
+}
+
+}  // namespace
+
+ReductionDomainRef domain_of(const std::vector<Expr> &exprs, const Location &at) {
+    const ReductionDomain *found = nullptr;
+    for (const Expr &e : exprs) {
+        if (!e.defined()) continue;
+        ir::for_each_node(e, [&](const ir::Variable &v) {
+            const ReductionDomain *d = domain_behind(v);
+            if (d && found && d != found) {
+                throw CompileError(at, str("variables of two reduction domains, ",
+                                           found->variables[0].var, " and ", v.name,
+                                           ", in one definition; make one RDom of both"));
+            }
+            if (d) found = d;
+        });
+    }
+    return ReductionDomainRef(const_cast<ReductionDomain *>(found));
+}
+
+void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr> values,
+                   const Location &at) {
+    Candidate candidate(f, int(f.stages.size()), at);
+    if (f.has_extern_definition()) {
+        candidate.refuse(str(f.name, " is computed by an extern function and has no updates"));
+    }
+    require_changeable(candidate, f);
+    candidate.require_values(values);
+    if (args.size() != f.args.size()) {
+        candidate.refuse(str("it has ", args.size(), " argument", args.size() == 1 ? "" : "s",
+                             ", but ", f.name, " has ", f.args.size()));
+    }
+    make_coordinates(candidate, args);
+    candidate.require_own_types(values);
+    std::vector<Symbol> pure = pure_args(f, args);
+    std::vector<Expr> all = args;
+    all.insert(all.end(), values.begin(), values.end());
+    ReductionDomainRef domain = domain_of(all, at);
+    if (domain && domain->predicate.defined()) all.push_back(domain->predicate);
+    for (const Expr &e : all) {
+        candidate.require_bound_variables(e, pure, domain.get());
+        candidate.require_pure_self_calls(e, pure);
+    }
+    for (const Expr &e : all) freeze_callees(f, e);
+    Settle settle(f.name, point_of(pure, domain));
+    auto d = make_ref<Definition>();
+    for (const Expr &a : args) d->args.push_back(settle(a));
+    for (const Expr &v : values) d->values.push_back(settle(v));
+    if (domain) {
+        domain->frozen = true;
+        d->reduction = domain->variables;
+        d->predicate = settle(domain->predicate);
+        for (const ReductionVariable &v : d->reduction) {
+            freeze_callees(f, v.min);
+            freeze_callees(f, v.extent);
+        }
+    }
+    d->written = at;
+    add_loops(*d, pure);
+    f.stages.push_back(d);
+}
+
+void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
+                   const std::vector<Type> &types, ExternDefinition definition) {
+    Candidate candidate(f, 0, definition.written);
+    if (f.defined()) {
+        candidate.refuse(str(f.name, " is defined already, so it cannot be an extern stage"));
+    }
+    if (types.empty()) candidate.refuse("an extern stage has at least one value");
+    require_distinct(candidate, args);
+    for (const ExternFuncArgument &arg : definition.args) {
+        if (!arg.func && !arg.buffer && !arg.scalar.defined()) {
+            candidate.refuse("an argument of the extern function is undefined");
+        }
+        if (arg.func) {
+            if (!arg.func->defined()) candidate.refuse(str(arg.func->name, " is not defined"));
+            arg.func->frozen = true;
+        }
+        if (arg.scalar.defined()) freeze_callees(f, arg.scalar);
+    }
+    f.args = args;
+    require_wanted(candidate, f, types);
+    f.types = types;
+    auto d = make_ref<Definition>();
+    for (Symbol s : args) d->args.push_back(ir::Variable::make(Int(32), s));
+    d->written = definition.written;
+    f.written = definition.written;
+    f.extern_definition = std::make_shared<ExternDefinition>(std::move(definition));
+    add_loops(*d, args);
+    f.stages.push_back(d);
+    add_outputs(f);
+}
+
+void reset_random_counters() {
+    random_calls = 0;
+    random_definitions = 0;
+}
+
+Expr random_call(Type type, const Expr &seed, const Location &at) {
+    if (!seed.defined()) {
+        // Odd numbers are no seeds of the user's: those are doubled below.
+        return ir::call(type, ir::Intrinsic::random, {Expr(2 * random_calls++ + 1)});
+    }
+    if (seed.type() != Int(32)) {
+        throw CompileError(at, str("the seed of a random number is an int32, not ", seed.type()));
+    }
+    return ir::call(type, ir::Intrinsic::random, {seed * 2});
+}
+
+}  // namespace tessera::program

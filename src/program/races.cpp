@@ -1,0 +1,69 @@
+#include "program/races.h"
+#include "ir/equal.h"
+#include "ir/operators.h"
+#include "ir/visitor_inl.h"
+#include "program/apply.h"
+#include <optional>
+
+namespace tessera::program {
+namespace {
+
+// The factor of `var` in an expression that is linear in it; nothing if it may not be.
+std::optional<int64_t> factor_of(const Expr &e, Symbol var) {
+    if (!ir::uses_symbol(e, var)) return 0;
+    if (const auto *v = e.as<ir::Variable>()) return v->name == var ? 1 : 0;
+    if (const auto *add = e.as<ir::Add>()) {
+        auto a = factor_of(add->a, var), b = factor_of(add->b, var);
+        if (a && b) return *a + *b;
+    } else if (const auto *sub = e.as<ir::Sub>()) {
+        auto a = factor_of(sub->a, var), b = factor_of(sub->b, var);
+        if (a && b) return *a - *b;
+    } else if (const auto *mul = e.as<ir::Mul>()) {
+        auto a = factor_of(mul->a, var), b = ir::as_const_int(mul->b);
+        if (!a || !b) a = factor_of(mul->b, var), b = ir::as_const_int(mul->a);
+        if (a && b) return *a * *b;
+    }
+    return std::nullopt;
+}
+
+bool reads_only_own_place(const FunctionContents &f, const Definition &d, size_t dim) {
+    bool same = true;
+    auto check = [&](const Expr &e) {
+        ir::for_each_node(e, [&](const ir::Call &c) {
+            if (c.call_kind != CallKind::Func || c.callee != f.name) return;
+            same &= ir::equal(c.args[dim], d.args[dim]);
+        });
+    };
+    for (const Expr &e : d.args) check(e);
+    for (const Expr &e : d.values) check(e);
+    if (d.predicate.defined()) check(d.predicate);
+    return same;
+}
+
+// Whether argument `dim` takes different values for different values of `var`, whatever the other
+// reduction variables are.
+bool tells_apart(const Definition &d, size_t dim, Symbol var) {
+    auto factor = factor_of(d.args[dim], var);
+    if (!factor || *factor == 0) return false;
+    for (const ReductionVariable &other : d.reduction) {
+        if (other.var != var && ir::uses_symbol(d.args[dim], other.var)) return false;
+    }
+    bool calls = false;
+    ir::for_each_node(d.args[dim], [&](const ir::Call &) { calls = true; });
+    return !calls;
+}
+
+}  // namespace
+
+bool is_free_of_races(const FunctionContents &f, const Definition &d, Symbol var) {
+    for (Symbol root : roots_of_loop(d.schedule, var)) {
+        bool apart = false;
+        for (size_t dim = 0; dim < d.args.size() && !apart; dim++) {
+            apart = tells_apart(d, dim, root) && reads_only_own_place(f, d, dim);
+        }
+        if (!apart) return false;
+    }
+    return true;
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,12 @@
+#pragma once
+#include "program/function.h"
+
+namespace tessera::program {
+
+// Whether iterations of the update's loop over `var` (a reduction variable, or made from some)
+// may run in any order or at once: no iteration writes an element that another reads or writes.
+// Proven from the arguments: one is linear in each variable behind the loop, by itself, and every
+// read of the function's own values is at the same place.
+bool is_free_of_races(const FunctionContents &f, const Definition &d, Symbol var);
+
+}  // namespace tessera::program

@@ -1,0 +1,339 @@
+#include "program/rfactor.h"
+#include "algebra/simplify.h"
+#include "ir/operators.h"
+#include "ir/substitute.h"
+#include "ir/visitor_inl.h"
+#include "program/associativity.h"
+#include "program/define.h"
+#include <algorithm>
+#include <map>
+
+namespace tessera::program {
+namespace {
+
+// The loops of an update as they are after its splits and fuses: the range of each, how the
+// variables of the domain follow from them, and where that leaves the domain.
+struct LoopRanges {
+    std::map<Symbol, ReductionVariable> loops;
+    ir::Substitution values;  // of variables that are no loops any more
+    std::vector<Expr> guards;
+
+    explicit LoopRanges(const Definition &d);
+    void split(const Split &s);
+    void fuse(const Fuse &f);
+    void rename(const Rename &r);
+};
+
+Expr variable(Symbol s) { return ir::Variable::make(Int(32), s); }
+
+LoopRanges::LoopRanges(const Definition &d) {
+    for (const ReductionVariable &v : d.reduction) loops[v.var] = v;
+    for (const auto &t : d.schedule.transforms) {
+        std::visit(overloaded{
+                       [&](const Split &s) { split(s); },
+                       [&](const Fuse &f) { fuse(f); },
+                       [&](const Rename &r) { rename(r); },
+                   },
+                   t.directive);
+    }
+}
+
+// The values found so far are in terms of loops that the next transform may use up.
+void put(ir::Substitution &values, Symbol name, const Expr &value) {
+    for (auto &[other, v] : values) v = ir::substitute(name, value, v);
+    values.emplace(name, value);
+}
+
+void LoopRanges::split(const Split &s) {
+    auto old = loops.find(s.old);
+    if (old == loops.end()) return;
+    ReductionVariable r = old->second;
+    loops.erase(old);
+    Expr place = variable(s.outer) * s.factor + variable(s.inner);
+    Expr value = algebra::simplify(place + r.min);
+    put(values, s.old, value);
+    for (Expr &g : guards) g = ir::substitute(s.old, value, g);
+    if (!ir::is_zero(algebra::simplify(r.extent % s.factor))) guards.push_back(place < r.extent);
+    loops[s.outer] = {s.outer, 0, algebra::simplify((r.extent + s.factor - 1) / s.factor)};
+    loops[s.inner] = {s.inner, 0, s.factor};
+}
+
+void LoopRanges::fuse(const Fuse &f) {
+    auto inner = loops.find(f.inner), outer = loops.find(f.outer);
+    if (inner == loops.end() || outer == loops.end()) return;
+    ReductionVariable i = inner->second, o = outer->second;
+    loops.erase(f.inner);
+    loops.erase(f.outer);
+    Expr fused = variable(f.fused);
+    ir::Substitution both{{f.inner, algebra::simplify(fused % i.extent + i.min)},
+                          {f.outer, algebra::simplify(fused / i.extent + o.min)}};
+    for (auto &[other, v] : values) v = ir::substitute(both, v);
+    for (Expr &g : guards) g = ir::substitute(both, g);
+    values.insert(both.begin(), both.end());
+    loops[f.fused] = {f.fused, 0, algebra::simplify(i.extent * o.extent)};
+}
+
+void LoopRanges::rename(const Rename &r) {
+    auto old = loops.find(r.old);
+    if (old == loops.end()) return;
+    ReductionVariable v = old->second;
+    loops.erase(old);
+    v.var = r.new_name;
+    loops[v.var] = v;
+    put(values, r.old, variable(r.new_name));
+    for (Expr &g : guards) g = ir::substitute(r.old, variable(r.new_name), g);
+}
+
+class Factoring {
+public:
+    Factoring(const StageRef &stage, const std::vector<Preserved> &preserved, const Location &at)
+        : stage(stage), f(*stage.function), d(*stage.definition), preserved(preserved), at(at),
+          ranges(check()) {}
+    FunctionRef run();
+
+private:
+    [[noreturn]] void refuse(const std::string &why) const {
+        throw CompileError(at, str("rfactor: ", why));
+    }
+    const Definition &check() const;
+    void check_preserved() const;
+    bool is_preserved(Symbol loop) const {
+        return std::any_of(preserved.begin(), preserved.end(),
+                           [&](const Preserved &p) { return p.rvar == loop; });
+    }
+    AssociativeUpdate prove() const;
+    bool changes_order() const;
+    ReductionDomainRef make_domain(bool of_preserved) const;
+    // The expression in terms of the loops: those of `domain`, and the preserved ones as `kept`.
+    Expr translate(const Expr &e, const ReductionDomainRef &domain,
+                   const ir::Substitution &kept) const;
+    FunctionRef make_intermediate(const AssociativeUpdate &update) const;
+    void merge(const FunctionRef &intermediate, const AssociativeUpdate &update);
+    void schedule_intermediate(Definition &update) const;
+    void schedule_merge(const std::vector<Symbol> &pure);
+
+    const StageRef &stage;
+    FunctionContents &f;
+    Definition &d;
+    const std::vector<Preserved> &preserved;
+    Location at;
+    LoopRanges ranges;
+};
+
+const Definition &Factoring::check() const {
+    if (stage.stage == 0) refuse(str(stage.name, " is no update; only updates reduce"));
+    if (!d.specializations.empty()) {
+        refuse(str(stage.name, " has specializations; say rfactor before specialize"));
+    }
+    if (preserved.empty()) refuse("no reduction variable is given");
+    check_preserved();
+    return d;
+}
+
+void Factoring::check_preserved() const {
+    std::vector<Symbol> seen = f.args;
+    for (const Preserved &p : preserved) {
+        const Loop &loop = require_loop(stage, "rfactor", p.rvar, at);
+        if (!loop.is_reduction) refuse(str(p.rvar, " is no reduction loop of ", stage.name));
+        for (Symbol root : roots_of_loop(d.schedule, p.rvar)) {
+            bool of_domain = std::any_of(d.reduction.begin(), d.reduction.end(),
+                                         [&](const ReductionVariable &v) { return v.var == root; });
+            if (!of_domain) refuse(str(p.rvar, " is made from a reduction and a pure loop, ", root));
+        }
+        for (Symbol name : {p.var, p.rvar}) {
+            if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
+                refuse(str(name, " is there twice, or is an argument of ", f.name, " already"));
+            }
+            seen.push_back(name);
+        }
+    }
+}
+
+// Whether the joined results are taken in another order than before: unless the preserved loops
+// are the outermost ones of the reduction.
+bool Factoring::changes_order() const {
+    bool inside = false;
+    for (const Loop &l : d.schedule.loops) {
+        if (!l.is_reduction) continue;
+        if (is_preserved(l.var)) {
+            inside = true;
+        } else if (inside) {
+            return true;
+        }
+    }
+    return false;
+}
+
+AssociativeUpdate Factoring::prove() const {
+    auto update = prove_associativity(f, d);
+    if (!update || !update->has_identities()) {
+        refuse(str("the update ", stage.name, " is not known to be associative with an identity, "
+                   "so it cannot be computed in parts"));
+    }
+    if (!update->commutative && changes_order()) {
+        refuse(str("the update ", stage.name, " is not known to be commutative, and other "
+                   "reduction loops are outside of the given ones"));
+    }
+    return *update;
+}
+
+ReductionDomainRef Factoring::make_domain(bool of_preserved) const {
+    auto domain = make_ref<ReductionDomain>();
+    for (const Loop &l : d.schedule.loops) {
+        auto found = ranges.loops.find(l.var);
+        if (found == ranges.loops.end() || is_preserved(l.var) != of_preserved) continue;
+        domain->variables.push_back(found->second);
+    }
+    return domain->variables.empty() ? ReductionDomainRef() : domain;
+}
+
+Expr Factoring::translate(const Expr &e, const ReductionDomainRef &domain,
+                          const ir::Substitution &kept) const {
+    if (!e.defined()) return e;
+    ir::Substitution loops = kept;
+    if (domain) {
+        for (const ReductionVariable &v : domain->variables) {
+            loops[v.var] = ir::Variable::make(Int(32), v.var, domain);
+        }
+    }
+    return ir::substitute(loops, ir::substitute(ranges.values, e));
+}
+
+FunctionRef Factoring::make_intermediate(const AssociativeUpdate &update) const {
+    FunctionRef intermediate = make_function(Symbol::fresh(str(f.name, "_intm")));
+    std::vector<Symbol> args = f.args;
+    ir::Substitution kept;
+    for (const Preserved &p : preserved) {
+        args.push_back(p.var);
+        kept[p.rvar] = variable(p.var);
+    }
+    define_pure(*intermediate, args, update.identities, at);
+    ReductionDomainRef domain = make_domain(false);
+    Expr predicate = translate(d.predicate, domain, kept);
+    for (const Expr &g : ranges.guards) {
+        Expr guard = translate(g, domain, kept);
+        predicate = predicate.defined() ? predicate && guard : guard;
+    }
+    std::vector<Expr> place, values;
+    for (const Expr &a : d.args) place.push_back(translate(a, domain, kept));
+    for (const Preserved &p : preserved) place.push_back(variable(p.var));
+    ir::Substitution operands;
+    for (size_t i = 0; i < update.operators.size(); i++) {
+        operands[update.xs[i]] = call(intermediate, place, int(i));
+        operands[update.ys[i]] = translate(update.new_values[i], domain, kept);
+    }
+    for (const Expr &op : update.operators) values.push_back(ir::substitute(operands, op));
+    define_update(*intermediate, place, values, at);
+    Definition &u = *intermediate->stages[1];
+    u.predicate = predicate;
+    if (domain) u.reduction = domain->variables;
+    schedule_intermediate(u);
+    return intermediate;
+}
+
+void Factoring::schedule_intermediate(Definition &update) const {
+    StageSchedule &s = update.schedule;
+    std::vector<Loop> pure = s.loops;
+    std::erase_if(pure, [](const Loop &l) { return l.is_reduction; });
+    s.loops.clear();
+    for (const Loop &l : d.schedule.loops) {
+        if (!ranges.loops.count(l.var)) continue;
+        if (!is_preserved(l.var)) {
+            s.loops.push_back(l);
+            continue;
+        }
+        for (const Preserved &p : preserved) {
+            auto u = std::find_if(pure.begin(), pure.end(),
+                                  [&](const Loop &o) { return o.var == p.var; });
+            if (p.rvar != l.var || u == pure.end()) continue;
+            s.loops.push_back(*u);
+            pure.erase(u);
+        }
+    }
+    s.loops.insert(s.loops.end(), pure.begin(), pure.end());
+    s.atomic = d.schedule.atomic;
+    s.override_associativity_test = d.schedule.override_associativity_test;
+    s.allow_race_conditions = d.schedule.allow_race_conditions;
+}
+
+void Factoring::merge(const FunctionRef &intermediate, const AssociativeUpdate &update) {
+    ReductionDomainRef domain = make_domain(true);
+    std::vector<Expr> place;
+    std::vector<Symbol> pure(f.args.size());
+    for (size_t i = 0; i < d.args.size(); i++) {
+        Expr a = translate(d.args[i], domain, {});
+        bool uses_others = false;
+        ir::for_each_node(a, [&](const ir::Variable &v) {
+            uses_others |= ranges.loops.count(v.name) && !is_preserved(v.name);
+        });
+        if (uses_others) a = variable(f.args[i]);
+        const auto *v = a.as<ir::Variable>();
+        if (v && v->name == f.args[i]) pure[i] = f.args[i];
+        place.push_back(a);
+    }
+    std::vector<Expr> partial = place;
+    for (const Preserved &p : preserved) {
+        partial.push_back(ir::Variable::make(Int(32), p.rvar, domain));
+    }
+    ir::Substitution operands;
+    for (size_t i = 0; i < update.operators.size(); i++) {
+        operands[update.xs[i]] =
+            ir::Call::make(f.types[i], f.name, CallKind::Func, int(i), place);
+        operands[update.ys[i]] = call(intermediate, partial, int(i));
+    }
+    intermediate->frozen = true;
+    d.args = place;
+    d.values.clear();
+    for (const Expr &op : update.operators) d.values.push_back(ir::substitute(operands, op));
+    d.reduction = domain->variables;
+    domain->frozen = true;
+    d.predicate = Expr();
+    schedule_merge(pure);
+}
+
+void Factoring::schedule_merge(const std::vector<Symbol> &pure) {
+    StageSchedule &s = d.schedule;
+    const StageSchedule before = s;
+    std::erase_if(s.transforms, [&](const Written<LoopTransform> &t) {
+        Symbol made = std::visit(overloaded{[](const Split &x) { return x.outer; },
+                                            [](const Fuse &x) { return x.fused; },
+                                            [](const Rename &x) { return x.new_name; }},
+                                 t.directive);
+        auto roots = roots_of_loop(before, made);
+        return std::none_of(roots.begin(), roots.end(), [&](Symbol root) {
+            return std::find(f.args.begin(), f.args.end(), root) != f.args.end();
+        });
+    });
+    std::erase_if(s.loops, [&](const Loop &l) {
+        return ranges.loops.count(l.var) && !is_preserved(l.var);
+    });
+    Loop outermost = s.loops.back();
+    s.loops.pop_back();
+    for (Symbol v : pure) {
+        bool covered = !v.defined();
+        for (const Loop &l : s.loops) {
+            auto roots = roots_of_loop(s, l.var);
+            covered |= std::find(roots.begin(), roots.end(), v) != roots.end();
+        }
+        if (!covered) s.loops.push_back({v, LoopKind::Serial, false, Partition::Auto});
+    }
+    s.loops.push_back(outermost);
+}
+
+FunctionRef Factoring::run() {
+    AssociativeUpdate update = prove();
+    FunctionRef intermediate = make_intermediate(update);
+    merge(intermediate, update);
+    d.schedule.directives.push_back({Rfactor{preserved, intermediate->name}, at});
+    d.schedule.touched = true;
+    return intermediate;
+}
+
+}  // namespace
+
+FunctionRef rfactor(const StageRef &stage, const std::vector<Preserved> &preserved,
+                    const Location &at) {
+    return Factoring(stage, preserved, at).run();
+}
+
+}  // namespace tessera::program

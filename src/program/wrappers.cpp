@@ -1,0 +1,138 @@
+#include "program/wrappers.h"
+#include "ir/mutator.h"
+#include "program/define.h"
+
+namespace tessera::program {
+namespace {
+
+void require_defined(const FunctionContents &f, const char *directive, const Location &at) {
+    if (f.defined()) return;
+    throw CompileError(at, str(directive, ": ", f.name, " is not defined yet"));
+}
+
+void require_consumers(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
+                       const char *directive, const Location &at) {
+    require_defined(*f, directive, at);
+    for (const FunctionRef &c : consumers) {
+        require_defined(*c, directive, at);
+        if (c != f) continue;
+        throw CompileError(at, str(directive, ": ", f->name, " inside of itself; name a Func that "
+                                   "uses it"));
+    }
+}
+
+// The wrapper that all of the consumers have; null if none of them has one.
+FunctionRef existing(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
+                     const char *directive, const Location &at) {
+    std::vector<Symbol> keys;
+    for (const FunctionRef &c : consumers) keys.push_back(c->name);
+    if (keys.empty()) keys.push_back(Symbol());
+    FunctionRef found;
+    size_t met = 0;
+    for (Symbol key : keys) {
+        auto w = f->wrappers.find(key);
+        if (w == f->wrappers.end()) continue;
+        if (found && found != w->second) met = keys.size() + 1;
+        found = w->second;
+        met++;
+    }
+    if (met == 0) return {};
+    size_t sharing = 0;
+    for (const auto &[key, w] : f->wrappers) sharing += w == found;
+    if (met == keys.size() && sharing == keys.size()) return found;
+    throw CompileError(at, str(directive, ": some of these consumers already use ", found->name,
+                               " instead of ", f->name, ", others do not; each group of consumers "
+                               "has one wrapper"));
+}
+
+void install(const FunctionRef &f, const FunctionRef &w, const std::vector<FunctionRef> &consumers) {
+    w->owner = f->owner ? f->owner : f.get();
+    if (consumers.empty()) f->wrappers[Symbol()] = w;
+    for (const FunctionRef &c : consumers) f->wrappers[c->name] = w;
+}
+
+// Calls of `from` (by itself: without a referent) become calls of `to`.
+class RenameCalls final : public ir::Mutator {
+public:
+    RenameCalls(Symbol from, Symbol to) : from(from), to(to) {}
+
+private:
+    Expr visit(const ir::Call &c) override {
+        Expr e = Mutator::visit(c);
+        if (c.call_kind != CallKind::Func || c.callee != from) return e;
+        const auto &call = *e.as<ir::Call>();
+        return ir::Call::make(call.type, to, call.call_kind, call.value_index, call.args);
+    }
+    Symbol from, to;
+};
+
+void rename_calls(Definition &d, RenameCalls &rename) {
+    for (Expr &e : d.args) e = rename(e);
+    for (Expr &e : d.values) e = rename(e);
+    d.predicate = rename(d.predicate);
+    for (Specialization &s : d.specializations) {
+        if (s.definition) rename_calls(*s.definition, rename);
+    }
+}
+
+std::vector<ParameterRef> copies_for(const FunctionContents &f,
+                                     const std::vector<ParameterRef> &buffers) {
+    std::vector<ParameterRef> copies;
+    for (const ParameterRef &b : buffers) {
+        copies.push_back(make_buffer_parameter(Symbol::fresh(f.name.text()), b->type,
+                                               b->dimensions));
+    }
+    return copies;
+}
+
+}  // namespace
+
+FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
+                 const Location &at) {
+    require_consumers(f, consumers, "in", at);
+    if (FunctionRef found = existing(f, consumers, "in", at)) return found;
+    std::string name = str(f->name, "_in");
+    for (const FunctionRef &c : consumers) name += str("_", c->name);
+    FunctionRef w = make_function(Symbol::fresh(name));
+    std::vector<Expr> args, values;
+    for (Symbol s : f->args) args.push_back(ir::Variable::make(Int(32), s));
+    for (size_t i = 0; i < f->types.size(); i++) {
+        // No referent: what is wrapped owns its wrapper, and not the other way.
+        values.push_back(ir::Call::make(f->types[i], f->name, CallKind::Func, int(i), args));
+    }
+    w->wrapped = f.get();
+    define_pure(*w, f->args, values, at);
+    f->frozen = true;
+    install(f, w, consumers);
+    return w;
+}
+
+FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
+                  const Location &at) {
+    require_consumers(f, consumers, "clone_in", at);
+    if (consumers.empty()) throw CompileError(at, "clone_in: name the Funcs that use the clone");
+    if (FunctionRef found = existing(f, consumers, "clone_in", at)) return found;
+    FunctionRef c = make_function(Symbol::fresh(str(f->name, "_clone")));
+    c->args = f->args;
+    c->types = f->types;
+    RenameCalls rename(f->name, c->name);
+    for (const DefinitionRef &d : f->stages) {
+        c->stages.push_back(d->copy());
+        rename_calls(*c->stages.back(), rename);
+    }
+    if (f->extern_definition) {
+        c->extern_definition = std::make_shared<ExternDefinition>(*f->extern_definition);
+    }
+    c->schedule = f->schedule;
+    c->schedule.compute_level = f->schedule.compute_level.copy();
+    c->schedule.store_level = f->schedule.store_level.copy();
+    c->schedule.hoist_level = f->schedule.hoist_level.copy();
+    c->output_buffers = copies_for(*c, f->output_buffers);
+    c->written = f->written;
+    c->wrapped = nullptr;
+    f->frozen = true;
+    install(f, c, consumers);
+    return c;
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,63 @@
+#include <doctest/doctest.h>
+#include <tessera.h>
+
+using namespace tessera;
+
+TEST_SUITE("definitions") {
+    TEST_CASE("a Func has the arguments, values and types that it is defined with") {
+        Var x("x"), y("y");
+        Func f("f");
+        CHECK_FALSE(f.defined());
+        f(x, y) = cast<uint8_t>(x + y);
+        CHECK(f.defined());
+        CHECK(f.name() == "f");
+        CHECK(f.dimensions() == 2);
+        CHECK(f.args()[1].same_as(y));
+        CHECK(f.type() == UInt(8));
+        CHECK(f.value().type() == UInt(8));
+        CHECK_FALSE(f.has_update_definition());
+    }
+    TEST_CASE("an update has the variables of its domain") {
+        Var x("x");
+        Func f("f");
+        RDom r(0, 10, 3, 7, "r");
+        f(x) = 0;
+        f(x) += r.x * r.y;
+        REQUIRE(f.num_update_definitions() == 1);
+        CHECK(f.rvars().size() == 2);
+        CHECK(f.rvars()[0].name() == "r$x");
+        CHECK(f.update_args().size() == 1);
+        CHECK(f.update().name() == "f.update(0)");
+    }
+    TEST_CASE("an update of a Func without a definition begins with zero or one") {
+        Var x("x");
+        RDom r(0, 10);
+        Func sum_of("sum_of"), product_of("product_of");
+        sum_of(x) += x * r;
+        product_of(r) *= 2.0f;
+        CHECK(ir::is_zero(sum_of.value()));
+        CHECK(ir::is_one(product_of.value()));
+        CHECK(product_of.type() == Float(32));
+    }
+    TEST_CASE("the placeholder stands for as many dimensions as there are") {
+        Var x("x"), y("y"), c("c");
+        Func f, g, h;
+        f(x, y, c) = x + y + c;
+        g(_) = f(_) + 1;
+        CHECK(g.dimensions() == 3);
+        h(x, _) = g(x, _) * 2;
+        CHECK(h.dimensions() == 3);
+        CHECK(h.args()[1].same_as(_0));
+    }
+    TEST_CASE("a Func may have several values") {
+        Var x("x");
+        Func f, g;
+        f(x) = Tuple(x, 2.0f * x);
+        CHECK(f.outputs() == 2);
+        RDom r(0, 5);
+        f(r)[1] += 1.0f;
+        CHECK(f.update_values().size() == 2);
+        g(x) = f(x)[0] + f(x)[1];
+        CHECK(g.type() == Float(32));
+    }
+}
