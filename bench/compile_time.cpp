@@ -54,7 +54,8 @@ Func sliding() {
     Func output = stages.back();
     output.split(y, strip, y, 128, TailStrategy::GuardWithIf).vectorize(x, 8);
     stages.pop_back();
-    for (Func &stage : stages) stage.store_at(output, strip).compute_at(output, y).vectorize(x, 8);
+    for (Func &stage : stages)
+        stage.store_at(output, strip).compute_at(output, y).vectorize(x, 8);
     return output;
 }
 
@@ -63,14 +64,14 @@ Func shared() {
     Var x("x");
     Func f("shared");
     Expr value = x;
-    for (int i = 0; i < 5000; i++) value = value + (value ^ i);
+    for (int i = 0; i < 5000; i++)
+        value = value + (value ^ i);
     f(x) = value;
     return f;
 }
 
 // The output of an app with the schedule that it has by hand.
-template<typename App, typename... Args>
-Func scheduled(Args... args) {
+template<typename App, typename... Args> Func scheduled(Args... args) {
     App app(args...);
     app.schedule(get_jit_target_from_environment());
     return app.output;
@@ -120,7 +121,7 @@ int main(int argc, char **argv) {
     auto wanted = [&](const char *name) {
         return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
     };
-    first_result();   // so that no case below pays for the start of the compiler
+    first_result();  // so that no case below pays for the start of the compiler
     int failed = 0;
     for (const Case &each : cases) {
         if (!wanted(each.name)) continue;

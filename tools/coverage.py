@@ -12,10 +12,10 @@ import sys
 LEAST_COVERED_SHOWN = 25
 
 
-def counters(data_file):
-    """Yield (source path, line, count) for each line that one object file counts."""
-    done = subprocess.run(["gcov", "--json-format", "--stdout", data_file.name],
-                          cwd=data_file.parent, capture_output=True, text=True)
+def counters(notes_file):
+    """Yield (source path, line, count) for each line of one object file, 0 if it never ran."""
+    done = subprocess.run(["gcov", "--json-format", "--stdout", notes_file.name],
+                          cwd=notes_file.parent, capture_output=True, text=True)
     for text in done.stdout.splitlines():
         report = json.loads(text)
         base = pathlib.Path(report["current_working_directory"])
@@ -30,7 +30,7 @@ def collect(build, src):
     lines = collections.defaultdict(dict)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = pool.map(lambda file: [entry for entry in counters(file) if src in entry[0].parents],
-                        build.rglob("*.gcda"))
+                        build.rglob("*.gcno"))
         for job in jobs:
             for path, line, count in job:
                 lines[path][line] = lines[path].get(line, False) or count > 0

@@ -30,6 +30,7 @@ void run(const Options &options) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    return run_app({.name = "bilateral_grid", .description = "Edge-preserving blur of a grey picture"},
-                   argc, argv, run);
+    return run_app(
+        {.name = "bilateral_grid", .description = "Edge-preserving blur of a grey picture"}, argc,
+        argv, run);
 }

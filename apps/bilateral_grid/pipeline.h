@@ -7,10 +7,10 @@
 namespace tessera::apps {
 
 struct BilateralGrid {
-    static constexpr int cell = 8;   // pixels along a cell of the grid
+    static constexpr int cell = 8;  // pixels along a cell of the grid
 
     ImageParam input{Float(32), 2, "input"};
-    Param<float> range{"range", 0.1f};   // brightness that a cell spans
+    Param<float> range{"range", 0.1f};  // brightness that a cell spans
     Func histogram{"histogram"}, blur_z{"blur_z"}, blur_x{"blur_x"}, blur_y{"blur_y"};
     Func output{"bilateral_grid"};
     Var x{"x"}, y{"y"}, z{"z"}, c{"c"};
@@ -25,15 +25,15 @@ struct BilateralGrid {
         histogram(x, y, z, c) = 0.0f;
         histogram(x, y, cast<int>(value * per_range + 0.5f), c) += mux(c, {value, 1.0f});
 
-        blur_z(x, y, z, c) = blur(histogram(x, y, z - 2, c), histogram(x, y, z - 1, c),
-                                  histogram(x, y, z, c), histogram(x, y, z + 1, c),
-                                  histogram(x, y, z + 2, c));
-        blur_x(x, y, z, c) = blur(blur_z(x - 2, y, z, c), blur_z(x - 1, y, z, c),
-                                  blur_z(x, y, z, c), blur_z(x + 1, y, z, c),
-                                  blur_z(x + 2, y, z, c));
-        blur_y(x, y, z, c) = blur(blur_x(x, y - 2, z, c), blur_x(x, y - 1, z, c),
-                                  blur_x(x, y, z, c), blur_x(x, y + 1, z, c),
-                                  blur_x(x, y + 2, z, c));
+        blur_z(x, y, z, c) =
+            blur(histogram(x, y, z - 2, c), histogram(x, y, z - 1, c), histogram(x, y, z, c),
+                 histogram(x, y, z + 1, c), histogram(x, y, z + 2, c));
+        blur_x(x, y, z, c) =
+            blur(blur_z(x - 2, y, z, c), blur_z(x - 1, y, z, c), blur_z(x, y, z, c),
+                 blur_z(x + 1, y, z, c), blur_z(x + 2, y, z, c));
+        blur_y(x, y, z, c) =
+            blur(blur_x(x, y - 2, z, c), blur_x(x, y - 1, z, c), blur_x(x, y, z, c),
+                 blur_x(x, y + 1, z, c), blur_x(x, y + 2, z, c));
 
         Expr depth = clamp(input(x, y), 0.0f, 1.0f) * per_range;
         Expr zi = cast<int>(depth);
@@ -52,29 +52,29 @@ struct BilateralGrid {
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
         histogram
-            .compute_at(blur_z, y)   // the bins of one row of cells stay in the cache
+            .compute_at(blur_z, y)  // the bins of one row of cells stay in the cache
             .vectorize(x, vector);
         histogram.update()
-            .reorder(c, r.x, r.y, x, y)   // a cell's pixels in turn; both channels of a bin at once
+            .reorder(c, r.x, r.y, x, y)  // a cell's pixels in turn; both channels of a bin at once
             .unroll(c);
-        blur_z
-            .compute_root()
-            .reorder(c, z, x, y)   // rows of cells outermost: the histogram follows
+        blur_z.compute_root()
+            .reorder(c, z, x, y)  // rows of cells outermost: the histogram follows
             .unroll(c)
             .vectorize(x, vector, TailStrategy::GuardWithIf)
             .parallel(y);
         for (Func *stage : {&blur_x, &blur_y}) {
             stage
-                ->compute_root()   // the grid is small, 1/64 of the picture times its depth
+                ->compute_root()  // the grid is small, 1/64 of the picture times its depth
                 .reorder(c, x, y, z)
                 .unroll(c)
                 .vectorize(x, vector, TailStrategy::GuardWithIf)
                 .parallel(z);
         }
-        for (Func *stage : {&blur_z, &blur_x, &blur_y}) stage->bound(c, 0, 2);
+        for (Func *stage : {&blur_z, &blur_x, &blur_y})
+            stage->bound(c, 0, 2);
         output
-            .vectorize(x, vector)   // one cell's x for eight pixels, gathers over z
-            .parallel(y, 8);        // a row of cells a task
+            .vectorize(x, vector)  // one cell's x for eight pixels, gathers over z
+            .parallel(y, 8);       // a row of cells a task
     }
 
 private:

@@ -14,24 +14,24 @@ public:
     };
 
     Grid(int width, int height, int depth)
-        : width_(width + 2 * margin), height_(height + 2 * margin), depth_(depth + 2 * margin),
-          cells_(size_t(width_) * size_t(height_) * size_t(depth_)) {}
+        : columns(width + 2 * margin), rows(height + 2 * margin), layers(depth + 2 * margin),
+          cells(size_t(columns) * size_t(rows) * size_t(layers)) {}
 
-    Cell &at(int x, int y, int z) { return cells_[index(x, y, z)]; }
+    Cell &at(int x, int y, int z) { return cells[index(x, y, z)]; }
     // Nothing is outside.
     Cell get(int x, int y, int z) const {
-        bool inside = x >= -margin && x < width_ - margin && y >= -margin &&
-                      y < height_ - margin && z >= -margin && z < depth_ - margin;
-        return inside ? cells_[index(x, y, z)] : Cell();
+        bool inside = x >= -margin && x < columns - margin && y >= -margin && y < rows - margin &&
+                      z >= -margin && z < layers - margin;
+        return inside ? cells[index(x, y, z)] : Cell();
     }
 
     // Convolve with 1 4 6 4 1 along one direction.
     Grid blurred(int dx, int dy, int dz) const {
         constexpr std::array<float, 5> taps = {1, 4, 6, 4, 1};
         Grid result = *this;
-        for (int z = -margin; z < depth_ - margin; z++) {
-            for (int y = -margin; y < height_ - margin; y++) {
-                for (int x = -margin; x < width_ - margin; x++) {
+        for (int z = -margin; z < layers - margin; z++) {
+            for (int y = -margin; y < rows - margin; y++) {
+                for (int x = -margin; x < columns - margin; x++) {
                     Cell sum;
                     for (int i = 0; i < 5; i++) {
                         Cell near = get(x + (i - 2) * dx, y + (i - 2) * dy, z + (i - 2) * dz);
@@ -49,12 +49,12 @@ private:
     static constexpr int margin = 4;
 
     size_t index(int x, int y, int z) const {
-        return (size_t(z + margin) * size_t(height_) + size_t(y + margin)) * size_t(width_) +
+        return (size_t(z + margin) * size_t(rows) + size_t(y + margin)) * size_t(columns) +
                size_t(x + margin);
     }
 
-    int width_, height_, depth_;
-    std::vector<Cell> cells_;
+    int columns, rows, layers;
+    std::vector<Cell> cells;
 };
 
 float mix(float a, float b, float part) { return a + (b - a) * part; }
@@ -95,9 +95,9 @@ Image<float> bilateral_grid_reference(const Image<float> &input, int cell, float
     Image<float> result(input.width(), input.height());
     for_each_pixel(input.width(), input.height(), [&](int x, int y) {
         float z = clamp_to_one(input(x, y)) * per_range;
-        result(x, y) = slice(grid, x / cell + reach, y / cell + reach, int(z),
-                             float(x % cell) / float(cell), float(y % cell) / float(cell),
-                             z - float(int(z)));
+        result(x, y) =
+            slice(grid, x / cell + reach, y / cell + reach, int(z), float(x % cell) / float(cell),
+                  float(y % cell) / float(cell), z - float(int(z)));
     });
     return result;
 }

@@ -6,7 +6,7 @@
 namespace tessera::apps {
 
 struct Blur {
-    ImageParam input{UInt(16), 2, "input"};   // at most 14 bits, so that three of them add up
+    ImageParam input{UInt(16), 2, "input"};  // at most 14 bits, so that three of them add up
     Func blur_x{"blur_x"}, output{"blur"};
     Var x{"x"}, y{"y"};
 
@@ -19,13 +19,13 @@ struct Blur {
         const int vector = target.natural_vector_size<uint16_t>();
         Var xi("xi"), yi("yi"), strip("strip");
         output
-            .tile(x, y, xi, yi, vector, 8)   // small enough for blur_x to stay in registers
+            .tile(x, y, xi, yi, vector, 8)  // small enough for blur_x to stay in registers
             .vectorize(xi)
             .unroll(yi)
             .split(y, strip, y, 16, TailStrategy::GuardWithIf)
-            .parallel(strip);   // 128 rows a task: few tasks, and the rows shared are still few
+            .parallel(strip);  // 128 rows a task: few tasks, and the rows shared are still few
         blur_x
-            .compute_at(output, x)   // ten rows for eight: recomputing two beats storing them
+            .compute_at(output, x)  // ten rows for eight: recomputing two beats storing them
             .vectorize(x)
             .unroll(y);
     }

@@ -14,14 +14,14 @@ struct Camera {
                                {-0.04f, -0.44f, 1.68f, -5.0f}};
     float warm_kelvin = 3200, cool_kelvin = 7000;
 
-    float kelvin = 3700;         // of the light in which the picture was taken
+    float kelvin = 3700;  // of the light in which the picture was taken
     float gamma = 2.0f;
     float contrast = 50.0f;
     float sharpen_strength = 1.0f;
-    int black_level = 25;        // raw value of no light
-    int white_level = 1023;      // raw value of a full sensor
+    int black_level = 25;    // raw value of no light
+    int white_level = 1023;  // raw value of a full sensor
 
-    static constexpr int border_x = 16, border_y = 12;   // raw pixels lost on each side
+    static constexpr int border_x = 16, border_y = 12;  // raw pixels lost on each side
 };
 
 }  // namespace tessera::apps

@@ -17,9 +17,8 @@ Image<uint16_t> load_raw(const Options &options, const Camera &camera) {
     Image<float> picture = load_picture<float>(options);
     if (picture.channels() >= 3) return mosaic(picture, camera);
     Image<uint16_t> raw(picture.width() & ~1, picture.height() & ~1);
-    for_each_pixel(raw.width(), raw.height(), [&](int x, int y) {
-        raw(x, y) = uint16_t(picture(x, y) * 65535.0f) >> 6;
-    });
+    for_each_pixel(raw.width(), raw.height(),
+                   [&](int x, int y) { raw(x, y) = uint16_t(picture(x, y) * 65535.0f) >> 6; });
     return raw;
 }
 
@@ -41,6 +40,7 @@ void run(const Options &options) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    return run_app({.name = "camera_pipe", .description = "From a sensor's raw values to a picture"},
-                   argc, argv, run);
+    return run_app(
+        {.name = "camera_pipe", .description = "From a sensor's raw values to a picture"}, argc,
+        argv, run);
 }

@@ -9,7 +9,7 @@
 namespace tessera::apps {
 
 struct CameraPipe {
-    ImageParam input{UInt(16), 2, "input"};   // 10 bits: green red / blue green
+    ImageParam input{UInt(16), 2, "input"};  // 10 bits: green red / blue green
     ImageParam matrix_warm{Float(32), 2, "matrix_warm"}, matrix_cool{Float(32), 2, "matrix_cool"};
     Param<float> warm_kelvin{"warm_kelvin"}, cool_kelvin{"cool_kelvin"}, kelvin{"kelvin"};
     Param<float> gamma{"gamma"}, contrast{"contrast"}, sharpen_strength{"sharpen_strength"};
@@ -47,11 +47,10 @@ struct CameraPipe {
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<uint16_t>();
         Var xi("xi"), yi("yi"), strip("strip");
-        matrix.compute_root();   // twelve numbers and a table of 1024: once for the picture
+        matrix.compute_root();  // twelve numbers and a table of 1024: once for the picture
         curve.compute_root();
-        output
-            .bound(c, 0, 3)
-            .align_bounds(x, 2)   // whole quads, so that each pixel's filter is known
+        output.bound(c, 0, 3)
+            .align_bounds(x, 2)  // whole quads, so that each pixel's filter is known
             .align_bounds(y, 2)
             .tile(x, y, xi, yi, 2 * vector, 2)
             .reorder(xi, c, yi, x, y)
@@ -59,19 +58,17 @@ struct CameraPipe {
             .unroll(c)
             .unroll(yi)
             .split(y, strip, y, 32, TailStrategy::GuardWithIf)
-            .parallel(strip);   // strips of 64 rows
+            .parallel(strip);  // strips of 64 rows
         for (Func *stage : {&denoised, &quads, &green_at_red, &green_at_blue}) {
             stage
-                ->store_at(output, strip)   // a few rows are alive, and each is computed once
+                ->store_at(output, strip)  // a few rows are alive, and each is computed once
                 .compute_at(output, y)
                 .vectorize(x, vector);
         }
-        quads
-            .bound(c, 0, 4)
-            .reorder(c, x, y)   // one wide load feeds two colours
+        quads.bound(c, 0, 4)
+            .reorder(c, x, y)  // one wide load feeds two colours
             .unroll(c);
-        curved
-            .store_at(output, strip)
+        curved.store_at(output, strip)
             .compute_at(output, y)
             .align_bounds(x, 2)
             .align_bounds(y, 2)
@@ -82,7 +79,7 @@ struct CameraPipe {
             .unroll(c)
             .unroll(yi);
         demosaiced
-            .compute_at(curved, x)   // one tile in registers: three colours read all three
+            .compute_at(curved, x)  // one tile in registers: three colours read all three
             .align_bounds(x, 2)
             .align_bounds(y, 2)
             .bound(c, 0, 3)
@@ -125,7 +122,8 @@ private:
 
     // One of red and blue where only the other or green was measured: the mean of two neighbours
     // at (x0, y0) and (x1, y1), corrected by how green differs between there and here.
-    Expr by_green(Expr green_here, Func green_there, int colour, Expr x0, Expr y0, Expr x1, Expr y1) {
+    Expr by_green(Expr green_here, Func green_there, int colour, Expr x0, Expr y0, Expr x1,
+                  Expr y1) {
         return green_here - mean(green_there(x0, y0), green_there(x1, y1)) +
                mean(quads(x0, y0, colour), quads(x1, y1, colour));
     }
@@ -173,13 +171,15 @@ private:
 
     // Matrices are made for two lights; colour between them is linear in the inverse of kelvin.
     void correct_colours() {
-        Expr cool = (1.0f / kelvin - 1.0f / warm_kelvin) / (1.0f / cool_kelvin - 1.0f / warm_kelvin);
+        Expr cool =
+            (1.0f / kelvin - 1.0f / warm_kelvin) / (1.0f / cool_kelvin - 1.0f / warm_kelvin);
         Expr value = matrix_cool(x, y) * cool + matrix_warm(x, y) * (1.0f - cool);
         matrix(x, y) = cast<int16_t>(floor(value * 256.0f + 0.5f));
 
         auto from = [&](int colour) { return cast<int32_t>(demosaiced(x, y, colour)); };
         corrected(x, y, c) = cast<int16_t>((matrix(0, c) * from(0) + matrix(1, c) * from(1) +
-                                            matrix(2, c) * from(2) + matrix(3, c)) >> 8);
+                                            matrix(2, c) * from(2) + matrix(3, c)) >>
+                                           8);
     }
 
     void apply_curve() {

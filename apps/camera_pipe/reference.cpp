@@ -16,22 +16,23 @@ int smoothed(int a, int b, int c) { return rounded_mean(rounded_mean(a, c), b); 
 // Interpolates, at each place, the colours that the sensor did not measure there.
 class Demosaic {
 public:
-    explicit Demosaic(Image<int> raw) : raw_(std::move(raw)), green_(raw_.width(), raw_.height()) {
-        for_each_pixel(raw_.width(), raw_.height(), [&](int x, int y) {
-            green_(x, y) = measured(x, y) == green ? raw_(x, y) : interpolated_green(x, y);
+    explicit Demosaic(Image<int> mosaic)
+        : raw(std::move(mosaic)), greens(raw.width(), raw.height()) {
+        for_each_pixel(raw.width(), raw.height(), [&](int x, int y) {
+            greens(x, y) = measured(x, y) == green ? raw(x, y) : interpolated_green(x, y);
         });
     }
 
     int value(int x, int y, int colour) const {
         const int own = measured(x, y);
-        if (colour == green) return green_(x, y);
-        if (own == colour) return raw_(x, y);
+        if (colour == green) return greens(x, y);
+        if (own == colour) return raw(x, y);
         if (own == green) {
             bool along_x = measured(x + 1, y) == colour;
             return along_x ? by_green(x, y, 1, 0) : by_green(x, y, 0, 1);
         }
-        int rising = std::abs(raw_.clamped(x + 1, y - 1) - raw_.clamped(x - 1, y + 1));
-        int falling = std::abs(raw_.clamped(x - 1, y - 1) - raw_.clamped(x + 1, y + 1));
+        int rising = std::abs(raw.clamped(x + 1, y - 1) - raw.clamped(x - 1, y + 1));
+        int falling = std::abs(raw.clamped(x - 1, y - 1) - raw.clamped(x + 1, y + 1));
         return rising < falling ? by_green(x, y, 1, -1) : by_green(x, y, 1, 1);
     }
 
@@ -43,21 +44,21 @@ private:
 
     // Along the direction in which the green neighbours differ less.
     int interpolated_green(int x, int y) const {
-        int left = raw_.clamped(x - 1, y), right = raw_.clamped(x + 1, y);
-        int above = raw_.clamped(x, y - 1), below = raw_.clamped(x, y + 1);
+        int left = raw.clamped(x - 1, y), right = raw.clamped(x + 1, y);
+        int above = raw.clamped(x, y - 1), below = raw.clamped(x, y + 1);
         bool along_x = std::abs(left - right) < std::abs(above - below);
         return along_x ? rounded_mean(left, right) : rounded_mean(above, below);
     }
 
     // The mean of the two neighbours, corrected by how green differs between there and here.
     int by_green(int x, int y, int dx, int dy) const {
-        int here = green_(x, y);
-        int there = rounded_mean(green_.clamped(x + dx, y + dy), green_.clamped(x - dx, y - dy));
+        int here = greens(x, y);
+        int there = rounded_mean(greens.clamped(x + dx, y + dy), greens.clamped(x - dx, y - dy));
         return here - there +
-               rounded_mean(raw_.clamped(x + dx, y + dy), raw_.clamped(x - dx, y - dy));
+               rounded_mean(raw.clamped(x + dx, y + dy), raw.clamped(x - dx, y - dy));
     }
 
-    Image<int> raw_, green_;
+    Image<int> raw, greens;
 };
 
 // No pixel is brighter than the brightest of its four neighbours behind the same filter.
@@ -96,8 +97,7 @@ std::array<std::array<float, 4>, 3> colour_matrix(const Camera &camera) {
     std::array<std::array<float, 4>, 3> matrix;
     for (size_t i = 0; i < 3; i++) {
         for (size_t j = 0; j < 4; j++) {
-            matrix[i][j] =
-                camera.matrix_cool[i][j] * cool + camera.matrix_warm[i][j] * (1 - cool);
+            matrix[i][j] = camera.matrix_cool[i][j] * cool + camera.matrix_warm[i][j] * (1 - cool);
         }
     }
     return matrix;
@@ -109,8 +109,8 @@ std::array<uint8_t, 1024> tone_curve(const Camera &camera) {
     const float bend = 2 - 2 * slope;
     std::array<uint8_t, 1024> curve;
     for (int raw = 0; raw < 1024; raw++) {
-        float light = float(raw - camera.black_level) /
-                      float(camera.white_level - camera.black_level);
+        float light =
+            float(raw - camera.black_level) / float(camera.white_level - camera.black_level);
         float tone = std::pow(std::clamp(light, 0.0f, 1.0f), 1 / camera.gamma);
         float part = tone > 0.5f ? 1 - tone : tone;
         float bent = bend * part * part + slope * part;

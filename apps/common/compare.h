@@ -18,8 +18,8 @@ struct Tolerance {
 
 struct Difference {
     double largest = 0;
-    size_t beyond = 0;   // values outside the tolerance
-    std::string where;   // of the largest difference
+    size_t beyond = 0;  // values outside the tolerance
+    std::string where;  // of the largest difference
 };
 
 // The difference between two images of the same size. Not-a-number equals nothing.

@@ -33,7 +33,8 @@ Image<float> resized(const Image<float> &picture, int width, int height) {
             int left = int(std::floor(from_x)), top = int(std::floor(from_y));
             float fx = from_x - float(left), fy = from_y - float(top);
             auto row = [&](int j) {
-                return picture.clamped(left, j, c) * (1 - fx) + picture.clamped(left + 1, j, c) * fx;
+                return picture.clamped(left, j, c) * (1 - fx) +
+                       picture.clamped(left + 1, j, c) * fx;
             };
             result(x, y, c) = row(top) * (1 - fy) + row(top + 1) * fy;
         });

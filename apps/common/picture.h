@@ -15,8 +15,7 @@
 namespace tessera::apps {
 
 // The same memory as a Buffer of the first `dimensions` dimensions.
-template<typename T>
-Buffer<T> as_buffer(Image<T> &image, int dimensions) {
+template<typename T> Buffer<T> as_buffer(Image<T> &image, int dimensions) {
     std::vector<int> sizes = {image.width(), image.height(), image.channels(), image.count()};
     sizes.resize(size_t(dimensions));
     return Buffer<T>(image.data(), sizes);
@@ -36,13 +35,11 @@ Image<float> resized(const Image<float> &picture, int width, int height);
 Image<float> grey(const Image<float> &picture);
 
 // The largest value of a picture's type: what 1 is as a float.
-template<typename T>
-constexpr float white() {
+template<typename T> constexpr float white() {
     return std::is_floating_point_v<T> ? 1.0f : float(std::numeric_limits<T>::max());
 }
 
-template<typename To, typename From>
-Image<To> converted(const Image<From> &image) {
+template<typename To, typename From> Image<To> converted(const Image<From> &image) {
     Image<To> result(image.width(), image.height(), image.channels(), image.count());
     const float scale = white<To>() / white<From>();
     const float round = std::is_floating_point_v<To> ? 0.0f : 0.5f;
@@ -53,14 +50,12 @@ Image<To> converted(const Image<From> &image) {
     return result;
 }
 
-template<typename T>
-Image<T> load_picture(const Options &options, int channels = 0) {
+template<typename T> Image<T> load_picture(const Options &options, int channels = 0) {
     return converted<T>(load_floats(options, channels));
 }
 
 // Integers are written as they are, floats with 8 bits.
-template<typename T>
-void save_picture(const Image<T> &picture, const Options &options) {
+template<typename T> void save_picture(const Image<T> &picture, const Options &options) {
     save_as(converted<float>(picture), sizeof(T) == 2 ? UInt(16) : UInt(8), options);
 }
 

@@ -10,10 +10,9 @@
 
 namespace tessera::apps {
 
-template<typename T>
-Times run_timed(Func &output, Buffer<T> result, const Options &options) {
+template<typename T> Times run_timed(Func &output, Buffer<T> result, const Options &options) {
     double compiling = milliseconds([&] { output.compile_jit(); });
-    output.realize(result);   // threads started, pages touched
+    output.realize(result);  // threads started, pages touched
     Times times = measure(options.repeat, [&] { output.realize(result); });
     std::printf("%s: %d x %d, compiled in %.1f ms, best of %d runs %.3f ms, median %.3f ms\n",
                 options.app.c_str(), result.dim(0).extent(), result.dim(1).extent(), compiling,

@@ -7,9 +7,9 @@
 namespace tessera::apps {
 
 struct ConvLayer {
-    ImageParam input{Float(32), 4, "input"};     // ci, x, y, n
-    ImageParam filter{Float(32), 4, "filter"};   // co, ci, x, y
-    ImageParam bias{Float(32), 1, "bias"};       // co
+    ImageParam input{Float(32), 4, "input"};    // ci, x, y, n
+    ImageParam filter{Float(32), 4, "filter"};  // co, ci, x, y
+    ImageParam bias{Float(32), 1, "bias"};      // co
     Func conv{"conv"}, output{"conv_layer"};
     Var co{"co"}, x{"x"}, y{"y"}, n{"n"};
     RDom r;
@@ -26,23 +26,21 @@ struct ConvLayer {
         const int vector = target.natural_vector_size<float>();
         const int vectors = vector >= 16 ? 4 : 2, places = 5;
         Var coi("coi"), xi("xi"), rows("rows"), task("task");
-        output
-            .split(co, co, coi, vectors * vector)
+        output.split(co, co, coi, vectors * vector)
             .split(x, x, xi, places)
             .reorder(coi, xi, x, y, n, co)
             .vectorize(coi, vector)
             .unroll(coi)
             .unroll(xi)
-            .fuse(y, n, rows)    // a task is one row of one image for one block of channels:
-            .fuse(rows, co, task)   // neighbours in time share the block's filter in the cache
+            .fuse(y, n, rows)      // a task is one row of one image for one block of channels:
+            .fuse(rows, co, task)  // neighbours in time share the block's filter in the cache
             .parallel(task);
-        conv
-            .compute_at(output, x)   // the whole tile of sums lives in registers
+        conv.compute_at(output, x)  // the whole tile of sums lives in registers
             .vectorize(co, vector)
             .unroll(co)
             .unroll(x);
         conv.update()
-            .reorder(co, x, r.x, r.y, r.z)   // taps outside: input channels lie side by side
+            .reorder(co, x, r.x, r.y, r.z)  // taps outside: input channels lie side by side
             .vectorize(co, vector)
             .unroll(co)
             .unroll(x)

@@ -6,8 +6,8 @@
 namespace tessera::apps {
 
 struct Gemm {
-    ImageParam a{Float(32), 2, "a"};   // k, y
-    ImageParam b{Float(32), 2, "b"};   // x, k
+    ImageParam a{Float(32), 2, "a"};  // k, y
+    ImageParam b{Float(32), 2, "b"};  // x, k
     Func product{"product"}, output{"gemm"};
     Var x{"x"}, y{"y"};
     RDom k{0, a.dim(0).extent(), "k"};
@@ -23,27 +23,26 @@ struct Gemm {
         const int vector = target.natural_vector_size<float>();
         const int vectors = vector >= 16 ? 4 : 2, rows = 6;
         Var xi("xi"), yi("yi");
-        output
-            .tile(x, y, xi, yi, vectors * vector, rows)
-            .reorder(xi, yi, y, x)   // down a panel of b, which stays in the cache meanwhile
+        output.tile(x, y, xi, yi, vectors * vector, rows)
+            .reorder(xi, yi, y, x)  // down a panel of b, which stays in the cache meanwhile
             .vectorize(xi, vector)
             .unroll(xi)
             .unroll(yi)
             .parallel(x);
         product
-            .compute_at(output, y)   // one tile of sums, in registers
+            .compute_at(output, y)  // one tile of sums, in registers
             .vectorize(x, vector)
             .unroll(x)
             .unroll(y);
         product.update()
-            .reorder(x, y, k)   // a column of a times a row of b at each step
+            .reorder(x, y, k)  // a column of a times a row of b at each step
             .vectorize(x, vector)
             .unroll(x)
             .unroll(y)
             .unroll(k, 4);
         Func panel = b.in();
         panel
-            .compute_at(output, x)   // packed: the rows of b are far apart, those of a panel not
+            .compute_at(output, x)  // packed: the rows of b are far apart, those of a panel not
             .vectorize(panel.args()[0], vector)
             .unroll(panel.args()[0]);
     }

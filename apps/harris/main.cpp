@@ -42,6 +42,6 @@ void run(const Options &options) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    return run_app({.name = "harris", .description = "Find corners by Harris' measure"}, argc,
-                   argv, run);
+    return run_app({.name = "harris", .description = "Find corners by Harris' measure"}, argc, argv,
+                   run);
 }

@@ -6,7 +6,7 @@
 namespace tessera::apps {
 
 struct Harris {
-    static constexpr int border = 3;   // the output lies this far inside the input
+    static constexpr int border = 3;  // the output lies this far inside the input
 
     ImageParam input{Float(32), 3, "input"};
     Func gray{"gray"}, slope_x{"slope_x"}, slope_y{"slope_y"}, output{"harris"};
@@ -14,12 +14,14 @@ struct Harris {
 
     Harris() {
         gray(x, y) = 0.299f * input(x, y, 0) + 0.587f * input(x, y, 1) + 0.114f * input(x, y, 2);
-        slope_x(x, y) = (gray(x + 1, y - 1) - gray(x - 1, y - 1) +
-                         2 * (gray(x + 1, y) - gray(x - 1, y)) +
-                         gray(x + 1, y + 1) - gray(x - 1, y + 1)) / 12;
-        slope_y(x, y) = (gray(x - 1, y + 1) - gray(x - 1, y - 1) +
-                         2 * (gray(x, y + 1) - gray(x, y - 1)) +
-                         gray(x + 1, y + 1) - gray(x + 1, y - 1)) / 12;
+        slope_x(x, y) =
+            (gray(x + 1, y - 1) - gray(x - 1, y - 1) + 2 * (gray(x + 1, y) - gray(x - 1, y)) +
+             gray(x + 1, y + 1) - gray(x - 1, y + 1)) /
+            12;
+        slope_y(x, y) =
+            (gray(x - 1, y + 1) - gray(x - 1, y - 1) + 2 * (gray(x, y + 1) - gray(x, y - 1)) +
+             gray(x + 1, y + 1) - gray(x + 1, y - 1)) /
+            12;
 
         Func xx("xx"), xy("xy"), yy("yy");
         xx(x, y) = slope_x(x, y) * slope_x(x, y);
@@ -33,13 +35,12 @@ struct Harris {
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
         Var strip("strip");
-        output
-            .vectorize(x, vector)
+        output.vectorize(x, vector)
             .split(y, strip, y, 128, TailStrategy::GuardWithIf)
             .parallel(strip);
         for (Func *stage : {&gray, &slope_x, &slope_y}) {
             stage
-                ->store_at(output, strip)   // the last three rows suffice; each is computed once
+                ->store_at(output, strip)  // the last three rows suffice; each is computed once
                 .compute_at(output, y)
                 .vectorize(x, vector);
         }
@@ -50,7 +51,8 @@ private:
     Expr sum_3x3(const Func &f) {
         Expr sum = 0.0f;
         for (int j = -1; j <= 1; j++) {
-            for (int i = -1; i <= 1; i++) sum += f(x + i, y + j);
+            for (int i = -1; i <= 1; i++)
+                sum += f(x + i, y + j);
         }
         return sum;
     }

@@ -13,19 +13,19 @@ namespace tessera::apps {
 
 struct LocalLaplacian {
     ImageParam input{UInt(16), 3, "input"};
-    Param<int> levels{"levels", 8};      // of brightness
-    Param<float> alpha{"alpha", 1.0f / 7};   // gain of detail
-    Param<float> beta{"beta", 1.0f};     // gain of large edges
+    Param<int> levels{"levels", 8};         // of brightness
+    Param<float> alpha{"alpha", 1.0f / 7};  // gain of detail
+    Param<float> beta{"beta", 1.0f};        // gain of large edges
     Func remap{"remap"}, gray{"gray"}, output{"local_laplacian"};
-    std::vector<Func> remapped, original, blended, collapsed;   // one for each level of a pyramid
+    std::vector<Func> remapped, original, blended, collapsed;  // one for each level of a pyramid
     Var x{"x"}, y{"y"}, c{"c"}, k{"k"}, i{"i"};
 
     explicit LocalLaplacian(int pyramid_levels = 8) {
         Func in = BoundaryConditions::repeat_edge(input);
         Func floating("floating");
         floating(x, y, c) = in(x, y, c) / 65535.0f;
-        gray(x, y) = 0.299f * floating(x, y, 0) + 0.587f * floating(x, y, 1) +
-                     0.114f * floating(x, y, 2);
+        gray(x, y) =
+            0.299f * floating(x, y, 0) + 0.587f * floating(x, y, 1) + 0.114f * floating(x, y, 2);
 
         // The detail added, as a table over 256 steps between two levels.
         Expr detail = i / 256.0f;
@@ -41,25 +41,25 @@ struct LocalLaplacian {
 
         blended.resize(size_t(pyramid_levels));
         collapsed.resize(size_t(pyramid_levels));
-        for (int j = pyramid_levels - 1; j >= 0; j--) blend_and_collapse(j);
+        for (int j = pyramid_levels - 1; j >= 0; j--)
+            blend_and_collapse(j);
 
         const float small = 0.01f;
         Expr gain = collapsed[0](x, y) / (gray(x, y) + small);
-        output(x, y, c) = cast<uint16_t>(
-            clamp(gain * (floating(x, y, c) + small), 0.0f, 1.0f) * 65535.0f);
+        output(x, y, c) =
+            cast<uint16_t>(clamp(gain * (floating(x, y, c) + small), 0.0f, 1.0f) * 65535.0f);
     }
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
-        const size_t fine = 5;   // levels large enough for vectors and threads
-        remap.compute_root();    // a table: exp would cost more than the load
-        output
-            .bound(c, 0, 3)
-            .reorder(c, x, y)    // the colours share the gain
+        const size_t fine = 5;  // levels large enough for vectors and threads
+        remap.compute_root();   // a table: exp would cost more than the load
+        output.bound(c, 0, 3)
+            .reorder(c, x, y)  // the colours share the gain
             .unroll(c)
             .vectorize(x, vector)
             .parallel(y, 32);
-        gray.compute_root().vectorize(x, vector).parallel(y, 32);   // read by all eight remappings
+        gray.compute_root().vectorize(x, vector).parallel(y, 32);  // read by all eight remappings
         for (size_t j = 1; j < remapped.size(); j++) {
             // Pyramids are read at three scales and two levels: each is computed once, in full.
             original[j].compute_root();
@@ -79,13 +79,13 @@ private:
     // 1 3 3 1 in each direction, then every other pixel.
     Func downsample(Func f) {
         Func along_x(f.name() + "_half_x"), along_y(f.name() + "_half");
-        along_x(x, y, _) =
-            (f(2 * x - 1, y, _) + 3.0f * (f(2 * x, y, _) + f(2 * x + 1, y, _)) + f(2 * x + 2, y, _)) /
-            8.0f;
-        along_y(x, y, _) = (along_x(x, 2 * y - 1, _) +
-                            3.0f * (along_x(x, 2 * y, _) + along_x(x, 2 * y + 1, _)) +
-                            along_x(x, 2 * y + 2, _)) /
+        along_x(x, y, _) = (f(2 * x - 1, y, _) + 3.0f * (f(2 * x, y, _) + f(2 * x + 1, y, _)) +
+                            f(2 * x + 2, y, _)) /
                            8.0f;
+        along_y(x, y, _) =
+            (along_x(x, 2 * y - 1, _) + 3.0f * (along_x(x, 2 * y, _) + along_x(x, 2 * y + 1, _)) +
+             along_x(x, 2 * y + 2, _)) /
+            8.0f;
         return along_y;
     }
 

@@ -10,29 +10,29 @@ namespace {
 // inside reaches `margin` beyond the picture, since coarse levels see beyond its border.
 class Plane {
 public:
-    Plane(int left, int top, int right, int bottom)
-        : left_(left), top_(top), values_(right - left + 1, bottom - top + 1) {}
+    int left, top;
 
-    int left() const { return left_; }
-    int top() const { return top_; }
-    int right() const { return left_ + values_.width() - 1; }
-    int bottom() const { return top_ + values_.height() - 1; }
+    Plane(int first_x, int first_y, int last_x, int last_y)
+        : left(first_x), top(first_y), values(last_x - first_x + 1, last_y - first_y + 1) {}
 
-    float &at(int x, int y) { return values_(x - left_, y - top_); }
-    float get(int x, int y) const { return values_(x - left_, y - top_); }
+    int right() const { return left + values.width() - 1; }
+    int bottom() const { return top + values.height() - 1; }
+
+    float &at(int x, int y) { return values(x - left, y - top); }
+    float get(int x, int y) const { return values(x - left, y - top); }
 
     template<typename Value>
     static Plane filled(int left, int top, int right, int bottom, Value &&value) {
         Plane plane(left, top, right, bottom);
         for (int y = top; y <= bottom; y++) {
-            for (int x = left; x <= right; x++) plane.at(x, y) = value(x, y);
+            for (int x = left; x <= right; x++)
+                plane.at(x, y) = value(x, y);
         }
         return plane;
     }
 
 private:
-    int left_, top_;
-    Image<float> values_;
+    Image<float> values;
 };
 
 int floor_half(int value) { return value >> 1; }
@@ -49,7 +49,7 @@ Plane downsample(const Plane &fine) {
         }
         return sum / 64;
     };
-    return Plane::filled(floor_half(fine.left() + 2), floor_half(fine.top() + 2),
+    return Plane::filled(floor_half(fine.left + 2), floor_half(fine.top + 2),
                          floor_half(fine.right() - 2), floor_half(fine.bottom() - 2), half);
 }
 
@@ -67,7 +67,8 @@ using Pyramid = std::vector<Plane>;
 
 Pyramid gaussian_pyramid(Plane finest, int levels) {
     Pyramid pyramid = {std::move(finest)};
-    while (int(pyramid.size()) < levels) pyramid.push_back(downsample(pyramid.back()));
+    while (int(pyramid.size()) < levels)
+        pyramid.push_back(downsample(pyramid.back()));
     return pyramid;
 }
 
@@ -80,24 +81,24 @@ float laplacian(const Pyramid &gaussian, int j, int x, int y) {
 
 class Filter {
 public:
-    Filter(const Image<uint16_t> &input, const LocalLaplacianSettings &settings)
-        : input_(input), settings_(settings),
+    Filter(const Image<uint16_t> &picture, const LocalLaplacianSettings &wanted)
+        : input(picture), settings(wanted),
           // What the outermost pixel of the coarsest level sees of the finest one.
-          margin_(3 << (settings.pyramid_levels - 1)) {}
+          margin(3 << (settings.pyramid_levels - 1)) {}
 
     Image<uint16_t> run() {
-        Plane grey = Plane::filled(-margin_, -margin_, input_.width() - 1 + margin_,
-                                   input_.height() - 1 + margin_,
-                                   [&](int x, int y) { return grey_at(x, y); });
-        for (int k = 0; k < settings_.brightness_levels; k++) {
-            remapped_.push_back(gaussian_pyramid(remap(grey, k), settings_.pyramid_levels));
+        Plane grey =
+            Plane::filled(-margin, -margin, input.width() - 1 + margin, input.height() - 1 + margin,
+                          [&](int x, int y) { return grey_at(x, y); });
+        for (int k = 0; k < settings.brightness_levels; k++) {
+            remapped.push_back(gaussian_pyramid(remap(grey, k), settings.pyramid_levels));
         }
-        Pyramid original = gaussian_pyramid(grey, settings_.pyramid_levels);
+        Pyramid original = gaussian_pyramid(grey, settings.pyramid_levels);
         return colours(grey, collapse(original));
     }
 
 private:
-    float colour(int x, int y, int c) const { return float(input_.clamped(x, y, c)) / 65535.0f; }
+    float colour(int x, int y, int c) const { return float(input.clamped(x, y, c)) / 65535.0f; }
 
     float grey_at(int x, int y) const {
         return 0.299f * colour(x, y, 0) + 0.587f * colour(x, y, 1) + 0.114f * colour(x, y, 2);
@@ -105,46 +106,46 @@ private:
 
     // The picture with detail strengthened around the k-th level of brightness.
     Plane remap(const Plane &grey, int k) const {
-        const int steps = (settings_.brightness_levels - 1) * 256;
-        const float level = float(k) / float(settings_.brightness_levels - 1);
+        const int steps = (settings.brightness_levels - 1) * 256;
+        const float level = float(k) / float(settings.brightness_levels - 1);
         auto value = [&](int x, int y) {
             float here = grey.get(x, y);
             int index = std::clamp(int(here * float(steps)), 0, steps) - 256 * k;
             float detail = float(index) / 256.0f;
-            return settings_.beta * (here - level) + level +
-                   settings_.alpha * detail * std::exp(-detail * detail / 2);
+            return settings.beta * (here - level) + level +
+                   settings.alpha * detail * std::exp(-detail * detail / 2);
         };
-        return Plane::filled(grey.left(), grey.top(), grey.right(), grey.bottom(), value);
+        return Plane::filled(grey.left, grey.top, grey.right(), grey.bottom(), value);
     }
 
     // The detail of level j, from the remapped pictures that suit the brightness there.
     float blended(const Pyramid &original, int j, int x, int y) const {
-        const int last = settings_.brightness_levels - 1;
+        const int last = settings.brightness_levels - 1;
         float level = original[size_t(j)].get(x, y) * float(last);
         int below = std::clamp(int(level), 0, last - 1);
         float part = level - float(below);
-        return (1 - part) * laplacian(remapped_[size_t(below)], j, x, y) +
-               part * laplacian(remapped_[size_t(below) + 1], j, x, y);
+        return (1 - part) * laplacian(remapped[size_t(below)], j, x, y) +
+               part * laplacian(remapped[size_t(below) + 1], j, x, y);
     }
 
     // Add all levels up. Each level covers what the finer one reads of it.
     Plane collapse(const Pyramid &original) const {
         Plane sum(0, 0, 0, 0);
-        for (int j = settings_.pyramid_levels - 1; j >= 0; j--) {
+        for (int j = settings.pyramid_levels - 1; j >= 0; j--) {
             int reach = j == 0 ? 0 : 1;
             auto value = [&](int x, int y) {
                 float detail = blended(original, j, x, y);
-                return j == settings_.pyramid_levels - 1 ? detail : detail + upsampled(sum, x, y);
+                return j == settings.pyramid_levels - 1 ? detail : detail + upsampled(sum, x, y);
             };
-            sum = Plane::filled(-reach, -reach, ((input_.width() - 1) >> j) + reach,
-                                ((input_.height() - 1) >> j) + reach, value);
+            sum = Plane::filled(-reach, -reach, ((input.width() - 1) >> j) + reach,
+                                ((input.height() - 1) >> j) + reach, value);
         }
         return sum;
     }
 
     Image<uint16_t> colours(const Plane &grey, const Plane &filtered) const {
         constexpr float small = 0.01f;
-        Image<uint16_t> result(input_.width(), input_.height(), 3);
+        Image<uint16_t> result(input.width(), input.height(), 3);
         for_each_pixel(result.width(), result.height(), [&](int x, int y) {
             float gain = filtered.get(x, y) / (grey.get(x, y) + small);
             for (int c = 0; c < 3; c++) {
@@ -155,10 +156,10 @@ private:
         return result;
     }
 
-    const Image<uint16_t> &input_;
-    const LocalLaplacianSettings &settings_;
-    int margin_;
-    std::vector<Pyramid> remapped_;
+    const Image<uint16_t> &input;
+    const LocalLaplacianSettings &settings;
+    int margin;
+    std::vector<Pyramid> remapped;
 };
 
 }  // namespace

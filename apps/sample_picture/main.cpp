@@ -21,8 +21,7 @@ void run(const Options &options) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    return run_app({.name = "sample_picture",
-                    .description = "Paint the sample picture",
-                    .needs_input = false},
-                   argc, argv, run);
+    return run_app(
+        {.name = "sample_picture", .description = "Paint the sample picture", .needs_input = false},
+        argc, argv, run);
 }

@@ -34,14 +34,14 @@ struct SamplePicture {
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
         above_water
-            .compute_root()   // the lake mirrors it from far away
+            .compute_root()  // the lake mirrors it from far away
             .bound(c, 0, 3)
             .reorder(x, c, y)
             .vectorize(x, vector)
             .parallel(y, 16);
         for (Func &noise : noises) {
             noise
-                .compute_root()   // the three colours share it
+                .compute_root()  // the three colours share it
                 .vectorize(x, vector)
                 .parallel(y, 16);
         }
@@ -119,10 +119,11 @@ private:
                                 {0.52f, 0.13f, 5.3f, 4, rgb(0.12f, 0.24f, 0.17f)}};
         for (const Range &range : ranges) {
             // Noise along one line is the ridge; noise of the plane is the rock's face.
-            Expr ridge = range.top + range.height * (fractal(u * range.scale, 0.5f, range.seed, 6) -
-                                                     0.35f);
+            Expr ridge =
+                range.top + range.height * (fractal(u * range.scale, 0.5f, range.seed, 6) - 0.35f);
             Expr depth = v - ridge;
-            Expr face = fractal(u * 14.0f * range.scale + depth * 20.0f, v * 30.0f, range.seed + 40, 4);
+            Expr face =
+                fractal(u * 14.0f * range.scale + depth * 20.0f, v * 30.0f, range.seed + 40, 4);
             Expr stone = range.rock * (0.55f + 0.9f * face);
             if (range.seed != 4) {
                 Expr snow = step_between(0.07f - depth + 0.12f * (face - 0.5f), 0.0f, 0.03f);
@@ -146,9 +147,9 @@ private:
         Expr radius = 0.12f + 0.14f * clamp((v - 0.75f) * 4.0f, 0.0f, 1.0f);
         Expr distance = sqrt(fu * fu + fv * fv) / radius;
         Expr kind = scattered(i, j, 22);
-        Expr petals = select(kind < 0.2f, rgb(0.90f, 0.10f, 0.12f), kind < 0.4f,
-                             rgb(0.98f, 0.85f, 0.10f), kind < 0.55f, rgb(0.55f, 0.20f, 0.75f),
-                             rgb(0.98f, 0.98f, 0.95f));
+        Expr petals =
+            select(kind < 0.2f, rgb(0.90f, 0.10f, 0.12f), kind < 0.4f, rgb(0.98f, 0.85f, 0.10f),
+                   kind < 0.55f, rgb(0.55f, 0.20f, 0.75f), rgb(0.98f, 0.98f, 0.95f));
         Expr flower = select(distance < 0.35f, rgb(0.95f, 0.65f, 0.05f), petals);
         Expr ground = select(distance < 1.0f && kind < 0.7f, flower, grass);
         return select(v > edge, ground, colour);

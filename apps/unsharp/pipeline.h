@@ -22,13 +22,16 @@ struct Unsharp {
             taps[i] = std::exp(-float(i * i) / (2 * 1.5f * 1.5f));
             sum += i == 0 ? taps[i] : 2 * taps[i];
         }
-        for (float &tap : taps) tap /= sum;
+        for (float &tap : taps)
+            tap /= sum;
 
         Expr along_y = taps[0] * gray(x, y);
-        for (int i = 1; i < 4; i++) along_y += taps[i] * (gray(x, y - i) + gray(x, y + i));
+        for (int i = 1; i < 4; i++)
+            along_y += taps[i] * (gray(x, y - i) + gray(x, y + i));
         blur_y(x, y) = along_y;
         Expr along_x = taps[0] * blur_y(x, y);
-        for (int i = 1; i < 4; i++) along_x += taps[i] * (blur_y(x - i, y) + blur_y(x + i, y));
+        for (int i = 1; i < 4; i++)
+            along_x += taps[i] * (blur_y(x - i, y) + blur_y(x + i, y));
         blur_x(x, y) = along_x;
 
         ratio(x, y) = (2 * gray(x, y) - blur_x(x, y)) / max(gray(x, y), 1e-4f);
@@ -38,22 +41,20 @@ struct Unsharp {
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
         Var strip("strip");
-        output
-            .bound(c, 0, 3)
-            .reorder(c, x, y)   // the three colours share one ratio
+        output.bound(c, 0, 3)
+            .reorder(c, x, y)  // the three colours share one ratio
             .unroll(c)
             .vectorize(x, vector)
             .split(y, strip, y, 128, TailStrategy::GuardWithIf)
-            .parallel(strip);   // long strips: each computes six rows of gray that others do too
-        gray
-            .store_at(output, strip)   // seven rows are alive; each is computed once per strip
+            .parallel(strip);  // long strips: each computes six rows of gray that others do too
+        gray.store_at(output, strip)  // seven rows are alive; each is computed once per strip
             .compute_at(output, y)
             .vectorize(x, vector);
         blur_y
-            .compute_at(output, y)   // one row, still in the first cache when blur_x reads it
+            .compute_at(output, y)  // one row, still in the first cache when blur_x reads it
             .vectorize(x, vector);
         ratio
-            .compute_at(output, x)   // one vector in a register; blur_x is inlined into it
+            .compute_at(output, x)  // one vector in a register; blur_x is inlined into it
             .vectorize(x);
     }
 };

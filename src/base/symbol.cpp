@@ -1,6 +1,7 @@
 #include "base/symbol.h"
 #include <mutex>
 #include <unordered_map>
+#include <vector>
 
 namespace tessera {
 
@@ -14,6 +15,7 @@ namespace {
 struct Table {
     std::mutex mutex;
     std::unordered_map<std::string, Symbol> interned;
+    std::vector<Symbol> fresh;  // keeps their records reachable
     uint32_t next_id = 1;
 };
 
@@ -27,7 +29,7 @@ Table &table() {
 Symbol Symbol::fresh(std::string_view text) {
     Table &t = table();
     std::lock_guard lock(t.mutex);
-    return Symbol(new Record{std::string(text), t.next_id++});
+    return t.fresh.emplace_back(Symbol(new Record{std::string(text), t.next_id++}));
 }
 
 Symbol Symbol::interned(std::string_view text) {

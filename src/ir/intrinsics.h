@@ -73,12 +73,12 @@ namespace tessera::ir {
     /* what lowered code needs */                                                                  \
     X(user_context, 0, true)       /* handle: the first argument of runtime functions */          \
     X(stringify, -1, true)         /* handle: the operands' texts, one after the other */         \
-    X(make_struct, -1, true)       /* handle: the operands, in a struct on the stack */           \
-    X(make_buffer, -1, true)       /* handle to a tessera_buffer_t on the stack: host, type code, \
+    X(make_struct, -1, false)      /* handle: the operands, in a struct on the stack */           \
+    X(make_buffer, -1, false)      /* handle to a tessera_buffer_t on the stack: host, type code, \
                                       bits, dimensions, then min, extent, stride of each */       \
     X(address_of, 1, true)         /* handle: where the operand, a Load, reads */                 \
     X(prefetch, -1, false)         /* address_of, then extent and byte stride per dimension */    \
-    X(alloca, 1, true)             /* handle: that many bytes on the stack, zeroed */             \
+    X(alloca, 1, false)            /* handle: that many bytes on the stack, zeroed */             \
     X(set_buffer_field, -1, false) /* buffer handle, field, dim, value: in a bounds query */
 
 enum class Intrinsic : uint8_t {

@@ -60,15 +60,14 @@ tessera_type_t to_runtime(Type t) {
 Type from_runtime(tessera_type_t t) { return Type(TypeCode(t.code), t.bits, t.lanes); }
 
 BufferContents::BufferContents(Type type, Shape shape, void *host, const std::string &name)
-    : name(Symbol::fresh(name.empty() ? "b" : name)), shape(std::move(shape)) {
+    : name(name.empty() ? "b" : name), shape(std::move(shape)) {
     raw.type = to_runtime(type);
     raw.host = static_cast<uint8_t *>(host);
     shape_changed();
 }
 
 BufferContents::BufferContents(const tessera_buffer_t &other, const std::string &name)
-    : raw(other), name(Symbol::fresh(name.empty() ? "b" : name)),
-      shape(other.dim, other.dim + other.dimensions) {
+    : raw(other), name(name.empty() ? "b" : name), shape(other.dim, other.dim + other.dimensions) {
     shape_changed();
 }
 
@@ -78,10 +77,19 @@ void BufferContents::shape_changed() {
 }
 
 BufferContentsRef BufferContents::alias() const {
-    auto copy = std::make_shared<BufferContents>(raw, "");
-    copy->name = Symbol::fresh(name.text());  // a region of its own: another image to programs
+    auto copy = std::make_shared<BufferContents>(raw, name);
     copy->memory = memory;
     return copy;
+}
+
+void BufferContents::set_name(const std::string &new_name) {
+    name = new_name;
+    own_symbol = Symbol();
+}
+
+Symbol BufferContents::symbol() {
+    if (!own_symbol.defined()) own_symbol = Symbol::fresh(name);
+    return own_symbol;
 }
 
 const tessera_dimension_t &BufferContents::dim(int d) const {
@@ -341,16 +349,21 @@ ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> ar
         }
         if (arg.type() != Int(32)) arg = ir::Cast::make(Int(32), arg);
     }
+    Ref<program::Parameter> parameter = embedded_parameter(buffer);
+    return ir::Call::make(buffer->type(), parameter->name, CallKind::Image, 0, std::move(args),
+                          parameter);
+}
+
+Ref<program::Parameter> embedded_parameter(const BufferContentsRef &buffer) {
     auto parameter = make_ref<program::Parameter>();
-    parameter->name = buffer->name;
+    parameter->name = buffer->symbol();
     parameter->type = buffer->type();
     parameter->is_buffer = parameter->embedded = true;
     parameter->dimensions = buffer->dimensions();
-    parameter->constraints.resize(args.size());
+    parameter->constraints.resize(size_t(buffer->dimensions()));
     parameter->buffer = &buffer->raw;
     parameter->buffer_owner = buffer;
-    return ir::Call::make(buffer->type(), buffer->name, CallKind::Image, 0, std::move(args),
-                          Ref<program::Parameter>(parameter));
+    return parameter;
 }
 
 void throw_undefined_buffer() {

@@ -14,6 +14,10 @@
 #include <utility>
 #include <vector>
 
+namespace tessera::program {
+class Parameter;
+}
+
 namespace tessera {
 
 // The runtime's type and ours: the same data.
@@ -59,17 +63,21 @@ public:
     void transpose(int d1, int d2);
     void transpose(const std::vector<int> &order);
     void add_dimension(int stride);
+    void set_name(const std::string &new_name);
+    // What stands for this buffer in expressions; a crop or slice of it has another.
+    Symbol symbol();
     // The elements that both have; the types and numbers of dimensions must be the same.
     void copy_from(const BufferContents &src);
 
     // What the runtime sees; raw.dim points to `shape`.
     tessera_buffer_t raw{};
     std::shared_ptr<void> memory;  // null: somebody else's
-    Symbol name;
+    std::string name;
 
 private:
     void shape_changed();
     Shape shape;
+    Symbol own_symbol;
 };
 
 using BufferContentsRef = std::shared_ptr<BufferContents>;
@@ -94,6 +102,8 @@ void for_each_position(const BufferContents &buffer, const std::function<void(co
 
 // The element at `args` as part of a Func's definition; the expression keeps the buffer alive.
 ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args);
+// The buffer as a parameter of a program that holds the buffer itself; each has the same symbol.
+Ref<program::Parameter> embedded_parameter(const BufferContentsRef &buffer);
 
 [[noreturn]] void throw_undefined_buffer();
 // Throws RuntimeError if a buffer of this type and number of dimensions (-1: any) cannot be used
@@ -309,8 +319,8 @@ public:
         return Buffer<T2, D2>(contents_ref);
     }
 
-    const std::string &name() const { return contents().name.text(); }
-    void set_name(const std::string &name) { contents().name = Symbol::fresh(name); }
+    const std::string &name() const { return contents().name; }
+    void set_name(const std::string &name) { contents().set_name(name); }
     Type type() const { return contents().type(); }
 
     // ---- Shape ----

@@ -42,7 +42,7 @@ Func Func::from_image(const BufferContentsRef &image, Location at) {
     if (!image) throw CompileError(at, "Func: the Buffer is undefined");
     std::vector<Expr> args;
     for (int i = 0; i < image->dimensions(); i++) args.push_back(Var::implicit(i));
-    Func f(image->name.text() + "_im");
+    Func f(image->name + "_im");
     f(args, at) = image_element(image, args);
     return f;
 }

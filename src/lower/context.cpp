@@ -41,6 +41,10 @@ StorageOrder Context::storage_order(Symbol f, int dimensions) const {
         order.dims.push_back({int(arg - contents->args.begin()), s.alignment, s.bound,
                               s.fold_factor, s.fold_forward});
     }
+    // Dimensions that lowering has added (the copies of a ring buffer) are outermost.
+    for (int d = int(contents->args.size()); d < dimensions; d++) {
+        order.dims.push_back({d, {}, {}, {}, true});
+    }
     return order;
 }
 

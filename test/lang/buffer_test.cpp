@@ -285,6 +285,18 @@ TEST_SUITE("buffer: elements") {
     }
 }
 
+TEST_SUITE("buffer: in expressions") {
+    TEST_CASE("a buffer has one symbol, a part of it another") {
+        Buffer<int> b(4, 3, "table");
+        Symbol s = embedded_parameter(b.shared_contents())->name;
+        CHECK(s.text() == "table");
+        CHECK(embedded_parameter(b.shared_contents())->name == s);
+        Buffer<int> part = b.cropped(0, 1, 2);
+        CHECK(part.name() == "table");
+        CHECK(embedded_parameter(part.shared_contents())->name != s);
+    }
+}
+
 TEST_SUITE("buffer: shapes") {
     TEST_CASE("a crop shows a part of the same memory") {
         Buffer<int> b = counted(10, 10);

@@ -1,0 +1,25 @@
+#pragma once
+#include "algebra/bounds.h"
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// What values a function can have, whatever its arguments: for indices that depend on data.
+class ValueBounds {
+public:
+    explicit ValueBounds(const Context &context);
+
+    // Of value k of a function, or an element of an image; everything() where nothing is known.
+    algebra::Interval of(const ir::Call &call) const;
+    // Answers IntervalScope::call_bounds.
+    std::function<algebra::Interval(const ir::Call &)> as_callback() const;
+
+private:
+    using Values = std::vector<algebra::Interval>;
+    Values bounds_of(const program::FunctionContents &f);
+    Values bounds_of_stage(const program::FunctionContents &f, const program::Definition &def);
+
+    std::unordered_map<Symbol, Values> values;
+};
+
+}  // namespace tessera::lower

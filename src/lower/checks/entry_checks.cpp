@@ -1,0 +1,266 @@
+#include "lower/checks/entry_checks.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "lower/checks/errors.h"
+#include "program/parameter.h"
+
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::Interval;
+using algebra::simplify;
+using program::DimensionConstraint;
+using program::Parameter;
+
+namespace {
+
+Expr handle_of(Symbol buffer) { return Variable::make(Handle(), buffer); }
+
+Expr field(const ir::Argument &b, BufferField f, int dim = 0) {
+    return BufferProperty::make(b.name, f, dim);
+}
+
+Expr is_null(const Expr &handle) {
+    return Reinterpret::make(UInt(64), handle) == make_zero(UInt(64));
+}
+
+bool is_buffer(const ir::Argument &a) { return a.kind != ArgumentKind::Scalar; }
+
+const Parameter *parameter_of(const ir::Argument &a) {
+    return dynamic_cast<const Parameter *>(a.referent.get());
+}
+
+// What the user fixed of dimension d of the buffer; all undefined if nothing.
+DimensionConstraint constraint_of(const ir::Argument &a, int d) {
+    const Parameter *p = parameter_of(a);
+    return p && size_t(d) < p->constraints.size() ? p->constraints[size_t(d)]
+                                                  : DimensionConstraint{};
+}
+
+Expr constraint_of(const DimensionConstraint &c, BufferField f) {
+    return f == BufferField::Min      ? c.min
+           : f == BufferField::Extent ? c.extent
+           : f == BufferField::Stride ? c.stride
+                                      : Expr();
+}
+
+// Replaces fields of buffers by what the user fixed them to.
+class UseConstraints final : public Mutator {
+public:
+    explicit UseConstraints(const lower::Context &context) : arguments(context) {}
+
+private:
+    Expr visit(const BufferProperty &p) override {
+        const ir::Argument *a = arguments.argument(p.buffer);
+        Expr fixed = a ? constraint_of(constraint_of(*a, p.dim), p.field) : Expr();
+        return fixed.defined() ? cast(Int(32), fixed) : Expr(&p);
+    }
+    const lower::Context &arguments;
+};
+
+class EntryChecks {
+public:
+    EntryChecks(const LoopNests &nests, const program::Program &program, const Context &context)
+        : nests(nests), program(program), context(context) {}
+
+    Stmt wrap();
+
+private:
+    void check(Expr condition, const char *error, std::vector<Expr> args);
+    void check_buffer(const ir::Argument &b);
+    void check_dimension(const ir::Argument &b, int d);
+    void check_constraint(const ir::Argument &b, int d, BufferField f);
+    void check_size(const ir::Argument &b);
+    void check_parameter(const ir::Argument &a);
+    void check_requirements();
+    Stmt answer_query(const ir::Argument &b) const;
+    Stmt null_checks() const;
+    const Box *box_of(const ir::Argument &b) const;
+    Expr any_query() const;
+
+    const LoopNests &nests;
+    const program::Program &program;
+    const Context &context;
+    std::vector<Stmt> checks;
+};
+
+void EntryChecks::check(Expr condition, const char *error, std::vector<Expr> args) {
+    condition = simplify(condition);
+    if (is_true(condition)) return;
+    checks.push_back(AssertStmt::make(condition, error_call(error, std::move(args))));
+}
+
+// The region of an argument that the pipeline touches. Outputs are filed under their function.
+const Box *EntryChecks::box_of(const ir::Argument &b) const {
+    auto found = nests.buffers.find(b.name);
+    if (found != nests.buffers.end()) return &found->second;
+    for (Symbol output : context.outputs) {
+        for (Symbol buffer : context.buffers.at(output)) {
+            if (buffer == b.name) return &nests.buffers.at(output);
+        }
+    }
+    return nullptr;
+}
+
+void EntryChecks::check_constraint(const ir::Argument &b, int d, BufferField f) {
+    Expr fixed = constraint_of(constraint_of(b, d), f);
+    if (!fixed.defined()) return;
+    Expr actual = field(b, f, d);
+    check(actual == cast(Int(32), fixed), "constraint_violated",
+          {Expr(str(b.name, ".", name_of(f), ".", d)), actual, Expr(str(fixed)),
+           cast(Int(32), fixed)});
+}
+
+void EntryChecks::check_dimension(const ir::Argument &b, int d) {
+    Expr first = field(b, BufferField::Min, d), extent = field(b, BufferField::Extent, d);
+    Expr name = Expr(b.name.text());
+    check(extent >= 0, "buffer_extents_negative", {name, d, extent});
+    if (const Box *box = box_of(b)) {
+        const Interval &i = (*box)[size_t(d)];
+        check(i.min >= first && i.max <= first + extent - 1, "access_out_of_bounds",
+              {name, d, i.min, i.max, first, first + extent - 1});
+    }
+    check_constraint(b, d, BufferField::Min);
+    check_constraint(b, d, BufferField::Extent);
+    check_constraint(b, d, BufferField::Stride);
+}
+
+// The number of elements, and every distance between two of them, has to fit an index.
+void EntryChecks::check_size(const ir::Argument &b) {
+    if (context.target.has_feature(Target::LargeBuffers)) return;
+    Expr limit = IntImm::make(Int(64), 0x7FFFFFFF), total = IntImm::make(Int(64), 1);
+    for (int d = 0; d < b.dimensions; d++) {
+        Expr extent = cast(Int(64), field(b, BufferField::Extent, d));
+        Expr distance = extent * cast(Int(64), field(b, BufferField::Stride, d));
+        check(max(distance, -distance) <= limit, "buffer_extents_too_large",
+              {Expr(b.name.text()), max(distance, -distance), limit});
+        total = total * extent;
+        check(total <= limit, "buffer_extents_too_large", {Expr(b.name.text()), total, limit});
+    }
+}
+
+void EntryChecks::check_buffer(const ir::Argument &b) {
+    Expr name = Expr(b.name.text());
+    Expr code = field(b, BufferField::TypeCode), bits = field(b, BufferField::TypeBits);
+    int wanted_code = int(b.type.code()), wanted_bits = b.type.bits();
+    auto packed = [](const Expr &c, const Expr &n) {
+        return cast(UInt(32), c + n * 256 + (1 << 16));
+    };
+    check(code == wanted_code && bits == wanted_bits, "bad_type",
+          {name, packed(code, bits), packed(wanted_code, wanted_bits)});
+    check(field(b, BufferField::Dimensions) == b.dimensions, "bad_dimensions",
+          {name, field(b, BufferField::Dimensions), b.dimensions});
+    for (int d = 0; d < b.dimensions; d++) check_dimension(b, d);
+    check_size(b);
+    const Parameter *p = parameter_of(b);
+    if (p && p->host_alignment > 1) {
+        Expr address = Reinterpret::make(UInt(64), field(b, BufferField::Host));
+        check(address % make_const(UInt(64), p->host_alignment) == make_zero(UInt(64)),
+              "unaligned_host_ptr", {name, p->host_alignment});
+    }
+}
+
+void EntryChecks::check_parameter(const ir::Argument &a) {
+    const Parameter *p = parameter_of(a);
+    if (!p) return;
+    Type wide = a.type.is_any_float() ? Float(64) : a.type.is_int() ? Int(64) : UInt(64);
+    const char *too_small = wide.is_float() ? "param_too_small_f64"
+                            : wide.is_int() ? "param_too_small_i64"
+                                            : "param_too_small_u64";
+    const char *too_large = wide.is_float() ? "param_too_large_f64"
+                            : wide.is_int() ? "param_too_large_i64"
+                                            : "param_too_large_u64";
+    Expr value = Variable::make(a.type, a.name);
+    auto wrong = [&](const Expr &limit) {
+        return std::vector<Expr>{Expr(a.name.text()), cast(wide, value), cast(wide, limit)};
+    };
+    if (p->min_value.defined()) check(value >= p->min_value, too_small, wrong(p->min_value));
+    if (p->max_value.defined()) check(value <= p->max_value, too_large, wrong(p->max_value));
+}
+
+void EntryChecks::check_requirements() {
+    for (const program::Requirement &r : program.requirements) {
+        Expr message = call(Handle(), Intrinsic::stringify, r.message);
+        check(r.condition, "requirement_failed", {Expr(str(r.condition)), message});
+    }
+}
+
+// The query's answer: what the pipeline needs of the buffer, dense, but for what the user fixed.
+Stmt EntryChecks::answer_query(const ir::Argument &b) const {
+    std::vector<Stmt> fields;
+    auto set = [&](BufferField f, int d, const Expr &value) {
+        fields.push_back(Evaluate::make(call(Int(32), Intrinsic::set_buffer_field,
+                                             {handle_of(b.name), int(f), d, value})));
+    };
+    set(BufferField::TypeCode, 0, int(b.type.code()));
+    set(BufferField::TypeBits, 0, b.type.bits());
+    const Box *box = box_of(b);
+    Expr stride = 1;
+    for (int d = 0; d < b.dimensions && box; d++) {
+        DimensionConstraint c = constraint_of(b, d);
+        const Interval &i = (*box)[size_t(d)];
+        Expr first = c.min.defined() ? cast(Int(32), c.min) : i.min;
+        Expr extent = c.extent.defined() ? cast(Int(32), c.extent) : i.max - first + 1;
+        if (c.stride.defined()) stride = cast(Int(32), c.stride);
+        set(BufferField::Min, d, first);
+        set(BufferField::Extent, d, extent);
+        set(BufferField::Stride, d, stride);
+        stride = simplify(stride * extent);
+    }
+    Expr host = field(b, BufferField::Host);
+    return IfThenElse::make(is_null(host), Block::make(std::move(fields)));
+}
+
+Stmt EntryChecks::null_checks() const {
+    std::vector<Stmt> all;
+    for (const ir::Argument &b : context.arguments) {
+        if (!is_buffer(b)) continue;
+        all.push_back(AssertStmt::make(!is_null(handle_of(b.name)),
+                                       error_call("buffer_argument_is_null", {Expr(b.name.text())})));
+    }
+    return Block::make(std::move(all));
+}
+
+Expr EntryChecks::any_query() const {
+    Expr any = const_false();
+    for (const ir::Argument &b : context.arguments) {
+        if (is_buffer(b)) any = any || is_null(field(b, BufferField::Host));
+    }
+    return any;
+}
+
+Stmt EntryChecks::wrap() {
+    const bool asserts = !context.target.has_feature(Target::NoAsserts);
+    std::vector<Stmt> answers;
+    for (const ir::Argument &a : context.arguments) {
+        if (is_buffer(a)) {
+            check_buffer(a);
+            answers.push_back(answer_query(a));
+        } else {
+            check_parameter(a);
+        }
+    }
+    check_requirements();
+    checks.insert(checks.end(), nests.asserts.begin(), nests.asserts.end());
+    UseConstraints use_constraints(context);
+    Stmt body = use_constraints(nests.body);
+    if (asserts) body = Block::make(Block::make(std::move(checks)), body);
+    if (!context.target.has_feature(Target::NoBoundsQuery)) {
+        body = IfThenElse::make(any_query(), use_constraints(Block::make(std::move(answers))), body);
+    }
+    for (auto let = nests.lets.rbegin(); let != nests.lets.rend(); ++let) {
+        body = LetStmt::make(let->symbol, use_constraints(let->value), body);
+    }
+    return asserts ? Block::make(null_checks(), body) : body;
+}
+
+}  // namespace
+
+Stmt add_entry_checks(const LoopNests &nests, const program::Program &program,
+                      const Context &context) {
+    return EntryChecks(nests, program, context).wrap();
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,114 @@
+#include "lower/finish/lower_intrinsics.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/random_hash.h"
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+Expr greatest_of(Type t) {
+    return broadcast(UIntImm::make(t.element_of(), t.max_uint()), t.lanes());
+}
+
+// Values and weight are floats, or one of them is: computed with floats, and rounded to integers.
+Expr lerp_of_floats(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
+    Type given = t.is_any_float() ? t : Float(64, t.lanes());
+    Type f = given.bits() < 32 ? Float(32, t.lanes()) : given;
+    Expr w = cast(f, weight);
+    if (!weight.type().is_any_float()) w = w / cast(f, greatest_of(weight.type()));
+    Expr mixed = cast(f, zero) * (make_one(f) - w) + cast(f, one) * w;
+    if (t.is_any_float()) return cast(t, mixed);
+    Expr rounded = call(f, Intrinsic::floor, {mixed + make_float_const(f, 0.5)});
+    return call(t, Intrinsic::saturating_cast, {rounded});
+}
+
+// All of it fits an integer of at most 64 bits: (zero * (most - w) + one * w) / most, rounded.
+Expr lerp_in(Type wide, Type t, const Expr &zero, const Expr &one, const Expr &weight) {
+    Expr w = cast(wide, weight);
+    Expr most = cast(wide, greatest_of(weight.type()));
+    Expr half = broadcast(
+        make_const(wide.element_of(), int64_t(weight.type().max_uint() / 2)), t.lanes());
+    Expr sum = cast(wide, zero) * (most - w) + cast(wide, one) * w;
+    return cast(t, (sum + half) / most);
+}
+
+// Of wide integers. With the smaller value first, their distance d is not negative; of d = q * most
+// + r, both products fit.
+Expr lerp_by_parts(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
+    Type u = UInt(64, t.lanes());
+    Expr most = cast(u, greatest_of(weight.type())), w = cast(u, weight);
+    Expr swapped = one < zero;
+    Expr share = select(swapped, most - w, w);
+    Expr low = min(zero, one), high = max(zero, one);
+    Expr distance = cast(u, high) - cast(u, low);
+    Expr half = broadcast(make_const(UInt(64), int64_t(weight.type().max_uint() / 2)), t.lanes());
+    Expr moved = (distance / most) * share + ((distance % most) * share + half) / most;
+    return cast(t, cast(u, low) + moved);
+}
+
+Expr lower_lerp(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
+    Type w = weight.type();
+    if (t.is_any_float() || w.is_any_float() || w.bits() > 32) {
+        return lerp_of_floats(t, zero, one, weight);
+    }
+    int bits = 8;
+    while (bits < t.bits() + w.bits()) bits *= 2;
+    if (bits > 64) return lerp_by_parts(t, zero, one, weight);
+    return lerp_in(t.with_bits(bits), t, zero, one, weight);
+}
+
+int64_t operand(const IntrinsicCall &query, size_t i) {
+    if (i < query.args.size()) {
+        if (auto value = as_const_int(query.args[i])) return *value;
+    }
+    throw CompileError("target_query without the number it is about");
+}
+
+Expr answer(const IntrinsicCall &query, const Target &target) {
+    const auto *question = query.args.empty() ? nullptr : query.args[0].as<StringImm>();
+    std::string asked = question ? question->value : "";
+    auto reply = [&](int64_t value) { return make_const(query.type, value); };
+    if (asked == "arch_is") return reply(int64_t(target.arch) == operand(query, 1));
+    if (asked == "os_is") return reply(int64_t(target.os) == operand(query, 1));
+    if (asked == "bits") return reply(target.bits);
+    if (asked == "has_feature") {
+        int64_t feature = operand(query, 1);
+        bool known = feature >= 0 && feature < Target::FeatureEnd;
+        return reply(known && target.has_feature(Target::Feature(feature)));
+    }
+    if (asked == "natural_vector_size") {
+        Type t(TypeCode(operand(query, 1)), int(operand(query, 2)));
+        return reply(target.natural_vector_size(t));
+    }
+    throw CompileError(str("the target cannot be asked for \"", asked, "\""));
+}
+
+class LowerIntrinsics final : public Mutator {
+public:
+    explicit LowerIntrinsics(const Target &target) : target(target) {}
+
+private:
+    Expr visit(const IntrinsicCall &node) override {
+        Expr e = Mutator::visit(node);
+        const auto *c = e.as<IntrinsicCall>();
+        if (!c) return e;
+        if (c->op == Intrinsic::random) return expand_random(*c);
+        if (c->op == Intrinsic::target_query) return answer(*c, target);
+        if (c->op == Intrinsic::lerp) return lower_lerp(c->type, c->args[0], c->args[1], c->args[2]);
+        return e;
+    }
+    const Target &target;
+};
+
+}  // namespace
+
+Stmt lower_intrinsics(const Stmt &s, const Context &context) {
+    return LowerIntrinsics(context.target)(s);
+}
+Expr lower_intrinsics(const Expr &e, const Context &context) {
+    return LowerIntrinsics(context.target)(e);
+}
+
+}  // namespace tessera::lower

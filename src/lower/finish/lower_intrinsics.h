@@ -1,0 +1,17 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// Spells out the intrinsics whose meaning is the same arithmetic on every machine:
+// - lerp(zero, one, weight), rounded exactly;
+// - random: the hash of its operands, as ir/random_hash.h defines it;
+// - target_query: its answer for the Context's target.
+//
+//     random(7):uint32     ->     ((7:uint32 ^ ...) * ...) ...
+//
+// Throws CompileError for a query that is not known.
+ir::Stmt lower_intrinsics(const ir::Stmt &s, const Context &context);
+ir::Expr lower_intrinsics(const ir::Expr &e, const Context &context);
+
+}  // namespace tessera::lower

@@ -1,0 +1,155 @@
+#include "lower/loops/accumulate.h"
+#include "ir/equal.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include <limits>
+
+namespace tessera::lower {
+
+using namespace ir;
+
+namespace {
+
+bool reads(const Expr &e, Symbol buffer) {
+    bool found = false;
+    for_each_node(e, [&](const Load &l) { found |= l.buffer == buffer; });
+    return found;
+}
+
+// Takes the element itself out of a chain of one operation.
+class Chain {
+public:
+    Chain(const Store &store, ReduceOp op) : store(store), op(op) {}
+    Expr rest;  // what is combined with the element; undefined: nothing so far
+    int elements = 0;
+    bool valid = true;
+
+    void take(const Expr &e) {
+        if (is_element(e)) {
+            elements++;
+            return;
+        }
+        auto operands = reads(e, store.buffer) ? operands_of(e) : std::nullopt;
+        if (operands) {
+            take(operands->first);
+            take(operands->second);
+            return;
+        }
+        valid &= !reads(e, store.buffer);
+        rest = rest.defined() ? combine(op, rest, e) : e;
+    }
+
+private:
+    bool is_element(const Expr &e) const {
+        const auto *load = e.as<Load>();
+        return load && load->buffer == store.buffer && equal(load->index, store.index);
+    }
+    template<typename T>
+    static std::optional<std::pair<Expr, Expr>> both(const Expr &e) {
+        const T *node = e.as<T>();
+        if (!node) return {};
+        return std::pair(node->a, node->b);
+    }
+    std::optional<std::pair<Expr, Expr>> operands_of(const Expr &e) const {
+        switch (op) {
+        case ReduceOp::Add:
+            if (const auto *sub = e.as<Sub>()) {
+                // Only what is taken away from may hold the element.
+                if (reads(sub->b, store.buffer)) return {};
+                return std::pair(sub->a, make_zero(e.type()) - sub->b);
+            }
+            return both<Add>(e);
+        case ReduceOp::Mul: return both<Mul>(e);
+        case ReduceOp::Min: return both<Min>(e);
+        case ReduceOp::Max: return both<Max>(e);
+        case ReduceOp::And: return both<And>(e);
+        case ReduceOp::Or: return both<Or>(e);
+        case ReduceOp::SaturatingAdd: {
+            const auto *c = e.as<IntrinsicCall>();
+            if (!c || c->op != Intrinsic::saturating_add) return {};
+            return std::pair(c->args[0], c->args[1]);
+        }
+        }
+        return {};
+    }
+
+    const Store &store;
+    ReduceOp op;
+};
+
+std::optional<ReduceOp> operation_of(const Expr &e) {
+    switch (e.kind()) {
+    case NodeKind::Add:
+    case NodeKind::Sub: return ReduceOp::Add;
+    case NodeKind::Mul: return ReduceOp::Mul;
+    case NodeKind::Min: return ReduceOp::Min;
+    case NodeKind::Max: return ReduceOp::Max;
+    case NodeKind::And: return ReduceOp::And;
+    case NodeKind::Or: return ReduceOp::Or;
+    default: break;
+    }
+    const auto *c = e.as<IntrinsicCall>();
+    // Of signed numbers it is not associative.
+    if (c && c->op == Intrinsic::saturating_add && e.type().is_uint()) {
+        return ReduceOp::SaturatingAdd;
+    }
+    return {};
+}
+
+}  // namespace
+
+std::optional<Accumulation> as_accumulation(const Store &store, bool strict_float) {
+    auto op = operation_of(store.value);
+    if (!op) return {};
+    bool sums = *op == ReduceOp::Add || *op == ReduceOp::Mul;
+    if (strict_float && sums && store.value.type().is_any_float()) return {};
+    Chain chain(store, *op);
+    chain.take(store.value);
+    if (!chain.valid || chain.elements != 1 || !chain.rest.defined()) return {};
+    if (reads(store.index, store.buffer)) return {};
+    return Accumulation{*op, chain.rest};
+}
+
+namespace {
+
+Expr extreme_of(Type t, bool greatest) {
+    Type s = t.element_of();
+    if (s.is_any_float()) {
+        double inf = std::numeric_limits<double>::infinity();
+        return broadcast(FloatImm::make(s, greatest ? inf : -inf), t.lanes());
+    }
+    if (s.is_uint()) {
+        return broadcast(UIntImm::make(s, greatest ? s.max_uint() : 0), t.lanes());
+    }
+    return make_const(t, greatest ? s.max_int() : s.min_int());
+}
+
+}  // namespace
+
+Expr identity_of(ReduceOp op, Type t) {
+    switch (op) {
+    case ReduceOp::Add:
+    case ReduceOp::SaturatingAdd: return make_zero(t);
+    case ReduceOp::Mul: return make_one(t);
+    case ReduceOp::Min: return extreme_of(t, true);
+    case ReduceOp::Max: return extreme_of(t, false);
+    case ReduceOp::And: return const_true(t.lanes());
+    case ReduceOp::Or: return const_false(t.lanes());
+    }
+    throw InternalError("an unknown reduction");
+}
+
+Expr combine(ReduceOp op, const Expr &a, const Expr &b) {
+    switch (op) {
+    case ReduceOp::Add: return Add::make(a, b);
+    case ReduceOp::SaturatingAdd: return call(a.type(), Intrinsic::saturating_add, {a, b});
+    case ReduceOp::Mul: return Mul::make(a, b);
+    case ReduceOp::Min: return Min::make(a, b);
+    case ReduceOp::Max: return Max::make(a, b);
+    case ReduceOp::And: return And::make(a, b);
+    case ReduceOp::Or: return Or::make(a, b);
+    }
+    throw InternalError("an unknown reduction");
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,21 @@
+#pragma once
+#include "ir/nodes.h"
+#include <optional>
+
+namespace tessera::lower {
+
+// An update `buffer[index] = buffer[index] op operand` by an associative and commutative operation.
+struct Accumulation {
+    ReduceOp op = ReduceOp::Add;
+    ir::Expr operand;  // reads nothing of the buffer
+};
+
+// The store seen so, if it is one. Sums of floats count as associative unless `strict_float`.
+std::optional<Accumulation> as_accumulation(const ir::Store &store, bool strict_float);
+
+// The value that changes nothing: 0 for a sum.
+ir::Expr identity_of(ReduceOp op, Type type);
+
+ir::Expr combine(ReduceOp op, const ir::Expr &a, const ir::Expr &b);
+
+}  // namespace tessera::lower

@@ -1,0 +1,115 @@
+#include "lower/loops/certainty.h"
+#include "algebra/simplify.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+class Certainty {
+public:
+    explicit Certainty(const algebra::IntervalScope &scope) : scope(scope) {}
+
+    Expr of(const Expr &e) const {
+        if (is_true(e)) return const_true();
+        if (const auto *n = e.as<And>()) return both(of(n->a), of(n->b));
+        if (const auto *n = e.as<Or>()) return either(of(n->a), of(n->b));
+        if (const auto *n = e.as<Not>()) return opposite(n->a);
+        if (const auto *n = e.as<Broadcast>()) return of(n->value);
+        if (const auto *n = marker(e)) return of(n->args[0]);
+        if (const auto *n = e.as<LT>()) return less(n->a, n->b, false);
+        if (const auto *n = e.as<LE>()) return less(n->a, n->b, true);
+        if (const auto *n = e.as<GT>()) return less(n->b, n->a, false);
+        if (const auto *n = e.as<GE>()) return less(n->b, n->a, true);
+        if (const auto *n = e.as<EQ>()) return both(less(n->a, n->b, true), less(n->b, n->a, true));
+        if (const auto *n = e.as<NE>()) {
+            return either(less(n->a, n->b, false), less(n->b, n->a, false));
+        }
+        return plain(e);
+    }
+
+    // Of the condition's opposite.
+    Expr opposite(const Expr &e) const {
+        if (const auto *n = e.as<And>()) return either(opposite(n->a), opposite(n->b));
+        if (const auto *n = e.as<Or>()) return both(opposite(n->a), opposite(n->b));
+        if (const auto *n = e.as<Not>()) return of(n->a);
+        if (const auto *n = e.as<Broadcast>()) return opposite(n->value);
+        if (const auto *n = marker(e)) return opposite(n->args[0]);
+        if (const auto *n = e.as<LT>()) return less(n->b, n->a, true);
+        if (const auto *n = e.as<LE>()) return less(n->b, n->a, false);
+        if (const auto *n = e.as<GT>()) return less(n->a, n->b, true);
+        if (const auto *n = e.as<GE>()) return less(n->a, n->b, false);
+        if (const auto *n = e.as<EQ>()) {
+            return either(less(n->a, n->b, false), less(n->b, n->a, false));
+        }
+        if (const auto *n = e.as<NE>()) {
+            return both(less(n->a, n->b, true), less(n->b, n->a, true));
+        }
+        Expr same = plain(e);
+        return same.defined() ? !same : same;
+    }
+
+private:
+    static const IntrinsicCall *marker(const Expr &e) {
+        const auto *c = e.as<IntrinsicCall>();
+        bool is_marker = c && (c->op == Intrinsic::likely || c->op == Intrinsic::likely_if_innermost);
+        return is_marker ? c : nullptr;
+    }
+    static Expr both(const Expr &a, const Expr &b) {
+        return a.defined() && b.defined() ? a && b : Expr();
+    }
+    static Expr either(const Expr &a, const Expr &b) {
+        return a.defined() && b.defined() ? a || b : a.defined() ? a : b;
+    }
+    // One that is the same in all lanes and for all values.
+    Expr plain(const Expr &e) const {
+        if (!e.type().is_scalar()) return {};
+        bool varies = false;
+        for_each_node(e, [&](const Variable &v) { varies |= scope.find(v.name) != nullptr; });
+        return varies ? Expr() : e;
+    }
+    Expr less(const Expr &a, const Expr &b, bool or_equal) const {
+        Type t = a.type();
+        if (t.is_int() && t.bits() >= 32) {
+            Expr most = bounds_of_expr(algebra::simplify(Sub::make(a, b)), scope).max;
+            if (!most.defined()) return {};
+            return or_equal ? most <= make_zero(most.type()) : most < make_zero(most.type());
+        }
+        Expr most = bounds_of_expr(a, scope).max, least = bounds_of_expr(b, scope).min;
+        if (!most.defined() || !least.defined()) return {};
+        return or_equal ? most <= least : most < least;
+    }
+
+    const algebra::IntervalScope &scope;
+};
+
+}  // namespace
+
+Expr certainly(const Expr &condition, const algebra::IntervalScope &scope) {
+    return Certainty(scope).of(condition);
+}
+
+namespace {
+
+Expr negation(const Expr &e) {
+    if (const auto *n = e.as<And>()) return negation(n->a) || negation(n->b);
+    if (const auto *n = e.as<Or>()) return negation(n->a) && negation(n->b);
+    if (const auto *n = e.as<LT>()) return n->a >= n->b;
+    if (const auto *n = e.as<LE>()) return n->a > n->b;
+    return is_true(e) ? const_false() : !e;
+}
+
+}  // namespace
+
+Expr possibly(const Expr &condition, const algebra::IntervalScope &scope) {
+    if (const auto *both = condition.as<And>()) {
+        Expr a = possibly(both->a, scope), b = possibly(both->b, scope);
+        return a.defined() && b.defined() ? a && b : a.defined() ? a : b;
+    }
+    Expr never = Certainty(scope).opposite(condition);
+    return never.defined() ? negation(never) : never;
+}
+
+}  // namespace tessera::lower

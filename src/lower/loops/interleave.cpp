@@ -1,0 +1,255 @@
+#include "lower/loops/interleave.h"
+#include "algebra/simplify.h"
+#include "ir/equal.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
+#include "lower/loops/lane_offsets.h"
+#include "lower/loops/let_scope.h"
+#include <algorithm>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+// A dense access of more lanes than this many times those wanted costs more than it saves.
+constexpr int64_t most_waste = 4;
+
+Expr offset_by(const Expr &base, int64_t offset) {
+    return offset == 0 ? base : base + make_const(base.type(), offset);
+}
+
+Expr dense_index(const LaneOffsets &l, int lanes) {
+    Expr first = offset_by(l.base, l.least());
+    return lanes == 1 ? first : Ramp::make(first, make_one(first.type()), lanes);
+}
+
+// A statement that is nothing but lets around one store.
+struct SimpleStore {
+    std::vector<std::pair<Symbol, Expr>> lets;
+    const Store *store = nullptr;
+    Stmt keep;  // what `store` points into
+    std::optional<LaneOffsets> place;
+};
+
+bool reads(const Expr &e, Symbol buffer) {
+    bool found = false;
+    for_each_node(e, [&](const Load &l) { found |= l.buffer == buffer; });
+    return found;
+}
+
+// Rewrites the loads of one expression.
+class DenseLoads final : public Mutator {
+public:
+    explicit DenseLoads(const algebra::Facts &facts) : facts(facts) {}
+
+private:
+    Expr visit(const Load &load) override;
+    const algebra::Facts &facts;
+};
+
+Expr dense_load(const Load &load, const LaneOffsets &place) {
+    int64_t span = place.greatest() - place.least() + 1;
+    std::vector<int> indices;
+    for (int64_t o : place.offsets) indices.push_back(int(o - place.least()));
+    Expr all = Load::make(load.type.with_lanes(int(span)), load.buffer,
+                          dense_index(place, int(span)), {}, {}, load.streaming);
+    if (span == 1) return Broadcast::make(all, load.type.lanes());
+    return Shuffle::make({all}, std::move(indices));
+}
+
+Expr DenseLoads::visit(const Load &node) {
+    Expr e = Mutator::visit(node);
+    const auto *load = e.as<Load>();
+    if (!load || load->type.is_scalar() || load->predicate.defined()) return e;
+    const auto *ramp = load->index.as<Ramp>();
+    bool plain = load->index.as<Broadcast>() || (ramp && ramp->base.type().is_scalar());
+    if (plain) return e;
+    auto place = lane_offsets(load->index, facts);
+    if (!place) return e;
+    int64_t stride, lanes = load->type.lanes();
+    if (place->is_ramp(stride) && stride != 0) {
+        Expr first = offset_by(place->base, place->offsets[0]);
+        Expr index = Ramp::make(first, make_const(first.type(), stride), int(lanes));
+        return Load::make(load->type, load->buffer, index, {}, load->alignment, load->streaming);
+    }
+    if (place->greatest() - place->least() + 1 > most_waste * lanes) return e;
+    return dense_load(*load, *place);
+}
+
+class Interleave final : public Mutator {
+    Expr rewrite(const Expr &e) const { return DenseLoads(scope.known())(e); }
+    Stmt visit(const LetStmt &let) override {
+        Expr value = rewrite(let.value);
+        scope.push_let(let.name, value);
+        Stmt body = (*this)(let.body);
+        scope.pop_let(let.name);
+        if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
+        return LetStmt::make(let.name, value, body);
+    }
+    Stmt visit(const For &loop) override {
+        scope.push_loop(loop.name, loop.min, loop.extent);
+        Stmt body = (*this)(loop.body);
+        scope.pop_loop(loop.name);
+        if (body.same_as(loop.body)) return Stmt(&loop);
+        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+    }
+    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+    Stmt visit(const Store &store) override;
+    Stmt visit(const Block &block) override;
+
+    SimpleStore as_simple_store(const Stmt &s) const;
+    static bool continues(const std::vector<SimpleStore> &group, const SimpleStore &next);
+    static bool is_family(const std::vector<SimpleStore> &group, std::vector<size_t> &order);
+    static Stmt merge(const std::vector<SimpleStore> &group, const std::vector<size_t> &order);
+
+    LetScope scope;
+};
+
+// A store whose lanes fill a range, in any order, is one of the lanes in order.
+Stmt Interleave::visit(const Store &node) {
+    Expr value = rewrite(node.value), index = rewrite(node.index);
+    Stmt s(&node);
+    if (!value.same_as(node.value) || !index.same_as(node.index)) {
+        s = Store::make(node.buffer, value, index, node.predicate, node.alignment, node.streaming);
+    }
+    const auto *store = s.as<Store>();
+    if (store->value.type().is_scalar() || store->predicate.defined()) return s;
+    const auto *ramp = store->index.as<Ramp>();
+    if (!ramp || ramp->base.type().is_scalar()) return s;
+    auto place = lane_offsets(store->index, scope.known());
+    if (!place) return s;
+    int lanes = store->value.type().lanes();
+    std::vector<int> lane_at(size_t(lanes), -1);
+    if (place->greatest() - place->least() + 1 != lanes) return s;
+    for (int i = 0; i < lanes; i++) {
+        int &lane = lane_at[size_t(place->offsets[size_t(i)] - place->least())];
+        if (lane >= 0) return s;
+        lane = i;
+    }
+    if (!std::is_sorted(lane_at.begin(), lane_at.end())) value = Shuffle::make({value}, lane_at);
+    return Store::make(store->buffer, value, dense_index(*place, lanes), {}, {},
+                       store->streaming);
+}
+
+SimpleStore Interleave::as_simple_store(const Stmt &s) const {
+    SimpleStore result;
+    Stmt inner = s;
+    Substitution values;
+    while (const auto *let = inner.as<LetStmt>()) {
+        if (!is_pure(let->value)) return {};
+        result.lets.emplace_back(let->name, let->value);
+        values[let->name] = substitute(values, let->value);
+        inner = let->body;
+    }
+    const auto *store = inner.as<Store>();
+    if (!store || store->value.type().is_scalar() || !is_pure(store->value)) return {};
+    for (const auto &let : result.lets) {
+        if (reads(let.second, store->buffer)) return {};
+    }
+    if (reads(store->value, store->buffer) || !is_pure(store->index)) return {};
+    Expr index = substitute(values, store->index);
+    result.place = lane_offsets(index, scope.known());
+    if (!result.place) return {};
+    result.store = store;
+    result.keep = inner;
+    return result;
+}
+
+// Whether the store is one of the same stride and base as the ones before.
+bool Interleave::continues(const std::vector<SimpleStore> &group, const SimpleStore &next) {
+    const SimpleStore &first = group[0];
+    if (!next.store || next.store->buffer != first.store->buffer ||
+        next.store->value.type() != first.store->value.type() ||
+        next.store->streaming != first.store->streaming) {
+        return false;
+    }
+    bool predicated = first.store->predicate.defined();
+    if (next.store->predicate.defined() != predicated) return false;
+    if (predicated && !equal(first.store->predicate, next.store->predicate)) return false;
+    int64_t stride, next_stride;
+    if (!first.place->is_ramp(stride) || !next.place->is_ramp(next_stride)) return false;
+    if (stride != next_stride || stride < 2 || stride > 16) return false;
+    return as_const_int(algebra::simplify(next.place->base - first.place->base)).has_value();
+}
+
+// Whether the stores fill every element from first to last, and in which order.
+bool Interleave::is_family(const std::vector<SimpleStore> &group, std::vector<size_t> &order) {
+    int64_t stride;
+    if (!group[0].place->is_ramp(stride) || size_t(stride) != group.size()) return false;
+    std::vector<int64_t> starts;
+    for (const SimpleStore &s : group) {
+        Expr distance = algebra::simplify(s.place->base - group[0].place->base);
+        starts.push_back(*as_const_int(distance) + s.place->offsets[0]);
+    }
+    order.resize(group.size());
+    for (size_t i = 0; i < order.size(); i++) order[i] = i;
+    std::sort(order.begin(), order.end(),
+              [&](size_t a, size_t b) { return starts[a] < starts[b]; });
+    for (size_t i = 1; i < order.size(); i++) {
+        if (starts[order[i]] != starts[order[0]] + int64_t(i)) return false;
+    }
+    return true;
+}
+
+Expr within_lets(const SimpleStore &s, Expr e) {
+    for (size_t i = s.lets.size(); i-- > 0;) {
+        if (uses_symbol(e, s.lets[i].first)) {
+            e = Let::make(s.lets[i].first, s.lets[i].second, e);
+        }
+    }
+    return e;
+}
+
+Stmt Interleave::merge(const std::vector<SimpleStore> &group, const std::vector<size_t> &order) {
+    std::vector<Expr> values, predicates;
+    for (size_t i : order) {
+        values.push_back(within_lets(group[i], group[i].store->value));
+        if (group[i].store->predicate.defined()) {
+            predicates.push_back(within_lets(group[i], group[i].store->predicate));
+        }
+    }
+    const SimpleStore &first = group[order[0]];
+    Expr base = offset_by(first.place->base, first.place->offsets[0]);
+    int lanes = values[0].type().lanes() * int(values.size());
+    Expr predicate = predicates.empty() ? Expr() : Shuffle::make_interleave(predicates);
+    return Store::make(first.store->buffer, Shuffle::make_interleave(values),
+                       Ramp::make(base, make_one(base.type()), lanes), predicate,
+                       first.store->alignment, first.store->streaming);
+}
+
+Stmt Interleave::visit(const Block &block) {
+    std::vector<Stmt> parts, result;
+    bool changed = false;
+    for (const Stmt &s : block.stmts) {
+        parts.push_back((*this)(s));
+        changed |= !parts.back().same_as(s);
+    }
+    for (size_t i = 0; i < parts.size();) {
+        std::vector<SimpleStore> group = {as_simple_store(parts[i])};
+        int64_t stride = 0;
+        bool strided = group[0].store && group[0].place->is_ramp(stride) && stride >= 2;
+        for (size_t k = i + 1; strided && k < parts.size() && group.size() < size_t(stride); k++) {
+            SimpleStore next = as_simple_store(parts[k]);
+            if (!continues(group, next)) break;
+            group.push_back(std::move(next));
+        }
+        std::vector<size_t> order;
+        if (group.size() > 1 && is_family(group, order)) {
+            result.push_back(merge(group, order));
+            i += group.size();
+            changed = true;
+        } else {
+            result.push_back(parts[i++]);
+        }
+    }
+    return changed ? Block::make(std::move(result)) : Stmt(&block);
+}
+
+}  // namespace
+
+Stmt interleave(const Stmt &s, const Context &) { return Interleave()(s); }
+
+}  // namespace tessera::lower

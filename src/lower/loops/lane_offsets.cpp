@@ -1,0 +1,138 @@
+#include "lower/loops/lane_offsets.h"
+#include "algebra/linear.h"
+#include "ir/operators.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+using namespace ir;
+
+int64_t LaneOffsets::least() const { return *std::min_element(offsets.begin(), offsets.end()); }
+int64_t LaneOffsets::greatest() const { return *std::max_element(offsets.begin(), offsets.end()); }
+
+bool LaneOffsets::is_ramp(int64_t &stride) const {
+    stride = offsets.size() > 1 ? offsets[1] - offsets[0] : 1;
+    for (size_t i = 1; i < offsets.size(); i++) {
+        if (offsets[i] - offsets[i - 1] != stride) return false;
+    }
+    return true;
+}
+
+namespace {
+
+using Found = std::optional<LaneOffsets>;
+
+constexpr int64_t too_far = int64_t(1) << 40;  // offsets beyond are of no use
+
+Found checked(LaneOffsets l) {
+    for (int64_t o : l.offsets) {
+        if (o > too_far || o < -too_far) return {};
+    }
+    return l;
+}
+
+class Analysis {
+public:
+    explicit Analysis(const algebra::Facts &facts) : facts(facts) {}
+
+    Found of(const Expr &e) const {
+        if (e.type().is_scalar()) return LaneOffsets{e, {0}};
+        if (const auto *n = e.as<Broadcast>()) return repeated(*n);
+        if (const auto *n = e.as<Ramp>()) return ramp(*n);
+        if (const auto *n = e.as<Add>()) return sum(n->a, n->b, 1);
+        if (const auto *n = e.as<Sub>()) return sum(n->a, n->b, -1);
+        if (const auto *n = e.as<Mul>()) return product(*n);
+        if (const auto *n = e.as<Div>()) return divided(n->a, n->b, false);
+        if (const auto *n = e.as<Mod>()) return divided(n->a, n->b, true);
+        if (const auto *n = e.as<Shuffle>()) return shuffled(*n);
+        if (const auto *n = e.as<Cast>()) return widened(*n);
+        return {};
+    }
+
+private:
+    Found repeated(const Broadcast &n) const {
+        Found value = of(n.value);
+        if (!value) return {};
+        LaneOffsets all{value->base, {}};
+        for (int i = 0; i < n.lanes; i++) {
+            all.offsets.insert(all.offsets.end(), value->offsets.begin(), value->offsets.end());
+        }
+        return all;
+    }
+    Found ramp(const Ramp &n) const {
+        Found base = of(n.base), step = of(n.stride);
+        if (!base || !step) return {};
+        auto constant = as_const_int(step->base);
+        if (!constant) return {};
+        LaneOffsets all{base->base, {}};
+        for (int i = 0; i < n.lanes; i++) {
+            for (size_t k = 0; k < base->offsets.size(); k++) {
+                all.offsets.push_back(base->offsets[k] + i * (*constant + step->offsets[k]));
+            }
+        }
+        return checked(all);
+    }
+    Found sum(const Expr &a, const Expr &b, int sign) const {
+        Found x = of(a), y = of(b);
+        if (!x || !y) return {};
+        x->base = sign > 0 ? x->base + y->base : x->base - y->base;
+        for (size_t i = 0; i < x->offsets.size(); i++) x->offsets[i] += sign * y->offsets[i];
+        return checked(*x);
+    }
+    Found product(const Mul &n) const {
+        auto a = as_const_int(n.a), b = as_const_int(n.b);
+        if (!a && !b) return {};
+        Found x = of(a ? n.b : n.a);
+        int64_t factor = a ? *a : *b;
+        if (!x || factor > too_far || factor < -too_far) return {};
+        x->base = x->base * make_const(x->base.type(), factor);
+        for (int64_t &o : x->offsets) {
+            if (__builtin_mul_overflow(o, factor, &o)) return {};
+        }
+        return checked(*x);
+    }
+    Found divided(const Expr &a, const Expr &b, bool rest) const {
+        auto by = as_const_int(b);
+        Found x = of(a);
+        if (!by || *by <= 0 || !x) return {};
+        Alignment known = algebra::alignment_of(x->base, facts);
+        if (known.modulus % *by != 0) return {};
+        int64_t first = known.remainder % *by;
+        if (first < 0) first += *by;
+        for (int64_t &o : x->offsets) {
+            int64_t at = first + o;
+            int64_t quotient = at >= 0 ? at / *by : -((-at + *by - 1) / *by);
+            o = rest ? at - quotient * *by : quotient;
+        }
+        x->base = rest ? make_zero(x->base.type()) : x->base / make_const(x->base.type(), *by);
+        return x;
+    }
+    Found shuffled(const Shuffle &n) const {
+        if (n.vectors.size() != 1) return {};
+        Found all = of(n.vectors[0]);
+        if (!all) return {};
+        LaneOffsets picked{all->base, {}};
+        for (int i : n.indices) picked.offsets.push_back(all->offsets[size_t(i)]);
+        return picked;
+    }
+    // Signed indices do not overflow, so widening them changes nothing.
+    Found widened(const Cast &n) const {
+        Type from = n.value.type();
+        if (!from.is_int() || !n.type.is_int() || from.bits() < 32 || n.type.bits() < from.bits()) {
+            return {};
+        }
+        Found x = of(n.value);
+        if (x) x->base = cast(n.type.element_of(), x->base);
+        return x;
+    }
+
+    const algebra::Facts &facts;
+};
+
+}  // namespace
+
+std::optional<LaneOffsets> lane_offsets(const Expr &index, const algebra::Facts &facts) {
+    return Analysis(facts).of(index);
+}
+
+}  // namespace tessera::lower

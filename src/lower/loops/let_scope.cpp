@@ -1,0 +1,58 @@
+#include "lower/loops/let_scope.h"
+#include "algebra/linear.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+class ExpandLets final : public Mutator {
+public:
+    explicit ExpandLets(const std::unordered_map<Symbol, Expr> &lets) : lets(lets) {}
+
+private:
+    Expr visit(const Variable &v) override {
+        if (!v.type.is_int_or_uint()) return Expr(&v);
+        auto known = expanded.find(v.name);
+        if (known != expanded.end()) return known->second;
+        auto let = lets.find(v.name);
+        if (let == lets.end()) return Expr(&v);
+        Expr value = (*this)(let->second);
+        expanded.emplace(v.name, value);
+        return value;
+    }
+
+    const std::unordered_map<Symbol, Expr> &lets;
+    std::unordered_map<Symbol, Expr> expanded;
+};
+
+}  // namespace
+
+void LetScope::push_let(Symbol name, const Expr &value) {
+    lets[name] = value;
+    bool index = value.type().is_int() && value.type().is_scalar() && value.type().bits() >= 32;
+    if (!index) return;
+    Alignment known = algebra::alignment_of(value, facts);
+    if (known.modulus != 1) facts.aligned(name, known);
+}
+
+void LetScope::pop_let(Symbol name) {
+    lets.erase(name);
+    facts.alignments.erase(name);
+}
+
+void LetScope::push_loop(Symbol name, const Expr &min, const Expr &extent) {
+    Expr first = expand(min), count = expand(extent);
+    facts.between(name, first, first + count - make_one(count.type()));
+}
+
+Expr LetScope::expand(const Expr &e) const { return ExpandLets(lets)(e); }
+
+Expr LetScope::value_of(Symbol name) const {
+    auto found = lets.find(name);
+    return found == lets.end() ? Expr() : found->second;
+}
+
+}  // namespace tessera::lower

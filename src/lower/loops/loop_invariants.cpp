@@ -1,0 +1,302 @@
+#include "lower/loops/loop_invariants.h"
+#include "ir/equal.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include <algorithm>
+#include <map>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+// The depth of an expression is the number of loops around the place where it could be computed.
+constexpr int never = 1 << 20;  // it has to stay
+
+class HoistInvariants final : public Mutator {
+    Stmt visit(const LetStmt &let) override;
+    Stmt visit(const For &loop) override;
+    Stmt visit(const Store &store) override;
+    Stmt visit(const IfThenElse &branch) override;
+    Stmt visit(const Allocate &allocate) override;
+    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+    Stmt visit(const AssertStmt &check) override { return Stmt(&check); }
+    Stmt visit(const Atomic &node) override { return Stmt(&node); }
+    Stmt visit(const Fork &node) override;
+
+    // What is computed around a loop.
+    struct Around {
+        std::vector<std::pair<Symbol, Expr>> lets;
+        std::unordered_map<Expr, Symbol, ExprHash, ExprEqual> names;
+    };
+    class Rewriter;
+    Expr hoisted(const Expr &e);
+
+    std::vector<Around> loops;                // by depth
+    std::unordered_map<Symbol, int> bound;    // the depth at which names are bound
+    std::unordered_map<Symbol, Expr> aliases;  // of names whose value is computed further out
+};
+
+// Works on one expression, which stands below `depth` loops.
+class HoistInvariants::Rewriter {
+public:
+    explicit Rewriter(HoistInvariants &pass) : pass(pass) {}
+
+    Expr rewrite(const Expr &e, int depth) {
+        if (!e.defined()) return e;
+        if (e->use_count() < 2) return rewrite_once(e, depth);
+        auto [known, is_new] = rewritten.try_emplace({e.get(), depth});
+        if (is_new) known->second = rewrite_once(e, depth);
+        return known->second;
+    }
+    int depth_of(const Expr &e);
+
+private:
+    static bool is_worth_it(const Expr &e);
+    Expr rewrite_once(const Expr &e, int depth) {
+        if (const auto *v = e.as<Variable>()) {
+            auto known = pass.aliases.find(v->name);
+            return known == pass.aliases.end() ? e : known->second;
+        }
+        int own = depth_of(e);
+        if (own < depth && is_worth_it(e)) return name(rewrite_inside(e, own), own);
+        return rewrite_inside(e, depth);
+    }
+    Expr name(const Expr &e, int depth);
+    Expr rewrite_inside(const Expr &e, int depth);
+    Expr regrouped_sum(const Expr &e, int depth);
+    struct Term {
+        Expr value;
+        bool minus;
+        int depth;
+    };
+    void add_terms(const Expr &e, bool minus, std::vector<Term> &terms);
+
+    // Rebuilds the operands of a node.
+    class Operands final : public Mutator {
+    public:
+        Operands(Rewriter &rewriter, int depth)
+            : Mutator(Mutator::Context::Matters), rewriter(rewriter), depth(depth) {}
+        Expr of(const Expr &e) {
+            top = e.get();
+            return (*this)(e);
+        }
+
+    private:
+#define VISIT(T)                                                                                   \
+    Expr visit(const T &node) override {                                                           \
+        if (&node != top) return rewriter.rewrite(Expr(&node), depth);                             \
+        return Mutator::visit(node);                                                               \
+    }
+        TESSERA_EXPR_NODES(VISIT)
+#undef VISIT
+        Rewriter &rewriter;
+        int depth;
+        const ExprNode *top = nullptr;
+    };
+
+    HoistInvariants &pass;
+    std::unordered_map<const ExprNode *, int> depths;
+    std::map<std::pair<const ExprNode *, int>, Expr> rewritten;  // shared nodes
+};
+
+bool is_sum(const Expr &e) {
+    bool index = e.type().is_int() && e.type().bits() >= 32 && e.type().is_scalar();
+    return index && (e.as<Add>() || e.as<Sub>());
+}
+
+int HoistInvariants::Rewriter::depth_of(const Expr &e) {
+    auto known = depths.find(e.get());
+    if (known != depths.end()) return known->second;
+    int depth = 0;
+    if (const auto *v = e.as<Variable>()) {
+        auto at = pass.bound.find(v->name);
+        depth = at == pass.bound.end() ? 0 : at->second;
+    } else if (e.as<Load>() || e.as<Call>() || e.as<ExternCall>() || e.as<Let>() ||
+               (e.type().is_handle() && !e.as<StringImm>())) {
+        depth = never;
+    } else if (const auto *c = e.as<IntrinsicCall>(); c && !info_of(c->op).pure) {
+        depth = never;
+    } else {
+        class Children final : public Visitor {
+        public:
+            Children(Rewriter &r, const ExprNode *top) : Visitor(Context::Matters), r(r), top(top) {}
+            int depth = 0;
+
+        private:
+#define VISIT(T)                                                                                   \
+    void visit(const T &node) override {                                                           \
+        if (&node == top) return Visitor::visit(node);                                             \
+        depth = std::max(depth, r.depth_of(Expr(&node)));                                          \
+    }
+            TESSERA_EXPR_NODES(VISIT)
+#undef VISIT
+            Rewriter &r;
+            const ExprNode *top;
+        } children(*this, e.get());
+        children(e);
+        depth = children.depth;
+    }
+    depths[e.get()] = depth;
+    return depth;
+}
+
+// Not what an instruction has for nothing.
+bool HoistInvariants::Rewriter::is_worth_it(const Expr &e) {
+    switch (e.kind()) {
+    case NodeKind::IntImm:
+    case NodeKind::UIntImm:
+    case NodeKind::FloatImm:
+    case NodeKind::StringImm:
+    case NodeKind::Variable:
+    case NodeKind::BufferProperty:
+    case NodeKind::Broadcast:
+    case NodeKind::Ramp: return false;
+    case NodeKind::Add: return !is_const(e.as<Add>()->b) || !e.as<Add>()->a.as<Variable>();
+    case NodeKind::Sub: return !is_const(e.as<Sub>()->b) || !e.as<Sub>()->a.as<Variable>();
+    case NodeKind::Cast: return !e.as<Cast>()->value.as<Variable>() || e.type().is_vector();
+    default: return !is_const(e);
+    }
+}
+
+Expr HoistInvariants::Rewriter::name(const Expr &e, int depth) {
+    Around &around = pass.loops[size_t(depth)];
+    auto [found, is_new] = around.names.try_emplace(e);
+    if (is_new) {
+        found->second = Symbol::fresh("t");
+        around.lets.emplace_back(found->second, e);
+        pass.bound[found->second] = depth;
+    }
+    return Variable::make(e.type(), found->second);
+}
+
+Expr HoistInvariants::Rewriter::rewrite_inside(const Expr &e, int depth) {
+    return is_sum(e) ? regrouped_sum(e, depth) : Operands(*this, depth).of(e);
+}
+
+void HoistInvariants::Rewriter::add_terms(const Expr &e, bool minus, std::vector<Term> &terms) {
+    if (const auto *n = e.as<Add>(); n && terms.size() < 64) {
+        add_terms(n->a, minus, terms);
+        add_terms(n->b, minus, terms);
+    } else if (const auto *m = e.as<Sub>(); m && terms.size() < 64) {
+        add_terms(m->a, minus, terms);
+        add_terms(m->b, !minus, terms);
+    } else {
+        terms.push_back({e, minus, depth_of(e)});
+    }
+}
+
+// What is known further out is added up first.
+Expr HoistInvariants::Rewriter::regrouped_sum(const Expr &e, int depth) {
+    std::vector<Term> terms;
+    add_terms(e, false, terms);
+    bool mixed = false;
+    for (const Term &t : terms) mixed |= t.depth != terms[0].depth && !is_const(t.value);
+    if (!mixed) return Operands(*this, depth).of(e);
+    auto before = [](const Term &a, const Term &b) {
+        return a.depth != b.depth ? a.depth < b.depth : a.minus < b.minus;
+    };
+    std::stable_sort(terms.begin(), terms.end(), before);
+    // Something to subtract from comes first.
+    bool lone = terms[0].minus && terms[1].depth != terms[0].depth;
+    if (lone && terms[0].value.as<Variable>()) {
+        terms[0].depth = terms[1].depth;
+        std::stable_sort(terms.begin(), terms.end(), before);
+    }
+    Expr sum, constant;
+    for (size_t i = 0; i < terms.size(); i++) {
+        const Term &t = terms[i];
+        Expr &into = is_const(t.value) ? constant : sum;
+        if (&into == &sum && sum.defined() && t.depth != terms[i - 1].depth &&
+            terms[i - 1].depth < depth && is_worth_it(sum)) {
+            sum = name(sum, terms[i - 1].depth);
+        }
+        Expr value = rewrite(t.value, std::min(depth, std::max(t.depth, 0)));
+        if (!into.defined()) {
+            into = t.minus ? make_zero(e.type()) - value : value;
+        } else {
+            into = t.minus ? into - value : into + value;
+        }
+    }
+    if (!constant.defined() || is_zero(constant)) return sum;
+    return sum.defined() ? sum + constant : constant;
+}
+
+Expr HoistInvariants::hoisted(const Expr &e) {
+    if (!e.defined() || loops.empty()) return e;
+    return Rewriter(*this).rewrite(e, int(loops.size()));
+}
+
+Stmt HoistInvariants::visit(const LetStmt &let) {
+    int here = int(loops.size());
+    int depth = Rewriter(*this).depth_of(let.value);
+    Expr value = hoisted(let.value);
+    // A let whose value is known further out is only another name for it.
+    bool alias = depth < here && value.as<Variable>();
+    bound[let.name] = alias ? depth : here;
+    if (alias) aliases[let.name] = value;
+    Stmt body = (*this)(let.body);
+    bound.erase(let.name);
+    aliases.erase(let.name);
+    if (alias) return body;
+    if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
+    return LetStmt::make(let.name, value, body);
+}
+
+Stmt HoistInvariants::visit(const For &loop) {
+    Expr min = hoisted(loop.min), extent = hoisted(loop.extent);
+    loops.emplace_back();
+    bound[loop.name] = int(loops.size());
+    Stmt body = (*this)(loop.body);
+    bound.erase(loop.name);
+    Around around = std::move(loops.back());
+    loops.pop_back();
+    Stmt s(&loop);
+    if (!min.same_as(loop.min) || !extent.same_as(loop.extent) || !body.same_as(loop.body)) {
+        s = For::make(loop.name, min, extent, loop.loop_kind, loop.partition, body);
+    }
+    for (size_t i = around.lets.size(); i-- > 0;) {
+        s = LetStmt::make(around.lets[i].first, around.lets[i].second, s);
+        bound.erase(around.lets[i].first);
+    }
+    return s;
+}
+
+Stmt HoistInvariants::visit(const Store &store) {
+    Expr value = hoisted(store.value), index = hoisted(store.index);
+    Expr predicate = hoisted(store.predicate);
+    if (value.same_as(store.value) && index.same_as(store.index) &&
+        predicate.same_as(store.predicate)) {
+        return Stmt(&store);
+    }
+    return Store::make(store.buffer, value, index, predicate, store.alignment, store.streaming);
+}
+
+Stmt HoistInvariants::visit(const IfThenElse &branch) {
+    Expr condition = hoisted(branch.condition);
+    Stmt then_case = (*this)(branch.then_case), else_case = (*this)(branch.else_case);
+    if (condition.same_as(branch.condition) && then_case.same_as(branch.then_case) &&
+        else_case.same_as(branch.else_case)) {
+        return Stmt(&branch);
+    }
+    return IfThenElse::make(condition, then_case, else_case);
+}
+
+Stmt HoistInvariants::visit(const Allocate &a) {
+    Stmt body = (*this)(a.body);
+    if (body.same_as(a.body)) return Stmt(&a);
+    return Allocate::make(a.buffer, a.type, a.memory, a.extents, a.condition, a.padding, body);
+}
+
+Stmt HoistInvariants::visit(const Fork &node) {
+    std::vector<Stmt> parts;
+    for (const Stmt &s : node.stmts) parts.push_back((*this)(s));
+    return Fork::make(std::move(parts));
+}
+
+}  // namespace
+
+Stmt hoist_loop_invariants(const Stmt &s, const Context &) { return HoistInvariants()(s); }
+
+}  // namespace tessera::lower

@@ -1,0 +1,17 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// Computes before a loop what is the same in all of its iterations: as far out as its operands are
+// known.
+//
+//     for y in [0, +h): for x in [0, +w):           for y in [0, +h):
+//         f[x + (y - b) * s] = a * c           ->       let t = (y - b) * s
+//                                                       for x in [0, +w): f[x + t] = u
+//     (and `let u = a * c` before the loop over y)
+//
+// Sums of integers are regrouped to that end. What reads memory or has effects stays in its place.
+ir::Stmt hoist_loop_invariants(const ir::Stmt &s, const Context &context);
+
+}  // namespace tessera::lower

@@ -1,0 +1,109 @@
+#include "lower/loops/partition_loops.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "lower/loops/likely.h"
+#include "lower/loops/steady_state.h"
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+class PartitionLoops final : public Mutator {
+    Stmt visit(const Store &store) override { return Stmt(&store); }
+    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+    Stmt visit(const For &loop) override {
+        bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() &&
+                          (loop.loop_kind == LoopKind::Serial ||
+                           loop.loop_kind == LoopKind::Parallel);
+        auto extent = as_const_int(loop.extent);
+        if (!splittable || (extent && *extent < 2)) return Mutator::visit(loop);
+        LikelyTests tests = find_likely_tests(loop, loop.partition == Partition::Always);
+        if (tests.order.empty()) return Mutator::visit(loop);
+        SteadyState steady = solve_for_steady_state(loop, tests);
+        if (steady.empty()) return Mutator::visit(loop);
+        return split(loop, steady);
+    }
+    Stmt split(const For &loop, const SteadyState &steady);
+};
+
+// The loop's iterations [first, end).
+Stmt part(const For &loop, const Expr &first, const Expr &end, const Stmt &body) {
+    return For::make(loop.name, first, end - first, loop.loop_kind, loop.partition, body);
+}
+
+struct Ends {
+    Expr first, last;  // of the steady state; `last` is one past it. Undefined: the loop's own
+};
+
+Ends ends_of(const For &loop, const SteadyState &steady, const Expr &end) {
+    Ends ends;
+    Type t = loop.min.type();
+    for (const Expr &e : steady.mins) {
+        Expr first = cast(t, e);
+        ends.first = ends.first.defined() ? max(ends.first, first) : first;
+    }
+    for (const Expr &e : steady.maxes) {
+        Expr last = cast(t, e) + make_one(t);
+        ends.last = ends.last.defined() ? min(ends.last, last) : last;
+    }
+    if (ends.first.defined()) ends.first = min(max(ends.first, loop.min), end);
+    return ends;
+}
+
+Stmt in_order(const For &loop, const Ends &ends, const Expr &end, const Stmt &steady,
+              const Stmt &rest) {
+    Expr first = ends.first.defined() ? ends.first : loop.min;
+    Expr last = ends.last.defined() ? ends.last : end;
+    std::vector<Stmt> parts;
+    if (ends.first.defined()) parts.push_back(part(loop, loop.min, first, rest));
+    parts.push_back(part(loop, first, last, steady));
+    if (ends.last.defined()) parts.push_back(part(loop, last, end, rest));
+    return Block::make(std::move(parts));
+}
+
+Stmt in_parallel(const For &loop, const Ends &ends, const Stmt &steady, const Stmt &rest) {
+    Expr i = Variable::make(loop.min.type(), loop.name);
+    Expr test = const_true();
+    if (ends.first.defined()) test = ends.first <= i;
+    if (ends.last.defined()) test = is_true(test) ? i < ends.last : test && i < ends.last;
+    return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition,
+                     IfThenElse::make(test, steady, rest));
+}
+
+Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
+    Stmt body = (*this)(assume_outcomes(loop.body, steady));
+    if (steady.mins.empty() && steady.maxes.empty()) {
+        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+    }
+    Stmt rest = remove_likely(loop.body);
+    Expr end = algebra::simplify(loop.min + loop.extent);
+    Ends ends = ends_of(loop, steady, end);
+    std::vector<std::pair<Symbol, Expr>> lets;
+    auto name = [&](Expr &e, const char *what) {
+        e = algebra::simplify(e);
+        if (is_const(e) || e.as<Variable>()) return;
+        Symbol s = Symbol::fresh(str(loop.name, what));
+        lets.emplace_back(s, e);
+        e = Variable::make(e.type(), s);
+    };
+    if (ends.first.defined()) name(ends.first, "_steady");
+    if (ends.last.defined()) {
+        Expr first = ends.first.defined() ? ends.first : loop.min;
+        ends.last = max(min(ends.last, end), first);
+        name(ends.last, "_epilogue");
+    }
+    Stmt s = loop.loop_kind == LoopKind::Parallel ? in_parallel(loop, ends, body, rest)
+                                                  : in_order(loop, ends, end, body, rest);
+    for (size_t i = lets.size(); i-- > 0;) s = LetStmt::make(lets[i].first, lets[i].second, s);
+    return s;
+}
+
+}  // namespace
+
+Stmt partition_loops(const Stmt &s, const Context &) {
+    return PartitionLoops()(s);
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,21 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// Splits loops so that what is marked likely is known to be so in most iterations: before it, a
+// prologue, then the steady state without the tests, then an epilogue.
+//
+//     for x in [0, +w): f[x] = g[max(likely(x) - 1, 0)]
+// ->
+//     for x in [0, +lo): f[x] = g[max(x - 1, 0)]           (lo: min(1, w), and the like)
+//     for x in [lo, +w - lo): f[x] = g[x - 1]
+//
+// Tests are `if`s and predicates on likely(condition), and min, max and select with an operand that
+// is likely. A marker likely_if_innermost counts in loops without a loop inside. Partition::Never
+// leaves a loop whole, Partition::Always splits it for unmarked conditions as well. A parallel loop
+// stays one loop, with an `if` inside. Prologues and epilogues are left as they are, without
+// markers, so that nested loops do not multiply.
+ir::Stmt partition_loops(const ir::Stmt &s, const Context &context);
+
+}  // namespace tessera::lower

@@ -1,0 +1,371 @@
+#include "lower/loops/steady_state.h"
+#include "algebra/bounds.h"
+#include "algebra/simplify.h"
+#include "algebra/solve.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/loops/certainty.h"
+#include "lower/loops/let_scope.h"
+#include "lower/loops/likely.h"
+#include <algorithm>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+using algebra::Interval;
+
+bool is_marker(const Expr &e, bool innermost) {
+    const auto *c = e.as<IntrinsicCall>();
+    return c && (c->op == Intrinsic::likely ||
+                 (innermost && c->op == Intrinsic::likely_if_innermost));
+}
+
+bool contains_loop(const Stmt &s) {
+    bool found = false;
+    for_each_node(s, [&](const For &) { found = true; });
+    return found;
+}
+
+class TestFinder final : public Visitor {
+public:
+    TestFinder(const For &loop, bool all)
+        : Visitor(Context::Matters), loop(loop), innermost(all || !contains_loop(loop.body)),
+          all(all) {}
+    LikelyTests tests;
+
+private:
+    void visit(const LetStmt &let) override {
+        find_in(let.value);
+        push(let.name, let.value);
+        (*this)(let.body);
+        pop(let.name);
+    }
+    void visit(const For &inner) override {
+        find_in(inner.min);
+        find_in(inner.extent);
+        Expr first = lets.expand(remove_likely(inner.min));
+        Expr count = lets.expand(remove_likely(inner.extent));
+        Interval i;
+        i.min = bounds_of_expr(first, scope).min;
+        i.max = bounds_of_expr(first + count - make_one(count.type()), scope).max;
+        scope.bind(inner.name, i);
+        inside.insert(inner.name);
+        (*this)(inner.body);
+        scope.unbind(inner.name);
+    }
+    void visit(const IfThenElse &branch) override {
+        find_in(branch.condition);
+        if (all) add_condition(branch.condition);
+        (*this)(branch.then_case);
+        (*this)(branch.else_case);
+    }
+    void visit(const Store &store) override {
+        find_in(store.value);
+        find_in(store.index);
+        find_in(store.predicate);
+        if (all && store.predicate.defined()) add_condition(store.predicate);
+    }
+    void visit(const Evaluate &evaluate) override { find_in(evaluate.value); }
+    void visit(const AssertStmt &check) override { find_in(check.condition); }
+    void visit(const Allocate &a) override {
+        for (const Expr &e : a.extents) find_in(e);
+        find_in(a.condition);
+        inside.insert(a.buffer);
+        (*this)(a.body);
+    }
+
+    // What an expression is when all tests in it go the likely way, and which tests these are.
+    struct Taken {
+        Expr value;
+        std::vector<Expr> tests;
+    };
+    void find_in(const Expr &e) {
+        if (!e.defined() || !has_likely(e)) return;
+        ExprTests(*this)(e);
+    }
+    // Walks all of one expression; tests inside a test are met before it.
+    class ExprTests final : public Visitor {
+    public:
+        explicit ExprTests(TestFinder &finder) : finder(finder) {}
+
+    private:
+        void visit(const Let &let) override {
+            (*this)(let.value);
+            finder.push(let.name, let.value);
+            ExprTests{finder}(let.body);
+            finder.pop(let.name);
+        }
+        void visit(const Min &n) override {
+            Visitor::visit(n);
+            finder.add_choice(Expr(&n), n.a, n.b, n.a <= n.b, n.b <= n.a);
+        }
+        void visit(const Max &n) override {
+            Visitor::visit(n);
+            finder.add_choice(Expr(&n), n.a, n.b, n.a >= n.b, n.b >= n.a);
+        }
+        void visit(const Select &n) override {
+            Visitor::visit(n);
+            finder.add_choice(Expr(&n), n.true_value, n.false_value, n.condition, !n.condition);
+        }
+        void visit(const IntrinsicCall &n) override {
+            Visitor::visit(n);
+            Expr e(&n);
+            if (is_marker(e, finder.innermost) && n.type.is_bool()) finder.add_condition(e);
+        }
+        TestFinder &finder;
+    };
+
+    // A choice between two values of which one is likely.
+    void add_choice(const Expr &test, const Expr &a, const Expr &b, const Expr &takes_a,
+                    const Expr &takes_b) {
+        bool likely_a = is_likely(a, innermost), likely_b = is_likely(b, innermost);
+        if (likely_a == likely_b) return;
+        add(test, likely_a ? takes_a : takes_b, likely_a ? a : b);
+    }
+    void add_condition(const Expr &condition) {
+        add(condition, condition, const_true(condition.type().lanes()));
+    }
+    void add(const Expr &test, const Expr &condition, const Expr &outcome);
+    void push(Symbol name, const Expr &value);
+    void pop(Symbol name);
+    Taken take(const Expr &e, const Expr &test = {}) const;
+    bool is_known_outside(const Expr &e) const;
+
+    const For &loop;
+    bool innermost, all;
+    LetScope lets;                   // inside of the body
+    algebra::IntervalScope scope;    // of loops inside of the body
+    std::unordered_set<Symbol> inside;
+    std::unordered_map<Symbol, std::vector<Expr>> needs;  // of lets: what their values assume
+};
+
+// Puts the outcomes of tests found before into an expression, but for one test.
+class TakeOutcomes final : public Mutator {
+public:
+    TakeOutcomes(const LikelyTests &tests, const Expr &except) : tests(tests), except(except) {}
+    std::vector<Expr> used;
+
+private:
+    template<typename T>
+    Expr replace(const T &node) {
+        Expr e(&node);
+        auto found = tests.occurrences.find(e);
+        bool skip = except.defined() && equal(e, except);
+        if (skip || found == tests.occurrences.end()) return Mutator::visit(node);
+        used.push_back(found->first);
+        return (*this)(found->second[0].outcome);
+    }
+    Expr visit(const Min &node) override { return replace(node); }
+    Expr visit(const Max &node) override { return replace(node); }
+    Expr visit(const Select &node) override { return replace(node); }
+    Expr visit(const IntrinsicCall &node) override { return replace(node); }
+    const LikelyTests &tests;
+    const Expr &except;
+};
+
+TestFinder::Taken TestFinder::take(const Expr &e, const Expr &test) const {
+    TakeOutcomes outcomes(tests, test);
+    Expr value = outcomes(e);
+    Taken taken{remove_likely(value), std::move(outcomes.used)};
+    if (needs.empty()) return taken;
+    for_each_node(e, [&](const Variable &v) {
+        auto found = needs.find(v.name);
+        if (found == needs.end()) return;
+        taken.tests.insert(taken.tests.end(), found->second.begin(), found->second.end());
+    });
+    return taken;
+}
+
+void TestFinder::push(Symbol name, const Expr &value) {
+    Taken taken = take(value);
+    lets.push_let(name, taken.value);
+    inside.insert(name);
+    if (!taken.tests.empty()) needs[name] = std::move(taken.tests);
+}
+
+void TestFinder::pop(Symbol name) {
+    lets.pop_let(name);
+    needs.erase(name);
+}
+
+bool TestFinder::is_known_outside(const Expr &e) const {
+    bool known = is_pure(e);
+    for_each_node(e, [&](const Load &) { known = false; });
+    for_each_node(e, [&](const Call &) { known = false; });
+    for_each_node(e, [&](const Variable &v) { known &= !inside.count(v.name); });
+    return known;
+}
+
+void TestFinder::add(const Expr &test, const Expr &condition, const Expr &outcome) {
+    Taken taken = take(condition, test);
+    Expr certain = certainly(lets.expand(taken.value), scope);
+    std::vector<LikelyTest> &occurrences = tests.occurrences[test];
+    if (occurrences.empty()) tests.order.push_back(test);
+    bool usable = certain.defined() && is_known_outside(certain);
+    occurrences.push_back({usable ? certain : Expr(), outcome, std::move(taken.tests)});
+}
+
+// Replaces tests by their outcomes, and does away with what is decided by that.
+class AssumeOutcomes final : public Mutator {
+public:
+    explicit AssumeOutcomes(const SteadyState &steady) : steady(steady) {}
+
+private:
+    template<typename T>
+    Expr replace(const T &node) {
+        auto found = steady.outcomes.find(Expr(&node));
+        if (found == steady.outcomes.end()) return Mutator::visit(node);
+        return (*this)(found->second);
+    }
+    Expr visit(const Min &node) override { return replace(node); }
+    Expr visit(const Max &node) override { return replace(node); }
+    Expr visit(const Select &node) override {
+        Expr e = replace(node);
+        const auto *s = e.as<Select>();
+        if (s && is_true(s->condition)) return s->true_value;
+        return s && is_false(s->condition) ? s->false_value : e;
+    }
+    Expr visit(const IntrinsicCall &node) override { return replace(node); }
+    Expr visit(const LT &node) override { return replace(node); }
+    Expr visit(const LE &node) override { return replace(node); }
+    Expr visit(const GT &node) override { return replace(node); }
+    Expr visit(const GE &node) override { return replace(node); }
+    Expr visit(const EQ &node) override { return replace(node); }
+    Expr visit(const NE &node) override { return replace(node); }
+    Expr visit(const And &node) override {
+        Expr e = replace(node);
+        const auto *n = e.as<And>();
+        if (!n) return e;
+        if (is_true(n->a)) return n->b;
+        if (is_false(n->a)) return n->a;
+        if (is_true(n->b)) return n->a;
+        return is_false(n->b) ? n->b : e;
+    }
+    Expr visit(const Or &node) override {
+        Expr e = replace(node);
+        const auto *n = e.as<Or>();
+        if (!n) return e;
+        if (is_false(n->a)) return n->b;
+        if (is_true(n->a)) return n->a;
+        if (is_false(n->b)) return n->a;
+        return is_true(n->b) ? n->b : e;
+    }
+    Expr visit(const Not &node) override {
+        Expr e = replace(node);
+        const auto *n = e.as<Not>();
+        if (n && is_true(n->a)) return const_false(n->type.lanes());
+        return n && is_false(n->a) ? const_true(n->type.lanes()) : e;
+    }
+    Expr visit(const VectorReduce &node) override {
+        Expr e = Mutator::visit(node);
+        const auto *n = e.as<VectorReduce>();
+        bool decided = n && is_true(n->value) &&
+                       (n->op == ReduceOp::And || n->op == ReduceOp::Or);
+        return decided ? const_true(n->lanes) : e;
+    }
+    Expr visit(const Load &node) override {
+        Expr index = (*this)(node.index), predicate = (*this)(node.predicate);
+        if (predicate.defined() && is_true(predicate)) predicate = {};
+        if (index.same_as(node.index) && predicate.same_as(node.predicate)) return Expr(&node);
+        return Load::make(node.type, node.buffer, index, predicate, node.alignment,
+                          node.streaming);
+    }
+    Stmt visit(const Store &node) override {
+        Expr value = (*this)(node.value), index = (*this)(node.index);
+        Expr predicate = (*this)(node.predicate);
+        if (predicate.defined() && is_true(predicate)) predicate = {};
+        return Store::make(node.buffer, value, index, predicate, node.alignment, node.streaming);
+    }
+    Stmt visit(const IfThenElse &node) override {
+        Expr condition = (*this)(node.condition);
+        if (is_true(condition)) return (*this)(node.then_case);
+        if (is_false(condition)) {
+            return node.else_case.defined() ? (*this)(node.else_case) : no_op();
+        }
+        return IfThenElse::make(condition, (*this)(node.then_case), (*this)(node.else_case));
+    }
+
+    const SteadyState &steady;
+};
+
+}  // namespace
+
+LikelyTests find_likely_tests(const For &loop, bool all) {
+    if (!all && !has_likely(loop.body)) return {};
+    TestFinder finder(loop, all);
+    finder(loop.body);
+    return std::move(finder.tests);
+}
+
+namespace {
+
+// The interval where all occurrences of the test are known to go the likely way, if one is known.
+std::optional<Interval> steady_interval(const For &loop, const std::vector<LikelyTest> &test) {
+    Interval all;
+    bool depends = false;
+    for (const LikelyTest &t : test) {
+        if (!t.condition.defined()) return {};
+        Expr condition = algebra::simplify(t.condition);
+        if (is_true(condition)) continue;
+        if (!uses_symbol(condition, loop.name)) return {};
+        depends = true;
+        Interval i = algebra::solve_for_inner_interval(condition, loop.name);
+        if (i.is_nothing() || i.is_everything()) return {};
+        all = algebra::make_intersection(all, i);
+    }
+    if (!depends) return Interval::everything();
+    return all;
+}
+
+using Solved = std::unordered_map<Expr, std::optional<Interval>, ExprHash, ExprEqual>;
+
+bool needs_unknown(const std::vector<LikelyTest> &test, const Solved &solved) {
+    for (const LikelyTest &t : test) {
+        for (const Expr &needed : t.needs) {
+            if (!solved.at(needed)) return true;
+        }
+    }
+    return false;
+}
+
+void add_end(std::vector<Expr> &ends, const Expr &end) {
+    bool known = std::any_of(ends.begin(), ends.end(), [&](const Expr &e) { return equal(e, end); });
+    if (end.defined() && !known) ends.push_back(end);
+}
+
+}  // namespace
+
+SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
+    Solved solved;
+    for (const Expr &test : tests.order) {
+        solved[test] = steady_interval(loop, tests.occurrences.at(test));
+    }
+    // What takes an unknown outcome for granted is unknown itself.
+    bool changed = true;
+    while (changed) {
+        changed = false;
+        for (const Expr &test : tests.order) {
+            std::optional<Interval> &interval = solved[test];
+            if (!interval || !needs_unknown(tests.occurrences.at(test), solved)) continue;
+            interval = std::nullopt;
+            changed = true;
+        }
+    }
+    SteadyState steady;
+    for (const Expr &test : tests.order) {
+        const std::optional<Interval> &interval = solved[test];
+        if (!interval) continue;
+        steady.outcomes[test] = tests.occurrences.at(test)[0].outcome;
+        add_end(steady.mins, interval->min);
+        add_end(steady.maxes, interval->max);
+    }
+    return steady;
+}
+
+Stmt assume_outcomes(const Stmt &body, const SteadyState &steady) {
+    return AssumeOutcomes(steady)(body);
+}
+
+}  // namespace tessera::lower

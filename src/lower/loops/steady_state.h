@@ -1,0 +1,37 @@
+#pragma once
+#include "ir/equal.h"
+#include "ir/nodes.h"
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace tessera::lower {
+
+// What a test in a loop's body comes down to where it goes the likely way.
+struct LikelyTest {
+    ir::Expr condition;  // goes the likely way where this holds, in names known outside of the body
+    ir::Expr outcome;    // the test's value then
+    std::vector<ir::Expr> needs;  // tests inside, whose outcomes the condition takes for granted
+};
+// What is tested is a min, max or select with a likely operand, or likely(condition) itself.
+struct LikelyTests {
+    std::unordered_map<ir::Expr, std::vector<LikelyTest>, ir::ExprHash, ir::ExprEqual> occurrences;
+    std::vector<ir::Expr> order;  // the keys, as they were found
+};
+
+// The tests in the body of the loop whose outcome may depend on its variable. `all`: those which
+// nobody marked likely as well, as far as they are conditions.
+LikelyTests find_likely_tests(const ir::For &loop, bool all);
+
+// The values of the loop variable where these tests go the likely way.
+struct SteadyState {
+    std::vector<ir::Expr> mins, maxes;  // from the greatest of these to the least of these
+    std::unordered_map<ir::Expr, ir::Expr, ir::ExprHash, ir::ExprEqual> outcomes;
+    bool empty() const { return outcomes.empty(); }
+};
+SteadyState solve_for_steady_state(const ir::For &loop, const LikelyTests &tests);
+
+// The body with the tests replaced by their outcomes, and what follows from that.
+ir::Stmt assume_outcomes(const ir::Stmt &body, const SteadyState &steady);
+
+}  // namespace tessera::lower

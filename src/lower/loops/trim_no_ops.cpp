@@ -1,0 +1,159 @@
+#include "lower/loops/trim_no_ops.h"
+#include "algebra/simplify.h"
+#include "algebra/solve.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/loops/certainty.h"
+#include "lower/loops/let_scope.h"
+#include "lower/loops/likely.h"
+#include <unordered_set>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+using algebra::Interval;
+
+// Which iterations of a loop may do something; everything() as soon as there is nothing to gain.
+class ActiveIterations {
+public:
+    explicit ActiveIterations(const For &loop) : loop(loop) {}
+
+    Interval of(const Stmt &s) {
+        if (is_no_op(s)) return Interval::nothing();
+        if (const auto *n = s.as<IfThenElse>()) return of_branch(*n);
+        if (const auto *n = s.as<Block>()) return of_block(*n);
+        if (const auto *n = s.as<For>()) return of_loop(*n);
+        if (const auto *n = s.as<ProducerConsumer>()) return of(n->body);
+        if (const auto *n = s.as<Atomic>()) return of(n->body);
+        if (const auto *n = s.as<Allocate>()) return of(n->body);
+        if (const auto *n = s.as<LetStmt>()) return of_let(*n);
+        if (const auto *n = s.as<Store>()) {
+            return n->predicate.defined() ? where(n->predicate) : Interval::everything();
+        }
+        return Interval::everything();
+    }
+
+private:
+    Interval of_branch(const IfThenElse &n) {
+        if (!is_pure(n.condition)) return Interval::everything();
+        Interval then = make_intersection(where(n.condition), of(n.then_case));
+        if (!n.else_case.defined() || then.is_everything()) return then;
+        Interval otherwise = make_intersection(where(!n.condition), of(n.else_case));
+        return make_union(then, otherwise);
+    }
+    Interval of_block(const Block &n) {
+        Interval all = Interval::nothing();
+        for (const Stmt &s : n.stmts) {
+            all = make_union(all, of(s));
+            if (all.is_everything()) break;
+        }
+        return all;
+    }
+    Interval of_let(const LetStmt &n) {
+        if (!is_pure(n.value)) return Interval::everything();
+        lets.push_let(n.name, remove_likely(n.value));
+        inside.insert(n.name);
+        Interval i = of(n.body);
+        lets.pop_let(n.name);
+        return i;
+    }
+    Interval of_loop(const For &n) {
+        if (!is_pure(n.min) || !is_pure(n.extent)) return Interval::everything();
+        Expr first = lets.expand(remove_likely(n.min));
+        Expr count = lets.expand(remove_likely(n.extent));
+        Interval i;
+        i.min = bounds_of_expr(first, scope).min;
+        i.max = bounds_of_expr(first + count - make_one(count.type()), scope).max;
+        scope.bind(n.name, i);
+        inside.insert(n.name);
+        Interval active = of(n.body);
+        scope.unbind(n.name);
+        return active;
+    }
+    // Where the condition may hold.
+    Interval where(const Expr &condition) const {
+        if (is_false(condition)) return Interval::nothing();
+        Expr possible = possibly(lets.expand(remove_likely(condition)), scope);
+        if (!possible.defined()) return Interval::everything();
+        possible = algebra::simplify(possible);
+        bool known = is_pure(possible);
+        for_each_node(possible, [&](const Load &) { known = false; });
+        for_each_node(possible, [&](const Variable &v) { known &= !inside.count(v.name); });
+        if (!known) return Interval::everything();
+        if (is_false(possible)) return Interval::nothing();
+        if (!uses_symbol(possible, loop.name)) return Interval::everything();
+        return algebra::solve_for_outer_interval(possible, loop.name);
+    }
+
+    const For &loop;
+    LetScope lets;
+    algebra::IntervalScope scope;
+    std::unordered_set<Symbol> inside;
+};
+
+class TrimNoOps final : public Mutator {
+    Stmt visit(const Store &store) override { return Stmt(&store); }
+    Stmt visit(const Evaluate &e) override { return is_pure(e.value) ? no_op() : Stmt(&e); }
+    Stmt visit(const LetStmt &let) override {
+        Stmt body = (*this)(let.body);
+        if (is_no_op(body) && is_pure(let.value)) return body;
+        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+    }
+    Stmt visit(const ProducerConsumer &node) override {
+        Stmt s = Mutator::visit(node);
+        const auto *n = s.as<ProducerConsumer>();
+        return n && is_no_op(n->body) ? n->body : s;
+    }
+    Stmt visit(const IfThenElse &node) override {
+        Stmt then_case = (*this)(node.then_case), else_case = (*this)(node.else_case);
+        bool nothing = is_no_op(then_case) && is_no_op(else_case);
+        if (nothing && is_pure(node.condition)) return no_op();
+        if (then_case.same_as(node.then_case) && else_case.same_as(node.else_case)) {
+            return Stmt(&node);
+        }
+        return IfThenElse::make(node.condition, then_case, else_case);
+    }
+    Stmt visit(const Block &node) override {
+        std::vector<Stmt> parts;
+        bool changed = false;
+        for (const Stmt &s : node.stmts) {
+            parts.push_back((*this)(s));
+            changed |= !parts.back().same_as(s) || is_no_op(parts.back());
+            if (is_no_op(parts.back())) parts.pop_back();
+        }
+        return changed ? Block::make(std::move(parts)) : Stmt(&node);
+    }
+    Stmt visit(const For &loop) override {
+        Stmt body = (*this)(loop.body);
+        if (is_no_op(body)) return body;
+        Stmt s = body.same_as(loop.body)
+                     ? Stmt(&loop)
+                     : For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition,
+                                 body);
+        bool shrinkable = loop.loop_kind == LoopKind::Serial ||
+                          loop.loop_kind == LoopKind::Parallel;
+        return shrinkable ? shrink(*s.as<For>()) : s;
+    }
+    static Stmt shrink(const For &loop);
+};
+
+Stmt TrimNoOps::shrink(const For &loop) {
+    Interval active = ActiveIterations(loop).of(loop.body);
+    if (active.is_everything()) return Stmt(&loop);
+    if (active.is_nothing()) return no_op();
+    Type t = loop.min.type();
+    Expr first = loop.min, end = loop.min + loop.extent;
+    if (active.min.defined()) first = max(first, cast(t, active.min));
+    if (active.max.defined()) end = min(end, cast(t, active.max) + make_one(t));
+    Expr extent = algebra::simplify(max(end - first, make_zero(t)));
+    return For::make(loop.name, algebra::simplify(first), extent, loop.loop_kind, loop.partition,
+                     loop.body);
+}
+
+}  // namespace
+
+Stmt trim_no_ops(const Stmt &s, const Context &) { return TrimNoOps()(s); }
+
+}  // namespace tessera::lower

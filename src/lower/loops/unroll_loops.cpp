@@ -1,0 +1,87 @@
+#include "lower/loops/unroll_loops.h"
+#include "algebra/prove.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/substitute.h"
+#include "lower/loops/let_scope.h"
+#include "lower/loops/loop_name.h"
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+// More copies than this are a mistake rather than a wish.
+constexpr int64_t most_copies = 1 << 16;
+
+class UnrollLoops final : public Mutator {
+public:
+    explicit UnrollLoops(const lower::Context &context) : context(context) {}
+
+private:
+    // Expressions have no loops in them.
+    Stmt visit(const LetStmt &let) override {
+        scope.push_let(let.name, let.value);
+        Stmt body = (*this)(let.body);
+        scope.pop_let(let.name);
+        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+    }
+    Stmt visit(const Store &store) override { return Stmt(&store); }
+    Stmt visit(const Provide &provide) override { return Stmt(&provide); }
+    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+
+    Stmt visit(const For &loop) override {
+        scope.push_loop(loop.name, loop.min, loop.extent);
+        Stmt body = (*this)(loop.body);
+        scope.pop_loop(loop.name);
+        if (loop.loop_kind == LoopKind::Unrolled) return unroll(loop, body);
+        if (body.same_as(loop.body)) return Stmt(&loop);
+        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+    }
+
+    Stmt unroll(const For &loop, const Stmt &body) const;
+    int64_t copies_of(const For &loop, const Expr &extent) const;
+
+    const lower::Context &context;
+    LetScope scope;
+};
+
+int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
+    std::optional<int64_t> most = algebra::constant_upper_bound(extent, scope.known());
+    Location at = loop_kind_written(context, loop.name, LoopKind::Unrolled);
+    if (!most) {
+        throw CompileError(at, str("cannot unroll ", loop_name(context, loop.name), ": its extent ",
+                                   brief(algebra::simplify(extent, scope.known())),
+                                   " is not a constant; split it by a constant factor and unroll "
+                                   "the inner loop, or give it a constant extent with bound() or "
+                                   "bound_extent()"));
+    }
+    if (*most > most_copies) {
+        throw CompileError(at, str("cannot unroll ", loop_name(context, loop.name), ": ", *most,
+                                   " copies of its body are too many (", most_copies,
+                                   " at most); split it and unroll the inner loop"));
+    }
+    return *most;
+}
+
+Stmt UnrollLoops::unroll(const For &loop, const Stmt &body) const {
+    Expr extent = scope.expand(loop.extent);
+    std::optional<int64_t> exact = algebra::constant_value(extent, scope.known());
+    int64_t count = exact && *exact <= most_copies ? *exact : copies_of(loop, extent);
+    std::vector<Stmt> copies;
+    for (int64_t i = 0; i < count; i++) {
+        Expr offset = make_const(loop.min.type(), i);
+        Stmt copy = substitute(loop.name, is_zero(offset) ? loop.min : loop.min + offset, body);
+        if (!exact) copy = IfThenElse::make(offset < loop.extent, copy);
+        copies.push_back(copy);
+    }
+    return Block::make(std::move(copies));
+}
+
+}  // namespace
+
+Stmt unroll_loops(const Stmt &s, const Context &context) { return UnrollLoops(context)(s); }
+
+}  // namespace tessera::lower

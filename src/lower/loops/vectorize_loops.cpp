@@ -1,0 +1,127 @@
+#include "lower/loops/vectorize_loops.h"
+#include "algebra/prove.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
+#include "lower/loops/let_scope.h"
+#include "lower/loops/loop_lanes.h"
+#include "lower/loops/loop_name.h"
+#include <unordered_set>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+constexpr int64_t most_lanes = 4096;
+
+// The lets of a body that only names what its updates store, put back into the stores: so that an
+// update of several values is seen for what it is.
+Stmt without_lets_of_updates(const Stmt &body) {
+    std::unordered_set<Symbol> stored;
+    for_each_node(body, [&](const Store &s) { stored.insert(s.buffer); });
+    Substitution values;
+    Stmt rest = body;
+    while (const auto *let = rest.as<LetStmt>()) {
+        bool reads_stored = false;
+        for_each_node(let->value, [&](const Load &l) {
+            reads_stored |= stored.count(l.buffer) != 0;
+        });
+        if (!reads_stored || !is_pure(let->value)) break;
+        values[let->name] = substitute(values, let->value);
+        rest = let->body;
+    }
+    if (values.empty()) return body;
+    Stmt inlined = substitute(values, rest);
+    // Each store may read its own buffer only: it no longer sees what the others were before.
+    bool separate = true;
+    for_each_node(inlined, [&](const Store &s) {
+        for_each_node(s.value, [&](const Load &l) {
+            separate &= l.buffer == s.buffer || !stored.count(l.buffer);
+        });
+    });
+    return separate ? inlined : body;
+}
+
+class VectorizeLoops final : public Mutator {
+public:
+    explicit VectorizeLoops(const lower::Context &context) : context(context) {}
+
+private:
+    Stmt visit(const LetStmt &let) override {
+        scope.push_let(let.name, let.value);
+        Stmt body = (*this)(let.body);
+        scope.pop_let(let.name);
+        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+    }
+    Stmt visit(const Store &store) override { return Stmt(&store); }
+    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+    Stmt visit(const Atomic &node) override {
+        atomics++;
+        Stmt body = (*this)(vectorized > 0 || has_vectorized(node.body)
+                                ? without_lets_of_updates(node.body)
+                                : node.body);
+        atomics--;
+        return body.same_as(node.body) ? Stmt(&node) : Atomic::make(node.func, node.mutexes, body);
+    }
+    Stmt visit(const For &loop) override {
+        bool is_vectorized = loop.loop_kind == LoopKind::Vectorized;
+        vectorized += is_vectorized;
+        scope.push_loop(loop.name, loop.min, loop.extent);
+        Stmt body = (*this)(loop.body);
+        scope.pop_loop(loop.name);
+        vectorized -= is_vectorized;
+        if (is_vectorized) return vectorize(loop, body);
+        if (body.same_as(loop.body)) return Stmt(&loop);
+        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+    }
+
+    static bool has_vectorized(const Stmt &s) {
+        bool found = false;
+        for_each_node(s, [&](const For &f) { found |= f.loop_kind == LoopKind::Vectorized; });
+        return found;
+    }
+    int64_t iterations_of(const For &loop) const;
+    Stmt vectorize(const For &loop, const Stmt &body) const;
+
+    const lower::Context &context;
+    LetScope scope;
+    int atomics = 0, vectorized = 0;
+};
+
+int64_t VectorizeLoops::iterations_of(const For &loop) const {
+    Expr extent = scope.expand(loop.extent);
+    auto count = algebra::constant_value(extent, scope.known());
+    Location at = loop_kind_written(context, loop.name, LoopKind::Vectorized);
+    if (!count) {
+        throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name),
+                                   ": its extent ",
+                                   brief(algebra::simplify(extent, scope.known())),
+                                   " is not a constant; vectorize by a number of lanes, as in "
+                                   "vectorize(x, 8), or split the loop by a constant factor and "
+                                   "vectorize the inner one"));
+    }
+    if (*count > most_lanes) {
+        throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name), ": ",
+                                   *count, " lanes are too many (", most_lanes,
+                                   " at most); split it and vectorize the inner loop"));
+    }
+    return *count;
+}
+
+Stmt VectorizeLoops::vectorize(const For &loop, const Stmt &body) const {
+    int64_t count = iterations_of(loop);
+    if (count <= 0) return no_op();
+    if (count == 1) return LetStmt::make(loop.name, loop.min, body);
+    bool strict = context.target.has_feature(Target::StrictFloat);
+    return loop_as_lanes(loop, body, int(count), atomics > 0, strict);
+}
+
+}  // namespace
+
+Stmt vectorize_loops(const Stmt &s, const Context &context) { return VectorizeLoops(context)(s); }
+
+}  // namespace tessera::lower

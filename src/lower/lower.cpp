@@ -1,0 +1,128 @@
+#include "lower/lower.h"
+#include "algebra/simplify.h"
+#include "base/large_stack.h"
+#include "ir/verifier.h"
+#include "lower/checks/entry_checks.h"
+#include "lower/finish/lower_intrinsics.h"
+#include "lower/finish/lower_undef.h"
+#include "lower/finish/unpack_buffers.h"
+#include "lower/loops/interleave.h"
+#include "lower/loops/likely.h"
+#include "lower/loops/loop_invariants.h"
+#include "lower/loops/partition_loops.h"
+#include "lower/loops/trim_no_ops.h"
+#include "lower/loops/unroll_loops.h"
+#include "lower/loops/vectorize_loops.h"
+#include "lower/nest/build.h"
+#include "lower/prepare/inline_functions.h"
+#include "lower/prepare/validate_schedules.h"
+#include "lower/storage/flatten_storage.h"
+#include "lower/storage/fold_storage.h"
+#include "lower/storage/fork_async.h"
+#include "lower/storage/ring_buffer.h"
+#include "lower/storage/sliding_window.h"
+#include "program/environment.h"
+
+namespace tessera::lower {
+
+using namespace ir;
+using program::FunctionRef;
+using program::ParameterRef;
+
+namespace {
+
+Stmt simplify_stmt(const Stmt &s, const Context &) { return algebra::simplify(s); }
+
+constexpr Pass all_passes[] = {
+    {"fold storage", fold_storage},      // before sliding: regions still say all that is read
+    {"sliding window", sliding_window},
+    {"ring buffers", add_ring_buffers},
+    {"fork async", fork_async},          // after folding, which decides whether threads take turns
+    {"lower intrinsics", lower_intrinsics},
+    {"simplify", simplify_stmt},
+    {"flatten storage", flatten_storage},
+    {"lower undef", lower_undef},
+    {"unpack buffers", unpack_buffers},
+    {"simplify flat", simplify_stmt},
+    {"vectorize loops", vectorize_loops},
+    {"unroll loops", unroll_loops},
+    {"simplify vectors", simplify_stmt},
+    {"interleave", interleave},
+    {"partition loops", partition_loops},
+    {"remove likely", remove_likely},
+    {"trim no-ops", trim_no_ops},
+    {"simplify loops", simplify_stmt},
+    {"hoist loop invariants", hoist_loop_invariants},
+};
+
+void add_argument(Context &context, const ParameterRef &p) {
+    ArgumentKind kind = p->is_buffer ? ArgumentKind::InputBuffer : ArgumentKind::Scalar;
+    context.arguments.push_back({p->name, kind, p->type, p->dimensions, p});
+}
+
+// One flat buffer per value; that of an only value has the function's own name.
+void add_buffers(Context &context, const FunctionRef &f) {
+    std::vector<Symbol> &buffers = context.buffers[f->name];
+    for (size_t k = 0; k < f->types.size(); k++) {
+        bool only = f->types.size() == 1;
+        buffers.push_back(only ? f->name : Symbol::fresh(str(f->name, ".", k)));
+    }
+}
+
+void add_output(Context &context, const FunctionRef &f) {
+    context.outputs.push_back(f->name);
+    for (size_t k = 0; k < f->types.size(); k++) {
+        Ref<const Referent> buffer;
+        if (k < f->output_buffers.size()) buffer = f->output_buffers[k];
+        context.arguments.push_back({context.buffer_of(f->name, int(k)), ArgumentKind::OutputBuffer,
+                                     f->types[k], f->dimensions(), buffer});
+    }
+}
+
+Context make_context(const program::ProgramCopy &copy, const Target &target,
+                     const LowerOptions &options) {
+    Context context;
+    context.target = target;
+    context.order = copy.environment.order;
+    context.functions = copy.environment.functions;
+    context.trace = options.trace;
+    context.verify = options.verify;
+    for (const ParameterRef &p : find_parameters(copy.program, copy.environment)) {
+        add_argument(context, p);
+    }
+    for (const FunctionRef &f : context.order) add_buffers(context, f);
+    for (const FunctionRef &f : copy.program.outputs) add_output(context, f);
+    return context;
+}
+
+void after_pass(std::string_view name, const Stmt &s, const Context &context) {
+    if (context.trace) context.trace(name, s);
+    if (context.verify) verify(s, name);
+}
+
+Module lower_here(const program::Program &program, const Target &target,
+                  const LowerOptions &options) {
+    program::ProgramCopy copy = copy_reachable(program);
+    inline_functions(copy.environment, copy.program.outputs);
+    Context context = make_context(copy, target, options);
+    validate_schedules(context);
+    Stmt s = add_entry_checks(build_nests(context), copy.program, context);
+    after_pass("loop nests", s, context);
+    for (const Pass &pass : all_passes) {
+        s = pass.run(s, context);
+        after_pass(pass.name, s, context);
+    }
+    return {program.name, {{program.name, context.arguments, s}}};
+}
+
+}  // namespace
+
+std::span<const Pass> passes() { return all_passes; }
+
+Module lower(const program::Program &program, const Target &target, const LowerOptions &options) {
+    Module module;
+    run_on_large_stack([&] { module = lower_here(program, target, options); });
+    return module;
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,274 @@
+#include "lower/nest/build.h"
+#include "algebra/cse.h"
+#include "algebra/simplify.h"
+#include "ir/operators.h"
+#include "lower/checks/errors.h"
+#include "lower/nest/extern_stage.h"
+#include "lower/nest/prefetch.h"
+#include "lower/nest/sites.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::simplify;
+using program::Definition;
+using program::FunctionContents;
+
+namespace {
+
+struct Built {
+    Stmt stmt;
+    Uses uses;
+};
+
+// Builds from the inside out and from consumers to producers: what a producer has to compute is
+// known when everything that reads it has been built.
+class NestBuilder {
+public:
+    explicit NestBuilder(Context &context) : context(context), sites(context), values(context) {
+        for (const program::FunctionRef &f : context.order) add_region_symbols(*f);
+    }
+
+    LoopNests build();
+
+private:
+    void add_region_symbols(const FunctionContents &f);
+    std::vector<StageNestRef> make_nests(const FunctionContents &f, int stage, const Region &region);
+    void make_provisional_nests(const FunctionContents &f);
+    Built build_production(const FunctionContents &f, const Site &site,
+                           const std::vector<Region> &regions);
+    Built build_stage(const FunctionContents &f, int stage, const Site &site);
+    Built build_loops(const StageNestRef &nest, const Site &site);
+    Built build_innermost(const StageNestRef &nest, const Site &site);
+    Stmt provide(const StageNest &nest);
+    void wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs);
+    void wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func);
+    void wrap_tests_and_lets(Built &b, const StageNest &nest, int depth);
+    void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
+    Stmt wrap_loop(const StageNest::Loop &loop, Stmt body);
+    static Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
+
+    Context &context;
+    Sites sites;
+    ValueBounds values;
+    BuiltStages stages;
+};
+
+void NestBuilder::add_region_symbols(const FunctionContents &f) {
+    std::vector<RegionSymbols> &regions = context.regions[f.name];
+    for (size_t s = 0; s < f.stages.size(); s++) {
+        RegionSymbols symbols;
+        for (Symbol arg : f.args) {
+            symbols.min.push_back(Symbol::fresh(str(f.name, ".", arg, ".min")));
+            symbols.max.push_back(Symbol::fresh(str(f.name, ".", arg, ".max")));
+        }
+        regions.push_back(std::move(symbols));
+    }
+}
+
+// One for each specialization (those that fail have none), and the general one last.
+std::vector<StageNestRef> NestBuilder::make_nests(const FunctionContents &f, int stage,
+                                                  const Region &region) {
+    std::vector<StageNestRef> nests;
+    const Definition &general = *f.stages[size_t(stage)];
+    for (const program::Specialization &s : general.specializations) {
+        if (!s.definition) continue;
+        nests.push_back(std::make_shared<StageNest>(f, stage, *s.definition, region.min, region.max));
+    }
+    nests.push_back(std::make_shared<StageNest>(f, stage, general, region.min, region.max));
+    return nests;
+}
+
+void NestBuilder::make_provisional_nests(const FunctionContents &f) {
+    std::vector<std::vector<StageNestRef>> &all = stages[f.name];
+    all.assign(f.stages.size(), {});
+    if (f.has_extern_definition()) return;
+    for (size_t s = 0; s < f.stages.size(); s++) {
+        Region region;
+        for (size_t d = 0; d < f.args.size(); d++) {
+            const RegionSymbols &symbols = context.regions.at(f.name)[s];
+            region.min.push_back(Variable::make(Int(32), symbols.min[d]));
+            region.max.push_back(Variable::make(Int(32), symbols.max[d]));
+        }
+        all[s] = make_nests(f, int(s), region);
+    }
+}
+
+Stmt NestBuilder::provide(const StageNest &nest) {
+    std::vector<Expr> values, args;
+    for (const Expr &v : nest.values()) {
+        values.push_back(algebra::common_subexpression_elimination(v));
+    }
+    for (const Expr &a : nest.args()) {
+        args.push_back(algebra::common_subexpression_elimination(a));
+    }
+    return Provide::make(nest.func.name, std::move(values), std::move(args));
+}
+
+Stmt NestBuilder::wrap_lets(const std::vector<Binding> &lets, Stmt body) {
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
+        body = LetStmt::make(let->symbol, let->value, body);
+    }
+    return body;
+}
+
+void NestBuilder::wrap_tests_and_lets(Built &b, const StageNest &nest, int depth) {
+    for (auto test = nest.tests.rbegin(); test != nest.tests.rend(); ++test) {
+        if (test->depth == depth && !test->innermost) {
+            b.stmt = IfThenElse::make(test->condition, b.stmt);
+        }
+    }
+    for (auto let = nest.lets.rbegin(); let != nest.lets.rend(); ++let) {
+        if (let->depth == depth) b.stmt = LetStmt::make(let->symbol, let->value, b.stmt);
+    }
+}
+
+Stmt NestBuilder::wrap_loop(const StageNest::Loop &loop, Stmt body) {
+    return For::make(loop.symbol, loop.min, loop.extent, loop.kind, loop.partition, body);
+}
+
+// Asks for what the iterations `offset` later of loop `from` read, before each of loop `at`.
+void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) {
+    for (const auto &[prefetch, at] : nest->definition.schedule.prefetches) {
+        if (nest->find_loop(prefetch.at) != loop || !b.uses.contains(prefetch.what)) continue;
+        int from = nest->find_loop(prefetch.from);
+        SiteRegions regions({nest.get(), from}, b.uses, stages, values, context);
+        b.stmt = wrap_prefetch(b.stmt, regions, prefetch, nest->loops[size_t(from)], context);
+    }
+}
+
+Built NestBuilder::build_innermost(const StageNestRef &nest, const Site &site) {
+    Built b{provide(*nest), {}};
+    for (const StageNest::Test &test : nest->tests) {
+        if (test.innermost) b.stmt = IfThenElse::make(test.condition, b.stmt);
+    }
+    std::vector<Symbol> seen;
+    for (const StageCall &call : nest->calls) {
+        if (std::find(seen.begin(), seen.end(), call.callee) != seen.end()) continue;
+        seen.push_back(call.callee);
+        b.uses.add(call.callee, {nest, site});
+    }
+    wrap_site(b, {nest.get(), -1}, sites.inlined_reductions());
+    return b;
+}
+
+Built NestBuilder::build_loops(const StageNestRef &nest, const Site &site) {
+    Built b = build_innermost(nest, site);
+    int depth = int(nest->loops.size());
+    for (int i = 0; i < depth; i++) {
+        const StageNest::Loop &loop = nest->loops[size_t(i)];
+        context.loops[loop.symbol] = {nest->func.name, loop.var, nest->stage};
+        wrap_site(b, {nest.get(), i}, sites.at(nest->func.name, nest->stage, loop.var));
+        wrap_prefetches(b, nest, i);
+        wrap_tests_and_lets(b, *nest, i);
+        b.stmt = wrap_loop(loop, b.stmt);
+    }
+    wrap_tests_and_lets(b, *nest, depth);
+    return b;
+}
+
+// The specializations of a stage, the first whose condition holds, else the general one.
+Built NestBuilder::build_stage(const FunctionContents &f, int stage, const Site &site) {
+    const auto &specializations = f.stages[size_t(stage)]->specializations;
+    const std::vector<StageNestRef> &nests = stages.at(f.name)[size_t(stage)];
+    Built b = build_loops(nests.back(), site);
+    size_t next = nests.size() - 1;
+    for (auto s = specializations.rbegin(); s != specializations.rend(); ++s) {
+        if (!s->definition) {
+            b.stmt = AssertStmt::make(const_false(),
+                                      error_call("specialize_fail", {Expr(s->failure_message)}));
+            continue;
+        }
+        Built special = build_loops(nests[--next], site);
+        b.stmt = IfThenElse::make(s->condition, special.stmt, b.stmt);
+        b.uses.merge(std::move(special.uses));
+    }
+    return b;
+}
+
+Built NestBuilder::build_production(const FunctionContents &f, const Site &site,
+                                    const std::vector<Region> &regions) {
+    Built all;
+    if (f.has_extern_definition()) {
+        all.stmt = call_extern_stage(f, regions[0], context);
+        for (const program::ExternFuncArgument &a : f.extern_definition->args) {
+            if (a.func) all.uses.add(a.func->name, {nullptr, site, &f});
+        }
+    } else {
+        std::vector<Stmt> in_order;
+        for (size_t s = 0; s < f.stages.size(); s++) {
+            stages.at(f.name)[s] = make_nests(f, int(s), regions[s]);
+            Built b = build_stage(f, int(s), site);
+            in_order.push_back(b.stmt);
+            all.uses.merge(std::move(b.uses));
+        }
+        all.stmt = Block::make(std::move(in_order));
+    }
+    all.stmt = ProducerConsumer::make(f.name, true, all.stmt);
+    return all;
+}
+
+void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func) {
+    const FunctionContents &f = *context.function(func);
+    bool is_output = context.is_output(func);
+    if (sites.computes(func, site) && (is_output || b.uses.contains(func))) {
+        make_provisional_nests(f);
+        Built production = build_production(f, site, regions.bind_computed(func));
+        if (b.stmt.defined()) {
+            b.stmt = Block::make(production.stmt, ProducerConsumer::make(func, false, b.stmt));
+        } else {
+            b.stmt = production.stmt;
+        }
+        b.uses.merge(std::move(production.uses));
+    }
+    if (is_output || !b.uses.contains(func)) return;
+    if (sites.stores(func, site)) {
+        ir::Region bounds;
+        for (const algebra::Interval &i : regions.touched(func)) {
+            bounds.push_back({i.min, simplify(i.max - i.min + 1)});
+        }
+        b.stmt = Realize::make(func, f.types, f.schedule.memory, bounds, {}, b.stmt);
+    }
+    if (sites.hoists(func, site)) b.stmt = HoistedStorage::make(func, b.stmt);
+}
+
+// Puts the functions that are computed or stored here around what is there: consumers first, so
+// that producers end up outside.
+void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs) {
+    if (funcs.empty()) return;
+    SiteRegions regions(site, b.uses, stages, values, context);
+    for (auto func = funcs.rbegin(); func != funcs.rend(); ++func) {
+        wrap_function(b, site, regions, *func);
+    }
+    for (auto a = regions.asserts.rbegin(); a != regions.asserts.rend(); ++a) {
+        b.stmt = Block::make(*a, b.stmt);
+    }
+    b.stmt = wrap_lets(regions.lets, b.stmt);
+}
+
+LoopNests NestBuilder::build() {
+    Built b;
+    Site root;
+    SiteRegions regions(root, b.uses, stages, values, context);
+    for (auto func = context.order.rbegin(); func != context.order.rend(); ++func) {
+        wrap_function(b, root, regions, (*func)->name);
+    }
+    LoopNests nests;
+    for (const ir::Argument &a : context.arguments) {
+        if (a.kind != ArgumentKind::InputBuffer) continue;
+        Box box = regions.required(a.name, a.dimensions);
+        if (b.uses.contains(a.name)) nests.buffers[a.name] = box;
+    }
+    for (Symbol output : context.outputs) nests.buffers[output] = regions.touched(output);
+    nests.body = b.stmt;
+    nests.lets = std::move(regions.lets);
+    nests.asserts = std::move(regions.asserts);
+    return nests;
+}
+
+}  // namespace
+
+LoopNests build_nests(Context &context) { return NestBuilder(context).build(); }
+
+}  // namespace tessera::lower

@@ -1,0 +1,120 @@
+#include "lower/nest/extern_stage.h"
+#include "ir/operators.h"
+#include "lower/checks/errors.h"
+
+namespace tessera::lower {
+
+using namespace ir;
+using program::ExternFuncArgument;
+using program::FunctionContents;
+
+namespace {
+
+Expr null_pointer() { return make_zero(Handle()); }
+
+// A tessera_buffer_t over the region.
+Expr make_buffer(const Expr &host, Type type, const std::vector<Range> &region,
+                 const std::vector<Expr> &strides) {
+    std::vector<Expr> args{host, int(type.code()), type.bits(), int(region.size())};
+    for (size_t d = 0; d < region.size(); d++) {
+        args.push_back(region[d].min);
+        args.push_back(region[d].extent);
+        args.push_back(strides[d]);
+    }
+    return call(Handle(), Intrinsic::make_buffer, std::move(args));
+}
+
+std::vector<Range> ranges_of(const Region &region) {
+    std::vector<Range> all;
+    for (size_t d = 0; d < region.min.size(); d++) {
+        all.push_back({region.min[d], region.max[d] - region.min[d] + 1});
+    }
+    return all;
+}
+
+Expr extern_call(const FunctionContents &f, std::vector<Expr> args) {
+    if (f.extern_definition->uses_user_context) {
+        args.insert(args.begin(), call(Handle(), Intrinsic::user_context, {}));
+    }
+    return ExternCall::make(Int(32), f.extern_definition->function, std::move(args), false);
+}
+
+Stmt check_result(const FunctionContents &f, const Expr &result, const char *error) {
+    Expr name(f.extern_definition->function);
+    return AssertStmt::make(result == 0, error_call(error, {name, result}));
+}
+
+// A buffer without memory or region, for a query to fill in.
+Expr empty_buffer(Type type, int dimensions) {
+    std::vector<Range> region(size_t(dimensions), Range{0, 0});
+    return make_buffer(null_pointer(), type, region, std::vector<Expr>(size_t(dimensions), 0));
+}
+
+}  // namespace
+
+ExternQuery query_extern_stage(const FunctionContents &f, const Region &region) {
+    ExternQuery query;
+    std::vector<Expr> args;
+    auto bind = [&](const std::string &name, const Expr &value) {
+        query.lets.push_back({Symbol::fresh(name), value});
+        return Variable::make(value.type(), query.lets.back().symbol);
+    };
+    for (const ExternFuncArgument &a : f.extern_definition->args) {
+        if (a.scalar.defined()) args.push_back(a.scalar);
+        if (a.buffer) args.push_back(Variable::make(Handle(), a.buffer->name, a.buffer));
+        if (!a.func) continue;
+        const FunctionContents &input = *a.func;
+        for (size_t k = 0; k < input.types.size(); k++) {
+            args.push_back(bind(str(input.name, ".query"),
+                                empty_buffer(input.types[k], input.dimensions())));
+            Symbol buffer = query.lets.back().symbol;
+            Box box;
+            for (int d = 0; d < input.dimensions(); d++) {
+                Expr first = BufferProperty::make(buffer, BufferField::Min, d);
+                Expr extent = BufferProperty::make(buffer, BufferField::Extent, d);
+                box.push_back({first, first + extent - 1});
+            }
+            include(query.inputs[input.name], box);
+        }
+    }
+    for (Type type : f.types) {
+        std::vector<Expr> strides(region.min.size(), 0);
+        args.push_back(bind(str(f.name, ".query"),
+                            make_buffer(null_pointer(), type, ranges_of(region), strides)));
+    }
+    Expr result = bind(str(f.name, ".query_result"), extern_call(f, std::move(args)));
+    query.check = check_result(f, result, "bounds_query_failed");
+    return query;
+}
+
+Stmt call_extern_stage(const FunctionContents &f, const Region &region, const Context &context) {
+    std::vector<Binding> lets;
+    std::vector<Expr> args;
+    for (const ExternFuncArgument &a : f.extern_definition->args) {
+        if (a.scalar.defined()) args.push_back(a.scalar);
+        if (a.buffer) args.push_back(Variable::make(Handle(), a.buffer->name, a.buffer));
+        for (size_t k = 0; a.func && k < a.func->types.size(); k++) {
+            args.push_back(Variable::make(Handle(), context.buffer_of(a.func->name, int(k))));
+        }
+    }
+    for (size_t k = 0; k < f.types.size(); k++) {
+        Symbol buffer = context.buffer_of(f.name, int(k));
+        std::vector<Expr> strides;
+        for (size_t d = 0; d < f.args.size(); d++) {
+            strides.push_back(BufferProperty::make(buffer, BufferField::Stride, int(d)));
+        }
+        Expr first = Call::make(f.types[k], f.name, CallKind::Func, int(k), region.min);
+        Expr host = call(Handle(), Intrinsic::address_of, {first});
+        lets.push_back({Symbol::fresh(str(f.name, ".output")),
+                        make_buffer(host, f.types[k], ranges_of(region), strides)});
+        args.push_back(Variable::make(Handle(), lets.back().symbol));
+    }
+    lets.push_back({Symbol::fresh(str(f.name, ".result")), extern_call(f, std::move(args))});
+    Stmt s = check_result(f, Variable::make(Int(32), lets.back().symbol), "extern_stage_failed");
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
+        s = LetStmt::make(let->symbol, let->value, s);
+    }
+    return s;
+}
+
+}  // namespace tessera::lower

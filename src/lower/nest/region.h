@@ -1,0 +1,25 @@
+#pragma once
+#include "algebra/interval.h"
+#include <vector>
+
+namespace tessera::lower {
+
+// An interval per dimension.
+using Box = std::vector<algebra::Interval>;
+
+// What one stage computes: [min, max] per dimension of its function, as far as it is asked for (a
+// split may make it compute more).
+struct Region {
+    std::vector<ir::Expr> min, max;
+};
+
+// A let to be put around something.
+struct Binding {
+    Symbol symbol;
+    ir::Expr value;
+};
+
+// The union, dimension by dimension; an empty box is nothing yet.
+void include(Box &box, const Box &more);
+
+}  // namespace tessera::lower

@@ -1,0 +1,251 @@
+#include "lower/nest/regions.h"
+#include "algebra/simplify.h"
+#include "algebra/solve.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "lower/checks/errors.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::Interval;
+using algebra::IntervalScope;
+using algebra::simplify;
+
+void include(Box &box, const Box &more) {
+    if (box.empty()) {
+        box = more;
+        return;
+    }
+    for (size_t d = 0; d < box.size(); d++) {
+        box[d] = {simplify(min(box[d].min, more[d].min)), simplify(max(box[d].max, more[d].max))};
+    }
+}
+
+Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
+                          const StageNest &caller) const {
+    Box box;
+    for (size_t d = 0; d < call.args.size(); d++) {
+        Interval i = algebra::bounds_of_expr(call.args[d], scope);
+        if (!i.is_bounded()) {
+            throw CompileError(
+                caller.definition.written,
+                str(caller.func.name, " reads ", call.callee, " at ", call.args[d],
+                    " in dimension ", d, ", which has no bound",
+                    i.has_lower_bound() ? " above" : i.has_upper_bound() ? " below" : "",
+                    "; clamp() the index, so that it is known how much of ", call.callee,
+                    " is needed"));
+        }
+        box.push_back({simplify(i.min), simplify(i.max)});
+    }
+    return box;
+}
+
+// Points that the predicate leaves out read nothing: each variable is taken to the range in which
+// the predicate can hold, whatever the others are.
+IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest) const {
+    scope.call_bounds = values.as_callback();
+    if (!nest.definition.predicate.defined()) return scope;
+    for (const program::ReductionVariable &r : nest.definition.reduction) {
+        Interval range = *scope.find(r.var);
+        if (range.is_single_point()) continue;
+        Interval holds = algebra::solve_for_outer_interval(nest.definition.predicate, r.var);
+        IntervalScope others = scope;
+        others.unbind(r.var);
+        if (holds.is_nothing()) continue;
+        if (holds.has_lower_bound()) {
+            Expr low = bounds_of_expr(holds.min, others).min;
+            if (low.defined()) range.min = simplify(max(range.min, low));
+        }
+        if (holds.has_upper_bound()) {
+            Expr high = bounds_of_expr(holds.max, others).max;
+            if (high.defined()) range.max = simplify(min(range.max, high));
+        }
+        scope.bind(r.var, range);
+    }
+    return scope;
+}
+
+const IntervalScope &SiteRegions::scope_of(const Caller &caller) {
+    auto found = scopes.find(caller.nest.get());
+    if (found != scopes.end()) return found->second;
+    IntervalScope scope;
+    if (caller.nest.get() == site.owner) {
+        scope = caller.nest->box(site.fixed());
+    } else {
+        const Region &r = stage_regions(caller.nest->func.name).at(size_t(caller.nest->stage));
+        scope = caller.nest->box_over(r.min, r.max);
+    }
+    scope = complete(std::move(scope), *caller.nest);
+    return scopes.emplace(caller.nest.get(), std::move(scope)).first->second;
+}
+
+Box SiteRegions::required(Symbol callee, int dimensions) {
+    Box box;
+    for (const Caller &caller : uses.of(callee)) {
+        if (caller.extern_func) {
+            include(box, query_of(*caller.extern_func).inputs.at(callee));
+            continue;
+        }
+        if (caller.nest->func.name == callee) continue;
+        const IntervalScope &scope = scope_of(caller);
+        for (const StageCall &call : caller.nest->calls) {
+            if (call.callee != callee) continue;
+            if (int(call.args.size()) != dimensions) {
+                throw InternalError(str(callee, " is called with ", call.args.size(),
+                                        " arguments, and has ", dimensions));
+            }
+            include(box, call_box(call, scope, *caller.nest));
+        }
+    }
+    return box;
+}
+
+// Asked once per site, with the region of the extern stage's output that is needed here.
+const ExternQuery &SiteRegions::query_of(const program::FunctionContents &f) {
+    auto found = queries.find(f.name);
+    if (found != queries.end()) return found->second;
+    ExternQuery query = query_extern_stage(f, stage_regions(f.name)[0]);
+    lets.insert(lets.end(), query.lets.begin(), query.lets.end());
+    asserts.push_back(query.check);
+    return queries.emplace(f.name, std::move(query)).first->second;
+}
+
+const std::vector<Region> &SiteRegions::stage_regions(Symbol func) {
+    auto found = regions.find(func);
+    if (found != regions.end()) return found->second;
+    return regions[func] = find_stage_regions(func, false);
+}
+
+std::vector<Region> SiteRegions::bind_computed(Symbol func) {
+    return regions[func] = find_stage_regions(func, true);
+}
+
+// What is wanted of the function here: what others read, and all of an output's buffer.
+Box SiteRegions::needed_of(const program::FunctionContents &func) {
+    Box box = required(func.name, func.dimensions());
+    if (!context.is_output(func.name)) return box;
+    Symbol buffer = context.buffer_of(func.name, 0);
+    Box whole;
+    for (int d = 0; d < func.dimensions(); d++) {
+        Expr first = BufferProperty::make(buffer, BufferField::Min, d);
+        Expr extent = BufferProperty::make(buffer, BufferField::Extent, d);
+        whole.push_back({first, first + extent - 1});
+    }
+    include(box, whole);
+    return box;
+}
+
+std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_here) {
+    const program::FunctionContents &f = *context.function(func);
+    Box box = needed_of(f);
+    if (int(box.size()) != f.dimensions()) {
+        throw InternalError(str("the region of ", func, " is asked for where nothing reads it"));
+    }
+    apply_bounds(f, box, computed_here);
+    std::vector<Region> found(f.stages.size());
+    for (int s = int(f.stages.size()) - 1; s >= 0; s--) {
+        found[size_t(s)] = bind(f, s, box, computed_here);
+        box.clear();
+        for (size_t d = 0; d < found[size_t(s)].min.size(); d++) {
+            box.push_back({found[size_t(s)].min[d], found[size_t(s)].max[d]});
+        }
+        include_own_reads(func, s, found[size_t(s)], box);
+    }
+    return found;
+}
+
+// What the stage reads of its own function must have been computed by the stages before it.
+void SiteRegions::include_own_reads(Symbol func, int stage, const Region &region, Box &box) {
+    for (const StageNestRef &nest : stages.at(func).at(size_t(stage))) {
+        IntervalScope scope = complete(nest->box_over(region.min, region.max), *nest);
+        for (const StageCall &call : nest->calls) {
+            if (call.callee == func) include(box, call_box(call, scope, *nest));
+        }
+    }
+}
+
+// The user's bound, bound_extent, align_bounds and align_extent.
+void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, bool check) {
+    for (const auto &[bound, at] : f.schedule.bounds) {
+        auto arg = std::find(f.args.begin(), f.args.end(), bound.var);
+        if (arg == f.args.end()) continue;
+        Interval &i = box[size_t(arg - f.args.begin())];
+        Interval required = i;
+        if (bound.modulus.defined()) {
+            Expr m = cast(Int(32), bound.modulus);
+            if (bound.remainder.defined()) {
+                Expr r = cast(Int(32), bound.remainder);
+                i.min = simplify(i.min - (i.min - r) % m);
+            }
+            i.max = simplify((i.max - i.min + m) / m * m + i.min - 1);
+        }
+        if (!bound.extent.defined()) continue;
+        if (bound.min.defined()) i.min = cast(Int(32), bound.min);
+        i.max = simplify(i.min + cast(Int(32), bound.extent) - 1);
+        if (!check) continue;
+        asserts.push_back(AssertStmt::make(
+            simplify(required.min >= i.min && required.max <= i.max),
+            error_explicit_bounds_too_small(f.name, bound.var, i, required)));
+    }
+}
+
+Expr SiteRegions::bind(Symbol symbol, const Expr &value) {
+    lets.push_back({symbol, value});
+    return Variable::make(Int(32), symbol);
+}
+
+// Gives the region names, so that what is built on it stays small. The distance from min to max is
+// often constant; then it is written so, and loops over the region have constant extents.
+Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Box &box,
+                                      bool computed_here) {
+    Region r;
+    for (size_t d = 0; d < box.size(); d++) {
+        Symbol min_symbol, max_symbol;
+        if (computed_here) {
+            const RegionSymbols &symbols = context.regions.at(f.name).at(size_t(stage));
+            min_symbol = symbols.min[d];
+            max_symbol = symbols.max[d];
+        } else {
+            min_symbol = Symbol::fresh(str(f.name, ".", f.args[d], ".min_needed"));
+            max_symbol = Symbol::fresh(str(f.name, ".", f.args[d], ".max_needed"));
+        }
+        Expr first = bind(min_symbol, box[d].min);
+        if (is_const(box[d].min)) first = box[d].min;
+        Expr extent = simplify(box[d].max - box[d].min);
+        Expr last = is_const(extent) ? first + extent : box[d].max;
+        Expr named = bind(max_symbol, last);
+        r.min.push_back(first);
+        r.max.push_back(is_const(extent) ? last : named);
+    }
+    return r;
+}
+
+Box SiteRegions::touched(Symbol func) {
+    const program::FunctionContents &f = *context.function(func);
+    const std::vector<Region> &all = stage_regions(func);
+    Box box;
+    for (size_t s = 0; s < all.size(); s++) {
+        for (const StageNestRef &nest : stages.at(func).at(s)) {
+            Box written;
+            IntervalScope scope = complete(nest->box_over(all[s].min, all[s].max), *nest);
+            for (size_t d = 0; d < f.args.size(); d++) {
+                Interval i{all[s].min[d], nest->rounded_max(int(d), all[s].min[d], all[s].max[d])};
+                written.push_back(i);
+            }
+            include(box, written);
+            if (s == 0) continue;
+            include(box, call_box({func, f.stages[s]->args}, scope, *nest));
+        }
+        if (stages.at(func).at(s).empty()) {  // an extern stage
+            Box whole;
+            for (size_t d = 0; d < f.args.size(); d++) whole.push_back({all[s].min[d], all[s].max[d]});
+            include(box, whole);
+        }
+    }
+    for (Interval &i : box) i = {simplify(i.min), simplify(i.max)};
+    return box;
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,62 @@
+#pragma once
+#include "lower/bounds/value_bounds.h"
+#include "lower/context.h"
+#include "lower/nest/extern_stage.h"
+#include "lower/nest/uses.h"
+
+namespace tessera::lower {
+
+// The stages of each function that have been built so far, by function and stage: one nest, or
+// several if the stage is specialized.
+using BuiltStages = std::unordered_map<Symbol, std::vector<std::vector<StageNestRef>>>;
+
+// Bounds inference at one site: which regions of functions and images one run of the site's body
+// needs. Found from consumers to producers, in terms of the variables bound around the site and of
+// the lets that are collected on the way.
+class SiteRegions {
+public:
+    SiteRegions(Site site, const Uses &uses, const BuiltStages &stages, const ValueBounds &values,
+                const Context &context)
+        : site(site), uses(uses), stages(stages), values(values), context(context) {}
+
+    // Binds the region symbols of every stage of a function that is computed at this site, and
+    // returns the regions, in terms of these symbols.
+    std::vector<Region> bind_computed(Symbol func);
+    // The elements that a function's stages write and read here, for its storage.
+    Box touched(Symbol func);
+    // What the stages in the body read of a function or image, but for the function's own.
+    Box required(Symbol callee, int dimensions);
+
+    // In an order in which each uses only earlier ones.
+    std::vector<Binding> lets;
+    // Conditions that the user promised with bound(), and that bounds queries succeed; to be
+    // tested inside of the lets.
+    std::vector<ir::Stmt> asserts;
+
+private:
+    const std::vector<Region> &stage_regions(Symbol func);
+    std::vector<Region> find_stage_regions(Symbol func, bool computed_here);
+    Box needed_of(const program::FunctionContents &func);
+    void apply_bounds(const program::FunctionContents &func, Box &box, bool check);
+    Region bind(const program::FunctionContents &func, int stage, const Box &box,
+                bool computed_here);
+    ir::Expr bind(Symbol symbol, const ir::Expr &value);
+    const algebra::IntervalScope &scope_of(const Caller &caller);
+    // The scope, narrowed by the stage's predicate, and with what is known of functions' values.
+    algebra::IntervalScope complete(algebra::IntervalScope scope, const StageNest &nest) const;
+    Box call_box(const StageCall &call, const algebra::IntervalScope &scope,
+                 const StageNest &caller) const;
+    const ExternQuery &query_of(const program::FunctionContents &extern_func);
+    void include_own_reads(Symbol func, int stage, const Region &region, Box &box);
+
+    Site site;
+    const Uses &uses;
+    const BuiltStages &stages;
+    const ValueBounds &values;
+    const Context &context;
+    std::unordered_map<Symbol, std::vector<Region>> regions;  // by function; per stage
+    std::unordered_map<const StageNest *, algebra::IntervalScope> scopes;
+    std::unordered_map<Symbol, ExternQuery> queries;
+};
+
+}  // namespace tessera::lower

@@ -1,0 +1,36 @@
+#pragma once
+#include "lower/context.h"
+#include "lower/nest/uses.h"
+#include <map>
+
+namespace tessera::lower {
+
+// Where each function is computed and stored, as the schedules say: an index from places to
+// functions, each list in the order of the context (producers first).
+class Sites {
+public:
+    explicit Sites(const Context &context);
+
+    // What is computed, stored or allocated in the body of the loop over `var` of a stage.
+    std::vector<Symbol> at(Symbol func, int stage, Symbol var) const;
+    // Functions with updates that are scheduled inline: each definition that reads one computes it
+    // for itself.
+    const std::vector<Symbol> &inlined_reductions() const { return inlined; }
+
+    bool computes(Symbol func, const Site &site) const;
+    bool stores(Symbol func, const Site &site) const;
+    bool hoists(Symbol func, const Site &site) const;
+
+private:
+    bool matches(const program::LoopLevel &level, Symbol func, const Site &site) const;
+    const Context &context;
+    std::map<std::pair<Symbol, Symbol>, std::vector<Symbol>> by_loop;
+    std::vector<Symbol> inlined;
+};
+
+// The levels that a schedule amounts to: storage follows the computation, and its allocation the
+// storage, unless the user says otherwise.
+const program::LoopLevel &store_level(const program::FuncSchedule &s);
+const program::LoopLevel &hoist_level(const program::FuncSchedule &s);
+
+}  // namespace tessera::lower

@@ -1,0 +1,406 @@
+#include "lower/nest/stage.h"
+#include "algebra/simplify.h"
+#include "ir/operators.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::Interval;
+using algebra::IntervalScope;
+using algebra::simplify;
+using program::overloaded;
+
+namespace {
+
+std::vector<Expr> conjuncts(const Expr &e) {
+    std::vector<Expr> all, stack{e};
+    while (!stack.empty()) {
+        Expr next = stack.back();
+        stack.pop_back();
+        if (const And *both = next.as<And>()) {
+            stack.push_back(both->b);
+            stack.push_back(both->a);
+        } else {
+            all.push_back(next);
+        }
+    }
+    return all;
+}
+
+bool has_call(const Expr &e) {
+    bool found = false;
+    for_each_node(e, [&](const ir::Call &) { found = true; });
+    return found;
+}
+
+// ceil(n / factor)
+Expr ceil_div(const Expr &n, const Expr &factor) { return (n + factor - 1) / factor; }
+
+bool is_guard(TailStrategy t) {
+    return t == TailStrategy::GuardWithIf || t == TailStrategy::Predicate ||
+           t == TailStrategy::PredicateLoads || t == TailStrategy::PredicateStores;
+}
+
+bool is_shift(TailStrategy t) {
+    return t == TailStrategy::ShiftInwards || t == TailStrategy::ShiftInwardsAndBlend;
+}
+
+}  // namespace
+
+std::vector<StageCall> calls_of(const program::Definition &def) {
+    std::vector<StageCall> calls;
+    auto collect = [&](const Expr &e) {
+        for_each_node(e, [&](const ir::Call &c) { calls.push_back({c.callee, c.args}); });
+    };
+    for (const Expr &e : def.values) collect(e);
+    for (const Expr &e : def.args) collect(e);
+    if (def.predicate.defined()) collect(def.predicate);
+    return calls;
+}
+
+StageNest::StageNest(const program::FunctionContents &func, int stage,
+                     const program::Definition &def, const std::vector<Expr> &region_min,
+                     const std::vector<Expr> &region_max)
+    : func(func), stage(stage), definition(def), calls(calls_of(def)) {
+    add_pure_variables(region_min, region_max);
+    for (const program::ReductionVariable &r : definition.reduction) {
+        add_original(r.var, r.min, simplify(r.min + r.extent - 1), true);
+    }
+    for (const auto &t : def.schedule.transforms) {
+        std::visit([&](const auto &transform) { apply(transform); }, t.directive);
+    }
+    make_loops();
+    make_lets_and_tests();
+    add_predicate_tests();
+}
+
+int StageNest::add(Symbol var, Expr min, Expr max, bool is_reduction) {
+    variables.push_back({Symbol::fresh(str(func.name, ".", var)), std::move(min), std::move(max)});
+    names[var] = int(variables.size()) - 1;
+    if (is_reduction) reduction_names.push_back(var);
+    return names[var];
+}
+
+void StageNest::add_original(Symbol var, Expr min, Expr max, bool is_reduction) {
+    originals[var] = add(var, std::move(min), std::move(max), is_reduction);
+}
+
+void StageNest::add_pure_variables(const std::vector<Expr> &min, const std::vector<Expr> &max) {
+    for (size_t d = 0; d < func.args.size(); d++) {
+        const auto *arg = stage == 0 ? nullptr : definition.args[d].as<ir::Variable>();
+        bool is_pure_here = stage == 0 || (arg && arg->name == func.args[d]);
+        if (is_pure_here) add_original(func.args[d], min[d], max[d], false);
+    }
+}
+
+int StageNest::current(Symbol var) const {
+    auto found = names.find(var);
+    if (found == names.end()) {
+        throw InternalError(str("no variable ", var, " in stage ", stage, " of ", func.name));
+    }
+    return found->second;
+}
+
+TailStrategy StageNest::tail(const program::Split &split) const {
+    if (split.tail != TailStrategy::Auto) return split.tail;
+    bool is_reduction = std::find(reduction_names.begin(), reduction_names.end(), split.old) !=
+                        reduction_names.end();
+    if (is_reduction) return TailStrategy::GuardWithIf;
+    return stage == 0 ? TailStrategy::ShiftInwards : TailStrategy::RoundUp;
+}
+
+bool StageNest::divides(const Variable &old, const Expr &factor) const {
+    auto constant = as_const_int(factor);
+    auto extent = as_const_int(simplify(old.max - old.min + 1));
+    return constant && extent && *constant > 0 && *extent % *constant == 0;
+}
+
+void StageNest::apply(const program::Split &split) {
+    int old_index = current(split.old);
+    const Variable old = variables[size_t(old_index)];
+    Expr factor = cast(Int(32), split.factor);
+    if (!is_const(factor)) variable_factors.push_back(&split);
+    TailStrategy t = tail(split);
+    bool is_reduction = std::find(reduction_names.begin(), reduction_names.end(), split.old) !=
+                        reduction_names.end();
+    Expr outer_extent = simplify(ceil_div(old.max - old.min + 1, factor));
+    int outer = add(split.outer, 0, simplify(outer_extent - 1), is_reduction);
+    int inner = add(split.inner, 0, simplify(factor - 1), is_reduction);
+    variables[size_t(old_index)].made_from = int(transforms.size());
+    transforms.push_back(Split{&split, old_index, outer, inner, factor, t, divides(old, factor)});
+}
+
+void StageNest::apply(const program::Fuse &fuse) {
+    int inner = current(fuse.inner), outer = current(fuse.outer);
+    const Variable i = variables[size_t(inner)], o = variables[size_t(outer)];
+    Expr extent = (i.max - i.min + 1) * (o.max - o.min + 1);
+    int fused = add(fuse.fused, 0, simplify(extent - 1), false);
+    variables[size_t(inner)].made_from = variables[size_t(outer)].made_from =
+        int(transforms.size());
+    transforms.push_back(Fuse{inner, outer, fused});
+}
+
+void StageNest::apply(const program::Rename &rename) {
+    int old = current(rename.old);
+    const Variable v = variables[size_t(old)];
+    int renamed = add(rename.new_name, v.min, v.max, false);
+    variables[size_t(old)].made_from = int(transforms.size());
+    transforms.push_back(Rename{old, renamed});
+}
+
+void StageNest::make_loops() {
+    for (const program::Loop &l : definition.schedule.loops) {
+        if (l.var == Symbol::interned("__outermost")) {
+            loops.push_back({l.var, Symbol::fresh(str(func.name, ".outermost")), 0, 1});
+            continue;
+        }
+        Variable &v = variables[size_t(current(l.var))];
+        v.loop = int(loops.size());
+        loops.push_back({l.var, v.symbol, v.min, simplify(v.max - v.min + 1), l.kind, l.partition});
+    }
+}
+
+int StageNest::find_loop(Symbol var) const {
+    for (size_t i = 0; i < loops.size(); i++) {
+        if (loops[i].var == var) return int(i);
+    }
+    return -1;
+}
+
+Expr StageNest::symbol_of(int var) const {
+    return ir::Variable::make(Int(32), variables[size_t(var)].symbol);
+}
+
+// Where the last whole tile begins, for a tail that shifts inwards.
+Expr StageNest::last_start(const Split &s) const {
+    const Variable &old = variables[size_t(s.old)];
+    return simplify(max(old.max + 1 - s.factor, old.min));
+}
+
+Expr StageNest::split_value(const Split &s) const {
+    const Variable &old = variables[size_t(s.old)];
+    Expr first = symbol_of(s.outer) * s.factor;
+    if (!is_shift(s.tail) || s.divides) return first + old.min + symbol_of(s.inner);
+    return min(likely(first) + old.min, last_start(s)) + symbol_of(s.inner);
+}
+
+// A variable's value from those it is made of: the let that defines it.
+Expr StageNest::value_of(int var) const {
+    auto fuse_value = [&](const Fuse &f) {
+        const Variable &inner = variables[size_t(f.inner)];
+        Expr extent = simplify(inner.max - inner.min + 1), fused = symbol_of(f.fused);
+        if (var == f.inner) return fused % extent + inner.min;
+        return fused / extent + variables[size_t(f.outer)].min;
+    };
+    return std::visit(overloaded{[&](const Split &s) { return split_value(s); }, fuse_value,
+                                 [&](const Rename &r) { return symbol_of(r.renamed); }},
+                      transforms[size_t(variables[size_t(var)].made_from)]);
+}
+
+int StageNest::depth(int var) const {
+    const Variable &v = variables[size_t(var)];
+    if (v.loop >= 0) return v.loop;
+    if (v.made_from < 0) return int(loops.size());
+    return std::visit(
+        overloaded{[&](const Split &s) { return std::min(depth(s.outer), depth(s.inner)); },
+                   [&](const Fuse &f) { return depth(f.fused); },
+                   [&](const Rename &r) { return depth(r.renamed); }},
+        transforms[size_t(v.made_from)]);
+}
+
+int StageNest::outermost(int var) const {
+    const Variable &v = variables[size_t(var)];
+    if (v.loop >= 0) return v.loop;
+    if (v.made_from < 0) return int(loops.size());
+    return std::visit(
+        overloaded{[&](const Split &s) { return std::max(outermost(s.outer), outermost(s.inner)); },
+                   [&](const Fuse &f) { return outermost(f.fused); },
+                   [&](const Rename &r) { return outermost(r.renamed); }},
+        transforms[size_t(v.made_from)]);
+}
+
+// Of an expression in the user's variables.
+int StageNest::depth_of(const Expr &e) const {
+    int deepest = int(loops.size());
+    for_each_node(e, [&](const ir::Variable &v) {
+        auto found = originals.find(v.name);
+        if (found != originals.end()) deepest = std::min(deepest, depth(found->second));
+    });
+    return deepest;
+}
+
+// From the last transform to the first: what it splits may be what an earlier one made.
+void StageNest::make_lets_and_tests() {
+    auto add_let = [&](int var) {
+        lets.push_back({variables[size_t(var)].symbol, value_of(var), depth(var)});
+    };
+    auto add_split = [&](const Split &s) {
+        add_let(s.old);
+        if (!is_guard(s.tail) || s.divides) return;
+        const Variable &old = variables[size_t(s.old)];
+        tests.push_back({likely(symbol_of(s.old) <= old.max), depth(s.old)});
+    };
+    auto add_fuse = [&](const Fuse &f) {
+        add_let(f.inner);
+        add_let(f.outer);
+    };
+    for (auto t = transforms.rbegin(); t != transforms.rend(); ++t) {
+        std::visit(overloaded{add_split, add_fuse, [&](const Rename &r) { add_let(r.old); }}, *t);
+    }
+}
+
+void StageNest::add_predicate_tests() {
+    if (!definition.predicate.defined()) return;
+    for (const Expr &c : conjuncts(definition.predicate)) {
+        tests.push_back({in_symbols(c), depth_of(c), has_call(c)});
+    }
+}
+
+Expr StageNest::in_symbols(const Expr &e) const {
+    Substitution s;
+    for (const auto &[var, index] : originals) s[var] = symbol_of(index);
+    return substitute(s, e);
+}
+
+std::vector<Expr> StageNest::args() const {
+    std::vector<Expr> all;
+    if (stage == 0) {
+        for (Symbol a : func.args) all.push_back(symbol_of(originals.at(a)));
+    } else {
+        for (const Expr &a : definition.args) all.push_back(in_symbols(a));
+    }
+    return all;
+}
+
+// Whether this point is to be written, for a split that computes some points twice or too many.
+Expr StageNest::blend_condition(const Split &s) const {
+    if (s.divides) return {};
+    const Variable &old = variables[size_t(s.old)];
+    if (s.tail == TailStrategy::RoundUpAndBlend) return symbol_of(s.old) <= old.max;
+    if (s.tail != TailStrategy::ShiftInwardsAndBlend) return {};
+    return symbol_of(s.old) >= symbol_of(s.outer) * s.factor + old.min;
+}
+
+std::vector<Expr> StageNest::values() const {
+    Expr keep;
+    for (const Transform &t : transforms) {
+        const Split *split = std::get_if<Split>(&t);
+        Expr c = split ? blend_condition(*split) : Expr();
+        if (c.defined()) keep = keep.defined() ? keep && c : c;
+    }
+    std::vector<Expr> all;
+    for (size_t k = 0; k < definition.values.size(); k++) {
+        Expr value = in_symbols(definition.values[k]);
+        if (keep.defined()) {
+            Expr there = ir::Call::make(value.type(), func.name, CallKind::Func, int(k), args());
+            value = select(likely(keep), value, there);
+        }
+        all.push_back(value);
+    }
+    return all;
+}
+
+Interval StageNest::split_interval(const Split &s, int fixed) const {
+    const Variable &old = variables[size_t(s.old)];
+    Interval outer = interval(s.outer, fixed), inner = interval(s.inner, fixed);
+    Expr low = outer.min * s.factor + old.min, high = outer.max * s.factor + old.min;
+    if (is_shift(s.tail) && !s.divides) {
+        low = min(low, last_start(s));
+        high = min(high, last_start(s));
+    }
+    low = low + inner.min;
+    high = high + inner.max;
+    if (is_guard(s.tail) && !s.divides) high = min(high, old.max);
+    return {simplify(low), simplify(high)};
+}
+
+Interval StageNest::fuse_interval(const Fuse &f, int var, int fixed) const {
+    const Variable &inner = variables[size_t(f.inner)];
+    if (var == f.inner) return {inner.min, inner.max};
+    Interval fused = interval(f.fused, fixed);
+    Expr extent = simplify(inner.max - inner.min + 1), first = variables[size_t(var)].min;
+    return {simplify(fused.min / extent + first), simplify(fused.max / extent + first)};
+}
+
+Interval StageNest::interval(int var, int fixed) const {
+    const Variable &v = variables[size_t(var)];
+    if (v.made_from < 0 && v.loop < 0) return {v.min, v.max};
+    if (outermost(var) < fixed && !grows(var)) return {v.min, v.max};
+    if (depth(var) >= fixed) return Interval::single_point(symbol_of(var));
+    if (v.made_from < 0) return {v.min, v.max};
+    return std::visit(overloaded{[&](const Split &s) { return split_interval(s, fixed); },
+                                 [&](const Fuse &f) { return fuse_interval(f, var, fixed); },
+                                 [&](const Rename &r) { return interval(r.renamed, fixed); }},
+                      transforms[size_t(v.made_from)]);
+}
+
+IntervalScope StageNest::box(int fixed) const {
+    IntervalScope scope;
+    for (const auto &[var, index] : originals) {
+        const Variable &v = variables[size_t(index)];
+        bool whole = outermost(index) < fixed;
+        scope.bind(var, whole ? Interval{v.min, simplify(computed_max(index, v.min, v.max))}
+                              : interval(index, fixed));
+    }
+    return scope;
+}
+
+IntervalScope StageNest::box_over(const std::vector<Expr> &region_min,
+                                  const std::vector<Expr> &region_max) const {
+    IntervalScope scope;
+    for (size_t d = 0; d < func.args.size(); d++) {
+        if (originals.contains(func.args[d])) {
+            scope.bind(func.args[d],
+                       {region_min[d], rounded_max(int(d), region_min[d], region_max[d])});
+        }
+    }
+    for (const program::ReductionVariable &r : definition.reduction) {
+        const Variable &v = variables[size_t(originals.at(r.var))];
+        scope.bind(r.var, {v.min, v.max});
+    }
+    return scope;
+}
+
+// Whether the variable runs beyond its range because of a split of it, or of what it became.
+bool StageNest::grows(int var) const {
+    const Variable &v = variables[size_t(var)];
+    if (v.made_from < 0) return false;
+    auto split_grows = [&](const Split &s) {
+        if (is_guard(s.tail) && !s.divides) return false;
+        return !s.divides || grows(s.outer) || grows(s.inner);
+    };
+    return std::visit(overloaded{split_grows, [&](const Fuse &f) { return grows(f.fused); },
+                                 [&](const Rename &r) { return grows(r.renamed); }},
+                      transforms[size_t(v.made_from)]);
+}
+
+Expr StageNest::computed_max(int var, const Expr &min, const Expr &max) const {
+    const Variable &v = variables[size_t(var)];
+    if (v.made_from < 0 || !grows(var)) return max;
+    auto split_max = [&](const Split &s) {
+        Expr last_outer = computed_max(s.outer, 0, ceil_div(max - min + 1, s.factor) - 1);
+        Expr last_inner = computed_max(s.inner, 0, s.factor - 1);
+        Expr rounded = last_outer * s.factor + last_inner + min;
+        if (!is_shift(s.tail)) return rounded;
+        // Its last tile is moved back to end at max, where there is room for a whole tile.
+        return ir::max(max, min + s.factor - 1) + simplify(last_inner + 1 - s.factor);
+    };
+    return std::visit(overloaded{split_max, [&](const Fuse &) { return max; },
+                                 [&](const Rename &r) { return computed_max(r.renamed, min, max); }},
+                      transforms[size_t(v.made_from)]);
+}
+
+Expr StageNest::rounded_max(int d, const Expr &min, const Expr &max) const {
+    auto found = originals.find(func.args[size_t(d)]);
+    return found == originals.end() ? max : simplify(computed_max(found->second, min, max));
+}
+
+bool StageNest::rounds(int d) const {
+    auto found = originals.find(func.args[size_t(d)]);
+    return found != originals.end() && grows(found->second);
+}
+
+}  // namespace tessera::lower

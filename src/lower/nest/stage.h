@@ -1,0 +1,136 @@
+#pragma once
+#include "algebra/bounds.h"
+#include "program/function.h"
+#include <memory>
+
+namespace tessera::lower {
+
+// A call of a function or image in a stage's definition, in the user's variables.
+struct StageCall {
+    Symbol callee;
+    std::vector<ir::Expr> args;
+};
+
+// One stage of a function in one place of the pipeline, with one of its schedules: its loops under
+// symbols of their own, and how the user's variables follow from them.
+class StageNest {
+public:
+    struct Loop {
+        Symbol var;     // as the user calls it
+        Symbol symbol;  // in the IR
+        ir::Expr min, extent;
+        LoopKind kind = LoopKind::Serial;
+        Partition partition = Partition::Auto;
+    };
+    // A let or a test that belongs directly inside of loop `depth` (0: innermost), or outside of
+    // all loops (depth == loops.size()).
+    struct Let {
+        Symbol symbol;
+        ir::Expr value;
+        int depth = 0;
+    };
+    struct Test {
+        ir::Expr condition;
+        int depth = 0;
+        bool innermost = false;  // it reads functions: directly around the definition
+    };
+
+    // `region_min`, `region_max`: the bounds to compute, one of each per dimension of the function.
+    StageNest(const program::FunctionContents &func, int stage, const program::Definition &def,
+              const std::vector<ir::Expr> &region_min, const std::vector<ir::Expr> &region_max);
+
+    const program::FunctionContents &func;
+    const int stage;
+    const program::Definition &definition;
+
+    std::vector<Loop> loops;  // innermost first
+    std::vector<Let> lets;    // in an order in which each uses only earlier ones
+    std::vector<Test> tests;
+    std::vector<StageCall> calls;
+    // Split factors that must be checked to be positive when the pipeline runs.
+    std::vector<const program::Split *> variable_factors;
+
+    // Which loop is over this variable (by the user's name), or -1.
+    int find_loop(Symbol var) const;
+    // An expression in the user's variables, in terms of the symbols of this nest.
+    ir::Expr in_symbols(const ir::Expr &e) const;
+    // The definition's values, after what the tails of its splits make of them (a blend).
+    std::vector<ir::Expr> values() const;
+    std::vector<ir::Expr> args() const;
+
+    // The interval that each of the user's variables runs over while loop `fixed` and those around
+    // it stand still (loops.size(): none stands still).
+    algebra::IntervalScope box(int fixed) const;
+    // The same for the whole stage, given other bounds for its pure variables.
+    algebra::IntervalScope box_over(const std::vector<ir::Expr> &region_min,
+                                    const std::vector<ir::Expr> &region_max) const;
+
+    // The last point that is computed in dimension d of a region [min, max]: beyond max where a
+    // split rounds up. And whether that ever differs from max.
+    ir::Expr rounded_max(int d, const ir::Expr &min, const ir::Expr &max) const;
+    bool rounds(int d) const;
+
+private:
+    // A variable at some point of the schedule. A split may give its result the name of the
+    // variable that it splits, so variables are told apart by their index in `variables`.
+    struct Variable {
+        Symbol symbol;
+        ir::Expr min, max;  // the whole range
+        int made_from = -1;  // the transform that makes it from others; -1: it is a loop, or given
+        int loop = -1;
+    };
+    // A transform, with the indices of the variables it names.
+    struct Split {
+        const program::Split *written;
+        int old, outer, inner;
+        ir::Expr factor;
+        TailStrategy tail;
+        bool divides;
+    };
+    struct Fuse {
+        int inner, outer, fused;
+    };
+    struct Rename {
+        int old, renamed;
+    };
+    using Transform = std::variant<Split, Fuse, Rename>;
+
+    void add_original(Symbol var, ir::Expr min, ir::Expr max, bool is_reduction);
+    void add_pure_variables(const std::vector<ir::Expr> &min, const std::vector<ir::Expr> &max);
+    int add(Symbol var, ir::Expr min, ir::Expr max, bool is_reduction);
+    int current(Symbol var) const;
+    void apply(const program::Split &split);
+    void apply(const program::Fuse &fuse);
+    void apply(const program::Rename &rename);
+    TailStrategy tail(const program::Split &split) const;
+    bool divides(const Variable &old, const ir::Expr &factor) const;
+    void make_loops();
+    void make_lets_and_tests();
+    void add_predicate_tests();
+    int depth(int var) const;      // the innermost loop it depends on
+    int outermost(int var) const;  // the outermost one
+    int depth_of(const ir::Expr &e) const;
+    ir::Expr symbol_of(int var) const;
+    ir::Expr value_of(int var) const;
+    ir::Expr split_value(const Split &split) const;
+    ir::Expr last_start(const Split &split) const;
+    ir::Expr blend_condition(const Split &split) const;
+    algebra::Interval interval(int var, int fixed) const;
+    algebra::Interval split_interval(const Split &split, int fixed) const;
+    algebra::Interval fuse_interval(const Fuse &fuse, int var, int fixed) const;
+    bool grows(int var) const;
+    ir::Expr computed_max(int var, const ir::Expr &min, const ir::Expr &max) const;
+
+    std::vector<Variable> variables;
+    std::vector<Transform> transforms;
+    std::unordered_map<Symbol, int> originals;  // the variables that the definition is written in
+    std::unordered_map<Symbol, int> names;      // as the schedule has named them so far
+    std::vector<Symbol> reduction_names;        // names so far that stem from a reduction domain
+};
+
+using StageNestRef = std::shared_ptr<const StageNest>;
+
+// The calls in a definition: its values, arguments, and predicate.
+std::vector<StageCall> calls_of(const program::Definition &def);
+
+}  // namespace tessera::lower

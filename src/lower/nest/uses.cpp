@@ -1,0 +1,19 @@
+#include "lower/nest/uses.h"
+
+namespace tessera::lower {
+
+const std::vector<Caller> &Uses::of(Symbol callee) const {
+    static const std::vector<Caller> none;
+    auto found = callers.find(callee);
+    return found == callers.end() ? none : found->second;
+}
+
+void Uses::merge(Uses &&other) {
+    if (other.callers.size() > callers.size()) callers.swap(other.callers);
+    for (auto &[callee, theirs] : other.callers) {
+        std::vector<Caller> &ours = callers[callee];
+        ours.insert(ours.end(), theirs.begin(), theirs.end());
+    }
+}
+
+}  // namespace tessera::lower

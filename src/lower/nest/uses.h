@@ -1,0 +1,36 @@
+#pragma once
+#include "lower/nest/stage.h"
+
+namespace tessera::lower {
+
+// A place in the pipeline where functions can be computed: the body of a loop of a stage, a
+// stage's innermost body (loop -1), or the root, outside of all loops (no owner).
+struct Site {
+    const StageNest *owner = nullptr;
+    int loop = 0;
+    friend bool operator==(const Site &, const Site &) = default;
+    // Loops from this index on stand still there.
+    int fixed() const { return loop < 0 ? 0 : loop; }
+};
+
+// A stage that calls something, and where its function is computed. An extern stage has no nest.
+struct Caller {
+    StageNestRef nest;
+    Site computed_at;
+    const program::FunctionContents *extern_func = nullptr;
+};
+
+// Who calls what in a piece of the pipeline that has been built.
+class Uses {
+public:
+    void add(Symbol callee, const Caller &caller) { callers[callee].push_back(caller); }
+    bool contains(Symbol callee) const { return callers.contains(callee); }
+    const std::vector<Caller> &of(Symbol callee) const;
+    // Takes over all of another's entries; the smaller one is moved into the larger one.
+    void merge(Uses &&other);
+
+private:
+    std::unordered_map<Symbol, std::vector<Caller>> callers;
+};
+
+}  // namespace tessera::lower

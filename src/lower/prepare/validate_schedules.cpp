@@ -1,0 +1,217 @@
+#include "lower/prepare/validate_schedules.h"
+#include "lower/nest/sites.h"
+#include "lower/nest/stage.h"
+#include <algorithm>
+#include <set>
+
+namespace tessera::lower {
+
+using program::FunctionContents;
+using program::Loop;
+using program::LoopLevel;
+using program::StageSchedule;
+
+namespace {
+
+const Symbol outermost = Symbol::interned("__outermost");
+
+// The place of a loop in a stage, 0: innermost; -1: there is none.
+int loop_index(const StageSchedule &s, Symbol var) {
+    for (size_t i = 0; i < s.loops.size(); i++) {
+        if (s.loops[i].var == var) return int(i);
+    }
+    return -1;
+}
+
+class Validator {
+public:
+    explicit Validator(const Context &context) : context(context) {
+        for (const program::FunctionRef &f : context.order) {
+            for (size_t s = 0; s < f->stages.size(); s++) {
+                for (const StageCall &c : calls_of(*f->stages[s])) {
+                    if (c.callee != f->name) consumers[c.callee].insert({f->name, int(s)});
+                }
+            }
+            if (!f->has_extern_definition()) continue;
+            for (const program::ExternFuncArgument &a : f->extern_definition->args) {
+                if (a.func) consumers[a.func->name].insert({f->name, 0});
+            }
+        }
+    }
+
+    void check(const FunctionContents &f) const;
+
+private:
+    void check_level(const FunctionContents &f, const LoopLevel &level, const char *directive,
+                     const Location &at) const;
+    void check_encloses(const FunctionContents &f, const LoopLevel &outer, const char *outer_name,
+                        const LoopLevel &inner, const char *inner_name, const Location &at) const;
+    void check_uses(const FunctionContents &f) const;
+    void check_no_race(const FunctionContents &f) const;
+    bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
+    bool place_is_inside(const LoopLevel &place, const LoopLevel &level) const;
+    std::string loops_of(const FunctionContents &f, int stage) const;
+
+    const Context &context;
+    std::map<Symbol, std::set<std::pair<Symbol, int>>> consumers;
+};
+
+std::string Validator::loops_of(const FunctionContents &f, int stage) const {
+    std::vector<std::string> names;
+    for (size_t s = 0; s < f.stages.size(); s++) {
+        if (stage >= 0 && int(s) != stage) continue;
+        for (const Loop &l : f.stages[s]->schedule.loops) {
+            if (l.var != outermost) names.push_back(l.var.text());
+        }
+    }
+    return names.empty() ? "none" : join(names);
+}
+
+void Validator::check_level(const FunctionContents &f, const LoopLevel &level,
+                            const char *directive, const Location &at) const {
+    if (!level.defined()) {
+        throw CompileError(at, str(directive, " of ", f.name,
+                                   ": the LoopLevel was never set; call set() on it before "
+                                   "compiling"));
+    }
+    if (!level.is_at()) return;
+    const FunctionContents *g = context.function(level.func());
+    if (!g) {
+        throw CompileError(at, str(directive, " of ", f.name, ": ", level.func(),
+                                   " has no loops in this pipeline: it is computed inline, or "
+                                   "nothing uses it; schedule ", level.func(), " first"));
+    }
+    for (size_t s = 0; s < g->stages.size(); s++) {
+        if (level.stage() >= 0 && level.stage() != int(s)) continue;
+        if (loop_index(g->stages[s]->schedule, level.var()) >= 0) return;
+        for (const program::Specialization &special : g->stages[s]->specializations) {
+            if (special.definition &&
+                loop_index(special.definition->schedule, level.var()) >= 0) {
+                return;
+            }
+        }
+    }
+    throw CompileError(at, str(directive, " of ", f.name, ": ", level.func(),
+                               " has no loop ", level.var(), "; its loops are ",
+                               loops_of(*g, level.stage())));
+}
+
+// Whether whatever is computed at `place` is computed within the loop of `level`.
+bool Validator::place_is_inside(const LoopLevel &place, const LoopLevel &level) const {
+    if (level.is_root()) return true;
+    if (!place.is_at()) return false;
+    const FunctionContents *g = context.function(place.func());
+    if (!g) return false;
+    if (place.func() != level.func()) {
+        return place_is_inside(g->schedule.compute_level, level);
+    }
+    for (size_t s = 0; s < g->stages.size(); s++) {
+        if (place.stage() >= 0 && place.stage() != int(s)) continue;
+        const StageSchedule &schedule = g->stages[s]->schedule;
+        int at = loop_index(schedule, place.var()), around = loop_index(schedule, level.var());
+        if (at >= 0 && around >= at) return true;
+    }
+    return false;
+}
+
+bool Validator::stage_is_inside(Symbol func, int stage, const LoopLevel &level) const {
+    if (level.is_root()) return true;
+    const FunctionContents &c = *context.function(func);
+    if (func == level.func()) {
+        bool this_stage = level.stage() < 0 || level.stage() == stage;
+        const program::Definition &d = *c.stages[size_t(stage)];
+        if (this_stage && loop_index(d.schedule, level.var()) >= 0) return true;
+    }
+    if (context.is_output(func)) return false;
+    if (!c.schedule.compute_level.is_inlined()) {
+        return place_is_inside(c.schedule.compute_level, level);
+    }
+    auto found = consumers.find(func);
+    return found != consumers.end() &&
+           std::all_of(found->second.begin(), found->second.end(), [&](const auto &user) {
+               return stage_is_inside(user.first, user.second, level);
+           });
+}
+
+void Validator::check_encloses(const FunctionContents &f, const LoopLevel &outer,
+                               const char *outer_name, const LoopLevel &inner,
+                               const char *inner_name, const Location &at) const {
+    if (outer.is_root() || outer.matches(inner) || place_is_inside(inner, outer)) return;
+    throw CompileError(at, str(outer_name, "(", outer, ") of ", f.name, " is not outside of ",
+                               inner_name, "(", inner, "); storage must enclose what uses it"));
+}
+
+void Validator::check_uses(const FunctionContents &f) const {
+    const program::FuncSchedule &s = f.schedule;
+    if (s.compute_level.is_root()) return;
+    auto found = consumers.find(f.name);
+    if (found == consumers.end()) return;
+    for (const auto &[user, stage] : found->second) {
+        if (stage_is_inside(user, stage, s.compute_level)) continue;
+        throw CompileError(
+            s.compute_written,
+            str("compute_at(", s.compute_level, ") of ", f.name, ": ", user,
+                stage ? str(".update(", stage - 1, ")") : "", " uses ", f.name,
+                " too, and is not computed inside of that loop; compute ", f.name,
+                " further out (compute_root() always works), or give ", user,
+                " a copy of its own with clone_in()"));
+    }
+}
+
+// Between where it is stored and where it is computed, no loop may run in parallel.
+void Validator::check_no_race(const FunctionContents &f) const {
+    const program::FuncSchedule &s = f.schedule;
+    const LoopLevel &store = store_level(s);
+    LoopLevel at = s.compute_level;
+    while (at.is_at() && !at.matches(store)) {
+        const FunctionContents &g = *context.function(at.func());
+        for (const program::DefinitionRef &stage : g.stages) {
+            const StageSchedule &schedule = stage->schedule;
+            int inner = loop_index(schedule, at.var());
+            int outer = store.is_at() && store.func() == g.name
+                            ? loop_index(schedule, store.var())
+                            : int(schedule.loops.size());
+            for (int i = inner; i >= 0 && i < outer; i++) {
+                if (schedule.loops[size_t(i)].kind != LoopKind::Parallel) continue;
+                throw CompileError(
+                    s.store_written,
+                    str(f.name, " is stored outside of the parallel loop ",
+                        schedule.loops[size_t(i)].var, " of ", g.name,
+                        " and computed inside of it, so its iterations would overwrite each "
+                        "other's values; store it inside of that loop, too"));
+            }
+        }
+        if (store.is_at() && store.func() == g.name) break;
+        at = context.is_output(g.name) ? LoopLevel::root() : g.schedule.compute_level;
+    }
+}
+
+void Validator::check(const FunctionContents &f) const {
+    const program::FuncSchedule &s = f.schedule;
+    check_level(f, s.compute_level, "compute_at", s.compute_written);
+    if (context.is_output(f.name)) {
+        if (s.compute_level.is_at()) {
+            throw CompileError(s.compute_written,
+                               str("compute_at of ", f.name, ": it is an output of the pipeline, "
+                                   "which is always computed at the root; remove the directive"));
+        }
+        return;
+    }
+    if (s.compute_level.is_inlined()) return;
+    check_level(f, store_level(s), "store_at", s.store_written);
+    check_level(f, hoist_level(s), "hoist_storage", s.hoist_written);
+    check_encloses(f, store_level(s), "store_at", s.compute_level, "compute_at", s.store_written);
+    check_encloses(f, hoist_level(s), "hoist_storage", store_level(s), "store_at",
+                   s.hoist_written);
+    check_uses(f);
+    check_no_race(f);
+}
+
+}  // namespace
+
+void validate_schedules(const Context &context) {
+    Validator validator(context);
+    for (const program::FunctionRef &f : context.order) validator.check(*f);
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,19 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// Where a serial loop walks over a function in one direction, and each iteration touches at most a
+// constant number of rows, stores only that many rows, used in turn.
+//
+//     realize f over [0, +n]:                      realize f over [0, +4]:
+//       for y in [0, +m):                 ->         for y in [0, +m):
+//         f(y) = ...                                   f(y % 4) = ...
+//         g(y) = f(y - 1) + f(y + 1)                   g(y) = f((y - 1) % 4) + f((y + 1) % 4)
+//
+// The number is rounded up to a power of two, unless the user gives it with fold_storage. Runs
+// before sliding_window, while the regions say what is read and not what is computed anew.
+// Throws CompileError if the user asks for a fold that cannot be.
+ir::Stmt fold_storage(const ir::Stmt &s, const Context &context);
+
+}  // namespace tessera::lower

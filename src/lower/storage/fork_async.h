@@ -1,0 +1,20 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// Runs a function scheduled async() on a thread of its own: the loops between its storage and its
+// computation are run twice at the same time, once for the producer and once for its consumers.
+//
+//     realize f:                     realize f:
+//       for y:                         let ready = semaphore(0), free = semaphore(n)
+//         produce f          ->        fork:
+//         consume f                      for y: acquire(free, 1): produce f; release(ready, 1)
+//                                        for y: acquire(ready, 1): consume f; release(free, 1)
+//
+// `free` is there where later values overwrite earlier ones: n is that of ring_buffer(n), or 1 if
+// the storage is folded, so that producer and consumer take turns.
+// Throws CompileError if both halves would compute another function into the same storage.
+ir::Stmt fork_async(const ir::Stmt &s, const Context &context);
+
+}  // namespace tessera::lower

@@ -1,0 +1,116 @@
+#include "lower/storage/production_path.h"
+#include "algebra/simplify.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
+#include "lower/nest/sites.h"
+
+namespace tessera::lower {
+
+using namespace ir;
+using program::FunctionContents;
+
+namespace {
+
+class FindProduction final : public Visitor {
+public:
+    explicit FindProduction(Symbol func) : func(func) {}
+    ProductionPath result;
+
+private:
+    void visit(const For &loop) override {
+        descend({PathEntry::Kind::Loop, loop.name, loop.min, loop.extent, loop.loop_kind},
+                loop.body);
+    }
+    void visit(const LetStmt &let) override {
+        descend({PathEntry::Kind::Let, let.name, let.value, {}}, let.body);
+    }
+    void visit(const IfThenElse &test) override {
+        descend({PathEntry::Kind::Test, {}, test.condition, {}}, test.then_case);
+        descend({PathEntry::Kind::Test, {}, test.condition, {}}, test.else_case);
+    }
+    void visit(const ProducerConsumer &p) override {
+        if (p.func != func || !p.is_producer) return Visitor::visit(p);
+        if (result.productions++ == 0) result.entries = path;
+    }
+    void visit(const Provide &) override {}
+
+    void descend(PathEntry entry, const Stmt &body) {
+        path.push_back(std::move(entry));
+        (*this)(body);
+        path.pop_back();
+    }
+
+    Symbol func;
+    std::vector<PathEntry> path;
+};
+
+bool is_likely(const Expr &e) {
+    const auto *c = e.as<IntrinsicCall>();
+    return c && c->op == Intrinsic::likely;
+}
+
+}  // namespace
+
+ProductionPath find_production(const Stmt &body, Symbol func) {
+    FindProduction find(func);
+    find(body);
+    return std::move(find.result);
+}
+
+Expr ProductionPath::expand(Expr e) const {
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
+        if (entry->kind != PathEntry::Kind::Let || !uses_symbol(e, entry->name)) continue;
+        e = substitute(entry->name, entry->value, e);
+    }
+    return algebra::simplify(e);
+}
+
+bool is_stored_outside(const FunctionContents &f) {
+    return !store_level(f.schedule).matches(f.schedule.compute_level);
+}
+
+bool is_computed_exactly(const FunctionContents &f, int d) {
+    Symbol var = f.args[size_t(d)];
+    for (const program::DefinitionRef &stage : f.stages) {
+        for (const auto &t : stage->schedule.transforms) {
+            const auto *split = std::get_if<program::Split>(&t.directive);
+            const auto *fuse = std::get_if<program::Fuse>(&t.directive);
+            if (split && split->old == var) return false;
+            if (fuse && (fuse->inner == var || fuse->outer == var)) return false;
+            if (std::holds_alternative<program::Rename>(t.directive)) return false;
+        }
+    }
+    return true;
+}
+
+bool is_pure_in_all_stages(const FunctionContents &f, int d) {
+    auto is_var = [&](const Expr &e) {
+        const auto *v = e.as<Variable>();
+        return v && v->name == f.args[size_t(d)];
+    };
+    bool pure = true;
+    auto check = [&](const Expr &e) {
+        for_each_node(e, [&](const Call &c) {
+            if (c.callee == f.name) pure &= is_var(c.args[size_t(d)]);
+        });
+    };
+    for (size_t s = 1; s < f.stages.size(); s++) {
+        const program::Definition &def = *f.stages[s];
+        pure &= is_var(def.args[size_t(d)]);
+        for (const Expr &e : def.values) check(e);
+        for (const Expr &e : def.args) check(e);
+        if (def.predicate.defined()) check(def.predicate);
+    }
+    return pure;
+}
+
+bool runs_without_gaps(const ProductionPath &path, size_t loop) {
+    for (size_t i = loop + 1; i < path.entries.size(); i++) {
+        const PathEntry &e = path.entries[i];
+        if (e.kind != PathEntry::Kind::Test || is_likely(e.value)) continue;
+        if (uses_symbol(path.expand(e.value), path.entries[loop].name)) return false;
+    }
+    return true;
+}
+
+}  // namespace tessera::lower

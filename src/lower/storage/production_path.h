@@ -1,0 +1,41 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// What stands between a function's storage and its computation, outermost first.
+struct PathEntry {
+    enum class Kind { Loop, Let, Test };
+    Kind kind;
+    Symbol name;           // of a loop or let
+    ir::Expr value;        // the let's, the test's, or the loop's min
+    ir::Expr loop_extent;  // of a loop
+    LoopKind loop_kind = LoopKind::Serial;
+
+    bool is_loop() const { return kind == Kind::Loop; }
+};
+
+struct ProductionPath {
+    std::vector<PathEntry> entries;
+    int productions = 0;  // how many there are; the entries are of the first
+
+    // The expression with the lets of the path put in: in terms of its loops and of what is bound
+    // outside.
+    ir::Expr expand(ir::Expr e) const;
+};
+
+ProductionPath find_production(const ir::Stmt &body, Symbol func);
+
+// Whether the function is stored further out than it is computed.
+bool is_stored_outside(const program::FunctionContents &f);
+
+// Whether dimension d is computed exactly as far as it is asked for: no loop over it is split. And
+// whether each update works on each point of it by itself.
+bool is_computed_exactly(const program::FunctionContents &f, int d);
+bool is_pure_in_all_stages(const program::FunctionContents &f, int d);
+
+// Whether the loop at this place of the path runs what is inside of it in every iteration, or at
+// least in all up to some last one.
+bool runs_without_gaps(const ProductionPath &path, size_t loop);
+
+}  // namespace tessera::lower

@@ -1,0 +1,122 @@
+#include "lower/storage/ring_buffer.h"
+#include "algebra/bounds.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
+
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::Interval;
+using algebra::simplify;
+using program::FunctionContents;
+
+namespace {
+
+// Indices relative to the region's min, and one more: which copy.
+class IndexCopies final : public Mutator {
+public:
+    IndexCopies(Symbol func, const ir::Region &bounds, Expr copy)
+        : func(func), bounds(bounds), copy(std::move(copy)) {}
+
+private:
+    std::vector<Expr> relative(std::vector<Expr> args) const {
+        for (size_t d = 0; d < args.size(); d++) args[d] = simplify(args[d] - bounds[d].min);
+        args.push_back(copy);
+        return args;
+    }
+    Expr visit(const Call &call) override {
+        Expr mutated = Mutator::visit(call);
+        const Call &c = *mutated.as<Call>();
+        if (c.callee != func) return mutated;
+        return Call::make(c.type, c.callee, c.call_kind, c.value_index, relative(c.args),
+                          c.referent);
+    }
+    Stmt visit(const Provide &provide) override {
+        Stmt mutated = Mutator::visit(provide);
+        const Provide &p = *mutated.as<Provide>();
+        if (p.func != func) return mutated;
+        return Provide::make(p.func, p.values, relative(p.args), p.predicate);
+    }
+    Symbol func;
+    const ir::Region &bounds;
+    Expr copy;
+};
+
+// Takes the one Realize of a function out of its loops, and learns what it has to hold.
+class TakeOut final : public Mutator {
+public:
+    TakeOut(const FunctionContents &f, Expr copies) : f(f), copies(std::move(copies)) {}
+    ir::Region bounds;  // of the storage outside of the loops
+    std::vector<Type> types;
+    MemoryType memory = MemoryType::Auto;
+
+private:
+    Stmt visit(const For &loop) override {
+        auto inside = [&](const Expr &e) { return simplify(substitute(lets, e)); };
+        Interval first = bounds_of_expr(inside(loop.min), scope);
+        Interval last = bounds_of_expr(inside(loop.min + loop.extent - 1), scope);
+        scope.bind(loop.name, {first.min, last.max});
+        Expr index = Variable::make(Int(32), loop.name) - loop.min;
+        Expr before = iteration;
+        iteration = before.defined() ? before * loop.extent + index : index;
+        Stmt body = Mutator::visit(loop);
+        iteration = before;
+        scope.unbind(loop.name);
+        return body;
+    }
+    Stmt visit(const LetStmt &let) override {
+        lets[let.name] = simplify(substitute(lets, let.value));
+        return Mutator::visit(let);
+    }
+    Stmt visit(const Realize &r) override {
+        if (r.func != f.name) return Mutator::visit(r);
+        types = r.types;
+        memory = r.memory;
+        for (size_t d = 0; d < r.bounds.size(); d++) {
+            Interval extent = bounds_of_expr(simplify(substitute(lets, r.bounds[d].extent)), scope);
+            if (!extent.has_upper_bound()) {
+                throw CompileError(f.schedule.hoist_written,
+                                   str("ring_buffer of ", f.name, ": the extent of dimension ", d,
+                                       " has no bound outside of the loops; bound it with "
+                                       "bound_extent() or bound_storage()"));
+            }
+            bounds.push_back({0, extent.max});
+        }
+        bounds.push_back({0, copies});
+        Expr copy = iteration.defined() ? simplify(iteration % copies) : Expr(0);
+        return IndexCopies(f.name, r.bounds, copy)(r.body);
+    }
+
+    const FunctionContents &f;
+    Expr copies, iteration;
+    algebra::IntervalScope scope;
+    Substitution lets;
+};
+
+class AddRingBuffers final : public Mutator {
+public:
+    explicit AddRingBuffers(const lower::Context &lowering) : lowering(lowering) {}
+
+private:
+    Stmt visit(const HoistedStorage &hoisted) override {
+        const FunctionContents *f = lowering.function(hoisted.func);
+        if (!f || !f->schedule.ring_buffer.defined()) return Mutator::visit(hoisted);
+        TakeOut take_out(*f, cast(Int(32), f->schedule.ring_buffer));
+        Stmt body = take_out((*this)(hoisted.body));
+        if (take_out.types.empty()) return body;
+        return Realize::make(hoisted.func, take_out.types, take_out.memory, take_out.bounds, {},
+                             body);
+    }
+    const lower::Context &lowering;
+};
+
+}  // namespace
+
+Stmt add_ring_buffers(const Stmt &s, const lower::Context &context) {
+    return AddRingBuffers(context)(s);
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,128 @@
+#include "lower/storage/sliding_window.h"
+#include "algebra/simplify.h"
+#include "algebra/solve.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
+#include "lower/storage/production_path.h"
+
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::is_monotonic;
+using algebra::Monotonic;
+using algebra::simplify;
+using program::FunctionContents;
+
+namespace {
+
+using NewValues = std::unordered_map<Symbol, Expr>;
+
+// Finds the new bounds of the regions of one function.
+class Slide {
+public:
+    Slide(const FunctionContents &f, const RegionSymbols &region, const ProductionPath &path,
+          NewValues &values)
+        : f(f), region(region), path(path), values(values) {
+        for (size_t d = 0; d < f.args.size(); d++) {
+            min.push_back(path.expand(Variable::make(Int(32), region.min[d])));
+            max.push_back(path.expand(Variable::make(Int(32), region.max[d])));
+        }
+    }
+
+    void over_all_loops() {
+        for (size_t i = path.entries.size(); i-- > 0;) {
+            const PathEntry &e = path.entries[i];
+            bool in_order = e.loop_kind == LoopKind::Serial || e.loop_kind == LoopKind::Unrolled;
+            if (e.is_loop() && in_order) over(i);
+        }
+    }
+
+private:
+    // The only dimension that depends on the loop, or -1.
+    int dimension_of(Symbol loop) const {
+        int only = -1;
+        for (size_t d = 0; d < min.size(); d++) {
+            if (!uses_symbol(min[d], loop) && !uses_symbol(max[d], loop)) continue;
+            if (only >= 0) return -1;
+            only = int(d);
+        }
+        return only;
+    }
+
+    bool depends_on_inner_loop(size_t loop, int d) const {
+        for (size_t i = loop + 1; i < path.entries.size(); i++) {
+            const PathEntry &e = path.entries[i];
+            if (e.is_loop() && (uses_symbol(min[size_t(d)], e.name) ||
+                                uses_symbol(max[size_t(d)], e.name))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void over(size_t loop) {
+        const PathEntry &l = path.entries[loop];
+        int d = dimension_of(l.name);
+        if (d < 0 || depends_on_inner_loop(loop, d) || !is_computed_exactly(f, d) ||
+            !is_pure_in_all_stages(f, d) || !runs_without_gaps(path, loop)) {
+            return;
+        }
+        const Expr &low = min[size_t(d)], &high = max[size_t(d)];
+        Expr v = Variable::make(Int(32), l.name);
+        Expr first = v == l.value;
+        auto before = [&](const Expr &e) { return simplify(substitute(l.name, v - 1, e)); };
+        Monotonic low_moves = is_monotonic(low, l.name), high_moves = is_monotonic(high, l.name);
+        auto never = [](Monotonic m, Monotonic other) {
+            return m == other || m == Monotonic::Unknown;
+        };
+        if (!never(low_moves, Monotonic::Decreasing) && !never(high_moves, Monotonic::Decreasing)) {
+            Expr rest = ir::max(low, before(high) + 1);
+            set(region.min[size_t(d)], first, low, rest);
+        } else if (!never(low_moves, Monotonic::Increasing) &&
+                   !never(high_moves, Monotonic::Increasing)) {
+            Expr rest = ir::min(high, before(low) - 1);
+            set(region.max[size_t(d)], first, high, rest);
+        }
+    }
+
+    void set(Symbol bound, const Expr &first, const Expr &all, const Expr &rest) {
+        values[bound] = select(first, all, likely_if_innermost(simplify(rest)));
+    }
+
+    const FunctionContents &f;
+    const RegionSymbols &region;
+    const ProductionPath &path;
+    NewValues &values;
+    std::vector<Expr> min, max;
+};
+
+class ReplaceLets final : public Mutator {
+public:
+    explicit ReplaceLets(const NewValues &values) : values(values) {}
+
+private:
+    Stmt visit(const LetStmt &let) override {
+        auto found = values.find(let.name);
+        if (found == values.end()) return Mutator::visit(let);
+        return LetStmt::make(let.name, found->second, (*this)(let.body));
+    }
+    const NewValues &values;
+};
+
+}  // namespace
+
+Stmt sliding_window(const Stmt &s, const Context &context) {
+    NewValues values;
+    for_each_node(s, [&](const Realize &r) {
+        const FunctionContents *f = context.function(r.func);
+        if (!f || !is_stored_outside(*f)) return;
+        ProductionPath path = find_production(r.body, r.func);
+        if (path.productions != 1) return;
+        Slide(*f, context.regions.at(r.func).back(), path, values).over_all_loops();
+    });
+    return values.empty() ? s : ReplaceLets(values)(s);
+}
+
+}  // namespace tessera::lower

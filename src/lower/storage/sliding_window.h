@@ -1,0 +1,19 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// Where a function is stored outside of a serial loop and computed inside of it, computes in each
+// iteration but the first only what the one before has not computed yet.
+//
+//     realize f:                                   realize f:
+//       for y in [0, +n):                            for y in [0, +n):
+//         let f.y.min = y - 1               ->         let f.y.min = select(y == 0, y - 1, y + 1)
+//         let f.y.max = y + 1                          let f.y.max = y + 1
+//         produce f: for f.y in [f.y.min, ...          produce f: ...
+//
+// Only in a dimension that alone depends on the loop, monotonically, that no split makes larger and
+// that updates do not mix.
+ir::Stmt sliding_window(const ir::Stmt &s, const Context &context);
+
+}  // namespace tessera::lower

@@ -1,0 +1,46 @@
+#include "lower/finish/lower_intrinsics.h"
+#include "lower/pass_test.h"
+
+using namespace tessera;
+using namespace tessera::lower;
+
+namespace {
+Context for_avx2() {
+    Context context;
+    context.target = Target("x86-64-linux-avx2");
+    return context;
+}
+}  // namespace
+
+TEST_SUITE("lower_intrinsics") {
+    TEST_CASE("lerp of bytes needs 16 bits") {
+        CHECK(run(lower_intrinsics, "f[0] = lerp(a:uint8, b:uint8, w:uint8)") ==
+              printed("f[0] = uint8((uint16(a:uint8) * (255 - uint16(w:uint8)) + "
+                      "uint16(b:uint8) * uint16(w) + 127) / 255)"));
+    }
+    TEST_CASE("lerp of floats") {
+        CHECK(run(lower_intrinsics, "f[0] = lerp(a:float32, b:float32, w:float32)") ==
+              printed("f[0] = a:float32 * (1.0 - w:float32) + b:float32 * w"));
+    }
+    TEST_CASE("random is the hash of its operands") {
+        CHECK(run(lower_intrinsics, "f[0] = random(a):uint32").find("random") ==
+              std::string::npos);
+    }
+    TEST_CASE("questions to the target are answered") {
+        auto ask = [](std::string_view query) {
+            return run(lower_intrinsics, str("f[0] = ", query), for_avx2());
+        };
+        CHECK(ask("target_query(\"bits\"):int32") == printed("f[0] = 64"));
+        CHECK(ask(str("target_query(\"has_feature\", ", int(Target::AVX2), ")")) ==
+              printed("f[0] = true"));
+        CHECK(ask(str("target_query(\"has_feature\", ", int(Target::CUDA), ")")) ==
+              printed("f[0] = false"));
+        CHECK(ask("target_query(\"natural_vector_size\", 2, 32):int32") == printed("f[0] = 8"));
+        CHECK(ask(str("target_query(\"arch_is\", ", int(Target::ARM), ")")) ==
+              printed("f[0] = false"));
+        CHECK(ask(str("target_query(\"os_is\", ", int(Target::Linux), ")")) ==
+              printed("f[0] = true"));
+        CHECK_THROWS_WITH_AS(ask("target_query(\"colour\")"), doctest::Contains("\"colour\""),
+                             CompileError);
+    }
+}

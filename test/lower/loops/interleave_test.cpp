@@ -1,0 +1,55 @@
+#include "lower/loops/interleave.h"
+#include "lower/pass_test.h"
+
+using namespace tessera;
+using namespace tessera::lower;
+
+namespace {
+std::string interleaved(std::string_view text) { return run(interleave, text); }
+bool is_unchanged(std::string_view text) {
+    ir::Stmt before = ir::parse_stmt(text);
+    return interleave(before, {}).same_as(before);
+}
+}  // namespace
+
+TEST_SUITE("interleave") {
+    TEST_CASE("stores of stride 3 to neighbouring elements are one dense store") {
+        CHECK(interleaved("f[ramp(b * 3, 3, 4)] = x4(x)\n"
+                          "f[ramp(b * 3 + 2, 3, 4)] = x4(z)\n"
+                          "f[ramp(b * 3 + 1, 3, 4)] = x4(y)\n"
+                          "h[0] = 1") ==
+              printed("f[ramp(b * 3, 1, 12)] = interleave(x4(x), x4(y), x4(z))\nh[0] = 1"));
+    }
+    TEST_CASE("with the lets that belong to them") {
+        CHECK(interleaved("let t = g[ramp(c, 1, 4)]\nf[ramp(b * 2, 2, 4)] = t:int32x4") ==
+              printed("let t = g[ramp(c, 1, 4)]\nf[ramp(b * 2, 2, 4)] = t:int32x4"));
+    }
+    TEST_CASE("not if a value reads what a store before it writes") {
+        CHECK(is_unchanged("f[ramp(b, 2, 4)] = x4(x)\nf[ramp(b + 1, 2, 4)] = f[ramp(b, 2, 4)]"));
+    }
+    TEST_CASE("not if there are gaps or repetitions") {
+        CHECK(is_unchanged("f[ramp(b, 3, 4)] = x4(x)\nf[ramp(b + 1, 3, 4)] = x4(y)"));
+        CHECK(is_unchanged("f[ramp(b, 2, 4)] = x4(x)\nf[ramp(b, 2, 4)] = x4(y)"));
+        CHECK(is_unchanged("f[ramp(b, 2, 4)] = x4(x)\nf[ramp(b + 3, 2, 4)] = x4(y)"));
+    }
+    TEST_CASE("loads that repeat elements are dense loads and shuffles") {
+        CHECK(interleaved("f[ramp(0, 1, 4)] = g[ramp(b * 2, 1, 4) / x4(2)]") ==
+              printed("f[ramp(0, 1, 4)] = shuffle(g[ramp(b * 2 / 2, 1, 2)], [0, 0, 1, 1])"));
+    }
+    TEST_CASE("the alignment may come from a let") {
+        CHECK(interleaved("let t = c * 4\nf[ramp(0, 1, 4)] = g[ramp(t + 1, 1, 4) / x4(2) + x4(n)]") ==
+              printed("let t = c * 4\nf[ramp(0, 1, 4)] = "
+                      "shuffle(g[ramp((t + 1) / 2 + n, 1, 3)], [0, 1, 1, 2])"));
+    }
+    TEST_CASE("unknown alignment stays a gather") {
+        CHECK(is_unchanged("f[ramp(0, 1, 4)] = g[ramp(b, 1, 4) / x4(2)]"));
+    }
+    TEST_CASE("ramps of ramps that are ramps") {
+        CHECK(interleaved("f[ramp(ramp(b, 1, 4), x4(4), 2)] = g[ramp(ramp(c, 2, 2), x2(4), 4)]") ==
+              printed("f[ramp(b, 1, 8)] = g[ramp(c, 2, 8)]"));
+    }
+    TEST_CASE("a store whose lanes are in another order is dense, of shuffled lanes") {
+        CHECK(interleaved("f[ramp(ramp(b, 2, 3), x3(1), 2)] = v:int32x6") ==
+              printed("f[ramp(b, 1, 6)] = shuffle(v:int32x6, [0, 3, 1, 4, 2, 5])"));
+    }
+}

@@ -1,0 +1,87 @@
+#include "lower/loops/partition_loops.h"
+#include "algebra/simplify.h"
+#include "lower/loops/likely.h"
+#include "lower/loops/trim_no_ops.h"
+#include "lower/pass_test.h"
+
+using namespace tessera;
+using namespace tessera::lower;
+
+namespace {
+ir::Stmt partition(const ir::Stmt &s, const Context &c) {
+    return trim_no_ops(algebra::simplify(remove_likely(partition_loops(s, c))), c);
+}
+std::string partitioned(std::string_view text) { return run(partition, text); }
+bool is_unchanged(std::string_view text) {
+    ir::Stmt before = ir::parse_stmt(text);
+    return partition_loops(before, {}).same_as(before);
+}
+}  // namespace
+
+TEST_SUITE("partition_loops") {
+    TEST_CASE("a clamped index gets a prologue and an epilogue") {
+        CHECK(partitioned("for x in [0, +100): f[x] = g[max(min(likely(x - 1), 97), 0)]") ==
+              printed("f[0] = g[0]\n"
+                      "for x in [1, +98): f[x] = g[x - 1]\n"
+                      "f[99] = g[97]\n"));
+    }
+    TEST_CASE("a tail is cut off") {
+        CHECK(partitioned("for x in [0, +n): for k in [0, +8): if likely(x * 8 + k < m): "
+                          "f[x * 8 + k] = 1") ==
+              printed("let x_epilogue = max(min(n, m / 8), 0)\n"
+                      "for x in [0, +x_epilogue): for k in [0, +8): f[x * 8 + k] = 1\n"
+                      "for x in [x_epilogue, +max(min(n, (m + 7) / 8) - x_epilogue, 0)): "
+                      "for k in [0, +max(min(m - x * 8, 8), 0)): if x * 8 + k < m: f[x * 8 + k] = 1"));
+    }
+    TEST_CASE("predicates of vectors") {
+        CHECK(partitioned("for x in [0, +10): "
+                          "f[ramp(x * 8, 1, 8) if likely(ramp(x * 8, 1, 8) < x8(75))] = x8(1)") ==
+              printed("for x in [0, +9): f[ramp(x * 8, 1, 8)] = x8(1)\n"
+                      "f[ramp(72, 1, 8) if ramp(72, 1, 8) < x8(75)] = x8(1)"));
+    }
+    TEST_CASE("a parallel loop stays one") {
+        CHECK(partitioned("parallel for x in [0, +100): f[x] = g[max(likely(x - 1), 0)]") ==
+              printed("parallel for x in [0, +100):\n    if 1 <= x:\n        f[x] = g[x - 1]\n"
+                      "    else:\n        f[0] = g[0]"));
+    }
+    TEST_CASE("lets in the body are seen through") {
+        CHECK(partitioned("for x in [0, +100):\n    let t = x * 2\n"
+                          "    if likely(t < 150): f[t] = 1") ==
+              printed("for x in [0, +75):\n    let t = x * 2\n    f[t] = 1"));
+    }
+    TEST_CASE("nested loops have each their own steady state, in the outer one's steady state") {
+        CHECK(partitioned("for y in [0, +50): for x in [0, +100): "
+                          "f[x + y * 100] = g[max(likely(x - 1), 0) + max(likely(y - 2), 0) * 9]") ==
+              printed("for y in [0, +2): for x in [0, +100): f[y * 100 + x] = g[max(x - 1, 0)]\n"
+                      "for y in [2, +48):\n    f[y * 100] = g[y * 9 - 18]\n"
+                      "    for x in [1, +99): f[y * 100 + x] = g[y * 9 + x - 19]"));
+    }
+    TEST_CASE("likely_if_innermost counts in innermost loops only") {
+        CHECK(is_unchanged("for y in [0, +50): for x in [0, +100): "
+                           "f[x] = g[max(likely_if_innermost(y - 1), 0)]"));
+        CHECK_FALSE(is_unchanged("for y in [0, +50): "
+                                 "f[y] = g[max(likely_if_innermost(y - 1), 0)]"));
+    }
+    TEST_CASE("Partition::Never and Always") {
+        CHECK(is_unchanged("for x in [0, +100) partition Never: f[x] = g[max(likely(x - 1), 0)]"));
+        CHECK(is_unchanged("for x in [0, +100): if x < 50: f[x] = 1"));
+        CHECK(partitioned("for x in [0, +100) partition Always:\n"
+                          "    if x < 50: f[x] = 1\n    else: f[x] = 2") ==
+              printed("for x in [0, +50) partition Always: f[x] = 1\n"
+                      "for x in [50, +50) partition Always: f[x] = 2"));
+    }
+    TEST_CASE("what depends on memory is left") {
+        CHECK(is_unchanged("for x in [0, +100): if likely(h[x] < 3): f[x] = 1"));
+    }
+    TEST_CASE("ShiftInwards: the last step overlaps, the test of its start is gone") {
+        CHECK(partitioned("for x in [0, +n):\n    let b = min(likely(x * 8), m - 8)\n"
+                          "    f[ramp(b, 1, 8)] = g[ramp(max(likely(b), 0), 1, 8)]") ==
+              printed("let x_steady = min(n, 0)\n"
+                      "let x_epilogue = max(x_steady, min(n, m / 8))\n"
+                      "for x in [x_steady, +x_epilogue - x_steady):\n"
+                      "    let b = x * 8\n    f[ramp(b, 1, 8)] = g[ramp(b, 1, 8)]\n"
+                      "for x in [x_epilogue, +n - x_epilogue):\n"
+                      "    let b = min(m, x * 8 + 8) - 8\n"
+                      "    f[ramp(b, 1, 8)] = g[ramp(max(b, 0), 1, 8)]"));
+    }
+}
