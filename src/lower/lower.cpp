@@ -1,4 +1,5 @@
 #include "lower/lower.h"
+#include "algebra/cse.h"
 #include "algebra/simplify.h"
 #include "base/large_stack.h"
 #include "ir/verifier.h"
@@ -14,6 +15,7 @@
 #include "lower/loops/unroll_loops.h"
 #include "lower/loops/vectorize_loops.h"
 #include "lower/nest/build.h"
+#include "lower/nest/skip_stages.h"
 #include "lower/prepare/inline_functions.h"
 #include "lower/prepare/validate_schedules.h"
 #include "lower/storage/flatten_storage.h"
@@ -33,26 +35,33 @@ namespace {
 
 Stmt simplify_stmt(const Stmt &s, const Context &) { return algebra::simplify(s); }
 
+Stmt share_subexpressions(const Stmt &s, const Context &) {
+    return algebra::common_subexpression_elimination(s);
+}
+
 constexpr Pass all_passes[] = {
     {"fold storage", fold_storage},      // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
     {"ring buffers", add_ring_buffers},
+    {"skip stages", skip_stages},        // after sliding: what a stage reads is final
     {"fork async", fork_async},          // after folding, which decides whether threads take turns
-    {"lower intrinsics", lower_intrinsics},
-    {"simplify", simplify_stmt},
+    {"simplify regions", simplify_stmt},
     {"flatten storage", flatten_storage},
     {"lower undef", lower_undef},
+    {"lower intrinsics", lower_intrinsics},
     {"unpack buffers", unpack_buffers},
-    {"simplify flat", simplify_stmt},
-    {"vectorize loops", vectorize_loops},
+    {"simplify indices", simplify_stmt},  // loops that are unrolled or vectorized get constant extents
+    {"vectorize loops", vectorize_loops},  // before unrolling: one body, not many
     {"unroll loops", unroll_loops},
     {"simplify vectors", simplify_stmt},
     {"interleave", interleave},
     {"partition loops", partition_loops},
     {"remove likely", remove_likely},
+    {"simplify loops", simplify_stmt},   // what partitioning made certain folds
     {"trim no-ops", trim_no_ops},
-    {"simplify loops", simplify_stmt},
     {"hoist loop invariants", hoist_loop_invariants},
+    {"share subexpressions", share_subexpressions},
+    {"simplify", simplify_stmt},
 };
 
 void add_argument(Context &context, const ParameterRef &p) {
