@@ -106,7 +106,10 @@ Context make_context(const program::ProgramCopy &copy, const Target &target,
 
 void after_pass(std::string_view name, const Stmt &s, const Context &context) {
     if (context.trace) context.trace(name, s);
-    if (context.verify) verify(s, name);
+    if (!context.verify) return;
+    std::unordered_set<Symbol> free_symbols(context.outputs.begin(), context.outputs.end());
+    for (const ir::Argument &a : context.arguments) free_symbols.insert(a.name);
+    verify(s, name, {.free_symbols = &free_symbols});
 }
 
 Module lower_here(const program::Program &program, const Target &target,

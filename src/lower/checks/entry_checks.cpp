@@ -32,11 +32,14 @@ const Parameter *parameter_of(const ir::Argument &a) {
     return dynamic_cast<const Parameter *>(a.referent.get());
 }
 
-// What the user fixed of dimension d of the buffer; all undefined if nothing.
+// What the user fixed of dimension d of the buffer. Where nobody says anything the innermost
+// dimension is dense.
 DimensionConstraint constraint_of(const ir::Argument &a, int d) {
     const Parameter *p = parameter_of(a);
-    return p && size_t(d) < p->constraints.size() ? p->constraints[size_t(d)]
-                                                  : DimensionConstraint{};
+    if (p && size_t(d) < p->constraints.size()) return p->constraints[size_t(d)];
+    DimensionConstraint c;
+    if (d == 0) c.stride = 1;
+    return c;
 }
 
 Expr constraint_of(const DimensionConstraint &c, BufferField f) {

@@ -232,14 +232,14 @@ Stmt HoistInvariants::visit(const LetStmt &let) {
     int here = int(loops.size());
     int depth = Rewriter(*this).depth_of(let.value);
     Expr value = hoisted(let.value);
-    // A let whose value is known further out is only another name for it.
+    // A let whose value is known further out is only another name for it. It stays, for statements
+    // that are left as they are.
     bool alias = depth < here && value.as<Variable>();
     bound[let.name] = alias ? depth : here;
     if (alias) aliases[let.name] = value;
     Stmt body = (*this)(let.body);
     bound.erase(let.name);
     aliases.erase(let.name);
-    if (alias) return body;
     if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
     return LetStmt::make(let.name, value, body);
 }
