@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lower/checks/errors.h"
+#include "lower/storage/production_path.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -197,7 +198,8 @@ Expr SiteRegions::bind(Symbol symbol, const Expr &value) {
 }
 
 // Gives the region names, so that what is built on it stays small. The distance from min to max is
-// often constant; then it is written so, and loops over the region have constant extents.
+// often constant; then it is written so, and loops over the region have constant extents; but not
+// where a sliding window may move one end of it.
 Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Box &box,
                                       bool computed_here) {
     Region r;
@@ -212,12 +214,17 @@ Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Bo
             max_symbol = Symbol::fresh(str(f.name, ".", f.args[d], ".max_needed"));
         }
         Expr first = bind(min_symbol, box[d].min);
-        if (is_const(box[d].min)) first = box[d].min;
         Expr extent = simplify(box[d].max - box[d].min);
-        Expr last = is_const(extent) ? first + extent : box[d].max;
-        Expr named = bind(max_symbol, last);
+        bool may_slide = computed_here && is_stored_outside(f) && is_computed_exactly(f, int(d));
+        if (!is_const(extent) || may_slide) {
+            r.min.push_back(first);
+            r.max.push_back(bind(max_symbol, box[d].max));
+            continue;
+        }
+        if (is_const(box[d].min)) first = box[d].min;
         r.min.push_back(first);
-        r.max.push_back(is_const(extent) ? last : named);
+        r.max.push_back(first + extent);
+        bind(max_symbol, first + extent);
     }
     return r;
 }

@@ -79,6 +79,10 @@ bool is_computed_exactly(const FunctionContents &f, int d) {
             if (fuse && (fuse->inner == var || fuse->outer == var)) return false;
             if (std::holds_alternative<program::Rename>(t.directive)) return false;
         }
+        for (const program::Loop &l : stage->schedule.loops) {
+            bool needs_constant = l.kind == LoopKind::Vectorized || l.kind == LoopKind::Unrolled;
+            if (l.var == var && needs_constant) return false;
+        }
     }
     return true;
 }
