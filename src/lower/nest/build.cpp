@@ -145,7 +145,8 @@ Built NestBuilder::build_innermost(const StageNestRef &nest, const Site &site) {
     }
     std::vector<Symbol> seen;
     for (const StageCall &call : nest->calls) {
-        if (std::find(seen.begin(), seen.end(), call.callee) != seen.end()) continue;
+        bool own = call.callee == nest->func.name;
+        if (own || std::find(seen.begin(), seen.end(), call.callee) != seen.end()) continue;
         seen.push_back(call.callee);
         b.uses.add(call.callee, {nest, site});
     }
