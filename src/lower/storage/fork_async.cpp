@@ -40,16 +40,15 @@ private:
     Expr acquired, released;
 };
 
-// Functions by what a piece of IR does with them.
+// Functions by what a piece of IR does with them. One half's loops may stand in the production of
+// a function that is written in the other half only.
 struct Roles {
     std::set<Symbol> produced, called, realized;
 };
 
 Roles roles_in(const Stmt &s, const lower::Context &context) {
     Roles roles;
-    for_each_node(s, [&](const ProducerConsumer &p) {
-        if (p.is_producer) roles.produced.insert(p.func);
-    });
+    for_each_node(s, [&](const Provide &p) { roles.produced.insert(p.func); });
     for_each_node(s, [&](const Call &c) { roles.called.insert(c.callee); });
     for_each_node(s, [&](const Realize &r) { roles.realized.insert(r.func); });
     for_each_node(s, [&](const Variable &v) {  // a buffer that an extern stage reads
