@@ -14,6 +14,7 @@ ParameterRef make_buffer_parameter(Symbol name, Type type, int dimensions) {
     p->is_buffer = true;
     p->dimensions = dimensions;
     p->constraints.resize(size_t(dimensions));
+    if (dimensions > 0) p->constraints[0].stride = 1;
     return p;
 }
 

@@ -43,6 +43,7 @@ public:
 using ParameterRef = Ref<Parameter>;
 
 ParameterRef make_scalar_parameter(Symbol name, Type type);
+// Its innermost dimension is dense, unless the user says otherwise.
 ParameterRef make_buffer_parameter(Symbol name, Type type, int dimensions);
 
 // The value of the scalar parameter.

@@ -113,7 +113,10 @@ int HoistInvariants::Rewriter::depth_of(const Expr &e) {
     if (const auto *v = e.as<Variable>()) {
         auto at = pass.bound.find(v->name);
         depth = at == pass.bound.end() ? 0 : at->second;
-    } else if (e.as<Load>() || e.as<Call>() || e.as<ExternCall>() || e.as<Let>() ||
+    } else if (const auto *let = e.as<Let>()) {
+        pass.bound[let->name] = never;  // its name is known only below it
+        depth = never;
+    } else if (e.as<Load>() || e.as<Call>() || e.as<ExternCall>() ||
                (e.type().is_handle() && !e.as<StringImm>())) {
         depth = never;
     } else if (const auto *c = e.as<IntrinsicCall>(); c && !info_of(c->op).pure) {

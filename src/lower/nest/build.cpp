@@ -96,14 +96,8 @@ void NestBuilder::make_provisional_nests(const FunctionContents &f) {
 }
 
 Stmt NestBuilder::provide(const StageNest &nest) {
-    std::vector<Expr> values, args;
-    for (const Expr &v : nest.values()) {
-        values.push_back(algebra::common_subexpression_elimination(v));
-    }
-    for (const Expr &a : nest.args()) {
-        args.push_back(algebra::common_subexpression_elimination(a));
-    }
-    return Provide::make(nest.func.name, std::move(values), std::move(args));
+    Stmt s = Provide::make(nest.func.name, nest.values(), nest.args());
+    return algebra::common_subexpression_elimination(s);
 }
 
 Stmt NestBuilder::wrap_lets(const std::vector<Binding> &lets, Stmt body) {
