@@ -28,6 +28,10 @@ struct Conditions {
         auto [entry, is_new] = sometimes.try_emplace(func, condition);
         if (!is_new) entry->second = entry->second || condition;
     }
+    void forget(Symbol func) {
+        always.erase(func);
+        sometimes.erase(func);
+    }
     void merge(Conditions &&other) {
         if (other.always.size() > always.size()) std::swap(*this, other);
         for (Symbol func : other.always) add(func, const_true());
@@ -166,7 +170,9 @@ private:
     }
     Stmt visit(const Realize &r) override {
         loops_at_storage[r.func] = loops.size();
-        return Mutator::visit(r);
+        Stmt s = Mutator::visit(r);
+        used.forget(r.func);
+        return s;
     }
     // From the last statement to the first: those that read come after those that compute.
     Stmt visit(const Block &block) override {

@@ -57,12 +57,26 @@ ProductionPath find_production(const Stmt &body, Symbol func) {
     return std::move(find.result);
 }
 
-Expr ProductionPath::expand(Expr e) const {
-    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) {
-        if (entry->kind != PathEntry::Kind::Let || !uses_symbol(e, entry->name)) continue;
-        e = substitute(entry->name, entry->value, e);
+Expr ProductionPath::expand(const Expr &e) const {
+    if (lets.empty()) {
+        for (const PathEntry &entry : entries) {
+            if (entry.kind == PathEntry::Kind::Let) lets.emplace(entry.name, entry.value);
+        }
     }
-    return algebra::simplify(e);
+    Substitution values;
+    for_each_node(e, [&](const Variable &v) {
+        if (lets.contains(v.name)) values.try_emplace(v.name, expanded_let(v.name));
+    });
+    return algebra::simplify(substitute(values, e));
+}
+
+Expr ProductionPath::expanded_let(Symbol name) const {
+    auto [known, is_new] = expanded.try_emplace(name);
+    if (is_new) {
+        Expr value = expand(lets.at(name));
+        return expanded[name] = value;
+    }
+    return known->second;
 }
 
 bool is_stored_outside(const FunctionContents &f) {

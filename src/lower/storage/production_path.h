@@ -21,7 +21,12 @@ struct ProductionPath {
 
     // The expression with the lets of the path put in: in terms of its loops and of what is bound
     // outside.
-    ir::Expr expand(ir::Expr e) const;
+    ir::Expr expand(const ir::Expr &e) const;
+
+private:
+    ir::Expr expanded_let(Symbol name) const;
+    // What expand() has found so far.
+    mutable std::unordered_map<Symbol, ir::Expr> lets, expanded;
 };
 
 ProductionPath find_production(const ir::Stmt &body, Symbol func);
