@@ -6,6 +6,7 @@
 #include "lang/concise_casts.h"
 #include "lang/extern.h"
 #include "lang/func.h"
+#include "lang/image_io.h"
 #include "lang/image_param.h"
 #include "lang/inline_reductions.h"
 #include "lang/lambda.h"
@@ -14,3 +15,7 @@
 #include "lang/pipeline.h"
 #include "lang/rdom.h"
 #include "lang/tuple.h"
+
+namespace tessera {
+using namespace ConciseCasts;
+}

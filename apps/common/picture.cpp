@@ -1,7 +1,6 @@
 #include "common/picture.h"
 
 #include <cstdio>
-#include <lang/image_io.h>
 
 namespace tessera::apps {
 

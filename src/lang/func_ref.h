@@ -80,4 +80,18 @@ private:
     int index;
 };
 
+// Where FuncRefs are chosen from, the choice is an expression; of Funcs of several values,
+// choose between Tuples.
+inline Expr select(const Expr &condition, const FuncRef &true_value, const FuncRef &false_value) {
+    return ir::select(condition, Expr(true_value), Expr(false_value));
+}
+template<typename... Rest>
+Expr select(const Expr &c0, const FuncRef &v0, const Expr &c1, const FuncRef &v1,
+            const Rest &...rest) {
+    return ir::select(c0, Expr(v0), select(c1, v1, rest...));
+}
+inline Expr mux(const Expr &id, const std::initializer_list<FuncRef> &values) {
+    return mux(id, std::vector<Expr>(values.begin(), values.end()));
+}
+
 }  // namespace tessera

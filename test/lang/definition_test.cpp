@@ -49,6 +49,16 @@ TEST_SUITE("definitions") {
         CHECK(h.dimensions() == 3);
         CHECK(h.args()[1].same_as(_0));
     }
+    TEST_CASE("values of Funcs are chosen from as expressions") {
+        Var x("x");
+        Func f("f"), g("g");
+        f(x) = 1;
+        g(x) = 2;
+        Expr first = select(x < 1, f(x), g(x));
+        Expr second = select(x < 1, f(x), x < 2, g(x), f(x + 1));
+        Expr third = mux(x, {f(x), g(x), f(x + 2)});
+        for (const Expr &e : {first, second, third}) CHECK(e.type() == Int(32));
+    }
     TEST_CASE("a Func may have several values") {
         Var x("x");
         Func f, g;
