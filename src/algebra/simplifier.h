@@ -116,6 +116,7 @@ private:
     Expr make_modulus(const Expr &a, int64_t divisor);
     // simplify_min_max.cpp
     Expr make_min_max(ir::NodeKind op, const Expr &a, const Expr &b);
+    Expr factor_min_max(ir::NodeKind op, const Expr &a, const Expr &b);
     Expr combine_min_max(ir::NodeKind op, std::vector<Expr> operands);
     int compare_order(const Expr &a, const Expr &b);
     // simplify_compare.cpp

@@ -454,23 +454,23 @@ Expr Simplifier::make_call(const IntrinsicCall &c) {
     if (c.args.empty()) return node;
     const Expr &a = c.args[0];
     bool exact = is_exact(a.type());
-    auto k = c.args.size() == 2 ? as_const_int(c.args[1]) : std::nullopt;
-    bool power = k && *k >= 0 && *k < a.type().bits() - 1;
+    const int64_t k = c.args.size() == 2 ? as_const_int(c.args[1]).value_or(-1) : -1;
+    bool power = k >= 0 && k < a.type().bits() - 1;
     switch (c.op) {
     case Intrinsic::abs:
         if (a.type().is_int() && interval(a).min >= 0) return make_cast(c.type, a);
         break;
     case Intrinsic::shift_left:
         if (exact && power) {
-            return make_normal(NodeKind::Mul, a, intern(make_const(a.type(), int64_t(1) << *k)));
+            return make_normal(NodeKind::Mul, a, intern(make_const(a.type(), int64_t(1) << k)));
         }
         break;
     case Intrinsic::shift_right:
-        if (exact && power) return make_division(a, int64_t(1) << *k);
+        if (exact && power) return make_division(a, int64_t(1) << k);
         break;
     case Intrinsic::bitwise_and:
-        if (exact && k && *k > 0 && *k < a.type().max_int() && ((*k + 1) & *k) == 0) {
-            return make_modulus(a, *k + 1);
+        if (exact && k > 0 && k < a.type().max_int() && ((k + 1) & k) == 0) {
+            return make_modulus(a, k + 1);
         }
         break;
     case Intrinsic::saturating_cast:

@@ -118,6 +118,9 @@ Expr Simplifier::make_division(const Expr &a, int64_t k) {
         }
     }
     Expr rest = make_expr(r, t), divisor = intern(make_const(t, k));
+    if (const auto *b = rest.as<Broadcast>()) {
+        return finish(make_broadcast(make_division(b->value, k), b->lanes));
+    }
     Expr node = raw(NodeKind::Div, rest, divisor);
     Expr rewritten = apply_rules(node);
     return finish(rewritten.defined() ? rewritten : node);
@@ -169,7 +172,11 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
         parts.rest.constant -= *c;
         return make_sum(modulus, make_expr(parts.rest, t), 1);
     }
-    Expr node = raw(NodeKind::Mod, make_expr(r, t), intern(make_const(t, k)));
+    Expr rest = make_expr(r, t);
+    if (const auto *b = rest.as<Broadcast>()) {
+        return make_broadcast(make_modulus(b->value, k), b->lanes);
+    }
+    Expr node = raw(NodeKind::Mod, rest, intern(make_const(t, k)));
     Expr rewritten = apply_rules(node);
     return rewritten.defined() ? rewritten : node;
 }

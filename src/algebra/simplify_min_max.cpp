@@ -119,39 +119,49 @@ Expr Simplifier::make_min_max(NodeKind op, const Expr &a, const Expr &b) {
     return combine_min_max(op, std::move(list));
 }
 
-Expr Simplifier::combine_min_max(NodeKind op, std::vector<Expr> list) {
-    Type t = list[0].type();
-    auto nest = [&] {
-        std::sort(list.begin(), list.end(), operand_before);
-        Expr e = list[0];
-        for (size_t i = 1; i < list.size(); i++) e = raw(op, e, list[i]);
-        return e;
-    };
-    if (!is_exact(t) || list.size() < 2) return nest();
-    std::vector<LinearForm> forms;
-    for (const Expr &e : list) forms.push_back(form(e));
+// Takes out what two operands have in common; undefined if nothing.
+Expr Simplifier::factor_min_max(NodeKind op, const Expr &a, const Expr &b) {
+    Type t = a.type();
+    const auto *splat_a = a.as<Broadcast>(), *splat_b = b.as<Broadcast>();
+    if (splat_a && splat_b && splat_a->lanes == splat_b->lanes) {
+        return make_broadcast(make_normal(op, splat_a->value, splat_b->value), splat_a->lanes);
+    }
+    if (!is_exact(t)) return {};
+    std::vector<LinearForm> forms{form(a), form(b)};
     LinearForm common = common_part(forms);
     for (LinearForm &f : forms) {
         auto rest = add(f, common, -1);
-        if (!rest) return nest();
+        if (!rest) return {};
         f = *rest;
     }
     int64_t factor = common_factor(forms);
-    if (factor == 1 && common.is_constant() && common.constant == 0) return nest();
+    if (factor == 1 && common.is_constant() && common.constant == 0) return {};
     for (LinearForm &f : forms) {
         f.constant /= factor;
         for (LinearTerm &term : f.terms) term.coefficient /= factor;
     }
-    Expr combined;
-    for (const LinearForm &f : forms) {
-        Expr e = make_expr(f, t);
-        if (!e.defined()) return nest();
-        combined = combined.defined() ? make_normal(factor < 0 ? dual(op) : op, combined, e) : e;
-    }
-    auto whole = add(common, form(combined), factor);
+    Expr u = make_expr(forms[0], t), v = make_expr(forms[1], t);
+    if (!u.defined() || !v.defined()) return {};
+    auto whole = add(common, form(make_normal(factor < 0 ? dual(op) : op, u, v)), factor);
     if (whole) recombine(*whole);
-    Expr e = whole ? make_expr(*whole, t) : Expr();
-    return e.defined() ? e : nest();
+    return whole ? make_expr(*whole, t) : Expr();
+}
+
+Expr Simplifier::combine_min_max(NodeKind op, std::vector<Expr> list) {
+    std::sort(list.begin(), list.end(), operand_before);
+    for (size_t i = 0; i < list.size(); i++) {
+        for (size_t j = i + 1; j < list.size(); j++) {
+            Expr combined = factor_min_max(op, list[i], list[j]);
+            if (!combined.defined()) continue;
+            list.erase(list.begin() + j);
+            list.erase(list.begin() + i);
+            for (const Expr &e : list) combined = make_min_max(op, combined, e);
+            return combined;
+        }
+    }
+    Expr e = list[0];
+    for (size_t i = 1; i < list.size(); i++) e = raw(op, e, list[i]);
+    return e;
 }
 
 }  // namespace tessera::algebra

@@ -11,7 +11,8 @@ const RuleTable &min_rules() {
         {min(max(x, y), max(x, z)), max(x, min(y, z)), any},
         {min(max(min(x, y), z), y), min(max(x, z), y), any},
         {min(max(min(max(x, y), z), w), y), min(max(z, w), y), any},
-        {min(x, c0), x, boolean, c0 == 1},
+        {min(x, 1), x, boolean},
+        {min(x, 0), 0, boolean},
         {min(min(x, c0), c1), min(x, fold(min(c0, c1))), integer},
         // A clamp has its max outside.
         {min(max(x, c0), c1), max(min(x, c1), c0), integer, c0 <= c1},

@@ -1,0 +1,285 @@
+#include "algebra/bounds.h"
+#include "algebra/cse.h"
+#include "algebra/linear.h"
+#include "algebra/prove.h"
+#include "algebra/simplify.h"
+#include "algebra/solve.h"
+#include "algebra/support.h"
+#include "ir/equal.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::ir;
+using namespace tessera::algebra;
+using namespace tessera::algebra::testing;
+
+namespace {
+
+bool same_lanes(const std::vector<Expr> &a, const std::vector<Expr> &b) {
+    if (a.size() != b.size()) return false;
+    for (size_t i = 0; i < a.size(); i++) {
+        if (!equal(a[i], b[i])) return false;
+    }
+    return true;
+}
+
+std::string text_of(const Values &values) {
+    std::string text;
+    for (const auto &[name, value] : values) text += str(name, " = ", to_string(value), "; ");
+    return text;
+}
+
+ExprMaker maker_for(Random &random) {
+    static const std::vector<Type> types{Int(32), Int(32), Int(32), Int(64), UInt(8), Int(16),
+                                         UInt(32), Int(8)};
+    ExprMaker maker(random, random.pick(types));
+    maker.lets = random.chance(50);
+    maker.casts = random.chance(50);
+    return maker;
+}
+
+// The scalar's value as a number.
+std::optional<int64_t> number(const Expr &e, const Values &values) {
+    auto lanes = evaluate(e, values);
+    return lanes && lanes->size() == 1 ? as_const_int(lanes->at(0)) : std::nullopt;
+}
+
+// Runs `check` for a second; the seed of what fails is printed.
+template<typename Check>
+void repeatedly(Check check) {
+    Seeds seeds;
+    int runs = 0;
+    while (auto seed = seeds.next()) {
+        Random random(*seed);
+        std::string failure = check(random);
+        runs++;
+        if (!failure.empty()) {
+            FAIL_CHECK("TESSERA_SEED=" << *seed << "\n" << failure);
+            break;
+        }
+    }
+    MESSAGE(runs << " runs");
+}
+
+std::string check_simplify(const Expr &e, ExprMaker &maker) {
+    Expr simple = simplify(e), again = simplify(simple);
+    if (!equal(simple, again)) {
+        return str("not idempotent: ", to_string(e), "\n -> ", to_string(simple), "\n -> ",
+                   to_string(again));
+    }
+    for (int i = 0; i < 6; i++) {
+        Values values = maker.values(i < 3 ? 6 : 40);
+        auto before = evaluate(e, values), after = evaluate(simple, values);
+        if (before && (!after || !same_lanes(*before, *after))) {
+            return str(to_string(e), "\n -> ", to_string(simple), "\n at ", text_of(values),
+                       to_string(before->at(0)), " became ",
+                       after ? to_string(after->at(0)) : std::string("undefined"));
+        }
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_SUITE("random") {
+    TEST_CASE("simplify keeps the value of a number, and simplifying again changes nothing") {
+        repeatedly([](Random &random) {
+            ExprMaker maker = maker_for(random);
+            return check_simplify(maker.make(int(random.between(1, 6))), maker);
+        });
+    }
+    TEST_CASE("simplify keeps the value of a condition") {
+        repeatedly([](Random &random) {
+            ExprMaker maker = maker_for(random);
+            return check_simplify(maker.condition(int(random.between(1, 5))), maker);
+        });
+    }
+    TEST_CASE("simplify keeps the lanes of a vector") {
+        repeatedly([](Random &random) {
+            ExprMaker maker(random, random.chance(70) ? Int(32) : UInt(8));
+            Expr a = Ramp::make(maker.make(2), maker.make(1), 4);
+            Expr b = Broadcast::make(maker.make(3), 4);
+            Expr c = make_const(a.type(), random.between(-3, 9));
+            std::vector<Expr> parts{a, b, c};
+            auto part = [&] { return random.pick(parts); };
+            for (int i = 0; i < 5; i++) {
+                switch (random.between(0, 9)) {
+                case 0: parts.push_back(Add::make(part(), part())); break;
+                case 1: parts.push_back(Sub::make(part(), part())); break;
+                case 2: parts.push_back(Mul::make(part(), c)); break;
+                case 3: parts.push_back(Div::make(part(), c)); break;
+                case 4: parts.push_back(Mod::make(part(), c)); break;
+                case 5: parts.push_back(Min::make(part(), part())); break;
+                case 6: parts.push_back(Max::make(part(), part())); break;
+                case 7:
+                    parts.push_back(Select::make(LT::make(part(), part()), part(), part()));
+                    break;
+                case 8: {
+                    Expr v = part();
+                    parts.push_back(Shuffle::make({v, part()}, {0, 2, 4, 6}));
+                    break;
+                }
+                default: parts.push_back(Shuffle::make({part()}, {3, 2, 1, 0})); break;
+                }
+            }
+            return check_simplify(parts.back(), maker);
+        });
+    }
+    TEST_CASE("bounds hold every value") {
+        repeatedly([](Random &random) -> std::string {
+            ExprMaker maker = maker_for(random);
+            Expr e = maker.make(int(random.between(1, 5)));
+            IntervalScope scope;
+            std::vector<std::pair<Symbol, std::pair<int64_t, int64_t>>> ranges;
+            for (const Expr &v : maker.variables()) {
+                if (random.chance(40)) continue;
+                int64_t low = random.between(-10, 10), high = low + random.between(0, 10);
+                if (v.type().is_uint()) low = std::abs(low), high = low + 5;
+                Symbol name = v.as<Variable>()->name;
+                scope.bind(name, {make_const(v.type(), low), make_const(v.type(), high)});
+                ranges.push_back({name, {low, high}});
+            }
+            Interval i = bounds_of_expr(e, scope);
+            for (int n = 0; n < 8; n++) {
+                Values values = maker.values(20);
+                for (const auto &[name, range] : ranges) {
+                    values[name] = make_const(e.type(), random.between(range.first, range.second));
+                }
+                auto v = number(e, values);
+                if (!v) continue;
+                Values outside = values;
+                for (const auto &[name, range] : ranges) outside.erase(name);
+                for (bool upper : {false, true}) {
+                    const Expr &end = upper ? i.max : i.min;
+                    if (!end.defined()) continue;
+                    auto bound = number(end, outside);
+                    if (bound && (upper ? *v <= *bound : *v >= *bound)) continue;
+                    bool overflow = !bound && number(end, values) == std::nullopt &&
+                                    is_const(simplify(end)) == false;
+                    if (overflow && e.type().is_int() && e.type().bits() >= 32) continue;
+                    return str(to_string(e), "\n in [", i.min.defined() ? to_string(i.min) : "-inf",
+                               ", ", i.max.defined() ? to_string(i.max) : "inf", "]\n at ",
+                               text_of(values), "is ", *v);
+                }
+            }
+            return "";
+        });
+    }
+    TEST_CASE("constant bounds, alignment and proofs are right") {
+        repeatedly([](Random &random) -> std::string {
+            ExprMaker maker(random, random.chance(70) ? Int(32) : Int(64));
+            Expr e = maker.make(int(random.between(1, 5)));
+            Expr condition = maker.condition(int(random.between(1, 4)));
+            Facts facts;
+            std::vector<std::pair<Symbol, std::pair<int64_t, int64_t>>> ranges;
+            for (const Expr &v : maker.variables()) {
+                if (random.chance(50)) continue;
+                int64_t low = random.between(-10, 10), high = low + random.between(0, 10);
+                facts.between(v.as<Variable>()->name, make_const(v.type(), low),
+                              make_const(v.type(), high));
+                ranges.push_back({v.as<Variable>()->name, {low, high}});
+            }
+            Expr fact = maker.condition(2);
+            if (random.chance(60)) facts.holds(fact);
+            auto low = constant_lower_bound(e, facts), high = constant_upper_bound(e, facts);
+            Alignment alignment = alignment_of(e, facts);
+            bool proven = can_prove(condition, facts);
+            Expr simple = simplify(e, facts);
+            for (int n = 0; n < 8; n++) {
+                Values values = maker.values(12);
+                for (const auto &[name, range] : ranges) {
+                    values[name] = make_const(e.type(), random.between(range.first, range.second));
+                }
+                if (!facts.known_true.empty() && number(fact, values) != 1) continue;
+                std::string at = str(to_string(e), "\n given ", to_string(fact), "\n at ",
+                                     text_of(values));
+                auto v = number(e, values);
+                if (v && low && *v < *low) return str(at, *v, " is below ", *low);
+                if (v && high && *v > *high) return str(at, *v, " is above ", *high);
+                if (v && number(simple, values) != v) {
+                    return str(at, *v, " became ", to_string(simple));
+                }
+                int64_t m = alignment.modulus;
+                int64_t difference = v ? *v - alignment.remainder : 0;
+                if (v && (m == 0 ? difference != 0 : difference % m != 0)) {
+                    return str(at, *v, " is not ", alignment.remainder, " modulo ", m);
+                }
+                auto c = number(condition, values);
+                if (c && proven && !*c) return str("proved ", to_string(condition), "\n", at);
+            }
+            return "";
+        });
+    }
+    TEST_CASE("solved intervals are right") {
+        repeatedly([](Random &random) -> std::string {
+            ExprMaker maker(random, Int(32));
+            Expr e = maker.condition(int(random.between(1, 4)));
+            Symbol var = maker.variables()[0].as<Variable>()->name;
+            Interval outer = solve_for_outer_interval(e, var);
+            Interval inner = solve_for_inner_interval(e, var);
+            for (int n = 0; n < 10; n++) {
+                Values values = maker.values(15);
+                auto v = number(e, values);
+                if (!v) continue;
+                int64_t at = *as_const_int(values[var]);
+                Values outside = values;
+                outside.erase(var);
+                auto inside = [&](const Interval &i) {
+                    auto low = i.min.defined() ? number(i.min, outside) : at;
+                    auto high = i.max.defined() ? number(i.max, outside) : at;
+                    if (!low || !high) throw InternalError(to_string(i.min.defined() ? i.min : i.max));
+                    return at >= *low && at <= *high;
+                };
+                auto where = [&] {
+                    auto show = [](const Expr &x) { return x.defined() ? to_string(x) : "inf"; };
+                    return str(to_string(e), "\n at ", text_of(values), "\n outer [",
+                               show(outer.min), ", ", show(outer.max), "] inner [", show(inner.min),
+                               ", ", show(inner.max), "]");
+                };
+                if (*v && !inside(outer)) return "outer: " + where();
+                if (!*v && inside(inner)) return "inner: " + where();
+            }
+            return "";
+        });
+    }
+    TEST_CASE("what is called monotonic is") {
+        repeatedly([](Random &random) -> std::string {
+            ExprMaker maker = maker_for(random);
+            Expr e = maker.make(int(random.between(1, 4)));
+            Symbol var = maker.variables()[0].as<Variable>()->name;
+            Monotonic m = is_monotonic(e, var);
+            if (m == Monotonic::Unknown) return "";
+            for (int n = 0; n < 8; n++) {
+                Values values = maker.values(20), more = values;
+                auto at = as_const_int(values[var]);
+                more[var] = make_const(values[var].type(), *at + random.between(1, 10));
+                if (*as_const_int(more[var]) < *at) continue;
+                auto before = number(e, values), after = number(e, more);
+                if (!before || !after) continue;
+                bool right = m == Monotonic::Constant     ? *before == *after
+                             : m == Monotonic::Increasing ? *before <= *after
+                                                          : *before >= *after;
+                if (!right) return str(to_string(e), "\n at ", text_of(values));
+            }
+            return "";
+        });
+    }
+    TEST_CASE("CSE keeps the value") {
+        repeatedly([](Random &random) -> std::string {
+            ExprMaker maker = maker_for(random);
+            Expr a = maker.make(3), b = maker.make(3);
+            Expr e = Add::make(Mul::make(a, b), Sub::make(a, Min::make(b, Add::make(a, b))));
+            Expr shared = common_subexpression_elimination(e);
+            for (int n = 0; n < 4; n++) {
+                Values values = maker.values(10);
+                auto before = evaluate(e, values), after = evaluate(shared, values);
+                if (before && (!after || !same_lanes(*before, *after))) {
+                    return str(to_string(e), "\n -> ", to_string(shared));
+                }
+            }
+            return "";
+        });
+    }
+}

@@ -1,0 +1,91 @@
+#include "algebra/cse.h"
+#include "algebra/simplify.h"
+#include "ir/equal.h"
+#include "ir/operators.h"
+#include "ir/parser.h"
+#include "ir/printer.h"
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::ir;
+using namespace tessera::algebra;
+
+namespace {
+
+std::string simple(const char *text) { return to_string(simplify(parse_stmt(text))); }
+std::string canonical(const char *text) { return to_string(parse_stmt(text)); }
+
+}  // namespace
+
+TEST_SUITE("simplify statements") {
+    TEST_CASE("what a loop says of its variable decides conditions in it") {
+        CHECK(simple("for i in [0, +n):\n    if i < n: f[i] = 1") ==
+              canonical("for i in [0, +n):\n    f[i] = 1"));
+        CHECK(simple("for i in [0, +10):\n    if i < 10 && i >= 0: f[i] = max(i, 0)") ==
+              canonical("for i in [0, +10):\n    f[i] = i"));
+    }
+    TEST_CASE("a loop that never runs is nothing, one that runs once is its body") {
+        CHECK(simple("for i in [0, +0): f[i] = 1") == canonical("no_op"));
+        CHECK(simple("parallel for i in [3, +1): f[i] = i") == canonical("f[3] = 3"));
+        CHECK(simple("unrolled for i in [n * 2, +1): f[i] = i; f[i + 1] = i") ==
+              canonical("let i = n * 2\nf[i] = i\nf[i + 1] = i"));
+    }
+    TEST_CASE("what an if or an assertion says holds below it") {
+        CHECK(simple("if n > 3: f[0] = select(n > 2, 1, 2)") == canonical("if 4 <= n: f[0] = 1"));
+        CHECK(simple("if n > 3: f[0] = 1\nelse: f[0] = min(n, 5)") ==
+              canonical("if 4 <= n: f[0] = 1\nelse: f[0] = n"));
+        CHECK(simple("assert n >= 1, 7; f[0] = max(n, 0)") ==
+              canonical("assert 1 <= n, 7\nf[0] = n"));
+    }
+    TEST_CASE("what a load says may be another thing after a store") {
+        const char *text = "if g[0] < 3:\n    g[0] = 5\n    if g[0] < 3: f[0] = 1";
+        CHECK(simple(text) == canonical(text));
+    }
+    TEST_CASE("lets that are cheap or unused are gone, others stay") {
+        CHECK(simple("let a = n + 1; let b = a * k; let c = b * b; f[a] = b") ==
+              canonical("let b = k * (n + 1); f[n + 1] = b"));
+    }
+    TEST_CASE("what encloses nothing is gone, but allocations stay") {
+        CHECK(simple("produce f: if n < n: f[0] = 1") == canonical("no_op"));
+        CHECK(simple("f[0] = 1; no_op; if n == n: f[1] = 2") == canonical("f[0] = 1; f[1] = 2"));
+        CHECK(simple("if n < 3: f[0] = 1\nelse: f[0] = 1") == canonical("f[0] = 1"));
+    }
+    TEST_CASE("simplifying again changes nothing") {
+        Stmt s = parse_stmt("for i in [0, +n):\n    let a = i * m\n    if a + 3 > k: f[a] = a / 8\n"
+                            "    else: f[a + 2] = min(a, i + 2)");
+        Stmt once = simplify(s);
+        CHECK(to_string(simplify(once)) == to_string(once));
+    }
+}
+
+TEST_SUITE("common subexpression elimination") {
+    TEST_CASE("computes equal expressions once") {
+        Expr e = parse_expr("(x * y + z) * (x * y + z) + x * y");
+        Expr shared = common_subexpression_elimination(e);
+        CHECK(alpha_equal(shared, parse_expr("let t = x * y in let u = t + z in u * u + t")));
+    }
+    TEST_CASE("leaves cheap expressions and conditional operands alone") {
+        for (const char *text : {"(x + 1) * (x + 1)", "if_then_else(c:bool, x * y, z * w)"}) {
+            Expr e = parse_expr(text);
+            CHECK(equal(common_subexpression_elimination(e), e));
+        }
+        Expr e = parse_expr("if_then_else(c:bool, (x * y) * (x * y), z)");
+        Expr shared = common_subexpression_elimination(e);
+        CHECK(alpha_equal(shared, parse_expr("if_then_else(c:bool, let t = x * y in t * t, z)")));
+    }
+    TEST_CASE("never merges calls that have effects") {
+        Expr e = parse_expr("extern int32 next() + extern int32 next()");
+        CHECK(equal(common_subexpression_elimination(e), e));
+        CHECK(equal(simplify(e), e));
+    }
+    TEST_CASE("is linear in a graph of shared nodes") {
+        Expr e = parse_expr("x * y");
+        for (int i = 0; i < 5000; i++) e = Mul::make(e, Add::make(e, Mul::make(e, e)));
+        Expr shared = common_subexpression_elimination(e);
+        CHECK(shared.as<Let>());
+    }
+    TEST_CASE("a store's value and index share") {
+        Stmt s = common_subexpression_elimination(parse_stmt("f[x * y] = x * y + 2"));
+        CHECK(alpha_equal(s, parse_stmt("let t = x * y in\nf[t] = t + 2")));
+    }
+}

@@ -1,0 +1,74 @@
+#pragma once
+#include "algebra/interval.h"
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <unordered_map>
+#include <vector>
+
+// Random expressions and their values.
+namespace tessera::algebra::testing {
+
+// The seeds of a random test: those of about a second (at most `most`), or TESSERA_SEED alone.
+class Seeds {
+public:
+    explicit Seeds(double seconds = 1.0, int most = 100000);
+    // The next seed; none when time is up.
+    std::optional<uint64_t> next();
+
+private:
+    double end;
+    int left;
+    uint64_t seed;
+    bool single = false;
+};
+
+class Random {
+public:
+    explicit Random(uint64_t seed) : engine(seed * 0x9E3779B97F4A7C15ull + 1) {}
+    int64_t between(int64_t low, int64_t high) {
+        return std::uniform_int_distribution<int64_t>(low, high)(engine);
+    }
+    bool chance(int percent) { return between(1, 100) <= percent; }
+    template<typename T>
+    const T &pick(const std::vector<T> &list) {
+        return list[size_t(between(0, int64_t(list.size()) - 1))];
+    }
+
+private:
+    std::mt19937_64 engine;
+};
+
+using Values = std::unordered_map<Symbol, Expr>;  // constants
+
+// The lanes' values, by the constant folder alone; none if the expression has no value there
+// (signed overflow, a load).
+std::optional<std::vector<Expr>> evaluate(const Expr &e, Values values);
+
+// Expressions over the variables a .. f (ints), of some depth.
+class ExprMaker {
+public:
+    ExprMaker(Random &random, Type type);
+    Expr make(int depth) { return number(type, depth); }
+    Expr condition(int depth);
+    // Values for the variables; `spread` around zero.
+    Values values(int64_t spread);
+    Expr value_of(Type t, int64_t spread);
+    const std::vector<Expr> &variables() const { return vars; }
+
+    bool vectors = false;   // some of 4 lanes
+    bool lets = false;
+    bool casts = false;
+    int64_t largest_constant = 20;
+
+private:
+    Expr number(Type t, int depth);
+    Expr vector(Type t, int depth);
+    Expr condition_of(int lanes, int depth);
+    Expr leaf(Type t);
+    Random &random;
+    Type type;
+    std::vector<Expr> vars, others;
+};
+
+}  // namespace tessera::algebra::testing
