@@ -4,7 +4,9 @@
 #include "base/large_stack.h"
 #include "ir/verifier.h"
 #include "lower/checks/entry_checks.h"
+#include "lower/finish/lower_atomics.h"
 #include "lower/finish/lower_intrinsics.h"
+#include "lower/finish/lower_prefetch.h"
 #include "lower/finish/lower_undef.h"
 #include "lower/finish/unpack_buffers.h"
 #include "lower/loops/interleave.h"
@@ -18,9 +20,12 @@
 #include "lower/nest/skip_stages.h"
 #include "lower/prepare/inline_functions.h"
 #include "lower/prepare/validate_schedules.h"
+#include "lower/storage/bound_small_allocations.h"
 #include "lower/storage/flatten_storage.h"
 #include "lower/storage/fold_storage.h"
 #include "lower/storage/fork_async.h"
+#include "lower/storage/hoist_storage.h"
+#include "lower/storage/mark_streaming.h"
 #include "lower/storage/ring_buffer.h"
 #include "lower/storage/sliding_window.h"
 #include "program/environment.h"
@@ -45,13 +50,18 @@ constexpr Pass all_passes[] = {
     {"ring buffers", add_ring_buffers},
     {"skip stages", skip_stages},        // after sliding: what a stage reads is final
     {"fork async", fork_async},          // after folding, which decides whether threads take turns
+    {"lower prefetch", lower_prefetch},  // its strides are flattened storage's
     {"simplify regions", simplify_stmt},
     {"flatten storage", flatten_storage},
+    {"hoist storage", hoist_storage},
     {"lower undef", lower_undef},
+    {"assign mutexes", assign_mutexes},  // before vectorizing: what needs one stays scalar
+    {"mark streaming", mark_streaming},  // while the stages' loops are there
     {"lower intrinsics", lower_intrinsics},
     {"unpack buffers", unpack_buffers},
     {"simplify indices", simplify_stmt},  // loops that are unrolled or vectorized get constant extents
     {"vectorize loops", vectorize_loops},  // before unrolling: one body, not many
+    {"remove needless atomics", remove_needless_atomics},
     {"unroll loops", unroll_loops},
     {"simplify vectors", simplify_stmt},
     {"interleave", interleave},
@@ -59,6 +69,7 @@ constexpr Pass all_passes[] = {
     {"remove likely", remove_likely},
     {"simplify loops", simplify_stmt},   // what partitioning made certain folds
     {"trim no-ops", trim_no_ops},
+    {"bound small allocations", bound_small_allocations},
     {"hoist loop invariants", hoist_loop_invariants},
     {"share subexpressions", share_subexpressions},
     {"simplify", simplify_stmt},

@@ -1,8 +1,10 @@
 #include "lower/loops/accumulate.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
 #include "ir/visitor.h"
 #include <limits>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -150,6 +152,32 @@ Expr combine(ReduceOp op, const Expr &a, const Expr &b) {
     case ReduceOp::Or: return Or::make(a, b);
     }
     throw InternalError("an unknown reduction");
+}
+
+Stmt without_lets_of_updates(const Stmt &body) {
+    std::unordered_set<Symbol> stored;
+    for_each_node(body, [&](const Store &s) { stored.insert(s.buffer); });
+    Substitution values;
+    Stmt rest = body;
+    while (const auto *let = rest.as<LetStmt>()) {
+        bool reads_stored = false;
+        for_each_node(let->value, [&](const Load &l) {
+            reads_stored |= stored.count(l.buffer) != 0;
+        });
+        if (!reads_stored || !is_pure(let->value)) break;
+        values[let->name] = substitute(values, let->value);
+        rest = let->body;
+    }
+    if (values.empty()) return body;
+    Stmt inlined = substitute(values, rest);
+    // Each store may read its own buffer only: it no longer sees what the others were before.
+    bool separate = true;
+    for_each_node(inlined, [&](const Store &s) {
+        for_each_node(s.value, [&](const Load &l) {
+            separate &= l.buffer == s.buffer || !stored.count(l.buffer);
+        });
+    });
+    return separate ? inlined : body;
 }
 
 }  // namespace tessera::lower

@@ -18,4 +18,8 @@ ir::Expr identity_of(ReduceOp op, Type type);
 
 ir::Expr combine(ReduceOp op, const ir::Expr &a, const ir::Expr &b);
 
+// The body of an Atomic without the lets that only name what its stores write, so that an update of
+// several values is seen for what it is. The body itself if the stores read each other's buffers.
+ir::Stmt without_lets_of_updates(const ir::Stmt &body);
+
 }  // namespace tessera::lower

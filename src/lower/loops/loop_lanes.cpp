@@ -265,6 +265,7 @@ Stmt LoopAsLanes::visit(const Allocate &a) {
 }
 
 Stmt LoopAsLanes::visit(const Atomic &node) {
+    if (node.mutexes.defined()) return one_by_one(Stmt(&node));
     bool outer_atomic = atomic, outer_failed = failed;
     atomic = true;
     failed = false;

@@ -4,12 +4,11 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/loops/accumulate.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/loop_lanes.h"
 #include "lower/loops/loop_name.h"
-#include <unordered_set>
 
 namespace tessera::lower {
 namespace {
@@ -17,34 +16,6 @@ namespace {
 using namespace ir;
 
 constexpr int64_t most_lanes = 4096;
-
-// The lets of a body that only names what its updates store, put back into the stores: so that an
-// update of several values is seen for what it is.
-Stmt without_lets_of_updates(const Stmt &body) {
-    std::unordered_set<Symbol> stored;
-    for_each_node(body, [&](const Store &s) { stored.insert(s.buffer); });
-    Substitution values;
-    Stmt rest = body;
-    while (const auto *let = rest.as<LetStmt>()) {
-        bool reads_stored = false;
-        for_each_node(let->value, [&](const Load &l) {
-            reads_stored |= stored.count(l.buffer) != 0;
-        });
-        if (!reads_stored || !is_pure(let->value)) break;
-        values[let->name] = substitute(values, let->value);
-        rest = let->body;
-    }
-    if (values.empty()) return body;
-    Stmt inlined = substitute(values, rest);
-    // Each store may read its own buffer only: it no longer sees what the others were before.
-    bool separate = true;
-    for_each_node(inlined, [&](const Store &s) {
-        for_each_node(s.value, [&](const Load &l) {
-            separate &= l.buffer == s.buffer || !stored.count(l.buffer);
-        });
-    });
-    return separate ? inlined : body;
-}
 
 class VectorizeLoops final : public Mutator {
 public:
@@ -60,6 +31,8 @@ private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Atomic &node) override {
+        // Under a mutex one element is updated at a time.
+        if (node.mutexes.defined() && vectorized > 0) return Stmt(&node);
         atomics++;
         Stmt body = (*this)(vectorized > 0 || has_vectorized(node.body)
                                 ? without_lets_of_updates(node.body)

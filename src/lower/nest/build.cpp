@@ -97,7 +97,8 @@ void NestBuilder::make_provisional_nests(const FunctionContents &f) {
 
 Stmt NestBuilder::provide(const StageNest &nest) {
     Stmt s = Provide::make(nest.func.name, nest.values(), nest.args());
-    return algebra::common_subexpression_elimination(s);
+    s = algebra::common_subexpression_elimination(s);
+    return nest.definition.schedule.atomic ? Atomic::make(nest.func.name, {}, s) : s;
 }
 
 Stmt NestBuilder::wrap_lets(const std::vector<Binding> &lets, Stmt body) {

@@ -1,0 +1,173 @@
+#include "lower/finish/lower_atomics.h"
+#include "ir/equal.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/loops/accumulate.h"
+#include <unordered_set>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+constexpr int mutexes_per_array = 1024;  // elements share them
+
+// Whether two iterations of the loop may update the same element of the function.
+bool may_conflict(const For &loop, Symbol func, const Context &context) {
+    if (loop.loop_kind != LoopKind::Parallel) return false;
+    auto origin = context.loops.find(loop.name);
+    if (origin == context.loops.end()) return true;
+    const program::FunctionContents *f = context.function(origin->second.func);
+    if (!f || origin->second.func != func) return true;
+    for (const program::Loop &l : f->stages.at(size_t(origin->second.stage))->schedule.loops) {
+        if (l.var == origin->second.var) return l.is_reduction;
+    }
+    return true;
+}
+
+// Follows the parallel loops that surround a place, and where storage was allocated among them.
+class ParallelLoops {
+public:
+    explicit ParallelLoops(const Context &context) : context(context) {}
+    void push(const For &loop) { loops.push_back(&loop); }
+    void pop() { loops.pop_back(); }
+    void allocate(Symbol buffer) { allocated[buffer] = loops.size(); }
+    void release(Symbol buffer) { allocated.erase(buffer); }
+
+    // The outermost loop around whose iterations may meet in an update of the function; null: none.
+    const For *outermost_conflict(const Atomic &node) const {
+        size_t first = loops.size();
+        std::unordered_set<Symbol> buffers;
+        for_each_node(node.body, [&](const Store &s) { buffers.insert(s.buffer); });
+        for (Symbol b : buffers) {
+            auto found = allocated.find(b);
+            first = std::min(first, found == allocated.end() ? 0 : found->second);
+        }
+        for (size_t i = first; i < loops.size(); i++) {
+            if (may_conflict(*loops[i], node.func, context)) return loops[i];
+        }
+        return nullptr;
+    }
+
+private:
+    const Context &context;
+    std::vector<const For *> loops;
+    std::unordered_map<Symbol, size_t> allocated;  // how many loops are around the allocation
+};
+
+// Whether each store can be done by itself: its value depends on no other element that is stored.
+bool is_separable(const Stmt &body) {
+    std::unordered_set<Symbol> stored;
+    for_each_node(body, [&](const Store &s) { stored.insert(s.buffer); });
+    auto reads_stored = [&](const Expr &e, const Store *store) {
+        bool found = false;
+        for_each_node(e, [&](const Load &l) {
+            bool own = store && l.buffer == store->buffer && equal(l.index, store->index);
+            found |= stored.count(l.buffer) && !own;
+        });
+        return found;
+    };
+    bool separable = true;
+    for_each_node(body, [&](const Store &s) {
+        separable &= !reads_stored(s.value, &s) && !reads_stored(s.index, nullptr);
+        if (s.predicate.defined()) separable &= !reads_stored(s.predicate, nullptr);
+    });
+    for_each_node(body, [&](const LetStmt &let) {
+        separable &= !reads_stored(let.value, nullptr) || stored.size() == 1;
+    });
+    for_each_node(body, [&](const IfThenElse &n) {
+        separable &= !reads_stored(n.condition, nullptr);
+    });
+    return separable;
+}
+
+class AssignMutexes final : public Mutator {
+public:
+    explicit AssignMutexes(const lower::Context &context) : context(context), parallel(context) {}
+
+private:
+    Stmt visit(const Store &store) override { return Stmt(&store); }
+    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+    Stmt visit(const Allocate &a) override {
+        parallel.allocate(a.buffer);
+        Stmt s = Mutator::visit(a);
+        parallel.release(a.buffer);
+        return s;
+    }
+    Stmt visit(const For &loop) override {
+        parallel.push(loop);
+        Stmt body = (*this)(loop.body);
+        parallel.pop();
+        Stmt s = body.same_as(loop.body)
+                     ? Stmt(&loop)
+                     : For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition,
+                                 body);
+        auto wanted = around.find(&loop);
+        if (wanted == around.end()) return s;
+        for (Symbol m : wanted->second) s = with_mutexes(m, s);
+        return s;
+    }
+    Stmt visit(const Atomic &node) override {
+        const For *conflict = parallel.outermost_conflict(node);
+        if (!conflict) return Stmt(&node);
+        Stmt body = without_lets_of_updates(node.body);
+        if (is_separable(body)) return Atomic::make(node.func, {}, body);
+        Symbol m = Symbol::fresh(str(node.func, "_mutexes"));
+        around[conflict].push_back(m);
+        return Atomic::make(node.func, m, node.body);
+    }
+    static Stmt with_mutexes(Symbol name, const Stmt &body) {
+        Expr user = call(Handle(), Intrinsic::user_context, {});
+        Expr array = Variable::make(Handle(), name);
+        Expr create = ExternCall::make(Handle(), "tessera_mutex_array_create",
+                                       {user, UIntImm::make(UInt(64), mutexes_per_array)}, false);
+        Expr made = Reinterpret::make(UInt(64), array) != UIntImm::make(UInt(64), 0);
+        Stmt check = AssertStmt::make(made, int(tessera_error_code_out_of_memory));
+        Stmt destroy = Evaluate::make(
+            ExternCall::make(Int(32), "tessera_mutex_array_destroy", {user, array}, false));
+        return LetStmt::make(name, create, Block::make({check, body, destroy}));
+    }
+
+    const lower::Context &context;
+    ParallelLoops parallel;
+    std::unordered_map<const For *, std::vector<Symbol>> around;
+};
+
+class RemoveAtomics final : public Mutator {
+public:
+    explicit RemoveAtomics(const lower::Context &context) : parallel(context) {}
+
+private:
+    Stmt visit(const Store &store) override { return Stmt(&store); }
+    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+    Stmt visit(const Allocate &a) override {
+        parallel.allocate(a.buffer);
+        Stmt s = Mutator::visit(a);
+        parallel.release(a.buffer);
+        return s;
+    }
+    Stmt visit(const For &loop) override {
+        parallel.push(loop);
+        Stmt s = Mutator::visit(loop);
+        parallel.pop();
+        return s;
+    }
+    Stmt visit(const Atomic &node) override {
+        Stmt body = (*this)(node.body);
+        if (node.mutexes.defined()) return Atomic::make(node.func, node.mutexes, body);
+        return parallel.outermost_conflict(node) ? Stmt(&node) : body;
+    }
+
+    ParallelLoops parallel;
+};
+
+}  // namespace
+
+Stmt assign_mutexes(const Stmt &s, const Context &context) { return AssignMutexes(context)(s); }
+
+Stmt remove_needless_atomics(const Stmt &s, const Context &context) {
+    return RemoveAtomics(context)(s);
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,78 @@
+#include "lower/storage/bound_small_allocations.h"
+#include "algebra/prove.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "lower/loops/let_scope.h"
+#include <algorithm>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+constexpr int64_t small = 16 << 10;      // bytes that any allocation may take on the stack
+constexpr int64_t on_request = 256 << 10;  // where the user asks for the stack or registers
+
+class BoundAllocations final : public Mutator {
+public:
+    explicit BoundAllocations(const lower::Context &context) : context(context) {}
+
+private:
+    Stmt visit(const LetStmt &let) override {
+        scope.push_let(let.name, let.value);
+        Stmt body = (*this)(let.body);
+        scope.pop_let(let.name);
+        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+    }
+    Stmt visit(const For &loop) override {
+        scope.push_loop(loop.name, loop.min, loop.extent);
+        Stmt body = (*this)(loop.body);
+        scope.pop_loop(loop.name);
+        if (body.same_as(loop.body)) return Stmt(&loop);
+        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+    }
+    Stmt visit(const Store &store) override { return Stmt(&store); }
+    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+    Stmt visit(const Allocate &a) override {
+        bool wanted = a.memory == MemoryType::Auto || a.memory == MemoryType::Stack ||
+                      a.memory == MemoryType::Register;
+        std::vector<Expr> extents = wanted ? bounded(a) : std::vector<Expr>();
+        if (extents.empty() && a.memory == MemoryType::Register) throw unbounded(a);
+        Stmt body = (*this)(a.body);
+        if (extents.empty()) extents = a.extents;
+        return Allocate::make(a.buffer, a.type, a.memory, extents, a.condition, a.padding, body);
+    }
+
+    // Constant extents; none if the allocation needs more, or nobody knows how much.
+    std::vector<Expr> bounded(const Allocate &a) const {
+        int64_t most = a.memory == MemoryType::Auto ? small : on_request;
+        int64_t bytes = a.type.bytes();
+        std::vector<Expr> extents;
+        for (const Expr &e : a.extents) {
+            auto bound = algebra::constant_upper_bound(scope.expand(e), scope.known());
+            if (!bound || *bound > most) return {};
+            extents.push_back(make_const(e.type(), std::max<int64_t>(*bound, 0)));
+            bytes *= std::max<int64_t>(*bound, 1);
+            if (bytes > most) return {};
+        }
+        return extents;
+    }
+    CompileError unbounded(const Allocate &a) const {
+        const program::FunctionContents *f = context.function(a.buffer);
+        return CompileError(f ? f->schedule.compute_written : Location(),
+                            str(a.buffer, " cannot be stored in registers: its size is not a "
+                                "constant, or above ", on_request, " bytes; bound it with "
+                                "bound_extent() or bound_storage(), or store it elsewhere"));
+    }
+
+    const lower::Context &context;
+    LetScope scope;
+};
+
+}  // namespace
+
+Stmt bound_small_allocations(const Stmt &s, const Context &context) {
+    return BoundAllocations(context)(s);
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,153 @@
+#include "lower/storage/hoist_storage.h"
+#include "algebra/bounds.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/visitor.h"
+#include "lower/loops/let_scope.h"
+#include "lower/loops/loop_name.h"
+#include <unordered_set>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+class HoistStorage final : public Mutator {
+public:
+    explicit HoistStorage(const lower::Context &context) : context(context) {}
+
+private:
+    // A let or loop on the way down.
+    struct Binding {
+        Symbol name;
+        Expr value;        // of a let
+        Expr min, extent;  // of a loop
+        bool parallel = false;
+    };
+    struct Hoist {
+        Symbol func;
+        size_t depth;  // how many bindings are around it
+        std::vector<Stmt> allocations;
+    };
+
+    Stmt visit(const LetStmt &let) override {
+        path.push_back({let.name, let.value, {}, {}, false});
+        Stmt body = (*this)(let.body);
+        path.pop_back();
+        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+    }
+    Stmt visit(const For &loop) override {
+        bool parallel = loop.loop_kind == LoopKind::Parallel;
+        path.push_back({loop.name, {}, loop.min, loop.extent, parallel});
+        Stmt body = (*this)(loop.body);
+        path.pop_back();
+        if (body.same_as(loop.body)) return Stmt(&loop);
+        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+    }
+    Stmt visit(const Store &store) override { return Stmt(&store); }
+    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+    Stmt visit(const HoistedStorage &hoisted) override;
+    Stmt visit(const Allocate &allocate) override;
+
+    Stmt hoisted_allocation(const Allocate &allocate, const Hoist &hoist) const;
+    Expr most(const Expr &extent, const Allocate &allocate, const Hoist &hoist) const;
+    Location written(Symbol func) const {
+        const program::FunctionContents *f = context.function(func);
+        return f ? f->schedule.hoist_written : Location();
+    }
+
+    const lower::Context &context;
+    std::vector<Binding> path;
+    std::vector<Hoist> hoists;
+    std::unordered_map<Symbol, size_t> buffers;  // of hoisted functions: which hoist
+};
+
+Stmt HoistStorage::visit(const HoistedStorage &hoisted) {
+    const program::FunctionContents *f = context.function(hoisted.func);
+    size_t values = f ? f->types.size() : 1;
+    for (size_t k = 0; k < values; k++) {
+        buffers[context.buffer_of(hoisted.func, int(k))] = hoists.size();
+    }
+    hoists.push_back({hoisted.func, path.size(), {}});
+    Stmt body = (*this)(hoisted.body);
+    std::vector<Stmt> allocations = std::move(hoists.back().allocations);
+    hoists.pop_back();
+    for (size_t k = 0; k < values; k++) buffers.erase(context.buffer_of(hoisted.func, int(k)));
+    for (size_t i = allocations.size(); i-- > 0;) {
+        const auto &a = *allocations[i].as<Allocate>();
+        body = Allocate::make(a.buffer, a.type, a.memory, a.extents, {}, a.padding, body);
+    }
+    return body;
+}
+
+Stmt HoistStorage::visit(const Allocate &allocate) {
+    auto found = buffers.find(allocate.buffer);
+    if (found == buffers.end()) return Mutator::visit(allocate);
+    Hoist &hoist = hoists[found->second];
+    Stmt outer = hoisted_allocation(allocate, hoist);
+    bool merged = false;
+    for (Stmt &known : hoist.allocations) {
+        const auto &a = *known.as<Allocate>();
+        if (a.buffer != allocate.buffer) continue;
+        std::vector<Expr> extents = a.extents;
+        for (size_t d = 0; d < extents.size(); d++) {
+            extents[d] = algebra::simplify(max(extents[d], outer.as<Allocate>()->extents[d]));
+        }
+        known = Allocate::make(a.buffer, a.type, a.memory, extents, {}, a.padding, a.body);
+        merged = true;
+    }
+    if (!merged) hoist.allocations.push_back(outer);
+    return (*this)(allocate.body);
+}
+
+// The allocation, of extents that are known at the place it is hoisted to; without a body.
+Stmt HoistStorage::hoisted_allocation(const Allocate &a, const Hoist &hoist) const {
+    for (size_t i = hoist.depth; i < path.size(); i++) {
+        if (!path[i].parallel) continue;
+        throw CompileError(written(hoist.func),
+                           str("the storage of ", hoist.func, " cannot be hoisted out of the "
+                               "parallel ", loop_name(context, path[i].name),
+                               ": its iterations would share it; hoist it to a place inside"));
+    }
+    std::vector<Expr> extents;
+    for (const Expr &e : a.extents) extents.push_back(most(e, a, hoist));
+    return Allocate::make(a.buffer, a.type, a.memory, extents, {}, a.padding, no_op());
+}
+
+Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hoist) const {
+    LetScope lets;
+    algebra::IntervalScope scope;
+    std::unordered_set<Symbol> inside;
+    for (size_t i = hoist.depth; i < path.size(); i++) {
+        const Binding &b = path[i];
+        inside.insert(b.name);
+        if (b.value.defined()) {
+            lets.push_let(b.name, b.value);
+            continue;
+        }
+        Expr first = lets.expand(b.min), last = first + lets.expand(b.extent) - 1;
+        scope.bind(b.name, {bounds_of_expr(first, scope).min, bounds_of_expr(last, scope).max});
+    }
+    Expr bound = bounds_of_expr(lets.expand(extent), scope).max;
+    bool known = bound.defined();
+    if (known) {
+        for_each_node(bound, [&](const Variable &v) { known &= !inside.count(v.name); });
+        for_each_node(bound, [&](const Load &) { known = false; });
+    }
+    if (!known) {
+        throw CompileError(written(hoist.func),
+                           str("the storage of ", hoist.func, " cannot be hoisted: no bound is "
+                               "known for ", brief(algebra::simplify(lets.expand(extent))),
+                               ", its size in ", a.buffer, "; give it one with bound_extent() or "
+                               "bound_storage()"));
+    }
+    return algebra::simplify(bound);
+}
+
+}  // namespace
+
+Stmt hoist_storage(const Stmt &s, const Context &context) { return HoistStorage(context)(s); }
+
+}  // namespace tessera::lower

@@ -1,0 +1,16 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// Allocates storage where HoistedStorage says instead of where it is used: as much as any iteration
+// of the loops in between needs.
+//
+//     hoist f:                                  allocate f: int32[n + 9]
+//         for x in [0, +n):               ->    for x in [0, +n): ...
+//             allocate f: int32[x + 10] ...
+//
+// On flat storage. Throws CompileError if that has no bound, or if a parallel loop is in between.
+ir::Stmt hoist_storage(const ir::Stmt &s, const Context &context);
+
+}  // namespace tessera::lower

@@ -1,0 +1,83 @@
+#include "lower/storage/mark_streaming.h"
+#include "ir/mutator.h"
+#include <optional>
+#include <unordered_set>
+
+namespace tessera::lower {
+namespace {
+
+using namespace ir;
+
+// What the stage that is being computed streams.
+struct Streams {
+    std::unordered_set<Symbol> loads, stores;
+    bool all_loads = false;
+    bool any() const { return all_loads || !loads.empty() || !stores.empty(); }
+};
+
+class MarkStreaming final : public Mutator {
+public:
+    explicit MarkStreaming(const lower::Context &context)
+        : Mutator(Mutator::Context::Matters), context(context) {}
+
+private:
+    Stmt visit(const For &loop) override {
+        Streams outer = streams;
+        auto origin = context.loops.find(loop.name);
+        if (origin != context.loops.end()) streams = streams_of(origin->second);
+        Stmt body = (*this)(loop.body);
+        streams = outer;
+        if (body.same_as(loop.body)) return Stmt(&loop);
+        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+    }
+    Stmt visit(const Store &node) override {
+        if (!streams.any()) return Stmt(&node);
+        bool streaming = node.streaming || streams.stores.count(node.buffer) != 0;
+        return Store::make(node.buffer, (*this)(node.value), (*this)(node.index),
+                           (*this)(node.predicate), node.alignment, streaming);
+    }
+    Expr visit(const Load &node) override {
+        if (!streams.any()) return Expr(&node);
+        bool streaming = node.streaming || streams.all_loads || streams.loads.count(node.buffer);
+        return Load::make(node.type, node.buffer, (*this)(node.index), (*this)(node.predicate),
+                          node.alignment, streaming);
+    }
+
+    void add_buffers(Symbol name, std::unordered_set<Symbol> &all) const {
+        auto found = context.buffers.find(name);
+        if (found == context.buffers.end()) {
+            all.insert(name);
+        } else {
+            all.insert(found->second.begin(), found->second.end());
+        }
+    }
+    Streams streams_of(const LoopOrigin &origin) const {
+        Streams s;
+        const program::FunctionContents *f = context.function(origin.func);
+        if (!f || size_t(origin.stage) >= f->stages.size()) return s;
+        const program::StageSchedule &schedule = f->stages[size_t(origin.stage)]->schedule;
+        s.all_loads = schedule.stream_all_loads;
+        for (Symbol name : schedule.stream_loads) add_buffers(name, s.loads);
+        if (schedule.stream_stores) add_buffers(origin.func, s.stores);
+        return s;
+    }
+
+    const lower::Context &context;
+    Streams streams;
+};
+
+}  // namespace
+
+Stmt mark_streaming(const Stmt &s, const Context &context) {
+    bool any = false;
+    for (const program::FunctionRef &f : context.order) {
+        for (const program::DefinitionRef &stage : f->stages) {
+            const program::StageSchedule &schedule = stage->schedule;
+            any |= schedule.stream_stores || schedule.stream_all_loads ||
+                   !schedule.stream_loads.empty();
+        }
+    }
+    return any ? MarkStreaming(context)(s) : s;
+}
+
+}  // namespace tessera::lower
