@@ -15,7 +15,7 @@ TEST_SUITE("assign_mutexes") {
               printed("let f_mutexes = extern handle tessera_mutex_array_create(user_context(), "
                       "1024:uint64)\n"
                       "assert reinterpret uint64(f_mutexes:handle) != 0:uint64, -11\n"
-                      "parallel for r in [0, +n): atomic f mutexes f_mutexes:\n"
+                      "parallel for r in [0, +n):\n    atomic f mutexes f_mutexes:\n"
                       "        let v = h[0]\n        let w = f[0]\n        f[0] = v\n"
                       "        h[0] = w\n"
                       "extern int32 tessera_mutex_array_destroy(user_context(), "

@@ -24,9 +24,10 @@ TEST_SUITE("hoist_loop_invariants") {
         CHECK(hoisted("for x in [0, +w): f[a * b + x - c] = 1") ==
               printed("let t = a * b - c\nfor x in [0, +w): f[t + x] = 1"));
     }
-    TEST_CASE("lets of invariants move out and are forgotten") {
+    TEST_CASE("lets of invariants become other names of what moved out") {
         CHECK(hoisted("for x in [0, +w):\n    let q = a * b\n    f[x + q * 3] = q") ==
-              printed("let t = a * b\nlet t.1 = t * 3\nfor x in [0, +w): f[t.1 + x] = t"));
+              printed("let t = a * b\nlet t.1 = t * 3\nfor x in [0, +w):\n"
+                      "    let q = t\n    f[t.1 + x] = t"));
     }
     TEST_CASE("loads, effects and cheap things stay") {
         CHECK(is_unchanged("for x in [0, +w): f[x] = g[a] + 1"));
