@@ -5,6 +5,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/loops/likely.h"
 #include "lower/storage/production_path.h"
 
 namespace tessera::lower {
@@ -88,7 +89,9 @@ private:
     }
 
     void set(Symbol bound, const Expr &first, const Expr &all, const Expr &rest) {
-        values[bound] = select(first, all, likely_if_innermost(simplify(rest)));
+        // Markers of the loops around belong to them, and not to this choice.
+        Expr steady = simplify(remove_likely(rest));
+        values[bound] = select(first, remove_likely(all), likely_if_innermost(steady));
     }
 
     const FunctionContents &f;
