@@ -57,12 +57,20 @@ ProductionPath find_production(const Stmt &body, Symbol func) {
     return std::move(find.result);
 }
 
-Expr ProductionPath::expand(const Expr &e) const {
-    if (lets.empty()) {
-        for (const PathEntry &entry : entries) {
-            if (entry.kind == PathEntry::Kind::Let) lets.emplace(entry.name, entry.value);
-        }
+void ProductionPath::find_lets() const {
+    if (!lets.empty()) return;
+    for (const PathEntry &entry : entries) {
+        if (entry.kind == PathEntry::Kind::Let) lets.emplace(entry.name, entry.value);
     }
+}
+
+Expr ProductionPath::let_value(Symbol name) const {
+    find_lets();
+    return lets.at(name);
+}
+
+Expr ProductionPath::expand(const Expr &e) const {
+    find_lets();
     Substitution values;
     for_each_node(e, [&](const Variable &v) {
         if (lets.contains(v.name)) values.try_emplace(v.name, expanded_let(v.name));

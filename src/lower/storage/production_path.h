@@ -22,8 +22,11 @@ struct ProductionPath {
     // The expression with the lets of the path put in: in terms of its loops and of what is bound
     // outside.
     ir::Expr expand(const ir::Expr &e) const;
+    // What the let of this name in the path binds.
+    ir::Expr let_value(Symbol name) const;
 
 private:
+    void find_lets() const;
     ir::Expr expanded_let(Symbol name) const;
     // What expand() has found so far.
     mutable std::unordered_map<Symbol, ir::Expr> lets, expanded;

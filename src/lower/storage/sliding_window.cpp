@@ -79,19 +79,24 @@ private:
             return m == other || m == Monotonic::Unknown;
         };
         if (!never(low_moves, Monotonic::Decreasing) && !never(high_moves, Monotonic::Decreasing)) {
-            Expr rest = ir::max(low, before(high) + 1);
-            set(region.min[size_t(d)], first, low, rest);
+            Expr rest = simplify(ir::max(low, before(high) + 1));
+            set(region.min[size_t(d)], first, near(rest, region.max[size_t(d)], high));
         } else if (!never(low_moves, Monotonic::Increasing) &&
                    !never(high_moves, Monotonic::Increasing)) {
-            Expr rest = ir::min(high, before(low) - 1);
-            set(region.max[size_t(d)], first, high, rest);
+            Expr rest = simplify(ir::min(high, before(low) - 1));
+            set(region.max[size_t(d)], first, near(rest, region.min[size_t(d)], low));
         }
     }
 
-    void set(Symbol bound, const Expr &first, const Expr &all, const Expr &rest) {
-        // Markers of the loops around belong to them, and not to this choice.
-        Expr steady = simplify(remove_likely(rest));
-        values[bound] = select(first, remove_likely(all), likely_if_innermost(steady));
+    // The expression as the value of a let plus a constant, if it is that: then what the let is made
+    // of need not be computed again. Markers of the loops around belong to them.
+    Expr near(const Expr &e, Symbol let, const Expr &let_expanded) const {
+        Expr distance = simplify(e - let_expanded);
+        return is_const(distance) ? path.let_value(let) + distance : simplify(remove_likely(e));
+    }
+
+    void set(Symbol bound, const Expr &first, const Expr &rest) {
+        values[bound] = select(first, path.let_value(bound), likely_if_innermost(rest));
     }
 
     const FunctionContents &f;
