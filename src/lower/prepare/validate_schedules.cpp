@@ -47,6 +47,7 @@ private:
     void check_encloses(const FunctionContents &f, const LoopLevel &outer, const char *outer_name,
                         const LoopLevel &inner, const char *inner_name, const Location &at) const;
     void check_uses(const FunctionContents &f) const;
+    void check_extern_inputs(const FunctionContents &f) const;
     void check_no_race(const FunctionContents &f) const;
     bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
     bool place_is_inside(const LoopLevel &place, const LoopLevel &level) const;
@@ -186,7 +187,20 @@ void Validator::check_no_race(const FunctionContents &f) const {
     }
 }
 
+// An extern stage reads its inputs from memory.
+void Validator::check_extern_inputs(const FunctionContents &f) const {
+    if (!f.has_extern_definition()) return;
+    for (const program::ExternFuncArgument &a : f.extern_definition->args) {
+        if (!a.func || context.function(a.func->name)) continue;
+        throw CompileError(f.extern_definition->written,
+                           str("extern stage ", f.name, " reads ", a.func->name, ", which is "
+                               "computed inline and so has no memory; schedule ", a.func->name,
+                               " with compute_root() or compute_at()"));
+    }
+}
+
 void Validator::check(const FunctionContents &f) const {
+    check_extern_inputs(f);
     const program::FuncSchedule &s = f.schedule;
     check_level(f, s.compute_level, "compute_at", s.compute_written);
     if (context.is_output(f.name)) {
