@@ -9,6 +9,7 @@
 #include "lang/image_io.h"
 #include "lang/image_param.h"
 #include "lang/inline_reductions.h"
+#include "lang/jit_shared_runtime.h"
 #include "lang/lambda.h"
 #include "lang/operators.h"
 #include "lang/param.h"

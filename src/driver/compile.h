@@ -1,75 +1,75 @@
 #pragma once
-#include "base/target.h"
-#include "driver/user_context.h"
-#include "ir/module.h"
+#include "codegen/compile.h"
+#include "driver/call_context.h"
+#include "lower/lower.h"
 #include "program/program.h"
-#include <map>
 #include <memory>
-#include <string>
-#include <vector>
+#include <span>
 
-// From a program to something that runs, or to its text.
 namespace tessera::driver {
 
-// C functions that the program calls, beyond the runtime's and the C library's.
-using ExternSymbols = std::map<std::string, void *>;
-
-// A program as machine code in memory. Immutable; may be run by several threads at once.
+// A program compiled for a target, ready to be called in this process. The first arguments are the
+// program's parameters, in the order of program::find_parameters; then a buffer per output value.
 class CompiledPipeline {
 public:
-    struct Code;
-    explicit CompiledPipeline(std::unique_ptr<Code> code);
-    ~CompiledPipeline();
+    CompiledPipeline(const program::Program &program, const Target &target,
+                     const codegen::ExternSymbols &externs);
 
-    // What it takes, in order: scalars and input buffers with the Parameter that is passed as their
-    // referent, then one output buffer per value of each output.
     const std::vector<ir::Argument> &arguments() const;
-    const Target &target() const;
-
-    // Runs it. Per argument: the tessera_buffer_t *, or a pointer to the scalar. Returns 0, or the
-    // error code if `context` has an error handler of its own; without one, a failure throws
-    // RuntimeError with the runtime's message.
-    int run(const std::vector<void *> &args, JITUserContext *context = nullptr) const;
-
-    // The pointers for run(): what the parameters are set to, then the outputs. Throws RuntimeError,
-    // naming the parameter, if one is not set. `inputs` overrides the buffers of some parameters.
-    std::vector<void *> bind(const std::vector<tessera_buffer_t *> &outputs,
-                             const std::map<const program::Parameter *, tessera_buffer_t *> &inputs =
-                                 {}) const;
+    const ir::Module &module() const { return lowered; }
+    // `args`: pointers to scalars, and tessera_buffer_t. Returns 0 or the runtime's error code.
+    int call(JITUserContext *context, std::span<void *const> args) const;
+    // The C function, int (user_context, arguments...); null with Target::Interpret.
+    void *address() const;
 
 private:
-    std::unique_ptr<Code> code;
+    ir::Module lowered;
+    Target target;
+    codegen::ExternSymbols externs;
+    std::shared_ptr<const codegen::JitModule> code;  // null: interpreted
 };
 
-using CompiledPipelineRef = std::shared_ptr<const CompiledPipeline>;
+using CompiledRef = std::shared_ptr<const CompiledPipeline>;
 
-// Compiles for the JIT, or finds what was compiled for the same program, schedule and target.
-// Throws CompileError.
-CompiledPipelineRef compile(const program::Program &program, const Target &target,
-                            const ExternSymbols &externs = {});
+// Compiles, or finds what was compiled before for an equal program, target and externs. From
+// several threads at once, too. Throws CompileError.
+CompiledRef compile(const program::Program &program, const Target &target,
+                    const codegen::ExternSymbols &externs = {});
 
-// Compiles (with Target::LargeBuffers if a buffer has more elements than 32 bits can index), binds
-// the parameters, and runs.
-int realize(const program::Program &program, const Target &target,
-            const std::vector<tessera_buffer_t *> &outputs, const ExternSymbols &externs = {},
-            JITUserContext *context = nullptr);
-
-// Fills in the regions of the buffers without host memory: `outputs` say what is wanted, `inputs`
-// learn what is needed of them. Asks until the answers no longer change.
-void infer_bounds(const program::Program &program, const Target &target,
-                  const std::vector<tessera_buffer_t *> &outputs,
-                  const std::map<const program::Parameter *, tessera_buffer_t *> &inputs,
-                  const ExternSymbols &externs = {}, JITUserContext *context = nullptr);
-
-// Texts of what a program becomes.
-std::string to_lowered_text(const program::Program &program, const Target &target);
-std::string to_llvm_ir(const program::Program &program, const Target &target);
-std::string to_assembly(const program::Program &program, const Target &target);
-std::vector<char> to_object(const program::Program &program, const Target &target);
-std::vector<char> to_bitcode(const program::Program &program, const Target &target);
-
-// Forgets all compiled programs that nobody holds; how many are remembered.
+// How many programs the calls of `compile` have compiled, and how often they found one.
+struct CacheCounts {
+    uint64_t compiled = 0, found = 0;
+};
+CacheCounts cache_counts();
+// Forgets what is compiled; what is in use stays.
 void clear_cache();
-size_t cache_size();
+
+// What a compiled function is called, and the order of its arguments (before the outputs).
+struct Signature {
+    std::string name;                         // empty: the program's
+    std::vector<program::ParameterRef> args;  // may have more than the program reads
+    bool any_args = true;                     // `args` says nothing
+};
+
+// As `compile`, without code: the module, and the texts and files of what would run. CompileError
+// if the signature lacks a parameter that the program reads.
+ir::Module lower_for(const program::Program &program, const Target &target,
+                     const Signature &signature);
+std::string to_lowered_text(const program::Program &program, const Target &target,
+                            const Signature &signature = {});
+std::string to_llvm_ir(const program::Program &program, const Target &target,
+                       const Signature &signature = {});
+std::string to_assembly(const program::Program &program, const Target &target,
+                        const Signature &signature = {});
+std::vector<char> to_object(const program::Program &program, const Target &target,
+                            const Signature &signature = {});
+std::vector<char> to_bitcode(const program::Program &program, const Target &target,
+                             const Signature &signature = {});
+
+// The loops of the whole pipeline, and what is computed in them, as an indented text.
+std::string loop_nest(const program::Program &program, const Target &target);
+
+// The host's target with all it has, for an undefined target; Target::JIT is added.
+Target jit_target(const Target &target);
 
 }  // namespace tessera::driver

@@ -1,6 +1,7 @@
 #pragma once
 #include "lang/buffer.h"
-#include "lang/jit_context.h"
+#include "driver/jit_context.h"
+#include <cstring>
 #include <functional>
 
 namespace tessera {

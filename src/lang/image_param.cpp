@@ -1,6 +1,7 @@
 #include "lang/image_param.h"
 #include "ir/mutator.h"
 #include "program/apply_checks.h"
+#include "program/changes.h"
 
 namespace tessera {
 namespace {
@@ -42,6 +43,7 @@ Expr Dimension::extent_estimate() const {
 Expr Dimension::constraint(const Expr &e, const char *directive, Location at) const {
     if (!e.defined()) return e;
     program::require_parameters_only(e, directive, at);
+    program::note_change();
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
         throw CompileError(at, str(directive, ": an integer is wanted, not a ", e.type()));
     }
@@ -85,6 +87,7 @@ OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Location at) {
                                    type().bytes()));
     }
     parameter()->host_alignment = bytes;
+    program::note_change();
     return *this;
 }
 
@@ -102,6 +105,7 @@ OutputImageParam::set_estimates(const std::vector<std::pair<Expr, Expr>> &estima
 
 OutputImageParam &OutputImageParam::store_in(MemoryType memory) {
     parameter()->memory = memory;
+    program::note_change();
     return *this;
 }
 

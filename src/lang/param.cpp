@@ -1,6 +1,7 @@
 #include "lang/param.h"
 #include "lang/var.h"
 #include "program/apply_checks.h"
+#include "program/changes.h"
 
 namespace tessera::detail {
 
@@ -42,6 +43,7 @@ Expr value_for(const program::Parameter &p, const Expr &e, const char *directive
 void set_limits(program::Parameter &p, const Expr &min, const Expr &max, Location at) {
     if (min.defined()) p.min_value = value_for(p, min, "set_min_value", at);
     if (max.defined()) p.max_value = value_for(p, max, "set_max_value", at);
+    program::note_change();
 }
 
 void set_estimate(program::Parameter &p, const Expr &value, Location at) {

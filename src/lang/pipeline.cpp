@@ -1,6 +1,7 @@
 #include "lang/pipeline.h"
 #include "lang/image_param.h"
 #include "lang/pipeline_contents.h"
+#include "program/changes.h"
 #include "program/environment.h"
 
 namespace tessera {
@@ -49,14 +50,19 @@ void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &m
         throw CompileError("add_requirement: the condition is a bool in terms of parameters");
     }
     get().program.requirements.push_back({condition, message});
+    program::note_change();
 }
 
-void Pipeline::trace_pipeline() { get().program.trace_pipeline = true; }
+void Pipeline::trace_pipeline() {
+    get().program.trace_pipeline = true;
+    program::note_change();
+}
 
 JITHandlers &Pipeline::jit_handlers() { return get().handlers; }
 
 void Pipeline::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
     get().externs = externs;
+    program::note_change();
 }
 
 }  // namespace tessera

@@ -3,7 +3,7 @@
 #include "ir/operators.h"
 #include "lang/argument.h"
 #include "lang/callable.h"
-#include "lang/jit_context.h"
+#include "driver/jit_context.h"
 #include "lang/realization.h"
 #include "program/program.h"
 #include <map>

@@ -1,7 +1,9 @@
 #pragma once
+#include "driver/compile.h"
 #include "lang/extern.h"
 #include "lang/func.h"
 #include "lang/pipeline.h"
+#include <mutex>
 
 namespace tessera {
 
@@ -10,6 +12,28 @@ struct PipelineContents {
     program::Program program;
     JITHandlers handlers;
     std::map<std::string, JITExtern> externs;
+
+    // What was compiled last for a target, and what code it takes its arguments from.
+    struct Compiled {
+        uint64_t changes = 0;
+        driver::CompiledRef code;
+        std::vector<program::ParameterRef> parameters;
+    };
+    std::mutex mutex;
+    std::map<std::string, Compiled> compiled;  // by target
+
+    // Compiles, unless nothing has changed since the last time.
+    Compiled compile(const Target &target);
+    codegen::ExternSymbols extern_symbols();
 };
+
+namespace detail {
+
+// Throws RuntimeError for a code other than 0, unless a handler was told already.
+void check_result(int code, const std::string &pipeline, const driver::CallContext &context);
+// Whether indices into the buffer need 64 bits.
+bool is_large(const tessera_buffer_t &b);
+
+}  // namespace detail
 
 }  // namespace tessera

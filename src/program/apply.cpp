@@ -4,6 +4,7 @@
 #include "ir/visitor_inl.h"
 #include "program/apply_checks.h"
 #include "program/associativity.h"
+#include "program/changes.h"
 #include "program/define.h"
 #include "program/races.h"
 #include <algorithm>
@@ -371,6 +372,7 @@ void apply(const StageRef &stage, const StageDirective &directive, const Locatio
     std::visit(StageApplier(stage, at), directive);
     schedule.directives.push_back({directive, at});
     schedule.touched = true;
+    note_change();
 }
 
 StageRef specialize(const StageRef &stage, const Expr &condition, const Location &at) {

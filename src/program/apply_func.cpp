@@ -1,6 +1,7 @@
 #include "ir/operators.h"
 #include "program/apply.h"
 #include "program/apply_checks.h"
+#include "program/changes.h"
 #include "program/define.h"
 #include <algorithm>
 
@@ -178,6 +179,7 @@ void apply(FunctionContents &f, const FuncDirective &directive, const Location &
     }
     std::visit(FuncApplier(f, at), directive);
     f.schedule.directives.push_back({directive, at});
+    note_change();
 }
 
 std::string directive_name(const FuncDirective &directive) {

@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor_inl.h"
+#include "program/changes.h"
 #include <algorithm>
 #include <atomic>
 
@@ -249,6 +250,7 @@ void define_pure(FunctionContents &f, const std::vector<Symbol> &args, std::vect
     f.written = at;
     add_loops(*d, args);
     f.stages.push_back(d);
+    note_change();
     add_outputs(f);
 }
 
@@ -336,6 +338,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
     d->written = at;
     add_loops(*d, pure);
     f.stages.push_back(d);
+    note_change();
 }
 
 void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
@@ -366,6 +369,7 @@ void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
     f.extern_definition = std::make_shared<ExternDefinition>(std::move(definition));
     add_loops(*d, args);
     f.stages.push_back(d);
+    note_change();
     add_outputs(f);
 }
 

@@ -1,5 +1,6 @@
 #include "program/loop_level.h"
 #include "base/str.h"
+#include "program/changes.h"
 
 namespace tessera::program {
 
@@ -31,6 +32,7 @@ void LoopLevel::set(const LoopLevel &other) {
     state->var = other.state->var;
     state->stage = other.state->stage;
     state->written = other.state->written;
+    note_change();
 }
 
 bool LoopLevel::matches(const LoopLevel &other) const {

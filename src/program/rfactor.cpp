@@ -4,6 +4,7 @@
 #include "ir/substitute.h"
 #include "ir/visitor_inl.h"
 #include "program/associativity.h"
+#include "program/changes.h"
 #include "program/define.h"
 #include <algorithm>
 #include <map>
@@ -326,6 +327,7 @@ FunctionRef Factoring::run() {
     merge(intermediate, update);
     d.schedule.directives.push_back({Rfactor{preserved, intermediate->name}, at});
     d.schedule.touched = true;
+    note_change();
     return intermediate;
 }
 

@@ -1,5 +1,6 @@
 #include "program/wrappers.h"
 #include "ir/mutator.h"
+#include "program/changes.h"
 #include "program/define.h"
 
 namespace tessera::program {
@@ -49,6 +50,7 @@ void install(const FunctionRef &f, const FunctionRef &w, const std::vector<Funct
     w->owner = f->owner ? f->owner : f.get();
     if (consumers.empty()) f->wrappers[Symbol()] = w;
     for (const FunctionRef &c : consumers) f->wrappers[c->name] = w;
+    note_change();
 }
 
 // Calls of `from` (by itself: without a referent) become calls of `to`.

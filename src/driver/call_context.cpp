@@ -1,0 +1,171 @@
+#include "driver/call_context.h"
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace tessera::driver {
+
+struct CallContext::State {
+    JITHandlers handlers;
+    std::mutex mutex;
+    std::string message;
+    int calls = 0;  // that use the context at the moment
+};
+
+namespace {
+
+struct Registry {
+    std::shared_mutex mutex;
+    std::unordered_map<const void *, std::unique_ptr<CallContext::State>> live;
+    JITHandlers defaults;
+};
+
+Registry &registry() {
+    static auto *r = new Registry;
+    return *r;
+}
+
+// The state of a live call, or null for a context that is not ours.
+CallContext::State *find(const void *user_context) {
+    if (!user_context) return nullptr;
+    std::shared_lock lock(registry().mutex);
+    auto found = registry().live.find(user_context);
+    return found == registry().live.end() ? nullptr : found->second.get();
+}
+
+JITUserContext *ours(void *user_context) { return static_cast<JITUserContext *>(user_context); }
+
+// What was installed in the runtime before the functions below.
+tessera_error_handler_t next_error;
+tessera_print_t next_print;
+tessera_malloc_t next_malloc;
+tessera_free_t next_free;
+tessera_trace_t next_trace;
+tessera_do_task_t next_do_task;
+tessera_do_par_for_t next_do_par_for;
+
+void on_error(void *c, const char *message) {
+    CallContext::State *state = find(c);
+    if (!state) return next_error(c, message);
+    if (state->handlers.custom_error) return state->handlers.custom_error(ours(c), message);
+    std::lock_guard lock(state->mutex);
+    if (state->message.empty()) state->message = message;
+}
+
+void on_print(void *c, const char *message) {
+    CallContext::State *state = find(c);
+    if (!state || !state->handlers.custom_print) return next_print(c, message);
+    state->handlers.custom_print(ours(c), message);
+}
+
+void *on_malloc(void *c, size_t bytes) {
+    CallContext::State *state = find(c);
+    if (!state || !state->handlers.custom_malloc) return next_malloc(c, bytes);
+    return state->handlers.custom_malloc(ours(c), bytes);
+}
+
+void on_free(void *c, void *p) {
+    CallContext::State *state = find(c);
+    if (!state || !state->handlers.custom_free) return next_free(c, p);
+    state->handlers.custom_free(ours(c), p);
+}
+
+int32_t on_trace(void *c, const tessera_trace_event_t *event) {
+    CallContext::State *state = find(c);
+    if (!state || !state->handlers.custom_trace) return next_trace(c, event);
+    return state->handlers.custom_trace(ours(c), event);
+}
+
+using UserTask = int (*)(JITUserContext *, int, uint8_t *);
+
+int on_do_task(void *c, tessera_task_t f, int index, uint8_t *closure) {
+    CallContext::State *state = find(c);
+    if (!state || !state->handlers.custom_do_task) return next_do_task(c, f, index, closure);
+    return state->handlers.custom_do_task(ours(c), reinterpret_cast<UserTask>(f), index, closure);
+}
+
+int on_do_par_for(void *c, tessera_task_t f, int min, int size, uint8_t *closure) {
+    CallContext::State *state = find(c);
+    if (!state || !state->handlers.custom_do_par_for) {
+        return next_do_par_for(c, f, min, size, closure);
+    }
+    return state->handlers.custom_do_par_for(ours(c), reinterpret_cast<UserTask>(f), min, size,
+                                             closure);
+}
+
+// Installed when first needed, so that a program without handlers pays for none.
+void install_hooks(const JITHandlers &h) {
+    static std::once_flag error, print, memory, trace, task, par_for;
+    std::call_once(error, [] { next_error = tessera_set_error_handler(on_error); });
+    if (h.custom_print) {
+        std::call_once(print, [] { next_print = tessera_set_custom_print(on_print); });
+    }
+    if (h.custom_malloc || h.custom_free) {
+        std::call_once(memory, [] {
+            next_malloc = tessera_set_custom_malloc(on_malloc);
+            next_free = tessera_set_custom_free(on_free);
+        });
+    }
+    if (h.custom_trace) {
+        std::call_once(trace, [] { next_trace = tessera_set_custom_trace(on_trace); });
+    }
+    if (h.custom_do_task) {
+        std::call_once(task, [] { next_do_task = tessera_set_custom_do_task(on_do_task); });
+    }
+    if (h.custom_do_par_for) {
+        std::call_once(par_for,
+                       [] { next_do_par_for = tessera_set_custom_do_par_for(on_do_par_for); });
+    }
+}
+
+// `first`, completed by what `second` has.
+JITHandlers merged(JITHandlers first, const JITHandlers &second) {
+    auto fill = [](auto &a, auto b) {
+        if (!a) a = b;
+    };
+    fill(first.custom_print, second.custom_print);
+    if (!first.custom_malloc && !first.custom_free) {
+        first.custom_malloc = second.custom_malloc;
+        first.custom_free = second.custom_free;
+    }
+    fill(first.custom_do_task, second.custom_do_task);
+    fill(first.custom_do_par_for, second.custom_do_par_for);
+    fill(first.custom_error, second.custom_error);
+    fill(first.custom_trace, second.custom_trace);
+    return first;
+}
+
+}  // namespace
+
+CallContext::CallContext(JITUserContext *given, const JITHandlers &of_pipeline)
+    : context(given ? given : &own) {
+    Registry &r = registry();
+    std::unique_lock lock(r.mutex);
+    JITHandlers handlers = merged(merged(context->handlers, of_pipeline), r.defaults);
+    install_hooks(handlers);
+    auto &entry = r.live[context];
+    if (!entry) entry = std::make_unique<State>();
+    entry->handlers = handlers;
+    entry->calls++;
+    state = entry.get();
+}
+
+CallContext::~CallContext() {
+    Registry &r = registry();
+    std::unique_lock lock(r.mutex);
+    if (--state->calls == 0) r.live.erase(context);
+}
+
+const std::string &CallContext::message() const { return state->message; }
+bool CallContext::has_error_handler() const { return state->handlers.custom_error != nullptr; }
+
+JITHandlers set_default_handlers(const JITHandlers &handlers) {
+    Registry &r = registry();
+    std::unique_lock lock(r.mutex);
+    JITHandlers before = r.defaults;
+    r.defaults = handlers;
+    return before;
+}
+
+}  // namespace tessera::driver

@@ -1,0 +1,32 @@
+#pragma once
+#include "driver/jit_context.h"
+#include <string>
+
+namespace tessera::driver {
+
+// One call of compiled code in this process: as long as it lives, the runtime's handlers, given its
+// user_context(), do what the handlers of the caller, the pipeline and the process say.
+class CallContext {
+public:
+    CallContext(JITUserContext *given, const JITHandlers &of_pipeline);
+    ~CallContext();
+    CallContext(const CallContext &) = delete;
+    CallContext &operator=(const CallContext &) = delete;
+
+    JITUserContext *user_context() { return context; }
+    // What was reported, if there is no handler of errors that took it.
+    const std::string &message() const;
+    bool has_error_handler() const;
+
+    struct State;
+
+private:
+    JITUserContext own;
+    JITUserContext *context;
+    State *state;
+};
+
+// Those of all pipelines that have none of their own; returns the ones before.
+JITHandlers set_default_handlers(const JITHandlers &handlers);
+
+}  // namespace tessera::driver

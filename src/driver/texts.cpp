@@ -1,0 +1,128 @@
+#include "driver/compile.h"
+#include "driver/lower_program.h"
+#include "ir/printer.h"
+#include "ir/visitor.h"
+#include <algorithm>
+
+namespace tessera::driver {
+namespace {
+
+lower::LowerOptions lower_options(const Target &target) {
+    lower::LowerOptions options;
+    options.verify = target.has_feature(Target::Debug);
+#ifndef NDEBUG
+    options.verify = true;
+#endif
+    return options;
+}
+
+bool is_output(const ir::Argument &a) { return a.kind == ir::ArgumentKind::OutputBuffer; }
+
+ir::Argument argument_of(const program::ParameterRef &p) {
+    return {p->name, p->is_buffer ? ir::ArgumentKind::InputBuffer : ir::ArgumentKind::Scalar,
+            p->type, p->dimensions, p};
+}
+
+// The function's arguments in the order that is asked for.
+void order_arguments(ir::LoweredFunction &f, const Signature &signature) {
+    std::vector<ir::Argument> ordered;
+    for (const program::ParameterRef &p : signature.args) ordered.push_back(argument_of(p));
+    for (const ir::Argument &a : f.args) {
+        bool given = std::any_of(ordered.begin(), ordered.end(),
+                                 [&](const ir::Argument &o) { return o.name == a.name; });
+        if (given) continue;
+        if (!is_output(a)) {
+            throw CompileError(str("the pipeline ", f.name, " also reads ", a.name,
+                                   ", which is not in the list of its arguments"));
+        }
+        ordered.push_back(a);
+    }
+    f.args = ordered;
+}
+
+// Prints producers, loops and what is computed; nothing else.
+class NestPrinter final : public ir::Visitor {
+public:
+    std::string text;
+
+private:
+    template<typename Body>
+    void inside(const std::string &line, const Body &body) {
+        text += std::string(size_t(depth) * 2, ' ') + line + "\n";
+        depth++;
+        (*this)(body);
+        depth--;
+    }
+    void visit(const ir::ProducerConsumer &p) override {
+        inside(str(p.is_producer ? "produce " : "consume ", p.func, ":"), p.body);
+    }
+    void visit(const ir::For &loop) override {
+        std::string line = str(name_of(loop.loop_kind), " ", loop.name);
+        auto min = loop.min.as<ir::IntImm>(), extent = loop.extent.as<ir::IntImm>();
+        if (min && extent) {
+            line += str(" in [", min->value, ", ", min->value + extent->value - 1, "]");
+        }
+        inside(line + ":", loop.body);
+    }
+    void visit(const ir::Realize &r) override { inside(str("store ", r.func, ":"), r.body); }
+    void visit(const ir::Provide &p) override {
+        text += std::string(size_t(depth) * 2, ' ') + str(p.func, "(...) = ...\n");
+    }
+    int depth = 0;
+};
+
+}  // namespace
+
+ir::Module lower_program(const program::Program &program, const Target &target) {
+    if (program.outputs.empty()) throw CompileError("the pipeline has no outputs");
+    return lower::lower(program, target, lower_options(target));
+}
+
+ir::Module lower_for(const program::Program &program, const Target &target,
+                     const Signature &signature) {
+    program::Program named = program;
+    if (!signature.name.empty()) named.name = signature.name;
+    ir::Module module = with_large_stack([&] { return lower_program(named, target); });
+    if (!signature.any_args) order_arguments(module.functions[0], signature);
+    return module;
+}
+
+std::string to_lowered_text(const program::Program &program, const Target &target,
+                            const Signature &signature) {
+    ir::Module module = lower_for(program, target, signature);
+    return with_large_stack([&] { return ir::to_string(module); });
+}
+std::string to_llvm_ir(const program::Program &program, const Target &target,
+                       const Signature &signature) {
+    ir::Module module = lower_for(program, target, signature);
+    return with_large_stack([&] { return codegen::to_llvm_ir(module, target); });
+}
+std::string to_assembly(const program::Program &program, const Target &target,
+                        const Signature &signature) {
+    ir::Module module = lower_for(program, target, signature);
+    return with_large_stack([&] { return codegen::to_assembly(module, target); });
+}
+std::vector<char> to_object(const program::Program &program, const Target &target,
+                            const Signature &signature) {
+    ir::Module module = lower_for(program, target, signature);
+    return with_large_stack([&] { return codegen::to_object(module, target); });
+}
+std::vector<char> to_bitcode(const program::Program &program, const Target &target,
+                             const Signature &signature) {
+    ir::Module module = lower_for(program, target, signature);
+    return with_large_stack([&] { return codegen::to_bitcode(module, target); });
+}
+
+std::string loop_nest(const program::Program &program, const Target &target) {
+    ir::Stmt nests;
+    lower::LowerOptions options;
+    options.trace = [&](std::string_view, const ir::Stmt &s) {
+        if (!nests.defined()) nests = s;
+    };
+    run_on_large_stack([&] { lower::lower(program, target, options); });
+    NestPrinter printer;
+    run_on_large_stack([&] { printer(nests); });
+    return printer.text;
+}
+
+}  // namespace tessera::driver

@@ -1,0 +1,97 @@
+#include "lang/callable.h"
+#include "lang/pipeline_contents.h"
+#include <algorithm>
+
+namespace tessera {
+
+struct Callable::Contents {
+    std::shared_ptr<PipelineContents> pipeline;
+    driver::CompiledRef code;
+    // What the caller gives: parameters, then outputs.
+    struct Wanted {
+        std::string name;
+        bool is_buffer;
+        Type type;
+    };
+    std::vector<Wanted> wanted;
+    // Where each argument of the code comes from: the caller's (>= 0), or the program's own.
+    std::vector<int> sources;
+    std::vector<program::ParameterRef> parameters;
+};
+
+namespace {
+
+const char *kind(bool is_buffer) { return is_buffer ? "a buffer" : "a number"; }
+
+}  // namespace
+
+void Callable::check(const std::vector<GivenArgument> &args) const {
+    if (!contents) throw RuntimeError("this Callable is undefined");
+    const auto &wanted = contents->wanted;
+    if (args.size() != wanted.size()) {
+        throw RuntimeError(str("the Callable takes ", wanted.size(), " arguments, not ",
+                               args.size()));
+    }
+    for (size_t i = 0; i < args.size(); i++) {
+        const auto &w = wanted[i];
+        if (args[i].is_buffer != w.is_buffer) {
+            throw RuntimeError(str("argument ", i, " of the Callable, ", w.name, ", is ",
+                                   kind(w.is_buffer), ", not ", kind(args[i].is_buffer)));
+        }
+        if (!args[i].type.defined() || args[i].type == w.type) continue;
+        throw RuntimeError(str("argument ", i, " of the Callable, ", w.name, ", is of type ",
+                               w.type, ", not ", args[i].type));
+    }
+}
+
+int Callable::call(JITUserContext *context, std::vector<GivenArgument> args) const {
+    check(args);
+    driver::CallContext call(context, contents->pipeline->handlers);
+    std::vector<void *> passed;
+    for (size_t i = 0; i < contents->sources.size(); i++) {
+        int source = contents->sources[i];
+        if (source < 0) {
+            passed.push_back(contents->parameters[i]->buffer);
+            continue;
+        }
+        GivenArgument &a = args[size_t(source)];
+        if (a.is_buffer && !a.buffer) {
+            throw RuntimeError(str("argument ", source, " of the Callable, ",
+                                   contents->wanted[size_t(source)].name,
+                                   ", is an undefined Buffer"));
+        }
+        passed.push_back(a.is_buffer ? static_cast<void *>(a.buffer) : &a.bits);
+    }
+    int code = contents->code->call(call.user_context(), passed);
+    detail::check_result(code, contents->pipeline->program.name, call);
+    return code;
+}
+
+Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const Target &target) {
+    auto result = std::make_shared<Callable::Contents>();
+    result->pipeline = contents;
+    PipelineContents::Compiled compiled = get().compile(driver::jit_target(target));
+    result->code = compiled.code;
+    result->parameters = compiled.parameters;
+    for (const Argument &a : args) result->wanted.push_back({a.name(), a.is_buffer(), a.type()});
+    for (const program::ParameterRef &p : compiled.parameters) {
+        auto found = std::find_if(args.begin(), args.end(),
+                                  [&](const Argument &a) { return a.parameter->name == p->name; });
+        if (found == args.end() && !p->embedded) {
+            throw CompileError(str("compile_to_callable: the pipeline also reads ", p->name,
+                                   ", which is not in the list of its arguments"));
+        }
+        result->sources.push_back(found == args.end() ? -1 : int(found - args.begin()));
+    }
+    for (const program::FunctionRef &f : get().program.outputs) {
+        for (Type t : f->types) {
+            result->sources.push_back(int(result->wanted.size()));
+            result->wanted.push_back({f->name.text(), true, t});
+        }
+    }
+    Callable callable;
+    callable.contents = result;
+    return callable;
+}
+
+}  // namespace tessera

@@ -1,0 +1,76 @@
+#include "lang/func.h"
+#include "lang/pipeline_contents.h"
+
+namespace tessera {
+
+// The pipeline of this Func alone; made when it is first needed.
+Pipeline &Func::own_pipeline() const {
+    if (!own.defined()) own = Pipeline(*this);
+    return own;
+}
+
+Pipeline Func::pipeline() const { return own_pipeline(); }
+
+Realization Func::realize(const std::vector<int32_t> &sizes, const Target &target) {
+    return own_pipeline().realize(sizes, target);
+}
+Realization Func::realize(JITUserContext *context, const std::vector<int32_t> &sizes,
+                          const Target &target) {
+    return own_pipeline().realize(context, sizes, target);
+}
+void Func::realize(const RealizationArg &outputs, const Target &target) {
+    own_pipeline().realize(outputs, target);
+}
+void Func::realize(JITUserContext *context, const RealizationArg &outputs, const Target &target) {
+    own_pipeline().realize(context, outputs, target);
+}
+void Func::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target) {
+    own_pipeline().infer_input_bounds(sizes, target);
+}
+void Func::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
+                              const Target &target) {
+    own_pipeline().infer_input_bounds(context, sizes, target);
+}
+void Func::infer_input_bounds(const RealizationArg &outputs, const Target &target) {
+    own_pipeline().infer_input_bounds(outputs, target);
+}
+void Func::infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
+                              const Target &target) {
+    own_pipeline().infer_input_bounds(context, outputs, target);
+}
+void Func::compile_jit(const Target &target) { own_pipeline().compile_jit(target); }
+Callable Func::compile_to_callable(const std::vector<Argument> &args, const Target &target) {
+    return own_pipeline().compile_to_callable(args, target);
+}
+JITHandlers &Func::jit_handlers() { return own_pipeline().jit_handlers(); }
+void Func::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
+    own_pipeline().set_jit_externs(externs);
+}
+void Func::print_loop_nest() { own_pipeline().print_loop_nest(); }
+Func &Func::add_requirement(const Expr &condition, const std::vector<Expr> &message) {
+    own_pipeline().add_requirement(condition, message);
+    return *this;
+}
+
+void Func::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
+                                   StmtOutputFormat format, const Target &target) {
+    own_pipeline().compile_to_lowered_stmt(path, args, format, target);
+}
+void Func::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
+                                    const std::string &function, const Target &target) {
+    own_pipeline().compile_to_llvm_assembly(path, args, function, target);
+}
+void Func::compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
+                               const std::string &function, const Target &target) {
+    own_pipeline().compile_to_assembly(path, args, function, target);
+}
+void Func::compile_to_object(const std::string &path, const std::vector<Argument> &args,
+                             const std::string &function, const Target &target) {
+    own_pipeline().compile_to_object(path, args, function, target);
+}
+void Func::compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
+                              const std::string &function, const Target &target) {
+    own_pipeline().compile_to_bitcode(path, args, function, target);
+}
+
+}  // namespace tessera

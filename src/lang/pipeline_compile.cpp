@@ -1,0 +1,78 @@
+#include "lang/pipeline_contents.h"
+#include "program/environment.h"
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+
+namespace tessera {
+namespace {
+
+void write_file(const std::string &path, const char *data, size_t size) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(data, std::streamsize(size));
+    file.close();
+    if (!file) throw RuntimeError(str("cannot write the file ", path));
+}
+
+driver::Signature signature_of(const std::vector<Argument> &args, const std::string &function) {
+    driver::Signature signature;
+    signature.name = function;
+    signature.any_args = false;
+    for (const Argument &a : args) signature.args.push_back(a.parameter);
+    return signature;
+}
+
+// An undefined target is the host; a file has no part in this process.
+Target file_target(const Target &target) {
+    return target.has_unknowns() ? get_target_from_environment() : target;
+}
+
+}  // namespace
+
+void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
+                                       StmtOutputFormat, const Target &target) {
+    driver::Signature signature = signature_of(args, "");
+    signature.any_args = args.empty();
+    std::string text = driver::to_lowered_text(get().program, file_target(target), signature);
+    write_file(path, text.data(), text.size());
+}
+void Pipeline::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
+                                        const std::string &function, const Target &target) {
+    std::string text = driver::to_llvm_ir(get().program, file_target(target),
+                                          signature_of(args, function));
+    write_file(path, text.data(), text.size());
+}
+void Pipeline::compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
+                                   const std::string &function, const Target &target) {
+    std::string text = driver::to_assembly(get().program, file_target(target),
+                                           signature_of(args, function));
+    write_file(path, text.data(), text.size());
+}
+void Pipeline::compile_to_object(const std::string &path, const std::vector<Argument> &args,
+                                 const std::string &function, const Target &target) {
+    std::vector<char> bytes = driver::to_object(get().program, file_target(target),
+                                                signature_of(args, function));
+    write_file(path, bytes.data(), bytes.size());
+}
+void Pipeline::compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
+                                  const std::string &function, const Target &target) {
+    std::vector<char> bytes = driver::to_bitcode(get().program, file_target(target),
+                                                 signature_of(args, function));
+    write_file(path, bytes.data(), bytes.size());
+}
+
+std::string Pipeline::loop_nest() const {
+    return driver::loop_nest(get().program, get_target_from_environment());
+}
+void Pipeline::print_loop_nest() { std::cerr << loop_nest(); }
+
+std::vector<Argument> Pipeline::infer_arguments() const {
+    program::ProgramCopy copy = program::copy_reachable(get().program);
+    std::vector<Argument> result;
+    for (const auto &p : program::find_parameters(copy.program, copy.environment)) {
+        if (!p->embedded) result.emplace_back(p);
+    }
+    return result;
+}
+
+}  // namespace tessera

@@ -1,0 +1,236 @@
+#include "lang/image_param.h"
+#include "lang/pipeline_contents.h"
+#include "program/changes.h"
+#include "program/environment.h"
+#include <algorithm>
+
+namespace tessera {
+namespace detail {
+
+void check_result(int code, const std::string &pipeline, const driver::CallContext &context) {
+    if (code == 0 || context.has_error_handler()) return;
+    if (!context.message().empty()) throw RuntimeError(context.message());
+    throw RuntimeError(str("pipeline ", pipeline, " failed with the error code ", code));
+}
+
+bool is_large(const tessera_buffer_t &b) {
+    return tessera_buffer_size_in_bytes(&b) > INT32_MAX;
+}
+
+}  // namespace detail
+
+namespace {
+
+tessera_buffer_t *buffer_of(const program::Parameter &p) {
+    if (p.buffer) return p.buffer;
+    throw RuntimeError(str("the ImageParam ", p.name, " has no Buffer; call set() before realize()"));
+}
+
+void *scalar_of(program::Parameter &p) {
+    if (p.scalar_is_set) return &p.scalar_bits;
+    throw RuntimeError(str("the Param ", p.name, " has no value; call set() before realize()"));
+}
+
+// One call: the target that the buffers need, the arguments in their order.
+class Run {
+public:
+    Run(PipelineContents &pipeline, JITUserContext *context, const Target &target)
+        : pipeline(pipeline), context(context, pipeline.handlers),
+          target(driver::jit_target(target)) {}
+
+    void call(const std::vector<tessera_buffer_t *> &outputs);
+    // Buffers without memory stand for the images that have none; false: nothing changed.
+    bool query(const std::vector<tessera_buffer_t *> &outputs,
+               std::map<Symbol, BufferContentsRef> &missing);
+    std::vector<program::ParameterRef> parameters() { return pipeline.compile(target).parameters; }
+
+private:
+    void check_outputs(const std::vector<tessera_buffer_t *> &outputs) const;
+    PipelineContents &pipeline;
+    driver::CallContext context;
+    Target target;
+};
+
+void Run::check_outputs(const std::vector<tessera_buffer_t *> &outputs) const {
+    size_t wanted = 0;
+    for (const auto &f : pipeline.program.outputs) wanted += f->types.size();
+    if (outputs.size() != wanted) {
+        throw RuntimeError(str("pipeline ", pipeline.program.name, " has ", wanted,
+                               " results, but is to be realized into ", outputs.size(),
+                               " Buffers"));
+    }
+    for (const tessera_buffer_t *b : outputs) {
+        if (!b) throw RuntimeError("realize: a Buffer is undefined");
+    }
+}
+
+void Run::call(const std::vector<tessera_buffer_t *> &outputs) {
+    check_outputs(outputs);
+    bool large = std::any_of(outputs.begin(), outputs.end(),
+                             [](const auto *b) { return detail::is_large(*b); });
+    PipelineContents::Compiled compiled = pipeline.compile(target);
+    std::vector<void *> args;
+    for (const program::ParameterRef &p : compiled.parameters) {
+        args.push_back(p->is_buffer ? static_cast<void *>(buffer_of(*p)) : scalar_of(*p));
+        large |= p->is_buffer && detail::is_large(*p->buffer);
+    }
+    args.insert(args.end(), outputs.begin(), outputs.end());
+    if (large && !target.has_large_buffers()) {
+        target.set_feature(Target::LargeBuffers);
+        compiled = pipeline.compile(target);
+    }
+    int code = compiled.code->call(context.user_context(), args);
+    detail::check_result(code, pipeline.program.name, context);
+}
+
+bool Run::query(const std::vector<tessera_buffer_t *> &outputs,
+                std::map<Symbol, BufferContentsRef> &missing) {
+    check_outputs(outputs);
+    PipelineContents::Compiled compiled = pipeline.compile(target);
+    std::vector<void *> args;
+    std::vector<BufferContents::Shape> before;
+    auto shape = [](const tessera_buffer_t &b) {
+        return BufferContents::Shape(b.dim, b.dim + b.dimensions);
+    };
+    for (const program::ParameterRef &p : compiled.parameters) {
+        auto unset = missing.find(p->name);
+        if (unset != missing.end()) {
+            args.push_back(&unset->second->raw);
+            before.push_back(shape(unset->second->raw));
+        } else {
+            args.push_back(p->is_buffer ? static_cast<void *>(buffer_of(*p)) : scalar_of(*p));
+        }
+    }
+    args.insert(args.end(), outputs.begin(), outputs.end());
+    int code = compiled.code->call(context.user_context(), args);
+    detail::check_result(code, pipeline.program.name, context);
+    size_t i = 0;
+    bool changed = false;
+    for (const program::ParameterRef &p : compiled.parameters) {
+        auto unset = missing.find(p->name);
+        if (unset == missing.end()) continue;
+        const tessera_buffer_t &now = unset->second->raw;
+        for (int d = 0; d < now.dimensions; d++) {
+            const tessera_dimension_t &was = before[i][size_t(d)];
+            changed |= was.min != now.dim[d].min || was.extent != now.dim[d].extent;
+        }
+        i++;
+    }
+    return changed;
+}
+
+std::vector<Buffer<>> make_outputs(const program::Program &program,
+                                   const std::vector<int32_t> &sizes) {
+    std::vector<Buffer<>> buffers;
+    for (const program::FunctionRef &f : program.outputs) {
+        if (int(sizes.size()) != f->dimensions()) {
+            throw RuntimeError(str("realize: ", f->name, " has ", f->dimensions(),
+                                   " dimensions, but ", sizes.size(), " sizes are given"));
+        }
+        for (int32_t size : sizes) {
+            if (size < 0) throw RuntimeError(str("realize: the size ", size, " is negative"));
+        }
+        for (Type t : f->types) {
+            buffers.emplace_back(t, std::vector<int>(sizes.begin(), sizes.end()), f->name.text());
+        }
+    }
+    return buffers;
+}
+
+}  // namespace
+
+codegen::ExternSymbols PipelineContents::extern_symbols() {
+    codegen::ExternSymbols symbols = detail::registered_externs();
+    for (const auto &[name, e] : externs) {
+        if (e.address()) {
+            symbols[name] = e.address();
+            continue;
+        }
+        program::Program sub;
+        sub.name = name;
+        sub.outputs = {e.func()};
+        Target target = driver::jit_target(Target());
+        symbols[name] = driver::compile(sub, target, detail::registered_externs())->address();
+    }
+    return symbols;
+}
+
+PipelineContents::Compiled PipelineContents::compile(const Target &target) {
+    std::lock_guard lock(mutex);
+    Compiled &entry = compiled[target.to_string()];
+    uint64_t changes = program::count_of_changes();
+    if (entry.code && entry.changes == changes) return entry;
+    for (const program::FunctionRef &f : program.outputs) f->frozen = true;
+    program::Environment env = program::find_transitive_calls(program.outputs);
+    for (const program::FunctionRef &f : env.order) {
+        if (!f->extern_definition) continue;
+        auto e = externs.find(f->extern_definition->function);
+        if (e != externs.end() && e->second.func()) f->extern_definition->uses_user_context = true;
+    }
+    Compiled now;
+    now.code = driver::compile(program, target, extern_symbols());
+    program::ProgramCopy copy = program::copy_reachable(program);
+    now.parameters = program::find_parameters(copy.program, copy.environment);
+    now.changes = changes;
+    return entry = now;
+}
+
+Realization Pipeline::realize(const std::vector<int32_t> &sizes, const Target &target) {
+    return realize(nullptr, sizes, target);
+}
+Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t> &sizes,
+                              const Target &target) {
+    Realization result(make_outputs(get().program, sizes));
+    realize(context, RealizationArg(result), target);
+    return result;
+}
+void Pipeline::realize(const RealizationArg &outputs, const Target &target) {
+    realize(nullptr, outputs, target);
+}
+void Pipeline::realize(JITUserContext *context, const RealizationArg &outputs,
+                       const Target &target) {
+    Run(get(), context, target).call(outputs.buffers);
+}
+
+void Pipeline::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target) {
+    infer_input_bounds(nullptr, sizes, target);
+}
+void Pipeline::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
+                                  const Target &target) {
+    infer_input_bounds(context, RealizationArg(make_outputs(get().program, sizes)), target);
+}
+void Pipeline::infer_input_bounds(const RealizationArg &outputs, const Target &target) {
+    infer_input_bounds(nullptr, outputs, target);
+}
+
+// What one image has to be may depend on what another is, so ask until nothing changes.
+void Pipeline::infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
+                                  const Target &target) {
+    Run run(get(), context, target);
+    std::map<Symbol, BufferContentsRef> missing;
+    std::vector<program::ParameterRef> parameters = run.parameters();
+    for (const program::ParameterRef &p : parameters) {
+        if (!p->is_buffer || p->buffer) continue;
+        missing[p->name] = std::make_shared<BufferContents>(
+            p->type, BufferContents::Shape(size_t(p->dimensions)), nullptr, p->name.text());
+    }
+    const int enough = 16;
+    int rounds = 0;
+    while (run.query(outputs.buffers, missing)) {
+        if (++rounds < enough) continue;
+        throw RuntimeError(str("infer_input_bounds of ", get().program.name, ": after ", enough,
+                               " rounds the inputs still have to be larger; their constraints "
+                               "cannot be satisfied together"));
+    }
+    for (const program::ParameterRef &p : parameters) {
+        auto found = missing.find(p->name);
+        if (found == missing.end()) continue;
+        found->second->allocate();
+        p->buffer = &found->second->raw;
+        p->buffer_owner = found->second;
+    }
+}
+
+void Pipeline::compile_jit(const Target &target) { get().compile(driver::jit_target(target)); }
+
+}  // namespace tessera

@@ -1,0 +1,34 @@
+#include "lang/realization.h"
+#include "base/error.h"
+
+namespace tessera {
+
+Realization::Realization(std::vector<Buffer<>> buffers) : images(std::move(buffers)) {
+    if (images.empty()) throw RuntimeError("Realization: there are no buffers");
+    for (const Buffer<> &b : images) {
+        if (!b.defined()) throw RuntimeError("Realization: a Buffer is undefined");
+    }
+}
+
+Buffer<> &Realization::operator[](size_t i) {
+    if (i < images.size()) return images[i];
+    throw RuntimeError(str("Realization: result ", i, " of ", images.size()));
+}
+const Buffer<> &Realization::operator[](size_t i) const {
+    return const_cast<Realization &>(*this)[i];
+}
+
+void Realization::require_single() const {
+    if (images.size() == 1) return;
+    throw RuntimeError(str("a Realization of ", images.size(),
+                           " results stands for no single Buffer; say which, as in r[0]"));
+}
+
+int Realization::device_sync(void *user_context) {
+    for (Buffer<> &b : images) {
+        if (int error = b.device_sync(user_context)) return error;
+    }
+    return 0;
+}
+
+}  // namespace tessera

@@ -1,0 +1,21 @@
+#pragma once
+#include "program/environment.h"
+
+namespace tessera::program {
+
+// One expression that says all that matters to a compiler: definitions, schedules (what the
+// directives amount to), parameters and their constraints. Symbols are numbered in the order in
+// which they are met, so two programs have equal forms (ir::equal, and the same hash) if they are
+// the same but for the choice of symbols: code compiled for one serves the other.
+Expr canonical_form(const ProgramCopy &program);
+
+// The same for the schedules alone of one stage, and of a function without its stages.
+std::vector<Expr> describe(const StageSchedule &schedule);
+std::vector<Expr> describe(const FuncSchedule &schedule);
+
+// Whether both amount to the same: the same loops, levels, bounds and storage.
+bool same_schedule(const StageSchedule &a, const StageSchedule &b);
+bool same_schedule(const FuncSchedule &a, const FuncSchedule &b);
+bool same_schedule(const FunctionContents &a, const FunctionContents &b);
+
+}  // namespace tessera::program
