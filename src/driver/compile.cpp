@@ -66,12 +66,17 @@ Target jit_target(const Target &target) {
 CompiledPipeline::CompiledPipeline(const program::Program &program, const Target &target,
                                    const codegen::ExternSymbols &externs)
     : lowered(lower_program(program, target)), target(target), externs(externs) {
+    program::ProgramCopy copy = program::copy_reachable(program);
+    std::unordered_map<Symbol, size_t> places;
+    for (const auto &p : program::find_parameters(copy.program, copy.environment)) {
+        places.emplace(p->name, wanted++);
+    }
+    for (const ir::Argument &a : lowered.functions[0].args) {
+        auto found = places.find(a.name);
+        sources.push_back(found == places.end() ? wanted++ : found->second);
+    }
     if (target.has_feature(Target::Interpret)) return;
     code = std::make_shared<codegen::JitModule>(lowered, target, externs);
-}
-
-const std::vector<ir::Argument> &CompiledPipeline::arguments() const {
-    return lowered.functions[0].args;
 }
 
 void *CompiledPipeline::address() const {
@@ -80,20 +85,17 @@ void *CompiledPipeline::address() const {
 
 int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args) const {
     const ir::LoweredFunction &f = lowered.functions[0];
-    if (args.size() != f.args.size()) {
-        throw InternalError(str(f.name, " takes ", f.args.size(), " arguments, not ", args.size()));
+    if (args.size() != wanted) {
+        throw InternalError(str(f.name, " takes ", wanted, " arguments, not ", args.size()));
     }
-    if (!code) {
-        interpret::StatementOptions options;
-        options.user_context = context;
-        options.externs.insert(externs.begin(), externs.end());
-        return with_large_stack([&] { return interpret::run_statement(f, args, options); });
-    }
-    // A scalar that holds the context comes first.
-    void *user_context = context;
-    std::vector<void *> argv{user_context};
-    argv.insert(argv.end(), args.begin(), args.end());
-    return code->argv_function(f.name)(argv.data());
+    std::vector<void *> argv{context};
+    for (size_t source : sources) argv.push_back(args[source]);
+    if (code) return code->argv_function(f.name)(argv.data());
+    interpret::StatementOptions options;
+    options.user_context = context;
+    options.externs.insert(externs.begin(), externs.end());
+    std::span<void *const> without_context(argv.data() + 1, argv.size() - 1);
+    return with_large_stack([&] { return interpret::run_statement(f, without_context, options); });
 }
 
 CompiledRef compile(const program::Program &program, const Target &target,

@@ -8,22 +8,24 @@
 
 namespace tessera::driver {
 
-// A program compiled for a target, ready to be called in this process. The first arguments are the
-// program's parameters, in the order of program::find_parameters; then a buffer per output value.
+// A program compiled for a target, ready to be called in this process.
 class CompiledPipeline {
 public:
     CompiledPipeline(const program::Program &program, const Target &target,
                      const codegen::ExternSymbols &externs);
 
-    const std::vector<ir::Argument> &arguments() const;
     const ir::Module &module() const { return lowered; }
-    // `args`: pointers to scalars, and tessera_buffer_t. Returns 0 or the runtime's error code.
+    // `args`: pointers to scalars, and tessera_buffer_t; first the program's parameters, in the
+    // order of program::find_parameters, then one per output value. Returns 0 or the runtime's
+    // error code.
     int call(JITUserContext *context, std::span<void *const> args) const;
     // The C function, int (user_context, arguments...); null with Target::Interpret.
     void *address() const;
 
 private:
     ir::Module lowered;
+    std::vector<size_t> sources;  // of each argument of the code: which of `args`
+    size_t wanted = 0;            // how many `args` there are
     Target target;
     codegen::ExternSymbols externs;
     std::shared_ptr<const codegen::JitModule> code;  // null: interpreted

@@ -1,0 +1,137 @@
+#include <doctest/doctest.h>
+#include "driver/compile.h"
+#include <tessera.h>
+
+using namespace tessera;
+
+TEST_SUITE("realize") {
+    TEST_CASE("a pure definition is computed at every point") {
+        Var x("x"), y("y");
+        Func f("f");
+        f(x, y) = x + 10 * y;
+        Buffer<int> result = f.realize({5, 4});
+        for (int j = 0; j < 4; j++) {
+            for (int i = 0; i < 5; i++) CHECK(result(i, j) == i + 10 * j);
+        }
+    }
+    TEST_CASE("an update reduces over its domain") {
+        Var x("x");
+        Func f("f");
+        RDom r(0, 10);
+        f(x) = x;
+        f(x) += x * r;
+        Buffer<int> result = f.realize({6});
+        for (int i = 0; i < 6; i++) CHECK(result(i) == i + 45 * i);
+    }
+    TEST_CASE("a Func may be computed at a loop of another, tiled and vectorized") {
+        Var x("x"), y("y"), xi("xi"), yi("yi");
+        Func in("in"), blur("blur");
+        in(x, y) = cast<uint16_t>(x * y);
+        blur(x, y) = (in(x - 1, y) + in(x, y) + in(x + 1, y)) / cast<uint16_t>(3);
+        blur.tile(x, y, xi, yi, 8, 4).vectorize(xi).parallel(y);
+        in.compute_at(blur, x).vectorize(x, 8);
+        Buffer<uint16_t> result = blur.realize({20, 13});
+        for (int j = 0; j < 13; j++) {
+            for (int i = 0; i < 20; i++) {
+                uint16_t sum = uint16_t(uint16_t((i - 1) * j) + uint16_t(i * j) +
+                                        uint16_t((i + 1) * j));
+                CHECK(result(i, j) == sum / 3);
+            }
+        }
+    }
+    TEST_CASE("inputs are Buffers, ImageParams and Params") {
+        Var x("x");
+        Buffer<float> table(8);
+        table.fill([](int i) { return 0.5f * float(i); });
+        ImageParam im(Float(32), 1, "im");
+        Param<float> scale("scale");
+        Func f("f");
+        f(x) = table(x) + scale * im(x);
+        Buffer<float> input(8);
+        input.fill(2.0f);
+        im.set(input);
+        scale.set(3.0f);
+        Buffer<float> result = f.realize({8});
+        for (int i = 0; i < 8; i++) CHECK(result(i) == 0.5f * float(i) + 6.0f);
+        scale.set(-1.0f);
+        Buffer<float> second = f.realize({8});
+        CHECK(second(2) == 1.0f - 2.0f);
+    }
+    TEST_CASE("a second run of the same pipeline compiles nothing") {
+        Var x("x");
+        Func f("cached");
+        f(x) = x * 3;
+        f.realize({4});
+        auto before = driver::cache_counts();
+        f.realize({9});
+        CHECK(driver::cache_counts().compiled == before.compiled);
+        f.vectorize(x, 4);
+        f.realize({9});
+        CHECK(driver::cache_counts().compiled == before.compiled + 1);
+    }
+    TEST_CASE("an equal pipeline, built again, is found in the cache") {
+        auto build = [] {
+            Var x("x");
+            Func g("g"), f("twice_the_same");
+            g(x) = x * 5;
+            f(x) = g(x) + g(x + 1);
+            g.compute_root();
+            return f;
+        };
+        Buffer<int> first = build().realize({4});
+        auto before = driver::cache_counts();
+        Buffer<int> second = build().realize({4});
+        CHECK(driver::cache_counts().compiled == before.compiled);
+        CHECK(second(3) == first(3));
+    }
+    TEST_CASE("the bounds of inputs are inferred") {
+        Var x("x"), y("y");
+        ImageParam im(UInt(8), 2, "im");
+        Func f("f");
+        f(x, y) = im(x - 1, y) + im(x + 2, y * 2);
+        f.infer_input_bounds({10, 5});
+        Buffer<> inferred = im.get();
+        REQUIRE(inferred.defined());
+        CHECK(inferred.min(0) == -1);
+        CHECK(inferred.extent(0) == 13);
+        CHECK(inferred.min(1) == 0);
+        CHECK(inferred.extent(1) == 9);
+    }
+    TEST_CASE("a failure is a RuntimeError with a sentence") {
+        Var x("x");
+        ImageParam im(Int(32), 1, "im");
+        Func f("f");
+        f(x) = im(x + 1);
+        im.set(Buffer<int>(4));
+        CHECK_THROWS_WITH_AS(f.realize({4}), doctest::Contains("im"), RuntimeError);
+        im.reset();
+        CHECK_THROWS_WITH_AS(f.realize({4}), doctest::Contains("has no Buffer"), RuntimeError);
+    }
+    TEST_CASE("a Callable takes its arguments in the order given") {
+        Var x("x");
+        ImageParam im(Int(32), 1, "im");
+        Param<int> p("p");
+        Func f("f");
+        f(x) = im(x) * p;
+        Callable c = f.compile_to_callable({p, im});
+        Buffer<int> in(3), out(3);
+        in.fill(7);
+        CHECK(c(6, in, out) == 0);
+        CHECK(out(2) == 42);
+        CHECK_THROWS_WITH_AS(c(in, 6, out), doctest::Contains("argument 0"), RuntimeError);
+        auto typed = c.make_std_function<int, Buffer<int>, Buffer<int>>();
+        CHECK(typed(2, in, out) == 0);
+        CHECK(out(0) == 14);
+    }
+    TEST_CASE("handlers of a call see what the pipeline prints") {
+        static std::string printed;
+        Var x("x");
+        Func f("f");
+        f(x) = print(x * x, "is the square of", x);
+        JITUserContext context;
+        context.handlers.custom_print = [](JITUserContext *, const char *s) { printed += s; };
+        printed.clear();
+        f.realize(&context, {3});
+        CHECK(printed == "0 is the square of 0\n1 is the square of 1\n4 is the square of 2\n");
+    }
+}
