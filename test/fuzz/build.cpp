@@ -1,0 +1,305 @@
+#include "build.h"
+#include <lang/boundary_conditions.h>
+#include <lang/inline_reductions.h>
+
+namespace tessera::fuzz {
+namespace {
+
+class Builder {
+public:
+    Builder(const Plan &plan, bool scheduled) : plan(plan), scheduled(scheduled) {}
+
+    Built run() {
+        for (size_t i = 0; i < plan.inputs.size(); i++) make_input(i);
+        domains.resize(plan.domains.size());
+        for (size_t f = 0; f < plan.funcs.size(); f++) {
+            built.funcs.emplace_back("f" + std::to_string(f));
+            define(f);
+        }
+        if (scheduled) {
+            for (const char *name : {"x", "y", "z", "w"}) loops.emplace(name, Var(name));
+            for (const Directive &d : plan.directives) apply(d);
+        }
+        std::vector<Func> outputs;
+        for (int f : plan.outputs) outputs.push_back(built.funcs[size_t(f)]);
+        built.pipeline = Pipeline(outputs);
+        return std::move(built);
+    }
+
+private:
+    void make_input(size_t i) {
+        const InputPlan &input = plan.inputs[i];
+        std::string name = "in" + std::to_string(i);
+        built.params.emplace_back();
+        built.images.emplace_back();
+        if (input.is_param) {
+            built.params[i] = ImageParam(input.type, int(input.size.size()), name);
+        } else {
+            built.images[i] = Buffer<>(input.type, input.size, name);
+            fill_input(built.images[i], int(i));
+        }
+    }
+
+    Expr input(size_t i, const std::vector<Expr> &args) {
+        return plan.inputs[i].is_param ? built.params[i](args) : Func(built.images[i])(args);
+    }
+
+    RDom &domain(int id) {
+        RDom &r = domains[size_t(id)];
+        if (r.defined()) return r;
+        const Domain &d = plan.domains[size_t(id)];
+        std::vector<std::pair<Expr, Expr>> box;
+        for (auto [min, extent] : d.box) box.emplace_back(min, extent);
+        r = RDom(box, "r" + std::to_string(id));
+        for (size_t k = 0; k < d.box.size(); k++) {
+            loops.emplace("r" + std::to_string(id) + "." + "xyzw"[k], r[int(k)]);
+        }
+        for (const Term &w : d.where) r.where(expr(w));
+        return r;
+    }
+
+    std::vector<Expr> exprs(const std::vector<Term> &terms) {
+        std::vector<Expr> all;
+        for (const Term &t : terms) all.push_back(expr(t));
+        return all;
+    }
+
+    Expr expr(const Term &t) {
+        Expr e = untyped(t);
+        return e.type() == t.type ? e : cast(t.type, e);
+    }
+
+    Expr untyped(const Term &t) {
+        static const Var vars[] = {Var("x"), Var("y"), Var("z"), Var("w")};
+        switch (t.op) {
+        case Op::Number:
+            return t.type.is_any_float() ? ir::make_float_const(t.type, t.number)
+                                         : ir::make_const(t.type, int64_t(t.number));
+        case Op::Coordinate: return vars[t.index];
+        case Op::Reduction: return domain(t.index)[t.part];
+        case Op::Call: {
+            FuncRef ref = built.funcs[size_t(t.index)](exprs(t.args));
+            if (ref.size() == 1) return ref;
+            return ref[t.part];
+        }
+        case Op::Input: return input(size_t(t.index), exprs(t.args));
+        case Op::Parameter: return built.parameter;
+        case Op::Cast: return cast(t.type, expr(t.args[0]));
+        case Op::SaturatingCast: return saturating_cast(t.type, expr(t.args[0]));
+        case Op::Random: return random_uint(t.index);
+        default: return operation(t, exprs(t.args));
+        }
+    }
+
+    Expr operation(const Term &t, const std::vector<Expr> &a) {
+        switch (t.op) {
+#define CASE(name, text)                                                                           \
+    case Op::name: return binary_##name(a[0], a[1]);
+            TESSERA_FUZZ_BINARY(CASE)
+#undef CASE
+#define CASE(name, function)                                                                       \
+    case Op::name: return function(a[0]);
+            TESSERA_FUZZ_FUNCTION1(CASE)
+#undef CASE
+#define CASE(name, function)                                                                       \
+    case Op::name: return function(a[0], a[1]);
+            TESSERA_FUZZ_FUNCTION2(CASE)
+#undef CASE
+#define CASE(name, function)                                                                       \
+    case Op::name: return function(a[0], a[1], a[2]);
+            TESSERA_FUZZ_FUNCTION3(CASE)
+#undef CASE
+#define CASE(name, function)                                                                       \
+    case Op::name: return function(domain(t.index), a[0]);
+            TESSERA_FUZZ_REDUCTION(CASE)
+#undef CASE
+        default: throw InternalError("the fuzzer does not know an operation");
+        }
+    }
+
+#define BINARY(name, op)                                                                           \
+    static Expr binary_##name(const Expr &a, const Expr &b) { return a op b; }
+    BINARY(Add, +) BINARY(Sub, -) BINARY(Mul, *) BINARY(Div, /) BINARY(Mod, %) BINARY(Lt, <)
+    BINARY(Le, <=) BINARY(Eq, ==) BINARY(And, &&) BINARY(Or, ||) BINARY(BitAnd, &)
+    BINARY(BitOr, |) BINARY(BitXor, ^) BINARY(Shl, <<) BINARY(Shr, >>)
+#undef BINARY
+
+    // ---- Functions ----
+
+    void define(size_t f) {
+        const FuncPlan &func = plan.funcs[f];
+        if (func.boundary != Boundary::None) return define_boundary(f);
+        Func &target = built.funcs[f];
+        if (func.is_extern) {
+            target.define_extern("fuzz_add_neighbours", {built.funcs[size_t(func.source)]}, Int(32),
+                                 func.dims);
+            return;
+        }
+        std::vector<Expr> args;
+        static const char *names[] = {"x", "y", "z", "w"};
+        for (int d = 0; d < func.dims; d++) args.push_back(Var(names[d]));
+        assign(target(args), exprs(func.values));
+        for (const UpdatePlan &u : func.updates) {
+            if (u.domain >= 0) domain(u.domain);
+            assign(target(exprs(u.args)), exprs(u.values));
+        }
+    }
+
+    static void assign(FuncRef target, const std::vector<Expr> &values) {
+        if (values.size() == 1) {
+            target = values[0];
+        } else {
+            target = Tuple(values);
+        }
+    }
+
+    void define_boundary(size_t f) {
+        const FuncPlan &func = plan.funcs[f];
+        Func source;
+        BoundaryConditions::Region bounds;
+        if (func.source_is_input) {
+            const InputPlan &in = plan.inputs[size_t(func.source)];
+            source = Func(built.images[size_t(func.source)]);
+            for (int size : in.size) bounds.emplace_back(0, size);
+        } else {
+            source = built.funcs[size_t(func.source)];
+            for (int d = 0; d < source.dimensions(); d++) bounds.emplace_back(0, 12);
+        }
+        Func &target = built.funcs[f];
+        Type t = source.type();
+        switch (func.boundary) {
+        case Boundary::ConstantExterior:
+            target = BoundaryConditions::constant_exterior(source, cast(t, 1), bounds);
+            break;
+        case Boundary::RepeatEdge: target = BoundaryConditions::repeat_edge(source, bounds); break;
+        case Boundary::RepeatImage: target = BoundaryConditions::repeat_image(source, bounds); break;
+        case Boundary::MirrorImage: target = BoundaryConditions::mirror_image(source, bounds); break;
+        default: target = BoundaryConditions::mirror_interior(source, bounds);
+        }
+        // Its own variables, so that the schedule knows their names.
+        std::vector<Expr> args;
+        static const char *names[] = {"x", "y", "z", "w"};
+        for (int d = 0; d < func.dims; d++) args.push_back(Var(names[d]));
+        Func named("f" + std::to_string(f));
+        named(args) = target(args);
+        target = named;
+    }
+
+    // ---- Schedule ----
+
+    VarOrRVar loop(const std::string &name) const { return loops.at(name); }
+    Var var(const std::string &name) const { return Var(name); }
+
+    VarOrRVar make_loop(const std::string &name, const VarOrRVar &like) {
+        VarOrRVar made(name, like.is_rvar);
+        loops.insert_or_assign(name, made);
+        return made;
+    }
+
+    void apply(const Directive &d) {
+        if (size_t(d.func) >= built.funcs.size()) return;  // of a directive that was taken out
+        Func &f = built.funcs[size_t(d.func)];
+        if (d.verb >= Verb::ComputeRoot) return apply_to_func(f, d);
+        if (d.update < 0) {
+            apply_to_loops(f, d);
+        } else {
+            apply_to_loops(f.update(d.update), d);
+        }
+    }
+
+    template<typename Target>
+    void apply_to_loops(Target &&s, const Directive &d) {
+        switch (d.verb) {
+        case Verb::Split: {
+            VarOrRVar old = loop(d.names[0]);
+            VarOrRVar outer = make_loop(d.names[1], old), inner = make_loop(d.names[2], old);
+            s.split(old, outer, inner, d.factor, d.tail);
+            return;
+        }
+        case Verb::Fuse: {
+            VarOrRVar inner = loop(d.names[0]), outer = loop(d.names[1]);
+            s.fuse(inner, outer, make_loop(d.names[2], inner));
+            return;
+        }
+        case Verb::Rename: {
+            VarOrRVar old = loop(d.names[0]);
+            s.rename(old, make_loop(d.names[1], old));
+            return;
+        }
+        case Verb::Reorder: {
+            std::vector<VarOrRVar> order;
+            for (const std::string &name : d.names) order.push_back(loop(name));
+            s.reorder(order);
+            return;
+        }
+        case Verb::Parallel: s.parallel(loop(d.names[0])); return;
+        case Verb::Vectorize: s.vectorize(loop(d.names[0])); return;
+        case Verb::Unroll: s.unroll(loop(d.names[0])); return;
+        case Verb::Partition: s.partition(loop(d.names[0]), d.partition); return;
+        case Verb::Atomic: s.atomic(); return;
+        case Verb::Specialize: s.specialize(built.parameter > d.factor); return;
+        case Verb::StreamStores: s.stream_stores(); return;
+        case Verb::StreamLoads: s.stream_loads(); return;
+        case Verb::Prefetch:
+            s.prefetch(built.funcs[size_t(d.other)], loop(d.names[0]), loop(d.names[0]), d.offset);
+            return;
+        default: return;
+        }
+    }
+
+    void apply_to_func(Func &f, const Directive &d) {
+        Func other = d.other >= 0 && size_t(d.other) < built.funcs.size()
+                         ? built.funcs[size_t(d.other)] : Func();
+        switch (d.verb) {
+        case Verb::ComputeRoot: f.compute_root(); return;
+        case Verb::ComputeAt: f.compute_at(other, loop(d.names[0])); return;
+        case Verb::StoreRoot: f.store_root(); return;
+        case Verb::StoreAt: f.store_at(other, loop(d.names[0])); return;
+        case Verb::HoistStorage: f.hoist_storage(other, loop(d.names[0])); return;
+        case Verb::HoistStorageRoot: f.hoist_storage_root(); return;
+        case Verb::FoldStorage: f.fold_storage(var(d.names[0]), d.factor); return;
+        case Verb::RingBuffer: f.ring_buffer(d.factor); return;
+        case Verb::Async: f.async(); return;
+        case Verb::ReorderStorage: {
+            std::vector<Var> order;
+            for (const std::string &name : d.names) order.push_back(var(name));
+            f.reorder_storage(order);
+            return;
+        }
+        case Verb::AlignStorage: f.align_storage(var(d.names[0]), d.factor); return;
+        case Verb::BoundStorage: f.bound_storage(var(d.names[0]), d.factor); return;
+        case Verb::StoreIn: f.store_in(d.memory); return;
+        case Verb::AlignBounds: f.align_bounds(var(d.names[0]), d.factor); return;
+        case Verb::AlignExtent: f.align_extent(var(d.names[0]), d.factor); return;
+        case Verb::Bound: f.bound(var(d.names[0]), d.offset, d.factor); return;
+        case Verb::BoundExtent: f.bound_extent(var(d.names[0]), d.factor); return;
+        case Verb::In: create(d, f.in(other)); return;
+        case Verb::CloneIn: create(d, f.clone_in(other)); return;
+        case Verb::Rfactor: {
+            RVar kept = domain(plan.funcs[size_t(d.func)].updates[size_t(d.update)].domain)
+                [int(std::string("xyzw").find(d.names[0].back()))];
+            loops.insert_or_assign(d.names[1], Var(d.names[1]));
+            create(d, f.update(d.update).rfactor(kept, Var(d.names[1])));
+            return;
+        }
+        default: return;
+        }
+    }
+
+    void create(const Directive &d, Func made) {
+        built.funcs.resize(std::max(built.funcs.size(), size_t(d.creates) + 1));
+        built.funcs[size_t(d.creates)] = made;
+    }
+
+    const Plan &plan;
+    bool scheduled;
+    Built built;
+    std::vector<RDom> domains;
+    std::map<std::string, VarOrRVar> loops;
+};
+
+}  // namespace
+
+Built build(const Plan &plan, bool scheduled) { return Builder(plan, scheduled).run(); }
+
+}  // namespace tessera::fuzz

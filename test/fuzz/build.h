@@ -1,0 +1,27 @@
+#pragma once
+#include "plan.h"
+#include <lang/image_param.h>
+#include <lang/param.h>
+#include <map>
+
+namespace tessera::fuzz {
+
+// A plan built with the language.
+struct Built {
+    std::vector<Func> funcs;  // those of the plan, then those that directives make
+    std::vector<ImageParam> params;  // by the number of the input; others are not defined
+    std::vector<Buffer<>> images;    // of inputs that are no parameters
+    Param<int> parameter{"p"};
+    Pipeline pipeline;
+};
+
+// `scheduled`: with the plan's directives. Throws CompileError where the language refuses it.
+Built build(const Plan &plan, bool scheduled);
+
+// The same number for the same element, small enough to compute with.
+void fill_input(Buffer<> &image, int input);
+
+// What extern stages call: out(p) = in(p) + in(p + one step of the first dimension).
+extern "C" int fuzz_add_neighbours(tessera_buffer_t *in, tessera_buffer_t *out);
+
+}  // namespace tessera::fuzz

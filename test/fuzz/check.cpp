@@ -1,0 +1,212 @@
+#include "check.h"
+#include "build.h"
+#include <lang/extern.h>
+#include <cmath>
+#include <interpret/definition.h>
+#include <interpret/statement.h>
+#include <lower/lower.h>
+
+namespace tessera::fuzz {
+
+extern "C" int fuzz_add_neighbours(tessera_buffer_t *in, tessera_buffer_t *out) {
+    bool query = !in->host || !out->host;
+    for (int d = 0; query && d < in->dimensions; d++) {
+        in->dim[d].min = out->dim[d].min;
+        in->dim[d].extent = out->dim[d].extent + (d == 0);
+    }
+    if (query) return 0;
+    std::vector<int> at(size_t(out->dimensions), 0);
+    size_t d = 0;
+    for (int i = 0; i < out->dimensions; i++) {
+        if (out->dim[i].extent <= 0) return 0;
+    }
+    do {
+        int64_t from = 0, to = 0;
+        for (size_t i = 0; i < at.size(); i++) {
+            to += int64_t(at[i]) * out->dim[i].stride;
+            from += (int64_t(at[i]) + out->dim[i].min - in->dim[i].min) * in->dim[i].stride;
+        }
+        const auto *source = reinterpret_cast<const int32_t *>(in->host) + from;
+        reinterpret_cast<int32_t *>(out->host)[to] = source[0] + source[in->dim[0].stride];
+        for (d = 0; d < at.size(); d++) {
+            if (++at[d] < out->dim[d].extent) break;
+            at[d] = 0;
+        }
+    } while (d < at.size());
+    return 0;
+}
+
+void fill_input(Buffer<> &image, int input) {
+    using namespace interpret;
+    tessera_buffer_t &raw = *image.raw_buffer();
+    Type t = image.type();
+    std::vector<int> at(size_t(raw.dimensions), 0);
+    for (int i = 0; i < raw.dimensions; i++) {
+        if (raw.dim[i].extent <= 0) return;
+    }
+    size_t d = 0;
+    do {
+        uint64_t h = uint64_t(input) + 77;
+        int64_t offset = 0;
+        for (size_t i = 0; i < at.size(); i++) {
+            h = (h + uint64_t(at[i] + raw.dim[i].min)) * 0x9E3779B97F4A7C15ull;
+            h ^= h >> 29;
+            offset += int64_t(at[i]) * raw.dim[i].stride;
+        }
+        int64_t value = int64_t(h);
+        if (t.is_any_float()) value = int64_t(h % 201) - 100;
+        if (!t.is_any_float() && t.bits() >= 32) {
+            value = t.is_int() ? int64_t(h % 2001) - 1000 : int64_t(h % 1001);
+        }
+        store_word(t, raw.host + offset * t.bytes(), word_of_int(t, value));
+        for (d = 0; d < at.size(); d++) {
+            if (++at[d] < raw.dim[d].extent) break;
+            at[d] = 0;
+        }
+    } while (d < at.size());
+}
+
+namespace {
+
+using Buffers = std::vector<Buffer<>>;
+
+Buffers make_outputs(const Plan &plan, const Built &built) {
+    Buffers all;
+    for (int f : plan.outputs) {
+        for (Type t : built.funcs[size_t(f)].types()) {
+            Buffer<> b(t, plan.size);
+            b.set_min(plan.min);
+            all.push_back(b);
+        }
+    }
+    return all;
+}
+
+std::vector<tessera_buffer_t *> raw(const Buffers &buffers) {
+    std::vector<tessera_buffer_t *> all;
+    for (const Buffer<> &b : buffers) all.push_back(b.raw_buffer());
+    return all;
+}
+
+// How the results of the two differ; empty if they do not.
+std::string difference(const Plan &plan, const Buffers &expected, const Buffers &got) {
+    size_t next = 0;
+    for (int f : plan.outputs) {
+        for (const Term &value : plan.funcs[size_t(f)].values) {
+            const tessera_buffer_t &a = *expected[next].raw_buffer(), &b = *got[next].raw_buffer();
+            Type t = expected[next++].type();
+            uint64_t n = tessera_buffer_number_of_elements(&a);
+            for (uint64_t i = 0; i < n; i++) {
+                uint64_t x = interpret::load_word(t, a.host + i * uint64_t(t.bytes()));
+                uint64_t y = interpret::load_word(t, b.host + i * uint64_t(t.bytes()));
+                double dx = interpret::double_of_word(t, x), dy = interpret::double_of_word(t, y);
+                if (x == y || dx == dy || (std::isnan(dx) && std::isnan(dy))) continue;
+                if (t.is_any_float() && std::fabs(dx - dy) <= 4 * value.error) continue;
+                return str("f", f, ", element ", i, ": ", dy, " instead of ", dx, " (", t,
+                           ", may differ by ", 4 * value.error, ")");
+            }
+        }
+    }
+    return "";
+}
+
+const std::map<std::string, void *> externs = {
+    {"fuzz_add_neighbours", reinterpret_cast<void *>(fuzz_add_neighbours)}};
+
+void run_lowered(const Built &built, const Target &target, const Buffers &outputs) {
+    lower::LowerOptions lowering;
+    lowering.verify = true;
+    ir::Module module = lower::lower(built.pipeline.program(), target, lowering);
+    std::vector<void *> args;
+    size_t next = 0;
+    for (const ir::Argument &arg : module.functions[0].args) {
+        const auto *p = dynamic_cast<const program::Parameter *>(arg.referent.get());
+        if (arg.kind == ir::ArgumentKind::OutputBuffer) {
+            args.push_back(outputs[next++].raw_buffer());
+        } else if (!p) {
+            throw InternalError("an argument without its parameter");
+        } else if (arg.kind == ir::ArgumentKind::Scalar) {
+            args.push_back(const_cast<uint64_t *>(&p->scalar_bits));
+        } else {
+            args.push_back(p->buffer);
+        }
+    }
+    interpret::StatementOptions options;
+    options.externs.insert(externs.begin(), externs.end());
+    int code = interpret::run_statement(module.functions[0], args, options);
+    if (code) throw RuntimeError(str("error code ", code));
+}
+
+// Sizes of inputs follow from what the pipeline, as scheduled, reads.
+void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &outputs) {
+    built.parameter.set(3);
+    plain.parameter.set(3);
+    bool any = false;
+    for (const InputPlan &in : plan.inputs) any |= in.is_param;
+    if (!any) return;
+    built.pipeline.infer_input_bounds(RealizationArg(outputs));
+    for (size_t i = 0; i < plan.inputs.size(); i++) {
+        if (!plan.inputs[i].is_param) continue;
+        Buffer<> image = built.params[i].get();
+        if (!image.defined()) continue;  // not used
+        fill_input(image, int(i));
+        built.params[i].set(image);
+        plain.params[i].set(image);
+    }
+}
+
+// What only the run can tell of a schedule, by the words of the runtime's messages.
+bool is_refusal(const std::string &message) {
+    for (const char *part : {"fold", "ring"}) {
+        if (message.find(part) != std::string::npos) return true;
+    }
+    return false;
+}
+
+std::string without_numbers(const std::string &text) {
+    std::string kept;
+    for (char c : text) {
+        if (!std::isdigit(static_cast<unsigned char>(c))) kept += c;
+        if (kept.size() > 60) break;
+    }
+    return kept;
+}
+
+}  // namespace
+
+Report check_here(const Plan &plan) {
+    std::string doing = "building";
+    try {
+        Built plain = build(plan, false), built = build(plan, true);
+        std::map<std::string, JITExtern> jit_externs;
+        jit_externs.emplace("fuzz_add_neighbours", JITExtern(fuzz_add_neighbours));
+        built.pipeline.set_jit_externs(jit_externs);
+        Buffers native = make_outputs(plan, built), lowered = make_outputs(plan, built),
+                defined = make_outputs(plan, built);
+        doing = "input bounds";
+        set_inputs(plan, built, plain, native);
+        doing = "definition";
+        interpret::DefinitionOptions options;
+        options.externs.insert(externs.begin(), externs.end());
+        interpret::evaluate_definition(plain.pipeline.program(), raw(defined), options);
+        doing = "lowered code";
+        Target target = get_jit_target_from_environment();
+        run_lowered(built, target, lowered);
+        std::string differs = difference(plan, defined, lowered);
+        if (!differs.empty()) return {Outcome::Fails, "lowered code differs", differs};
+        doing = "native code";
+        built.pipeline.realize(RealizationArg(native));
+        differs = difference(plan, defined, native);
+        if (!differs.empty()) return {Outcome::Fails, "native code differs", differs};
+        return {Outcome::Agrees, "", ""};
+    } catch (const CompileError &e) {
+        return {Outcome::Refused, "refused: " + without_numbers(e.what()), e.what()};
+    } catch (const InternalError &e) {
+        return {Outcome::Fails, doing + ": " + without_numbers(e.what()), e.what()};
+    } catch (const std::exception &e) {
+        if (is_refusal(e.what())) return {Outcome::Refused, "refused when run", e.what()};
+        return {Outcome::Fails, doing + ": " + without_numbers(e.what()), e.what()};
+    }
+}
+
+}  // namespace tessera::fuzz

@@ -1,0 +1,32 @@
+#pragma once
+#include "plan.h"
+#include <functional>
+
+namespace tessera::fuzz {
+
+enum class Outcome : uint8_t {
+    Agrees,   // native code and lowered code, interpreted, give what the definitions say
+    Refused,  // the schedule is refused, with CompileError or a runtime check of the schedule
+    Fails
+};
+
+struct Report {
+    Outcome outcome = Outcome::Fails;
+    std::string kind;     // of failure, in a few words: the same for the same mistake, mostly
+    std::string message;
+};
+
+// Computes the plan in all three ways in this process, which may crash.
+Report check_here(const Plan &plan);
+
+// The same in a process of its own: a crash, or taking longer than so many seconds, is a report.
+Report check(const Plan &plan, int seconds = 20);
+
+// Checks plans, up to `jobs` at once: `next` gives the next seed (false: no more), `done` is told.
+void check_many(int jobs, int seconds, const std::function<bool(uint64_t &seed)> &next,
+                const std::function<void(uint64_t seed, const Report &)> &done);
+
+// A smaller plan that fails in the same way; tries as many as fit into so many seconds.
+Plan shrink(const Plan &plan, const std::string &kind, int seconds);
+
+}  // namespace tessera::fuzz

@@ -1,0 +1,527 @@
+#include "terms.h"
+#include <algorithm>
+#include <cmath>
+
+namespace tessera::fuzz {
+namespace {
+
+const std::vector<Type> all_types = {Int(8),   Int(16),  Int(32),   Int(64),   UInt(8),
+                                     UInt(16), UInt(32), UInt(64),  Bool(),    Float(32),
+                                     Float(32), Float(64), Float(16), BFloat(16)};
+
+class Generator {
+public:
+    explicit Generator(uint64_t seed) : random(seed) { plan.seed = seed; }
+
+    Plan draw() {
+        draw_inputs();
+        int count = random.range(2, 7);
+        output_dims = random.pick<int>({1, 2, 2, 2, 2, 3, 3, 4});
+        for (int i = 0; i < count; i++) plan.funcs.push_back(draw_func(i, i + 1 == count));
+        choose_output();
+        draw_schedule(plan, random);
+        return std::move(plan);
+    }
+
+private:
+    void draw_inputs() {
+        int count = random.range(1, 2);
+        for (int i = 0; i < count; i++) {
+            InputPlan input;
+            input.type = random.pick(all_types);
+            int dims = random.range(1, 3);
+            for (int d = 0; d < dims; d++) input.size.push_back(random.range(5, 24));
+            input.is_param = random.chance(0.5);
+            plan.inputs.push_back(input);
+        }
+    }
+
+    void choose_output() {
+        plan.outputs = {int(plan.funcs.size()) - 1};
+        int before = int(plan.funcs.size()) - 2;
+        if (before >= 0 && random.chance(0.15) && plan.funcs[size_t(before)].dims == output_dims) {
+            plan.outputs.push_back(before);
+        }
+        static const int largest[] = {0, 150, 36, 14, 8};
+        for (int d = 0; d < output_dims; d++) {
+            plan.min.push_back(random.chance(0.7) ? 0 : random.range(-9, 9));
+            plan.size.push_back(random.range(1, largest[output_dims]));
+        }
+    }
+
+    // ---- Values ----
+
+    Term leaf(Type t, int dims) {
+        switch (random.range(0, 4)) {
+        case 0: return number(t, t.is_bool() ? 1 : random.range(t.is_uint() ? 0 : -9, 9));
+        case 1: return cast_to(t, coordinate(random.range(0, dims - 1)));
+        case 2: if (random.chance(0.3)) return cast_to(t, parameter()); [[fallthrough]];
+        default: return cast_to(t, source(dims));
+        }
+    }
+
+    Term parameter() {
+        Term t;
+        t.op = Op::Parameter;
+        t.low = -20;
+        t.high = 20;
+        return t;
+    }
+
+    // An element of an input, or a value of a function before, somewhere near the point.
+    Term source(int dims) {
+        if (plan.funcs.empty() || random.chance(0.3)) return input(dims);
+        int back = std::min<int>(int(plan.funcs.size()), random.range(1, 3));
+        return call(int(plan.funcs.size()) - back, dims, random.chance(0.15));
+    }
+
+    Term input(int dims) {
+        Term t;
+        t.op = Op::Input;
+        t.index = random.range(0, int(plan.inputs.size()) - 1);
+        const InputPlan &in = plan.inputs[size_t(t.index)];
+        t.type = in.type;
+        for (size_t d = 0; d < in.size.size(); d++) {
+            Term at = shifted(coordinate(random.chance(0.8) ? std::min<int>(int(d), dims - 1)
+                                                            : random.range(0, dims - 1)));
+            // A parameter's size follows from what is read of it; a buffer's is what it is.
+            if (!in.is_param || random.chance(0.3)) at = index_within(at, 0, in.size[d] - 1);
+            t.args.push_back(at);
+        }
+        set_input_range(t);
+        return t;
+    }
+
+    static void set_input_range(Term &t) {
+        if (t.type.is_any_float()) {
+            t.high = 100;
+        } else if (t.type.bits() >= 32) {
+            t.high = 1000;
+        } else {
+            t.high = t.type.is_int() ? double(t.type.max_int()) : double(t.type.max_uint());
+            if (t.type.is_int()) t.low = double(t.type.min_int());
+        }
+        if (t.type.is_any_float()) t.low = -100;
+        if (t.type.is_int() && t.type.bits() >= 32) t.low = -1000;
+    }
+
+    Term shifted(Term at) {
+        int by = random.range(-3, 3);
+        return by == 0 ? at : arithmetic(Op::Add, at, number(Int(32), by));
+    }
+
+    Term call(int f, int dims, bool gather) {
+        const FuncPlan &callee = plan.funcs[size_t(f)];
+        Term t;
+        t.op = Op::Call;
+        t.index = f;
+        t.part = random.range(0, int(callee.values.size()) - 1);
+        const Term &value = callee.values[size_t(t.part)];
+        t.type = value.type;
+        t.low = value.low;
+        t.high = value.high;
+        t.error = value.error;
+        bool odd = random.chance(0.2);
+        for (int d = 0; d < callee.dims; d++) {
+            Term at = d < dims && !(odd && random.chance(0.3)) ? coordinate(d)
+                      : random.chance(0.5) ? coordinate(random.range(0, dims - 1))
+                                           : number(Int(32), random.range(0, 5));
+            if (gather && d == 0) {
+                at = index_within(cast_to(Int(32), exact(source(dims))), 0, random.range(1, 20));
+            } else if (odd && random.chance(0.5)) {
+                at = random.chance(0.5)
+                         ? shifted(arithmetic(Op::Mul, at, number(Int(32), 2)))
+                         : arithmetic(Op::Div, shifted(at), number(Int(32), 2));
+            } else if (odd && random.chance(0.3)) {
+                at = arithmetic(Op::Sub, number(Int(32), random.range(0, 20)), at);
+            } else {
+                at = shifted(at);
+            }
+            t.args.push_back(at);
+        }
+        return t;
+    }
+
+    // Comparisons and conversions to integers are of values that no rounding can change.
+    Term exact(Term t) {
+        if (t.error == 0) return t;
+        return number(t.type, random.range(0, 9));
+    }
+
+    Term condition(int dims) {
+        Type t = random.pick(all_types);
+        static const std::vector<Op> ops = {Op::Lt, Op::Le, Op::Eq};
+        Term c = t.is_bool() ? cast_to(Bool(), exact(source(dims)))
+                             : compare(random.pick(ops), exact(leaf(t, dims)), exact(leaf(t, dims)));
+        if (random.chance(0.2)) {
+            Term other = compare(Op::Lt, coordinate(0), number(Int(32), random.range(0, 20)));
+            Term both = compare(random.chance(0.5) ? Op::And : Op::Or, c, other);
+            return both;
+        }
+        return c;
+    }
+
+    Term value(Type t, int dims, int depth) {
+        if (depth == 0) return leaf(t, dims);
+        if (t.is_bool()) return condition(dims);
+        switch (random.range(0, 9)) {
+        case 0: return select(condition(dims), value(t, dims, depth - 1), value(t, dims, depth - 1));
+        case 1: return apply(random.chance(0.5) ? Op::Min : Op::Max,
+                             {value(t, dims, depth - 1), value(t, dims, depth - 1)});
+        case 2: return stencil(t, dims);
+        case 3: return t.is_any_float() ? float_function(t, dims, depth)
+                                        : integer_function(t, dims, depth);
+        case 4: return random.chance(0.5) ? inline_reduction(t, dims) : stencil(t, dims);
+        case 5: {
+            Term inner = value(random.pick(all_types), dims, depth - 1);
+            return cast_to(t, t.is_any_float() ? inner : exact(inner));
+        }
+        default: {
+            static const std::vector<Op> for_floats = {Op::Add, Op::Sub, Op::Mul, Op::Div};
+            static const std::vector<Op> for_integers = {Op::Add, Op::Sub, Op::Mul, Op::Div,
+                                                         Op::Mod, Op::BitAnd, Op::BitXor, Op::Add};
+            Op op = random.pick(t.is_any_float() ? for_floats : for_integers);
+            return arithmetic(op, value(t, dims, depth - 1), value(t, dims, depth - 1));
+        }
+        }
+    }
+
+    Term float_function(Type t, int dims, int depth) {
+        static const std::vector<Op> ops = {Op::Sqrt, Op::Sin, Op::Exp, Op::Abs, Op::StrictFloat};
+        return apply(random.pick(ops), {value(t, dims, depth - 1)});
+    }
+
+    Term integer_function(Type t, int dims, int depth) {
+        auto operand = [&] { return limited(value(t, dims, depth - 1), largest(t) / 8); };
+        if (t.is_int() && random.chance(0.3)) {
+            Term a = operand(), b = operand();
+            Term r = random.chance(0.5) ? apply(Op::Abs, {a}) : apply(Op::Absd, {a, b});
+            return cast_to(t, r);
+        }
+        if (random.chance(0.2)) {
+            Op op = random.chance(0.5) ? Op::Popcount : Op::CountLeadingZeros;
+            return apply(op, {operand()});
+        }
+        if (random.chance(0.25)) {
+            Term count = number(t, random.range(0, std::min(t.bits() - 1, 2)));
+            return arithmetic(random.chance(0.5) ? Op::Shl : Op::Shr, operand(), count);
+        }
+        if (t.bits() <= 16 && random.chance(0.3)) {
+            if (random.chance(0.4)) return lerp(t, dims, depth);
+            Op op = random.chance(0.5) ? Op::WideningMul : Op::WideningAdd;
+            return cast_to(t, apply(op, {operand(), operand()}));
+        }
+        if (t.bits() <= 16 && random.chance(0.2)) {
+            return apply(Op::MulShiftRight, {operand(), operand(),
+                                             number(UInt(t.bits()), random.range(0, t.bits() - 1))});
+        }
+        static const std::vector<Op> ops = {Op::HalvingAdd, Op::RoundingHalvingAdd,
+                                            Op::SaturatingAdd, Op::SaturatingSub, Op::HalvingSub};
+        return apply(random.pick(ops), {operand(), operand()});
+    }
+
+    Term lerp(Type t, int dims, int depth) {
+        Term weight = cast_to(UInt(t.bits()), exact(leaf(UInt(t.bits()), dims)));
+        return apply(Op::Lerp, {value(t, dims, depth - 1), leaf(t, dims), weight});
+    }
+
+    // Several neighbours of one function, weighted.
+    Term stencil(Type t, int dims) {
+        int taps = random.range(2, 4);
+        if (plan.funcs.empty()) return leaf(t, dims);
+        int f = int(plan.funcs.size()) - 1 - random.range(0, std::min<int>(2, int(plan.funcs.size()) - 1));
+        Term sum = cast_to(t, call(f, dims, false));
+        for (int i = 1; i < taps; i++) {
+            Term next = cast_to(t, call(f, dims, false));
+            if (!t.is_bool() && random.chance(0.4)) {
+                next = arithmetic(Op::Mul, number(t, random.range(1, 4)), next);
+            }
+            sum = arithmetic(t.is_bool() ? Op::BitXor : Op::Add, sum, next);
+        }
+        return sum;
+    }
+
+    int new_domain(int dims, int most) {
+        Domain domain;
+        for (int d = 0; d < dims; d++) {
+            domain.box.emplace_back(random.chance(0.7) ? 0 : random.range(-3, 4),
+                                    random.range(1, most));
+        }
+        int id = int(plan.domains.size());
+        if (random.chance(0.25)) {
+            Term bound = number(Int(32), random.range(-2, 5));
+            Term at = reduction_variable(id, random.range(0, dims - 1), domain);
+            Term other = random.chance(0.5) && dims > 1 ? reduction_variable(id, dims - 1, domain)
+                                                        : bound;
+            domain.where.push_back(compare(Op::Le, other, arithmetic(Op::Add, at, bound)));
+        }
+        plan.domains.push_back(std::move(domain));
+        return id;
+    }
+
+    int points(int domain) {
+        int n = 1;
+        for (auto [min, extent] : plan.domains[size_t(domain)].box) n *= extent;
+        return n;
+    }
+
+    // Replaces some coordinates in the arguments of calls by, or adds to them, domain variables.
+    Term over_domain(Term t, int domain, double chance) {
+        const Domain &d = plan.domains[size_t(domain)];
+        int next = 0;
+        for_each_term(t, [&](Term &term) {
+            if (term.op != Op::Call && term.op != Op::Input) return;
+            for (Term &arg : term.args) {
+                if (arg.op != Op::Clamp && random.chance(chance)) {
+                    Term r = reduction_variable(domain, next++ % int(d.box.size()), d);
+                    arg = random.chance(0.5) ? r : arithmetic(Op::Add, arg, r);
+                }
+            }
+        });
+        return t;
+    }
+
+    Term inline_reduction(Type t, int dims) {
+        if (t.is_bool()) return condition(dims);
+        int domain = new_domain(random.range(1, 2), 4);
+        Term body = over_domain(cast_to(t, source(dims)), domain, 0.7);
+        Op op = random.pick<Op>({Op::Sum, Op::Sum, Op::Maximum, Op::Minimum});
+        // Without a point the extreme would be the type's own.
+        if (op != Op::Sum) plan.domains[size_t(domain)].where.clear();
+        return reduce(op, domain, points(domain), body);
+    }
+
+    // ---- Functions ----
+
+    FuncPlan draw_func(int i, bool is_output) {
+        FuncPlan f;
+        f.dims = is_output || random.chance(0.75) ? output_dims : random.range(1, 3);
+        if (!is_output && random.chance(0.12)) return boundary_condition(i);
+        if (!is_output && i > 0 && random.chance(0.06)) return extern_stage(i);
+        int values = random.chance(0.2) ? random.range(2, 3) : 1;
+        for (int k = 0; k < values; k++) {
+            Type t = random.pick(all_types);
+            if (random.chance(0.5) && t.bits() < 16) t = random.pick(all_types);
+            f.values.push_back(value(t, f.dims, random.range(1, 3)));
+        }
+        if (random.chance(0.35)) add_updates(f, i);
+        return f;
+    }
+
+    FuncPlan boundary_condition(int i) {
+        FuncPlan f;
+        f.boundary = Boundary(random.range(1, 5));
+        f.source_is_input = i == 0 || random.chance(0.7);
+        if (!f.source_is_input) {
+            f.source = random.range(0, i - 1);
+            const FuncPlan &of = plan.funcs[size_t(f.source)];
+            if (of.values.size() == 1) {
+                f.dims = of.dims;
+                f.values = {number(of.values[0].type, 0)};
+                f.values[0].low = std::min(0.0, of.values[0].low);
+                f.values[0].high = std::max(0.0, of.values[0].high);
+                f.values[0].error = of.values[0].error;
+                return f;
+            }
+            f.source_is_input = true;
+        }
+        f.source = random.range(0, int(plan.inputs.size()) - 1);
+        plan.inputs[size_t(f.source)].is_param = false;
+        const InputPlan &in = plan.inputs[size_t(f.source)];
+        f.dims = int(in.size.size());
+        Term range;
+        range.type = in.type;
+        set_input_range(range);
+        f.values = {number(in.type, 0)};
+        f.values[0].low = std::min(range.low, 0.0);
+        f.values[0].high = range.high;
+        return f;
+    }
+
+    FuncPlan extern_stage(int i) {
+        FuncPlan f;
+        f.is_extern = true;
+        f.source = random.range(0, i - 1);
+        const FuncPlan &of = plan.funcs[size_t(f.source)];
+        if (of.values.size() != 1 || of.values[0].type != Int(32)) {
+            // Of an int32 of its own making.
+            f.is_extern = false;
+            f.dims = output_dims;
+            f.values = {limited(value(Int(32), f.dims, 2), 1e6)};
+            return f;
+        }
+        f.dims = of.dims;
+        f.values = {number(Int(32), 0)};
+        f.values[0].low = 2 * of.values[0].low;
+        f.values[0].high = 2 * of.values[0].high;
+        if (f.values[0].high > largest(Int(32)) / 2) f.is_extern = false;
+        return f;
+    }
+
+    void add_updates(FuncPlan &f, int i) {
+        int count = random.range(1, 2);
+        for (int u = 0; u < count; u++) {
+            int kind = random.range(0, 4);
+            if (f.values.size() > 1) {
+                pointwise_update(f, i);
+            } else if (kind <= 1) {
+                accumulate(f, i);
+            } else if (kind == 2) {
+                scatter_update(f, i);
+            } else if (kind == 3) {
+                scan(f, i);
+            } else {
+                pointwise_update(f, i);
+            }
+        }
+    }
+
+    Term self(const FuncPlan &f, int i, size_t k, std::vector<Term> args) {
+        Term t;
+        t.op = Op::Call;
+        t.index = i;
+        t.part = int(k);
+        t.type = f.values[k].type;
+        t.low = f.values[k].low;
+        t.high = f.values[k].high;
+        t.error = f.values[k].error;
+        t.args = std::move(args);
+        return t;
+    }
+
+    static std::vector<Term> pure_args(const FuncPlan &f) {
+        std::vector<Term> args;
+        for (int d = 0; d < f.dims; d++) args.push_back(coordinate(d));
+        return args;
+    }
+
+    static void widen_range(Term &of, const Term &with) {
+        of.low = std::min(of.low, with.low);
+        of.high = std::max(of.high, with.high);
+        of.error = std::max(of.error, with.error);
+    }
+
+    // Makes the values of the only stage that small; false if updates have made them larger.
+    static bool keep_within(FuncPlan &f, double limit) {
+        if (std::max(std::fabs(f.values[0].low), std::fabs(f.values[0].high)) <= limit) return true;
+        if (!f.updates.empty()) return false;
+        f.values[0] = limited(f.values[0], limit);
+        return true;
+    }
+
+    // f(x, y) op= something over a domain: in any order.
+    void accumulate(FuncPlan &f, int i) {
+        Type t = f.values[0].type;
+        UpdatePlan u;
+        u.domain = new_domain(random.range(1, 2), 6);
+        u.args = pure_args(f);
+        u.associative = true;
+        int n = points(u.domain);
+        Term e = over_domain(cast_to(t, random.chance(0.5) ? source(f.dims) : leaf(t, f.dims)),
+                             u.domain, 0.7);
+        Term me = self(f, i, 0, u.args);
+        if (t.is_bool()) {
+            u.values = {compare(random.chance(0.5) ? Op::Or : Op::And, me, e)};
+        } else if (random.chance(0.7)) {
+            if (!keep_within(f, largest(t) / 4)) return;
+            me = self(f, i, 0, u.args);
+            e = limited(e, largest(t) / (4.0 * n));
+            Term sum = arithmetic(Op::Add, me, e);
+            // Left as it is: me + e, not of limited operands.
+            sum.args = {me, e};
+            sum.low = me.low + std::min(0.0, e.low * n);
+            sum.high = me.high + std::max(0.0, e.high * n);
+            double size = std::max(std::fabs(sum.low), std::fabs(sum.high));
+            sum.error = me.error + n * e.error;
+            bool integers = sum.error == 0 && size * epsilon_of(t) <= 1;
+            if (t.is_any_float() && !integers) sum.error += n * size * epsilon_of(t);
+            if (!t.is_any_float() && (sum.low < smallest(t) || sum.high > largest(t))) {
+                sum.low = t.is_int() ? double(t.min_int()) : 0;
+                sum.high = t.is_int() ? double(t.max_int()) : double(t.max_uint());
+            }
+            u.values = {sum};
+        } else {
+            u.values = {apply(random.chance(0.5) ? Op::Min : Op::Max, {me, e})};
+        }
+        widen_range(f.values[0], u.values[0]);
+        f.updates.push_back(u);
+    }
+
+    // f(clamp(data)) += 1, as a histogram.
+    void scatter_update(FuncPlan &f, int i) {
+        Type t = f.values[0].type;
+        if (t.is_bool() || t.is_any_float()) return;
+        UpdatePlan u;
+        u.domain = new_domain(random.range(1, 2), 12);
+        u.args = pure_args(f);
+        Term data = over_domain(exact(source(f.dims)), u.domain, 1.0);
+        for_each_term(data, [&](Term &term) {
+            if (term.op == Op::Coordinate) term = reduction_variable(u.domain, 0, plan.domains[size_t(u.domain)]);
+        });
+        u.args[size_t(random.range(0, f.dims - 1))] = index_within(data, 0, random.range(1, 15));
+        u.associative = true;
+        if (!keep_within(f, largest(t) / 4)) return;
+        Term me = self(f, i, 0, u.args);
+        Term sum = arithmetic(Op::Add, me, number(t, 1));
+        sum.args = {me, number(t, 1)};
+        sum.high = std::max(sum.high, std::min(me.high + points(u.domain), largest(t)));
+        u.values = {sum};
+        widen_range(f.values[0], sum);
+        f.updates.push_back(u);
+    }
+
+    // f(r) = something of f(r - 1): in this order only.
+    void scan(FuncPlan &f, int i) {
+        Type t = f.values[0].type;
+        if (t.is_any_float() || t.is_bool()) return;
+        UpdatePlan u;
+        u.domain = new_domain(1, 10);
+        u.args = pure_args(f);
+        size_t along = size_t(random.range(0, f.dims - 1));
+        Term r = reduction_variable(u.domain, 0, plan.domains[size_t(u.domain)]);
+        u.args[along] = r;
+        std::vector<Term> before = u.args;
+        before[along] = arithmetic(random.chance(0.5) ? Op::Sub : Op::Add, r, number(Int(32), 1));
+        if (!keep_within(f, t.bits() <= 8 ? 100 : 1000)) return;
+        widen_range(f.values[0], number(t, t.is_uint() || t.bits() <= 8 ? 100 : 999));
+        Term previous = self(f, i, 0, before), me = self(f, i, 0, u.args);
+        Term sum = arithmetic(Op::Add, limited(previous, largest(t) / 4), limited(me, largest(t) / 4));
+        u.values = {arithmetic(Op::Mod, sum, number(t, t.bits() <= 8 ? 101 : 1000))};
+        widen_range(f.values[0], u.values[0]);
+        f.updates.push_back(u);
+    }
+
+    // At every point, or along one line.
+    void pointwise_update(FuncPlan &f, int i) {
+        UpdatePlan u;
+        u.args = pure_args(f);
+        if (random.chance(0.3)) {
+            size_t d = size_t(random.range(0, f.dims - 1));
+            u.args[d] = number(Int(32), random.range(0, 5));
+        }
+        std::vector<Term> values;
+        for (size_t k = 0; k < f.values.size(); k++) {
+            Type t = f.values[k].type;
+            Term me = self(f, i, k, u.args);
+            Term other = cast_to(t, leaf(t, f.dims));
+            Term v = t.is_bool() ? compare(Op::And, me, other)
+                                 : random.chance(0.5) ? arithmetic(Op::Add, me, other)
+                                                      : apply(Op::Max, {me, other});
+            if (random.chance(0.3)) v = select(condition(f.dims), me, other);
+            values.push_back(v);
+        }
+        for (size_t k = 0; k < values.size(); k++) widen_range(f.values[k], values[k]);
+        u.values = values;
+        f.updates.push_back(u);
+    }
+
+    Random random;
+    Plan plan;
+    int output_dims = 2;
+};
+
+}  // namespace
+
+Plan draw_plan(uint64_t seed) { return Generator(seed).draw(); }
+
+}  // namespace tessera::fuzz

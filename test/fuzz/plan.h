@@ -1,0 +1,159 @@
+#pragma once
+#include "ir/enums.h"
+#include "ir/type.h"
+#include <random>
+#include <string>
+#include <vector>
+
+// A pipeline and its schedule as data: drawn at random, built with the language, shrunk, printed.
+namespace tessera::fuzz {
+
+class Random {
+public:
+    explicit Random(uint64_t seed) : engine(seed) {}
+    int range(int low, int high) { return low + int(engine() % uint64_t(high - low + 1)); }
+    bool chance(double p) { return double(engine() % 1000000) < p * 1e6; }
+    template<typename T>
+    const T &pick(const std::vector<T> &from) {
+        return from[size_t(range(0, int(from.size()) - 1))];
+    }
+    template<typename T>
+    void shuffle(std::vector<T> &list) {
+        for (size_t i = list.size(); i > 1; i--) std::swap(list[i - 1], list[engine() % i]);
+    }
+
+private:
+    std::mt19937_64 engine;
+};
+
+// How an operation is written in C++: a name for f(a, b), an operator between two operands.
+#define TESSERA_FUZZ_BINARY(X)                                                                     \
+    X(Add, "+") X(Sub, "-") X(Mul, "*") X(Div, "/") X(Mod, "%") X(Lt, "<") X(Le, "<=") X(Eq, "==") \
+    X(And, "&&") X(Or, "||") X(BitAnd, "&") X(BitOr, "|") X(BitXor, "^") X(Shl, "<<") X(Shr, ">>")
+#define TESSERA_FUZZ_FUNCTION1(X)                                                                  \
+    X(Abs, abs) X(Popcount, popcount) X(CountLeadingZeros, count_leading_zeros) X(Sqrt, sqrt)      \
+    X(Sin, sin) X(Exp, exp) X(Floor, floor) X(Likely, likely) X(StrictFloat, strict_float)
+#define TESSERA_FUZZ_FUNCTION2(X)                                                                  \
+    X(Min, min) X(Max, max) X(Absd, absd) X(HalvingAdd, halving_add) X(HalvingSub, halving_sub)    \
+    X(RoundingHalvingAdd, rounding_halving_add) X(SaturatingAdd, saturating_add)                   \
+    X(SaturatingSub, saturating_sub) X(WideningMul, widening_mul) X(WideningAdd, widening_add)     \
+    X(RoundingShiftRight, rounding_shift_right)
+#define TESSERA_FUZZ_FUNCTION3(X)                                                                  \
+    X(Select, select) X(Clamp, clamp) X(Lerp, lerp) X(MulShiftRight, mul_shift_right)
+// Inline reductions over a domain.
+#define TESSERA_FUZZ_REDUCTION(X) X(Sum, sum) X(Maximum, maximum) X(Minimum, minimum)
+
+enum class Op : uint8_t {
+#define ENUMERATOR(name, text) name,
+    TESSERA_FUZZ_BINARY(ENUMERATOR) TESSERA_FUZZ_FUNCTION1(ENUMERATOR)
+    TESSERA_FUZZ_FUNCTION2(ENUMERATOR) TESSERA_FUZZ_FUNCTION3(ENUMERATOR)
+    TESSERA_FUZZ_REDUCTION(ENUMERATOR)
+#undef ENUMERATOR
+    Number,     // `number`
+    Coordinate, // pure variable `index`
+    Reduction,  // variable `part` of domain `index`
+    Call,       // value `part` of function `index` at args
+    Input,      // element of input `index` at args
+    Parameter,  // the int32 parameter
+    Cast,
+    SaturatingCast,
+    Random,     // random_uint of seed `index`
+};
+
+// An expression, and what is known of its value.
+struct Term {
+    Op op = Op::Number;
+    Type type = Int(32);
+    double number = 0;
+    int index = 0, part = 0;
+    std::vector<Term> args;
+    double low = 0, high = 0;
+    double error = 0;  // how far re-association and rounding may take a float; 0: exact
+};
+
+struct Domain {
+    std::vector<std::pair<int, int>> box;  // min, extent
+    std::vector<Term> where;
+};
+
+struct UpdatePlan {
+    int domain = -1;  // none
+    std::vector<Term> args, values;
+    bool associative = false;  // so that it may be run in any order
+};
+
+enum class Boundary : uint8_t {
+    None, ConstantExterior, RepeatEdge, RepeatImage, MirrorImage, MirrorInterior
+};
+
+struct FuncPlan {
+    int dims = 2;
+    std::vector<Term> values;  // their low, high and error include the updates
+    std::vector<UpdatePlan> updates;
+    Boundary boundary = Boundary::None;  // else: of function or input `source`
+    int source = -1;
+    bool source_is_input = false;
+    bool is_extern = false;  // sums neighbours of function `source`
+};
+
+struct InputPlan {
+    Type type;
+    std::vector<int> size;
+    bool is_param = false;  // an ImageParam, whose size the pipeline is asked for; else a Buffer
+};
+
+enum class Verb : uint8_t {
+    Split, Fuse, Rename, Reorder, Parallel, Vectorize, Unroll, Partition, Atomic, Specialize,
+    Prefetch, StreamStores, StreamLoads, ComputeRoot, ComputeAt, StoreRoot, StoreAt, HoistStorage,
+    HoistStorageRoot, FoldStorage, RingBuffer, Async, ReorderStorage, AlignStorage, BoundStorage,
+    StoreIn, AlignBounds, AlignExtent, Bound, BoundExtent, In, CloneIn, Rfactor
+};
+
+struct Directive {
+    Verb verb = Verb::ComputeRoot;
+    int func = 0, update = -1;       // -1: the pure definition
+    std::vector<std::string> names;  // of loops or dimensions
+    int factor = 0, offset = 0;
+    TailStrategy tail = TailStrategy::Auto;
+    Partition partition = Partition::Auto;
+    MemoryType memory = MemoryType::Auto;
+    int other = -1;    // the function of a level; the consumer of a copy
+    int creates = -1;  // the number of the function that this makes
+    int domain = -1;   // of the reduction variables that rfactor keeps
+};
+
+struct Plan {
+    uint64_t seed = 0;
+    std::vector<InputPlan> inputs;
+    std::vector<Domain> domains;
+    std::vector<FuncPlan> funcs;  // call only those before them
+    std::vector<int> outputs;
+    std::vector<int> min, size;  // of the outputs
+    std::vector<Directive> directives;
+};
+
+// Calls f for the term and all below it.
+template<typename T, typename F>
+void for_each_term(T &term, F &&f) {
+    f(term);
+    for (auto &arg : term.args) for_each_term(arg, f);
+}
+// For all terms of a function.
+template<typename FuncOrConst, typename F>
+void for_each_root(FuncOrConst &func, F &&f) {
+    for (auto &v : func.values) f(v);
+    for (auto &u : func.updates) {
+        for (auto &a : u.args) f(a);
+        for (auto &v : u.values) f(v);
+    }
+}
+
+// The same plan for the same seed.
+Plan draw_plan(uint64_t seed);
+// Adds a random schedule that should be legal.
+void draw_schedule(Plan &plan, Random &random);
+
+// The plan as a C++ program.
+std::string to_cpp(const Plan &plan);
+
+}  // namespace tessera::fuzz

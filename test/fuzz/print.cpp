@@ -1,0 +1,202 @@
+#include "base/str.h"
+#include "plan.h"
+#include <iomanip>
+#include <set>
+
+namespace tessera::fuzz {
+namespace {
+
+const char *const variables[] = {"x", "y", "z", "w"};
+
+std::string cpp_type(Type t) {
+    if (t.is_bool()) return "bool";
+    if (t.is_bfloat()) return "bfloat16_t";
+    if (t.is_float()) return t.bits() == 16 ? "float16_t" : t.bits() == 32 ? "float" : "double";
+    return str(t.is_uint() ? "u" : "", "int", t.bits(), "_t");
+}
+
+std::string digits(double value) {
+    std::ostringstream out;
+    out << std::setprecision(17) << value;
+    return out.str();
+}
+
+class Printer {
+public:
+    explicit Printer(const Plan &plan) : plan(plan) {}
+
+    std::string print() {
+        for (size_t i = 0; i < plan.inputs.size(); i++) print_input(i);
+        for (size_t f = 0; f < plan.funcs.size(); f++) print_func(f);
+        std::string schedule;
+        for (const Directive &d : plan.directives) schedule += print(d);
+        std::string sizes = join(plan.size), mins = join(plan.min), outputs;
+        for (int f : plan.outputs) outputs += str(outputs.empty() ? "" : ", ", "f", f);
+        return str("// seed ", plan.seed, "\n#include <tessera.h>\nusing namespace tessera;\n",
+                   "Var x(\"x\"), y(\"y\"), z(\"z\"), w(\"w\");\nParam<int> p(\"p\");\n",
+                   algorithm, loops, schedule, "// outputs ", outputs, ", sizes {", sizes,
+                   "}, minima {", mins, "}\n");
+    }
+
+private:
+    void print_input(size_t i) {
+        const InputPlan &in = plan.inputs[i];
+        if (in.is_param) {
+            algorithm += str("ImageParam in", i, "(type_of<", cpp_type(in.type), ">(), ",
+                             in.size.size(), ", \"in", i, "\");\n");
+        } else {
+            algorithm += str("Buffer<", cpp_type(in.type), "> in", i, "({", join(in.size), "});\n");
+        }
+    }
+
+    std::string args(const std::vector<Term> &terms) {
+        std::string all;
+        for (const Term &t : terms) all += str(all.empty() ? "" : ", ", text(t));
+        return all;
+    }
+
+    void need_domain(int id) {
+        if (!printed_domains.insert(id).second) return;
+        const Domain &d = plan.domains[size_t(id)];
+        std::string box;
+        for (auto [min, extent] : d.box) box += str(box.empty() ? "" : ", ", min, ", ", extent);
+        std::string where;
+        for (const Term &w : d.where) where += str("r", id, ".where(", text(w), ");\n");
+        algorithm += str("RDom r", id, "(", box, ", \"r", id, "\");\n", where);
+    }
+
+    std::string text(const Term &t) {
+        switch (t.op) {
+        case Op::Number:
+            return t.type == Int(32) ? str(int64_t(t.number))
+                                     : str("cast<", cpp_type(t.type), ">(", digits(t.number), ")");
+        case Op::Coordinate: return variables[t.index];
+        case Op::Reduction: need_domain(t.index); return str("r", t.index, ".", "xyzw"[t.part]);
+        case Op::Call: {
+            bool several = plan.funcs[size_t(t.index)].values.size() > 1;
+            return str("f", t.index, "(", args(t.args), ")", several ? str("[", t.part, "]") : "");
+        }
+        case Op::Input: return str("in", t.index, "(", args(t.args), ")");
+        case Op::Parameter: return "p";
+        case Op::Cast: return str("cast<", cpp_type(t.type), ">(", text(t.args[0]), ")");
+        case Op::SaturatingCast:
+            return str("saturating_cast<", cpp_type(t.type), ">(", text(t.args[0]), ")");
+        case Op::Random: return str("random_uint(", t.index, ")");
+#define CASE(name, symbol)                                                                         \
+    case Op::name: return str("(", text(t.args[0]), " ", symbol, " ", text(t.args[1]), ")");
+            TESSERA_FUZZ_BINARY(CASE)
+#undef CASE
+#define CASE(name, function)                                                                       \
+    case Op::name: return str(#function, "(", args(t.args), ")");
+            TESSERA_FUZZ_FUNCTION1(CASE)
+            TESSERA_FUZZ_FUNCTION2(CASE)
+            TESSERA_FUZZ_FUNCTION3(CASE)
+#undef CASE
+#define CASE(name, function)                                                                       \
+    case Op::name: need_domain(t.index); return str(#function, "(r", t.index, ", ", args(t.args), ")");
+            TESSERA_FUZZ_REDUCTION(CASE)
+#undef CASE
+        }
+        return "";
+    }
+
+    std::string values(const std::vector<Term> &terms) {
+        return terms.size() == 1 ? text(terms[0]) : str("Tuple(", args(terms), ")");
+    }
+
+    void print_func(size_t f) {
+        const FuncPlan &func = plan.funcs[f];
+        std::string left = str("f", f, "(", join(std::vector<std::string>(
+                                                variables, variables + func.dims)), ")");
+        std::string name = str("Func f", f, "(\"f", f, "\");  ");
+        if (func.boundary != Boundary::None) {
+            static const char *names[] = {"", "constant_exterior", "repeat_edge", "repeat_image",
+                                          "mirror_image", "mirror_interior"};
+            std::string bounds = func.source_is_input ? "" : "bounds 0, 12 of ";
+            algorithm += str(name, left, " = BoundaryConditions::", names[int(func.boundary)], "(",
+                             bounds, func.source_is_input ? "in" : "f", func.source, ")",
+                             left.substr(left.find('(')), ";\n");
+            return;
+        }
+        if (func.is_extern) {
+            algorithm += str(name, "f", f, ".define_extern(\"fuzz_add_neighbours\", {f",
+                             func.source, "}, Int(32), ", func.dims, ");\n");
+            return;
+        }
+        std::string right = values(func.values);
+        algorithm += str(name, left, " = ", right, ";\n");
+        for (const UpdatePlan &u : func.updates) {
+            std::string at = args(u.args), to = values(u.values);
+            algorithm += str("f", f, "(", at, ") = ", to, ";\n");
+        }
+    }
+
+    // Reduction loops are known by where they come from.
+    void declare(const std::string &name, const std::string &like) {
+        bool reduction = like.find('.') != std::string::npos || reductions.count(like);
+        if (reduction) reductions.insert(name);
+        loops += str(reduction ? "RVar " : "Var ", name, "(\"", name, "\");\n");
+    }
+
+    std::string print(const Directive &d) {
+        std::string of = d.func < int(plan.funcs.size()) ? str("f", d.func) : str("g", d.func);
+        std::string stage = d.update < 0 ? of : str(of, ".update(", d.update, ")");
+        std::string other = d.other < int(plan.funcs.size()) ? str("f", d.other) : str("g", d.other);
+        std::string first = d.names.empty() ? "" : d.names[0], all = join(d.names);
+        switch (d.verb) {
+        case Verb::Split:
+            declare(d.names[1], first);
+            declare(d.names[2], first);
+            return str(stage, ".split(", all, ", ", d.factor, ", TailStrategy::", name_of(d.tail),
+                       ");\n");
+        case Verb::Fuse: declare(d.names[2], first); return str(stage, ".fuse(", all, ");\n");
+        case Verb::Rename: declare(d.names[1], first); return str(stage, ".rename(", all, ");\n");
+        case Verb::Reorder: return str(stage, ".reorder(", all, ");\n");
+        case Verb::Parallel: return str(stage, ".parallel(", all, ");\n");
+        case Verb::Vectorize: return str(stage, ".vectorize(", all, ");\n");
+        case Verb::Unroll: return str(stage, ".unroll(", all, ");\n");
+        case Verb::Partition:
+            return str(stage, ".partition(", all, ", Partition::", name_of(d.partition), ");\n");
+        case Verb::Atomic: return str(stage, ".atomic();\n");
+        case Verb::Specialize: return str(stage, ".specialize(p > ", d.factor, ");\n");
+        case Verb::Prefetch:
+            return str(stage, ".prefetch(", other, ", ", all, ", ", all, ", ", d.offset, ");\n");
+        case Verb::StreamStores: return str(stage, ".stream_stores();\n");
+        case Verb::StreamLoads: return str(stage, ".stream_loads();\n");
+        case Verb::ComputeRoot: return str(of, ".compute_root();\n");
+        case Verb::ComputeAt: return str(of, ".compute_at(", other, ", ", all, ");\n");
+        case Verb::StoreRoot: return str(of, ".store_root();\n");
+        case Verb::StoreAt: return str(of, ".store_at(", other, ", ", all, ");\n");
+        case Verb::HoistStorage: return str(of, ".hoist_storage(", other, ", ", all, ");\n");
+        case Verb::HoistStorageRoot: return str(of, ".hoist_storage_root();\n");
+        case Verb::FoldStorage: return str(of, ".fold_storage(", all, ", ", d.factor, ");\n");
+        case Verb::RingBuffer: return str(of, ".ring_buffer(", d.factor, ");\n");
+        case Verb::Async: return str(of, ".async();\n");
+        case Verb::ReorderStorage: return str(of, ".reorder_storage(", all, ");\n");
+        case Verb::AlignStorage: return str(of, ".align_storage(", all, ", ", d.factor, ");\n");
+        case Verb::BoundStorage: return str(of, ".bound_storage(", all, ", ", d.factor, ");\n");
+        case Verb::StoreIn: return str(of, ".store_in(MemoryType::", name_of(d.memory), ");\n");
+        case Verb::AlignBounds: return str(of, ".align_bounds(", all, ", ", d.factor, ");\n");
+        case Verb::AlignExtent: return str(of, ".align_extent(", all, ", ", d.factor, ");\n");
+        case Verb::Bound: return str(of, ".bound(", all, ", ", d.offset, ", ", d.factor, ");\n");
+        case Verb::BoundExtent: return str(of, ".bound_extent(", all, ", ", d.factor, ");\n");
+        case Verb::In: return str("Func g", d.creates, " = ", of, ".in(", other, ");\n");
+        case Verb::CloneIn: return str("Func g", d.creates, " = ", of, ".clone_in(", other, ");\n");
+        case Verb::Rfactor:
+            loops += str("Var ", d.names[1], "(\"", d.names[1], "\");\n");
+            return str("Func g", d.creates, " = ", stage, ".rfactor(", all, ");\n");
+        }
+        return "";
+    }
+
+    const Plan &plan;
+    std::string algorithm, loops;
+    std::set<int> printed_domains;
+    std::set<std::string> reductions;
+};
+
+}  // namespace
+
+std::string to_cpp(const Plan &plan) { return Printer(plan).print(); }
+
+}  // namespace tessera::fuzz

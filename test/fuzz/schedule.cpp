@@ -1,0 +1,531 @@
+#include "plan.h"
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace tessera::fuzz {
+namespace {
+
+struct LoopModel {
+    std::string name;
+    bool is_reduction = false;
+    LoopKind kind = LoopKind::Serial;
+    int extent = 0;  // 0: not a constant
+};
+
+// A stage of a function and its loops, innermost first.
+struct StageModel {
+    std::vector<LoopModel> loops;
+    bool associative = false, atomic = false, is_update = false;
+    bool elsewhere = false;  // rfactor has moved what it calls to a function of its own
+};
+
+// A loop that something may be computed at.
+struct Site {
+    int func = -1, stage = -1;  // -1: root
+    std::string loop;
+    LoopKind kind = LoopKind::Serial;
+    friend bool operator==(const Site &a, const Site &b) {
+        return a.func == b.func && a.stage == b.stage && a.loop == b.loop;
+    }
+};
+
+struct FuncModel {
+    std::vector<StageModel> stages;
+    bool inlined = false;
+    std::vector<Site> enclosing;  // loops around its loops, outermost first
+    double cost = 1;              // of a value, with what is inlined into it
+};
+
+class Scheduler {
+public:
+    Scheduler(Plan &plan, Random &random) : plan(plan), random(random) {}
+
+    void draw() {
+        int count = int(plan.funcs.size());
+        models.resize(size_t(count));
+        next_created = count;
+        for (int f = 0; f < count; f++) make_model(f);
+        choose_inlined();
+        density = random.pick<double>({0.2, 0.6, 0.9});
+        for (int f = count - 1; f >= 0; f--) {
+            if (models[size_t(f)].inlined) continue;
+            if (!is_output(f)) place(f);
+            for (int s = 0; s < int(models[size_t(f)].stages.size()); s++) schedule_stage(f, s);
+            if (random.chance(0.3 * density)) schedule_storage(f);
+        }
+        if (random.chance(0.15)) copies();
+    }
+
+private:
+    bool is_output(int f) const {
+        return std::find(plan.outputs.begin(), plan.outputs.end(), f) != plan.outputs.end();
+    }
+
+    void make_model(int f) {
+        const FuncPlan &func = plan.funcs[size_t(f)];
+        FuncModel &model = models[size_t(f)];
+        static const char *names[] = {"x", "y", "z", "w"};
+        StageModel pure;
+        for (int d = 0; d < func.dims; d++) pure.loops.push_back({names[d], false, {}, 0});
+        if (!func.is_extern) model.stages.push_back(pure);
+        for (const UpdatePlan &u : func.updates) {
+            StageModel stage;
+            stage.is_update = true;
+            stage.associative = u.associative;
+            for (size_t d = 0; u.domain >= 0 && d < plan.domains[size_t(u.domain)].box.size(); d++) {
+                std::string name = "r" + std::to_string(u.domain) + "." + "xyzw"[d];
+                stage.loops.push_back({name, true, {}, plan.domains[size_t(u.domain)].box[d].second});
+            }
+            for (size_t d = 0; d < u.args.size(); d++) {
+                if (u.args[d].op != Op::Coordinate) continue;
+                stage.loops.push_back({names[d], false, {}, 0});
+            }
+            model.stages.push_back(stage);
+        }
+    }
+
+    // The functions that a stage calls, through the inlined ones.
+    std::set<int> callees(int f, int stage) const {
+        std::set<int> found;
+        const FuncPlan &func = plan.funcs[size_t(f)];
+        auto collect = [&](const Term &root) {
+            for_each_term(root, [&](const Term &t) {
+                if (t.op == Op::Call && t.index != f) found.insert(t.index);
+                if (t.op == Op::Sum || t.op == Op::Maximum || t.op == Op::Minimum) {
+                    for (const Term &w : plan.domains[size_t(t.index)].where) {
+                        for_each_term(w, [&](const Term &in) {
+                            if (in.op == Op::Call) found.insert(in.index);
+                        });
+                    }
+                }
+            });
+        };
+        if (stage == 0) {
+            for (const Term &v : func.values) collect(v);
+            if (func.source >= 0 && !func.source_is_input) found.insert(func.source);
+        } else {
+            const UpdatePlan &u = func.updates[size_t(stage) - 1];
+            for (const Term &a : u.args) collect(a);
+            for (const Term &v : u.values) collect(v);
+        }
+        std::set<int> all;
+        for (int callee : found) {
+            if (models[size_t(callee)].inlined) {
+                all.merge(callees(callee, 0));
+            } else {
+                all.insert(callee);
+            }
+        }
+        return all;
+    }
+
+    void choose_inlined() {
+        double chance = random.pick<double>({0.1, 0.4, 0.7});
+        for (size_t f = 0; f < plan.funcs.size(); f++) {
+            FuncPlan &func = plan.funcs[f];
+            double cost = 1;
+            auto count = [&](const Term &root) {
+                for_each_term(root, [&](const Term &t) {
+                    cost += 0.2;
+                    if (t.op != Op::Call || t.index == int(f)) return;
+                    const FuncModel &callee = models[size_t(t.index)];
+                    cost += callee.inlined ? callee.cost : 1;
+                });
+            };
+            for_each_root(func, count);
+            if (func.source >= 0 && !func.source_is_input) cost += models[size_t(func.source)].cost;
+            models[f].cost = cost;
+            bool may = func.updates.empty() && !func.is_extern && !is_output(int(f)) && cost < 60 &&
+                       !feeds_extern(int(f));
+            models[f].inlined = may && random.chance(chance);
+        }
+    }
+
+    bool feeds_extern(int f) const {
+        for (const FuncPlan &func : plan.funcs) {
+            if (func.is_extern && func.source == f) return true;
+        }
+        return false;
+    }
+
+    void add(Directive d) { plan.directives.push_back(std::move(d)); }
+    Directive &emit(Verb verb, int f, int stage, std::vector<std::string> names = {}) {
+        Directive d;
+        d.verb = verb;
+        d.func = f;
+        d.update = stage - 1;
+        d.names = std::move(names);
+        plan.directives.push_back(std::move(d));
+        return plan.directives.back();
+    }
+
+    // ---- Loops ----
+
+    std::string fresh(const char *base) { return base + std::to_string(next_name++); }
+
+    void schedule_stage(int f, int s) {
+        if (stage_of(f, s).associative && random.chance(0.25 * density)) return rfactor(f, s);
+        int steps = random.range(0, int(5 * density) + 1);
+        for (int i = 0; i < steps; i++) one_transform(f, s);
+        mark_loops(f, s);
+        if (random.chance(0.1 * density)) emit(Verb::StreamStores, f, s + 0);
+        if (random.chance(0.1 * density)) specialize(f, s);
+        if (random.chance(0.1 * density)) prefetch(f, s);
+    }
+
+    void rfactor(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        const UpdatePlan &u = plan.funcs[size_t(f)].updates[size_t(s) - 1];
+        stage.elsewhere = true;
+        std::string kept = "r" + std::to_string(u.domain) + "." +
+                           "xyzw"[random.range(0, int(plan.domains[size_t(u.domain)].box.size()) - 1)];
+        std::string name = fresh("u");
+        int created = next_created++;
+        emit(Verb::Rfactor, f, s, {kept, name}).creates = created;
+        emit(Verb::ComputeRoot, created, 0);
+        if (random.chance(0.4)) emit(Verb::Parallel, created, random.range(0, 1), {name});
+    }
+
+    StageModel &stage_of(int f, int s) { return models[size_t(f)].stages[size_t(s)]; }
+    // In terms of directives: extern stages have no pure loops of their own.
+    void one_transform(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        if (stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
+        switch (random.range(0, 7)) {
+        case 0: case 1: case 2: split(f, s); return;
+        case 6: case 7: return split_and_vectorize(f, s);
+        case 3: return fuse(f, s);
+        case 4: return reorder(f, s);
+        default: return rename(f, s);
+        }
+    }
+
+    void split_and_vectorize(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        size_t at = size_t(random.range(0, int(stage.loops.size()) - 1));
+        if (random.chance(0.7)) at = 0;
+        if (stage.loops[at].is_reduction || !split(f, s, int(at))) return;
+        LoopModel &inner = stage.loops[at];
+        inner.kind = random.chance(0.7) ? LoopKind::Vectorized : LoopKind::Unrolled;
+        emit(inner.kind == LoopKind::Vectorized ? Verb::Vectorize : Verb::Unroll, f, s, {inner.name});
+    }
+
+    bool split(int f, int s, int which = -1) {
+        StageModel &stage = stage_of(f, s);
+        size_t at = size_t(which >= 0 ? which : random.range(0, int(stage.loops.size()) - 1));
+        LoopModel old = stage.loops[at];
+        if (old.kind != LoopKind::Serial) return false;
+        int factor = random.pick<int>({2, 3, 4, 5, 8, 8, 16});
+        Directive &d = emit(Verb::Split, f, s, {old.name, fresh("o"), fresh("i")});
+        d.factor = factor;
+        d.tail = tail(f, s, old, factor);
+        LoopModel outer = old, inner = old;
+        outer.name = d.names[1];
+        outer.extent = old.extent && old.extent % factor == 0 ? old.extent / factor : 0;
+        inner.name = d.names[2];
+        inner.extent = factor;
+        split_once.insert(outer.name);
+        split_once.insert(inner.name);
+        stage.loops[at] = outer;
+        stage.loops.insert(stage.loops.begin() + long(at), inner);
+        return true;
+    }
+
+    TailStrategy tail(int f, int s, const LoopModel &loop, int factor) {
+        using T = TailStrategy;
+        std::vector<T> choices = {T::Auto, T::GuardWithIf, T::Predicate, T::PredicateLoads,
+                                  T::PredicateStores};
+        const StageModel &stage = stage_of(f, s);
+        bool again = split_once.count(loop.name);
+        if (loop.is_reduction) return random.pick<T>({T::Auto, T::GuardWithIf, T::Predicate});
+        if (!stage.is_update && !again) {
+            choices.push_back(T::ShiftInwards);
+            choices.push_back(T::ShiftInwards);
+            if (!is_output(f)) choices.push_back(T::RoundUp);
+        }
+        if (stage.is_update && !again && stage.associative) {
+            choices.push_back(T::ShiftInwardsAndBlend);
+        }
+        if (is_output(f) && !again && plan.size[dim_of(f, loop.name)] >= factor && !stage.is_update) {
+            choices.push_back(T::ShiftInwardsAndBlend);
+        }
+        T chosen = random.pick(choices);
+        // The output has to be as large as what is shifted inwards, or rounded up.
+        bool shifts = chosen == T::ShiftInwards || chosen == T::ShiftInwardsAndBlend ||
+                      chosen == T::Auto;
+        if (is_output(f) && shifts) {
+            size_t d = dim_of(f, loop.name);
+            if (again || plan.size[d] < factor) chosen = T::GuardWithIf;
+        }
+        return chosen;
+    }
+
+    size_t dim_of(int f, const std::string &name) const {
+        std::string names = "xyzw";
+        size_t d = name.size() == 1 ? names.find(name) : std::string::npos;
+        return d < size_t(plan.funcs[size_t(f)].dims) ? d : 0;
+    }
+
+    void fuse(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        if (stage.loops.size() < 2) return;
+        size_t at = size_t(random.range(0, int(stage.loops.size()) - 2));
+        LoopModel inner = stage.loops[at], outer = stage.loops[at + 1];
+        if (inner.is_reduction != outer.is_reduction) return;
+        if (inner.kind != LoopKind::Serial || outer.kind != LoopKind::Serial) return;
+        Directive &d = emit(Verb::Fuse, f, s, {inner.name, outer.name, fresh("t")});
+        LoopModel fused = inner;
+        fused.name = d.names[2];
+        fused.extent = inner.extent * outer.extent;
+        split_once.insert(fused.name);
+        stage.loops[at] = fused;
+        stage.loops.erase(stage.loops.begin() + long(at) + 1);
+    }
+
+    void rename(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        LoopModel &loop = stage.loops[size_t(random.range(0, int(stage.loops.size()) - 1))];
+        Directive &d = emit(Verb::Rename, f, s, {loop.name, fresh("n")});
+        if (split_once.count(loop.name)) split_once.insert(d.names[1]);
+        loop.name = d.names[1];
+        split_once.insert(loop.name);
+    }
+
+    // Loops of a domain keep their order among themselves, unless any order will do.
+    void reorder(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        std::vector<LoopModel> loops = stage.loops, reductions;
+        random.shuffle(loops);
+        for (const LoopModel &loop : stage.loops) {
+            if (loop.is_reduction) reductions.push_back(loop);
+        }
+        if (!stage.associative) {
+            size_t next = 0;
+            for (LoopModel &loop : loops) {
+                if (loop.is_reduction) loop = reductions[next++];
+            }
+        }
+        stage.loops = loops;
+        std::vector<std::string> names;
+        for (const LoopModel &loop : loops) names.push_back(loop.name);
+        if (names.size() > 1) emit(Verb::Reorder, f, s, names);
+    }
+
+    void make_atomic(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        if (!stage.atomic) emit(Verb::Atomic, f, s);
+        stage.atomic = true;
+    }
+
+    void mark_loops(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        if (plan.funcs[size_t(f)].is_extern) return;
+        for (size_t i = 0; i < stage.loops.size(); i++) {
+            LoopModel &loop = stage.loops[i];
+            if (loop.kind != LoopKind::Serial || !random.chance(0.5 * density)) continue;
+            bool reduction = loop.is_reduction;
+            if (reduction && !(stage.associative && random.chance(0.5))) {
+                if (loop.extent && loop.extent <= 16 && random.chance(0.5)) {
+                    loop.kind = LoopKind::Unrolled;
+                    emit(Verb::Unroll, f, s, {loop.name});
+                }
+                continue;
+            }
+            bool constant = loop.extent > 0 && loop.extent <= 16;
+            int choice = random.range(0, 3);
+            if (choice == 0 && constant) {
+                loop.kind = LoopKind::Unrolled;
+                emit(Verb::Unroll, f, s, {loop.name});
+            } else if (choice <= 2 && constant) {
+                if (reduction) make_atomic(f, s);
+                loop.kind = LoopKind::Vectorized;
+                emit(Verb::Vectorize, f, s, {loop.name});
+            } else if (choice == 3 && i + 2 >= stage.loops.size()) {
+                if (reduction) make_atomic(f, s);
+                loop.kind = LoopKind::Parallel;
+                emit(Verb::Parallel, f, s, {loop.name});
+            } else if (random.chance(0.2)) {
+                Directive &d = emit(Verb::Partition, f, s, {loop.name});
+                d.partition = random.chance(0.5) ? Partition::Never : Partition::Always;
+            }
+        }
+    }
+
+    void specialize(int f, int s) { emit(Verb::Specialize, f, s).factor = random.range(-5, 5); }
+
+    void prefetch(int f, int s) {
+        std::set<int> what = callees(f, s);
+        const StageModel &stage = stage_of(f, s);
+        if (what.empty() || stage.loops.empty()) return;
+        const LoopModel &loop = stage.loops.back();
+        if (loop.kind != LoopKind::Serial && loop.kind != LoopKind::Parallel) return;
+        Directive &d = emit(Verb::Prefetch, f, s, {loop.name});
+        d.other = *what.begin();
+        d.offset = random.range(1, 3);
+    }
+
+    // ---- Placement ----
+
+    // The loops around a stage's body, outermost first.
+    std::vector<Site> path(int f, int s) const {
+        std::vector<Site> all = models[size_t(f)].enclosing;
+        if (plan.funcs[size_t(f)].is_extern) return all;
+        const StageModel &stage = models[size_t(f)].stages[size_t(s)];
+        if (stage.elsewhere) return {};
+        for (size_t i = stage.loops.size(); i-- > 0;) {
+            all.push_back({f, s, stage.loops[i].name, stage.loops[i].kind});
+        }
+        return all;
+    }
+
+    void place(int f) {
+        std::optional<std::vector<Site>> common;
+        bool by_extern = false;
+        for (int c = f + 1; c < int(plan.funcs.size()); c++) {
+            if (models[size_t(c)].inlined) continue;
+            by_extern |= plan.funcs[size_t(c)].is_extern && plan.funcs[size_t(c)].source == f;
+            size_t stages = std::max<size_t>(1, models[size_t(c)].stages.size());
+            for (size_t s = 0; s < stages; s++) {
+                if (!callees(c, int(s)).count(f)) continue;
+                std::vector<Site> sites = path(c, int(s));
+                if (!common) {
+                    common = sites;
+                } else {
+                    size_t n = 0;
+                    while (n < common->size() && n < sites.size() && (*common)[n] == sites[n]) n++;
+                    common->resize(n);
+                }
+            }
+        }
+        std::vector<Site> usable;
+        for (const Site &site : common.value_or(std::vector<Site>())) {
+            if (site.kind == LoopKind::Vectorized) break;
+            usable.push_back(site);
+        }
+        if (usable.empty() || random.chance(0.3)) {
+            emit(Verb::ComputeRoot, f, 0);
+            return;
+        }
+        size_t at = size_t(random.range(0, int(usable.size()) - 1));
+        level(Verb::ComputeAt, f, usable[at]);
+        models[size_t(f)].enclosing.assign(usable.begin(), usable.begin() + long(at) + 1);
+        store_outside(f, usable, at);
+    }
+
+    void level(Verb verb, int f, const Site &site) {
+        Directive &d = emit(verb, f, 0, {site.loop});
+        d.other = site.func;
+    }
+
+    void store_outside(int f, const std::vector<Site> &usable, size_t at) {
+        if (!random.chance(0.5)) return;
+        // No loop in between may be parallel.
+        size_t lowest = at;
+        while (lowest > 0 && usable[lowest].kind != LoopKind::Parallel) lowest--;
+        bool root = lowest == 0 && (usable[0].kind != LoopKind::Parallel) && random.chance(0.4);
+        size_t store = size_t(random.range(int(lowest), int(at)));
+        if (random.chance(0.2)) {
+            if (root) {
+                emit(Verb::HoistStorageRoot, f, 0);
+            } else {
+                level(Verb::HoistStorage, f, usable[store]);
+            }
+            if (random.chance(0.4)) {
+                emit(Verb::RingBuffer, f, 0).factor = random.range(2, 4);
+                if (random.chance(0.6)) emit(Verb::Async, f, 0);
+            }
+            return;
+        }
+        if (root) {
+            emit(Verb::StoreRoot, f, 0);
+        } else {
+            level(Verb::StoreAt, f, usable[store]);
+        }
+        if (random.chance(0.15)) {
+            static const char *names[] = {"x", "y", "z", "w"};
+            int d = random.range(0, plan.funcs[size_t(f)].dims - 1);
+            Directive &fold = emit(Verb::FoldStorage, f, 0, {names[d]});
+            fold.factor = random.pick<int>({16, 32, 64});
+        }
+        if (random.chance(0.25)) emit(Verb::Async, f, 0);
+    }
+
+    // ---- Storage and regions ----
+
+    void schedule_storage(int f) {
+        static const char *names[] = {"x", "y", "z", "w"};
+        int dims = plan.funcs[size_t(f)].dims;
+        std::string dim = names[random.range(0, dims - 1)];
+        switch (random.range(0, 6)) {
+        case 0: {
+            if (is_output(f) || dims < 2) return;
+            std::vector<std::string> order(names, names + dims);
+            random.shuffle(order);
+            emit(Verb::ReorderStorage, f, 0, order);
+            return;
+        }
+        case 1:
+            if (!is_output(f)) emit(Verb::AlignStorage, f, 0, {dim}).factor = random.range(2, 16);
+            return;
+        case 2:
+            if (!is_output(f)) emit(Verb::AlignBounds, f, 0, {dim}).factor = random.range(2, 8);
+            return;
+        case 3:
+            if (!is_output(f)) emit(Verb::AlignExtent, f, 0, {dim}).factor = random.range(2, 8);
+            return;
+        case 4:
+        case 5: {
+            if (!is_output(f)) return;
+            size_t d = dim_of(f, dim);
+            Directive &b = emit(random.chance(0.5) ? Verb::Bound : Verb::BoundExtent, f, 0, {dim});
+            b.offset = plan.min[d];
+            b.factor = plan.size[d];
+            return;
+        }
+        default:
+            if (!is_output(f)) {
+                emit(Verb::StoreIn, f, 0).memory = random.chance(0.7) ? MemoryType::Heap
+                                                                      : MemoryType::Stack;
+            }
+        }
+    }
+
+    // ---- Copies: last, so that nothing else names what they make ----
+
+    void copies() {
+        int f = random.range(0, int(plan.funcs.size()) - 1);
+        if (is_output(f) || models[size_t(f)].inlined || feeds_extern(f)) return;
+        std::vector<int> consumers;
+        for (int c = f + 1; c < int(plan.funcs.size()); c++) {
+            const FuncPlan &func = plan.funcs[size_t(c)];
+            bool calls = false;
+            for_each_root(func, [&](const Term &root) {
+                for_each_term(root, [&](const Term &t) {
+                    calls |= t.op == Op::Call && t.index == f;
+                });
+            });
+            if (calls && !func.is_extern) consumers.push_back(c);
+        }
+        if (consumers.empty()) return;
+        Directive &d = emit(random.chance(0.6) ? Verb::In : Verb::CloneIn, f, 0);
+        d.other = random.pick(consumers);
+        d.creates = next_created++;
+        int created = d.creates;
+        emit(Verb::ComputeRoot, created, 0);
+    }
+
+    Plan &plan;
+    Random &random;
+    std::vector<FuncModel> models;
+    std::set<std::string> split_once;  // loops that come from a transformation
+    double density = 0.5;
+    int next_name = 0, next_created = 0;
+};
+
+}  // namespace
+
+void draw_schedule(Plan &plan, Random &random) { Scheduler(plan, random).draw(); }
+
+}  // namespace tessera::fuzz

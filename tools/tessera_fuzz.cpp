@@ -1,0 +1,106 @@
+#include "base/str.h"
+#include "check.h"
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <iostream>
+#include <map>
+
+// Draws random pipelines and schedules, and compares what they compute in three ways. Prints what
+// fails, as a small program and the seed. Ends with 1 if anything failed.
+namespace {
+
+using namespace tessera::fuzz;
+
+struct Options {
+    std::string seed_range = "0:1000000000";
+    int seconds = 60, jobs = 2, case_seconds = 30, shrink_seconds = 120;
+    bool print = false, list_refusals = false, here = false;
+};
+
+Options parse(int argc, char **argv, CLI::App &app) {
+    Options o;
+    app.add_option("--seed-range", o.seed_range, "seeds first:end, or one seed");
+    app.add_option("--seconds", o.seconds, "stop drawing after so many seconds");
+    app.add_option("--jobs", o.jobs, "processes at once");
+    app.add_option("--case-seconds", o.case_seconds, "what takes longer fails");
+    app.add_option("--shrink-seconds", o.shrink_seconds, "for making a failing case small; 0: not");
+    app.add_flag("--print", o.print, "print the programs of the seeds, and run nothing");
+    app.add_flag("--list-refusals", o.list_refusals, "why schedules were refused, and how often");
+    app.add_flag("--here", o.here, "run in this process, for a debugger");
+    app.parse(argc, argv);
+    return o;
+}
+
+std::pair<uint64_t, uint64_t> seeds_of(const std::string &range) {
+    size_t colon = range.find(':');
+    uint64_t first = std::stoull(range);
+    return {first, colon == std::string::npos ? first + 1 : std::stoull(range.substr(colon + 1))};
+}
+
+void report_failure(uint64_t seed, const Report &r, int shrink_seconds) {
+    std::cout << "\n==== seed " << seed << ": " << r.kind << "\n" << r.message << "\n";
+    Plan plan = draw_plan(seed);
+    if (shrink_seconds > 0) {
+        plan = shrink(plan, r.kind, shrink_seconds);
+        std::cout << check(plan, 30).message << "\n";
+    }
+    std::cout << to_cpp(plan) << std::endl;
+}
+
+int run(const Options &o) {
+    auto [seed, end] = seeds_of(o.seed_range);
+    auto until = std::chrono::steady_clock::now() + std::chrono::seconds(o.seconds);
+    if (o.print) {
+        for (; seed < end; seed++) std::cout << to_cpp(draw_plan(seed)) << "\n";
+        return 0;
+    }
+    if (o.here) {
+        Report r = check_here(draw_plan(seed));
+        std::cout << r.kind << "\n" << r.message << "\n";
+        return r.outcome == Outcome::Fails;
+    }
+    int cases = 0, agreed = 0;
+    std::map<std::string, int> refusals, failures;
+    check_many(
+        o.jobs, o.case_seconds,
+        [&](uint64_t &next) {
+            next = seed++;
+            return next < end && std::chrono::steady_clock::now() < until;
+        },
+        [&](uint64_t of, const Report &r) {
+            cases++;
+            agreed += r.outcome == Outcome::Agrees;
+            if (r.outcome == Outcome::Refused) refusals[r.kind]++;
+            // Each kind of failure is made small once.
+            if (r.outcome == Outcome::Fails) {
+                bool again = failures[r.kind]++ > 0;
+                if (again) {
+                    std::cout << "seed " << of << ": " << r.kind << std::endl;
+                } else {
+                    report_failure(of, r, o.shrink_seconds);
+                }
+            }
+        });
+    int refused = 0, failed = 0;
+    for (auto &[kind, count] : refusals) {
+        refused += count;
+        if (o.list_refusals) std::cout << count << "  " << kind << "\n";
+    }
+    for (auto &[kind, count] : failures) failed += count;
+    std::cout << cases << " cases to seed " << seed << ": " << agreed << " agreed, " << refused
+              << " refused, " << failed << " failed\n";
+    for (auto &[kind, count] : failures) std::cout << count << "  " << kind << "\n";
+    return failed > 0;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    CLI::App app("Compares random pipelines, compiled under random schedules, with their "
+                 "definitions.");
+    try {
+        return run(parse(argc, argv, app));
+    } catch (const CLI::ParseError &e) {
+        return app.exit(e);
+    }
+}
