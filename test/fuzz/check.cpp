@@ -1,10 +1,8 @@
 #include "check.h"
 #include "build.h"
-#include <lang/extern.h>
+#include "run.h"
 #include <cmath>
 #include <interpret/definition.h>
-#include <interpret/statement.h>
-#include <lower/lower.h>
 
 namespace tessera::fuzz {
 
@@ -82,8 +80,8 @@ Buffers make_outputs(const Plan &plan, const Built &built) {
     return all;
 }
 
-std::vector<tessera_buffer_t *> raw(const Buffers &buffers) {
-    std::vector<tessera_buffer_t *> all;
+RawBuffers raw(const Buffers &buffers) {
+    RawBuffers all;
     for (const Buffer<> &b : buffers) all.push_back(b.raw_buffer());
     return all;
 }
@@ -110,45 +108,32 @@ std::string difference(const Plan &plan, const Buffers &expected, const Buffers 
     return "";
 }
 
-const std::map<std::string, void *> externs = {
+const Externs externs = {
     {"fuzz_add_neighbours", reinterpret_cast<void *>(fuzz_add_neighbours)}};
 
-void run_lowered(const Built &built, const Target &target, const Buffers &outputs) {
-    lower::LowerOptions lowering;
-    lowering.verify = true;
-    ir::Module module = lower::lower(built.pipeline.program(), target, lowering);
-    std::vector<void *> args;
-    size_t next = 0;
-    for (const ir::Argument &arg : module.functions[0].args) {
-        const auto *p = dynamic_cast<const program::Parameter *>(arg.referent.get());
-        if (arg.kind == ir::ArgumentKind::OutputBuffer) {
-            args.push_back(outputs[next++].raw_buffer());
-        } else if (!p) {
-            throw InternalError("an argument without its parameter");
-        } else if (arg.kind == ir::ArgumentKind::Scalar) {
-            args.push_back(const_cast<uint64_t *>(&p->scalar_bits));
-        } else {
-            args.push_back(p->buffer);
-        }
-    }
-    interpret::StatementOptions options;
-    options.externs.insert(externs.begin(), externs.end());
-    int code = interpret::run_statement(module.functions[0], args, options);
-    if (code) throw RuntimeError(str("error code ", code));
-}
-
 // Sizes of inputs follow from what the pipeline, as scheduled, reads.
-void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &outputs) {
+void set_inputs(const Plan &plan, Built &built, Built &plain, const Target &target,
+                const Buffers &outputs) {
     built.parameter.set(3);
     plain.parameter.set(3);
-    bool any = false;
-    for (const InputPlan &in : plan.inputs) any |= in.is_param;
-    if (!any) return;
-    built.pipeline.infer_input_bounds(RealizationArg(outputs));
+    std::vector<const program::Parameter *> asked;
+    for (size_t i = 0; i < plan.inputs.size(); i++) {
+        if (plan.inputs[i].is_param) asked.push_back(built.params[i].parameter().get());
+    }
+    if (asked.empty()) return;
+    Regions regions = infer_regions(built.pipeline.program(), target, raw(outputs), asked, externs);
     for (size_t i = 0; i < plan.inputs.size(); i++) {
         if (!plan.inputs[i].is_param) continue;
-        Buffer<> image = built.params[i].get();
-        if (!image.defined()) continue;  // not used
+        std::vector<int> size, min;
+        double elements = 1;
+        for (const tessera_dimension_t &dim : regions[built.params[i].parameter().get()]) {
+            size.push_back(dim.extent);
+            min.push_back(dim.min);
+            elements *= dim.extent;
+        }
+        if (elements > 1e8) throw RuntimeError(str("input ", i, " would need ", join(size)));
+        Buffer<> image(plan.inputs[i].type, size);
+        image.set_min(min);
         fill_input(image, int(i));
         built.params[i].set(image);
         plain.params[i].set(image);
@@ -178,24 +163,21 @@ Report check_here(const Plan &plan) {
     std::string doing = "building";
     try {
         Built plain = build(plan, false), built = build(plan, true);
-        std::map<std::string, JITExtern> jit_externs;
-        jit_externs.emplace("fuzz_add_neighbours", JITExtern(fuzz_add_neighbours));
-        built.pipeline.set_jit_externs(jit_externs);
         Buffers native = make_outputs(plan, built), lowered = make_outputs(plan, built),
                 defined = make_outputs(plan, built);
         doing = "input bounds";
-        set_inputs(plan, built, plain, native);
+        Target target = get_jit_target_from_environment();
+        set_inputs(plan, built, plain, target, native);
         doing = "definition";
         interpret::DefinitionOptions options;
         options.externs.insert(externs.begin(), externs.end());
         interpret::evaluate_definition(plain.pipeline.program(), raw(defined), options);
         doing = "lowered code";
-        Target target = get_jit_target_from_environment();
-        run_lowered(built, target, lowered);
+        run_lowered(built.pipeline.program(), target, raw(lowered), externs);
         std::string differs = difference(plan, defined, lowered);
         if (!differs.empty()) return {Outcome::Fails, "lowered code differs", differs};
         doing = "native code";
-        built.pipeline.realize(RealizationArg(native));
+        run_native(built.pipeline.program(), target, raw(native), externs);
         differs = difference(plan, defined, native);
         if (!differs.empty()) return {Outcome::Fails, "native code differs", differs};
         return {Outcome::Agrees, "", ""};

@@ -39,14 +39,42 @@ private:
     void choose_output() {
         plan.outputs = {int(plan.funcs.size()) - 1};
         int before = int(plan.funcs.size()) - 2;
-        if (before >= 0 && random.chance(0.15) && plan.funcs[size_t(before)].dims == output_dims) {
+        // What others read of an output would have to be in its buffer.
+        if (before >= 0 && random.chance(0.4) && !is_read(before) &&
+            plan.funcs[size_t(before)].dims == output_dims) {
             plan.outputs.push_back(before);
         }
         static const int largest[] = {0, 150, 36, 14, 8};
         for (int d = 0; d < output_dims; d++) {
             plan.min.push_back(random.chance(0.7) ? 0 : random.range(-9, 9));
             plan.size.push_back(random.range(1, largest[output_dims]));
+            // Updates at certain points need these points.
+            if (!updated_at_points(size_t(d))) continue;
+            plan.min.back() = -4;
+            plan.size.back() = std::max(plan.size.back(), 20);
         }
+    }
+
+    bool updated_at_points(size_t d) const {
+        for (int f : plan.outputs) {
+            for (const UpdatePlan &u : plan.funcs[size_t(f)].updates) {
+                if (u.args[d].op != Op::Coordinate) return true;
+            }
+        }
+        return false;
+    }
+
+    bool is_read(int f) {
+        bool found = false;
+        for (size_t g = size_t(f) + 1; g < plan.funcs.size(); g++) {
+            for_each_root(plan.funcs[g], [&](const Term &root) {
+                for_each_term(root, [&](const Term &t) {
+                    found |= t.op == Op::Call && t.index == f;
+                });
+            });
+            found |= plan.funcs[g].source == f && !plan.funcs[g].source_is_input;
+        }
+        return found;
     }
 
     // ---- Values ----
@@ -359,6 +387,29 @@ private:
     }
 
     void add_updates(FuncPlan &f, int i) {
+        draw_updates(f, i);
+        for (UpdatePlan &u : f.updates) tidy(u);
+    }
+
+    // Only variables that the left side has may be on the right; a domain that nothing uses is none.
+    void tidy(UpdatePlan &u) {
+        bool uses_domain = false;
+        auto visit = [&](Term &root) {
+            for_each_term(root, [&](Term &t) {
+                uses_domain |= t.op == Op::Reduction && t.index == u.domain;
+                if (t.op != Op::Coordinate) return;
+                const Term &at = u.args[size_t(t.index)];
+                if (at.op != Op::Coordinate) t = number(Int(32), random.range(0, 5));
+            });
+        };
+        for (Term &arg : u.args) {
+            if (arg.op != Op::Coordinate) visit(arg);
+        }
+        for (Term &v : u.values) visit(v);
+        if (!uses_domain) u.domain = -1;
+    }
+
+    void draw_updates(FuncPlan &f, int i) {
         int count = random.range(1, 2);
         for (int u = 0; u < count; u++) {
             int kind = random.range(0, 4);

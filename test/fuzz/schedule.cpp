@@ -166,7 +166,8 @@ private:
     std::string fresh(const char *base) { return base + std::to_string(next_name++); }
 
     void schedule_stage(int f, int s) {
-        if (stage_of(f, s).associative && random.chance(0.25 * density)) return rfactor(f, s);
+        bool over_domain = s > 0 && plan.funcs[size_t(f)].updates[size_t(s) - 1].domain >= 0;
+        if (over_domain && stage_of(f, s).associative && random.chance(0.25 * density)) return rfactor(f, s);
         int steps = random.range(0, int(5 * density) + 1);
         for (int i = 0; i < steps; i++) one_transform(f, s);
         mark_loops(f, s);
@@ -497,6 +498,7 @@ private:
     void copies() {
         int f = random.range(0, int(plan.funcs.size()) - 1);
         if (is_output(f) || models[size_t(f)].inlined || feeds_extern(f)) return;
+        if (!models[size_t(f)].enclosing.empty()) return;
         std::vector<int> consumers;
         for (int c = f + 1; c < int(plan.funcs.size()); c++) {
             const FuncPlan &func = plan.funcs[size_t(c)];
