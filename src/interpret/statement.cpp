@@ -1,6 +1,7 @@
 #include "interpret/statement.h"
 #include "base/large_stack.h"
 #include "interpret/statement_run.h"
+#include "lower/finish/scoped_calls.h"
 
 namespace tessera::interpret {
 
@@ -96,10 +97,26 @@ void StatementRun::run_let(const LetStmt &first) {
     while (true) {
         Value value = run_tape(*let, [&] { return Expressions{let->value}; }).result();
         bound.emplace_back(frame.variables, let->name, std::move(value));
+        auto [end, is_new] = shared.ends.try_emplace(let);
+        if (is_new) {
+            Expr last = lower::end_of_scope(*let);
+            if (last.defined()) end->second = Evaluate::make(last);
+        }
+        if (end->second.defined()) return run_until_end(*let, end->second);
         const auto *next = let->body.as<LetStmt>();
         if (!next) return run(let->body);
         let = next;
     }
+}
+
+void StatementRun::run_until_end(const LetStmt &let, const Stmt &end) {
+    try {
+        run(let.body);
+    } catch (...) {
+        run(end);
+        throw;
+    }
+    run(end);
 }
 
 void StatementRun::run_assert(const AssertStmt &s) {

@@ -36,6 +36,7 @@ struct SharedState {
     std::unordered_map<Symbol, const tessera_buffer_t *> buffers;  // the arguments
     std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
+    std::unordered_map<const ir::StmtNode *, ir::Stmt> ends;  // of lets: lower/finish/scoped_calls.h
     std::unordered_map<Word, int64_t> semaphores;
     std::vector<std::weak_ptr<Memory>> memories;
     TaskTree tasks;
@@ -63,6 +64,7 @@ private:
     void evaluate(const ir::ExprNode &node, Operands operands, Value &result) override;
 
     void run_let(const ir::LetStmt &let);
+    void run_until_end(const ir::LetStmt &let, const ir::Stmt &end);
     void run_assert(const ir::AssertStmt &s);
     void run_for(const ir::For &loop);
     void run_acquire(const ir::Acquire &s);

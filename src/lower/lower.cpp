@@ -4,6 +4,8 @@
 #include "base/large_stack.h"
 #include "ir/verifier.h"
 #include "lower/checks/entry_checks.h"
+#include "lower/finish/inject_profiling.h"
+#include "lower/finish/inject_tracing.h"
 #include "lower/finish/lower_atomics.h"
 #include "lower/finish/lower_intrinsics.h"
 #include "lower/finish/lower_prefetch.h"
@@ -50,6 +52,7 @@ constexpr Pass all_passes[] = {
     {"ring buffers", add_ring_buffers},
     {"skip stages", skip_stages},        // after sliding: what a stage reads is final
     {"fork async", fork_async},          // after folding, which decides whether threads take turns
+    {"inject tracing", inject_tracing},
     {"lower prefetch", lower_prefetch},  // its strides are flattened storage's
     {"simplify regions", simplify_stmt},
     {"flatten storage", flatten_storage},
@@ -71,6 +74,7 @@ constexpr Pass all_passes[] = {
     {"trim no-ops", trim_no_ops},
     {"bound small allocations", bound_small_allocations},
     {"hoist loop invariants", hoist_loop_invariants},
+    {"inject profiling", inject_profiling},
     {"share subexpressions", share_subexpressions},
     {"simplify", simplify_stmt},
 };

@@ -1,5 +1,6 @@
 #include "codegen/llvm/emitter.h"
 #include "ir/visitor.h"
+#include "lower/finish/scoped_calls.h"
 #include <set>
 
 namespace tessera::codegen {
@@ -51,6 +52,7 @@ void Emitter::emit(const LetStmt &first) {
     std::vector<Symbol> bound;
     size_t lets_before = atomic_lets.size();
     Stmt body;
+    Expr ends;
     for (const LetStmt *let = &first; let; let = body.as<LetStmt>()) {
         if (in_atomic) {
             atomic_lets.emplace_back(let->name, let->value);
@@ -60,8 +62,14 @@ void Emitter::emit(const LetStmt &first) {
             bound.push_back(let->name);
         }
         body = let->body;
+        ends = in_atomic ? Expr() : lower::end_of_scope(*let);
+        if (ends.defined()) break;
     }
-    run(body);
+    if (ends.defined()) {
+        with_cleanup([this, ends] { MemoScope forget(*this); value(ends); }, [&] { run(body); });
+    } else {
+        run(body);
+    }
     for (Symbol s : bound) {
         f->variables.erase(s);
         f->buffers.erase(s);

@@ -124,9 +124,7 @@ private:
                                        {user, UIntImm::make(UInt(64), mutexes_per_array)}, false);
         Expr made = Reinterpret::make(UInt(64), array) != UIntImm::make(UInt(64), 0);
         Stmt check = AssertStmt::make(made, int(tessera_error_code_out_of_memory));
-        Stmt destroy = Evaluate::make(
-            ExternCall::make(Int(32), "tessera_mutex_array_destroy", {user, array}, false));
-        return LetStmt::make(name, create, Block::make({check, body, destroy}));
+        return LetStmt::make(name, create, Block::make(check, body));
     }
 
     const lower::Context &context;

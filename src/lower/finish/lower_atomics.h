@@ -11,8 +11,9 @@ namespace tessera::lower {
 //     parallel for r in [0, +n):           let m = tessera_mutex_array_create(...)
 //         atomic f:                  ->    parallel for r in [0, +n):
 //             let v = f0[0]; f0[0] = f1[0]         atomic f mutexes m: ...
-//             f1[0] = v                    tessera_mutex_array_destroy(..., m)
+//             f1[0] = v
 //
+// The array goes with the let's scope, as scoped_calls.h says.
 // On flat storage, before loops are vectorized: what needs a mutex is not.
 ir::Stmt assign_mutexes(const ir::Stmt &s, const Context &context);
 

@@ -17,9 +17,7 @@ TEST_SUITE("assign_mutexes") {
                       "assert reinterpret uint64(f_mutexes:handle) != 0:uint64, -11\n"
                       "parallel for r in [0, +n):\n    atomic f mutexes f_mutexes:\n"
                       "        let v = h[0]\n        let w = f[0]\n        f[0] = v\n"
-                      "        h[0] = w\n"
-                      "extern int32 tessera_mutex_array_destroy(user_context(), "
-                      "f_mutexes:handle)"));
+                      "        h[0] = w\n"));
     }
     TEST_CASE("values that do not are left to the machine") {
         CHECK(run(assign_mutexes, "parallel for r in [0, +n): atomic f:\n"
