@@ -103,17 +103,15 @@ void add_output(Context &context, const FunctionRef &f) {
     }
 }
 
-Context make_context(const program::ProgramCopy &copy, const Target &target,
-                     const LowerOptions &options) {
+Context make_context(const program::ProgramCopy &copy, const std::vector<ParameterRef> &parameters,
+                     const Target &target, const LowerOptions &options) {
     Context context;
     context.target = target;
     context.order = copy.environment.order;
     context.functions = copy.environment.functions;
     context.trace = options.trace;
     context.verify = options.verify;
-    for (const ParameterRef &p : find_parameters(copy.program, copy.environment)) {
-        add_argument(context, p);
-    }
+    for (const ParameterRef &p : parameters) add_argument(context, p);
     for (const FunctionRef &f : context.order) add_buffers(context, f);
     for (const FunctionRef &f : copy.program.outputs) add_output(context, f);
     return context;
@@ -130,8 +128,10 @@ void after_pass(std::string_view name, const Stmt &s, const Context &context) {
 Module lower_here(const program::Program &program, const Target &target,
                   const LowerOptions &options) {
     program::ProgramCopy copy = copy_reachable(program);
+    // Before inlining, which changes the order in which they are met.
+    std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
     inline_functions(copy.environment, copy.program.outputs);
-    Context context = make_context(copy, target, options);
+    Context context = make_context(copy, parameters, target, options);
     validate_schedules(context);
     Stmt s = add_entry_checks(build_nests(context), copy.program, context);
     after_pass("loop nests", s, context);
