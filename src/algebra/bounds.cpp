@@ -389,6 +389,13 @@ private:
     Interval under(const Expr &condition, const Expr &value) {
         Interval plain = bounds(value);
         if (is_point(value) || depth > 2 || !is_small(value)) return plain;
+        if (const auto *call = condition.as<IntrinsicCall>();
+            call && (call->op == Intrinsic::likely || call->op == Intrinsic::likely_if_innermost)) {
+            return under(call->args[0], value);
+        }
+        if (const auto *both = condition.as<And>()) {
+            return tighter(under(both->a, value), under(both->b, value));
+        }
         Expr a, b;
         int64_t less = 0;
         if (const auto *n = condition.as<LT>()) {
