@@ -194,11 +194,14 @@ bool Interleave::is_family(const std::vector<SimpleStore> &group, std::vector<si
     return true;
 }
 
+// The lets get new names: copies of an unrolled loop bind the same ones to different values, and
+// within one expression a name has to mean one thing.
 Expr within_lets(const SimpleStore &s, Expr e) {
     for (size_t i = s.lets.size(); i-- > 0;) {
-        if (uses_symbol(e, s.lets[i].first)) {
-            e = Let::make(s.lets[i].first, s.lets[i].second, e);
-        }
+        const auto &[name, value] = s.lets[i];
+        if (!uses_symbol(e, name)) continue;
+        Symbol own = Symbol::fresh(name.text());
+        e = Let::make(own, value, substitute(name, Variable::make(value.type(), own), e));
     }
     return e;
 }
