@@ -43,7 +43,8 @@ struct Context {
     // The flat buffer that holds value k of a function: the argument, for an output.
     std::unordered_map<Symbol, std::vector<Symbol>> buffers;
     std::vector<ir::Argument> arguments;
-    std::unordered_map<Symbol, std::vector<RegionSymbols>> regions;  // per function, per stage
+    // Per function, per stage; of the last one, for a function that is computed in several places.
+    std::unordered_map<Symbol, std::vector<RegionSymbols>> regions;
     std::unordered_map<Symbol, LoopOrigin> loops;
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
     bool verify = false;  // run the verifier after every pass

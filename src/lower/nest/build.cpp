@@ -26,9 +26,8 @@ struct Built {
 // known when everything that reads it has been built.
 class NestBuilder {
 public:
-    explicit NestBuilder(Context &context) : context(context), sites(context), values(context) {
-        for (const program::FunctionRef &f : context.order) add_region_symbols(*f);
-    }
+    explicit NestBuilder(Context &context)
+        : context(context), sites(context), values(context) {}
 
     LoopNests build();
 
@@ -47,16 +46,17 @@ private:
     void wrap_tests_and_lets(Built &b, const StageNest &nest, int depth);
     void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
     Stmt wrap_loop(const StageNest::Loop &loop, Stmt body);
-    static Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
+    Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
     Context &context;
     Sites sites;
     ValueBounds values;
-    BuiltStages stages;
+    BuiltPipeline built;
 };
 
 void NestBuilder::add_region_symbols(const FunctionContents &f) {
     std::vector<RegionSymbols> &regions = context.regions[f.name];
+    regions.clear();
     for (size_t s = 0; s < f.stages.size(); s++) {
         RegionSymbols symbols;
         for (Symbol arg : f.args) {
@@ -80,8 +80,10 @@ std::vector<StageNestRef> NestBuilder::make_nests(const FunctionContents &f, int
     return nests;
 }
 
+// A function computed in several places has symbols of its own in each.
 void NestBuilder::make_provisional_nests(const FunctionContents &f) {
-    std::vector<std::vector<StageNestRef>> &all = stages[f.name];
+    add_region_symbols(f);
+    std::vector<std::vector<StageNestRef>> &all = built.stages[f.name];
     all.assign(f.stages.size(), {});
     if (f.has_extern_definition()) return;
     for (size_t s = 0; s < f.stages.size(); s++) {
@@ -103,6 +105,7 @@ Stmt NestBuilder::provide(const StageNest &nest) {
 
 Stmt NestBuilder::wrap_lets(const std::vector<Binding> &lets, Stmt body) {
     for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
+        built.lets[let->symbol] = let->value;
         body = LetStmt::make(let->symbol, let->value, body);
     }
     return body;
@@ -115,11 +118,14 @@ void NestBuilder::wrap_tests_and_lets(Built &b, const StageNest &nest, int depth
         }
     }
     for (auto let = nest.lets.rbegin(); let != nest.lets.rend(); ++let) {
-        if (let->depth == depth) b.stmt = LetStmt::make(let->symbol, let->value, b.stmt);
+        if (let->depth != depth) continue;
+        built.lets[let->symbol] = let->value;
+        b.stmt = LetStmt::make(let->symbol, let->value, b.stmt);
     }
 }
 
 Stmt NestBuilder::wrap_loop(const StageNest::Loop &loop, Stmt body) {
+    built.loops[loop.symbol] = {loop.min, loop.min + loop.extent - 1};
     return For::make(loop.symbol, loop.min, loop.extent, loop.kind, loop.partition, body);
 }
 
@@ -128,7 +134,7 @@ void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) 
     for (const auto &[prefetch, at] : nest->definition.schedule.prefetches) {
         if (nest->find_loop(prefetch.at) != loop || !b.uses.contains(prefetch.what)) continue;
         int from = nest->find_loop(prefetch.from);
-        SiteRegions regions({nest.get(), from}, b.uses, stages, values, context);
+        SiteRegions regions({nest.get(), from}, b.uses, built, values, context);
         b.stmt = wrap_prefetch(b.stmt, regions, prefetch, nest->loops[size_t(from)], context);
     }
 }
@@ -167,7 +173,7 @@ Built NestBuilder::build_loops(const StageNestRef &nest, const Site &site) {
 // The specializations of a stage, the first whose condition holds, else the general one.
 Built NestBuilder::build_stage(const FunctionContents &f, int stage, const Site &site) {
     const auto &specializations = f.stages[size_t(stage)]->specializations;
-    const std::vector<StageNestRef> &nests = stages.at(f.name)[size_t(stage)];
+    const std::vector<StageNestRef> &nests = built.stages.at(f.name)[size_t(stage)];
     Built b = build_loops(nests.back(), site);
     size_t next = nests.size() - 1;
     for (auto s = specializations.rbegin(); s != specializations.rend(); ++s) {
@@ -194,7 +200,7 @@ Built NestBuilder::build_production(const FunctionContents &f, const Site &site,
     } else {
         std::vector<Stmt> in_order;
         for (size_t s = 0; s < f.stages.size(); s++) {
-            stages.at(f.name)[s] = make_nests(f, int(s), regions[s]);
+            built.stages.at(f.name)[s] = make_nests(f, int(s), regions[s]);
             Built b = build_stage(f, int(s), site);
             in_order.push_back(b.stmt);
             all.uses.merge(std::move(b.uses));
@@ -210,7 +216,9 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
     bool is_output = context.is_output(func);
     if (sites.computes(func, site) && (is_output || b.uses.contains(func))) {
         make_provisional_nests(f);
-        Built production = build_production(f, site, regions.bind_computed(func));
+        std::vector<Region> computed = regions.bind_computed(func);
+        Built production = build_production(f, site, computed);
+        built.regions[func] = std::move(computed);
         if (b.stmt.defined()) {
             b.stmt = Block::make(production.stmt, ProducerConsumer::make(func, false, b.stmt));
         } else {
@@ -233,7 +241,7 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
 // that producers end up outside.
 void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs) {
     if (funcs.empty()) return;
-    SiteRegions regions(site, b.uses, stages, values, context);
+    SiteRegions regions(site, b.uses, built, values, context);
     for (auto func = funcs.rbegin(); func != funcs.rend(); ++func) {
         wrap_function(b, site, regions, *func);
     }
@@ -246,7 +254,7 @@ void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol
 LoopNests NestBuilder::build() {
     Built b;
     Site root;
-    SiteRegions regions(root, b.uses, stages, values, context);
+    SiteRegions regions(root, b.uses, built, values, context);
     for (auto func = context.order.rbegin(); func != context.order.rend(); ++func) {
         wrap_function(b, root, regions, (*func)->name);
     }

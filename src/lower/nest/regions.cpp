@@ -3,6 +3,7 @@
 #include "algebra/solve.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/storage/production_path.h"
 #include <algorithm>
@@ -76,7 +77,7 @@ const IntervalScope &SiteRegions::scope_of(const Caller &caller) {
         scope = caller.nest->box(site.fixed());
     } else {
         const Region &r = stage_regions(caller.nest->func.name).at(size_t(caller.nest->stage));
-        scope = caller.nest->box_over(r.min, r.max);
+        scope = caller.nest->box_over(r.min, rounded_max(*caller.nest, r));
     }
     scope = complete(std::move(scope), *caller.nest);
     return scopes.emplace(caller.nest.get(), std::move(scope)).first->second;
@@ -138,7 +139,55 @@ Box SiteRegions::needed_of(const program::FunctionContents &func) {
     return box;
 }
 
+const Interval *SiteRegions::inner_values(Symbol symbol) {
+    auto known = inner.find(symbol);
+    if (known != inner.end()) return &known->second;
+    auto let = built.lets.find(symbol);
+    auto loop = built.loops.find(symbol);
+    Interval values;
+    if (let != built.lets.end()) {
+        values = bounds_of_expr(let->second, inner_scope(let->second));
+    } else if (loop != built.loops.end()) {
+        const auto &[first, last] = loop->second;
+        values = {bounds_of_expr(first, inner_scope(first)).min,
+                  bounds_of_expr(last, inner_scope(last)).max};
+    } else {
+        return nullptr;
+    }
+    return &(inner[symbol] = values);
+}
+
+IntervalScope SiteRegions::inner_scope(const Expr &e) {
+    IntervalScope scope;
+    for_each_node(e, [&](const ir::Variable &v) {
+        if (const Interval *i = inner_values(v.name)) scope.bind(v.name, *i);
+    });
+    return scope;
+}
+
+// A stage that is computed further in rounds up there, each time anew: the last of these regions
+// may end later than the rounded region of all of them.
+std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &region) {
+    std::vector<Expr> all;
+    Symbol func = nest.func.name;
+    auto further_in = built.regions.find(func);
+    for (size_t d = 0; d < region.min.size(); d++) {
+        Expr last = nest.rounded_max(int(d), region.min[d], region.max[d]);
+        bool again = nest.rounds(int(d)) && !is_computed_here.contains(func) &&
+                     further_in != built.regions.end();
+        if (again) {
+            const Region &there = further_in->second.at(size_t(nest.stage));
+            Expr end = nest.rounded_max(int(d), there.min[d], there.max[d]);
+            Expr latest = bounds_of_expr(end, inner_scope(end)).max;
+            if (latest.defined()) last = simplify(max(last, latest));
+        }
+        all.push_back(last);
+    }
+    return all;
+}
+
 std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_here) {
+    if (computed_here) is_computed_here[func] = true;
     const program::FunctionContents &f = *context.function(func);
     Box box = needed_of(f);
     if (int(box.size()) != f.dimensions()) {
@@ -159,8 +208,9 @@ std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_h
 
 // What the stage reads of its own function must have been computed by the stages before it.
 void SiteRegions::include_own_reads(Symbol func, int stage, const Region &region, Box &box) {
-    for (const StageNestRef &nest : stages.at(func).at(size_t(stage))) {
-        IntervalScope scope = complete(nest->box_over(region.min, region.max), *nest);
+    for (const StageNestRef &nest : built.stages.at(func).at(size_t(stage))) {
+        std::vector<Expr> last = rounded_max(*nest, region);
+        IntervalScope scope = complete(nest->box_over(region.min, last), *nest);
         for (const StageCall &call : nest->calls) {
             if (call.callee == func) include(box, call_box(call, scope, *nest));
         }
@@ -234,18 +284,16 @@ Box SiteRegions::touched(Symbol func) {
     const std::vector<Region> &all = stage_regions(func);
     Box box;
     for (size_t s = 0; s < all.size(); s++) {
-        for (const StageNestRef &nest : stages.at(func).at(s)) {
+        for (const StageNestRef &nest : built.stages.at(func).at(s)) {
             Box written;
-            IntervalScope scope = complete(nest->box_over(all[s].min, all[s].max), *nest);
-            for (size_t d = 0; d < f.args.size(); d++) {
-                Interval i{all[s].min[d], nest->rounded_max(int(d), all[s].min[d], all[s].max[d])};
-                written.push_back(i);
-            }
+            std::vector<Expr> last = rounded_max(*nest, all[s]);
+            IntervalScope scope = complete(nest->box_over(all[s].min, last), *nest);
+            for (size_t d = 0; d < f.args.size(); d++) written.push_back({all[s].min[d], last[d]});
             include(box, written);
             if (s == 0) continue;
             include(box, call_box({func, f.stages[s]->args}, scope, *nest));
         }
-        if (stages.at(func).at(s).empty()) {  // an extern stage
+        if (built.stages.at(func).at(s).empty()) {  // an extern stage
             Box whole;
             for (size_t d = 0; d < f.args.size(); d++) whole.push_back({all[s].min[d], all[s].max[d]});
             include(box, whole);

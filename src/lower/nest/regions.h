@@ -6,18 +6,26 @@
 
 namespace tessera::lower {
 
-// The stages of each function that have been built so far, by function and stage: one nest, or
-// several if the stage is specialized.
-using BuiltStages = std::unordered_map<Symbol, std::vector<std::vector<StageNestRef>>>;
+// What has been built so far, from the inside out.
+struct BuiltPipeline {
+    // The stages of each function, by function and stage: one nest, or several if the stage is
+    // specialized.
+    std::unordered_map<Symbol, std::vector<std::vector<StageNestRef>>> stages;
+    // What each stage of a function computes, in terms of the variables where it is computed.
+    std::unordered_map<Symbol, std::vector<Region>> regions;
+    // The values of lets, and first and last value of loops.
+    std::unordered_map<Symbol, ir::Expr> lets;
+    std::unordered_map<Symbol, algebra::Interval> loops;
+};
 
 // Bounds inference at one site: which regions of functions and images one run of the site's body
 // needs. Found from consumers to producers, in terms of the variables bound around the site and of
 // the lets that are collected on the way.
 class SiteRegions {
 public:
-    SiteRegions(Site site, const Uses &uses, const BuiltStages &stages, const ValueBounds &values,
+    SiteRegions(Site site, const Uses &uses, const BuiltPipeline &built, const ValueBounds &values,
                 const Context &context)
-        : site(site), uses(uses), stages(stages), values(values), context(context) {}
+        : site(site), uses(uses), built(built), values(values), context(context) {}
 
     // Binds the region symbols of every stage of a function that is computed at this site, and
     // returns the regions, in terms of these symbols.
@@ -42,6 +50,11 @@ private:
                 bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
     const algebra::IntervalScope &scope_of(const Caller &caller);
+    // How far a stage computes, per dimension, when the region is asked for here.
+    std::vector<ir::Expr> rounded_max(const StageNest &nest, const Region &region);
+    // The values that something bound further in has, in terms of what is bound here.
+    const algebra::Interval *inner_values(Symbol symbol);
+    algebra::IntervalScope inner_scope(const ir::Expr &e);
     // The scope, narrowed by the stage's predicate, and with what is known of functions' values.
     algebra::IntervalScope complete(algebra::IntervalScope scope, const StageNest &nest) const;
     Box call_box(const StageCall &call, const algebra::IntervalScope &scope,
@@ -51,12 +64,14 @@ private:
 
     Site site;
     const Uses &uses;
-    const BuiltStages &stages;
+    const BuiltPipeline &built;
     const ValueBounds &values;
     const Context &context;
     std::unordered_map<Symbol, std::vector<Region>> regions;  // by function; per stage
     std::unordered_map<const StageNest *, algebra::IntervalScope> scopes;
     std::unordered_map<Symbol, ExternQuery> queries;
+    std::unordered_map<Symbol, bool> is_computed_here;
+    std::unordered_map<Symbol, algebra::Interval> inner;
 };
 
 }  // namespace tessera::lower

@@ -349,12 +349,11 @@ IntervalScope StageNest::box(int fixed) const {
 }
 
 IntervalScope StageNest::box_over(const std::vector<Expr> &region_min,
-                                  const std::vector<Expr> &region_max) const {
+                                  const std::vector<Expr> &last) const {
     IntervalScope scope;
     for (size_t d = 0; d < func.args.size(); d++) {
         if (originals.contains(func.args[d])) {
-            scope.bind(func.args[d],
-                       {region_min[d], rounded_max(int(d), region_min[d], region_max[d])});
+            scope.bind(func.args[d], {region_min[d], last[d]});
         }
     }
     for (const program::ReductionVariable &r : definition.reduction) {

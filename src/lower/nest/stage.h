@@ -61,9 +61,9 @@ public:
     // The interval that each of the user's variables runs over while loop `fixed` and those around
     // it stand still (loops.size(): none stands still).
     algebra::IntervalScope box(int fixed) const;
-    // The same for the whole stage, given other bounds for its pure variables.
+    // The same for the whole stage, given the first and last point of its pure variables.
     algebra::IntervalScope box_over(const std::vector<ir::Expr> &region_min,
-                                    const std::vector<ir::Expr> &region_max) const;
+                                    const std::vector<ir::Expr> &last) const;
 
     // The last point that is computed in dimension d of a region [min, max]: beyond max where a
     // split rounds up. And whether that ever differs from max.
