@@ -11,6 +11,7 @@ using namespace ir;
 namespace {
 
 constexpr int max_depth = 10;
+constexpr size_t max_facts = 6;  // that are tried about one atom
 constexpr int64_t none = ConstantInterval::lowest;
 
 LinearForm without(const LinearForm &f, const Expr &atom) {
@@ -191,7 +192,9 @@ int64_t Simplifier::lower_by_inequalities(const LinearForm &f, const LinearTerm 
     auto found = inequalities.find(t.atom.get());
     if (found == inequalities.end()) return none;
     int64_t best = none;
-    std::vector<LinearForm> facts = found->second;
+    // The newest first, which are the closest; copied, for the list may move while they are used.
+    size_t count = std::min(found->second.size(), max_facts);
+    std::vector<LinearForm> facts(found->second.rbegin(), found->second.rbegin() + long(count));
     for (const LinearForm &g : facts) {
         int64_t c = g.coefficient_of(t.atom);
         if ((c > 0) != (t.coefficient > 0)) continue;

@@ -59,16 +59,16 @@ Alignment either(const Alignment &a, const Alignment &b) {
 
 }  // namespace
 
-const Simplifier::Info &Simplifier::info(const Expr &e) {
-    auto found = infos.find(e.get());
-    if (found != infos.end() && usable(found->second.scope)) return found->second;
+Simplifier::Info Simplifier::info(const Expr &e) {
+    const Info *found = infos.find(e.get());
+    if (found && usable(found->scope)) return *found;
     intern(e);  // keeps the key alive
     Info computed = compute_info(e);
     computed.scope = scopes.back().serial;
     return infos[e.get()] = computed;
 }
 
-const ConstantInterval &Simplifier::interval(const Expr &e) { return info(e).interval; }
+ConstantInterval Simplifier::interval(const Expr &e) { return info(e).interval; }
 
 Alignment Simplifier::alignment(const Expr &e) { return info(e).alignment; }
 
@@ -293,30 +293,29 @@ Alignment Simplifier::compute_alignment(const Expr &e) {
 
 bool Simplifier::is_stable(const Expr &e) {
     for_each_postorder(
-        e, [&](const Expr &n) { return stable.count(n.get()) > 0; },
+        e, [&](const Expr &n) { return stable.find(n.get()) != nullptr; },
         [&](const Expr &n) {
             bool ok = is_pure(n) && !n.as<Load>() && !n.as<Call>() && !n.as<ExternCall>();
             if (const auto *c = n.as<IntrinsicCall>()) ok &= info_of(c->op).pure;
-            for_each_operand(n, [&](const Expr &operand) { ok &= stable.at(operand.get()); });
+            for_each_operand(n, [&](const Expr &operand) { ok &= *stable.find(operand.get()); });
             stable[n.get()] = ok;
             if (is_pure(n)) intern(n);
         });
-    return stable.at(e.get());
+    return *stable.find(e.get());
 }
 
 uint64_t Simplifier::variables_of(const Expr &e) {
-    auto found = variable_masks.find(e.get());
-    if (found != variable_masks.end()) return found->second;
+    if (const uint64_t *found = variable_masks.find(e.get())) return *found;
     for_each_postorder(
-        e, [&](const Expr &n) { return variable_masks.count(n.get()) > 0; },
+        e, [&](const Expr &n) { return variable_masks.find(n.get()) != nullptr; },
         [&](const Expr &n) {
             uint64_t mask = 0;
             if (const auto *v = n.as<Variable>()) mask |= uint64_t(1) << (v->name.id() % 61);
             if (n.as<BufferProperty>() || n.as<Load>()) mask |= uint64_t(7) << 61;
-            for_each_operand(n, [&](const Expr &o) { mask |= variable_masks.at(o.get()); });
+            for_each_operand(n, [&](const Expr &o) { mask |= *variable_masks.find(o.get()); });
             variable_masks[n.get()] = mask;
         });
-    return variable_masks.at(e.get());
+    return *variable_masks.find(e.get());
 }
 
 void Simplifier::enter(bool facts) {
@@ -441,7 +440,7 @@ void Simplifier::learn_inequality(const LinearForm &f) {
     scopes.back().atoms.emplace_back(
         t.atom, found == atom_intervals.end() ? std::nullopt : std::optional(found->second));
     atom_intervals[t.atom.get()] = next;
-    infos.erase(t.atom.get());
+    infos[t.atom.get()] = Info();
 }
 
 }  // namespace tessera::algebra

@@ -2,7 +2,7 @@
 #include "algebra/constant_interval.h"
 #include "algebra/facts.h"
 #include "algebra/linear.h"
-#include "ir/equal.h"
+#include "algebra/node_table.h"
 #include <memory>
 #include <unordered_map>
 #include <unordered_set>
@@ -39,10 +39,10 @@ public:
 
     // About simplified nodes.
     const LinearForm &form(const Expr &e);
-    const ConstantInterval &interval(const Expr &e);  // over all lanes
+    ConstantInterval interval(const Expr &e);  // over all lanes
     ir::Alignment alignment(const Expr &e);
     bool is_stable(const Expr &e);  // no effects, and no stores can change it
-    bool is_pure(const Expr &e) const { return !impure.count(e.get()); }
+    bool is_pure(const Expr &e) const { return impure.empty() || !impure.count(e.get()); }
 
     // The largest constant found that `f` is never below; stops looking at `goal`.
     int64_t lower_bound(const LinearForm &f, int64_t goal = ConstantInterval::highest);
@@ -65,10 +65,11 @@ public:
     int effort;
 
 private:
+    static constexpr uint32_t forgotten = ~uint32_t(0);  // a scope that never is
     struct Info {
         ConstantInterval interval;
         ir::Alignment alignment;
-        uint32_t scope = 0;
+        uint32_t scope = forgotten;
     };
     struct Known {  // about a variable
         Interval symbolic;
@@ -80,7 +81,7 @@ private:
     };
     struct Memo {
         Expr before, after;
-        uint32_t scope = 0;
+        uint32_t scope = forgotten;
     };
     struct Scope {
         uint32_t serial = 0;
@@ -134,7 +135,7 @@ private:
     Expr make_vector_reduce(const ir::VectorReduce &r);
     // info.cpp
     Info compute_info(const Expr &e);
-    const Info &info(const Expr &e);
+    Info info(const Expr &e);
     ConstantInterval compute_interval(const Expr &e);
     ConstantInterval interval_of_call(const ir::IntrinsicCall &c);
     ir::Alignment compute_alignment(const Expr &e);
@@ -155,13 +156,13 @@ private:
     bool hopeless(const LinearForm &f);
     uint64_t variables_of(const Expr &e);
 
-    std::unordered_map<uint64_t, std::vector<Expr>> interned;
-    std::unordered_map<const ir::ExprNode *, Memo> memo;
-    std::unordered_map<const ir::ExprNode *, Info> infos;
-    std::unordered_map<const ir::ExprNode *, std::unique_ptr<LinearForm>> forms;
-    std::unordered_map<const ir::ExprNode *, uint64_t> variable_masks;
-    std::unordered_map<const ir::ExprNode *, bool> stable;
-    std::unordered_set<const ir::ExprNode *> impure;
+    NodeSet interned;
+    NodeMap<Memo> memo;
+    NodeMap<Info> infos;
+    NodeMap<std::unique_ptr<LinearForm>> forms;
+    NodeMap<uint64_t> variable_masks;
+    NodeMap<bool> stable;
+    std::unordered_set<const ir::ExprNode *> impure;  // empty but for a few
     std::unordered_map<Symbol, Known> known;
     std::unordered_set<Expr, ir::ExprHash, ir::ExprEqual> truths, falsehoods;
     std::unordered_map<const ir::ExprNode *, std::vector<LinearForm>> inequalities;

@@ -95,8 +95,8 @@ bool Simplifier::usable(uint32_t scope) const {
 Expr Simplifier::operator()(const Expr &root) {
     if (!root.defined()) return root;
     auto done = [&](const Expr &e) {
-        auto found = memo.find(e.get());
-        return found != memo.end() && usable(found->second.scope);
+        const Memo *found = memo.find(e.get());
+        return found && usable(found->scope);
     };
     std::vector<Expr> stack{root};
     while (!stack.empty()) {
@@ -118,22 +118,18 @@ Expr Simplifier::operator()(const Expr &root) {
         memo[top.get()] = {top, after, scopes.back().serial};
         memo[after.get()] = {after, after, scopes.back().serial};
     }
-    return memo.at(root.get()).after;
+    return memo.find(root.get())->after;
 }
 
 Expr Simplifier::intern(const Expr &e) {
-    auto &bucket = interned[e.hash()];
-    for (const Expr &other : bucket) {
-        if (other.same_as(e)) return e;
-    }
+    if (const Expr *found = interned.find_same(e)) return *found;
+    bool ready = true;
+    for_each_operand(e, [&](const Expr &operand) { ready = ready && interned.find_same(operand); });
     // Equal trees have equal operands, which are the same objects when both are interned.
-    Expr rebuilt = map_operands(e, [&](const Expr &operand) { return intern(operand); });
-    auto &again = interned[e.hash()];
-    for (const Expr &other : again) {
-        if (equal(other, rebuilt)) return other;
-    }
-    again.push_back(rebuilt);
-    return rebuilt;
+    Expr rebuilt =
+        ready ? e : map_operands(e, [&](const Expr &operand) { return intern(operand); });
+    const Expr *found = interned.find_equal(rebuilt);
+    return found ? *found : interned.insert(rebuilt);
 }
 
 Expr Simplifier::fold_or_undefined(const Expr &node) {
@@ -322,7 +318,7 @@ Expr Simplifier::make_normal(NodeKind op, const Expr &a, const Expr &b) {
         break;
     case NodeKind::Min:
     case NodeKind::Max: {
-        Expr rewritten = apply_rules(raw(op, a, b));
+        Expr rewritten = apply_rules(make_node(op, a, b));
         return rewritten.defined() ? rewritten : make_min_max(op, a, b);
     }
     case NodeKind::Div:
@@ -380,7 +376,7 @@ Expr Simplifier::apply_rules(const Expr &node) {
         fuel++;
         Expr built = build(rule.after.share().get(), &m, node.type());
         fuel--;
-        if (built.defined() && built.type() == node.type() && !built.same_as(node)) return built;
+        if (built.defined() && built.type() == node.type() && !equal(built, node)) return built;
     }
     return {};
 }

@@ -1,5 +1,6 @@
 #include "algebra/simplifier.h"
 #include "ir/operators.h"
+#include <algorithm>
 
 // And, or, not and select.
 namespace tessera::algebra {
@@ -10,11 +11,13 @@ namespace {
 
 constexpr size_t max_operands = 16;
 
+// Stops as soon as there are too many.
 template<typename T>
 void collect(const Expr &e, std::vector<Expr> &list) {
-    if (const T *n = e.as<T>()) {
-        collect<T>(n->a, list);
+    const T *n = list.size() <= max_operands ? e.as<T>() : nullptr;
+    if (n) {
         collect<T>(n->b, list);
+        collect<T>(n->a, list);
     } else {
         list.push_back(e);
     }
@@ -23,7 +26,8 @@ void collect(const Expr &e, std::vector<Expr> &list) {
 std::vector<Expr> operands_of(NodeKind op, const Expr &e) {
     std::vector<Expr> list;
     op == NodeKind::And ? collect<And>(e, list) : collect<Or>(e, list);
-    if (list.size() > max_operands) list = {e};
+    if (list.size() > max_operands) return {e};
+    std::reverse(list.begin(), list.end());
     return list;
 }
 
@@ -118,7 +122,10 @@ Expr Simplifier::make_logic(NodeKind op, const Expr &a, const Expr &b) {
                 continue;
             }
             Expr merged = combine(*this, op, list[i], others[j]);
-            if (!merged.defined()) merged = apply_rules(raw(op, list[i], others[j]));
+            if (!merged.defined()) {
+                merged = apply_rules(is_and ? And::make(list[i], others[j])
+                                            : Or::make(list[i], others[j]));
+            }
             if (!merged.defined()) continue;
             merged = intern(merged);
             std::vector<Expr> kept = list;

@@ -13,12 +13,13 @@ namespace {
 
 constexpr size_t max_operands = 12;  // longer lists are left nested
 
+// Stops as soon as there are too many.
 template<typename T>
 void collect(const Expr &e, std::vector<Expr> &list) {
-    const T *n = e.as<T>();
+    const T *n = list.size() <= max_operands ? e.as<T>() : nullptr;
     if (n && !is_likely(n->a) && !is_likely(n->b)) {
-        collect<T>(n->a, list);
         collect<T>(n->b, list);
+        collect<T>(n->a, list);
     } else {
         list.push_back(e);
     }
@@ -28,7 +29,8 @@ void collect(const Expr &e, std::vector<Expr> &list) {
 std::vector<Expr> operands_of(NodeKind op, const Expr &e) {
     std::vector<Expr> list;
     op == NodeKind::Min ? collect<Min>(e, list) : collect<Max>(e, list);
-    if (list.size() > max_operands) list = {e};
+    if (list.size() > max_operands) return {e};
+    std::reverse(list.begin(), list.end());
     return list;
 }
 
@@ -102,7 +104,8 @@ Expr Simplifier::make_min_max(NodeKind op, const Expr &a, const Expr &b) {
             } else if (order != 0) {
                 list.erase(list.begin() + i);
             } else {
-                Expr combined = apply_rules(raw(op, list[i], o));
+                Expr combined = apply_rules(op == NodeKind::Min ? Min::make(list[i], o)
+                                                                : Max::make(list[i], o));
                 if (combined.defined()) {
                     list.erase(list.begin() + i);
                     for (size_t j = &o - others.data() + 1; j < others.size(); j++) {

@@ -10,12 +10,31 @@ using namespace ir;
 
 namespace {
 
-constexpr size_t max_terms = 24;   // longer sums become atoms
+// Longer sums become atoms: those of indices, and those of what is computed with, where little
+// cancels.
+constexpr size_t max_terms = 24, max_data_terms = 8;
 constexpr size_t max_factors = 8;  // longer products are left as they are
+
+bool is_data(const Expr &atom) {
+    switch (atom.kind()) {
+    case NodeKind::Load:
+    case NodeKind::Call:
+    case NodeKind::ExternCall:
+    case NodeKind::Cast: return true;
+    default: return false;
+    }
+}
+
+bool is_too_long(const LinearForm &f) {
+    if (f.terms.size() <= max_data_terms) return false;
+    if (f.terms.size() > max_terms) return true;
+    return std::any_of(f.terms.begin(), f.terms.end(),
+                       [](const LinearTerm &t) { return is_data(t.atom); });
+}
 
 bool representable(const LinearForm &f, Type t) {
     Type s = t.element_of();
-    if (f.terms.size() > max_terms || !s.can_represent(f.constant)) return false;
+    if (is_too_long(f) || !s.can_represent(f.constant)) return false;
     if (f.constant == ConstantInterval::lowest) return false;
     for (const LinearTerm &term : f.terms) {
         if (!s.can_represent(term.coefficient) || term.coefficient <= -s.max_int()) return false;
@@ -48,13 +67,13 @@ size_t count_factors(const Expr &e) {
 }  // namespace
 
 const LinearForm &Simplifier::form(const Expr &e) {
-    auto &slot = forms[e.get()];
-    if (slot) return *slot;
+    if (const auto *found = forms.find(e.get())) return **found;
     Expr kept = intern(e);  // keeps the key alive
+    if (!kept.same_as(e)) return form(kept);
     auto computed = std::make_unique<LinearForm>(compute_form(kept));
-    auto &again = forms[kept.get()];
-    again = std::move(computed);
-    return *again;
+    auto &slot = forms[kept.get()];
+    slot = std::move(computed);
+    return *slot;
 }
 
 LinearForm Simplifier::compute_form(const Expr &e) {

@@ -287,7 +287,7 @@ public:
     z3::check_result refute(const Rule &r) {
         z3::solver solver(c);
         z3::params params(c);
-        params.set("timeout", 400u);
+        params.set("rlimit", 1500000u);  // of steps, not of time: the same on every machine
         solver.set(params);
         bool boolean = shape.root_boolean;
         if (r.condition.defined()) solver.add(encode_condition(*r.condition.share()));

@@ -1,0 +1,94 @@
+#pragma once
+#include "ir/equal.h"
+#include <bit>
+#include <vector>
+
+// Hash tables for the simplifier, which looks into them several times per node; for this room only.
+namespace tessera::algebra {
+
+// Values by node: open addressing, nothing is ever erased.
+template<typename Value>
+class NodeMap {
+public:
+    Value *find(const ir::ExprNode *key) {
+        if (slots.empty()) return nullptr;
+        for (size_t i = start(key);; i = (i + 1) & (slots.size() - 1)) {
+            if (slots[i].key == key) return &slots[i].value;
+            if (!slots[i].key) return nullptr;
+        }
+    }
+    Value &operator[](const ir::ExprNode *key) {
+        if (Value *found = find(key)) return *found;
+        if (slots.size() < 2 * (count + 1)) grow();
+        count++;
+        return place(key).value;
+    }
+
+private:
+    struct Slot {
+        const ir::ExprNode *key = nullptr;
+        Value value{};
+    };
+    size_t start(const ir::ExprNode *key) const {
+        return (uint64_t(std::bit_cast<uintptr_t>(key)) * 0x9E3779B97F4A7C15ull >> 32) &
+               (slots.size() - 1);
+    }
+    Slot &place(const ir::ExprNode *key) {
+        size_t i = start(key);
+        while (slots[i].key) i = (i + 1) & (slots.size() - 1);
+        slots[i].key = key;
+        return slots[i];
+    }
+    void grow() {
+        std::vector<Slot> old(slots.empty() ? 64 : 2 * slots.size());
+        old.swap(slots);
+        for (Slot &s : old) {
+            if (s.key) place(s.key).value = std::move(s.value);
+        }
+    }
+    std::vector<Slot> slots;
+    size_t count = 0;
+};
+
+// One node of each kind of equal nodes.
+class NodeSet {
+public:
+    // The member that is this very node, or else one that is equal; undefined if there is none.
+    const ir::Expr *find_same(const ir::Expr &e) const {
+        return probe(e, [&](const ir::Expr &o) { return o.same_as(e); });
+    }
+    const ir::Expr *find_equal(const ir::Expr &e) const {
+        return probe(e, [&](const ir::Expr &o) { return o.hash() == e.hash() && equal(o, e); });
+    }
+    const ir::Expr &insert(const ir::Expr &e) {
+        if (slots.size() < 2 * (count + 1)) grow();
+        count++;
+        return place(e);
+    }
+
+private:
+    template<typename Same>
+    const ir::Expr *probe(const ir::Expr &e, Same &&same) const {
+        if (slots.empty()) return nullptr;
+        for (size_t i = e.hash() & (slots.size() - 1);; i = (i + 1) & (slots.size() - 1)) {
+            if (!slots[i].defined()) return nullptr;
+            if (same(slots[i])) return &slots[i];
+        }
+    }
+    const ir::Expr &place(const ir::Expr &e) {
+        size_t i = e.hash() & (slots.size() - 1);
+        while (slots[i].defined()) i = (i + 1) & (slots.size() - 1);
+        return slots[i] = e;
+    }
+    void grow() {
+        std::vector<ir::Expr> old(slots.empty() ? 64 : 2 * slots.size());
+        old.swap(slots);
+        for (const ir::Expr &e : old) {
+            if (e.defined()) place(e);
+        }
+    }
+    std::vector<ir::Expr> slots;
+    size_t count = 0;
+};
+
+}  // namespace tessera::algebra
