@@ -39,7 +39,7 @@ std::vector<char> bytes_of(const llvm::SmallVectorImpl<char> &data) {
     return {data.begin(), data.end()};
 }
 
-} // namespace
+}  // namespace
 
 std::string to_llvm_ir(const ir::Module &module, const Target &target, const Options &options) {
     std::string text;
@@ -79,4 +79,4 @@ std::vector<char> to_bitcode(const ir::Module &module, const Target &target,
     return bytes_of(data);
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -18,9 +18,9 @@
 namespace tessera::codegen {
 
 struct Options {
-    bool verify = false;  // check the LLVM IR: InternalError if it is broken
-    bool optimize = true; // run LLVM's optimiser before making machine code
-    int threads = 2;      // how many may work on one module at the same time
+    bool verify = false;   // check the LLVM IR: InternalError if it is broken
+    bool optimize = true;  // run LLVM's optimiser before making machine code
+    int threads = 2;       // how many may work on one module at the same time
     // Told of each phase as it ends: its name and the milliseconds it took.
     std::function<void(std::string_view phase, double milliseconds)> report_time;
 };
@@ -50,11 +50,11 @@ public:
 
     // InternalError if there is no function of this name in the module.
     ArgvFunction argv_function(const std::string &name) const;
-    void *address(const std::string &name) const; // of the C function
+    void *address(const std::string &name) const;  // of the C function
 
 private:
     struct Code;
     std::shared_ptr<const Code> code;
 };
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

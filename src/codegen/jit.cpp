@@ -43,15 +43,30 @@ void require_host(const Target &target) {
                            " on this machine, which is ", host.to_string()));
 }
 
-} // namespace
+}  // namespace
 
 struct JitModule::Code {
     std::unique_ptr<orc::LLJIT> jit;
     std::map<std::string, void *> functions;
 
+    std::string reports;  // what the JIT says of symbols that it cannot find
+
+    void *look_up(const std::string &name);
     void compile(const ir::Module &module, const Target &target, const ExternSymbols &symbols,
                  const Options &options);
 };
+
+void *JitModule::Code::look_up(const std::string &name) {
+    auto found = jit->lookup(name);
+    if (found) return found->toPtr<void *>();
+    std::string what = reports + llvm::toString(found.takeError());
+    if (what.find("Symbols not found") == std::string::npos) {
+        throw InternalError(str("LLVM's JIT failed: ", what));
+    }
+    throw CompileError(str("the pipeline calls functions that were given no address, and that are "
+                           "not part of this program: ",
+                           what));
+}
 
 void JitModule::Code::compile(const ir::Module &module, const Target &target,
                               const ExternSymbols &symbols, const Options &options) {
@@ -73,11 +88,13 @@ void JitModule::Code::compile(const ir::Module &module, const Target &target,
             return std::make_unique<orc::TMOwningSimpleCompiler>(std::move(machine));
         };
         jit = must(orc::LLJITBuilder().setCompileFunctionCreator(make_compiler).create());
+        jit->getExecutionSession().setErrorReporter(
+            [this](llvm::Error e) { reports += llvm::toString(std::move(e)) + "\n"; });
         define_symbols(*jit, symbols);
         must(jit->addIRModule(orc::ThreadSafeModule(std::move(llvm_module), context)));
         for (const ir::LoweredFunction &f : module.functions) {
             for (const std::string &name : {f.name, f.name + "_argv"}) {
-                functions[name] = must(jit->lookup(name)).toPtr<void *>();
+                functions[name] = look_up(name);
             }
         }
     });
@@ -103,4 +120,4 @@ JitModule::ArgvFunction JitModule::argv_function(const std::string &name) const 
     return reinterpret_cast<ArgvFunction>(address(name + "_argv"));
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

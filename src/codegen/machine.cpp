@@ -39,7 +39,7 @@ llvm::Triple triple_of(const Target &target) {
     return llvm::Triple("x86_64", "unknown", "linux", "gnu");
 }
 
-} // namespace
+}  // namespace
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target, bool jit) {
     initialize_llvm();
@@ -80,4 +80,4 @@ double PhaseTimer::now() {
     return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -32,8 +32,8 @@ public:
     }
 
 private:
-    static double now(); // in milliseconds
+    static double now();  // in milliseconds
     const Options &options;
 };
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

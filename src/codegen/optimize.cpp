@@ -41,7 +41,7 @@ llvm::FunctionPassManager clean_up_passes() {
     return passes;
 }
 
-} // namespace
+}  // namespace
 
 void optimize(llvm::Module &module, llvm::TargetMachine &machine, const Target &target) {
     bool loops = target.has_feature(Target::EnableLLVMLoopOpt);
@@ -61,4 +61,4 @@ void optimize(llvm::Module &module, llvm::TargetMachine &machine, const Target &
     passes.run(module, analyses.module);
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

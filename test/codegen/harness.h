@@ -29,7 +29,7 @@ public:
     }
     TestBuffer(const TestBuffer &) = delete;
     T &operator[](size_t i) { return first[i]; }
-    std::vector<T> values() const { return {first, first + dim.extent}; }
+    std::vector<T> values() const { return std::vector<T>(first, first + dim.extent); }
     operator tessera_buffer_t *() { return &raw; }
 
 private:
@@ -70,4 +70,4 @@ inline std::string assembly(const std::string &text, const std::string &target) 
     return codegen::to_assembly(parse_module(text), Target(target), checked());
 }
 
-} // namespace tessera::test
+}  // namespace tessera::test

@@ -34,7 +34,7 @@ const Expr *added_operand(const Store &node) {
     return is_old(sum->b) && other(sum->a) ? &sum->a : nullptr;
 }
 
-} // namespace
+}  // namespace
 
 void Emitter::emit(const Atomic &node) {
     if (node.mutexes.defined()) return locked_update(node);
@@ -139,4 +139,4 @@ void Emitter::compare_exchange_loop(const Store &node, Value *pointer, int lane)
     start(done);
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -31,9 +31,10 @@ Value *Emitter::cast_int_to_int(Value *v, Type from, Type to) {
     return from.is_int() ? b.CreateSExtOrTrunc(v, type) : b.CreateZExtOrTrunc(v, type);
 }
 
+// Rounded once: 64 bits hold more than a float32.
 Value *Emitter::cast_int_to_float(Value *v, Type from, Type to) {
     if (to.bits() == 16) {
-        Type wide = Float(32, to.lanes());
+        Type wide = Float(from.bits() >= 32 && to.is_bfloat() ? 64 : 32, to.lanes());
         return cast(cast_int_to_float(v, from, wide), wide, to);
     }
     bool zero_extend = !from.is_int() && from.bits() < 32;
@@ -68,15 +69,34 @@ Value *Emitter::bfloat_from_float32(Value *v, int lanes) {
     return b.CreateTrunc(b.CreateLShr(chosen, 16), register_type(BFloat(16, lanes)));
 }
 
+// A float32 whose last bit says whether anything was cut off, so that rounding it once more gives
+// what rounding the double would have given.
+Value *Emitter::float32_rounded_to_odd(Value *v, int lanes) {
+    Type f32 = Float(32, lanes), i32 = Int(32, lanes);
+    Value *nearest = b.CreateFPTrunc(v, register_type(f32));
+    Value *back = b.CreateFPExt(nearest, v->getType());
+    auto size = [&](Value *x) { return b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, x); };
+    Value *too_large = b.CreateFCmpOGT(size(back), size(v));
+    Value *bits = b.CreateBitCast(nearest, register_type(i32));
+    Value *towards_zero = b.CreateAdd(bits, b.CreateSExt(too_large, register_type(i32)));
+    Value *inexact = b.CreateZExt(b.CreateFCmpUNE(back, v), register_type(i32));
+    return b.CreateBitCast(b.CreateOr(towards_zero, inexact), register_type(f32));
+}
+
+// No freedom here: LLVM would take two roundings for one, and one for none.
 Value *Emitter::cast_float_to_float(Value *v, Type from, Type to) {
+    llvm::IRBuilder<>::FastMathFlagGuard exactly(b);
+    b.clearFastMathFlags();
     Type f32 = Float(32, to.lanes());
     if (from.is_bfloat()) {
         Value *wide = b.CreateZExt(v, register_type(UInt(32, to.lanes())));
         return cast(b.CreateBitCast(b.CreateShl(wide, 16), register_type(f32)), f32, to);
     }
-    if (to.is_bfloat()) return bfloat_from_float32(cast(v, from, f32), to.lanes());
-    if (to.bits() == 16 && from.bits() == 64) return cast(cast(v, from, f32), f32, to);
+    if (to.bits() == 16 && from.bits() == 64) {
+        return cast(float32_rounded_to_odd(v, to.lanes()), f32, to);
+    }
     if (to.bits() == 64 && from.bits() == 16) return cast(cast(v, from, f32), f32, to);
+    if (to.is_bfloat()) return bfloat_from_float32(cast(v, from, f32), to.lanes());
     return b.CreateFPCast(v, register_type(to));
 }
 
@@ -124,4 +144,4 @@ Value *Emitter::reinterpret(Value *v, Type from, Type to) {
     return b.CreateBitCast(v, register_type(to));
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

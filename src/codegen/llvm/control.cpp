@@ -26,7 +26,7 @@ namespace {
         str("code generation met a ", kind, " of ", what, ", which lowering should have replaced"));
 }
 
-} // namespace
+}  // namespace
 
 void Emitter::emit(const Provide &node) { refuse_statement("Provide", node.func.text()); }
 void Emitter::emit(const Realize &node) { refuse_statement("Realize", node.func.text()); }
@@ -155,11 +155,11 @@ void Emitter::emit(const IfThenElse &node) {
 void Emitter::counted_loop(Value *min, Value *extent, const std::function<void(Value *)> &body) {
     llvm::Type *type = min->getType();
     auto *zero = llvm::ConstantInt::get(type, 0), *one = llvm::ConstantInt::get(type, 1);
+    auto *constant = llvm::dyn_cast<llvm::ConstantInt>(extent);
+    if (constant && constant->getSExtValue() <= 0) return;
     llvm::BasicBlock *before = b.GetInsertBlock();
     llvm::BasicBlock *loop = new_block("loop"), *after = new_block("after_loop");
     Value *end = b.CreateAdd(min, extent, "", false, true);
-    auto *constant = llvm::dyn_cast<llvm::ConstantInt>(extent);
-    if (constant && constant->getSExtValue() <= 0) return;
     if (constant) {
         b.CreateBr(loop);
     } else {
@@ -226,4 +226,4 @@ void Emitter::emit(const For &node) {
     }
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -12,7 +12,7 @@ const llvm::APInt *constant_of(Value *v) {
     return number ? &number->getValue() : nullptr;
 }
 
-} // namespace
+}  // namespace
 
 Value *Emitter::zero_where_zero(Value *divisor, Value *result) {
     Value *zero = llvm::Constant::getNullValue(divisor->getType());
@@ -120,4 +120,4 @@ Value *Emitter::divide_round_to_zero(Value *a, Value *divisor, Type t) {
     return zero_where_zero(divisor, rounded);
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

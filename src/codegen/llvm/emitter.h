@@ -23,29 +23,29 @@ using llvm::Value;
 
 // Where a buffer's elements are.
 struct Storage {
-    Value *base = nullptr;       // the first element; null: to be read from the descriptor
-    Value *descriptor = nullptr; // the tessera_buffer_t, if there is one
-    uint64_t alignment = 1;      // of base, in bytes
+    Value *base = nullptr;        // the first element; null: to be read from the descriptor
+    Value *descriptor = nullptr;  // the tessera_buffer_t, if there is one
+    uint64_t alignment = 1;       // of base, in bytes
 };
 
 // What has to be undone when a statement is left, in whatever way.
 struct Cleanup {
     std::function<void()> emit;
-    llvm::BasicBlock *block = nullptr; // entered on failure; made when first needed
-    llvm::PHINode *code = nullptr;     // the error code, in that block
+    llvm::BasicBlock *block = nullptr;  // entered on failure; made when first needed
+    llvm::PHINode *code = nullptr;      // the error code, in that block
 };
 
 // What belongs to the LLVM function that is being written.
 struct FunctionState {
     llvm::Function *function = nullptr;
-    llvm::BasicBlock *entry = nullptr; // holds the stack slots
+    llvm::BasicBlock *entry = nullptr;  // holds the stack slots
     Value *user_context = nullptr;
     Value *task_parent = nullptr;
     std::unordered_map<Symbol, Value *> variables;
     std::unordered_map<Symbol, Storage> buffers;
     std::vector<Cleanup> cleanups;
     bool streams_stores = false;
-    bool hoisted_base_pointers = false; // below a loop before which they were read
+    bool hoisted_base_pointers = false;  // below a loop before which they were read
 };
 
 class Emitter {
@@ -65,13 +65,13 @@ private:
     void add_target_attributes(llvm::Function *function);
     void add_extension(llvm::Function *function, int parameter, Type type);
     void bind_argument(const Argument &argument, Value *value);
-    void fail(Value *code);             // clean up and return the code
-    void fail_unless_zero(Value *code); // likewise, if it is not 0
+    void fail(Value *code);              // clean up and return the code
+    void fail_unless_zero(Value *code);  // likewise, if it is not 0
     llvm::BasicBlock *unwind_block(size_t depth, Value *code, llvm::BasicBlock *from);
     void with_cleanup(std::function<void()> undo, const std::function<void()> &body);
     llvm::AllocaInst *stack_slot(llvm::Type *type, uint64_t count, uint64_t alignment);
     llvm::BasicBlock *new_block(const char *name);
-    void start(llvm::BasicBlock *block); // go on writing there
+    void start(llvm::BasicBlock *block);  // go on writing there
 
     // types.cpp
     llvm::Type *register_type(Type t);
@@ -111,6 +111,7 @@ private:
     Value *cast_float_to_int(Value *v, Type from, Type to);
     Value *cast_float_to_float(Value *v, Type from, Type to);
     Value *bfloat_from_float32(Value *v, int lanes);
+    Value *float32_rounded_to_odd(Value *v, int lanes);
     Value *saturating_cast(Value *v, Type from, Type to);
     Value *saturate_float_to_int(Value *v, Type from, Type to);
     Value *reinterpret(Value *v, Type from, Type to);
@@ -265,16 +266,16 @@ private:
 
     llvm::LLVMContext &context;
     llvm::Module &module;
-    Target target; // with implied features
+    Target target;  // with implied features
     llvm::IRBuilder<> b;
     llvm::MDBuilder metadata;
     FunctionState *f = nullptr;
-    bool strict = false; // no re-association, no contraction
+    bool strict = false;  // no re-association, no contraction
     llvm::FastMathFlags fast_flags;
 
     // Values of shared nodes, valid within the statement that is being written.
     std::unordered_map<const ExprNode *, Value *> memo;
-    std::vector<Expr> memo_log; // keeps the nodes alive
+    std::vector<Expr> memo_log;  // keeps the nodes alive
     uint64_t impure_calls = 0;
 
     // Loads of this node give this value: the old element, in a compare-exchange loop.
@@ -317,4 +318,4 @@ struct MemoScope {
     size_t mark;
 };
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -11,7 +11,7 @@ Value *Emitter::value(const Expr &e) {
     }
     uint64_t calls_before = impure_calls;
     Value *v = dispatch(e);
-    if (shared && impure_calls == calls_before && !llvm::isa<llvm::Constant>(v)) {
+    if (shared && impure_calls == calls_before) {
         memo[node] = v;
         memo_log.push_back(e);
     }
@@ -211,7 +211,8 @@ Value *Emitter::emit(const Max &node) {
         return compare(NodeKind::T, a, value(node.b), node.a.type());                              \
     }
 COMPARISON(EQ)
-COMPARISON(NE) COMPARISON(LT) COMPARISON(LE) COMPARISON(GT) COMPARISON(GE)
+COMPARISON(NE)
+COMPARISON(LT) COMPARISON(LE) COMPARISON(GT) COMPARISON(GE)
 #undef COMPARISON
 
     Value *Emitter::emit(const And &node) {
@@ -277,4 +278,4 @@ Value *Emitter::emit(const ExternCall &node) {
     });
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

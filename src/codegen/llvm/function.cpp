@@ -180,4 +180,4 @@ void Emitter::with_cleanup(std::function<void()> undo, const std::function<void(
     undo();
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -241,9 +241,6 @@ Value *Emitter::emit_rounding_mul_shift_right(const IntrinsicCall &c) {
     return mul_shift_right(c, true);
 }
 
-// An unsigned weight counts in parts of its greatest value; the result is rounded to nearest.
-Value *Emitter::emit_lerp(const IntrinsicCall &c) { refuse(c); }
-
 // ---- Floats ----
 
 Value *Emitter::float_call(const IntrinsicCall &c, llvm::Intrinsic::ID id) {
@@ -267,7 +264,7 @@ Value *Emitter::emit_fma(const IntrinsicCall &c) {
     Type wide = Float(64, c.type.lanes());
     Value *product = b.CreateFMul(cast(x, c.type, wide), cast(y, c.type, wide));
     Value *sum = b.CreateFAdd(product, cast(z, c.type, wide));
-    return c.type.is_bfloat() ? cast(sum, wide, c.type) : b.CreateFPCast(sum, x->getType());
+    return cast(sum, wide, c.type);
 }
 
 Value *Emitter::emit_is_nan(const IntrinsicCall &c) {
@@ -307,6 +304,7 @@ Value *Emitter::emit_unsafe_promise_clamped(const IntrinsicCall &c) { return arg
 
 Value *Emitter::emit_undef(const IntrinsicCall &c) { refuse(c); }
 Value *Emitter::emit_random(const IntrinsicCall &c) { refuse(c); }
+Value *Emitter::emit_lerp(const IntrinsicCall &c) { refuse(c); }
 Value *Emitter::emit_gather(const IntrinsicCall &c) { refuse(c); }
 Value *Emitter::emit_scatter(const IntrinsicCall &c) { refuse(c); }
 Value *Emitter::emit_target_query(const IntrinsicCall &c) { refuse(c); }
@@ -391,4 +389,4 @@ Value *Emitter::emit_prefetch(const IntrinsicCall &c) {
     return int32(0);
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -35,8 +35,9 @@ Value *Emitter::math_call(const IntrinsicCall &c, const char *name) {
 #define LIBRARY(name)                                                                              \
     Value *Emitter::emit_##name(const IntrinsicCall &c) { return math_call(c, #name); }
 LIBRARY(sin)
-LIBRARY(cos) LIBRARY(tan) LIBRARY(asin) LIBRARY(acos) LIBRARY(atan) LIBRARY(atan2) LIBRARY(sinh)
-    LIBRARY(cosh) LIBRARY(tanh) LIBRARY(asinh) LIBRARY(acosh) LIBRARY(atanh)
+LIBRARY(cos)
+LIBRARY(tan) LIBRARY(asin) LIBRARY(acos) LIBRARY(atan) LIBRARY(atan2) LIBRARY(sinh) LIBRARY(cosh)
+    LIBRARY(tanh) LIBRARY(asinh) LIBRARY(acosh) LIBRARY(atanh)
 #undef LIBRARY
 
     // Vectors of float32 (and what is computed in it) have their own code.
@@ -202,4 +203,4 @@ Value *Emitter::approximate(const IntrinsicCall &c, bool of_root) {
 Value *Emitter::emit_fast_inverse(const IntrinsicCall &c) { return approximate(c, false); }
 Value *Emitter::emit_fast_inverse_sqrt(const IntrinsicCall &c) { return approximate(c, true); }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -69,7 +69,7 @@ bool is_dense(const Expr &index) {
     return stride && *stride == 1;
 }
 
-} // namespace
+}  // namespace
 
 const Storage &Emitter::storage(Symbol buffer) {
     auto found = f->buffers.find(buffer);
@@ -244,9 +244,9 @@ Value *Emitter::load_strided(const Load &node, const Ramp &ramp, int64_t stride)
         align = llvm::Align(uint64_t(node.type.bytes()));
     }
     Value *result = nullptr;
-    int done = 0; // lanes of the result so far
+    int done = 0;  // lanes of the result so far
     for (int begin = 0; done < lanes; begin += lanes) {
-        int at = std::max(0, std::min(begin, span - lanes)); // the last one steps back
+        int at = std::max(0, std::min(begin, span - lanes));  // the last one steps back
         Value *from = element_pointer(pointer, node.type, int64(at));
         int size = std::min(lanes, span);
         Value *chunk =
@@ -380,4 +380,4 @@ void Emitter::store_each(const Store &node, Value *index, Value *v, Value *mask)
     }
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -28,7 +28,7 @@ std::set<Symbol> symbols_used(const Stmt &body) {
     return used;
 }
 
-} // namespace
+}  // namespace
 
 Emitter::Closure Emitter::capture(const Stmt &body) {
     Closure closure;
@@ -154,4 +154,4 @@ void Emitter::emit(const Acquire &node) {
     run(node.body);
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

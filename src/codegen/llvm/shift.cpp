@@ -43,4 +43,4 @@ Value *Emitter::rounding_shift_right(Value *a, Value *count, Type t, bool count_
     return select(b.CreateICmpSGT(count, zero), right, left);
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

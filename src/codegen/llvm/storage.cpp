@@ -4,7 +4,7 @@
 namespace tessera::codegen {
 namespace {
 
-constexpr uint64_t most_on_stack = 256 << 10; // where the user asks for the stack
+constexpr uint64_t most_on_stack = 256 << 10;  // where the user asks for the stack
 constexpr uint64_t most_on_stack_by_default = 16 << 10;
 
 std::optional<uint64_t> constant_bytes(const Allocate &node) {
@@ -29,7 +29,7 @@ bool belongs_on_stack(MemoryType memory, uint64_t bytes) {
     return memory == MemoryType::Auto && bytes <= most_on_stack_by_default;
 }
 
-} // namespace
+}  // namespace
 
 void Emitter::emit(const Allocate &node) {
     std::optional<uint64_t> bytes = constant_bytes(node);
@@ -239,4 +239,4 @@ Value *Emitter::emit_make_buffer(const IntrinsicCall &c) {
     return slot;
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -14,7 +14,7 @@ bool is_text(const Expr &e) {
     return e.as<StringImm>() || (call && call->op == Intrinsic::stringify);
 }
 
-} // namespace
+}  // namespace
 
 Value *Emitter::string_constant(const std::string &text) {
     Value *&known = strings[text];
@@ -101,4 +101,4 @@ Value *Emitter::stringify(const std::vector<Expr> &parts) {
     return buffer;
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -45,4 +45,4 @@ Value *Emitter::float_constant(Type t, double value) {
 Value *Emitter::int32(int64_t value) { return b.getInt32(uint32_t(value)); }
 Value *Emitter::int64(int64_t value) { return b.getInt64(uint64_t(value)); }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

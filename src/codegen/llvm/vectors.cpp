@@ -16,7 +16,7 @@ std::vector<int> sequence(int begin, int stride, int count) {
     return indices;
 }
 
-} // namespace
+}  // namespace
 
 Value *Emitter::as_vector(Value *v) {
     if (v->getType()->isVectorTy()) return v;
@@ -191,4 +191,4 @@ Value *Emitter::emit(const VectorReduce &node) {
     return cast(reduced, Float(32, node.lanes), node.type);
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -27,7 +27,7 @@ constexpr Row rows[] = {
     {Target::AVX10_1, "+avx10.1"},
 };
 
-} // namespace
+}  // namespace
 
 std::string x86_feature_string(const Target &target) {
     std::string all = "+sse2";
@@ -74,4 +74,4 @@ std::string x86_tuning(const Target &target) {
     return target.has_feature(Target::AVX512_Skylake) ? "icelake-server" : "x86-64";
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

@@ -8,4 +8,4 @@ namespace tessera::codegen {
 std::string x86_feature_string(const Target &target);
 std::string x86_tuning(const Target &target);
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen

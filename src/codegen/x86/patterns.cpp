@@ -43,7 +43,7 @@ struct Widths {
     I::ID bytes16, bytes32, bytes64;
 };
 
-} // namespace
+}  // namespace
 
 // Calls an intrinsic; operands are seen as the types it wants.
 Value *Emitter::x86_call(llvm::Intrinsic::ID id, std::vector<Value *> args) {
@@ -243,4 +243,4 @@ bool Emitter::prefers_gather(Type t) const {
     return intel && target.has_feature(Target::AVX512_Skylake) && t.bits() >= 32 && t.lanes() >= 8;
 }
 
-} // namespace tessera::codegen
+}  // namespace tessera::codegen
