@@ -1,8 +1,10 @@
 #include "check.h"
 #include "build.h"
-#include "run.h"
 #include <cmath>
 #include <interpret/definition.h>
+#include <interpret/statement.h>
+#include <lang/extern.h>
+#include <lower/lower.h>
 
 namespace tessera::fuzz {
 
@@ -67,6 +69,7 @@ void fill_input(Buffer<> &image, int input) {
 namespace {
 
 using Buffers = std::vector<Buffer<>>;
+using RawBuffers = std::vector<tessera_buffer_t *>;
 
 Buffers make_outputs(const Plan &plan, const Built &built) {
     Buffers all;
@@ -108,34 +111,46 @@ std::string difference(const Plan &plan, const Buffers &expected, const Buffers 
     return "";
 }
 
-const Externs externs = {
+const interpret::ExternMap externs = {
     {"fuzz_add_neighbours", reinterpret_cast<void *>(fuzz_add_neighbours)}};
 
+void run_lowered(const program::Program &program, const Target &target, const RawBuffers &outputs) {
+    lower::LowerOptions lowering;
+    lowering.verify = true;
+    ir::Module module = lower::lower(program, target, lowering);
+    std::vector<void *> args;
+    size_t next = 0;
+    for (const ir::Argument &arg : module.functions[0].args) {
+        const auto *p = dynamic_cast<const program::Parameter *>(arg.referent.get());
+        if (arg.kind == ir::ArgumentKind::OutputBuffer) {
+            args.push_back(outputs.at(next++));
+        } else if (!p) {
+            throw InternalError("an argument without its parameter");
+        } else if (arg.kind == ir::ArgumentKind::Scalar) {
+            args.push_back(const_cast<uint64_t *>(&p->scalar_bits));
+        } else {
+            args.push_back(p->buffer);
+        }
+    }
+    interpret::StatementOptions options;
+    options.externs = externs;
+    int code = interpret::run_statement(module.functions[0], args, options);
+    if (code) throw RuntimeError(str("error code ", code));
+}
+
 // Sizes of inputs follow from what the pipeline, as scheduled, reads.
-void set_inputs(const Plan &plan, Built &built, Built &plain, const Target &target,
-                const Buffers &outputs) {
+void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &outputs) {
     built.parameter.set(3);
     plain.parameter.set(3);
-    std::vector<const program::Parameter *> asked;
-    for (size_t i = 0; i < plan.inputs.size(); i++) {
-        if (plan.inputs[i].is_param) asked.push_back(built.params[i].parameter().get());
-    }
-    if (asked.empty()) return;
-    Regions regions = infer_regions(built.pipeline.program(), target, raw(outputs), asked, externs);
+    bool any = false;
+    for (const InputPlan &in : plan.inputs) any |= in.is_param;
+    if (!any) return;
+    built.pipeline.infer_input_bounds(RealizationArg(outputs));
     for (size_t i = 0; i < plan.inputs.size(); i++) {
         if (!plan.inputs[i].is_param) continue;
-        std::vector<int> size, min;
-        double elements = 1;
-        for (const tessera_dimension_t &dim : regions[built.params[i].parameter().get()]) {
-            size.push_back(dim.extent);
-            min.push_back(dim.min);
-            elements *= dim.extent;
-        }
-        if (elements > 1e8) throw RuntimeError(str("input ", i, " would need ", join(size)));
-        Buffer<> image(plan.inputs[i].type, size);
-        image.set_min(min);
+        Buffer<> image = built.params[i].get();
+        if (!image.defined()) continue;  // nothing reads it
         fill_input(image, int(i));
-        built.params[i].set(image);
         plain.params[i].set(image);
     }
 }
@@ -167,17 +182,20 @@ Report check_here(const Plan &plan) {
                 defined = make_outputs(plan, built);
         doing = "input bounds";
         Target target = get_jit_target_from_environment();
-        set_inputs(plan, built, plain, target, native);
+        std::map<std::string, JITExtern> jit_externs;
+        jit_externs.emplace("fuzz_add_neighbours", JITExtern(fuzz_add_neighbours));
+        built.pipeline.set_jit_externs(jit_externs);
+        set_inputs(plan, built, plain, native);
         doing = "definition";
         interpret::DefinitionOptions options;
-        options.externs.insert(externs.begin(), externs.end());
+        options.externs = externs;
         interpret::evaluate_definition(plain.pipeline.program(), raw(defined), options);
         doing = "lowered code";
-        run_lowered(built.pipeline.program(), target, raw(lowered), externs);
+        run_lowered(built.pipeline.program(), target, raw(lowered));
         std::string differs = difference(plan, defined, lowered);
         if (!differs.empty()) return {Outcome::Fails, "lowered code differs", differs};
         doing = "native code";
-        run_native(built.pipeline.program(), target, raw(native), externs);
+        built.pipeline.realize(RealizationArg(native), target);
         differs = difference(plan, defined, native);
         if (!differs.empty()) return {Outcome::Fails, "native code differs", differs};
         return {Outcome::Agrees, "", ""};

@@ -19,7 +19,7 @@ struct Report {
 // Computes the plan in all three ways in this process, which may crash.
 Report check_here(const Plan &plan);
 
-// The same in a process of its own: a crash, or taking longer than so many seconds, is a report.
+// The same in a process of its own: a crash, or more than so many seconds of work, is a report.
 Report check(const Plan &plan, int seconds = 20);
 
 // Checks plans, up to `jobs` at once: `next` gives the next seed (false: no more), `done` is told.
