@@ -89,7 +89,9 @@ void Memory::store(int64_t index, Word word, uint8_t is_poison, const Accessor &
         throw RuntimeError(str("a value that was never computed is stored to output ", name,
                                " at ", index));
     }
-    if (by.task != task) touch_store(at, by);
+    // Two that compute the same value do no harm, as where the ends of a split loop overlap.
+    bool same = (poison.empty() || poison[at] == is_poison) && load_word(type, address(index)) == word;
+    if (by.task != task) touch_store(at, by, same);
     if (!poison.empty()) poison[at] = is_poison;
     store_word(type, address(index), word);
 }
@@ -116,10 +118,10 @@ void Memory::touch_load(size_t at, const Accessor &by) {
     t.reader = by.task;
 }
 
-void Memory::touch_store(size_t at, const Accessor &by) {
+void Memory::touch_store(size_t at, const Accessor &by, bool same) {
     if (touched.empty()) touched.resize(size_t(size + padding));
     Touched &t = touched[at];
-    if (t.writer >= 0 && !(by.atomic && t.atomic_write) &&
+    if (t.writer >= 0 && !same && !(by.atomic && t.atomic_write) &&
         by.tasks->concurrent(t.writer, by.task)) {
         conflict(at, "write");
     }

@@ -64,7 +64,7 @@ private:
     void check(int64_t index, bool is_store) const;
     void mark_box(const tessera_buffer_t &b, int d, int64_t offset);
     void touch_load(size_t at, const Accessor &by);
-    void touch_store(size_t at, const Accessor &by);
+    void touch_store(size_t at, const Accessor &by, bool same);
     void conflict(size_t at, const char *what) const;
 
     int64_t low = 0, size = 0, padding = 0;  // indices [low, low + size)

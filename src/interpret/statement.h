@@ -23,8 +23,8 @@ struct StatementOptions {
 // - a load, store, Call or Provide outside of its allocation, or of a wrong alignment;
 // - a value made from memory that was never written is stored to an output, or decides about a
 //   branch, a loop, a predicate or where to store;
-// - two iterations of a parallel loop touch the same element, one of them writing, and not both
-//   below Atomic;
+// - two iterations of a parallel loop touch the same element, one of them writing another value
+//   than is there, and not both below Atomic;
 // - all of what runs at the same time waits for something;
 // - it returns 0 and has not written all elements of its outputs.
 // Parallel loops run serially; forks run by turns, always in the same order.

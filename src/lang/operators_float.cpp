@@ -14,7 +14,9 @@ void require_defined(const Expr &e, const char *name) {
 Expr as_float(Expr e, const char *name) {
     require_defined(e, name);
     if (e.type().is_handle()) throw CompileError(str(name, ": the operand is a handle"));
-    return e.type().is_float() ? e : cast(Float(32, e.type().lanes()), std::move(e));
+    if (e.type().is_float()) return e;
+    Type t = Float(32, e.type().lanes());
+    return cast(t, std::move(e));
 }
 
 Expr unary(Intrinsic op, const char *name, Expr x) {

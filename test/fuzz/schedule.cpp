@@ -224,11 +224,15 @@ private:
         d.tail = tail(f, s, old, factor);
         LoopModel outer = old, inner = old;
         outer.name = d.names[1];
+        bool blends = d.tail == TailStrategy::ShiftInwardsAndBlend ||
+                      d.tail == TailStrategy::RoundUpAndBlend;
+        if (blends) blended.insert(outer.name);
         outer.extent = old.extent && old.extent % factor == 0 ? old.extent / factor : 0;
         inner.name = d.names[2];
         inner.extent = factor;
         split_once.insert(outer.name);
         split_once.insert(inner.name);
+        if (blended.count(old.name)) blended.insert({outer.name, inner.name});
         stage.loops[at] = outer;
         stage.loops.insert(stage.loops.begin() + long(at), inner);
         return true;
@@ -281,6 +285,7 @@ private:
         fused.name = d.names[2];
         fused.extent = inner.extent * outer.extent;
         split_once.insert(fused.name);
+        if (blended.count(inner.name) || blended.count(outer.name)) blended.insert(fused.name);
         stage.loops[at] = fused;
         stage.loops.erase(stage.loops.begin() + long(at) + 1);
     }
@@ -289,7 +294,7 @@ private:
         StageModel &stage = stage_of(f, s);
         LoopModel &loop = stage.loops[size_t(random.range(0, int(stage.loops.size()) - 1))];
         Directive &d = emit(Verb::Rename, f, s, {loop.name, fresh("n")});
-        if (split_once.count(loop.name)) split_once.insert(d.names[1]);
+        if (blended.count(loop.name)) blended.insert(d.names[1]);
         loop.name = d.names[1];
         split_once.insert(loop.name);
     }
@@ -343,7 +348,7 @@ private:
                 if (reduction) make_atomic(f, s);
                 loop.kind = LoopKind::Vectorized;
                 emit(Verb::Vectorize, f, s, {loop.name});
-            } else if (choice == 3 && i + 2 >= stage.loops.size()) {
+            } else if (choice == 3 && i + 2 >= stage.loops.size() && !blended.count(loop.name)) {
                 if (reduction) make_atomic(f, s);
                 loop.kind = LoopKind::Parallel;
                 emit(Verb::Parallel, f, s, {loop.name});
@@ -521,6 +526,7 @@ private:
     Plan &plan;
     Random &random;
     std::vector<FuncModel> models;
+    std::set<std::string> blended;     // their iterations read what others write
     std::set<std::string> split_once;  // loops that come from a transformation
     double density = 0.5;
     int next_name = 0, next_created = 0;
