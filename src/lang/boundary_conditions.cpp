@@ -41,9 +41,12 @@ Func at_other_place(const char *what, const Source &source, const Region &given,
     return f;
 }
 
-// Within [min, min + extent) nothing is done to it, and that is the usual case.
+// Within [min, min + extent) nothing is done to it, and that is the usual case. The clamp says
+// so to bounds inference, which cannot always use a condition on several variables.
 Expr usually(const Expr &coordinate, const Expr &min, const Expr &extent, const Expr &otherwise) {
-    return select(likely(coordinate >= min && coordinate < min + extent), coordinate, otherwise);
+    Expr max = min + extent - 1;
+    return select(likely(coordinate >= min && coordinate <= max),
+                  clamp(likely(coordinate), min, max), clamp(otherwise, min, max));
 }
 
 }  // namespace
@@ -102,7 +105,7 @@ Func repeat_edge(const Source &source, const Region &bounds) {
 Func repeat_image(const Source &source, const Region &bounds) {
     return at_other_place("repeat_image", source, bounds, [](Expr x, Expr min, Expr extent) {
         Expr wrapped = (x - min) % extent + min;
-        return usually(x, min, extent, clamp(wrapped, min, min + extent - 1));
+        return usually(x, min, extent, wrapped);
     });
 }
 
@@ -111,7 +114,7 @@ Func mirror_image(const Source &source, const Region &bounds) {
         // 0, 1, ..., n - 1, n - 1, ..., 1, 0, and again.
         Expr place = (x - min) % (2 * extent);
         Expr mirrored = tessera::min(place, 2 * extent - 1 - place) + min;
-        return usually(x, min, extent, clamp(mirrored, min, min + extent - 1));
+        return usually(x, min, extent, mirrored);
     });
 }
 
@@ -121,7 +124,7 @@ Func mirror_interior(const Source &source, const Region &bounds) {
         Expr limit = extent - 1;
         Expr place = limit - abs(cast<int>(limit - (x - min) % tessera::max(2 * limit, 1)));
         Expr mirrored = cast<int>(place) + min;
-        return usually(x, min, extent, clamp(mirrored, min, min + extent - 1));
+        return usually(x, min, extent, mirrored);
     });
 }
 

@@ -21,6 +21,7 @@
 #include "lower/nest/build.h"
 #include "lower/nest/skip_stages.h"
 #include "lower/prepare/inline_functions.h"
+#include "lower/prepare/separate_reductions.h"
 #include "lower/prepare/validate_schedules.h"
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/storage/flatten_storage.h"
@@ -117,11 +118,15 @@ Context make_context(const program::ProgramCopy &copy, const std::vector<Paramet
     return context;
 }
 
-void after_pass(std::string_view name, const Stmt &s, const Context &context) {
+void after_pass(std::string_view name, const Stmt &s, const Context &context, bool is_flat) {
     if (context.trace) context.trace(name, s);
     if (!context.verify) return;
     std::unordered_set<Symbol> free_symbols(context.outputs.begin(), context.outputs.end());
     for (const ir::Argument &a : context.arguments) free_symbols.insert(a.name);
+    // A Realize does not say what its buffers are called; extern stages and prefetches do.
+    for (const auto &[f, buffers] : context.buffers) {
+        if (!is_flat) free_symbols.insert(buffers.begin(), buffers.end());
+    }
     verify(s, name, {.free_symbols = &free_symbols});
 }
 
@@ -131,13 +136,16 @@ Module lower_here(const program::Program &program, const Target &target,
     // Before inlining, which changes the order in which they are met.
     std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
     inline_functions(copy.environment, copy.program.outputs);
+    separate_reductions(copy.environment, copy.program.outputs);
     Context context = make_context(copy, parameters, target, options);
     validate_schedules(context);
     Stmt s = add_entry_checks(build_nests(context), copy.program, context);
-    after_pass("loop nests", s, context);
+    bool is_flat = false;
+    after_pass("loop nests", s, context, is_flat);
     for (const Pass &pass : all_passes) {
         s = pass.run(s, context);
-        after_pass(pass.name, s, context);
+        is_flat |= pass.run == flatten_storage;
+        after_pass(pass.name, s, context, is_flat);
     }
     return {program.name, {{program.name, context.arguments, s}}};
 }

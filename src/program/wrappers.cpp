@@ -73,6 +73,7 @@ void rename_calls(Definition &d, RenameCalls &rename) {
     for (Expr &e : d.values) e = rename(e);
     d.predicate = rename(d.predicate);
     for (Specialization &s : d.specializations) {
+        s.condition = rename(s.condition);
         if (s.definition) rename_calls(*s.definition, rename);
     }
 }
@@ -114,27 +115,41 @@ FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumer
     require_consumers(f, consumers, "clone_in", at);
     if (consumers.empty()) throw CompileError(at, "clone_in: name the Funcs that use the clone");
     if (FunctionRef found = existing(f, consumers, "clone_in", at)) return found;
-    FunctionRef c = make_function(Symbol::fresh(str(f->name, "_clone")));
-    c->args = f->args;
-    c->types = f->types;
-    RenameCalls rename(f->name, c->name);
-    for (const DefinitionRef &d : f->stages) {
-        c->stages.push_back(d->copy());
-        rename_calls(*c->stages.back(), rename);
-    }
-    if (f->extern_definition) {
-        c->extern_definition = std::make_shared<ExternDefinition>(*f->extern_definition);
-    }
-    c->schedule = f->schedule;
-    c->schedule.compute_level = f->schedule.compute_level.copy();
-    c->schedule.store_level = f->schedule.store_level.copy();
-    c->schedule.hoist_level = f->schedule.hoist_level.copy();
+    FunctionRef c = copy_as(Symbol::fresh(str(f->name, "_clone")), *f);
     c->output_buffers = copies_for(*c, f->output_buffers);
-    c->written = f->written;
-    c->wrapped = nullptr;
     f->frozen = true;
     install(f, c, consumers);
     return c;
+}
+
+FunctionRef copy_as(Symbol name, const FunctionContents &f) {
+    FunctionRef c = make_function(name);
+    c->args = f.args;
+    c->types = f.types;
+    RenameCalls rename(f.name, c->name);
+    for (const DefinitionRef &d : f.stages) {
+        c->stages.push_back(d->copy());
+        rename_calls(*c->stages.back(), rename);
+    }
+    if (f.extern_definition) {
+        c->extern_definition = std::make_shared<ExternDefinition>(*f.extern_definition);
+    }
+    c->schedule = f.schedule;
+    c->schedule.compute_level = f.schedule.compute_level.copy();
+    c->schedule.store_level = f.schedule.store_level.copy();
+    c->schedule.hoist_level = f.schedule.hoist_level.copy();
+    c->written = f.written;
+    return c;
+}
+
+void redirect_calls(FunctionContents &caller, Symbol from, const FunctionRef &to) {
+    RenameCalls rename(from, to->name);
+    for (const DefinitionRef &d : caller.stages) rename_calls(*d, rename);
+    if (!caller.extern_definition) return;
+    for (ExternFuncArgument &a : caller.extern_definition->args) {
+        if (a.func && a.func->name == from) a.func = to;
+        if (a.scalar.defined()) a.scalar = rename(a.scalar);
+    }
 }
 
 }  // namespace tessera::program

@@ -1,7 +1,23 @@
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <tessera.h>
 
 using namespace tessera;
+
+extern "C" int tessera_test_add_one(tessera_buffer_t *in, tessera_buffer_t *out) {
+    if (!in->host) {
+        in->dim[0].min = out->dim[0].min;
+        in->dim[0].extent = out->dim[0].extent;
+        return 0;
+    }
+    const auto *from = reinterpret_cast<const int *>(in->host);
+    auto *to = reinterpret_cast<int *>(out->host);
+    for (int i = 0; i < out->dim[0].extent; i++) {
+        int x = out->dim[0].min + i;
+        to[i * out->dim[0].stride] = from[(x - in->dim[0].min) * in->dim[0].stride] + 1;
+    }
+    return 0;
+}
 
 // Programs on which the fuzzer has found wrong code, as small as they became.
 
@@ -32,4 +48,107 @@ TEST_CASE("a mirrored image is read within its bounds, and only there") {
     out.realize(result);
     const int expected[] = {3, 2, 1, 0, 0, 1, 2, 3, 4, 4, 3, 2, 1};
     for (int i = 0; i < 13; i++) CHECK(result(i - 4) == expected[i]);
+}
+
+TEST_CASE("images repeated and mirrored need no more than themselves, with a reduction's variable") {
+    Var x("x");
+    Buffer<int> image(5);
+    for (int i = 0; i < 5; i++) image(i) = i;
+    RDom r(0, 2);
+    Func sources[] = {BoundaryConditions::repeat_image(image),
+                      BoundaryConditions::mirror_image(image),
+                      BoundaryConditions::mirror_interior(image)};
+    const int expected[] = {4 + 0, 0 + 0, 1 + 0};
+    for (int s = 0; s < 3; s++) {
+        Func out("out");
+        out(x) = sum(r, sources[s](x + r));
+        Buffer<int> result(7);
+        result.set_min(-1);
+        out.realize(result);
+        CHECK(result(-1) == expected[s]);
+        CHECK(result(2) == 2 + 3);
+    }
+}
+
+TEST_CASE("an extern stage without a schedule reads a buffer from within its consumer's loops") {
+    Var x("x"), y("y");
+    Func f("f"), e("e"), g("g");
+    f(x) = x * 2;
+    f.compute_root();
+    e.define_extern("tessera_test_add_one", {f}, Int(32), 1);
+    g(x, y) = e(x) + y;
+    Pipeline pipeline(g);
+    pipeline.set_jit_externs({{"tessera_test_add_one", JITExtern(tessera_test_add_one)}});
+    Buffer<int> result = pipeline.realize({4, 3});
+    result.for_each_element([&](int i, int j) { CHECK(result(i, j) == i * 2 + 1 + j); });
+}
+
+TEST_CASE("a fused loop that is rounded up stays within the storage of a producer") {
+    Var x("x"), y("y"), z("z"), t("t"), o("o"), i("i");
+    for (TailStrategy tail : {TailStrategy::Auto, TailStrategy::RoundUp}) {
+        Func f("f"), g("g");
+        f(x, y, z) = x + 10 * y + 100 * z;
+        g(x, y, z) = f(x, y, z) + f(x, y + 1, z);
+        f.compute_at(g, x).fuse(y, z, t).split(t, o, i, 4, tail);
+        Buffer<int> result = g.realize({3, 4, 5}, get_host_target().with_feature(Target::Interpret));
+        result.for_each_element([&](int a, int b, int c) {
+            REQUIRE(result(a, b, c) == 2 * (a + 10 * b + 100 * c) + 10);
+        });
+    }
+}
+
+TEST_CASE("of a tuple whose first value alone is read, both can be fetched ahead") {
+    Var x("x");
+    Func f("f"), g("g");
+    f(x) = Tuple(x, 2 * x);
+    f.compute_root();
+    g(x) = f(x)[0];
+    g.prefetch(f, x, x, 3);
+    Buffer<int> result = g.realize({20});
+    for (int i = 0; i < 20; i++) CHECK(result(i) == i);
+}
+
+TEST_CASE("an image that no needed value reads can be empty") {
+    Var x("x");
+    ImageParam image(Int(32), 1, "image");
+    image.dim(0).set_stride(2);
+    Func f("f"), g("g");
+    f(x) = Tuple(3, image(x));
+    g(x) = f(x)[0];
+    g.infer_input_bounds({10});
+    CHECK(image.get().dim(0).extent() == 0);
+    Buffer<int> result = g.realize({10});
+    CHECK(result(9) == 3);
+}
+
+TEST_CASE("reductions that are computed inline may be computed within one another") {
+    Var x("x");
+    Buffer<int> image(40);
+    for (int i = 0; i < 40; i++) image(i) = i % 7;
+    RDom r(0, 2), r2(0, 2);
+    Func f("f"), g("g"), h("h");
+    f(x) = sum(r, image(clamp(x + r, 0, 39)));
+    g(x) = f(clamp(f(x - 1), 0, 17));
+    g.compute_root();
+    h(x) = sum(r2, g(clamp(f(x + r2), 0, 4))) + f(x) * g(x);
+    Buffer<int> result = h.realize({10});
+    auto f_at = [&](int i) { return image(std::clamp(i, 0, 39)) + image(std::clamp(i + 1, 0, 39)); };
+    auto g_at = [&](int i) { return f_at(std::clamp(f_at(i - 1), 0, 17)); };
+    for (int i = 0; i < 10; i++) {
+        int sum = g_at(std::clamp(f_at(i), 0, 4)) + g_at(std::clamp(f_at(i + 1), 0, 4));
+        CHECK(result(i) == sum + f_at(i) * g_at(i));
+    }
+}
+
+TEST_CASE("an async producer within a function that is written in two stages") {
+    Var x("x"), o("o"), i("i");
+    Func f("f"), g("g"), h("h");
+    f(x) = x * 3;
+    g(x) = f(x - 2) + f(x + 3);
+    g(x) = max(g(x), 4);
+    h(x) = g(x + 2);
+    g.split(x, o, i, 3, TailStrategy::RoundUp).unroll(i);
+    f.compute_at(g, o).async();
+    Buffer<int> result = h.realize({66});
+    for (int k = 0; k < 66; k++) CHECK(result(k) == std::max(4, 6 * (k + 2) + 3));
 }

@@ -353,8 +353,12 @@ private:
             }
             f.source_is_input = true;
         }
-        f.source = random.range(0, int(plan.inputs.size()) - 1);
-        plan.inputs[size_t(f.source)].is_param = false;
+        f.source = input_of_fixed_size();
+        if (f.source < 0) {  // what is left is a function of its own
+            f.boundary = Boundary::None;
+            f.values = {value(random.pick(all_types), f.dims = output_dims, 2)};
+            return f;
+        }
         const InputPlan &in = plan.inputs[size_t(f.source)];
         f.dims = int(in.size.size());
         Term range;
@@ -364,6 +368,14 @@ private:
         f.values[0].low = std::min(range.low, 0.0);
         f.values[0].high = range.high;
         return f;
+    }
+
+    // What a parameter has to hold follows from what is read of it, so it has no boundary yet.
+    int input_of_fixed_size() const {
+        for (size_t i = 0; i < plan.inputs.size(); i++) {
+            if (!plan.inputs[i].is_param) return int(i);
+        }
+        return -1;
     }
 
     FuncPlan extern_stage(int i) {

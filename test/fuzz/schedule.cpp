@@ -344,7 +344,7 @@ private:
             if (choice == 0 && constant) {
                 loop.kind = LoopKind::Unrolled;
                 emit(Verb::Unroll, f, s, {loop.name});
-            } else if (choice <= 2 && constant) {
+            } else if (choice <= 2 && constant && !blended.count(loop.name)) {
                 if (reduction) make_atomic(f, s);
                 loop.kind = LoopKind::Vectorized;
                 emit(Verb::Vectorize, f, s, {loop.name});

@@ -200,10 +200,11 @@ Stmt EntryChecks::answer_query(const ir::Argument &b) const {
     set(BufferField::TypeCode, 0, int(b.type.code()));
     set(BufferField::TypeBits, 0, b.type.bits());
     const Box *box = box_of(b);
+    const Interval nothing{0, -1};  // of a buffer that no computed value reads
     Expr stride = 1;
-    for (int d = 0; d < b.dimensions && box; d++) {
+    for (int d = 0; d < b.dimensions; d++) {
         DimensionConstraint c = constraint_of(b, d);
-        const Interval &i = (*box)[size_t(d)];
+        const Interval &i = box ? (*box)[size_t(d)] : nothing;
         Expr first = c.min.defined() ? cast(Int(32), c.min) : i.min;
         Expr extent = c.extent.defined() ? cast(Int(32), c.extent) : i.max - first + 1;
         if (c.stride.defined()) stride = cast(Int(32), c.stride);

@@ -146,12 +146,16 @@ Built NestBuilder::build_innermost(const StageNestRef &nest, const Site &site) {
     }
     std::vector<Symbol> seen;
     for (const StageCall &call : nest->calls) {
-        bool own = call.callee == nest->func.name;
-        if (own || std::find(seen.begin(), seen.end(), call.callee) != seen.end()) continue;
+        bool itself = call.callee == nest->func.name;
+        if (itself || std::find(seen.begin(), seen.end(), call.callee) != seen.end()) continue;
         seen.push_back(call.callee);
         b.uses.add(call.callee, {nest, site});
     }
-    wrap_site(b, {nest.get(), -1}, sites.inlined_reductions());
+    std::vector<Symbol> own;  // not those that only a reduction reads which is computed here
+    for (Symbol f : sites.inlined_reductions()) {
+        if (std::find(seen.begin(), seen.end(), f) != seen.end()) own.push_back(f);
+    }
+    wrap_site(b, {nest.get(), -1}, own);
     return b;
 }
 

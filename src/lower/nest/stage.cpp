@@ -387,7 +387,15 @@ Expr StageNest::computed_max(int var, const Expr &min, const Expr &max) const {
         // Its last tile is moved back to end at max, where there is room for a whole tile.
         return ir::max(max, min + s.factor - 1) + simplify(last_inner + 1 - s.factor);
     };
-    return std::visit(overloaded{split_max, [&](const Fuse &) { return max; },
+    // The inner variable is a remainder, and stays within its range; the outer is what is left.
+    auto fuse_max = [&](const Fuse &f) -> Expr {
+        if (var == f.inner) return max;
+        const Variable &inner = variables[size_t(f.inner)];
+        Expr extent = inner.max - inner.min + 1;
+        Expr last_fused = computed_max(f.fused, 0, extent * (max - min + 1) - 1);
+        return last_fused / extent + min;
+    };
+    return std::visit(overloaded{split_max, fuse_max,
                                  [&](const Rename &r) { return computed_max(r.renamed, min, max); }},
                       transforms[size_t(v.made_from)]);
 }

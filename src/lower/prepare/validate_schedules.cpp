@@ -191,7 +191,9 @@ void Validator::check_no_race(const FunctionContents &f) const {
 void Validator::check_extern_inputs(const FunctionContents &f) const {
     if (!f.has_extern_definition()) return;
     for (const program::ExternFuncArgument &a : f.extern_definition->args) {
-        if (!a.func || context.function(a.func->name)) continue;
+        const FunctionContents *input = a.func ? context.function(a.func->name) : nullptr;
+        if (!a.func || (input && !input->schedule.compute_level.is_inlined())) continue;
+        if (input && context.is_output(input->name)) continue;
         throw CompileError(f.extern_definition->written,
                            str("extern stage ", f.name, " reads ", a.func->name, ", which is "
                                "computed inline and so has no memory; schedule ", a.func->name,

@@ -43,12 +43,15 @@ private:
 // Functions by what a piece of IR does with them. One half's loops may stand in the production of
 // a function that is written in the other half only.
 struct Roles {
-    std::set<Symbol> produced, called, realized;
+    std::set<Symbol> written, produced, called, realized;  // produced: from beginning to end
 };
 
 Roles roles_in(const Stmt &s, const lower::Context &context) {
     Roles roles;
-    for_each_node(s, [&](const Provide &p) { roles.produced.insert(p.func); });
+    for_each_node(s, [&](const Provide &p) { roles.written.insert(p.func); });
+    for_each_node(s, [&](const ProducerConsumer &p) {
+        if (p.is_producer) roles.produced.insert(p.func);
+    });
     for_each_node(s, [&](const Call &c) { roles.called.insert(c.callee); });
     for_each_node(s, [&](const Realize &r) { roles.realized.insert(r.func); });
     for_each_node(s, [&](const Variable &v) {  // a buffer that an extern stage reads
@@ -138,8 +141,8 @@ private:
 
     void check_halves(const FunctionContents &f, const Stmt &producer, const Stmt &consumer) {
         Roles a = roles_in(producer, lowering), b = roles_in(consumer, lowering);
-        for (Symbol other : a.produced) {
-            if (other == f.name || !b.produced.contains(other) || a.realized.contains(other)) {
+        for (Symbol other : a.written) {
+            if (other == f.name || !b.written.contains(other) || a.realized.contains(other)) {
                 continue;
             }
             Location at;
