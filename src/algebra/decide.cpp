@@ -1,5 +1,7 @@
 #include "algebra/simplifier.h"
+#include "ir/fields.h"
 #include "ir/operators.h"
+#include <algorithm>
 
 // How small can a linear form get? First by the intervals of its atoms; then by putting in for an
 // atom what bounds it (the operands of a min, the dividend of a division, the symbolic bounds of a
@@ -20,11 +22,33 @@ LinearForm without(const LinearForm &f, const Expr &atom) {
     return r;
 }
 
+bool same(const LinearForm &a, const LinearForm &b) {
+    auto same_term = [](const LinearTerm &s, const LinearTerm &t) {
+        return s.coefficient == t.coefficient && s.atom.same_as(t.atom);
+    };
+    return a.constant == b.constant && a.terms.size() == b.terms.size() &&
+           std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(), same_term);
+}
+
 }  // namespace
 
+// The same is asked many times, as nodes are built from their operands in several ways.
 int64_t Simplifier::lower_bound(const LinearForm &f, int64_t goal) {
+    int64_t quick = interval(f).min;
+    if (quick >= goal || f.terms.empty() || hopeless(f)) return quick;
+    uint64_t hash = fields::mix(uint64_t(f.constant), uint64_t(goal));
+    for (const LinearTerm &t : f.terms) {
+        hash = fields::mix(fields::mix(hash, t.atom.hash()), uint64_t(t.coefficient));
+    }
+    auto last = searches.find(hash);
+    if (last != searches.end() && usable(last->second.scope) && last->second.goal == goal &&
+        same(last->second.form, f)) {
+        return last->second.found;
+    }
     budget = effort;
-    return lower(f, goal, max_depth);
+    int64_t found = lower(f, goal, max_depth);
+    searches[hash] = {f, goal, found, scopes.back().serial};
+    return found;
 }
 
 int64_t Simplifier::upper_bound(const LinearForm &f, int64_t goal) {
@@ -48,11 +72,7 @@ bool Simplifier::is_relational(const Expr &atom) {
         const Known &k = found->second;
         return k.value.defined() || k.symbolic.min.defined() || k.symbolic.max.defined();
     }
-    case NodeKind::IntrinsicCall: {
-        Intrinsic op = atom.as<IntrinsicCall>()->op;
-        return op == Intrinsic::likely || op == Intrinsic::likely_if_innermost ||
-               op == Intrinsic::promise_clamped || op == Intrinsic::unsafe_promise_clamped;
-    }
+    case NodeKind::IntrinsicCall: return is_bounded_by_operands(atom.as<IntrinsicCall>()->op);
     case NodeKind::Broadcast: return is_relational(atom.as<Broadcast>()->value);
     default: return false;
     }
@@ -60,6 +80,7 @@ bool Simplifier::is_relational(const Expr &atom) {
 
 // Whether some term is unbounded and nothing else in the form could cancel it.
 bool Simplifier::hopeless(const LinearForm &f) {
+    if ((trend_of(f).sinking & ~leaves_of_facts) != 0) return true;
     for (const LinearTerm &t : f.terms) {
         ConstantInterval i = interval(t.atom);
         bool bounded = t.coefficient > 0 ? i.has_min() : i.has_max();

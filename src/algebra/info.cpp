@@ -310,7 +310,7 @@ uint64_t Simplifier::variables_of(const Expr &e) {
         e, [&](const Expr &n) { return variable_masks.find(n.get()) != nullptr; },
         [&](const Expr &n) {
             uint64_t mask = 0;
-            if (const auto *v = n.as<Variable>()) mask |= uint64_t(1) << (v->name.id() % 61);
+            if (const auto *v = n.as<Variable>()) mask |= leaf_of(v->name);
             if (n.as<BufferProperty>() || n.as<Load>()) mask |= uint64_t(7) << 61;
             for_each_operand(n, [&](const Expr &o) { mask |= *variable_masks.find(o.get()); });
             variable_masks[n.get()] = mask;
@@ -322,6 +322,7 @@ void Simplifier::enter(bool facts) {
     Scope s;
     s.serial = next_serial++;
     s.facts = facts;
+    s.leaves_of_facts = leaves_of_facts;
     active.insert(s.serial);
     if (facts) oldest_usable = s.serial;
     scopes.push_back(std::move(s));
@@ -330,6 +331,7 @@ void Simplifier::enter(bool facts) {
 void Simplifier::leave() {
     Scope s = std::move(scopes.back());
     scopes.pop_back();
+    leaves_of_facts = s.leaves_of_facts;
     active.erase(s.serial);
     for (size_t i = s.known.size(); i-- > 0;) {
         auto &[symbol, before] = s.known[i];
@@ -363,6 +365,22 @@ void Simplifier::remember(Symbol s) {
     known[s] = Known();
 }
 
+// Binds a variable to what the facts say of it, in this scope: what else is known here may have
+// gone into it.
+void Simplifier::look_up(Symbol s) {
+    auto interval = given.intervals.find(s);
+    auto alignment = given.alignments.find(s);
+    if (interval != given.intervals.end()) {
+        remember(s);  // a bound of it that names the variable itself finds it bound
+        auto simplified = [&](const Expr &e) { return e.defined() ? (*this)(e) : e; };
+        Interval i{simplified(interval->second.min), simplified(interval->second.max)};
+        bind(s, i);
+    }
+    if (alignment == given.alignments.end()) return;
+    if (interval == given.intervals.end()) remember(s);
+    known[s].alignment = alignment->second;
+}
+
 void Simplifier::bind(Symbol s, const Interval &i) {
     Known k;
     if (i.min.defined()) {
@@ -372,6 +390,9 @@ void Simplifier::bind(Symbol s, const Interval &i) {
     if (i.max.defined()) {
         k.constants.max = interval(i.max).max;
         if (is_stable(i.max)) k.symbolic.max = i.max;
+    }
+    if (k.symbolic.min.defined() || k.symbolic.max.defined()) {
+        k.trend = trend_between(k.symbolic, k.constants, leaf_of(s));
     }
     remember(s);
     known[s] = k;
@@ -384,7 +405,10 @@ void Simplifier::bind_value(Symbol s, const Expr &value) {
             k.constants = interval(value);
             k.alignment = alignment(value);
         }
-        if (is_stable(value) && is_exact(value.type())) k.value = value;
+        if (is_stable(value) && is_exact(value.type())) {
+            k.value = value;
+            k.trend = trend_of(value);
+        }
     }
     remember(s);
     known[s] = k;
@@ -423,6 +447,9 @@ void Simplifier::learn(const Expr &condition) {
 }
 
 void Simplifier::learn_inequality(const LinearForm &f) {
+    searches.clear();
+    Trend trend = trend_of(with_values(f));
+    leaves_of_facts |= trend.rising | trend.falling;
     for (const LinearTerm &t : f.terms) {
         inequalities[t.atom.get()].push_back(f);
         scopes.back().inequality_atoms.push_back(t.atom.get());

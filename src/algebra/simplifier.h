@@ -16,8 +16,9 @@ namespace tessera::algebra {
 
 class Simplifier {
 public:
-    // `effort`: how many steps a single decision about an inequality may take.
-    explicit Simplifier(const Facts &facts = {}, int effort = 32);
+    // `effort`: how many steps a single decision about an inequality may take. The facts must live
+    // as long as the simplifier, which looks at those about a variable when it meets one.
+    explicit Simplifier(const Facts &facts = no_facts, int effort = 32);
 
     Expr operator()(const Expr &e);  // memoised
 
@@ -47,6 +48,8 @@ public:
     // The largest constant found that `f` is never below; stops looking at `goal`.
     int64_t lower_bound(const LinearForm &f, int64_t goal = ConstantInterval::highest);
     int64_t upper_bound(const LinearForm &f, int64_t goal = ConstantInterval::lowest);
+    // Whether no search can find both bounds. Quick, and may be false where that is so.
+    bool is_unbounded(const LinearForm &f);
     ConstantInterval interval(const LinearForm &f);
     ir::Alignment alignment(const LinearForm &f);
 
@@ -66,10 +69,20 @@ public:
 
 private:
     static constexpr uint32_t forgotten = ~uint32_t(0);  // a scope that never is
+    static const Facts no_facts;
     struct Info {
         ConstantInterval interval;
         ir::Alignment alignment;
         uint32_t scope = forgotten;
+    };
+    // How a value follows the leaves that are left of it when what is known of variables is put in
+    // for them. Sets of leaves, by hash.
+    struct Trend {
+        uint64_t rising = 0, falling = 0;   // may rise, or fall, with the leaf
+        uint64_t sinking = 0, soaring = 0;  // has no lower, or upper, bound: the leaf has none
+        uint32_t scope = forgotten;
+        Trend reversed() const { return {falling, rising, soaring, sinking, scope}; }
+        Trend operator|(const Trend &o) const;  // of a sum, or of one or the other
     };
     struct Known {  // about a variable
         Interval symbolic;
@@ -77,11 +90,16 @@ private:
         ConstantInterval constants;
         ir::Alignment alignment{1, 0};
         Expr replacement;
-        int loops = 0;
+        std::optional<Trend> trend;  // with the value or bounds put in for it
     };
     struct Memo {
         Expr before, after;
         uint32_t scope = forgotten;
+    };
+    struct Search {  // for a lower bound
+        LinearForm form;
+        int64_t goal = 0, found = 0;
+        uint32_t scope = 0;
     };
     struct Scope {
         uint32_t serial = 0;
@@ -89,6 +107,7 @@ private:
         std::vector<std::pair<Symbol, std::optional<Known>>> known;
         std::vector<Expr> truths, falsehoods;
         std::vector<const ir::ExprNode *> inequality_atoms;
+        uint64_t leaves_of_facts = 0;  // before
         std::vector<std::pair<Expr, std::optional<ConstantInterval>>> atoms;
     };
 
@@ -96,6 +115,7 @@ private:
     Expr fold_or_undefined(const Expr &node);
     Expr visit(const Expr &e);
     Expr visit_children(const Expr &e);
+    Expr visit_variable(const Expr &e);
     Expr visit_let(const Expr &e);
     Expr visit_conditional(const ir::IntrinsicCall &c);
     Expr apply_rules(const Expr &node);
@@ -140,7 +160,15 @@ private:
     ConstantInterval interval_of_call(const ir::IntrinsicCall &c);
     ir::Alignment compute_alignment(const Expr &e);
     void remember(Symbol s);
+    void look_up(Symbol s);
     void learn_inequality(const LinearForm &f);
+    // trend.cpp
+    Trend trend_of(const Expr &e);
+    Trend trend_of(const LinearForm &f);
+    Trend compute_trend(const Expr &e);
+    Trend trend_of_leaf(const Expr &e);
+    LinearForm with_values(LinearForm f);
+    Trend trend_between(const Interval &i, const ConstantInterval &constants, uint64_t leaf);
     // decide.cpp
     int64_t lower(const LinearForm &f, int64_t goal, int depth);
     int64_t lower_by(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth, bool &exact);
@@ -155,26 +183,33 @@ private:
     bool is_relational(const Expr &atom);
     bool hopeless(const LinearForm &f);
     uint64_t variables_of(const Expr &e);
+    static uint64_t leaf_of(Symbol s) { return uint64_t(1) << (s.id() % 61); }
 
+    const Facts &given;
     NodeSet interned;
     NodeMap<Memo> memo;
     NodeMap<Info> infos;
     NodeMap<std::unique_ptr<LinearForm>> forms;
     NodeMap<uint64_t> variable_masks;
+    NodeMap<Trend> trends;
     NodeMap<bool> stable;
     std::unordered_set<const ir::ExprNode *> impure;  // empty but for a few
     std::unordered_map<Symbol, Known> known;
     std::unordered_set<Expr, ir::ExprHash, ir::ExprEqual> truths, falsehoods;
     std::unordered_map<const ir::ExprNode *, std::vector<LinearForm>> inequalities;
     std::unordered_map<const ir::ExprNode *, ConstantInterval> atom_intervals;
+    std::unordered_map<uint64_t, Search> searches;  // the last one of each hash
     std::vector<Scope> scopes;
     std::unordered_set<uint32_t> active;
     uint32_t next_serial = 1, oldest_usable = 0;
+    uint64_t leaves_of_facts = 0;  // that inequalities are known about
     int budget = 0, fuel = 0;
     bool strict = false;
 };
 
 inline bool is_exact(Type t) { return t.is_int() && t.bits() >= 32; }
 bool is_likely(const Expr &e);
+// Whether the operands of such a call say where its value lies.
+bool is_bounded_by_operands(ir::Intrinsic op);
 
 }  // namespace tessera::algebra

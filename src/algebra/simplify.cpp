@@ -75,15 +75,11 @@ bool is_likely(const Expr &e) {
     return c && (c->op == Intrinsic::likely || c->op == Intrinsic::likely_if_innermost);
 }
 
-Simplifier::Simplifier(const Facts &facts, int effort) : effort(effort) {
+const Facts Simplifier::no_facts;
+
+Simplifier::Simplifier(const Facts &facts, int effort) : effort(effort), given(facts) {
     active.insert(0);
     scopes.emplace_back();
-    for (const auto &[symbol, i] : facts.intervals) {
-        Interval simplified{i.min.defined() ? (*this)(i.min) : Expr(),
-                            i.max.defined() ? (*this)(i.max) : Expr()};
-        bind(symbol, simplified);
-    }
-    for (const auto &[symbol, a] : facts.alignments) known[symbol].alignment = a;
     enter(true);
     for (const Expr &e : facts.known_true) learn((*this)(e));
 }
@@ -150,15 +146,7 @@ Expr Simplifier::known_condition(const Expr &e) {
 
 Expr Simplifier::visit(const Expr &e) {
     if (e.as<Let>()) return visit_let(e);
-    if (const auto *v = e.as<Variable>()) {
-        auto found = known.find(v->name);
-        if (found != known.end()) {
-            if (found->second.replacement.defined()) return found->second.replacement;
-            ConstantInterval i = interval(intern(e));
-            if (i.is_point()) return intern(make_const(e.type(), i.min));
-        }
-        return known_condition(intern(e));
-    }
+    if (e.as<Variable>()) return visit_variable(e);
     if (const auto *c = e.as<IntrinsicCall>(); c && has_own_scope(e)) return visit_conditional(*c);
     Expr simple = visit_children(e);
     if (has_effects(e)) impure.insert(simple.get());
@@ -182,6 +170,21 @@ Expr Simplifier::visit(const Expr &e) {
     }
     Expr folded = fold_or_undefined(simple);
     return folded.defined() ? folded : known_condition(simple);
+}
+
+Expr Simplifier::visit_variable(const Expr &e) {
+    Symbol name = e.as<Variable>()->name;
+    auto found = known.find(name);
+    if (found == known.end()) {
+        look_up(name);
+        found = known.find(name);
+    }
+    if (found != known.end()) {
+        if (found->second.replacement.defined()) return found->second.replacement;
+        ConstantInterval i = interval(intern(e));
+        if (i.is_point()) return intern(make_const(e.type(), i.min));
+    }
+    return known_condition(intern(e));
 }
 
 // The same node of simplified operands. One with effects in it is marked, kept alive, and left as

@@ -52,6 +52,7 @@ std::optional<int64_t> constant_for_rest(Simplifier &s, const Aligned &a) {
 std::optional<int64_t> constant_quotient(Simplifier &s, const LinearForm &f, int64_t k) {
     ConstantInterval i = s.interval(f);
     if (i.bounded() && floor_div(i.min, k) == floor_div(i.max, k)) return floor_div(i.min, k);
+    if (s.is_unbounded(f)) return std::nullopt;
     int64_t low = s.lower_bound(f);
     if (low == ConstantInterval::lowest) return std::nullopt;
     int64_t q = floor_div(low, k), last = 0;

@@ -10,7 +10,9 @@ using namespace ir;
 
 class ExpandLets final : public Mutator {
 public:
-    explicit ExpandLets(const std::unordered_map<Symbol, Expr> &lets) : lets(lets) {}
+    ExpandLets(const std::unordered_map<Symbol, Expr> &lets,
+               std::unordered_map<Symbol, Expr> &expanded)
+        : lets(lets), expanded(expanded) {}
 
 private:
     Expr visit(const Variable &v) override {
@@ -25,22 +27,34 @@ private:
     }
 
     const std::unordered_map<Symbol, Expr> &lets;
-    std::unordered_map<Symbol, Expr> expanded;
+    std::unordered_map<Symbol, Expr> &expanded;
 };
 
 }  // namespace
 
 void LetScope::push_let(Symbol name, const Expr &value) {
     lets[name] = value;
+    expanded.erase(name);
     bool index = value.type().is_int() && value.type().is_scalar() && value.type().bits() >= 32;
-    if (!index) return;
-    Alignment known = algebra::alignment_of(value, facts);
-    if (known.modulus != 1) facts.aligned(name, known);
+    if (index) unaligned.push_back(name);
 }
 
 void LetScope::pop_let(Symbol name) {
     lets.erase(name);
+    expanded.erase(name);
+    if (!unaligned.empty() && unaligned.back() == name) unaligned.pop_back();
     facts.alignments.erase(name);
+}
+
+const algebra::Facts &LetScope::known() const {
+    for (Symbol name : unaligned) {
+        Expr value = value_of(name);
+        if (!value.defined()) continue;
+        Alignment known = algebra::alignment_of(value, facts);
+        if (known.modulus != 1) facts.aligned(name, known);
+    }
+    unaligned.clear();
+    return facts;
 }
 
 void LetScope::push_loop(Symbol name, const Expr &min, const Expr &extent) {
@@ -48,7 +62,7 @@ void LetScope::push_loop(Symbol name, const Expr &min, const Expr &extent) {
     facts.between(name, first, first + count - make_one(count.type()));
 }
 
-Expr LetScope::expand(const Expr &e) const { return ExpandLets(lets)(e); }
+Expr LetScope::expand(const Expr &e) const { return ExpandLets(lets, expanded)(e); }
 
 Expr LetScope::value_of(Symbol name) const {
     auto found = lets.find(name);

@@ -21,11 +21,13 @@ public:
     // The value let for a name; undefined if it is bound by something else.
     ir::Expr value_of(Symbol name) const;
     // Where the loop variables lie, and what lets are modulo something.
-    const algebra::Facts &known() const { return facts; }
+    const algebra::Facts &known() const;
 
 private:
     std::unordered_map<Symbol, ir::Expr> lets;
-    algebra::Facts facts;
+    mutable std::unordered_map<Symbol, ir::Expr> expanded;  // of lets, once asked for
+    mutable std::vector<Symbol> unaligned;  // lets of which nobody asked yet what they are modulo
+    mutable algebra::Facts facts;
 };
 
 }  // namespace tessera::lower
