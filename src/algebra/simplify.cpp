@@ -392,9 +392,8 @@ Expr Simplifier::build(const void *pattern, const void *bindings, Type expected)
     case PatternNode::Constant: return m.constant[p.index];
     case PatternNode::Literal: return intern(make_const(expected, p.value));
     case PatternNode::Folded: {
-        auto v = rules::value_of(p, m);
-        if (!v || (is_exact(expected) && !expected.element_of().can_represent(*v))) return {};
-        return intern(make_const(expected, *v));
+        Expr constant = rules::folded(p, m, expected);
+        return constant.defined() ? intern(constant) : constant;
     }
     case PatternNode::Operation: break;
     }

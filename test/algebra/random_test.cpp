@@ -50,17 +50,16 @@ std::optional<int64_t> number(const Expr &e, const Values &values) {
 template<typename Check>
 void repeatedly(Check check) {
     Seeds seeds;
-    int runs = 0;
+    uint64_t last = 0;
     while (auto seed = seeds.next()) {
-        Random random(*seed);
+        Random random(last = *seed);
         std::string failure = check(random);
-        runs++;
         if (!failure.empty()) {
             FAIL_CHECK("TESSERA_SEED=" << *seed << "\n" << failure);
             break;
         }
     }
-    MESSAGE(runs << " runs");
+    MESSAGE(seeds.count() << " runs, the last with TESSERA_SEED=" << last);
 }
 
 std::string check_simplify(const Expr &e, ExprMaker &maker) {

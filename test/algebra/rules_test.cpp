@@ -104,12 +104,7 @@ Expr instantiate(const PatternNode &p, Type t, const Instance &m) {
     case PatternNode::Wild: return m.wild[p.index];
     case PatternNode::Constant: return m.constants.constant[p.index];
     case PatternNode::Literal: return make_const(t, p.value);
-    case PatternNode::Folded: {
-        auto v = rules::value_of(p, m.constants);
-        bool exact = t.is_int() && t.bits() >= 32;
-        if (!v || (exact && !t.can_represent(*v))) return {};
-        return make_const(t, *v);
-    }
+    case PatternNode::Folded: return rules::folded(p, m.constants, t);
     case PatternNode::Operation: break;
     }
     Type compared = m.compare_booleans ? Bool() : m.number;

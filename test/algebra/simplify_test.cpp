@@ -93,4 +93,14 @@ TEST_SUITE("solve") {
         CHECK(equal(i.max, simplify((n - 3) / 4)));
         CHECK_FALSE(i.min.defined());
     }
+    TEST_CASE("unsigned constants are folded where their product wraps") {
+        for (Type t : {UInt(16), UInt(32), UInt(64)}) {
+            Expr u = Variable::make(t, sx);
+            auto near_end = [&](int64_t below) { return make_const(t, -below); };
+            CHECK(simple(u * near_end(2) * near_end(8)) == simple(u * make_const(t, 16)));
+            CHECK(simple(near_end(2) * (near_end(9) * (u * near_end(1)))) ==
+                  simple(u * near_end(18)));
+            CHECK(simple((u + near_end(2)) + near_end(8)) == simple(u + near_end(10)));
+        }
+    }
 }

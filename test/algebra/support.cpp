@@ -11,10 +11,6 @@ using namespace ir;
 
 namespace {
 
-// The ordinary tests draw the same expressions every time, as long as there are open findings (see
-// docs/plan.md): about one in 5000 is simplified further when it is simplified again.
-constexpr int runs_in_tests = 1000;
-
 double now() {
     auto t = std::chrono::steady_clock::now().time_since_epoch();
     return std::chrono::duration<double>(t).count();
@@ -128,19 +124,22 @@ private:
 
 }  // namespace
 
-Seeds::Seeds(double seconds, int most) : end(now() + seconds), left(most) {
+Seeds::Seeds(double seconds, int most) : most(most) {
+    if (const char *given = std::getenv("TESSERA_SECONDS")) seconds = std::atof(given);
+    end = now() + seconds;
     if (const char *given = std::getenv("TESSERA_SEED")) {
         seed = std::strtoull(given, nullptr, 10);
         single = true;
-        left = 1;
+        this->most = 1;
     } else {
-        seed = 1;
-        left = std::min(left, runs_in_tests);
+        auto t = std::chrono::system_clock::now().time_since_epoch();
+        seed = uint64_t(std::chrono::duration_cast<std::chrono::microseconds>(t).count());
     }
 }
 
 std::optional<uint64_t> Seeds::next() {
-    if (left-- <= 0 || (!single && now() > end)) return std::nullopt;
+    if (drawn == most || (!single && now() > end)) return std::nullopt;
+    drawn++;
     return seed++;
 }
 

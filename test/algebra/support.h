@@ -9,17 +9,20 @@
 // Random expressions and their values.
 namespace tessera::algebra::testing {
 
-// The seeds of a random test: those of about a second (at most `most`), or TESSERA_SEED alone.
+// The seeds of a random test: those that follow the clock's, at most `most`, for as long as there is
+// time (TESSERA_SECONDS, if that is set, goes before `seconds`); or that of TESSERA_SEED alone.
 class Seeds {
 public:
-    explicit Seeds(double seconds = 1.0, int most = 100000);
+    explicit Seeds(double seconds = 1.0, int most = 1000000);
     // The next seed; none when time is up.
     std::optional<uint64_t> next();
+    // How many were given.
+    int count() const { return drawn; }
 
 private:
-    double end;
-    int left;
-    uint64_t seed;
+    double end = 0;
+    uint64_t seed = 0;
+    int drawn = 0, most;
     bool single = false;
 };
 

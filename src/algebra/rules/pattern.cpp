@@ -117,6 +117,26 @@ std::optional<int64_t> checked(NodeKind op, int64_t a, int64_t b) {
     }
 }
 
+std::optional<uint64_t> bits_of(const Expr &constant) {
+    if (const auto *splat = constant.as<Broadcast>()) return bits_of(splat->value);
+    const auto *number = constant.as<UIntImm>();
+    return number ? std::optional(number->value) : std::nullopt;
+}
+
+// The same of unsigned numbers of 64 bits, which wrap.
+uint64_t wrapped(NodeKind op, uint64_t a, uint64_t b) {
+    switch (op) {
+    case NodeKind::Add: return a + b;
+    case NodeKind::Sub: return a - b;
+    case NodeKind::Mul: return a * b;
+    case NodeKind::Div: return b == 0 ? 0 : a / b;
+    case NodeKind::Mod: return b == 0 ? 0 : a % b;
+    case NodeKind::Min: return std::min(a, b);
+    case NodeKind::Max: return std::max(a, b);
+    default: throw InternalError("a constant that cannot be computed");
+    }
+}
+
 }  // namespace
 
 Pattern::Pattern(int value)
@@ -163,7 +183,7 @@ bool match(const PatternNode &p, const Expr &e, Bindings &m) {
     case PatternNode::Constant: {
         Expr &bound = m.constant[p.index];
         if (bound.defined()) return equal(bound, e);
-        if (!as_const_int(e)) return false;
+        if (!e.type().is_int_or_uint() || !ir::is_const(e)) return false;
         bound = e;
         return true;
     }
@@ -187,6 +207,22 @@ std::optional<int64_t> value_of(const PatternNode &p, const Bindings &m) {
     }
     default: throw InternalError("a wildcard in a computed constant");
     }
+}
+
+Expr folded(const PatternNode &p, const Bindings &m, Type t) {
+    bool exact = t.is_int() && t.bits() >= 32;
+    const PatternNode &op = *p.operands[0];
+    if (t.is_uint() && op.form == PatternNode::Operation && op.operands.size() == 2) {
+        auto bits = [&](const Shared &operand) -> std::optional<uint64_t> {
+            if (operand->form != PatternNode::Constant) return std::nullopt;
+            return bits_of(m.constant[operand->index]);
+        };
+        auto a = bits(op.operands[0]), b = bits(op.operands[1]);
+        if (a && b) return make_const(t, int64_t(wrapped(op.op, *a, *b)));
+    }
+    auto v = value_of(p, m);
+    if (!v || (exact && !t.element_of().can_represent(*v))) return {};
+    return make_const(t, *v);
 }
 
 bool in_domain(Domain d, const Expr &matched) {

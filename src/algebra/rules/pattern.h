@@ -80,8 +80,10 @@ struct Bindings {
 // Whether the expression is an instance of the pattern. Operands are matched in the order in which
 // they stand: a table holds both orders of a commutative operation.
 bool match(const PatternNode &p, const Expr &e, Bindings &m);
-// The value of a pattern of constants; none if it overflows an int64.
+// The value of a pattern of constants; none if it, or a constant in it, does not fit an int64.
 std::optional<int64_t> value_of(const PatternNode &p, const Bindings &m);
+// The constant of a type that `fold` stands for; undefined if it overflows a type that must not.
+Expr folded(const PatternNode &p, const Bindings &m, Type t);
 // The type of operands that the rule's domain is asked about.
 bool in_domain(Domain d, const Expr &matched);
 
