@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "ir/nodes.h"
+#include "lang/var.h"
 #include "program/parameter.h"
 #include <algorithm>
 #include <limits>
@@ -337,7 +338,23 @@ void for_each_position(const BufferContents &buffer, const std::function<void(co
     }
 }
 
+// The placeholder `_` stands for the dimensions that are not given.
+static std::vector<ir::Expr> expand_placeholder(const std::vector<ir::Expr> &args, int dimensions) {
+    std::vector<ir::Expr> result;
+    for (const ir::Expr &arg : args) {
+        const auto *v = arg.as<ir::Variable>();
+        if (!v || v->referent || !Var::is_placeholder(Var(v->name))) {
+            result.push_back(arg);
+            continue;
+        }
+        int missing = dimensions - int(args.size()) + 1;
+        for (int i = 0; i < missing; i++) result.push_back(Var::implicit(i));
+    }
+    return result;
+}
+
 ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args) {
+    args = expand_placeholder(args, buffer->dimensions());
     if (int(args.size()) != buffer->dimensions()) {
         throw CompileError(str("buffer ", buffer->name, " has ", describe(buffer->dimensions()),
                                ", but is accessed with ", args.size(), " coordinates"));

@@ -184,6 +184,10 @@ public:
     void set_jit_externs(const std::map<std::string, JITExtern> &externs);
     void print_loop_nest();
     Pipeline pipeline() const;
+    std::string schedule_as_cpp() const;
+    std::string schedule_as_json() const;
+    void apply_schedule(const std::string &json, const std::vector<Argument> &more = {},
+                        Location at = Here::current());
     Func &add_requirement(const Expr &condition, const std::vector<Expr> &message = {});
 
     void compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args = {},

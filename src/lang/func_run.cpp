@@ -1,10 +1,13 @@
 #include "lang/func.h"
 #include "lang/pipeline_contents.h"
+#include <mutex>
 
 namespace tessera {
 
 // The pipeline of this Func alone; made when it is first needed.
 Pipeline &Func::own_pipeline() const {
+    static std::mutex mutex;
+    std::lock_guard lock(mutex);
     if (!own.defined()) own = Pipeline(*this);
     return own;
 }
@@ -47,6 +50,11 @@ void Func::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
     own_pipeline().set_jit_externs(externs);
 }
 void Func::print_loop_nest() { own_pipeline().print_loop_nest(); }
+std::string Func::schedule_as_cpp() const { return own_pipeline().schedule_as_cpp(); }
+std::string Func::schedule_as_json() const { return own_pipeline().schedule_as_json(); }
+void Func::apply_schedule(const std::string &json, const std::vector<Argument> &more, Location at) {
+    own_pipeline().apply_schedule(json, more, at);
+}
 Func &Func::add_requirement(const Expr &condition, const std::vector<Expr> &message) {
     own_pipeline().add_requirement(condition, message);
     return *this;

@@ -115,11 +115,14 @@ ImageParam::ImageParam(Type type, int dimensions, const std::string &name) {
                                "wanted, not ", type, " and ", dimensions));
     }
     std::string text = name.empty() ? detail::unique_name("im") : name;
-    parameter_ref = program::make_buffer_parameter(Symbol::fresh(text), type, dimensions);
+    *this = ImageParam(program::make_buffer_parameter(Symbol::fresh(text), type, dimensions));
+}
+
+ImageParam::ImageParam(program::ParameterRef p) : OutputImageParam(std::move(p)) {
     std::vector<Expr> args;
-    for (int i = 0; i < dimensions; i++) args.push_back(Var::implicit(i));
-    image_func = std::make_shared<Func>(text + "_im");
-    (*image_func)(args) = ir::Call::make(type, parameter_ref->name, CallKind::Image, 0, args,
+    for (int i = 0; i < dimensions(); i++) args.push_back(Var::implicit(i));
+    image_func = std::make_shared<Func>(name() + "_im");
+    (*image_func)(args) = ir::Call::make(type(), parameter_ref->name, CallKind::Image, 0, args,
                                          parameter_ref);
 }
 

@@ -72,6 +72,7 @@ class ImageParam : public OutputImageParam {
 public:
     ImageParam() = default;
     ImageParam(Type type, int dimensions, const std::string &name = "");
+    explicit ImageParam(program::ParameterRef p);
 
     // What realize() passes.
     template<typename T, int D>

@@ -3,6 +3,8 @@
 #include "lang/pipeline_contents.h"
 #include "program/changes.h"
 #include "program/environment.h"
+#include "program/print_schedule.h"
+#include "program/schedule_json.h"
 
 namespace tessera {
 
@@ -45,6 +47,35 @@ Func Pipeline::get_func(size_t i) const {
     throw CompileError(str("get_func(", i, "), but the pipeline has ", order.size(), " Funcs"));
 }
 
+namespace {
+
+program::ParameterRef find_parameter(const program::Program &program, const std::string &name,
+                                     bool is_buffer, Location at) {
+    std::vector<std::string> all;
+    program::ParameterRef found;
+    auto environment = program::find_transitive_calls(program.outputs);
+    for (const program::ParameterRef &p : program::find_parameters(program, environment)) {
+        if (p->is_buffer != is_buffer) continue;
+        all.push_back(p->name.text());
+        if (all.back() != name) continue;
+        if (found) throw CompileError(at, str("the pipeline has several parameters named ", name));
+        found = p;
+    }
+    if (found) return found;
+    throw CompileError(at, str("the pipeline has no ", is_buffer ? "image" : "scalar",
+                               " parameter named ", name, "; it has ",
+                               all.empty() ? std::string("none") : join(all)));
+}
+
+}  // namespace
+
+Param<> Pipeline::get_param(const std::string &name, Location at) const {
+    return Param<>(find_parameter(get().program, name, false, at));
+}
+ImageParam Pipeline::get_image_param(const std::string &name, Location at) const {
+    return ImageParam(find_parameter(get().program, name, true, at));
+}
+
 void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &message) {
     if (!condition.defined() || !condition.type().is_bool()) {
         throw CompileError("add_requirement: the condition is a bool in terms of parameters");
@@ -56,6 +87,19 @@ void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &m
 void Pipeline::trace_pipeline() {
     get().program.trace_pipeline = true;
     program::note_change();
+}
+
+std::string Pipeline::schedule_as_cpp() const {
+    return program::print_schedule(get().program.outputs);
+}
+std::string Pipeline::schedule_as_json() const {
+    return program::schedule_to_json(get().program.outputs);
+}
+void Pipeline::apply_schedule(const std::string &json, const std::vector<Argument> &more,
+                              Location at) {
+    std::vector<program::ParameterRef> parameters;
+    for (const Argument &a : more) parameters.push_back(a.parameter);
+    program::apply_json_schedule(get().program.outputs, json, parameters, at);
 }
 
 JITHandlers &Pipeline::jit_handlers() { return get().handlers; }

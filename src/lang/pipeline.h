@@ -12,6 +12,7 @@ namespace tessera {
 
 using ir::Expr;
 class Func;
+class ImageParam;
 class JITExtern;
 struct PipelineContents;
 
@@ -30,6 +31,9 @@ public:
     // The i-th of the Funcs that the outputs reach, producers first: how a printed schedule names
     // them.
     Func get_func(size_t i) const;
+    // The parameters of the algorithm by their names.
+    Param<> get_param(const std::string &name, Location at = Here::current()) const;
+    ImageParam get_image_param(const std::string &name, Location at = Here::current()) const;
 
     // ---- Running ----
     // One buffer per value of each output; the sizes are those of all outputs.
@@ -68,11 +72,17 @@ public:
     // ---- Looking at it ----
     void print_loop_nest();
     std::string loop_nest() const;
-    // The schedule as C++ that, after the algorithm, schedules it so; and as JSON.
+    // The schedule as C++: statements that, where `pipeline` is a Pipeline of the same algorithm
+    // without a schedule, give it this one. They stand in a block of their own:
+    //     { Func f = pipeline.get_func(0); Var x("x"); f.vectorize(x, 8); }
     std::string schedule_as_cpp() const;
+    // The schedule as JSON (program/schedule_json.h), with the lines where it was written.
     std::string schedule_as_json() const;
-    // Applies what schedule_as_json() wrote for the same algorithm.
-    void apply_schedule(const std::string &json, Location at = Here::current());
+    // Does what schedule_as_json() wrote of the same algorithm, through the same checks that every
+    // directive goes through: throws CompileError, and leaves the schedule as it is, if one fails.
+    // `more`: parameters that the schedule mentions and the algorithm does not.
+    void apply_schedule(const std::string &json, const std::vector<Argument> &more = {},
+                        Location at = Here::current());
     // The arguments that a compiled function takes, before its outputs.
     std::vector<Argument> infer_arguments() const;
 

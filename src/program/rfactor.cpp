@@ -323,9 +323,11 @@ void Factoring::schedule_merge(const std::vector<Symbol> &pure) {
 
 FunctionRef Factoring::run() {
     AssociativeUpdate update = prove();
+    std::vector<Symbol> reduction;
+    for (const ReductionVariable &v : d.reduction) reduction.push_back(v.var);
     FunctionRef intermediate = make_intermediate(update);
     merge(intermediate, update);
-    d.schedule.directives.push_back({Rfactor{preserved, intermediate->name}, at});
+    d.schedule.directives.push_back({Rfactor{preserved, intermediate->name, reduction}, at});
     d.schedule.touched = true;
     note_change();
     return intermediate;

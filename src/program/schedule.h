@@ -70,6 +70,7 @@ struct Preserved {
 struct Rfactor {
     std::vector<Preserved> preserved;
     Symbol intermediate;
+    std::vector<Symbol> reduction;  // the variables of the domain before
 };
 
 using StageDirective =

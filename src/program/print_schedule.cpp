@@ -1,0 +1,411 @@
+#include "program/print_schedule.h"
+#include "ir/visitor.h"
+#include "program/apply.h"
+#include "program/define.h"
+#include "program/expr_as_cpp.h"
+#include "program/script.h"
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tessera::program {
+namespace {
+
+// Words of C++, and of the language as far as it is printed.
+constexpr const char *not_for_variables =
+    "alignas alignof and asm auto bool break case catch char class concept const constexpr "
+    "const_cast continue co_await co_return co_yield decltype default delete do double "
+    "dynamic_cast else enum explicit export extern false float for friend goto if inline int long "
+    "mutable namespace new noexcept not nullptr operator or private protected public register "
+    "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct "
+    "switch template this thread_local throw true try typedef typeid typename union unsigned "
+    "using virtual void volatile wchar_t while xor main std tessera "
+    "Func Var RVar Stage Expr ImageParam LoopLevel TailStrategy Partition MemoryType "
+    "PrefetchBoundStrategy Int UInt Float BFloat Bool int64_t uint64_t HUGE_VAL "
+    "min max select cast reinterpret";
+
+// Prints the steps of a script. Declarations are collected on the way and come first.
+class SchedulePrinter {
+public:
+    SchedulePrinter(const Script &script, const std::string &pipeline, Names &names);
+    std::string run();
+
+private:
+    using Path = std::vector<size_t>;
+    void print(const FunctionContents &f, const StageStep &s);
+    void print(const FunctionContents &f, const FuncStep &s);
+    void print(const FunctionContents &f, const WrapStep &s);
+    void find_reduction_names(const FunctionContents &f, int stage);
+    // Specializations of one Func have one symbol each, the same in every run.
+    Symbol special_name(Symbol f) {
+        return Symbol::interned(str(f, "_special", special_names++));
+    }
+    void begin_statement(const std::string &object, const std::string &call);
+
+    std::string func(Symbol f) { return names[f]; }
+    std::string fetched(Symbol what) {
+        return functions.count(what) ? func(what) : parameter(what);
+    }
+    std::string expr(const Expr &e) {
+        return expr_as_cpp(e, [&](Symbol s) { return parameter(s); });
+    }
+    std::string parameter(Symbol s);
+    void find_parameters();
+    std::string stage_object(const FunctionContents &f, int stage, const Path &path);
+    std::string loop(const FunctionContents &f, int stage, Symbol var);
+    std::string declare(Symbol var, bool is_rvar, const std::string &initial);
+    std::string level(const LoopLevel &l, const std::string &directive);
+    std::string arguments(const FunctionContents &f, int stage, const StageDirective &d);
+    std::string arguments(const FunctionContents &f, const FuncDirective &d);
+    std::string vars(const FunctionContents &f, int stage, const std::vector<Symbol> &list);
+    bool is_reduction_name(const FunctionContents &f, int stage, Symbol var) const;
+
+    const Script &script;
+    std::string pipeline;
+    Names &names;
+    std::unordered_map<Symbol, FunctionRef> functions;
+    // The variables of the algorithm, and how to get at them.
+    struct Origin {
+        bool is_rvar;
+        std::string text;
+    };
+    std::unordered_map<Symbol, Origin> origins;
+    std::map<std::pair<Symbol, bool>, std::string> variables;
+    // Of the algorithm: parameters, and the buffers of its outputs as one gets at them.
+    std::unordered_map<Symbol, ParameterRef> parameters;
+    std::unordered_map<Symbol, std::string> outputs;
+    std::set<Symbol> declared_parameters;
+    int special_names = 0;
+    std::string declarations, statements, open_object;
+    std::map<std::tuple<Symbol, int, Path>, std::string> stages;
+    std::map<std::tuple<Symbol, int, Path>, size_t> specializations;  // how many there are so far
+    std::map<std::pair<Symbol, int>, std::set<Symbol>> reduction_names;
+};
+
+SchedulePrinter::SchedulePrinter(const Script &script, const std::string &pipeline, Names &names)
+    : script(script), pipeline(pipeline), names(names) {
+    find_parameters();
+    for (const FunctionRef &f : script.all) functions[f->name] = f;
+    for (const FunctionRef &f : script.algorithm) {
+        for (size_t i = 0; i < f->args.size(); i++) {
+            origins.emplace(f->args[i], Origin{false, str(func(f->name), ".args()[", i, "]")});
+        }
+        for (size_t s = 1; s < f->stages.size(); s++) {
+            std::vector<Symbol> rvars = reduction_of_algorithm(*f->stages[s]);
+            for (size_t i = 0; i < rvars.size(); i++) {
+                origins.emplace(rvars[i], Origin{true, str(func(f->name), ".rvars(", s - 1, ")[", i,
+                                                           "]")});
+            }
+        }
+    }
+}
+
+// What the definitions refer to; not what the schedule alone does.
+void SchedulePrinter::find_parameters() {
+    auto add = [&](const ir::Referent *referent) {
+        const auto *p = dynamic_cast<const Parameter *>(referent);
+        if (p) parameters[p->name] = ParameterRef(const_cast<Parameter *>(p));
+    };
+    auto search = [&](const Expr &e) {
+        if (!e.defined()) return;
+        ir::for_each_node(e, [&](const ir::Variable &v) { add(v.referent.get()); });
+        ir::for_each_node(e, [&](const ir::BufferProperty &p) { add(p.referent.get()); });
+        ir::for_each_node(e, [&](const ir::Call &c) { add(c.referent.get()); });
+    };
+    for (const FunctionRef &f : script.algorithm) {
+        for (const DefinitionRef &d : f->stages) {
+            for (const Expr &e : d->args) search(e);
+            for (const Expr &e : d->values) search(e);
+            for (const ReductionVariable &v : d->reduction) {
+                search(v.min);
+                search(v.extent);
+            }
+            search(d->predicate);
+        }
+        if (f->extern_definition) {
+            for (const ExternFuncArgument &arg : f->extern_definition->args) {
+                if (arg.buffer) add(arg.buffer.get());
+                search(arg.scalar);
+            }
+        }
+        for (size_t i = 0; i < f->output_buffers.size(); i++) {
+            outputs[f->output_buffers[i]->name] =
+                str(func(f->name), ".output_buffers()[", i, "]");
+        }
+    }
+}
+
+// How a parameter is called; declared the first time, if it is one of the algorithm.
+std::string SchedulePrinter::parameter(Symbol s) {
+    if (auto output = outputs.find(s); output != outputs.end()) return output->second;
+    auto found = parameters.find(s);
+    bool is_new = declared_parameters.insert(s).second;
+    if (found == parameters.end()) {
+        if (is_new) declarations += str("// ", s, ": a parameter that only the schedule has\n");
+        return s.text();
+    }
+    if (is_new && found->second->is_buffer) {
+        declarations += str("ImageParam ", names[s], " = ", pipeline, ".get_image_param(",
+                            quoted(s.text()), ");\n");
+    } else if (is_new) {
+        declarations +=
+            str("Expr ", names[s], " = ", pipeline, ".get_param(", quoted(s.text()), ");\n");
+    }
+    return names[s];
+}
+
+void SchedulePrinter::begin_statement(const std::string &object, const std::string &call) {
+    if (object == open_object) {
+        statements += "\n    ." + call;
+        return;
+    }
+    if (!open_object.empty()) statements += ";\n";
+    statements += object + "." + call;
+    open_object = object;
+}
+
+std::string SchedulePrinter::declare(Symbol var, bool is_rvar, const std::string &initial) {
+    auto [found, is_new] = variables.emplace(std::pair(var, is_rvar), "");
+    if (!is_new) return found->second;
+    bool other = variables.count({var, !is_rvar}) > 0;
+    std::string name = other ? str(names[var], is_rvar ? "_rvar" : "_var") : names[var];
+    found->second = name;
+    const char *type = is_rvar ? "RVar" : "Var";
+    if (!initial.empty()) {
+        declarations += str(type, " ", name, " = ", initial, ";\n");
+    } else {
+        const std::string &text = stands_for_its_text(var) ? var.text() : names[var];
+        declarations += str(type, " ", name, "(", quoted(text), ");\n");
+    }
+    return name;
+}
+
+// The variable of a loop, declared the first time: from the function where it is one of its own.
+std::string SchedulePrinter::loop(const FunctionContents &f, int stage, Symbol var) {
+    if (var == outermost_loop()) return "Var::outermost()";
+    auto origin = origins.find(var);
+    if (origin != origins.end()) {
+        bool by_name = stands_for_its_text(var) && !origin->second.is_rvar;
+        return declare(var, origin->second.is_rvar, by_name ? "" : origin->second.text);
+    }
+    return declare(var, is_reduction_name(f, stage, var), "");
+}
+
+// Whether a loop of that name comes from reduction loops, as far as has been printed.
+bool SchedulePrinter::is_reduction_name(const FunctionContents &f, int stage, Symbol var) const {
+    for (const auto &[key, set] : reduction_names) {
+        if (key.first == f.name && (stage < 0 || key.second == stage) && set.count(var)) return true;
+    }
+    return false;
+}
+
+std::string SchedulePrinter::vars(const FunctionContents &f, int stage,
+                                  const std::vector<Symbol> &list) {
+    std::vector<std::string> words;
+    for (Symbol s : list) words.push_back(loop(f, stage, s));
+    return join(words);
+}
+
+std::string SchedulePrinter::stage_object(const FunctionContents &f, int stage, const Path &path) {
+    if (!path.empty()) return stages.at({f.name, stage, path});
+    return stage == 0 ? func(f.name) : str(func(f.name), ".update(", stage - 1, ")");
+}
+
+std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
+                                       const StageDirective &d) {
+    using S = std::string;
+    auto v = [&](Symbol s) { return loop(f, stage, s); };
+    return std::visit(
+        overloaded{
+            [&](const Split &s) -> S {
+                return str(vars(f, stage, {s.old, s.outer, s.inner}), ", ", expr(s.factor),
+                           ", TailStrategy::", name_of(s.tail));
+            },
+            [&](const Fuse &s) -> S { return vars(f, stage, {s.inner, s.outer, s.fused}); },
+            [&](const Rename &s) -> S { return vars(f, stage, {s.old, s.new_name}); },
+            [&](const Reorder &s) -> S { return str("{", vars(f, stage, s.vars), "}"); },
+            [&](const SetLoopKind &s) -> S { return v(s.var); },
+            [&](const SetPartition &s) -> S {
+                return str(v(s.var), ", Partition::", name_of(s.partition));
+            },
+            [&](const PrefetchDirective &s) -> S {
+                return str(fetched(s.what), ", ", vars(f, stage, {s.at, s.from}), ", ",
+                           expr(s.offset), ", PrefetchBoundStrategy::", name_of(s.strategy));
+            },
+            [](const AtomicDirective &s) -> S {
+                return s.override_associativity_test ? "true" : "";
+            },
+            [](const AllowRaceConditions &) -> S { return ""; },
+            [&](const SpecializeDirective &s) -> S { return expr(s.condition); },
+            [](const SpecializeFail &s) -> S { return quoted(s.message); },
+            [&](const StreamLoads &s) -> S {
+                std::vector<S> words;
+                for (Symbol w : s.what) words.push_back(fetched(w));
+                return words.empty() ? "" : str("{", join(words), "}");
+            },
+            [](const StreamStores &) -> S { return ""; },
+            [&](const Rfactor &s) -> S {
+                std::vector<S> pairs;
+                for (const Preserved &p : s.preserved) {
+                    S rvar = v(p.rvar), var = declare(p.var, false, "");
+                    pairs.push_back(str("{", rvar, ", ", var, "}"));
+                }
+                return str("{", join(pairs), "}");
+            },
+        },
+        d);
+}
+
+// Which names of a stage are those of reduction loops: what is left of them at the end, and what
+// they were made from.
+void SchedulePrinter::find_reduction_names(const FunctionContents &f, int stage) {
+    std::set<Symbol> &reduction = reduction_names[{f.name, stage}];
+    if (stage == 0 || !reduction.empty()) return;
+    auto add_loops = [&](const StageSchedule &schedule) {
+        for (const Loop &l : schedule.loops) {
+            if (l.is_reduction) reduction.insert(l.var);
+        }
+    };
+    const StageSchedule &schedule = f.stages[size_t(stage)]->schedule;
+    add_loops(schedule);
+    for (const auto &w : schedule.directives) {
+        const auto *r = std::get_if<Rfactor>(&w.directive);
+        if (!r) continue;
+        for (const Preserved &p : r->preserved) reduction.insert(p.rvar);
+        add_loops(functions.at(r->intermediate)->stages.back()->schedule);
+    }
+    for (auto w = schedule.directives.rbegin(); w != schedule.directives.rend(); ++w) {
+        if (const auto *split = std::get_if<Split>(&w->directive)) {
+            if (reduction.count(split->outer) || reduction.count(split->inner)) {
+                reduction.insert({split->old, split->outer, split->inner});
+            }
+        } else if (const auto *rename = std::get_if<Rename>(&w->directive)) {
+            if (reduction.count(rename->new_name)) reduction.insert(rename->old);
+        }
+    }
+}
+
+void SchedulePrinter::print(const FunctionContents &f, const StageStep &s) {
+    find_reduction_names(f, s.stage);
+    std::string object = stage_object(f, s.stage, s.path);
+    std::string name = directive_name(s.written.directive);
+    std::string args = arguments(f, s.stage, s.written.directive);
+    std::string call = str(name, "(", args, ")");
+    bool specialize = std::holds_alternative<SpecializeDirective>(s.written.directive);
+    const auto *rfactor = std::get_if<Rfactor>(&s.written.directive);
+    bool fail = std::holds_alternative<SpecializeFail>(s.written.directive);
+    if (!specialize && !rfactor && !fail) return begin_statement(object, call);
+    if (!open_object.empty()) statements += ";\n";
+    open_object.clear();
+    if (fail) {
+        specializations[{f.name, s.stage, s.path}]++;
+        statements += str(object, ".", call, ";\n");
+    } else if (rfactor) {
+        statements += str("Func ", func(rfactor->intermediate), " = ", object, ".", call, ";\n");
+    } else {
+        Path inner = s.path;
+        Symbol special = special_name(f.name);
+        inner.push_back(specializations[{f.name, s.stage, s.path}]++);
+        std::string variable = names[special];
+        stages[{f.name, s.stage, inner}] = variable;
+        statements += str("Stage ", variable, " = ", object, ".", call, ";\n");
+    }
+}
+
+std::string SchedulePrinter::level(const LoopLevel &l, const std::string &directive) {
+    if (!l.defined()) return "LoopLevel()";
+    if (!l.is_at()) return "";
+    auto found = functions.find(l.func());
+    if (found == functions.end()) {
+        return str("LoopLevel() /* ", directive, " ", l, ": a Func that is not there */");
+    }
+    std::string place = func(l.func());
+    place += ", " + loop(*found->second, l.stage(), l.var());
+    return l.stage() < 0 ? place : str("LoopLevel(", place, ", ", l.stage(), ")");
+}
+
+std::string SchedulePrinter::arguments(const FunctionContents &f, const FuncDirective &d) {
+    using S = std::string;
+    auto v = [&](Symbol s) { return loop(f, 0, s); };
+    return std::visit(
+        overloaded{
+            [&](const ComputeLevel &s) -> S { return level(s.level, "compute_at"); },
+            [&](const StoreLevel &s) -> S { return level(s.level, "store_at"); },
+            [&](const HoistStorageLevel &s) -> S { return level(s.level, "hoist_storage"); },
+            [&](const BoundDirective &s) -> S {
+                S args = v(s.var);
+                for (const Expr &e : {s.min, s.extent, s.modulus, s.remainder}) {
+                    if (e.defined()) args += ", " + expr(e);
+                }
+                return args;
+            },
+            [&](const EstimateDirective &s) -> S {
+                S args = v(s.var) + ", " + expr(s.min);
+                return args + ", " + expr(s.extent);
+            },
+            [&](const FoldStorage &s) -> S {
+                S args = v(s.var) + ", " + expr(s.extent);
+                return s.fold_forward ? args : args + ", false";
+            },
+            [&](const RingBuffer &s) -> S { return expr(s.extent); },
+            [](const AsyncDirective &) -> S { return ""; },
+            [&](const ReorderStorage &s) -> S { return str("{", vars(f, 0, s.vars), "}"); },
+            [&](const AlignStorage &s) -> S {
+                return v(s.var) + ", " + expr(s.alignment);
+            },
+            [&](const BoundStorage &s) -> S {
+                return v(s.var) + ", " + expr(s.extent);
+            },
+            [](const StoreIn &s) -> S { return str("MemoryType::", name_of(s.memory)); },
+            [](const Trace &s) -> S {
+                return s.loads || s.stores || s.realizations ? "" : quoted(s.tag);
+            },
+            [](const NoProfiling &) -> S { return ""; },
+        },
+        d);
+}
+
+void SchedulePrinter::print(const FunctionContents &f, const FuncStep &s) {
+    std::string args = arguments(f, s.written.directive);
+    begin_statement(func(f.name), str(directive_name(s.written.directive), "(", args, ")"));
+}
+
+void SchedulePrinter::print(const FunctionContents &f, const WrapStep &s) {
+    if (!open_object.empty()) statements += ";\n";
+    open_object.clear();
+    std::vector<std::string> words;
+    for (Symbol c : s.consumers) words.push_back(func(c));
+    std::string args = words.empty() ? "" : str("{", join(words), "}");
+    statements += str("Func ", func(s.made), " = ", func(f.name), s.is_clone ? ".clone_in" : ".in",
+                      "(", args, ");\n");
+}
+
+std::string SchedulePrinter::run() {
+    for (const Step &step : script.steps) {
+        const FunctionContents &f = *functions.at(step.function);
+        std::visit([&](const auto &s) { print(f, s); }, step.what);
+    }
+    if (!open_object.empty()) statements += ";\n";
+    std::string funcs;
+    for (size_t i = 0; i < script.algorithm.size(); i++) {
+        funcs += str("Func ", func(script.algorithm[i]->name), " = ", pipeline, ".get_func(", i,
+                     ");\n");
+    }
+    return funcs + declarations + statements;
+}
+
+}  // namespace
+
+std::string print_schedule(const std::vector<FunctionRef> &outputs, const std::string &pipeline) {
+    Script script = schedule_script(outputs);
+    std::vector<std::string> reserved = {pipeline};
+    std::istringstream words(not_for_variables);
+    for (std::string word; words >> word;) reserved.push_back(word);
+    Names names(Names::Style::Identifiers, reserved);
+    for (const FunctionRef &f : script.algorithm) names[f->name];
+    SchedulePrinter(script, pipeline, names).run();
+    names.settle();
+    return SchedulePrinter(script, pipeline, names).run();
+}
+
+}  // namespace tessera::program

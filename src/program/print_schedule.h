@@ -1,0 +1,17 @@
+#pragma once
+#include "program/function.h"
+
+namespace tessera::program {
+
+// The schedule as C++ that compiles after the algorithm, given a Pipeline of these outputs of the
+// name `pipeline`:
+//     Func blur = pipeline.get_func(1);
+//     Var x("x"), xi("xi");
+//     blur.split(x, x, xi, 8, TailStrategy::ShiftInwards)
+//         .vectorize(xi);
+// Parameters of the algorithm are asked for by name, pipeline.get_param("p"); one that the schedule
+// alone mentions is taken to be a variable of its name.
+std::string print_schedule(const std::vector<FunctionRef> &outputs,
+                           const std::string &pipeline = "pipeline");
+
+}  // namespace tessera::program

@@ -1,0 +1,420 @@
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/parser.h"
+#include "program/apply.h"
+#include "program/define.h"
+#include "program/environment.h"
+#include "program/json_object.h"
+#include "program/rfactor.h"
+#include "program/schedule_json.h"
+#include "program/snapshot.h"
+#include "program/wrappers.h"
+#include <algorithm>
+
+namespace tessera::program {
+namespace {
+
+using Parameters = std::map<std::string, ParameterRef>;
+
+// Gives parsed expressions the parameters that their symbols stand for.
+class Attach final : public ir::Mutator {
+public:
+    explicit Attach(const Parameters &parameters) : parameters(parameters) {}
+
+private:
+    ParameterRef find(Symbol s) const {
+        auto found = parameters.find(s.text());
+        if (found != parameters.end()) return found->second;
+        std::vector<std::string> all;
+        for (const auto &[name, p] : parameters) all.push_back(name);
+        throw CompileError(str("there is no parameter named ", s, "; ",
+                               all.empty() ? std::string("the pipeline has none")
+                                           : str("those of the pipeline are ", join(all)),
+                               "; hand over the others as `more`"));
+    }
+    Expr visit(const ir::Variable &v) override {
+        ParameterRef p = find(v.name);
+        if (!p->is_buffer && p->type == v.type) return ir::Variable::make(p->type, p->name, p);
+        throw CompileError(str("the parameter ", v.name, " is ",
+                               p->is_buffer ? std::string("a buffer") : str("of type ", p->type),
+                               ", but is used as a scalar of type ", v.type));
+    }
+    Expr visit(const ir::BufferProperty &b) override {
+        ParameterRef p = find(b.buffer);
+        if (p->is_buffer && b.dim < p->dimensions) {
+            return ir::BufferProperty::make(p->name, b.field, b.dim, p);
+        }
+        throw CompileError(str("the parameter ", b.buffer, " has no dimension ", b.dim));
+    }
+    Expr visit(const ir::Call &c) override {
+        ParameterRef p = find(c.callee);
+        if (p->is_buffer && p->dimensions == int(c.args.size()) && p->type == c.type) {
+            std::vector<Expr> args;
+            for (const Expr &e : c.args) args.push_back((*this)(e));
+            return ir::Call::make(p->type, p->name, CallKind::Image, 0, std::move(args), p);
+        }
+        throw CompileError(str("the parameter ", c.callee, " is no image of ", c.args.size(),
+                               " dimensions of type ", c.type));
+    }
+    const Parameters &parameters;
+};
+
+class Reader {
+public:
+    Reader(const Environment &environment, Parameters parameters, const Location &at)
+        : environment(environment), parameters(std::move(parameters)), at(at) {}
+    void read(const json &root);
+
+private:
+    void bind_algorithm(const json &described);
+    void bind_function(const FunctionRef &f, const json &described);
+    void bind(const std::string &name, Symbol variable, const FunctionRef &f);
+    void apply_step(JsonObject &step);
+    void make_wrapper(JsonObject &step);
+    Symbol symbol(const std::string &name);
+    std::vector<Symbol> symbols(const std::vector<std::string> &list);
+    Symbol fetched(const std::string &name) const;
+    const FunctionRef &function(const std::string &name) const;
+    StageRef stage(JsonObject &step) const;
+    Expr expr(JsonObject &step, const char *word);
+    LoopLevel level(const json &j);
+    StageDirective stage_directive(JsonObject &step, const std::string &word);
+    FuncDirective func_directive(JsonObject &step, const std::string &word);
+    Location written(JsonObject &step) const;
+
+    const Environment &environment;
+    Parameters parameters;
+    Location at;
+    std::map<std::string, Symbol> names;
+    std::map<std::string, FunctionRef> functions;
+};
+
+const std::vector<std::string> stage_words = {
+    "split",  "fuse",       "rename",     "reorder",         "loop",         "partition",
+    "prefetch", "atomic",   "rfactor",    "specialize_fail", "stream_loads", "stream_stores",
+    "specialize", "allow_race_conditions"};
+const std::vector<std::string> func_words = {
+    "compute",     "store",           "hoist",         "bound",         "estimate",
+    "fold_storage", "ring_buffer",    "async",         "reorder_storage", "align_storage",
+    "bound_storage", "store_in",      "trace",         "no_profiling"};
+
+// The first word of a step: which directive it is.
+std::string directive_word(const JsonObject &step) {
+    std::vector<std::string> all = {"wrap"}, found;
+    all.insert(all.end(), stage_words.begin(), stage_words.end());
+    all.insert(all.end(), func_words.begin(), func_words.end());
+    for (const std::string &word : all) {
+        if (step.has(word)) found.push_back(word);
+    }
+    if (found.size() == 1) return found[0];
+    if (found.size() > 1) {
+        throw CompileError(str("this is several directives at once: ", join(found),
+                               "; make a step of each"));
+    }
+    for (const std::string &word : step.words()) {
+        std::string close = closest_match(word, all);
+        if (close.empty()) continue;
+        throw CompileError(str('"', word, "\" is no directive; did you mean \"", close, "\"?"));
+    }
+    throw CompileError(str("this is no directive; one of these words is wanted: ", join(all)));
+}
+
+[[noreturn]] void refuse(const std::string &why) {
+    throw CompileError(str("the schedule is for another algorithm: ", why));
+}
+
+void Reader::bind(const std::string &name, Symbol variable, const FunctionRef &f) {
+    if (names.emplace(name, variable).first->second == variable) return;
+    refuse(str("there ", name, " is one variable of several functions, and here ", variable, " of ",
+               f->name, " is another"));
+}
+
+void Reader::bind_function(const FunctionRef &f, const json &j) {
+    JsonObject described(j, "a function");
+    std::string name = described.text("name");
+    std::vector<std::string> args = described.texts("args");
+    const json &rvars = described.list("rvars");
+    if (args.size() != f->args.size()) {
+        refuse(str(name, " has ", args.size(), " dimensions, and ", f->name, " has ",
+                   f->args.size()));
+    }
+    if (rvars.size() + 1 != f->stages.size()) {
+        refuse(str(name, " has ", rvars.size(), " updates, and ", f->name, " has ",
+                   f->stages.size() - 1));
+    }
+    functions[name] = f;
+    for (size_t k = 0; k < args.size(); k++) bind(args[k], f->args[k], f);
+    for (size_t s = 1; s < f->stages.size(); s++) {
+        const auto &reduction = f->stages[s]->reduction;
+        std::vector<std::string> list = JsonObject::texts(rvars[s - 1], "rvars");
+        if (list.size() != reduction.size()) {
+            refuse(str("update(", s - 1, ") of ", name, " has ", list.size(),
+                       " reduction variables, and that of ", f->name, " has ", reduction.size()));
+        }
+        for (size_t k = 0; k < list.size(); k++) bind(list[k], reduction[k].var, f);
+    }
+    described.finish();
+}
+
+void Reader::bind_algorithm(const json &described) {
+    if (described.size() != environment.order.size()) {
+        refuse(str("it has ", described.size(), " functions, and the pipeline has ",
+                   environment.order.size()));
+    }
+    for (size_t i = 0; i < described.size(); i++) {
+        bind_function(environment.order[i], described[i]);
+    }
+}
+
+// A name that is nobody's so far is that of a new loop.
+Symbol Reader::symbol(const std::string &name) {
+    return names.emplace(name, Symbol::interned(name)).first->second;
+}
+
+std::vector<Symbol> Reader::symbols(const std::vector<std::string> &list) {
+    std::vector<Symbol> result;
+    for (const std::string &name : list) result.push_back(symbol(name));
+    return result;
+}
+
+const FunctionRef &Reader::function(const std::string &name) const {
+    auto found = functions.find(name);
+    if (found != functions.end()) return found->second;
+    std::vector<std::string> all;
+    for (const auto &[known, f] : functions) all.push_back(known);
+    std::string close = closest_match(name, all);
+    throw CompileError(str("there is no function named ", name, "; at that point there are ",
+                           join(all), close.empty() ? "" : str(" (did you mean ", close, "?)")));
+}
+
+// A function or an image.
+Symbol Reader::fetched(const std::string &name) const {
+    auto p = parameters.find(name);
+    bool is_image = p != parameters.end() && !functions.count(name);
+    return is_image ? p->second->name : function(name)->name;
+}
+
+StageRef Reader::stage(JsonObject &step) const {
+    const FunctionRef &f = function(step.text("stage_of"));
+    int number = step.number("stage");
+    if (number < 0 || size_t(number) >= f->stages.size()) {
+        throw CompileError(str(f->name, " has no stage ", number, "; its stages are 0 to ",
+                               f->stages.size() - 1));
+    }
+    StageRef ref = stage_of(f, number);
+    if (!step.has("specialization")) return ref;
+    for (int i : step.numbers("specialization")) {
+        const auto &all = ref.definition->specializations;
+        if (i < 0 || size_t(i) >= all.size() || !all[size_t(i)].definition) {
+            throw CompileError(str(ref.name, " has no specialization ", i, "; it has ",
+                                   all.size(), " so far"));
+        }
+        ref.definition = all[size_t(i)].definition;
+        ref.name += ".specialize(...)";
+    }
+    return ref;
+}
+
+Expr Reader::expr(JsonObject &step, const char *word) {
+    const json &j = step.at(word);
+    if (j.is_null()) return {};
+    if (j.is_number_integer()) return Expr(j.get<int>());
+    if (!j.is_string()) throw CompileError(str('"', word, "\" is no expression: ", j.dump()));
+    return Attach(parameters)(ir::parse_expr(j.get<std::string>()));
+}
+
+LoopLevel Reader::level(const json &j) {
+    JsonObject place(j, "a place");
+    LoopLevel result;
+    if (place.has("place")) {
+        std::string where = place.text("place");
+        if (where == "root") {
+            result = LoopLevel::root();
+        } else if (where == "inlined") {
+            result = LoopLevel::inlined();
+        } else if (where != "not set") {
+            throw CompileError(str('"', where, "\" is no place; it is \"root\", \"inlined\" or "
+                                               "\"not set\", or has a \"func\" and a \"loop\""));
+        }
+    } else {
+        result = LoopLevel::at(function(place.text("func"))->name, symbol(place.text("loop")),
+                               place.number("stage"), at);
+    }
+    place.finish();
+    return result;
+}
+
+// The value of an enumeration of that name.
+template<typename Enum>
+Enum enum_of(JsonObject &step, const char *word, int count) {
+    std::string name = step.text(word);
+    std::vector<std::string> all;
+    for (int i = 0; i < count; i++) {
+        if (name_of(Enum(i)) == name) return Enum(i);
+        all.emplace_back(name_of(Enum(i)));
+    }
+    throw CompileError(str("the \"", word, "\" ", name, " is none of ", join(all)));
+}
+
+StageDirective Reader::stage_directive(JsonObject &s, const std::string &word) {
+    if (word == "split") {
+        return Split{symbol(s.text("split")), symbol(s.text("outer")), symbol(s.text("inner")),
+                     expr(s, "factor"), enum_of<TailStrategy>(s, "tail", 9)};
+    }
+    if (word == "fuse") {
+        return Fuse{symbol(s.text("fuse")), symbol(s.text("outer")), symbol(s.text("fused"))};
+    }
+    if (word == "rename") return Rename{symbol(s.text("rename")), symbol(s.text("new_name"))};
+    if (word == "reorder") return Reorder{symbols(s.texts("reorder"))};
+    if (word == "loop") return SetLoopKind{symbol(s.text("loop")), enum_of<LoopKind>(s, "kind", 4)};
+    if (word == "partition") {
+        return SetPartition{symbol(s.text("partition")), enum_of<Partition>(s, "how", 3)};
+    }
+    if (word == "prefetch") {
+        return PrefetchDirective{fetched(s.text("prefetch")), symbol(s.text("at")),
+                                 symbol(s.text("from")), expr(s, "offset"),
+                                 enum_of<PrefetchBoundStrategy>(s, "strategy", 3)};
+    }
+    if (word == "atomic") return AtomicDirective{s.flag("atomic")};
+    if (word == "specialize_fail") return SpecializeFail{s.text("specialize_fail")};
+    if (word == "stream_loads") {
+        StreamLoads loads;
+        for (const std::string &what : s.texts("stream_loads")) loads.what.push_back(fetched(what));
+        return loads;
+    }
+    s.require_true(word);
+    if (word == "stream_stores") return StreamStores{};
+    return AllowRaceConditions{};
+}
+
+FuncDirective Reader::func_directive(JsonObject &s, const std::string &word) {
+    if (word == "compute") return ComputeLevel{level(s.at("compute"))};
+    if (word == "store") return StoreLevel{level(s.at("store"))};
+    if (word == "hoist") return HoistStorageLevel{level(s.at("hoist"))};
+    if (word == "bound") {
+        return BoundDirective{symbol(s.text("bound")), expr(s, "min"), expr(s, "extent"),
+                              expr(s, "modulus"), expr(s, "remainder")};
+    }
+    if (word == "estimate") {
+        return EstimateDirective{symbol(s.text("estimate")), expr(s, "min"), expr(s, "extent")};
+    }
+    if (word == "fold_storage") {
+        return FoldStorage{symbol(s.text("fold_storage")), expr(s, "extent"), s.flag("forward")};
+    }
+    if (word == "ring_buffer") return RingBuffer{expr(s, "ring_buffer")};
+    if (word == "reorder_storage") return ReorderStorage{symbols(s.texts("reorder_storage"))};
+    if (word == "align_storage") {
+        return AlignStorage{symbol(s.text("align_storage")), expr(s, "alignment")};
+    }
+    if (word == "bound_storage") {
+        return BoundStorage{symbol(s.text("bound_storage")), expr(s, "extent")};
+    }
+    if (word == "store_in") return StoreIn{enum_of<MemoryType>(s, "store_in", 10)};
+    if (word == "trace") {
+        return Trace{s.flag("loads"), s.flag("stores"), s.flag("realizations"), s.text("trace")};
+    }
+    s.require_true(word);
+    if (word == "async") return AsyncDirective{};
+    return NoProfiling{};
+}
+
+// The line where the user wrote it, as to_string(Location) has it.
+Location Reader::written(JsonObject &step) const {
+    if (!step.has("written")) return at;
+    std::string text = step.text("written");
+    size_t colon = text.rfind(':');
+    std::string line = colon == text.npos ? "" : text.substr(colon + 1);
+    if (line.empty() || line.size() > 8 || line.find_first_not_of("0123456789") != line.npos) {
+        throw CompileError(str("\"written\" is no line of a file: ", text,
+                               "; it looks like blur.cpp:12"));
+    }
+    const std::string &file = Symbol::interned(text.substr(0, colon)).text();  // kept for ever
+    return {file.c_str(), uint32_t(std::stoul(line))};
+}
+
+void Reader::make_wrapper(JsonObject &step) {
+    std::vector<FunctionRef> consumers;
+    for (const std::string &c : step.texts("consumers")) consumers.push_back(function(c));
+    FunctionRef f = function(step.text("wrap"));
+    functions[step.text("makes")] =
+        step.flag("clone") ? clone(f, consumers, at) : wrap(f, consumers, at);
+}
+
+void Reader::apply_step(JsonObject &step) {
+    std::string word = directive_word(step);
+    Location line = written(step);
+    if (word == "wrap") {
+        make_wrapper(step);
+    } else if (word == "rfactor") {
+        std::vector<Preserved> preserved;
+        for (const json &j : step.list("rfactor")) {
+            std::vector<std::string> pair = JsonObject::texts(j, "rfactor");
+            if (pair.size() != 2) throw CompileError("\"rfactor\" is a list of [rvar, var]");
+            preserved.push_back({symbol(pair[0]), symbol(pair[1])});
+        }
+        functions[step.text("makes")] = rfactor(stage(step), preserved, line);
+    } else if (word == "specialize") {
+        specialize(stage(step), expr(step, "specialize"), line);
+    } else if (std::count(func_words.begin(), func_words.end(), word)) {
+        apply(*function(step.text("of")), func_directive(step, word), line);
+    } else {
+        apply(stage(step), stage_directive(step, word), line);
+    }
+    step.finish();
+}
+
+void Reader::read(const json &root) {
+    JsonObject all(root, "a schedule");
+    if (int version = all.number("tessera_schedule"); version != schedule_json_version) {
+        throw CompileError(str("the schedule is of version ", version, "; version ",
+                               schedule_json_version, " is wanted"));
+    }
+    bind_algorithm(all.list("functions"));
+    if (all.has("loops")) {
+        JsonObject loops(all.at("loops"), "\"loops\"");
+        for (const std::string &name : loops.words()) {
+            names.emplace(name, Symbol::fresh(loops.text(name)));
+        }
+    }
+    const json &steps = all.list("steps");
+    all.finish();
+    for (size_t i = 0; i < steps.size(); i++) {
+        try {
+            JsonObject step(steps[i], "a step");
+            apply_step(step);
+        } catch (const CompileError &e) {
+            throw CompileError(str("step ", i, " of the schedule, ", steps[i].dump(), ": ",
+                                   e.what()));
+        }
+    }
+}
+
+Parameters known_parameters(const std::vector<FunctionRef> &outputs,
+                            const Environment &environment, const std::vector<ParameterRef> &more) {
+    Program program;
+    program.outputs = outputs;
+    Parameters all;
+    for (const FunctionRef &f : environment.order) {
+        for (const ParameterRef &p : f->output_buffers) all.emplace(p->name.text(), p);
+    }
+    for (const ParameterRef &p : find_parameters(program, environment)) all[p->name.text()] = p;
+    for (const ParameterRef &p : more) all[p->name.text()] = p;
+    return all;
+}
+
+}  // namespace
+
+void apply_json_schedule(const std::vector<FunctionRef> &outputs, const std::string &text,
+                         const std::vector<ParameterRef> &more, const Location &at) {
+    Environment environment = find_transitive_calls(outputs);
+    Snapshot before(environment.order);
+    try {
+        Reader(environment, known_parameters(outputs, environment, more), at)
+            .read(parse_json(text, "a schedule"));
+    } catch (const CompileError &e) {
+        before.restore();
+        throw CompileError(at, e.what());
+    }
+}
+
+}  // namespace tessera::program

@@ -1,0 +1,219 @@
+#include "program/schedule_json.h"
+#include "ir/printer.h"
+#include "ir/visitor.h"
+#include "program/define.h"
+#include "program/parameter.h"
+#include "program/script.h"
+#include <nlohmann/json.hpp>
+
+namespace tessera::program {
+namespace {
+
+using nlohmann::json;
+
+// Directives to JSON. Functions and images share one set of names, loops and dimensions another.
+class Writer {
+public:
+    json whole(const Script &script);
+    void settle_names();
+
+private:
+    json functions(const Script &script);
+    json step(const Step &step);
+    json operator()(const StageDirective &d);
+    json operator()(const FuncDirective &d);
+    json name(Symbol loop) { return loop_names[loop]; }
+    json expr(const Expr &e);
+    void check_parameter(const ir::Referent *referent, Symbol name);
+    json list(const std::vector<Symbol> &symbols) {
+        json result = json::array();
+        for (Symbol s : symbols) result.push_back(name(s));
+        return result;
+    }
+    json function_list(const std::vector<Symbol> &symbols) {
+        json result = json::array();
+        for (Symbol s : symbols) result.push_back(function_names[s]);
+        return result;
+    }
+    json level(const LoopLevel &l) {
+        if (!l.defined()) return {{"place", "not set"}};
+        if (!l.is_at()) return {{"place", l.is_root() ? "root" : "inlined"}};
+        return {{"func", function_names[l.func()]}, {"loop", name(l.var())}, {"stage", l.stage()}};
+    }
+
+    Names function_names{Names::Style::Texts}, loop_names{Names::Style::Texts};
+    std::set<Symbol> of_algorithm;  // dimensions and reduction variables
+    std::map<std::string, Symbol> parameters;
+};
+
+// Parameters are named by their texts alone.
+void Writer::check_parameter(const ir::Referent *referent, Symbol name) {
+    if (!referent) return;
+    auto [found, is_new] = parameters.emplace(name.text(), name);
+    if (is_new || found->second == name) return;
+    throw CompileError(str("the schedule mentions two parameters of the name ", name,
+                           "; give them different names to write it as JSON"));
+}
+
+json Writer::expr(const Expr &e) {
+    if (!e.defined()) return {};
+    ir::for_each_node(
+        e, [&](const ir::Variable &v) { check_parameter(v.referent.get(), v.name); });
+    ir::for_each_node(
+        e, [&](const ir::BufferProperty &p) { check_parameter(p.referent.get(), p.buffer); });
+    return ir::to_string(e);
+}
+
+json Writer::operator()(const StageDirective &d) {
+    return std::visit(
+        overloaded{
+            [&](const Split &s) -> json {
+                return {{"split", name(s.old)}, {"outer", name(s.outer)}, {"inner", name(s.inner)},
+                        {"factor", expr(s.factor)}, {"tail", name_of(s.tail)}};
+            },
+            [&](const Fuse &s) -> json {
+                return {{"fuse", name(s.inner)}, {"outer", name(s.outer)}, {"fused", name(s.fused)}};
+            },
+            [&](const Rename &s) -> json {
+                return {{"rename", name(s.old)}, {"new_name", name(s.new_name)}};
+            },
+            [&](const Reorder &s) -> json { return {{"reorder", list(s.vars)}}; },
+            [&](const SetLoopKind &s) -> json {
+                return {{"loop", name(s.var)}, {"kind", name_of(s.kind)}};
+            },
+            [&](const SetPartition &s) -> json {
+                return {{"partition", name(s.var)}, {"how", name_of(s.partition)}};
+            },
+            [&](const PrefetchDirective &s) -> json {
+                return {{"prefetch", function_names[s.what]}, {"at", name(s.at)}, {"from", name(s.from)},
+                        {"offset", expr(s.offset)}, {"strategy", name_of(s.strategy)}};
+            },
+            [](const AtomicDirective &s) -> json {
+                return {{"atomic", s.override_associativity_test}};
+            },
+            [](const AllowRaceConditions &) -> json { return {{"allow_race_conditions", true}}; },
+            [&](const SpecializeDirective &s) -> json {
+                return {{"specialize", expr(s.condition)}};
+            },
+            [](const SpecializeFail &s) -> json { return {{"specialize_fail", s.message}}; },
+            [&](const StreamLoads &s) -> json { return {{"stream_loads", function_list(s.what)}}; },
+            [](const StreamStores &) -> json { return {{"stream_stores", true}}; },
+            [&](const Rfactor &s) -> json {
+                json pairs = json::array();
+                for (const Preserved &p : s.preserved) {
+                    pairs.push_back({name(p.rvar), name(p.var)});
+                }
+                return {{"rfactor", pairs}, {"makes", function_names[s.intermediate]}};
+            },
+        },
+        d);
+}
+
+json Writer::operator()(const FuncDirective &d) {
+    return std::visit(
+        overloaded{
+            [&](const ComputeLevel &s) -> json { return {{"compute", level(s.level)}}; },
+            [&](const StoreLevel &s) -> json { return {{"store", level(s.level)}}; },
+            [&](const HoistStorageLevel &s) -> json { return {{"hoist", level(s.level)}}; },
+            [&](const BoundDirective &s) -> json {
+                return {{"bound", name(s.var)}, {"min", expr(s.min)},
+                        {"extent", expr(s.extent)}, {"modulus", expr(s.modulus)},
+                        {"remainder", expr(s.remainder)}};
+            },
+            [&](const EstimateDirective &s) -> json {
+                return {{"estimate", name(s.var)}, {"min", expr(s.min)},
+                        {"extent", expr(s.extent)}};
+            },
+            [&](const FoldStorage &s) -> json {
+                return {{"fold_storage", name(s.var)}, {"extent", expr(s.extent)},
+                        {"forward", s.fold_forward}};
+            },
+            [&](const RingBuffer &s) -> json { return {{"ring_buffer", expr(s.extent)}}; },
+            [](const AsyncDirective &) -> json { return {{"async", true}}; },
+            [&](const ReorderStorage &s) -> json { return {{"reorder_storage", list(s.vars)}}; },
+            [&](const AlignStorage &s) -> json {
+                return {{"align_storage", name(s.var)}, {"alignment", expr(s.alignment)}};
+            },
+            [&](const BoundStorage &s) -> json {
+                return {{"bound_storage", name(s.var)}, {"extent", expr(s.extent)}};
+            },
+            [](const StoreIn &s) -> json { return {{"store_in", name_of(s.memory)}}; },
+            [](const Trace &s) -> json {
+                return {{"trace", s.tag}, {"loads", s.loads}, {"stores", s.stores},
+                        {"realizations", s.realizations}};
+            },
+            [](const NoProfiling &) -> json { return {{"no_profiling", true}}; },
+        },
+        d);
+}
+
+json Writer::functions(const Script &script) {
+    json all = json::array();
+    for (const FunctionRef &f : script.algorithm) {
+        for (Symbol s : f->args) of_algorithm.insert(s);
+        json rvars = json::array();
+        for (size_t s = 1; s < f->stages.size(); s++) {
+            std::vector<Symbol> reduction = reduction_of_algorithm(*f->stages[s]);
+            of_algorithm.insert(reduction.begin(), reduction.end());
+            rvars.push_back(list(reduction));
+        }
+        all.push_back(
+            {{"name", function_names[f->name]}, {"args", list(f->args)}, {"rvars", rvars}});
+    }
+    return all;
+}
+
+json Writer::step(const Step &step) {
+    auto with_line = [](json j, const Location &at) {
+        if (at.known()) j["written"] = to_string(at);
+        return j;
+    };
+    return std::visit(overloaded{
+                          [&](const StageStep &s) {
+                              json j = (*this)(s.written.directive);
+                              j["stage_of"] = function_names[step.function];
+                              j["stage"] = s.stage;
+                              if (!s.path.empty()) j["specialization"] = s.path;
+                              return with_line(j, s.written.at);
+                          },
+                          [&](const FuncStep &s) {
+                              json j = (*this)(s.written.directive);
+                              j["of"] = function_names[step.function];
+                              return with_line(j, s.written.at);
+                          },
+                          [&](const WrapStep &s) -> json {
+                              return {{"wrap", function_names[step.function]},
+                                      {"clone", s.is_clone},
+                                      {"consumers", function_list(s.consumers)},
+                                      {"makes", function_names[s.made]}};
+                          },
+                      },
+                      step.what);
+}
+
+void Writer::settle_names() {
+    function_names.settle();
+    loop_names.settle();
+}
+
+json Writer::whole(const Script &script) {
+    json algorithm = functions(script), steps = json::array(), loops = json::object();
+    for (const Step &s : script.steps) steps.push_back(step(s));
+    for (Symbol s : loop_names.all()) {
+        if (!stands_for_its_text(s) && !of_algorithm.count(s)) loops[loop_names[s]] = s.text();
+    }
+    return {{"tessera_schedule", schedule_json_version}, {"functions", algorithm},
+            {"loops", loops}, {"steps", steps}};
+}
+
+}  // namespace
+
+std::string schedule_to_json(const std::vector<FunctionRef> &outputs) {
+    Script script = schedule_script(outputs);
+    Writer writer;
+    writer.whole(script);
+    writer.settle_names();
+    return writer.whole(script).dump(2) + "\n";
+}
+
+}  // namespace tessera::program

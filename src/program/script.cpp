@@ -1,0 +1,175 @@
+#include "program/script.h"
+#include "program/environment.h"
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace tessera::program {
+namespace {
+
+class ScriptWriter {
+public:
+    explicit ScriptWriter(const std::vector<FunctionRef> &outputs);
+    Script run();
+
+private:
+    void collect(const std::vector<FunctionRef> &from);
+    bool make_wrappers(const FunctionRef &f);
+    bool stages_ready(const FunctionRef &f) const;
+    void write_stages(const FunctionRef &f);
+    void write_stage(const FunctionRef &f, int stage, const Definition &d,
+                     const std::vector<size_t> &path);
+    bool exists(Symbol f) const { return made.count(f) > 0; }
+
+    Script script;
+    std::set<Symbol> made, done;
+};
+
+// Everything reachable when wrappers are in place, and what they wrap.
+void ScriptWriter::collect(const std::vector<FunctionRef> &from) {
+    for (const FunctionRef &f : find_transitive_calls(from).order) {
+        bool known = std::any_of(script.all.begin(), script.all.end(),
+                                 [&](const FunctionRef &o) { return o->name == f->name; });
+        if (known) continue;
+        script.all.push_back(f);
+        for (const auto &[consumer, w] : f->wrappers) collect({w});
+    }
+}
+
+ScriptWriter::ScriptWriter(const std::vector<FunctionRef> &outputs) {
+    collect(outputs);
+    std::set<Symbol> intermediates;
+    for (const FunctionRef &f : script.all) {
+        for (const DefinitionRef &d : f->stages) {
+            for (const auto &w : d->schedule.directives) {
+                if (const auto *r = std::get_if<Rfactor>(&w.directive)) {
+                    intermediates.insert(r->intermediate);
+                }
+            }
+        }
+    }
+    for (const FunctionRef &f : script.all) {
+        if (f->owner || intermediates.count(f->name)) continue;
+        script.algorithm.push_back(f);
+        made.insert(f->name);
+    }
+}
+
+bool ScriptWriter::make_wrappers(const FunctionRef &f) {
+    bool progress = false;
+    for (const auto &[key, w] : f->wrappers) {
+        if (exists(w->name)) continue;
+        WrapStep step{{}, w->name, w->wrapped == nullptr};
+        bool ready = true;
+        for (const auto &[consumer, other] : f->wrappers) {
+            if (other != w || !consumer.defined()) continue;
+            step.consumers.push_back(consumer);
+            ready &= exists(consumer);
+        }
+        if (!ready) continue;
+        script.steps.push_back({f->name, step});
+        made.insert(w->name);
+        progress = true;
+    }
+    return progress;
+}
+
+// A clone is made of a function that has no schedule yet: it brings its own.
+bool ScriptWriter::stages_ready(const FunctionRef &f) const {
+    for (const auto &[key, w] : f->wrappers) {
+        if (!exists(w->name)) return false;
+    }
+    return exists(f->name) && !done.count(f->name);
+}
+
+void ScriptWriter::write_stage(const FunctionRef &f, int stage, const Definition &d,
+                               const std::vector<size_t> &path) {
+    size_t specialization = 0;
+    for (const auto &w : d.schedule.directives) {
+        script.steps.push_back({f->name, StageStep{stage, path, w}});
+        if (const auto *r = std::get_if<Rfactor>(&w.directive)) made.insert(r->intermediate);
+        if (std::holds_alternative<SpecializeFail>(w.directive)) specialization++;
+        if (!std::holds_alternative<SpecializeDirective>(w.directive)) continue;
+        std::vector<size_t> inner = path;
+        inner.push_back(specialization);
+        write_stage(f, stage, *d.specializations[specialization++].definition, inner);
+    }
+}
+
+void ScriptWriter::write_stages(const FunctionRef &f) {
+    for (size_t i = 0; i < f->stages.size(); i++) write_stage(f, int(i), *f->stages[i], {});
+    done.insert(f->name);
+}
+
+Script ScriptWriter::run() {
+    bool progress = true;
+    while (progress) {
+        progress = false;
+        for (const FunctionRef &f : script.all) {
+            if (exists(f->name)) progress |= make_wrappers(f);
+            if (!stages_ready(f)) continue;
+            write_stages(f);
+            progress = true;
+        }
+    }
+    // Levels name functions and loops: last, when all of them are there.
+    for (const FunctionRef &f : script.all) {
+        for (const auto &w : f->schedule.directives) {
+            script.steps.push_back({f->name, FuncStep{w}});
+        }
+    }
+    return script;
+}
+
+}  // namespace
+
+Script schedule_script(const std::vector<FunctionRef> &outputs) {
+    return ScriptWriter(outputs).run();
+}
+
+std::vector<Symbol> reduction_of_algorithm(const Definition &d) {
+    for (const auto &w : d.schedule.directives) {
+        if (const auto *r = std::get_if<Rfactor>(&w.directive)) return r->reduction;
+    }
+    std::vector<Symbol> variables;
+    for (const ReductionVariable &v : d.reduction) variables.push_back(v.var);
+    return variables;
+}
+
+bool stands_for_its_text(Symbol s) { return Symbol::interned(s.text()) == s; }
+
+Names::Names(Style style, const std::vector<std::string> &reserved)
+    : style(style), used(reserved.begin(), reserved.end()) {}
+
+const std::string &Names::operator[](Symbol s) {
+    if (!words.count(s)) {
+        met.push_back(s);
+        choose(s);
+    }
+    return words[s];
+}
+
+void Names::choose(Symbol s) {
+    std::string word = s.text();
+    if (style == Style::Identifiers) {
+        for (char &c : word) {
+            if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+        }
+        if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0]))) word = "_" + word;
+    }
+    std::string unique = word;
+    for (int i = 1; !used.insert(unique).second; i++) unique = str(word, "_", i);
+    words[s] = unique;
+}
+
+void Names::settle() {
+    for (const auto &[s, word] : words) used.erase(word);
+    words.clear();
+    for (bool own : {true, false}) {
+        for (Symbol s : met) {
+            if (stands_for_its_text(s) == own) choose(s);
+        }
+    }
+}
+
+}  // namespace tessera::program

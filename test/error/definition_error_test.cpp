@@ -1,0 +1,208 @@
+#include "error/refusal.h"
+
+using namespace tessera;
+
+namespace {
+
+Var x("x"), y("y"), z("z");
+
+}  // namespace
+
+TEST_SUITE("refused definitions") {
+    TEST_CASE("the message begins with the line") {
+        Func f("f"), g("g");
+        int line = __LINE__ + 1;
+        std::string message = refusal([&] { f(x) = g(x); });
+        CHECK(message.find(line_of(__FILE__, line) + ": ") == 0);
+    }
+    TEST_CASE("a Func that is not defined yet is used") {
+        Func f("f"), g("g");
+        REFUSED(f(x) = g(x) + 1, "g is used, but has no definition yet");
+        REFUSED(f.compute_root(), "compute_root: f is not defined yet");
+        REFUSED(f.vectorize(x), "which has no definition yet");
+        REFUSED(f.update(0), "update(0) of f, which has 0 update definitions");
+        REFUSED(f.value(), "no definition yet");
+        REFUSED(f.output_buffer(), "no definition yet");
+        REFUSED(Pipeline(f), "has no definition");
+    }
+    TEST_CASE("a variable is bound by nothing") {
+        Func f("f"), g("g");
+        REFUSED(f(x) = x + y, "the variable y is bound by nothing; the arguments of f are x");
+        f(x, y) = 0;
+        REFUSED(f(x, 0) = z, "the variable z is bound by nothing");
+        REFUSED(f(y, x) = 0, "in the same place");
+    }
+    TEST_CASE("the first definition has other arguments than variables") {
+        Func f("f");
+        RDom r(0, 5);
+        REFUSED(f(x + 1) = 0, "the first definition has variables (Var) as its arguments");
+        REFUSED(f(3) = 0, "the first definition has variables");
+        REFUSED(f(r) = 0, "the first definition has variables");
+        REFUSED(f(x, x) = 0, "the argument x is there twice");
+    }
+    TEST_CASE("reduction variables in a pure definition") {
+        Func f("f");
+        RDom r(0, 5, "r");
+        REFUSED(f(x) = x + r, "it uses the reduction variable r$x");
+    }
+    TEST_CASE("variables of two domains in one update") {
+        Func f("f");
+        RDom r(0, 5, "r"), s(0, 5, "s");
+        f(x) = 0;
+        REFUSED(f(x) += r + s, "variables of two reduction domains");
+        REFUSED(f(r) = s + 0, "make one RDom of both");
+    }
+    TEST_CASE("a Func uses itself where it has no values") {
+        Func f("f");
+        f(x) = 0;
+        Func g("g");
+        REFUSED(g(x) = g(x - 1), "g is used, but has no definition yet");
+        REFUSED(f(x) = f(x - 1) + 1, "f may be read only at x in that place, not at x");
+    }
+    TEST_CASE("types that do not fit") {
+        Func f("f");
+        f(x) = cast<uint8_t>(x);
+        REFUSED(f(x) = x, "value 0 has the type int32, but f was defined with uint8");
+        REFUSED(f(x) += 1.5f, "use cast(uint8, ...)");
+        REFUSED(f(x) = Tuple(x, x), "it has 2 values, but f has 1");
+        REFUSED(f(1.5f) = cast<uint8_t>(0), "coordinates are int32");
+        Func g("g");
+        REFUSED(g(x) = f(x * 1.5f), "argument 0 of f is a float32, not an integer");
+    }
+    TEST_CASE("the number of arguments is wrong") {
+        Func f("f"), g("g");
+        f(x, y) = 0;
+        REFUSED(g(x) = f(x), "f has 2 dimensions (x, y), but is used with 1 argument");
+        REFUSED(g(x) = f(x, x, x), "but is used with 3 arguments");
+        REFUSED(f(x) = 0, "it has 1 argument, but f has 2");
+    }
+    TEST_CASE("a Func changes after it was used or realized") {
+        Func f("f"), g("g"), h("h");
+        f(x) = x;
+        g(x) = f(x);
+        REFUSED(f(x) += 1, "f has been used by another Func or realized");
+        h(x) = x;
+        h.realize({4});
+        REFUSED(h(x) += 1, "h has been used by another Func or realized");
+    }
+    TEST_CASE("a Func with several values where one is wanted") {
+        Func f("f"), g("g");
+        f(x) = Tuple(x, x + 1);
+        REFUSED(g(x) = f(x) + 1, "f has 2 values");
+        REFUSED(g(x) = f(x)[2], "value 2 of f, which has 2");
+        REFUSED(f.value(), "ask for values()");
+        REFUSED(f.type(), "ask for types()");
+        REFUSED(f.output_buffer(), "ask for output_buffers()");
+        Func h("h");
+        REFUSED(h(x)[0] = 1, "define all of its values first");
+    }
+    TEST_CASE("a typed Func is defined otherwise") {
+        Func f(Float(32), 2, "f");
+        REFUSED(f(x, y) = x, "f was declared with the type float32, but is defined with int32");
+        REFUSED(f(x) = 1.0f, "f was declared with 2 dimensions, but is defined with 1");
+        f(x, y) = 1.0f;
+        CHECK(f.defined());
+    }
+    TEST_CASE("undefined expressions") {
+        Func f("f");
+        Expr nothing;
+        REFUSED(f(x) = nothing, "a value is an undefined Expr");
+        REFUSED(f(nothing) = 0, "an argument of f is an undefined Expr");
+        REFUSED(nothing + 1, "operator + of an undefined Expr");
+        REFUSED(sqrt(nothing), "sqrt: an operand is an undefined Expr");
+        REFUSED(Tuple(nothing, 1), "a value is an undefined Expr");
+    }
+    TEST_CASE("placeholders that cannot be filled") {
+        Func f("f");
+        REFUSED(f(_, _) = 0, "the placeholder _ is there twice");
+    }
+    TEST_CASE("domains that make no sense") {
+        Func f("f");
+        f(x) = x;
+        REFUSED(RDom(0, x), "depends on the variable x");
+        REFUSED(RDom(0, 5, 3), "for every dimension there is a minimum and an extent");
+        REFUSED(RDom(0, 1.5f), "an integer, not a float32");
+        RDom r(0, 5);
+        REFUSED(r.where(r.x), "not a bool");
+        REFUSED(r[1], "dimension 1 of a domain of 1");
+        f(x) += r;
+        REFUSED(r.where(r.x > 2), "the domain has been used in a definition");
+        RDom two(0, 3, 0, 3), undefined;
+        REFUSED(Expr(two), "stands for no single variable");
+        REFUSED(undefined.where(x > 2), "undefined");
+        REFUSED(Expr(RVar("free")) + 1, "belongs to no RDom");
+    }
+    TEST_CASE("operands of the wrong type") {
+        Expr i = x, f = cast<float>(x), b = x > 0;
+        REFUSED(f & i, "not an integer");
+        REFUSED(~f, "not an integer");
+        REFUSED(f << 1, "not an integer");
+        REFUSED(i && b, "needs a boolean");
+        REFUSED(select(i, 1, 2), "needs a boolean");
+        REFUSED(popcount(f), "not an integer");
+        REFUSED(lerp(f, f, i), "not an unsigned integer or a float");
+        REFUSED(lerp(f, f, 1.5f), "not between 0 and 1");
+        REFUSED(fma(f, f, i), "not of one floating-point type");
+        REFUSED(fast_inverse(i), "not a float32");
+        REFUSED(widening_add(cast<int64_t>(i), cast<int64_t>(i)), "no type twice as wide");
+        REFUSED(widen_right_mul(cast<int16_t>(i), i), "half of the first");
+        REFUSED(concat_bits({i, f}), "not an integer");
+        REFUSED(concat_bits({i, i, i}), "no type has 96 bits");
+        REFUSED(extract_bits(Int(64), i, 0), "has more bits");
+        REFUSED(reinterpret<int64_t>(i), "of 32 bits");
+        REFUSED(mul_shift_right(i, i, 64), "not between 0 and 63");
+        REFUSED(random_float(f), "the seed of a random number is an int32");
+        REFUSED(require(i, 1), "not a bool");
+        REFUSED(mux(i, std::vector<Expr>()), "no values");
+        REFUSED(scatter(i, f), "values of different types");
+        REFUSED(select(Tuple(b, b), Tuple(i, i), Tuple(i, i, i)), "Tuples of different sizes");
+    }
+    TEST_CASE("parameters that are used wrongly") {
+        Param<int> p("p");
+        ImageParam im(UInt(8), 2, "im");
+        REFUSED(Param<>(Int(32), "q").set(1.5f), "Param q is a int32, but is set to a float32");
+        REFUSED(im.dim(2), "dim(2) of im, which has 2 dimensions");
+        REFUSED(im.dim(0).set_min(x), "depends on the variable x");
+        REFUSED(im.dim(0).set_extent(1.5f), "an integer is wanted");
+        REFUSED(im.set_host_alignment(24), "a power of two");
+        REFUSED(im.set(Buffer<float>(3, 3)), "it is of type uint8 with 2 dimensions");
+        REFUSED(im.set(Buffer<uint8_t>(3)), "but the Buffer is of type uint8 with 1");
+        REFUSED(im(x), "has 2 dimensions");
+        REFUSED(p.set_range(x, 3), "depends on the variable x");
+        REFUSED(ImageParam()(x), "undefined");
+    }
+    TEST_CASE("inline reductions that make no sense") {
+        Func f("f");
+        RDom r(0, 3);
+        REFUSED(f(x) = sum(x + 1), "uses no variable of an RDom");
+        Func mine("mine");
+        mine(x) = 1;
+        REFUSED(f(x) = sum(x + r, mine), "mine is defined already");
+    }
+    TEST_CASE("boundary conditions that cannot know the bounds") {
+        Func f("f"), undefined("undefined");
+        f(x, y) = x;
+        REFUSED(BoundaryConditions::repeat_edge(f), "the bounds of f are not known");
+        REFUSED(BoundaryConditions::repeat_edge(f, 0, 5, 0, 5, 0, 5), "but f has 2");
+        REFUSED(BoundaryConditions::mirror_image(undefined, 0, 5), "has no definition yet");
+        REFUSED(BoundaryConditions::repeat_edge(f, Expr(), 5), "only one of min and extent");
+    }
+    TEST_CASE("extern stages that make no sense") {
+        Func f("f"), g("g");
+        REFUSED(f.define_extern("work", {f}, Int(32), 1), "f is an argument of itself");
+        REFUSED(f.define_extern("work", {g}, Int(32), 1), "g is not defined");
+        f.define_extern("work", {}, Int(32), {x});
+        REFUSED(f(x) += 1, "computed by an extern function and has no updates");
+        REFUSED(f.split(x, x, y, 4), "whose loops Tessera does not know");
+        REFUSED(f.define_extern("work", {}, Int(32), {x}), "defined already");
+        REFUSED(f.value(), "computed by an extern function");
+    }
+    TEST_CASE("pipelines that make no sense") {
+        Func f("f");
+        f(x) = x;
+        REFUSED(Pipeline(std::vector<Func>{}), "there are no outputs");
+        REFUSED(Pipeline({f, f}), "is an output twice");
+        REFUSED(Pipeline().outputs(), "this Pipeline is undefined");
+        REFUSED(Pipeline(f).get_func(1), "the pipeline has 1 Funcs");
+    }
+}

@@ -1,0 +1,187 @@
+#include "error/refusal.h"
+
+using namespace tessera;
+
+namespace {
+
+Var x("x"), y("y"), xo("xo"), xi("xi"), yo("yo"), yi("yi"), t("t");
+
+Func image(const char *name = "f") {
+    Func f(name);
+    f(x, y) = x + y;
+    return f;
+}
+
+}  // namespace
+
+TEST_SUITE("refused directives") {
+    TEST_CASE("the message has the line, the directive, the stage and its loops") {
+        Func f = image();
+        int line = __LINE__ + 1;
+        std::string message = refusal([&] { f.split(xo, xo, xi, 8); });
+        CHECK(message == line_of(__FILE__, line) + ": split: no loop named xo in stage f; its "
+                                                   "loops are x, y (did you mean x?)");
+        line = __LINE__ + 1;
+        message = refusal([&] { f.reorder(y, x, t); });
+        CHECK(message.find(line_of(__FILE__, line) + ": reorder: no loop named t") == 0);
+    }
+    TEST_CASE("a refused directive leaves the schedule as it was") {
+        Func f = image();
+        REFUSED(f.split(x, xo, y, 8), "already has a loop named y");
+        CHECK(Stage(f).split_vars().size() == 2);
+        CHECK(Stage(f).schedule().directives.empty());
+    }
+    TEST_CASE("names of loops that are taken") {
+        Func f = image();
+        REFUSED(f.split(x, xo, xo, 8), "have one name, xo");
+        REFUSED(f.fuse(x, x, t), "the loop x with itself");
+        REFUSED(f.fuse(x, xo, t), "fuse: no loop named xo");
+        REFUSED(f.rename(x, y), "already has a loop named y");
+        f.split(x, xo, xi, 8);
+        REFUSED(f.split(y, x, yi, 8), "had a loop named x before");
+        REFUSED(f.reorder(xo, xo), "the loop xo is there twice");
+    }
+    TEST_CASE("factors that are no factors") {
+        Func f = image();
+        REFUSED(f.split(x, xo, xi, 0), "the factor 0 is not between 1 and");
+        REFUSED(f.vectorize(x, -4), "the factor -4 is not between 1 and");
+        REFUSED(f.split(x, xo, xi, 1.5f), "a factor is an integer, not a float32");
+        REFUSED(f.split(x, xo, xi, Expr(y)), "depends on the variable y");
+        REFUSED(f.split(x, xo, xi, Expr()), "an undefined Expr");
+        REFUSED(f.tile({x, y}, {xo, yo}, {xi, yi}, {8}), "one of each per loop");
+    }
+    TEST_CASE("tail strategies that would change the result") {
+        Func f = image();
+        RDom r(0, 10, "r");
+        RVar ro("ro"), ri("ri");
+        f(x, y) += r;
+        REFUSED(f.update().split(r, ro, ri, 4, TailStrategy::RoundUp), "outside of its domain");
+        REFUSED(f.update().split(r, ro, ri, 4, TailStrategy::ShiftInwards), "use GuardWithIf");
+        REFUSED(f.update().split(x, xo, xi, 4, TailStrategy::ShiftInwards),
+                "changes the result of an update");
+        f.update().split(x, xo, xi, 4, TailStrategy::RoundUp);
+        f.update().split(r, ro, ri, 4, TailStrategy::Predicate);
+    }
+    TEST_CASE("a Var for a loop made from a reduction variable") {
+        Func f = image();
+        RDom r(0, 10, "r");
+        f(x, y) += r;
+        REFUSED(f.update().split(r, xo, xi, 4), "xo is a Var, but it is made from r$x");
+        REFUSED(f.update().fuse(r, x, t), "declare it as RVar");
+    }
+    TEST_CASE("reduction loops that race") {
+        Func f("f"), histogram("histogram"), scan("scan");
+        RDom r(0, 10, "r");
+        f(x) = 0;
+        f(x) += r;
+        REFUSED(f.update().parallel(r), "iterations of the reduction loop r$x of f.update(0)");
+        REFUSED(f.update().vectorize(r, 4), "call atomic() first");
+        f.update().atomic().parallel(r);
+        scan(x) = 0;
+        scan(r) = scan(r - 1) + 1;
+        REFUSED(scan.update().parallel(r), "may write an element that others read");
+        REFUSED(scan.update().atomic(), "is not known to be associative");
+        scan.update().allow_race_conditions().parallel(r);
+        histogram(x) = 0;
+        histogram(clamp(r, 0, 5)) += 1;
+        REFUSED(histogram.update().vectorize(r), "race");
+        REFUSED(f.atomic(), "is a pure definition, which has no races");
+    }
+    TEST_CASE("reduction loops that provably do not race may run at once") {
+        Func f("f"), g("g");
+        RDom r(0, 10, 0, 5, "r");
+        f(x, y) = 0;
+        f(2 * r.x + 1, r.y) += 1;
+        f.update().parallel(r.y).vectorize(r.x, 4);
+        g(x) = 0;
+        g(r.x + r.y) += 1;
+        REFUSED(g.update().parallel(r.x), "call atomic() first");
+    }
+    TEST_CASE("reduction loops in another order") {
+        Func f("f"), s("s");
+        RDom r(0, 4, 0, 4, "r");
+        f(x) = 0;
+        f(x) = f(x) * 2 + r.x - r.y;
+        REFUSED(f.update().reorder(r.y, r.x), "may change its result");
+        s(x) = 0;
+        s(x) += r.x * r.y;
+        s.update().reorder(r.y, r.x);
+        s.update().reorder(x, r.x);
+    }
+    TEST_CASE("prefetches, specializations and streams that make no sense") {
+        Func f = image("g"), h("h");
+        h(x, y) = f(x, y);
+        REFUSED(h.prefetch(f, t, t), "prefetch: no loop named t");
+        REFUSED(h.prefetch(f, y, x), "is inside of y");
+        REFUSED(h.prefetch(f, x, x, 1.5f), "an int32 expression");
+        REFUSED(h.specialize(x > 3), "depends on the variable x");
+        REFUSED(h.specialize(Param<int>("p")), "not a bool");
+        h.specialize_fail("never");
+        REFUSED(h.specialize(Param<bool>("q")), "after specialize_fail");
+        REFUSED(h.specialize_fail("again"), "after specialize_fail");
+    }
+    TEST_CASE("dimensions that are none") {
+        Func f = image();
+        REFUSED(f.bound(t, 0, 10), "bound: t is no dimension of f; its dimensions are x, y");
+        REFUSED(f.bound(x, 0, -1), "the extent -1 is negative");
+        REFUSED(f.bound(x, 0, Expr(y)), "depends on the variable y");
+        REFUSED(f.align_bounds(x, 0), "the modulus 0 is not positive");
+        REFUSED(f.reorder_storage(x, x), "the dimension x is there twice");
+        REFUSED(f.reorder_storage(x, t), "t is no dimension of f");
+        REFUSED(f.fold_storage(t, 4), "t is no dimension of f");
+        REFUSED(f.fold_storage(x, 0), "the factor 0");
+        REFUSED(f.align_storage(x, -8), "the factor -8");
+        REFUSED(f.bound_storage(t, 8), "no dimension");
+        REFUSED(f.ring_buffer(0), "the factor 0");
+        REFUSED(f.set_estimates({{0, 5}}), "1 estimates, but f has 2 dimensions");
+        REFUSED(f.set_estimate(t, 0, 5), "no dimension");
+    }
+    TEST_CASE("levels inside of the Func itself") {
+        Func f = image();
+        REFUSED(f.compute_at(f, x), "f inside of its own loop x");
+        REFUSED(f.store_at(f, y), "inside of its own loop");
+        REFUSED(f.hoist_storage(f, y), "inside of its own loop");
+    }
+    TEST_CASE("wrappers that make no sense") {
+        Func f = image(), g("g"), h("h"), undefined("undefined");
+        g(x, y) = f(x, y);
+        h(x, y) = f(x, y);
+        REFUSED(f.in(f), "inside of itself");
+        REFUSED(undefined.in(), "undefined is not defined yet");
+        REFUSED(f.in(std::vector<Func>{}), "the list of consumers is empty");
+        f.in(g);
+        REFUSED(f.in({g, h}), "each group of consumers has one wrapper");
+        REFUSED(f.clone_in(std::vector<Func>{}), "name the Funcs that use the clone");
+    }
+    TEST_CASE("rfactor of what cannot be computed in parts") {
+        Func f = image(), s("s");
+        RDom r(0, 10, 0, 10, "r");
+        Var u("u");
+        REFUSED(Stage(f).rfactor(r.x, u), "is no update");
+        s(x) = 0;
+        s(x) = s(x) * 2 + r.x + r.y;
+        REFUSED(s.update().rfactor(r.x, u), "not known to be associative");
+        Func sum_of("sum_of");
+        sum_of(x) += r.x + r.y;
+        REFUSED(sum_of.update().rfactor(r.x, x), "is an argument of sum_of already");
+        REFUSED(sum_of.update().rfactor(RVar("q"), u), "no loop named q");
+        REFUSED(sum_of.update().rfactor(std::vector<std::pair<RVar, Var>>{}),
+                "no reduction variable is given");
+        sum_of.update().specialize(Param<bool>("p"));
+        REFUSED(sum_of.update().rfactor(r.x, u), "say rfactor before specialize");
+    }
+    TEST_CASE("unscheduled of a stage with a schedule") {
+        Func f = image();
+        f.vectorize(x, 4);
+        REFUSED(Stage(f).unscheduled(), "has a schedule");
+    }
+    TEST_CASE("a schedule for another algorithm") {
+        Func f = image(), g("g");
+        g(x) = x;
+        f.vectorize(x, 4);
+        std::string json = Pipeline(f).schedule_as_json();
+        REFUSED(Pipeline(g).apply_schedule(json), "for another algorithm");
+        REFUSED(Pipeline(g).apply_schedule("{"), "cannot be read");
+        REFUSED(Pipeline(g).apply_schedule("{\"tessera_schedule\": 99}"), "version 99");
+    }
+}

@@ -1,0 +1,113 @@
+#include <doctest/doctest.h>
+#include <fstream>
+#include <program/canonical.h>
+#include <tessera.h>
+
+using namespace tessera;
+
+namespace {
+
+// The same algorithm, built anew each time.
+struct Algorithm {
+    Var x{"x"}, y{"y"};
+    RDom r{0, 100, 0, 20, "r"};
+    ImageParam in{Float(32), 2, "in"};
+    Param<int> p{"p"};
+    Func wide{"wide"}, tall{"tall"}, total{"total"}, out{"out"};
+    Algorithm() {
+        wide(x, y) = in(x - 1, y) + in(x + 1, y);
+        tall(x, y) = wide(x, y - 1) + wide(x, y + 1) + cast<float>(p);
+        total(x) += tall(r.x, r.y) * x;
+        out(x, y) = tall(x, y) + total(x);
+    }
+    Pipeline pipeline() { return Pipeline(out); }
+};
+
+void schedule(Algorithm &a) {
+    Var xi("xi"), yi("yi"), u("u");
+    RVar ro("ro"), ri("ri");
+    a.out.tile(a.x, a.y, xi, yi, 32, 8).vectorize(xi, 8).parallel(a.y);
+    a.wide.compute_at(a.out, a.x).store_at(a.out, a.y).fold_storage(a.y, 4);
+    a.tall.in(a.out).compute_at(a.out, a.x).vectorize(a.x, 4);
+    a.total.compute_root().update().split(a.r.x, ro, ri, 10);
+    Func partial = a.total.update().rfactor(ro, u);
+    partial.compute_root().update().parallel(u).unroll(ri, 2);
+    a.total.update().unroll(ro);
+    a.out.specialize(a.p > 3).unroll(yi);
+    a.out.bound(a.x, 0, a.in.dim(0).extent() - 2);
+    a.out.set_estimates({{0, 640}, {0, 480}});
+}
+
+std::vector<program::FunctionRef> functions(const Pipeline &p) {
+    return program::copy_reachable(p.program()).environment.order;
+}
+
+}  // namespace
+
+TEST_SUITE("schedules as text") {
+    TEST_CASE("a schedule written as JSON gives the same schedule on the same algorithm") {
+        Algorithm first, second;
+        schedule(first);
+        std::string json = first.pipeline().schedule_as_json();
+        second.pipeline().apply_schedule(json);
+        CHECK(second.pipeline().schedule_as_json() == json);
+        auto a = functions(first.pipeline()), b = functions(second.pipeline());
+        REQUIRE(a.size() == b.size());
+        for (size_t i = 0; i < a.size(); i++) {
+            CHECK(a[i]->stages.size() == b[i]->stages.size());
+            for (size_t s = 0; s < a[i]->stages.size(); s++) {
+                CHECK(a[i]->stages[s]->schedule.loops.size() ==
+                      b[i]->stages[s]->schedule.loops.size());
+            }
+        }
+        CHECK(program::canonical_form(program::copy_reachable(first.pipeline().program())).hash() ==
+              program::canonical_form(program::copy_reachable(second.pipeline().program())).hash());
+    }
+    TEST_CASE("a schedule is printed as C++") {
+        Var x("x"), y("y"), xi("xi");
+        Func g("g"), f("f");
+        g(x, y) = x * y;
+        f(x, y) = g(x, y) + g(x + 1, y);
+        g.compute_at(f, x).vectorize(x, 8);
+        f.split(x, x, xi, 16).parallel(y).unroll(xi);
+        CHECK(Pipeline(f).schedule_as_cpp() ==
+              "Func g = pipeline.get_func(0);\n"
+              "Func f = pipeline.get_func(1);\n"
+              "Var x(\"x\");\n"
+              "Var xi_1(\"xi_1\");\n"
+              "Var xi(\"xi\");\n"
+              "Var y(\"y\");\n"
+              "g.split(x, x, xi_1, 8, TailStrategy::Auto)\n"
+              "    .vectorize(xi_1);\n"
+              "f.split(x, x, xi, 16, TailStrategy::Auto)\n"
+              "    .parallel(y)\n"
+              "    .unroll(xi);\n"
+              "g.compute_at(f, x);\n");
+    }
+    TEST_CASE("the printed C++ names what the schedule makes") {
+        Algorithm a;
+        schedule(a);
+        std::string text = a.pipeline().schedule_as_cpp();
+        for (const char *line :
+             {"Func tall_in_out = tall.in({out});\n", "RVar r_x = total.rvars(0)[0];\n",
+              "RVar ro(\"ro\");\n", "Func total_intm = total.update(0).rfactor({{ro, u}});\n",
+              "Stage out_special0 = out.specialize((p > 3));\n", "out_special0.unroll(yi)",
+              ".fold_storage(y, 4)", ".bound(x, 0, (in.dim(0).extent() - 2))"}) {
+            CAPTURE(text);
+            CHECK(text.find(line) != std::string::npos);
+        }
+    }
+    TEST_CASE("schedules are compared by what they amount to") {
+        Var x("x"), xi("xi");
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = x;
+        CHECK(program::same_schedule(*f.function(), *g.function()));
+        f.split(x, x, xi, 8);
+        CHECK_FALSE(program::same_schedule(*f.function(), *g.function()));
+        g.split(x, x, xi, 8);
+        CHECK(program::same_schedule(*f.function(), *g.function()));
+        f.compute_root();
+        CHECK_FALSE(program::same_schedule(*f.function(), *g.function()));
+    }
+}
