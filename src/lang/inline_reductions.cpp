@@ -29,6 +29,10 @@ public:
     // f(free variables) = initial, then the update.
     FuncRef point() const { return f(formal, at); }
     Tuple result() const { return Tuple(f(actual, at)); }
+    // Over the whole domain, even if the values are the same everywhere.
+    void update(const std::vector<Expr> &values) const {
+        program::define_update(*f.function(), formal, values, at, r.domain());
+    }
 
     Func f;
     Location at;
@@ -66,7 +70,7 @@ Expr reduce(const char *what, const RDom &r, const Expr &e, const Func &f, Locat
             Expr (*initial)(Type), Expr (*op)(Expr, Expr)) {
     Reduction reduction(what, r, e, f, at);
     reduction.point() = initial(e.type());
-    reduction.point() = op(Expr(reduction.point()), reduction.body);
+    reduction.update({op(Expr(reduction.point()), reduction.body)});
     return reduction.result()[0];
 }
 
@@ -85,7 +89,7 @@ Tuple reduce_place(const char *what, const RDom &r, const Expr &e, const Func &f
     size_t last = old.size() - 1;
     Expr better = smallest ? found[last] < old[last] : found[last] > old[last];
     for (size_t i = 0; i < old.size(); i++) kept.push_back(select(better, found[i], old[i]));
-    reduction.point() = Tuple(kept);
+    reduction.update(kept);
     return reduction.result();
 }
 

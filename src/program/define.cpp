@@ -299,7 +299,7 @@ ReductionDomainRef domain_of(const std::vector<Expr> &exprs, const Location &at)
 }
 
 void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr> values,
-                   const Location &at) {
+                   const Location &at, const ReductionDomainRef &over) {
     Candidate candidate(f, int(f.stages.size()), at);
     if (f.has_extern_definition()) {
         candidate.refuse(str(f.name, " is computed by an extern function and has no updates"));
@@ -316,6 +316,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
     std::vector<Expr> all = args;
     all.insert(all.end(), values.begin(), values.end());
     ReductionDomainRef domain = domain_of(all, at);
+    if (!domain) domain = over;
     if (domain && domain->predicate.defined()) all.push_back(domain->predicate);
     for (const Expr &e : all) {
         candidate.require_bound_variables(e, pure, domain.get());

@@ -15,8 +15,9 @@ void define_pure(FunctionContents &f, const std::vector<Symbol> &args, std::vect
 // f(args) = values, changing values that are there. An argument that is the variable of its
 // dimension runs over all of that dimension; reduction variables, all of one domain, run over it,
 // in order. Calls of f itself have those pure variables in the same places.
+// `over`: the domain, if it matters though no expression may use its variables.
 void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr> values,
-                   const Location &at);
+                   const Location &at, const ReductionDomainRef &over = {});
 
 void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
                    const std::vector<Type> &types, ExternDefinition definition);

@@ -52,9 +52,14 @@ void LoopRanges::split(const Split &s) {
     loops.erase(old);
     Expr place = variable(s.outer) * s.factor + variable(s.inner);
     Expr value = algebra::simplify(place + r.min);
-    put(values, s.old, value);
     for (Expr &g : guards) g = ir::substitute(s.old, value, g);
-    if (!ir::is_zero(algebra::simplify(r.extent % s.factor))) guards.push_back(place < r.extent);
+    if (!ir::is_zero(algebra::simplify(r.extent % s.factor))) {
+        guards.push_back(place < r.extent);
+        // What is read is then within the domain, too.
+        value = ir::call(Int(32), ir::Intrinsic::promise_clamped,
+                         {value, r.min, algebra::simplify(r.min + r.extent - 1)});
+    }
+    put(values, s.old, value);
     loops[s.outer] = {s.outer, 0, algebra::simplify((r.extent + s.factor - 1) / s.factor)};
     loops[s.inner] = {s.inner, 0, s.factor};
 }
