@@ -152,3 +152,14 @@ TEST_CASE("an async producer within a function that is written in two stages") {
     Buffer<int> result = h.realize({66});
     for (int k = 0; k < 66; k++) CHECK(result(k) == std::max(4, 6 * (k + 2) + 3));
 }
+
+TEST_CASE("regions whose extent is aligned, tile by tile, fit the storage around all tiles") {
+    Var x("x"), o("o"), i("i");
+    Func f("f"), g("g");
+    f(x) = x * 3;
+    g(x) = f(x);
+    g.split(x, o, i, 3, TailStrategy::Predicate);
+    f.compute_at(g, o).store_root().align_extent(x, 6);
+    Buffer<int> result = g.realize({16}, get_host_target().with_feature(Target::Interpret));
+    for (int k = 0; k < 16; k++) CHECK(result(k) == 3 * k);
+}

@@ -33,7 +33,7 @@ struct Site {
 
 struct FuncModel {
     std::vector<StageModel> stages;
-    bool inlined = false;
+    bool inlined = false, by_readers = false;
     std::vector<Site> enclosing;  // loops around its loops, outermost first
     double cost = 1;              // of a value, with what is inlined into it
 };
@@ -50,7 +50,7 @@ public:
         choose_inlined();
         density = random.pick<double>({0.2, 0.6, 0.9});
         for (int f = count - 1; f >= 0; f--) {
-            if (models[size_t(f)].inlined) continue;
+            if (models[size_t(f)].inlined || is_computed_by_readers(f)) continue;
             if (!is_output(f)) place(f);
             for (int s = 0; s < int(models[size_t(f)].stages.size()); s++) schedule_stage(f, s);
             if (random.chance(0.3 * density)) schedule_storage(f);
@@ -143,6 +143,13 @@ private:
         }
     }
 
+    // With updates, and without a schedule: each function that reads it computes it for itself.
+    bool is_computed_by_readers(int f) {
+        bool may = !plan.funcs[size_t(f)].updates.empty() && !is_output(f) && !feeds_extern(f);
+        if (may && random.chance(0.08)) models[size_t(f)].by_readers = true;
+        return models[size_t(f)].by_readers;
+    }
+
     bool feeds_extern(int f) const {
         for (const FuncPlan &func : plan.funcs) {
             if (func.is_extern && func.source == f) return true;
@@ -209,8 +216,20 @@ private:
         if (random.chance(0.7)) at = 0;
         if (stage.loops[at].is_reduction || !split(f, s, int(at))) return;
         LoopModel &inner = stage.loops[at];
-        inner.kind = random.chance(0.7) ? LoopKind::Vectorized : LoopKind::Unrolled;
+        LoopKind kind = random.chance(0.7) ? LoopKind::Vectorized : LoopKind::Unrolled;
+        if (!fits(stage, inner.extent)) return;
+        if (kind == LoopKind::Vectorized && blended.count(inner.name)) return;
+        inner.kind = kind;
         emit(inner.kind == LoopKind::Vectorized ? Verb::Vectorize : Verb::Unroll, f, s, {inner.name});
+    }
+
+    // Whether the body, repeated so many times more, is still what somebody might ask for.
+    static bool fits(const StageModel &stage, int copies) {
+        for (const LoopModel &loop : stage.loops) {
+            bool copied = loop.kind == LoopKind::Vectorized || loop.kind == LoopKind::Unrolled;
+            if (copied) copies *= std::max(loop.extent, 1);
+        }
+        return copies <= 64;
     }
 
     bool split(int f, int s, int which = -1) {
@@ -333,13 +352,13 @@ private:
             if (loop.kind != LoopKind::Serial || !random.chance(0.5 * density)) continue;
             bool reduction = loop.is_reduction;
             if (reduction && !(stage.associative && random.chance(0.5))) {
-                if (loop.extent && loop.extent <= 16 && random.chance(0.5)) {
+                if (loop.extent && fits(stage, loop.extent) && random.chance(0.5)) {
                     loop.kind = LoopKind::Unrolled;
                     emit(Verb::Unroll, f, s, {loop.name});
                 }
                 continue;
             }
-            bool constant = loop.extent > 0 && loop.extent <= 16;
+            bool constant = loop.extent > 0 && fits(stage, loop.extent);
             int choice = random.range(0, 3);
             if (choice == 0 && constant) {
                 loop.kind = LoopKind::Unrolled;
@@ -379,7 +398,7 @@ private:
         std::vector<Site> all = models[size_t(f)].enclosing;
         if (plan.funcs[size_t(f)].is_extern) return all;
         const StageModel &stage = models[size_t(f)].stages[size_t(s)];
-        if (stage.elsewhere) return {};
+        if (stage.elsewhere || models[size_t(f)].by_readers) return {};
         for (size_t i = stage.loops.size(); i-- > 0;) {
             all.push_back({f, s, stage.loops[i].name, stage.loops[i].kind});
         }

@@ -165,15 +165,16 @@ IntervalScope SiteRegions::inner_scope(const Expr &e) {
     return scope;
 }
 
-// A stage that is computed further in rounds up there, each time anew: the last of these regions
-// may end later than the rounded region of all of them.
+// A stage that is computed further in rounds up there, each time anew, and so are its bounds
+// aligned: the last of these regions may end later than the rounded region of all of them.
 std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &region) {
     std::vector<Expr> all;
     Symbol func = nest.func.name;
     auto further_in = built.regions.find(func);
+    bool is_bounded = !nest.func.schedule.bounds.empty();
     for (size_t d = 0; d < region.min.size(); d++) {
         Expr last = nest.rounded_max(int(d), region.min[d], region.max[d]);
-        bool again = nest.rounds(int(d)) && !is_computed_here.contains(func) &&
+        bool again = (is_bounded || nest.rounds(int(d))) && !is_computed_here.contains(func) &&
                      further_in != built.regions.end();
         if (again) {
             const Region &there = further_in->second.at(size_t(nest.stage));
