@@ -26,6 +26,7 @@ struct Site {
     int func = -1, stage = -1;  // -1: root
     std::string loop;
     LoopKind kind = LoopKind::Serial;
+    int extent = 0;
     friend bool operator==(const Site &a, const Site &b) {
         return a.func == b.func && a.stage == b.stage && a.loop == b.loop;
     }
@@ -217,18 +218,20 @@ private:
         if (stage.loops[at].is_reduction || !split(f, s, int(at))) return;
         LoopModel &inner = stage.loops[at];
         LoopKind kind = random.chance(0.7) ? LoopKind::Vectorized : LoopKind::Unrolled;
-        if (!fits(stage, inner.extent)) return;
+        if (!fits(f, s, inner.extent)) return;
         if (kind == LoopKind::Vectorized && blended.count(inner.name)) return;
         inner.kind = kind;
         emit(inner.kind == LoopKind::Vectorized ? Verb::Vectorize : Verb::Unroll, f, s, {inner.name});
     }
 
     // Whether the body, repeated so many times more, is still what somebody might ask for.
-    static bool fits(const StageModel &stage, int copies) {
-        for (const LoopModel &loop : stage.loops) {
+    bool fits(int f, int s, int copies) {
+        auto include = [&](const auto &loop) {
             bool copied = loop.kind == LoopKind::Vectorized || loop.kind == LoopKind::Unrolled;
             if (copied) copies *= std::max(loop.extent, 1);
-        }
+        };
+        for (const LoopModel &loop : stage_of(f, s).loops) include(loop);
+        for (const Site &loop : models[size_t(f)].enclosing) include(loop);
         return copies <= 64;
     }
 
@@ -352,13 +355,13 @@ private:
             if (loop.kind != LoopKind::Serial || !random.chance(0.5 * density)) continue;
             bool reduction = loop.is_reduction;
             if (reduction && !(stage.associative && random.chance(0.5))) {
-                if (loop.extent && fits(stage, loop.extent) && random.chance(0.5)) {
+                if (loop.extent && fits(f, s, loop.extent) && random.chance(0.5)) {
                     loop.kind = LoopKind::Unrolled;
                     emit(Verb::Unroll, f, s, {loop.name});
                 }
                 continue;
             }
-            bool constant = loop.extent > 0 && fits(stage, loop.extent);
+            bool constant = loop.extent > 0 && fits(f, s, loop.extent);
             int choice = random.range(0, 3);
             if (choice == 0 && constant) {
                 loop.kind = LoopKind::Unrolled;
@@ -400,7 +403,8 @@ private:
         const StageModel &stage = models[size_t(f)].stages[size_t(s)];
         if (stage.elsewhere || models[size_t(f)].by_readers) return {};
         for (size_t i = stage.loops.size(); i-- > 0;) {
-            all.push_back({f, s, stage.loops[i].name, stage.loops[i].kind});
+            const LoopModel &loop = stage.loops[i];
+            all.push_back({f, s, loop.name, loop.kind, loop.extent});
         }
         return all;
     }
