@@ -163,3 +163,16 @@ TEST_CASE("regions whose extent is aligned, tile by tile, fit the storage around
     Buffer<int> result = g.realize({16}, get_host_target().with_feature(Target::Interpret));
     for (int k = 0; k < 16; k++) CHECK(result(k) == 3 * k);
 }
+
+TEST_CASE("what an extern stage answers to a query is read after it has answered") {
+    Var x("x"), y("y");
+    Func f("f"), e("e"), g("g");
+    f(x) = x * 2;
+    e.define_extern("tessera_test_add_one", {f}, Int(32), 1);
+    g(x, y) = e(clamp(x + y, 0, 5));
+    f.compute_at(g, y);
+    Pipeline pipeline(g);
+    pipeline.set_jit_externs({{"tessera_test_add_one", JITExtern(tessera_test_add_one)}});
+    Buffer<int> result = pipeline.realize({4, 3});
+    result.for_each_element([&](int i, int j) { CHECK(result(i, j) == (i + j) * 2 + 1); });
+}

@@ -110,9 +110,14 @@ int HoistInvariants::Rewriter::depth_of(const Expr &e) {
     auto known = depths.find(e.get());
     if (known != depths.end()) return known->second;
     int depth = 0;
+    auto depth_of_symbol = [&](Symbol s) {
+        auto at = pass.bound.find(s);
+        return at == pass.bound.end() ? 0 : at->second;
+    };
     if (const auto *v = e.as<Variable>()) {
-        auto at = pass.bound.find(v->name);
-        depth = at == pass.bound.end() ? 0 : at->second;
+        depth = depth_of_symbol(v->name);
+    } else if (const auto *property = e.as<BufferProperty>()) {
+        depth = depth_of_symbol(property->buffer);
     } else if (const auto *let = e.as<Let>()) {
         pass.bound[let->name] = never;  // its name is known only below it
         depth = never;
