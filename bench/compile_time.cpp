@@ -1,4 +1,6 @@
-// Print how long pipelines take to compile: `compile_time [NAME]...`, all cases by default.
+// Print how long pipelines take to compile: `compile_time [--passes] [--small] [NAME]...`, all
+// cases by default. `--passes` prints what takes a hundredth or more of a case's time, too; `--small`
+// makes small what has a size, to see that it works at all.
 #include "codegen/compile.h"
 #include "lower/lower.h"
 
@@ -12,6 +14,7 @@
 #include <tessera.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -44,20 +47,22 @@ Func chain(int stages) {
     return previous;
 }
 
-// Stencils, each row computed as the stages below it come to need it.
+// Stencils in vectors, each row computed as the stages below it come to need it, strip by strip.
 Func sliding(int stencils) {
-    Var x("x"), y("y");
+    Var x("x"), y("y"), strip("strip");
     std::vector<Func> stages = {Func("stencil_0")};
     stages[0](x, y) = x + y;
     for (int i = 1; i < stencils; i++) {
         Func next("stencil_" + std::to_string(i));
-        next(x, y) = stages.back()(x, y - 1) + stages.back()(x, y + 1);
+        const Func &last = stages.back();
+        next(x, y) = last(x, y - 1) + last(x, y) * 2 + last(x, y + 1);
         stages.push_back(next);
     }
     Func output = stages.back();
+    output.split(y, strip, y, 128, TailStrategy::GuardWithIf).vectorize(x, 8);
     stages.pop_back();
     for (Func &stage : stages)
-        stage.store_root().compute_at(output, y);
+        stage.store_at(output, strip).compute_at(output, y).vectorize(x, 8);
     return output;
 }
 
@@ -92,20 +97,43 @@ const Case cases[] = {
     {"conv_layer", "one tile of sums in registers", 0, scheduled<ConvLayer>(128)},
 };
 
+struct Options {
+    bool passes = false, small = false;
+};
+
 struct CompileTime {
     double build = 0, lower = 0, llvm = 0;  // milliseconds
     double total() const { return lower + llvm; }
 };
 
-CompileTime compile(const Case &wanted, int size) {
+struct Step {
+    std::string name;
+    double milliseconds;
+};
+
+CompileTime compile(const Case &wanted, int size, std::vector<Step> *steps = nullptr) {
     Target target = get_jit_target_from_environment();
     program::Program program;
     program.name = "pipeline";
     ir::Module module;
     CompileTime time;
     time.build = milliseconds([&] { program.outputs = {wanted.make(size).function()}; });
-    time.lower = milliseconds([&] { module = lower::lower(program, target); });
-    time.llvm = milliseconds([&] { codegen::JitModule code(module, target); });
+    lower::LowerOptions lowering;
+    codegen::Options generation;
+    auto last = std::chrono::steady_clock::now();
+    if (steps) {
+        lowering.trace = [&](std::string_view pass, const ir::Stmt &) {
+            auto now = std::chrono::steady_clock::now();
+            std::chrono::duration<double, std::milli> passed = now - last;
+            steps->push_back({std::string(pass), passed.count()});
+            last = now;
+        };
+        generation.report_time = [&](std::string_view phase, double milliseconds) {
+            steps->push_back({std::string(phase), milliseconds});
+        };
+    }
+    time.lower = milliseconds([&] { module = lower::lower(program, target, lowering); });
+    time.llvm = milliseconds([&] { codegen::JitModule code(module, target, {}, generation); });
     return time;
 }
 
@@ -116,9 +144,11 @@ void print_heading() {
 
 // `growth` is how many times as long as one of half the size a case takes to compile: 2 if the
 // time is linear.
-void run(const Case &wanted) {
-    double half = wanted.size > 0 ? compile(wanted, wanted.size / 2).total() : 0;
-    CompileTime time = compile(wanted, wanted.size);
+void run(const Case &wanted, const Options &options) {
+    std::vector<Step> steps;
+    int size = options.small ? std::min(wanted.size, 8) : wanted.size;
+    double half = size > 0 ? compile(wanted, size / 2).total() : 0;
+    CompileTime time = compile(wanted, size, options.passes ? &steps : nullptr);
     std::printf("%-16s %9.1f %9.1f %9.1f %9.1f ", wanted.name, time.build, time.lower, time.llvm,
                 time.total());
     if (half > 0) {
@@ -127,6 +157,10 @@ void run(const Case &wanted) {
         std::printf("%7s", "");
     }
     std::printf("   %s\n", wanted.what);
+    for (const Step &step : steps) {
+        if (step.milliseconds < time.total() / 100) continue;
+        std::printf("    %-28s %9.1f\n", step.name.c_str(), step.milliseconds);
+    }
     std::fflush(stdout);
 }
 
@@ -151,6 +185,9 @@ void run_first_result(const std::string &program) {
 int main(int argc, char **argv) {
     std::vector<std::string> names(argv + 1, argv + argc);
     if (!names.empty() && names[0] == "--first-result") return first_result();
+    Options options;
+    options.passes = std::erase(names, "--passes") > 0;
+    options.small = std::erase(names, "--small") > 0;
     auto wanted = [&](const char *name) {
         return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
     };
@@ -160,7 +197,7 @@ int main(int argc, char **argv) {
     for (const Case &each : cases) {
         if (!wanted(each.name)) continue;
         try {
-            run(each);
+            run(each, options);
         } catch (const std::exception &error) {
             std::printf("%-16s failed: %s\n", each.name, error.what());
             failed = 1;

@@ -184,7 +184,7 @@ Expr StageNest::split_value(const Split &s) const {
     const Variable &old = variables[size_t(s.old)];
     Expr first = symbol_of(s.outer) * s.factor;
     if (!is_shift(s.tail) || s.divides) return first + old.min + symbol_of(s.inner);
-    return min(likely(first) + old.min, last_start(s)) + symbol_of(s.inner);
+    return min(likely_if_innermost(first) + old.min, last_start(s)) + symbol_of(s.inner);
 }
 
 // A variable's value from those it is made of: the let that defines it.
