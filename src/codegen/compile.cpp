@@ -26,8 +26,8 @@ void with_module(const ir::Module &module, const Target &target, const Options &
     });
 }
 
-void emit_file(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pwrite_stream &out,
-               llvm::CodeGenFileType type) {
+void write_file(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pwrite_stream &out,
+                llvm::CodeGenFileType type) {
     llvm::legacy::PassManager passes;
     if (machine.addPassesToEmitFile(passes, out, nullptr, type)) {
         throw InternalError("LLVM cannot write this kind of file");
@@ -40,6 +40,13 @@ std::vector<char> bytes_of(const llvm::SmallVectorImpl<char> &data) {
 }
 
 }  // namespace
+
+llvm::SmallVector<char, 0> object_code(llvm::Module &module, llvm::TargetMachine &machine) {
+    llvm::SmallVector<char, 0> data;
+    llvm::raw_svector_ostream out(data);
+    write_file(module, machine, out, llvm::CodeGenFileType::ObjectFile);
+    return data;
+}
 
 std::string to_llvm_ir(const ir::Module &module, const Target &target, const Options &options) {
     std::string text;
@@ -54,7 +61,7 @@ std::string to_assembly(const ir::Module &module, const Target &target, const Op
     llvm::SmallVector<char, 0> data;
     with_module(module, target, options, [&](llvm::Module &m, llvm::TargetMachine &machine) {
         llvm::raw_svector_ostream out(data);
-        emit_file(m, machine, out, llvm::CodeGenFileType::AssemblyFile);
+        write_file(m, machine, out, llvm::CodeGenFileType::AssemblyFile);
     });
     return {data.begin(), data.end()};
 }
@@ -63,8 +70,7 @@ std::vector<char> to_object(const ir::Module &module, const Target &target,
                             const Options &options) {
     llvm::SmallVector<char, 0> data;
     with_module(module, target, options, [&](llvm::Module &m, llvm::TargetMachine &machine) {
-        llvm::raw_svector_ostream out(data);
-        emit_file(m, machine, out, llvm::CodeGenFileType::ObjectFile);
+        data = object_code(m, machine);
     });
     return bytes_of(data);
 }

@@ -1,15 +1,20 @@
 #include "base/large_stack.h"
 #include "codegen/compile.h"
 #include "codegen/machine.h"
+#include "codegen/split.h"
 #include "runtime/symbols.h"
-#include <llvm/ExecutionEngine/Orc/CompileUtils.h>
+#include <future>
+#include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <numeric>
 
 namespace tessera::codegen {
 namespace {
 
 namespace orc = llvm::orc;
+using Object = std::unique_ptr<llvm::MemoryBuffer>;
 
 template<typename T> T must(llvm::Expected<T> result) {
     if (result) return std::move(*result);
@@ -18,6 +23,53 @@ template<typename T> T must(llvm::Expected<T> result) {
 
 void must(llvm::Error error) {
     if (error) throw InternalError(str("LLVM's JIT failed: ", llvm::toString(std::move(error))));
+}
+
+Object make_object(llvm::Module &module, llvm::TargetMachine &machine, const Target &target,
+                   const Options &options) {
+    if (options.optimize) optimize(module, machine, target);
+    return std::make_unique<llvm::SmallVectorMemoryBuffer>(object_code(module, machine), false);
+}
+
+Object make_object(const std::string &bitcode, const Target &target, const Options &options) {
+    Object object;
+    run_on_large_stack([&] {
+        llvm::LLVMContext context;
+        auto machine = make_target_machine(target, true);
+        llvm::MemoryBufferRef bytes(bitcode, "part");
+        auto module = must(llvm::parseBitcodeFile(bytes, context));
+        object = make_object(*module, *machine, target, options);
+    });
+    return object;
+}
+
+// Optimised machine code, made on several threads if there is much of it.
+std::vector<Object> make_objects(const ir::Module &module, const Target &target,
+                                 const Options &options) {
+    PhaseTimer timer(options);
+    llvm::LLVMContext context;
+    context.setDiscardValueNames(true);
+    auto machine = make_target_machine(target, true);
+    std::unique_ptr<llvm::Module> whole;
+    timer.run("emit LLVM IR", [&] { whole = emit_llvm(context, module, target, *machine); });
+    if (options.verify) timer.run("verify", [&] { verify(*whole); });
+    std::vector<Object> objects;
+    timer.run("make machine code", [&] {
+        std::vector<std::string> parts;
+        if (options.threads > 1) parts = split_into_bitcode(*whole, options.threads);
+        if (parts.empty()) {
+            objects.push_back(make_object(*whole, *machine, target, options));
+            return;
+        }
+        std::vector<std::future<Object>> running;
+        for (const std::string &part : parts) {
+            running.push_back(
+                std::async(std::launch::async, [&] { return make_object(part, target, options); }));
+        }
+        for (auto &r : running)
+            objects.push_back(r.get());
+    });
+    return objects;
 }
 
 void define_symbols(orc::LLJIT &jit, const ExternSymbols &symbols) {
@@ -48,12 +100,10 @@ void require_host(const Target &target) {
 struct JitModule::Code {
     std::unique_ptr<orc::LLJIT> jit;
     std::map<std::string, void *> functions;
-
     std::string reports;  // what the JIT says of symbols that it cannot find
 
     void *look_up(const std::string &name);
-    void compile(const ir::Module &module, const Target &target, const ExternSymbols &symbols,
-                 const Options &options);
+    void link(std::vector<Object> objects, const ir::Module &module, const ExternSymbols &symbols);
 };
 
 void *JitModule::Code::look_up(const std::string &name) {
@@ -68,43 +118,28 @@ void *JitModule::Code::look_up(const std::string &name) {
                            what));
 }
 
-void JitModule::Code::compile(const ir::Module &module, const Target &target,
-                              const ExternSymbols &symbols, const Options &options) {
-    PhaseTimer timer(options);
-    auto machine = make_target_machine(target, true);
-    orc::ThreadSafeContext context(std::make_unique<llvm::LLVMContext>());
-    std::unique_ptr<llvm::Module> llvm_module;
-    context.withContextDo([&](llvm::LLVMContext *c) {
-        c->setDiscardValueNames(true);
-        timer.run("emit LLVM IR", [&] { llvm_module = emit_llvm(*c, module, target, *machine); });
-        if (options.verify) timer.run("verify", [&] { verify(*llvm_module); });
-        if (options.optimize) {
-            timer.run("optimize", [&] { optimize(*llvm_module, *machine, target); });
-        }
-    });
-    timer.run("make machine code", [&] {
-        auto make_compiler = [&](orc::JITTargetMachineBuilder)
-            -> llvm::Expected<std::unique_ptr<orc::IRCompileLayer::IRCompiler>> {
-            return std::make_unique<orc::TMOwningSimpleCompiler>(std::move(machine));
-        };
-        jit = must(orc::LLJITBuilder().setCompileFunctionCreator(make_compiler).create());
-        jit->getExecutionSession().setErrorReporter(
-            [this](llvm::Error e) { reports += llvm::toString(std::move(e)) + "\n"; });
-        define_symbols(*jit, symbols);
-        must(jit->addIRModule(orc::ThreadSafeModule(std::move(llvm_module), context)));
-        for (const ir::LoweredFunction &f : module.functions) {
-            for (const std::string &name : {f.name, f.name + "_argv"}) {
-                functions[name] = look_up(name);
-            }
-        }
-    });
+void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module,
+                           const ExternSymbols &symbols) {
+    jit = must(orc::LLJITBuilder().create());
+    jit->getExecutionSession().setErrorReporter(
+        [this](llvm::Error e) { reports += llvm::toString(std::move(e)) + "\n"; });
+    define_symbols(*jit, symbols);
+    for (Object &object : objects)
+        must(jit->addObjectFile(std::move(object)));
+    for (const ir::LoweredFunction &f : module.functions) {
+        for (const std::string &name : {f.name, f.name + "_argv"})
+            functions[name] = look_up(name);
+    }
 }
 
 JitModule::JitModule(const ir::Module &module, const Target &target, const ExternSymbols &symbols,
                      const Options &options) {
     require_host(target);
     auto made = std::make_shared<Code>();
-    run_on_large_stack([&] { made->compile(module, target, symbols, options); });
+    run_on_large_stack([&] {
+        std::vector<Object> objects = make_objects(module, target, options);
+        PhaseTimer(options).run("link", [&] { made->link(std::move(objects), module, symbols); });
+    });
     code = made;
 }
 

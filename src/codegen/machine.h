@@ -21,6 +21,9 @@ void verify(const llvm::Module &module);
 std::unique_ptr<llvm::Module> emit_llvm(llvm::LLVMContext &context, const ir::Module &module,
                                         const Target &target, const llvm::TargetMachine &machine);
 
+// An ELF file.
+llvm::SmallVector<char, 0> object_code(llvm::Module &module, llvm::TargetMachine &machine);
+
 // Measures the phases of one compilation.
 class PhaseTimer {
 public:

@@ -206,7 +206,7 @@ func "f"(out: output float32[1], n: int32):
         };
         Module m = parse_module("module \"m\"\nfunc \"f\"(n: int32): assert n > 0, -1\n");
         codegen::JitModule jit(m, get_host_target(), {}, options);
-        CHECK(phases == std::vector<std::string>{"emit LLVM IR", "optimize", "make machine code"});
+        CHECK(phases == std::vector<std::string>{"emit LLVM IR", "make machine code", "link"});
         CHECK_THROWS_AS(jit.address("g"), InternalError);
         CHECK_NOTHROW(
             codegen::to_llvm_ir(m, get_host_target().with_feature(Target::EnableLLVMLoopOpt)));
