@@ -30,9 +30,8 @@ bool contains_loop(const Stmt &s) {
 
 class TestFinder final : public Visitor {
 public:
-    TestFinder(const For &loop, bool all)
-        : Visitor(Context::Matters), loop(loop), innermost(all || !contains_loop(loop.body)),
-          all(all) {}
+    TestFinder(const For &loop, bool innermost, bool all)
+        : Visitor(Context::Matters), loop(loop), innermost(innermost), all(all) {}
     LikelyTests tests;
 
 private:
@@ -294,9 +293,14 @@ private:
 
 LikelyTests find_likely_tests(const For &loop, bool all) {
     if (!all && !has_likely(loop.body)) return {};
-    TestFinder finder(loop, all);
+    bool innermost = all || !contains_loop(loop.body);
+    TestFinder finder(loop, innermost, all);
     finder(loop.body);
-    return std::move(finder.tests);
+    if (innermost || finder.tests.order.empty()) return std::move(finder.tests);
+    // The loop is split anyway.
+    TestFinder weak(loop, true, all);
+    weak(loop.body);
+    return std::move(weak.tests);
 }
 
 namespace {
