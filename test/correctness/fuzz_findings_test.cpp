@@ -176,3 +176,16 @@ TEST_CASE("what an extern stage answers to a query is read after it has answered
     Buffer<int> result = pipeline.realize({4, 3});
     result.for_each_element([&](int i, int j) { CHECK(result(i, j) == (i + j) * 2 + 1); });
 }
+
+TEST_CASE("what a fused and rounded stage reads is known outside of its own lets") {
+    Var x("x"), y("y"), o("o"), i("i"), t("t"), to("to"), ti("ti");
+    Func f("f"), g("g"), h("h");
+    f(x, y) = x + 10 * y;
+    g(x, y) = f(0, y);
+    h(x, y) = g(x, y);
+    h.split(y, o, i, 8, TailStrategy::GuardWithIf);
+    g.compute_at(h, o).fuse(x, y, t).split(t, to, ti, 8);
+    f.compute_at(h, o);
+    Buffer<int> result = h.realize({3, 11}, get_host_target().with_feature(Target::Interpret));
+    result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 10 * b); });
+}

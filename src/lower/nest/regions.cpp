@@ -173,12 +173,12 @@ std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &
     auto further_in = built.regions.find(func);
     bool is_bounded = !nest.func.schedule.bounds.empty();
     for (size_t d = 0; d < region.min.size(); d++) {
-        Expr last = nest.rounded_max(int(d), region.min[d], region.max[d]);
+        Expr last = nest.rounded_max(int(d), region);
         bool again = (is_bounded || nest.rounds(int(d))) && !is_computed_here.contains(func) &&
                      further_in != built.regions.end();
         if (again) {
             const Region &there = further_in->second.at(size_t(nest.stage));
-            Expr end = nest.rounded_max(int(d), there.min[d], there.max[d]);
+            Expr end = nest.rounded_max(int(d), there);
             Expr latest = bounds_of_expr(end, inner_scope(end)).max;
             if (latest.defined()) last = simplify(max(last, latest));
         }

@@ -339,10 +339,11 @@ Interval StageNest::interval(int var, int fixed) const {
 
 IntervalScope StageNest::box(int fixed) const {
     IntervalScope scope;
+    Region own = own_region();
     for (const auto &[var, index] : originals) {
         const Variable &v = variables[size_t(index)];
         bool whole = outermost(index) < fixed;
-        scope.bind(var, whole ? Interval{v.min, simplify(computed_max(index, v.min, v.max))}
+        scope.bind(var, whole ? Interval{v.min, simplify(computed_max(own, index, v.min, v.max))}
                               : interval(index, fixed));
     }
     return scope;
@@ -376,12 +377,52 @@ bool StageNest::grows(int var) const {
                       transforms[size_t(v.made_from)]);
 }
 
-Expr StageNest::computed_max(int var, const Expr &min, const Expr &max) const {
+// Dimensions that the stage does not run over are left undefined.
+Region StageNest::own_region() const {
+    Region region{std::vector<Expr>(func.args.size()), std::vector<Expr>(func.args.size())};
+    for (size_t d = 0; d < func.args.size(); d++) {
+        auto original = originals.find(func.args[d]);
+        if (original == originals.end()) continue;
+        region.min[d] = variables[size_t(original->second)].min;
+        region.max[d] = variables[size_t(original->second)].max;
+    }
+    return region;
+}
+
+// How many values the variable takes when the stage computes this region.
+Expr StageNest::extent_in(const Region &region, int var) const {
+    for (size_t d = 0; d < func.args.size(); d++) {
+        auto original = originals.find(func.args[d]);
+        if (original != originals.end() && original->second == var) {
+            return region.max[d] - region.min[d] + 1;
+        }
+    }
+    for (const Transform &t : transforms) {
+        const Split *split = std::get_if<Split>(&t);
+        const Fuse *fuse = std::get_if<Fuse>(&t);
+        const Rename *rename = std::get_if<Rename>(&t);
+        if (split && var == split->inner) return split->factor;
+        if (split && var == split->outer) {
+            return ceil_div(extent_in(region, split->old), split->factor);
+        }
+        if (rename && var == rename->renamed) return extent_in(region, rename->old);
+        if (fuse && var == fuse->fused) {
+            return extent_in(region, fuse->inner) * extent_in(region, fuse->outer);
+        }
+    }
+    const Variable &of_reduction = variables[size_t(var)];
+    return of_reduction.max - of_reduction.min + 1;
+}
+
+// The last value of a variable that has to run from min to max, when the stage computes `region`.
+Expr StageNest::computed_max(const Region &region, int var, const Expr &min,
+                             const Expr &max) const {
     const Variable &v = variables[size_t(var)];
     if (v.made_from < 0 || !grows(var)) return max;
     auto split_max = [&](const Split &s) {
-        Expr last_outer = computed_max(s.outer, 0, ceil_div(max - min + 1, s.factor) - 1);
-        Expr last_inner = computed_max(s.inner, 0, s.factor - 1);
+        Expr outer_extent = ceil_div(max - min + 1, s.factor);
+        Expr last_outer = computed_max(region, s.outer, 0, outer_extent - 1);
+        Expr last_inner = computed_max(region, s.inner, 0, s.factor - 1);
         Expr rounded = last_outer * s.factor + last_inner + min;
         if (!is_shift(s.tail)) return rounded;
         // Its last tile is moved back to end at max, where there is room for a whole tile.
@@ -390,19 +431,20 @@ Expr StageNest::computed_max(int var, const Expr &min, const Expr &max) const {
     // The inner variable is a remainder, and stays within its range; the outer is what is left.
     auto fuse_max = [&](const Fuse &f) -> Expr {
         if (var == f.inner) return max;
-        const Variable &inner = variables[size_t(f.inner)];
-        Expr extent = inner.max - inner.min + 1;
-        Expr last_fused = computed_max(f.fused, 0, extent * (max - min + 1) - 1);
+        Expr extent = extent_in(region, f.inner);
+        Expr last_fused = computed_max(region, f.fused, 0, extent * (max - min + 1) - 1);
         return last_fused / extent + min;
     };
-    return std::visit(overloaded{split_max, fuse_max,
-                                 [&](const Rename &r) { return computed_max(r.renamed, min, max); }},
+    auto renamed_max = [&](const Rename &r) { return computed_max(region, r.renamed, min, max); };
+    return std::visit(overloaded{split_max, fuse_max, renamed_max},
                       transforms[size_t(v.made_from)]);
 }
 
-Expr StageNest::rounded_max(int d, const Expr &min, const Expr &max) const {
+Expr StageNest::rounded_max(int d, const Region &region) const {
+    const Expr &max = region.max[size_t(d)];
     auto found = originals.find(func.args[size_t(d)]);
-    return found == originals.end() ? max : simplify(computed_max(found->second, min, max));
+    if (found == originals.end()) return max;
+    return simplify(computed_max(region, found->second, region.min[size_t(d)], max));
 }
 
 bool StageNest::rounds(int d) const {

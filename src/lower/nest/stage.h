@@ -1,5 +1,6 @@
 #pragma once
 #include "algebra/bounds.h"
+#include "lower/nest/region.h"
 #include "program/function.h"
 #include <memory>
 
@@ -65,9 +66,9 @@ public:
     algebra::IntervalScope box_over(const std::vector<ir::Expr> &region_min,
                                     const std::vector<ir::Expr> &last) const;
 
-    // The last point that is computed in dimension d of a region [min, max]: beyond max where a
-    // split rounds up. And whether that ever differs from max.
-    ir::Expr rounded_max(int d, const ir::Expr &min, const ir::Expr &max) const;
+    // The last point that is computed in dimension d of a region: beyond its max where a split
+    // rounds up. And whether that ever differs from max.
+    ir::Expr rounded_max(int d, const Region &region) const;
     bool rounds(int d) const;
 
 private:
@@ -119,7 +120,10 @@ private:
     algebra::Interval split_interval(const Split &split, int fixed) const;
     algebra::Interval fuse_interval(const Fuse &fuse, int var, int fixed) const;
     bool grows(int var) const;
-    ir::Expr computed_max(int var, const ir::Expr &min, const ir::Expr &max) const;
+    Region own_region() const;
+    ir::Expr extent_in(const Region &region, int var) const;
+    ir::Expr computed_max(const Region &region, int var, const ir::Expr &min,
+                          const ir::Expr &max) const;
 
     std::vector<Variable> variables;
     std::vector<Transform> transforms;
