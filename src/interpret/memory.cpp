@@ -85,12 +85,14 @@ Word Memory::load(int64_t index, uint8_t &is_poison, const Accessor &by) {
 void Memory::store(int64_t index, Word word, uint8_t is_poison, const Accessor &by) {
     check(index, true);
     size_t at = size_t(index - low);
-    if (is_output && is_poison) {
+    // What puts back what is there does no harm: where the ends of a split loop overlap, or a blend
+    // keeps what another iteration has computed, or will.
+    bool same_word = load_word(type, address(index)) == word;
+    bool same = same_word && (poison.empty() || poison[at] == is_poison);
+    if (is_output && is_poison && !same) {
         throw RuntimeError(str("a value that was never computed is stored to output ", name,
                                " at ", index));
     }
-    // Two that compute the same value do no harm, as where the ends of a split loop overlap.
-    bool same = (poison.empty() || poison[at] == is_poison) && load_word(type, address(index)) == word;
     if (by.task != task) touch_store(at, by, same);
     if (!poison.empty()) poison[at] = is_poison;
     store_word(type, address(index), word);

@@ -189,3 +189,12 @@ TEST_CASE("what a fused and rounded stage reads is known outside of its own lets
     Buffer<int> result = h.realize({3, 11}, get_host_target().with_feature(Target::Interpret));
     result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 10 * b); });
 }
+
+TEST_CASE("a blend may put back what has not been computed yet") {
+    Var x("x"), y("y"), o("o"), i("i");
+    Func f("f");
+    f(x, y) = x + 10 * y;
+    f.split(x, o, i, 2, TailStrategy::ShiftInwardsAndBlend).reorder(y, o, i);
+    Buffer<int> result = f.realize({17, 2}, get_host_target().with_feature(Target::Interpret));
+    result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == a + 10 * b); });
+}

@@ -127,9 +127,11 @@ private:
         for (size_t f = 0; f < plan.funcs.size(); f++) {
             FuncPlan &func = plan.funcs[f];
             double cost = 1;
+            bool reduces = false;
             auto count = [&](const Term &root) {
                 for_each_term(root, [&](const Term &t) {
                     cost += 0.2;
+                    reduces |= t.op == Op::Sum || t.op == Op::Maximum || t.op == Op::Minimum;
                     if (t.op != Op::Call || t.index == int(f)) return;
                     const FuncModel &callee = models[size_t(t.index)];
                     cost += callee.inlined ? callee.cost : 1;
@@ -140,13 +142,26 @@ private:
             models[f].cost = cost;
             bool may = func.updates.empty() && !func.is_extern && !is_output(int(f)) && cost < 60 &&
                        !feeds_extern(int(f));
+            // One call of it for each point: all that lies between several would be computed.
+            if (reduces && number_of_calls(int(f)) > 1) may = false;
             models[f].inlined = may && random.chance(chance);
         }
     }
 
+    int number_of_calls(int f) const {
+        int calls = 0;
+        for (const FuncPlan &caller : plan.funcs) {
+            for_each_root(caller, [&](const Term &root) {
+                for_each_term(root, [&](const Term &t) { calls += t.op == Op::Call && t.index == f; });
+            });
+        }
+        return calls;
+    }
+
     // With updates, and without a schedule: each function that reads it computes it for itself.
     bool is_computed_by_readers(int f) {
-        bool may = !plan.funcs[size_t(f)].updates.empty() && !is_output(f) && !feeds_extern(f);
+        bool may = !plan.funcs[size_t(f)].updates.empty() && !is_output(f) && !feeds_extern(f) &&
+                   number_of_calls(f) == 1;
         if (may && random.chance(0.08)) models[size_t(f)].by_readers = true;
         return models[size_t(f)].by_readers;
     }
