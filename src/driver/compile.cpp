@@ -60,6 +60,10 @@ Target jit_target(const Target &target) {
         }
     }
     t.set_feature(Target::JIT);
+    if (!host_supports_target_device(t)) {
+        throw RuntimeError(str("the target ", t, " wants a GPU, and there is none that pipelines "
+                               "can run on; leave its feature out"));
+    }
     return t;
 }
 

@@ -161,7 +161,8 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
             Expr text = IntrinsicCall::make(Handle(), Intrinsic::stringify, std::move(parts));
             std::string message = stringify(*text.as<IntrinsicCall>(), operands.subspan(2));
             throw PipelineFailed{tessera_error_requirement_failed(
-                shared.options.user_context, "a requirement", message.c_str())};
+                shared.options.user_context, message.empty() ? "a requirement" : "",
+                message.c_str())};
         }
         result = *operands[1];
         return;

@@ -12,6 +12,7 @@ struct Callable::Contents {
         std::string name;
         bool is_buffer;
         Type type;
+        int dimensions;
     };
     std::vector<Wanted> wanted;
     // Where each argument of the code comes from: the caller's (>= 0), or the program's own.
@@ -60,6 +61,10 @@ int Callable::call(JITUserContext *context, std::vector<GivenArgument> args) con
                                    contents->wanted[size_t(source)].name,
                                    ", is an undefined Buffer"));
         }
+        if (a.is_buffer) {
+            const auto &w = contents->wanted[size_t(source)];
+            detail::check_dimensions(*a.buffer, w.name, w.dimensions);
+        }
         passed.push_back(a.is_buffer ? static_cast<void *>(a.buffer) : &a.bits);
     }
     int code = contents->code->call(call.user_context(), passed);
@@ -73,7 +78,8 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const 
     PipelineContents::Compiled compiled = get().compile(driver::jit_target(target));
     result->code = compiled.code;
     result->parameters = compiled.parameters;
-    for (const Argument &a : args) result->wanted.push_back({a.name(), a.is_buffer(), a.type()});
+    for (const Argument &a : args) result->wanted.push_back({a.name(), a.is_buffer(), a.type(),
+                                                              a.dimensions()});
     for (const program::ParameterRef &p : compiled.parameters) {
         auto found = std::find_if(args.begin(), args.end(),
                                   [&](const Argument &a) { return a.parameter->name == p->name; });
@@ -86,7 +92,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const 
     for (const program::FunctionRef &f : get().program.outputs) {
         for (Type t : f->types) {
             result->sources.push_back(int(result->wanted.size()));
-            result->wanted.push_back({f->name.text(), true, t});
+            result->wanted.push_back({f->name.text(), true, t, f->dimensions()});
         }
     }
     Callable callable;

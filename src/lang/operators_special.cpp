@@ -21,13 +21,18 @@ void require_all(const std::vector<Expr> &values, const char *name) {
     }
 }
 
-// The text of the values with spaces between them, and an end of line.
-Expr line_of(const std::vector<Expr> &values) {
+std::vector<Expr> spaced(const std::vector<Expr> &values) {
     std::vector<Expr> parts;
     for (const Expr &e : values) {
         if (!parts.empty()) parts.push_back(Expr(" "));
         parts.push_back(e);
     }
+    return parts;
+}
+
+// The text of the values with spaces between them, and an end of line.
+Expr line_of(const std::vector<Expr> &values) {
+    std::vector<Expr> parts = spaced(values);
     parts.push_back(Expr("\n"));
     return call(Handle(), Intrinsic::stringify, parts);
 }
@@ -67,8 +72,9 @@ Expr print_when(const Expr &condition, const std::vector<Expr> &values) {
 Expr require(const Expr &condition, const std::vector<Expr> &value_and_message) {
     require_condition(condition, "require");
     require_all(value_and_message, "require");
-    std::vector<Expr> args{condition};
-    args.insert(args.end(), value_and_message.begin(), value_and_message.end());
+    std::vector<Expr> args{condition, value_and_message[0]};
+    std::vector<Expr> message = spaced({value_and_message.begin() + 1, value_and_message.end()});
+    args.insert(args.end(), message.begin(), message.end());
     return call(value_and_message[0].type(), Intrinsic::require, args);
 }
 

@@ -80,7 +80,13 @@ void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &m
     if (!condition.defined() || !condition.type().is_bool()) {
         throw CompileError("add_requirement: the condition is a bool in terms of parameters");
     }
-    get().program.requirements.push_back({condition, message});
+    std::vector<Expr> spaced;
+    for (const Expr &e : message) {
+        if (!e.defined()) throw CompileError("add_requirement: a part of the message is undefined");
+        if (!spaced.empty()) spaced.push_back(Expr(" "));
+        spaced.push_back(e);
+    }
+    get().program.requirements.push_back({condition, spaced});
     program::note_change();
 }
 

@@ -31,6 +31,8 @@ namespace detail {
 
 // Throws RuntimeError for a code other than 0, unless a handler was told already.
 void check_result(int code, const std::string &pipeline, const driver::CallContext &context);
+// Throws RuntimeError if a buffer has not the wanted number of dimensions.
+void check_dimensions(const tessera_buffer_t &b, const std::string &name, int wanted);
 // Whether indices into the buffer need 64 bits.
 bool is_large(const tessera_buffer_t &b);
 

@@ -13,6 +13,13 @@ void check_result(int code, const std::string &pipeline, const driver::CallConte
     throw RuntimeError(str("pipeline ", pipeline, " failed with the error code ", code));
 }
 
+// Compiled code looks at each dimension.
+void check_dimensions(const tessera_buffer_t &b, const std::string &name, int wanted) {
+    if (b.dimensions == wanted) return;
+    throw RuntimeError(str(name, " has ", wanted, " dimension", wanted == 1 ? "" : "s",
+                           ", but the Buffer for it has ", b.dimensions));
+}
+
 bool is_large(const tessera_buffer_t &b) {
     return tessera_buffer_size_in_bytes(&b) > INT32_MAX;
 }
@@ -52,15 +59,19 @@ private:
 };
 
 void Run::check_outputs(const std::vector<tessera_buffer_t *> &outputs) const {
-    size_t wanted = 0;
+    size_t wanted = 0, met = 0;
     for (const auto &f : pipeline.program.outputs) wanted += f->types.size();
     if (outputs.size() != wanted) {
         throw RuntimeError(str("pipeline ", pipeline.program.name, " has ", wanted,
                                " results, but is to be realized into ", outputs.size(),
                                " Buffers"));
     }
-    for (const tessera_buffer_t *b : outputs) {
-        if (!b) throw RuntimeError("realize: a Buffer is undefined");
+    for (const auto &f : pipeline.program.outputs) {
+        for (size_t i = 0; i < f->types.size(); i++) {
+            const tessera_buffer_t *b = outputs[met++];
+            if (!b) throw RuntimeError("realize: a Buffer is undefined");
+            detail::check_dimensions(*b, f->name.text(), f->dimensions());
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #include "program/snapshot.h"
 #include "program/wrappers.h"
 #include <algorithm>
+#include <set>
 
 namespace tessera::program {
 namespace {
@@ -111,7 +112,10 @@ std::string directive_word(const JsonObject &step) {
         throw CompileError(str("this is several directives at once: ", join(found),
                                "; make a step of each"));
     }
+    const std::set<std::string> others = {"stage_of", "stage", "of",  "specialization", "written",
+                                          "factor",   "outer", "inner"};
     for (const std::string &word : step.words()) {
+        if (others.count(word)) continue;
         std::string close = closest_match(word, all);
         if (close.empty()) continue;
         throw CompileError(str('"', word, "\" is no directive; did you mean \"", close, "\"?"));

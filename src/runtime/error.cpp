@@ -250,8 +250,9 @@ int tessera_error_split_factor_not_positive(void *user_context, const char *func
 
 int tessera_error_requirement_failed(void *user_context, const char *condition,
                                      const char *message) {
-    return (Message() << "Requirement failed: " << condition << (message && *message ? ": " : "")
-                      << (message ? message : ""))
+    bool both = condition && *condition && message && *message;
+    return (Message() << "Requirement failed: " << (condition ? condition : "")
+                      << (both ? ": " : "") << (message ? message : ""))
         .raise(user_context, tessera_error_code_requirement_failed);
 }
 

@@ -332,7 +332,7 @@ Value *Emitter::emit_require(const IntrinsicCall &c) {
         std::vector<Expr> parts(c.args.begin() + 2, c.args.end());
         Value *message = parts.empty() ? string_constant("") : stringify(parts);
         fail(call_runtime("tessera_error_requirement_failed", b.getInt32Ty(),
-                          {f->user_context, string_constant("a requirement"), message}));
+                          {f->user_context, string_constant(parts.empty() ? "a requirement" : ""), message}));
     }
     start(ok);
     return arg(c, 1);

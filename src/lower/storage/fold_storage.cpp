@@ -55,6 +55,7 @@ struct Fold {
     Expr factor;
     Expr check;  // must hold in every iteration; undefined: proved
     Symbol loop;
+    Expr needed;  // by one iteration
 };
 
 // Looks for the folds of one function's storage.
@@ -119,12 +120,12 @@ private:
         if (s && s->fold_factor.defined()) {
             Expr factor = cast(Int(32), s->fold_factor);
             Expr fits = simplify(extent <= factor);
-            folds.push_back({d, factor, algebra::can_prove(fits) ? Expr() : fits, v});
+            folds.push_back({d, factor, algebra::can_prove(fits) ? Expr() : fits, v, extent});
             return true;
         }
         auto bound = algebra::constant_upper_bound(extent);
         if (bound && *bound > 0 && *bound <= largest_fold) {
-            folds.push_back({d, int(std::bit_ceil(uint64_t(*bound))), {}, v});
+            folds.push_back({d, int(std::bit_ceil(uint64_t(*bound))), {}, v, extent});
         }
         return true;
     }
@@ -213,8 +214,7 @@ private:
 Stmt FoldAll::add_check(const FunctionContents &f, const Fold &fold, const Stmt &body) {
     Expr message = error_call("fold_factor_too_small",
                               {Expr(f.name.text()), Expr(f.args[fold.dim].text()), fold.factor,
-                               Expr(fold.loop.text()), fold.check.as<LE>() ? fold.check.as<LE>()->a
-                                                                           : fold.factor});
+                               Expr(fold.loop.text()), fold.needed});
     return AddCheck(f.name, AssertStmt::make(fold.check, message))(body);
 }
 

@@ -1,0 +1,328 @@
+#include <doctest/doctest.h>
+#include <tessera.h>
+
+using namespace tessera;
+
+// Names of the language that the other tests do not happen to use.
+extern "C" int eleven() { return 11; }
+extern "C" int add_seven(int a, int b, int c, int d, int e, int f, int g) {
+    return a + b + c + d + e + f + g;
+}
+extern "C" double half_of(double x) { return x / 2; }
+TesseraExtern_1(int, eleven);
+TesseraExtern_7(int, add_seven, int, int, int, int, int, int, int);
+TesseraPureExtern_1(double, half_of, double);
+
+namespace {
+
+Var x("x"), y("y"), c("c");
+
+}  // namespace
+
+TEST_SUITE("names of the language") {
+    TEST_CASE("concise casts, exact and saturating") {
+        CHECK(i8(x).type() == Int(8));
+        CHECK(i16(x).type() == Int(16));
+        CHECK(i32(x).type() == Int(32));
+        CHECK(i64(x).type() == Int(64));
+        CHECK(u8(x).type() == UInt(8));
+        CHECK(u16(x).type() == UInt(16));
+        CHECK(u32(x).type() == UInt(32));
+        CHECK(u64(x).type() == UInt(64));
+        CHECK(f16(x).type() == Float(16));
+        CHECK(bf16(x).type() == BFloat(16));
+        CHECK(f32(x).type() == Float(32));
+        CHECK(f64(x).type() == Float(64));
+        CHECK(evaluate<uint8_t>(u8(Expr(300))) == 44);
+        CHECK(evaluate<int8_t>(i8_sat(Expr(300))) == 127);
+        CHECK(evaluate<int16_t>(i16_sat(Expr(-70000))) == -32768);
+        CHECK(evaluate<int32_t>(i32_sat(Expr(int64_t(1) << 40))) == INT32_MAX);
+        CHECK(evaluate<int64_t>(i64_sat(Expr(1e30))) == INT64_MAX);
+        CHECK(evaluate<uint8_t>(u8_sat(Expr(-3))) == 0);
+        CHECK(evaluate<uint16_t>(u16_sat(Expr(70000))) == 65535);
+        CHECK(evaluate<uint32_t>(u32_sat(Expr(-1.0f))) == 0);
+        CHECK(evaluate<uint64_t>(u64_sat(Expr(-1))) == 0);
+    }
+    TEST_CASE("C functions of any number of arguments") {
+        Func f("f");
+        f(x) = eleven() + add_seven(x, 1, 2, 3, 4, 5, 6);
+        Buffer<int> b = f.realize({3});
+        CHECK(b(2) == 11 + 2 + 21);
+        CHECK(evaluate<double>(half_of(Expr(5.0))) == 2.5);
+    }
+    TEST_CASE("variables know which placeholder they are") {
+        CHECK(Var::is_placeholder(_));
+        CHECK_FALSE(Var::is_placeholder(x));
+        CHECK(Var::implicit(3).same_as(_3));
+        CHECK(Var::is_implicit(_0));
+        CHECK(Var::is_implicit("_5"));
+        CHECK_FALSE(Var::is_implicit("x"));
+        CHECK(Var::implicit_index(_7) == 7);
+        CHECK(Var::implicit_index("y") == -1);
+        CHECK(Var("x").same_as(x));
+        CHECK_FALSE(Var().same_as(Var()));
+        Func f("f");
+        f(x, Var::outermost()) = x;
+        CHECK(f.dimensions() == 2);
+    }
+    TEST_CASE("references to a Func's values") {
+        Func f("f"), g("g");
+        f(x, y) = Tuple(x, y, x + y);
+        g(x) = x;
+        CHECK(f(x, y).size() == 3);
+        CHECK(f(x, y)[1].element() == 1);
+        CHECK(g(x).equivalent_to(g(x)));
+        CHECK_FALSE(g(x).equivalent_to(g(x + 1)));
+        f(x, y)[0] += 10;
+        f(x, y)[1] -= 1;
+        f(x, y)[2] *= 2;
+        f(x, y)[2] /= 3;
+        f(x, 0)[0] = f(x, 1)[1];
+        Realization r = f.realize({4, 3});
+        Buffer<int> a = r[0], b = r[1], s = r[2];
+        CHECK(a(2, 1) == 12);
+        CHECK(a(2, 0) == 0);
+        CHECK(b(2, 2) == 1);
+        CHECK(s(2, 2) == 2);
+    }
+    TEST_CASE("updates of all kinds, and of several values at once") {
+        Func f("f"), t("t");
+        f(x) = 20;
+        f(x) += x;
+        f(x) -= 2;
+        f(x) *= 3;
+        f(x) /= 2;
+        Buffer<int> b = f.realize({3});
+        CHECK(b(2) == 30);
+        t(x) = Tuple(x, 1.0f);
+        t(x) += Tuple(1, 2.0f);
+        t(x) *= Tuple(3, 2.0f);
+        t(x) -= Tuple(1, 1.0f);
+        t(x) /= Tuple(2, 2.0f);
+        Realization r = t.realize({4});
+        CHECK(Buffer<int>(r[0])(3) == 5);
+        CHECK(Buffer<float>(r[1])(3) == 2.5f);
+    }
+    TEST_CASE("what a Func and its stages say of themselves") {
+        Func f("f"), e("e");
+        RDom r(0, 4, "r");
+        f(x) = x;
+        f(x) = f(x) + r;
+        CHECK(f.update_value().type() == Int(32));
+        CHECK(f.update_values().size() == 1);
+        CHECK(f.rvars()[0].name() == r.x.name());
+        CHECK(f.update(0).dump_argument_list().find("x") != std::string::npos);
+        CHECK(f.update(0).name() == "f.update(0)");
+        e.define_extern("some_function", {f}, Int(32), {x});
+        CHECK(e.is_extern());
+        CHECK(e.extern_function_name() == "some_function");
+        CHECK_FALSE(f.is_extern());
+        CHECK(e.defined());
+        CHECK(f.pipeline().outputs().size() == 1);
+    }
+    TEST_CASE("loop nests are printed, and pipelines compiled ahead of their use") {
+        static std::string printed;
+        Func f("f"), g("g");
+        f(x) = x * 3;
+        g(x) = f(x);
+        f.compute_root();
+        g.print_loop_nest();
+        Pipeline(g).print_loop_nest();
+        CHECK(Pipeline(g).loop_nest().find("f") != std::string::npos);
+        g.compile_jit();
+        Pipeline p(g);
+        p.compile_jit();
+        Buffer<int> b = p.realize({3});
+        CHECK(b(2) == 6);
+    }
+    TEST_CASE("limits, estimates and values of parameters") {
+        Param<int> p("p", 7), q("q", 3, 0, 10), r(5), s(2, 1, 3);
+        CHECK(p.get() == 7);
+        CHECK(q.get() == 3);
+        CHECK(r.get() == 5);
+        CHECK(s.get() == 2);
+        CHECK_FALSE(p.min_value().defined());
+        p.set_min_value(1);
+        p.set_max_value(9);
+        p.set_estimate(4);
+        CHECK(p.min_value().defined());
+        CHECK(p.max_value().defined());
+        CHECK(p.estimate().defined());
+        Param<> untyped(Float(32), "untyped"), same(p);
+        untyped.set(2.5f);
+        CHECK(untyped.get<float>() == 2.5f);
+        CHECK(untyped.type() == Float(32));
+        CHECK(same.parameter() == p.parameter());
+        Func f("f");
+        f(x) = x + p;
+        p.set(10);
+        CHECK_THROWS_WITH_AS(f.realize({2}), doctest::Contains("p"), RuntimeError);
+        p.set(0);
+        CHECK_THROWS_WITH_AS(f.realize({2}), doctest::Contains("p"), RuntimeError);
+        p.set(9);
+        Buffer<int> b = f.realize({2});
+        CHECK(b(1) == 10);
+        auto arguments = f.pipeline().infer_arguments();
+        REQUIRE(arguments.size() == 1);
+        CHECK(arguments[0].is_scalar());
+        CHECK_FALSE(arguments[0].is_buffer());
+        CHECK(arguments[0].name() == "p");
+        CHECK(arguments[0].type() == Int(32));
+    }
+    TEST_CASE("dimensions of images as expressions") {
+        ImageParam im(Int(32), 3, "im");
+        CHECK(im.defined());
+        CHECK_FALSE(ImageParam().defined());
+        CHECK(im.dimensions() == 3);
+        im.dim(0).set_estimate(0, 100).dim(1).set_estimate(1, 200);
+        CHECK(im.dim(1).min_estimate().defined());
+        CHECK(im.dim(1).extent_estimate().defined());
+        CHECK_FALSE(im.dim(2).extent_estimate().defined());
+        im.set_estimates({{0, 1}, {0, 1}, {0, 3}});
+        CHECK(im.dim(2).extent_estimate().defined());
+        im.set_host_alignment(32);
+        CHECK(im.host_alignment() == 32);
+        im.store_in(MemoryType::Heap);
+        Buffer<int> in(4, 3, 2);
+        in.set_min(10, 20, 30);
+        in.fill(0);
+        im.set(in);
+        auto value = [&](const Expr &e) {
+            Func f;
+            f() = e + im(10, 20, 30);
+            Buffer<int> b = f.realize();
+            return b();
+        };
+        CHECK(value(im.left()) == 10);
+        CHECK(value(im.right()) == 13);
+        CHECK(value(im.top()) == 20);
+        CHECK(value(im.bottom()) == 22);
+        CHECK(value(im.width()) == 4);
+        CHECK(value(im.height()) == 3);
+        CHECK(value(im.channels()) == 2);
+        CHECK(value(im.dim(2).max()) == 31);
+        CHECK(value(im.dim(2).stride()) == 12);
+        CHECK(im.get().same_as(in));
+    }
+    TEST_CASE("buffers of the output, one per value") {
+        Func f("f");
+        f(x, y) = Tuple(x, y);
+        std::vector<OutputImageParam> out = f.output_buffers();
+        REQUIRE(out.size() == 2);
+        out[0].dim(0).set_bounds(0, 8);
+        out[1].dim(1).set_min(0).set_extent(2);
+        CHECK_THROWS_WITH_AS(f.realize({7, 2}), doctest::Contains("f"), RuntimeError);
+        f.realize({8, 2});
+        RDom all(out[0], "all");
+        CHECK(all.dimensions() == 2);
+    }
+    TEST_CASE("questions about the target are answered when code is made") {
+        Target host = get_host_target();
+        CHECK(evaluate<bool>(target_arch_is(host.arch)));
+        CHECK(evaluate<bool>(target_os_is(host.os)));
+        CHECK_FALSE(evaluate<bool>(target_has_feature(Target::CUDA)));
+        CHECK(evaluate<int>(target_bits()) == 64);
+        CHECK(evaluate<int>(target_natural_vector_size<float>()) ==
+              host.natural_vector_size<float>());
+        CHECK_FALSE(host.has_large_buffers());
+        CHECK(host.with_feature(Target::LargeBuffers).has_large_buffers());
+    }
+    TEST_CASE("levels of the loop nest") {
+        Func f("f");
+        f(x, y) = x;
+        LoopLevel unset, level(f, y), same(f, y), other(f, x, 0);
+        CHECK_FALSE(unset.defined());
+        CHECK(level.is_at());
+        CHECK(LoopLevel::root().is_root());
+        CHECK(LoopLevel::inlined().is_inlined());
+        CHECK(level.matches(same));
+        CHECK_FALSE(level.matches(other));
+        unset.set(other);
+        CHECK(unset.matches(other));
+        CHECK(other.stage() == 0);
+    }
+    TEST_CASE("tuples") {
+        Tuple t(x, 2.0f);
+        CHECK(t.as_vector().size() == 2);
+        t[0] = x + 1;
+        Func f("f");
+        f(x) = select(x > 1, t, Tuple(0, 0.0f));
+        Realization r = f.realize({3});
+        CHECK(Buffer<int>(r[0])(2) == 3);
+        CHECK(Buffer<float>(r[1])(1) == 0.0f);
+        Func m("m");
+        m(x) = mux(x, {Tuple(7, 1.0f), Tuple(8, 2.0f)});
+        Realization chosen = m.realize({2});
+        CHECK(Buffer<int>(chosen[0])(1) == 8);
+        CHECK(Buffer<float>(chosen[1])(0) == 1.0f);
+    }
+    TEST_CASE("boundary conditions by pairs of bounds, and of several values") {
+        Func f("f"), moved("moved");
+        f(x, y) = Tuple(x + 10 * y, x);
+        Func outside = BoundaryConditions::constant_exterior(f, Tuple(-1, -2), {{0, 3}, {0, 2}});
+        moved(x, y) = outside(x - 1, y);
+        Realization r = moved.realize({5, 2});
+        CHECK(Buffer<int>(r[0])(0, 0) == -1);
+        CHECK(Buffer<int>(r[1])(4, 1) == -2);
+        CHECK(Buffer<int>(r[0])(3, 1) == 12);
+    }
+    TEST_CASE("the threads of all pipelines") {
+        int before = JITSharedRuntime::get_num_threads();
+        CHECK(before >= 1);
+        JITSharedRuntime::set_num_threads(2);
+        CHECK(JITSharedRuntime::get_num_threads() == 2);
+        Func f("f");
+        f(x, y) = x + y;
+        f.parallel(y);
+        Buffer<int> b = f.realize({4, 40});
+        CHECK(b(3, 39) == 42);
+        JITSharedRuntime::release_all();
+        JITSharedRuntime::set_num_threads(before);
+        Buffer<int> again = f.realize({4, 40});
+        CHECK(again(3, 39) == 42);
+    }
+    TEST_CASE("random numbers begin again") {
+        auto draw = [] {
+            reset_random_counters();
+            Func f("f");
+            f(x) = random_uint();
+            Buffer<uint32_t> b = f.realize({4});
+            return b(3);
+        };
+        CHECK(draw() == draw());
+        Func f("f");
+        f(x) = Tuple(random_int(5), random_float(5));
+        Realization r = f.realize({50});
+        Buffer<float> floats = r[1];
+        for (int i = 0; i < 50; i++) CHECK((floats(i) >= 0.0f && floats(i) < 1.0f));
+    }
+    TEST_CASE("undef leaves what is there") {
+        Func f("f");
+        f(x) = undef<int>();
+        f(2) = 5;
+        Buffer<int> b(4);
+        b.fill(9);
+        f.realize(b);
+        CHECK(b(1) == 9);
+        CHECK(b(2) == 5);
+    }
+    TEST_CASE("hints change no value") {
+        Func f("f");
+        f(x) = select(likely(x > 2), likely_if_innermost(x), -x) +
+               unsafe_promise_clamped(x, 0, 100) + cast<int>(strict_float(f32(x) + 0.5f));
+        Buffer<int> b = f.realize({5});
+        CHECK(b(4) == 12);
+        CHECK(b(1) == 1);
+    }
+    TEST_CASE("printing when a condition holds") {
+        static std::string printed;
+        printed.clear();
+        Func f("f");
+        f(x) = print_when(x == 2, x * 10, "at", x);
+        JITUserContext context;
+        context.handlers.custom_print = [](JITUserContext *, const char *s) { printed += s; };
+        Buffer<int> b = f.realize(&context, {4});
+        CHECK(b(3) == 30);
+        CHECK(printed == "20 at 2\n");
+    }
+}

@@ -1,0 +1,243 @@
+#include "error/refusal.h"
+#include <cstdlib>
+#include <sys/mman.h>
+
+using namespace tessera;
+
+namespace {
+
+Var x("x"), y("y");
+
+// The message of the RuntimeError that f() throws.
+template<typename F>
+std::string failure(F f) {
+    try {
+        f();
+    } catch (const RuntimeError &e) {
+        return e.what();
+    }
+    return "nothing failed";
+}
+
+void check_says(const std::string &message, std::initializer_list<const char *> parts) {
+    CAPTURE(message);
+    for (const char *part : parts) {
+        CAPTURE(part);
+        CHECK(message.find(part) != message.npos);
+    }
+}
+
+// f(x, y) = im(x + 1, y), and works.
+struct Shift {
+    ImageParam im{UInt(8), 2, "im"};
+    Func f{"f"};
+    Shift() { f(x, y) = im(x + 1, y); }
+    void works() {
+        Buffer<uint8_t> in(5, 3);
+        in.fill([](int i, int j) { return uint8_t(i + 10 * j); });
+        im.set(in);
+        Buffer<uint8_t> out = f.realize({4, 3});
+        CHECK(out(3, 2) == 24);
+    }
+};
+
+}  // namespace
+
+TEST_SUITE("pipelines that cannot run") {
+    TEST_CASE("an input that is too small, and the process goes on") {
+        Shift s;
+        s.im.set(Buffer<uint8_t>(4, 3));
+        check_says(failure([&] { s.f.realize({4, 3}); }), {"im", "dimension 0", "[1, 4]", "[0, 3]"});
+        s.works();
+    }
+    TEST_CASE("an input that begins too late") {
+        Shift s;
+        Buffer<uint8_t> in(8, 3);
+        in.set_min(2, 0);
+        s.im.set(in);
+        check_says(failure([&] { s.f.realize({4, 3}); }), {"im", "dimension 0", "[1, 4]", "[2, 9]"});
+        s.works();
+    }
+    TEST_CASE("an input or parameter that was never set") {
+        Shift s;
+        check_says(failure([&] { s.f.realize({4, 3}); }), {"ImageParam im", "has no Buffer", "set()"});
+        s.works();
+        Param<int> p("p");
+        Func g("g");
+        g(x) = x + p;
+        check_says(failure([&] { g.realize({4}); }), {"Param p", "no value", "set()"});
+        p.set(3);
+        Buffer<int> b = g.realize({4});
+        CHECK(b(3) == 6);
+    }
+    TEST_CASE("an output of the wrong type, dimensions or number") {
+        Shift s;
+        s.works();
+        check_says(failure([&] { s.f.realize(Buffer<uint16_t>(4, 3)); }), {"f", "uint8", "uint16"});
+        check_says(failure([&] { s.f.realize(Buffer<uint8_t>(4)); }), {"f has 2 dimensions", "has 1"});
+        check_says(failure([&] { s.f.realize({4}); }), {"f has 2 dimensions", "1 sizes"});
+        check_says(failure([&] { s.f.realize(Realization(Buffer<uint8_t>(4, 3),
+                                                         Buffer<uint8_t>(4, 3))); }),
+                   {"1 results", "2 Buffers"});
+        check_says(failure([&] { s.f.realize(Buffer<uint8_t>()); }), {"undefined"});
+        s.works();
+    }
+    TEST_CASE("strides that the pipeline was not compiled for") {
+        Shift s;
+        Buffer<uint8_t> in = Buffer<uint8_t>::make_interleaved(8, 4, 3).sliced(2, 0);
+        s.im.set(in);
+        check_says(failure([&] { s.f.realize({4, 3}); }), {"im.stride.0", "3", "1"});
+        Shift any;
+        any.im.dim(0).set_stride(Expr());
+        in.fill(uint8_t(9));
+        any.im.set(in);
+        Buffer<uint8_t> out = any.f.realize({4, 3});
+        CHECK(out(2, 2) == 9);
+    }
+    TEST_CASE("memory that is not aligned as promised") {
+        Shift s;
+        s.im.set_host_alignment(64);
+        Buffer<uint8_t> big(80, 3);
+        s.im.set(big.cropped(0, 1, 40));
+        check_says(failure([&] { s.f.realize(Buffer<uint8_t>(4, 3)); }), {"im", "64"});
+        s.works();
+    }
+    TEST_CASE("sizes that are negative") {
+        Shift s;
+        check_says(failure([&] { s.f.realize({-1, 3}); }), {"-1", "negative"});
+        s.works();
+        Buffer<uint8_t> in(5, 3);
+        tessera_dimension_t dims[2] = {{0, -2, 1, 0}, {0, 3, 5, 0}};
+        tessera_buffer_t raw = *in.raw_buffer();
+        raw.dim = dims;
+        check_says(failure([&] { s.f.realize(&raw); }), {"f", "dimension 0", "-2"});
+    }
+    TEST_CASE("an output without elements is no failure") {
+        Shift s;
+        s.im.set(Buffer<uint8_t>(5, 3));
+        Buffer<uint8_t> none = s.f.realize({0, 3});
+        CHECK(none.number_of_elements() == 0);
+    }
+    TEST_CASE("more memory than there is") {
+        Func f("f"), g("g");
+        f(x, y) = cast<int64_t>(x) + y;
+        check_says(failure([&] { f.realize({2147483647, 2147483647}); }), {"out of memory", "f"});
+        Func h("h");
+        g(x, y) = cast<double>(x) * y;
+        g.compute_root().bound_extent(x, 2000000000).bound_extent(y, 2000000000);
+        h(x, y) = g(x, y);
+        std::string message = failure([&] { h.realize({3, 3}); });
+        CAPTURE(message);
+        CHECK(message != "nothing failed");
+        Buffer<int64_t> b = f.realize({3, 3});
+        CHECK(b(2, 2) == 4);
+    }
+    TEST_CASE("an allocation that fails, and the process goes on") {
+        Func f("f"), g("g");
+        f(x) = x * 2;
+        g(x) = f(x) + f(x + 1);
+        f.compute_root();
+        JITUserContext context;
+        context.handlers.custom_malloc = [](JITUserContext *, size_t) -> void * { return nullptr; };
+        check_says(failure([&] { g.realize(&context, {100}); }), {"memory"});
+        Buffer<int> b = g.realize({100});
+        CHECK(b(99) == 398);
+    }
+    TEST_CASE("an error handler takes the message, and realize returns") {
+        static std::string said;
+        Shift s;
+        s.im.set(Buffer<uint8_t>(1, 1));
+        JITUserContext context;
+        context.handlers.custom_error = [](JITUserContext *, const char *m) { said = m; };
+        said.clear();
+        s.f.realize(&context, {4, 3});
+        check_says(said, {"im", "dimension 0"});
+        s.works();
+    }
+    TEST_CASE("rows that are further apart than 2^31 bytes") {
+        const int64_t row = int64_t(1) << 31;
+        void *memory = mmap(nullptr, size_t(row) + 4096, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        REQUIRE(memory != MAP_FAILED);
+        tessera_dimension_t dims[2] = {{0, 100, 1, 0}, {0, 2, int32_t(row / 2), 0}};
+        Buffer<uint16_t> wide(static_cast<uint16_t *>(memory), 2, dims);
+        Func f("f"), g("g");
+        f(x, y) = cast<uint16_t>(x + 1000 * y);
+        f.realize(wide);
+        CHECK(wide(99, 1) == 1099);
+        g(x, y) = wide(x, y) + cast<uint16_t>(1);
+        Buffer<uint16_t> out = g.realize({100, 2});
+        CHECK(out(99, 1) == 1100);
+        munmap(memory, size_t(row) + 4096);
+    }
+    TEST_CASE("an extent of 2^31 - 1") {
+        uint8_t one = 7;
+        tessera_dimension_t dims[1] = {{0, 2147483647, 0, 0}};
+        Buffer<uint8_t> endless(&one, 1, dims);
+        ImageParam im(UInt(8), 1, "im");
+        im.dim(0).set_stride(Expr());
+        im.set(endless);
+        Func f("f");
+        f(x) = im(x + 2147483640);
+        Buffer<uint8_t> out = f.realize({7});
+        CHECK(out(6) == 7);
+        check_says(failure([&] { f.realize({8}); }), {"im", "dimension 0"});
+    }
+    TEST_CASE("a GPU that is not there") {
+        Func f("f");
+        f(x) = x;
+        Target gpu = get_host_target().with_feature(Target::CUDA);
+        if (host_supports_target_device(gpu)) return;
+        check_says(failure([&] { f.realize({4}, gpu); }), {"cuda", "GPU"});
+        Buffer<int> b = f.realize({4});
+        CHECK(b(3) == 3);
+    }
+    TEST_CASE("a target of another machine") {
+        Func f("f");
+        f(x) = x;
+        REFUSED(f.realize({4}, Target("arm-64-linux")), "arm-64");
+        REFUSED(Target("x86-64-linux-sse41-avx9"), "avx9");
+        Buffer<int> b = f.realize({4});
+        CHECK(b(3) == 3);
+    }
+    TEST_CASE("an extern stage that fails, or is not there") {
+        Func f("f"), g("g");
+        f.define_extern("no_such_function_anywhere", {}, Int(32), {x});
+        g(x) = f(x);
+        f.compute_root();
+        std::string message = refusal([&] { g.realize({4}); });
+        if (message == "nothing was refused") message = failure([&] { g.realize({4}); });
+        check_says(message, {"no_such_function_anywhere"});
+        Func h("h");
+        int (*failing)(tessera_buffer_t *) = [](tessera_buffer_t *b) { return b->host ? 7 : 0; };
+        h.define_extern("failing", {}, Int(32), {x});
+        h.set_jit_externs({{"failing", JITExtern(failing)}});
+        check_says(failure([&] { h.realize({4}); }), {"7"});
+    }
+    TEST_CASE("a requirement that is not met") {
+        Param<int> p("p");
+        Func f("f");
+        f(x) = x + require(p > 3, p, "p is", p, "and has to be above 3");
+        p.set(2);
+        check_says(failure([&] { f.realize({4}); }), {"p is 2 and has to be above 3"});
+        p.set(4);
+        Buffer<int> b = f.realize({4});
+        CHECK(b(3) == 7);
+    }
+    TEST_CASE("a promise of bound that the caller breaks") {
+        Func f("f");
+        f(x, y) = x + y;
+        f.bound(x, 0, 8);
+        check_says(failure([&] { f.realize({9, 2}); }), {"f along x", "[0, 7]", "[0, 8]"});
+        Buffer<int> b = f.realize({8, 2});
+        CHECK(b(7, 1) == 8);
+    }
+    TEST_CASE("a fold that is too small") {
+        Func f("f"), g("g");
+        f(x, y) = x + y;
+        g(x, y) = f(x, y) + f(x, y + 3);
+        f.store_root().compute_at(g, y).fold_storage(y, 2);
+        check_says(failure([&] { g.realize({4, 4}); }),
+                   {"f is folded along y by 2", "needs 4"});
+    }
+}
