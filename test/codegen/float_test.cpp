@@ -397,4 +397,19 @@ func "f"(out: output int32[1], x: float32):
             }
         }
     }
+    TEST_CASE("products of 16 bits are taken in the order they are written in") {
+        for (int lanes : lane_counts) {
+            std::vector<double> result =
+                evaluate(Float(16), {{1234, 2000}, {-6216, 3000}}, lanes,
+                         [](const std::vector<Expr> &in) {
+                             Expr small = FloatImm::make(Float(16), 0.001953125);
+                             if (in[0].type().lanes() > 1) {
+                                 small = Broadcast::make(small, in[0].type().lanes());
+                             }
+                             return in[0] * small * in[1];
+                         });
+            CHECK(result[0] == doctest::Approx(-14980).epsilon(1e-3));
+            CHECK(result[1] == doctest::Approx(11718).epsilon(1e-3));
+        }
+    }
 }

@@ -102,6 +102,8 @@ private:
     bool via_float32(Type t) const;
     Value *in_float32(Type t, std::initializer_list<Value *> operands,
                       const std::function<Value *(const std::vector<Value *> &, Type)> &f);
+    void forbid_reassociation(Type t);
+    Value *float_arithmetic(llvm::Instruction::BinaryOps op, Value *a, Value *b2, Type t);
 
     // cast.cpp
     Value *cast(Value *v, Type from, Type to);
