@@ -199,11 +199,32 @@ void Emitter::hoist_base_pointers(const Stmt &body) {
     }
 }
 
+namespace {
+
+class OutermostLoops final : public Visitor {
+public:
+    int count = 0;
+
+private:
+    void visit(const For &) override { count++; }
+};
+
+}  // namespace
+
+bool Emitter::is_crowded(const Stmt &body) {
+    constexpr int most_loops = 20;
+    OutermostLoops loops;
+    loops(body);
+    return loops.count > most_loops;
+}
+
 void Emitter::emit(const For &node) {
     if (node.loop_kind == LoopKind::Vectorized || node.loop_kind == LoopKind::Unrolled) {
         refuse_statement(node.loop_kind == LoopKind::Unrolled ? "unrolled loop" : "vectorized loop",
                          node.name.text());
     }
+    bool crowded = f->crowded && !in_atomic && !f->task_parent;
+    if (crowded && node.loop_kind == LoopKind::Serial) return loop_elsewhere(node);
     bool outermost = !f->hoisted_base_pointers;
     std::unordered_map<Symbol, Storage> before;
     if (outermost) {
@@ -216,7 +237,9 @@ void Emitter::emit(const For &node) {
     } else {
         serial_loop(node, [&](Value *i) {
             f->variables[node.name] = i;
+            bool around = std::exchange(f->crowded, is_crowded(node.body));
             run(node.body);
+            f->crowded = around;
             f->variables.erase(node.name);
         });
     }

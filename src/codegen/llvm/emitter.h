@@ -46,6 +46,7 @@ struct FunctionState {
     std::vector<Cleanup> cleanups;
     bool streams_stores = false;
     bool hoisted_base_pointers = false;  // below a loop before which they were read
+    bool crowded = false;                // so many loops in a row that each gets a function
 };
 
 class Emitter {
@@ -220,6 +221,7 @@ private:
     void serial_loop(const For &loop, const std::function<void(Value *)> &body);
     void counted_loop(Value *min, Value *extent, const std::function<void(Value *)> &body);
     void hoist_base_pointers(const Stmt &body);
+    static bool is_crowded(const Stmt &body);
     void branch(Value *condition, const std::function<void()> &then_case,
                 const std::function<void()> &else_case);
     Value *choose(Value *condition, const std::function<Value *()> &then_value,
@@ -233,6 +235,7 @@ private:
     llvm::Function *outline(const Closure &closure, const Stmt &body, Symbol index,
                             llvm::FunctionType *type, const char *name);
     void parallel_loop(const For &loop);
+    void loop_elsewhere(const For &loop);
 
     // atomic.cpp
     void locked_update(const Atomic &node);

@@ -94,6 +94,7 @@ void Emitter::define(const LoweredFunction &lowered, llvm::Function *function) {
     for (size_t i = 0; i < lowered.args.size(); i++) {
         bind_argument(lowered.args[i], function->getArg(unsigned(i) + 1));
     }
+    f->crowded = is_crowded(lowered.body);
     run(lowered.body);
     end_function();
     f = nullptr;

@@ -95,6 +95,7 @@ llvm::Function *Emitter::outline(const Closure &closure, const Stmt &body, Symbo
     if (task) state.task_parent = function->getArg(4);
     restore(closure, function->getArg(task ? 3 : 2));
     if (index.defined()) f->variables[index] = function->getArg(1);
+    f->crowded = is_crowded(body);
     run(body);
     end_function();
     f = outer;
@@ -114,6 +115,16 @@ void Emitter::parallel_loop(const For &loop) {
     llvm::Function *body = outline(closure, loop.body, loop.name, type, "par_for");
     fail_unless_zero(call_runtime("tessera_do_par_for", b.getInt32Ty(),
                                   {f->user_context, body, min, extent, closure.pointer}));
+}
+
+// In a function of its own: LLVM takes more than linear time for a large one.
+void Emitter::loop_elsewhere(const For &loop) {
+    auto *ptr = b.getPtrTy();
+    auto *type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt32Ty(), ptr}, false);
+    Stmt whole(&loop);
+    Closure closure = capture(whole);
+    llvm::Function *function = outline(closure, whole, Symbol(), type, "loop");
+    fail_unless_zero(b.CreateCall(function, {f->user_context, int32(0), closure.pointer}));
 }
 
 // Each statement is a task of one iteration.
