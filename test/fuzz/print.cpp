@@ -15,9 +15,12 @@ std::string cpp_type(Type t) {
     return str(t.is_uint() ? "u" : "", "int", t.bits(), "_t");
 }
 
-std::string digits(double value) {
+// As an argument of cast<>.
+std::string literal(double value) {
+    if (value == double(int32_t(value))) return str(int32_t(value));
+    if (value == double(int64_t(value))) return str("Expr(int64_t(", int64_t(value), "))");
     std::ostringstream out;
-    out << std::setprecision(17) << value;
+    out << "Expr(" << std::setprecision(17) << value << ")";
     return out.str();
 }
 
@@ -69,7 +72,7 @@ private:
         switch (t.op) {
         case Op::Number:
             return t.type == Int(32) ? str(int64_t(t.number))
-                                     : str("cast<", cpp_type(t.type), ">(", digits(t.number), ")");
+                                     : str("cast<", cpp_type(t.type), ">(", literal(t.number), ")");
         case Op::Coordinate: return variables[t.index];
         case Op::Reduction: need_domain(t.index); return str("r", t.index, ".", "xyzw"[t.part]);
         case Op::Call: {
