@@ -44,6 +44,8 @@ private:
     }
     void require_new(const char *directive, Symbol name, std::vector<Symbol> replaced) const;
     bool was_used(Symbol name) const;
+    enum class Tiles { None, Divided, DividedExactly };
+    Tiles tiles_around(const Split &split) const;
     TailStrategy resolve_tail(const Split &split, const Loop &old) const;
     void require_tail(const Split &split, const Loop &old) const;
     bool may_reorder_reduction() const;
@@ -95,25 +97,35 @@ bool StageApplier::was_used(Symbol name) const {
 TailStrategy StageApplier::resolve_tail(const Split &split, const Loop &old) const {
     if (split.tail != TailStrategy::Auto) return split.tail;
     if (old.is_reduction) return TailStrategy::GuardWithIf;
+    if (tiles_around(split) == Tiles::DividedExactly) return TailStrategy::RoundUp;
+    return stage.stage > 0 ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
+}
+
+// How what is split lies within the tiles of an earlier split: if its iterations ran on, those of
+// the inner loop there would, too, into the next tile.
+StageApplier::Tiles StageApplier::tiles_around(const Split &split) const {
     auto factor = ir::as_const_int(split.factor);
     Symbol name = split.old;
-    bool inside = false, exact = false;
+    bool is_inner_loop = true;  // and not a part of it
     for (auto t = schedule.transforms.rbegin(); t != schedule.transforms.rend(); ++t) {
         if (const auto *rename = std::get_if<Rename>(&t->directive)) {
             if (rename->new_name == name) name = rename->old;
+        } else if (const auto *fuse = std::get_if<Fuse>(&t->directive)) {
+            if (fuse->fused != name) continue;
+            name = fuse->outer;
+            is_inner_loop = false;
         } else if (const auto *earlier = std::get_if<Split>(&t->directive)) {
-            if (earlier->outer == name) break;
-            if (earlier->inner != name) continue;
-            auto outer_factor = ir::as_const_int(earlier->factor);
-            inside = true;
-            exact = factor && outer_factor && *outer_factor % *factor == 0;
-            break;
-        } else if (std::get<Fuse>(t->directive).fused == name) {
-            break;
+            if (earlier->inner == name) {
+                auto extent = ir::as_const_int(earlier->factor);
+                bool divides = is_inner_loop && factor && extent && *extent % *factor == 0;
+                return divides ? Tiles::DividedExactly : Tiles::Divided;
+            }
+            if (earlier->outer != name) continue;
+            name = earlier->old;
+            is_inner_loop = false;
         }
     }
-    if (inside && exact) return TailStrategy::RoundUp;
-    return stage.stage > 0 ? TailStrategy::GuardWithIf : TailStrategy::ShiftInwards;
+    return Tiles::None;
 }
 
 void StageApplier::require_tail(const Split &split, const Loop &old) const {
@@ -130,6 +142,13 @@ void StageApplier::require_tail(const Split &split, const Loop &old) const {
         refuse("split", str("TailStrategy::ShiftInwards computes some points of ", stage.name,
                             " twice, which changes the result of an update; use GuardWithIf, "
                             "RoundUp or ShiftInwardsAndBlend"));
+    }
+    if (stage.stage > 0 && tail == TailStrategy::RoundUp &&
+        tiles_around(split) == Tiles::Divided) {
+        refuse("split", str("TailStrategy::RoundUp of ", split.old, " would run on into the next "
+                            "tile of an earlier split and compute points of ", stage.name,
+                            " twice, which changes the result of an update; use GuardWithIf, or "
+                            "a factor that divides the earlier one"));
     }
 }
 

@@ -184,4 +184,15 @@ TEST_SUITE("refused directives") {
         REFUSED(Pipeline(g).apply_schedule("{"), "cannot be read");
         REFUSED(Pipeline(g).apply_schedule("{\"tessera_schedule\": 99}"), "version 99");
     }
+    TEST_CASE("an update that would run on into the next tile of an earlier split") {
+        Func f = image();
+        f(x, y) += 1;
+        Var i("i"), o("o");
+        f.update().split(x, xo, xi, 6);
+        REFUSED(f.update().split(xi, o, i, 4, TailStrategy::RoundUp),
+                "would run on into the next tile of an earlier split");
+        f.update().split(xi, o, i, 3, TailStrategy::RoundUp);
+        Buffer<int> result = f.realize({12, 2});
+        result.for_each_element([&](int a, int b) { CHECK(result(a, b) == a + b + 1); });
+    }
 }

@@ -174,6 +174,12 @@ Expr StageNest::symbol_of(int var) const {
     return ir::Variable::make(Int(32), variables[size_t(var)].symbol);
 }
 
+// Whether a split needs no tail: the factor divides the extent, and no later transform makes the
+// loops over tiles, or within one, run further.
+bool StageNest::is_exact(const Split &s) const {
+    return s.divides && !grows(s.outer) && !grows(s.inner);
+}
+
 // Where the last whole tile begins, for a tail that shifts inwards.
 Expr StageNest::last_start(const Split &s) const {
     const Variable &old = variables[size_t(s.old)];
@@ -183,7 +189,7 @@ Expr StageNest::last_start(const Split &s) const {
 Expr StageNest::split_value(const Split &s) const {
     const Variable &old = variables[size_t(s.old)];
     Expr first = symbol_of(s.outer) * s.factor;
-    if (!is_shift(s.tail) || s.divides) return first + old.min + symbol_of(s.inner);
+    if (!is_shift(s.tail) || is_exact(s)) return first + old.min + symbol_of(s.inner);
     return min(likely_if_innermost(first) + old.min, last_start(s)) + symbol_of(s.inner);
 }
 
@@ -239,7 +245,7 @@ void StageNest::make_lets_and_tests() {
     };
     auto add_split = [&](const Split &s) {
         add_let(s.old);
-        if (!is_guard(s.tail) || s.divides) return;
+        if (!is_guard(s.tail) || is_exact(s)) return;
         const Variable &old = variables[size_t(s.old)];
         tests.push_back({likely(symbol_of(s.old) <= old.max), depth(s.old)});
     };
@@ -277,7 +283,7 @@ std::vector<Expr> StageNest::args() const {
 
 // Whether this point is to be written, for a split that computes some points twice or too many.
 Expr StageNest::blend_condition(const Split &s) const {
-    if (s.divides) return {};
+    if (is_exact(s)) return {};
     const Variable &old = variables[size_t(s.old)];
     if (s.tail == TailStrategy::RoundUpAndBlend) return symbol_of(s.old) <= old.max;
     if (s.tail != TailStrategy::ShiftInwardsAndBlend) return {};
@@ -307,13 +313,13 @@ Interval StageNest::split_interval(const Split &s, int fixed) const {
     const Variable &old = variables[size_t(s.old)];
     Interval outer = interval(s.outer, fixed), inner = interval(s.inner, fixed);
     Expr low = outer.min * s.factor + old.min, high = outer.max * s.factor + old.min;
-    if (is_shift(s.tail) && !s.divides) {
+    if (is_shift(s.tail) && !is_exact(s)) {
         low = min(low, last_start(s));
         high = min(high, last_start(s));
     }
     low = low + inner.min;
     high = high + inner.max;
-    if (is_guard(s.tail) && !s.divides) high = min(high, old.max);
+    if (is_guard(s.tail) && !is_exact(s)) high = min(high, old.max);
     return {simplify(low), simplify(high)};
 }
 
@@ -369,8 +375,7 @@ bool StageNest::grows(int var) const {
     const Variable &v = variables[size_t(var)];
     if (v.made_from < 0) return false;
     auto split_grows = [&](const Split &s) {
-        if (is_guard(s.tail) && !s.divides) return false;
-        return !s.divides || grows(s.outer) || grows(s.inner);
+        return !is_guard(s.tail) && !is_exact(s);
     };
     return std::visit(overloaded{split_grows, [&](const Fuse &f) { return grows(f.fused); },
                                  [&](const Rename &r) { return grows(r.renamed); }},

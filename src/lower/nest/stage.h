@@ -119,6 +119,7 @@ private:
     algebra::Interval interval(int var, int fixed) const;
     algebra::Interval split_interval(const Split &split, int fixed) const;
     algebra::Interval fuse_interval(const Fuse &fuse, int var, int fixed) const;
+    bool is_exact(const Split &split) const;
     bool grows(int var) const;
     Region own_region() const;
     ir::Expr extent_in(const Region &region, int var) const;
