@@ -108,6 +108,7 @@ Context make_context(const program::ProgramCopy &copy, const std::vector<Paramet
                      const Target &target, const LowerOptions &options) {
     Context context;
     context.target = target;
+    if (copy.program.trace_pipeline) context.target.set_feature(Target::TracePipeline);
     context.order = copy.environment.order;
     context.functions = copy.environment.functions;
     context.trace = options.trace;

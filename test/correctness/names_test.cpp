@@ -296,6 +296,23 @@ TEST_SUITE("names of the language") {
         Buffer<float> floats = r[1];
         for (int i = 0; i < 50; i++) CHECK((floats(i) >= 0.0f && floats(i) < 1.0f));
     }
+    TEST_CASE("a traced pipeline begins and ends") {
+        static std::vector<int> events;
+        events.clear();
+        Func f("f");
+        f(x) = x;
+        Pipeline p(f);
+        p.trace_pipeline();
+        JITUserContext context;
+        context.handlers.custom_trace = [](JITUserContext *, const tessera_trace_event_t *e) {
+            events.push_back(int(e->event));
+            return int32_t(1);
+        };
+        p.realize(&context, {4});
+        REQUIRE(events.size() == 2);
+        CHECK(events[0] == tessera_trace_begin_pipeline);
+        CHECK(events[1] == tessera_trace_end_pipeline);
+    }
     TEST_CASE("undef leaves what is there") {
         Func f("f");
         f(x) = undef<int>();

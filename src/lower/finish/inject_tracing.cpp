@@ -51,6 +51,7 @@ class InjectTracing final : public Mutator {
 public:
     explicit InjectTracing(const lower::Context &context)
         : context(context), pipeline(Symbol::fresh("trace_pipeline")) {
+        any = context.target.has_feature(Target::TracePipeline);
         for (const program::FunctionRef &f : context.order) note(*f);
     }
     bool anything() const { return any; }
