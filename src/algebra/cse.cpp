@@ -1,7 +1,10 @@
 #include "algebra/cse.h"
 #include "algebra/walk.h"
 #include "ir/equal.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
 #include <unordered_map>
 #include <unordered_set>
 
@@ -44,6 +47,36 @@ bool is_trivial(const Expr &e) {
     }
     return false;
 }
+
+// Copies of an expression, as of an unrolled loop, bind the same symbols to other values. Gives
+// all but the first of them symbols of their own.
+class TellLetsApart final : public Mutator {
+public:
+    static bool needed(const std::vector<Expr> &roots) {
+        std::unordered_map<Symbol, Expr> values;
+        bool found = false;
+        for (const Expr &e : roots) {
+            for_each_node(e, [&](const Let &let) {
+                auto [known, is_new] = values.try_emplace(let.name, let.value);
+                found |= !is_new && !equal(known->second, let.value);
+            });
+        }
+        return found;
+    }
+
+private:
+    Expr visit(const Let &let) override {
+        Expr value = (*this)(let.value);
+        auto [known, is_new] = values.try_emplace(let.name, value);
+        if (is_new || equal(known->second, value)) {
+            return Let::make(let.name, value, (*this)(let.body));
+        }
+        Symbol own = Symbol::fresh(let.name.text());
+        Expr body = substitute(let.name, Variable::make(value.type(), own), let.body);
+        return Let::make(own, value, (*this)(body));
+    }
+    std::unordered_map<Symbol, Expr> values;
+};
 
 // Numbers expressions by what they are: equal ones become the same node. Lets are inlined, so that
 // what they share is found together with everything else; those with effects are kept.
@@ -220,6 +253,10 @@ private:
 
 // The lets that the expressions, which are changed, need around them.
 std::vector<Lifted> lift(std::vector<Expr> &roots) {
+    if (TellLetsApart::needed(roots)) {
+        TellLetsApart tell_apart;
+        for (Expr &e : roots) e = tell_apart(e);
+    }
     Numbering numbering;
     for (Expr &e : roots) e = numbering(e);
     return Region(numbering, nullptr).run(roots);

@@ -13,6 +13,13 @@ struct StatementOptions {
     // Before storage is flattened: the arguments that hold the values of a function. By default the
     // argument of the function's own symbol.
     std::unordered_map<Symbol, std::vector<Symbol>> buffers;
+    // After running so many statements, OutOfSteps is thrown.
+    uint64_t max_statements = UINT64_MAX;
+};
+
+class OutOfSteps final : public RuntimeError {
+public:
+    using RuntimeError::RuntimeError;
 };
 
 // Runs lowered code statement by statement, before or after storage is flattened, and returns what

@@ -38,6 +38,7 @@ struct SharedState {
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
     std::unordered_map<const ir::StmtNode *, ir::Stmt> ends;  // of lets: lower/finish/scoped_calls.h
     std::unordered_map<Word, int64_t> semaphores;
+    uint64_t statements = 0;  // that were run
     std::vector<std::weak_ptr<Memory>> memories;
     TaskTree tasks;
     Coroutines coroutines;
@@ -90,6 +91,9 @@ private:
     Tape &run_tape(const ir::StmtNode &node, F expressions) {
         auto &tape = shared.tapes[&node];
         if (!tape) tape = std::make_unique<Tape>(expressions());
+        if (shared.statements++ == shared.options.max_statements) {
+            throw OutOfSteps(str("not done after ", shared.options.max_statements, " statements"));
+        }
         tape->run(*this);
         return *tape;
     }

@@ -140,7 +140,7 @@ private:
             for_each_root(func, count);
             if (func.source >= 0 && !func.source_is_input) cost += models[size_t(func.source)].cost;
             models[f].cost = cost;
-            bool may = func.updates.empty() && !func.is_extern && !is_output(int(f)) && cost < 60 &&
+            bool may = func.updates.empty() && !func.is_extern && !is_output(int(f)) && cost < 20 &&
                        !feeds_extern(int(f));
             // One call of it for each point: all that lies between several would be computed.
             if (reduces && number_of_calls(int(f)) > 1) may = false;

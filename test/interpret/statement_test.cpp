@@ -91,6 +91,15 @@ TEST_SUITE("statement interpreter") {
                   out) == 0);
         CHECK(out.data == Values{10, 40, 70, 100});
     }
+    TEST_CASE("what takes more statements than allowed is left") {
+        Array out({0, 0, 0, 0}), in({1, 2, 3, 4});
+        StatementOptions options;
+        options.max_statements = 5;  // the loop is one
+        CHECK(run("    for i in [0, +4):\n        out[i] = src[i]\n", out, in, options) == 0);
+        CHECK_THROWS_AS(run("    for i in [0, +4):\n        out[i] = 0\n        out[i] = src[i]\n",
+                            out, in, options),
+                        OutOfSteps);
+    }
     TEST_CASE("an access outside of the storage is found") {
         Array out(Values(4));
         CHECK_THROWS_WITH_AS(run("  for i in [0, +5): out[i] = 1\n", out),
