@@ -88,4 +88,13 @@ TEST_SUITE("common subexpression elimination") {
         Stmt s = common_subexpression_elimination(parse_stmt("f[x * y] = x * y + 2"));
         CHECK(alpha_equal(s, parse_stmt("let t = x * y in\nf[t] = t + 2")));
     }
+    TEST_CASE("CSE keeps lets of one symbol apart, as copies of an unrolled body have") {
+        Symbol q = Symbol::fresh("q");
+        Expr less = Variable::make(Int(32), q) < 30;  // one node below both lets
+        auto copy = [&](const Expr &value) {
+            return Let::make(q, value, select(less, Variable::make(Int(32), q), 7));
+        };
+        Expr e = algebra::common_subexpression_elimination(copy(5) * 100 + copy(60));
+        CHECK(is_const(algebra::simplify(e), 507));
+    }
 }

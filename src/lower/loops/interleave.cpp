@@ -8,6 +8,7 @@
 #include "lower/loops/lane_offsets.h"
 #include "lower/loops/let_scope.h"
 #include <algorithm>
+#include <set>
 
 namespace tessera::lower {
 namespace {
@@ -43,11 +44,14 @@ bool reads(const Expr &e, Symbol buffer) {
 // Rewrites the loads of one expression.
 class DenseLoads final : public Mutator {
 public:
-    explicit DenseLoads(const algebra::Facts &facts) : facts(facts) {}
+    // `shared`: buffers of which another thread may be writing what lies in between.
+    DenseLoads(const algebra::Facts &facts, const std::multiset<Symbol> &shared)
+        : facts(facts), shared(shared) {}
 
 private:
     Expr visit(const Load &load) override;
     const algebra::Facts &facts;
+    const std::multiset<Symbol> &shared;
 };
 
 Expr dense_load(const Load &load, const LaneOffsets &place) {
@@ -75,12 +79,23 @@ Expr DenseLoads::visit(const Load &node) {
         Expr index = Ramp::make(first, make_const(first.type(), stride), int(lanes));
         return Load::make(load->type, load->buffer, index, {}, load->alignment, load->streaming);
     }
-    if (place->greatest() - place->least() + 1 > most_waste * lanes) return e;
+    int64_t span = place->greatest() - place->least() + 1;
+    std::set<int64_t> wanted(place->offsets.begin(), place->offsets.end());
+    bool reads_more = span > int64_t(wanted.size());
+    if (span > most_waste * lanes || (reads_more && shared.contains(load->buffer))) return e;
     return dense_load(*load, *place);
 }
 
+// Buffers that a loop's iterations write and do not have to themselves.
+std::set<Symbol> written_together(const For &loop) {
+    std::set<Symbol> written;
+    for_each_node(loop.body, [&](const Store &s) { written.insert(s.buffer); });
+    for_each_node(loop.body, [&](const Allocate &a) { written.erase(a.buffer); });
+    return written;
+}
+
 class Interleave final : public Mutator {
-    Expr rewrite(const Expr &e) const { return DenseLoads(scope.known())(e); }
+    Expr rewrite(const Expr &e) const { return DenseLoads(scope.known(), shared)(e); }
     Stmt visit(const LetStmt &let) override {
         Expr value = rewrite(let.value);
         scope.push_let(let.name, value);
@@ -91,7 +106,11 @@ class Interleave final : public Mutator {
     }
     Stmt visit(const For &loop) override {
         scope.push_loop(loop.name, loop.min, loop.extent);
+        std::set<Symbol> together;
+        if (loop.loop_kind == LoopKind::Parallel) together = written_together(loop);
+        shared.insert(together.begin(), together.end());
         Stmt body = (*this)(loop.body);
+        for (Symbol buffer : together) shared.extract(buffer);
         scope.pop_loop(loop.name);
         if (body.same_as(loop.body)) return Stmt(&loop);
         return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
@@ -106,6 +125,7 @@ class Interleave final : public Mutator {
     static Stmt merge(const std::vector<SimpleStore> &group, const std::vector<size_t> &order);
 
     LetScope scope;
+    std::multiset<Symbol> shared;
 };
 
 // A store whose lanes fill a range, in any order, is one of the lanes in order.

@@ -52,4 +52,9 @@ TEST_SUITE("interleave") {
         CHECK(interleaved("f[ramp(ramp(b, 2, 3), x3(1), 2)] = v:int32x6") ==
               printed("f[ramp(b, 1, 6)] = shuffle(v:int32x6, [0, 3, 1, 4, 2, 5])"));
     }
+    TEST_CASE("not what lies in between, if other iterations may be writing it") {
+        const char *body = "f[ramp(ramp(i, 16, 3), x3(1), 4)] = f[ramp(ramp(i, 16, 3), x3(1), 4)]";
+        CHECK(is_unchanged(str("parallel for i in [0, +4):\n    ", body)));
+        CHECK(!is_unchanged(str("for i in [0, +4):\n    ", body)));
+    }
 }
