@@ -49,6 +49,7 @@ private:
     void check_uses(const FunctionContents &f) const;
     void check_extern_inputs(const FunctionContents &f) const;
     void check_no_race(const FunctionContents &f) const;
+    static void check_blends(const FunctionContents &f, const StageSchedule &s);
     bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
     bool place_is_inside(const LoopLevel &place, const LoopLevel &level) const;
     std::string loops_of(const FunctionContents &f, int stage) const;
@@ -201,7 +202,51 @@ void Validator::check_extern_inputs(const FunctionContents &f) const {
     }
 }
 
+// The loops that are made from these by the transforms from `next` on.
+std::set<Symbol> loops_made_from(std::set<Symbol> vars, const StageSchedule &s, size_t next) {
+    auto replace = [&](Symbol old, std::initializer_list<Symbol> made) {
+        if (vars.erase(old)) vars.insert(made.begin(), made.end());
+    };
+    for (; next < s.transforms.size(); next++) {
+        std::visit(program::overloaded{
+                       [&](const program::Split &t) { replace(t.old, {t.outer, t.inner}); },
+                       [&](const program::Fuse &t) {
+                           replace(t.inner, {t.fused});
+                           replace(t.outer, {t.fused});
+                       },
+                       [&](const program::Rename &t) { replace(t.old, {t.new_name}); }},
+                   s.transforms[next].directive);
+    }
+    return vars;
+}
+
+// Tiles that are shifted inwards overlap; to blend, one must be complete before the next begins.
+void Validator::check_blends(const FunctionContents &f, const StageSchedule &s) {
+    for (size_t t = 0; t < s.transforms.size(); t++) {
+        const auto *split = std::get_if<program::Split>(&s.transforms[t].directive);
+        if (!split || split->tail != TailStrategy::ShiftInwardsAndBlend) continue;
+        std::set<Symbol> tiles = loops_made_from({split->outer}, s, t + 1);
+        for (const Loop &l : s.loops) {
+            bool at_once = l.kind == LoopKind::Parallel || l.kind == LoopKind::Vectorized;
+            if (!at_once || !tiles.contains(l.var)) continue;
+            throw CompileError(
+                s.transforms[t].at,
+                str("split of ", f.name, ": with TailStrategy::ShiftInwardsAndBlend the last "
+                    "iteration of ", split->outer, " keeps what the one before it has computed, "
+                    "so the loop ", l.var, " cannot be ",
+                    l.kind == LoopKind::Parallel ? "parallel" : "vectorized",
+                    "; use GuardWithIf or RoundUpAndBlend"));
+        }
+    }
+}
+
 void Validator::check(const FunctionContents &f) const {
+    for (const program::DefinitionRef &stage : f.stages) {
+        check_blends(f, stage->schedule);
+        for (const program::Specialization &special : stage->specializations) {
+            if (special.definition) check_blends(f, special.definition->schedule);
+        }
+    }
     check_extern_inputs(f);
     const program::FuncSchedule &s = f.schedule;
     check_level(f, s.compute_level, "compute_at", s.compute_written);

@@ -1,0 +1,161 @@
+#include "calls.h"
+#include "harness.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+int f_ref(int x, int y) { return x * 5 + y * y * 3; }
+int out_ref(int x, int y) { return f_ref(x, y - 1) + f_ref(x, y) + f_ref(x, y + 1); }
+
+struct Stencil {
+    Var x{"x"}, y{"y"}, yo{"yo"}, yi{"yi"};
+    Func f{"f"}, out{"out"};
+    Stencil() {
+        f(x, y) = counted(x * 5 + y * y * 3);
+        out(x, y) = f(x, y - 1) + f(x, y) + f(x, y + 1);
+    }
+    void check(const Lowered &l) const {
+        CHECK(l.count("fork") > 0);
+        for (int size : {1, 8, 37}) {
+            CAPTURE(size);
+            l.check<int>({3, size}, out_ref);
+            l.check<int>({size, 3}, out_ref, {5, -9});
+        }
+    }
+    int calls(const Lowered &l, int width, int height) const {
+        return calls_during([&] { l.check<int>({width, height}, out_ref); }) / 2;
+    }
+};
+
+}  // namespace
+
+TEST_SUITE("async") {
+    TEST_CASE("at the root") {
+        Stencil s;
+        s.f.compute_root().async();
+        s.check(Lowered(s.out));
+    }
+    TEST_CASE("without async there is no fork") {
+        Stencil s;
+        s.f.compute_root();
+        CHECK(Lowered(s.out).count("fork") == 0);
+    }
+    TEST_CASE("inside of a loop") {
+        Stencil s;
+        s.f.compute_at(s.out, s.y).async();
+        Lowered l(s.out);
+        s.check(l);
+        CHECK(s.calls(l, 10, 6) == 10 * 6 * 3);
+    }
+    TEST_CASE("with a sliding window, folded by itself") {
+        Stencil s;
+        s.f.store_root().compute_at(s.out, s.y).async();
+        Lowered l(s.out);
+        s.check(l);
+        CHECK(s.calls(l, 10, 6) == 10 * 8);
+        CHECK(l.regions().find("% 4") != std::string::npos);
+    }
+    TEST_CASE("with fold_storage") {
+        Stencil s;
+        s.f.store_root().compute_at(s.out, s.y).fold_storage(s.y, 8).async();
+        Lowered l(s.out);
+        CHECK(l.regions().find("% 8") != std::string::npos);
+        s.check(l);
+    }
+    TEST_CASE("with ring_buffer: several copies of the storage") {
+        for (int copies : {1, 2, 3}) {
+            CAPTURE(copies);
+            Stencil s;
+            s.out.split(s.y, s.yo, s.yi, 2, TailStrategy::GuardWithIf);
+            s.f.compute_at(s.out, s.yo).hoist_storage_root().ring_buffer(copies).async();
+            Lowered l(s.out);
+            if (copies > 1) CHECK(l.regions().find(str("% ", copies)) != std::string::npos);
+            s.check(l);
+            CHECK(s.calls(l, 10, 6) == 10 * 3 * 4);
+        }
+    }
+    TEST_CASE("ring_buffer without async") {
+        Stencil s;
+        s.f.compute_at(s.out, s.y).hoist_storage_root().ring_buffer(3);
+        Lowered l(s.out);
+        CHECK(l.regions().find("% 3") != std::string::npos);
+        for (int size : {1, 7, 9}) l.check<int>({3, size}, out_ref);
+    }
+    TEST_CASE("ring_buffer over two loops") {
+        Stencil s;
+        Var xo("xo"), xi("xi");
+        s.out.tile(s.x, s.y, xo, s.yo, xi, s.yi, 4, 3, TailStrategy::GuardWithIf);
+        s.f.compute_at(s.out, xo).hoist_storage_root().ring_buffer(2).async();
+        s.check(Lowered(s.out));
+    }
+    TEST_CASE("a chain: each in its own thread") {
+        Var x("x"), y("y");
+        Func a("a"), b("b"), out("out");
+        a(x, y) = x + y * y;
+        b(x, y) = a(x, y) + a(x, y + 1);
+        out(x, y) = b(x, y) + b(x, y + 2);
+        for (int mode = 0; mode < 5; mode++) {
+            CAPTURE(mode);
+            if (mode == 0) a.compute_root().async(), b.compute_root().async();
+            if (mode == 1) {
+                a.store_root().compute_at(out, y);
+                b.store_root().compute_at(out, y);
+            }
+            if (mode == 2) a.compute_at(out, y).store_at(out, y), b.compute_at(out, y).store_at(out, y);
+            if (mode == 3) a.store_root().compute_at(b, y), b.compute_root();
+            if (mode == 4) a.compute_root(), b.store_root().compute_at(out, y);
+            Lowered l(out);
+            CHECK(l.count("fork") >= 2);
+            auto ar = [](int x, int y) { return x + y * y; };
+            auto br = [&](int x, int y) { return ar(x, y) + ar(x, y + 1); };
+            for (int size : {1, 9}) {
+                l.check<int>({3, size}, [&](int x, int y) { return br(x, y) + br(x, y + 2); });
+            }
+        }
+    }
+    TEST_CASE("inside of a parallel loop") {
+        Stencil s;
+        s.out.split(s.y, s.yo, s.yi, 4, TailStrategy::GuardWithIf).parallel(s.yo);
+        s.f.store_at(s.out, s.yo).compute_at(s.out, s.yi).async();
+        s.check(Lowered(s.out));
+    }
+    TEST_CASE("two async producers of one consumer") {
+        Var x("x"), y("y");
+        Func a("a"), b("b"), out("out");
+        a(x, y) = x + y;
+        b(x, y) = x - y;
+        out(x, y) = a(x, y) + b(x, y + 1) * 10 + b(x, y);
+        a.compute_at(out, y).store_root().async();
+        b.compute_at(out, y).store_root().async();
+        Lowered l(out);
+        CHECK(l.count("fork") == 2);
+        for (int size : {1, 9}) {
+            l.check<int>({3, size}, [](int x, int y) {
+                return x + y + 10 * (x - y - 1) + x - y;
+            });
+        }
+    }
+    TEST_CASE("with update stages and tuples") {
+        Var x("x"), y("y");
+        RDom r(0, 4, "r");
+        Func f("f"), out("out");
+        f(x, y) = Tuple(x, y);
+        f(x, y) = Tuple(f(x, y)[0] + r, f(x, y)[1] * 2);
+        out(x, y) = f(x, y)[0] + f(x, y + 1)[1];
+        f.store_root().compute_at(out, y).async();
+        Lowered(out).check<int>({5, 9}, [](int x, int y) { return x + 6 + 16 * (y + 1); });
+    }
+    TEST_CASE("a part of the pipeline that both threads would write is refused") {
+        Var x("x"), y("y");
+        Func shared("shared"), f("f"), out("out");
+        shared(x, y) = x + y;
+        f(x, y) = shared(x, y) + shared(x, y + 1);
+        out(x, y) = f(x, y) + shared(x, y);
+        shared.store_root().compute_at(out, y);
+        f.store_root().compute_at(out, y).async();
+        CHECK_THROWS_WITH_AS(Lowered l(out), doctest::Contains("async of f: shared is used both"),
+                             CompileError);
+    }
+}

@@ -1,0 +1,184 @@
+#include "calls.h"
+#include "harness.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+TEST_SUITE("wrappers and clones") {
+    TEST_CASE("in(consumer): a copy that only this consumer reads") {
+        Var x("x"), y("y");
+        Func f("f"), a("a"), out("out");
+        f(x, y) = counted(x + y);
+        a(x, y) = f(x, y) * 2;
+        out(x, y) = a(x, y) + f(x, y);
+        f.compute_root();
+        Func copy = f.in(a);
+        copy.compute_root();
+        a.compute_root();
+        Lowered l(out);
+        CHECK(Lowered::count(l.flat(), "allocate") == 3);
+        int calls = calls_during([&] {
+            l.check<int>({5, 4}, [](int x, int y) { return 3 * (x + y); });
+        });
+        CHECK(calls == 2 * 20);
+    }
+    TEST_CASE("in() for all consumers, at a tile, with another layout") {
+        Var x("x"), y("y"), xi("xi"), yi("yi");
+        Func f("f"), out("out");
+        f(x, y) = x * 10 + y;
+        out(x, y) = f(y, x);
+        f.compute_root();
+        out.tile(x, y, xi, yi, 4, 4, TailStrategy::GuardWithIf).vectorize(xi);
+        f.in().compute_at(out, x).reorder_storage(y, x).vectorize(y, 4).unroll(x);
+        f.in().bound_extent(x, 4).bound_extent(y, 4);
+        Lowered l(out);
+        CHECK(Lowered::count(l.flat(), "allocate") == 2);
+        for (int size : {1, 7, 8}) {
+            l.check<int>({size, size + 1}, [](int x, int y) { return y * 10 + x; });
+        }
+    }
+    TEST_CASE("in() of an input image") {
+        Var x("x");
+        ImageParam in(Int(32), 1, "in");
+        Buffer<int> image(30);
+        image.for_each_element([&](int i) { image(i) = i * i; });
+        in.set(image);
+        Func out("out");
+        out(x) = in(x) + in(x + 1);
+        in.in().compute_root();
+        Lowered l(out);
+        CHECK(Lowered::count(l.flat(), "allocate") == 1);
+        l.check<int>({29}, [](int x) { return x * x + (x + 1) * (x + 1); });
+    }
+    TEST_CASE("clone_in computes again for some consumers") {
+        Var x("x"), y("y");
+        Func f("f"), a("a"), b("b"), out("out");
+        f(x, y) = counted(x + y);
+        a(x, y) = f(x, y) * 2;
+        b(x, y) = f(x + 1, y) * 3;
+        out(x, y) = a(x, y) + b(x, y);
+        f.compute_root();
+        f.clone_in(b).compute_at(b, y);
+        a.compute_root();
+        b.compute_root();
+        Lowered l(out);
+        int calls = calls_during([&] {
+            l.check<int>({5, 4}, [](int x, int y) { return 5 * (x + y) + 3; });
+        });
+        CHECK(calls == 2 * 40);
+    }
+    TEST_CASE("a chain of wrappers") {
+        Var x("x"), y("y");
+        Func f("f"), out("out");
+        f(x, y) = x + y * 100;
+        out(x, y) = f(x, y) + f(x + 1, y);
+        f.compute_root();
+        Func first = f.in(out), second = first.in(out);
+        first.compute_at(out, y);
+        second.compute_at(out, x);
+        Lowered l(out);
+        CHECK(Lowered::count(l.flat(), "allocate") == 3);
+        l.check<int>({7, 5}, [](int x, int y) { return 2 * x + 1 + y * 200; });
+    }
+}
+
+TEST_SUITE("specialize") {
+    TEST_CASE("the first version whose condition holds") {
+        Var x("x"), y("y");
+        Param<int> mode("mode");
+        Func f("f"), g("g");
+        f(x, y) = x + y;
+        g(x, y) = select(mode == 1, f(x, y), f(x, y) * mode);
+        f.compute_root();
+        g.specialize(mode == 1).vectorize(x, 8, TailStrategy::GuardWithIf);
+        g.specialize(mode == 2).unroll(x, 4, TailStrategy::GuardWithIf).parallel(y);
+        Lowered l(g);
+        CHECK(l.stores(8) > 0);
+        CHECK(l.count("parallel for") > 0);
+        for (int m : {1, 2, 3}) {
+            mode.set(m);
+            for (int size : {1, 9}) {
+                l.check<int>({size, 3}, [&](int x, int y) { return (x + y) * m; });
+            }
+        }
+    }
+    TEST_CASE("by the size of the output") {
+        Var x("x"), xo("xo"), xi("xi");
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = f(x) + f(x + 1);
+        f.compute_root();
+        Expr wide = g.output_buffer().width() >= 8;
+        g.specialize(wide).split(x, xo, xi, 8).vectorize(xi);
+        f.specialize(wide).vectorize(x, 8);
+        Lowered l(g);
+        for (int size : {1, 7, 8, 9, 37}) {
+            l.check<int>({size}, [](int x) { return 2 * x + 1; });
+        }
+    }
+    TEST_CASE("inside of each other") {
+        Var x("x"), y("y");
+        Param<bool> a("a"), b("b");
+        Func g("g");
+        g(x, y) = select(a, 1, 2) + select(b, 10, 20) + x + y;
+        Stage first = g.specialize(a);
+        first.specialize(b).vectorize(x, 4, TailStrategy::GuardWithIf);
+        first.parallel(y);
+        Lowered l(g);
+        CHECK(l.stores(4) > 0);
+        CHECK(l.count("parallel for") > 0);
+        for (int m = 0; m < 4; m++) {
+            a.set(m & 1);
+            b.set(m & 2);
+            l.check<int>({5, 3}, [&](int x, int y) {
+                return (m & 1 ? 1 : 2) + (m & 2 ? 10 : 20) + x + y;
+            });
+        }
+    }
+    TEST_CASE("of an update, and of a producer computed at a loop") {
+        Var x("x"), y("y");
+        Param<int> n("n");
+        RDom r(0, 4, "r");
+        Func f("f"), g("g");
+        f(x, y) = x;
+        f(x, y) += r * n;
+        g(x, y) = f(x, y) + f(x + 1, y);
+        f.compute_at(g, y);
+        f.specialize(n == 1).vectorize(x, 4);
+        f.update().specialize(n == 0).reorder(r, x);
+        f.update().specialize(n == 1).reorder(x, r).vectorize(x, 4);
+        Lowered l(g);
+        for (int value : {0, 1, 2}) {
+            n.set(value);
+            l.check<int>({9, 3}, [&](int x, int) { return 2 * x + 1 + 12 * value; });
+        }
+    }
+    TEST_CASE("a producer at a loop of all versions") {
+        Var x("x"), y("y");
+        Param<bool> fast("fast");
+        Func f("f"), g("g");
+        f(x, y) = x + y;
+        g(x, y) = f(x, y) + f(x, y + 1);
+        f.compute_at(g, y);
+        g.specialize(fast).vectorize(x, 4, TailStrategy::GuardWithIf);
+        Lowered l(g);
+        for (bool value : {false, true}) {
+            fast.set(value);
+            l.check<int>({9, 3}, [](int x, int y) { return 2 * (x + y) + 1; });
+        }
+    }
+    TEST_CASE("specialize_fail: no other case may occur") {
+        Var x("x");
+        Param<int> n("n");
+        Func g("g");
+        g(x) = x * n;
+        g.specialize(n == 2).vectorize(x, 4, TailStrategy::GuardWithIf);
+        g.specialize_fail("n must be two");
+        Lowered l(g);
+        n.set(2);
+        l.check<int>({9}, [](int x) { return 2 * x; });
+        n.set(3);
+        CHECK_THROWS_WITH_AS(l.check<int>({9}, [](int x) { return 3 * x; }),
+                             doctest::Contains("n must be two"), RuntimeError);
+    }
+}

@@ -1,0 +1,100 @@
+#include "harness.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+std::atomic<int> queries{0};
+}
+
+// out(x, y) = in(x, y) + in(x + 1, y)
+extern "C" inline int add_right(tessera_buffer_t *in, tessera_buffer_t *out) {
+    if (!in->host) {
+        queries++;
+        for (int d = 0; d < 2; d++) {
+            in->dim[d].min = out->dim[d].min;
+            in->dim[d].extent = out->dim[d].extent + (d == 0);
+        }
+        return 0;
+    }
+    auto at = [](tessera_buffer_t *b, int x, int y) -> int & {
+        return reinterpret_cast<int *>(b->host)[(x - b->dim[0].min) * b->dim[0].stride +
+                                                (y - b->dim[1].min) * b->dim[1].stride];
+    };
+    for (int y = out->dim[1].min; y < out->dim[1].min + out->dim[1].extent; y++) {
+        for (int x = out->dim[0].min; x < out->dim[0].min + out->dim[0].extent; x++) {
+            at(out, x, y) = at(in, x, y) + at(in, x + 1, y);
+        }
+    }
+    return 0;
+}
+extern "C" inline int fill_two(int value, tessera_buffer_t *a, tessera_buffer_t *b) {
+    for (int i = 0; i < a->dim[0].extent; i++) {
+        reinterpret_cast<int *>(a->host)[i * a->dim[0].stride] = value + a->dim[0].min + i;
+        reinterpret_cast<float *>(b->host)[i * b->dim[0].stride] = float(value);
+    }
+    return 0;
+}
+extern "C" inline int always_fails(tessera_buffer_t *) { return 42; }
+[[maybe_unused]] static const bool registered =
+    detail::register_extern("add_right", reinterpret_cast<void *>(&add_right)) &&
+    detail::register_extern("fill_two", reinterpret_cast<void *>(&fill_two)) &&
+    detail::register_extern("always_fails", reinterpret_cast<void *>(&always_fails));
+
+TEST_SUITE("extern stages") {
+    TEST_CASE("between two Funcs, in every place") {
+        for (int place = 0; place < 4; place++) {
+            CAPTURE(place);
+            Var x("x"), y("y"), xi("xi"), yi("yi");
+            Func f("f"), e("e"), out("out");
+            f(x, y) = x * 3 + y;
+            e.define_extern("add_right", {f}, Int(32), {x, y});
+            out(x, y) = e(x, y) * 2 + e(x, y + 1);
+            if (place == 0) f.compute_root(), e.compute_root();
+            if (place == 1) f.compute_at(out, y), e.compute_at(out, y);
+            if (place == 2) f.compute_root(), e.store_root().compute_at(out, y);
+            if (place == 3) {
+                out.tile(x, y, xi, yi, 4, 4, TailStrategy::GuardWithIf);
+                e.compute_at(out, x);
+                f.store_root().compute_at(out, y);
+            }
+            Lowered l(out);
+            auto er = [](int x, int y) { return 6 * x + 3 + 2 * y; };
+            queries = 0;
+            for (int size : {1, 7, 9}) {
+                l.check<int>({size, 5}, [&](int x, int y) { return 2 * er(x, y) + er(x, y + 1); });
+            }
+            CHECK(queries > 0);
+        }
+    }
+    TEST_CASE("as an output, of an input image") {
+        Var x("x"), y("y");
+        ImageParam in(Int(32), 2, "in");
+        Buffer<int> image(10, 4);
+        image.for_each_element([&](int i, int j) { image(i, j) = i + 10 * j; });
+        in.set(image);
+        Func e("e");
+        e.define_extern("add_right", {in}, Int(32), {x, y});
+        Lowered(e).check<int>({9, 4}, [](int x, int y) { return 2 * x + 1 + 20 * y; });
+    }
+    TEST_CASE("several values and a scalar") {
+        Var x("x");
+        Param<int> n("n");
+        n.set(7);
+        Func e("e"), out("out");
+        e.define_extern("fill_two", {n + 1}, std::vector<Type>{Int(32), Float(32)}, {x});
+        out(x) = e(x)[0] + cast<int>(e(x + 1)[1]);
+        e.compute_root();
+        Lowered(out).check<int>({6}, [](int x) { return 8 + x + 8; });
+    }
+    TEST_CASE("one that fails ends the pipeline") {
+        Var x("x");
+        Func e("e"), out("out");
+        e.define_extern("always_fails", {}, Int(32), {x});
+        out(x) = e(x);
+        e.compute_root();
+        Lowered l(out);
+        CHECK_THROWS_WITH_AS(l.check<int>({6}, [](int) { return 0; }),
+                             doctest::Contains("always_fails"), RuntimeError);
+    }
+}

@@ -1,0 +1,226 @@
+#include "calls.h"
+#include "harness.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+int f_ref(int x, int y) { return x * 5 + y * y * 3; }
+int out_ref(int x, int y) { return f_ref(x, y - 1) + f_ref(x, y) + f_ref(x, y + 1); }
+
+struct Stencil {
+    Var x{"x"}, y{"y"}, yo{"yo"}, yi{"yi"};
+    Func f{"f"}, out{"out"};
+    Stencil() {
+        f(x, y) = counted(x * 5 + y * y * 3);
+        out(x, y) = f(x, y - 1) + f(x, y) + f(x, y + 1);
+    }
+    void check(const Lowered &l) const {
+        for (int size : {1, 7, 8, 9, 37}) {
+            CAPTURE(size);
+            l.check<int>({3, size}, out_ref);
+            l.check<int>({size, 3}, out_ref, {5, -9});
+        }
+    }
+    int calls(const Lowered &l, int width, int height) const {
+        return calls_during([&] { l.check<int>({width, height}, out_ref); }) / 2;
+    }
+};
+
+}  // namespace
+
+TEST_SUITE("storage") {
+    TEST_CASE("fold_storage: the factor that the user gives") {
+        Stencil s;
+        s.f.store_root().compute_at(s.out, s.y).fold_storage(s.y, 5);
+        Lowered l(s.out);
+        CHECK(l.regions().find("% 5") != std::string::npos);
+        s.check(l);
+        CHECK(s.calls(l, 10, 6) == 10 * 8);
+    }
+    TEST_CASE("fold_storage by a parameter is checked when it runs") {
+        Stencil s;
+        Param<int> rows("rows");
+        s.f.store_root().compute_at(s.out, s.y).fold_storage(s.y, rows);
+        Lowered l(s.out);
+        rows.set(3);
+        s.check(l);
+        rows.set(2);
+        CHECK_THROWS_WITH_AS(l.check<int>({3, 9}, out_ref), doctest::Contains("fold"),
+                             RuntimeError);
+    }
+    TEST_CASE("fold_storage that is too small is an error") {
+        Stencil s;
+        s.f.store_root().compute_at(s.out, s.y).fold_storage(s.y, 2);
+        CHECK_THROWS_WITH(Lowered(s.out).check<int>({3, 9}, out_ref), doctest::Contains("fold"));
+    }
+    TEST_CASE("fold_storage where nothing can be folded is refused") {
+        Stencil s;
+        s.f.compute_root().fold_storage(s.y, 4);
+        CHECK_THROWS_WITH_AS(Lowered l(s.out), doctest::Contains("fold_storage(y) of f"),
+                             CompileError);
+    }
+    TEST_CASE("fold_storage backwards") {
+        Var x("x"), y("y");
+        Func f("f"), out("out");
+        f(x, y) = x + y;
+        out(x, y) = f(x, 50 - y) + f(x, 51 - y);
+        f.store_root().compute_at(out, y).fold_storage(y, 3, false);
+        Lowered l(out);
+        CHECK(l.regions().find("% 3") != std::string::npos);
+        l.check<int>({4, 20}, [](int x, int y) { return 2 * x + 101 - 2 * y; });
+    }
+    TEST_CASE("storage that slides is folded without being asked, to a power of two") {
+        Stencil s;
+        s.f.store_root().compute_at(s.out, s.y);
+        Lowered l(s.out);
+        CHECK(l.regions().find("% 4") != std::string::npos);
+        s.check(l);
+    }
+    TEST_CASE("a fold along strips") {
+        Stencil s;
+        s.out.split(s.y, s.yo, s.yi, 3, TailStrategy::GuardWithIf);
+        s.f.store_root().compute_at(s.out, s.yo);
+        Lowered l(s.out);
+        CHECK(l.regions().find("% 8") != std::string::npos);
+        s.check(l);
+    }
+    TEST_CASE("no fold below a parallel loop: stored inside of it") {
+        Stencil s;
+        s.out.split(s.y, s.yo, s.yi, 4, TailStrategy::GuardWithIf).parallel(s.yo);
+        s.f.store_at(s.out, s.yo).compute_at(s.out, s.yi);
+        Lowered l(s.out);
+        CHECK(l.regions().find("% 4") != std::string::npos);
+        s.check(l);
+    }
+    TEST_CASE("a vectorized producer slides and folds") {
+        Stencil s;
+        s.f.store_root().compute_at(s.out, s.y).vectorize(s.x, 4);
+        s.out.vectorize(s.x, 4, TailStrategy::GuardWithIf);
+        Lowered l(s.out);
+        CHECK(l.regions().find("% 4") != std::string::npos);
+        s.check(l);
+    }
+    TEST_CASE("reorder_storage: another dimension is dense") {
+        Stencil s;
+        s.f.compute_root();
+        std::string plain = Lowered(s.out).flat();
+        s.f.reorder_storage(s.y, s.x);
+        Lowered l(s.out);
+        CHECK(l.flat() != plain);
+        s.check(l);
+    }
+    TEST_CASE("align_storage pads rows") {
+        Var x("x"), y("y");
+        Func f("f"), out("out");
+        f(x, y) = x + y;
+        out(x, y) = f(x, y);
+        f.compute_root().bound(x, 0, 13).bound(y, 0, 3).align_storage(x, 16);
+        Lowered l(out);
+        CHECK(l.text().find("* 16") != std::string::npos);
+        l.check<int>({13, 3}, [](int x, int y) { return x + y; });
+    }
+    TEST_CASE("bound_storage fixes an allocation's extent, and is checked") {
+        Var x("x"), y("y");
+        Func f("f"), out("out");
+        f(x, y) = x + y;
+        out(x, y) = f(x, y) + f(x + 1, y);
+        f.compute_at(out, y).bound_storage(x, 20).store_in(MemoryType::Stack);
+        Lowered l(out);
+        CHECK(l.text().find("[20") != std::string::npos);
+        auto ref = [](int x, int y) { return 2 * x + 1 + 2 * y; };
+        l.check<int>({19, 3}, ref);
+        CHECK_THROWS_WITH_AS(l.check<int>({20, 3}, ref), doctest::Contains("storage"), RuntimeError);
+    }
+    TEST_CASE("store_in: the memory that the user names") {
+        for (MemoryType memory : {MemoryType::Heap, MemoryType::Stack, MemoryType::Register,
+                                  MemoryType::Auto}) {
+            CAPTURE(int(memory));
+            Stencil s;
+            s.out.split(s.x, s.yo, s.yi, 4, TailStrategy::GuardWithIf);
+            s.f.compute_at(s.out, s.yo).store_in(memory);
+            Lowered l(s.out);
+            if (memory == MemoryType::Stack) CHECK(l.text().find("in Stack") != std::string::npos);
+            if (memory == MemoryType::Heap) CHECK(l.text().find("in Heap") != std::string::npos);
+            s.check(l);
+        }
+    }
+    TEST_CASE("tuples: an allocation per value") {
+        Var x("x"), y("y");
+        Func f("f"), out("out");
+        f(x, y) = Tuple(x + y, cast<float>(x), cast<uint8_t>(y));
+        f(x, y) = Tuple(f(x, y)[0] + cast<int>(f(x, y)[2]), f(x, y)[1] * 2, f(x, y)[2]);
+        out(x, y) = f(x, y)[0] + cast<int>(f(x, y + 1)[1]) + cast<int>(f(x, y - 1)[2]);
+        auto ref = [](int x, int y) { return x + y + uint8_t(y) + 2 * x + uint8_t(y - 1); };
+        for (int place = 0; place < 4; place++) {
+            CAPTURE(place);
+            if (place == 0) f.compute_root();
+            if (place == 1) f.compute_at(out, y);
+            if (place == 2) f.compute_at(out, y).store_root().vectorize(x, 4);
+            if (place == 3) f.compute_at(out, x).store_root();
+            Lowered l(out);
+            CHECK(Lowered::count(l.flat(), "allocate") == 3);
+            for (int size : {1, 7, 9}) l.check<int>({size, 5}, ref);
+        }
+    }
+    TEST_CASE("tuple outputs, and several outputs of different sizes") {
+        Var x("x"), y("y");
+        Func f("f"), g("g"), h("h");
+        f(x, y) = Tuple(x + y, cast<float>(x * y));
+        g(x) = f(x, 3)[0] * 2;
+        h(x, y) = cast<uint8_t>(f(x, y)[0] + g(x));
+        f.compute_root();
+        Lowered l({f, g, h});
+        for (int size : {1, 8, 9}) {
+            Buffer<int> f0(size + 2, 6);
+            Buffer<float> f1(size + 2, 6);
+            Buffer<int> g0(size);
+            Buffer<uint8_t> h0(size, 3);
+            l.run({f0, f1, g0, h0});
+            Lowered::compare(f0, [](int x, int y) { return x + y; });
+            Lowered::compare(f1, [](int x, int y) { return x * y; });
+            Lowered::compare(g0, [](int x) { return 2 * (x + 3); });
+            Lowered::compare(h0, [](int x, int y) { return x + y + 2 * (x + 3); });
+        }
+    }
+    TEST_CASE("an output that another output reads must be large enough") {
+        Var x("x");
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = f(x + 1);
+        Lowered l({f, g});
+        Buffer<int> small(5), other(5);
+        CHECK_THROWS_AS(l.run({small, other}), RuntimeError);
+    }
+    TEST_CASE("stream_loads and stream_stores mark loads and stores") {
+        Stencil s;
+        s.f.compute_root().vectorize(s.x, 4).stream_stores();
+        s.out.vectorize(s.x, 4, TailStrategy::GuardWithIf).stream_loads({s.f}).stream_stores();
+        Lowered l(s.out);
+        CHECK(l.text().find("stream") != std::string::npos);
+        s.check(l);
+        Stencil t;
+        t.f.compute_root().vectorize(t.x, 4);
+        CHECK(Lowered(t.out).text().find("stream") == std::string::npos);
+    }
+    TEST_CASE("prefetch of a function and of an input") {
+        for (PrefetchBoundStrategy strategy : {PrefetchBoundStrategy::Clamp,
+                                               PrefetchBoundStrategy::GuardWithIf,
+                                               PrefetchBoundStrategy::NonFaulting}) {
+            Var x("x"), y("y");
+            ImageParam in(Int(32), 2, "in");
+            Buffer<int> image(40, 8);
+            image.for_each_element([&](int i, int j) { image(i, j) = i + j; });
+            in.set(image);
+            Func f("f"), out("out");
+            f(x, y) = in(x, y) * 2;
+            out(x, y) = f(x, y) + f(x, y + 1);
+            f.compute_root().prefetch(in, y, y, 2, strategy);
+            out.prefetch(f, x, y, 1, strategy);
+            Lowered l(out);
+            CHECK(l.count("prefetch") >= 2);
+            l.check<int>({37, 7}, [](int x, int y) { return 4 * x + 4 * y + 2; });
+        }
+    }
+}
