@@ -2,6 +2,7 @@
 #include "algebra/cse.h"
 #include "algebra/simplify.h"
 #include "base/large_stack.h"
+#include "ir/mutator.h"
 #include "ir/verifier.h"
 #include "lower/checks/entry_checks.h"
 #include "lower/finish/inject_profiling.h"
@@ -119,6 +120,25 @@ Context make_context(const program::ProgramCopy &copy, const std::vector<Paramet
     return context;
 }
 
+// The size of an output's buffer, which the user may have asked for, is that of the argument.
+class OutputProperties final : public Mutator {
+public:
+    explicit OutputProperties(const lower::Context &context) {
+        for (const ir::Argument &a : context.arguments) {
+            const auto *p = dynamic_cast<const program::Parameter *>(a.referent.get());
+            if (p && a.kind == ArgumentKind::OutputBuffer) arguments[p->name] = a.name;
+        }
+    }
+
+private:
+    Expr visit(const BufferProperty &p) override {
+        auto found = arguments.find(p.buffer);
+        if (found == arguments.end()) return Expr(&p);
+        return BufferProperty::make(found->second, p.field, p.dim);
+    }
+    std::unordered_map<Symbol, Symbol> arguments;
+};
+
 void after_pass(std::string_view name, const Stmt &s, const Context &context, bool is_flat) {
     if (context.trace) context.trace(name, s);
     if (!context.verify) return;
@@ -141,6 +161,7 @@ Module lower_here(const program::Program &program, const Target &target,
     Context context = make_context(copy, parameters, target, options);
     validate_schedules(context);
     Stmt s = add_entry_checks(build_nests(context), copy.program, context);
+    s = OutputProperties(context)(s);
     bool is_flat = false;
     after_pass("loop nests", s, context, is_flat);
     for (const Pass &pass : all_passes) {

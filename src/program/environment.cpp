@@ -196,6 +196,8 @@ namespace {
 
 class ParameterFinder {
 public:
+    // The sizes of an output are those of its buffer, which is passed as such.
+    void leave_out(const ParameterRef &output_buffer) { seen.insert(output_buffer->name); }
     void add(const Ref<const ir::Referent> &referent) {
         const auto *p = dynamic_cast<const Parameter *>(referent.get());
         if (p && seen.insert(p->name).second) found.push_back(ParameterRef(const_cast<Parameter *>(p)));
@@ -259,6 +261,9 @@ void ParameterFinder::search(const FunctionContents &f) {
 
 std::vector<ParameterRef> find_parameters(const Program &program, const Environment &environment) {
     ParameterFinder finder;
+    for (const FunctionRef &output : program.outputs) {
+        for (const ParameterRef &p : output->output_buffers) finder.leave_out(p);
+    }
     for (const FunctionRef &f : environment.order) finder.search(*f);
     for (const Requirement &r : program.requirements) {
         finder.search(r.condition);

@@ -104,7 +104,7 @@ TEST_SUITE("async") {
                 b.store_root().compute_at(out, y);
             }
             if (mode == 2) a.compute_at(out, y).store_at(out, y), b.compute_at(out, y).store_at(out, y);
-            if (mode == 3) a.store_root().compute_at(b, y), b.compute_root();
+            if (mode == 3) a.store_root().compute_at(b, y), b.store_root().compute_root();
             if (mode == 4) a.compute_root(), b.store_root().compute_at(out, y);
             Lowered l(out);
             CHECK(l.count("fork") >= 2);
@@ -136,6 +136,40 @@ TEST_SUITE("async") {
                 return x + y + 10 * (x - y - 1) + x - y;
             });
         }
+    }
+    TEST_CASE("one that two others read, all in threads of their own") {
+        Var x("x"), y("y");
+        Func a("a"), b("b"), c("c"), out("out");
+        a(x, y) = x + y * y;
+        b(x, y) = a(x, y) + a(x, y + 1);
+        c(x, y) = a(x, y) * 3 + b(x, y);
+        out(x, y) = a(x, y) + b(x, y) * 10 + c(x, y) * 100;
+        for (Func f : {a, b, c}) f.store_root().compute_at(out, y).async();
+        Lowered l(out);
+        CHECK(l.count("fork") == 3);
+        auto ar = [](int x, int y) { return x + y * y; };
+        auto br = [&](int x, int y) { return ar(x, y) + ar(x, y + 1); };
+        for (int size : {1, 9}) {
+            l.check<int>({3, size}, [&](int x, int y) {
+                return ar(x, y) + br(x, y) * 10 + (ar(x, y) * 3 + br(x, y)) * 100;
+            });
+        }
+    }
+    TEST_CASE("of a reduction: what has been summed up stays with the consumer") {
+        Var x("x");
+        RDom r(0, 9, "r");
+        Func a("a"), sum("sum");
+        a(x) = x * x;
+        sum() = 5;
+        sum() += a(r) + a(r + 1);
+        a.store_root().compute_at(sum, r.x).async();
+        Lowered l(sum);
+        CHECK(l.count("fork") == 1);
+        l.check<int>({}, [] {
+            int total = 5;
+            for (int i = 0; i < 9; i++) total += i * i + (i + 1) * (i + 1);
+            return total;
+        });
     }
     TEST_CASE("with update stages and tuples") {
         Var x("x"), y("y");

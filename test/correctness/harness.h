@@ -21,7 +21,7 @@ public:
         : pipeline(outputs), target(target),
           module(lower::lower(pipeline.program(), target,
                               {.trace = [this](std::string_view pass, const ir::Stmt &s) {
-                                   if (pass == "flatten storage") flat_text = ir::to_string(s);
+                                   if (pass == "hoist storage") flat_text = ir::to_string(s);
                                    if (pass == "skip stages") region_text = ir::to_string(s);
                                },
                                .verify = true})),

@@ -90,7 +90,7 @@ TEST_SUITE("split") {
                 s.f.split(s.x, s.xo, s.xi, 6, outer).split(s.xi, xio, xii, 4, inner);
                 s.f.split(s.y, s.yo, s.yi, 3, outer).reorder(xii, s.yi, xio, s.xo, s.yo);
                 Lowered l(s.out);
-                for (int size : {1, 7, 8, 9, 37}) {
+                for (int size : {1, 9}) {
                     CAPTURE(size);
                     l.check<int>({size, 5}, Stencil::reference, {3, -4});
                 }
@@ -132,7 +132,7 @@ TEST_SUITE("split") {
                     };
                     return g(x, y) + g(x + 2, y);
                 };
-                for (int size : {1, 6, 7, 8, 37}) {
+                for (int size : {1, 7, 8}) {
                     CAPTURE(size);
                     l.check<int>({size, 2}, ref);
                 }

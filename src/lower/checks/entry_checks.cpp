@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lower/checks/errors.h"
+#include "lower/nest/stage.h"
 #include "program/parameter.h"
 
 namespace tessera::lower {
@@ -77,6 +78,7 @@ private:
     void check_constraint(const ir::Argument &b, int d, BufferField f);
     void check_size(const ir::Argument &b);
     void check_parameter(const ir::Argument &a);
+    void check_splits(const program::FunctionContents &f);
     void check_requirements();
     Stmt answer_query(const ir::Argument &b) const;
     Stmt null_checks() const;
@@ -183,6 +185,20 @@ void EntryChecks::check_parameter(const ir::Argument &a) {
     if (p->max_value.defined()) check(value <= p->max_value, too_large, wrong(p->max_value));
 }
 
+void EntryChecks::check_splits(const program::FunctionContents &f) {
+    for (const program::DefinitionRef &stage : f.stages) {
+        for (const program::Definition *version : versions_of(*stage)) {
+            for (const auto &t : version->schedule.transforms) {
+                const auto *split = std::get_if<program::Split>(&t.directive);
+                if (!split || is_const(split->factor)) continue;
+                Expr factor = cast(Int(32), split->factor);
+                check(factor > 0, "split_factor_not_positive",
+                      {Expr(f.name.text()), Expr(split->old.text()), factor});
+            }
+        }
+    }
+}
+
 void EntryChecks::check_requirements() {
     for (const program::Requirement &r : program.requirements) {
         Expr message = call(Handle(), Intrinsic::stringify, r.message);
@@ -238,6 +254,7 @@ Expr EntryChecks::any_query() const {
 Stmt EntryChecks::wrap() {
     const bool asserts = !context.target.has_feature(Target::NoAsserts);
     std::vector<Stmt> answers;
+    for (const program::FunctionRef &f : context.order) check_splits(*f);
     for (const ir::Argument &a : context.arguments) {
         if (is_buffer(a)) {
             check_buffer(a);

@@ -37,7 +37,8 @@ private:
     void make_provisional_nests(const FunctionContents &f);
     Built build_production(const FunctionContents &f, const Site &site,
                            const std::vector<Region> &regions);
-    Built build_stage(const FunctionContents &f, int stage, const Site &site);
+    Built build_versions(const Definition &general, const std::vector<StageNestRef> &nests,
+                         size_t &end, const Site &site);
     Built build_loops(const StageNestRef &nest, const Site &site);
     Built build_innermost(const StageNestRef &nest, const Site &site);
     Stmt provide(const StageNest &nest);
@@ -67,16 +68,18 @@ void NestBuilder::add_region_symbols(const FunctionContents &f) {
     }
 }
 
-// One for each specialization (those that fail have none), and the general one last.
+// One for each version of the stage, the general one last.
 std::vector<StageNestRef> NestBuilder::make_nests(const FunctionContents &f, int stage,
                                                   const Region &region) {
-    std::vector<StageNestRef> nests;
     const Definition &general = *f.stages[size_t(stage)];
-    for (const program::Specialization &s : general.specializations) {
-        if (!s.definition) continue;
-        nests.push_back(std::make_shared<StageNest>(f, stage, *s.definition, region.min, region.max));
+    std::vector<const Definition *> versions = versions_of(general);
+    std::vector<Expr> conditions = conditions_of(general);
+    std::vector<StageNestRef> nests;
+    for (size_t i = 0; i < versions.size(); i++) {
+        auto nest = std::make_shared<StageNest>(f, stage, *versions[i], region.min, region.max);
+        nest->condition = conditions[i];
+        nests.push_back(nest);
     }
-    nests.push_back(std::make_shared<StageNest>(f, stage, general, region.min, region.max));
     return nests;
 }
 
@@ -174,19 +177,19 @@ Built NestBuilder::build_loops(const StageNestRef &nest, const Site &site) {
     return b;
 }
 
-// The specializations of a stage, the first whose condition holds, else the general one.
-Built NestBuilder::build_stage(const FunctionContents &f, int stage, const Site &site) {
-    const auto &specializations = f.stages[size_t(stage)]->specializations;
-    const std::vector<StageNestRef> &nests = built.stages.at(f.name)[size_t(stage)];
-    Built b = build_loops(nests.back(), site);
-    size_t next = nests.size() - 1;
+// The specializations of a definition, the first whose condition holds, else the definition itself.
+// `nests`: those of the stage, of which the ones from `end` on have been built.
+Built NestBuilder::build_versions(const Definition &general, const std::vector<StageNestRef> &nests,
+                                  size_t &end, const Site &site) {
+    Built b = build_loops(nests[--end], site);
+    const auto &specializations = general.specializations;
     for (auto s = specializations.rbegin(); s != specializations.rend(); ++s) {
         if (!s->definition) {
             b.stmt = AssertStmt::make(const_false(),
                                       error_call("specialize_fail", {Expr(s->failure_message)}));
             continue;
         }
-        Built special = build_loops(nests[--next], site);
+        Built special = build_versions(*s->definition, nests, end, site);
         b.stmt = IfThenElse::make(s->condition, special.stmt, b.stmt);
         b.uses.merge(std::move(special.uses));
     }
@@ -205,7 +208,9 @@ Built NestBuilder::build_production(const FunctionContents &f, const Site &site,
         std::vector<Stmt> in_order;
         for (size_t s = 0; s < f.stages.size(); s++) {
             built.stages.at(f.name)[s] = make_nests(f, int(s), regions[s]);
-            Built b = build_stage(f, int(s), site);
+            const std::vector<StageNestRef> nests = built.stages.at(f.name)[s];
+            size_t end = nests.size();
+            Built b = build_versions(*f.stages[s], nests, end, site);
             in_order.push_back(b.stmt);
             all.uses.merge(std::move(b.uses));
         }
@@ -222,7 +227,7 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
         make_provisional_nests(f);
         std::vector<Region> computed = regions.bind_computed(func);
         Built production = build_production(f, site, computed);
-        built.regions[func] = std::move(computed);
+        built.regions[func].push_back(std::move(computed));
         if (b.stmt.defined()) {
             b.stmt = Block::make(production.stmt, ProducerConsumer::make(func, false, b.stmt));
         } else {

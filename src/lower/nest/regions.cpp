@@ -31,10 +31,11 @@ Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
     for (size_t d = 0; d < call.args.size(); d++) {
         Interval i = algebra::bounds_of_expr(call.args[d], scope);
         if (!i.is_bounded()) {
+            bool own = call.callee == caller.func.name;
             throw CompileError(
                 caller.definition.written,
-                str(caller.func.name, " reads ", call.callee, " at ", call.args[d],
-                    " in dimension ", d, ", which has no bound",
+                str(caller.func.name, own ? " is updated" : str(" reads ", call.callee), " at ",
+                    call.args[d], " in dimension ", d, ", which has no bound",
                     i.has_lower_bound() ? " above" : i.has_upper_bound() ? " below" : "",
                     "; clamp() the index, so that it is known how much of ", call.callee,
                     " is needed"));
@@ -177,10 +178,15 @@ std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &
         bool again = (is_bounded || nest.rounds(int(d))) && !is_computed_here.contains(func) &&
                      further_in != built.regions.end();
         if (again) {
-            const Region &there = further_in->second.at(size_t(nest.stage));
-            Expr end = nest.rounded_max(int(d), there);
-            Expr latest = bounds_of_expr(end, inner_scope(end)).max;
-            if (latest.defined()) last = simplify(max(last, latest));
+            for (const std::vector<Region> &run : further_in->second) {
+                const Region &there = run.at(size_t(nest.stage));
+                Expr end = nest.rounded_max(int(d), there);
+                Expr latest = bounds_of_expr(end, inner_scope(end)).max;
+                if (latest.defined()) last = simplify(max(last, latest));
+            }
+        }
+        if (!is_one(nest.condition) && nest.rounds(int(d))) {
+            last = select(nest.condition, last, region.max[d]);
         }
         all.push_back(last);
     }
@@ -218,13 +224,43 @@ void SiteRegions::include_own_reads(Symbol func, int stage, const Region &region
     }
 }
 
+namespace {
+
+// A directive that says how many points are computed, but not where they begin: each run of a
+// function that is computed further in begins anew.
+bool moves_only_max(const program::BoundDirective &bound) {
+    return (bound.extent.defined() && !bound.min.defined()) ||
+           (bound.modulus.defined() && !bound.remainder.defined());
+}
+
+}  // namespace
+
+// What a function that is computed further in covers there in dimension d, all its runs together.
+Interval SiteRegions::covered_further_in(Symbol func, int d) {
+    Interval all = Interval::nothing();
+    auto runs = built.regions.find(func);
+    if (runs == built.regions.end()) return Interval::everything();
+    for (const std::vector<Region> &run : runs->second) {
+        const Expr &first = run.back().min[size_t(d)], &last = run.back().max[size_t(d)];
+        all = make_union(all, {bounds_of_expr(first, inner_scope(first)).min,
+                               bounds_of_expr(last, inner_scope(last)).max});
+    }
+    return all;
+}
+
 // The user's bound, bound_extent, align_bounds and align_extent.
-void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, bool check) {
+void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, bool computed_here) {
     for (const auto &[bound, at] : f.schedule.bounds) {
         auto arg = std::find(f.args.begin(), f.args.end(), bound.var);
         if (arg == f.args.end()) continue;
-        Interval &i = box[size_t(arg - f.args.begin())];
+        int d = int(arg - f.args.begin());
+        Interval &i = box[size_t(d)];
         Interval required = i;
+        if (!computed_here && moves_only_max(bound)) {
+            Interval covered = covered_further_in(f.name, d);
+            if (covered.is_bounded()) i = {simplify(covered.min), simplify(covered.max)};
+            continue;
+        }
         if (bound.modulus.defined()) {
             Expr m = cast(Int(32), bound.modulus);
             if (bound.remainder.defined()) {
@@ -236,7 +272,7 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
         if (!bound.extent.defined()) continue;
         if (bound.min.defined()) i.min = cast(Int(32), bound.min);
         i.max = simplify(i.min + cast(Int(32), bound.extent) - 1);
-        if (!check) continue;
+        if (!computed_here) continue;
         asserts.push_back(AssertStmt::make(
             simplify(required.min >= i.min && required.max <= i.max),
             error_explicit_bounds_too_small(f.name, bound.var, i, required)));

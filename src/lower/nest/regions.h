@@ -11,8 +11,9 @@ struct BuiltPipeline {
     // The stages of each function, by function and stage: one nest, or several if the stage is
     // specialized.
     std::unordered_map<Symbol, std::vector<std::vector<StageNestRef>>> stages;
-    // What each stage of a function computes, in terms of the variables where it is computed.
-    std::unordered_map<Symbol, std::vector<Region>> regions;
+    // What each stage of a function computes, in terms of the variables where it is computed; one
+    // for each place where it is.
+    std::unordered_map<Symbol, std::vector<std::vector<Region>>> regions;
     // The values of lets, and first and last value of loops.
     std::unordered_map<Symbol, ir::Expr> lets;
     std::unordered_map<Symbol, algebra::Interval> loops;
@@ -45,7 +46,8 @@ private:
     const std::vector<Region> &stage_regions(Symbol func);
     std::vector<Region> find_stage_regions(Symbol func, bool computed_here);
     Box needed_of(const program::FunctionContents &func);
-    void apply_bounds(const program::FunctionContents &func, Box &box, bool check);
+    void apply_bounds(const program::FunctionContents &func, Box &box, bool computed_here);
+    algebra::Interval covered_further_in(Symbol func, int d);
     Region bind(const program::FunctionContents &func, int stage, const Box &box,
                 bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);

@@ -61,6 +61,29 @@ std::vector<StageCall> calls_of(const program::Definition &def) {
     return calls;
 }
 
+std::vector<const program::Definition *> versions_of(const program::Definition &general) {
+    std::vector<const program::Definition *> versions;
+    for (const program::Specialization &s : general.specializations) {
+        if (!s.definition) continue;
+        std::vector<const program::Definition *> more = versions_of(*s.definition);
+        versions.insert(versions.end(), more.begin(), more.end());
+    }
+    versions.push_back(&general);
+    return versions;
+}
+
+std::vector<Expr> conditions_of(const program::Definition &general) {
+    std::vector<Expr> conditions;
+    for (const program::Specialization &s : general.specializations) {
+        if (!s.definition) continue;
+        for (const Expr &inner : conditions_of(*s.definition)) {
+            conditions.push_back(is_one(inner) ? s.condition : s.condition && inner);
+        }
+    }
+    conditions.push_back(const_true());
+    return conditions;
+}
+
 StageNest::StageNest(const program::FunctionContents &func, int stage,
                      const program::Definition &def, const std::vector<Expr> &region_min,
                      const std::vector<Expr> &region_max)
@@ -122,7 +145,6 @@ void StageNest::apply(const program::Split &split) {
     int old_index = current(split.old);
     const Variable old = variables[size_t(old_index)];
     Expr factor = cast(Int(32), split.factor);
-    if (!is_const(factor)) variable_factors.push_back(&split);
     TailStrategy t = tail(split);
     bool is_reduction = std::find(reduction_names.begin(), reduction_names.end(), split.old) !=
                         reduction_names.end();

@@ -43,13 +43,12 @@ public:
     const program::FunctionContents &func;
     const int stage;
     const program::Definition &definition;
+    ir::Expr condition = ir::const_true();  // it runs only if this holds
 
     std::vector<Loop> loops;  // innermost first
     std::vector<Let> lets;    // in an order in which each uses only earlier ones
     std::vector<Test> tests;
     std::vector<StageCall> calls;
-    // Split factors that must be checked to be positive when the pipeline runs.
-    std::vector<const program::Split *> variable_factors;
 
     // Which loop is over this variable (by the user's name), or -1.
     int find_loop(Symbol var) const;
@@ -137,5 +136,13 @@ using StageNestRef = std::shared_ptr<const StageNest>;
 
 // The calls in a definition: its values, arguments, and predicate.
 std::vector<StageCall> calls_of(const program::Definition &def);
+
+// When each version of a stage may run: if the conditions of the specializations that choose it hold.
+// In the order of versions_of.
+std::vector<ir::Expr> conditions_of(const program::Definition &general);
+
+// The versions of a stage: those that its specializations, and theirs, choose, in the order in which
+// they are tried (those that fail have none); the general one last.
+std::vector<const program::Definition *> versions_of(const program::Definition &general);
 
 }  // namespace tessera::lower

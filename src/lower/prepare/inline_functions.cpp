@@ -1,6 +1,7 @@
 #include "lower/prepare/inline_functions.h"
 #include "ir/mutator.h"
 #include "ir/substitute.h"
+#include "lower/prepare/validate_schedules.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -59,6 +60,7 @@ void inline_functions(program::Environment &environment,
     for (const FunctionRef &f : environment.order) {
         for (const program::DefinitionRef &stage : f->stages) inline_in(*stage, inline_calls);
         if (is_inlined(f, outputs)) {
+            validate_inline(*f);
             inlined[f->name] = f;
             environment.functions.erase(f->name);
         } else {

@@ -1,6 +1,7 @@
 #include "lower/prepare/validate_schedules.h"
 #include "lower/nest/sites.h"
 #include "lower/nest/stage.h"
+#include "program/apply.h"
 #include <algorithm>
 #include <set>
 
@@ -49,6 +50,10 @@ private:
     void check_uses(const FunctionContents &f) const;
     void check_extern_inputs(const FunctionContents &f) const;
     void check_no_race(const FunctionContents &f) const;
+    static void check_no_race(const FunctionContents &f, const FunctionContents &g,
+                              const StageSchedule &schedule, const LoopLevel &computed,
+                              const LoopLevel &stored);
+    static void check_ring_buffer(const FunctionContents &f);
     static void check_blends(const FunctionContents &f, const StageSchedule &s);
     bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
     bool place_is_inside(const LoopLevel &place, const LoopLevel &level) const;
@@ -85,12 +90,8 @@ void Validator::check_level(const FunctionContents &f, const LoopLevel &level,
     }
     for (size_t s = 0; s < g->stages.size(); s++) {
         if (level.stage() >= 0 && level.stage() != int(s)) continue;
-        if (loop_index(g->stages[s]->schedule, level.var()) >= 0) return;
-        for (const program::Specialization &special : g->stages[s]->specializations) {
-            if (special.definition &&
-                loop_index(special.definition->schedule, level.var()) >= 0) {
-                return;
-            }
+        for (const program::Definition *version : versions_of(*g->stages[s])) {
+            if (loop_index(version->schedule, level.var()) >= 0) return;
         }
     }
     throw CompileError(at, str(directive, " of ", f.name, ": ", level.func(),
@@ -107,22 +108,28 @@ bool Validator::place_is_inside(const LoopLevel &place, const LoopLevel &level) 
     if (place.func() != level.func()) {
         return place_is_inside(g->schedule.compute_level, level);
     }
+    bool found = false;
     for (size_t s = 0; s < g->stages.size(); s++) {
         if (place.stage() >= 0 && place.stage() != int(s)) continue;
-        const StageSchedule &schedule = g->stages[s]->schedule;
-        int at = loop_index(schedule, place.var()), around = loop_index(schedule, level.var());
-        if (at >= 0 && around >= at) return true;
+        for (const program::Definition *version : versions_of(*g->stages[s])) {
+            int at = loop_index(version->schedule, place.var());
+            if (at < 0) continue;
+            if (loop_index(version->schedule, level.var()) < at) return false;
+            found = true;
+        }
     }
-    return false;
+    return found;
 }
 
 bool Validator::stage_is_inside(Symbol func, int stage, const LoopLevel &level) const {
     if (level.is_root()) return true;
     const FunctionContents &c = *context.function(func);
     if (func == level.func()) {
-        bool this_stage = level.stage() < 0 || level.stage() == stage;
-        const program::Definition &d = *c.stages[size_t(stage)];
-        if (this_stage && loop_index(d.schedule, level.var()) >= 0) return true;
+        bool in_all = level.stage() < 0 || level.stage() == stage;
+        for (const program::Definition *version : versions_of(*c.stages[size_t(stage)])) {
+            in_all &= loop_index(version->schedule, level.var()) >= 0;
+        }
+        if (in_all) return true;
     }
     if (context.is_output(func)) return false;
     if (!c.schedule.compute_level.is_inlined()) {
@@ -160,6 +167,23 @@ void Validator::check_uses(const FunctionContents &f) const {
     }
 }
 
+void Validator::check_no_race(const FunctionContents &f, const FunctionContents &g,
+                              const StageSchedule &schedule, const LoopLevel &computed,
+                              const LoopLevel &stored) {
+    int inner = loop_index(schedule, computed.var());
+    int outer = stored.is_at() && stored.func() == g.name ? loop_index(schedule, stored.var())
+                                                          : int(schedule.loops.size());
+    for (int i = inner; i >= 0 && i < outer; i++) {
+        const Loop &loop = schedule.loops[size_t(i)];
+        if (loop.kind != LoopKind::Parallel) continue;
+        throw CompileError(
+            f.schedule.store_written,
+            str(f.name, " is stored outside of the parallel loop ", loop.var, " of ", g.name,
+                " and computed inside of it, so its iterations would overwrite each other's "
+                "values; store it inside of that loop, too"));
+    }
+}
+
 // Between where it is stored and where it is computed, no loop may run in parallel.
 void Validator::check_no_race(const FunctionContents &f) const {
     const program::FuncSchedule &s = f.schedule;
@@ -168,24 +192,26 @@ void Validator::check_no_race(const FunctionContents &f) const {
     while (at.is_at() && !at.matches(store)) {
         const FunctionContents &g = *context.function(at.func());
         for (const program::DefinitionRef &stage : g.stages) {
-            const StageSchedule &schedule = stage->schedule;
-            int inner = loop_index(schedule, at.var());
-            int outer = store.is_at() && store.func() == g.name
-                            ? loop_index(schedule, store.var())
-                            : int(schedule.loops.size());
-            for (int i = inner; i >= 0 && i < outer; i++) {
-                if (schedule.loops[size_t(i)].kind != LoopKind::Parallel) continue;
-                throw CompileError(
-                    s.store_written,
-                    str(f.name, " is stored outside of the parallel loop ",
-                        schedule.loops[size_t(i)].var, " of ", g.name,
-                        " and computed inside of it, so its iterations would overwrite each "
-                        "other's values; store it inside of that loop, too"));
+            for (const program::Definition *version : versions_of(*stage)) {
+                check_no_race(f, g, version->schedule, at, store);
             }
         }
         if (store.is_at() && store.func() == g.name) break;
         at = context.is_output(g.name) ? LoopLevel::root() : g.schedule.compute_level;
     }
+}
+
+void Validator::check_ring_buffer(const FunctionContents &f) {
+    const program::FuncSchedule &s = f.schedule;
+    if (!s.ring_buffer.defined()) return;
+    if (s.hoist_level_set && !hoist_level(s).matches(store_level(s))) return;
+    Location at;
+    for (const auto &d : s.directives) {
+        if (std::holds_alternative<program::RingBuffer>(d.directive)) at = d.at;
+    }
+    throw CompileError(at, str("ring_buffer of ", f.name, ": its storage is allocated anew where it "
+                               "is stored, so there is nothing to use in turn; allocate it further "
+                               "out with hoist_storage()"));
 }
 
 // An extern stage reads its inputs from memory.
@@ -242,9 +268,8 @@ void Validator::check_blends(const FunctionContents &f, const StageSchedule &s) 
 
 void Validator::check(const FunctionContents &f) const {
     for (const program::DefinitionRef &stage : f.stages) {
-        check_blends(f, stage->schedule);
-        for (const program::Specialization &special : stage->specializations) {
-            if (special.definition) check_blends(f, special.definition->schedule);
+        for (const program::Definition *version : versions_of(*stage)) {
+            check_blends(f, version->schedule);
         }
     }
     check_extern_inputs(f);
@@ -258,7 +283,7 @@ void Validator::check(const FunctionContents &f) const {
         }
         return;
     }
-    if (s.compute_level.is_inlined()) return;
+    if (s.compute_level.is_inlined()) return validate_inline(f);
     check_level(f, store_level(s), "store_at", s.store_written);
     check_level(f, hoist_level(s), "hoist_storage", s.hoist_written);
     check_encloses(f, store_level(s), "store_at", s.compute_level, "compute_at", s.store_written);
@@ -266,9 +291,26 @@ void Validator::check(const FunctionContents &f) const {
                    s.hoist_written);
     check_uses(f);
     check_no_race(f);
+    check_ring_buffer(f);
 }
 
 }  // namespace
+
+void validate_inline(const FunctionContents &f) {
+    for (const auto &[directive, at] : f.schedule.directives) {
+        const auto *store = std::get_if<program::StoreLevel>(&directive);
+        const auto *hoist = std::get_if<program::HoistStorageLevel>(&directive);
+        bool wants_storage = (store && !store->level.is_inlined()) ||
+                             (hoist && !hoist->level.is_inlined()) ||
+                             std::holds_alternative<program::FoldStorage>(directive) ||
+                             std::holds_alternative<program::RingBuffer>(directive) ||
+                             std::holds_alternative<program::AsyncDirective>(directive);
+        if (!wants_storage) continue;
+        throw CompileError(at, str(program::directive_name(directive), " of ", f.name, ": ", f.name,
+                                   " is computed inline and has no storage; say where it is "
+                                   "computed with compute_root() or compute_at()"));
+    }
+}
 
 void validate_schedules(const Context &context) {
     Validator validator(context);

@@ -2,6 +2,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/checks/errors.h"
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -40,6 +41,8 @@ private:
     Expr visit(const Variable &v) override;
 
     const Layout &layout_of(const Realize &realize);
+    Stmt with_bound_checks(const Realize &realize, const Layout &layout, const StorageOrder &order,
+                           Stmt body) const;
     Stmt with_handles(const Realize &realize, const Layout &layout, Stmt body) const;
     Expr handle_value(const Layout &layout, Symbol buffer, int value) const;
     Expr wide(const Expr &e) const { return cast(index_type, e); }
@@ -107,8 +110,26 @@ Stmt FlattenStorage::visit(const Realize &realize) {
         body = Allocate::make(context.buffer_of(realize.func, int(k)), realize.types[k],
                               realize.memory, extents, condition, 0, std::move(body));
     }
+    body = with_bound_checks(realize, layout, order, body);
     for (size_t i = lets.size(); i-- > 0;) {
         body = LetStmt::make(lets[i].first, lets[i].second, std::move(body));
+    }
+    return body;
+}
+
+// The user promises with bound_storage() what an extent is at most.
+Stmt FlattenStorage::with_bound_checks(const Realize &realize, const Layout &layout,
+                                       const StorageOrder &order, Stmt body) const {
+    const program::FunctionContents *f = context.function(realize.func);
+    if (!f || context.target.has_feature(Target::NoAsserts)) return body;
+    for (const StorageOrder::Dimension &dim : order.dims) {
+        if (!dim.bound.defined()) continue;
+        Expr extent = Variable::make(Int(32), layout.extent[dim.dim]);
+        Expr bound = cast(Int(32), dim.bound);
+        Symbol var = f->args.at(size_t(dim.dim));
+        Expr error = error_call("storage_bound_too_small",
+                                {Expr(f->name.text()), Expr(var.text()), bound, extent});
+        body = Block::make(AssertStmt::make(extent <= bound, error), std::move(body));
     }
     return body;
 }

@@ -1,8 +1,12 @@
 #include "lower/storage/fork_async.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
 #include "ir/visitor.h"
+#include <algorithm>
+#include <map>
 #include <set>
+#include <utility>
 
 namespace tessera::lower {
 
@@ -19,91 +23,165 @@ Stmt release(const Expr &semaphore) {
     return Evaluate::make(semaphore_call("tessera_semaphore_release", {semaphore, 1}));
 }
 
+// What the two sides of a function signal each other with. Several threads that read it have a pair
+// each. `free` is undefined where the producer never has to wait.
+struct Semaphores {
+    Expr ready, free;
+};
+
 // One of the two halves: the body with only the producer, or only the consumer, of a function,
-// between acquiring one semaphore and releasing another.
+// between acquiring semaphores and releasing others.
 class Half final : public Mutator {
 public:
-    Half(Symbol func, bool producer, Expr acquired, Expr released)
-        : func(func), producer(producer), acquired(std::move(acquired)),
-          released(std::move(released)) {}
+    Half(Symbol func, bool producer, const std::vector<Semaphores> &pairs)
+        : func(func), producer(producer), pairs(pairs) {}
 
 private:
     Stmt visit(const ProducerConsumer &p) override {
         if (p.func != func) return Mutator::visit(p);
         if (p.is_producer != producer) return no_op();
-        Stmt body(&p);
-        if (released.defined()) body = Block::make(body, release(released));
-        return acquired.defined() ? Acquire::make(acquired, 1, body) : body;
+        std::vector<Stmt> body{Stmt(&p)};
+        for (const Semaphores &pair : pairs) {
+            const Expr &released = producer ? pair.ready : pair.free;
+            if (released.defined()) body.push_back(release(released));
+        }
+        Stmt s = Block::make(std::move(body));
+        for (const Semaphores &pair : pairs) {
+            const Expr &acquired = producer ? pair.free : pair.ready;
+            if (acquired.defined()) s = Acquire::make(acquired, 1, s);
+        }
+        return s;
     }
     Symbol func;
     bool producer;
-    Expr acquired, released;
+    const std::vector<Semaphores> &pairs;
 };
 
-// Functions by what a piece of IR does with them. One half's loops may stand in the production of
-// a function that is written in the other half only.
+// Functions by what a piece of IR does with them.
 struct Roles {
-    std::set<Symbol> written, produced, called, realized;  // produced: from beginning to end
+    std::set<Symbol> produced, called, realized, nodes;
+    std::map<Symbol, std::set<Symbol>> inputs;  // what the values of a function are computed from
+};
+
+class FindRoles final : public Visitor {
+public:
+    explicit FindRoles(const lower::Context &lowering) {
+        for (const program::FunctionRef &f : lowering.order) {
+            if (f->has_extern_definition()) extern_stages.insert(f->name);
+            for (size_t k = 0; k < f->types.size(); k++) {
+                buffers[lowering.buffer_of(f->name, int(k))] = f->name;
+            }
+        }
+    }
+    Roles roles;
+
+private:
+    void visit(const Provide &p) override {
+        roles.produced.insert(p.func);
+        Symbol outer = std::exchange(target, p.func);
+        Visitor::visit(p);
+        target = outer;
+    }
+    void visit(const ProducerConsumer &p) override {
+        if (p.is_producer) roles.nodes.insert(p.func);
+        bool is_call = p.is_producer && extern_stages.contains(p.func);
+        if (is_call) roles.produced.insert(p.func);
+        Symbol outer = std::exchange(target, is_call ? p.func : Symbol());
+        Visitor::visit(p);
+        target = outer;
+    }
+    void visit(const Realize &r) override {
+        roles.realized.insert(r.func);
+        Visitor::visit(r);
+    }
+    void visit(const Call &c) override {
+        add_call(c.callee);
+        Visitor::visit(c);
+    }
+    void visit(const Variable &v) override {  // a buffer that an extern stage reads
+        auto found = v.type.is_handle() ? buffers.find(v.name) : buffers.end();
+        if (found != buffers.end()) add_call(found->second);
+    }
+    void add_call(Symbol callee) {
+        if (target.defined()) {
+            roles.inputs[target].insert(callee);
+        } else {
+            roles.called.insert(callee);
+        }
+    }
+
+    Symbol target;
+    std::set<Symbol> extern_stages;
+    std::unordered_map<Symbol, Symbol> buffers;
 };
 
 Roles roles_in(const Stmt &s, const lower::Context &context) {
-    Roles roles;
-    for_each_node(s, [&](const Provide &p) { roles.written.insert(p.func); });
-    for_each_node(s, [&](const ProducerConsumer &p) {
-        if (p.is_producer) roles.produced.insert(p.func);
-    });
-    for_each_node(s, [&](const Call &c) { roles.called.insert(c.callee); });
-    for_each_node(s, [&](const Realize &r) { roles.realized.insert(r.func); });
-    for_each_node(s, [&](const Variable &v) {  // a buffer that an extern stage reads
-        for (const program::FunctionRef &f : context.order) {
-            for (size_t k = 0; v.type.is_handle() && k < f->types.size(); k++) {
-                if (context.buffer_of(f->name, int(k)) == v.name) roles.called.insert(f->name);
-            }
-        }
-    });
-    return roles;
+    FindRoles find(context);
+    find(s);
+    return std::move(find.roles);
 }
 
-// Drops the production of functions that are not read in this half.
-class DropUnread final : public Mutator {
+// Drops the production of functions that are not needed in this half, and what waits for it.
+class DropDead final : public Mutator {
 public:
-    explicit DropUnread(const std::set<Symbol> &unread) : unread(unread) {}
+    DropDead(const std::set<Symbol> &live, const std::unordered_map<Symbol, Symbol> &semaphores)
+        : live(live), semaphores(semaphores) {}
 
 private:
+    bool is_dead(Symbol func) const { return !live.contains(func); }
+    bool waits_for_dead(const Expr &semaphore) const {
+        const auto *v = semaphore.as<Variable>();
+        auto found = v ? semaphores.find(v->name) : semaphores.end();
+        return found != semaphores.end() && is_dead(found->second);
+    }
+
+    Stmt visit(const Provide &p) override { return is_dead(p.func) ? no_op() : Stmt(&p); }
     Stmt visit(const ProducerConsumer &p) override {
-        if (!unread.contains(p.func)) return Mutator::visit(p);
-        return p.is_producer ? no_op() : (*this)(p.body);
+        bool drop_all = p.is_producer && is_dead(p.func) && !produces_live(p.body);
+        if (drop_all) return no_op();
+        return p.is_producer || !is_dead(p.func) ? Mutator::visit(p) : (*this)(p.body);
     }
     Stmt visit(const Realize &r) override {
-        return unread.contains(r.func) ? (*this)(r.body) : Mutator::visit(r);
+        if (!is_dead(r.func)) return Mutator::visit(r);
+        dropped.insert(r.func);
+        return (*this)(r.body);
     }
-    const std::set<Symbol> &unread;
-};
+    Stmt visit(const Prefetch &p) override {
+        return dropped.contains(p.name) ? (*this)(p.body) : Mutator::visit(p);
+    }
+    Stmt visit(const HoistedStorage &h) override {
+        return is_dead(h.func) ? (*this)(h.body) : Mutator::visit(h);
+    }
+    Stmt visit(const Acquire &a) override {
+        return waits_for_dead(a.semaphore) ? (*this)(a.body) : Mutator::visit(a);
+    }
+    Stmt visit(const Evaluate &e) override {
+        const auto *c = e.value.as<ExternCall>();
+        bool dead = c && !c->args.empty() && waits_for_dead(c->args[0]);
+        return dead ? no_op() : Stmt(&e);
+    }
+    bool produces_live(const Stmt &s) const {
+        bool any = false;
+        for_each_node(s, [&](const ProducerConsumer &p) {
+            any |= p.is_producer && live.contains(p.func);
+        });
+        return any;
+    }
 
-Stmt drop_unread(Stmt s, Symbol async_func, const lower::Context &context) {
-    while (true) {
-        Roles roles = roles_in(s, context);
-        std::set<Symbol> unread;
-        for (Symbol f : roles.produced) {
-            if (f != async_func && !roles.called.contains(f) && !context.is_output(f)) {
-                unread.insert(f);
-            }
-        }
-        if (unread.empty()) return s;
-        s = DropUnread(unread)(s);
-    }
-}
+    const std::set<Symbol> &live;
+    const std::unordered_map<Symbol, Symbol> &semaphores;
+    std::set<Symbol> dropped;  // storage that is no longer there
+};
 
 class ForkAsync final : public Mutator {
 public:
     explicit ForkAsync(const lower::Context &lowering) : lowering(lowering) {}
 
 private:
-    Stmt visit(const Realize &realize) override {
-        Stmt mutated = Mutator::visit(realize);
-        const Realize &r = *mutated.as<Realize>();
+    // From the outside in: what is forked later finds itself in one of the halves.
+    Stmt visit(const Realize &r) override {
         const FunctionContents *f = lowering.function(r.func);
-        if (!f || !f->schedule.async) return mutated;
+        if (!f || !f->schedule.async) return Mutator::visit(r);
         return Realize::make(r.func, r.types, r.memory, r.bounds, r.condition, fork(*f, r));
     }
 
@@ -118,31 +196,100 @@ private:
         return reused ? Expr(1) : Expr();
     }
 
-    Stmt fork(const FunctionContents &f, const Realize &r) {
-        Symbol ready_symbol = Symbol::fresh(str(f.name, ".ready"));
-        Symbol free_symbol = Symbol::fresh(str(f.name, ".free"));
-        Expr ready = Variable::make(Handle(), ready_symbol), free;
-        Expr count = slots(f, r);
-        if (count.defined()) free = Variable::make(Handle(), free_symbol);
-        Stmt producer = drop_unread(Half(f.name, true, free, ready)(r.body), f.name, lowering);
-        Stmt consumer = drop_unread(Half(f.name, false, ready, free)(r.body), f.name, lowering);
-        check_halves(f, producer, consumer);
-        Stmt s = Fork::make({producer, consumer});
-        s = with_semaphore(ready_symbol, 0, s);
-        return count.defined() ? with_semaphore(free_symbol, count, s) : s;
+    Expr new_semaphore(Symbol func, const char *what) {
+        Symbol name = Symbol::fresh(str(func, ".", what));
+        funcs[name] = func;
+        return Variable::make(Handle(), name);
+    }
+    Semaphores new_pair(Symbol func, bool limited) {
+        return {new_semaphore(func, "ready"), limited ? new_semaphore(func, "free") : Expr()};
     }
 
-    static Stmt with_semaphore(Symbol name, const Expr &count, const Stmt &body) {
-        Expr semaphore = Variable::make(Handle(), name);
+    Stmt fork(const FunctionContents &f, const Realize &r) {
+        Expr count = slots(f, r);
+        pairs[f.name] = {new_pair(f.name, count.defined())};
+        Stmt consumer = half(f.name, false, r.body);
+        check_halves(f, half(f.name, true, r.body), consumer);
+        give_own_semaphores(f.name, half(f.name, true, r.body), consumer);
+        consumer = (*this)(consumer);  // which may add pairs
+        Stmt producer = (*this)(half(f.name, true, r.body));
+        Stmt s = Fork::make({producer, consumer});
+        for (const Semaphores &pair : pairs.at(f.name)) {
+            s = with_semaphore(pair.ready, 0, s);
+            if (count.defined()) s = with_semaphore(pair.free, count, s);
+        }
+        return s;
+    }
+
+    // One half, with what is needed there: the function itself, or all that is computed there and
+    // not an input of the function only.
+    Stmt half(Symbol func, bool producer, const Stmt &body) {
+        Stmt s = Half(func, producer, pairs.at(func))(body);
+        Roles whole = roles_in(body, lowering);
+        while (true) {
+            Roles roles = roles_in(s, lowering);
+            std::set<Symbol> live = roles.called;
+            if (producer) live.insert(func);
+            for (Symbol f : whole.produced) {
+                bool wanted_outside = lowering.is_output(f) || !whole.nodes.contains(f);
+                if (!producer && wanted_outside) live.insert(f);
+            }
+            add_inputs(live, roles);
+            Stmt less = DropDead(live, funcs)(s);
+            if (less.same_as(s)) return s;
+            s = less;
+        }
+    }
+
+    static void add_inputs(std::set<Symbol> &live, const Roles &roles) {
+        std::vector<Symbol> todo(live.begin(), live.end());
+        while (!todo.empty()) {
+            auto inputs = roles.inputs.find(todo.back());
+            todo.pop_back();
+            if (inputs == roles.inputs.end()) continue;
+            for (Symbol f : inputs->second) {
+                if (live.insert(f).second) todo.push_back(f);
+            }
+        }
+    }
+
+    static std::set<Symbol> acquired_in(const Stmt &s) {
+        std::set<Symbol> all;
+        for_each_node(s, [&](const Acquire &a) {
+            if (const auto *v = a.semaphore.as<Variable>()) all.insert(v->name);
+        });
+        return all;
+    }
+
+    // A function further out whose values both halves read signals each of them.
+    void give_own_semaphores(Symbol func, const Stmt &producer, Stmt &consumer) {
+        std::set<Symbol> in_producer = acquired_in(producer);
+        for (Symbol name : acquired_in(consumer)) {
+            auto of = funcs.find(name);
+            if (!in_producer.contains(name) || of == funcs.end() || of->second == func) continue;
+            std::vector<Semaphores> &all = pairs.at(of->second);
+            auto shared = std::find_if(all.begin(), all.end(), [&](const Semaphores &pair) {
+                return pair.ready.as<Variable>()->name == name;
+            });
+            if (shared == all.end()) continue;
+            Semaphores own = new_pair(of->second, shared->free.defined());
+            Substitution to_own{{name, own.ready}};
+            if (own.free.defined()) to_own[shared->free.as<Variable>()->name] = own.free;
+            consumer = substitute(to_own, consumer);
+            all.push_back(own);
+        }
+    }
+
+    static Stmt with_semaphore(const Expr &semaphore, const Expr &count, const Stmt &body) {
         Expr init = semaphore_call("tessera_semaphore_init", {semaphore, count});
-        return LetStmt::make(name, call(Handle(), Intrinsic::alloca, {16}),
+        return LetStmt::make(semaphore.as<Variable>()->name, call(Handle(), Intrinsic::alloca, {16}),
                              Block::make(Evaluate::make(init), body));
     }
 
     void check_halves(const FunctionContents &f, const Stmt &producer, const Stmt &consumer) {
         Roles a = roles_in(producer, lowering), b = roles_in(consumer, lowering);
-        for (Symbol other : a.written) {
-            if (other == f.name || !b.written.contains(other) || a.realized.contains(other)) {
+        for (Symbol other : a.produced) {
+            if (other == f.name || !b.produced.contains(other) || a.realized.contains(other)) {
                 continue;
             }
             Location at;
@@ -159,6 +306,8 @@ private:
     }
 
     const lower::Context &lowering;
+    std::unordered_map<Symbol, Symbol> funcs;  // which function's a semaphore is
+    std::unordered_map<Symbol, std::vector<Semaphores>> pairs;
 };
 
 }  // namespace

@@ -91,19 +91,29 @@ bool is_stored_outside(const FunctionContents &f) {
     return !store_level(f.schedule).matches(f.schedule.compute_level);
 }
 
+namespace {
+
+bool runs_exactly(const program::StageSchedule &s, Symbol var) {
+    for (const auto &t : s.transforms) {
+        const auto *split = std::get_if<program::Split>(&t.directive);
+        const auto *fuse = std::get_if<program::Fuse>(&t.directive);
+        if (split && split->old == var) return false;
+        if (fuse && (fuse->inner == var || fuse->outer == var)) return false;
+        if (std::holds_alternative<program::Rename>(t.directive)) return false;
+    }
+    for (const program::Loop &l : s.loops) {
+        bool needs_constant = l.kind == LoopKind::Vectorized || l.kind == LoopKind::Unrolled;
+        if (l.var == var && needs_constant) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
 bool is_computed_exactly(const FunctionContents &f, int d) {
-    Symbol var = f.args[size_t(d)];
     for (const program::DefinitionRef &stage : f.stages) {
-        for (const auto &t : stage->schedule.transforms) {
-            const auto *split = std::get_if<program::Split>(&t.directive);
-            const auto *fuse = std::get_if<program::Fuse>(&t.directive);
-            if (split && split->old == var) return false;
-            if (fuse && (fuse->inner == var || fuse->outer == var)) return false;
-            if (std::holds_alternative<program::Rename>(t.directive)) return false;
-        }
-        for (const program::Loop &l : stage->schedule.loops) {
-            bool needs_constant = l.kind == LoopKind::Vectorized || l.kind == LoopKind::Unrolled;
-            if (l.var == var && needs_constant) return false;
+        for (const program::Definition *version : versions_of(*stage)) {
+            if (!runs_exactly(version->schedule, f.args[size_t(d)])) return false;
         }
     }
     return true;
