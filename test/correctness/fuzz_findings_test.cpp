@@ -210,3 +210,31 @@ TEST_CASE("a split that divides its loop guards it still where the loop over til
         result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 10); });
     }
 }
+
+TEST_CASE("a ring buffer around the specializations of its consumer") {
+    Var x("x"), y("y");
+    Param<int> p("p");
+    Func f("f"), g("g");
+    f(x, y) = x + 10 * y;
+    g(x, y) = f(x, y) + f(x + 1, y);
+    g.specialize(p > 3);
+    f.compute_at(g, y).hoist_storage_root().ring_buffer(2);
+    for (int value : {1, 5}) {
+        p.set(value);
+        Buffer<int> result = g.realize({4, 5}, get_host_target().with_feature(Target::Interpret));
+        result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 1); });
+    }
+}
+
+TEST_CASE("an async producer of several stages does not write again what is being read") {
+    Var x("x"), o("o"), i("i"), oo("oo"), oi("oi");
+    Func f("f"), g("g");
+    f(x) = 1;
+    f(3) = 1;
+    f(x) = 8;
+    g(x) = f(x) + f(x + 3);
+    g.split(x, o, i, 4, TailStrategy::GuardWithIf).split(o, oo, oi, 5, TailStrategy::GuardWithIf);
+    f.compute_at(g, oi).store_at(g, oo).async();
+    Buffer<int> result = g.realize({33}, get_host_target().with_feature(Target::Interpret));
+    for (int k = 0; k < 33; k++) CHECK(result(k) == 16);
+}

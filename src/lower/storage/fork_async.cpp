@@ -188,7 +188,8 @@ private:
     // How many productions may be ahead of what has been consumed; undefined: any number.
     Expr slots(const FunctionContents &f, const Realize &r) const {
         if (f.schedule.ring_buffer.defined()) return cast(Int(32), f.schedule.ring_buffer);
-        bool reused = false;
+        // What later productions compute again passes through the values of the first stages.
+        bool reused = f.stages.size() > 1;
         for_each_node(r.body, [&](const Provide &p) {
             if (p.func != r.func) return;
             for (const Expr &arg : p.args) reused |= arg.as<Mod>() != nullptr;

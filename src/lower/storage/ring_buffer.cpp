@@ -45,7 +45,8 @@ private:
     Expr copy;
 };
 
-// Takes the one Realize of a function out of its loops, and learns what it has to hold.
+// Takes the Realize of a function (one in each specialization) out of its loops, and learns what it
+// has to hold.
 class TakeOut final : public Mutator {
 public:
     TakeOut(const FunctionContents &f, Expr copies) : f(f), copies(std::move(copies)) {}
@@ -75,6 +76,7 @@ private:
         if (r.func != f.name) return Mutator::visit(r);
         types = r.types;
         memory = r.memory;
+        ir::Region here;
         for (size_t d = 0; d < r.bounds.size(); d++) {
             Interval extent = bounds_of_expr(simplify(substitute(lets, r.bounds[d].extent)), scope);
             if (!extent.has_upper_bound()) {
@@ -83,9 +85,13 @@ private:
                                        " has no bound outside of the loops; bound it with "
                                        "bound_extent() or bound_storage()"));
             }
-            bounds.push_back({0, extent.max});
+            here.push_back({0, extent.max});
         }
-        bounds.push_back({0, copies});
+        here.push_back({0, copies});
+        for (size_t d = 0; d < bounds.size(); d++) {
+            here[d].extent = simplify(max(here[d].extent, bounds[d].extent));
+        }
+        bounds = here;
         Expr copy = iteration.defined() ? simplify(iteration % copies) : Expr(0);
         return IndexCopies(f.name, r.bounds, copy)(r.body);
     }
