@@ -151,7 +151,7 @@ func "f"(n: int32):
 )";
         CHECK(run(text, 100) == 0);
         CHECK(run(text, 2000000000) == tessera_error_code_buffer_allocation_too_large);
-        CHECK(run(text, -1) == tessera_error_code_buffer_allocation_too_large);
+        CHECK(run(text, -2000000000) == tessera_error_code_buffer_allocation_too_large);
         codegen::JitModule large = compile(text, Target("host-large_buffers"));
         auto f = reinterpret_cast<int (*)(void *, int)>(large.address("f"));
         live_allocations = 0;

@@ -238,3 +238,14 @@ TEST_CASE("an async producer of several stages does not write again what is bein
     Buffer<int> result = g.realize({33}, get_host_target().with_feature(Target::Interpret));
     for (int k = 0; k < 33; k++) CHECK(result(k) == 16);
 }
+
+TEST_CASE("iterations beyond a guard need nothing of what is computed in them") {
+    Var x("x"), y("y"), o("o"), i("i"), io("io"), ii("ii");
+    Func f("f"), g("g");
+    f(x, y) = x + 10 * y;
+    g(x, y) = f(x, y) + f(x + 1, y);
+    g.split(y, o, i, 64, TailStrategy::GuardWithIf).split(i, io, ii, 4, TailStrategy::GuardWithIf);
+    f.compute_at(g, io).store_in(MemoryType::Heap);
+    Buffer<int> result = g.realize({300, 7});
+    result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 1); });
+}

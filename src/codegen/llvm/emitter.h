@@ -203,6 +203,7 @@ private:
     Value *predicate(const Expr &e);
 
     // storage.cpp
+    Value *allocation_extent(const Expr &e);
     Value *allocation_elements(const Allocate &node);
     void allocate_on_stack(const Allocate &node, uint64_t bytes);
     void allocate_on_heap(const Allocate &node);

@@ -53,11 +53,20 @@ void Emitter::allocate_on_stack(const Allocate &node, uint64_t bytes) {
     b.CreateLifetimeEnd(slot);
 }
 
+// An iteration beyond a loop's guard needs nothing of its producers: their regions end a little
+// before they begin. What is further below 0 has overflowed, and counts as too much.
+Value *Emitter::allocation_extent(const Expr &e) {
+    constexpr int64_t least = -(1 << 24);
+    Value *extent = cast(value(e), e.type(), Int(64));
+    Value *is_nothing = b.CreateICmpULT(b.CreateSub(extent, int64(least)), int64(-least));
+    return select(is_nothing, int64(0), extent);
+}
+
 // The number of elements; the pipeline fails if it is more than can be indexed.
 Value *Emitter::allocation_elements(const Allocate &node) {
     Value *elements = int64(1), *too_many = b.getFalse();
     for (const Expr &e : node.extents) {
-        Value *extent = cast(value(e), e.type(), Int(64));
+        Value *extent = allocation_extent(e);
         Value *product = b.CreateIntrinsic(llvm::Intrinsic::umul_with_overflow, {b.getInt64Ty()},
                                            {elements, extent});
         elements = b.CreateExtractValue(product, 0);

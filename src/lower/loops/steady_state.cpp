@@ -296,11 +296,7 @@ LikelyTests find_likely_tests(const For &loop, bool all) {
     bool innermost = all || !contains_loop(loop.body);
     TestFinder finder(loop, innermost, all);
     finder(loop.body);
-    if (innermost || finder.tests.order.empty()) return std::move(finder.tests);
-    // The loop is split anyway.
-    TestFinder weak(loop, true, all);
-    weak(loop.body);
-    return std::move(weak.tests);
+    return std::move(finder.tests);
 }
 
 namespace {

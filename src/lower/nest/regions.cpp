@@ -172,10 +172,9 @@ std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &
     std::vector<Expr> all;
     Symbol func = nest.func.name;
     auto further_in = built.regions.find(func);
-    bool is_bounded = !nest.func.schedule.bounds.empty();
     for (size_t d = 0; d < region.min.size(); d++) {
         Expr last = nest.rounded_max(int(d), region);
-        bool again = (is_bounded || nest.rounds(int(d))) && !is_computed_here.contains(func) &&
+        bool again = nest.rounds(int(d)) && !is_computed_here.contains(func) &&
                      further_in != built.regions.end();
         if (again) {
             for (const std::vector<Region> &run : further_in->second) {
