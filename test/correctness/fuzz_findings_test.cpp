@@ -249,3 +249,20 @@ TEST_CASE("iterations beyond a guard need nothing of what is computed in them") 
     Buffer<int> result = g.realize({300, 7});
     result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 1); });
 }
+
+TEST_CASE("a loop whose first iteration slides in more is not split as if it did not") {
+    Var x("x"), y("y"), strip("strip");
+    for (Partition policy : {Partition::Auto, Partition::Always}) {
+        Buffer<int> image(5, 40);
+        image.for_each_element([&](int i, int j) { image(i, j) = i + 10 * j; });
+        Func in = BoundaryConditions::repeat_edge(image), f("f"), g("g");
+        f(x, y) = in(x, y) * 2;
+        g(x, y) = f(x, y - 3) + f(x, y + 3);
+        g.split(y, strip, y, 16, TailStrategy::GuardWithIf).partition(strip, policy);
+        f.store_at(g, strip).compute_at(g, y);
+        Buffer<int> result = g.realize({5, 40}, get_host_target().with_feature(Target::Interpret));
+        result.for_each_element([&](int i, int j) {
+            REQUIRE(result(i, j) == 4 * i + 20 * (std::max(j - 3, 0) + std::min(j + 3, 39)));
+        });
+    }
+}

@@ -44,8 +44,12 @@ private:
     void visit(const For &inner) override {
         find_in(inner.min);
         find_in(inner.extent);
-        Expr first = lets.expand(remove_likely(inner.min));
-        Expr count = lets.expand(remove_likely(inner.extent));
+        // The range holds only if the tests that its ends take for granted go the likely way.
+        Taken min = take(inner.min), extent = take(inner.extent);
+        Expr first = lets.expand(min.value), count = lets.expand(extent.value);
+        std::vector<Expr> assumed = std::move(min.tests);
+        assumed.insert(assumed.end(), extent.tests.begin(), extent.tests.end());
+        if (!assumed.empty()) needs[inner.name] = std::move(assumed);
         Interval i;
         i.min = bounds_of_expr(first, scope).min;
         i.max = bounds_of_expr(first + count - make_one(count.type()), scope).max;
@@ -53,6 +57,7 @@ private:
         inside.insert(inner.name);
         (*this)(inner.body);
         scope.unbind(inner.name);
+        needs.erase(inner.name);
     }
     void visit(const IfThenElse &branch) override {
         find_in(branch.condition);
