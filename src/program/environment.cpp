@@ -114,6 +114,8 @@ void redirect(Definition &d, Redirect &mutate) {
     }
 }
 
+}  // namespace
+
 FunctionRef copy(const FunctionContents &f) {
     auto c = make_ref<FunctionContents>();
     c->name = f.name;
@@ -134,8 +136,6 @@ FunctionRef copy(const FunctionContents &f) {
     c->written = f.written;
     return c;
 }
-
-}  // namespace
 
 FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller) {
     if (!call.referent) {

@@ -23,6 +23,9 @@ FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller);
 // The functions that `f` calls, each once, in the order of their first call; never f itself.
 std::vector<FunctionRef> direct_callees(const FunctionContents &f);
 
+// A function of the same name with definitions and a schedule of its own, but no wrappers.
+FunctionRef copy(const FunctionContents &f);
+
 struct ProgramCopy {
     Program program;          // its outputs are copies
     Environment environment;  // of the copies

@@ -2,6 +2,7 @@
 #include "ir/mutator.h"
 #include "program/changes.h"
 #include "program/define.h"
+#include "program/environment.h"
 
 namespace tessera::program {
 namespace {
@@ -123,22 +124,12 @@ FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumer
 }
 
 FunctionRef copy_as(Symbol name, const FunctionContents &f) {
-    FunctionRef c = make_function(name);
-    c->args = f.args;
-    c->types = f.types;
-    RenameCalls rename(f.name, c->name);
-    for (const DefinitionRef &d : f.stages) {
-        c->stages.push_back(d->copy());
-        rename_calls(*c->stages.back(), rename);
-    }
-    if (f.extern_definition) {
-        c->extern_definition = std::make_shared<ExternDefinition>(*f.extern_definition);
-    }
-    c->schedule = f.schedule;
-    c->schedule.compute_level = f.schedule.compute_level.copy();
-    c->schedule.store_level = f.schedule.store_level.copy();
-    c->schedule.hoist_level = f.schedule.hoist_level.copy();
-    c->written = f.written;
+    FunctionRef c = copy(f);
+    c->name = name;
+    c->output_buffers.clear();
+    c->frozen = false;
+    RenameCalls rename(f.name, name);
+    for (const DefinitionRef &d : c->stages) rename_calls(*d, rename);
     return c;
 }
 

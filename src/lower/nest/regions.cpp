@@ -166,8 +166,8 @@ IntervalScope SiteRegions::inner_scope(const Expr &e) {
     return scope;
 }
 
-// A stage that is computed further in rounds up there, each time anew, and so are its bounds
-// aligned: the last of these regions may end later than the rounded region of all of them.
+// A stage that is computed further in rounds up there, each time anew: the last of these regions
+// may end later than the rounded region of all of them.
 std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &region) {
     std::vector<Expr> all;
     Symbol func = nest.func.name;
@@ -193,7 +193,7 @@ std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &
 }
 
 std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_here) {
-    if (computed_here) is_computed_here[func] = true;
+    if (computed_here) is_computed_here.insert(func);
     const program::FunctionContents &f = *context.function(func);
     Box box = needed_of(f);
     if (int(box.size()) != f.dimensions()) {

@@ -72,7 +72,7 @@ private:
     std::unordered_map<Symbol, std::vector<Region>> regions;  // by function; per stage
     std::unordered_map<const StageNest *, algebra::IntervalScope> scopes;
     std::unordered_map<Symbol, ExternQuery> queries;
-    std::unordered_map<Symbol, bool> is_computed_here;
+    std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
 };
 
