@@ -1,4 +1,6 @@
 #pragma once
+#include <unordered_set>
+
 #include "lower/bounds/value_bounds.h"
 #include "lower/context.h"
 #include "lower/nest/extern_stage.h"
