@@ -71,6 +71,10 @@ private:
         return r;
     }
 
+    static bool is_several(const IntrinsicCall &c) {
+        return c.op == Intrinsic::gather || c.op == Intrinsic::scatter;
+    }
+
     // Whether the value is one that an end of an interval may name: no variable of the scope in
     // it, and nothing that could be elsewhere another value.
     bool is_point(const Expr &e) {
@@ -81,6 +85,7 @@ private:
                 if (const auto *v = n.as<Variable>()) {
                     point = !intervals.count(v->name) && !let_names.count(v->name);
                 }
+                if (const auto *c = n.as<IntrinsicCall>()) point &= !is_several(*c);
                 if (const auto *c = n.as<Call>()) {
                     point = c->call_kind == CallKind::Image && !outer.call_bounds;
                 }
@@ -560,6 +565,12 @@ private:
         case Intrinsic::if_then_else: {
             Interval a = bounds(c.args[1]);
             return c.args.size() == 3 ? unite(a, bounds(c.args[2])) : a;
+        }
+        case Intrinsic::gather:
+        case Intrinsic::scatter: {
+            Interval a = bounds(c.args[0]);
+            for (size_t i = 1; i < c.args.size(); i++) a = unite(a, bounds(c.args[i]));
+            return a;
         }
         case Intrinsic::floor:
         case Intrinsic::ceil:

@@ -137,11 +137,11 @@ int64_t Simplifier::lower_by(const LinearForm &f, const LinearTerm &t, int64_t g
         best = t.coefficient < 0 ? both(m->a, m->b) : any(m->a, m->b);
     } else if (const auto *s = atom.as<Select>()) {
         best = both(s->true_value, s->false_value);
-    } else if (atom.as<Div>()) {
+    } else if (const auto *d = atom.as<Div>(); d && as_const_int(d->b).value_or(0) > 0) {
         best = lower_by_division(f, t, goal, depth);
     } else if (atom.as<Variable>()) {
         best = lower_by_variable(f, t, goal, depth);
-    } else if (atom.as<IntrinsicCall>()) {
+    } else if (const auto *c = atom.as<IntrinsicCall>(); c && is_bounded_by_operands(c->op)) {
         best = lower_by_call(f, t, goal, depth, exact);
     } else if (const auto *b = atom.as<Broadcast>()) {
         // What bounds the scalar bounds every lane.

@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/visitor.h"
 #include "program/environment.h"
+#include "program/scatter.h"
 #include <algorithm>
 
 namespace tessera::interpret {
@@ -14,22 +15,6 @@ bool is_variable(const Expr &e, Symbol name) {
     const auto *v = e.as<Variable>();
     return v && v->name == name;
 }
-
-// The n-th operand instead of each scatter and gather.
-class PickOperand final : public Mutator {
-public:
-    explicit PickOperand(size_t n) : n(n) {}
-
-private:
-    using Mutator::visit;
-    Expr visit(const IntrinsicCall &call) override {
-        bool several = call.op == Intrinsic::gather || call.op == Intrinsic::scatter;
-        if (!several) return Mutator::visit(call);
-        if (n >= call.args.size()) throw CompileError("scatter and gather of unequal length");
-        return (*this)(call.args[n]);
-    }
-    size_t n;
-};
 
 bool touches_own_coordinate_only(const program::FunctionContents &f, const program::Definition &d,
                                  size_t dim) {
@@ -47,19 +32,10 @@ bool touches_own_coordinate_only(const program::FunctionContents &f, const progr
 }  // namespace
 
 std::vector<StageWrite> writes_of(const program::Definition &d) {
-    size_t count = 1;
-    program::for_each_expr(d, [&](const Expr &e) {
-        for_each_node(e, [&](const IntrinsicCall &call) {
-            bool several = call.op == Intrinsic::gather || call.op == Intrinsic::scatter;
-            if (several) count = std::max(count, call.args.size());
-        });
-    });
-    if (count == 1) return {{d.args, d.values}};
-    std::vector<StageWrite> all(count);
-    for (size_t n = 0; n < count; n++) {
-        PickOperand pick(n);
-        for (const Expr &e : d.args) all[n].args.push_back(pick(e));
-        for (const Expr &e : d.values) all[n].values.push_back(pick(e));
+    std::vector<StageWrite> all(program::count_of_elements(d.args, d.values));
+    for (size_t n = 0; n < all.size(); n++) {
+        for (const Expr &e : d.args) all[n].args.push_back(program::element(e, n));
+        for (const Expr &e : d.values) all[n].values.push_back(program::element(e, n));
     }
     return all;
 }

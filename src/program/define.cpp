@@ -4,6 +4,7 @@
 #include "ir/printer.h"
 #include "ir/visitor_inl.h"
 #include "program/changes.h"
+#include "program/scatter.h"
 #include <algorithm>
 #include <atomic>
 
@@ -35,6 +36,8 @@ public:
                                  const ReductionDomain *domain) const;
     void require_no_self_calls(const Expr &e) const;
     void require_pure_self_calls(const Expr &e, const std::vector<Symbol> &pure) const;
+    void require_no_scatter(const Expr &e, const char *where) const;
+    void require_equal_counts(const std::vector<Expr> &args, const std::vector<Expr> &values) const;
 
     FunctionContents &f;
     int stage;
@@ -106,6 +109,24 @@ void Candidate::require_pure_self_calls(const Expr &e, const std::vector<Symbol>
                        ir::brief(c.args[i]), "; use an RDom for a recursion over it"));
         }
     });
+}
+
+void Candidate::require_no_scatter(const Expr &e, const char *where) const {
+    if (!e.defined()) return;
+    ir::for_each_node(e, [&](const ir::IntrinsicCall &c) {
+        if (c.op != ir::Intrinsic::scatter && c.op != ir::Intrinsic::gather) return;
+        refuse(str("scatter and gather stand in the arguments and values of an update, not in ",
+                   where));
+    });
+}
+
+void Candidate::require_equal_counts(const std::vector<Expr> &args,
+                                     const std::vector<Expr> &values) const {
+    try {
+        count_of_elements(args, values);
+    } catch (const CompileError &e) {
+        refuse(e.what());
+    }
 }
 
 // Calls of the function itself do not keep it alive (a cycle would never be freed); and calls of
@@ -234,6 +255,7 @@ void define_pure(FunctionContents &f, const std::vector<Symbol> &args, std::vect
         require_wanted(candidate, f, types);
         for (const Expr &v : values) {
             candidate.require_no_self_calls(v);
+            candidate.require_no_scatter(v, "a first definition");
             candidate.require_bound_variables(v, args, nullptr);
         }
         f.types = types;
@@ -318,6 +340,8 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
     ReductionDomainRef domain = domain_of(all, at);
     if (!domain) domain = over;
     if (domain && domain->predicate.defined()) all.push_back(domain->predicate);
+    candidate.require_equal_counts(args, values);
+    if (domain) candidate.require_no_scatter(domain->predicate, "the condition of a domain");
     for (const Expr &e : all) {
         candidate.require_bound_variables(e, pure, domain.get());
         candidate.require_pure_self_calls(e, pure);

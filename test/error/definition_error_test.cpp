@@ -197,6 +197,24 @@ TEST_SUITE("refused definitions") {
         REFUSED(f.define_extern("work", {}, Int(32), {x}), "defined already");
         REFUSED(f.value(), "computed by an extern function");
     }
+    TEST_CASE("scatter and gather where one value is wanted") {
+        Func f("f");
+        Param<int> p("p");
+        p.set(1);
+        f(x) = x;
+        int line = __LINE__ + 1;
+        std::string message = refusal([&] { f(scatter(0, 3, 1)) = f(gather(3, 0)); });
+        CHECK(message.find(line_of(__FILE__, line)) == 0);
+        CHECK(message.find("scatter and gather of 3 and of 2 values") != message.npos);
+        Func first("first"), domain("domain");
+        REFUSED(first(x) = gather(x, 1), "arguments and values of an update, not in a first");
+        RDom r(0, 3);
+        r.where(gather(r, 1) < 2);
+        domain(x) = 0;
+        REFUSED(domain(r) = 1, "not in the condition of a domain");
+        f.specialize(gather(p, p + 1) < 2);
+        REFUSED(f.realize({3}), "arguments and values of an update, and nowhere else");
+    }
     TEST_CASE("pipelines that make no sense") {
         Func f("f");
         f(x) = x;

@@ -96,6 +96,10 @@ private:
         if (!c) return e;
         if (c->op == Intrinsic::random) return expand_random(*c);
         if (c->op == Intrinsic::target_query) return answer(*c, target);
+        if (c->op == Intrinsic::gather || c->op == Intrinsic::scatter) {
+            throw CompileError("scatter and gather stand in the arguments and values of an update, "
+                               "and nowhere else");
+        }
         if (c->op == Intrinsic::lerp) return lower_lerp(c->type, c->args[0], c->args[1], c->args[2]);
         return e;
     }

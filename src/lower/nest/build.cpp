@@ -6,6 +6,7 @@
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/prefetch.h"
 #include "lower/nest/sites.h"
+#include "program/scatter.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -102,7 +103,9 @@ void NestBuilder::make_provisional_nests(const FunctionContents &f) {
 
 Stmt NestBuilder::provide(const StageNest &nest) {
     Stmt s = Provide::make(nest.func.name, nest.values(), nest.args());
-    s = algebra::common_subexpression_elimination(s);
+    // The calls that stand for several values stay where all of them can be replaced.
+    bool one = program::count_of_elements(nest.args(), nest.values()) == 1;
+    if (one) s = algebra::common_subexpression_elimination(s);
     return nest.definition.schedule.atomic ? Atomic::make(nest.func.name, {}, s) : s;
 }
 

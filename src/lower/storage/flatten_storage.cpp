@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
+#include "program/scatter.h"
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -48,7 +49,7 @@ private:
     Expr wide(const Expr &e) const { return cast(index_type, e); }
     Expr index_into(Symbol func, Symbol buffer, const std::vector<Expr> &args,
                     const Ref<const Referent> &referent) const;
-    Stmt store_all(const Provide &provide, std::vector<Expr> values, std::vector<Expr> args) const;
+    Stmt store_all(const Provide &provide);
 
     const lower::Context &context;
     Type index_type;
@@ -198,10 +199,7 @@ Expr FlattenStorage::visit(const Call &call) {
 }
 
 Stmt FlattenStorage::visit(const Provide &provide) {
-    std::vector<Expr> args, values;
-    for (const Expr &a : provide.args) args.push_back((*this)(a));
-    for (const Expr &v : provide.values) values.push_back((*this)(v));
-    Stmt stores = store_all(provide, std::move(values), std::move(args));
+    Stmt stores = store_all(provide);
     if (!provide.predicate.defined()) return stores;
     return IfThenElse::make((*this)(provide.predicate), std::move(stores));
 }
@@ -212,35 +210,13 @@ bool reads_func(const Expr &e, Symbol func) {
     return found;
 }
 
-// The operands of a scatter or gather; none for anything else.
-const std::vector<Expr> *elements_of(const Expr &e) {
-    const auto *c = e.as<IntrinsicCall>();
-    bool several = c && (c->op == Intrinsic::scatter || c->op == Intrinsic::gather);
-    return several ? &c->args : nullptr;
-}
-
-// How many elements one value is stored to.
-size_t count_elements(const std::vector<Expr> &values, const std::vector<Expr> &args) {
-    size_t count = 1;
-    for (const auto *list : {&values, &args}) {
-        for (const Expr &e : *list) {
-            if (const auto *elements = elements_of(e)) count = elements->size();
-        }
-    }
-    return count;
-}
-
-Expr element(const Expr &e, size_t which) {
-    const auto *elements = elements_of(e);
-    return elements ? elements->at(which) : e;
-}
-
-Stmt FlattenStorage::store_all(const Provide &provide, std::vector<Expr> values,
-                               std::vector<Expr> args) const {
-    size_t count = count_elements(values, args);
-    bool several = values.size() > 1 || count > 1;
+// All that is read is read before anything is stored.
+Stmt FlattenStorage::store_all(const Provide &provide) {
+    size_t count = program::count_of_elements(provide.args, provide.values);
+    bool several = provide.values.size() > 1 || count > 1;
     std::vector<std::pair<Symbol, Expr>> lets;
-    auto named = [&](const Expr &e, const Expr &before, const char *what, size_t i) {
+    auto named = [&](const Expr &before, const char *what, size_t i) {
+        Expr e = (*this)(before);
         if (!several || !reads_func(before, provide.func)) return e;
         Symbol s = Symbol::fresh(str(provide.func.text(), "_", what, "_", i));
         lets.emplace_back(s, e);
@@ -249,13 +225,12 @@ Stmt FlattenStorage::store_all(const Provide &provide, std::vector<Expr> values,
     std::vector<Stmt> stores;
     for (size_t n = 0; n < count; n++) {
         std::vector<Expr> place;
-        for (size_t i = 0; i < args.size(); i++) {
-            place.push_back(named(element(args[i], n), element(provide.args[i], n), "arg", i));
+        for (size_t i = 0; i < provide.args.size(); i++) {
+            place.push_back(named(program::element(provide.args[i], n), "arg", i));
         }
-        for (size_t k = 0; k < values.size(); k++) {
+        for (size_t k = 0; k < provide.values.size(); k++) {
             Symbol buffer = context.buffer_of(provide.func, int(k));
-            Expr value =
-                named(element(values[k], n), element(provide.values[k], n), "value", k);
+            Expr value = named(program::element(provide.values[k], n), "value", k);
             stores.push_back(
                 Store::make(buffer, value, index_into(provide.func, buffer, place, {})));
         }
