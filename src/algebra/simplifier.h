@@ -126,7 +126,8 @@ private:
     Expr make_normal(ir::NodeKind op, const Expr &a, const Expr &b);
     // simplify_sum.cpp
     Expr make_product(const Expr &a, const Expr &b);
-    void recombine(LinearForm &f);
+    bool recombine(LinearForm &f);
+    bool recombine_lanes(LinearForm &f);
     bool recombine_once(LinearForm &f);
     bool recombine_division(LinearForm &f, const LinearTerm &t);
     bool recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t);

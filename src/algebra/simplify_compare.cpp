@@ -90,6 +90,7 @@ Expr Simplifier::make_at_least_zero(LinearForm f, Type t) {
         auto moved = u ? add(*u, bound, *k) : std::nullopt;
         if (moved && first.coefficient < 0) moved = add(*moved, LinearForm{{}, *k - 1});
         if (moved) {
+            recombine(*moved);
             Expr e = make_at_least_zero(*moved, t);
             if (e.defined()) return e;
         }
@@ -114,6 +115,8 @@ Expr Simplifier::split_comparison(const LinearForm &f, Type t) {
         }
         auto with_u = substitute(f, term, u), with_v = substitute(f, term, v);
         if (!with_u || !with_v) continue;
+        recombine(*with_u);
+        recombine(*with_v);
         auto decide = [&](const LinearForm &g) {
             if (lower_bound(g, 0) >= 0) return 1;
             return upper_bound(g, -1) <= -1 ? 0 : -1;

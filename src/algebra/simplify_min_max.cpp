@@ -163,7 +163,15 @@ Expr Simplifier::combine_min_max(NodeKind op, std::vector<Expr> list) {
         }
     }
     Expr e = list[0];
-    for (size_t i = 1; i < list.size(); i++) e = raw(op, e, list[i]);
+    for (size_t i = 1; i < list.size(); i++) {
+        // Two together may decide about a third as none of them does alone.
+        int order = i == 1 ? 0 : compare_order(e, list[i]);
+        if (order == 0) {
+            e = raw(op, e, list[i]);
+        } else if ((order > 0) != (op == NodeKind::Max)) {
+            e = list[i];
+        }
+    }
     return e;
 }
 

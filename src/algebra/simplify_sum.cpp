@@ -181,9 +181,39 @@ std::optional<LinearForm> Simplifier::substitute(const LinearForm &f, const Line
     return add(rest, form(u), t.coefficient);
 }
 
-void Simplifier::recombine(LinearForm &f) {
-    for (int i = 0; i < 64 && recombine_once(f); i++) {
+// Whether that changed anything.
+bool Simplifier::recombine(LinearForm &f) {
+    bool changed = false;
+    for (int i = 0; i < 64 && recombine_once(f); i++) changed = true;
+    return recombine_lanes(f) || changed;
+}
+
+// The scalars that a vector's terms are made of, as they recombine by themselves.
+bool Simplifier::recombine_lanes(LinearForm &f) {
+    if (f.terms.size() < 2 || f.terms[0].atom.type().is_scalar()) return false;
+    Type type = f.terms[0].atom.type(), element = type.element_of();
+    LinearForm base, stride, rest{{}, f.constant};
+    for (const LinearTerm &t : f.terms) {
+        const auto *b = t.atom.as<Broadcast>();
+        const auto *r = t.atom.as<Ramp>();
+        if (b && b->value.type().is_scalar()) {
+            base = *add(base, LinearForm{{{b->value, t.coefficient}}, 0});
+        } else if (r && r->base.type().is_scalar() && is_zero(r->base) && !is_const(r->stride)) {
+            stride = *add(stride, LinearForm{{{r->stride, t.coefficient}}, 0});
+        } else {
+            rest.terms.push_back(t);
+        }
     }
+    bool changed = recombine(base);
+    if (!recombine(stride) && !changed) return false;
+    Expr b = make_expr(base, element), s = make_expr(stride, element);
+    if (!b.defined() || !s.defined()) return false;
+    auto sum = add(rest, form(intern(Broadcast::make(b, type.lanes()))));
+    if (sum && !is_zero(s)) {
+        sum = add(*sum, form(intern(Ramp::make(intern(make_zero(element)), s, type.lanes()))));
+    }
+    if (sum) f = *sum;
+    return sum.has_value();
 }
 
 bool Simplifier::recombine_once(LinearForm &f) {

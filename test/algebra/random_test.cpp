@@ -182,6 +182,10 @@ TEST_SUITE("random") {
             }
             Expr fact = maker.condition(2);
             if (random.chance(60)) facts.holds(fact);
+            std::string given = facts.known_true.empty() ? "" : to_string(fact) + "; ";
+            for (const auto &[name, range] : ranges) {
+                given += str(name, " in [", range.first, ", ", range.second, "]; ");
+            }
             auto low = constant_lower_bound(e, facts), high = constant_upper_bound(e, facts);
             Alignment alignment = alignment_of(e, facts);
             bool proven = can_prove(condition, facts);
@@ -192,8 +196,7 @@ TEST_SUITE("random") {
                     values[name] = make_const(e.type(), random.between(range.first, range.second));
                 }
                 if (!facts.known_true.empty() && number(fact, values) != 1) continue;
-                std::string at = str(to_string(e), "\n given ", to_string(fact), "\n at ",
-                                     text_of(values));
+                std::string at = str(to_string(e), "\n given ", given, "\n at ", text_of(values));
                 auto v = number(e, values);
                 if (v && low && *v < *low) return str(at, *v, " is below ", *low);
                 if (v && high && *v > *high) return str(at, *v, " is above ", *high);

@@ -19,6 +19,12 @@ Symbol sx = Symbol::interned("x"), sy = Symbol::interned("y");
 
 std::string simple(const Expr &e) { return to_string(simplify(e)); }
 
+void check(const Expr &e) {
+    Expr once = simplify(e);
+    INFO(to_string(e), " -> ", to_string(once));
+    CHECK(to_string(simplify(once)) == to_string(once));
+}
+
 }  // namespace
 
 TEST_SUITE("simplify") {
@@ -56,6 +62,25 @@ TEST_SUITE("simplify") {
     }
 }
 
+TEST_SUITE("simplifying again changes nothing") {
+    TEST_CASE("where two of a max decide about a third as none of them does alone") {
+        Expr either = select(y < 20, z, x);
+        check(max(max(x, 14) + x, max(either, z + 17)));
+        CHECK(simple(max(max(x, 14) + x, max(either, z + 17))) ==
+              simple(max(max(x, 14) + x, z + 17)));
+    }
+    TEST_CASE("where a minimum meets its maximum in the lanes of a vector") {
+        Expr both = Broadcast::make(min(x, y), 4) + Ramp::make(max(x, y), n, 4);
+        check(both);
+        CHECK(simple(both) == simple(Ramp::make(x + y, n, 4)));
+        Expr strides = Ramp::make(z, min(x, y), 4) + Ramp::make(z, max(x, y), 4);
+        CHECK(simple(strides) == simple(Ramp::make(z * 2, x + y, 4)));
+    }
+    TEST_CASE("where a minimum meets its maximum in what is left of a comparison") {
+        check(x - max(x, y) + min(likely(Expr(6)), 8) < min(min(x, y) - min(z, 12), 30));
+    }
+}
+
 TEST_SUITE("prove") {
     TEST_CASE("finds cancellations inside min and max, and uses facts") {
         CHECK(can_prove(max(x, y + z) - z >= y));
@@ -66,6 +91,15 @@ TEST_SUITE("prove") {
         CHECK(can_prove(x < n, Facts().between(sx, 0, n - 1)));
         CHECK(can_prove(x + 2 < z, Facts().holds(x < y).holds(y + 2 <= z)));
         CHECK(constant_upper_bound(x * 2 + 1, Facts().between(sx, 0, 10)) == 21);
+    }
+    TEST_CASE("knows little of what it only has a fact about") {
+        Facts divided = Facts().between(sx, -7, 2).between(sy, 3, 6).holds(x <= x / y);
+        CHECK(constant_lower_bound(x / y, divided) == -3);
+        CHECK(constant_lower_bound(z - x, divided) == std::nullopt);
+        CHECK(constant_lower_bound(0 - x, divided) == 0);
+        Expr called = IntrinsicCall::make(Int(32), Intrinsic::popcount, {x});
+        CHECK(constant_upper_bound(called, Facts().holds(y <= called)) == 32);
+        CHECK(constant_upper_bound(y - called, Facts().holds(y <= called)) == 0);
     }
 }
 

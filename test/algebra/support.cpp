@@ -132,8 +132,8 @@ Seeds::Seeds(double seconds, int most) : most(most) {
         single = true;
         this->most = 1;
     } else {
-        // Not the clock's while a finding is open: see docs/plan.md.
-        seed = 1;
+        seed = uint64_t(std::chrono::system_clock::now().time_since_epoch() /
+                        std::chrono::microseconds(1));
     }
 }
 
