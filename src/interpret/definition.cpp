@@ -318,7 +318,10 @@ const Cell *DefinitionRun::value_at(FunctionState &f, const int32_t *point) {
     }
     if (f.contents->has_extern_definition()) {
         if (!f.extern_done) run_extern(f);
-        if (f.extern_values.empty()) return nullptr;
+        // The point may have been asked for after the stage ran.
+        if (f.extern_values.empty() || !element_at(f.extern_values[0]->buffer, point)) {
+            return nullptr;
+        }
     } else if (f.has_updates()) {
         run_updates(f, point);
     }

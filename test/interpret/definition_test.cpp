@@ -211,6 +211,9 @@ TEST_SUITE("definition interpreter") {
         options.externs["add_neighbours"] = reinterpret_cast<void *>(add_neighbours);
         CHECK(realize(e, {2}, {2}, options) == Values{1013, 1025});
         CHECK(realize(g, {0}, {1}, options) == Values{1001 + 1025});
+        Builder gather("gather", {"x"});  // asks for more after the stage ran, and again
+        gather.pure({e({e({x}) - 1000})});
+        CHECK(realize(gather, {-3}, {3}, options) == Values{1365, 1061, 1005});
         e.f->extern_definition->args[1].scalar = Expr(-1);
         CHECK_THROWS_WITH_AS(realize(e, {0}, {1}, options), doctest::Contains("failed with code"),
                              RuntimeError);
