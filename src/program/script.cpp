@@ -20,9 +20,10 @@ private:
     void write_stage(const FunctionRef &f, int stage, const Definition &d,
                      const std::vector<size_t> &path);
     bool exists(Symbol f) const { return made.count(f) > 0; }
+    bool names_something(StageDirective &d) const;
 
     Script script;
-    std::set<Symbol> made, done;
+    std::set<Symbol> made, done, fetchable;
 };
 
 // Everything reachable when wrappers are in place, and what they wrap.
@@ -53,6 +54,24 @@ ScriptWriter::ScriptWriter(const std::vector<FunctionRef> &outputs) {
         script.algorithm.push_back(f);
         made.insert(f->name);
     }
+    for (const FunctionRef &f : script.all) fetchable.insert(f->name);
+    Program program;
+    program.outputs = outputs;
+    for (const ParameterRef &p : find_parameters(program, find_transitive_calls(outputs))) {
+        fetchable.insert(p->name);
+    }
+}
+
+// What a stage is to fetch or stream may not be part of the pipeline, which then ignores it: it has
+// no name there. Leaves the others; false if there are none.
+bool ScriptWriter::names_something(StageDirective &d) const {
+    if (const auto *prefetch = std::get_if<PrefetchDirective>(&d)) {
+        return fetchable.count(prefetch->what) > 0;
+    }
+    auto *stream = std::get_if<StreamLoads>(&d);
+    if (!stream || stream->what.empty()) return true;
+    std::erase_if(stream->what, [&](Symbol s) { return !fetchable.count(s); });
+    return !stream->what.empty();
 }
 
 bool ScriptWriter::make_wrappers(const FunctionRef &f) {
@@ -85,7 +104,8 @@ bool ScriptWriter::stages_ready(const FunctionRef &f) const {
 void ScriptWriter::write_stage(const FunctionRef &f, int stage, const Definition &d,
                                const std::vector<size_t> &path) {
     size_t specialization = 0;
-    for (const auto &w : d.schedule.directives) {
+    for (auto w : d.schedule.directives) {
+        if (!names_something(w.directive)) continue;
         script.steps.push_back({f->name, StageStep{stage, path, w}});
         if (const auto *r = std::get_if<Rfactor>(&w.directive)) made.insert(r->intermediate);
         if (std::holds_alternative<SpecializeFail>(w.directive)) specialization++;

@@ -266,3 +266,17 @@ TEST_CASE("a loop whose first iteration slides in more is not split as if it did
         });
     }
 }
+
+TEST_CASE("small elements are loaded by stages that stream their loads") {
+    Var x("x");
+    for (int lanes : {1, 8, 32}) {
+        Buffer<int8_t> bytes(64);
+        Buffer<uint16_t> words(64);
+        bytes.for_each_element([&](int i) { bytes(i) = int8_t(i - 30), words(i) = uint16_t(i); });
+        Func f("f");
+        f(x) = cast<int>(bytes(x)) * words(63 - x);
+        f.stream_loads().vectorize(x, lanes);
+        Buffer<int> result = f.realize({64});
+        for (int i = 0; i < 64; i++) REQUIRE(result(i) == (i - 30) * (63 - i));
+    }
+}

@@ -10,6 +10,7 @@ public:
     Builder(const Plan &plan, bool scheduled) : plan(plan), scheduled(scheduled) {}
 
     Built run() {
+        reset_random_counters();  // the same numbers in every build
         for (size_t i = 0; i < plan.inputs.size(); i++) make_input(i);
         domains.resize(plan.domains.size());
         for (size_t f = 0; f < plan.funcs.size(); f++) {
@@ -200,11 +201,27 @@ private:
         if (size_t(d.func) >= built.funcs.size()) return;  // of a directive that was taken out
         Func &f = built.funcs[size_t(d.func)];
         if (d.verb >= Verb::ComputeRoot) return apply_to_func(f, d);
-        if (d.update < 0) {
+        if (d.special >= 0) {
+            auto &made = specializations[{d.func, d.update}];
+            if (size_t(d.special) < made.size()) apply_to_loops(made[size_t(d.special)], d);
+        } else if (d.update < 0) {
             apply_to_loops(f, d);
         } else {
             apply_to_loops(f.update(d.update), d);
         }
+    }
+
+    template<typename Target>
+    void tile(Target &s, const Directive &d) {
+        std::vector<VarOrRVar> old, outers, inners;
+        size_t n = d.factors.size();
+        for (size_t i = 0; i < n; i++) {
+            old.push_back(loop(d.names[i]));
+            outers.push_back(make_loop(d.names[n + i], old[i]));
+            inners.push_back(make_loop(d.names[2 * n + i], old[i]));
+        }
+        std::vector<Expr> factors(d.factors.begin(), d.factors.end());
+        s.tile(old, outers, inners, factors, d.tail);
     }
 
     template<typename Target>
@@ -232,16 +249,29 @@ private:
             s.reorder(order);
             return;
         }
+        case Verb::Tile: return tile(s, d);
+        case Verb::Serial: s.serial(loop(d.names[0])); return;
         case Verb::Parallel: s.parallel(loop(d.names[0])); return;
         case Verb::Vectorize: s.vectorize(loop(d.names[0])); return;
         case Verb::Unroll: s.unroll(loop(d.names[0])); return;
         case Verb::Partition: s.partition(loop(d.names[0]), d.partition); return;
         case Verb::Atomic: s.atomic(); return;
-        case Verb::Specialize: s.specialize(built.parameter > d.factor); return;
+        case Verb::AllowRaceConditions: s.allow_race_conditions(); return;
+        case Verb::Specialize:
+            specializations[{d.func, d.update}].push_back(s.specialize(built.parameter > d.factor));
+            return;
+        case Verb::SpecializeFail: s.specialize_fail("no specialization"); return;
         case Verb::StreamStores: s.stream_stores(); return;
-        case Verb::StreamLoads: s.stream_loads(); return;
+        case Verb::StreamLoads:
+            if (d.other >= 0) {
+                s.stream_loads({built.funcs[size_t(d.other)]});
+            } else {
+                s.stream_loads();
+            }
+            return;
         case Verb::Prefetch:
-            s.prefetch(built.funcs[size_t(d.other)], loop(d.names[0]), loop(d.names[0]), d.offset);
+            s.prefetch(built.funcs[size_t(d.other)], loop(d.names[0]), loop(d.names[1]), d.offset,
+                       d.strategy);
             return;
         default: return;
         }
@@ -269,11 +299,11 @@ private:
         case Verb::AlignStorage: f.align_storage(var(d.names[0]), d.factor); return;
         case Verb::BoundStorage: f.bound_storage(var(d.names[0]), d.factor); return;
         case Verb::StoreIn: f.store_in(d.memory); return;
-        case Verb::AlignBounds: f.align_bounds(var(d.names[0]), d.factor); return;
+        case Verb::AlignBounds: f.align_bounds(var(d.names[0]), d.factor, d.offset); return;
         case Verb::AlignExtent: f.align_extent(var(d.names[0]), d.factor); return;
         case Verb::Bound: f.bound(var(d.names[0]), d.offset, d.factor); return;
         case Verb::BoundExtent: f.bound_extent(var(d.names[0]), d.factor); return;
-        case Verb::In: create(d, f.in(other)); return;
+        case Verb::In: create(d, d.other < 0 ? f.in() : f.in(other)); return;
         case Verb::CloneIn: create(d, f.clone_in(other)); return;
         case Verb::Rfactor: {
             RVar kept = domain(plan.funcs[size_t(d.func)].updates[size_t(d.update)].domain)
@@ -282,6 +312,10 @@ private:
             create(d, f.update(d.update).rfactor(kept, Var(d.names[1])));
             return;
         }
+        case Verb::TraceLoads: f.trace_loads(); return;
+        case Verb::TraceStores: f.trace_stores(); return;
+        case Verb::TraceRealizations: f.trace_realizations(); return;
+        case Verb::NoProfiling: f.no_profiling(); return;
         default: return;
         }
     }
@@ -296,6 +330,7 @@ private:
     Built built;
     std::vector<RDom> domains;
     std::map<std::string, VarOrRVar> loops;
+    std::map<std::pair<int, int>, std::vector<Stage>> specializations;  // by function and update
 };
 
 }  // namespace

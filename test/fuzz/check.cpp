@@ -1,10 +1,12 @@
 #include "check.h"
 #include "build.h"
+#include <atomic>
 #include <cmath>
 #include <interpret/definition.h>
 #include <interpret/statement.h>
 #include <lang/extern.h>
 #include <lower/lower.h>
+#include <nlohmann/json.hpp>
 
 namespace tessera::fuzz {
 
@@ -111,8 +113,35 @@ std::string difference(const Plan &plan, const Buffers &expected, const Buffers 
     return "";
 }
 
+std::atomic<int32_t> trace_events{0};
+
+// Events are only counted.
+extern "C" int32_t fuzz_trace(void *, const tessera_trace_event_t *) { return ++trace_events; }
+int32_t jit_trace(JITUserContext *, const tessera_trace_event_t *) { return ++trace_events; }
+
 const interpret::ExternMap externs = {
-    {"fuzz_add_neighbours", reinterpret_cast<void *>(fuzz_add_neighbours)}};
+    {"fuzz_add_neighbours", reinterpret_cast<void *>(fuzz_add_neighbours)},
+    {"tessera_trace", reinterpret_cast<void *>(fuzz_trace)}};
+
+// Without the lines where it was written.
+nlohmann::json steps_of(const std::string &schedule) {
+    nlohmann::json all = nlohmann::json::parse(schedule);
+    for (nlohmann::json &step : all["steps"]) step.erase("written");
+    return all;
+}
+
+// Whether the schedule, written as JSON and given to the same pipeline without one, is the same.
+std::string check_json(const Plan &plan, const Built &built) {
+    std::string text = built.pipeline.schedule_as_json();
+    Built again = build(plan, false);
+    try {
+        again.pipeline.apply_schedule(text, {again.parameter});
+    } catch (const CompileError &e) {
+        return str(e.what(), "\n", text);
+    }
+    std::string second = again.pipeline.schedule_as_json();
+    return steps_of(second) == steps_of(text) ? "" : str(text, "\nbecame\n", second);
+}
 
 // False where interpreting takes long, because the schedule computes much again and again.
 bool run_lowered(const program::Program &program, const Target &target, const RawBuffers &outputs) {
@@ -184,7 +213,7 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
 
 // What only the run can tell of a schedule, by the words of the runtime's messages.
 bool is_refusal(const std::string &message) {
-    for (const char *part : {"fold", "ring"}) {
+    for (const char *part : {"fold", "ring", "bound_storage"}) {
         if (message.find(part) != std::string::npos) return true;
     }
     return false;
@@ -207,11 +236,18 @@ Report check_here(const Plan &plan) {
         Built plain = build(plan, false), built = build(plan, true);
         Buffers native = make_outputs(plan, built), lowered = make_outputs(plan, built),
                 defined = make_outputs(plan, built);
+        doing = "schedule as JSON";
+        std::string json = check_json(plan, built);
+        if (!json.empty()) return {Outcome::Fails, "schedule as JSON differs", json};
+        if (built.pipeline.schedule_as_cpp().empty() && !plan.directives.empty()) {
+            return {Outcome::Fails, "schedule as C++ is empty", ""};
+        }
         doing = "input bounds";
         Target target = get_jit_target_from_environment();
         std::map<std::string, JITExtern> jit_externs;
         jit_externs.emplace("fuzz_add_neighbours", JITExtern(fuzz_add_neighbours));
         built.pipeline.set_jit_externs(jit_externs);
+        built.pipeline.jit_handlers().custom_trace = jit_trace;
         set_inputs(plan, built, plain, native);
         doing = "definition";
         interpret::DefinitionOptions options;

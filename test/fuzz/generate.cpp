@@ -192,7 +192,9 @@ private:
     Term value(Type t, int dims, int depth) {
         if (depth == 0) return leaf(t, dims);
         if (t.is_bool()) return condition(dims);
-        switch (random.range(0, 9)) {
+        switch (random.range(0, 11)) {
+        case 10: return pyramid(t, dims);
+        case 11: return rare_function(t, dims, depth);
         case 0: return select(condition(dims), value(t, dims, depth - 1), value(t, dims, depth - 1));
         case 1: return apply(random.chance(0.5) ? Op::Min : Op::Max,
                              {value(t, dims, depth - 1), value(t, dims, depth - 1)});
@@ -246,6 +248,75 @@ private:
         static const std::vector<Op> ops = {Op::HalvingAdd, Op::RoundingHalvingAdd,
                                             Op::SaturatingAdd, Op::SaturatingSub, Op::HalvingSub};
         return apply(random.pick(ops), {operand(), operand()});
+    }
+
+    Term rare_function(Type t, int dims, int depth) {
+        Term a = value(t, dims, depth - 1);
+        switch (random.range(0, 4)) {
+        case 0: return apply(Op::Likely, {a});
+        case 1: return apply(Op::Clamp, {a, number(t, t.is_uint() ? 3 : -5), number(t, 60)});
+        case 2:
+            if (t.is_any_float()) return t.bits() >= 32 ? apply(Op::Floor, {exact(a)}) : a;
+            return arithmetic(Op::BitOr, a, value(t, dims, depth - 1));
+        case 3: return saturated(t, value(random.pick(all_types), dims, depth - 1));
+        default: return cast_to(t, random_bits());
+        }
+    }
+
+    Term saturated(Type t, Term a) {
+        a = exact(std::move(a));
+        if (a.type.is_any_float()) a = limited(std::move(a), 1e5);
+        if (t.is_any_float() || a.type.is_bool()) return cast_to(t, std::move(a));
+        Term r;
+        r.op = Op::SaturatingCast;
+        r.type = t;
+        r.low = std::max(smallest(t), std::min(a.low, largest(t)));
+        r.high = std::min(largest(t), std::max(a.high, smallest(t)));
+        r.args = {std::move(a)};
+        return r;
+    }
+
+    // Of the function's point.
+    Term random_bits() {
+        Term t;
+        t.op = Op::Random;
+        t.type = UInt(32);
+        t.index = random.range(0, 3);
+        t.high = largest(UInt(32));
+        return t;
+    }
+
+    // A function at half or twice the resolution, in one dimension or in all.
+    Term pyramid(Type t, int dims) {
+        if (plan.funcs.empty()) return leaf(t, dims);
+        int f = int(plan.funcs.size()) - random.range(1, std::min<int>(2, int(plan.funcs.size())));
+        bool down = random.chance(0.5) && halvings < 2;  // regions double with each
+        halvings += down;
+        int along = random.chance(0.3) ? -1 : random.range(0, dims - 1);
+        Term sum;
+        for (int tap = 0; tap < 2; tap++) {
+            Term next = call(f, dims, false);
+            for (int d = 0; d < int(next.args.size()); d++) {
+                Term at = coordinate(std::min(d, dims - 1));
+                Term by = number(Int(32), random.range(down ? -1 : 0, 1));
+                if (along >= 0 && d != along) {
+                    next.args[size_t(d)] = at;
+                } else if (down) {
+                    Term twice = arithmetic(Op::Mul, at, number(Int(32), 2));
+                    next.args[size_t(d)] = arithmetic(Op::Add, twice, by);
+                } else {
+                    Term moved = arithmetic(Op::Add, at, by);
+                    next.args[size_t(d)] = arithmetic(Op::Div, moved, number(Int(32), 2));
+                }
+            }
+            next = cast_to(t, next);
+            if (tap == 0) {
+                sum = next;
+            } else {
+                sum = arithmetic(t.is_bool() ? Op::BitXor : Op::Add, sum, next);
+            }
+        }
+        return sum;
     }
 
     Term lerp(Type t, int dims, int depth) {
@@ -425,7 +496,9 @@ private:
         int count = random.range(1, 2);
         for (int u = 0; u < count; u++) {
             int kind = random.range(0, 4);
-            if (f.values.size() > 1) {
+            if (f.values.size() > 1 && kind <= 2) {
+                arg_max(f, i);
+            } else if (f.values.size() > 1) {
                 pointwise_update(f, i);
             } else if (kind <= 1) {
                 accumulate(f, i);
@@ -554,6 +627,27 @@ private:
         f.updates.push_back(u);
     }
 
+    // The largest value over a domain and where it is; the point that comes first.
+    void arg_max(FuncPlan &f, int i) {
+        Type t = f.values[0].type;
+        if (f.values[0].error > 0 || t.is_bool()) return pointwise_update(f, i);
+        UpdatePlan u;
+        u.domain = new_domain(random.range(1, 2), 6);
+        u.args = pure_args(f);
+        const Domain &domain = plan.domains[size_t(u.domain)];
+        Term e = exact(over_domain(cast_to(t, exact(source(f.dims))), u.domain, 0.8));
+        Term me = self(f, i, 0, u.args);
+        Term better = compare(Op::Lt, me, e);
+        u.values = {select(better, e, me)};
+        for (size_t k = 1; k < f.values.size(); k++) {
+            int d = int(k - 1) % int(domain.box.size());
+            Term at = cast_to(f.values[k].type, reduction_variable(u.domain, d, domain));
+            u.values.push_back(select(better, at, self(f, i, k, u.args)));
+        }
+        for (size_t k = 0; k < u.values.size(); k++) widen_range(f.values[k], u.values[k]);
+        f.updates.push_back(u);
+    }
+
     // At every point, or along one line.
     void pointwise_update(FuncPlan &f, int i) {
         UpdatePlan u;
@@ -580,7 +674,7 @@ private:
 
     Random random;
     Plan plan;
-    int output_dims = 2;
+    int output_dims = 2, halvings = 0;
 };
 
 }  // namespace

@@ -103,21 +103,28 @@ struct InputPlan {
 };
 
 enum class Verb : uint8_t {
-    Split, Fuse, Rename, Reorder, Parallel, Vectorize, Unroll, Partition, Atomic, Specialize,
-    Prefetch, StreamStores, StreamLoads, ComputeRoot, ComputeAt, StoreRoot, StoreAt, HoistStorage,
-    HoistStorageRoot, FoldStorage, RingBuffer, Async, ReorderStorage, AlignStorage, BoundStorage,
-    StoreIn, AlignBounds, AlignExtent, Bound, BoundExtent, In, CloneIn, Rfactor
+    // Of a stage.
+    Split, Fuse, Rename, Reorder, Tile, Serial, Parallel, Vectorize, Unroll, Partition, Atomic,
+    AllowRaceConditions, Specialize, SpecializeFail, Prefetch, StreamStores, StreamLoads,
+    // Of a function.
+    ComputeRoot, ComputeAt, StoreRoot, StoreAt, HoistStorage, HoistStorageRoot, FoldStorage,
+    RingBuffer, Async, ReorderStorage, AlignStorage, BoundStorage, StoreIn, AlignBounds,
+    AlignExtent, Bound, BoundExtent, In, CloneIn, Rfactor, TraceLoads, TraceStores,
+    TraceRealizations, NoProfiling
 };
 
 struct Directive {
     Verb verb = Verb::ComputeRoot;
     int func = 0, update = -1;       // -1: the pure definition
-    std::vector<std::string> names;  // of loops or dimensions
+    int special = -1;                // the number of the stage's specialization
+    std::vector<std::string> names;  // of loops or dimensions; of a tile: all old, outer, inner
+    std::vector<int> factors;        // of a tile
     int factor = 0, offset = 0;
     TailStrategy tail = TailStrategy::Auto;
     Partition partition = Partition::Auto;
     MemoryType memory = MemoryType::Auto;
-    int other = -1;    // the function of a level; the consumer of a copy
+    PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf;
+    int other = -1;    // the function of a level; the consumer of a copy, -1: all
     int creates = -1;  // the number of the function that this makes
     int domain = -1;   // of the reduction variables that rfactor keeps
 };

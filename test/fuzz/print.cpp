@@ -1,6 +1,7 @@
 #include "base/str.h"
 #include "plan.h"
 #include <iomanip>
+#include <map>
 #include <set>
 
 namespace tessera::fuzz {
@@ -144,6 +145,8 @@ private:
     std::string print(const Directive &d) {
         std::string of = d.func < int(plan.funcs.size()) ? str("f", d.func) : str("g", d.func);
         std::string stage = d.update < 0 ? of : str(of, ".update(", d.update, ")");
+        std::string special = str("s", d.func, d.update < 0 ? "" : str("_", d.update));
+        if (d.special >= 0) stage = str(special, "_", d.special);
         std::string other = d.other < int(plan.funcs.size()) ? str("f", d.other) : str("g", d.other);
         std::string first = d.names.empty() ? "" : d.names[0], all = join(d.names);
         switch (d.verb) {
@@ -155,17 +158,26 @@ private:
         case Verb::Fuse: declare(d.names[2], first); return str(stage, ".fuse(", all, ");\n");
         case Verb::Rename: declare(d.names[1], first); return str(stage, ".rename(", all, ");\n");
         case Verb::Reorder: return str(stage, ".reorder(", all, ");\n");
+        case Verb::Tile: return tile(d, stage);
+        case Verb::Serial: return str(stage, ".serial(", all, ");\n");
         case Verb::Parallel: return str(stage, ".parallel(", all, ");\n");
         case Verb::Vectorize: return str(stage, ".vectorize(", all, ");\n");
         case Verb::Unroll: return str(stage, ".unroll(", all, ");\n");
         case Verb::Partition:
             return str(stage, ".partition(", all, ", Partition::", name_of(d.partition), ");\n");
         case Verb::Atomic: return str(stage, ".atomic();\n");
-        case Verb::Specialize: return str(stage, ".specialize(p > ", d.factor, ");\n");
+        case Verb::AllowRaceConditions: return str(stage, ".allow_race_conditions();\n");
+        case Verb::Specialize:
+            return str("Stage ", special, "_", specializations[special]++, " = ", stage,
+                       ".specialize(p > ", d.factor, ");\n");
+        case Verb::SpecializeFail:
+            return str(stage, ".specialize_fail(\"no specialization\");\n");
         case Verb::Prefetch:
-            return str(stage, ".prefetch(", other, ", ", all, ", ", all, ", ", d.offset, ");\n");
+            return str(stage, ".prefetch(", other, ", ", all, ", ", d.offset,
+                       ", PrefetchBoundStrategy::", name_of(d.strategy), ");\n");
         case Verb::StreamStores: return str(stage, ".stream_stores();\n");
-        case Verb::StreamLoads: return str(stage, ".stream_loads();\n");
+        case Verb::StreamLoads:
+            return str(stage, ".stream_loads(", d.other < 0 ? "" : str("{", other, "}"), ");\n");
         case Verb::ComputeRoot: return str(of, ".compute_root();\n");
         case Verb::ComputeAt: return str(of, ".compute_at(", other, ", ", all, ");\n");
         case Verb::StoreRoot: return str(of, ".store_root();\n");
@@ -179,23 +191,41 @@ private:
         case Verb::AlignStorage: return str(of, ".align_storage(", all, ", ", d.factor, ");\n");
         case Verb::BoundStorage: return str(of, ".bound_storage(", all, ", ", d.factor, ");\n");
         case Verb::StoreIn: return str(of, ".store_in(MemoryType::", name_of(d.memory), ");\n");
-        case Verb::AlignBounds: return str(of, ".align_bounds(", all, ", ", d.factor, ");\n");
+        case Verb::AlignBounds:
+            return str(of, ".align_bounds(", all, ", ", d.factor, ", ", d.offset, ");\n");
         case Verb::AlignExtent: return str(of, ".align_extent(", all, ", ", d.factor, ");\n");
         case Verb::Bound: return str(of, ".bound(", all, ", ", d.offset, ", ", d.factor, ");\n");
         case Verb::BoundExtent: return str(of, ".bound_extent(", all, ", ", d.factor, ");\n");
-        case Verb::In: return str("Func g", d.creates, " = ", of, ".in(", other, ");\n");
+        case Verb::In:
+            return str("Func g", d.creates, " = ", of, ".in(", d.other < 0 ? "" : other, ");\n");
         case Verb::CloneIn: return str("Func g", d.creates, " = ", of, ".clone_in(", other, ");\n");
         case Verb::Rfactor:
             loops += str("Var ", d.names[1], "(\"", d.names[1], "\");\n");
             return str("Func g", d.creates, " = ", stage, ".rfactor(", all, ");\n");
+        case Verb::TraceLoads: return str(of, ".trace_loads();\n");
+        case Verb::TraceStores: return str(of, ".trace_stores();\n");
+        case Verb::TraceRealizations: return str(of, ".trace_realizations();\n");
+        case Verb::NoProfiling: return str(of, ".no_profiling();\n");
         }
         return "";
+    }
+
+    std::string tile(const Directive &d, const std::string &stage) {
+        auto n = long(d.factors.size());
+        auto part = [&](long i) {
+            auto first = d.names.begin() + i * n;
+            return str("{", join(std::vector<std::string>(first, first + n)), "}");
+        };
+        for (size_t i = 0; i < size_t(2 * n); i++) declare(d.names[size_t(n) + i], d.names[i % size_t(n)]);
+        return str(stage, ".tile(", part(0), ", ", part(1), ", ", part(2), ", {", join(d.factors),
+                   "}, TailStrategy::", name_of(d.tail), ");\n");
     }
 
     const Plan &plan;
     std::string algorithm, loops;
     std::set<int> printed_domains;
     std::set<std::string> reductions;
+    std::map<std::string, int> specializations;  // of each stage
 };
 
 }  // namespace

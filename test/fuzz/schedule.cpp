@@ -19,6 +19,7 @@ struct StageModel {
     std::vector<LoopModel> loops;
     bool associative = false, atomic = false, is_update = false;
     bool elsewhere = false;  // rfactor has moved what it calls to a function of its own
+    size_t hidden = 0;       // innermost loops that some specialization does not have
 };
 
 // A loop that something may be computed at.
@@ -194,9 +195,30 @@ private:
         int steps = random.range(0, int(5 * density) + 1);
         for (int i = 0; i < steps; i++) one_transform(f, s);
         mark_loops(f, s);
-        if (random.chance(0.1 * density)) emit(Verb::StreamStores, f, s + 0);
-        if (random.chance(0.1 * density)) specialize(f, s);
-        if (random.chance(0.1 * density)) prefetch(f, s);
+        partition(f, s);
+        if (random.chance(0.05 * density)) emit(Verb::AllowRaceConditions, f, s);
+        if (random.chance(0.1 * density)) emit(Verb::StreamStores, f, s);
+        if (random.chance(0.1 * density)) stream_loads(f, s);
+        if (random.chance(0.15 * density)) prefetch(f, s);
+        if (random.chance(0.15 * density)) specialize(f, s);
+    }
+
+    void partition(int f, int s) {
+        for (const LoopModel &loop : stage_of(f, s).loops) {
+            if (plan.funcs[size_t(f)].is_extern || !random.chance(0.15 * density)) continue;
+            emit(Verb::Partition, f, s, {loop.name}).partition =
+                random.pick<Partition>({Partition::Never, Partition::Always, Partition::Auto});
+        }
+    }
+
+    void stream_loads(int f, int s) {
+        std::set<int> what = callees(f, s);
+        Directive &d = emit(Verb::StreamLoads, f, s);
+        if (!what.empty() && random.chance(0.6)) d.other = pick(what);
+    }
+
+    int pick(const std::set<int> &from) {
+        return random.pick(std::vector<int>(from.begin(), from.end()));
     }
 
     void rfactor(int f, int s) {
@@ -209,7 +231,13 @@ private:
         int created = next_created++;
         emit(Verb::Rfactor, f, s, {kept, name}).creates = created;
         emit(Verb::ComputeRoot, created, 0);
-        if (random.chance(0.4)) emit(Verb::Parallel, created, random.range(0, 1), {name});
+        int extent = plan.domains[size_t(u.domain)].box[std::string("xyzw").find(kept.back())].second;
+        int part = random.range(0, 1);
+        if (random.chance(0.4)) {
+            emit(Verb::Parallel, created, part, {name});
+        } else if (extent <= 16 && random.chance(0.5)) {
+            emit(random.chance(0.7) ? Verb::Vectorize : Verb::Unroll, created, part, {name});
+        }
     }
 
     StageModel &stage_of(int f, int s) { return models[size_t(f)].stages[size_t(s)]; }
@@ -217,9 +245,10 @@ private:
     void one_transform(int f, int s) {
         StageModel &stage = stage_of(f, s);
         if (stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
-        switch (random.range(0, 7)) {
+        switch (random.range(0, 8)) {
         case 0: case 1: case 2: split(f, s); return;
         case 6: case 7: return split_and_vectorize(f, s);
+        case 8: return tile(f, s);
         case 3: return fuse(f, s);
         case 4: return reorder(f, s);
         default: return rename(f, s);
@@ -275,33 +304,108 @@ private:
         return true;
     }
 
+    // Some of the pure loops; not of outputs, of which a tile may be larger.
+    void tile(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        std::vector<LoopModel> chosen;
+        for (const LoopModel &loop : stage.loops) {
+            bool may = !loop.is_reduction && loop.kind == LoopKind::Serial;
+            if (may && random.chance(0.8)) chosen.push_back(loop);
+        }
+        if (chosen.empty()) return;
+        random.shuffle(chosen);
+        Directive d;
+        d.verb = Verb::Tile;
+        d.func = f;
+        d.update = s - 1;
+        std::vector<std::string> outers, inners;
+        std::vector<LoopModel> order;
+        bool in_place = random.chance(0.3);  // the outer loops keep the names
+        for (const LoopModel &old : chosen) {
+            d.names.push_back(old.name);
+            outers.push_back(in_place ? old.name : fresh("o"));
+            inners.push_back(fresh("i"));
+            d.factors.push_back(random.pick<int>({2, 3, 4, 8}));
+            LoopModel inner = old;
+            inner.name = inners.back();
+            inner.extent = d.factors.back();
+            order.push_back(inner);
+        }
+        for (size_t i = 0; i < chosen.size(); i++) {
+            LoopModel outer = chosen[i];
+            outer.name = outers[i];
+            outer.extent = 0;
+            order.push_back(outer);
+        }
+        d.tail = tail_of_tile(f, s, chosen, d.factors);
+        d.names.insert(d.names.end(), outers.begin(), outers.end());
+        d.names.insert(d.names.end(), inners.begin(), inners.end());
+        for (size_t i = 0; i < chosen.size(); i++) {
+            split_once.insert({outers[i], inners[i]});
+            if (blended.count(chosen[i].name)) blended.insert({outers[i], inners[i]});
+        }
+        put_tile(stage, chosen, order);
+        add(std::move(d));
+    }
+
+    TailStrategy tail_of_tile(int f, int s, const std::vector<LoopModel> &loops,
+                              const std::vector<int> &factors) {
+        TailStrategy chosen = random.pick<TailStrategy>(
+            {TailStrategy::Auto, TailStrategy::GuardWithIf, TailStrategy::ShiftInwards,
+             TailStrategy::RoundUp, TailStrategy::Predicate});
+        for (size_t i = 0; i < loops.size(); i++) {
+            if (!is_legal(chosen, f, s, loops[i], factors[i])) return TailStrategy::GuardWithIf;
+        }
+        return chosen;
+    }
+
+    // The loops of the tile, in the places where its old loops are and what they are split into.
+    static void put_tile(StageModel &stage, const std::vector<LoopModel> &old,
+                         const std::vector<LoopModel> &order) {
+        std::vector<LoopModel> loops;
+        size_t next = 0;
+        for (const LoopModel &loop : stage.loops) {
+            bool tiled = std::any_of(old.begin(), old.end(), [&](const LoopModel &l) {
+                return l.name == loop.name;
+            });
+            if (!tiled) {
+                loops.push_back(loop);
+                continue;
+            }
+            loops.push_back(order[next++]);
+            loops.push_back(order[next++]);
+        }
+        stage.loops = loops;
+    }
+
+    // Whether the tail strategy, of a split of a pure loop, computes only what may be computed.
+    bool is_legal(TailStrategy t, int f, int s, const LoopModel &loop, int factor) {
+        bool again = split_once.count(loop.name), update = stage_of(f, s).is_update;
+        bool shifts = t == TailStrategy::ShiftInwards || t == TailStrategy::ShiftInwardsAndBlend ||
+                      t == TailStrategy::Auto;
+        bool rounds = t == TailStrategy::RoundUp || t == TailStrategy::RoundUpAndBlend;
+        if (update && t == TailStrategy::ShiftInwards) return false;
+        if (update && again && t == TailStrategy::RoundUp) return false;
+        if (!is_output(f)) return true;
+        // The output has to be as large as what is shifted inwards, or rounded up.
+        if (update && t == TailStrategy::Auto) return true;
+        return !rounds && !(shifts && (again || plan.size[dim_of(f, loop.name)] < factor));
+    }
+
     TailStrategy tail(int f, int s, const LoopModel &loop, int factor) {
         using T = TailStrategy;
-        std::vector<T> choices = {T::Auto, T::GuardWithIf, T::Predicate, T::PredicateLoads,
-                                  T::PredicateStores};
-        const StageModel &stage = stage_of(f, s);
-        bool again = split_once.count(loop.name);
         if (loop.is_reduction) return random.pick<T>({T::Auto, T::GuardWithIf, T::Predicate});
-        if (!stage.is_update && !again) {
-            choices.push_back(T::ShiftInwards);
-            choices.push_back(T::ShiftInwards);
-            if (!is_output(f)) choices.push_back(T::RoundUp);
-        }
-        if (stage.is_update && !again && stage.associative) {
+        std::vector<T> choices = {T::Auto, T::GuardWithIf, T::Predicate, T::PredicateLoads,
+                                  T::PredicateStores, T::ShiftInwards, T::ShiftInwards, T::RoundUp};
+        bool again = split_once.count(loop.name);
+        if (stage_of(f, s).is_update && !again) {
             choices.push_back(T::ShiftInwardsAndBlend);
-        }
-        if (is_output(f) && !again && plan.size[dim_of(f, loop.name)] >= factor && !stage.is_update) {
+            choices.push_back(T::RoundUpAndBlend);
+        } else if (is_output(f) && !again) {
             choices.push_back(T::ShiftInwardsAndBlend);
         }
         T chosen = random.pick(choices);
-        // The output has to be as large as what is shifted inwards, or rounded up.
-        bool shifts = chosen == T::ShiftInwards || chosen == T::ShiftInwardsAndBlend ||
-                      chosen == T::Auto;
-        if (is_output(f) && shifts) {
-            size_t d = dim_of(f, loop.name);
-            if (again || plan.size[d] < factor) chosen = T::GuardWithIf;
-        }
-        return chosen;
+        return is_legal(chosen, f, s, loop, factor) ? chosen : T::GuardWithIf;
     }
 
     size_t dim_of(int f, const std::string &name) const {
@@ -389,24 +493,59 @@ private:
                 if (reduction) make_atomic(f, s);
                 loop.kind = LoopKind::Parallel;
                 emit(Verb::Parallel, f, s, {loop.name});
-            } else if (random.chance(0.2)) {
-                Directive &d = emit(Verb::Partition, f, s, {loop.name});
-                d.partition = random.chance(0.5) ? Partition::Never : Partition::Always;
+            } else if (random.chance(0.1)) {
+                emit(Verb::Serial, f, s, {loop.name});
             }
         }
     }
 
-    void specialize(int f, int s) { emit(Verb::Specialize, f, s).factor = random.range(-5, 5); }
+    // Copies for some values of the parameter, which is 3, with inner loops of their own.
+    void specialize(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        int count = random.range(1, 2), than = random.range(-5, 5), lowest = than;
+        for (int i = 0; i < count; i++) {
+            if (i > 0) than = -than - 1;
+            lowest = std::min(lowest, than);
+            emit(Verb::Specialize, f, s).factor = than;
+            if (plan.funcs[size_t(f)].is_extern || stage.loops.empty()) continue;
+            if (random.chance(0.6)) schedule_special(f, s, i);
+        }
+        if (lowest < 3 && random.chance(0.2)) emit(Verb::SpecializeFail, f, s);
+    }
+
+    void schedule_special(int f, int s, int number) {
+        StageModel &stage = stage_of(f, s);
+        const LoopModel &loop = stage.loops[0];
+        if (loop.kind != LoopKind::Serial || loop.is_reduction) return;
+        stage.hidden = std::max<size_t>(stage.hidden, 1);
+        int factor = random.pick<int>({2, 4, 8});
+        Directive &d = emit(Verb::Split, f, s, {loop.name, fresh("o"), fresh("i")});
+        d.special = number;
+        d.factor = factor;
+        d.tail = tail(f, s, loop, factor);
+        std::string inner = d.names[2];
+        bool blends = d.tail == TailStrategy::ShiftInwardsAndBlend ||
+                      d.tail == TailStrategy::RoundUpAndBlend || blended.count(loop.name);
+        if (blends || !fits(f, s, factor)) return;
+        emit(random.chance(0.7) ? Verb::Vectorize : Verb::Unroll, f, s, {inner}).special = number;
+    }
 
     void prefetch(int f, int s) {
         std::set<int> what = callees(f, s);
         const StageModel &stage = stage_of(f, s);
-        if (what.empty() || stage.loops.empty()) return;
-        const LoopModel &loop = stage.loops.back();
-        if (loop.kind != LoopKind::Serial && loop.kind != LoopKind::Parallel) return;
-        Directive &d = emit(Verb::Prefetch, f, s, {loop.name});
-        d.other = *what.begin();
+        if (what.empty() || stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
+        size_t at = size_t(random.range(0, int(stage.loops.size()) - 1));
+        size_t from = size_t(random.range(int(at), int(stage.loops.size()) - 1));
+        for (size_t i : {at, from}) {
+            LoopKind kind = stage.loops[i].kind;
+            if (kind != LoopKind::Serial && kind != LoopKind::Parallel) return;
+        }
+        Directive &d = emit(Verb::Prefetch, f, s, {stage.loops[at].name, stage.loops[from].name});
+        d.other = pick(what);
         d.offset = random.range(1, 3);
+        d.strategy = random.pick<PrefetchBoundStrategy>({PrefetchBoundStrategy::Clamp,
+                                                         PrefetchBoundStrategy::GuardWithIf,
+                                                         PrefetchBoundStrategy::NonFaulting});
     }
 
     // ---- Placement ----
@@ -417,7 +556,7 @@ private:
         if (plan.funcs[size_t(f)].is_extern) return all;
         const StageModel &stage = models[size_t(f)].stages[size_t(s)];
         if (stage.elsewhere || models[size_t(f)].by_readers) return {};
-        for (size_t i = stage.loops.size(); i-- > 0;) {
+        for (size_t i = stage.loops.size(); i-- > stage.hidden;) {
             const LoopModel &loop = stage.loops[i];
             all.push_back({f, s, loop.name, loop.kind, loop.extent});
         }
@@ -450,6 +589,7 @@ private:
         }
         if (usable.empty() || random.chance(0.3)) {
             emit(Verb::ComputeRoot, f, 0);
+            if (random.chance(0.08)) emit(Verb::Async, f, 0);
             return;
         }
         size_t at = size_t(random.range(0, int(usable.size()) - 1));
@@ -464,7 +604,10 @@ private:
     }
 
     void store_outside(int f, const std::vector<Site> &usable, size_t at) {
-        if (!random.chance(0.5)) return;
+        if (!random.chance(0.5)) {
+            if (random.chance(0.06)) emit(Verb::Async, f, 0);
+            return;
+        }
         // No loop in between may be parallel.
         size_t lowest = at;
         while (lowest > 0 && usable[lowest].kind != LoopKind::Parallel) lowest--;
@@ -475,6 +618,9 @@ private:
                 emit(Verb::HoistStorageRoot, f, 0);
             } else {
                 level(Verb::HoistStorage, f, usable[store]);
+            }
+            if (store < at && random.chance(0.3)) {
+                level(Verb::StoreAt, f, usable[size_t(random.range(int(store), int(at)))]);
             }
             if (random.chance(0.4)) {
                 emit(Verb::RingBuffer, f, 0).factor = random.range(2, 4);
@@ -502,7 +648,18 @@ private:
         static const char *names[] = {"x", "y", "z", "w"};
         int dims = plan.funcs[size_t(f)].dims;
         std::string dim = names[random.range(0, dims - 1)];
-        switch (random.range(0, 6)) {
+        switch (random.range(0, 9)) {
+        case 7:
+            if (!is_output(f)) emit(Verb::BoundStorage, f, 0, {dim}).factor = 512;
+            return;
+        case 8: {
+            int what = random.range(0, 7);
+            if (what & 1) emit(Verb::TraceLoads, f, 0);
+            if (what & 2) emit(Verb::TraceStores, f, 0);
+            if (what & 4) emit(Verb::TraceRealizations, f, 0);
+            return;
+        }
+        case 9: emit(Verb::NoProfiling, f, 0); return;
         case 0: {
             if (is_output(f) || dims < 2) return;
             std::vector<std::string> order(names, names + dims);
@@ -514,7 +671,11 @@ private:
             if (!is_output(f)) emit(Verb::AlignStorage, f, 0, {dim}).factor = random.range(2, 16);
             return;
         case 2:
-            if (!is_output(f)) emit(Verb::AlignBounds, f, 0, {dim}).factor = random.range(2, 8);
+            if (!is_output(f)) {
+                Directive &d = emit(Verb::AlignBounds, f, 0, {dim});
+                d.factor = random.range(2, 8);
+                if (random.chance(0.4)) d.offset = random.range(0, d.factor - 1);
+            }
             return;
         case 3:
             if (!is_output(f)) emit(Verb::AlignExtent, f, 0, {dim}).factor = random.range(2, 8);
@@ -554,11 +715,30 @@ private:
             if (calls && !func.is_extern) consumers.push_back(c);
         }
         if (consumers.empty()) return;
-        Directive &d = emit(random.chance(0.6) ? Verb::In : Verb::CloneIn, f, 0);
-        d.other = random.pick(consumers);
+        bool wraps = random.chance(0.6);
+        Directive &d = emit(wraps ? Verb::In : Verb::CloneIn, f, 0);
+        d.other = wraps && random.chance(0.3) ? -1 : random.pick(consumers);
         d.creates = next_created++;
-        int created = d.creates;
-        emit(Verb::ComputeRoot, created, 0);
+        int created = d.creates, consumer = d.other;
+        std::vector<Site> sites;
+        if (consumer >= 0 && plan.outputs[0] == consumer &&
+            models[size_t(consumer)].stages.size() == 1) {
+            sites = path(consumer, 0);
+        }
+        size_t usable = 0;
+        while (usable < sites.size() && sites[usable].kind != LoopKind::Vectorized) usable++;
+        if (usable == 0 || random.chance(0.4)) {
+            emit(Verb::ComputeRoot, created, 0);
+        } else {
+            level(Verb::ComputeAt, created, sites[size_t(random.range(0, int(usable) - 1))]);
+        }
+        if (!random.chance(0.5)) return;
+        Directive &split = emit(Verb::Split, created, 0, {"x", fresh("o"), fresh("i")});
+        split.factor = random.pick<int>({2, 4, 8});
+        split.tail = random.pick<TailStrategy>(
+            {TailStrategy::Auto, TailStrategy::RoundUp, TailStrategy::GuardWithIf});
+        std::string inner = split.names[2];
+        emit(Verb::Vectorize, created, 0, {inner});
     }
 
     Plan &plan;

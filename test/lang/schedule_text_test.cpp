@@ -63,6 +63,26 @@ TEST_SUITE("schedules as text") {
         CHECK(program::canonical_form(program::copy_reachable(first.pipeline().program())).hash() ==
               program::canonical_form(program::copy_reachable(second.pipeline().program())).hash());
     }
+    TEST_CASE("what is to be streamed or fetched and is not part of the pipeline is left out") {
+        auto schedule_of = [](bool scheduled, const std::string &json = "") {
+            Var x("x");
+            Func unused("unused"), g("g"), f("f");
+            unused(x) = x;
+            g(x) = x;
+            f(x) = g(x);
+            if (scheduled) {
+                g.compute_root();
+                f.stream_loads({unused}).stream_loads({unused, g});
+                f.prefetch(unused, x, x, 2).prefetch(g, x, x, 3);
+            }
+            if (!json.empty()) f.apply_schedule(json);
+            CHECK(f.schedule_as_cpp().find("unused") == std::string::npos);
+            return f.schedule_as_json();
+        };
+        std::string json = schedule_of(true);
+        CHECK(json.find("unused") == std::string::npos);
+        CHECK(schedule_of(false, json) == json);
+    }
     TEST_CASE("a schedule is printed as C++") {
         Var x("x"), y("y"), xi("xi");
         Func g("g"), f("f");

@@ -210,6 +210,13 @@ Value *Emitter::load_groups(const Load &node, const Ramp &index) {
     return concat(parts);
 }
 
+// Whole aligned vectors; not of small elements, for LLVM 22 crashes on a load of one or two bytes
+// that is to be streamed, and makes such loads of parts of vectors.
+static bool can_stream(Type t, llvm::Align align) {
+    auto bytes = uint64_t(t.bytes() * t.lanes());
+    return t.bytes() >= 4 && bytes >= 16 && llvm::isPowerOf2_64(bytes) && align.value() >= bytes;
+}
+
 Value *Emitter::load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes,
                            Value *mask) {
     Type t = node.type.with_lanes(lanes);
@@ -220,7 +227,7 @@ Value *Emitter::load_chunk(const Load &node, Value *pointer, llvm::Align align, 
             tagged(b.CreateMaskedLoad(type, pointer, align, mask, zero), node.buffer), t);
     }
     auto *load = tagged(b.CreateAlignedLoad(type, pointer, align), node.buffer);
-    if (node.streaming && align.value() >= uint64_t(t.bytes() * lanes)) {
+    if (node.streaming && can_stream(t, align)) {
         load->setMetadata(llvm::LLVMContext::MD_nontemporal,
                           llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
     }
