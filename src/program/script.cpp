@@ -13,6 +13,10 @@ public:
     Script run();
 
 private:
+    void reach(const std::vector<FunctionRef> &from);
+    bool is_reached(Symbol consumer) const {
+        return !consumer.defined() || reached.count(consumer) > 0;
+    }
     void collect(const std::vector<FunctionRef> &from);
     bool make_wrappers(const FunctionRef &f);
     bool stages_ready(const FunctionRef &f) const;
@@ -23,21 +27,46 @@ private:
     bool names_something(StageDirective &d) const;
 
     Script script;
-    std::set<Symbol> made, done, fetchable;
+    std::set<Symbol> reached, made, done, fetchable;
 };
 
-// Everything reachable when wrappers are in place, and what they wrap.
+// What the pipeline consists of when wrappers are in place: those for functions that are not part
+// of it are not, either.
+void ScriptWriter::reach(const std::vector<FunctionRef> &from) {
+    std::vector<FunctionRef> all;
+    auto add = [&](const std::vector<FunctionRef> &roots) {
+        for (const FunctionRef &f : find_transitive_calls(roots).order) {
+            if (reached.insert(f->name).second) all.push_back(f);
+        }
+    };
+    add(from);
+    for (bool more = true; more;) {
+        more = false;
+        for (size_t i = 0; i < all.size(); i++) {
+            for (const auto &[consumer, w] : all[i]->wrappers) {
+                if (!is_reached(consumer) || reached.count(w->name)) continue;
+                more = true;
+                add({w});
+            }
+        }
+    }
+}
+
+// The same, and what the wrappers wrap, in order.
 void ScriptWriter::collect(const std::vector<FunctionRef> &from) {
     for (const FunctionRef &f : find_transitive_calls(from).order) {
         bool known = std::any_of(script.all.begin(), script.all.end(),
                                  [&](const FunctionRef &o) { return o->name == f->name; });
         if (known) continue;
         script.all.push_back(f);
-        for (const auto &[consumer, w] : f->wrappers) collect({w});
+        for (const auto &[consumer, w] : f->wrappers) {
+            if (is_reached(consumer)) collect({w});
+        }
     }
 }
 
 ScriptWriter::ScriptWriter(const std::vector<FunctionRef> &outputs) {
+    reach(outputs);
     collect(outputs);
     std::set<Symbol> intermediates;
     for (const FunctionRef &f : script.all) {
@@ -77,11 +106,11 @@ bool ScriptWriter::names_something(StageDirective &d) const {
 bool ScriptWriter::make_wrappers(const FunctionRef &f) {
     bool progress = false;
     for (const auto &[key, w] : f->wrappers) {
-        if (exists(w->name)) continue;
+        if (exists(w->name) || !is_reached(key)) continue;
         WrapStep step{{}, w->name, w->wrapped == nullptr};
         bool ready = true;
         for (const auto &[consumer, other] : f->wrappers) {
-            if (other != w || !consumer.defined()) continue;
+            if (other != w || !consumer.defined() || !is_reached(consumer)) continue;
             step.consumers.push_back(consumer);
             ready &= exists(consumer);
         }
@@ -96,7 +125,7 @@ bool ScriptWriter::make_wrappers(const FunctionRef &f) {
 // A clone is made of a function that has no schedule yet: it brings its own.
 bool ScriptWriter::stages_ready(const FunctionRef &f) const {
     for (const auto &[key, w] : f->wrappers) {
-        if (!exists(w->name)) return false;
+        if (is_reached(key) && !exists(w->name)) return false;
     }
     return exists(f->name) && !done.count(f->name);
 }

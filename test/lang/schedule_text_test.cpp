@@ -83,6 +83,24 @@ TEST_SUITE("schedules as text") {
         CHECK(json.find("unused") == std::string::npos);
         CHECK(schedule_of(false, json) == json);
     }
+    TEST_CASE("a copy for what is not part of the pipeline is left out") {
+        Var x("x");
+        Func e("e"), f("f"), g("g"), h("h");
+        e(x) = x;
+        f(x) = e(x);
+        g(x) = f(x) + e(x);
+        h(x) = f(x) - e(x);
+        e.compute_root().in(g).compute_root();
+        f.compute_root().clone_in(h).compute_root();
+        std::string json = g.schedule_as_json();
+        CHECK(json.find("\"h\"") == std::string::npos);
+        Func e2("e"), f2("f"), g2("g");
+        e2(x) = x;
+        f2(x) = e2(x);
+        g2(x) = f2(x) + e2(x);
+        g2.apply_schedule(json);
+        CHECK(g2.schedule_as_json() == json);
+    }
     TEST_CASE("a schedule is printed as C++") {
         Var x("x"), y("y"), xi("xi");
         Func g("g"), f("f");
