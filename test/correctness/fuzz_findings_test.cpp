@@ -280,3 +280,38 @@ TEST_CASE("small elements are loaded by stages that stream their loads") {
         for (int i = 0; i < 64; i++) REQUIRE(result(i) == (i - 30) * (63 - i));
     }
 }
+
+TEST_CASE("the loads of what an extern stage computes and reads are traced") {
+    Var x("x");
+    Func f("f"), e("e"), g("g");
+    f(x) = x * 2;
+    f.compute_root().trace_loads();
+    e.define_extern("tessera_test_add_one", {f}, Int(32), 1);
+    e.compute_root().trace_loads();
+    g(x) = e(x);
+    Pipeline pipeline(g);
+    pipeline.set_jit_externs({{"tessera_test_add_one", JITExtern(tessera_test_add_one)}});
+    static int loads = 0;
+    pipeline.jit_handlers().custom_trace = [](JITUserContext *, const tessera_trace_event_t *e) {
+        loads += e->event == tessera_trace_load;
+        return 1;
+    };
+    Buffer<int> result = pipeline.realize({5});
+    for (int i = 0; i < 5; i++) CHECK(result(i) == 2 * i + 1);
+    CHECK(loads == 5);
+}
+
+TEST_CASE("a prefetch of what lies in a ring buffer") {
+    Var x("x"), y("y");
+    for (PrefetchBoundStrategy strategy :
+         {PrefetchBoundStrategy::Clamp, PrefetchBoundStrategy::GuardWithIf}) {
+        Func f("f"), g("g");
+        f(x, y) = x + 10 * y;
+        g(x, y) = f(x, y) + f(x + 1, y);
+        g.prefetch(f, y, y, 2, strategy).prefetch(f, x, y, 1, strategy);
+        f.compute_at(g, y).hoist_storage_root().ring_buffer(2);
+        Buffer<int> result = g.realize({4, 5}, get_host_target().with_feature(Target::Interpret)
+                                               .with_feature(Target::Debug));
+        result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 1); });
+    }
+}

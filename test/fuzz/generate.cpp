@@ -396,7 +396,7 @@ private:
         FuncPlan f;
         f.dims = is_output || random.chance(0.75) ? output_dims : random.range(1, 3);
         if (!is_output && random.chance(0.12)) return boundary_condition(i);
-        if (!is_output && i > 0 && random.chance(0.06)) return extern_stage(i);
+        if (!is_output && i > 0 && random.chance(0.1)) return extern_stage(i);
         int values = random.chance(0.2) ? random.range(2, 3) : 1;
         for (int k = 0; k < values; k++) {
             Type t = random.pick(all_types);
@@ -453,8 +453,13 @@ private:
         FuncPlan f;
         f.is_extern = true;
         f.source = random.range(0, i - 1);
+        auto fits = [&] {
+            const FuncPlan &of = plan.funcs[size_t(f.source)];
+            return of.values.size() == 1 && of.values[0].type == Int(32);
+        };
+        for (int tries = 0; tries < 8 && !fits(); tries++) f.source = random.range(0, i - 1);
         const FuncPlan &of = plan.funcs[size_t(f.source)];
-        if (of.values.size() != 1 || of.values[0].type != Int(32)) {
+        if (!fits()) {
             // Of an int32 of its own making.
             f.is_extern = false;
             f.dims = output_dims;

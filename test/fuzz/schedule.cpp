@@ -55,9 +55,11 @@ public:
             if (models[size_t(f)].inlined || is_computed_by_readers(f)) continue;
             if (!is_output(f)) place(f);
             for (int s = 0; s < int(models[size_t(f)].stages.size()); s++) schedule_stage(f, s);
-            if (random.chance(0.3 * density)) schedule_storage(f);
+            for (int i = 0; i < 2; i++) {
+                if (random.chance(0.3 * density)) schedule_storage(f);
+            }
         }
-        if (random.chance(0.15)) copies();
+        if (random.chance(0.3)) copies();
     }
 
 private:
@@ -191,7 +193,7 @@ private:
 
     void schedule_stage(int f, int s) {
         bool over_domain = s > 0 && plan.funcs[size_t(f)].updates[size_t(s) - 1].domain >= 0;
-        if (over_domain && stage_of(f, s).associative && random.chance(0.25 * density)) return rfactor(f, s);
+        if (over_domain && stage_of(f, s).associative && random.chance(0.4 * density)) return rfactor(f, s);
         int steps = random.range(0, int(5 * density) + 1);
         for (int i = 0; i < steps; i++) one_transform(f, s);
         mark_loops(f, s);
@@ -613,7 +615,7 @@ private:
         while (lowest > 0 && usable[lowest].kind != LoopKind::Parallel) lowest--;
         bool root = lowest == 0 && (usable[0].kind != LoopKind::Parallel) && random.chance(0.4);
         size_t store = size_t(random.range(int(lowest), int(at)));
-        if (random.chance(0.2)) {
+        if (random.chance(0.3)) {
             if (root) {
                 emit(Verb::HoistStorageRoot, f, 0);
             } else {
@@ -622,7 +624,7 @@ private:
             if (store < at && random.chance(0.3)) {
                 level(Verb::StoreAt, f, usable[size_t(random.range(int(store), int(at)))]);
             }
-            if (random.chance(0.4)) {
+            if (random.chance(0.6)) {
                 emit(Verb::RingBuffer, f, 0).factor = random.range(2, 4);
                 if (random.chance(0.6)) emit(Verb::Async, f, 0);
             }

@@ -63,6 +63,10 @@ private:
     Stmt visit(const ProducerConsumer &node) override;
     Stmt visit(const Provide &provide) override;
     Expr visit(const Call &call) override;
+    // An address that is taken, for an extern stage or a prefetch, is no load.
+    Expr visit(const IntrinsicCall &call) override {
+        return call.op == Intrinsic::address_of ? Expr(&call) : Mutator::visit(call);
+    }
 
     Wanted wanted_of(Symbol f) const {
         auto found = wanted.find(f);

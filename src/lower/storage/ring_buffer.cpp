@@ -40,6 +40,17 @@ private:
         if (p.func != func) return mutated;
         return Provide::make(p.func, p.values, relative(p.args), p.predicate);
     }
+    Stmt visit(const Prefetch &prefetch) override {
+        Stmt mutated = Mutator::visit(prefetch);
+        const Prefetch &p = *mutated.as<Prefetch>();
+        if (p.name != func) return mutated;
+        ir::Region region = p.bounds;
+        for (size_t d = 0; d < region.size(); d++) {
+            region[d].min = simplify(region[d].min - bounds[d].min);
+        }
+        region.push_back({copy, 1});
+        return Prefetch::make(p.name, p.types, region, p.condition, p.body);
+    }
     Symbol func;
     const ir::Region &bounds;
     Expr copy;
@@ -71,6 +82,10 @@ private:
     Stmt visit(const LetStmt &let) override {
         lets[let.name] = simplify(substitute(lets, let.value));
         return Mutator::visit(let);
+    }
+    // Around the loops that store it there is nothing to fetch yet.
+    Stmt visit(const Prefetch &prefetch) override {
+        return prefetch.name == f.name ? (*this)(prefetch.body) : Mutator::visit(prefetch);
     }
     Stmt visit(const Realize &r) override {
         if (r.func != f.name) return Mutator::visit(r);
