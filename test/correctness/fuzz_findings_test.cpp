@@ -315,3 +315,26 @@ TEST_CASE("a prefetch of what lies in a ring buffer") {
         result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 1); });
     }
 }
+
+TEST_CASE("what a bounds query in a loop finds is rounded up before the loop, too") {
+    Var x("x"), xo("xo"), xi("xi"), o("o"), i("i");
+    ImageParam in(Int(32), 1, "in");
+    Func f("f"), e("e"), g("g"), h("h");
+    f(x) = in(x) * 2;
+    e.define_extern("tessera_test_add_one", {f}, Int(32), 1);
+    g(x) = 0;
+    g(x) = e(x);
+    h(x) = g(x);
+    h.split(x, xo, xi, 8, TailStrategy::GuardWithIf);
+    f.compute_at(h, xo).split(x, o, i, 16, TailStrategy::ShiftInwards);
+    Pipeline pipeline(h);
+    pipeline.set_jit_externs({{"tessera_test_add_one", JITExtern(tessera_test_add_one)}});
+    Buffer<int> result(20);
+    pipeline.infer_input_bounds(result);
+    Buffer<int> image = in.get();
+    CHECK(image.dim(0).min() == 0);
+    CHECK(image.dim(0).extent() >= 16 + 16);
+    image.for_each_element([&](int k) { image(k) = k; });
+    pipeline.realize(result);
+    for (int k = 0; k < 20; k++) CHECK(result(k) == 2 * k + 1);
+}

@@ -155,6 +155,13 @@ const Interval *SiteRegions::inner_values(Symbol symbol) {
     } else {
         return nullptr;
     }
+    // What a bounds query further in found is not known here.
+    for (Expr *end : {&values.min, &values.max}) {
+        bool known_here = true;
+        auto look = [&](const BufferProperty &p) { known_here &= !built.lets.count(p.buffer); };
+        if (end->defined()) for_each_node(*end, look);
+        if (!known_here) *end = Expr();
+    }
     return &(inner[symbol] = values);
 }
 
@@ -165,6 +172,22 @@ IntervalScope SiteRegions::inner_scope(const Expr &e) {
     });
     return scope;
 }
+
+namespace {
+
+// The ends of a region, each of them somewhere in the other.
+IntervalScope within(const Region &part, const Region &whole) {
+    IntervalScope scope;
+    for (size_t d = 0; d < part.min.size(); d++) {
+        for (const Expr &end : {part.min[d], part.max[d]}) {
+            const auto *v = end.as<ir::Variable>();
+            if (v) scope.bind(v->name, {whole.min[d], whole.max[d]});
+        }
+    }
+    return scope;
+}
+
+}  // namespace
 
 // A stage that is computed further in rounds up there, each time anew: the last of these regions
 // may end later than the rounded region of all of them.
@@ -181,6 +204,7 @@ std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &
                 const Region &there = run.at(size_t(nest.stage));
                 Expr end = nest.rounded_max(int(d), there);
                 Expr latest = bounds_of_expr(end, inner_scope(end)).max;
+                if (!latest.defined()) latest = bounds_of_expr(end, within(there, region)).max;
                 if (latest.defined()) last = simplify(max(last, latest));
             }
         }
