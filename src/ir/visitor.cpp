@@ -64,6 +64,31 @@ void Visitor::operator()(const Stmt &s) {
     }
 }
 
+namespace {
+
+class NodeCounter final : public Visitor {
+public:
+    size_t nodes = 0;
+
+private:
+#define VISIT(T)                                                                                   \
+    void visit(const T &node) override {                                                           \
+        nodes++;                                                                                   \
+        Visitor::visit(node);                                                                      \
+    }
+    TESSERA_EXPR_NODES(VISIT)
+    TESSERA_STMT_NODES(VISIT)
+#undef VISIT
+};
+
+}  // namespace
+
+size_t count_nodes(const Stmt &s) {
+    NodeCounter counter;
+    counter(s);
+    return counter.nodes;
+}
+
 bool uses_symbol(const Expr &e, Symbol s) {
     SymbolFinder finder(s);
     finder(e);

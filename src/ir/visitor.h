@@ -33,6 +33,9 @@ private:
 template<typename Root, typename F>
 void for_each_node(const Root &root, F f);
 
+// How many nodes the tree has, shared ones once.
+size_t count_nodes(const Stmt &s);
+
 // Whether the tree uses this symbol as a variable, buffer, callee or function.
 bool uses_symbol(const Expr &e, Symbol s);
 bool uses_symbol(const Stmt &stmt, Symbol s);

@@ -296,12 +296,35 @@ private:
 
 }  // namespace
 
-LikelyTests find_likely_tests(const For &loop, bool all) {
-    if (!all && !has_likely(loop.body)) return {};
-    bool innermost = all || !contains_loop(loop.body);
+namespace {
+
+// A loop with a body of more nodes than this is not copied to save it a scalar min or max.
+constexpr size_t most_nodes_copied_for_little = 100;
+
+bool save_little(const LikelyTests &tests) {
+    return std::all_of(tests.order.begin(), tests.order.end(), [](const Expr &test) {
+        return test.type().is_scalar() && (test.as<Min>() || test.as<Max>());
+    });
+}
+
+LikelyTests find(const For &loop, bool innermost, bool all) {
     TestFinder finder(loop, innermost, all);
     finder(loop.body);
     return std::move(finder.tests);
+}
+
+}  // namespace
+
+LikelyTests find_likely_tests(const For &loop, bool all) {
+    if (all) return find(loop, true, true);
+    if (!has_likely(loop.body)) return {};
+    LikelyTests strong = find(loop, false, false);
+    if (strong.order.empty() && contains_loop(loop.body)) return {};
+    // The loop is innermost, or split anyway.
+    LikelyTests tests = find(loop, true, false);
+    bool pays = !strong.order.empty() || !save_little(tests) ||
+                count_nodes(loop.body) <= most_nodes_copied_for_little;
+    return pays ? std::move(tests) : LikelyTests();
 }
 
 namespace {
