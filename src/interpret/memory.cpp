@@ -64,6 +64,7 @@ void Memory::mark_box(const tessera_buffer_t &b, int d, int64_t offset) {
 void Memory::check(int64_t index, bool is_store) const {
     int64_t above = low + size + (is_store ? 0 : padding);
     const char *what = is_store ? "store to " : "load from ";
+    if (freed) throw RuntimeError(str(what, name, " after it was freed"));
     if (index < low || index >= above) {
         throw RuntimeError(str("out of bounds ", what, name, " at ", index, ": its elements are [",
                                low, ", ", low + size, ")"));

@@ -46,6 +46,8 @@ public:
     void store(int64_t index, Word word, uint8_t poison, const Accessor &by);
     uint8_t *address(int64_t index) const { return host + index * type.bytes(); }
     bool holds(const uint8_t *p) const { return p >= host + low * bytes() && p < end(); }
+    // From now on no element may be accessed.
+    void free() { freed = true; }
     // A foreign function may have written the element at this address.
     void mark_written(const uint8_t *p);
     // Throws if there is an element of the box that was never written.
@@ -74,7 +76,7 @@ private:
     std::vector<uint8_t> in_box;  // per element; empty: all may be accessed
     std::vector<Touched> touched;  // empty until an iteration of a parallel loop comes
     int task = TaskTree::root;     // that has this memory for itself
-    bool is_output = false;
+    bool is_output = false, freed = false;
 };
 
 }  // namespace tessera::interpret

@@ -1,4 +1,5 @@
 #include "interpret/statement_run.h"
+#include "ir/operators.h"
 #include "runtime/tessera_runtime.h"
 #include <cstring>
 
@@ -153,6 +154,9 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         shared.blocks.emplace_back(size_t(operands[0]->as_int()), uint8_t(0));
         return result.assign(Word(uintptr_t(shared.blocks.back().data())));
     case Intrinsic::prefetch: return result.assign(0);
+    case Intrinsic::free:
+        memory(address_taken(node.args[0]).buffer).free();
+        return result.assign(0);
     case Intrinsic::require: {
         const Value &condition = *operands[0];
         for (size_t i = 0; i < condition.lanes.size(); i++) {

@@ -79,6 +79,7 @@ namespace tessera::ir {
     X(address_of, 1, true)         /* handle: where the operand, a Load, reads */                 \
     X(prefetch, -1, false)         /* address_of, then extent and byte stride per dimension */    \
     X(alloca, 1, false)            /* handle: that many bytes on the stack, zeroed */             \
+    X(free, 1, false)              /* address_of the first element of a buffer: not used any more */ \
     X(set_buffer_field, -1, false) /* buffer handle, field, dim, value: in a bounds query */
 
 enum class Intrinsic : uint8_t {

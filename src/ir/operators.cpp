@@ -331,4 +331,11 @@ Expr call(Type t, Intrinsic op, std::vector<Expr> args) {
 }
 Stmt no_op() { return Evaluate::make(0); }
 
+const Load &address_taken(const Expr &e) {
+    const auto *c = e.as<IntrinsicCall>();
+    const auto *load = c && c->op == Intrinsic::address_of ? c->args[0].as<Load>() : nullptr;
+    if (!load) throw InternalError("the address of what is no Load");
+    return *load;
+}
+
 }  // namespace tessera::ir

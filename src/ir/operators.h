@@ -66,5 +66,7 @@ Expr likely(Expr e);
 Expr likely_if_innermost(Expr e);
 Expr call(Type t, Intrinsic op, std::vector<Expr> args);
 Stmt no_op();
+// The Load whose address this intrinsic takes; InternalError if it is no address_of a Load.
+const Load &address_taken(const Expr &address_of);
 
 }  // namespace tessera::ir

@@ -126,6 +126,7 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::alloca:
         return Handle();
     case Intrinsic::prefetch:
+    case Intrinsic::free:
     case Intrinsic::set_buffer_field:
         return Int(32);
     default:

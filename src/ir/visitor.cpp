@@ -4,9 +4,11 @@
 namespace tessera::ir {
 namespace {
 
+// Calls f with every symbol until it returns true.
+template<typename F>
 class SymbolFinder final : public Visitor {
 public:
-    explicit SymbolFinder(Symbol wanted) : wanted(wanted) {}
+    explicit SymbolFinder(F f) : f(f) {}
     bool found = false;
 
 private:
@@ -15,7 +17,7 @@ private:
         if (found) return;
         fields::for_each(node, [&](const auto &field) {
             if constexpr (std::is_same_v<std::decay_t<decltype(field)>, Symbol>) {
-                found |= field == wanted;
+                found |= f(field);
             }
         });
         if (!found) Visitor::visit(node);
@@ -25,8 +27,26 @@ private:
     TESSERA_EXPR_NODES(VISIT)
     TESSERA_STMT_NODES(VISIT)
 #undef VISIT
-    Symbol wanted;
+    F f;
 };
+
+template<typename Root>
+bool finds_symbol(const Root &root, Symbol wanted) {
+    SymbolFinder finder([&](Symbol s) { return s == wanted; });
+    finder(root);
+    return finder.found;
+}
+
+template<typename Root>
+std::unordered_set<Symbol> all_symbols(const Root &root) {
+    std::unordered_set<Symbol> all;
+    SymbolFinder finder([&](Symbol s) {
+        all.insert(s);
+        return false;
+    });
+    finder(root);
+    return all;
+}
 
 }  // namespace
 
@@ -89,16 +109,10 @@ size_t count_nodes(const Stmt &s) {
     return counter.nodes;
 }
 
-bool uses_symbol(const Expr &e, Symbol s) {
-    SymbolFinder finder(s);
-    finder(e);
-    return finder.found;
-}
+bool uses_symbol(const Expr &e, Symbol s) { return finds_symbol(e, s); }
+bool uses_symbol(const Stmt &stmt, Symbol s) { return finds_symbol(stmt, s); }
 
-bool uses_symbol(const Stmt &stmt, Symbol s) {
-    SymbolFinder finder(s);
-    finder(stmt);
-    return finder.found;
-}
+std::unordered_set<Symbol> symbols_in(const Expr &e) { return all_symbols(e); }
+std::unordered_set<Symbol> symbols_in(const Stmt &s) { return all_symbols(s); }
 
 }  // namespace tessera::ir

@@ -1,6 +1,7 @@
 #pragma once
 #include "ir/nodes.h"
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tessera::ir {
 
@@ -39,6 +40,10 @@ size_t count_nodes(const Stmt &s);
 // Whether the tree uses this symbol as a variable, buffer, callee or function.
 bool uses_symbol(const Expr &e, Symbol s);
 bool uses_symbol(const Stmt &stmt, Symbol s);
+
+// All symbols in the tree, of what it uses and of what it binds.
+std::unordered_set<Symbol> symbols_in(const Expr &e);
+std::unordered_set<Symbol> symbols_in(const Stmt &s);
 
 }  // namespace tessera::ir
 

@@ -27,6 +27,7 @@
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/storage/flatten_storage.h"
 #include "lower/storage/fold_storage.h"
+#include "lower/storage/free_early.h"
 #include "lower/storage/fork_async.h"
 #include "lower/storage/hoist_storage.h"
 #include "lower/storage/mark_streaming.h"
@@ -76,6 +77,7 @@ constexpr Pass all_passes[] = {
     {"trim no-ops", trim_no_ops},
     {"bound small allocations", bound_small_allocations},
     {"hoist loop invariants", hoist_loop_invariants},
+    {"free early", free_early},
     {"inject profiling", inject_profiling},
     {"share subexpressions", share_subexpressions},
     {"simplify", simplify_stmt},

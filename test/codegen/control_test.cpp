@@ -158,6 +158,24 @@ func "f"(n: int32):
         CHECK(f(nullptr, 1 << 20) == tessera_error_code_out_of_memory);
         CHECK(log.all().find("a") != std::string::npos);
     }
+    TEST_CASE("what was freed early is not freed again, whatever fails later") {
+        CountedMemory counted;
+        TestBuffer<int32_t> out(1);
+        const char *text = R"(
+module "m"
+func "f"(out: output int32[1], n: int32):
+    allocate a: int32[n] in Heap:
+        a[0] = 3
+        assert n != 5, -5
+        out[0] = a[0]
+        free(address_of(a[0]))
+        assert n != 7, -7
+)";
+        for (int n : {3, 5, 7}) {
+            CHECK(run(text, out, n) == (n == 3 ? 0 : -n));
+            CHECK(live_allocations == 0);
+        }
+    }
     TEST_CASE("storage that is not needed is not allocated") {
         CountedMemory counted;
         TestBuffer<int32_t> out(1);

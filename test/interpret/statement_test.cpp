@@ -100,6 +100,16 @@ TEST_SUITE("statement interpreter") {
                             out, in, options),
                         OutOfSteps);
     }
+    TEST_CASE("an access after the storage was freed is found") {
+        Array out(Values(1));
+        std::string text = "  allocate t: int32[4] in Heap:\n    t[0] = 1\n    out[0] = t[0]\n"
+                           "    free(address_of(t[0]))\n";
+        CHECK(run(text, out) == 0);
+        CHECK_THROWS_WITH_AS(run(text + "    out[0] = t[0]\n", out),
+                             doctest::Contains("load from t after it was freed"), RuntimeError);
+        CHECK_THROWS_WITH_AS(run(text + "    t[0] = 2\n", out),
+                             doctest::Contains("store to t after it was freed"), RuntimeError);
+    }
     TEST_CASE("an access outside of the storage is found") {
         Array out(Values(4));
         CHECK_THROWS_WITH_AS(run("  for i in [0, +5): out[i] = 1\n", out),

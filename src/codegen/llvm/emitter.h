@@ -5,6 +5,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
 #include <unordered_map>
+#include <unordered_set>
 
 // Walks flat IR and writes LLVM IR. One class, its functions in a file per subject:
 //   function.cpp  functions, arguments, errors and clean-up     types.cpp    types and constants
@@ -26,6 +27,7 @@ struct Storage {
     Value *base = nullptr;        // the first element; null: to be read from the descriptor
     Value *descriptor = nullptr;  // the tessera_buffer_t, if there is one
     uint64_t alignment = 1;       // of base, in bytes
+    Value *to_free = nullptr;     // where base is as long as nobody has freed it, if somebody does
 };
 
 // What has to be undone when a statement is left, in whatever way.
@@ -272,6 +274,7 @@ private:
 
     llvm::LLVMContext &context;
     llvm::Module &module;
+    std::unordered_set<Symbol> freed_early;  // buffers, before the end of their scope
     Target target;  // with implied features
     llvm::IRBuilder<> b;
     llvm::MDBuilder metadata;

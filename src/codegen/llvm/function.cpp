@@ -1,5 +1,7 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/x86/features.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
 
 namespace tessera::codegen {
 
@@ -95,6 +97,9 @@ void Emitter::define(const LoweredFunction &lowered, llvm::Function *function) {
         bind_argument(lowered.args[i], function->getArg(unsigned(i) + 1));
     }
     f->crowded = is_crowded(lowered.body);
+    for_each_node(lowered.body, [&](const IntrinsicCall &c) {
+        if (c.op == Intrinsic::free) freed_early.insert(address_taken(c.args[0]).buffer);
+    });
     run(lowered.body);
     end_function();
     f = nullptr;

@@ -1,4 +1,5 @@
 #include "codegen/llvm/emitter.h"
+#include "ir/operators.h"
 
 namespace tessera::codegen {
 
@@ -349,9 +350,8 @@ Value *Emitter::emit_user_context(const IntrinsicCall &) { return f->user_contex
 Value *Emitter::emit_stringify(const IntrinsicCall &c) { return stringify(c.args); }
 
 Value *Emitter::emit_address_of(const IntrinsicCall &c) {
-    const auto *load = c.args[0].as<Load>();
-    if (!load) throw InternalError("address_of of an expression that is no load");
-    return element_pointer(load->buffer, load->type, load->index);
+    const Load &load = address_taken(Expr(&c));
+    return element_pointer(load.buffer, load.type, load.index);
 }
 
 Value *Emitter::emit_alloca(const IntrinsicCall &c) {

@@ -1,40 +1,11 @@
 #include "codegen/llvm/emitter.h"
-#include <optional>
+#include "ir/allocation.h"
+#include "ir/operators.h"
 
 namespace tessera::codegen {
-namespace {
-
-constexpr uint64_t most_on_stack = 256 << 10;  // where the user asks for the stack
-constexpr uint64_t most_on_stack_by_default = 16 << 10;
-
-std::optional<uint64_t> constant_bytes(const Allocate &node) {
-    uint64_t elements = 1;
-    for (const Expr &e : node.extents) {
-        const auto *extent = e.as<IntImm>();
-        if (!extent || extent->value < 0) return {};
-        if (__builtin_mul_overflow(elements, uint64_t(extent->value), &elements)) return {};
-    }
-    uint64_t bytes;
-    if (__builtin_mul_overflow(elements + uint64_t(node.padding), uint64_t(node.type.bytes()),
-                               &bytes)) {
-        return {};
-    }
-    return bytes;
-}
-
-bool belongs_on_stack(MemoryType memory, uint64_t bytes) {
-    if (memory == MemoryType::Stack || memory == MemoryType::Register) {
-        return bytes <= most_on_stack;
-    }
-    return memory == MemoryType::Auto && bytes <= most_on_stack_by_default;
-}
-
-}  // namespace
-
 void Emitter::emit(const Allocate &node) {
-    std::optional<uint64_t> bytes = constant_bytes(node);
-    if (bytes && belongs_on_stack(node.memory, *bytes)) {
-        allocate_on_stack(node, *bytes);
+    if (is_on_stack(node)) {
+        allocate_on_stack(node, uint64_t(*constant_bytes(node)));
     } else {
         allocate_on_heap(node);
     }
@@ -118,11 +89,28 @@ void Emitter::allocate_on_heap(const Allocate &node) {
     }
     f->buffers[node.buffer] = {pointer, nullptr, 128};
     f->variables[node.buffer] = pointer;
-    with_cleanup(
-        [this, pointer] {
-            call_runtime("tessera_free", b.getVoidTy(), {f->user_context, pointer});
-        },
-        [&] { run(node.body); });
+    auto free = [this](Value *p) {
+        call_runtime("tessera_free", b.getVoidTy(), {f->user_context, p});
+    };
+    if (!freed_early.count(node.buffer)) {
+        with_cleanup([=] { free(pointer); }, [&] { run(node.body); });
+        return;
+    }
+    // Where the pipeline fails, it depends on memory whether the buffer is still to be freed.
+    auto *to_free = stack_slot(b.getPtrTy(), 1, 8);
+    b.CreateStore(pointer, to_free, true);
+    f->buffers[node.buffer].to_free = to_free;
+    f->cleanups.push_back({[=, this] { free(b.CreateLoad(b.getPtrTy(), to_free, true)); }});
+    run(node.body);
+    f->cleanups.pop_back();
+}
+
+Value *Emitter::emit_free(const IntrinsicCall &c) {
+    const Storage &s = storage(address_taken(c.args[0]).buffer);
+    if (!s.to_free) return int32(0);  // on the stack
+    call_runtime("tessera_free", b.getVoidTy(), {f->user_context, s.base});
+    b.CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()), s.to_free, true);
+    return int32(0);
 }
 
 // ---- The C structs ----

@@ -1,4 +1,5 @@
 #include "lower/finish/inject_profiling.h"
+#include "ir/allocation.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 
@@ -26,7 +27,7 @@ public:
 
 private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
-    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
+    Stmt visit(const Evaluate &evaluate) override;
     Stmt visit(const ProducerConsumer &node) override;
     Stmt visit(const For &loop) override;
     Stmt visit(const Allocate &allocate) override;
@@ -41,6 +42,8 @@ private:
     Expr instance;
     std::vector<Expr> names;
     std::unordered_map<Symbol, int> numbers;  // of functions and their buffers
+    // Buffers on the heap that are to be freed: what the profiler is told of them then.
+    std::unordered_map<Symbol, std::vector<Expr>> on_heap;
     int current = 0;
 };
 
@@ -82,26 +85,30 @@ Stmt InjectProfiling::visit(const For &loop) {
 }
 
 Stmt InjectProfiling::visit(const Allocate &a) {
-    Stmt body = (*this)(a.body);
-    auto number = numbers.find(a.buffer);
-    if (number == numbers.end()) {
+    auto with_body = [&](const Stmt &body) {
         return Allocate::make(a.buffer, a.type, a.memory, a.extents, a.condition, a.padding, body);
-    }
+    };
+    auto number = numbers.find(a.buffer);
+    if (number == numbers.end()) return with_body((*this)(a.body));
     Expr bytes = UIntImm::make(UInt(64), uint64_t(a.type.bytes()));
-    bool constant = true;
-    for (const Expr &e : a.extents) {
-        bytes = bytes * cast(UInt(64), e);
-        constant &= is_const(e);
-    }
+    for (const Expr &e : a.extents) bytes = bytes * cast(UInt(64), e);
     if (a.condition.defined()) bytes = select(a.condition, bytes, make_zero(UInt(64)));
     std::vector<Expr> args = {user(), instance, number->second, bytes};
-    bool on_stack = constant && a.memory != MemoryType::Heap;
-    if (on_stack) {
-        body = Block::make(tell("stack_peak", args), body);
-    } else {
-        body = Block::make({tell("memory_allocate", args), body, tell("memory_free", args)});
-    }
-    return Allocate::make(a.buffer, a.type, a.memory, a.extents, a.condition, a.padding, body);
+    if (is_on_stack(a)) return with_body(Block::make(tell("stack_peak", args), (*this)(a.body)));
+    on_heap[a.buffer] = args;
+    std::vector<Stmt> body = {tell("memory_allocate", args), (*this)(a.body)};
+    if (on_heap.erase(a.buffer)) body.push_back(tell("memory_free", args));
+    return with_body(Block::make(std::move(body)));
+}
+
+Stmt InjectProfiling::visit(const Evaluate &evaluate) {
+    const auto *c = evaluate.value.as<IntrinsicCall>();
+    if (!c || c->op != Intrinsic::free) return Stmt(&evaluate);
+    auto freed = on_heap.find(address_taken(c->args[0]).buffer);
+    if (freed == on_heap.end()) return Stmt(&evaluate);
+    Stmt told = tell("memory_free", freed->second);
+    on_heap.erase(freed);
+    return Block::make(Stmt(&evaluate), told);
 }
 
 }  // namespace

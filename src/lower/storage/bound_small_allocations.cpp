@@ -1,5 +1,6 @@
 #include "lower/storage/bound_small_allocations.h"
 #include "algebra/prove.h"
+#include "ir/allocation.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/loops/let_scope.h"
@@ -9,9 +10,6 @@ namespace tessera::lower {
 namespace {
 
 using namespace ir;
-
-constexpr int64_t small = 16 << 10;      // bytes that any allocation may take on the stack
-constexpr int64_t on_request = 256 << 10;  // where the user asks for the stack or registers
 
 class BoundAllocations final : public Mutator {
 public:
@@ -45,7 +43,7 @@ private:
 
     // Constant extents; none if the allocation needs more, or nobody knows how much.
     std::vector<Expr> bounded(const Allocate &a) const {
-        int64_t most = a.memory == MemoryType::Auto ? small : on_request;
+        int64_t most = a.memory == MemoryType::Auto ? most_on_stack_by_default : most_on_stack;
         int64_t bytes = a.type.bytes();
         std::vector<Expr> extents;
         for (const Expr &e : a.extents) {
@@ -61,7 +59,7 @@ private:
         const program::FunctionContents *f = context.function(a.buffer);
         return CompileError(f ? f->schedule.compute_written : Location(),
                             str(a.buffer, " cannot be stored in registers: its size is not a "
-                                "constant, or above ", on_request, " bytes; bound it with "
+                                "constant, or above ", most_on_stack, " bytes; bound it with "
                                 "bound_extent() or bound_storage(), or store it elsewhere"));
     }
 
