@@ -10,6 +10,7 @@
 #include "conv_layer/pipeline.h"
 #include "gemm/pipeline.h"
 #include "local_laplacian/pipeline.h"
+#include "stages.h"
 
 #include <tessera.h>
 
@@ -33,39 +34,6 @@ struct Case {
     std::function<Func(int)> make;
 };
 
-// Stages, each computed in full before the next.
-Func chain(int stages) {
-    Var x("x");
-    Func previous("stage_0");
-    previous(x) = x;
-    for (int i = 1; i < stages; i++) {
-        Func next("stage_" + std::to_string(i));
-        next(x) = previous(x) + i;
-        previous.compute_root();
-        previous = next;
-    }
-    return previous;
-}
-
-// Stencils in vectors, each row computed as the stages below it come to need it, strip by strip.
-Func sliding(int stencils) {
-    Var x("x"), y("y"), strip("strip");
-    std::vector<Func> stages = {Func("stencil_0")};
-    stages[0](x, y) = x + y;
-    for (int i = 1; i < stencils; i++) {
-        Func next("stencil_" + std::to_string(i));
-        const Func &last = stages.back();
-        next(x, y) = last(x, y - 1) + last(x, y) * 2 + last(x, y + 1);
-        stages.push_back(next);
-    }
-    Func output = stages.back();
-    output.split(y, strip, y, 128, TailStrategy::GuardWithIf).vectorize(x, 8);
-    stages.pop_back();
-    for (Func &stage : stages)
-        stage.store_at(output, strip).compute_at(output, y).vectorize(x, 8);
-    return output;
-}
-
 // One expression in which every step uses the one before it twice: a tree of it would never end.
 Func shared(int nodes) {
     Var x("x");
@@ -87,8 +55,9 @@ template<typename App, typename... Args> std::function<Func(int)> scheduled(Args
 }
 
 const Case cases[] = {
-    {"chain", "2,000 stages at the root", 2000, chain},
-    {"sliding", "64 stencils under sliding windows", 64, sliding},
+    {"chain", "2,000 stages at the root", 2000, bench::chain},
+    {"sliding", "64 stencils under sliding windows", 64,
+     [](int n) { return bench::sliding(bench::stencils(n), 128); }},
     {"shared", "10,000 shared nodes", 10000, shared},
     {"local_laplacian", "about 100 stages", 0, scheduled<LocalLaplacian>(8)},
     {"camera_pipe", "demosaicing under sliding windows", 0, scheduled<CameraPipe>()},

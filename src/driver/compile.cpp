@@ -70,6 +70,8 @@ Target jit_target(const Target &target) {
 CompiledPipeline::CompiledPipeline(const program::Program &program, const Target &target,
                                    const codegen::ExternSymbols &externs)
     : lowered(lower_program(program, target)), target(target), externs(externs) {
+    // Whatever the user calls a Func, its code must not take the place of a C function.
+    lowered.functions[0].name += ".pipeline";
     program::ProgramCopy copy = program::copy_reachable(program);
     std::unordered_map<Symbol, size_t> places;
     for (const auto &p : program::find_parameters(copy.program, copy.environment)) {
@@ -104,6 +106,13 @@ int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args)
 
 CompiledRef compile(const program::Program &program, const Target &target,
                     const codegen::ExternSymbols &externs) {
+    auto now = [&] {
+        cache().compiled++;
+        return with_large_stack(
+            [&] { return std::make_shared<const CompiledPipeline>(program, target, externs); });
+    };
+    // Nobody knows whether two passes of users' are the same.
+    if (!program.custom_passes.empty()) return now();
     Key key;
     key.target = target.to_string();
     key.externs = externs;
@@ -115,10 +124,7 @@ CompiledRef compile(const program::Program &program, const Target &target,
         cache().found++;
         return entry->compiled;
     }
-    entry->compiled = with_large_stack(
-        [&] { return std::make_shared<const CompiledPipeline>(program, target, externs); });
-    cache().compiled++;
-    return entry->compiled;
+    return entry->compiled = now();
 }
 
 CacheCounts cache_counts() { return {cache().compiled.load(), cache().found.load()}; }

@@ -59,6 +59,8 @@ ir::Module lower_for(const program::Program &program, const Target &target,
                      const Signature &signature);
 std::string to_lowered_text(const program::Program &program, const Target &target,
                             const Signature &signature = {});
+// Before loops and storage are worked on: regions, and what is computed and used in them.
+std::string to_conceptual_text(const program::Program &program, const Target &target);
 std::string to_llvm_ir(const program::Program &program, const Target &target,
                        const Signature &signature = {});
 std::string to_assembly(const program::Program &program, const Target &target,

@@ -92,6 +92,15 @@ std::string to_lowered_text(const program::Program &program, const Target &targe
     ir::Module module = lower_for(program, target, signature);
     return with_large_stack([&] { return ir::to_string(module); });
 }
+std::string to_conceptual_text(const program::Program &program, const Target &target) {
+    std::string text;
+    lower::LowerOptions options;
+    options.trace = [&](std::string_view pass, const ir::Stmt &s) {
+        if (pass == "simplify regions") text = ir::to_string(s);
+    };
+    run_on_large_stack([&] { lower::lower(program, target, options); });
+    return text;
+}
 std::string to_llvm_ir(const program::Program &program, const Target &target,
                        const Signature &signature) {
     ir::Module module = lower_for(program, target, signature);

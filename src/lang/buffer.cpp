@@ -5,6 +5,7 @@
 #include "lang/var.h"
 #include "program/parameter.h"
 #include <algorithm>
+#include <atomic>
 #include <limits>
 #include <numeric>
 
@@ -138,6 +139,36 @@ void BufferContents::check_position(const int *pos, int n) const {
                            ") lies outside of buffer ", name));
 }
 
+namespace {
+
+std::atomic<void *(*)(size_t)> custom_allocate{nullptr};
+std::atomic<void (*)(void *)> custom_deallocate{nullptr};
+
+// Aligned memory out of that of the user's function; freed by the one that is set at this time.
+std::shared_ptr<void> allocate_memory(size_t bytes) {
+    auto *allocate = custom_allocate.load();
+    auto *deallocate = custom_deallocate.load();
+    if (!allocate) {
+        void *p = std::aligned_alloc(alignment, bytes);
+        return p ? std::shared_ptr<void>(p, std::free) : nullptr;
+    }
+    void *all = allocate(bytes + alignment);
+    if (!all) return nullptr;
+    uintptr_t aligned = (uintptr_t(all) + alignment - 1) / alignment * alignment;
+    return {reinterpret_cast<void *>(aligned), [all, deallocate](void *) {
+                deallocate ? deallocate(all) : std::free(all);
+            }};
+}
+
+}  // namespace
+
+void BufferContents::set_default_allocate_fn(void *(*allocate)(size_t)) {
+    custom_allocate = allocate;
+}
+void BufferContents::set_default_deallocate_fn(void (*deallocate)(void *)) {
+    custom_deallocate = deallocate;
+}
+
 void BufferContents::allocate() {
     for (const tessera_dimension_t &d : shape) {
         if (d.extent < 0) {
@@ -147,13 +178,13 @@ void BufferContents::allocate() {
     // One line more than needed: vector loads may read a little past the end.
     uint64_t bytes = std::min(size_in_bytes(), max_bytes + 1);
     uint64_t padded = (bytes + 2 * alignment - 1) / alignment * alignment;
-    void *p = bytes <= max_bytes ? std::aligned_alloc(alignment, size_t(padded)) : nullptr;
-    if (!p) {
+    auto fresh = bytes <= max_bytes ? allocate_memory(size_t(padded)) : nullptr;
+    if (!fresh) {
         throw RuntimeError(
             str("out of memory: cannot allocate ", size_in_bytes(), " bytes for buffer ", name));
     }
-    memory = std::shared_ptr<void>(p, std::free);
-    raw.host = static_cast<uint8_t *>(p) - lowest() * bytes_of(type());
+    memory = fresh;
+    raw.host = static_cast<uint8_t *>(memory.get()) - lowest() * bytes_of(type());
 }
 
 void BufferContents::deallocate() {

@@ -55,6 +55,9 @@ public:
 
     void allocate();
     void deallocate();
+    // What new memory of all buffers comes from, and goes to; null: the C library.
+    static void set_default_allocate_fn(void *(*allocate)(size_t));
+    static void set_default_deallocate_fn(void (*deallocate)(void *));
     void crop(int d, int min, int extent);
     void slice(int d, int pos);
     void embed(int d, int pos);
@@ -385,6 +388,14 @@ public:
     // New memory for the present shape.
     void allocate() { contents().allocate(); }
     void deallocate() { contents().deallocate(); }
+    // Of all buffers from now on: a function like malloc (null if there is no memory), and one like
+    // free, which gets what the first one gave. Null: the C library's.
+    static void set_default_allocate_fn(void *(*allocate)(size_t)) {
+        BufferContents::set_default_allocate_fn(allocate);
+    }
+    static void set_default_deallocate_fn(void (*deallocate)(void *)) {
+        BufferContents::set_default_deallocate_fn(deallocate);
+    }
     bool owns_host_memory() const { return contents().memory != nullptr; }
     // Has a shape, but no memory: a pipeline that gets it says which region it needs.
     bool is_bounds_query() const { return !contents().raw.host && !contents().raw.device; }

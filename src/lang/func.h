@@ -11,11 +11,7 @@ class OutputImageParam;
 class ImageParam;
 
 // An argument of f(...), and the line where it stands.
-struct CallArgument : Expr {
-    template<ExprLike T>
-    CallArgument(const T &e, Location at = Here::current()) : Expr(e), at(at) {}
-    Location at;
-};
+using CallArgument = WrittenExpr;
 
 // What define_extern takes: a Func, a Buffer, an ImageParam, or a scalar expression.
 struct ExternFuncArgument : program::ExternFuncArgument {
@@ -188,10 +184,18 @@ public:
     std::string schedule_as_json() const;
     void apply_schedule(const std::string &json, const std::vector<Argument> &more = {},
                         Location at = Here::current());
-    Func &add_requirement(const Expr &condition, const std::vector<Expr> &message = {});
+    Func &add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message = {});
+    template<ir::StmtPass P, typename... Deleter>
+    void add_custom_lowering_pass(P *pass, Deleter &&...deleter) {
+        own_pipeline().add_custom_lowering_pass(pass, std::forward<Deleter>(deleter)...);
+    }
+    void clear_custom_lowering_passes() { own_pipeline().clear_custom_lowering_passes(); }
 
     void compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args = {},
                                  StmtOutputFormat format = Text, const Target &target = Target());
+    void compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &args = {},
+                                    StmtOutputFormat format = Text,
+                                    const Target &target = Target());
     void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                   const std::string &function = "",
                                   const Target &target = Target());

@@ -8,7 +8,7 @@ namespace tessera {
 Pipeline &Func::own_pipeline() const {
     static std::mutex mutex;
     std::lock_guard lock(mutex);
-    if (!own.defined()) own = Pipeline(*this);
+    if (!own.defined()) own = Pipeline(*this, Location());
     return own;
 }
 
@@ -55,7 +55,7 @@ std::string Func::schedule_as_json() const { return own_pipeline().schedule_as_j
 void Func::apply_schedule(const std::string &json, const std::vector<Argument> &more, Location at) {
     own_pipeline().apply_schedule(json, more, at);
 }
-Func &Func::add_requirement(const Expr &condition, const std::vector<Expr> &message) {
+Func &Func::add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message) {
     own_pipeline().add_requirement(condition, message);
     return *this;
 }
@@ -63,6 +63,10 @@ Func &Func::add_requirement(const Expr &condition, const std::vector<Expr> &mess
 void Func::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
                                    StmtOutputFormat format, const Target &target) {
     own_pipeline().compile_to_lowered_stmt(path, args, format, target);
+}
+void Func::compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &args,
+                                      StmtOutputFormat format, const Target &target) {
+    own_pipeline().compile_to_conceptual_stmt(path, args, format, target);
 }
 void Func::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                     const std::string &function, const Target &target) {

@@ -1,4 +1,6 @@
 #include "lang/pipeline.h"
+#include "ir/printer.h"
+#include "ir/visitor.h"
 #include "lang/image_param.h"
 #include "lang/pipeline_contents.h"
 #include "program/changes.h"
@@ -76,17 +78,38 @@ ImageParam Pipeline::get_image_param(const std::string &name, Location at) const
     return ImageParam(find_parameter(get().program, name, true, at));
 }
 
-void Pipeline::add_requirement(const Expr &condition, const std::vector<Expr> &message) {
+void Pipeline::add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message) {
+    const Location &at = condition.at;
     if (!condition.defined() || !condition.type().is_bool()) {
-        throw CompileError("add_requirement: the condition is a bool in terms of parameters");
+        throw CompileError(at, "add_requirement: the condition is a bool in terms of parameters");
     }
+    auto require_known = [&](const Expr &e) {
+        ir::for_each_node(e, [&](const ir::Variable &v) {
+            if (dynamic_cast<const program::Parameter *>(v.referent.get())) return;
+            throw CompileError(at, str("add_requirement: ", e, " depends on the variable ", v.name,
+                                       "; a requirement is in terms of parameters"));
+        });
+    };
+    require_known(condition);
     std::vector<Expr> spaced;
     for (const Expr &e : message) {
-        if (!e.defined()) throw CompileError("add_requirement: a part of the message is undefined");
+        if (!e.defined()) {
+            throw CompileError(at, "add_requirement: a part of the message is undefined");
+        }
+        require_known(e);
         if (!spaced.empty()) spaced.push_back(Expr(" "));
         spaced.push_back(e);
     }
     get().program.requirements.push_back({condition, spaced});
+    program::note_change();
+}
+
+void Pipeline::add_pass(std::function<ir::Stmt(const ir::Stmt &)> pass) {
+    get().program.custom_passes.push_back(std::move(pass));
+    program::note_change();
+}
+void Pipeline::clear_custom_lowering_passes() {
+    get().program.custom_passes.clear();
     program::note_change();
 }
 

@@ -5,8 +5,11 @@
 #include "lang/callable.h"
 #include "driver/jit_context.h"
 #include "lang/realization.h"
+#include "lang/written_expr.h"
 #include "program/program.h"
+#include <functional>
 #include <map>
+#include <memory>
 
 namespace tessera {
 
@@ -15,6 +18,13 @@ class Func;
 class ImageParam;
 class JITExtern;
 struct PipelineContents;
+
+namespace ir {
+template<typename P>
+concept StmtPass = requires(P &pass, const Stmt &s) {
+    { pass(s) } -> std::convertible_to<Stmt>;
+};
+}  // namespace ir
 
 // How the text of a lowered pipeline is written.
 enum StmtOutputFormat { Text };
@@ -61,13 +71,29 @@ public:
 
     // ---- Conditions ----
     // The caller has to meet the condition; else the pipeline fails with this message.
-    void add_requirement(const Expr &condition, const std::vector<Expr> &message = {});
+    void add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message = {});
     template<std::convertible_to<Expr>... Args>
-    void add_requirement(const Expr &condition, const Expr &first, const Args &...rest) {
+    void add_requirement(const WrittenExpr &condition, const Expr &first, const Args &...rest) {
         add_requirement(condition, std::vector<Expr>{first, Expr(rest)...});
     }
     // Events for the beginning and end of the pipeline.
     void trace_pipeline();
+
+    // ---- Passes of the user's own ----
+    // Something that makes a statement of a statement, such as an ir::Mutator: run on the lowered
+    // pipeline, after all of Tessera's passes, in the order in which they were added. The pipeline
+    // owns it, unless there is a deleter, which is called when the pipeline no longer needs it.
+    template<ir::StmtPass P>
+    void add_custom_lowering_pass(P *pass) {
+        add_pass(std::shared_ptr<P>(pass));
+    }
+    template<ir::StmtPass P>
+    void add_custom_lowering_pass(P *pass, std::function<void()> deleter) {
+        add_pass(std::shared_ptr<P>(pass, [deleter](P *) {
+            if (deleter) deleter();
+        }));
+    }
+    void clear_custom_lowering_passes();
 
     // ---- Looking at it ----
     void print_loop_nest();
@@ -88,6 +114,10 @@ public:
 
     void compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args = {},
                                  StmtOutputFormat format = Text, const Target &target = Target());
+    // The same before loops and storage are worked on: which region of what is computed where.
+    void compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &args = {},
+                                    StmtOutputFormat format = Text,
+                                    const Target &target = Target());
     void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                   const std::string &function = "",
                                   const Target &target = Target());
@@ -101,6 +131,11 @@ public:
     const program::Program &program() const;
 
 private:
+    template<typename P>
+    void add_pass(std::shared_ptr<P> pass) {
+        add_pass([pass](const ir::Stmt &s) { return ir::Stmt((*pass)(s)); });
+    }
+    void add_pass(std::function<ir::Stmt(const ir::Stmt &)> pass);
     PipelineContents &get() const;
     std::shared_ptr<PipelineContents> contents;
 };

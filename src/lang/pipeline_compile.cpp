@@ -36,6 +36,11 @@ void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vecto
     std::string text = driver::to_lowered_text(get().program, file_target(target), signature);
     write_file(path, text.data(), text.size());
 }
+void Pipeline::compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &,
+                                          StmtOutputFormat, const Target &target) {
+    std::string text = driver::to_conceptual_text(get().program, file_target(target));
+    write_file(path, text.data(), text.size());
+}
 void Pipeline::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                         const std::string &function, const Target &target) {
     std::string text = driver::to_llvm_ir(get().program, file_target(target),

@@ -28,6 +28,13 @@ bool is_large(const tessera_buffer_t &b) {
 
 namespace {
 
+// To compiled code, a buffer without memory is a question.
+void check_memory(const tessera_buffer_t &b, const std::string &name) {
+    if (b.host || b.device) return;
+    throw RuntimeError(str("the Buffer for ", name, " has no memory; call allocate(), or ask for "
+                           "the sizes of inputs with infer_input_bounds()"));
+}
+
 tessera_buffer_t *buffer_of(const program::Parameter &p) {
     if (p.buffer) return p.buffer;
     throw RuntimeError(str("the ImageParam ", p.name, " has no Buffer; call set() before realize()"));
@@ -85,6 +92,11 @@ void Run::call(const std::vector<tessera_buffer_t *> &outputs) {
         args.push_back(p->is_buffer ? static_cast<void *>(buffer_of(*p)) : scalar_of(*p));
         large |= p->is_buffer && detail::is_large(*p->buffer);
     }
+    for (size_t i = 0; i < compiled.parameters.size(); i++) {
+        const program::Parameter &p = *compiled.parameters[i];
+        if (p.is_buffer) check_memory(*buffer_of(p), p.name.text());
+    }
+    for (const tessera_buffer_t *b : outputs) check_memory(*b, "an output");
     args.insert(args.end(), outputs.begin(), outputs.end());
     if (large && !target.has_large_buffers()) {
         target.set_feature(Target::LargeBuffers);

@@ -68,14 +68,15 @@ RDom::RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &
 
 namespace {
 
-std::vector<std::pair<Expr, Expr>> pairs(std::vector<Expr> &bounds, std::string &name) {
+std::vector<std::pair<Expr, Expr>> pairs(std::vector<Expr> &bounds, std::string &name,
+                                         Location at) {
     if (!bounds.empty() && bounds.back().as<ir::StringImm>()) {
         name = bounds.back().as<ir::StringImm>()->value;
         bounds.pop_back();
     }
     if (bounds.size() % 2) {
-        throw CompileError(str("RDom: ", bounds.size(), " bounds; for every dimension there is a "
-                               "minimum and an extent"));
+        throw CompileError(at, str("RDom: ", bounds.size(), " bounds; for every dimension there is "
+                                   "a minimum and an extent"));
     }
     std::vector<std::pair<Expr, Expr>> region;
     for (size_t i = 0; i < bounds.size(); i += 2) region.emplace_back(bounds[i], bounds[i + 1]);
@@ -84,10 +85,10 @@ std::vector<std::pair<Expr, Expr>> pairs(std::vector<Expr> &bounds, std::string 
 
 }  // namespace
 
-RDom::RDom(std::vector<Expr> bounds_and_name, const Expr &) {
+RDom::RDom(std::vector<Expr> bounds_and_name, Location at) {
     std::string name;
-    auto region = pairs(bounds_and_name, name);
-    *this = RDom(region, name, Location());
+    auto region = pairs(bounds_and_name, name, at);
+    *this = RDom(region, name, at);
 }
 
 RDom::RDom(const OutputImageParam &image, const std::string &name, Location at) {

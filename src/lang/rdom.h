@@ -1,5 +1,6 @@
 #pragma once
 #include "lang/var.h"
+#include "lang/written_expr.h"
 #include "program/reduction_domain.h"
 #include <utility>
 
@@ -43,8 +44,8 @@ public:
          Location at = Here::current());
     // min, extent, min, extent, ..., and the name if there is one.
     template<typename... Args>
-    RDom(const Expr &min, const Expr &extent, const Args &...rest)
-        : RDom(std::vector<Expr>{min, extent, Expr(rest)...}, min) {}
+    RDom(const WrittenExpr &min, const Expr &extent, const Args &...rest)
+        : RDom(std::vector<Expr>{min, extent, Expr(rest)...}, min.at) {}
     // All of a buffer's region.
     template<typename T, int Dims>
     RDom(const Buffer<T, Dims> &buffer, const std::string &name = "", Location at = Here::current())
@@ -71,7 +72,7 @@ public:
     RVar x, y, z, w;
 
 private:
-    RDom(std::vector<Expr> bounds_and_name, const Expr &);
+    RDom(std::vector<Expr> bounds_and_name, Location at);
     template<typename B>
     static std::vector<std::pair<Expr, Expr>> region_of(const B &buffer) {
         std::vector<std::pair<Expr, Expr>> region;

@@ -46,6 +46,8 @@ struct Context {
     // Per function, per stage; of the last one, for a function that is computed in several places.
     std::unordered_map<Symbol, std::vector<RegionSymbols>> regions;
     std::unordered_map<Symbol, LoopOrigin> loops;
+    // What is to be reported of images: the functions that stand for them are computed inline.
+    std::unordered_map<Symbol, program::Trace> traced_images;
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
     bool verify = false;  // run the verifier after every pass
 

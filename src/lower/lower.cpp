@@ -88,6 +88,19 @@ void add_argument(Context &context, const ParameterRef &p) {
     context.arguments.push_back({p->name, kind, p->type, p->dimensions, p});
 }
 
+// A function that is an image, element by element, is traced as that image.
+std::unordered_map<Symbol, program::Trace> find_traced_images(const program::Environment &env) {
+    std::unordered_map<Symbol, program::Trace> traced;
+    for (const FunctionRef &f : env.order) {
+        const program::Trace &t = f->schedule.trace;
+        if (f->stages.size() != 1 || f->types.size() != 1 || f->has_extern_definition()) continue;
+        const auto *image = f->stages[0]->values[0].as<Call>();
+        bool is_image = image && image->call_kind == CallKind::Image;
+        if (is_image && (t.loads || !t.tag.empty())) traced[image->callee] = t;
+    }
+    return traced;
+}
+
 // One flat buffer per value; that of an only value has the function's own name.
 void add_buffers(Context &context, const FunctionRef &f) {
     std::vector<Symbol> &buffers = context.buffers[f->name];
@@ -153,14 +166,33 @@ void after_pass(std::string_view name, const Stmt &s, const Context &context, bo
     verify(s, name, {.free_symbols = &free_symbols});
 }
 
+// What the user's passes make is checked in any build.
+Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &context) {
+    Context checked = context;
+    checked.verify = true;
+    for (size_t i = 0; i < program.custom_passes.size(); i++) {
+        std::string name = str("custom lowering pass ", i);
+        s = program.custom_passes[i](s);
+        if (!s.defined()) throw CompileError(str("the ", name, " returned no statement"));
+        try {
+            after_pass(name, s, checked, true);
+        } catch (const InternalError &e) {
+            throw CompileError(str("the ", name, " made a statement that is not valid: ", e.what()));
+        }
+    }
+    return s;
+}
+
 Module lower_here(const program::Program &program, const Target &target,
                   const LowerOptions &options) {
     program::ProgramCopy copy = copy_reachable(program);
     // Before inlining, which changes the order in which they are met.
     std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
+    auto traced_images = find_traced_images(copy.environment);
     inline_functions(copy.environment, copy.program.outputs);
     separate_reductions(copy.environment, copy.program.outputs);
     Context context = make_context(copy, parameters, target, options);
+    context.traced_images = std::move(traced_images);
     validate_schedules(context);
     Stmt s = add_entry_checks(build_nests(context), copy.program, context);
     s = OutputProperties(context)(s);
@@ -171,6 +203,7 @@ Module lower_here(const program::Program &program, const Target &target,
         is_flat |= pass.run == flatten_storage;
         after_pass(pass.name, s, context, is_flat);
     }
+    s = run_custom_passes(s, program, context);
     return {program.name, {{program.name, context.arguments, s}}};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "program/function.h"
+#include <functional>
 
 namespace tessera::program {
 
@@ -15,6 +16,8 @@ struct Program {
     std::vector<FunctionRef> outputs;
     std::vector<Requirement> requirements;
     bool trace_pipeline = false;
+    // The user's own, over the lowered statement, after all others.
+    std::vector<std::function<ir::Stmt(const ir::Stmt &)>> custom_passes;
 };
 
 }  // namespace tessera::program

@@ -2,6 +2,7 @@
 #include "program/environment.h"
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 namespace tessera::program {
@@ -22,12 +23,14 @@ private:
     bool stages_ready(const FunctionRef &f) const;
     void write_stages(const FunctionRef &f);
     void write_stage(const FunctionRef &f, int stage, const Definition &d,
-                     const std::vector<size_t> &path);
+                     const std::vector<size_t> &path, size_t from, size_t to);
+    bool write_before_clone(const FunctionRef &f, const FunctionContents &clone);
     bool exists(Symbol f) const { return made.count(f) > 0; }
     bool names_something(StageDirective &d) const;
 
     Script script;
     std::set<Symbol> reached, made, done, fetchable;
+    std::map<std::pair<Symbol, int>, size_t> written;  // directives of a stage, the first so many
 };
 
 // What the pipeline consists of when wrappers are in place: those for functions that are not part
@@ -103,6 +106,39 @@ bool ScriptWriter::names_something(StageDirective &d) const {
     return !stream->what.empty();
 }
 
+// How many directives of the stage a clone of it has brought along: those up to the last rfactor,
+// which makes a function that both of them use.
+size_t inherited(const FunctionContents &f, const FunctionContents &clone, size_t stage) {
+    const auto &own = f.stages[stage]->schedule.directives;
+    const auto &theirs = clone.stages[stage]->schedule.directives;
+    size_t count = 0;
+    for (size_t i = 0; i < std::min(own.size(), theirs.size()); i++) {
+        const auto *a = std::get_if<Rfactor>(&own[i].directive);
+        const auto *b = std::get_if<Rfactor>(&theirs[i].directive);
+        if (a && b && a->intermediate == b->intermediate) count = i + 1;
+    }
+    return count;
+}
+
+// False if an earlier clone, which has less, must be made first.
+bool ScriptWriter::write_before_clone(const FunctionRef &f, const FunctionContents &clone) {
+    for (size_t i = 0; i < f->stages.size(); i++) {
+        size_t count = inherited(*f, clone, i);
+        for (const auto &[key, other] : f->wrappers) {
+            bool earlier = is_reached(key) && !other->wrapped && inherited(*f, *other, i) < count;
+            if (earlier && !exists(other->name)) return false;
+        }
+    }
+    for (size_t i = 0; i < f->stages.size(); i++) {
+        size_t &count = written[{f->name, int(i)}];
+        size_t wanted = inherited(*f, clone, i);
+        write_stage(f, int(i), *f->stages[i], {}, count, wanted);
+        count = std::max(count, wanted);
+        written[{clone.name, int(i)}] = wanted;
+    }
+    return true;
+}
+
 bool ScriptWriter::make_wrappers(const FunctionRef &f) {
     bool progress = false;
     for (const auto &[key, w] : f->wrappers) {
@@ -114,7 +150,7 @@ bool ScriptWriter::make_wrappers(const FunctionRef &f) {
             step.consumers.push_back(consumer);
             ready &= exists(consumer);
         }
-        if (!ready) continue;
+        if (!ready || (step.is_clone && !write_before_clone(f, *w))) continue;
         script.steps.push_back({f->name, step});
         made.insert(w->name);
         progress = true;
@@ -122,7 +158,7 @@ bool ScriptWriter::make_wrappers(const FunctionRef &f) {
     return progress;
 }
 
-// A clone is made of a function that has no schedule yet: it brings its own.
+// A clone is made of a function that has no schedule yet, but for rfactor: it brings its own.
 bool ScriptWriter::stages_ready(const FunctionRef &f) const {
     for (const auto &[key, w] : f->wrappers) {
         if (is_reached(key) && !exists(w->name)) return false;
@@ -131,9 +167,10 @@ bool ScriptWriter::stages_ready(const FunctionRef &f) const {
 }
 
 void ScriptWriter::write_stage(const FunctionRef &f, int stage, const Definition &d,
-                               const std::vector<size_t> &path) {
+                               const std::vector<size_t> &path, size_t from, size_t to) {
     size_t specialization = 0;
-    for (auto w : d.schedule.directives) {
+    for (size_t i = from; i < to; i++) {
+        auto w = d.schedule.directives[i];
         if (!names_something(w.directive)) continue;
         script.steps.push_back({f->name, StageStep{stage, path, w}});
         if (const auto *r = std::get_if<Rfactor>(&w.directive)) made.insert(r->intermediate);
@@ -141,12 +178,16 @@ void ScriptWriter::write_stage(const FunctionRef &f, int stage, const Definition
         if (!std::holds_alternative<SpecializeDirective>(w.directive)) continue;
         std::vector<size_t> inner = path;
         inner.push_back(specialization);
-        write_stage(f, stage, *d.specializations[specialization++].definition, inner);
+        const Definition &version = *d.specializations[specialization++].definition;
+        write_stage(f, stage, version, inner, 0, version.schedule.directives.size());
     }
 }
 
 void ScriptWriter::write_stages(const FunctionRef &f) {
-    for (size_t i = 0; i < f->stages.size(); i++) write_stage(f, int(i), *f->stages[i], {});
+    for (size_t i = 0; i < f->stages.size(); i++) {
+        const Definition &d = *f->stages[i];
+        write_stage(f, int(i), d, {}, written[{f->name, int(i)}], d.schedule.directives.size());
+    }
     done.insert(f->name);
 }
 

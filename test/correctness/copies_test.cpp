@@ -67,6 +67,32 @@ TEST_SUITE("wrappers and clones") {
         });
         CHECK(calls == 2 * 40);
     }
+    TEST_CASE("a clone of what rfactor has changed reads the same partial results") {
+        Var x("x"), u("u");
+        Func in("in"), total("total"), doubled("doubled"), out("out");
+        RDom r(0, 8, 0, 6, "r");
+        in(x) = counted(x * 3);
+        total(x) += in(x + r.x) * r.y;
+        doubled(x) = total(x + 1) * 2;
+        out(x) = doubled(x) + total(x);
+        total.compute_root().update().rfactor(r.y, u).compute_root();
+        total.clone_in(doubled).compute_at(doubled, x);
+        doubled.compute_root();
+        in.compute_root();
+        Lowered l(out);
+        CHECK(Lowered::count(l.flat(), "allocate") == 5);
+        auto total_of = [](int x) {
+            int sum = 0;
+            for (int j = 0; j < 6; j++) {
+                for (int i = 0; i < 8; i++) sum += 3 * (x + i) * j;
+            }
+            return sum;
+        };
+        int calls = calls_during([&] {
+            l.check<int>({5}, [&](int x) { return 2 * total_of(x + 1) + total_of(x); });
+        });
+        CHECK(calls == 2 * 13);
+    }
     TEST_CASE("a chain of wrappers") {
         Var x("x"), y("y");
         Func f("f"), out("out");

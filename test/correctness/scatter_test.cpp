@@ -3,9 +3,13 @@
 using namespace tessera;
 using namespace tessera::test;
 
-TEST_SUITE("scatter and gather") {
-    Var x("x"), y("y");
+namespace {
 
+Var x("x"), y("y");
+
+}  // namespace
+
+TEST_SUITE("scatter and gather") {
     TEST_CASE("two elements change places") {
         Func f("f");
         f(x) = x * 10;

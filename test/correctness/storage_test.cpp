@@ -1,34 +1,7 @@
-#include "calls.h"
-#include "harness.h"
+#include "stencil.h"
 
 using namespace tessera;
 using namespace tessera::test;
-
-namespace {
-
-int f_ref(int x, int y) { return x * 5 + y * y * 3; }
-int out_ref(int x, int y) { return f_ref(x, y - 1) + f_ref(x, y) + f_ref(x, y + 1); }
-
-struct Stencil {
-    Var x{"x"}, y{"y"}, yo{"yo"}, yi{"yi"};
-    Func f{"f"}, out{"out"};
-    Stencil() {
-        f(x, y) = counted(x * 5 + y * y * 3);
-        out(x, y) = f(x, y - 1) + f(x, y) + f(x, y + 1);
-    }
-    void check(const Lowered &l) const {
-        for (int size : {1, 7, 8, 9, 37}) {
-            CAPTURE(size);
-            l.check<int>({3, size}, out_ref);
-            l.check<int>({size, 3}, out_ref, {5, -9});
-        }
-    }
-    int calls(const Lowered &l, int width, int height) const {
-        return calls_during([&] { l.check<int>({width, height}, out_ref); }) / 2;
-    }
-};
-
-}  // namespace
 
 TEST_SUITE("storage") {
     TEST_CASE("fold_storage: the factor that the user gives") {
@@ -47,13 +20,13 @@ TEST_SUITE("storage") {
         rows.set(3);
         s.check(l);
         rows.set(2);
-        CHECK_THROWS_WITH_AS(l.check<int>({3, 9}, out_ref), doctest::Contains("fold"),
+        CHECK_THROWS_WITH_AS(l.check<int>({3, 9}, Stencil::expected), doctest::Contains("fold"),
                              RuntimeError);
     }
     TEST_CASE("fold_storage that is too small is an error") {
         Stencil s;
         s.f.store_root().compute_at(s.out, s.y).fold_storage(s.y, 2);
-        CHECK_THROWS_WITH(Lowered(s.out).check<int>({3, 9}, out_ref), doctest::Contains("fold"));
+        CHECK_THROWS_WITH(Lowered(s.out).check<int>({3, 9}, Stencil::expected), doctest::Contains("fold"));
     }
     TEST_CASE("fold_storage where nothing can be folded is refused") {
         Stencil s;

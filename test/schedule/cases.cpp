@@ -180,6 +180,26 @@ Pipeline factored(bool scheduled) {
     return c.pipeline();
 }
 
+// Clones of what rfactor has changed, and for what it has made.
+Pipeline factored_clones(bool scheduled) {
+    Func in("in"), total("total"), doubled("doubled"), out("out");
+    RDom r(0, 8, 0, 6, "r");
+    RVar ro("ro"), ri("ri");
+    in(x, y) = x + y;
+    total(x) += in(x, r.x) * r.y;
+    doubled(x) = total(x + 1) * 2;
+    out(x) = doubled(x) + total(x);
+    if (!scheduled) return Pipeline(out);
+    Func partial = total.compute_root().update().rfactor(r.y, u);
+    partial.compute_root().vectorize(x, 4).update().parallel(u);
+    in.compute_root();
+    in.clone_in(partial).compute_at(partial, u).vectorize(x, 4);
+    total.update().split(r.y, ro, ri, 3).unroll(ri);
+    total.clone_in(doubled).compute_at(doubled, x).update().unroll(ro);
+    doubled.compute_root();
+    return Pipeline(out);
+}
+
 Pipeline wrappers(bool scheduled) {
     Chain c;
     if (!scheduled) return c.pipeline();
@@ -248,7 +268,8 @@ const std::vector<Case> &all() {
         {"rings", rings},
         {"regions", regions},       {"conditions", conditions},
         {"memory_hints", memory_hints}, {"races", races},
-        {"factored", factored},     {"wrappers", wrappers},
+        {"factored", factored},     {"factored_clones", factored_clones},
+        {"wrappers", wrappers},
         {"tracing", tracing},       {"names", names},
         {"several_outputs", several_outputs},
     };

@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "lower/checks/constraints.h"
 #include "lower/checks/errors.h"
 #include "lower/nest/stage.h"
 #include "program/parameter.h"
@@ -12,7 +13,6 @@ namespace tessera::lower {
 using namespace ir;
 using algebra::Interval;
 using algebra::simplify;
-using program::DimensionConstraint;
 using program::Parameter;
 
 namespace {
@@ -31,23 +31,6 @@ bool is_buffer(const ir::Argument &a) { return a.kind != ArgumentKind::Scalar; }
 
 const Parameter *parameter_of(const ir::Argument &a) {
     return dynamic_cast<const Parameter *>(a.referent.get());
-}
-
-// What the user fixed of dimension d of the buffer. Where nobody says anything the innermost
-// dimension is dense.
-DimensionConstraint constraint_of(const ir::Argument &a, int d) {
-    const Parameter *p = parameter_of(a);
-    if (p && size_t(d) < p->constraints.size()) return p->constraints[size_t(d)];
-    DimensionConstraint c;
-    if (d == 0) c.stride = 1;
-    return c;
-}
-
-Expr constraint_of(const DimensionConstraint &c, BufferField f) {
-    return f == BufferField::Min      ? c.min
-           : f == BufferField::Extent ? c.extent
-           : f == BufferField::Stride ? c.stride
-                                      : Expr();
 }
 
 // Replaces fields of buffers by what the user fixed them to.
@@ -79,6 +62,8 @@ private:
     void check_size(const ir::Argument &b);
     void check_parameter(const ir::Argument &a);
     void check_splits(const program::FunctionContents &f);
+    void check_positive(const program::FunctionContents &f, const char *what, const Expr &number);
+    void check_storage(const program::FunctionContents &f);
     void check_requirements();
     Stmt answer_query(const ir::Argument &b) const;
     Stmt null_checks() const;
@@ -193,9 +178,30 @@ void EntryChecks::check_splits(const program::FunctionContents &f) {
                 if (!split || is_const(split->factor)) continue;
                 Expr factor = cast(Int(32), split->factor);
                 check(factor > 0, "split_factor_not_positive",
-                      {Expr(f.name.text()), Expr(split->old.text()), factor});
+                      {Expr(f.name.text()), Expr(split->old.text()), Expr(str(split->factor)),
+                       factor});
             }
         }
+    }
+}
+
+// A number that a directive was given; a constant has been checked where it was written.
+void EntryChecks::check_positive(const program::FunctionContents &f, const char *what,
+                                 const Expr &number) {
+    if (!number.defined() || is_const(number)) return;
+    Expr value = cast(Int(32), number);
+    Expr message = call(Handle(), Intrinsic::stringify,
+                        {Expr(str("the ", what, " of ", f.name, " must be positive, not ")), value});
+    check(value > 0, "requirement_failed", {Expr(str(number, " > 0")), message});
+}
+
+void EntryChecks::check_storage(const program::FunctionContents &f) {
+    check_positive(f, "ring_buffer", f.schedule.ring_buffer);
+    for (const program::StorageDimension &d : f.schedule.storage) {
+        check_positive(f, "align_storage", d.alignment);
+    }
+    for (const auto &b : f.schedule.bounds) {
+        check_positive(f, "modulus of align_bounds", b.directive.modulus);
     }
 }
 
@@ -219,7 +225,7 @@ Stmt EntryChecks::answer_query(const ir::Argument &b) const {
     const Interval nothing{0, -1};  // of a buffer that no computed value reads
     Expr stride = 1;
     for (int d = 0; d < b.dimensions; d++) {
-        DimensionConstraint c = constraint_of(b, d);
+        program::DimensionConstraint c = constraint_of(b, d);
         const Interval &i = box ? (*box)[size_t(d)] : nothing;
         Expr first = c.min.defined() ? cast(Int(32), c.min) : i.min;
         Expr extent = c.extent.defined() ? cast(Int(32), c.extent) : i.max - first + 1;
@@ -254,7 +260,10 @@ Expr EntryChecks::any_query() const {
 Stmt EntryChecks::wrap() {
     const bool asserts = !context.target.has_feature(Target::NoAsserts);
     std::vector<Stmt> answers;
-    for (const program::FunctionRef &f : context.order) check_splits(*f);
+    for (const program::FunctionRef &f : context.order) {
+        check_splits(*f);
+        check_storage(*f);
+    }
     for (const ir::Argument &a : context.arguments) {
         if (is_buffer(a)) {
             check_buffer(a);

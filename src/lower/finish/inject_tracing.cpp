@@ -53,6 +53,7 @@ public:
         : context(context), pipeline(Symbol::fresh("trace_pipeline")) {
         any = context.target.has_feature(Target::TracePipeline);
         for (const program::FunctionRef &f : context.order) note(*f);
+        any |= !context.traced_images.empty();
     }
     bool anything() const { return any; }
     Stmt run(const Stmt &s);
@@ -67,6 +68,7 @@ private:
     Expr visit(const IntrinsicCall &call) override {
         return call.op == Intrinsic::address_of ? Expr(&call) : Mutator::visit(call);
     }
+    bool is_traced(const Call &call) const;
 
     Wanted wanted_of(Symbol f) const {
         auto found = wanted.find(f);
@@ -112,12 +114,17 @@ Stmt InjectTracing::run(const Stmt &s) {
     Event tag;
     tag.code = tessera_trace_tag;
     tag.parent = Variable::make(Int(32), pipeline);
-    for (const program::FunctionRef &f : context.order) {
-        if (f->schedule.trace.tag.empty()) continue;
-        tag.func = f->name;
-        tag.tag = f->schedule.trace.tag;
+    auto add_tag = [&](Symbol name, const std::string &text) {
+        if (text.empty()) return;
+        tag.func = name;
+        tag.tag = text;
         parts.push_back(Evaluate::make(trace(tag)));
+    };
+    for (const ir::Argument &a : context.arguments) {
+        auto image = context.traced_images.find(a.name);
+        if (image != context.traced_images.end()) add_tag(a.name, image->second.tag);
     }
+    for (const program::FunctionRef &f : context.order) add_tag(f->name, f->schedule.trace.tag);
     parts.push_back((*this)(s));
     Event begin;
     begin.func = context.outputs.empty() ? pipeline : context.outputs.back();
@@ -205,9 +212,16 @@ Stmt InjectTracing::visit(const Provide &provide) {
     return p.predicate.defined() ? IfThenElse::make(p.predicate, body) : body;
 }
 
+bool InjectTracing::is_traced(const Call &call) const {
+    if (call.call_kind == CallKind::Func) return wanted_of(call.callee).loads;
+    auto image = context.traced_images.find(call.callee);
+    bool wanted = image != context.traced_images.end() && image->second.loads;
+    return wanted || context.target.has_feature(Target::TraceLoads);
+}
+
 Expr InjectTracing::visit(const Call &node) {
     Expr e = Mutator::visit(node);
-    if (node.call_kind != CallKind::Func || !wanted_of(node.callee).loads) return e;
+    if (!is_traced(node)) return e;
     const auto &call = *e.as<Call>();
     Symbol name = Symbol::fresh(str(call.callee, "_loaded"));
     Event event;

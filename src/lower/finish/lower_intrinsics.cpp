@@ -85,6 +85,15 @@ Expr answer(const IntrinsicCall &query, const Target &target) {
     throw CompileError(str("the target cannot be asked for \"", asked, "\""));
 }
 
+// The value, if the promise is kept.
+Expr checked(const IntrinsicCall &promise) {
+    const Expr &value = promise.args[0], &low = promise.args[1], &high = promise.args[2];
+    Expr kept = low <= value && value <= high;
+    return call(promise.type, Intrinsic::require,
+                {kept, value, Expr("is not between"), Expr(" "), low, Expr(" and "), high,
+                 Expr(", as unsafe_promise_clamped promises; it is "), value});
+}
+
 class LowerIntrinsics final : public Mutator {
 public:
     explicit LowerIntrinsics(const Target &target) : target(target) {}
@@ -100,6 +109,8 @@ private:
             throw CompileError("scatter and gather stand in the arguments and values of an update, "
                                "and nowhere else");
         }
+        bool unsafe = c->op == Intrinsic::unsafe_promise_clamped;
+        if (unsafe && target.has_feature(Target::CheckUnsafePromises)) return checked(*c);
         if (c->op == Intrinsic::lerp) return lower_lerp(c->type, c->args[0], c->args[1], c->args[2]);
         return e;
     }

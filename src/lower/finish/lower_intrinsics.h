@@ -6,7 +6,8 @@ namespace tessera::lower {
 // Spells out the intrinsics whose meaning is the same arithmetic on every machine:
 // - lerp(zero, one, weight), rounded exactly;
 // - random: the hash of its operands, as ir/random_hash.h defines it;
-// - target_query: its answer for the Context's target.
+// - target_query: its answer for the Context's target;
+// - unsafe_promise_clamped, if the target has CheckUnsafePromises: a check of the promise.
 //
 //     random(7):uint32     ->     ((7:uint32 ^ ...) * ...) ...
 //

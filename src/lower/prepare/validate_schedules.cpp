@@ -54,6 +54,7 @@ private:
                               const StageSchedule &schedule, const LoopLevel &computed,
                               const LoopLevel &stored);
     static void check_ring_buffer(const FunctionContents &f);
+    static void check_memory(const FunctionContents &f);
     static void check_blends(const FunctionContents &f, const StageSchedule &s);
     bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
     bool place_is_inside(const LoopLevel &place, const LoopLevel &level) const;
@@ -266,7 +267,18 @@ void Validator::check_blends(const FunctionContents &f, const StageSchedule &s) 
     }
 }
 
+void Validator::check_memory(const FunctionContents &f) {
+    for (const auto &[directive, at] : f.schedule.directives) {
+        const auto *in = std::get_if<program::StoreIn>(&directive);
+        if (!in || in->memory <= MemoryType::Register) continue;
+        throw CompileError(at, str("store_in of ", f.name, ": ", name_of(in->memory),
+                                   " is no memory of a CPU, which ", f.name, " is computed on; it "
+                                   "has Heap, Stack and Register, and Auto chooses"));
+    }
+}
+
 void Validator::check(const FunctionContents &f) const {
+    check_memory(f);
     for (const program::DefinitionRef &stage : f.stages) {
         for (const program::Definition *version : versions_of(*stage)) {
             check_blends(f, version->schedule);

@@ -2,6 +2,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/checks/constraints.h"
 #include "lower/checks/errors.h"
 #include "program/scatter.h"
 #include <unordered_set>
@@ -49,6 +50,8 @@ private:
     Expr wide(const Expr &e) const { return cast(index_type, e); }
     Expr index_into(Symbol func, Symbol buffer, const std::vector<Expr> &args,
                     const Ref<const Referent> &referent) const;
+    Expr field_of(Symbol buffer, BufferField field, int d,
+                  const Ref<const Referent> &referent) const;
     Stmt store_all(const Provide &provide);
 
     const lower::Context &context;
@@ -161,6 +164,16 @@ Expr FlattenStorage::handle_value(const Layout &layout, Symbol buffer, int value
     return call(Handle(), Intrinsic::make_buffer, std::move(args));
 }
 
+// A number where the user has fixed it; that it is right has been checked.
+Expr FlattenStorage::field_of(Symbol buffer, BufferField field, int d,
+                              const Ref<const Referent> &referent) const {
+    if (const ir::Argument *a = context.argument(buffer)) {
+        Expr fixed = constraint_of(constraint_of(*a, d), field);
+        if (fixed.defined() && is_const(fixed)) return cast(Int(32), fixed);
+    }
+    return BufferProperty::make(buffer, field, d, referent);
+}
+
 Expr FlattenStorage::index_into(Symbol func, Symbol buffer, const std::vector<Expr> &args,
                                 const Ref<const Referent> &referent) const {
     auto found = layouts.find(func);
@@ -173,8 +186,8 @@ Expr FlattenStorage::index_into(Symbol func, Symbol buffer, const std::vector<Ex
             stride = Variable::make(index_type, found->second.stride[d]);
             dense = d == found->second.innermost;
         } else {
-            min = BufferProperty::make(buffer, BufferField::Min, d, referent);
-            stride = BufferProperty::make(buffer, BufferField::Stride, d, referent);
+            min = field_of(buffer, BufferField::Min, d, referent);
+            stride = field_of(buffer, BufferField::Stride, d, referent);
         }
         Expr term = wide(args[d]) - wide(min);
         if (!dense) term = term * wide(stride);
@@ -214,6 +227,7 @@ bool reads_func(const Expr &e, Symbol func) {
 Stmt FlattenStorage::store_all(const Provide &provide) {
     size_t count = program::count_of_elements(provide.args, provide.values);
     bool several = provide.values.size() > 1 || count > 1;
+    auto element = [&](const Expr &e, size_t n) { return count == 1 ? e : program::element(e, n); };
     std::vector<std::pair<Symbol, Expr>> lets;
     auto named = [&](const Expr &before, const char *what, size_t i) {
         Expr e = (*this)(before);
@@ -226,11 +240,11 @@ Stmt FlattenStorage::store_all(const Provide &provide) {
     for (size_t n = 0; n < count; n++) {
         std::vector<Expr> place;
         for (size_t i = 0; i < provide.args.size(); i++) {
-            place.push_back(named(program::element(provide.args[i], n), "arg", i));
+            place.push_back(named(element(provide.args[i], n), "arg", i));
         }
         for (size_t k = 0; k < provide.values.size(); k++) {
             Symbol buffer = context.buffer_of(provide.func, int(k));
-            Expr value = named(program::element(provide.values[k], n), "value", k);
+            Expr value = named(element(provide.values[k], n), "value", k);
             stores.push_back(
                 Store::make(buffer, value, index_into(provide.func, buffer, place, {})));
         }

@@ -26,6 +26,18 @@ TEST_SUITE("lower_intrinsics") {
         CHECK(run(lower_intrinsics, "f[0] = random(a):uint32").find("random") ==
               std::string::npos);
     }
+    TEST_CASE("a promise is checked where the target asks for it") {
+        const char *text = "f[0] = unsafe_promise_clamped(a, 2, 9)";
+        CHECK(run(lower_intrinsics, text) == printed(text));
+        Context context;
+        context.target.set_feature(Target::CheckUnsafePromises);
+        CHECK(run(lower_intrinsics, text, context).find("require(2 <= a && a <= 9, a, ") !=
+              std::string::npos);
+    }
+    TEST_CASE("what stands for several values is gone by then") {
+        CHECK_THROWS_WITH_AS(run(lower_intrinsics, "f[0] = gather(a, b):int32"),
+                             doctest::Contains("values of an update"), CompileError);
+    }
     TEST_CASE("questions to the target are answered") {
         auto ask = [](std::string_view query) {
             return run(lower_intrinsics, str("f[0] = ", query), for_avx2());

@@ -1,0 +1,94 @@
+#include "harness.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+Var x("x"), y("y");
+
+}  // namespace
+
+TEST_SUITE("reduction domains") {
+    TEST_CASE("of five dimensions, the first varying fastest") {
+        Func f("f");
+        RDom r({{0, 2}, {0, 3}, {0, 2}, {0, 3}, {1, 2}}, "r");
+        CHECK(r.dimensions() == 5);
+        f() = 0;
+        f() = (f() * 3 + r.x + 2 * r.y + 5 * r.z + 7 * r.w + 11 * r[4]) % 10007;
+        Lowered(f).check<int>({}, [] {
+            int v = 0;
+            for (int e = 1; e < 3; e++) {
+                for (int d = 0; d < 3; d++) {
+                    for (int c = 0; c < 2; c++) {
+                        for (int b = 0; b < 3; b++) {
+                            for (int a = 0; a < 2; a++) {
+                                v = (v * 3 + a + 2 * b + 5 * c + 7 * d + 11 * e) % 10007;
+                            }
+                        }
+                    }
+                }
+            }
+            return v;
+        });
+    }
+    TEST_CASE("over all of an image, and what its variables say of themselves") {
+        ImageParam im(Int(32), 2, "im");
+        Buffer<int> in(4, 3);
+        in.set_min(2, 5);
+        in.fill([](int i, int j) { return i + 100 * j; });
+        im.set(in);
+        RDom r(im, "r"), same = r, all(in);
+        CHECK(r.same_as(same));
+        CHECK_FALSE(r.same_as(all));
+        Func f("f"), bounds("bounds");
+        f() += im(r.x, r.y);
+        int sum = 0;
+        in.for_each_value([&](int v) { sum += v; });
+        Buffer<int> b = f.realize();
+        CHECK(b() == sum);
+        bounds() = Tuple(r.x.min(), r.x.extent(), r.y.min(), r.y.extent() + im(2, 5) * 0);
+        Realization said = bounds.realize();
+        int expected[] = {2, 4, 5, 3};
+        for (size_t i = 0; i < 4; i++) CHECK(Buffer<int>(said[i])() == expected[i]);
+    }
+    TEST_CASE("an inline reduction with a Func of its own, for its schedule") {
+        Func in("in"), f("f"), total("total"), best("best");
+        RDom r(0, 8, "r");
+        in(x) = (x * 5) % 16;
+        f(x) = sum(r, in(x + r), total) + maximum(r, in(x + r), best);
+        in.compute_root();
+        total.compute_root().vectorize(x, 4).update().reorder(x, r).vectorize(x, 4);
+        Lowered l(f);
+        CHECK(l.flat().find("allocate total") != std::string::npos);
+        CHECK(l.flat().find("allocate best") != std::string::npos);
+        CHECK(l.stores(4) > 0);
+        l.check<int>({9}, [](int x) {
+            int sum = 0, most = 0;
+            for (int r = 0; r < 8; r++) {
+                int v = (x + r) * 5 % 16;
+                sum += v;
+                most = std::max(most, v);
+            }
+            return sum + most;
+        });
+    }
+    TEST_CASE("the loops of a stage can be asked for") {
+        Var xi("xi"), xo("xo");
+        RVar ro("ro"), ri("ri");
+        RDom r(0, 8, "r");
+        Func f("f");
+        f(x, y) = 0;
+        f(x, y) += r;
+        auto names = [](const Stage &s) {
+            std::string all;
+            for (const VarOrRVar &v : s.split_vars()) all += v.name() + (v.is_rvar ? "* " : " ");
+            return all;
+        };
+        CHECK(names(f) == "x y ");
+        f.split(x, xo, xi, 4).reorder(xi, y, xo);
+        CHECK(names(f) == "xi y xo ");
+        f.update().split(r, ro, ri, 2);
+        CHECK(names(f.update()) == "ri* ro* x y ");
+    }
+}

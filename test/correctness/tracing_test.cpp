@@ -1,0 +1,118 @@
+#include "harness.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+// What a run reports, an event per line: "f store [2] = 4".
+std::vector<std::string> *events = nullptr;
+
+const char *name_of_event(int code) {
+    static const char *const names[] = {"load", "store", "begin_realization", "end_realization",
+                                        "produce", "end_produce", "consume", "end_consume",
+                                        "begin_pipeline", "end_pipeline", "tag"};
+    return names[code];
+}
+
+int32_t record(JITUserContext *, const tessera_trace_event_t *e) {
+    std::ostringstream line;
+    line << e->func << " " << name_of_event(int(e->event));
+    if (e->dimensions > 0) {
+        line << " [";
+        for (int i = 0; i < e->dimensions; i++) line << (i ? " " : "") << e->coordinates[i];
+        line << "]";
+    }
+    if (e->value) {
+        for (int i = 0; i < e->type.lanes; i++) {
+            line << " = " << static_cast<const int32_t *>(e->value)[i];
+        }
+    }
+    if (e->trace_tag && *e->trace_tag) line << " \"" << e->trace_tag << "\"";
+    events->push_back(line.str());
+    return int32_t(events->size());
+}
+
+// The events of a run, but for the beginning and end of the pipeline.
+std::vector<std::string> traced(Func f, const std::vector<int32_t> &sizes) {
+    std::vector<std::string> all;
+    events = &all;
+    JITUserContext context;
+    context.handlers.custom_trace = record;
+    f.realize(&context, sizes);
+    REQUIRE(all.size() >= 2);
+    CHECK(all.front().find("begin_pipeline") != std::string::npos);
+    CHECK(all.back().find("end_pipeline") != std::string::npos);
+    return {all.begin() + 1, all.end() - 1};
+}
+
+std::string joined(const std::vector<std::string> &lines) {
+    std::string all;
+    for (const std::string &line : lines) all += line + "; ";
+    return all;
+}
+
+Var x("x"), y("y");
+
+}  // namespace
+
+TEST_SUITE("tracing") {
+    TEST_CASE("loads of a Func, each with place and value") {
+        Func f("f"), g("g");
+        f(x) = x * x;
+        g(x) = f(x + 1) + 1;
+        f.compute_root().trace_loads();
+        CHECK(joined(traced(g, {3})) == "f load [1] = 1; f load [2] = 4; f load [3] = 9; ");
+    }
+    TEST_CASE("loads of an image") {
+        ImageParam im(Int(32), 2, "im");
+        Buffer<int> in(3, 2);
+        in.fill([](int i, int j) { return i + 10 * j; });
+        im.set(in);
+        im.trace_loads();
+        im.add_trace_tag("red");
+        Func g("g");
+        g(x) = im(x, 1);
+        CHECK(joined(traced(g, {3})) ==
+              "im tag \"red\"; im load [0 1] = 10; im load [1 1] = 11; im load [2 1] = 12; ");
+    }
+    TEST_CASE("stores, of updates too, and each lane of a vector by itself") {
+        Func f("f");
+        f(x) = x;
+        f(2) += 10;
+        f.vectorize(x, 2).trace_stores();
+        CHECK(joined(traced(f, {4})) ==
+              "f store [0] = 0; f store [1] = 1; f store [2] = 2; f store [3] = 3; "
+              "f store [2] = 12; ");
+    }
+    TEST_CASE("realizations, and what is produced and consumed in them") {
+        Func f("f"), g("g");
+        f(x, y) = x;
+        g(x, y) = f(x, y) + f(x + 1, y);
+        f.compute_at(g, y).trace_realizations();
+        std::string row_0 = "f begin_realization [0 3 0 1]; f produce; f end_produce; f consume; "
+                            "f end_consume; f end_realization [0 3 0 1]; ";
+        std::string row_1 = row_0;
+        row_1.replace(row_1.find("0 1]"), 4, "1 1]");
+        row_1.replace(row_1.rfind("0 1]"), 4, "1 1]");
+        CHECK(joined(traced(g, {2, 2})) == row_0 + row_1);
+    }
+    TEST_CASE("tags come before everything else") {
+        Func f("f");
+        f(x) = x;
+        f.add_trace_tag("blue").trace_stores();
+        CHECK(joined(traced(f, {1})) == "f tag \"blue\"; f store [0] = 0; ");
+    }
+    TEST_CASE("without a directive nothing is reported") {
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = f(x);
+        f.compute_root();
+        std::vector<std::string> all;
+        events = &all;
+        JITUserContext context;
+        context.handlers.custom_trace = record;
+        g.realize(&context, {4});
+        CHECK(all.empty());
+    }
+}
