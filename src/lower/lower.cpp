@@ -177,7 +177,8 @@ Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &c
         try {
             after_pass(name, s, checked, true);
         } catch (const InternalError &e) {
-            throw CompileError(str("the ", name, " made a statement that is not valid: ", e.what()));
+            throw CompileError(
+                str("the ", name, " made a statement that is not valid: ", e.what()));
         }
     }
     return s;

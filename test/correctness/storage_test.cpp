@@ -26,7 +26,8 @@ TEST_SUITE("storage") {
     TEST_CASE("fold_storage that is too small is an error") {
         Stencil s;
         s.f.store_root().compute_at(s.out, s.y).fold_storage(s.y, 2);
-        CHECK_THROWS_WITH(Lowered(s.out).check<int>({3, 9}, Stencil::expected), doctest::Contains("fold"));
+        CHECK_THROWS_WITH(Lowered(s.out).check<int>({3, 9}, Stencil::expected),
+                          doctest::Contains("fold"));
     }
     TEST_CASE("fold_storage where nothing can be folded is refused") {
         Stencil s;

@@ -9,9 +9,9 @@ namespace {
 std::vector<std::string> *events = nullptr;
 
 const char *name_of_event(int code) {
-    static const char *const names[] = {"load", "store", "begin_realization", "end_realization",
-                                        "produce", "end_produce", "consume", "end_consume",
-                                        "begin_pipeline", "end_pipeline", "tag"};
+    static const char *const names[] = {
+        "load",    "store",       "begin_realization", "end_realization", "produce", "end_produce",
+        "consume", "end_consume", "begin_pipeline",    "end_pipeline",    "tag"};
     return names[code];
 }
 
@@ -20,7 +20,8 @@ int32_t record(JITUserContext *, const tessera_trace_event_t *e) {
     line << e->func << " " << name_of_event(int(e->event));
     if (e->dimensions > 0) {
         line << " [";
-        for (int i = 0; i < e->dimensions; i++) line << (i ? " " : "") << e->coordinates[i];
+        for (int i = 0; i < e->dimensions; i++)
+            line << (i ? " " : "") << e->coordinates[i];
         line << "]";
     }
     if (e->value) {
@@ -48,7 +49,8 @@ std::vector<std::string> traced(Func f, const std::vector<int32_t> &sizes) {
 
 std::string joined(const std::vector<std::string> &lines) {
     std::string all;
-    for (const std::string &line : lines) all += line + "; ";
+    for (const std::string &line : lines)
+        all += line + "; ";
     return all;
 }
 

@@ -7,8 +7,7 @@ namespace {
 Var x("x"), y("y"), xo("xo"), xi("xi");
 
 // The message of the RuntimeError that f() throws.
-template<typename F>
-std::string failure(F f) {
+template<typename F> std::string failure(F f) {
     try {
         f();
     } catch (const RuntimeError &e) {
@@ -61,9 +60,9 @@ TEST_SUITE("more than there can be") {
         goes_on();
     }
     TEST_CASE("memory that a CPU has not") {
-        for (MemoryType memory : {MemoryType::GPUShared, MemoryType::GPUTexture, MemoryType::VTCM,
-                                  MemoryType::AMXTile, MemoryType::LockedCache,
-                                  MemoryType::GPUSharedAsync}) {
+        for (MemoryType memory :
+             {MemoryType::GPUShared, MemoryType::GPUTexture, MemoryType::VTCM, MemoryType::AMXTile,
+              MemoryType::LockedCache, MemoryType::GPUSharedAsync}) {
             Func f("f"), g("g");
             f(x) = x;
             g(x) = f(x) + f(x + 1);

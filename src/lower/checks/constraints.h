@@ -4,8 +4,8 @@
 
 namespace tessera::lower {
 
-// What the user fixed of dimension d of a buffer that is an argument. Where nobody says anything the
-// innermost dimension is dense.
+// What the user fixed of dimension d of a buffer that is an argument. Where nobody says anything
+// the innermost dimension is dense.
 program::DimensionConstraint constraint_of(const ir::Argument &argument, int d);
 // The same, of one field; undefined: anything.
 ir::Expr constraint_of(const program::DimensionConstraint &constraint, BufferField field);

@@ -191,7 +191,8 @@ void EntryChecks::check_positive(const program::FunctionContents &f, const char 
     if (!number.defined() || is_const(number)) return;
     Expr value = cast(Int(32), number);
     Expr message = call(Handle(), Intrinsic::stringify,
-                        {Expr(str("the ", what, " of ", f.name, " must be positive, not ")), value});
+                        {Expr(str("the ", what, " of ", f.name, " must be positive, not ")),
+                         value});
     check(value > 0, "requirement_failed", {Expr(str(number, " > 0")), message});
 }
 

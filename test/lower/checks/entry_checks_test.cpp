@@ -45,7 +45,8 @@ TEST_SUITE("add_entry_checks") {
               p.after("flatten storage").find("produce out:"));
     }
     TEST_CASE("what is fixed is known without asserts, too") {
-        std::string text = Passes(Stencil().out, Target("x86-64-linux-no_asserts")).after("simplify");
+        std::string text =
+            Passes(Stencil().out, Target("x86-64-linux-no_asserts")).after("simplify");
         CHECK(text.find("im_stride_0 *") == std::string::npos);
         CHECK(text.find("out_stride_0 *") == std::string::npos);
     }

@@ -68,7 +68,8 @@ TEST_SUITE("skip_stages") {
         f.compute_root();
         Passes passes(out);
         CHECK(passes.before("skip stages").find("if 4 <= p") == std::string::npos);
-        CHECK(Passes::has(passes.after("skip stages"), {"produce f:\n", "if 4 <= p:", "f(`f.x`) ="}));
+        CHECK(
+            Passes::has(passes.after("skip stages"), {"produce f:\n", "if 4 <= p:", "f(`f.x`) ="}));
     }
     TEST_CASE("not by what is known only when it has run, or differs from point to point") {
         Small f{"f", x * 3, {"x"}};
@@ -84,7 +85,8 @@ TEST_SUITE("prefetch") {
         Passes p(prefetching(PrefetchBoundStrategy::GuardWithIf));
         CHECK(Passes::has(p.after("loop nests"),
                           {"for `out.y`", "prefetch f: {int32} over ", "`out.y` + 2, +1", "if "}));
-        CHECK(Passes::has(p.after("lower prefetch"), {"if ", "prefetch(address_of(f(", "for `out.x`"}));
+        CHECK(Passes::has(p.after("lower prefetch"),
+                          {"if ", "prefetch(address_of(f(", "for `out.x`"}));
     }
     TEST_CASE("the last row again, where there is no later one") {
         Passes p(prefetching(PrefetchBoundStrategy::Clamp));
