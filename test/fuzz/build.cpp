@@ -132,8 +132,10 @@ private:
         if (func.boundary != Boundary::None) return define_boundary(f);
         Func &target = built.funcs[f];
         if (func.is_extern) {
+            std::vector<Var> dims;
+            for (int d = 0; d < func.dims; d++) dims.emplace_back(std::string(1, "xyzw"[d]));
             target.define_extern("fuzz_add_neighbours", {built.funcs[size_t(func.source)]}, Int(32),
-                                 func.dims);
+                                 dims);
             return;
         }
         std::vector<Expr> args;

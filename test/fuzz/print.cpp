@@ -124,7 +124,8 @@ private:
         }
         if (func.is_extern) {
             algorithm += str(name, "f", f, ".define_extern(\"fuzz_add_neighbours\", {f",
-                             func.source, "}, Int(32), ", func.dims, ");\n");
+                             func.source, "}, Int(32), {", join(std::vector<std::string>(
+                                                variables, variables + func.dims)), "});\n");
             return;
         }
         std::string right = values(func.values);

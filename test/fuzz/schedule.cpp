@@ -734,7 +734,7 @@ private:
         } else {
             level(Verb::ComputeAt, created, sites[size_t(random.range(0, int(usable) - 1))]);
         }
-        if (!random.chance(0.5)) return;
+        if (!wraps || random.chance(0.5)) return;  // a clone has the loops of the original
         Directive &split = emit(Verb::Split, created, 0, {"x", fresh("o"), fresh("i")});
         split.factor = random.pick<int>({2, 4, 8});
         split.tail = random.pick<TailStrategy>(
