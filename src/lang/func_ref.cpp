@@ -209,6 +209,7 @@ Stage FuncTupleElementRef::set(const Expr &e) const {
                                        ref.f->name, " has no definition yet; define all of its "
                                        "values first, with a Tuple"));
     }
+    (void)ref.value(index);  // throws if there is no such value
     std::vector<Expr> values;
     for (size_t i = 0; i < ref.size(); i++) {
         values.push_back(int(i) == index ? e : ref.value(int(i)));

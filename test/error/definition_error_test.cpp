@@ -90,6 +90,7 @@ TEST_SUITE("refused definitions") {
         f(x) = Tuple(x, x + 1);
         REFUSED(g(x) = f(x) + 1, "f has 2 values");
         REFUSED(g(x) = f(x)[2], "value 2 of f, which has 2");
+        REFUSED(f(x)[2] = 3, "value 2 of f, which has 2");
         REFUSED(f.value(), "ask for values()");
         REFUSED(f.type(), "ask for types()");
         REFUSED(f.output_buffer(), "ask for output_buffers()");
