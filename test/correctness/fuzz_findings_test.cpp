@@ -338,3 +338,21 @@ TEST_CASE("what a bounds query in a loop finds is rounded up before the loop, to
     pipeline.realize(result);
     for (int k = 0; k < 20; k++) CHECK(result(k) == 2 * k + 1);
 }
+
+TEST_CASE("the realizations of what consumes an asynchronous producer are traced once") {
+    Var x("x"), o("o"), i("i");
+    Func f("f"), g("g"), h("h");
+    f(x) = x;
+    g(x) = f(x) * 2;
+    h(x) = g(x) + 1;
+    g.compute_root().split(x, o, i, 4).trace_realizations();
+    f.compute_at(g, o).store_root().async();
+    static int begun = 0;
+    h.jit_handlers().custom_trace = [](JITUserContext *, const tessera_trace_event_t *e) {
+        begun += e->event == tessera_trace_begin_realization;
+        return 1;
+    };
+    Buffer<int> result = h.realize({20});
+    for (int k = 0; k < 20; k++) CHECK(result(k) == 2 * k + 1);
+    CHECK(begun == 1);
+}

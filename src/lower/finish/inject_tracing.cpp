@@ -2,6 +2,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include <unordered_set>
 
 namespace tessera::lower {
 namespace {
@@ -62,6 +63,7 @@ private:
     void note(const program::FunctionContents &f);
     Stmt visit(const Realize &realize) override;
     Stmt visit(const ProducerConsumer &node) override;
+    bool is_of_another(const ProducerConsumer &node) const;
     Stmt visit(const Provide &provide) override;
     Expr visit(const Call &call) override;
     // An address that is taken, for an extern stage or a prefetch, is no load.
@@ -84,6 +86,7 @@ private:
     Symbol pipeline;  // the id of the pipeline's event
     std::unordered_map<Symbol, Wanted> wanted;
     std::unordered_map<Symbol, Symbol> ids;  // of functions whose realizations are reported
+    std::unordered_set<Symbol> stored;       // around what is visited
     bool any = false;
 };
 
@@ -143,7 +146,9 @@ std::vector<Expr> coordinates_of(const Region &region) {
 }
 
 Stmt InjectTracing::visit(const Realize &realize) {
+    stored.insert(realize.func);
     Stmt body = (*this)(realize.body);
+    stored.erase(realize.func);
     if (wanted_of(realize.func).realizations && ids.count(realize.func)) {
         Event begin;
         begin.func = realize.func;
@@ -157,9 +162,18 @@ Stmt InjectTracing::visit(const Realize &realize) {
                          realize.condition, body);
 }
 
+// The loops that an asynchronous producer runs through, as its consumer does, compute nothing there.
+bool InjectTracing::is_of_another(const ProducerConsumer &node) const {
+    if (!context.is_output(node.func)) return !stored.count(node.func);
+    bool writes = !node.is_producer;
+    for_each_node(node.body, [&](const Provide &p) { writes |= p.func == node.func; });
+    for_each_node(node.body, [&](const Call &c) { writes |= c.callee == node.func; });
+    return !writes;
+}
+
 Stmt InjectTracing::visit(const ProducerConsumer &node) {
     Stmt s = Mutator::visit(node);
-    if (!wanted_of(node.func).realizations) return s;
+    if (!wanted_of(node.func).realizations || is_of_another(node)) return s;
     Event begin;
     begin.func = node.func;
     begin.code = node.is_producer ? tessera_trace_produce : tessera_trace_consume;
