@@ -8,6 +8,7 @@
 #include "lower/loops/lane_offsets.h"
 #include "lower/loops/let_scope.h"
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 namespace tessera::lower {
@@ -17,6 +18,8 @@ using namespace ir;
 
 // A dense access of more lanes than this many times those wanted costs more than it saves.
 constexpr int64_t most_waste = 4;
+// More loads than this instead of one are not better than loading lane by lane.
+constexpr int64_t most_parts = 4;
 
 Expr offset_by(const Expr &base, int64_t offset) {
     return offset == 0 ? base : base + make_const(base.type(), offset);
@@ -45,12 +48,13 @@ bool reads(const Expr &e, Symbol buffer) {
 class DenseLoads final : public Mutator {
 public:
     // `shared`: buffers of which another thread may be writing what lies in between.
-    DenseLoads(const algebra::Facts &facts, const std::multiset<Symbol> &shared)
-        : facts(facts), shared(shared) {}
+    DenseLoads(const LetScope &scope, const std::multiset<Symbol> &shared)
+        : scope(scope), shared(shared) {}
 
 private:
     Expr visit(const Load &load) override;
-    const algebra::Facts &facts;
+    Expr by_remainder(const Load &load) const;
+    const LetScope &scope;
     const std::multiset<Symbol> &shared;
 };
 
@@ -64,6 +68,44 @@ Expr dense_load(const Load &load, const LaneOffsets &place) {
     return Shuffle::make({all}, std::move(indices));
 }
 
+// The least number that all constants divide by which the index divides its lanes.
+int64_t common_divisor(const Expr &index, const LetScope &scope) {
+    int64_t common = 1;
+    auto add = [&](int64_t divisor) {
+        if (divisor > 0 && common <= most_parts) common = std::lcm(common, divisor);
+    };
+    auto add_constant = [&](const Expr &by) {
+        if (by.type().is_vector()) add(as_const_int(by).value_or(0));
+    };
+    for_each_node(index, [&](const Div &n) { add_constant(n.b); });
+    for_each_node(index, [&](const Mod &n) { add_constant(n.b); });
+    for_each_node(index, [&](const Variable &v) {
+        Expr value = v.type.is_vector() ? scope.value_of(v.name) : Expr();
+        if (value.defined()) add(common_divisor(value, scope));
+    });
+    return common;
+}
+
+// Lanes with the same remainder by what the index divides them by, in a load of their own; none if
+// these are not evenly spaced. No lane is read that was not wanted.
+Expr DenseLoads::by_remainder(const Load &load) const {
+    int64_t parts = common_divisor(load.index, scope), lanes = load.type.lanes() / parts;
+    if (parts < 2 || parts > most_parts || lanes < 2 || load.type.lanes() % parts != 0) return {};
+    std::vector<Expr> loads;
+    for (int part = 0; part < parts; part++) {
+        auto place = lane_offsets(load.index, scope, {part, int(parts)});
+        int64_t stride;
+        if (!place || !place->is_ramp(stride)) return {};
+        Expr first = algebra::simplify(offset_by(place->base, place->offsets[0]));
+        bool one = stride == 0;
+        Expr index = one ? first : Ramp::make(first, make_const(first.type(), stride), int(lanes));
+        Expr part_of = Load::make(load.type.with_lanes(one ? 1 : int(lanes)), load.buffer, index, {},
+                                  {}, load.streaming);
+        loads.push_back(broadcast(part_of, one ? int(lanes) : 1));
+    }
+    return Shuffle::make_interleave(std::move(loads));
+}
+
 Expr DenseLoads::visit(const Load &node) {
     Expr e = Mutator::visit(node);
     const auto *load = e.as<Load>();
@@ -71,8 +113,11 @@ Expr DenseLoads::visit(const Load &node) {
     const auto *ramp = load->index.as<Ramp>();
     bool plain = load->index.as<Broadcast>() || (ramp && ramp->base.type().is_scalar());
     if (plain) return e;
-    auto place = lane_offsets(load->index, facts);
-    if (!place) return e;
+    auto place = lane_offsets(load->index, scope);
+    if (!place) {
+        Expr interleaved = by_remainder(*load);
+        return interleaved.defined() ? interleaved : e;
+    }
     int64_t stride, lanes = load->type.lanes();
     if (place->is_ramp(stride) && stride != 0) {
         Expr first = offset_by(place->base, place->offsets[0]);
@@ -95,7 +140,7 @@ std::set<Symbol> written_together(const For &loop) {
 }
 
 class Interleave final : public Mutator {
-    Expr rewrite(const Expr &e) const { return DenseLoads(scope.known(), shared)(e); }
+    Expr rewrite(const Expr &e) const { return DenseLoads(scope, shared)(e); }
     Stmt visit(const LetStmt &let) override {
         Expr value = rewrite(let.value);
         scope.push_let(let.name, value);
@@ -139,7 +184,7 @@ Stmt Interleave::visit(const Store &node) {
     if (store->value.type().is_scalar() || store->predicate.defined()) return s;
     const auto *ramp = store->index.as<Ramp>();
     if (!ramp || ramp->base.type().is_scalar()) return s;
-    auto place = lane_offsets(store->index, scope.known());
+    auto place = lane_offsets(store->index, scope);
     if (!place) return s;
     int lanes = store->value.type().lanes();
     std::vector<int> lane_at(size_t(lanes), -1);
@@ -171,7 +216,7 @@ SimpleStore Interleave::as_simple_store(const Stmt &s) const {
     }
     if (reads(store->value, store->buffer) || !is_pure(store->index)) return {};
     Expr index = substitute(values, store->index);
-    result.place = lane_offsets(index, scope.known());
+    result.place = lane_offsets(index, scope);
     if (!result.place) return {};
     result.store = store;
     result.keep = inner;

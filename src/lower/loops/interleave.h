@@ -8,6 +8,8 @@ namespace tessera::lower {
 //
 //     f[ramp(b, 2, 4)] = a; f[ramp(b + 1, 2, 4)] = c   ->   f[ramp(b, 1, 8)] = interleave(a, c)
 //     f[ramp(b * 2, 1, 4) / x4(2)]                     ->   shuffle(f[ramp(b, 1, 2)], [0, 0, 1, 1])
+//     f[ramp(b, 1, 4) / x4(2)]                         ->   interleave(f[ramp(b / 2, 1, 2)],
+//                                                                      f[ramp((b + 1) / 2, 1, 2)])
 //     f[ramp(ramp(b, 1, 4), x4(4), 2)]                 ->   f[ramp(b, 1, 8)]
 //
 // Stores next to each other in a block are merged if none of the values reads the buffer.

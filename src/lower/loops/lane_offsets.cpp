@@ -33,10 +33,11 @@ Found checked(LaneOffsets l) {
 
 class Analysis {
 public:
-    explicit Analysis(const algebra::Facts &facts) : facts(facts) {}
+    Analysis(const LetScope &scope, EveryLane wanted) : scope(scope), wanted(wanted) {}
 
     Found of(const Expr &e) const {
         if (e.type().is_scalar()) return LaneOffsets{e, {0}};
+        if (const auto *n = e.as<Variable>()) return let(*n);
         if (const auto *n = e.as<Broadcast>()) return repeated(*n);
         if (const auto *n = e.as<Ramp>()) return ramp(*n);
         if (const auto *n = e.as<Add>()) return sum(n->a, n->b, 1);
@@ -50,11 +51,27 @@ public:
     }
 
 private:
+    Found let(const Variable &n) const {
+        Expr value = scope.value_of(n.name);
+        return value.defined() ? of(value) : std::nullopt;
+    }
+    // Which groups of a vector hold lanes that are wanted, where each group is like `one`: all, if
+    // within each some are, and every so many, if a group is one lane.
+    std::optional<EveryLane> groups_of(const Expr &one, int groups) const {
+        if (one.type().is_scalar()) {
+            if (groups % wanted.step == 0) return wanted;
+        } else if (one.type().lanes() % wanted.step == 0) {
+            return EveryLane{};
+        }
+        return {};
+    }
     Found repeated(const Broadcast &n) const {
         Found value = of(n.value);
         if (!value) return {};
         LaneOffsets all{value->base, {}};
-        for (int i = 0; i < n.lanes; i++) {
+        auto groups = groups_of(n.value, n.lanes);
+        if (!groups) return {};
+        for (int i = groups->first; i < n.lanes; i += groups->step) {
             all.offsets.insert(all.offsets.end(), value->offsets.begin(), value->offsets.end());
         }
         return all;
@@ -65,7 +82,9 @@ private:
         auto constant = as_const_int(step->base);
         if (!constant) return {};
         LaneOffsets all{base->base, {}};
-        for (int i = 0; i < n.lanes; i++) {
+        auto groups = groups_of(n.base, n.lanes);
+        if (!groups) return {};
+        for (int i = groups->first; i < n.lanes; i += groups->step) {
             for (size_t k = 0; k < base->offsets.size(); k++) {
                 all.offsets.push_back(base->offsets[k] + i * (*constant + step->offsets[k]));
             }
@@ -81,7 +100,7 @@ private:
     }
     Found product(const Mul &n) const {
         auto a = as_const_int(n.a), b = as_const_int(n.b);
-        if (!a && !b) return {};
+        if (!a && !b) return product_of_alike(n);
         Found x = of(a ? n.b : n.a);
         int64_t factor = a ? *a : *b;
         if (!x || factor > too_far || factor < -too_far) return {};
@@ -91,12 +110,23 @@ private:
         }
         return checked(*x);
     }
+    // Where neither factor differs from lane to lane, nobody has to know them.
+    Found product_of_alike(const Mul &n) const {
+        Found a = of(n.a), b = of(n.b);
+        if (!a || !b || a->least() != a->greatest() || b->least() != b->greatest()) return {};
+        auto first = [](const LaneOffsets &l) {
+            return l.base + make_const(l.base.type(), l.offsets[0]);
+        };
+        a->base = first(*a) * first(*b);
+        for (int64_t &o : a->offsets) o = 0;
+        return a;
+    }
     Found divided(const Expr &a, const Expr &b, bool rest) const {
         auto by = as_const_int(b);
         Found x = of(a);
         if (!by || *by <= 0 || !x) return {};
-        Alignment known = algebra::alignment_of(x->base, facts);
-        if (known.modulus % *by != 0) return {};
+        Alignment known = algebra::alignment_of(x->base, scope.known());
+        if (known.modulus % *by != 0) return divided_alike(*x, *by, rest);
         int64_t first = known.remainder % *by;
         if (first < 0) first += *by;
         for (int64_t &o : x->offsets) {
@@ -107,8 +137,20 @@ private:
         x->base = rest ? make_zero(x->base.type()) : x->base / make_const(x->base.type(), *by);
         return x;
     }
+    // Where all lanes have one remainder, nobody has to know which.
+    static Found divided_alike(LaneOffsets x, int64_t by, bool rest) {
+        int64_t first = x.offsets[0];
+        for (int64_t &o : x.offsets) {
+            if ((o - first) % by != 0) return {};
+            o = rest ? 0 : (o - first) / by;
+        }
+        Expr start = x.base + make_const(x.base.type(), first);
+        Expr divisor = make_const(x.base.type(), by);
+        x.base = rest ? start % divisor : start / divisor;
+        return x;
+    }
     Found shuffled(const Shuffle &n) const {
-        if (n.vectors.size() != 1) return {};
+        if (n.vectors.size() != 1 || wanted.step != 1) return {};
         Found all = of(n.vectors[0]);
         if (!all) return {};
         LaneOffsets picked{all->base, {}};
@@ -126,13 +168,15 @@ private:
         return x;
     }
 
-    const algebra::Facts &facts;
+    const LetScope &scope;
+    EveryLane wanted;
 };
 
 }  // namespace
 
-std::optional<LaneOffsets> lane_offsets(const Expr &index, const algebra::Facts &facts) {
-    return Analysis(facts).of(index);
+std::optional<LaneOffsets> lane_offsets(const Expr &index, const LetScope &scope,
+                                        EveryLane wanted) {
+    return Analysis(scope, wanted).of(index);
 }
 
 }  // namespace tessera::lower

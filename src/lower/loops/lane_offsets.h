@@ -1,5 +1,5 @@
 #pragma once
-#include "algebra/facts.h"
+#include "lower/loops/let_scope.h"
 #include <optional>
 #include <vector>
 
@@ -16,8 +16,14 @@ struct LaneOffsets {
     bool is_ramp(int64_t &stride) const;
 };
 
-// None if the offsets are not constants. Divisions and modulos count where the alignment of the
-// base is known.
-std::optional<LaneOffsets> lane_offsets(const ir::Expr &index, const algebra::Facts &facts);
+// Every so many lanes of a vector, from the first of these on.
+struct EveryLane {
+    int first = 0, step = 1;
+};
+
+// None if the offsets are not constants. Sees through lets of vectors. Divisions and modulos count where the alignment of the
+// base is known, or all lanes have the same remainder.
+std::optional<LaneOffsets> lane_offsets(const ir::Expr &index, const LetScope &scope,
+                                        EveryLane wanted = {});
 
 }  // namespace tessera::lower

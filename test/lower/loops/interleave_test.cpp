@@ -41,8 +41,26 @@ TEST_SUITE("interleave") {
               printed("let t = c * 4\nf[ramp(0, 1, 4)] = "
                       "shuffle(g[ramp((t + 1) / 2 + n, 1, 3)], [0, 1, 1, 2])"));
     }
-    TEST_CASE("unknown alignment stays a gather") {
-        CHECK(is_unchanged("f[ramp(0, 1, 4)] = g[ramp(b, 1, 4) / x4(2)]"));
+    TEST_CASE("where the alignment is unknown, the lanes of each remainder are a dense load") {
+        CHECK(interleaved("f[ramp(0, 1, 4)] = g[ramp(b, 1, 4) / x4(2)]") ==
+              printed("f[ramp(0, 1, 4)] = interleave(g[ramp(b / 2, 1, 2)], "
+                      "g[ramp((b + 1) / 2, 1, 2)])"));
+        CHECK(interleaved("f[ramp(0, 1, 6)] = g[ramp(b, 1, 6) % x6(3) * x6(n) + x6(c)]") ==
+              printed("f[ramp(0, 1, 6)] = interleave(x2(g[c + n * (b % 3)]), "
+                      "x2(g[c + n * ((b + 1) % 3)]), x2(g[c + n * ((b + 2) % 3)]))"));
+        CHECK(interleaved("f[ramp(0, 1, 8)] = g[ramp(ramp(b, 1, 4) / x4(2), x4(2), 2)]") ==
+              printed("f[ramp(0, 1, 8)] = interleave(g[ramp(b / 2, 1, 4)], "
+                      "g[ramp((b + 1) / 2, 1, 4)])"));
+    }
+    TEST_CASE("vectors may be let") {
+        CHECK(interleaved("let t = ramp(b, 1, 4) / x4(2)\nf[ramp(0, 1, 4)] = g[t + x4(n)]") ==
+              printed("let t = ramp(b, 1, 4) / x4(2)\nf[ramp(0, 1, 4)] = "
+                      "interleave(g[ramp(n + b / 2, 1, 2)], g[ramp(n + (b + 1) / 2, 1, 2)])"));
+    }
+    TEST_CASE("what is spread unevenly stays a gather") {
+        CHECK(is_unchanged("f[ramp(0, 1, 4)] = g[h[ramp(b, 1, 4)] / x4(2)]"));
+        CHECK(is_unchanged("f[ramp(0, 1, 4)] = g[ramp(b, n, 4) / x4(2)]"));
+        CHECK(is_unchanged("f[ramp(0, 1, 4)] = g[ramp(b, 1, 4) / x4(8)]"));
     }
     TEST_CASE("ramps of ramps that are ramps") {
         CHECK(interleaved("f[ramp(ramp(b, 1, 4), x4(4), 2)] = g[ramp(ramp(c, 2, 2), x2(4), 4)]") ==
