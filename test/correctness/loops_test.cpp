@@ -238,6 +238,23 @@ TEST_SUITE("loops") {
         p.f.compute_at(p.out, p.xi);
         p.check(Lowered(p.out));
     }
+    TEST_CASE("what is twice as large as its producer reads it densely") {
+        Var x("x");
+        Func f("f"), g("g");
+        f(x) = x * x;
+        g(x) = f(x / 2) + 3 * f(x / 2 - 1 + 2 * (x % 2));
+        f.compute_root();
+        g.vectorize(x, 8);
+        Lowered l(g);
+        CHECK(l.count("/ x8(2)") == 0);
+        CHECK(l.count("interleave(") > 0);
+        for (int min : {-3, 0, 5}) {
+            l.check<int>({31}, [](int x) {
+                int half = (x - (x & 1)) / 2, other = half - 1 + 2 * (x & 1);
+                return half * half + 3 * other * other;
+            }, {min});
+        }
+    }
     TEST_CASE("outputs of size zero are left alone") {
         TwoStages p;
         p.out.vectorize(p.x, 8, TailStrategy::GuardWithIf).parallel(p.y);

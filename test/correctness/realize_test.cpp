@@ -97,6 +97,18 @@ TEST_SUITE("realize") {
         CHECK(inferred.min(1) == 0);
         CHECK(inferred.extent(1) == 9);
     }
+    TEST_CASE("of an input of which a condition leaves nothing, nothing is needed") {
+        Var x("x");
+        ImageParam im(UInt(8), 2, "im");
+        RDom r(0, 1, 3, 2, "r");
+        r.where(r.y <= r.x + 1);
+        Func f("f");
+        f(x) = 7;
+        f(x) += cast<int>(im(r.x, r.y));
+        f.infer_input_bounds({5});
+        CHECK(im.get().extent(1) == 0);
+        CHECK(Buffer<int>(f.realize({5}))(3) == 7);
+    }
     TEST_CASE("a failure is a RuntimeError with a sentence") {
         Var x("x");
         ImageParam im(Int(32), 1, "im");

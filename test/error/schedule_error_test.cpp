@@ -31,6 +31,15 @@ TEST_SUITE("refused directives") {
         CHECK(Stage(f).split_vars().size() == 2);
         CHECK(Stage(f).schedule().directives.empty());
     }
+    TEST_CASE("blended tiles that would be computed at once") {
+        Func f = image();
+        f.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend).parallel(xo);
+        REFUSED(f.realize({10, 10}), "so the loop xo cannot be parallel; use GuardWithIf");
+        Func g = image("g");
+        g.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend);
+        g.split(y, yo, yi, 4, TailStrategy::ShiftInwards).parallel(yo);
+        REFUSED(g.realize({10, 10}), "the iterations of the parallel loop yo overlap");
+    }
     TEST_CASE("names of loops that are taken") {
         Func f = image();
         REFUSED(f.split(x, xo, xo, 8), "have one name, xo");

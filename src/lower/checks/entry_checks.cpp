@@ -229,7 +229,9 @@ Stmt EntryChecks::answer_query(const ir::Argument &b) const {
         program::DimensionConstraint c = constraint_of(b, d);
         const Interval &i = box ? (*box)[size_t(d)] : nothing;
         Expr first = c.min.defined() ? cast(Int(32), c.min) : i.min;
-        Expr extent = c.extent.defined() ? cast(Int(32), c.extent) : i.max - first + 1;
+        // Nothing is needed where a condition leaves nothing of what is read.
+        Expr needed = simplify(max(i.max - first + 1, 0));
+        Expr extent = c.extent.defined() ? cast(Int(32), c.extent) : needed;
         if (c.stride.defined()) stride = cast(Int(32), c.stride);
         set(BufferField::Min, d, first);
         set(BufferField::Extent, d, extent);

@@ -56,6 +56,7 @@ private:
     static void check_ring_buffer(const FunctionContents &f);
     static void check_memory(const FunctionContents &f);
     static void check_blends(const FunctionContents &f, const StageSchedule &s);
+    static void check_shifts_beside_blends(const FunctionContents &f, const StageSchedule &s);
     bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
     bool place_is_inside(const LoopLevel &place, const LoopLevel &level) const;
     std::string loops_of(const FunctionContents &f, int stage) const;
@@ -247,23 +248,51 @@ std::set<Symbol> loops_made_from(std::set<Symbol> vars, const StageSchedule &s, 
     return vars;
 }
 
+// The first parallel (or vectorized) loop that is made of a split's outer loop; null if none is.
+const Loop *loop_at_once(const StageSchedule &s, size_t split, bool vectorized_too) {
+    const auto &outer = std::get<program::Split>(s.transforms[split].directive).outer;
+    std::set<Symbol> tiles = loops_made_from({outer}, s, split + 1);
+    for (const Loop &l : s.loops) {
+        bool at_once = l.kind == LoopKind::Parallel ||
+                       (vectorized_too && l.kind == LoopKind::Vectorized);
+        if (at_once && tiles.contains(l.var)) return &l;
+    }
+    return nullptr;
+}
+
 // Tiles that are shifted inwards overlap; to blend, one must be complete before the next begins.
 void Validator::check_blends(const FunctionContents &f, const StageSchedule &s) {
+    bool blends = false;
     for (size_t t = 0; t < s.transforms.size(); t++) {
         const auto *split = std::get_if<program::Split>(&s.transforms[t].directive);
-        if (!split || split->tail != TailStrategy::ShiftInwardsAndBlend) continue;
-        std::set<Symbol> tiles = loops_made_from({split->outer}, s, t + 1);
-        for (const Loop &l : s.loops) {
-            bool at_once = l.kind == LoopKind::Parallel || l.kind == LoopKind::Vectorized;
-            if (!at_once || !tiles.contains(l.var)) continue;
-            throw CompileError(
-                s.transforms[t].at,
-                str("split of ", f.name, ": with TailStrategy::ShiftInwardsAndBlend the last "
-                    "iteration of ", split->outer, " keeps what the one before it has computed, "
-                    "so the loop ", l.var, " cannot be ",
-                    l.kind == LoopKind::Parallel ? "parallel" : "vectorized",
-                    "; use GuardWithIf or RoundUpAndBlend"));
-        }
+        if (!split) continue;
+        blends |= split->tail == TailStrategy::ShiftInwardsAndBlend ||
+                  split->tail == TailStrategy::RoundUpAndBlend;
+        if (split->tail != TailStrategy::ShiftInwardsAndBlend) continue;
+        const Loop *l = loop_at_once(s, t, true);
+        if (!l) continue;
+        throw CompileError(
+            s.transforms[t].at,
+            str("split of ", f.name, ": with TailStrategy::ShiftInwardsAndBlend the last "
+                "iteration of ", split->outer, " keeps what the one before it has computed, "
+                "so the loop ", l->var, " cannot be ",
+                l->kind == LoopKind::Parallel ? "parallel" : "vectorized",
+                "; use GuardWithIf or RoundUpAndBlend"));
+    }
+    if (blends) check_shifts_beside_blends(f, s);
+}
+
+void Validator::check_shifts_beside_blends(const FunctionContents &f, const StageSchedule &s) {
+    for (size_t t = 0; t < s.transforms.size(); t++) {
+        const auto *split = std::get_if<program::Split>(&s.transforms[t].directive);
+        if (!split || split->tail != TailStrategy::ShiftInwards) continue;
+        const Loop *l = loop_at_once(s, t, false);
+        if (!l) continue;
+        throw CompileError(
+            s.transforms[t].at,
+            str("split of ", f.name, ": with TailStrategy::ShiftInwards the iterations of the "
+                "parallel loop ", l->var, " overlap, and to blend, as another split of ", f.name,
+                " does, is to read what they write; use GuardWithIf"));
     }
 }
 
