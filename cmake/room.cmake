@@ -15,6 +15,10 @@ function(room name)
     # g++ 12 warns of overlapping copies in its own std::string (GCC bug 105651).
     target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic -Wsuggest-override -Werror
                                            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+    # With sanitizers it warns of std::optional's empty value as well.
+    if(TESSERA_SANITIZE)
+        target_compile_options(${name} PRIVATE -Wno-maybe-uninitialized)
+    endif()
     target_link_libraries(${name} PUBLIC ${ARG_DEPENDS} PRIVATE ${ARG_PRIVATE})
     if(ARG_PRECOMPILED)
         target_precompile_headers(${name} PRIVATE ${PROJECT_SOURCE_DIR}/${ARG_PRECOMPILED})

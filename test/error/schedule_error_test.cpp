@@ -40,6 +40,20 @@ TEST_SUITE("refused directives") {
         g.split(y, yo, yi, 4, TailStrategy::ShiftInwards).parallel(yo);
         REFUSED(g.realize({10, 10}), "the iterations of the parallel loop yo overlap");
     }
+    TEST_CASE("what only loops can do, of a function that is computed inline") {
+        auto refused = [](auto schedule, const char *message) {
+            Func f = image(), g("g");
+            g(x, y) = f(x, y) + 1;
+            schedule(f);
+            REFUSED(g.realize({8, 8}), message);
+        };
+        refused([](Func f) { f.vectorize(x, 8); },
+                "vectorize of f: f is computed inline and has no loops of its own");
+        refused([](Func f) { f.parallel(y); }, "parallel of f: f is computed inline");
+        refused([](Func f) { f.unroll(x, 2); }, "unroll of f: f is computed inline");
+        refused([](Func f) { f.specialize(Expr(1) == 2); }, "specialize of f: f is computed inline");
+        refused([](Func f) { f.stream_stores(); }, "stream_stores of f: f is computed inline");
+    }
     TEST_CASE("names of loops that are taken") {
         Func f = image();
         REFUSED(f.split(x, xo, xo, 8), "have one name, xo");

@@ -337,6 +337,20 @@ void Validator::check(const FunctionContents &f) const {
 
 }  // namespace
 
+namespace {
+
+// What only the loops of a stage can be asked for.
+bool wants_loops(const program::StageDirective &directive) {
+    const auto *kind = std::get_if<program::SetLoopKind>(&directive);
+    return (kind && kind->kind != LoopKind::Serial) ||
+           std::holds_alternative<program::PrefetchDirective>(directive) ||
+           std::holds_alternative<program::SpecializeDirective>(directive) ||
+           std::holds_alternative<program::SpecializeFail>(directive) ||
+           std::holds_alternative<program::StreamStores>(directive);
+}
+
+}  // namespace
+
 void validate_inline(const FunctionContents &f) {
     for (const auto &[directive, at] : f.schedule.directives) {
         const auto *store = std::get_if<program::StoreLevel>(&directive);
@@ -350,6 +364,14 @@ void validate_inline(const FunctionContents &f) {
         throw CompileError(at, str(program::directive_name(directive), " of ", f.name, ": ", f.name,
                                    " is computed inline and has no storage; say where it is "
                                    "computed with compute_root() or compute_at()"));
+    }
+    // One with updates, or an extern stage, has loops of its own for every point that is needed.
+    if (f.stages.size() > 1 || f.has_extern_definition()) return;
+    for (const auto &[directive, at] : f.stages[0]->schedule.directives) {
+        if (!wants_loops(directive)) continue;
+        throw CompileError(at, str(program::directive_name(directive), " of ", f.name, ": ", f.name,
+                                   " is computed inline and has no loops of its own; say where it "
+                                   "is computed with compute_root() or compute_at()"));
     }
 }
 
