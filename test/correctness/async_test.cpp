@@ -162,6 +162,19 @@ TEST_SUITE("async") {
         f.store_root().compute_at(out, y).async();
         Lowered(out).check<int>({5, 9}, [](int x, int y) { return x + 6 + 16 * (y + 1); });
     }
+    TEST_CASE("a producer within an asynchronous one, whose storage is between the two") {
+        Var x("x"), y("y"), xo("xo"), xi("xi"), yo("yo"), yi("yi");
+        Func f("f"), g("g"), out("out");
+        f(x, y) = x + y;
+        g(x, y) = f(x, y) + 1;
+        out(x, y) = g(x, y) * 2;
+        out.split(y, yo, yi, 2);
+        g.compute_at(out, yo).hoist_storage_root().ring_buffer(4).async().split(x, xo, xi, 2);
+        f.compute_at(g, xo).store_at(out, yo).async();
+        Lowered l(out);
+        CHECK(l.count("fork") == 2);
+        l.check<int>({7, 9}, [](int x, int y) { return 2 * (x + y + 1); });
+    }
     TEST_CASE("a part of the pipeline that both threads would write is refused") {
         Var x("x"), y("y");
         Func shared("shared"), f("f"), out("out");

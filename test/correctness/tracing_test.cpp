@@ -1,4 +1,5 @@
 #include "harness.h"
+#include <mutex>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -30,6 +31,8 @@ int32_t record(JITUserContext *, const tessera_trace_event_t *e) {
         }
     }
     if (e->trace_tag && *e->trace_tag) line << " \"" << e->trace_tag << "\"";
+    static std::mutex one_at_a_time;
+    std::lock_guard lock(one_at_a_time);
     events->push_back(line.str());
     return int32_t(events->size());
 }
@@ -86,6 +89,20 @@ TEST_SUITE("tracing") {
         CHECK(joined(traced(f, {4})) ==
               "f store [0] = 0; f store [1] = 1; f store [2] = 2; f store [3] = 3; "
               "f store [2] = 12; ");
+    }
+    TEST_CASE("stores of an atomic update") {
+        Func f("f");
+        Buffer<int> where(3);
+        for (int i = 0; i < 3; i++) where(i) = 2 - i;
+        RDom r(0, 3, "r");
+        f(x) = 0;
+        f(clamp(where(r), 0, 2)) += r + 1;
+        f.update().atomic().parallel(r);
+        f.trace_stores();
+        std::vector<std::string> stores = traced(f, {3});
+        std::sort(stores.begin(), stores.end());
+        CHECK(joined(stores) == "f store [0] = 0; f store [0] = 3; f store [1] = 0; "
+                                "f store [1] = 2; f store [2] = 0; f store [2] = 1; ");
     }
     TEST_CASE("realizations, and what is produced and consumed in them") {
         Func f("f"), g("g");

@@ -1,4 +1,5 @@
 #include "codegen/llvm/emitter.h"
+#include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/scoped_calls.h"
 #include <set>
@@ -54,9 +55,9 @@ void Emitter::emit(const LetStmt &first) {
     Stmt body;
     Expr ends;
     for (const LetStmt *let = &first; let; let = body.as<LetStmt>()) {
-        if (in_atomic) {
-            atomic_lets.emplace_back(let->name, let->value);
-        } else {
+        // A store in an Atomic computes anew what its value is made of, as often as it has to.
+        if (in_atomic) atomic_lets.emplace_back(let->name, let->value);
+        if (!in_atomic || is_pure(let->value)) {
             MemoScope forget(*this);
             f->variables[let->name] = value(let->value);
             bound.push_back(let->name);

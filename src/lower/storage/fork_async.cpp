@@ -232,7 +232,8 @@ private:
             std::set<Symbol> live = roles.called;
             if (producer) live.insert(func);
             for (Symbol f : whole.produced) {
-                bool wanted_outside = lowering.is_output(f) || !whole.nodes.contains(f);
+                bool wanted_outside = lowering.is_output(f) || !whole.nodes.contains(f) ||
+                                      !is_read(f, whole);
                 if (!producer && wanted_outside) live.insert(f);
             }
             add_inputs(live, roles);
@@ -240,6 +241,14 @@ private:
             if (less.same_as(s)) return s;
             s = less;
         }
+    }
+
+    // Whether any other function is computed from this one here.
+    static bool is_read(Symbol func, const Roles &roles) {
+        if (roles.called.contains(func)) return true;
+        return std::any_of(roles.inputs.begin(), roles.inputs.end(), [&](const auto &of) {
+            return of.first != func && of.second.contains(func);
+        });
     }
 
     static void add_inputs(std::set<Symbol> &live, const Roles &roles) {
