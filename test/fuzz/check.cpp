@@ -167,6 +167,8 @@ bool run_lowered(const program::Program &program, const Target &target, const Ra
     options.max_statements = 3'000'000;
     try {
         int code = interpret::run_statement(module.functions[0], args, options);
+        if (code == tessera_error_code_fold_factor_too_small) throw RuntimeError("fold_storage");
+        if (code == tessera_error_code_storage_bound_too_small) throw RuntimeError("bound_storage");
         if (code) throw RuntimeError(str("error code ", code));
     } catch (const interpret::OutOfSteps &) {
         return false;
