@@ -162,6 +162,23 @@ TEST_SUITE("async") {
         f.store_root().compute_at(out, y).async();
         Lowered(out).check<int>({5, 9}, [](int x, int y) { return x + 6 + 16 * (y + 1); });
     }
+    TEST_CASE("copies of a ring buffer are used in turn only where no iteration is left out") {
+        Var x("x"), y("y"), yo("yo"), yi("yi"), t("t"), to("to"), ti("ti");
+        for (bool guarded : {false, true}) {
+            Func f("f"), out("out");
+            f(x, y) = x + 10 * y;
+            out(x, y) = f(x, y) + 1;
+            auto tail = guarded ? TailStrategy::GuardWithIf : TailStrategy::RoundUp;
+            out.bound(y, 0, 16).split(y, yo, yi, 8).split(yi, to, ti, guarded ? 3 : 4, tail);
+            f.compute_at(out, ti).hoist_storage_root().ring_buffer(2).async();
+            Lowered l(out);
+            CHECK(l.count("semaphore_init(`f.free`, 2)") == (guarded ? 0 : 1));
+            CHECK(l.count("semaphore_init(`f.free`, 1)") == (guarded ? 1 : 0));
+            for (int repeat = 0; repeat < 20; repeat++) {
+                l.check<int>({4, 16}, [](int x, int y) { return x + 10 * y + 1; });
+            }
+        }
+    }
     TEST_CASE("a producer within an asynchronous one, whose storage is between the two") {
         Var x("x"), y("y"), xo("xo"), xi("xi"), yo("yo"), yi("yi");
         Func f("f"), g("g"), out("out");

@@ -121,6 +121,50 @@ Roles roles_in(const Stmt &s, const lower::Context &context) {
     return std::move(find.roles);
 }
 
+// Whether the iterations of the loops around a production are counted without a gap: then those
+// next to each other use different copies of a ring buffer.
+class FindGaps final : public Visitor {
+public:
+    explicit FindGaps(Symbol func) : func(func) {}
+    bool found = false;
+
+private:
+    bool varies(const Expr &e) const {
+        return std::any_of(bound.begin(), bound.end(),
+                           [&](Symbol s) { return uses_symbol(e, s); });
+    }
+    void within(bool gap, const Stmt &body) {
+        bool outer = std::exchange(gaps, gaps || gap);
+        (*this)(body);
+        gaps = outer;
+    }
+    void visit(const For &loop) override {
+        bool gap = varies(loop.extent);
+        bound.insert(loop.name);
+        within(gap, loop.body);
+    }
+    void visit(const LetStmt &let) override {
+        bound.insert(let.name);
+        (*this)(let.body);
+    }
+    void visit(const IfThenElse &branch) override {
+        bool gap = varies(branch.condition);
+        within(gap, branch.then_case);
+        within(gap, branch.else_case);
+    }
+    void visit(const ProducerConsumer &p) override {
+        if (p.is_producer && p.func == func) {
+            found |= gaps;
+        } else {
+            (*this)(p.body);
+        }
+    }
+
+    Symbol func;
+    std::set<Symbol> bound;
+    bool gaps = false;
+};
+
 // Drops the production of functions that are not needed in this half, and what waits for it.
 class DropDead final : public Mutator {
 public:
@@ -187,7 +231,11 @@ private:
 
     // How many productions may be ahead of what has been consumed; undefined: any number.
     Expr slots(const FunctionContents &f, const Realize &r) const {
-        if (f.schedule.ring_buffer.defined()) return cast(Int(32), f.schedule.ring_buffer);
+        if (f.schedule.ring_buffer.defined()) {
+            FindGaps gaps(f.name);
+            gaps(r.body);
+            return gaps.found ? Expr(1) : cast(Int(32), f.schedule.ring_buffer);
+        }
         // What later productions compute again passes through the values of the first stages.
         bool reused = f.stages.size() > 1;
         for_each_node(r.body, [&](const Provide &p) {

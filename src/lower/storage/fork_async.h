@@ -13,7 +13,8 @@ namespace tessera::lower {
 //                                        for y: acquire(ready, 1): consume f; release(free, 1)
 //
 // `free` is there where later values overwrite earlier ones: n is that of ring_buffer(n), or 1 if
-// the storage is folded, so that producer and consumer take turns.
+// the storage is folded, or if some iterations produce nothing, so that two productions in a row
+// might use one copy: then producer and consumer take turns.
 // Throws CompileError if both halves would compute another function into the same storage.
 ir::Stmt fork_async(const ir::Stmt &s, const Context &context);
 
