@@ -356,3 +356,18 @@ TEST_CASE("the realizations of what consumes an asynchronous producer are traced
     for (int k = 0; k < 20; k++) CHECK(result(k) == 2 * k + 1);
     CHECK(begun == 1);
 }
+
+TEST_CASE("an extent aligned within a fused loop asks for no more than the rounding") {
+    Var x("x"), y("y"), t("t"), o("o"), i("i");
+    ImageParam in(Int(32), 2, "in");
+    Func f("f"), g("g");
+    f(x, y) = in(x, y) + 1;
+    g(x, y) = f(x, y);
+    g.fuse(x, y, t).split(t, o, i, 3, TailStrategy::GuardWithIf);
+    f.compute_at(g, o).align_extent(y, 8);
+    g.infer_input_bounds({16, 36});
+    Buffer<int> image = in.get();
+    CHECK(image.dim(0).extent() == 16);
+    CHECK(image.dim(1).min() == 0);
+    CHECK(image.dim(1).extent() <= 36 + 7);
+}

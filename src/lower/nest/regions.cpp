@@ -280,8 +280,12 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
         Interval &i = box[size_t(d)];
         Interval required = i;
         if (!computed_here && moves_only_max(bound)) {
+            // No run begins outside of what is required, whatever is known of where it does.
+            Expr count = bound.modulus.defined() ? bound.modulus : bound.extent;
+            Expr latest = i.max + cast(Int(32), count) - 1;
             Interval covered = covered_further_in(f.name, d);
-            if (covered.is_bounded()) i = {simplify(covered.min), simplify(covered.max)};
+            if (!covered.is_bounded()) covered = {i.min, latest};
+            i = {simplify(max(covered.min, i.min)), simplify(min(covered.max, latest))};
             continue;
         }
         if (bound.modulus.defined()) {
