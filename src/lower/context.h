@@ -26,10 +26,12 @@ struct RegionSymbols {
     std::vector<Symbol> min, max;
 };
 
-// Which of the user's loops a loop of the IR is.
+// Which of the user's loops a loop of the IR is, and the schedule of the version of the stage that
+// it belongs to (null in tests of single passes).
 struct LoopOrigin {
     Symbol func, var;
     int stage = 0;
+    const program::StageSchedule *schedule = nullptr;
 };
 
 // What a pass may look at besides the IR it rewrites. Read-only for passes.

@@ -35,6 +35,7 @@ public:
     void require_bound_variables(const Expr &e, const std::vector<Symbol> &pure,
                                  const ReductionDomain *domain) const;
     void require_no_self_calls(const Expr &e) const;
+    void require_independent(const ReductionDomain &domain) const;
     void require_pure_self_calls(const Expr &e, const std::vector<Symbol> &pure) const;
     void require_no_scatter(const Expr &e, const char *where) const;
     void require_equal_counts(const std::vector<Expr> &args, const std::vector<Expr> &values) const;
@@ -95,6 +96,21 @@ void Candidate::require_no_self_calls(const Expr &e) const {
         refuse(str("it uses ", f.name, " itself, which has no values yet; a recursion is an update "
                    "definition over an RDom"));
     });
+}
+
+void Candidate::require_independent(const ReductionDomain &domain) const {
+    auto look = [&](const Expr &e, Symbol var) {
+        ir::for_each_node(e, [&](const ir::Call &c) {
+            if (c.call_kind != CallKind::Func || c.callee != f.name) return;
+            refuse(str("how far ", var, " runs depends on ", f.name, ", which the update changes "
+                       "meanwhile; let it depend on another Func, or leave points out with "
+                       "where()"));
+        });
+    };
+    for (const ReductionVariable &v : domain.variables) {
+        look(v.min, v.var);
+        look(v.extent, v.var);
+    }
 }
 
 void Candidate::require_pure_self_calls(const Expr &e, const std::vector<Symbol> &pure) const {
@@ -347,6 +363,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
         candidate.require_pure_self_calls(e, pure);
     }
     for (const Expr &e : all) freeze_callees(f, e);
+    if (domain) candidate.require_independent(*domain);
     Settle settle(f.name, point_of(pure, domain));
     auto d = make_ref<Definition>();
     for (const Expr &a : args) d->args.push_back(settle(a));

@@ -178,6 +178,19 @@ TEST_SUITE("storage") {
         t.f.compute_root().vectorize(t.x, 4);
         CHECK(Lowered(t.out).text().find("stream") == std::string::npos);
     }
+    TEST_CASE("a stage streams what its inline reductions read, and a specialization what it says") {
+        Var x("x"), y("y");
+        ImageParam in(Int(32), 2, "in");
+        RDom r(0, 4, "r");
+        Func f("f"), g("g");
+        f(x, y) = sum(in(x + r, y));
+        f.stream_loads({in});
+        CHECK(Lowered(f).text().find("stream") != std::string::npos);
+        Param<bool> p("p");
+        g(x, y) = in(x, y);
+        g.specialize(p).stream_stores();
+        CHECK(Lowered(g).text().find("stream") != std::string::npos);
+    }
     TEST_CASE("prefetch of a function and of an input") {
         for (PrefetchBoundStrategy strategy : {PrefetchBoundStrategy::Clamp,
                                                PrefetchBoundStrategy::GuardWithIf,

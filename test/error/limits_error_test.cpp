@@ -191,8 +191,14 @@ TEST_SUITE("conditions that make no sense") {
         std::string message = refusal([&] { RDom r(0, Expr(x)); });
         check_says(message, {line_of(__FILE__, line), "the variable x", "where()"});
         RDom own(0, f(0), "own");
-        f(own) = 1;
-        check_says(refusal([&] { f.realize({3}); }), {"f is updated at own$x", "no bound above"});
+        line = __LINE__ + 1;
+        message = refusal([&] { f(own) = 1; });
+        check_says(message, {line_of(__FILE__, line), "how far own$x runs depends on f"});
+        Func h("h");
+        h(x) = 0;
+        RDom other(0, f(0), "other");
+        h(other) = 1;
+        check_says(refusal([&] { h.realize({3}); }), {"h is updated at other$x", "no bound above"});
         Func g("g");
         g(x) = x;
         RDom r(0, 3);

@@ -53,6 +53,55 @@ TEST_SUITE("refused directives") {
         refused([](Func f) { f.unroll(x, 2); }, "unroll of f: f is computed inline");
         refused([](Func f) { f.specialize(Expr(1) == 2); }, "specialize of f: f is computed inline");
         refused([](Func f) { f.stream_stores(); }, "stream_stores of f: f is computed inline");
+        refused([](Func f) { f.split(x, xo, xi, 4); }, "split of f: f is computed inline");
+        refused([](Func f) { f.reorder(y, x); }, "reorder of f: f is computed inline");
+        refused([](Func f) { f.fuse(x, y, t); }, "fuse of f: f is computed inline");
+        refused([](Func f) { f.align_storage(x, 8); },
+                "align_storage of f: f is computed inline and has no storage");
+        refused([](Func f) { f.reorder_storage(y, x); }, "reorder_storage of f: f is computed");
+        refused([](Func f) { f.bound_storage(x, 64); }, "bound_storage of f: f is computed inline");
+        refused([](Func f) { f.store_in(MemoryType::Stack); }, "store_in of f: f is computed");
+    }
+    TEST_CASE("a place and a layout of an output") {
+        auto refused = [](auto schedule, const char *message) {
+            Func f = image();
+            schedule(f);
+            REFUSED(f.realize({8, 8}), message);
+        };
+        refused([](Func f) { f.async(); }, "async of f: f is an output of the pipeline, so that no");
+        refused([](Func f) { f.fold_storage(y, 4); },
+                "fold_storage of f: f is an output of the pipeline, whose storage is the buffer");
+        refused([](Func f) { f.ring_buffer(2); }, "ring_buffer of f: f is an output");
+        refused([](Func f) { f.reorder_storage(y, x); }, "say what that buffer is like with");
+        refused([](Func f) { f.align_storage(x, 8); }, "align_storage of f: f is an output");
+        refused([](Func f) { f.store_in(MemoryType::Stack); }, "store_in of f: f is an output");
+        Func f = image();
+        f.compute_root().store_root();
+        CHECK_NOTHROW(f.realize({8, 8}));
+    }
+    TEST_CASE("streams and prefetches of what is not read") {
+        Func f = image(), other = image("other"), g("g"), h("h");
+        f.compute_root();
+        g(x, y) = f(x, y);
+        h(x, y) = g(x, y);
+        h.stream_loads({other});
+        REFUSED(h.realize({8, 8}), "stream_loads of h: h reads no other from memory; it reads f");
+        Func k("k");
+        k(x, y) = f(x, y) + other(x, y);
+        k.prefetch(other, y, y, 1);
+        REFUSED(k.realize({8, 8}),
+                "prefetch of k: nothing in its loop y reads other from memory; prefetch what is");
+    }
+    TEST_CASE("a prefetch that only one specialization has use for") {
+        ImageParam in(Int(32), 2, "in");
+        Param<bool> use("use");
+        Func f("f");
+        f(x, y) = select(use, in(x, y), 7);
+        f.prefetch(in, y, y, 1).specialize(!use);
+        in.set(Buffer<int>(8, 8));
+        use.set(false);
+        Buffer<int> result = f.realize({8, 8});
+        result.for_each_element([&](int i, int j) { CHECK(result(i, j) == 7); });
     }
     TEST_CASE("names of loops that are taken") {
         Func f = image();

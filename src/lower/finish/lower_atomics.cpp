@@ -18,9 +18,8 @@ bool may_conflict(const For &loop, Symbol func, const Context &context) {
     if (loop.loop_kind != LoopKind::Parallel) return false;
     auto origin = context.loops.find(loop.name);
     if (origin == context.loops.end()) return true;
-    const program::FunctionContents *f = context.function(origin->second.func);
-    if (!f || origin->second.func != func) return true;
-    for (const program::Loop &l : f->stages.at(size_t(origin->second.stage))->schedule.loops) {
+    if (!origin->second.schedule || origin->second.func != func) return true;
+    for (const program::Loop &l : origin->second.schedule->loops) {
         if (l.var == origin->second.var) return l.is_reduction;
     }
     return true;

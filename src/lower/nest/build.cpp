@@ -8,6 +8,8 @@
 #include "lower/nest/sites.h"
 #include "program/scatter.h"
 #include <algorithm>
+#include <map>
+#include <tuple>
 
 namespace tessera::lower {
 
@@ -47,6 +49,7 @@ private:
     void wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func);
     void wrap_tests_and_lets(Built &b, const StageNest &nest, int depth);
     void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
+    void refuse_idle_prefetches() const;
     Stmt wrap_loop(const StageNest::Loop &loop, Stmt body);
     Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
@@ -54,6 +57,14 @@ private:
     Sites sites;
     ValueBounds values;
     BuiltPipeline built;
+
+    // Whether a prefetch finds nothing to fetch in any version of its stage.
+    struct IdlePrefetch {
+        Location written;
+        bool in_all_versions = true;
+    };
+    using PrefetchKey = std::tuple<Symbol, int, Symbol, Symbol>;  // function, stage, what, at
+    std::map<PrefetchKey, IdlePrefetch> idle_prefetches;
 };
 
 void NestBuilder::add_region_symbols(const FunctionContents &f) {
@@ -138,7 +149,12 @@ Stmt NestBuilder::wrap_loop(const StageNest::Loop &loop, Stmt body) {
 // Asks for what the iterations `offset` later of loop `from` read, before each of loop `at`.
 void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) {
     for (const auto &[prefetch, at] : nest->definition.schedule.prefetches) {
-        if (nest->find_loop(prefetch.at) != loop || !b.uses.contains(prefetch.what)) continue;
+        if (nest->find_loop(prefetch.at) != loop) continue;
+        bool reads = b.uses.contains(prefetch.what);
+        PrefetchKey key{nest->func.name, nest->stage, prefetch.what, prefetch.at};
+        auto known = idle_prefetches.try_emplace(key, IdlePrefetch{at}).first;
+        known->second.in_all_versions &= !reads;
+        if (!reads) continue;
         int from = nest->find_loop(prefetch.from);
         SiteRegions regions({nest.get(), from}, b.uses, built, values, context);
         b.stmt = wrap_prefetch(b.stmt, regions, prefetch, nest->loops[size_t(from)], context);
@@ -170,7 +186,8 @@ Built NestBuilder::build_loops(const StageNestRef &nest, const Site &site) {
     int depth = int(nest->loops.size());
     for (int i = 0; i < depth; i++) {
         const StageNest::Loop &loop = nest->loops[size_t(i)];
-        context.loops[loop.symbol] = {nest->func.name, loop.var, nest->stage};
+        context.loops[loop.symbol] = {nest->func.name, loop.var, nest->stage,
+                                      &nest->definition.schedule};
         wrap_site(b, {nest.get(), i}, sites.at(nest->func.name, nest->stage, loop.var));
         wrap_prefetches(b, nest, i);
         wrap_tests_and_lets(b, *nest, i);
@@ -249,6 +266,16 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
     if (sites.hoists(func, site)) b.stmt = HoistedStorage::make(func, b.stmt);
 }
 
+void NestBuilder::refuse_idle_prefetches() const {
+    for (const auto &[key, prefetch] : idle_prefetches) {
+        if (!prefetch.in_all_versions) continue;
+        const auto &[func, stage, what, at] = key;
+        throw CompileError(prefetch.written, str("prefetch of ", func, ": nothing in its loop ", at,
+                                                 " reads ", what,
+                                                 " from memory; prefetch what is read there"));
+    }
+}
+
 // Puts the functions that are computed or stored here around what is there: consumers first, so
 // that producers end up outside.
 void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs) {
@@ -270,6 +297,7 @@ LoopNests NestBuilder::build() {
     for (auto func = context.order.rbegin(); func != context.order.rend(); ++func) {
         wrap_function(b, root, regions, (*func)->name);
     }
+    refuse_idle_prefetches();
     LoopNests nests;
     for (const ir::Argument &a : context.arguments) {
         if (a.kind != ArgumentKind::InputBuffer) continue;

@@ -1,7 +1,7 @@
 #include "lower/prepare/inline_functions.h"
 #include "ir/mutator.h"
 #include "ir/substitute.h"
-#include "lower/prepare/validate_schedules.h"
+#include "lower/prepare/validate_effects.h"
 #include <algorithm>
 
 namespace tessera::lower {

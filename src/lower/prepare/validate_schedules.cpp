@@ -1,6 +1,7 @@
 #include "lower/prepare/validate_schedules.h"
 #include "lower/nest/sites.h"
 #include "lower/nest/stage.h"
+#include "lower/prepare/validate_effects.h"
 #include "program/apply.h"
 #include <algorithm>
 #include <set>
@@ -314,16 +315,10 @@ void Validator::check(const FunctionContents &f) const {
         }
     }
     check_extern_inputs(f);
+    validate_streams(f, context);
     const program::FuncSchedule &s = f.schedule;
     check_level(f, s.compute_level, "compute_at", s.compute_written);
-    if (context.is_output(f.name)) {
-        if (s.compute_level.is_at()) {
-            throw CompileError(s.compute_written,
-                               str("compute_at of ", f.name, ": it is an output of the pipeline, "
-                                   "which is always computed at the root; remove the directive"));
-        }
-        return;
-    }
+    if (context.is_output(f.name)) return validate_output(f);
     if (s.compute_level.is_inlined()) return validate_inline(f);
     check_level(f, store_level(s), "store_at", s.store_written);
     check_level(f, hoist_level(s), "hoist_storage", s.hoist_written);
@@ -336,44 +331,6 @@ void Validator::check(const FunctionContents &f) const {
 }
 
 }  // namespace
-
-namespace {
-
-// What only the loops of a stage can be asked for.
-bool wants_loops(const program::StageDirective &directive) {
-    const auto *kind = std::get_if<program::SetLoopKind>(&directive);
-    return (kind && kind->kind != LoopKind::Serial) ||
-           std::holds_alternative<program::PrefetchDirective>(directive) ||
-           std::holds_alternative<program::SpecializeDirective>(directive) ||
-           std::holds_alternative<program::SpecializeFail>(directive) ||
-           std::holds_alternative<program::StreamStores>(directive);
-}
-
-}  // namespace
-
-void validate_inline(const FunctionContents &f) {
-    for (const auto &[directive, at] : f.schedule.directives) {
-        const auto *store = std::get_if<program::StoreLevel>(&directive);
-        const auto *hoist = std::get_if<program::HoistStorageLevel>(&directive);
-        bool wants_storage = (store && !store->level.is_inlined()) ||
-                             (hoist && !hoist->level.is_inlined()) ||
-                             std::holds_alternative<program::FoldStorage>(directive) ||
-                             std::holds_alternative<program::RingBuffer>(directive) ||
-                             std::holds_alternative<program::AsyncDirective>(directive);
-        if (!wants_storage) continue;
-        throw CompileError(at, str(program::directive_name(directive), " of ", f.name, ": ", f.name,
-                                   " is computed inline and has no storage; say where it is "
-                                   "computed with compute_root() or compute_at()"));
-    }
-    // One with updates, or an extern stage, has loops of its own for every point that is needed.
-    if (f.stages.size() > 1 || f.has_extern_definition()) return;
-    for (const auto &[directive, at] : f.stages[0]->schedule.directives) {
-        if (!wants_loops(directive)) continue;
-        throw CompileError(at, str(program::directive_name(directive), " of ", f.name, ": ", f.name,
-                                   " is computed inline and has no loops of its own; say where it "
-                                   "is computed with compute_root() or compute_at()"));
-    }
-}
 
 void validate_schedules(const Context &context) {
     Validator validator(context);

@@ -9,8 +9,4 @@ namespace tessera::lower {
 // Throws CompileError, with the line of the directive, and what would be right.
 void validate_schedules(const Context &context);
 
-// Of a function that is computed inline, so that it has no storage and no loops. Throws CompileError
-// if its schedule says where that storage is, or how it is used, or asks something of its loops.
-void validate_inline(const program::FunctionContents &f);
-
 }  // namespace tessera::lower

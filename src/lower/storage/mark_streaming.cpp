@@ -51,14 +51,15 @@ private:
             all.insert(found->second.begin(), found->second.end());
         }
     }
+    // A reduction that is computed inline streams what the stage around it does.
     Streams streams_of(const LoopOrigin &origin) const {
-        Streams s;
+        if (!origin.schedule) return {};
         const program::FunctionContents *f = context.function(origin.func);
-        if (!f || size_t(origin.stage) >= f->stages.size()) return s;
-        const program::StageSchedule &schedule = f->stages[size_t(origin.stage)]->schedule;
-        s.all_loads = schedule.stream_all_loads;
-        for (Symbol name : schedule.stream_loads) add_buffers(name, s.loads);
-        if (schedule.stream_stores) add_buffers(origin.func, s.stores);
+        bool is_inline = f && !context.is_output(f->name) && f->schedule.compute_level.is_inlined();
+        Streams s = is_inline ? streams : Streams();
+        s.all_loads |= origin.schedule->stream_all_loads;
+        for (Symbol name : origin.schedule->stream_loads) add_buffers(name, s.loads);
+        if (origin.schedule->stream_stores) add_buffers(origin.func, s.stores);
         return s;
     }
 
@@ -70,12 +71,10 @@ private:
 
 Stmt mark_streaming(const Stmt &s, const Context &context) {
     bool any = false;
-    for (const program::FunctionRef &f : context.order) {
-        for (const program::DefinitionRef &stage : f->stages) {
-            const program::StageSchedule &schedule = stage->schedule;
-            any |= schedule.stream_stores || schedule.stream_all_loads ||
-                   !schedule.stream_loads.empty();
-        }
+    for (const auto &[loop, origin] : context.loops) {
+        if (!origin.schedule) continue;
+        any |= origin.schedule->stream_stores || origin.schedule->stream_all_loads ||
+               !origin.schedule->stream_loads.empty();
     }
     return any ? MarkStreaming(context)(s) : s;
 }

@@ -52,7 +52,7 @@ TEST_SUITE("remove_needless_atomics") {
         f->stages = {make_ref<program::Definition>()};
         f->stages[0]->schedule.loops = {{scope["x"], LoopKind::Parallel, false}};
         context.functions[f->name] = f;
-        context.loops[scope["x"]] = {f->name, scope["x"], 0};
+        context.loops[scope["x"]] = {f->name, scope["x"], 0, &f->stages[0]->schedule};
         ir::Stmt s = ir::parse_stmt("parallel for x in [0, +n): atomic f: f[x] = f[x] + 1", scope);
         CHECK(to_string(remove_needless_atomics(s, context)) ==
               printed("parallel for x in [0, +n): f[x] = f[x] + 1"));

@@ -17,7 +17,7 @@ struct Streamed {
         context.functions[f->name] = f;
         context.order = {f};
         context.buffers[f->name] = {f->name};
-        context.loops[scope["x"]] = {f->name, scope["x"], 0};
+        context.loops[scope["x"]] = {f->name, scope["x"], 0, &schedule()};
     }
     program::StageSchedule &schedule() { return f->stages[0]->schedule; }
     std::string run(std::string_view text) {
