@@ -2,15 +2,16 @@
 //
 //     tessera-opt --pass "unroll loops" --pass simplify in.ir
 //
-// The input is statements, or a module, whose functions are worked on one by one.
+// The input is statements, or a module, whose functions are worked on one by one. Passes run for
+// the machine at hand, and know of no schedule: only of what the text says.
 #include "base/error.h"
 #include "base/large_stack.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
 #include "ir/verifier.h"
+#include "lower/lower.h"
 #include <CLI/CLI.hpp>
 #include <fstream>
-#include <functional>
 #include <iostream>
 #include <iterator>
 
@@ -19,23 +20,11 @@ namespace {
 using namespace tessera;
 using namespace tessera::ir;
 
-struct NamedPass {
-    std::string name;
-    std::function<Stmt(const Stmt &)> run;
-};
-
-const std::vector<NamedPass> &all_passes() {
-    static const std::vector<NamedPass> passes = {
-        {"nothing", [](const Stmt &s) { return s; }},
-    };
-    return passes;
-}
-
-const NamedPass &find_pass(const std::string &name) {
+const lower::Pass &find_pass(const std::string &name) {
     std::vector<std::string> names;
-    for (const NamedPass &pass : all_passes()) {
+    for (const lower::Pass &pass : lower::passes()) {
         if (pass.name == name) return pass;
-        names.push_back(pass.name);
+        names.emplace_back(pass.name);
     }
     std::string similar = closest_match(name, names);
     std::string hint = similar.empty() ? "--list shows all" : str("did you mean '", similar, "'?");
@@ -58,9 +47,11 @@ struct Options {
 };
 
 Stmt run_passes(Stmt s, const Options &options) {
+    lower::Context context;
+    context.target = get_host_target();
     if (options.verify_input) verify(s, "input");
     for (const std::string &name : options.passes) {
-        s = find_pass(name).run(s);
+        s = find_pass(name).run(s, context);
         verify(s, name);
     }
     return s;
@@ -68,7 +59,7 @@ Stmt run_passes(Stmt s, const Options &options) {
 
 void run(const Options &options) {
     if (options.list) {
-        for (const NamedPass &pass : all_passes())
+        for (const lower::Pass &pass : lower::passes())
             std::cout << pass.name << '\n';
         return;
     }

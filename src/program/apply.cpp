@@ -403,7 +403,7 @@ StageRef specialize(const StageRef &stage, const Expr &condition, const Location
     auto &all = stage.definition->specializations;
     std::string name = str(stage.name, ".specialize(", ir::brief(condition, 60), ")");
     for (const Specialization &s : all) {
-        if (s.definition && s.condition.hash() == condition.hash()) {
+        if (s.definition && ir::equal(s.condition, condition)) {
             return {stage.function, s.definition, stage.stage, name};
         }
     }
