@@ -1,4 +1,5 @@
 #include "program/apply.h"
+#include "ir/equal.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor_inl.h"
@@ -251,10 +252,8 @@ void StageApplier::operator()(const Reorder &reorder) {
 }
 
 void StageApplier::operator()(const SetLoopKind &set) {
-    const char *directive = set.kind == LoopKind::Parallel     ? "parallel"
-                            : set.kind == LoopKind::Vectorized ? "vectorize"
-                            : set.kind == LoopKind::Unrolled   ? "unroll"
-                                                               : "serial";
+    const std::string name = directive_name(set);
+    const char *directive = name.c_str();
     auto found = loop(directive, set.var);
     bool at_once = set.kind == LoopKind::Parallel || set.kind == LoopKind::Vectorized;
     if (at_once && found->is_reduction && !schedule.atomic && !schedule.allow_race_conditions &&

@@ -98,7 +98,8 @@ void FuncApplier::operator()(const HoistStorageLevel &d) {
 }
 
 void FuncApplier::operator()(const BoundDirective &written) {
-    const char *directive = written.modulus.defined() ? "align_bounds" : "bound";
+    const std::string name = directive_name(written);
+    const char *directive = name.c_str();
     require_argument(directive, written.var);
     BoundDirective d = written;
     for (Expr *e : {&d.min, &d.extent, &d.modulus, &d.remainder}) {

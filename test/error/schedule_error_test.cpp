@@ -197,7 +197,9 @@ TEST_SUITE("refused directives") {
         REFUSED(f.bound(t, 0, 10), "bound: t is no dimension of f; its dimensions are x, y");
         REFUSED(f.bound(x, 0, -1), "the extent -1 is negative");
         REFUSED(f.bound(x, 0, Expr(y)), "depends on the variable y");
-        REFUSED(f.align_bounds(x, 0), "the modulus 0 is not positive");
+        REFUSED(f.bound_extent(x, -1), "bound_extent: the extent -1 is negative");
+        REFUSED(f.align_bounds(x, 0), "align_bounds: the modulus 0 is not positive");
+        REFUSED(f.align_extent(x, -4), "align_extent: the modulus -4 is not positive");
         REFUSED(f.reorder_storage(x, x), "the dimension x is there twice");
         REFUSED(f.reorder_storage(x, t), "t is no dimension of f");
         REFUSED(f.fold_storage(t, 4), "t is no dimension of f");
