@@ -97,7 +97,6 @@ bool Prover::binary(size_t i, const Expr &identity, Join join) {
 bool Prover::sum(size_t i) {
     Expr rest;
     Expr e = values[i];
-    bool negative_x = false;
     auto put = [&](const Expr &term, bool minus) {
         Expr signed_term = minus ? ir::make_zero(term.type()) - term : term;
         rest = rest.defined() ? signed_term + rest : signed_term;
@@ -114,11 +113,10 @@ bool Prover::sum(size_t i) {
             put(a, false);
             e = b;
         } else {
-            negative_x = true;
-            break;
+            return false;
         }
     }
-    if (negative_x || !rest.defined()) return false;
+    if (!rest.defined()) return false;
     found[i] = {ir::Add::make(x(i), y(i)), ir::make_zero(values[i].type()), rest};
     return true;
 }

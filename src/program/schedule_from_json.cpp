@@ -248,12 +248,12 @@ LoopLevel Reader::level(const json &j) {
     return result;
 }
 
-// The value of an enumeration of that name.
+// The value of that name of an enumeration whose last value is `last`.
 template<typename Enum>
-Enum enum_of(JsonObject &step, const char *word, int count) {
+Enum enum_of(JsonObject &step, const char *word, Enum last) {
     std::string name = step.text(word);
     std::vector<std::string> all;
-    for (int i = 0; i < count; i++) {
+    for (int i = 0; i <= int(last); i++) {
         if (name_of(Enum(i)) == name) return Enum(i);
         all.emplace_back(name_of(Enum(i)));
     }
@@ -263,21 +263,23 @@ Enum enum_of(JsonObject &step, const char *word, int count) {
 StageDirective Reader::stage_directive(JsonObject &s, const std::string &word) {
     if (word == "split") {
         return Split{symbol(s.text("split")), symbol(s.text("outer")), symbol(s.text("inner")),
-                     expr(s, "factor"), enum_of<TailStrategy>(s, "tail", 9)};
+                     expr(s, "factor"), enum_of(s, "tail", TailStrategy::Auto)};
     }
     if (word == "fuse") {
         return Fuse{symbol(s.text("fuse")), symbol(s.text("outer")), symbol(s.text("fused"))};
     }
     if (word == "rename") return Rename{symbol(s.text("rename")), symbol(s.text("new_name"))};
     if (word == "reorder") return Reorder{symbols(s.texts("reorder"))};
-    if (word == "loop") return SetLoopKind{symbol(s.text("loop")), enum_of<LoopKind>(s, "kind", 4)};
+    if (word == "loop") {
+        return SetLoopKind{symbol(s.text("loop")), enum_of(s, "kind", LoopKind::Unrolled)};
+    }
     if (word == "partition") {
-        return SetPartition{symbol(s.text("partition")), enum_of<Partition>(s, "how", 3)};
+        return SetPartition{symbol(s.text("partition")), enum_of(s, "how", Partition::Always)};
     }
     if (word == "prefetch") {
         return PrefetchDirective{fetched(s.text("prefetch")), symbol(s.text("at")),
                                  symbol(s.text("from")), expr(s, "offset"),
-                                 enum_of<PrefetchBoundStrategy>(s, "strategy", 3)};
+                                 enum_of(s, "strategy", PrefetchBoundStrategy::NonFaulting)};
     }
     if (word == "atomic") return AtomicDirective{s.flag("atomic")};
     if (word == "specialize_fail") return SpecializeFail{s.text("specialize_fail")};
@@ -313,7 +315,7 @@ FuncDirective Reader::func_directive(JsonObject &s, const std::string &word) {
     if (word == "bound_storage") {
         return BoundStorage{symbol(s.text("bound_storage")), expr(s, "extent")};
     }
-    if (word == "store_in") return StoreIn{enum_of<MemoryType>(s, "store_in", 10)};
+    if (word == "store_in") return StoreIn{enum_of(s, "store_in", MemoryType::GPUSharedAsync)};
     if (word == "trace") {
         return Trace{s.flag("loads"), s.flag("stores"), s.flag("realizations"), s.text("trace")};
     }
