@@ -38,12 +38,11 @@ private:
     void add_region_symbols(const FunctionContents &f);
     std::vector<StageNestRef> make_nests(const FunctionContents &f, int stage, const Region &region);
     void make_provisional_nests(const FunctionContents &f);
-    Built build_production(const FunctionContents &f, const Site &site,
-                           const std::vector<Region> &regions);
+    Built build_production(const FunctionContents &f, const std::vector<Region> &regions);
     Built build_versions(const Definition &general, const std::vector<StageNestRef> &nests,
-                         size_t &end, const Site &site);
-    Built build_loops(const StageNestRef &nest, const Site &site);
-    Built build_innermost(const StageNestRef &nest, const Site &site);
+                         size_t &end);
+    Built build_loops(const StageNestRef &nest);
+    Built build_innermost(const StageNestRef &nest);
     Stmt provide(const StageNest &nest);
     void wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs);
     void wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func);
@@ -161,7 +160,7 @@ void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) 
     }
 }
 
-Built NestBuilder::build_innermost(const StageNestRef &nest, const Site &site) {
+Built NestBuilder::build_innermost(const StageNestRef &nest) {
     Built b{provide(*nest), {}};
     for (const StageNest::Test &test : nest->tests) {
         if (test.innermost) b.stmt = IfThenElse::make(test.condition, b.stmt);
@@ -171,7 +170,7 @@ Built NestBuilder::build_innermost(const StageNestRef &nest, const Site &site) {
         bool itself = call.callee == nest->func.name;
         if (itself || std::find(seen.begin(), seen.end(), call.callee) != seen.end()) continue;
         seen.push_back(call.callee);
-        b.uses.add(call.callee, {nest, site});
+        b.uses.add(call.callee, {nest});
     }
     std::vector<Symbol> own;  // not those that only a reduction reads which is computed here
     for (Symbol f : sites.inlined_reductions()) {
@@ -181,8 +180,8 @@ Built NestBuilder::build_innermost(const StageNestRef &nest, const Site &site) {
     return b;
 }
 
-Built NestBuilder::build_loops(const StageNestRef &nest, const Site &site) {
-    Built b = build_innermost(nest, site);
+Built NestBuilder::build_loops(const StageNestRef &nest) {
+    Built b = build_innermost(nest);
     int depth = int(nest->loops.size());
     for (int i = 0; i < depth; i++) {
         const StageNest::Loop &loop = nest->loops[size_t(i)];
@@ -200,8 +199,8 @@ Built NestBuilder::build_loops(const StageNestRef &nest, const Site &site) {
 // The specializations of a definition, the first whose condition holds, else the definition itself.
 // `nests`: those of the stage, of which the ones from `end` on have been built.
 Built NestBuilder::build_versions(const Definition &general, const std::vector<StageNestRef> &nests,
-                                  size_t &end, const Site &site) {
-    Built b = build_loops(nests[--end], site);
+                                  size_t &end) {
+    Built b = build_loops(nests[--end]);
     const auto &specializations = general.specializations;
     for (auto s = specializations.rbegin(); s != specializations.rend(); ++s) {
         if (!s->definition) {
@@ -209,20 +208,20 @@ Built NestBuilder::build_versions(const Definition &general, const std::vector<S
                                       error_call("specialize_fail", {Expr(s->failure_message)}));
             continue;
         }
-        Built special = build_versions(*s->definition, nests, end, site);
+        Built special = build_versions(*s->definition, nests, end);
         b.stmt = IfThenElse::make(s->condition, special.stmt, b.stmt);
         b.uses.merge(std::move(special.uses));
     }
     return b;
 }
 
-Built NestBuilder::build_production(const FunctionContents &f, const Site &site,
+Built NestBuilder::build_production(const FunctionContents &f,
                                     const std::vector<Region> &regions) {
     Built all;
     if (f.has_extern_definition()) {
         all.stmt = call_extern_stage(f, regions[0], context);
         for (const program::ExternFuncArgument &a : f.extern_definition->args) {
-            if (a.func) all.uses.add(a.func->name, {nullptr, site, &f});
+            if (a.func) all.uses.add(a.func->name, {nullptr, &f});
         }
     } else {
         std::vector<Stmt> in_order;
@@ -230,7 +229,7 @@ Built NestBuilder::build_production(const FunctionContents &f, const Site &site,
             built.stages.at(f.name)[s] = make_nests(f, int(s), regions[s]);
             const std::vector<StageNestRef> nests = built.stages.at(f.name)[s];
             size_t end = nests.size();
-            Built b = build_versions(*f.stages[s], nests, end, site);
+            Built b = build_versions(*f.stages[s], nests, end);
             in_order.push_back(b.stmt);
             all.uses.merge(std::move(b.uses));
         }
@@ -246,7 +245,7 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
     if (sites.computes(func, site) && (is_output || b.uses.contains(func))) {
         make_provisional_nests(f);
         std::vector<Region> computed = regions.bind_computed(func);
-        Built production = build_production(f, site, computed);
+        Built production = build_production(f, computed);
         built.regions[func].push_back(std::move(computed));
         if (b.stmt.defined()) {
             b.stmt = Block::make(production.stmt, ProducerConsumer::make(func, false, b.stmt));

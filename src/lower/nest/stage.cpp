@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "program/define.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -90,7 +91,7 @@ StageNest::StageNest(const program::FunctionContents &func, int stage,
     : func(func), stage(stage), definition(def), calls(calls_of(def)) {
     add_pure_variables(region_min, region_max);
     for (const program::ReductionVariable &r : definition.reduction) {
-        add_original(r.var, r.min, simplify(r.min + r.extent - 1), true);
+        add_original(r.var, r.min, simplify(r.min + r.extent - 1));
     }
     for (const auto &t : def.schedule.transforms) {
         std::visit([&](const auto &transform) { apply(transform); }, t.directive);
@@ -100,22 +101,21 @@ StageNest::StageNest(const program::FunctionContents &func, int stage,
     add_predicate_tests();
 }
 
-int StageNest::add(Symbol var, Expr min, Expr max, bool is_reduction) {
+int StageNest::add(Symbol var, Expr min, Expr max) {
     variables.push_back({Symbol::fresh(str(func.name, ".", var)), std::move(min), std::move(max)});
     names[var] = int(variables.size()) - 1;
-    if (is_reduction) reduction_names.push_back(var);
     return names[var];
 }
 
-void StageNest::add_original(Symbol var, Expr min, Expr max, bool is_reduction) {
-    originals[var] = add(var, std::move(min), std::move(max), is_reduction);
+void StageNest::add_original(Symbol var, Expr min, Expr max) {
+    originals[var] = add(var, std::move(min), std::move(max));
 }
 
 void StageNest::add_pure_variables(const std::vector<Expr> &min, const std::vector<Expr> &max) {
     for (size_t d = 0; d < func.args.size(); d++) {
         const auto *arg = stage == 0 ? nullptr : definition.args[d].as<ir::Variable>();
         bool is_pure_here = stage == 0 || (arg && arg->name == func.args[d]);
-        if (is_pure_here) add_original(func.args[d], min[d], max[d], false);
+        if (is_pure_here) add_original(func.args[d], min[d], max[d]);
     }
 }
 
@@ -125,14 +125,6 @@ int StageNest::current(Symbol var) const {
         throw InternalError(str("no variable ", var, " in stage ", stage, " of ", func.name));
     }
     return found->second;
-}
-
-TailStrategy StageNest::tail(const program::Split &split) const {
-    if (split.tail != TailStrategy::Auto) return split.tail;
-    bool is_reduction = std::find(reduction_names.begin(), reduction_names.end(), split.old) !=
-                        reduction_names.end();
-    if (is_reduction) return TailStrategy::GuardWithIf;
-    return stage == 0 ? TailStrategy::ShiftInwards : TailStrategy::RoundUp;
 }
 
 bool StageNest::divides(const Variable &old, const Expr &factor) const {
@@ -145,21 +137,19 @@ void StageNest::apply(const program::Split &split) {
     int old_index = current(split.old);
     const Variable old = variables[size_t(old_index)];
     Expr factor = cast(Int(32), split.factor);
-    TailStrategy t = tail(split);
-    bool is_reduction = std::find(reduction_names.begin(), reduction_names.end(), split.old) !=
-                        reduction_names.end();
     Expr outer_extent = simplify(ceil_div(old.max - old.min + 1, factor));
-    int outer = add(split.outer, 0, simplify(outer_extent - 1), is_reduction);
-    int inner = add(split.inner, 0, simplify(factor - 1), is_reduction);
+    int outer = add(split.outer, 0, simplify(outer_extent - 1));
+    int inner = add(split.inner, 0, simplify(factor - 1));
     variables[size_t(old_index)].made_from = int(transforms.size());
-    transforms.push_back(Split{&split, old_index, outer, inner, factor, t, divides(old, factor)});
+    transforms.push_back(
+        Split{old_index, outer, inner, factor, split.tail, divides(old, factor)});
 }
 
 void StageNest::apply(const program::Fuse &fuse) {
     int inner = current(fuse.inner), outer = current(fuse.outer);
     const Variable i = variables[size_t(inner)], o = variables[size_t(outer)];
     Expr extent = (i.max - i.min + 1) * (o.max - o.min + 1);
-    int fused = add(fuse.fused, 0, simplify(extent - 1), false);
+    int fused = add(fuse.fused, 0, simplify(extent - 1));
     variables[size_t(inner)].made_from = variables[size_t(outer)].made_from =
         int(transforms.size());
     transforms.push_back(Fuse{inner, outer, fused});
@@ -168,14 +158,14 @@ void StageNest::apply(const program::Fuse &fuse) {
 void StageNest::apply(const program::Rename &rename) {
     int old = current(rename.old);
     const Variable v = variables[size_t(old)];
-    int renamed = add(rename.new_name, v.min, v.max, false);
+    int renamed = add(rename.new_name, v.min, v.max);
     variables[size_t(old)].made_from = int(transforms.size());
     transforms.push_back(Rename{old, renamed});
 }
 
 void StageNest::make_loops() {
     for (const program::Loop &l : definition.schedule.loops) {
-        if (l.var == Symbol::interned("__outermost")) {
+        if (l.var == program::outermost_loop()) {
             loops.push_back({l.var, Symbol::fresh(str(func.name, ".outermost")), 0, 1});
             continue;
         }

@@ -81,7 +81,6 @@ private:
     };
     // A transform, with the indices of the variables it names.
     struct Split {
-        const program::Split *written;
         int old, outer, inner;
         ir::Expr factor;
         TailStrategy tail;
@@ -95,14 +94,13 @@ private:
     };
     using Transform = std::variant<Split, Fuse, Rename>;
 
-    void add_original(Symbol var, ir::Expr min, ir::Expr max, bool is_reduction);
+    void add_original(Symbol var, ir::Expr min, ir::Expr max);
     void add_pure_variables(const std::vector<ir::Expr> &min, const std::vector<ir::Expr> &max);
-    int add(Symbol var, ir::Expr min, ir::Expr max, bool is_reduction);
+    int add(Symbol var, ir::Expr min, ir::Expr max);
     int current(Symbol var) const;
     void apply(const program::Split &split);
     void apply(const program::Fuse &fuse);
     void apply(const program::Rename &rename);
-    TailStrategy tail(const program::Split &split) const;
     bool divides(const Variable &old, const ir::Expr &factor) const;
     void make_loops();
     void make_lets_and_tests();
@@ -129,7 +127,6 @@ private:
     std::vector<Transform> transforms;
     std::unordered_map<Symbol, int> originals;  // the variables that the definition is written in
     std::unordered_map<Symbol, int> names;      // as the schedule has named them so far
-    std::vector<Symbol> reduction_names;        // names so far that stem from a reduction domain
 };
 
 using StageNestRef = std::shared_ptr<const StageNest>;

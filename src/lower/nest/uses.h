@@ -13,10 +13,9 @@ struct Site {
     int fixed() const { return loop < 0 ? 0 : loop; }
 };
 
-// A stage that calls something, and where its function is computed. An extern stage has no nest.
+// A stage that calls something. An extern stage has no nest.
 struct Caller {
     StageNestRef nest;
-    Site computed_at;
     const program::FunctionContents *extern_func = nullptr;
 };
 

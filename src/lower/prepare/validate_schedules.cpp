@@ -3,6 +3,7 @@
 #include "lower/nest/stage.h"
 #include "lower/prepare/validate_effects.h"
 #include "program/apply.h"
+#include "program/define.h"
 #include <algorithm>
 #include <set>
 
@@ -14,8 +15,6 @@ using program::LoopLevel;
 using program::StageSchedule;
 
 namespace {
-
-const Symbol outermost = Symbol::interned("__outermost");
 
 // The place of a loop in a stage, 0: innermost; -1: there is none.
 int loop_index(const StageSchedule &s, Symbol var) {
@@ -71,7 +70,7 @@ std::string Validator::loops_of(const FunctionContents &f, int stage) const {
     for (size_t s = 0; s < f.stages.size(); s++) {
         if (stage >= 0 && int(s) != stage) continue;
         for (const Loop &l : f.stages[s]->schedule.loops) {
-            if (l.var != outermost) names.push_back(l.var.text());
+            if (l.var != program::outermost_loop()) names.push_back(l.var.text());
         }
     }
     return names.empty() ? "none" : join(names);
