@@ -4,6 +4,5 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 mode=(-i)
 [ "${1:-}" != --check ] || mode=(--dry-run --Werror)
-find src test apps bench tools python_bindings autoscheduler compat \
-    \( -name '*.h' -o -name '*.cpp' \) -print0 2>/dev/null |
+find src include test apps bench tools \( -name '*.h' -o -name '*.cpp' \) -print0 |
     xargs -0 --max-procs=2 --max-args=40 clang-format-14 --style=file "${mode[@]}"
