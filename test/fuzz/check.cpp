@@ -232,7 +232,7 @@ std::string without_numbers(const std::string &text) {
 
 }  // namespace
 
-Report check_here(const Plan &plan) {
+Report check_here(const Plan &plan, const std::function<void()> &before_long_run) {
     std::string doing = "building";
     try {
         Built plain = build(plan, false), built = build(plan, true);
@@ -260,6 +260,8 @@ Report check_here(const Plan &plan) {
         std::string differs = done ? difference(plan, defined, lowered) : "";
         if (!differs.empty()) return {Outcome::Fails, "lowered code differs", differs};
         doing = "native code";
+        built.pipeline.compile_jit(target);
+        if (!done && before_long_run) before_long_run();
         built.pipeline.realize(RealizationArg(native), target);
         differs = difference(plan, defined, native);
         if (!differs.empty()) return {Outcome::Fails, "native code differs", differs};

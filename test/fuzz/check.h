@@ -16,10 +16,12 @@ struct Report {
     std::string message;
 };
 
-// Computes the plan in all three ways in this process, which may crash.
-Report check_here(const Plan &plan);
+// Computes the plan in all three ways in this process, which may crash. Tells before it runs native
+// code that computes so much that the interpreter has given up on it.
+Report check_here(const Plan &plan, const std::function<void()> &before_long_run = {});
 
-// The same in a process of its own: a crash, or more than so many seconds of work, is a report.
+// The same in a process of its own: a crash is a report, and so are more than so many seconds of
+// work, unless they are spent in a run that is told of before.
 Report check(const Plan &plan, int seconds = 20);
 
 // Checks plans, up to `jobs` at once: `next` gives the next seed (false: no more), `done` is told.
