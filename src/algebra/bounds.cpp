@@ -448,6 +448,21 @@ private:
         return i;
     }
 
+    static bool fits(Type t, const Expr &end) {
+        const auto *number = end.defined() ? end.as<FloatImm>() : nullptr;
+        return number && number->value >= double(t.min_int()) &&
+               number->value < double(t.max_int()) + 1;
+    }
+
+    // Of floats that fit into the integers t, the ends may not: none of them need be that large.
+    Expr cast_outer_end(Type t, const Expr &end) {
+        if (!end.defined()) return {};
+        if (fits(t, end)) return s.make_cast(t.element_of(), end);
+        if (end.as<FloatImm>()) return {};
+        Expr cast = IntrinsicCall::make(t.element_of(), Intrinsic::saturating_cast, {end});
+        return s.make_call(*cast.as<IntrinsicCall>());
+    }
+
     Interval of_cast(Type t, const Interval &i, const Expr &value) {
         Type from = value.type();
         auto cast_end = [&](const Expr &end) {
@@ -457,12 +472,9 @@ private:
         if (t.is_any_float()) return cast_ends;
         if (!t.is_int_or_uint()) return {};
         if (!from.is_int_or_uint()) {
-            if (is_exact(t)) return cast_ends;
-            const auto *low = i.min.defined() ? i.min.as<FloatImm>() : nullptr;
-            const auto *high = i.max.defined() ? i.max.as<FloatImm>() : nullptr;
-            bool inside = low && high && low->value >= double(t.min_int()) &&
-                          high->value <= double(t.max_int());
-            return inside ? cast_ends : of_type(t);
+            if (fits(t, i.min) && fits(t, i.max)) return cast_ends;
+            return is_exact(t) ? Interval{cast_outer_end(t, i.min), cast_outer_end(t, i.max)}
+                               : of_type(t);
         }
         Type element = t.element_of();
         if (element.can_represent(from.element_of())) return cast_ends;
@@ -583,9 +595,9 @@ private:
             return {apply(a.min), apply(a.max)};
         }
         case Intrinsic::saturating_cast: {
-            if (!c.args[0].type().is_int_or_uint() || !t.is_int_or_uint()) return of_type(t);
-            Interval a = bounds(c.args[0]);
-            return {apply(a.min), apply(a.max)};
+            Interval a = bounds(c.args[0]), all = of_type(t);
+            return {a.min.defined() ? apply(a.min) : all.min,
+                    a.max.defined() ? apply(a.max) : all.max};
         }
         case Intrinsic::abs: return of_abs(t, bounds(c.args[0]));
         default: return {};

@@ -49,7 +49,9 @@ void add_arithmetic(std::vector<ElementCase> &all, Type t) {
     };
     binary("add", Add::make, [](Wide a, Wide b) { return a + b; });
     binary("sub", Sub::make, [](Wide a, Wide b) { return a - b; });
-    binary("mul", Mul::make, [](Wide a, Wide b) { return a * b; });
+    // Of 64 bits unsigned, the product needs all of 128.
+    using UWide = unsigned __int128;
+    binary("mul", Mul::make, [](Wide a, Wide b) { return Wide(UWide(a) * UWide(b)); });
     binary("div", Div::make, euclid_div);
     binary("mod", Mod::make, euclid_mod);
     binary("min", Min::make, [](Wide a, Wide b) { return std::min(a, b); });

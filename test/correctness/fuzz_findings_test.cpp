@@ -371,3 +371,25 @@ TEST_CASE("an extent aligned within a fused loop asks for no more than the round
     CHECK(image.dim(1).min() == 0);
     CHECK(image.dim(1).extent() <= 36 + 7);
 }
+
+TEST_CASE("what fits into an integer is bounded by floats that do not") {
+    Var x("x");
+    Buffer<uint32_t> image(18);
+    image.for_each_element([&](int i) { image(i) = uint32_t(10 * i); });
+    Func f("f"), g("g"), h("h");
+    RDom r(0, 3, "r");
+    f(x) = cast<float>(image(x));
+    g(x) = x + 1;
+    h(x) = 0;
+    h(x) += g(clamp(cast<int>(f(r)), 0, 20));
+    g.compute_root();
+    Buffer<int> sum = h.realize({1});
+    CHECK(sum(0) == 1 + 11 + 21);
+    Param<float> scale("scale");
+    Func k("k");
+    k(x) = 0;
+    k(x) += g(clamp(cast<int>(f(r) * scale), 0, 20));
+    scale.set(2);
+    Buffer<int> result = k.realize({1});
+    CHECK(result(0) == 1 + 21 + 21);
+}
