@@ -2,6 +2,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/with_lets.h"
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -162,7 +163,8 @@ Stmt InjectTracing::visit(const Realize &realize) {
                          realize.condition, body);
 }
 
-// The loops that an asynchronous producer runs through, as its consumer does, compute nothing there.
+// The loops that an asynchronous producer runs through, as its consumer does, compute nothing
+// there.
 bool InjectTracing::is_of_another(const ProducerConsumer &node) const {
     if (!context.is_output(node.func)) return !stored.count(node.func);
     bool writes = !node.is_producer;
@@ -198,7 +200,7 @@ Stmt InjectTracing::visit(const Provide &provide) {
     Stmt s = Mutator::visit(provide);
     if (!wanted_of(provide.func).stores) return s;
     const auto &p = *s.as<Provide>();
-    std::vector<std::pair<Symbol, Expr>> lets;
+    Lets lets;
     auto named = [&](const Expr &e, const char *what) {
         if (is_const(e) || e.as<Variable>()) return e;
         lets.emplace_back(Symbol::fresh(str(p.func, what)), e);
@@ -219,10 +221,7 @@ Stmt InjectTracing::visit(const Provide &provide) {
         parts.push_back(Evaluate::make(trace(event)));
     }
     parts.push_back(Provide::make(p.func, values, event.coordinates));
-    Stmt body = Block::make(std::move(parts));
-    for (size_t i = lets.size(); i-- > 0;) {
-        body = LetStmt::make(lets[i].first, lets[i].second, body);
-    }
+    Stmt body = with_lets(lets, Block::make(std::move(parts)));
     return p.predicate.defined() ? IfThenElse::make(p.predicate, body) : body;
 }
 
@@ -254,8 +253,7 @@ Expr InjectTracing::visit(const Call &node) {
 
 Stmt inject_tracing(const Stmt &s, const Context &context) {
     InjectTracing tracing(context);
-    bool wanted = tracing.anything() || context.target.has_feature(Target::TracePipeline);
-    return wanted ? tracing.run(s) : s;
+    return tracing.anything() ? tracing.run(s) : s;
 }
 
 }  // namespace tessera::lower

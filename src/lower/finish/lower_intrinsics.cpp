@@ -8,16 +8,12 @@ namespace {
 
 using namespace ir;
 
-Expr greatest_of(Type t) {
-    return broadcast(UIntImm::make(t.element_of(), t.max_uint()), t.lanes());
-}
-
 // Values and weight are floats, or one of them is: computed with floats, and rounded to integers.
 Expr lerp_of_floats(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
     Type given = t.is_any_float() ? t : Float(64, t.lanes());
     Type f = given.bits() < 32 ? Float(32, t.lanes()) : given;
     Expr w = cast(f, weight);
-    if (!weight.type().is_any_float()) w = w / cast(f, greatest_of(weight.type()));
+    if (!weight.type().is_any_float()) w = w / cast(f, weight.type().max());
     Expr mixed = cast(f, zero) * (make_one(f) - w) + cast(f, one) * w;
     if (t.is_any_float()) return cast(t, mixed);
     Expr rounded = call(f, Intrinsic::floor, {mixed + make_float_const(f, 0.5)});
@@ -27,7 +23,7 @@ Expr lerp_of_floats(Type t, const Expr &zero, const Expr &one, const Expr &weigh
 // All of it fits an integer of at most 64 bits: (zero * (most - w) + one * w) / most, rounded.
 Expr lerp_in(Type wide, Type t, const Expr &zero, const Expr &one, const Expr &weight) {
     Expr w = cast(wide, weight);
-    Expr most = cast(wide, greatest_of(weight.type()));
+    Expr most = cast(wide, weight.type().max());
     Expr half = broadcast(
         make_const(wide.element_of(), int64_t(weight.type().max_uint() / 2)), t.lanes());
     Expr sum = cast(wide, zero) * (most - w) + cast(wide, one) * w;
@@ -38,7 +34,7 @@ Expr lerp_in(Type wide, Type t, const Expr &zero, const Expr &one, const Expr &w
 // + r, both products fit.
 Expr lerp_by_parts(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
     Type u = UInt(64, t.lanes());
-    Expr most = cast(u, greatest_of(weight.type())), w = cast(u, weight);
+    Expr most = cast(u, weight.type().max()), w = cast(u, weight);
     Expr swapped = one < zero;
     Expr share = select(swapped, most - w, w);
     Expr low = min(zero, one), high = max(zero, one);
@@ -111,8 +107,8 @@ private:
         }
         bool unsafe = c->op == Intrinsic::unsafe_promise_clamped;
         if (unsafe && target.has_feature(Target::CheckUnsafePromises)) return checked(*c);
-        if (c->op == Intrinsic::lerp) return lower_lerp(c->type, c->args[0], c->args[1], c->args[2]);
-        return e;
+        if (c->op != Intrinsic::lerp) return e;
+        return lower_lerp(c->type, c->args[0], c->args[1], c->args[2]);
     }
     const Target &target;
 };

@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/with_lets.h"
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -18,7 +19,7 @@ public:
         for_each_node(s, [&](const LetStmt &let) { bound.insert(let.name); });
         for_each_node(s, [&](const Let &let) { bound.insert(let.name); });
     }
-    std::vector<std::pair<Symbol, Expr>> lets;
+    Lets lets;
 
 private:
     Expr visit(const BufferProperty &p) override {
@@ -39,13 +40,6 @@ private:
     std::unordered_map<Expr, Symbol, ExprHash, ExprEqual> names;
 };
 
-Stmt with_lets(const UnpackBuffers &unpack, Stmt body) {
-    for (size_t i = unpack.lets.size(); i-- > 0;) {
-        body = LetStmt::make(unpack.lets[i].first, unpack.lets[i].second, std::move(body));
-    }
-    return body;
-}
-
 // The statements of the body from the first one on that uses a property, below the lets.
 Stmt unpack_from_first_use(const Stmt &s, UnpackBuffers &unpack) {
     if (const auto *let = s.as<LetStmt>()) {
@@ -53,12 +47,12 @@ Stmt unpack_from_first_use(const Stmt &s, UnpackBuffers &unpack) {
         if (unpack.lets.empty()) {
             return LetStmt::make(let->name, value, unpack_from_first_use(let->body, unpack));
         }
-        return with_lets(unpack, LetStmt::make(let->name, value, unpack(let->body)));
+        return with_lets(unpack.lets, LetStmt::make(let->name, value, unpack(let->body)));
     }
     const auto *block = s.as<Block>();
     if (!block) {
         Stmt rest = unpack(s);
-        return with_lets(unpack, rest);
+        return with_lets(unpack.lets, rest);
     }
     std::vector<Stmt> before, after;
     for (const Stmt &part : block->stmts) {
@@ -66,7 +60,7 @@ Stmt unpack_from_first_use(const Stmt &s, UnpackBuffers &unpack) {
         (unpack.lets.empty() ? before : after).push_back(unpacked);
     }
     if (after.empty()) return s;
-    before.push_back(with_lets(unpack, Block::make(std::move(after))));
+    before.push_back(with_lets(unpack.lets, Block::make(std::move(after))));
     return Block::make(std::move(before));
 }
 

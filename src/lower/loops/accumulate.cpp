@@ -3,7 +3,6 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
-#include <limits>
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -112,29 +111,13 @@ std::optional<Accumulation> as_accumulation(const Store &store, bool strict_floa
     return Accumulation{*op, chain.rest};
 }
 
-namespace {
-
-Expr extreme_of(Type t, bool greatest) {
-    Type s = t.element_of();
-    if (s.is_any_float()) {
-        double inf = std::numeric_limits<double>::infinity();
-        return broadcast(FloatImm::make(s, greatest ? inf : -inf), t.lanes());
-    }
-    if (s.is_uint()) {
-        return broadcast(UIntImm::make(s, greatest ? s.max_uint() : 0), t.lanes());
-    }
-    return make_const(t, greatest ? s.max_int() : s.min_int());
-}
-
-}  // namespace
-
 Expr identity_of(ReduceOp op, Type t) {
     switch (op) {
     case ReduceOp::Add:
     case ReduceOp::SaturatingAdd: return make_zero(t);
     case ReduceOp::Mul: return make_one(t);
-    case ReduceOp::Min: return extreme_of(t, true);
-    case ReduceOp::Max: return extreme_of(t, false);
+    case ReduceOp::Min: return t.max();
+    case ReduceOp::Max: return t.min();
     case ReduceOp::And: return const_true(t.lanes());
     case ReduceOp::Or: return const_false(t.lanes());
     }

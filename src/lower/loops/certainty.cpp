@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/loops/likely.h"
 
 namespace tessera::lower {
 namespace {
@@ -18,7 +19,7 @@ public:
         if (const auto *n = e.as<Or>()) return either(of(n->a), of(n->b));
         if (const auto *n = e.as<Not>()) return opposite(n->a);
         if (const auto *n = e.as<Broadcast>()) return of(n->value);
-        if (const auto *n = marker(e)) return of(n->args[0]);
+        if (const auto *n = likely_marker(e, true)) return of(n->args[0]);
         if (const auto *n = e.as<LT>()) return less(n->a, n->b, false);
         if (const auto *n = e.as<LE>()) return less(n->a, n->b, true);
         if (const auto *n = e.as<GT>()) return less(n->b, n->a, false);
@@ -36,7 +37,7 @@ public:
         if (const auto *n = e.as<Or>()) return both(opposite(n->a), opposite(n->b));
         if (const auto *n = e.as<Not>()) return of(n->a);
         if (const auto *n = e.as<Broadcast>()) return opposite(n->value);
-        if (const auto *n = marker(e)) return opposite(n->args[0]);
+        if (const auto *n = likely_marker(e, true)) return opposite(n->args[0]);
         if (const auto *n = e.as<LT>()) return less(n->b, n->a, true);
         if (const auto *n = e.as<LE>()) return less(n->b, n->a, false);
         if (const auto *n = e.as<GT>()) return less(n->a, n->b, true);
@@ -52,11 +53,6 @@ public:
     }
 
 private:
-    static const IntrinsicCall *marker(const Expr &e) {
-        const auto *c = e.as<IntrinsicCall>();
-        bool is_marker = c && (c->op == Intrinsic::likely || c->op == Intrinsic::likely_if_innermost);
-        return is_marker ? c : nullptr;
-    }
     static Expr both(const Expr &a, const Expr &b) {
         return a.defined() && b.defined() ? a && b : Expr();
     }

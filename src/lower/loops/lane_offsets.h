@@ -21,8 +21,8 @@ struct EveryLane {
     int first = 0, step = 1;
 };
 
-// None if the offsets are not constants. Sees through lets of vectors. Divisions and modulos count where the alignment of the
-// base is known, or all lanes have the same remainder.
+// None if the offsets are not constants. Sees through lets of vectors. Divisions and modulos count
+// where the alignment of the base is known, or all lanes have the same remainder.
 std::optional<LaneOffsets> lane_offsets(const ir::Expr &index, const LetScope &scope,
                                         EveryLane wanted = {});
 

@@ -54,6 +54,11 @@ bool any_marker(const T &root) {
 
 }  // namespace
 
+const IntrinsicCall *likely_marker(const Expr &e, bool innermost) {
+    const auto *c = e.as<IntrinsicCall>();
+    return c && is_marker(*c, innermost) ? c : nullptr;
+}
+
 bool is_likely(const Expr &e, bool innermost) {
     LikelyFinder finder(innermost);
     finder(e);

@@ -3,6 +3,10 @@
 
 namespace tessera::lower {
 
+// The call likely(e) that the expression is, or with `innermost` likely_if_innermost(e); null if it
+// is none.
+const ir::IntrinsicCall *likely_marker(const ir::Expr &e, bool innermost);
+
 // Whether the expression is, or is computed by arithmetic from, an operand marked likely. A marker
 // inside the index of a load says nothing about what is loaded.
 bool is_likely(const ir::Expr &e, bool innermost);

@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/with_lets.h"
 #include <algorithm>
 #include <map>
 
@@ -27,7 +28,7 @@ class HoistInvariants final : public Mutator {
 
     // What is computed around a loop.
     struct Around {
-        std::vector<std::pair<Symbol, Expr>> lets;
+        Lets lets;
         std::unordered_map<Expr, Symbol, ExprHash, ExprEqual> names;
     };
     class Rewriter;
@@ -129,7 +130,8 @@ int HoistInvariants::Rewriter::depth_of(const Expr &e) {
     } else {
         class Children final : public Visitor {
         public:
-            Children(Rewriter &r, const ExprNode *top) : Visitor(Context::Matters), r(r), top(top) {}
+            Children(Rewriter &r, const ExprNode *top)
+                : Visitor(Context::Matters), r(r), top(top) {}
             int depth = 0;
 
         private:
@@ -264,11 +266,8 @@ Stmt HoistInvariants::visit(const For &loop) {
     if (!min.same_as(loop.min) || !extent.same_as(loop.extent) || !body.same_as(loop.body)) {
         s = For::make(loop.name, min, extent, loop.loop_kind, loop.partition, body);
     }
-    for (size_t i = around.lets.size(); i-- > 0;) {
-        s = LetStmt::make(around.lets[i].first, around.lets[i].second, s);
-        bound.erase(around.lets[i].first);
-    }
-    return s;
+    for (const auto &let : around.lets) bound.erase(let.first);
+    return with_lets(around.lets, s);
 }
 
 Stmt HoistInvariants::visit(const Store &store) {

@@ -5,7 +5,9 @@
 #include "ir/visitor.h"
 #include "lower/loops/accumulate.h"
 #include "lower/loops/lanes.h"
+#include "lower/loops/likely.h"
 #include "lower/loops/widen.h"
+#include "lower/with_lets.h"
 
 namespace tessera::lower {
 namespace {
@@ -23,8 +25,7 @@ bool is_tail_condition(const Expr &e) {
     if (const auto *both = e.as<And>()) {
         return is_tail_condition(both->a) && is_tail_condition(both->b);
     }
-    const auto *c = e.as<IntrinsicCall>();
-    return c && (c->op == Intrinsic::likely || c->op == Intrinsic::likely_if_innermost);
+    return likely_marker(e, true) != nullptr;
 }
 
 // Gives buffers with an innermost dimension `iteration` their place in it.
@@ -149,14 +150,11 @@ Stmt LoopAsLanes::visit(const LetStmt &let) {
         Stmt body = (*this)(let.body);
         return LetStmt::make(let.name, value, body);
     }
-    std::vector<std::pair<Symbol, Expr>> lets;
+    Lets lets;
     scope.wide[let.name] = name_parts(value, let.name, lets);
     Stmt body = (*this)(let.body);
     scope.wide.erase(let.name);
-    for (size_t i = lets.size(); i-- > 0;) {
-        body = LetStmt::make(lets[i].first, lets[i].second, body);
-    }
-    return body;
+    return with_lets(lets, body);
 }
 
 Stmt LoopAsLanes::visit(const AssertStmt &check) {
@@ -185,7 +183,7 @@ Stmt LoopAsLanes::visit(const For &inner) {
         return For::make(inner.name, min, extent, inner.loop_kind, inner.partition, body);
     }
     min = all_groups(min, inner.min, groups);
-    std::vector<std::pair<Symbol, Expr>> lets;
+    Lets lets;
     min = name_parts(min, inner.name, lets);
     Symbol step = Symbol::fresh(inner.name.text());
     Expr i = Variable::make(inner.min.type(), step);
@@ -202,10 +200,7 @@ Stmt LoopAsLanes::visit(const For &inner) {
     scope.wide.erase(inner.name);
     body = For::make(step, make_zero(inner.min.type()), longest, inner.loop_kind, inner.partition,
                      body);
-    for (size_t k = lets.size(); k-- > 0;) {
-        body = LetStmt::make(lets[k].first, lets[k].second, body);
-    }
-    return body;
+    return with_lets(lets, body);
 }
 
 Stmt LoopAsLanes::with_mask(const Expr &wide, const Expr &scalar, const Stmt &s) {
@@ -225,24 +220,22 @@ Stmt LoopAsLanes::visit(const IfThenElse &branch) {
         return IfThenElse::make(condition, then_case, (*this)(branch.else_case));
     }
     Symbol let, scalar_name;
-    if (has_load(condition)) {
+    Expr wide = condition;
+    if (has_load(condition)) {  // which is done once, whatever the branches store
         let = Symbol::fresh("mask");
         scalar_name = Symbol::fresh("mask");
-        Expr value = Variable::make(condition.type(), let);
-        scope.wide[scalar_name] = value;
+        wide = Variable::make(condition.type(), let);
+        scope.wide[scalar_name] = wide;
         scalar = Variable::make(Bool(), scalar_name);
-        Stmt body = with_mask(value, scalar, branch.then_case);
-        if (branch.else_case.defined()) {
-            body = Block::make(body, with_mask(Not::make(value), Not::make(scalar),
-                                               branch.else_case));
-        }
-        scope.wide.erase(scalar_name);
-        return LetStmt::make(let, condition, body);
     }
-    Stmt body = with_mask(condition, scalar, branch.then_case);
-    if (!branch.else_case.defined()) return body;
-    return Block::make(body,
-                       with_mask(Not::make(condition), Not::make(scalar), branch.else_case));
+    Stmt body = with_mask(wide, scalar, branch.then_case);
+    if (branch.else_case.defined()) {
+        Stmt otherwise = with_mask(Not::make(wide), Not::make(scalar), branch.else_case);
+        body = Block::make(body, otherwise);
+    }
+    if (!let.defined()) return body;
+    scope.wide.erase(scalar_name);
+    return LetStmt::make(let, condition, body);
 }
 
 Stmt LoopAsLanes::visit(const Allocate &a) {

@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/steady_state.h"
+#include "lower/with_lets.h"
 
 namespace tessera::lower {
 namespace {
@@ -80,7 +81,7 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
     Stmt rest = remove_likely(loop.body);
     Expr end = algebra::simplify(loop.min + loop.extent);
     Ends ends = ends_of(loop, steady, end);
-    std::vector<std::pair<Symbol, Expr>> lets;
+    Lets lets;
     auto name = [&](Expr &e, const char *what) {
         e = algebra::simplify(e);
         if (is_const(e) || e.as<Variable>()) return;
@@ -96,8 +97,7 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
     }
     Stmt s = loop.loop_kind == LoopKind::Parallel ? in_parallel(loop, ends, body, rest)
                                                   : in_order(loop, ends, end, body, rest);
-    for (size_t i = lets.size(); i-- > 0;) s = LetStmt::make(lets[i].first, lets[i].second, s);
-    return s;
+    return with_lets(lets, s);
 }
 
 }  // namespace

@@ -16,12 +16,6 @@ namespace {
 using namespace ir;
 using algebra::Interval;
 
-bool is_marker(const Expr &e, bool innermost) {
-    const auto *c = e.as<IntrinsicCall>();
-    return c && (c->op == Intrinsic::likely ||
-                 (innermost && c->op == Intrinsic::likely_if_innermost));
-}
-
 bool contains_loop(const Stmt &s) {
     bool found = false;
     for_each_node(s, [&](const For &) { found = true; });
@@ -116,7 +110,8 @@ private:
         void visit(const IntrinsicCall &n) override {
             Visitor::visit(n);
             Expr e(&n);
-            if (is_marker(e, finder.innermost) && n.type.is_bool()) finder.add_condition(e);
+            bool marked = likely_marker(e, finder.innermost) != nullptr;
+            if (marked && n.type.is_bool()) finder.add_condition(e);
         }
         TestFinder &finder;
     };
@@ -359,7 +354,8 @@ bool needs_unknown(const std::vector<LikelyTest> &test, const Solved &solved) {
 }
 
 void add_end(std::vector<Expr> &ends, const Expr &end) {
-    bool known = std::any_of(ends.begin(), ends.end(), [&](const Expr &e) { return equal(e, end); });
+    auto is_end = [&](const Expr &e) { return equal(e, end); };
+    bool known = std::any_of(ends.begin(), ends.end(), is_end);
     if (end.defined() && !known) ends.push_back(end);
 }
 

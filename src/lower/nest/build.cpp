@@ -36,7 +36,8 @@ public:
 
 private:
     void add_region_symbols(const FunctionContents &f);
-    std::vector<StageNestRef> make_nests(const FunctionContents &f, int stage, const Region &region);
+    std::vector<StageNestRef> make_nests(const FunctionContents &f, int stage,
+                                         const Region &region);
     void make_provisional_nests(const FunctionContents &f);
     Built build_production(const FunctionContents &f, const std::vector<Region> &regions);
     Built build_versions(const Definition &general, const std::vector<StageNestRef> &nests,

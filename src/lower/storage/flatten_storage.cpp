@@ -4,6 +4,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/constraints.h"
 #include "lower/checks/errors.h"
+#include "lower/with_lets.h"
 #include "program/scatter.h"
 #include <unordered_set>
 
@@ -95,7 +96,7 @@ Stmt FlattenStorage::visit(const Realize &realize) {
     Layout &layout = layouts[realize.func];
     if (!order.dims.empty()) layout.innermost = order.dims[0].dim;
 
-    std::vector<std::pair<Symbol, Expr>> lets;
+    Lets lets;
     std::vector<Expr> extents;
     for (int d = 0; d < dimensions; d++) {
         lets.emplace_back(layout.min[d], (*this)(realize.bounds[d].min));
@@ -114,11 +115,7 @@ Stmt FlattenStorage::visit(const Realize &realize) {
         body = Allocate::make(context.buffer_of(realize.func, int(k)), realize.types[k],
                               realize.memory, extents, condition, 0, std::move(body));
     }
-    body = with_bound_checks(realize, layout, order, body);
-    for (size_t i = lets.size(); i-- > 0;) {
-        body = LetStmt::make(lets[i].first, lets[i].second, std::move(body));
-    }
-    return body;
+    return with_lets(lets, with_bound_checks(realize, layout, order, body));
 }
 
 // The user promises with bound_storage() what an extent is at most.
@@ -228,7 +225,7 @@ Stmt FlattenStorage::store_all(const Provide &provide) {
     size_t count = program::count_of_elements(provide.args, provide.values);
     bool several = provide.values.size() > 1 || count > 1;
     auto element = [&](const Expr &e, size_t n) { return count == 1 ? e : program::element(e, n); };
-    std::vector<std::pair<Symbol, Expr>> lets;
+    Lets lets;
     auto named = [&](const Expr &before, const char *what, size_t i) {
         Expr e = (*this)(before);
         if (!several || !reads_func(before, provide.func)) return e;
@@ -249,11 +246,7 @@ Stmt FlattenStorage::store_all(const Provide &provide) {
                 Store::make(buffer, value, index_into(provide.func, buffer, place, {})));
         }
     }
-    Stmt body = Block::make(std::move(stores));
-    for (size_t i = lets.size(); i-- > 0;) {
-        body = LetStmt::make(lets[i].first, lets[i].second, std::move(body));
-    }
-    return body;
+    return with_lets(lets, Block::make(std::move(stores)));
 }
 
 Expr FlattenStorage::visit(const BufferProperty &p) {

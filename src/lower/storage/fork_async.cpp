@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "runtime/tessera_runtime.h"
 #include <algorithm>
 #include <map>
 #include <set>
@@ -17,6 +18,10 @@ namespace {
 
 Expr semaphore_call(const char *function, std::vector<Expr> args) {
     return ExternCall::make(Int(32), function, std::move(args), false);
+}
+
+Expr semaphore_memory() {
+    return call(Handle(), Intrinsic::alloca, {int(sizeof(tessera_semaphore_t))});
 }
 
 Stmt release(const Expr &semaphore) {
@@ -340,7 +345,7 @@ private:
 
     static Stmt with_semaphore(const Expr &semaphore, const Expr &count, const Stmt &body) {
         Expr init = semaphore_call("tessera_semaphore_init", {semaphore, count});
-        return LetStmt::make(semaphore.as<Variable>()->name, call(Handle(), Intrinsic::alloca, {16}),
+        return LetStmt::make(semaphore.as<Variable>()->name, semaphore_memory(),
                              Block::make(Evaluate::make(init), body));
     }
 

@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/loops/likely.h"
 #include "lower/nest/sites.h"
 
 namespace tessera::lower {
@@ -43,11 +44,6 @@ private:
     Symbol func;
     std::vector<PathEntry> path;
 };
-
-bool is_likely(const Expr &e) {
-    const auto *c = e.as<IntrinsicCall>();
-    return c && c->op == Intrinsic::likely;
-}
 
 }  // namespace
 
@@ -143,7 +139,7 @@ bool is_pure_in_all_stages(const FunctionContents &f, int d) {
 bool runs_without_gaps(const ProductionPath &path, size_t loop) {
     for (size_t i = loop + 1; i < path.entries.size(); i++) {
         const PathEntry &e = path.entries[i];
-        if (e.kind != PathEntry::Kind::Test || is_likely(e.value)) continue;
+        if (e.kind != PathEntry::Kind::Test || likely_marker(e.value, false)) continue;
         if (uses_symbol(path.expand(e.value), path.entries[loop].name)) return false;
     }
     return true;
