@@ -225,10 +225,13 @@ Value *Emitter::emit(const Max &node) {
     }
 COMPARISON(EQ)
 COMPARISON(NE)
-COMPARISON(LT) COMPARISON(LE) COMPARISON(GT) COMPARISON(GE)
+COMPARISON(LT)
+COMPARISON(LE)
+COMPARISON(GT)
+COMPARISON(GE)
 #undef COMPARISON
 
-    Value *Emitter::emit(const And &node) {
+Value *Emitter::emit(const And &node) {
     Value *a = value(node.a);
     return b.CreateAnd(a, value(node.b));
 }

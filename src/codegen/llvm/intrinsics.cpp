@@ -331,9 +331,10 @@ Value *Emitter::emit_require(const IntrinsicCall &c) {
     {
         MemoScope forget(*this);
         std::vector<Expr> parts(c.args.begin() + 2, c.args.end());
+        Value *condition = string_constant(parts.empty() ? "a requirement" : "");
         Value *message = parts.empty() ? string_constant("") : stringify(parts);
         fail(call_runtime("tessera_error_requirement_failed", b.getInt32Ty(),
-                          {f->user_context, string_constant(parts.empty() ? "a requirement" : ""), message}));
+                          {f->user_context, condition, message}));
     }
     start(ok);
     return arg(c, 1);

@@ -36,12 +36,21 @@ Value *Emitter::math_call(const IntrinsicCall &c, const char *name) {
     Value *Emitter::emit_##name(const IntrinsicCall &c) { return math_call(c, #name); }
 LIBRARY(sin)
 LIBRARY(cos)
-LIBRARY(tan) LIBRARY(asin) LIBRARY(acos) LIBRARY(atan) LIBRARY(atan2) LIBRARY(sinh) LIBRARY(cosh)
-    LIBRARY(tanh) LIBRARY(asinh) LIBRARY(acosh) LIBRARY(atanh)
+LIBRARY(tan)
+LIBRARY(asin)
+LIBRARY(acos)
+LIBRARY(atan)
+LIBRARY(atan2)
+LIBRARY(sinh)
+LIBRARY(cosh)
+LIBRARY(tanh)
+LIBRARY(asinh)
+LIBRARY(acosh)
+LIBRARY(atanh)
 #undef LIBRARY
 
-    // Vectors of float32 (and what is computed in it) have their own code.
-    Value *Emitter::emit_exp(const IntrinsicCall &c) {
+// Vectors of float32 (and what is computed in it) have their own code.
+Value *Emitter::emit_exp(const IntrinsicCall &c) {
     Type t = Float(32, c.type.lanes());
     if (c.type.bits() == 64 || c.type.is_scalar()) return math_call(c, "exp");
     return cast(exp_float32(arg_as(c, 0, t), t.lanes()), t, c.type);
@@ -70,7 +79,8 @@ Value *Emitter::polynomial(Value *x, std::initializer_list<double> coefficients)
 }
 
 // e^x = 2^n e^r with n = round(x / ln 2); 2^n is multiplied in two steps, as it may be too large
-// or too small for one number although the result is not.
+// or too small for one number although the result is not. The polynomial is that of the Cephes
+// library's expf, as is log_float32's that of its logf.
 Value *Emitter::exp_float32(Value *x, int lanes) {
     llvm::IRBuilder<>::FastMathFlagGuard keep(b);
     b.clearFastMathFlags();

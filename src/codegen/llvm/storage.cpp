@@ -1,8 +1,25 @@
 #include "codegen/llvm/emitter.h"
 #include "ir/allocation.h"
 #include "ir/operators.h"
+#include "runtime/tessera_runtime.h"
+#include <cstddef>
 
 namespace tessera::codegen {
+namespace {
+
+// So that the bytes of as many elements of any type fit 63 bits.
+constexpr int64_t most_elements_when_large = int64_t(1) << 56;
+
+// Where the parts of the type of elements lie in a tessera_buffer_t.
+constexpr uint64_t type_code_at =
+    offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, code);
+constexpr uint64_t type_bits_at =
+    offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, bits);
+constexpr uint64_t type_lanes_at =
+    offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, lanes);
+
+}  // namespace
+
 void Emitter::emit(const Allocate &node) {
     if (is_on_stack(node)) {
         allocate_on_stack(node, uint64_t(*constant_bytes(node)));
@@ -43,7 +60,7 @@ Value *Emitter::allocation_elements(const Allocate &node) {
         elements = b.CreateExtractValue(product, 0);
         too_many = b.CreateOr(too_many, b.CreateExtractValue(product, 1));
     }
-    int64_t limit = target.has_large_buffers() ? (int64_t(1) << 56) : 0x7fffffff;
+    int64_t limit = target.has_large_buffers() ? most_elements_when_large : INT32_MAX;
     too_many = b.CreateOr(too_many, b.CreateICmpUGT(elements, int64(limit)));
     if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(too_many);
         constant && constant->isZero()) {
@@ -148,7 +165,7 @@ Value *Emitter::buffer_field(Value *descriptor, BufferField field, Value *dim, l
     case BufferField::TypeBits:
         type = b.getInt8Ty();
         return b.CreateConstGEP1_64(b.getInt8Ty(), descriptor,
-                                    field == BufferField::TypeCode ? 32 : 33);
+                                    field == BufferField::TypeCode ? type_code_at : type_bits_at);
     case BufferField::Min:
     case BufferField::Extent:
     case BufferField::Stride:
@@ -220,9 +237,9 @@ Value *Emitter::emit_make_buffer(const IntrinsicCall &c) {
         b.CreateStore(v, at)->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
     };
     put(arg_as(c, 0, Handle()), b.CreateStructGEP(s, slot, 2));
-    put(arg_as(c, 1, UInt(8)), b.CreateConstGEP1_64(b.getInt8Ty(), slot, 32));
-    put(arg_as(c, 2, UInt(8)), b.CreateConstGEP1_64(b.getInt8Ty(), slot, 33));
-    put(b.getInt16(1), b.CreateConstGEP1_64(b.getInt8Ty(), slot, 34));
+    put(arg_as(c, 1, UInt(8)), b.CreateConstGEP1_64(b.getInt8Ty(), slot, type_code_at));
+    put(arg_as(c, 2, UInt(8)), b.CreateConstGEP1_64(b.getInt8Ty(), slot, type_bits_at));
+    put(b.getInt16(1), b.CreateConstGEP1_64(b.getInt8Ty(), slot, type_lanes_at));
     put(arg_as(c, 3, Int(32)), b.CreateStructGEP(s, slot, 5));
     put(dims, b.CreateStructGEP(s, slot, 6));
     for (size_t i = 0; i < dimensions; i++) {

@@ -41,6 +41,8 @@ bool fits_int16(Type t) { return Int(16, t.lanes()).can_represent(t) && !t.is_bo
 // The same machine operation for vectors of 16, 32 and 64 bytes, where there is one.
 struct Widths {
     I::ID bytes16, bytes32, bytes64;
+
+    I::ID of(int bytes) const { return bytes == 16 ? bytes16 : bytes == 32 ? bytes32 : bytes64; }
 };
 
 }  // namespace
@@ -125,10 +127,7 @@ Value *Emitter::x86_dot(const VectorReduce &node, const Expr &accumulator) {
     int partial_lanes = node.value.type().lanes() / 2;
     Value *partial = by_native_width({x, y}, partial_lanes, 4, native_integer_bytes(),
                                      [&](int bytes, std::vector<Value *> v) {
-                                         return x86_call(bytes == 16   ? madd.bytes16
-                                                         : bytes == 32 ? madd.bytes32
-                                                                       : madd.bytes64,
-                                                         v);
+                                         return x86_call(madd.of(bytes), v);
                                      });
     return finish_dot(node, accumulator, partial);
 }
@@ -148,9 +147,7 @@ Value *Emitter::x86_accumulate(const VectorReduce &node, const Expr &accumulator
                                                   : int_constant(Int(32, partial_lanes), 0);
     Value *partial = by_native_width(
         {as_vector(start), x, y}, partial_lanes, 4, wide ? 64 : 32,
-        [&](int bytes, std::vector<Value *> v) {
-            return x86_call(bytes == 16 ? op.bytes16 : bytes == 32 ? op.bytes32 : op.bytes64, v);
-        });
+        [&](int bytes, std::vector<Value *> v) { return x86_call(op.of(bytes), v); });
     return exact ? partial : finish_dot(node, accumulator, partial);
 }
 
@@ -166,9 +163,7 @@ Value *Emitter::x86_dot_of_bfloats(const VectorReduce &node, const Expr &accumul
                                                   : float_constant(Float(32, lanes / 2), 0);
     Value *partial = by_native_width(
         {as_vector(start), value(a), value(c)}, lanes / 2, 4, 64,
-        [&](int bytes, std::vector<Value *> v) {
-            return x86_call(bytes == 16 ? op.bytes16 : bytes == 32 ? op.bytes32 : op.bytes64, v);
-        });
+        [&](int bytes, std::vector<Value *> v) { return x86_call(op.of(bytes), v); });
     return exact ? partial : finish_dot(node, accumulator, partial);
 }
 
@@ -187,7 +182,7 @@ Value *Emitter::x86_sum_of_bytes(const VectorReduce &node) {
     constexpr Widths sad = {I::x86_sse2_psad_bw, I::x86_avx2_psad_bw, I::x86_avx512_psad_bw_512};
     Value *sums = by_native_width(
         {x, y}, lanes / 8, 8, native_integer_bytes(), [&](int width, std::vector<Value *> v) {
-            return x86_call(width == 16 ? sad.bytes16 : width == 32 ? sad.bytes32 : sad.bytes64, v);
+            return x86_call(sad.of(width), v);
         });
     Value *narrow = cast(sums, UInt(64, lanes / 8), t.with_lanes(lanes / 8));
     return reduce(ReduceOp::Add, narrow, t.element_of(), node.lanes);
@@ -208,9 +203,7 @@ Value *Emitter::x86_rounding_mul_shift(const IntrinsicCall &c) {
                            I::x86_avx512_pmul_hr_sw_512};
     Value *product = by_native_width(
         {arg(c, 0), arg(c, 1)}, t.lanes(), 2, native_integer_bytes(),
-        [&](int bytes, std::vector<Value *> v) {
-            return x86_call(bytes == 16 ? op.bytes16 : bytes == 32 ? op.bytes32 : op.bytes64, v);
-        });
+        [&](int bytes, std::vector<Value *> v) { return x86_call(op.of(bytes), v); });
     Value *lowest = b.CreateICmpEQ(product, int_constant(t, -32768));
     return b.CreateXor(product, b.CreateSExt(lowest, register_type(t)));
 }
