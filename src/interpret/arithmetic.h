@@ -16,7 +16,7 @@ struct Operand {
     Word word = 0;
 };
 
-// Whether evaluate_intrinsic knows the intrinsic: a function of its operands, lane by lane.
+// Whether intrinsic_word knows the intrinsic: a function of its operands, lane by lane.
 bool is_lanewise(ir::Intrinsic op);
 Word intrinsic_word(ir::Intrinsic op, Type result, std::span<const Operand> operands);
 

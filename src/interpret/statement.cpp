@@ -10,6 +10,9 @@ using Expressions = std::vector<Expr>;
 
 namespace {
 
+// Of one allocation: beyond, the bytes that remember what was written fill the memory.
+constexpr int64_t most_elements = int64_t(1) << 33;
+
 // A value that decides something must not come from memory that nobody wrote.
 void require_defined(const Value &v, const char *what) {
     if (v.any_poison()) {
@@ -212,8 +215,9 @@ void StatementRun::run_allocate(const Allocate &s) {
     for (size_t d = 0; d < s.extents.size(); d++) {
         require_defined(tape.result(d), "the size of an allocation");
         size *= std::max<int64_t>(tape.result(d).as_int(), 0);
-        if (size > (int64_t(1) << 33)) throw RuntimeError(str("allocation of ", s.buffer,
-                                                              " is too large to interpret"));
+        if (size > most_elements) {
+            throw RuntimeError(str("allocation of ", s.buffer, " is too large to interpret"));
+        }
     }
     bool wanted = !s.condition.defined() || tape.result(s.extents.size()).as_bool();
     auto m = std::make_shared<Memory>(s.buffer.text(), s.type, wanted ? size : 0,

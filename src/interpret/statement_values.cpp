@@ -10,8 +10,6 @@ using namespace ir;
 
 namespace {
 
-int64_t wrapped_index(const Value &v, size_t lane) { return int64_t(v.lanes[lane]); }
-
 void lose(Value &result, size_t lane) {
     result.lanes[lane] = 0;
     result.poison[lane] = never_written;
@@ -83,7 +81,7 @@ void StatementRun::load(const Load &node, Operands operands, Value &result) {
         if (skipped || index.poison[i]) {
             lose(result, i);
         } else {
-            result.lanes[i] = m.load(wrapped_index(index, i), result.poison[i], accessor());
+            result.lanes[i] = m.load(int64_t(index.lanes[i]), result.poison[i], accessor());
         }
     }
 }
@@ -228,7 +226,8 @@ void StatementRun::extern_call(const ExternCall &node, Operands operands, Value 
     for (const Value *operand : operands) {
         if (!operand->type.is_handle()) continue;
         for (const OwnedBuffer &b : shared.made_buffers) {
-            if (Word(uintptr_t(&b.buffer)) == operand->word()) mark_what_foreign_code_wrote(b.buffer);
+            bool passed = Word(uintptr_t(&b.buffer)) == operand->word();
+            if (passed) mark_what_foreign_code_wrote(b.buffer);
         }
         for (const auto &[name, b] : shared.buffers) {
             if (b && Word(uintptr_t(b)) == operand->word()) mark_what_foreign_code_wrote(*b);
