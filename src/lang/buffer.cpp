@@ -267,7 +267,11 @@ void BufferContents::copy_from(const BufferContents &src) {
         if (end <= min) return;
         to->crop(d, int(min), int(end - min));
     }
-    if (!raw.host || !src.raw.host) throw RuntimeError("cannot copy: a buffer has no memory");
+    for (const BufferContents *b : {static_cast<const BufferContents *>(this), &src}) {
+        if (b->raw.host) continue;
+        throw RuntimeError(str("cannot copy from buffer ", src.name, " to ", name, ": ", b->name,
+                               " has no memory; call allocate() first"));
+    }
     if (int error = tessera_buffer_copy(nullptr, &src.raw, &to->raw)) {
         throw RuntimeError(str("cannot copy buffer ", src.name, " (error ", error, ")"));
     }

@@ -36,12 +36,14 @@ void Callable::check(const std::vector<GivenArgument> &args) const {
     for (size_t i = 0; i < args.size(); i++) {
         const auto &w = wanted[i];
         if (args[i].is_buffer != w.is_buffer) {
-            throw RuntimeError(str("argument ", i, " of the Callable, ", w.name, ", is ",
-                                   kind(w.is_buffer), ", not ", kind(args[i].is_buffer)));
+            throw RuntimeError(str("argument ", i, " of the Callable, ", w.name, ", has to be ",
+                                   kind(w.is_buffer), ", but ", kind(args[i].is_buffer),
+                                   " is passed"));
         }
         if (!args[i].type.defined() || args[i].type == w.type) continue;
-        throw RuntimeError(str("argument ", i, " of the Callable, ", w.name, ", is of type ",
-                               w.type, ", not ", args[i].type));
+        throw RuntimeError(str("argument ", i, " of the Callable, ", w.name,
+                               ", has to be of type ", w.type, ", but one of type ", args[i].type,
+                               " is passed"));
     }
 }
 

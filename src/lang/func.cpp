@@ -21,11 +21,8 @@ std::vector<program::FunctionRef> functions_of(const std::vector<Func> &funcs) {
 ExternFuncArgument::ExternFuncArgument(const Func &f) { func = f.function(); }
 ExternFuncArgument::ExternFuncArgument(const ImageParam &image) { buffer = image.parameter(); }
 ExternFuncArgument::ExternFuncArgument(const Buffer<> &b) {
-    std::vector<Expr> origin(size_t(b.dimensions()), Expr(0));
-    Expr element = image_element(b.shared_contents(), origin);
-    const auto *p = static_cast<const program::Parameter *>(
-        element.as<ir::Call>()->referent.get());
-    buffer = program::ParameterRef(const_cast<program::Parameter *>(p));
+    b.contents();  // throws if the Buffer is undefined
+    buffer = embedded_parameter(b.shared_contents());
 }
 
 Func::Func() : Func(std::string()) {}
@@ -120,7 +117,8 @@ int Func::num_update_definitions() const { return std::max(0, int(contents->stag
 
 const program::Definition &Func::update_definition(int i) const {
     if (i >= 0 && i < num_update_definitions()) return *contents->stages[size_t(i) + 1];
-    throw CompileError(str("update ", i, " of ", name(), ", which has ", num_update_definitions()));
+    throw CompileError(str(name(), " has no update ", i, "; it has ", num_update_definitions(),
+                           " update definitions"));
 }
 const std::vector<Expr> &Func::update_args(int i) const { return update_definition(i).args; }
 Tuple Func::update_values(int i) const { return Tuple(update_definition(i).values); }

@@ -48,7 +48,7 @@ Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
 
 constexpr float pi = 3.14159265358979f;
 
-// sin(x + quarter * pi / 2): the nearest multiple of pi is taken off, in two parts so that few
+// sin(x + half_turns_ahead * pi): the nearest multiple of pi is taken off, in two parts so that few
 // bits are lost; then an odd polynomial on [-pi/2, pi/2].
 Expr fast_sin_of(const Expr &x, float half_turns_ahead) {
     Expr n = floor(x * (1 / pi) + (0.5f + half_turns_ahead));

@@ -37,7 +37,8 @@ void check_memory(const tessera_buffer_t &b, const std::string &name) {
 
 tessera_buffer_t *buffer_of(const program::Parameter &p) {
     if (p.buffer) return p.buffer;
-    throw RuntimeError(str("the ImageParam ", p.name, " has no Buffer; call set() before realize()"));
+    throw RuntimeError(
+        str("the ImageParam ", p.name, " has no Buffer; call set() before realize()"));
 }
 
 void *scalar_of(program::Parameter &p) {
@@ -89,12 +90,14 @@ void Run::call(const std::vector<tessera_buffer_t *> &outputs) {
     PipelineContents::Compiled compiled = pipeline.compile(target);
     std::vector<void *> args;
     for (const program::ParameterRef &p : compiled.parameters) {
-        args.push_back(p->is_buffer ? static_cast<void *>(buffer_of(*p)) : scalar_of(*p));
-        large |= p->is_buffer && detail::is_large(*p->buffer);
-    }
-    for (size_t i = 0; i < compiled.parameters.size(); i++) {
-        const program::Parameter &p = *compiled.parameters[i];
-        if (p.is_buffer) check_memory(*buffer_of(p), p.name.text());
+        if (!p->is_buffer) {
+            args.push_back(scalar_of(*p));
+            continue;
+        }
+        tessera_buffer_t *b = buffer_of(*p);
+        check_memory(*b, p->name.text());
+        large |= detail::is_large(*b);
+        args.push_back(b);
     }
     for (const tessera_buffer_t *b : outputs) check_memory(*b, "an output");
     args.insert(args.end(), outputs.begin(), outputs.end());

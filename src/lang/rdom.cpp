@@ -111,7 +111,8 @@ void RDom::set_variables() {
 RVar RDom::operator[](int i) const {
     if (!dom) throw CompileError("RDom: it is undefined; give it bounds first");
     if (i < 0 || i >= dimensions()) {
-        throw CompileError(str("RDom: dimension ", i, " of a domain of ", dimensions()));
+        throw CompileError(
+            str("RDom: there is no dimension ", i, "; the domain has ", dimensions()));
     }
     return RVar(dom, i);
 }

@@ -12,7 +12,7 @@ Realization::Realization(std::vector<Buffer<>> buffers) : images(std::move(buffe
 
 Buffer<> &Realization::operator[](size_t i) {
     if (i < images.size()) return images[i];
-    throw RuntimeError(str("Realization: result ", i, " of ", images.size()));
+    throw RuntimeError(str("Realization: there is no result ", i, "; it has ", images.size()));
 }
 const Buffer<> &Realization::operator[](size_t i) const {
     return const_cast<Realization &>(*this)[i];

@@ -2,6 +2,7 @@
 #include "lang/func.h"
 #include "lang/image_param.h"
 #include "program/define.h"
+#include "program/rfactor.h"
 
 namespace tessera {
 
@@ -124,6 +125,14 @@ std::string Stage::dump_argument_list() const {
     for (const VarOrRVar &v : split_vars()) names.push_back(v.name());
     return str("Vars: ", join(names), "\n");
 }
+
+Func Stage::rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Location at) {
+    std::vector<program::Preserved> pairs;
+    for (const auto &[r, v] : preserved) pairs.push_back({r.symbol(), v.symbol()});
+    return Func(program::rfactor(ref, pairs, at));
+}
+
+Func Stage::rfactor(const RVar &r, const Var &v, Location at) { return rfactor({{r, v}}, at); }
 
 void Stage::unscheduled(Location at) {
     if (ref.definition->schedule.touched) {

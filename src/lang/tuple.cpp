@@ -17,7 +17,7 @@ Tuple::Tuple(const FuncRef &f) {
 
 Expr &Tuple::operator[](size_t i) {
     if (i < exprs.size()) return exprs[i];
-    throw CompileError(str("Tuple: element ", i, " of ", exprs.size()));
+    throw CompileError(str("Tuple: there is no element ", i, "; it has ", exprs.size()));
 }
 const Expr &Tuple::operator[](size_t i) const { return const_cast<Tuple &>(*this)[i]; }
 

@@ -21,6 +21,7 @@ TEST_SUITE("refused definitions") {
         REFUSED(f.compute_root(), "compute_root: f is not defined yet");
         REFUSED(f.vectorize(x), "which has no definition yet");
         REFUSED(f.update(0), "update(0) of f, which has 0 update definitions");
+        REFUSED(f.update_args(0), "f has no update 0; it has 0 update definitions");
         REFUSED(f.value(), "no definition yet");
         REFUSED(f.output_buffer(), "no definition yet");
         REFUSED(Pipeline(f), "has no definition");
@@ -125,7 +126,7 @@ TEST_SUITE("refused definitions") {
         REFUSED(RDom(0, 1.5f), "an integer, not a float32");
         RDom r(0, 5);
         REFUSED(r.where(r.x), "not a bool");
-        REFUSED(r[1], "dimension 1 of a domain of 1");
+        REFUSED(r[1], "there is no dimension 1; the domain has 1");
         f(x) += r;
         REFUSED(r.where(r.x > 2), "the domain has been used in a definition");
         RDom two(0, 3, 0, 3), undefined;

@@ -70,6 +70,31 @@ TEST_SUITE("pipelines that cannot run") {
         Buffer<int> b = g.realize({4});
         CHECK(b(3) == 6);
     }
+    TEST_CASE("a Callable that is given other arguments than it takes") {
+        Param<int> p("p");
+        ImageParam im(Int(32), 1, "im");
+        Func f("f");
+        f(x) = im(x) * p;
+        Callable c = f.compile_to_callable({p, im});
+        Buffer<int> in(3), out(3);
+        Buffer<float> floats(3);
+        in.fill(7);
+        check_says(failure([&] { c(6, in); }), {"the Callable takes 3 arguments, not 2"});
+        check_says(failure([&] { c(in, in, out); }),
+                   {"argument 0 of the Callable, p, has to be a number, but a buffer is passed"});
+        check_says(failure([&] { c(6, floats, out); }),
+                   {"argument 1 of the Callable, im, has to be of type int32, but one of type "
+                    "float32 is passed"});
+        CHECK(c(6, in, out) == 0);
+        CHECK(out(2) == 42);
+    }
+    TEST_CASE("copies from or to a Buffer without memory") {
+        Buffer<int> full(3, "full"), empty(nullptr, 3, "empty");
+        check_says(failure([&] { full.copy_from(empty); }),
+                   {"cannot copy from buffer empty to full: empty has no memory"});
+        check_says(failure([&] { empty.copy_from(full); }),
+                   {"cannot copy from buffer full to empty: empty has no memory"});
+    }
     TEST_CASE("an output of the wrong type, dimensions or number") {
         Shift s;
         s.works();
