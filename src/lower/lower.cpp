@@ -154,20 +154,31 @@ private:
     std::unordered_map<Symbol, Symbol> arguments;
 };
 
-void after_pass(std::string_view name, const Stmt &s, const Context &context, bool is_flat) {
+// What a statement may still hold after this pass and those before it.
+void note_progress(VerifyOptions &rules, const Pass &pass) {
+    if (pass.run == flatten_storage) rules.level = IRLevel::Any;
+    if (pass.run == hoist_storage) rules.level = IRLevel::Flat;
+    if (pass.run == vectorize_loops) rules.vectorized_loops = false;
+    if (pass.run == unroll_loops) rules.unrolled_loops = false;
+}
+
+void after_pass(std::string_view name, const Stmt &s, const Context &context,
+                VerifyOptions rules) {
     if (context.trace) context.trace(name, s);
     if (!context.verify) return;
     std::unordered_set<Symbol> free_symbols(context.outputs.begin(), context.outputs.end());
     for (const ir::Argument &a : context.arguments) free_symbols.insert(a.name);
     // A Realize does not say what its buffers are called; extern stages and prefetches do.
     for (const auto &[f, buffers] : context.buffers) {
-        if (!is_flat) free_symbols.insert(buffers.begin(), buffers.end());
+        if (rules.level == IRLevel::Funcs) free_symbols.insert(buffers.begin(), buffers.end());
     }
-    verify(s, name, {.free_symbols = &free_symbols});
+    rules.free_symbols = &free_symbols;
+    verify(s, name, rules);
 }
 
 // What the user's passes make is checked in any build.
-Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &context) {
+Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &context,
+                       const VerifyOptions &rules) {
     Context checked = context;
     checked.verify = true;
     for (size_t i = 0; i < program.custom_passes.size(); i++) {
@@ -175,7 +186,7 @@ Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &c
         s = program.custom_passes[i](s);
         if (!s.defined()) throw CompileError(str("the ", name, " returned no statement"));
         try {
-            after_pass(name, s, checked, true);
+            after_pass(name, s, checked, rules);
         } catch (const InternalError &e) {
             throw CompileError(
                 str("the ", name, " made a statement that is not valid: ", e.what()));
@@ -197,14 +208,14 @@ Module lower_here(const program::Program &program, const Target &target,
     validate_schedules(context);
     Stmt s = add_entry_checks(build_nests(context), copy.program, context);
     s = OutputProperties(context)(s);
-    bool is_flat = false;
-    after_pass("loop nests", s, context, is_flat);
+    VerifyOptions rules{.level = IRLevel::Funcs};
+    after_pass("loop nests", s, context, rules);
     for (const Pass &pass : all_passes) {
         s = pass.run(s, context);
-        is_flat |= pass.run == flatten_storage;
-        after_pass(pass.name, s, context, is_flat);
+        note_progress(rules, pass);
+        after_pass(pass.name, s, context, rules);
     }
-    s = run_custom_passes(s, program, context);
+    s = run_custom_passes(s, program, context, rules);
     return {program.name, {{program.name, context.arguments, s}}};
 }
 
