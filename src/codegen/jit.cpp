@@ -100,29 +100,40 @@ void require_host(const Target &target) {
 struct JitModule::Code {
     std::unique_ptr<orc::LLJIT> jit;
     std::map<std::string, void *> functions;
-    std::string reports;  // what the JIT says of symbols that it cannot find
+    // What the JIT tells besides what its functions return.
+    std::vector<std::string> missing;  // functions that it cannot find
+    std::string reports;
 
+    void report(llvm::Error error);
     void *look_up(const std::string &name);
     void link(std::vector<Object> objects, const ir::Module &module, const ExternSymbols &symbols);
 };
 
+void JitModule::Code::report(llvm::Error error) {
+    llvm::handleAllErrors(
+        std::move(error),
+        [&](const orc::SymbolsNotFound &e) {
+            for (const orc::SymbolStringPtr &symbol : e.getSymbols())
+                missing.push_back((*symbol).str());
+        },
+        [&](const llvm::ErrorInfoBase &e) { reports += e.message() + "\n"; });
+}
+
 void *JitModule::Code::look_up(const std::string &name) {
     auto found = jit->lookup(name);
     if (found) return found->toPtr<void *>();
-    std::string what = reports + llvm::toString(found.takeError());
-    if (what.find("Symbols not found") == std::string::npos) {
-        throw InternalError(str("LLVM's JIT failed: ", what));
-    }
-    throw CompileError(str("the pipeline calls functions that were given no address, and that are "
-                           "not part of this program: ",
-                           what));
+    std::string what = llvm::toString(found.takeError());
+    if (missing.empty()) throw InternalError(str("LLVM's JIT failed: ", reports, what));
+    throw CompileError(str("the pipeline calls ", join(missing), ", which ",
+                           missing.size() == 1 ? "is no function" : "are no functions",
+                           " of this program; link it, or give its address with set_jit_externs()"));
 }
 
 void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module,
                            const ExternSymbols &symbols) {
     jit = must(orc::LLJITBuilder().create());
     jit->getExecutionSession().setErrorReporter(
-        [this](llvm::Error e) { reports += llvm::toString(std::move(e)) + "\n"; });
+        [this](llvm::Error error) { report(std::move(error)); });
     define_symbols(*jit, symbols);
     for (Object &object : objects)
         must(jit->addObjectFile(std::move(object)));

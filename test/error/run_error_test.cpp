@@ -88,6 +88,13 @@ TEST_SUITE("pipelines that cannot run") {
         CHECK(c(6, in, out) == 0);
         CHECK(out(2) == 42);
     }
+    TEST_CASE("an extern stage whose function is nowhere") {
+        Func f("f");
+        f.define_extern("nowhere_to_be_found", {}, Int(32), {x});
+        REFUSED(f.realize({3}), "the pipeline calls nowhere_to_be_found, which is no function of "
+                                "this program; link it, or give its address with "
+                                "set_jit_externs()");
+    }
     TEST_CASE("copies from or to a Buffer without memory") {
         Buffer<int> full(3, "full"), empty(nullptr, 3, "empty");
         check_says(failure([&] { full.copy_from(empty); }),
