@@ -81,11 +81,11 @@ bool is_separable(const Stmt &body) {
     return separable;
 }
 
-class AssignMutexes final : public Mutator {
-public:
-    explicit AssignMutexes(const lower::Context &context) : context(context), parallel(context) {}
+// Goes through the statements below parallel loops, and knows which these are.
+class BelowParallelLoops : public Mutator {
+protected:
+    explicit BelowParallelLoops(const lower::Context &context) : parallel(context) {}
 
-private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Allocate &a) override {
@@ -96,12 +96,21 @@ private:
     }
     Stmt visit(const For &loop) override {
         parallel.push(loop);
-        Stmt body = (*this)(loop.body);
+        Stmt s = Mutator::visit(loop);
         parallel.pop();
-        Stmt s = body.same_as(loop.body)
-                     ? Stmt(&loop)
-                     : For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition,
-                                 body);
+        return s;
+    }
+
+    ParallelLoops parallel;
+};
+
+class AssignMutexes final : public BelowParallelLoops {
+public:
+    explicit AssignMutexes(const lower::Context &context) : BelowParallelLoops(context) {}
+
+private:
+    Stmt visit(const For &loop) override {
+        Stmt s = BelowParallelLoops::visit(loop);
         auto wanted = around.find(&loop);
         if (wanted == around.end()) return s;
         for (Symbol m : wanted->second) s = with_mutexes(m, s);
@@ -126,37 +135,19 @@ private:
         return LetStmt::make(name, create, Block::make(check, body));
     }
 
-    const lower::Context &context;
-    ParallelLoops parallel;
     std::unordered_map<const For *, std::vector<Symbol>> around;
 };
 
-class RemoveAtomics final : public Mutator {
+class RemoveAtomics final : public BelowParallelLoops {
 public:
-    explicit RemoveAtomics(const lower::Context &context) : parallel(context) {}
+    explicit RemoveAtomics(const lower::Context &context) : BelowParallelLoops(context) {}
 
 private:
-    Stmt visit(const Store &store) override { return Stmt(&store); }
-    Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
-    Stmt visit(const Allocate &a) override {
-        parallel.allocate(a.buffer);
-        Stmt s = Mutator::visit(a);
-        parallel.release(a.buffer);
-        return s;
-    }
-    Stmt visit(const For &loop) override {
-        parallel.push(loop);
-        Stmt s = Mutator::visit(loop);
-        parallel.pop();
-        return s;
-    }
     Stmt visit(const Atomic &node) override {
         Stmt body = (*this)(node.body);
         if (node.mutexes.defined()) return Atomic::make(node.func, node.mutexes, body);
         return parallel.outermost_conflict(node) ? Stmt(&node) : body;
     }
-
-    ParallelLoops parallel;
 };
 
 }  // namespace
