@@ -118,9 +118,9 @@ TEST_SUITE("more than there can be") {
         check_says(message([&](Func f, Func g) {
                        f.compute_at(g, y).hoist_storage_root().ring_buffer(p);
                    }),
-                   {"ring_buffer of f must be positive, not 0"});
+                   {"the number of copies of ring_buffer of f must be positive, not 0"});
         check_says(message([&](Func f, Func) { f.compute_root().align_storage(x, p); }),
-                   {"align_storage of f must be positive, not 0"});
+                   {"the alignment of align_storage of f must be positive, not 0"});
         check_says(message([&](Func f, Func) { f.compute_root().align_bounds(x, p); }),
                    {"modulus of align_bounds of f must be positive, not 0"});
     }

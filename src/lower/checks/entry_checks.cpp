@@ -6,6 +6,7 @@
 #include "lower/checks/constraints.h"
 #include "lower/checks/errors.h"
 #include "lower/nest/stage.h"
+#include "program/apply.h"
 #include "program/parameter.h"
 
 namespace tessera::lower {
@@ -120,7 +121,7 @@ void EntryChecks::check_dimension(const ir::Argument &b, int d) {
 // The number of elements, and every distance between two of them, has to fit an index.
 void EntryChecks::check_size(const ir::Argument &b) {
     if (context.target.has_feature(Target::LargeBuffers)) return;
-    Expr limit = IntImm::make(Int(64), 0x7FFFFFFF), total = IntImm::make(Int(64), 1);
+    Expr limit = IntImm::make(Int(64), INT32_MAX), total = IntImm::make(Int(64), 1);
     for (int d = 0; d < b.dimensions; d++) {
         Expr extent = cast(Int(64), field(b, BufferField::Extent, d));
         Expr distance = extent * cast(Int(64), field(b, BufferField::Stride, d));
@@ -135,8 +136,9 @@ void EntryChecks::check_buffer(const ir::Argument &b) {
     Expr name = Expr(b.name.text());
     Expr code = field(b, BufferField::TypeCode), bits = field(b, BufferField::TypeBits);
     int wanted_code = int(b.type.code()), wanted_bits = b.type.bits();
+    // A tessera_type_t of one lane, as the runtime's functions take it.
     auto packed = [](const Expr &c, const Expr &n) {
-        return cast(UInt(32), c + n * 256 + (1 << 16));
+        return cast(UInt(32), c + n * (1 << 8) + (1 << 16));
     };
     check(code == wanted_code && bits == wanted_bits, "bad_type",
           {name, packed(code, bits), packed(wanted_code, wanted_bits)});
@@ -197,12 +199,13 @@ void EntryChecks::check_positive(const program::FunctionContents &f, const char 
 }
 
 void EntryChecks::check_storage(const program::FunctionContents &f) {
-    check_positive(f, "ring_buffer", f.schedule.ring_buffer);
+    check_positive(f, "number of copies of ring_buffer", f.schedule.ring_buffer);
     for (const program::StorageDimension &d : f.schedule.storage) {
-        check_positive(f, "align_storage", d.alignment);
+        check_positive(f, "alignment of align_storage", d.alignment);
     }
     for (const auto &b : f.schedule.bounds) {
-        check_positive(f, "modulus of align_bounds", b.directive.modulus);
+        check_positive(f, str("modulus of ", program::directive_name(b.directive)).c_str(),
+                       b.directive.modulus);
     }
 }
 
