@@ -178,6 +178,7 @@ public:
                                  const Target &target = get_jit_target_from_environment());
     JITHandlers &jit_handlers();
     void set_jit_externs(const std::map<std::string, JITExtern> &externs);
+    std::vector<Argument> infer_arguments() const;
     void print_loop_nest();
     Pipeline pipeline() const;
     std::string schedule_as_cpp() const;

@@ -49,6 +49,7 @@ JITHandlers &Func::jit_handlers() { return own_pipeline().jit_handlers(); }
 void Func::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
     own_pipeline().set_jit_externs(externs);
 }
+std::vector<Argument> Func::infer_arguments() const { return own_pipeline().infer_arguments(); }
 void Func::print_loop_nest() { own_pipeline().print_loop_nest(); }
 std::string Func::schedule_as_cpp() const { return own_pipeline().schedule_as_cpp(); }
 std::string Func::schedule_as_json() const { return own_pipeline().schedule_as_json(); }

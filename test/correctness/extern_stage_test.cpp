@@ -67,6 +67,44 @@ TEST_SUITE("extern stages") {
             CHECK(queries > 0);
         }
     }
+    TEST_CASE("one reads another that slides, as far as can be known") {
+        for (int place = 0; place < 5; place++) {
+            CAPTURE(place);
+            Var x("x"), y("y"), xo("xo"), xi("xi"), t("t");
+            Func f("f"), e("e"), second("second"), out("out");
+            f(x, y) = x + 10 * y;
+            e.define_extern("add_right", {f}, Int(32), {x, y});
+            second.define_extern("add_right", {e}, Int(32), {x, y});
+            out(x, y) = second(x, y) + e(x, y);
+            f.compute_root();
+            if (place == 0) e.compute_at(out, x).store_root();
+            if (place == 1) e.compute_at(out, y).store_root();
+            if (place > 1) out.split(x, xo, xi, 3, TailStrategy::GuardWithIf);
+            if (place == 3) out.fuse(xo, y, t);
+            if (place == 4) out.reorder(xo, xi, y);
+            if (place > 1) e.compute_at(out, place == 3 ? t : xo).store_root();
+            auto er = [](int x, int y) { return 2 * x + 1 + 20 * y; };
+            Lowered(out).check<int>({5, 3}, [&](int x, int y) {
+                return 2 * er(x, y) + er(x + 1, y);
+            });
+        }
+    }
+    TEST_CASE("storage outside of where an extern stage says how much it needs") {
+        for (bool ring : {false, true}) {
+            Var x("x"), y("y");
+            Func f("f"), e("e"), g("g"), out("out");
+            f(x, y) = x + y;
+            e.define_extern("add_right", {f}, Int(32), {x, y});
+            g(x, y) = e(x, y);
+            out(x, y) = g(x, y);
+            g.compute_at(out, y);
+            f.compute_at(ring ? g : out, ring ? x : y).hoist_storage(out, y);
+            if (!ring) f.hoist_storage_root();
+            if (ring) f.ring_buffer(4);
+            CHECK_THROWS_WITH_AS(Lowered(out).text(), doctest::Contains("bound_storage"),
+                                 CompileError);
+        }
+    }
     TEST_CASE("as an output, of an input image") {
         Var x("x"), y("y");
         ImageParam in(Int(32), 2, "in");

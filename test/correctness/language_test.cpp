@@ -407,7 +407,7 @@ TEST_SUITE("the language") {
         CHECK_THROWS_WITH_AS(f.compile_to_object("/no/such/folder/t.o", {im, p}),
                              doctest::Contains("cannot write"), RuntimeError);
         for (const char *path : {"t.stmt", "t.ll", "t.s", "t.o", "t.bc"}) std::remove(path);
-        CHECK(f.pipeline().infer_arguments().size() == 2);
+        CHECK(f.infer_arguments().size() == 2);
     }
     TEST_CASE("the loop nest is shown") {
         Func g("g"), f("f");

@@ -107,7 +107,9 @@ private:
     bool fold(size_t d, size_t loop) {
         Symbol v = path.entries[loop].name;
         Interval w = window(d, loop);
-        if (!w.is_bounded() || (!uses_symbol(w.min, v) && !uses_symbol(w.max, v))) return false;
+        if (!w.is_bounded()) return false;
+        if (path.asks_within(w.min, loop) || path.asks_within(w.max, loop)) return true;
+        if (!uses_symbol(w.min, v) && !uses_symbol(w.max, v)) return false;
         Monotonic low = is_monotonic(w.min, v), high = is_monotonic(w.max, v);
         bool forward = low != Monotonic::Decreasing && high != Monotonic::Decreasing;
         bool backward = low != Monotonic::Increasing && high != Monotonic::Increasing;

@@ -135,6 +135,7 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
     if (known) {
         for_each_node(bound, [&](const Variable &v) { known &= !inside.count(v.name); });
         for_each_node(bound, [&](const Load &) { known = false; });
+        for_each_node(bound, [&](const BufferProperty &p) { known &= !inside.count(p.buffer); });
     }
     if (!known) {
         throw CompileError(written(hoist.func),

@@ -74,6 +74,16 @@ Expr ProductionPath::expand(const Expr &e) const {
     return algebra::simplify(substitute(values, e));
 }
 
+bool ProductionPath::asks_within(const Expr &e, size_t loop) const {
+    bool asks = false;
+    for_each_node(e, [&](const BufferProperty &p) {
+        for (size_t i = loop + 1; i < entries.size(); i++) {
+            asks |= entries[i].kind == PathEntry::Kind::Let && entries[i].name == p.buffer;
+        }
+    });
+    return asks;
+}
+
 Expr ProductionPath::expanded_let(Symbol name) const {
     auto [known, is_new] = expanded.try_emplace(name);
     if (is_new) {
@@ -140,7 +150,8 @@ bool runs_without_gaps(const ProductionPath &path, size_t loop) {
     for (size_t i = loop + 1; i < path.entries.size(); i++) {
         const PathEntry &e = path.entries[i];
         if (e.kind != PathEntry::Kind::Test || likely_marker(e.value, false)) continue;
-        if (uses_symbol(path.expand(e.value), path.entries[loop].name)) return false;
+        Expr test = path.expand(e.value);
+        if (uses_symbol(test, path.entries[loop].name) || path.asks_within(test, loop)) return false;
     }
     return true;
 }

@@ -79,6 +79,12 @@ private:
         scope.unbind(loop.name);
         return body;
     }
+    // What a bounds query found in the loops is known only there.
+    bool asks_inside(const Expr &e) const {
+        bool found = false;
+        for_each_node(e, [&](const BufferProperty &p) { found |= lets.count(p.buffer) > 0; });
+        return found;
+    }
     Stmt visit(const LetStmt &let) override {
         lets[let.name] = simplify(substitute(lets, let.value));
         return Mutator::visit(let);
@@ -94,7 +100,7 @@ private:
         ir::Region here;
         for (size_t d = 0; d < r.bounds.size(); d++) {
             Interval extent = bounds_of_expr(simplify(substitute(lets, r.bounds[d].extent)), scope);
-            if (!extent.has_upper_bound()) {
+            if (!extent.has_upper_bound() || asks_inside(extent.max)) {
                 throw CompileError(f.schedule.hoist_written,
                                    str("ring_buffer of ", f.name, ": the extent of dimension ", d,
                                        " has no bound outside of the loops; bound it with "

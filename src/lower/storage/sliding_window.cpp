@@ -41,11 +41,13 @@ public:
     }
 
 private:
-    // The only dimension that depends on the loop, or -1.
-    int dimension_of(Symbol loop) const {
+    // The only dimension that depends on the loop, or -1, also where it is unknown how.
+    int dimension_of(size_t loop) const {
         int only = -1;
+        Symbol name = path.entries[loop].name;
         for (size_t d = 0; d < min.size(); d++) {
-            if (!uses_symbol(min[d], loop) && !uses_symbol(max[d], loop)) continue;
+            if (path.asks_within(min[d], loop) || path.asks_within(max[d], loop)) return -1;
+            if (!uses_symbol(min[d], name) && !uses_symbol(max[d], name)) continue;
             if (only >= 0) return -1;
             only = int(d);
         }
@@ -65,7 +67,7 @@ private:
 
     void over(size_t loop) {
         const PathEntry &l = path.entries[loop];
-        int d = dimension_of(l.name);
+        int d = dimension_of(loop);
         if (d < 0 || depends_on_inner_loop(loop, d) || !is_computed_exactly(f, d) ||
             !is_pure_in_all_stages(f, d) || !runs_without_gaps(path, loop)) {
             return;
