@@ -1,4 +1,5 @@
 #include "interpret/definition.h"
+#include "deep_recursion.h"
 #include "ir/operators.h"
 #include <doctest/doctest.h>
 
@@ -233,7 +234,7 @@ TEST_SUITE("definition interpreter") {
         CHECK(realize(g, {1}, {2}) == Values{1, 2});
         CHECK_THROWS_WITH_AS(realize(g, {1}, {3}), doctest::Contains("x is 3"), RuntimeError);
     }
-    TEST_CASE("three thousand functions in a row") {
+    TEST_CASE("three thousand functions in a row" * doctest::skip(!may_recurse_deeply)) {
         std::vector<Builder> chain;
         chain.emplace_back("f", std::vector<const char *>{"x"}).pure({x});
         for (int i = 0; i < 3000; i++) {
