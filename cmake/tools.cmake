@@ -6,7 +6,8 @@ if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
         CCACHE_SLOPPINESS=pch_defines,time_macros ${CCACHE})
 endif()
 
-find_program(LLD NAMES ld.lld ld.lld-14 ld.lld-22)
+# The compiler looks for this name alone.
+find_program(LLD ld.lld)
 if(LLD)
     add_link_options(-fuse-ld=lld)
 endif()
