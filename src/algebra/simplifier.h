@@ -188,6 +188,9 @@ private:
 
     const Facts &given;
     NodeSet interned;
+    // Of nodes whose operands were not interned yet: what they became, so that what is shared
+    // is walked once. The first of each pair keeps the node alive.
+    NodeMap<std::pair<Expr, Expr>> interned_as;
     NodeMap<Memo> memo;
     NodeMap<Info> infos;
     NodeMap<std::unique_ptr<LinearForm>> forms;

@@ -122,10 +122,15 @@ Expr Simplifier::intern(const Expr &e) {
     bool ready = true;
     for_each_operand(e, [&](const Expr &operand) { ready = ready && interned.find_same(operand); });
     // Equal trees have equal operands, which are the same objects when both are interned.
-    Expr rebuilt =
-        ready ? e : map_operands(e, [&](const Expr &operand) { return intern(operand); });
-    const Expr *found = interned.find_equal(rebuilt);
-    return found ? *found : interned.insert(rebuilt);
+    auto known = [&](const Expr &node) {
+        const Expr *found = interned.find_equal(node);
+        return found ? *found : interned.insert(node);
+    };
+    if (ready) return known(e);
+    if (const auto *before = interned_as.find(e.get())) return before->second;
+    Expr result = known(map_operands(e, [&](const Expr &operand) { return intern(operand); }));
+    interned_as[e.get()] = {e, result};
+    return result;
 }
 
 Expr Simplifier::fold_or_undefined(const Expr &node) {
