@@ -133,9 +133,8 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
     Expr bound = bounds_of_expr(lets.expand(extent), scope).max;
     bool known = bound.defined();
     if (known) {
-        for_each_node(bound, [&](const Variable &v) { known &= !inside.count(v.name); });
+        for (Symbol s : symbols_in(bound)) known &= !inside.count(s);
         for_each_node(bound, [&](const Load &) { known = false; });
-        for_each_node(bound, [&](const BufferProperty &p) { known &= !inside.count(p.buffer); });
     }
     if (!known) {
         throw CompileError(written(hoist.func),

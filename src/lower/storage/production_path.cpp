@@ -75,13 +75,10 @@ Expr ProductionPath::expand(const Expr &e) const {
 }
 
 bool ProductionPath::asks_within(const Expr &e, size_t loop) const {
-    bool asks = false;
-    for_each_node(e, [&](const BufferProperty &p) {
-        for (size_t i = loop + 1; i < entries.size(); i++) {
-            asks |= entries[i].kind == PathEntry::Kind::Let && entries[i].name == p.buffer;
-        }
-    });
-    return asks;
+    for (size_t i = loop + 1; i < entries.size(); i++) {
+        if (entries[i].kind == PathEntry::Kind::Let && uses_symbol(e, entries[i].name)) return true;
+    }
+    return false;
 }
 
 Expr ProductionPath::expanded_let(Symbol name) const {

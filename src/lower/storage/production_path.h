@@ -22,8 +22,9 @@ struct ProductionPath {
     // The expression with the lets of the path put in: in terms of its loops and of what is bound
     // outside.
     ir::Expr expand(const ir::Expr &e) const;
-    // Whether the expression depends on what the bounds query of an extern stage finds within the
-    // loop at this place: nothing is known of how that changes from one iteration to the next.
+    // Whether the expression, expanded, depends on what the bounds query of an extern stage finds
+    // within the loop at this place (the only lets that are still named then): nothing is known of
+    // how that changes from one iteration to the next.
     bool asks_within(const ir::Expr &e, size_t loop) const;
     // What the let of this name in the path binds.
     ir::Expr let_value(Symbol name) const;

@@ -5,6 +5,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include <algorithm>
 
 namespace tessera::lower {
 
@@ -81,9 +82,8 @@ private:
     }
     // What a bounds query found in the loops is known only there.
     bool asks_inside(const Expr &e) const {
-        bool found = false;
-        for_each_node(e, [&](const BufferProperty &p) { found |= lets.count(p.buffer) > 0; });
-        return found;
+        std::unordered_set<Symbol> used = symbols_in(e);
+        return std::any_of(used.begin(), used.end(), [&](Symbol s) { return lets.count(s) > 0; });
     }
     Stmt visit(const LetStmt &let) override {
         lets[let.name] = simplify(substitute(lets, let.value));
