@@ -1,6 +1,6 @@
 // Print how long pipelines take to compile: `compile_time [--passes] [--small] [NAME]...`, all
-// cases by default. `--passes` prints what takes a hundredth or more of a case's time, too; `--small`
-// makes small what has a size, to see that it works at all.
+// cases by default. `--passes` prints what takes a hundredth or more of a case's time, too;
+// `--small` makes small what has a size, to see that it works at all.
 #include "codegen/compile.h"
 #include "lower/lower.h"
 
@@ -39,8 +39,7 @@ Func shared(int nodes) {
     Var x("x");
     Func f("shared");
     Expr e = x;
-    for (int i = 0; i < nodes / 5; i++)
-        e = e * 3 + e / 7 + i;
+    for (int i = 0; i < nodes / 5; i++) e = e * 3 + e / 7 + i;
     f(x) = e;
     return f;
 }

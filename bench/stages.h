@@ -43,8 +43,7 @@ inline Func sliding(std::vector<Func> stages, int strip_height) {
     Func output = stages.back();
     output.split(y, strip, y, strip_height, TailStrategy::GuardWithIf).vectorize(x, 8);
     stages.pop_back();
-    for (Func &stage : stages)
-        stage.store_at(output, strip).compute_at(output, y).vectorize(x, 8);
+    for (Func &stage : stages) stage.store_at(output, strip).compute_at(output, y).vectorize(x, 8);
     return output;
 }
 

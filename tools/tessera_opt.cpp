@@ -59,20 +59,17 @@ Stmt run_passes(Stmt s, const Options &options) {
 
 void run(const Options &options) {
     if (options.list) {
-        for (const lower::Pass &pass : lower::passes())
-            std::cout << pass.name << '\n';
+        for (const lower::Pass &pass : lower::passes()) std::cout << pass.name << '\n';
         return;
     }
-    for (const std::string &name : options.passes)
-        find_pass(name);
+    for (const std::string &name : options.passes) find_pass(name);
     std::string text = read_all(options.path);
     if (!is_module_text(text)) {
         std::cout << run_passes(parse_stmt(text), options);
         return;
     }
     Module module = parse_module(text);
-    for (LoweredFunction &f : module.functions)
-        f.body = run_passes(f.body, options);
+    for (LoweredFunction &f : module.functions) f.body = run_passes(f.body, options);
     std::cout << module;
 }
 

@@ -70,8 +70,7 @@ struct BilateralGrid {
                 .vectorize(x, vector, TailStrategy::GuardWithIf)
                 .parallel(z);
         }
-        for (Func *stage : {&blur_z, &blur_x, &blur_y})
-            stage->bound(c, 0, 2);
+        for (Func *stage : {&blur_z, &blur_x, &blur_y}) stage->bound(c, 0, 2);
         output
             .vectorize(x, vector)  // one cell's x for eight pixels, gathers over z
             .parallel(y, 8);       // a row of cells a task

@@ -31,8 +31,7 @@ std::array<float, 256> inverse_curve(const Camera &camera) {
     std::array<float, 256> inverse;
     int raw = 0;
     for (int display = 0; display < 256; display++) {
-        while (raw < 1023 && curve[size_t(raw)] < display)
-            raw++;
+        while (raw < 1023 && curve[size_t(raw)] < display) raw++;
         inverse[size_t(display)] = float(std::max(raw, camera.black_level));
     }
     return inverse;

@@ -48,8 +48,7 @@ private:
 // Call `body(x, y)` for each place of a picture.
 template<typename Body> void for_each_pixel(int width, int height, Body &&body) {
     for (int y = 0; y < height; y++) {
-        for (int x = 0; x < width; x++)
-            body(x, y);
+        for (int x = 0; x < width; x++) body(x, y);
     }
 }
 

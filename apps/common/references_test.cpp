@@ -50,8 +50,7 @@ TEST_SUITE("compare") {
 TEST_SUITE("references") {
     TEST_CASE("blur rounds down along x, then along y") {
         Image<uint16_t> input(3, 3);
-        for (size_t i = 0; i < 9; i++)
-            input.data()[i] = uint16_t(i * i);
+        for (size_t i = 0; i < 9; i++) input.data()[i] = uint16_t(i * i);
         // Rows: 0 1 4 -> 1, 9 16 25 -> 16, 36 49 64 -> 49.
         CHECK(blur_reference(input)(0, 0) == (1 + 16 + 49) / 3);
     }
@@ -139,8 +138,7 @@ TEST_SUITE("references") {
     }
     TEST_CASE("a convolution of one tap takes its neighbour, adds the bias and cuts below zero") {
         Image<float> input(2, 4, 4, 1), filter(3, 2, 9), bias(3);
-        for (size_t i = 0; i < input.size(); i++)
-            input.data()[i] = float(i);
+        for (size_t i = 0; i < input.size(); i++) input.data()[i] = float(i);
         filter(0, 1, 5) = 2;  // channel 1, one to the right of the middle
         filter(1, 0, 0) = -1;
         bias(0) = 0.5f;
@@ -152,10 +150,8 @@ TEST_SUITE("references") {
     }
     TEST_CASE("gemm multiplies rows by columns") {
         Image<float> a(2, 2), b(3, 2);
-        for (size_t i = 0; i < 4; i++)
-            a.data()[i] = float(i + 1);
-        for (size_t i = 0; i < 6; i++)
-            b.data()[i] = float(i + 1);
+        for (size_t i = 0; i < 4; i++) a.data()[i] = float(i + 1);
+        for (size_t i = 0; i < 6; i++) b.data()[i] = float(i + 1);
         Image<float> result = gemm_reference(a, b);
         CHECK(result(0, 0) == 1 * 1 + 2 * 4);
         CHECK(result(2, 1) == 3 * 3 + 4 * 6);

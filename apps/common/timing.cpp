@@ -15,8 +15,7 @@ double milliseconds(const std::function<void()> &work) {
 
 Times measure(int count, const std::function<void()> &work) {
     std::vector<double> times;
-    for (int i = 0; i < count; i++)
-        times.push_back(milliseconds(work));
+    for (int i = 0; i < count; i++) times.push_back(milliseconds(work));
     std::sort(times.begin(), times.end());
     return {times.front(), times[times.size() / 2], count};
 }

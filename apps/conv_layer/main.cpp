@@ -54,8 +54,7 @@ void run(const Options &options) {
     with_border.height += 2;
     Image<float> input = make_input(load_picture<float>(with_border, 3));
     Image<float> filter = make_filter(), bias(channels);
-    for (int co = 3; co < channels; co++)
-        bias(co) = scattered(uint32_t(co));
+    for (int co = 3; co < channels; co++) bias(co) = scattered(uint32_t(co));
     Image<float> result(channels, options.width, options.height, images);
 
     ConvLayer layer(channels);

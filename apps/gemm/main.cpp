@@ -22,8 +22,7 @@ Image<float> smoothing_matrix(int size) {
             float distance = float(k - y) / sigma;
             sum += matrix(k, y) = std::exp(-distance * distance / 2);
         }
-        for (int k = 0; k < size; k++)
-            matrix(k, y) /= sum;
+        for (int k = 0; k < size; k++) matrix(k, y) /= sum;
     }
     return matrix;
 }

@@ -7,8 +7,7 @@ Image<float> gemm_reference(const Image<float> &a, const Image<float> &b) {
     for (int y = 0; y < a.height(); y++) {
         for (int k = 0; k < a.width(); k++) {
             const float factor = a(k, y);
-            for (int x = 0; x < b.width(); x++)
-                result(x, y) += factor * b(x, k);
+            for (int x = 0; x < b.width(); x++) result(x, y) += factor * b(x, k);
         }
     }
     return result;

@@ -51,8 +51,7 @@ private:
     Expr sum_3x3(const Func &f) {
         Expr sum = 0.0f;
         for (int j = -1; j <= 1; j++) {
-            for (int i = -1; i <= 1; i++)
-                sum += f(x + i, y + j);
+            for (int i = -1; i <= 1; i++) sum += f(x + i, y + j);
         }
         return sum;
     }

@@ -41,8 +41,7 @@ struct LocalLaplacian {
 
         blended.resize(size_t(pyramid_levels));
         collapsed.resize(size_t(pyramid_levels));
-        for (int j = pyramid_levels - 1; j >= 0; j--)
-            blend_and_collapse(j);
+        for (int j = pyramid_levels - 1; j >= 0; j--) blend_and_collapse(j);
 
         const float small = 0.01f;
         Expr gain = collapsed[0](x, y) / (gray(x, y) + small);

@@ -25,8 +25,7 @@ public:
     static Plane filled(int left, int top, int right, int bottom, Value &&value) {
         Plane plane(left, top, right, bottom);
         for (int y = top; y <= bottom; y++) {
-            for (int x = left; x <= right; x++)
-                plane.at(x, y) = value(x, y);
+            for (int x = left; x <= right; x++) plane.at(x, y) = value(x, y);
         }
         return plane;
     }
@@ -67,8 +66,7 @@ using Pyramid = std::vector<Plane>;
 
 Pyramid gaussian_pyramid(Plane finest, int levels) {
     Pyramid pyramid = {std::move(finest)};
-    while (int(pyramid.size()) < levels)
-        pyramid.push_back(downsample(pyramid.back()));
+    while (int(pyramid.size()) < levels) pyramid.push_back(downsample(pyramid.back()));
     return pyramid;
 }
 

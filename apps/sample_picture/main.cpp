@@ -2,7 +2,6 @@
 #include "common/run.h"
 #include "sample_picture/pipeline.h"
 
-
 using namespace tessera;
 using namespace tessera::apps;
 

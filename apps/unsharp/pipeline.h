@@ -22,16 +22,13 @@ struct Unsharp {
             taps[i] = std::exp(-float(i * i) / (2 * 1.5f * 1.5f));
             sum += i == 0 ? taps[i] : 2 * taps[i];
         }
-        for (float &tap : taps)
-            tap /= sum;
+        for (float &tap : taps) tap /= sum;
 
         Expr along_y = taps[0] * gray(x, y);
-        for (int i = 1; i < 4; i++)
-            along_y += taps[i] * (gray(x, y - i) + gray(x, y + i));
+        for (int i = 1; i < 4; i++) along_y += taps[i] * (gray(x, y - i) + gray(x, y + i));
         blur_y(x, y) = along_y;
         Expr along_x = taps[0] * blur_y(x, y);
-        for (int i = 1; i < 4; i++)
-            along_x += taps[i] * (blur_y(x - i, y) + blur_y(x + i, y));
+        for (int i = 1; i < 4; i++) along_x += taps[i] * (blur_y(x - i, y) + blur_y(x + i, y));
         blur_x(x, y) = along_x;
 
         ratio(x, y) = (2 * gray(x, y) - blur_x(x, y)) / max(gray(x, y), 1e-4f);

@@ -11,8 +11,8 @@ using namespace ir;
 
 namespace {
 
-constexpr int max_cases = 3;          // nested case distinctions about one sum
-constexpr size_t small_branch = 60;   // nodes of a select's value that is looked at again
+constexpr int max_cases = 3;         // nested case distinctions about one sum
+constexpr size_t small_branch = 60;  // nodes of a select's value that is looked at again
 
 class BoundsFinder {
 public:
@@ -259,7 +259,9 @@ private:
                                                   : std::pair(e.as<Mul>()->a, e.as<Mul>()->b);
         Interval a = bounds(x), b = bounds(y);
         ConstantInterval ca = constants(a), cb = constants(b);
-        ConstantInterval c = op == NodeKind::Add ? ca + cb : op == NodeKind::Sub ? ca - cb : ca * cb;
+        ConstantInterval c = op == NodeKind::Add   ? ca + cb
+                             : op == NodeKind::Sub ? ca - cb
+                                                   : ca * cb;
         if (can_wrap(e.type(), c)) return of_type(e.type());
         if (op == NodeKind::Add) return {make(op, a.min, b.min), make(op, a.max, b.max)};
         if (op == NodeKind::Sub) return {make(op, a.min, b.max), make(op, a.max, b.min)};
@@ -319,9 +321,11 @@ private:
             Expr far_max = b.max.defined() ? make(div, a.max, b.max) : zero;
             return {lower_of(r.min, far_min), upper_of(r.max, far_max)};
         }
-        if (!a.is_bounded() || can_wrap(t, constants(a) * ConstantInterval{-1, 1})) return of_type(t);
+        if (!a.is_bounded() || can_wrap(t, constants(a) * ConstantInterval{-1, 1}))
+            return of_type(t);
         if (!t.is_int()) return {zero, a.max};
-        Expr negated_max = make(NodeKind::Sub, zero, a.max), negated_min = make(NodeKind::Sub, zero, a.min);
+        Expr negated_max = make(NodeKind::Sub, zero, a.max),
+             negated_min = make(NodeKind::Sub, zero, a.min);
         return {lower_of(zero, lower_of(a.min, negated_max)),
                 upper_of(zero, upper_of(a.max, negated_min))};
     }
@@ -366,7 +370,8 @@ private:
     }
 
     Interval of_select(const Select &q) {
-        if (q.condition.type().is_scalar() && q.condition.type().is_bool() && is_point(q.condition)) {
+        if (q.condition.type().is_scalar() && q.condition.type().is_bool() &&
+            is_point(q.condition)) {
             Interval a = bounds(q.true_value), b = bounds(q.false_value);
             auto pick = [&](const Expr &u, const Expr &v) {
                 return u.defined() && v.defined() ? s.make_select(q.condition, u, v) : Expr();
@@ -505,7 +510,8 @@ private:
         Expr steps = number(t, r.lanes - 1), zero = number(t, 0);
         ConstantInterval c = constants(base) + constants(stride) * ConstantInterval{0, r.lanes - 1};
         if (can_wrap(t, c)) return of_type(t);
-        Expr down = make(NodeKind::Mul, stride.min, steps), up = make(NodeKind::Mul, stride.max, steps);
+        Expr down = make(NodeKind::Mul, stride.min, steps),
+             up = make(NodeKind::Mul, stride.max, steps);
         return {make(NodeKind::Add, base.min, lower_of(down, zero)),
                 make(NodeKind::Add, base.max, upper_of(up, zero))};
     }
@@ -563,7 +569,8 @@ private:
         Type t = c.type;
         auto apply = [&](const Expr &end) {
             if (!end.defined()) return end;
-            return s.make_call(*IntrinsicCall::make(t.element_of(), c.op, {end}).as<IntrinsicCall>());
+            return s.make_call(
+                *IntrinsicCall::make(t.element_of(), c.op, {end}).as<IntrinsicCall>());
         };
         switch (c.op) {
         case Intrinsic::likely:

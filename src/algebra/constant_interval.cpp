@@ -10,9 +10,7 @@ int64_t saturate(Wide v) {
     return int64_t(std::clamp<Wide>(v, ConstantInterval::lowest, ConstantInterval::highest));
 }
 
-bool infinite(int64_t v) {
-    return v == ConstantInterval::lowest || v == ConstantInterval::highest;
-}
+bool infinite(int64_t v) { return v == ConstantInterval::lowest || v == ConstantInterval::highest; }
 
 // Bounds multiply as numbers of the extended line, where 0 * infinity is 0.
 int64_t multiply(int64_t a, int64_t b) {
@@ -25,7 +23,8 @@ int64_t multiply(int64_t a, int64_t b) {
 
 int64_t divide(int64_t a, int64_t b) {
     if (infinite(b)) return a < 0 ? (b < 0 ? 1 : -1) : 0;
-    if (infinite(a)) return (a < 0) == (b < 0) ? ConstantInterval::highest : ConstantInterval::lowest;
+    if (infinite(a))
+        return (a < 0) == (b < 0) ? ConstantInterval::highest : ConstantInterval::lowest;
     return euclidean_div(a, b);
 }
 
@@ -100,8 +99,8 @@ ConstantInterval operator/(const ConstantInterval &a, const ConstantInterval &b)
 ConstantInterval operator%(const ConstantInterval &a, const ConstantInterval &b) {
     ConstantInterval r{0, ConstantInterval::highest};
     if (b.bounded()) {
-        int64_t largest = std::max(multiply(b.max, b.max > 0 ? 1 : -1),
-                                   multiply(b.min, b.min > 0 ? 1 : -1));
+        int64_t largest =
+            std::max(multiply(b.max, b.max > 0 ? 1 : -1), multiply(b.min, b.min > 0 ? 1 : -1));
         r.max = std::max<int64_t>(0, largest - 1);
     }
     if (a.min >= 0) r.max = std::min(r.max, a.max);

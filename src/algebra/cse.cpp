@@ -303,8 +303,8 @@ private:
         if (store.predicate.defined()) roots.push_back(store.predicate);
         std::vector<Lifted> lets = lift(roots);
         Expr predicate = store.predicate.defined() ? roots[2] : Expr();
-        return wrap(lets, Store::make(store.buffer, roots[0], roots[1], predicate,
-                                      store.alignment, store.streaming));
+        return wrap(lets, Store::make(store.buffer, roots[0], roots[1], predicate, store.alignment,
+                                      store.streaming));
     }
 
     static Stmt visit_provide(const Provide &provide) {
@@ -313,8 +313,8 @@ private:
         if (provide.predicate.defined()) return Stmt(&provide);
         std::vector<Lifted> lets = lift(roots);
         auto middle = roots.begin() + long(provide.values.size());
-        return wrap(lets, Provide::make(provide.func, {roots.begin(), middle},
-                                        {middle, roots.end()}));
+        return wrap(lets,
+                    Provide::make(provide.func, {roots.begin(), middle}, {middle, roots.end()}));
     }
 };
 

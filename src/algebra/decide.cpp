@@ -149,7 +149,7 @@ int64_t Simplifier::lower_by(const LinearForm &f, const LinearTerm &t, int64_t g
             auto found = known.find(v->name);
             if (found != known.end()) {
                 const Known &k = found->second;
-                Expr u = k.value.defined() ? k.value
+                Expr u = k.value.defined()   ? k.value
                          : t.coefficient > 0 ? k.symbolic.min
                                              : k.symbolic.max;
                 if (u.defined() && u.type() == v->type) {
@@ -162,8 +162,8 @@ int64_t Simplifier::lower_by(const LinearForm &f, const LinearTerm &t, int64_t g
     return std::max(best, lower_by_inequalities(f, t, goal, depth));
 }
 
-int64_t Simplifier::lower_by_call(const LinearForm &f, const LinearTerm &t, int64_t goal,
-                                  int depth, bool &exact) {
+int64_t Simplifier::lower_by_call(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth,
+                                  bool &exact) {
     const auto *c = t.atom.as<IntrinsicCall>();
     exact = is_likely(t.atom);
     int64_t best = lower_with(f, t, c->args[0], goal, depth);

@@ -148,7 +148,8 @@ Expr fold_cast(Type t, const Value &v) {
 
 Expr fold_reinterpret(Type t, const Value &v) {
     if (t.lanes() != 1 || v.type.bits() != t.bits()) return {};
-    if (v.is_float() == t.is_any_float()) return v.is_float() ? Expr() : make_const(t, int64_t(v.i));
+    if (v.is_float() == t.is_any_float())
+        return v.is_float() ? Expr() : make_const(t, int64_t(v.i));
     if (v.type == Float(32)) return make_const(t, int64_t(std::bit_cast<uint32_t>(float(v.f))));
     if (v.type == Float(64)) return make_const(t, std::bit_cast<int64_t>(v.f));
     if (t == Float(32)) return floating(t, std::bit_cast<float>(uint32_t(v.i)));
@@ -156,9 +157,7 @@ Expr fold_reinterpret(Type t, const Value &v) {
     return {};
 }
 
-UWide bits_of(const Value &v) {
-    return UWide(v.i) & ((UWide(1) << v.type.bits()) - 1);
-}
+UWide bits_of(const Value &v) { return UWide(v.i) & ((UWide(1) << v.type.bits()) - 1); }
 
 Expr shift(Type t, const Value &v, Wide count, bool left) {
     if (count < 0) return shift(t, v, -count, !left);
@@ -189,14 +188,12 @@ Expr fold_unary_call(const IntrinsicCall &c, const Value &a) {
     switch (c.op) {
     case Intrinsic::abs: return integer(t, a.i < 0 ? -a.i : a.i);
     case Intrinsic::bitwise_not: return integer(t, a.type.is_bool() ? 1 - a.i : ~a.i);
-    case Intrinsic::popcount:
-        return integer(t, std::popcount(uint64_t(bits_of(a))));
+    case Intrinsic::popcount: return integer(t, std::popcount(uint64_t(bits_of(a))));
     case Intrinsic::count_leading_zeros:
         return integer(t, std::countl_zero(uint64_t(bits_of(a))) - (64 - a.type.bits()));
     case Intrinsic::count_trailing_zeros:
         return integer(t, std::min(std::countr_zero(uint64_t(bits_of(a))), a.type.bits()));
-    case Intrinsic::saturating_cast:
-        return t.is_int_or_uint() ? saturated(t, a.i) : to_float(t, a);
+    case Intrinsic::saturating_cast: return t.is_int_or_uint() ? saturated(t, a.i) : to_float(t, a);
     default: return {};
     }
 }

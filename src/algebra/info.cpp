@@ -124,8 +124,7 @@ ConstantInterval Simplifier::compute_interval(const Expr &e) {
                    : all;
     }
 #define ARITHMETIC(T, op)                                                                          \
-    case NodeKind::T:                                                                              \
-        return unless_wrapped(t, interval(e.as<T>()->a) op interval(e.as<T>()->b));
+    case NodeKind::T: return unless_wrapped(t, interval(e.as<T>()->a) op interval(e.as<T>()->b));
         ARITHMETIC(Add, +)
         ARITHMETIC(Sub, -)
         ARITHMETIC(Mul, *)
@@ -181,8 +180,7 @@ ConstantInterval Simplifier::interval_of_call(const IntrinsicCall &c) {
     case Intrinsic::likely_if_innermost:
     case Intrinsic::strict_float: return arg(0);
     case Intrinsic::promise_clamped:
-    case Intrinsic::unsafe_promise_clamped:
-        return intersect(arg(0), {arg(1).min, arg(2).max});
+    case Intrinsic::unsafe_promise_clamped: return intersect(arg(0), {arg(1).min, arg(2).max});
     case Intrinsic::return_second: return arg(1);
     case Intrinsic::if_then_else: return c.args.size() == 3 ? unite(arg(1), arg(2)) : arg(1);
     case Intrinsic::abs: {
@@ -360,8 +358,8 @@ void Simplifier::leave() {
 
 void Simplifier::remember(Symbol s) {
     auto found = known.find(s);
-    scopes.back().known.emplace_back(
-        s, found == known.end() ? std::nullopt : std::optional(found->second));
+    scopes.back().known.emplace_back(s, found == known.end() ? std::nullopt
+                                                             : std::optional(found->second));
     known[s] = Known();
 }
 

@@ -162,7 +162,9 @@ Expr vector_expr(const LinearForm &f, Type type) {
             rest.terms.push_back(t);
         }
     }
-    auto order = [](const LinearTerm &a, const LinearTerm &b) { return atom_before(a.atom, b.atom); };
+    auto order = [](const LinearTerm &a, const LinearTerm &b) {
+        return atom_before(a.atom, b.atom);
+    };
     std::sort(base.terms.begin(), base.terms.end(), order);
     std::sort(stride.terms.begin(), stride.terms.end(), order);
     Expr b = scalar_expr(base, element), s = scalar_expr(stride, element);

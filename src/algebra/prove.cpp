@@ -1,6 +1,6 @@
 #include "algebra/prove.h"
-#include "algebra/simplify.h"
 #include "algebra/simplifier.h"
+#include "algebra/simplify.h"
 #include "ir/operators.h"
 
 namespace tessera::algebra {

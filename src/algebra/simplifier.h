@@ -172,7 +172,8 @@ private:
     Trend trend_between(const Interval &i, const ConstantInterval &constants, uint64_t leaf);
     // decide.cpp
     int64_t lower(const LinearForm &f, int64_t goal, int depth);
-    int64_t lower_by(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth, bool &exact);
+    int64_t lower_by(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth,
+                     bool &exact);
     int64_t lower_by_call(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth,
                           bool &exact);
     int64_t lower_by_division(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth);

@@ -239,11 +239,12 @@ Expr Simplifier::visit_let(const Expr &e) {
     std::unordered_set<Symbol> used;
     std::unordered_set<const ExprNode *> seen;
     auto collect = [&](const Expr &root) {
-        for_each_postorder(root, [&](const Expr &n) { return seen.count(n.get()) > 0; },
-                           [&](const Expr &n) {
-                               seen.insert(n.get());
-                               for_own_symbol(n, [&](Symbol name) { used.insert(name); });
-                           });
+        for_each_postorder(
+            root, [&](const Expr &n) { return seen.count(n.get()) > 0; },
+            [&](const Expr &n) {
+                seen.insert(n.get());
+                for_own_symbol(n, [&](Symbol name) { used.insert(name); });
+            });
     };
     collect(body);
     for (size_t i = kept.size(); i-- > 0;) {
@@ -302,8 +303,9 @@ Expr Simplifier::make(NodeKind op, const Expr &a, const Expr &b) {
 }
 
 Expr Simplifier::make_normal(NodeKind op, const Expr &a, const Expr &b) {
-    bool swap = is_const(a) && !is_const(b) && (op == NodeKind::Add || op == NodeKind::Mul ||
-                                                op == NodeKind::EQ || op == NodeKind::NE);
+    bool swap =
+        is_const(a) && !is_const(b) &&
+        (op == NodeKind::Add || op == NodeKind::Mul || op == NodeKind::EQ || op == NodeKind::NE);
     if (swap) return make_normal(op, b, a);
     Type t = a.type();
     bool exact = is_exact(t), number = t.is_int_or_uint();
@@ -435,8 +437,8 @@ Expr Simplifier::make_cast(Type t, const Expr &value) {
     if (const auto *b = value.as<Broadcast>()) {
         return make_broadcast(make_cast(t.with_lanes(b->value.type().lanes()), b->value), b->lanes);
     }
-    if (const auto *r = value.as<Ramp>(); r && is_exact(value.type()) && is_exact(t) &&
-                                          t.bits() >= value.type().bits()) {
+    if (const auto *r = value.as<Ramp>();
+        r && is_exact(value.type()) && is_exact(t) && t.bits() >= value.type().bits()) {
         Type element = t.with_lanes(r->base.type().lanes());
         return make_ramp(make_cast(element, r->base), make_cast(element, r->stride), r->lanes);
     }

@@ -112,8 +112,8 @@ private:
         bool pure = s.is_pure(condition);
         Stmt then_case = under(condition, branch.then_case);
         Stmt else_case = branch.else_case;
-        if (else_case.defined()) else_case = pure ? under(s.make_not(condition), else_case)
-                                                  : (*this)(else_case);
+        if (else_case.defined())
+            else_case = pure ? under(s.make_not(condition), else_case) : (*this)(else_case);
         if (is_no_op(else_case)) else_case = Stmt();
         if (pure && is_no_op(then_case)) {
             if (!else_case.defined()) return no_op();
@@ -200,8 +200,7 @@ public:
             used.erase(let->name);
             if (unused) continue;
             visit(let->value);
-            body = body.same_as(let->body) ? Stmt(let)
-                                           : LetStmt::make(let->name, let->value, body);
+            body = body.same_as(let->body) ? Stmt(let) : LetStmt::make(let->name, let->value, body);
         }
         return body;
     }

@@ -89,7 +89,8 @@ LinearForm Simplifier::compute_form(const Expr &e) {
     } else if (const auto *n = e.as<Broadcast>()) {
         if (!n->value.type().is_scalar()) return atom;
         LinearForm v = form(n->value);
-        if (v.terms.size() == 1 && v.constant == 0 && v.terms[0].atom.same_as(n->value)) return atom;
+        if (v.terms.size() == 1 && v.constant == 0 && v.terms[0].atom.same_as(n->value))
+            return atom;
         LinearForm r{{}, v.constant};
         for (const LinearTerm &t : v.terms) {
             LinearForm one{{{intern(Broadcast::make(t.atom, n->lanes)), t.coefficient}}, 0};
@@ -99,10 +100,9 @@ LinearForm Simplifier::compute_form(const Expr &e) {
     } else if (const auto *n = e.as<Ramp>()) {
         if (!n->base.type().is_scalar()) return atom;
         LinearForm s = form(n->stride);
-        bool unit = is_zero(n->base) &&
-                    (s.is_constant() ? s.constant == 1
-                                     : s.constant == 0 && s.terms.size() == 1 &&
-                                           s.terms[0].coefficient == 1);
+        bool unit = is_zero(n->base) && (s.is_constant() ? s.constant == 1
+                                                         : s.constant == 0 && s.terms.size() == 1 &&
+                                                               s.terms[0].coefficient == 1);
         if (unit) return atom;
         LinearForm r = form(intern(Broadcast::make(n->base, n->lanes)));
         Expr zero = make_zero(n->base.type());

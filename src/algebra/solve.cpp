@@ -17,7 +17,9 @@ class Solver {
 public:
     Solver(Symbol var, const Facts &facts) : s(facts), var(var) {}
 
-    Interval run(const Expr &condition, bool outer) { return solve(s(condition), outer, max_splits); }
+    Interval run(const Expr &condition, bool outer) {
+        return solve(s(condition), outer, max_splits);
+    }
 
 private:
     bool depends(const Expr &e) {
@@ -60,7 +62,8 @@ private:
         };
         bool touch = (reaches(a, b) || !a.max.defined() || !b.min.defined()) &&
                      (reaches(b, a) || !b.max.defined() || !a.min.defined());
-        bool valid = (a.is_bounded() ? is_nonempty(a) : true) && (b.is_bounded() ? is_nonempty(b) : true);
+        bool valid =
+            (a.is_bounded() ? is_nonempty(a) : true) && (b.is_bounded() ? is_nonempty(b) : true);
         if (touch && valid) return tidy(make_union(a, b));
         return a.is_bounded() && !b.is_bounded() ? b : a;
     }
@@ -136,8 +139,9 @@ private:
                 scalar = *add(scalar, LinearForm{{{b->value, term.coefficient}}, 0});
                 continue;
             }
-            auto stride = r && r->base.type().is_scalar() && is_zero(r->base) ? as_const_int(r->stride)
-                                                                              : std::nullopt;
+            auto stride = r && r->base.type().is_scalar() && is_zero(r->base)
+                              ? as_const_int(r->stride)
+                              : std::nullopt;
             if (!stride) return unknown(outer);
             int64_t last = *stride * term.coefficient * (r->lanes - 1);
             scalar.constant += outer ? std::max<int64_t>(last, 0) : std::min<int64_t>(last, 0);
@@ -260,8 +264,9 @@ private:
         for (const LinearTerm &o : rest.terms) {
             if (depends(o.atom)) return unknown(outer);
         }
-        int64_t sign = s.lower_bound(s.form(p), 1) >= 1 ? 1
-                       : s.upper_bound(s.form(p), -1) <= -1 ? -1 : 0;
+        int64_t sign = s.lower_bound(s.form(p), 1) >= 1     ? 1
+                       : s.upper_bound(s.form(p), -1) <= -1 ? -1
+                                                            : 0;
         Expr r = s.make_expr(rest, t), zero = s.intern(make_zero(t));
         if (sign == 0 || !r.defined()) return unknown(outer);
         Expr size = sign > 0 ? p : s.make(NodeKind::Sub, zero, p);
@@ -288,7 +293,8 @@ private:
 
 class MonotonicFinder {
 public:
-    MonotonicFinder(Symbol var, const IntervalScope &scope) : s(scope.facts), var(var), scope(scope) {}
+    MonotonicFinder(Symbol var, const IntervalScope &scope)
+        : s(scope.facts), var(var), scope(scope) {}
 
     Monotonic run(const Expr &e) { return of(s(e)); }
 

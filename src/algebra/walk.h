@@ -43,7 +43,8 @@ ir::Expr map_operands(const ir::Expr &e, F &&f) {
     }
 }
 
-// The statement with every expression and statement in it replaced by f(...); itself if none changes.
+// The statement with every expression and statement in it replaced by f(...); itself if none
+// changes.
 template<typename F>
 ir::Stmt map_children(const ir::Stmt &s, F &&f) {
     auto visit = [&](const auto &node) {

@@ -38,8 +38,9 @@ public:
     Ref(Ref &&o) noexcept : ptr(std::exchange(o.ptr, nullptr)) {}
     // A handle to a derived class is one to its base.
     template<typename U>
-        requires std::is_convertible_v<U *, T *>
-    Ref(const Ref<U> &o) : ptr(o.get()) { acquire(); }
+    requires std::is_convertible_v<U *, T *> Ref(const Ref<U> &o) : ptr(o.get()) {
+        acquire();
+    }
     Ref &operator=(Ref o) noexcept {
         std::swap(ptr, o.ptr);
         return *this;

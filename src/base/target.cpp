@@ -79,8 +79,7 @@ template<typename T, size_t N> const char *text_of(const Word<T> (&words)[N], T 
 
 template<typename T, size_t N>
 void append_words(const Word<T> (&words)[N], std::vector<std::string> &all) {
-    for (const Word<T> &word : words)
-        all.push_back(word.text);
+    for (const Word<T> &word : words) all.push_back(word.text);
 }
 
 std::vector<std::string> every_word() {
@@ -170,7 +169,7 @@ std::string from_environment(std::initializer_list<const char *> names) {
     return "";
 }
 
-} // namespace
+}  // namespace
 
 Target::Target(OS os, Arch arch, int bits, const std::vector<Feature> &features)
     : Target(os, arch, bits, ProcessorGeneric, features) {}
@@ -244,8 +243,7 @@ void Target::set_feature(Feature feature, bool value) {
 }
 
 void Target::set_features(const std::vector<Feature> &list, bool value) {
-    for (Feature f : list)
-        set_feature(f, value);
+    for (Feature f : list) set_feature(f, value);
 }
 
 Target Target::with_feature(Feature feature) const {
@@ -376,4 +374,4 @@ std::ostream &operator<<(std::ostream &out, const Target &target) {
     return out << target.to_string();
 }
 
-} // namespace tessera
+}  // namespace tessera

@@ -23,70 +23,53 @@ enum class DeviceAPI : uint8_t {
 
 // The one list of features: enumerator, and the word for it in a target's text. Names of other
 // makers' machines are here so that programs may ask for them; the answer is no.
+// clang-format off
 #define TESSERA_TARGET_FEATURES(X)                                                                 \
     /* how a pipeline is compiled */                                                               \
-    X(JIT, "jit")                                                                                  \
-    X(Debug, "debug") X(NoAsserts, "no_asserts") X(NoBoundsQuery, "no_bounds_query")               \
-        X(LargeBuffers, "large_buffers") X(StrictFloat, "strict_float") X(UserContext,             \
-                                                                          "user_context")          \
-            X(NoRuntime, "no_runtime") X(CPlusPlusMangling, "c_plus_plus_name_mangling")           \
-                X(EmbedBitcode, "embed_bitcode") X(EnableLLVMLoopOpt, "enable_llvm_loop_opt")      \
-                    X(LLVMLargeCodeModel, "llvm_large_code_model") X(Interpret, "interpret")       \
-                        X(CheckUnsafePromises, "check_unsafe_promises")                            \
-                            X(FuzzFloatStores, "fuzz_float_stores") X(Profile, "profile")          \
-                                X(ProfileByTimer, "profile_by_timer") X(TraceLoads, "trace_loads") \
-                                    X(TraceStores, "trace_stores")                                 \
-                                        X(TraceRealizations, "trace_realizations")                 \
-                                            X(TracePipeline, "trace_pipeline") X(MSAN, "msan")     \
-                                                X(TSAN, "tsan") X(ASAN, "asan")                    \
-                                                    X(SanitizerCoverage, "sanitizer_coverage")     \
-                                                        X(SoftFloatABI, "soft_float_abi")          \
-                                                            X(Semihosting, "semihosting")          \
-                                                                X(EGL, "egl") /* x86 */            \
-        X(SSE41, "sse41") X(AVX, "avx") X(AVX2, "avx2") X(FMA, "fma") X(FMA4, "fma4")              \
-            X(F16C, "f16c") X(AVXVNNI, "avxvnni") X(AVX512, "avx512") X(AVX512_KNL, "avx512_knl")  \
-                X(AVX512_Skylake, "avx512_skylake") X(AVX512_Cannonlake, "avx512_cannonlake")      \
-                    X(AVX512_VNNI, "avx512_vnni") X(AVX512_Zen4, "avx512_zen4")                    \
-                        X(AVX512_Zen5, "avx512_zen5")                                              \
-                            X(AVX512_SapphireRapids, "avx512_sapphirerapids")                      \
-                                X(AVX10_1, "avx10_1") X(X86APX, "x86apx") /* Arm */                \
-        X(NoNEON, "no_neon") X(ARMDotProd, "arm_dot_prod") X(ARMFp16, "arm_fp16")                  \
-            X(ARMv7s, "armv7s") X(ARMv8a, "armv8a") X(ARMv81a, "armv81a") X(ARMv82a, "armv82a")    \
-                X(ARMv83a, "armv83a") X(ARMv84a, "armv84a") X(ARMv85a, "armv85a")                  \
-                    X(ARMv86a, "armv86a") X(ARMv87a, "armv87a") X(ARMv88a, "armv88a")              \
-                        X(ARMv89a, "armv89a") X(SVE, "sve") X(SVE2, "sve2")                        \
-                            X(SME2, "sme2") /* GPUs */                                             \
-        X(CUDA, "cuda") X(CUDACapability30, "cuda_capability_30") X(                               \
-            CUDACapability32, "cuda_capability_32") X(CUDACapability35, "cuda_capability_35")      \
-            X(CUDACapability50, "cuda_capability_50") X(CUDACapability61, "cuda_capability_61") X( \
-                CUDACapability70, "cuda_capability_70") X(CUDACapability75, "cuda_capability_75")  \
-                X(CUDACapability80, "cuda_capability_80")                                          \
-                    X(CUDACapability86, "cuda_capability_86") X(CUDACapability89,                  \
-                                                                "cuda_capability_89")              \
-                        X(CUDACapability90, "cuda_capability_90") X(CUDACapability100,             \
-                                                                    "cuda_capability_100")         \
-                            X(CUDACapability120, "cuda_capability_120") X(OpenCL, "opencl")        \
-                                X(CLDoubles, "cl_doubles") X(CLHalf, "cl_half")                    \
-                                    X(CLAtomics64, "cl_atomics64") X(Metal, "metal")               \
-                                        X(D3D12Compute, "d3d12compute") X(Vulkan, "vulkan")        \
-                                            X(VulkanInt8, "vk_int8") X(VulkanInt16, "vk_int16")    \
-                                                X(VulkanInt64, "vk_int64")                         \
-                                                    X(VulkanFloat16, "vk_float16")                 \
-                                                        X(VulkanFloat64, "vk_float64")             \
-                                                            X(VulkanV10, "vk_v10")                 \
-                                                                X(VulkanV12, "vk_v12")             \
-                                                                    X(VulkanV13, "vk_v13")         \
-                                                                        X(WebGPU,                  \
-                                                                          "webgpu") /* others */   \
-        X(VSX, "vsx") X(POWER_ARCH_2_07, "power_arch_2_07") X(RVV, "rvv") X(HVX, "hvx")            \
-            X(HVX_128, "hvx_128") X(HVX_v62, "hvx_v62") X(HVX_v65, "hvx_v65")                      \
-                X(HVX_v66, "hvx_v66") X(HVX_v68, "hvx_v68") X(HVX_v73, "hvx_v73")                  \
-                    X(HVX_v75, "hvx_v75") X(HexagonDma, "hexagon_dma")                             \
-                        X(WasmMvpOnly, "wasm_mvponly") X(WasmSimd128, "wasm_simd128")              \
-                            X(WasmSignExt, "wasm_signext")                                         \
-                                X(WasmSatFloatToInt, "wasm_sat_float_to_int")                      \
-                                    X(WasmThreads, "wasm_threads")                                 \
-                                        X(WasmBulkMemory, "wasm_bulk_memory")
+    X(JIT, "jit") X(Debug, "debug") X(NoAsserts, "no_asserts")                                     \
+    X(NoBoundsQuery, "no_bounds_query") X(LargeBuffers, "large_buffers")                           \
+    X(StrictFloat, "strict_float") X(UserContext, "user_context") X(NoRuntime, "no_runtime")       \
+    X(CPlusPlusMangling, "c_plus_plus_name_mangling") X(EmbedBitcode, "embed_bitcode")             \
+    X(EnableLLVMLoopOpt, "enable_llvm_loop_opt") X(LLVMLargeCodeModel, "llvm_large_code_model")    \
+    X(Interpret, "interpret") X(CheckUnsafePromises, "check_unsafe_promises")                      \
+    X(FuzzFloatStores, "fuzz_float_stores") X(Profile, "profile")                                  \
+    X(ProfileByTimer, "profile_by_timer") X(TraceLoads, "trace_loads")                             \
+    X(TraceStores, "trace_stores") X(TraceRealizations, "trace_realizations")                      \
+    X(TracePipeline, "trace_pipeline") X(MSAN, "msan") X(TSAN, "tsan") X(ASAN, "asan")             \
+    X(SanitizerCoverage, "sanitizer_coverage") X(SoftFloatABI, "soft_float_abi")                   \
+    X(Semihosting, "semihosting") X(EGL, "egl")                                                    \
+    /* x86 */                                                                                      \
+    X(SSE41, "sse41") X(AVX, "avx") X(AVX2, "avx2") X(FMA, "fma") X(FMA4, "fma4") X(F16C, "f16c")  \
+    X(AVXVNNI, "avxvnni") X(AVX512, "avx512") X(AVX512_KNL, "avx512_knl")                          \
+    X(AVX512_Skylake, "avx512_skylake") X(AVX512_Cannonlake, "avx512_cannonlake")                  \
+    X(AVX512_VNNI, "avx512_vnni") X(AVX512_Zen4, "avx512_zen4") X(AVX512_Zen5, "avx512_zen5")      \
+    X(AVX512_SapphireRapids, "avx512_sapphirerapids") X(AVX10_1, "avx10_1") X(X86APX, "x86apx")    \
+    /* Arm */                                                                                      \
+    X(NoNEON, "no_neon") X(ARMDotProd, "arm_dot_prod") X(ARMFp16, "arm_fp16") X(ARMv7s, "armv7s")  \
+    X(ARMv8a, "armv8a") X(ARMv81a, "armv81a") X(ARMv82a, "armv82a") X(ARMv83a, "armv83a")          \
+    X(ARMv84a, "armv84a") X(ARMv85a, "armv85a") X(ARMv86a, "armv86a") X(ARMv87a, "armv87a")        \
+    X(ARMv88a, "armv88a") X(ARMv89a, "armv89a") X(SVE, "sve") X(SVE2, "sve2") X(SME2, "sme2")      \
+    /* GPUs */                                                                                     \
+    X(CUDA, "cuda") X(CUDACapability30, "cuda_capability_30")                                      \
+    X(CUDACapability32, "cuda_capability_32") X(CUDACapability35, "cuda_capability_35")            \
+    X(CUDACapability50, "cuda_capability_50") X(CUDACapability61, "cuda_capability_61")            \
+    X(CUDACapability70, "cuda_capability_70") X(CUDACapability75, "cuda_capability_75")            \
+    X(CUDACapability80, "cuda_capability_80") X(CUDACapability86, "cuda_capability_86")            \
+    X(CUDACapability89, "cuda_capability_89") X(CUDACapability90, "cuda_capability_90")            \
+    X(CUDACapability100, "cuda_capability_100") X(CUDACapability120, "cuda_capability_120")        \
+    X(OpenCL, "opencl") X(CLDoubles, "cl_doubles") X(CLHalf, "cl_half")                            \
+    X(CLAtomics64, "cl_atomics64") X(Metal, "metal") X(D3D12Compute, "d3d12compute")               \
+    X(Vulkan, "vulkan") X(VulkanInt8, "vk_int8") X(VulkanInt16, "vk_int16")                        \
+    X(VulkanInt64, "vk_int64") X(VulkanFloat16, "vk_float16") X(VulkanFloat64, "vk_float64")       \
+    X(VulkanV10, "vk_v10") X(VulkanV12, "vk_v12") X(VulkanV13, "vk_v13") X(WebGPU, "webgpu")       \
+    /* others */                                                                                   \
+    X(VSX, "vsx") X(POWER_ARCH_2_07, "power_arch_2_07") X(RVV, "rvv") X(HVX, "hvx")                \
+    X(HVX_128, "hvx_128") X(HVX_v62, "hvx_v62") X(HVX_v65, "hvx_v65") X(HVX_v66, "hvx_v66")        \
+    X(HVX_v68, "hvx_v68") X(HVX_v73, "hvx_v73") X(HVX_v75, "hvx_v75")                              \
+    X(HexagonDma, "hexagon_dma") X(WasmMvpOnly, "wasm_mvponly") X(WasmSimd128, "wasm_simd128")     \
+    X(WasmSignExt, "wasm_signext") X(WasmSatFloatToInt, "wasm_sat_float_to_int")                   \
+    X(WasmThreads, "wasm_threads") X(WasmBulkMemory, "wasm_bulk_memory")
+// clang-format on
 
 // The machine that code is compiled for, and how. As text: "x86-64-linux-avx2-fma-f16c-no_asserts":
 // architecture, bits, system, then features, in any order; "host" stands for all of this machine's.
@@ -132,7 +115,7 @@ struct Target {
     OS os = OSUnknown;
     Arch arch = ArchUnknown;
     int bits = 0;
-    int vector_bits = 0; // of scalable vectors; 0: not said
+    int vector_bits = 0;  // of scalable vectors; 0: not said
     Processor processor_tune = ProcessorGeneric;
 
     Target() = default;
@@ -166,7 +149,7 @@ struct Target {
     bool supported() const;
     bool supports_device_api(DeviceAPI api) const;
     DeviceAPI get_required_device_api() const;
-    int64_t maximum_buffer_size() const; // in bytes
+    int64_t maximum_buffer_size() const;  // in bytes
     // The greatest capability that is set, as in 86 for 8.6; -1 without one.
     int get_cuda_capability_lower_bound() const;
 
@@ -208,4 +191,4 @@ bool host_supports_target_device(const Target &target);
 
 std::ostream &operator<<(std::ostream &out, const Target &target);
 
-} // namespace tessera
+}  // namespace tessera

@@ -36,20 +36,20 @@ bool all_bits(uint32_t word, std::initializer_list<int> bits) {
 }
 
 void detect_avx512(Target &t, const Registers &leaf7, const Registers &leaf7_1, bool amx_state) {
-    if (!all_bits(leaf7.ebx, {16, 28})) return; // F, CD
+    if (!all_bits(leaf7.ebx, {16, 28})) return;  // F, CD
     t.set_feature(Target::AVX512);
-    if (all_bits(leaf7.ebx, {26, 27})) t.set_feature(Target::AVX512_KNL); // PF, ER
-    if (!all_bits(leaf7.ebx, {17, 30, 31})) return;                       // DQ, BW, VL
+    if (all_bits(leaf7.ebx, {26, 27})) t.set_feature(Target::AVX512_KNL);  // PF, ER
+    if (!all_bits(leaf7.ebx, {17, 30, 31})) return;                        // DQ, BW, VL
     t.set_feature(Target::AVX512_Skylake);
     if (bit(leaf7.ecx, 11)) t.set_feature(Target::AVX512_VNNI);
-    if (!bit(leaf7.ebx, 21) || !bit(leaf7.ecx, 1)) return; // IFMA, VBMI
+    if (!bit(leaf7.ebx, 21) || !bit(leaf7.ecx, 1)) return;  // IFMA, VBMI
     t.set_feature(Target::AVX512_Cannonlake);
     // VBMI2, VNNI, BITALG, VPOPCNTDQ; BF16
     if (!all_bits(leaf7.ecx, {6, 11, 12, 14}) || !bit(leaf7_1.eax, 5)) return;
     t.set_feature(Target::AVX512_Zen4);
     bool avx_vnni = bit(leaf7_1.eax, 4);
-    if (avx_vnni && bit(leaf7.edx, 8)) t.set_feature(Target::AVX512_Zen5); // VP2INTERSECT
-    bool amx = all_bits(leaf7.edx, {22, 24, 25}) && amx_state;             // BF16, TILE, INT8
+    if (avx_vnni && bit(leaf7.edx, 8)) t.set_feature(Target::AVX512_Zen5);  // VP2INTERSECT
+    bool amx = all_bits(leaf7.edx, {22, 24, 25}) && amx_state;              // BF16, TILE, INT8
     if (avx_vnni && amx && bit(leaf7.edx, 23)) t.set_feature(Target::AVX512_SapphireRapids);
     if (bit(leaf7_1.edx, 19) && (cpuid(0x24).ebx & 0xff) >= 1) t.set_feature(Target::AVX10_1);
 }
@@ -97,11 +97,11 @@ Target detect() { return Target(Target::Linux, Target::ARM, 64); }
 Target detect() { return Target(); }
 #endif
 
-} // namespace
+}  // namespace
 
 Target get_host_target() {
     static const Target host = detect();
     return host;
 }
 
-} // namespace tessera
+}  // namespace tessera

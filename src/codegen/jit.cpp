@@ -66,8 +66,7 @@ std::vector<Object> make_objects(const ir::Module &module, const Target &target,
             running.push_back(
                 std::async(std::launch::async, [&] { return make_object(part, target, options); }));
         }
-        for (auto &r : running)
-            objects.push_back(r.get());
+        for (auto &r : running) objects.push_back(r.get());
     });
     return objects;
 }
@@ -78,10 +77,8 @@ void define_symbols(orc::LLJIT &jit, const ExternSymbols &symbols) {
         map[jit.mangleAndIntern(name)] = {orc::ExecutorAddr::fromPtr(address),
                                           llvm::JITSymbolFlags::Exported};
     };
-    for (const RuntimeSymbol &s : tessera_runtime_symbols())
-        define(s.name, s.address);
-    for (const auto &[name, address] : symbols)
-        define(name, address);
+    for (const RuntimeSymbol &s : tessera_runtime_symbols()) define(s.name, s.address);
+    for (const auto &[name, address] : symbols) define(name, address);
     must(jit.getMainJITDylib().define(orc::absoluteSymbols(std::move(map))));
     char prefix = jit.getDataLayout().getGlobalPrefix();
     jit.getMainJITDylib().addGenerator(
@@ -124,9 +121,10 @@ void *JitModule::Code::look_up(const std::string &name) {
     if (found) return found->toPtr<void *>();
     std::string what = llvm::toString(found.takeError());
     if (missing.empty()) throw InternalError(str("LLVM's JIT failed: ", reports, what));
-    throw CompileError(str("the pipeline calls ", join(missing), ", which ",
-                           missing.size() == 1 ? "is no function" : "are no functions",
-                           " of this program; link it, or give its address with set_jit_externs()"));
+    throw CompileError(
+        str("the pipeline calls ", join(missing), ", which ",
+            missing.size() == 1 ? "is no function" : "are no functions",
+            " of this program; link it, or give its address with set_jit_externs()"));
 }
 
 void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module,
@@ -135,11 +133,9 @@ void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module
     jit->getExecutionSession().setErrorReporter(
         [this](llvm::Error error) { report(std::move(error)); });
     define_symbols(*jit, symbols);
-    for (Object &object : objects)
-        must(jit->addObjectFile(std::move(object)));
+    for (Object &object : objects) must(jit->addObjectFile(std::move(object)));
     for (const ir::LoweredFunction &f : module.functions) {
-        for (const std::string &name : {f.name, f.name + "_argv"})
-            functions[name] = look_up(name);
+        for (const std::string &name : {f.name, f.name + "_argv"}) functions[name] = look_up(name);
     }
 }
 

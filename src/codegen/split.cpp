@@ -39,8 +39,7 @@ std::string bitcode_of(const llvm::Module &module) {
 std::vector<std::string> split_into_bitcode(llvm::Module &module, int parts) {
     std::vector<Sized> functions = functions_by_size(module);
     size_t total = 0;
-    for (const Sized &f : functions)
-        total += f.instructions;
+    for (const Sized &f : functions) total += f.instructions;
     size_t count =
         std::min({size_t(std::max(1, parts)), functions.size(), total / least_instructions});
     if (count < 2) return {};

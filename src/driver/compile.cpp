@@ -61,7 +61,8 @@ Target jit_target(const Target &target) {
     }
     t.set_feature(Target::JIT);
     if (!host_supports_target_device(t)) {
-        throw RuntimeError(str("the target ", t, " wants a GPU, and there is none that pipelines "
+        throw RuntimeError(str("the target ", t,
+                               " wants a GPU, and there is none that pipelines "
                                "can run on; leave its feature out"));
     }
     return t;
@@ -116,8 +117,8 @@ CompiledRef compile(const program::Program &program, const Target &target,
     Key key;
     key.target = target.to_string();
     key.externs = externs;
-    key.program = with_large_stack(
-        [&] { return program::canonical_form(program::copy_reachable(program)); });
+    key.program =
+        with_large_stack([&] { return program::canonical_form(program::copy_reachable(program)); });
     std::shared_ptr<Entry> entry = entry_for(key);
     std::lock_guard lock(entry->compiling);
     if (entry->compiled) {

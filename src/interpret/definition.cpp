@@ -126,8 +126,8 @@ void DefinitionRun::check_requirements() {
         if (condition.result().as_bool()) continue;
         Tape message({IntrinsicCall::make(Handle(), Intrinsic::stringify, r.message)});
         message.run(*this);
-        throw RuntimeError(str("requirement failed: ",
-                               reinterpret_cast<const char *>(message.result().word())));
+        throw RuntimeError(
+            str("requirement failed: ", reinterpret_cast<const char *>(message.result().word())));
     }
 }
 
@@ -180,7 +180,8 @@ void DefinitionRun::evaluate(const ExprNode &node, Operands operands, Value &res
     case NodeKind::BufferProperty:
         return evaluate_property(static_cast<const BufferProperty &>(node), result);
     case NodeKind::ExternCall:
-        return call_extern(static_cast<const ExternCall &>(node), operands, options.externs, result);
+        return call_extern(static_cast<const ExternCall &>(node), operands, options.externs,
+                           result);
     case NodeKind::IntrinsicCall:
         return evaluate_intrinsic(static_cast<const IntrinsicCall &>(node), operands, result);
     default: throw InternalError("a definition holds a node of lowered code");
@@ -266,13 +267,11 @@ void DefinitionRun::evaluate_intrinsic(const IntrinsicCall &call, Operands opera
         require(call, operands);
         result = *operands[1];
         return;
-    case Intrinsic::user_context:
-        return result.assign(Word(uintptr_t(options.user_context)));
+    case Intrinsic::user_context: return result.assign(Word(uintptr_t(options.user_context)));
     case Intrinsic::stringify:
         texts.push_back(interpret::stringify(call, operands));
         return result.assign(Word(uintptr_t(texts.back().c_str())));
-    default:
-        throw InternalError(str(info_of(call.op).name, " has no meaning in a definition"));
+    default: throw InternalError(str(info_of(call.op).name, " has no meaning in a definition"));
     }
 }
 
@@ -339,7 +338,8 @@ Cell *DefinitionRun::initial_value(FunctionState &f, const int32_t *point) {
     } else {
         StageState &stage = stage_of(f, 0);
         size_t dims = stage.arguments.size();
-        for (size_t d = 0; d < dims; d++) stage.arguments[d]->assign(word_of_int(Int(32), point[d]));
+        for (size_t d = 0; d < dims; d++)
+            stage.arguments[d]->assign(word_of_int(Int(32), point[d]));
         run_tape(f, *stage.tape);
         for (size_t k = 0; k < found.size(); k++) {
             const Value &v = stage.tape->result(dims + k);
@@ -403,7 +403,8 @@ void DefinitionRun::run_domain(FunctionState &f, StageState &stage) {
 // Whether the value is lost; an error, unless the cause may be that not all points are known yet.
 bool DefinitionRun::poisoned(const Value &v, const char *what) {
     if (!v.poison[0]) return false;
-    if (!incomplete) throw RuntimeError(str(what, " depends on a value that is not there: ", reason));
+    if (!incomplete)
+        throw RuntimeError(str(what, " depends on a value that is not there: ", reason));
     return true;
 }
 
@@ -462,8 +463,8 @@ void DefinitionRun::run_extern(FunctionState &f) {
 void DefinitionRun::add_extern_argument(ExternStage &stage,
                                         const program::ExternFuncArgument &arg) {
     if (arg.func) {
-        for (Type t : arg.func->types) stage.pass_query(t, std::vector<tessera_dimension_t>(
-                                                               size_t(arg.func->dimensions())));
+        for (Type t : arg.func->types)
+            stage.pass_query(t, std::vector<tessera_dimension_t>(size_t(arg.func->dimensions())));
     } else if (arg.buffer) {
         const tessera_buffer_t &b = image(arg.buffer->name, arg.buffer.get());
         stage.pass_query(arg.buffer->type, {b.dim, b.dim + b.dimensions});

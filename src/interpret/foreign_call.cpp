@@ -55,10 +55,10 @@ Result call_with(void *function, const Arguments &a) {
 #if defined(__aarch64__)
     // A struct this large would be passed by reference: the words are spelt out instead.
     static_assert(sizeof(Stack) > 16);
-    using Function = Result (*)(Word, Word, Word, Word, Word, Word, Word, Word, double, double,
-                                double, double, double, double, double, double, Word, Word, Word,
-                                Word, Word, Word, Word, Word, Word, Word, Word, Word, Word, Word,
-                                Word, Word);
+    using Function =
+        Result (*)(Word, Word, Word, Word, Word, Word, Word, Word, double, double, double, double,
+                   double, double, double, double, Word, Word, Word, Word, Word, Word, Word, Word,
+                   Word, Word, Word, Word, Word, Word, Word, Word);
     const Word *s = a.stack;
     return reinterpret_cast<Function>(function)(
         w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], f[0], f[1], f[2], f[3], f[4], f[5], f[6],

@@ -11,8 +11,8 @@ using ExternMap = std::unordered_map<std::string, void *>;
 // Where the function is: in the map, the runtime, or the process. Throws RuntimeError if nowhere.
 void *find_extern(const std::string &name, const ExternMap &externs);
 
-// Calls a C function of any signature (of a moderate number of arguments), given by their types and words; the
-// result type may be a number or a handle.
+// Calls a C function of any signature (of a moderate number of arguments), given by their types and
+// words; the result type may be a number or a handle.
 Word call_foreign(void *function, Type result, std::span<const Type> types,
                   std::span<const Word> words);
 

@@ -16,12 +16,12 @@ struct StageState {
     const program::Definition *definition = nullptr;
     size_t writes = 1;  // points that one run writes: more than one by scatter
     std::map<Symbol, Value> variables;
-    std::vector<Value *> arguments;             // the pure variables, one per dimension
-    std::vector<Value *> reduction;             // the variables of the domain
-    std::vector<bool> free;                     // per dimension: runs over all of it
-    std::unique_ptr<Tape> tape;                 // for each write its arguments, then its values
-    std::unique_ptr<Tape> predicate;            // null: always true
-    std::unique_ptr<Tape> bounds;               // min and extent of each variable of the domain
+    std::vector<Value *> arguments;   // the pure variables, one per dimension
+    std::vector<Value *> reduction;   // the variables of the domain
+    std::vector<bool> free;           // per dimension: runs over all of it
+    std::unique_ptr<Tape> tape;       // for each write its arguments, then its values
+    std::unique_ptr<Tape> predicate;  // null: always true
+    std::unique_ptr<Tape> bounds;     // min and extent of each variable of the domain
 
     StageState(const program::FunctionContents &f, const program::Definition &d);
 };

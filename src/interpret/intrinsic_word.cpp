@@ -15,8 +15,9 @@ Wide exact(const Operand &o) { return wide_of(o.type, o.word); }
 Word all_ones(Type t) { return ~Word(0) >> (64 - t.bits()); }
 // The bits that the lane has in memory.
 Word bits_of(const Operand &o) { return o.word & all_ones(o.type); }
-Word from_bits(Type t, Word bits) { return t.is_any_float() ? bits & all_ones(t)
-                                                            : word_of_int(t, int64_t(bits)); }
+Word from_bits(Type t, Word bits) {
+    return t.is_any_float() ? bits & all_ones(t) : word_of_int(t, int64_t(bits));
+}
 
 double as_double(const Operand &o) { return double_of_word(o.type, o.word); }
 
@@ -102,8 +103,8 @@ Word lerp(Type t, Operands o) {
     // A weight of 64 bits and values of 64 bits: the product needs more than Wide has.
     if (weight.type.bits() + t.bits() > 124) {
         long double share = (long double)w / (long double)most;
-        return wrap(t, exact(o[0]) + Wide(std::nearbyint(share * (long double)(exact(o[1]) -
-                                                                              exact(o[0])))));
+        return wrap(t, exact(o[0]) +
+                           Wide(std::nearbyint(share * (long double)(exact(o[1]) - exact(o[0])))));
     }
     Wide sum = exact(o[0]) * (most - w) + exact(o[1]) * w;
     return wrap(t, divide(2 * sum + most, 2 * most));
@@ -188,7 +189,8 @@ Word multiply_and_shift(Intrinsic op, Type t, Operands o) {
 
 Word random_word(Type t, Operands o) {
     std::vector<uint32_t> seeds;
-    for (const Operand &seed : o) seeds.push_back(uint32_t(cast_word(UInt(32), seed.type, seed.word)));
+    for (const Operand &seed : o)
+        seeds.push_back(uint32_t(cast_word(UInt(32), seed.type, seed.word)));
     uint32_t bits = ir::random_value_bits(t, ir::random_bits(seeds));
     return from_bits(t, bits);
 }

@@ -83,7 +83,8 @@ void reinterpret(const Value &v, Value &result) {
     result.reset(result.type);
     for (size_t bit = 0; bit < v.lanes.size() * size_t(from); bit++) {
         size_t lane = bit / size_t(to), from_lane = bit / size_t(from);
-        result.lanes[lane] |= (v.lanes[from_lane] >> (bit % size_t(from)) & 1) << (bit % size_t(to));
+        result.lanes[lane] |= (v.lanes[from_lane] >> (bit % size_t(from)) & 1)
+                              << (bit % size_t(to));
         result.poison[lane] = std::max(result.poison[lane], v.poison[from_lane]);
     }
     if (!result.type.is_int()) return;

@@ -91,8 +91,8 @@ void Memory::store(int64_t index, Word word, uint8_t is_poison, const Accessor &
     bool same_word = load_word(type, address(index)) == word;
     bool same = same_word && (poison.empty() || poison[at] == is_poison);
     if (is_output && is_poison && !same) {
-        throw RuntimeError(str("a value that was never computed is stored to output ", name,
-                               " at ", index));
+        throw RuntimeError(
+            str("a value that was never computed is stored to output ", name, " at ", index));
     }
     if (by.task != task) touch_store(at, by, same);
     if (!poison.empty()) poison[at] = is_poison;
@@ -129,8 +129,7 @@ void Memory::touch_store(size_t at, const Accessor &by, bool same) {
         conflict(at, "write");
     }
     for (int reader : {t.reader, t.other_reader}) {
-        if (reader >= 0 && !(by.atomic && t.atomic_read) &&
-            by.tasks->concurrent(reader, by.task)) {
+        if (reader >= 0 && !(by.atomic && t.atomic_read) && by.tasks->concurrent(reader, by.task)) {
             conflict(at, "read and write");
         }
     }

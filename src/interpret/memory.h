@@ -72,8 +72,8 @@ private:
     int64_t low = 0, size = 0, padding = 0;  // indices [low, low + size)
     uint8_t *host = nullptr;
     std::vector<uint8_t> own;
-    std::vector<uint8_t> poison;  // per element; empty: all are written
-    std::vector<uint8_t> in_box;  // per element; empty: all may be accessed
+    std::vector<uint8_t> poison;   // per element; empty: all are written
+    std::vector<uint8_t> in_box;   // per element; empty: all may be accessed
     std::vector<Touched> touched;  // empty until an iteration of a parallel loop comes
     int task = TaskTree::root;     // that has this memory for itself
     bool is_output = false, freed = false;

@@ -12,7 +12,8 @@ public:
         uint8_t poison = 0;
     };
 
-    PointTable(int dimensions, int values) : dimensions(size_t(dimensions)), values(size_t(values)) {}
+    PointTable(int dimensions, int values)
+        : dimensions(size_t(dimensions)), values(size_t(values)) {}
 
     // Null if the point is not there. Valid until the next insert.
     Cell *find(const int32_t *point);

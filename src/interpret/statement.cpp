@@ -175,8 +175,10 @@ void StatementRun::run_store(const Store &s) {
     }
     for (size_t i = 0; i < index.lanes.size(); i++) {
         if (predicate && !predicate->lanes[i]) continue;
-        if (index.poison[i]) throw RuntimeError(str("where to store in ", s.buffer, " depends on "
-                                                    "memory that was never written"));
+        if (index.poison[i])
+            throw RuntimeError(str("where to store in ", s.buffer,
+                                   " depends on "
+                                   "memory that was never written"));
         m.store(int64_t(index.lanes[i]), value.lanes[i], value.poison[i], accessor());
     }
 }

@@ -70,8 +70,7 @@ void StatementRun::load(const Load &node, Operands operands, Value &result) {
     }
     bool first_lane = !index.poison[0] && (!predicate || predicate->as_bool());
     int64_t modulus = node.alignment.modulus;
-    if (first_lane && modulus > 1 &&
-        (index.as_int() - node.alignment.remainder) % modulus != 0) {
+    if (first_lane && modulus > 1 && (index.as_int() - node.alignment.remainder) % modulus != 0) {
         throw RuntimeError(str("a load from ", node.buffer, " at ", index.as_int(),
                                " is said to be at ", node.alignment.remainder, " modulo ",
                                modulus));
@@ -92,8 +91,8 @@ Realization &StatementRun::realization(Symbol f, size_t values) {
     // An argument of the function that is interpreted.
     found = std::make_shared<Realization>();
     auto named = shared.options.buffers.find(f);
-    std::vector<Symbol> names = named == shared.options.buffers.end() ? std::vector<Symbol>{f}
-                                                                      : named->second;
+    std::vector<Symbol> names =
+        named == shared.options.buffers.end() ? std::vector<Symbol>{f} : named->second;
     if (names.size() < values) throw RuntimeError(str(f, " is not realized"));
     for (Symbol name : names) found->values.push_back(frame.memories.at(name));
     const tessera_buffer_t &b = buffer(names[0]);
@@ -130,8 +129,8 @@ void StatementRun::call(const Call &node, Operands operands, Value &result) {
             continue;
         }
         int64_t offset = offset_of(r, node.callee, args, i);
-        result.lanes[i] = r.values[size_t(node.value_index)]->load(offset, result.poison[i],
-                                                                  accessor());
+        result.lanes[i] =
+            r.values[size_t(node.value_index)]->load(offset, result.poison[i], accessor());
     }
 }
 
@@ -180,8 +179,7 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         if (field == BufferField::TypeBits) b->type.bits = uint8_t(value);
         return result.reset(result.type);
     }
-    default:
-        throw RuntimeError(str("lowered code holds the intrinsic ", info_of(node.op).name));
+    default: throw RuntimeError(str("lowered code holds the intrinsic ", info_of(node.op).name));
     }
 }
 

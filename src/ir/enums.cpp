@@ -34,13 +34,13 @@ std::string_view name_of(PrefetchBoundStrategy s) {
     return look_up(std::array<std::string_view, 3>{"Clamp", "GuardWithIf", "NonFaulting"}, s);
 }
 std::string_view name_of(ReduceOp op) {
-    return look_up(std::array<std::string_view, 7>{"add", "saturating_add", "mul", "min", "max",
-                                                   "and", "or"},
-                   op);
+    return look_up(
+        std::array<std::string_view, 7>{"add", "saturating_add", "mul", "min", "max", "and", "or"},
+        op);
 }
 std::string_view name_of(BufferField f) {
-    return look_up(std::array<std::string_view, 7>{"min", "extent", "stride", "host",
-                                                   "dimensions", "type_code", "type_bits"},
+    return look_up(std::array<std::string_view, 7>{"min", "extent", "stride", "host", "dimensions",
+                                                   "type_code", "type_bits"},
                    f);
 }
 

@@ -13,13 +13,29 @@ enum class Partition : uint8_t { Auto, Never, Always };
 
 // Where a Func's values live.
 enum class MemoryType : uint8_t {
-    Auto, Heap, Stack, Register, GPUShared, GPUTexture, LockedCache, VTCM, AMXTile, GPUSharedAsync
+    Auto,
+    Heap,
+    Stack,
+    Register,
+    GPUShared,
+    GPUTexture,
+    LockedCache,
+    VTCM,
+    AMXTile,
+    GPUSharedAsync
 };
 
 // What happens where a split does not divide the extent of the loop evenly.
 enum class TailStrategy : uint8_t {
-    RoundUp, GuardWithIf, Predicate, PredicateLoads, PredicateStores, ShiftInwards,
-    ShiftInwardsAndBlend, RoundUpAndBlend, Auto
+    RoundUp,
+    GuardWithIf,
+    Predicate,
+    PredicateLoads,
+    PredicateStores,
+    ShiftInwards,
+    ShiftInwardsAndBlend,
+    RoundUpAndBlend,
+    Auto
 };
 
 // What a prefetch does where it would read outside of the buffer.

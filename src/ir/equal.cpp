@@ -29,7 +29,8 @@ private:
 #define CASE(T)                                                                                    \
     case NodeKind::T:                                                                              \
         if constexpr (std::is_base_of_v<Base, T>) {                                                \
-            return same_fields(*static_cast<const T *>(a.get()), *static_cast<const T *>(b.get())); \
+            return same_fields(*static_cast<const T *>(a.get()),                                   \
+                               *static_cast<const T *>(b.get()));                                  \
         }                                                                                          \
         break;
             TESSERA_EXPR_NODES(CASE)

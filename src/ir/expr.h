@@ -7,6 +7,7 @@
 namespace tessera::ir {
 
 // The one list of node kinds. Everything that must know them all is generated from it.
+// clang-format off
 #define TESSERA_EXPR_NODES(X)                                                                      \
     X(IntImm) X(UIntImm) X(FloatImm) X(StringImm) X(Variable) X(BufferProperty) X(Cast)            \
     X(Reinterpret) X(Add) X(Sub) X(Mul) X(Div) X(Mod) X(Min) X(Max) X(EQ) X(NE) X(LT) X(LE) X(GT)  \
@@ -16,6 +17,7 @@ namespace tessera::ir {
     X(LetStmt) X(AssertStmt) X(ProducerConsumer) X(For) X(Acquire) X(Store) X(Provide)             \
     X(Allocate) X(Realize) X(HoistedStorage) X(Block) X(Fork) X(IfThenElse) X(Evaluate)            \
     X(Prefetch) X(Atomic)
+// clang-format on
 
 enum class NodeKind : uint8_t {
 #define KIND(T) T,

@@ -8,27 +8,28 @@ namespace tessera::ir {
 // A pure one has no effect and gives the same value for the same operands, so it may be merged,
 // moved and dropped. Where nothing else is said, operands and result have one common type, and
 // vectors are worked on lane by lane.
+// clang-format off
 #define TESSERA_INTRINSICS(X)                                                                      \
     /* integers and bits; shift counts may be signed, a negative count shifts the other way */     \
-    X(abs, 1, true)                /* of an int: the unsigned type of the same bits */            \
-    X(absd, 2, true)               /* |a - b|; of ints: unsigned of the same bits */              \
+    X(abs, 1, true)                /* of an int: the unsigned type of the same bits */             \
+    X(absd, 2, true)               /* |a - b|; of ints: unsigned of the same bits */               \
     X(bitwise_and, 2, true)                                                                        \
     X(bitwise_or, 2, true)                                                                         \
     X(bitwise_xor, 2, true)                                                                        \
     X(bitwise_not, 1, true)                                                                        \
     X(shift_left, 2, true)                                                                         \
-    X(shift_right, 2, true)        /* arithmetic for ints */                                      \
+    X(shift_right, 2, true)        /* arithmetic for ints */                                       \
     X(popcount, 1, true)                                                                           \
-    X(count_leading_zeros, 1, true)  /* of 0: the number of bits */                               \
-    X(count_trailing_zeros, 1, true) /* of 0: the number of bits */                               \
+    X(count_leading_zeros, 1, true)  /* of 0: the number of bits */                                \
+    X(count_trailing_zeros, 1, true) /* of 0: the number of bits */                                \
     X(div_round_to_zero, 2, true)                                                                  \
     X(mod_round_to_zero, 2, true)                                                                  \
-    X(extract_bits, 2, true)       /* value, index of the lowest bit; width is the type's */      \
-    X(concat_bits, -1, true)       /* least significant first */                                  \
+    X(extract_bits, 2, true)       /* value, index of the lowest bit; width is the type's */       \
+    X(concat_bits, -1, true)       /* least significant first */                                   \
     /* wider, narrower, saturating, rounding: the result is as if computed without overflow */     \
     X(widening_add, 2, true)                                                                       \
-    X(widening_sub, 2, true)       /* always signed, but for floats */                            \
-    X(widening_mul, 2, true)       /* signed if one operand is */                                 \
+    X(widening_sub, 2, true)       /* always signed, but for floats */                             \
+    X(widening_mul, 2, true)       /* signed if one operand is */                                  \
     X(widening_shift_left, 2, true)                                                                \
     X(widening_shift_right, 2, true)                                                               \
     X(widen_right_add, 2, true)                                                                    \
@@ -36,7 +37,7 @@ namespace tessera::ir {
     X(widen_right_mul, 2, true)                                                                    \
     X(saturating_add, 2, true)                                                                     \
     X(saturating_sub, 2, true)                                                                     \
-    X(saturating_cast, 1, true)    /* to the call's type */                                       \
+    X(saturating_cast, 1, true)    /* to the call's type */                                        \
     X(halving_add, 2, true)                                                                        \
     X(halving_sub, 2, true)                                                                        \
     X(rounding_halving_add, 2, true)                                                               \
@@ -44,43 +45,44 @@ namespace tessera::ir {
     X(rounding_shift_right, 2, true)                                                               \
     X(mul_shift_right, 3, true)                                                                    \
     X(rounding_mul_shift_right, 3, true)                                                           \
-    X(lerp, 3, true)               /* zero_val, one_val, weight (unsigned or float) */            \
+    X(lerp, 3, true)               /* zero_val, one_val, weight (unsigned or float) */             \
     /* floats */                                                                                   \
     X(sqrt, 1, true) X(sin, 1, true) X(cos, 1, true) X(tan, 1, true) X(asin, 1, true)              \
     X(acos, 1, true) X(atan, 1, true) X(atan2, 2, true) X(sinh, 1, true) X(cosh, 1, true)          \
     X(tanh, 1, true) X(asinh, 1, true) X(acosh, 1, true) X(atanh, 1, true) X(exp, 1, true)         \
     X(log, 1, true) X(pow, 2, true)                                                                \
     X(floor, 1, true) X(ceil, 1, true) X(trunc, 1, true)                                           \
-    X(round, 1, true)              /* half to even */                                             \
-    X(fma, 3, true)                /* a * b + c, rounded once */                                  \
+    X(round, 1, true)              /* half to even */                                              \
+    X(fma, 3, true)                /* a * b + c, rounded once */                                   \
     X(is_nan, 1, true) X(is_inf, 1, true) X(is_finite, 1, true) /* bool */                         \
     X(fast_inverse, 1, true) X(fast_inverse_sqrt, 1, true)                                         \
-    X(strict_float, 1, true)       /* the operand, computed without re-association */             \
+    X(strict_float, 1, true)       /* the operand, computed without re-association */              \
     /* hints about a value; each is its first operand */                                           \
-    X(likely, 1, true)             /* true or taken in the steady state of a loop */              \
+    X(likely, 1, true)             /* true or taken in the steady state of a loop */               \
     X(likely_if_innermost, 1, true)                                                                \
-    X(promise_clamped, 3, true)    /* value, min, max: promised by the compiler */                \
-    X(unsafe_promise_clamped, 3, true) /* promised by the user */                                 \
+    X(promise_clamped, 3, true)    /* value, min, max: promised by the compiler */                 \
+    X(unsafe_promise_clamped, 3, true) /* promised by the user */                                  \
     /* values that are special */                                                                  \
-    X(undef, 0, true)              /* the element that is there already */                        \
-    X(random, -1, true)            /* variables and counters that seed it; float32 or (u)int32 */ \
-    X(if_then_else, -1, true)      /* condition, value[, otherwise]: only one is evaluated */     \
-    X(require, -1, false)          /* condition, value, message parts: fails unless condition */  \
-    X(return_second, 2, false)     /* evaluates both, in order */                                 \
-    X(gather, -1, true)            /* scatter/gather: several values of one element */            \
+    X(undef, 0, true)              /* the element that is there already */                         \
+    X(random, -1, true)            /* variables and counters that seed it; float32 or (u)int32 */  \
+    X(if_then_else, -1, true)      /* condition, value[, otherwise]: only one is evaluated */      \
+    X(require, -1, false)          /* condition, value, message parts: fails unless condition */   \
+    X(return_second, 2, false)     /* evaluates both, in order */                                  \
+    X(gather, -1, true)            /* scatter/gather: several values of one element */             \
     X(scatter, -1, true)                                                                           \
-    X(target_query, -1, true)      /* question by name: resolved when lowering begins */          \
+    X(target_query, -1, true)      /* question by name: resolved when lowering begins */           \
     /* what lowered code needs */                                                                  \
-    X(user_context, 0, true)       /* handle: the first argument of runtime functions */          \
-    X(stringify, -1, true)         /* handle: the operands' texts, one after the other */         \
-    X(make_struct, -1, false)      /* handle: the operands, in a struct on the stack */           \
-    X(make_buffer, -1, false)      /* handle to a tessera_buffer_t on the stack: host, type code, \
-                                      bits, dimensions, then min, extent, stride of each */       \
-    X(address_of, 1, true)         /* handle: where the operand, a Load, reads */                 \
-    X(prefetch, -1, false)         /* address_of, then extent and byte stride per dimension */    \
-    X(alloca, 1, false)            /* handle: that many bytes on the stack, zeroed */             \
-    X(free, 1, false)              /* address_of the first element of a buffer: not used any more */ \
+    X(user_context, 0, true)       /* handle: the first argument of runtime functions */           \
+    X(stringify, -1, true)         /* handle: the operands' texts, one after the other */          \
+    X(make_struct, -1, false)      /* handle: the operands, in a struct on the stack */            \
+    X(make_buffer, -1, false)      /* handle to a tessera_buffer_t on the stack: host, type code,  \
+                                      bits, dimensions, then min, extent, stride of each */        \
+    X(address_of, 1, true)         /* handle: where the operand, a Load, reads */                  \
+    X(prefetch, -1, false)         /* address_of, then extent and byte stride per dimension */     \
+    X(alloca, 1, false)            /* handle: that many bytes on the stack, zeroed */              \
+    X(free, 1, false)              /* address_of the first element of a buffer: used no more */    \
     X(set_buffer_field, -1, false) /* buffer handle, field, dim, value: in a bounds query */
+// clang-format on
 
 enum class Intrinsic : uint8_t {
 #define ENUMERATOR(name, arity, pure) name,

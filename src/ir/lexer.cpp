@@ -15,8 +15,7 @@ public:
     Lexer(std::string_view text, bool layout) : text(text), layout(layout) {}
 
     std::vector<Token> run() {
-        while (at < text.size())
-            next();
+        while (at < text.size()) next();
         if (layout) end_lines();
         add(TokenKind::EndOfText, "");
         return std::move(tokens);
@@ -40,8 +39,7 @@ private:
         } else if (c == ' ' || c == '\t' || c == '\r') {
             at++;
         } else if (c == '#') {
-            while (at < text.size() && peek() != '\n')
-                at++;
+            while (at < text.size() && peek() != '\n') at++;
         } else {
             if (layout && !line_has_token && brackets == 0) indent();
             token();
@@ -72,8 +70,7 @@ private:
 
     void end_lines() {
         if (line_has_token) add(TokenKind::EndOfLine, "");
-        for (; indents.size() > 1; indents.pop_back())
-            add(TokenKind::Dedent, "");
+        for (; indents.size() > 1; indents.pop_back()) add(TokenKind::Dedent, "");
     }
 
     void token() {
@@ -91,11 +88,9 @@ private:
 
     void add_word(TokenKind kind, size_t start) {
         size_t begin = at;
-        while (is_word_start(peek()) || is_digit(peek()))
-            at++;
+        while (is_word_start(peek()) || is_digit(peek())) at++;
         while (peek() == '.' && is_digit(peek(1))) {
-            for (at++; is_digit(peek());)
-                at++;
+            for (at++; is_digit(peek());) at++;
         }
         add(kind, std::string(text.substr(begin, at - begin)), start);
     }
@@ -103,18 +98,15 @@ private:
     void number() {
         size_t begin = at;
         bool real = false;
-        while (is_digit(peek()))
-            at++;
+        while (is_digit(peek())) at++;
         if (peek() == '.' && is_digit(peek(1))) {
             real = true;
-            for (at++; is_digit(peek());)
-                at++;
+            for (at++; is_digit(peek());) at++;
         }
         bool is_signed = peek(1) == '-' || peek(1) == '+';
         if (peek() == 'e' && is_digit(peek(is_signed ? 2 : 1))) {
             real = true;
-            for (at += is_signed ? 2 : 1; is_digit(peek());)
-                at++;
+            for (at += is_signed ? 2 : 1; is_digit(peek());) at++;
         }
         add(real ? TokenKind::Real : TokenKind::Integer,
             std::string(text.substr(begin, at - begin)), begin);
@@ -183,22 +175,14 @@ std::vector<Token> split(std::string_view text, bool layout) { return Lexer(text
 
 std::string describe(const Token &t) {
     switch (t.kind) {
-    case TokenKind::String:
-        return str('"', t.text, '"');
-    case TokenKind::QuotedName:
-        return str('`', t.text, '`');
-    case TokenKind::TypeSuffix:
-        return str("':", t.text, "'");
-    case TokenKind::EndOfLine:
-        return "the end of the line";
-    case TokenKind::Indent:
-        return "a line that is further indented";
-    case TokenKind::Dedent:
-        return "the end of the indented lines";
-    case TokenKind::EndOfText:
-        return "the end of the text";
-    default:
-        return str('\'', t.text, '\'');
+    case TokenKind::String: return str('"', t.text, '"');
+    case TokenKind::QuotedName: return str('`', t.text, '`');
+    case TokenKind::TypeSuffix: return str("':", t.text, "'");
+    case TokenKind::EndOfLine: return "the end of the line";
+    case TokenKind::Indent: return "a line that is further indented";
+    case TokenKind::Dedent: return "the end of the indented lines";
+    case TokenKind::EndOfText: return "the end of the text";
+    default: return str('\'', t.text, '\'');
     }
 }
 

@@ -11,8 +11,8 @@ enum class ArgumentKind : uint8_t { Scalar, InputBuffer, OutputBuffer };
 struct Argument {
     Symbol name;
     ArgumentKind kind = ArgumentKind::Scalar;
-    Type type;           // of the scalar, or of the buffer's elements
-    int dimensions = 0;  // of the buffer
+    Type type;                     // of the scalar, or of the buffer's elements
+    int dimensions = 0;            // of the buffer
     Ref<const Referent> referent;  // the parameter, image or buffer that the caller passes
 };
 

@@ -121,7 +121,8 @@ Expr BufferProperty::make(Symbol buffer, BufferField field, int dim, Ref<const R
 
 Expr Cast::make(Type type, Expr value) {
     require_defined(value, "Cast", "value");
-    require(type.defined() && type.lanes() == value.type().lanes(), "Cast", "from ", value.type(), " to ", type);
+    require(type.defined() && type.lanes() == value.type().lanes(), "Cast", "from ", value.type(),
+            " to ", type);
     auto *n = new Cast;
     n->type = type;
     n->value = std::move(value);
@@ -130,8 +131,8 @@ Expr Cast::make(Type type, Expr value) {
 
 Expr Reinterpret::make(Type type, Expr value) {
     require_defined(value, "Reinterpret", "value");
-    require(type.bits() * type.lanes() == value.type().bits() * value.type().lanes(),
-            "Reinterpret", "from ", value.type(), " to ", type);
+    require(type.bits() * type.lanes() == value.type().bits() * value.type().lanes(), "Reinterpret",
+            "from ", value.type(), " to ", type);
     auto *n = new Reinterpret;
     n->type = type;
     n->value = std::move(value);
@@ -140,12 +141,19 @@ Expr Reinterpret::make(Type type, Expr value) {
 
 #define ARITHMETIC(T)                                                                              \
     Expr T::make(Expr a, Expr b) { return binary<T>(std::move(a), std::move(b), #T, false); }
-ARITHMETIC(Add) ARITHMETIC(Sub) ARITHMETIC(Mul) ARITHMETIC(Div) ARITHMETIC(Mod)
-ARITHMETIC(Min) ARITHMETIC(Max)
+// clang-format off
+ARITHMETIC(Add) ARITHMETIC(Sub) ARITHMETIC(Mul) ARITHMETIC(Div) ARITHMETIC(Mod) ARITHMETIC(Min)
+ARITHMETIC(Max)
+// clang-format on
 #undef ARITHMETIC
 #define COMPARISON(T)                                                                              \
     Expr T::make(Expr a, Expr b) { return binary<T>(std::move(a), std::move(b), #T, true); }
-COMPARISON(EQ) COMPARISON(NE) COMPARISON(LT) COMPARISON(LE) COMPARISON(GT) COMPARISON(GE)
+COMPARISON(EQ)
+COMPARISON(NE)
+COMPARISON(LT)
+COMPARISON(LE)
+COMPARISON(GT)
+COMPARISON(GE)
 #undef COMPARISON
 
 Expr And::make(Expr a, Expr b) {
@@ -185,7 +193,8 @@ Expr Select::make(Expr condition, Expr true_value, Expr false_value) {
 Expr Load::make(Type type, Symbol buffer, Expr index, Expr predicate, Alignment alignment,
                 bool streaming) {
     require_defined(index, "Load", "index");
-    require(type.defined() && type.lanes() == index.type().lanes(), "Load", type, " at index of ", index.type());
+    require(type.defined() && type.lanes() == index.type().lanes(), "Load", type, " at index of ",
+            index.type());
     require(!predicate.defined() || predicate.type() == Bool(type.lanes()), "Load", "predicate");
     auto *n = new Load;
     n->type = type;
@@ -250,8 +259,8 @@ Expr IntrinsicCall::make(Type type, Intrinsic op, std::vector<Expr> args) {
     const IntrinsicInfo &info = info_of(op);
     require(type.defined(), "IntrinsicCall", "no type");
     require_defined(args, "IntrinsicCall", "argument");
-    require(info.arity < 0 || size_t(info.arity) == args.size(), "IntrinsicCall", info.name,
-            " of ", args.size(), " operands");
+    require(info.arity < 0 || size_t(info.arity) == args.size(), "IntrinsicCall", info.name, " of ",
+            args.size(), " operands");
     auto *n = new IntrinsicCall;
     n->type = type;
     n->op = op;

@@ -85,7 +85,9 @@ struct Variable final : NodeOf<Variable, ExprNode, NodeKind::Variable> {
     Symbol name;
     Ref<const Referent> referent;  // a scalar parameter or reduction domain that it stands for
     static Expr make(Type type, Symbol name, Ref<const Referent> referent = {});
-    static auto fields() { return std::tuple(&Variable::type, &Variable::name, &Variable::referent); }
+    static auto fields() {
+        return std::tuple(&Variable::type, &Variable::name, &Variable::referent);
+    }
 };
 
 // A field of a buffer: int32, or Handle for BufferField::Host.
@@ -115,8 +117,11 @@ struct Reinterpret final : NodeOf<Reinterpret, ExprNode, NodeKind::Reinterpret> 
 };
 
 // Operands of one type, which is the result's type, or bool for comparisons and logic.
+// clang-format off
 #define TESSERA_BINARY_NODES(X)                                                                    \
-    X(Add) X(Sub) X(Mul) X(Div) X(Mod) X(Min) X(Max) X(EQ) X(NE) X(LT) X(LE) X(GT) X(GE) X(And) X(Or)
+    X(Add) X(Sub) X(Mul) X(Div) X(Mod) X(Min) X(Max)                                               \
+    X(EQ) X(NE) X(LT) X(LE) X(GT) X(GE) X(And) X(Or)
+// clang-format on
 #define BINARY(T)                                                                                  \
     struct T final : NodeOf<T, ExprNode, NodeKind::T> {                                            \
         Expr a, b;                                                                                 \
@@ -144,9 +149,9 @@ struct Select final : NodeOf<Select, ExprNode, NodeKind::Select> {
 // Elements of a flat buffer. Lanes whose predicate is false are not read and have no value.
 struct Load final : NodeOf<Load, ExprNode, NodeKind::Load> {
     Symbol buffer;
-    Expr index;      // in elements
-    Expr predicate;  // undefined: all lanes
-    Alignment alignment;  // of the first lane's index
+    Expr index;              // in elements
+    Expr predicate;          // undefined: all lanes
+    Alignment alignment;     // of the first lane's index
     bool streaming = false;  // bypass the caches
     static Expr make(Type type, Symbol buffer, Expr index, Expr predicate = {},
                      Alignment alignment = {}, bool streaming = false);
@@ -290,16 +295,18 @@ struct Acquire final : NodeOf<Acquire, StmtNode, NodeKind::Acquire> {
     Expr semaphore, count;
     Stmt body;
     static Stmt make(Expr semaphore, Expr count, Stmt body);
-    static auto fields() { return std::tuple(&Acquire::semaphore, &Acquire::count, &Acquire::body); }
+    static auto fields() {
+        return std::tuple(&Acquire::semaphore, &Acquire::count, &Acquire::body);
+    }
 };
 
 // buffer[index] = value; lanes whose predicate is false are not written.
 struct Store final : NodeOf<Store, StmtNode, NodeKind::Store> {
     Symbol buffer;
     Expr value;
-    Expr index;      // in elements
-    Expr predicate;  // undefined: all lanes
-    Alignment alignment;  // of the first lane's index
+    Expr index;              // in elements
+    Expr predicate;          // undefined: all lanes
+    Alignment alignment;     // of the first lane's index
     bool streaming = false;  // bypass the caches
     static Stmt make(Symbol buffer, Expr value, Expr index, Expr predicate = {},
                      Alignment alignment = {}, bool streaming = false);
@@ -334,9 +341,8 @@ struct Allocate final : NodeOf<Allocate, StmtNode, NodeKind::Allocate> {
     static Stmt make(Symbol buffer, Type type, MemoryType memory, std::vector<Expr> extents,
                      Expr condition, int padding, Stmt body);
     static auto fields() {
-        return std::tuple(&Allocate::buffer, &Allocate::type, &Allocate::memory,
-                          &Allocate::extents, &Allocate::condition, &Allocate::padding,
-                          &Allocate::body);
+        return std::tuple(&Allocate::buffer, &Allocate::type, &Allocate::memory, &Allocate::extents,
+                          &Allocate::condition, &Allocate::padding, &Allocate::body);
     }
 };
 

@@ -12,9 +12,7 @@ void require_defined(const Expr &e, const char *operation) {
     if (!e.defined()) throw CompileError(str("operator ", operation, " of an undefined Expr"));
 }
 
-bool is_imm(const Expr &e) {
-    return e.as<IntImm>() || e.as<UIntImm>() || e.as<FloatImm>();
-}
+bool is_imm(const Expr &e) { return e.as<IntImm>() || e.as<UIntImm>() || e.as<FloatImm>(); }
 
 // The constant in type t, or undefined if t cannot represent it exactly (a float may be rounded).
 Expr constant_in(Type t, const Expr &e) {
@@ -89,7 +87,8 @@ template<typename Node, typename F>
 Expr arithmetic(Expr a, Expr b, const char *operation, F f) {
     match_types_of(a, b, operation);
     if (a.type().is_bool()) {
-        throw CompileError(str("operator ", operation, " of two booleans; cast them to an integer "
+        throw CompileError(str("operator ", operation,
+                               " of two booleans; cast them to an integer "
                                "type first"));
     }
     Expr folded = fold(a, b, f);
@@ -139,8 +138,8 @@ void match_types(Expr &a, Expr &b) {
     }
     Type common = common_type(element_a, element_b);
     if (!common.defined()) {
-        throw CompileError(str("types ", a.type(), " and ", b.type(),
-                               " have no common type; cast one of them"));
+        throw CompileError(
+            str("types ", a.type(), " and ", b.type(), " have no common type; cast one of them"));
     }
     a = cast(common, std::move(a));
     b = cast(common, std::move(b));
@@ -282,9 +281,7 @@ Expr make_zero(Type t) { return make_const(t, 0); }
 Expr make_one(Type t) { return make_const(t, 1); }
 Expr const_true(int lanes) { return make_const(Bool(lanes), 1); }
 Expr const_false(int lanes) { return make_const(Bool(lanes), 0); }
-Expr broadcast(Expr e, int lanes) {
-    return lanes == 1 ? e : Broadcast::make(std::move(e), lanes);
-}
+Expr broadcast(Expr e, int lanes) { return lanes == 1 ? e : Broadcast::make(std::move(e), lanes); }
 
 std::optional<int64_t> as_const_int(const Expr &e) {
     if (const auto *i = e.as<IntImm>()) return i->value;

@@ -371,8 +371,7 @@ Expr ExprParser::shuffle(const std::string &word) {
         expect(")");
         return checked([&] { return Shuffle::make_slice(vectors[0], begin, stride, size); });
     }
-    for (; !at("["); expect(","))
-        vectors.push_back(expr());
+    for (; !at("["); expect(",")) vectors.push_back(expr());
     take();
     std::vector<int> indices;
     list("]", [&] { indices.push_back(integer()); });

@@ -107,8 +107,7 @@ template<typename F> auto ExprParser::checked(F &&make) -> decltype(make()) {
 
 template<typename F> void ExprParser::list(std::string_view end, F &&element) {
     if (accept(end)) return;
-    do
-        element();
+    do element();
     while (accept(","));
     expect(end);
 }

@@ -259,8 +259,7 @@ std::function<Stmt(Stmt)> StmtParser::realize() {
     MemoryType m = accept("in") ? memory() : MemoryType::Auto;
     Region bounds = region();
     Expr c = condition();
-    for (size_t i = 0; i < all.size(); i++)
-        enter(Use::Value, func, all[i], int(i));
+    for (size_t i = 0; i < all.size(); i++) enter(Use::Value, func, all[i], int(i));
     return [=](Stmt inner) { return Realize::make(func, all, m, bounds, c, inner); };
 }
 

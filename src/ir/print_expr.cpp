@@ -15,34 +15,20 @@ struct Operator {
 
 Operator operator_of(NodeKind kind) {
     switch (kind) {
-    case NodeKind::Or:
-        return {" || ", 1};
-    case NodeKind::And:
-        return {" && ", 2};
-    case NodeKind::EQ:
-        return {" == ", 3};
-    case NodeKind::NE:
-        return {" != ", 3};
-    case NodeKind::LT:
-        return {" < ", 4};
-    case NodeKind::LE:
-        return {" <= ", 4};
-    case NodeKind::GT:
-        return {" > ", 4};
-    case NodeKind::GE:
-        return {" >= ", 4};
-    case NodeKind::Add:
-        return {" + ", 5};
-    case NodeKind::Sub:
-        return {" - ", 5};
-    case NodeKind::Mul:
-        return {" * ", 6};
-    case NodeKind::Div:
-        return {" / ", 6};
-    case NodeKind::Mod:
-        return {" % ", 6};
-    default:
-        return {nullptr, 8};
+    case NodeKind::Or: return {" || ", 1};
+    case NodeKind::And: return {" && ", 2};
+    case NodeKind::EQ: return {" == ", 3};
+    case NodeKind::NE: return {" != ", 3};
+    case NodeKind::LT: return {" < ", 4};
+    case NodeKind::LE: return {" <= ", 4};
+    case NodeKind::GT: return {" > ", 4};
+    case NodeKind::GE: return {" >= ", 4};
+    case NodeKind::Add: return {" + ", 5};
+    case NodeKind::Sub: return {" - ", 5};
+    case NodeKind::Mul: return {" * ", 6};
+    case NodeKind::Div: return {" / ", 6};
+    case NodeKind::Mod: return {" % ", 6};
+    default: return {nullptr, 8};
     }
 }
 
@@ -60,12 +46,10 @@ struct Operands {
 Operands operands_of(const Expr &e) {
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T:                                                                              \
-        return {&e.as<T>()->a, &e.as<T>()->b};
+    case NodeKind::T: return {&e.as<T>()->a, &e.as<T>()->b};
         TESSERA_BINARY_NODES(CASE)
 #undef CASE
-    default:
-        throw InternalError("not a binary node");
+    default: throw InternalError("not a binary node");
     }
 }
 
@@ -111,12 +95,10 @@ void ExprPrinter::print_where(Type wanted, const Expr &e) {
 void ExprPrinter::print_kind(const Expr &e) {
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T:                                                                              \
-        return print_node(*e.as<T>());
+    case NodeKind::T: return print_node(*e.as<T>());
         TESSERA_EXPR_NODES(CASE)
 #undef CASE
-    default:
-        throw InternalError("printed an expression of an unknown kind");
+    default: throw InternalError("printed an expression of an unknown kind");
     }
 }
 
@@ -307,15 +289,14 @@ void ExprPrinter::print_node(const Max &m) { builtin("max", m); }
 
 #define AS_OPERATOR(T)                                                                             \
     void ExprPrinter::print_node(const T &node) { print_binary_chain(Expr(&node)); }
-AS_OPERATOR(Add)
-AS_OPERATOR(Sub)
-AS_OPERATOR(Mul) AS_OPERATOR(Div) AS_OPERATOR(Mod) AS_OPERATOR(EQ) AS_OPERATOR(NE) AS_OPERATOR(LT)
-    AS_OPERATOR(LE) AS_OPERATOR(GT) AS_OPERATOR(GE) AS_OPERATOR(And) AS_OPERATOR(Or)
+// clang-format off
+AS_OPERATOR(Add) AS_OPERATOR(Sub) AS_OPERATOR(Mul) AS_OPERATOR(Div) AS_OPERATOR(Mod) AS_OPERATOR(EQ)
+AS_OPERATOR(NE) AS_OPERATOR(LT) AS_OPERATOR(LE) AS_OPERATOR(GT) AS_OPERATOR(GE) AS_OPERATOR(And)
+AS_OPERATOR(Or)
+// clang-format on
 #undef AS_OPERATOR
 
-        void ExprPrinter::print_node(const Let &l) {
-    print_let_chain(Expr(&l));
-}
+void ExprPrinter::print_node(const Let &l) { print_let_chain(Expr(&l)); }
 
 void ExprPrinter::print_node(const Not &n) {
     out << '!';

@@ -35,13 +35,13 @@ private:
     void header(const HoistedStorage &s);
 
 #define PRINT(T) void print_node(const T &node);
-    PRINT(AssertStmt)
-    PRINT(ProducerConsumer)
-    PRINT(For) PRINT(Acquire) PRINT(Store) PRINT(Provide) PRINT(Fork) PRINT(IfThenElse)
-        PRINT(Evaluate) PRINT(Prefetch) PRINT(Atomic)
+    // clang-format off
+    PRINT(AssertStmt) PRINT(ProducerConsumer) PRINT(For) PRINT(Acquire) PRINT(Store) PRINT(Provide)
+    PRINT(Fork) PRINT(IfThenElse) PRINT(Evaluate) PRINT(Prefetch) PRINT(Atomic)
+    // clang-format on
 #undef PRINT
 
-            struct Outer {
+    struct Outer {
         Use use;
         Symbol name;
         Type type;
@@ -52,8 +52,7 @@ private:
 };
 
 void StmtPrinter::line() {
-    for (int i = 0; i < indentation; i++)
-        out << "    ";
+    for (int i = 0; i < indentation; i++) out << "    ";
 }
 
 void StmtPrinter::scoped(Use use, Symbol s, Type type, int value_index) {
@@ -103,8 +102,7 @@ void StmtPrinter::statement(const Stmt &s, bool is_last) {
             return;
         }
     }
-    while (is_last && binder(rest))
-        out << '\n';
+    while (is_last && binder(rest)) out << '\n';
     if (!rest.defined()) {
         line();
         out << "<undefined>\n";
@@ -114,23 +112,20 @@ void StmtPrinter::statement(const Stmt &s, bool is_last) {
         line();
         switch (rest.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T:                                                                              \
-        print_node(*rest.as<T>());                                                                 \
-        break;
-            CASE(AssertStmt)
-            CASE(ProducerConsumer)
-            CASE(For) CASE(Acquire) CASE(Store) CASE(Provide) CASE(Fork) CASE(IfThenElse)
-                CASE(Evaluate) CASE(Prefetch) CASE(Atomic)
+    case NodeKind::T: print_node(*rest.as<T>()); break;
+            // clang-format off
+            CASE(AssertStmt) CASE(ProducerConsumer) CASE(For) CASE(Acquire) CASE(Store)
+            CASE(Provide) CASE(Fork) CASE(IfThenElse) CASE(Evaluate) CASE(Prefetch) CASE(Atomic)
+            // clang-format on
 #undef CASE
-                    default : throw InternalError("printed a statement of an unknown kind");
+        default: throw InternalError("printed a statement of an unknown kind");
         }
     }
     restore(outer);
 }
 
 void StmtPrinter::print_list(const std::vector<Stmt> &stmts) {
-    for (size_t i = 0; i < stmts.size(); i++)
-        statement(stmts[i], i + 1 == stmts.size());
+    for (size_t i = 0; i < stmts.size(); i++) statement(stmts[i], i + 1 == stmts.size());
 }
 
 void StmtPrinter::body(const Stmt &s) {
@@ -184,8 +179,7 @@ void StmtPrinter::header(const Realize &s) {
         out << " if ";
         print(s.condition);
     }
-    for (size_t i = 0; i < s.types.size(); i++)
-        scoped(Use::Value, s.func, s.types[i], int(i));
+    for (size_t i = 0; i < s.types.size(); i++) scoped(Use::Value, s.func, s.types[i], int(i));
 }
 
 void StmtPrinter::header(const HoistedStorage &s) {
@@ -354,8 +348,7 @@ void StmtPrinter::print_module(const Module &m) {
     out << "module ";
     string(m.name);
     out << '\n';
-    for (const LoweredFunction &f : m.functions)
-        print_function(f);
+    for (const LoweredFunction &f : m.functions) print_function(f);
 }
 
 // The first line's start, and "..." for all else.

@@ -16,9 +16,7 @@ uint32_t scramble(uint32_t h) {
     return h ^ (h >> 16);
 }
 
-Expr bits_of(uint32_t value, int lanes) {
-    return make_const(UInt(32, lanes), int64_t(value));
-}
+Expr bits_of(uint32_t value, int lanes) { return make_const(UInt(32, lanes), int64_t(value)); }
 
 Expr xor_shifted(const Expr &h, uint32_t count) {
     Expr shifted = call(h.type(), Intrinsic::shift_right, {h, bits_of(count, h.type().lanes())});

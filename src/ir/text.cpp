@@ -69,11 +69,9 @@ bool is_builtin(std::string_view word) {
 bool is_identifier(std::string_view word) {
     if (word.empty() || !is_start(word[0])) return false;
     size_t i = 1;
-    while (i < word.size() && (is_start(word[i]) || is_digit(word[i])))
-        i++;
+    while (i < word.size() && (is_start(word[i]) || is_digit(word[i]))) i++;
     while (i + 1 < word.size() && word[i] == '.' && is_digit(word[i + 1])) {
-        for (i++; i < word.size() && is_digit(word[i]);)
-            i++;
+        for (i++; i < word.size() && is_digit(word[i]);) i++;
     }
     return i == word.size() && !is_keyword(word);
 }
@@ -97,40 +95,31 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     Type first = argument_type(args, 0);
     switch (op) {
     case Intrinsic::abs:
-    case Intrinsic::absd:
-        return first.is_int() ? first.with_code(TypeCode::UInt) : first;
+    case Intrinsic::absd: return first.is_int() ? first.with_code(TypeCode::UInt) : first;
     case Intrinsic::widening_add:
     case Intrinsic::widening_mul:
     case Intrinsic::widening_shift_left:
-    case Intrinsic::widening_shift_right:
-        return first.widen();
+    case Intrinsic::widening_shift_right: return first.widen();
     case Intrinsic::widening_sub:
         return first.is_any_float() ? first.widen() : first.widen().with_code(TypeCode::Int);
     case Intrinsic::is_nan:
     case Intrinsic::is_inf:
-    case Intrinsic::is_finite:
-        return Bool(first.lanes());
-    case Intrinsic::random:
-        return Float(32);
+    case Intrinsic::is_finite: return Bool(first.lanes());
+    case Intrinsic::random: return Float(32);
     case Intrinsic::if_then_else:
     case Intrinsic::require:
-    case Intrinsic::return_second:
-        return argument_type(args, 1);
-    case Intrinsic::target_query:
-        return Bool();
+    case Intrinsic::return_second: return argument_type(args, 1);
+    case Intrinsic::target_query: return Bool();
     case Intrinsic::user_context:
     case Intrinsic::stringify:
     case Intrinsic::make_struct:
     case Intrinsic::make_buffer:
     case Intrinsic::address_of:
-    case Intrinsic::alloca:
-        return Handle();
+    case Intrinsic::alloca: return Handle();
     case Intrinsic::prefetch:
     case Intrinsic::free:
-    case Intrinsic::set_buffer_field:
-        return Int(32);
-    default:
-        return first;
+    case Intrinsic::set_buffer_field: return Int(32);
+    default: return first;
     }
 }
 

@@ -55,25 +55,21 @@ bool is_number(Type t) { return t.is_int_or_uint() || t.is_any_float(); }
 bool is_uniform(Intrinsic op) {
     switch (op) {
 #define UNIFORM(name) case Intrinsic::name:
-        UNIFORM(bitwise_and)
-        UNIFORM(bitwise_or)
-        UNIFORM(bitwise_xor) UNIFORM(bitwise_not) UNIFORM(popcount) UNIFORM(count_leading_zeros)
-            UNIFORM(count_trailing_zeros) UNIFORM(div_round_to_zero) UNIFORM(mod_round_to_zero)
-                UNIFORM(saturating_add) UNIFORM(saturating_sub) UNIFORM(halving_add)
-                    UNIFORM(halving_sub) UNIFORM(rounding_halving_add) UNIFORM(sqrt) UNIFORM(sin)
-                        UNIFORM(cos) UNIFORM(tan) UNIFORM(asin) UNIFORM(acos) UNIFORM(atan)
-                            UNIFORM(atan2) UNIFORM(sinh) UNIFORM(cosh) UNIFORM(tanh) UNIFORM(asinh)
-                                UNIFORM(acosh) UNIFORM(atanh) UNIFORM(exp) UNIFORM(log) UNIFORM(pow)
-                                    UNIFORM(floor) UNIFORM(ceil) UNIFORM(trunc) UNIFORM(round)
-                                        UNIFORM(fma) UNIFORM(fast_inverse)
-                                            UNIFORM(fast_inverse_sqrt) UNIFORM(strict_float)
-                                                UNIFORM(likely) UNIFORM(likely_if_innermost)
-                                                    UNIFORM(promise_clamped)
-                                                        UNIFORM(unsafe_promise_clamped)
+        // clang-format off
+        UNIFORM(bitwise_and) UNIFORM(bitwise_or) UNIFORM(bitwise_xor) UNIFORM(bitwise_not)
+        UNIFORM(popcount) UNIFORM(count_leading_zeros) UNIFORM(count_trailing_zeros)
+        UNIFORM(div_round_to_zero) UNIFORM(mod_round_to_zero) UNIFORM(saturating_add)
+        UNIFORM(saturating_sub) UNIFORM(halving_add) UNIFORM(halving_sub)
+        UNIFORM(rounding_halving_add) UNIFORM(sqrt) UNIFORM(sin) UNIFORM(cos) UNIFORM(tan)
+        UNIFORM(asin) UNIFORM(acos) UNIFORM(atan) UNIFORM(atan2) UNIFORM(sinh) UNIFORM(cosh)
+        UNIFORM(tanh) UNIFORM(asinh) UNIFORM(acosh) UNIFORM(atanh) UNIFORM(exp) UNIFORM(log)
+        UNIFORM(pow) UNIFORM(floor) UNIFORM(ceil) UNIFORM(trunc) UNIFORM(round) UNIFORM(fma)
+        UNIFORM(fast_inverse) UNIFORM(fast_inverse_sqrt) UNIFORM(strict_float) UNIFORM(likely)
+        UNIFORM(likely_if_innermost) UNIFORM(promise_clamped) UNIFORM(unsafe_promise_clamped)
+        // clang-format on
 #undef UNIFORM
-                                                            return true;
-    default:
-        return false;
+        return true;
+    default: return false;
     }
 }
 
@@ -90,10 +86,8 @@ bool has_usual_type(Intrinsic op) {
     case Intrinsic::is_inf:
     case Intrinsic::is_finite:
     case Intrinsic::if_then_else:
-    case Intrinsic::return_second:
-        return true;
-    default:
-        return false;
+    case Intrinsic::return_second: return true;
+    default: return false;
     }
 }
 
@@ -197,13 +191,10 @@ void Verifier::enter(std::vector<Frame> &stack, const Expr &e) {
     };
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T:                                                                              \
-        add(*e.as<T>());                                                                           \
-        break;
+    case NodeKind::T: add(*e.as<T>()); break;
         TESSERA_EXPR_NODES(CASE)
 #undef CASE
-    default:
-        require(false, e, "an expression of an unknown kind");
+    default: require(false, e, "an expression of an unknown kind");
     }
     stack.push_back(std::move(frame));
 }
@@ -287,12 +278,12 @@ void Verifier::check_names(Frame &frame) {
 void Verifier::check_kind(const Expr &e) const {
     switch (e.kind()) {
 #define ARITHMETIC(T) case NodeKind::T:
-        ARITHMETIC(Add)
-        ARITHMETIC(Sub)
-        ARITHMETIC(Mul) ARITHMETIC(Div) ARITHMETIC(Mod) ARITHMETIC(Min) ARITHMETIC(Max)
-            ARITHMETIC(Ramp) ARITHMETIC(VectorReduce)
+        // clang-format off
+        ARITHMETIC(Add) ARITHMETIC(Sub) ARITHMETIC(Mul) ARITHMETIC(Div) ARITHMETIC(Mod)
+        ARITHMETIC(Min) ARITHMETIC(Max) ARITHMETIC(Ramp) ARITHMETIC(VectorReduce)
+        // clang-format on
 #undef ARITHMETIC
-                require(is_number(e.type()), e, "arithmetic on values of type ", e.type());
+        require(is_number(e.type()), e, "arithmetic on values of type ", e.type());
         return;
     case NodeKind::Load:
         require(options.level != IRLevel::Funcs, e, "a load before storage is flattened");
@@ -302,10 +293,8 @@ void Verifier::check_kind(const Expr &e) const {
     case NodeKind::Call:
         require(options.level != IRLevel::Flat, e, "a call of a Func after storage is flattened");
         return;
-    case NodeKind::IntrinsicCall:
-        return check_intrinsic(*e.as<IntrinsicCall>(), e);
-    default:
-        return;
+    case NodeKind::IntrinsicCall: return check_intrinsic(*e.as<IntrinsicCall>(), e);
+    default: return;
     }
 }
 
@@ -360,8 +349,7 @@ void Verifier::check(const Stmt &s) {
         check_children(rest);
         more = open_scope(rest);
     }
-    while (scopes.depth() > outer)
-        scopes.close();
+    while (scopes.depth() > outer) scopes.close();
 }
 
 void Verifier::check(const LoweredFunction &f) {
@@ -388,12 +376,10 @@ void Verifier::check_children(const Stmt &s) {
     };
     switch (s.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T:                                                                              \
-        return each(*s.as<T>());
+    case NodeKind::T: return each(*s.as<T>());
         TESSERA_STMT_NODES(CASE)
 #undef CASE
-    default:
-        require(false, s, "a statement of an unknown kind");
+    default: require(false, s, "a statement of an unknown kind");
     }
 }
 
@@ -417,8 +403,7 @@ void Verifier::check_level(const Stmt &s) const {
                 "an unrolled loop is left");
         return;
     }
-    default:
-        return;
+    default: return;
     }
 }
 

@@ -10,7 +10,8 @@ Region bounds_of(const char *what, const Source &source, const Region &given) {
     }
     const Region &bounds = given.empty() ? source.bounds : given;
     if (given.empty() && !source.known) {
-        throw CompileError(source.at, str(what, ": the bounds of ", f.name(), " are not known; give "
+        throw CompileError(source.at, str(what, ": the bounds of ", f.name(),
+                                          " are not known; give "
                                           "min and extent of each dimension"));
     }
     if (int(bounds.size()) > f.dimensions()) {
@@ -20,7 +21,7 @@ Region bounds_of(const char *what, const Source &source, const Region &given) {
     for (const auto &[min, extent] : bounds) {
         if (min.defined() == extent.defined()) continue;
         throw CompileError(source.at, str(what, ": of a dimension, only one of min and extent is "
-                                          "defined"));
+                                                "defined"));
     }
     return bounds;
 }
@@ -96,10 +97,9 @@ Func constant_exterior(const Source &source, const Expr &value, const Region &bo
 }
 
 Func repeat_edge(const Source &source, const Region &bounds) {
-    return at_other_place("repeat_edge", source, bounds,
-                          [](Expr x, Expr min, Expr extent) {
-                              return clamp(likely(x), min, min + extent - 1);
-                          });
+    return at_other_place("repeat_edge", source, bounds, [](Expr x, Expr min, Expr extent) {
+        return clamp(likely(x), min, min + extent - 1);
+    });
 }
 
 Func repeat_image(const Source &source, const Region &bounds) {

@@ -44,7 +44,7 @@ Region pairs(const std::vector<Expr> &bounds);
 
 #define TESSERA_BOUNDARY_CONDITION(name)                                                           \
     template<ExprLike... Args>                                                                     \
-        requires(sizeof...(Args) % 2 == 0)                                                         \
+    requires(sizeof...(Args) % 2 == 0)                                                             \
     Func name(const Source &source, const Expr &min, const Expr &extent, const Args &...rest) {    \
         return name(source, detail::pairs({min, extent, Expr(rest)...}));                          \
     }
@@ -54,9 +54,9 @@ TESSERA_BOUNDARY_CONDITION(mirror_image)
 TESSERA_BOUNDARY_CONDITION(mirror_interior)
 #undef TESSERA_BOUNDARY_CONDITION
 template<ExprLike... Args>
-    requires(sizeof...(Args) % 2 == 0)
-Func constant_exterior(const Source &source, const Expr &value, const Expr &min,
-                       const Expr &extent, const Args &...rest) {
+requires(sizeof...(Args) % 2 == 0)
+Func constant_exterior(const Source &source, const Expr &value, const Expr &min, const Expr &extent,
+                       const Args &...rest) {
     return constant_exterior(source, value, detail::pairs({min, extent, Expr(rest)...}));
 }
 

@@ -155,9 +155,8 @@ std::shared_ptr<void> allocate_memory(size_t bytes) {
     void *all = allocate(bytes + alignment);
     if (!all) return nullptr;
     uintptr_t aligned = (uintptr_t(all) + alignment - 1) / alignment * alignment;
-    return {reinterpret_cast<void *>(aligned), [all, deallocate](void *) {
-                deallocate ? deallocate(all) : std::free(all);
-            }};
+    return {reinterpret_cast<void *>(aligned),
+            [all, deallocate](void *) { deallocate ? deallocate(all) : std::free(all); }};
 }
 
 }  // namespace
@@ -240,8 +239,7 @@ void BufferContents::set_min(const std::vector<int> &mins) {
         throw RuntimeError(str("cannot set ", mins.size(), " mins: buffer ", name, " has ",
                                describe(raw.dimensions)));
     }
-    for (size_t d = 0; d < mins.size(); d++)
-        shape[d].min = mins[d];
+    for (size_t d = 0; d < mins.size(); d++) shape[d].min = mins[d];
 }
 
 void BufferContents::transpose(int d1, int d2) {
@@ -253,8 +251,7 @@ void BufferContents::transpose(int d1, int d2) {
 void BufferContents::transpose(const std::vector<int> &order) {
     check_permutation(order, shape.size());
     Shape before = shape;
-    for (size_t d = 0; d < shape.size(); d++)
-        shape[d] = before[size_t(order[d])];
+    for (size_t d = 0; d < shape.size(); d++) shape[d] = before[size_t(order[d])];
 }
 
 void BufferContents::copy_from(const BufferContents &src) {
@@ -300,11 +297,9 @@ BufferContents::Shape dense_shape(const std::vector<int> &extents, std::vector<i
 
 BufferContents::Shape dense_shape_like(const BufferContents &like) {
     std::vector<int> extents;
-    for (int d = 0; d < like.dimensions(); d++)
-        extents.push_back(like.dim(d).extent);
+    for (int d = 0; d < like.dimensions(); d++) extents.push_back(like.dim(d).extent);
     BufferContents::Shape shape = dense_shape(extents, storage_order(like));
-    for (int d = 0; d < like.dimensions(); d++)
-        shape[size_t(d)].min = like.dim(d).min;
+    for (int d = 0; d < like.dimensions(); d++) shape[size_t(d)].min = like.dim(d).min;
     return shape;
 }
 
@@ -356,8 +351,7 @@ void for_each_position(const BufferContents &buffer, const std::function<void(co
     if (buffer.number_of_elements() == 0) return;
     const size_t n = size_t(buffer.dimensions());
     std::vector<int> pos(n);
-    for (size_t d = 0; d < n; d++)
-        pos[d] = buffer.dim(int(d)).min;
+    for (size_t d = 0; d < n; d++) pos[d] = buffer.dim(int(d)).min;
     for (;;) {
         f(pos.data());
         size_t d = 0;

@@ -178,11 +178,11 @@ template<typename T = void, int Dims = AnyDims> class Buffer {
                                      std::is_same_v<A, float16_t> || std::is_same_v<A, bfloat16_t>;
     template<typename Array>
     static constexpr bool is_array_of_elements =
-        typed &&std::is_same_v<std::remove_all_extents_t<Array>, Element>;
+        typed && std::is_same_v<std::remove_all_extents_t<Array>, Element>;
     // Convertible to Expr, and at least one not just a number: an access in a definition.
     template<typename... Args>
-    static constexpr bool is_definition = (std::is_convertible_v<Args, ir::Expr> && ...) &&
-                                          !(std::is_integral_v<Args> && ...);
+    static constexpr bool is_definition =
+        (std::is_convertible_v<Args, ir::Expr> && ...) && !(std::is_integral_v<Args> && ...);
     template<typename T2, int D2>
     static constexpr bool may_convert = buffers_convert<T2, D2, T, Dims>();
 
@@ -247,8 +247,8 @@ public:
         Sizes s(first, rest...);
         *this = wrap(static_type(), data, dense_shape(s.sizes), s.name);
     }
-    Buffer(Element *data, const std::vector<int> &sizes,
-           const std::string &name = "") requires typed
+    Buffer(Element *data, const std::vector<int> &sizes, const std::string &name = "")
+        requires typed
         : Buffer(wrap(static_type(), data, dense_shape(sizes), name)) {}
     Buffer(Element *data, int dimensions, const tessera_dimension_t *shape,
            const std::string &name = "") requires typed
@@ -420,8 +420,7 @@ public:
     // the memory.
     void crop(int d, int min, int extent) { contents().crop(d, min, extent); }
     void crop(const std::vector<std::pair<int, int>> &rect) {
-        for (size_t d = 0; d < rect.size(); d++)
-            crop(int(d), rect[d].first, rect[d].second);
+        for (size_t d = 0; d < rect.size(); d++) crop(int(d), rect[d].first, rect[d].second);
     }
     Buffer cropped(int d, int min, int extent) const {
         return changed([&](Buffer &b) { b.crop(d, min, extent); });
@@ -453,8 +452,7 @@ public:
     // Adds `delta` to the coordinates.
     void translate(int d, int delta) { contents().translate(d, delta); }
     void translate(const std::vector<int> &delta) {
-        for (size_t d = 0; d < delta.size(); d++)
-            translate(int(d), delta[d]);
+        for (size_t d = 0; d < delta.size(); d++) translate(int(d), delta[d]);
     }
     Buffer translated(int d, int delta) const {
         return changed([&](Buffer &b) { b.translate(d, delta); });
@@ -580,11 +578,9 @@ private:
     }
     BufferContents::Shape ordered_shape(const std::vector<int> &order) const {
         std::vector<int> extents;
-        for (int d = 0; d < dimensions(); d++)
-            extents.push_back(extent(d));
+        for (int d = 0; d < dimensions(); d++) extents.push_back(extent(d));
         BufferContents::Shape shape = dense_shape(extents, order);
-        for (int d = 0; d < dimensions(); d++)
-            shape[size_t(d)].min = min(d);
+        for (int d = 0; d < dimensions(); d++) shape[size_t(d)].min = min(d);
         return shape;
     }
     Buffer copied(BufferContents::Shape shape) const {

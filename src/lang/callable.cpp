@@ -30,8 +30,8 @@ void Callable::check(const std::vector<GivenArgument> &args) const {
     if (!contents) throw RuntimeError("this Callable is undefined");
     const auto &wanted = contents->wanted;
     if (args.size() != wanted.size()) {
-        throw RuntimeError(str("the Callable takes ", wanted.size(), " arguments, not ",
-                               args.size()));
+        throw RuntimeError(
+            str("the Callable takes ", wanted.size(), " arguments, not ", args.size()));
     }
     for (size_t i = 0; i < args.size(); i++) {
         const auto &w = wanted[i];
@@ -41,9 +41,8 @@ void Callable::check(const std::vector<GivenArgument> &args) const {
                                    " is passed"));
         }
         if (!args[i].type.defined() || args[i].type == w.type) continue;
-        throw RuntimeError(str("argument ", i, " of the Callable, ", w.name,
-                               ", has to be of type ", w.type, ", but one of type ", args[i].type,
-                               " is passed"));
+        throw RuntimeError(str("argument ", i, " of the Callable, ", w.name, ", has to be of type ",
+                               w.type, ", but one of type ", args[i].type, " is passed"));
     }
 }
 
@@ -80,8 +79,8 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const 
     PipelineContents::Compiled compiled = get().compile(driver::jit_target(target));
     result->code = compiled.code;
     result->parameters = compiled.parameters;
-    for (const Argument &a : args) result->wanted.push_back({a.name(), a.is_buffer(), a.type(),
-                                                              a.dimensions()});
+    for (const Argument &a : args)
+        result->wanted.push_back({a.name(), a.is_buffer(), a.type(), a.dimensions()});
     for (const program::ParameterRef &p : compiled.parameters) {
         auto found = std::find_if(args.begin(), args.end(),
                                   [&](const Argument &a) { return a.parameter->name == p->name; });

@@ -1,6 +1,6 @@
 #pragma once
-#include "lang/buffer.h"
 #include "driver/jit_context.h"
+#include "lang/buffer.h"
 #include <cstring>
 #include <functional>
 
@@ -52,7 +52,7 @@ private:
               buffer(b.defined() ? b.raw_buffer() : nullptr) {}
         GivenArgument(tessera_buffer_t *b) : is_buffer(true), buffer(b) {}
         template<typename T>
-            requires std::is_arithmetic_v<T> || std::is_pointer_v<T>
+        requires std::is_arithmetic_v<T> || std::is_pointer_v<T>
         GivenArgument(const T &value) : type(type_of<T>()) {
             std::memcpy(&bits, &value, sizeof(T));
         }

@@ -31,8 +31,8 @@ bool register_extern(const char *name, void *address) {
 Expr extern_call(const char *name, Type type, std::vector<Expr> args,
                  const std::vector<Type> &types, bool pure) {
     if (args.size() != types.size()) {
-        throw CompileError(str(name, ": ", args.size(), " arguments, but the C function has ",
-                               types.size()));
+        throw CompileError(
+            str(name, ": ", args.size(), " arguments, but the C function has ", types.size()));
     }
     for (size_t i = 0; i < args.size(); i++) {
         if (!args[i].defined()) {
@@ -40,8 +40,8 @@ Expr extern_call(const char *name, Type type, std::vector<Expr> args,
         }
         if (args[i].type() == types[i]) continue;
         if (args[i].type().is_handle() != types[i].is_handle()) {
-            throw CompileError(str(name, ": argument ", i, " is a ", args[i].type(), ", not a ",
-                                   types[i]));
+            throw CompileError(
+                str(name, ": argument ", i, " is a ", args[i].type(), ", not a ", types[i]));
         }
         args[i] = cast(types[i], args[i]);
     }

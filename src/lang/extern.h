@@ -50,11 +50,11 @@ private:
     [[maybe_unused]] static const bool name##_is_registered =                                      \
         ::tessera::detail::register_extern(#name, reinterpret_cast<void *>(&::name));              \
     template<::tessera::ExprLike... Args>                                                          \
-        requires(sizeof...(Args) == 0 || !(std::is_arithmetic_v<Args> && ...))                     \
+    requires(sizeof...(Args) == 0 || !(std::is_arithmetic_v<Args> && ...))                         \
     inline ::tessera::Expr name(const Args &...args) {                                             \
-        return ::tessera::detail::extern_call(#name, ::tessera::detail::extern_type<return_type>(), \
-                                              {::tessera::Expr(args)...},                          \
-                                              ::tessera::detail::types_of<__VA_ARGS__>(), is_pure); \
+        return ::tessera::detail::extern_call(                                                     \
+            #name, ::tessera::detail::extern_type<return_type>(), {::tessera::Expr(args)...},      \
+            ::tessera::detail::types_of<__VA_ARGS__>(), is_pure);                                  \
     }
 
 #define TesseraExtern_1(rt, name, ...) TESSERA_EXTERN(false, rt, name, __VA_ARGS__)

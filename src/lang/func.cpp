@@ -168,23 +168,26 @@ Expr required(const Expr &e, const char *directive, const char *what, Location a
 }  // namespace
 
 Func &Func::bound(const Var &v, const Expr &min, const Expr &extent, Location at) {
-    return apply(program::BoundDirective{v.symbol(), min, required(extent, "bound", "extent", at),
-                                         {}, {}},
-                 at);
+    return apply(
+        program::BoundDirective{v.symbol(), min, required(extent, "bound", "extent", at), {}, {}},
+        at);
 }
 Func &Func::bound_extent(const Var &v, const Expr &extent, Location at) {
     return bound(v, Expr(), extent, at);
 }
 Func &Func::align_bounds(const Var &v, const Expr &modulus, const Expr &remainder, Location at) {
-    return apply(program::BoundDirective{v.symbol(), {}, {},
+    return apply(program::BoundDirective{v.symbol(),
+                                         {},
+                                         {},
                                          required(modulus, "align_bounds", "modulus", at),
                                          required(remainder, "align_bounds", "remainder", at)},
                  at);
 }
 Func &Func::align_extent(const Var &v, const Expr &modulus, Location at) {
-    return apply(program::BoundDirective{v.symbol(), {}, {},
-                                         required(modulus, "align_extent", "modulus", at), {}},
-                 at);
+    return apply(
+        program::BoundDirective{
+            v.symbol(), {}, {}, required(modulus, "align_extent", "modulus", at), {}},
+        at);
 }
 Func &Func::set_estimate(const Var &v, const Expr &min, const Expr &extent, Location at) {
     return apply(program::EstimateDirective{v.symbol(), min, extent}, at);

@@ -42,8 +42,8 @@ FuncRef::FuncRef(program::FunctionRef f, std::vector<Expr> args, Location at)
         placeholders += is_placeholder(e);
     }
     if (placeholders > 1) {
-        throw CompileError(at, str("the placeholder _ is there twice in the arguments of ",
-                                   this->f->name));
+        throw CompileError(
+            at, str("the placeholder _ is there twice in the arguments of ", this->f->name));
     }
 }
 
@@ -64,8 +64,10 @@ std::vector<Expr> FuncRef::expanded_args(const std::vector<Expr> &values) const 
 
 std::vector<Expr> FuncRef::call_args() const {
     if (!f->defined()) {
-        throw CompileError(at, str(f->name, " is used, but has no definition yet; define it first, "
-                                   "as in ", f->name, "(x, y) = ..."));
+        throw CompileError(at, str(f->name,
+                                   " is used, but has no definition yet; define it first, "
+                                   "as in ",
+                                   f->name, "(x, y) = ..."));
     }
     std::vector<Expr> result = expanded_args({});
     if (int(result.size()) != f->dimensions()) {
@@ -123,7 +125,8 @@ bool FuncRef::equivalent_to(const FuncRef &other) const {
 Stage FuncRef::define(std::vector<Expr> values) const {
     for (const Expr &v : values) {
         if (!v.defined()) {
-            throw CompileError(at, str("definition of ", f->name, ": a value is an undefined "
+            throw CompileError(at, str("definition of ", f->name,
+                                       ": a value is an undefined "
                                        "Expr"));
         }
     }
@@ -136,7 +139,8 @@ Stage FuncRef::define(std::vector<Expr> values) const {
     for (const Expr &e : coordinates) {
         const auto *v = e.as<ir::Variable>();
         if (!v || v->referent) {
-            throw CompileError(at, str("definition of ", f->name, ": the first definition has "
+            throw CompileError(at, str("definition of ", f->name,
+                                       ": the first definition has "
                                        "variables (Var) as its arguments; this one would be an "
                                        "update, of values that are not there yet"));
         }
@@ -206,7 +210,8 @@ FuncTupleElementRef::operator Expr() const { return ref.value(index); }
 Stage FuncTupleElementRef::set(const Expr &e) const {
     if (!ref.f->defined()) {
         throw CompileError(ref.at, str("value ", index, " of ", ref.f->name, " is updated, but ",
-                                       ref.f->name, " has no definition yet; define all of its "
+                                       ref.f->name,
+                                       " has no definition yet; define all of its "
                                        "values first, with a Tuple"));
     }
     (void)ref.value(index);  // throws if there is no such value

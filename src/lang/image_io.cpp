@@ -35,8 +35,7 @@ int read_number(std::FILE *file) {
     int c = std::fgetc(file);
     while (c == '#' || std::isspace(c)) {
         if (c == '#') {
-            while (c != '\n' && c != EOF)
-                c = std::fgetc(file);
+            while (c != '\n' && c != EOF) c = std::fgetc(file);
         } else {
             c = std::fgetc(file);
         }
@@ -122,8 +121,7 @@ constexpr Format formats[] = {
 const Format &format_of(const std::string &path) {
     size_t dot = path.rfind('.');
     std::string ending = dot == std::string::npos ? "" : path.substr(dot);
-    for (char &c : ending)
-        c = char(std::tolower(static_cast<unsigned char>(c)));
+    for (char &c : ending) c = char(std::tolower(static_cast<unsigned char>(c)));
     for (const Format &f : formats) {
         if (ending == f.ending) return f;
     }

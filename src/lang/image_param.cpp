@@ -21,8 +21,7 @@ private:
 
 }  // namespace
 
-Dimension::Dimension(program::ParameterRef p, int d, Location at)
-    : parameter(std::move(p)), d(d) {
+Dimension::Dimension(program::ParameterRef p, int d, Location at) : parameter(std::move(p)), d(d) {
     if (d >= 0 && d < parameter->dimensions) return;
     throw CompileError(at, str("dim(", d, ") of ", parameter->name, ", which has ",
                                parameter->dimensions, " dimensions"));
@@ -82,7 +81,8 @@ Dimension OutputImageParam::dim(int i, Location at) const { return Dimension(par
 
 OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Location at) {
     if (bytes <= 0 || (bytes & (bytes - 1)) || bytes % std::max(1, type().bytes())) {
-        throw CompileError(at, str("set_host_alignment: ", bytes, " bytes; an alignment is a power "
+        throw CompileError(at, str("set_host_alignment: ", bytes,
+                                   " bytes; an alignment is a power "
                                    "of two, and a multiple of the element's ",
                                    type().bytes()));
     }
@@ -112,7 +112,8 @@ OutputImageParam &OutputImageParam::store_in(MemoryType memory) {
 ImageParam::ImageParam(Type type, int dimensions, const std::string &name) {
     if (!type.defined() || type.is_vector() || dimensions < 0) {
         throw CompileError(str("ImageParam: a type of one number and a number of dimensions are "
-                               "wanted, not ", type, " and ", dimensions));
+                               "wanted, not ",
+                               type, " and ", dimensions));
     }
     std::string text = name.empty() ? detail::unique_name("im") : name;
     *this = ImageParam(program::make_buffer_parameter(Symbol::fresh(text), type, dimensions));
@@ -122,8 +123,8 @@ ImageParam::ImageParam(program::ParameterRef p) : OutputImageParam(std::move(p))
     std::vector<Expr> args;
     for (int i = 0; i < dimensions(); i++) args.push_back(Var::implicit(i));
     image_func = std::make_shared<Func>(name() + "_im");
-    (*image_func)(args) = ir::Call::make(type(), parameter_ref->name, CallKind::Image, 0, args,
-                                         parameter_ref);
+    (*image_func)(args) =
+        ir::Call::make(type(), parameter_ref->name, CallKind::Image, 0, args, parameter_ref);
 }
 
 const Func &ImageParam::func_of_image() const {
@@ -132,7 +133,8 @@ const Func &ImageParam::func_of_image() const {
 }
 
 void ImageParam::set_buffer(const Buffer<> &buffer, Location at) {
-    if (!buffer.defined()) throw CompileError(at, str("set of ", name(), ": the Buffer is undefined"));
+    if (!buffer.defined())
+        throw CompileError(at, str("set of ", name(), ": the Buffer is undefined"));
     if (buffer.type() != type() || buffer.dimensions() != dimensions()) {
         throw CompileError(at, str("set of ", name(), ": it is of type ", type(), " with ",
                                    dimensions(), " dimensions, but the Buffer is of type ",

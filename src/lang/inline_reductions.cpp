@@ -16,7 +16,8 @@ public:
         if (!e.defined()) throw CompileError(at, str(what, ": an undefined Expr"));
         if (!r.defined()) r = RDom(program::domain_of({e}, at));
         if (!r.defined()) {
-            throw CompileError(at, str(what, ": the expression uses no variable of an RDom; name "
+            throw CompileError(at, str(what,
+                                       ": the expression uses no variable of an RDom; name "
                                        "the domain, as in ",
                                        what, "(r, ...)"));
         }

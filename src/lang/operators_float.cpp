@@ -125,8 +125,8 @@ Expr pow(Expr x, Expr y) {
 Expr erf(const Expr &x) {
     Expr e = f32(x, "erf"), magnitude = abs(e);
     Expr t = 1.0f / (1.0f + 0.3275911f * magnitude);
-    Expr p = t * polynomial(t, {0.254829592f, -0.284496736f, 1.421413741f, -1.453152027f,
-                                1.061405429f});
+    Expr p =
+        t * polynomial(t, {0.254829592f, -0.284496736f, 1.421413741f, -1.453152027f, 1.061405429f});
     Expr y = 1.0f - p * exp(-magnitude * magnitude);
     return select(e < 0.0f, -y, y);
 }

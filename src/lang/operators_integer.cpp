@@ -103,8 +103,8 @@ Expr multiply_shift(Intrinsic op, const char *name, Expr a, Expr b, Expr q) {
     require_integer(q, name);
     if (auto constant = ir::as_const_int(q)) {
         if (*constant < 0 || *constant >= 2 * a.type().bits()) {
-            refuse(name, str("the shift ", *constant, " is not between 0 and ",
-                             2 * a.type().bits() - 1));
+            refuse(name,
+                   str("the shift ", *constant, " is not between 0 and ", 2 * a.type().bits() - 1));
         }
     }
     q = cast(a.type().with_code(TypeCode::UInt), q);
@@ -278,12 +278,8 @@ Expr saturating_add(Expr a, Expr b) {
 Expr saturating_sub(Expr a, Expr b) {
     return same_type(Intrinsic::saturating_sub, "saturating_sub", a, b);
 }
-Expr halving_add(Expr a, Expr b) {
-    return same_type(Intrinsic::halving_add, "halving_add", a, b);
-}
-Expr halving_sub(Expr a, Expr b) {
-    return same_type(Intrinsic::halving_sub, "halving_sub", a, b);
-}
+Expr halving_add(Expr a, Expr b) { return same_type(Intrinsic::halving_add, "halving_add", a, b); }
+Expr halving_sub(Expr a, Expr b) { return same_type(Intrinsic::halving_sub, "halving_sub", a, b); }
 Expr rounding_halving_add(Expr a, Expr b) {
     return same_type(Intrinsic::rounding_halving_add, "rounding_halving_add", a, b);
 }
@@ -310,8 +306,8 @@ Expr lerp(Expr zero_val, Expr one_val, Expr weight) {
     require_defined(weight, "lerp");
     ir::match_types(zero_val, one_val);
     if (!weight.type().is_uint() && !weight.type().is_float()) {
-        refuse("lerp", str("the weight is a ", weight.type(),
-                           ", not an unsigned integer or a float"));
+        refuse("lerp",
+               str("the weight is a ", weight.type(), ", not an unsigned integer or a float"));
     }
     if (const auto *constant = weight.as<ir::FloatImm>()) {
         if (!(constant->value >= 0 && constant->value <= 1)) {

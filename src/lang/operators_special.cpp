@@ -10,8 +10,8 @@ using ir::Intrinsic;
 void require_condition(const Expr &e, const char *name) {
     if (!e.defined()) throw CompileError(str(name, ": the condition is an undefined Expr"));
     if (e.type().is_bool()) return;
-    throw CompileError(str(name, ": the condition is a ", e.type(),
-                           ", not a bool; compare it with something"));
+    throw CompileError(
+        str(name, ": the condition is a ", e.type(), ", not a bool; compare it with something"));
 }
 
 void require_all(const std::vector<Expr> &values, const char *name) {
@@ -47,9 +47,7 @@ Expr print_call(const std::vector<Expr> &values) {
 Expr random_float(const Expr &seed, Location at) {
     return program::random_call(Float(32), seed, at);
 }
-Expr random_uint(const Expr &seed, Location at) {
-    return program::random_call(UInt(32), seed, at);
-}
+Expr random_uint(const Expr &seed, Location at) { return program::random_call(UInt(32), seed, at); }
 Expr random_int(const Expr &seed, Location at) { return program::random_call(Int(32), seed, at); }
 void reset_random_counters() { program::reset_random_counters(); }
 
@@ -81,7 +79,8 @@ Expr require(const Expr &condition, const std::vector<Expr> &value_and_message) 
 Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max) {
     require_all({value}, "unsafe_promise_clamped");
     Type t = value.type();
-    Expr low = min.defined() ? cast(t, min) : t.min(), high = max.defined() ? cast(t, max) : t.max();
+    Expr low = min.defined() ? cast(t, min) : t.min(),
+         high = max.defined() ? cast(t, max) : t.max();
     return call(t, Intrinsic::unsafe_promise_clamped, {value, low, high});
 }
 
@@ -91,8 +90,8 @@ Expr several(Intrinsic op, const char *name, const std::vector<Expr> &args) {
     require_all(args, name);
     for (const Expr &e : args) {
         if (e.type() == args[0].type()) continue;
-        throw CompileError(str(name, ": values of different types, ", args[0].type(), " and ",
-                               e.type()));
+        throw CompileError(
+            str(name, ": values of different types, ", args[0].type(), " and ", e.type()));
     }
     return args.size() == 1 ? args[0] : call(args[0].type(), op, args);
 }
@@ -104,9 +103,7 @@ Expr query(Type t, const char *question, std::vector<Expr> details) {
 
 }  // namespace
 
-Expr scatter(const std::vector<Expr> &args) {
-    return several(Intrinsic::scatter, "scatter", args);
-}
+Expr scatter(const std::vector<Expr> &args) { return several(Intrinsic::scatter, "scatter", args); }
 Expr gather(const std::vector<Expr> &args) { return several(Intrinsic::gather, "gather", args); }
 
 Expr target_arch_is(Target::Arch arch) { return query(Bool(), "arch_is", {Expr(int(arch))}); }

@@ -9,13 +9,14 @@ program::ParameterRef new_scalar(Type type, const std::string &name) {
     if (!type.defined() || type.is_vector()) {
         throw CompileError("Param: the type of a parameter is that of one number");
     }
-    return program::make_scalar_parameter(
-        Symbol::fresh(name.empty() ? unique_name("p") : name), type);
+    return program::make_scalar_parameter(Symbol::fresh(name.empty() ? unique_name("p") : name),
+                                          type);
 }
 
 void set_scalar(program::Parameter &p, Type given, uint64_t bits, Location at) {
     if (given != p.type) {
-        throw CompileError(at, str("Param ", p.name, " is a ", p.type, ", but is set to a ", given));
+        throw CompileError(at,
+                           str("Param ", p.name, " is a ", p.type, ", but is set to a ", given));
     }
     p.scalar_bits = bits;
     p.scalar_is_set = true;

@@ -29,53 +29,36 @@ class Param {
     using Value = std::conditional_t<typed, T, int>;
 
 public:
-    Param()
-        requires typed
-        : parameter_ref(detail::new_scalar(type_of<T>(), "")) {}
-    explicit Param(const std::string &name)
-        requires typed
+    Param() requires typed : parameter_ref(detail::new_scalar(type_of<T>(), "")) {}
+    explicit Param(const std::string &name) requires typed
         : parameter_ref(detail::new_scalar(type_of<T>(), name)) {}
-    explicit Param(const char *name)
-        requires typed
-        : Param(std::string(name)) {}
+    explicit Param(const char *name) requires typed : Param(std::string(name)) {}
     template<typename V>
-        requires(typed && std::is_arithmetic_v<V> && std::is_convertible_v<V, Value>)
+    requires(typed && std::is_arithmetic_v<V> && std::is_convertible_v<V, Value>)
     explicit Param(V value) : Param() {
         set(Value(value));
     }
-    Param(const std::string &name, Value value)
-        requires typed
-        : Param(name) {
-        set(value);
-    }
-    Param(Value value, const Expr &min, const Expr &max)
-        requires typed
-        : Param() {
+    Param(const std::string &name, Value value) requires typed : Param(name) { set(value); }
+    Param(Value value, const Expr &min, const Expr &max) requires typed : Param() {
         set(value);
         set_range(min, max);
     }
-    Param(const std::string &name, Value value, const Expr &min, const Expr &max)
-        requires typed
+    Param(const std::string &name, Value value, const Expr &min, const Expr &max) requires typed
         : Param(name, value) {
         set_range(min, max);
     }
-    explicit Param(Type type, const std::string &name = "")
-        requires(!typed)
+    explicit Param(Type type, const std::string &name = "") requires(!typed)
         : parameter_ref(detail::new_scalar(type, name)) {}
     explicit Param(program::ParameterRef p) : parameter_ref(std::move(p)) {}
     template<typename T2>
-        requires(!typed && !std::is_void_v<T2>)
+    requires(!typed && !std::is_void_v<T2>)
     Param(const Param<T2> &other) : parameter_ref(other.parameter()) {}
 
     const std::string &name() const { return parameter_ref->name.text(); }
     Type type() const { return parameter_ref->type; }
     const program::ParameterRef &parameter() const { return parameter_ref; }
 
-    Value get() const
-        requires typed
-    {
-        return get<Value>();
-    }
+    Value get() const requires typed { return get<Value>(); }
     template<typename V>
     V get() const {
         uint64_t bits = detail::scalar_bits(*parameter_ref, type_of<V>());

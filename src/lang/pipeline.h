@@ -1,9 +1,9 @@
 #pragma once
 #include "base/target.h"
+#include "driver/jit_context.h"
 #include "ir/operators.h"
 #include "lang/argument.h"
 #include "lang/callable.h"
-#include "driver/jit_context.h"
 #include "lang/realization.h"
 #include "lang/written_expr.h"
 #include "program/program.h"

@@ -43,26 +43,26 @@ void Pipeline::compile_to_conceptual_stmt(const std::string &path, const std::ve
 }
 void Pipeline::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                         const std::string &function, const Target &target) {
-    std::string text = driver::to_llvm_ir(get().program, file_target(target),
-                                          signature_of(args, function));
+    std::string text =
+        driver::to_llvm_ir(get().program, file_target(target), signature_of(args, function));
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
                                    const std::string &function, const Target &target) {
-    std::string text = driver::to_assembly(get().program, file_target(target),
-                                           signature_of(args, function));
+    std::string text =
+        driver::to_assembly(get().program, file_target(target), signature_of(args, function));
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_object(const std::string &path, const std::vector<Argument> &args,
                                  const std::string &function, const Target &target) {
-    std::vector<char> bytes = driver::to_object(get().program, file_target(target),
-                                                signature_of(args, function));
+    std::vector<char> bytes =
+        driver::to_object(get().program, file_target(target), signature_of(args, function));
     write_file(path, bytes.data(), bytes.size());
 }
 void Pipeline::compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
                                   const std::string &function, const Target &target) {
-    std::vector<char> bytes = driver::to_bitcode(get().program, file_target(target),
-                                                 signature_of(args, function));
+    std::vector<char> bytes =
+        driver::to_bitcode(get().program, file_target(target), signature_of(args, function));
     write_file(path, bytes.data(), bytes.size());
 }
 

@@ -20,9 +20,7 @@ void check_dimensions(const tessera_buffer_t &b, const std::string &name, int wa
                            ", but the Buffer for it has ", b.dimensions));
 }
 
-bool is_large(const tessera_buffer_t &b) {
-    return tessera_buffer_size_in_bytes(&b) > INT32_MAX;
-}
+bool is_large(const tessera_buffer_t &b) { return tessera_buffer_size_in_bytes(&b) > INT32_MAX; }
 
 }  // namespace detail
 
@@ -31,7 +29,8 @@ namespace {
 // To compiled code, a buffer without memory is a question.
 void check_memory(const tessera_buffer_t &b, const std::string &name) {
     if (b.host || b.device) return;
-    throw RuntimeError(str("the Buffer for ", name, " has no memory; call allocate(), or ask for "
+    throw RuntimeError(str("the Buffer for ", name,
+                           " has no memory; call allocate(), or ask for "
                            "the sizes of inputs with infer_input_bounds()"));
 }
 

@@ -83,8 +83,7 @@ bool write_rows(Png *p, std::FILE *file, int width, int height, int bits, int ch
 // Memory for all rows, and a pointer to each.
 struct Rows {
     Rows(size_t height, size_t row_bytes) : bytes(height * row_bytes), rows(height) {
-        for (size_t y = 0; y < height; y++)
-            rows[y] = bytes.data() + y * row_bytes;
+        for (size_t y = 0; y < height; y++) rows[y] = bytes.data() + y * row_bytes;
     }
     std::vector<uint8_t> bytes;
     std::vector<png_bytep> rows;
@@ -144,8 +143,7 @@ Buffer<> read_png(std::FILE *file) {
     Rows rows{size_t(height), size_t(row_bytes)};
     if (!read_rows(&png, rows.rows.data())) throw RuntimeError(png.reason);
     Buffer<> image(UInt(png_get_bit_depth(png.png, png.info)), {width, height, channels});
-    for (int y = 0; y < height; y++)
-        unpack_row(rows.rows[size_t(y)], y, image);
+    for (int y = 0; y < height; y++) unpack_row(rows.rows[size_t(y)], y, image);
     return channels == 1 ? image.sliced(2) : image;
 }
 

@@ -39,8 +39,8 @@ std::string variable_name(const std::string &domain, size_t i, size_t dimensions
 
 RVar::RVar() : name_symbol(Symbol::fresh(detail::unique_name("r"))) {}
 RVar::RVar(const std::string &name)
-    : name_symbol(name.empty() ? Symbol::fresh(detail::unique_name("r"))
-                               : Symbol::interned(name)) {}
+    : name_symbol(name.empty() ? Symbol::fresh(detail::unique_name("r")) : Symbol::interned(name)) {
+}
 RVar::RVar(program::ReductionDomainRef domain, int index)
     : name_symbol(domain->variables[size_t(index)].var), home(std::move(domain)), index(index) {}
 
@@ -49,7 +49,8 @@ Expr RVar::extent() const { return home ? home->variables[size_t(index)].extent 
 
 RVar::operator Expr() const {
     if (!home) {
-        throw CompileError(str("the RVar ", name_symbol, " belongs to no RDom, so it has no value; "
+        throw CompileError(str("the RVar ", name_symbol,
+                               " belongs to no RDom, so it has no value; "
                                "it can only name a loop"));
     }
     return ir::Variable::make(Int(32), name_symbol, home);
@@ -75,7 +76,8 @@ std::vector<std::pair<Expr, Expr>> pairs(std::vector<Expr> &bounds, std::string 
         bounds.pop_back();
     }
     if (bounds.size() % 2) {
-        throw CompileError(at, str("RDom: ", bounds.size(), " bounds; for every dimension there is "
+        throw CompileError(at, str("RDom: ", bounds.size(),
+                                   " bounds; for every dimension there is "
                                    "a minimum and an extent"));
     }
     std::vector<std::pair<Expr, Expr>> region;

@@ -36,14 +36,14 @@ private:
 struct RealizationArg {
     template<typename T, int D>
     RealizationArg(const Buffer<T, D> &b) : buffers{b.raw_buffer()}, owners{Buffer<>(b)} {}
-    RealizationArg(const Realization &r) : RealizationArg(std::vector<Buffer<>>(r.begin(), r.end())) {}
+    RealizationArg(const Realization &r)
+        : RealizationArg(std::vector<Buffer<>>(r.begin(), r.end())) {}
     RealizationArg(const std::vector<Buffer<>> &list) : owners(list) {
         for (const Buffer<> &b : list) buffers.push_back(b.raw_buffer());
     }
     RealizationArg(tessera_buffer_t *buffer) : buffers{buffer} {}
     template<typename T, int D, typename... Args>
-    RealizationArg(const Buffer<T, D> &a, const Args &...rest)
-        requires(sizeof...(rest) > 0)
+    RealizationArg(const Buffer<T, D> &a, const Args &...rest) requires(sizeof...(rest) > 0)
         : RealizationArg(std::vector<Buffer<>>{a, Buffer<>(rest)...}) {}
 
     std::vector<tessera_buffer_t *> buffers;

@@ -97,10 +97,9 @@ void partition_all(const StageRef &s, Partition p, Location at) {
 void prefetch(const StageRef &s, const Fetched &what, const VarOrRVar &at_loop,
               const VarOrRVar &from, const Expr &offset, PrefetchBoundStrategy strategy,
               Location at) {
-    program::apply(s,
-                   program::PrefetchDirective{what.name, at_loop.symbol, from.symbol, offset,
-                                              strategy},
-                   at);
+    program::apply(
+        s, program::PrefetchDirective{what.name, at_loop.symbol, from.symbol, offset, strategy},
+        at);
 }
 
 void stream_loads(const StageRef &s, const std::vector<Fetched> &what, Location at) {

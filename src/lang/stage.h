@@ -178,8 +178,8 @@ public:
 
     // Updates of one element by several iterations at once are made safe.
     Self &atomic(bool override_associativity_test = false, Location at = Here::current()) {
-        program::apply(self().scheduled(at),
-                       program::AtomicDirective{override_associativity_test}, at);
+        program::apply(self().scheduled(at), program::AtomicDirective{override_associativity_test},
+                       at);
         return self();
     }
     // The user knows that iterations may run at once.

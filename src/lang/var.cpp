@@ -28,8 +28,8 @@ std::string unique_name(const char *prefix) {
 Var::Var() : name_symbol(Symbol::fresh(detail::unique_name("v"))) {}
 
 Var::Var(const std::string &name)
-    : name_symbol(name.empty() ? Symbol::fresh(detail::unique_name("v"))
-                               : Symbol::interned(name)) {}
+    : name_symbol(name.empty() ? Symbol::fresh(detail::unique_name("v")) : Symbol::interned(name)) {
+}
 
 Var::operator Expr() const { return ir::Variable::make(Int(32), name_symbol); }
 

@@ -11,9 +11,9 @@ namespace tessera::lower {
 // How a function's storage is laid out: its dimensions, innermost first.
 struct StorageOrder {
     struct Dimension {
-        int dim = 0;         // index into the function's arguments
-        ir::Expr alignment;  // the extent is rounded up to a multiple of it; undefined: 1
-        ir::Expr bound;      // a promised upper limit of the extent; undefined: none
+        int dim = 0;           // index into the function's arguments
+        ir::Expr alignment;    // the extent is rounded up to a multiple of it; undefined: 1
+        ir::Expr bound;        // a promised upper limit of the extent; undefined: none
         ir::Expr fold_factor;  // asked for by fold_storage; undefined: none
         bool fold_forward = true;
     };
@@ -62,9 +62,7 @@ struct Context {
     // By default the order of the arguments, dense.
     StorageOrder storage_order(Symbol f, int dimensions) const;
     // Of indices into flat storage.
-    Type index_type() const {
-        return target.has_feature(Target::LargeBuffers) ? Int(64) : Int(32);
-    }
+    Type index_type() const { return target.has_feature(Target::LargeBuffers) ? Int(64) : Int(32); }
 };
 
 }  // namespace tessera::lower

@@ -27,8 +27,8 @@
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/storage/flatten_storage.h"
 #include "lower/storage/fold_storage.h"
-#include "lower/storage/free_early.h"
 #include "lower/storage/fork_async.h"
+#include "lower/storage/free_early.h"
 #include "lower/storage/hoist_storage.h"
 #include "lower/storage/mark_streaming.h"
 #include "lower/storage/ring_buffer.h"
@@ -50,11 +50,11 @@ Stmt share_subexpressions(const Stmt &s, const Context &) {
 }
 
 constexpr Pass all_passes[] = {
-    {"fold storage", fold_storage},      // before sliding: regions still say all that is read
+    {"fold storage", fold_storage},  // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
     {"ring buffers", add_ring_buffers},
-    {"skip stages", skip_stages},        // after sliding: what a stage reads is final
-    {"fork async", fork_async},          // after folding, which decides whether threads take turns
+    {"skip stages", skip_stages},  // after sliding: what a stage reads is final
+    {"fork async", fork_async},    // after folding, which decides whether threads take turns
     {"inject tracing", inject_tracing},
     {"lower prefetch", lower_prefetch},  // its strides are flattened storage's
     {"simplify regions", simplify_stmt},
@@ -65,7 +65,8 @@ constexpr Pass all_passes[] = {
     {"mark streaming", mark_streaming},  // while the stages' loops are there
     {"lower intrinsics", lower_intrinsics},
     {"unpack buffers", unpack_buffers},
-    {"simplify indices", simplify_stmt},  // loops that are unrolled or vectorized get constant extents
+    {"simplify indices",
+     simplify_stmt},  // loops that are unrolled or vectorized get constant extents
     {"vectorize loops", vectorize_loops},  // before unrolling: one body, not many
     {"remove needless atomics", remove_needless_atomics},
     {"unroll loops", unroll_loops},
@@ -73,7 +74,7 @@ constexpr Pass all_passes[] = {
     {"interleave", interleave},
     {"partition loops", partition_loops},
     {"remove likely", remove_likely},
-    {"simplify loops", simplify_stmt},   // what partitioning made certain folds
+    {"simplify loops", simplify_stmt},  // what partitioning made certain folds
     {"trim no-ops", trim_no_ops},
     {"bound small allocations", bound_small_allocations},
     {"hoist loop invariants", hoist_loop_invariants},
@@ -162,8 +163,7 @@ void note_progress(VerifyOptions &rules, const Pass &pass) {
     if (pass.run == unroll_loops) rules.unrolled_loops = false;
 }
 
-void after_pass(std::string_view name, const Stmt &s, const Context &context,
-                VerifyOptions rules) {
+void after_pass(std::string_view name, const Stmt &s, const Context &context, VerifyOptions rules) {
     if (context.trace) context.trace(name, s);
     if (!context.verify) return;
     std::unordered_set<Symbol> free_symbols(context.outputs.begin(), context.outputs.end());

@@ -13,8 +13,8 @@ struct LowerOptions {
 
 // Turns a program into a module of flat loops over loads and stores. The module's one function has
 // the program's name; its arguments are the scalar parameters and input buffers that the program
-// reaches, in the order of program::find_parameters, then the buffers of the outputs, one per value.
-// Throws CompileError if the program, as scheduled, makes no sense.
+// reaches, in the order of program::find_parameters, then the buffers of the outputs, one per
+// value. Throws CompileError if the program, as scheduled, makes no sense.
 ir::Module lower(const program::Program &program, const Target &target,
                  const LowerOptions &options = {});
 

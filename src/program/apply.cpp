@@ -80,13 +80,13 @@ bool StageApplier::was_used(Symbol name) const {
         if (v.var == name) return true;
     }
     for (const auto &t : schedule.transforms) {
-        bool used = std::visit(
-            overloaded{
-                [&](const Split &s) { return s.outer == name || s.inner == name; },
-                [&](const Fuse &f) { return f.fused == name; },
-                [&](const Rename &r) { return r.new_name == name; },
-            },
-            t.directive);
+        bool used =
+            std::visit(overloaded{
+                           [&](const Split &s) { return s.outer == name || s.inner == name; },
+                           [&](const Fuse &f) { return f.fused == name; },
+                           [&](const Rename &r) { return r.new_name == name; },
+                       },
+                       t.directive);
         if (used) return true;
     }
     return false;
@@ -144,10 +144,11 @@ void StageApplier::require_tail(const Split &split, const Loop &old) const {
                             " twice, which changes the result of an update; use GuardWithIf, "
                             "RoundUp or ShiftInwardsAndBlend"));
     }
-    if (stage.stage > 0 && tail == TailStrategy::RoundUp &&
-        tiles_around(split) == Tiles::Divided) {
-        refuse("split", str("TailStrategy::RoundUp of ", split.old, " would run on into the next "
-                            "tile of an earlier split and compute points of ", stage.name,
+    if (stage.stage > 0 && tail == TailStrategy::RoundUp && tiles_around(split) == Tiles::Divided) {
+        refuse("split", str("TailStrategy::RoundUp of ", split.old,
+                            " would run on into the next "
+                            "tile of an earlier split and compute points of ",
+                            stage.name,
                             " twice, which changes the result of an update; use GuardWithIf, or "
                             "a factor that divides the earlier one"));
     }
@@ -290,11 +291,11 @@ void StageApplier::operator()(const PrefetchDirective &prefetch) {
 void StageApplier::operator()(const AtomicDirective &atomic) {
     if (stage.stage == 0) {
         refuse("atomic", str(stage.name, " is a pure definition, which has no races; atomic() is "
-                             "for updates"));
+                                         "for updates"));
     }
-    if (!atomic.override_associativity_test &&
-        !prove_associativity(*stage.function, def)) {
-        refuse("atomic", str("the update ", stage.name, " is not known to be associative; if it "
+    if (!atomic.override_associativity_test && !prove_associativity(*stage.function, def)) {
+        refuse("atomic", str("the update ", stage.name,
+                             " is not known to be associative; if it "
                              "is, say atomic(true)"));
     }
     schedule.atomic = true;
@@ -346,8 +347,8 @@ const Loop &require_loop(const StageRef &stage, const char *directive, Symbol va
     } else if (!likely.empty()) {
         loops += str(" (did you mean ", likely, "?)");
     }
-    throw CompileError(at, str(directive, ": no loop named ", var, " in stage ", stage.name, "; ",
-                               loops));
+    throw CompileError(
+        at, str(directive, ": no loop named ", var, " in stage ", stage.name, "; ", loops));
 }
 
 std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var) {
@@ -376,10 +377,10 @@ std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var) {
 
 void apply(const StageRef &stage, const StageDirective &directive, const Location &at) {
     StageSchedule &schedule = stage.definition->schedule;
-    if (stage.function->extern_definition &&
-        !std::holds_alternative<SetLoopKind>(directive) &&
+    if (stage.function->extern_definition && !std::holds_alternative<SetLoopKind>(directive) &&
         !std::holds_alternative<SpecializeFail>(directive)) {
-        throw CompileError(at, str(directive_name(directive), ": ", stage.name, " is computed by the "
+        throw CompileError(at, str(directive_name(directive), ": ", stage.name,
+                                   " is computed by the "
                                    "extern function ",
                                    stage.function->extern_definition->function,
                                    ", whose loops Tessera does not know"));

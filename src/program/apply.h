@@ -9,8 +9,8 @@ namespace tessera::program {
 struct StageRef {
     FunctionRef function;
     DefinitionRef definition;
-    int stage = 0;      // 0: the pure definition; then the updates
-    std::string name;   // for messages: "f.update(0)"
+    int stage = 0;     // 0: the pure definition; then the updates
+    std::string name;  // for messages: "f.update(0)"
 };
 
 StageRef stage_of(const FunctionRef &f, int stage);

@@ -30,8 +30,8 @@ void require_factor(const ir::Expr &factor, const char *directive, const Locatio
     }
     auto value = ir::as_const_int(factor);
     if (value && (*value <= 0 || *value > INT32_MAX)) {
-        throw CompileError(at, str(directive, ": the factor ", *value, " is not between 1 and ",
-                                   INT32_MAX));
+        throw CompileError(
+            at, str(directive, ": the factor ", *value, " is not between 1 and ", INT32_MAX));
     }
 }
 

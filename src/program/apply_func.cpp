@@ -45,11 +45,10 @@ void FuncApplier::require_argument(const char *directive, Symbol var) const {
     std::vector<std::string> names;
     for (Symbol s : f.args) names.push_back(s.text());
     std::string likely = closest_match(var.text(), names);
-    refuse(directive, str(var, " is no dimension of ", f.name, "; ",
-                          names.empty() ? "it has none" : str("its dimensions are ", join(names)),
-                          likely.empty() || likely == var.text()
-                              ? ""
-                              : str(" (did you mean ", likely, "?)")));
+    refuse(directive,
+           str(var, " is no dimension of ", f.name, "; ",
+               names.empty() ? "it has none" : str("its dimensions are ", join(names)),
+               likely.empty() || likely == var.text() ? "" : str(" (did you mean ", likely, "?)")));
 }
 
 StorageDimension &FuncApplier::dimension(const char *directive, Symbol var) {
@@ -108,7 +107,8 @@ void FuncApplier::operator()(const BoundDirective &written) {
     auto extent = d.extent.defined() ? ir::as_const_int(d.extent) : std::nullopt;
     if (extent && *extent < 0) refuse(directive, str("the extent ", *extent, " is negative"));
     auto modulus = d.modulus.defined() ? ir::as_const_int(d.modulus) : std::nullopt;
-    if (modulus && *modulus <= 0) refuse(directive, str("the modulus ", *modulus, " is not positive"));
+    if (modulus && *modulus <= 0)
+        refuse(directive, str("the modulus ", *modulus, " is not positive"));
     if (modulus && d.remainder.defined()) d.remainder = d.remainder % d.modulus;
     schedule.bounds.push_back({d, at});
 }
@@ -184,41 +184,41 @@ void apply(FunctionContents &f, const FuncDirective &directive, const Location &
 }
 
 std::string directive_name(const FuncDirective &directive) {
-    return std::visit(
-        overloaded{
-            [](const ComputeLevel &d) -> std::string {
-                return d.level.is_root() ? "compute_root"
-                       : d.level.is_inlined() ? "compute_inline"
-                                              : "compute_at";
-            },
-            [](const StoreLevel &d) -> std::string {
-                return d.level.is_root() ? "store_root" : "store_at";
-            },
-            [](const HoistStorageLevel &d) -> std::string {
-                return d.level.is_root() ? "hoist_storage_root" : "hoist_storage";
-            },
-            [](const BoundDirective &d) -> std::string {
-                return !d.modulus.defined() ? (d.min.defined() ? "bound" : "bound_extent")
-                       : d.remainder.defined() ? "align_bounds"
-                                               : "align_extent";
-            },
-            [](const EstimateDirective &) -> std::string { return "set_estimate"; },
-            [](const FoldStorage &) -> std::string { return "fold_storage"; },
-            [](const RingBuffer &) -> std::string { return "ring_buffer"; },
-            [](const AsyncDirective &) -> std::string { return "async"; },
-            [](const ReorderStorage &) -> std::string { return "reorder_storage"; },
-            [](const AlignStorage &) -> std::string { return "align_storage"; },
-            [](const BoundStorage &) -> std::string { return "bound_storage"; },
-            [](const StoreIn &) -> std::string { return "store_in"; },
-            [](const Trace &d) -> std::string {
-                return d.loads ? "trace_loads"
-                       : d.stores ? "trace_stores"
-                       : d.realizations ? "trace_realizations"
-                                        : "add_trace_tag";
-            },
-            [](const NoProfiling &) -> std::string { return "no_profiling"; },
-        },
-        directive);
+    return std::visit(overloaded{
+                          [](const ComputeLevel &d) -> std::string {
+                              return d.level.is_root()      ? "compute_root"
+                                     : d.level.is_inlined() ? "compute_inline"
+                                                            : "compute_at";
+                          },
+                          [](const StoreLevel &d) -> std::string {
+                              return d.level.is_root() ? "store_root" : "store_at";
+                          },
+                          [](const HoistStorageLevel &d) -> std::string {
+                              return d.level.is_root() ? "hoist_storage_root" : "hoist_storage";
+                          },
+                          [](const BoundDirective &d) -> std::string {
+                              return !d.modulus.defined()
+                                         ? (d.min.defined() ? "bound" : "bound_extent")
+                                     : d.remainder.defined() ? "align_bounds"
+                                                             : "align_extent";
+                          },
+                          [](const EstimateDirective &) -> std::string { return "set_estimate"; },
+                          [](const FoldStorage &) -> std::string { return "fold_storage"; },
+                          [](const RingBuffer &) -> std::string { return "ring_buffer"; },
+                          [](const AsyncDirective &) -> std::string { return "async"; },
+                          [](const ReorderStorage &) -> std::string { return "reorder_storage"; },
+                          [](const AlignStorage &) -> std::string { return "align_storage"; },
+                          [](const BoundStorage &) -> std::string { return "bound_storage"; },
+                          [](const StoreIn &) -> std::string { return "store_in"; },
+                          [](const Trace &d) -> std::string {
+                              return d.loads          ? "trace_loads"
+                                     : d.stores       ? "trace_stores"
+                                     : d.realizations ? "trace_realizations"
+                                                      : "add_trace_tag";
+                          },
+                          [](const NoProfiling &) -> std::string { return "no_profiling"; },
+                      },
+                      directive);
 }
 
 std::string directive_name(const StageDirective &directive) {

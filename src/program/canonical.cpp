@@ -171,8 +171,8 @@ std::vector<Expr> describe(const FuncSchedule &s) {
     }
     for (const auto &b : s.bounds) {
         facts.symbol(b.directive.var);
-        for (const Expr &e : {b.directive.min, b.directive.extent, b.directive.modulus,
-                              b.directive.remainder}) {
+        for (const Expr &e :
+             {b.directive.min, b.directive.extent, b.directive.modulus, b.directive.remainder}) {
             facts.expr(e);
         }
     }

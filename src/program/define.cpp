@@ -93,7 +93,8 @@ void Candidate::require_bound_variables(const Expr &e, const std::vector<Symbol>
 void Candidate::require_no_self_calls(const Expr &e) const {
     ir::for_each_node(e, [&](const ir::Call &c) {
         if (c.call_kind != CallKind::Func || c.callee != f.name) return;
-        refuse(str("it uses ", f.name, " itself, which has no values yet; a recursion is an update "
+        refuse(str("it uses ", f.name,
+                   " itself, which has no values yet; a recursion is an update "
                    "definition over an RDom"));
     });
 }
@@ -102,7 +103,8 @@ void Candidate::require_independent(const ReductionDomain &domain) const {
     auto look = [&](const Expr &e, Symbol var) {
         ir::for_each_node(e, [&](const ir::Call &c) {
             if (c.call_kind != CallKind::Func || c.callee != f.name) return;
-            refuse(str("how far ", var, " runs depends on ", f.name, ", which the update changes "
+            refuse(str("how far ", var, " runs depends on ", f.name,
+                       ", which the update changes "
                        "meanwhile; let it depend on another Func, or leave points out with "
                        "where()"));
         });
@@ -236,7 +238,8 @@ void require_wanted(const Candidate &candidate, const FunctionContents &f,
 
 void require_changeable(const Candidate &candidate, const FunctionContents &f) {
     if (!f.frozen) return;
-    candidate.refuse(str(f.name, " has been used by another Func or realized, so its definition can "
+    candidate.refuse(str(f.name,
+                         " has been used by another Func or realized, so its definition can "
                          "no longer change; write all its definitions before its first use"));
 }
 

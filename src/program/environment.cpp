@@ -200,7 +200,8 @@ public:
     void leave_out(const ParameterRef &output_buffer) { seen.insert(output_buffer->name); }
     void add(const Ref<const ir::Referent> &referent) {
         const auto *p = dynamic_cast<const Parameter *>(referent.get());
-        if (p && seen.insert(p->name).second) found.push_back(ParameterRef(const_cast<Parameter *>(p)));
+        if (p && seen.insert(p->name).second)
+            found.push_back(ParameterRef(const_cast<Parameter *>(p)));
     }
     void search(const Expr &e) {
         if (!e.defined()) return;
@@ -246,8 +247,8 @@ void ParameterFinder::search(const FunctionContents &f) {
         }
     }
     for (const auto &b : f.schedule.bounds) {
-        for (const Expr &e : {b.directive.min, b.directive.extent, b.directive.modulus,
-                              b.directive.remainder}) {
+        for (const Expr &e :
+             {b.directive.min, b.directive.extent, b.directive.modulus, b.directive.remainder}) {
             search(e);
         }
     }

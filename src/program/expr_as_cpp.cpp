@@ -14,9 +14,11 @@ namespace {
 
 using ir::Intrinsic;
 
-const std::map<Intrinsic, const char *> operators = {
-    {Intrinsic::bitwise_and, "&"}, {Intrinsic::bitwise_or, "|"}, {Intrinsic::bitwise_xor, "^"},
-    {Intrinsic::shift_left, "<<"}, {Intrinsic::shift_right, ">>"}};
+const std::map<Intrinsic, const char *> operators = {{Intrinsic::bitwise_and, "&"},
+                                                     {Intrinsic::bitwise_or, "|"},
+                                                     {Intrinsic::bitwise_xor, "^"},
+                                                     {Intrinsic::shift_left, "<<"},
+                                                     {Intrinsic::shift_right, ">>"}};
 
 // Those that are public functions of the same name and operands.
 bool is_public(Intrinsic i) {
@@ -47,8 +49,8 @@ std::string floating(const ir::FloatImm &f) {
 }
 
 [[noreturn]] void refuse(const Expr &e) {
-    throw CompileError(str("the schedule has an expression that cannot be written as C++: ",
-                           ir::brief(e)));
+    throw CompileError(
+        str("the schedule has an expression that cannot be written as C++: ", ir::brief(e)));
 }
 
 class CppPrinter {

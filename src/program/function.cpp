@@ -20,8 +20,8 @@ DefinitionRef Definition::copy() const {
 
 Expr call(const FunctionRef &f, std::vector<Expr> args, int index) {
     // A wrapper is owned by what it wraps, so that is what a call has to keep alive.
-    Ref<const ir::Referent> keeps = f->owner ? Ref<const ir::Referent>(f->owner)
-                                             : Ref<const ir::Referent>(f);
+    Ref<const ir::Referent> keeps =
+        f->owner ? Ref<const ir::Referent>(f->owner) : Ref<const ir::Referent>(f);
     return ir::Call::make(f->types[size_t(index)], f->name, CallKind::Func, index, std::move(args),
                           std::move(keeps));
 }

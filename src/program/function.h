@@ -51,8 +51,8 @@ struct ExternDefinition {
 class FunctionContents final : public ir::Referent {
 public:
     Symbol name;
-    std::vector<Symbol> args;  // the pure variables, innermost dimension first
-    std::vector<Type> types;   // of the values; empty: not defined
+    std::vector<Symbol> args;           // the pure variables, innermost dimension first
+    std::vector<Type> types;            // of the values; empty: not defined
     std::vector<DefinitionRef> stages;  // [0] pure, then updates
     std::shared_ptr<ExternDefinition> extern_definition;  // then stages is one with no values
     FuncSchedule schedule;

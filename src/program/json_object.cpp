@@ -27,8 +27,8 @@ namespace {
 }
 
 int to_number(const json &j, const std::string &word) {
-    bool fits = j.is_number_integer() && j.get<int64_t>() >= INT32_MIN &&
-                j.get<int64_t>() <= INT32_MAX;
+    bool fits =
+        j.is_number_integer() && j.get<int64_t>() >= INT32_MIN && j.get<int64_t>() <= INT32_MAX;
     if (!fits) wrong_kind(word, "an integer", j);
     return j.get<int>();
 }
@@ -36,7 +36,8 @@ int to_number(const json &j, const std::string &word) {
 }  // namespace
 
 JsonObject::JsonObject(const json &j, std::string what) : object(j), what(std::move(what)) {
-    if (!j.is_object()) throw CompileError(str(this->what, " is an object in JSON, not ", j.dump()));
+    if (!j.is_object())
+        throw CompileError(str(this->what, " is an object in JSON, not ", j.dump()));
 }
 
 std::vector<std::string> JsonObject::words() const {
@@ -98,8 +99,8 @@ const json &JsonObject::list(const std::string &word) {
 void JsonObject::finish() const {
     for (const std::string &word : words()) {
         if (asked.count(word)) continue;
-        throw CompileError(str('"', word, "\" has no meaning here; the words of ", what, " are ",
-                               join(asked)));
+        throw CompileError(
+            str('"', word, "\" has no meaning here; the words of ", what, " are ", join(asked)));
     }
 }
 

@@ -18,8 +18,6 @@ ParameterRef make_buffer_parameter(Symbol name, Type type, int dimensions) {
     return p;
 }
 
-Expr parameter_value(const ParameterRef &p) {
-    return ir::Variable::make(p->type, p->name, p);
-}
+Expr parameter_value(const ParameterRef &p) { return ir::Variable::make(p->type, p->name, p); }
 
 }  // namespace tessera::program

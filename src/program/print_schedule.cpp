@@ -37,9 +37,7 @@ private:
     void print(const FunctionContents &f, const WrapStep &s);
     void find_reduction_names(const FunctionContents &f, int stage);
     // Specializations of one Func have one symbol each, the same in every run.
-    Symbol special_name(Symbol f) {
-        return Symbol::interned(str(f, "_special", special_names++));
-    }
+    Symbol special_name(Symbol f) { return Symbol::interned(str(f, "_special", special_names++)); }
     void begin_statement(const std::string &object, const std::string &call);
 
     std::string func(Symbol f) { return names[f]; }
@@ -93,8 +91,8 @@ SchedulePrinter::SchedulePrinter(const Script &script, const std::string &pipeli
         for (size_t s = 1; s < f->stages.size(); s++) {
             std::vector<Symbol> rvars = reduction_of_algorithm(*f->stages[s]);
             for (size_t i = 0; i < rvars.size(); i++) {
-                origins.emplace(rvars[i], Origin{true, str(func(f->name), ".rvars(", s - 1, ")[", i,
-                                                           "]")});
+                origins.emplace(rvars[i],
+                                Origin{true, str(func(f->name), ".rvars(", s - 1, ")[", i, "]")});
             }
         }
     }
@@ -129,8 +127,7 @@ void SchedulePrinter::find_parameters() {
             }
         }
         for (size_t i = 0; i < f->output_buffers.size(); i++) {
-            outputs[f->output_buffers[i]->name] =
-                str(func(f->name), ".output_buffers()[", i, "]");
+            outputs[f->output_buffers[i]->name] = str(func(f->name), ".output_buffers()[", i, "]");
         }
     }
 }
@@ -194,7 +191,8 @@ std::string SchedulePrinter::loop(const FunctionContents &f, int stage, Symbol v
 // Whether a loop of that name comes from reduction loops, as far as has been printed.
 bool SchedulePrinter::is_reduction_name(const FunctionContents &f, int stage, Symbol var) const {
     for (const auto &[key, set] : reduction_names) {
-        if (key.first == f.name && (stage < 0 || key.second == stage) && set.count(var)) return true;
+        if (key.first == f.name && (stage < 0 || key.second == stage) && set.count(var))
+            return true;
     }
     return false;
 }
@@ -350,12 +348,8 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, const FuncDire
             [&](const RingBuffer &s) -> S { return expr(s.extent); },
             [](const AsyncDirective &) -> S { return ""; },
             [&](const ReorderStorage &s) -> S { return str("{", vars(f, 0, s.vars), "}"); },
-            [&](const AlignStorage &s) -> S {
-                return v(s.var) + ", " + expr(s.alignment);
-            },
-            [&](const BoundStorage &s) -> S {
-                return v(s.var) + ", " + expr(s.extent);
-            },
+            [&](const AlignStorage &s) -> S { return v(s.var) + ", " + expr(s.alignment); },
+            [&](const BoundStorage &s) -> S { return v(s.var) + ", " + expr(s.extent); },
             [](const StoreIn &s) -> S { return str("MemoryType::", name_of(s.memory)); },
             [](const Trace &s) -> S {
                 return s.loads || s.stores || s.realizations ? "" : quoted(s.tag);
@@ -388,8 +382,8 @@ std::string SchedulePrinter::run() {
     if (!open_object.empty()) statements += ";\n";
     std::string funcs;
     for (size_t i = 0; i < script.algorithm.size(); i++) {
-        funcs += str("Func ", func(script.algorithm[i]->name), " = ", pipeline, ".get_func(", i,
-                     ");\n");
+        funcs +=
+            str("Func ", func(script.algorithm[i]->name), " = ", pipeline, ".get_func(", i, ");\n");
     }
     return funcs + declarations + statements;
 }

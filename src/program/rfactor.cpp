@@ -144,7 +144,8 @@ void Factoring::check_preserved() const {
         for (Symbol root : roots_of_loop(d.schedule, p.rvar)) {
             bool of_domain = std::any_of(d.reduction.begin(), d.reduction.end(),
                                          [&](const ReductionVariable &v) { return v.var == root; });
-            if (!of_domain) refuse(str(p.rvar, " is made from a reduction and a pure loop, ", root));
+            if (!of_domain)
+                refuse(str(p.rvar, " is made from a reduction and a pure loop, ", root));
         }
         for (Symbol name : {p.var, p.rvar}) {
             if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
@@ -173,11 +174,13 @@ bool Factoring::changes_order() const {
 AssociativeUpdate Factoring::prove() const {
     auto update = prove_associativity(f, d);
     if (!update || !update->has_identities()) {
-        refuse(str("the update ", stage.name, " is not known to be associative with an identity, "
+        refuse(str("the update ", stage.name,
+                   " is not known to be associative with an identity, "
                    "so it cannot be computed in parts"));
     }
     if (!update->commutative && changes_order()) {
-        refuse(str("the update ", stage.name, " is not known to be commutative, and other "
+        refuse(str("the update ", stage.name,
+                   " is not known to be commutative, and other "
                    "reduction loops are outside of the given ones"));
     }
     return *update;
@@ -283,8 +286,7 @@ void Factoring::merge(const FunctionRef &intermediate, const AssociativeUpdate &
     }
     ir::Substitution operands;
     for (size_t i = 0; i < update.operators.size(); i++) {
-        operands[update.xs[i]] =
-            ir::Call::make(f.types[i], f.name, CallKind::Func, int(i), place);
+        operands[update.xs[i]] = ir::Call::make(f.types[i], f.name, CallKind::Func, int(i), place);
         operands[update.ys[i]] = call(intermediate, partial, int(i));
     }
     intermediate->frozen = true;
@@ -310,9 +312,8 @@ void Factoring::schedule_merge(const std::vector<Symbol> &pure) {
             return std::find(f.args.begin(), f.args.end(), root) != f.args.end();
         });
     });
-    std::erase_if(s.loops, [&](const Loop &l) {
-        return ranges.loops.count(l.var) && !is_preserved(l.var);
-    });
+    std::erase_if(s.loops,
+                  [&](const Loop &l) { return ranges.loops.count(l.var) && !is_preserved(l.var); });
     Loop outermost = s.loops.back();
     s.loops.pop_back();
     for (Symbol v : pure) {

@@ -37,8 +37,7 @@ size_t count_of_elements(const std::vector<Expr> &args, const std::vector<Expr> 
         count = c.args.size();
     };
     for (const auto *list : {&args, &values}) {
-        for (const Expr &e : *list)
-            for_each_node(e, include);
+        for (const Expr &e : *list) for_each_node(e, include);
     }
     return count;
 }

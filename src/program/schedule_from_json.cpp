@@ -90,14 +90,17 @@ private:
     std::map<std::string, FunctionRef> functions;
 };
 
-const std::vector<std::string> stage_words = {
-    "split",  "fuse",       "rename",     "reorder",         "loop",         "partition",
-    "prefetch", "atomic",   "rfactor",    "specialize_fail", "stream_loads", "stream_stores",
-    "specialize", "allow_race_conditions"};
+const std::vector<std::string> stage_words = {"split",        "fuse",
+                                              "rename",       "reorder",
+                                              "loop",         "partition",
+                                              "prefetch",     "atomic",
+                                              "rfactor",      "specialize_fail",
+                                              "stream_loads", "stream_stores",
+                                              "specialize",   "allow_race_conditions"};
 const std::vector<std::string> func_words = {
-    "compute",     "store",           "hoist",         "bound",         "estimate",
-    "fold_storage", "ring_buffer",    "async",         "reorder_storage", "align_storage",
-    "bound_storage", "store_in",      "trace",         "no_profiling"};
+    "compute",       "store",       "hoist", "bound",           "estimate",
+    "fold_storage",  "ring_buffer", "async", "reorder_storage", "align_storage",
+    "bound_storage", "store_in",    "trace", "no_profiling"};
 
 // The first word of a step: which directive it is.
 std::string directive_word(const JsonObject &step) {
@@ -109,11 +112,11 @@ std::string directive_word(const JsonObject &step) {
     }
     if (found.size() == 1) return found[0];
     if (found.size() > 1) {
-        throw CompileError(str("this is several directives at once: ", join(found),
-                               "; make a step of each"));
+        throw CompileError(
+            str("this is several directives at once: ", join(found), "; make a step of each"));
     }
-    const std::set<std::string> others = {"stage_of", "stage", "of",  "specialization", "written",
-                                          "factor",   "outer", "inner"};
+    const std::set<std::string> others = {"stage_of", "stage",  "of",    "specialization",
+                                          "written",  "factor", "outer", "inner"};
     for (const std::string &word : step.words()) {
         if (others.count(word)) continue;
         std::string close = closest_match(word, all);
@@ -139,8 +142,8 @@ void Reader::bind_function(const FunctionRef &f, const json &j) {
     std::vector<std::string> args = described.texts("args");
     const json &rvars = described.list("rvars");
     if (args.size() != f->args.size()) {
-        refuse(str(name, " has ", args.size(), " dimensions, and ", f->name, " has ",
-                   f->args.size()));
+        refuse(
+            str(name, " has ", args.size(), " dimensions, and ", f->name, " has ", f->args.size()));
     }
     if (rvars.size() + 1 != f->stages.size()) {
         refuse(str(name, " has ", rvars.size(), " updates, and ", f->name, " has ",
@@ -202,16 +205,16 @@ StageRef Reader::stage(JsonObject &step) const {
     const FunctionRef &f = function(step.text("stage_of"));
     int number = step.number("stage");
     if (number < 0 || size_t(number) >= f->stages.size()) {
-        throw CompileError(str(f->name, " has no stage ", number, "; its stages are 0 to ",
-                               f->stages.size() - 1));
+        throw CompileError(
+            str(f->name, " has no stage ", number, "; its stages are 0 to ", f->stages.size() - 1));
     }
     StageRef ref = stage_of(f, number);
     if (!step.has("specialization")) return ref;
     for (int i : step.numbers("specialization")) {
         const auto &all = ref.definition->specializations;
         if (i < 0 || size_t(i) >= all.size() || !all[size_t(i)].definition) {
-            throw CompileError(str(ref.name, " has no specialization ", i, "; it has ",
-                                   all.size(), " so far"));
+            throw CompileError(
+                str(ref.name, " has no specialization ", i, "; it has ", all.size(), " so far"));
         }
         ref.definition = all[size_t(i)].definition;
         ref.name += ".specialize(...)";
@@ -237,8 +240,9 @@ LoopLevel Reader::level(const json &j) {
         } else if (where == "inlined") {
             result = LoopLevel::inlined();
         } else if (where != "not set") {
-            throw CompileError(str('"', where, "\" is no place; it is \"root\", \"inlined\" or "
-                                               "\"not set\", or has a \"func\" and a \"loop\""));
+            throw CompileError(str('"', where,
+                                   "\" is no place; it is \"root\", \"inlined\" or "
+                                   "\"not set\", or has a \"func\" and a \"loop\""));
         }
     } else {
         result = LoopLevel::at(function(place.text("func"))->name, symbol(place.text("loop")),
@@ -331,8 +335,8 @@ Location Reader::written(JsonObject &step) const {
     size_t colon = text.rfind(':');
     std::string line = colon == text.npos ? "" : text.substr(colon + 1);
     if (line.empty() || line.size() > 8 || line.find_first_not_of("0123456789") != line.npos) {
-        throw CompileError(str("\"written\" is no line of a file: ", text,
-                               "; it looks like blur.cpp:12"));
+        throw CompileError(
+            str("\"written\" is no line of a file: ", text, "; it looks like blur.cpp:12"));
     }
     const std::string &file = Symbol::interned(text.substr(0, colon)).text();  // kept for ever
     return {file.c_str(), uint32_t(std::stoul(line))};
@@ -389,14 +393,14 @@ void Reader::read(const json &root) {
             JsonObject step(steps[i], "a step");
             apply_step(step);
         } catch (const CompileError &e) {
-            throw CompileError(str("step ", i, " of the schedule, ", steps[i].dump(), ": ",
-                                   e.what()));
+            throw CompileError(
+                str("step ", i, " of the schedule, ", steps[i].dump(), ": ", e.what()));
         }
     }
 }
 
-Parameters known_parameters(const std::vector<FunctionRef> &outputs,
-                            const Environment &environment, const std::vector<ParameterRef> &more) {
+Parameters known_parameters(const std::vector<FunctionRef> &outputs, const Environment &environment,
+                            const std::vector<ParameterRef> &more) {
     Program program;
     program.outputs = outputs;
     Parameters all;

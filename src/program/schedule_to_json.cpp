@@ -1,8 +1,8 @@
-#include "program/schedule_json.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "program/define.h"
 #include "program/parameter.h"
+#include "program/schedule_json.h"
 #include "program/script.h"
 #include <nlohmann/json.hpp>
 
@@ -57,8 +57,7 @@ void Writer::check_parameter(const ir::Referent *referent, Symbol name) {
 
 json Writer::expr(const Expr &e) {
     if (!e.defined()) return {};
-    ir::for_each_node(
-        e, [&](const ir::Variable &v) { check_parameter(v.referent.get(), v.name); });
+    ir::for_each_node(e, [&](const ir::Variable &v) { check_parameter(v.referent.get(), v.name); });
     ir::for_each_node(
         e, [&](const ir::BufferProperty &p) { check_parameter(p.referent.get(), p.buffer); });
     return ir::to_string(e);
@@ -68,11 +67,15 @@ json Writer::operator()(const StageDirective &d) {
     return std::visit(
         overloaded{
             [&](const Split &s) -> json {
-                return {{"split", name(s.old)}, {"outer", name(s.outer)}, {"inner", name(s.inner)},
-                        {"factor", expr(s.factor)}, {"tail", name_of(s.tail)}};
+                return {{"split", name(s.old)},
+                        {"outer", name(s.outer)},
+                        {"inner", name(s.inner)},
+                        {"factor", expr(s.factor)},
+                        {"tail", name_of(s.tail)}};
             },
             [&](const Fuse &s) -> json {
-                return {{"fuse", name(s.inner)}, {"outer", name(s.outer)}, {"fused", name(s.fused)}};
+                return {
+                    {"fuse", name(s.inner)}, {"outer", name(s.outer)}, {"fused", name(s.fused)}};
             },
             [&](const Rename &s) -> json {
                 return {{"rename", name(s.old)}, {"new_name", name(s.new_name)}};
@@ -85,8 +88,11 @@ json Writer::operator()(const StageDirective &d) {
                 return {{"partition", name(s.var)}, {"how", name_of(s.partition)}};
             },
             [&](const PrefetchDirective &s) -> json {
-                return {{"prefetch", function_names[s.what]}, {"at", name(s.at)}, {"from", name(s.from)},
-                        {"offset", expr(s.offset)}, {"strategy", name_of(s.strategy)}};
+                return {{"prefetch", function_names[s.what]},
+                        {"at", name(s.at)},
+                        {"from", name(s.from)},
+                        {"offset", expr(s.offset)},
+                        {"strategy", name_of(s.strategy)}};
             },
             [](const AtomicDirective &s) -> json {
                 return {{"atomic", s.override_associativity_test}};
@@ -116,16 +122,19 @@ json Writer::operator()(const FuncDirective &d) {
             [&](const StoreLevel &s) -> json { return {{"store", level(s.level)}}; },
             [&](const HoistStorageLevel &s) -> json { return {{"hoist", level(s.level)}}; },
             [&](const BoundDirective &s) -> json {
-                return {{"bound", name(s.var)}, {"min", expr(s.min)},
-                        {"extent", expr(s.extent)}, {"modulus", expr(s.modulus)},
+                return {{"bound", name(s.var)},
+                        {"min", expr(s.min)},
+                        {"extent", expr(s.extent)},
+                        {"modulus", expr(s.modulus)},
                         {"remainder", expr(s.remainder)}};
             },
             [&](const EstimateDirective &s) -> json {
-                return {{"estimate", name(s.var)}, {"min", expr(s.min)},
-                        {"extent", expr(s.extent)}};
+                return {
+                    {"estimate", name(s.var)}, {"min", expr(s.min)}, {"extent", expr(s.extent)}};
             },
             [&](const FoldStorage &s) -> json {
-                return {{"fold_storage", name(s.var)}, {"extent", expr(s.extent)},
+                return {{"fold_storage", name(s.var)},
+                        {"extent", expr(s.extent)},
                         {"forward", s.fold_forward}};
             },
             [&](const RingBuffer &s) -> json { return {{"ring_buffer", expr(s.extent)}}; },
@@ -139,7 +148,9 @@ json Writer::operator()(const FuncDirective &d) {
             },
             [](const StoreIn &s) -> json { return {{"store_in", name_of(s.memory)}}; },
             [](const Trace &s) -> json {
-                return {{"trace", s.tag}, {"loads", s.loads}, {"stores", s.stores},
+                return {{"trace", s.tag},
+                        {"loads", s.loads},
+                        {"stores", s.stores},
                         {"realizations", s.realizations}};
             },
             [](const NoProfiling &) -> json { return {{"no_profiling", true}}; },
@@ -202,8 +213,10 @@ json Writer::whole(const Script &script) {
     for (Symbol s : loop_names.all()) {
         if (!stands_for_its_text(s) && !of_algorithm.count(s)) loops[loop_names[s]] = s.text();
     }
-    return {{"tessera_schedule", schedule_json_version}, {"functions", algorithm},
-            {"loops", loops}, {"steps", steps}};
+    return {{"tessera_schedule", schedule_json_version},
+            {"functions", algorithm},
+            {"loops", loops},
+            {"steps", steps}};
 }
 
 }  // namespace

@@ -18,7 +18,8 @@ void require_consumers(const FunctionRef &f, const std::vector<FunctionRef> &con
     for (const FunctionRef &c : consumers) {
         require_defined(*c, directive, at);
         if (c != f) continue;
-        throw CompileError(at, str(directive, ": ", f->name, " inside of itself; name a Func that "
+        throw CompileError(at, str(directive, ": ", f->name,
+                                   " inside of itself; name a Func that "
                                    "uses it"));
     }
 }
@@ -43,11 +44,13 @@ FunctionRef existing(const FunctionRef &f, const std::vector<FunctionRef> &consu
     for (const auto &[key, w] : f->wrappers) sharing += w == found;
     if (met == keys.size() && sharing == keys.size()) return found;
     throw CompileError(at, str(directive, ": some of these consumers already use ", found->name,
-                               " instead of ", f->name, ", others do not; each group of consumers "
+                               " instead of ", f->name,
+                               ", others do not; each group of consumers "
                                "has one wrapper"));
 }
 
-void install(const FunctionRef &f, const FunctionRef &w, const std::vector<FunctionRef> &consumers) {
+void install(const FunctionRef &f, const FunctionRef &w,
+             const std::vector<FunctionRef> &consumers) {
     w->owner = f->owner ? f->owner : f.get();
     if (consumers.empty()) f->wrappers[Symbol()] = w;
     for (const FunctionRef &c : consumers) f->wrappers[c->name] = w;
@@ -83,8 +86,8 @@ std::vector<ParameterRef> copies_for(const FunctionContents &f,
                                      const std::vector<ParameterRef> &buffers) {
     std::vector<ParameterRef> copies;
     for (const ParameterRef &b : buffers) {
-        copies.push_back(make_buffer_parameter(Symbol::fresh(f.name.text()), b->type,
-                                               b->dimensions));
+        copies.push_back(
+            make_buffer_parameter(Symbol::fresh(f.name.text()), b->type, b->dimensions));
     }
     return copies;
 }

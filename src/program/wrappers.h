@@ -12,7 +12,8 @@ FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers
 FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
                   const Location &at);
 
-// A deep copy under another name; where f calls itself, the copy calls itself. Wrappers stay with f.
+// A deep copy under another name; where f calls itself, the copy calls itself. Wrappers stay with
+// f.
 FunctionRef copy_as(Symbol name, const FunctionContents &f);
 
 // Makes calls of `from` in the definitions of `caller` calls of `to`, by name alone.

@@ -112,8 +112,7 @@ extern "C" {
 uint64_t tessera_buffer_number_of_elements(const tessera_buffer_t *buffer) {
     if (is_empty(buffer)) return 0;
     uint64_t n = 1;
-    for (int i = 0; i < buffer->dimensions; i++)
-        n = times(n, uint64_t(buffer->dim[i].extent));
+    for (int i = 0; i < buffer->dimensions; i++) n = times(n, uint64_t(buffer->dim[i].extent));
     return n;
 }
 

@@ -34,8 +34,7 @@ struct FuncStats {
 struct PipelineStats {
     PipelineStats(const char *name, int num_funcs, const char *const *func_names)
         : name(name), num_funcs(num_funcs), funcs(new FuncStats[size_t(num_funcs)]) {
-        for (int i = 0; i < num_funcs; i++)
-            funcs[size_t(i)].name = func_names[i];
+        for (int i = 0; i < num_funcs; i++) funcs[size_t(i)].name = func_names[i];
     }
 
     std::string name;
@@ -47,8 +46,7 @@ struct PipelineStats {
 
 void raise_to(Counter &peak, uint64_t value) {
     uint64_t seen = peak.load();
-    while (seen < value && !peak.compare_exchange_weak(seen, value))
-        continue;
+    while (seen < value && !peak.compare_exchange_weak(seen, value)) continue;
 }
 
 void Memory::allocate(uint64_t bytes) {
@@ -157,8 +155,7 @@ void Profiler::sample_while_live() {
             wakes.wait(lock);
         }
         uint64_t now = now_ns();
-        for (Instance *i = live; i; i = i->next)
-            bill(*i, now, true);
+        for (Instance *i = live; i; i = i->next) bill(*i, now, true);
     }
 }
 
@@ -218,8 +215,7 @@ void report_pipeline(void *user_context, const PipelineStats &p) {
 
 void Profiler::report(void *user_context) {
     std::lock_guard lock(mutex);
-    for (auto &p : pipelines)
-        report_pipeline(user_context, *p);
+    for (auto &p : pipelines) report_pipeline(user_context, *p);
 }
 
 }  // namespace

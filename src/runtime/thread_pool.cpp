@@ -46,8 +46,7 @@ int error_of_ancestors(const Job *job) {
 }
 
 bool is_inside(const Job *job, const Job *ancestor) {
-    while (job && job != ancestor)
-        job = job->parent;
+    while (job && job != ancestor) job = job->parent;
     return job == ancestor;
 }
 
@@ -183,8 +182,7 @@ void ThreadPool::sleep_until_called(Job &job, Lock &lock) {
 
 void ThreadPool::spin_while_active(Job &job, Lock &lock) {
     lock.unlock();
-    for (int i = 0; i < spins_before_sleep && job.active > 0; i++)
-        std::this_thread::yield();
+    for (int i = 0; i < spins_before_sleep && job.active > 0; i++) std::this_thread::yield();
     lock.lock();
 }
 
@@ -233,8 +231,7 @@ Job *ThreadPool::find_work(const Job *ancestor) {
 
 int64_t ThreadPool::available() {
     int64_t total = 0;
-    for (const Job *job = newest; job; job = job->older)
-        total += remaining(*job);
+    for (const Job *job = newest; job; job = job->older) total += remaining(*job);
     return total;
 }
 
@@ -303,8 +300,7 @@ void ThreadPool::fail(Job &job, int error) {
 void ThreadPool::mark_failed(Job &job, int error) {
     int none = 0;
     if (!job.error.compare_exchange_strong(none, error)) return;
-    for (Waiter *waiter : waiters)
-        waiter->wakes.notify_one();
+    for (Waiter *waiter : waiters) waiter->wakes.notify_one();
 }
 
 void ThreadPool::link(Job &job) {
@@ -371,8 +367,7 @@ void ThreadPool::shut_down() {
         leaving.swap(threads);
         worker_wakes.notify_all();
     }
-    for (std::thread &thread : leaving)
-        thread.join();
+    for (std::thread &thread : leaving) thread.join();
     Lock lock(mutex);
     stopping = false;
     idle = tokens = 0;

@@ -42,38 +42,21 @@ template<typename T> T read(const void *p, int lane) {
 void print_value(Message &line, const tessera_type_t &type, const void *value, int lane) {
     bool is_int = type.code == tessera_type_int;
     switch (type.code << 8 | int(element_bytes(type) * 8)) {
-    case tessera_type_int << 8 | 8:
-        line << int(read<int8_t>(value, lane));
-        return;
-    case tessera_type_int << 8 | 16:
-        line << int(read<int16_t>(value, lane));
-        return;
-    case tessera_type_int << 8 | 32:
-        line << read<int32_t>(value, lane);
-        return;
-    case tessera_type_uint << 8 | 8:
-        line << unsigned(read<uint8_t>(value, lane));
-        return;
-    case tessera_type_uint << 8 | 16:
-        line << unsigned(read<uint16_t>(value, lane));
-        return;
-    case tessera_type_uint << 8 | 32:
-        line << read<uint32_t>(value, lane);
-        return;
+    case tessera_type_int << 8 | 8: line << int(read<int8_t>(value, lane)); return;
+    case tessera_type_int << 8 | 16: line << int(read<int16_t>(value, lane)); return;
+    case tessera_type_int << 8 | 32: line << read<int32_t>(value, lane); return;
+    case tessera_type_uint << 8 | 8: line << unsigned(read<uint8_t>(value, lane)); return;
+    case tessera_type_uint << 8 | 16: line << unsigned(read<uint16_t>(value, lane)); return;
+    case tessera_type_uint << 8 | 32: line << read<uint32_t>(value, lane); return;
     case tessera_type_float << 8 | 16:
         line << double(tessera_f16_to_f32(read<uint16_t>(value, lane)));
         return;
     case tessera_type_bfloat << 8 | 16:
         line << double(tessera_bf16_to_f32(read<uint16_t>(value, lane)));
         return;
-    case tessera_type_float << 8 | 32:
-        line << double(read<float>(value, lane));
-        return;
-    case tessera_type_float << 8 | 64:
-        line << read<double>(value, lane);
-        return;
-    default:
-        break;
+    case tessera_type_float << 8 | 32: line << double(read<float>(value, lane)); return;
+    case tessera_type_float << 8 | 64: line << read<double>(value, lane); return;
+    default: break;
     }
     if (is_int) {
         line << read<int64_t>(value, lane);

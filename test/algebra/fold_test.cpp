@@ -49,8 +49,8 @@ TEST_SUITE("fold") {
         CHECK(of(UInt(8), Intrinsic::saturating_cast, {Expr(300)}) == "255:uint8");
         CHECK(of(UInt(8), Intrinsic::saturating_sub, {Expr(uint8_t(3)), Expr(uint8_t(5))}) ==
               "0:uint8");
-        CHECK(of(UInt(8), Intrinsic::rounding_halving_add, {Expr(uint8_t(254)), Expr(uint8_t(255))}) ==
-              "255:uint8");
+        CHECK(of(UInt(8), Intrinsic::rounding_halving_add,
+                 {Expr(uint8_t(254)), Expr(uint8_t(255))}) == "255:uint8");
         CHECK(of(Int(16), Intrinsic::widening_sub, {Expr(uint8_t(3)), Expr(uint8_t(5))}) ==
               "-2:int16");
         CHECK(of(Int(32), Intrinsic::shift_right, {Expr(-5), Expr(1)}) == "-3");

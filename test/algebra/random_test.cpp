@@ -32,8 +32,8 @@ std::string text_of(const Values &values) {
 }
 
 ExprMaker maker_for(Random &random) {
-    static const std::vector<Type> types{Int(32), Int(32), Int(32), Int(64), UInt(8), Int(16),
-                                         UInt(32), Int(8)};
+    static const std::vector<Type> types{Int(32), Int(32), Int(32),  Int(64),
+                                         UInt(8), Int(16), UInt(32), Int(8)};
     ExprMaker maker(random, random.pick(types));
     maker.lets = random.chance(50);
     maker.casts = random.chance(50);
@@ -231,7 +231,8 @@ TEST_SUITE("random") {
                 auto inside = [&](const Interval &i) {
                     auto low = i.min.defined() ? number(i.min, outside) : at;
                     auto high = i.max.defined() ? number(i.max, outside) : at;
-                    if (!low || !high) throw InternalError(to_string(i.min.defined() ? i.min : i.max));
+                    if (!low || !high)
+                        throw InternalError(to_string(i.min.defined() ? i.min : i.max));
                     return at >= *low && at <= *high;
                 };
                 auto where = [&] {

@@ -1,5 +1,5 @@
-#include "algebra/rules/rules.h"
 #include "algebra/constant_interval.h"
+#include "algebra/rules/rules.h"
 #include "algebra/simplify.h"
 #include "algebra/support.h"
 #include "ir/equal.h"
@@ -29,9 +29,9 @@ std::string text_of(const PatternNode &p) {
     case PatternNode::Operation: break;
     }
     static const std::unordered_map<int, const char *> infix{
-        {int(NodeKind::Add), " + "}, {int(NodeKind::Sub), " - "}, {int(NodeKind::Mul), " * "},
-        {int(NodeKind::Div), " / "}, {int(NodeKind::Mod), " % "}, {int(NodeKind::EQ), " == "},
-        {int(NodeKind::NE), " != "}, {int(NodeKind::LT), " < "},  {int(NodeKind::LE), " <= "},
+        {int(NodeKind::Add), " + "},  {int(NodeKind::Sub), " - "}, {int(NodeKind::Mul), " * "},
+        {int(NodeKind::Div), " / "},  {int(NodeKind::Mod), " % "}, {int(NodeKind::EQ), " == "},
+        {int(NodeKind::NE), " != "},  {int(NodeKind::LT), " < "},  {int(NodeKind::LE), " <= "},
         {int(NodeKind::And), " && "}, {int(NodeKind::Or), " || "}};
     auto found = infix.find(int(p.op));
     if (found != infix.end()) return str("(", operand(0), found->second, operand(1), ")");
@@ -186,8 +186,8 @@ std::string try_rule(const Rule &r, Random &random, int &tried) {
             same = u->at(0).as<FloatImm>()->value == v->at(0).as<FloatImm>()->value;
         }
         if (!same) {
-            return str(text_of(r), " for ", t, ": ", to_string(before), " is ",
-                       to_string(u->at(0)), ", ", to_string(after), " is ", to_string(v->at(0)));
+            return str(text_of(r), " for ", t, ": ", to_string(before), " is ", to_string(u->at(0)),
+                       ", ", to_string(after), " is ", to_string(v->at(0)));
         }
         // What the simplifier makes of it is right, too.
         auto w = evaluate(simplify(before), values);
@@ -211,7 +211,8 @@ public:
         return numbers == Numbers::Integers ? c.int_val(v) : c.bv_val(int(v), 8);
     }
     z3::expr variable(const std::string &name) {
-        return numbers == Numbers::Integers ? c.int_const(name.c_str()) : c.bv_const(name.c_str(), 8);
+        return numbers == Numbers::Integers ? c.int_const(name.c_str())
+                                            : c.bv_const(name.c_str(), 8);
     }
     z3::expr less(const z3::expr &a, const z3::expr &b) {
         return numbers == Numbers::UnsignedBytes ? z3::ult(a, b) : a < b;
@@ -345,8 +346,8 @@ private:
 
     int64_t value(const PatternNode &p) {
         switch (p.form) {
-        case PatternNode::Wild: return shape.sorts.wild[p.index] == 2 ? wild[p.index] > 0
-                                                                      : wild[p.index];
+        case PatternNode::Wild:
+            return shape.sorts.wild[p.index] == 2 ? wild[p.index] > 0 : wild[p.index];
         case PatternNode::Constant: return constant[p.index];
         case PatternNode::Literal: return p.value;
         case PatternNode::Folded: return value(*p.operands[0]);
@@ -414,7 +415,8 @@ TEST_SUITE("rules") {
                 Shape shape(r);
                 std::vector<Numbers> kinds{Numbers::Integers};
                 bool wraps = r.domain == Domain::Integer || r.domain == Domain::Any;
-                if (wraps) kinds = {Numbers::Integers, Numbers::SignedBytes, Numbers::UnsignedBytes};
+                if (wraps)
+                    kinds = {Numbers::Integers, Numbers::SignedBytes, Numbers::UnsignedBytes};
                 bool all = true;
                 for (Numbers kind : kinds) {
                     queries++;

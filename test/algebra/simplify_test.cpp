@@ -1,6 +1,6 @@
-#include "algebra/simplify.h"
 #include "algebra/bounds.h"
 #include "algebra/prove.h"
+#include "algebra/simplify.h"
 #include "algebra/solve.h"
 #include "ir/equal.h"
 #include "ir/operators.h"

@@ -48,7 +48,8 @@ private:
             auto value = run(b->value);
             if (!value) return std::nullopt;
             Lanes lanes;
-            for (int i = 0; i < b->lanes; i++) lanes.insert(lanes.end(), value->begin(), value->end());
+            for (int i = 0; i < b->lanes; i++)
+                lanes.insert(lanes.end(), value->begin(), value->end());
             return lanes;
         }
         if (const auto *r = e.as<Ramp>()) return ramp(*r);
@@ -63,7 +64,8 @@ private:
         Lanes lanes;
         for (int i = 0; i < r.lanes; i++) {
             for (size_t j = 0; j < base->size(); j++) {
-                Expr steps = fold_constants(Mul::make(stride->at(j), make_const(stride->at(j).type(), i)));
+                Expr steps =
+                    fold_constants(Mul::make(stride->at(j), make_const(stride->at(j).type(), i)));
                 if (!steps.defined()) return std::nullopt;
                 Expr sum = fold_constants(Add::make(base->at(j), steps));
                 if (!sum.defined()) return std::nullopt;

@@ -9,8 +9,8 @@
 // Random expressions and their values.
 namespace tessera::algebra::testing {
 
-// The seeds of a random test: those that follow the clock's, at most `most`, for as long as there is
-// time (TESSERA_SECONDS, if that is set, goes before `seconds`); or that of TESSERA_SEED alone.
+// The seeds of a random test: those that follow the clock's, at most `most`, for as long as there
+// is time (TESSERA_SECONDS, if that is set, goes before `seconds`); or that of TESSERA_SEED alone.
 class Seeds {
 public:
     explicit Seeds(double seconds = 1.0, int most = 1000000);
@@ -59,7 +59,7 @@ public:
     Expr value_of(Type t, int64_t spread);
     const std::vector<Expr> &variables() const { return vars; }
 
-    bool vectors = false;   // some of 4 lanes
+    bool vectors = false;  // some of 4 lanes
     bool lets = false;
     bool casts = false;
     int64_t largest_constant = 20;

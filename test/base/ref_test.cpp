@@ -1,5 +1,5 @@
-#include "base/large_stack.h"
 #include "base/error.h"
+#include "base/large_stack.h"
 #include "base/ref.h"
 #include "deep_recursion.h"
 #include <doctest/doctest.h>

@@ -38,7 +38,7 @@ struct Element {
     bool defined() const { return size > 0; }
 };
 
-} // namespace
+}  // namespace
 
 TEST_SUITE("Target") {
     TEST_CASE("a text is read word by word") {

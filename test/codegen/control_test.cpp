@@ -312,17 +312,14 @@ func "f"(out: output int32[1], wanted: handle):
         Symbol out = Symbol::fresh("out");
         std::vector<Symbol> names;
         Expr e = 1;
-        for (int i = 0; i < 3000; i++)
-            e = Add::make(Mul::make(e, 3), Sub::make(e, 1));
+        for (int i = 0; i < 3000; i++) e = Add::make(Mul::make(e, 3), Sub::make(e, 1));
         Expr chain = e;
-        for (int i = 0; i < 3000; i++)
-            chain = Let::make(Symbol::fresh("x"), i, chain);
+        for (int i = 0; i < 3000; i++) chain = Let::make(Symbol::fresh("x"), i, chain);
         LoweredFunction f;
         f.name = "f";
         f.args = {{out, ArgumentKind::OutputBuffer, Int(32), 1, {}}};
         f.body = Store::make(out, chain, 0);
-        for (int i = 0; i < 3000; i++)
-            f.body = LetStmt::make(Symbol::fresh("y"), i, f.body);
+        for (int i = 0; i < 3000; i++) f.body = LetStmt::make(Symbol::fresh("y"), i, f.body);
         Module m;
         m.functions = {f};
         CHECK_NOTHROW(codegen::JitModule(m, get_host_target()));
@@ -487,8 +484,7 @@ func "f"(out: output int32[1]):
                     extern int32 tessera_semaphore_release(empty:handle, 1)
 )",
                   out) == 0);
-        for (int i = 0; i < 50; i++)
-            CHECK(out[size_t(i)] == i * i);
+        for (int i = 0; i < 50; i++) CHECK(out[size_t(i)] == i * i);
     }
     TEST_CASE("a failing task cancels the one that waits for it") {
         CHECK(run(R"(
@@ -520,8 +516,7 @@ func "f"(out: output int32[1], n: int32):
     TEST_CASE("sums from many threads are complete") {
         TestBuffer<int32_t> out(4);
         CHECK(run(histogram("out[i % 4] = out[i % 4] + i"), out, 4000) == 0);
-        for (int k = 0; k < 4; k++)
-            CHECK(out[size_t(k)] == 1998000 + 1000 * k);
+        for (int k = 0; k < 4; k++) CHECK(out[size_t(k)] == 1998000 + 1000 * k);
     }
     TEST_CASE("any update is one compare-exchange loop") {
         TestBuffer<int32_t> out(2);

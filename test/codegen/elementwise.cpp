@@ -42,8 +42,7 @@ LoweredFunction make_function(const ElementCase &c, int lanes, const std::string
 
 std::string operand_text(const std::vector<Wide> &operands) {
     std::string text;
-    for (Wide v : operands)
-        text += " " + to_text(v);
+    for (Wide v : operands) text += " " + to_text(v);
     return text;
 }
 
@@ -67,8 +66,7 @@ void check_case(const ElementCase &c, const codegen::JitModule &jit, const std::
     REQUIRE(jit.argv_function(name)(argv.data()) == 0);
     for (size_t i = 0; i < element_count; i++) {
         std::vector<Wide> operands;
-        for (auto &v : values)
-            operands.push_back(v[i]);
+        for (auto &v : values) operands.push_back(v[i]);
         std::optional<Wide> exact = c.expected(operands);
         if (!exact) continue;
         Wide got =
@@ -117,8 +115,7 @@ std::vector<Wide> sample_values(Type t, size_t count, uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<Wide> extremes = {0, 1, 2, 3, 5, 7, 8, 15, 31, -1, -2, -7};
     for (Wide edge : {Wide(t.min_int()), Wide(t.max_uint())}) {
-        for (int d = -2; d <= 2; d++)
-            extremes.push_back(edge + d);
+        for (int d = -2; d <= 2; d++) extremes.push_back(edge + d);
     }
     std::vector<Wide> values(count);
     for (Wide &v : values) {

@@ -54,8 +54,7 @@ std::vector<double> samples(Type t, double low, double high, int count = 64) {
     std::mt19937 random(7);
     std::uniform_real_distribution<double> any(low, high);
     std::vector<double> values;
-    for (int i = 0; i < count; i++)
-        values.push_back(in_type(t, any(random)));
+    for (int i = 0; i < count; i++) values.push_back(in_type(t, any(random)));
     return values;
 }
 
@@ -108,8 +107,7 @@ TEST_SUITE("float operations") {
             auto y = x;
             std::reverse(y.begin(), y.end());
             auto check = [&](const char *name, auto make, auto f) {
-                check_binary(
-                    name, t, x, y, 0.5, [&](auto &e) { return make(e[0], e[1]); }, f);
+                check_binary(name, t, x, y, 0.5, [&](auto &e) { return make(e[0], e[1]); }, f);
             };
             check("add", Add::make, [](double a, double b) { return a + b; });
             check("sub", Sub::make, [](double a, double b) { return a - b; });
@@ -129,8 +127,7 @@ TEST_SUITE("float operations") {
     TEST_CASE("rounding to whole numbers") {
         std::vector<double> x = {0, -0.5, 0.5, 1.5, 2.5, -2.5, 3.25, -3.75, 100, 7.999, -0.001};
         for (Type t : float_types) {
-            for (double &v : x)
-                v = in_type(t, v);
+            for (double &v : x) v = in_type(t, v);
             check_unary(Intrinsic::floor, t, x, 0, [](double a) { return std::floor(a); });
             check_unary(Intrinsic::ceil, t, x, 0, [](double a) { return std::ceil(a); });
             check_unary(Intrinsic::trunc, t, x, 0, [](double a) { return std::trunc(a); });
@@ -160,9 +157,7 @@ TEST_SUITE("float operations") {
             check_unary(I::atanh, t, small, ulps, [](double a) { return std::atanh(a); });
             check_binary(
                 "atan2", t, any, small, ulps,
-                [](auto &e) {
-                    return call(e[0].type(), I::atan2, {e[0], e[1]});
-                },
+                [](auto &e) { return call(e[0].type(), I::atan2, {e[0], e[1]}); },
                 [](double a, double b) { return std::atan2(a, b); });
         }
     }
@@ -192,9 +187,7 @@ TEST_SUITE("float operations") {
             }
             check_binary(
                 "pow", t, base, exponent, 2,
-                [](auto &e) {
-                    return call(e[0].type(), I::pow, {e[0], e[1]});
-                },
+                [](auto &e) { return call(e[0].type(), I::pow, {e[0], e[1]}); },
                 [](double a, double b) { return std::pow(a, b); });
         }
     }
@@ -224,9 +217,8 @@ TEST_SUITE("float operations") {
                                                     : 0x1p-52);
             for (int lanes : lane_counts) {
                 auto got = evaluate(
-                    t, {{near_one}, {near_one}, {-1 - 2 * (near_one - 1)}}, lanes, [](auto &e) {
-                        return call(e[0].type(), Intrinsic::fma, {e[0], e[1], e[2]});
-                    });
+                    t, {{near_one}, {near_one}, {-1 - 2 * (near_one - 1)}}, lanes,
+                    [](auto &e) { return call(e[0].type(), Intrinsic::fma, {e[0], e[1], e[2]}); });
                 CHECK(got[0] == (near_one - 1) * (near_one - 1));
             }
         }
@@ -314,8 +306,7 @@ TEST_SUITE("float casts") {
         for (Type to : {UInt(8), UInt(16), UInt(32), UInt(64)}) {
             for (int lanes : lane_counts) {
                 auto got = evaluate(Float(32), {x}, lanes, [&](auto &e) { return cast(to, e[0]); });
-                for (size_t i = 0; i < x.size(); i++)
-                    CHECK(got[i] == std::trunc(float(x[i])));
+                for (size_t i = 0; i < x.size(); i++) CHECK(got[i] == std::trunc(float(x[i])));
             }
         }
         auto large =
@@ -399,15 +390,14 @@ func "f"(out: output int32[1], x: float32):
     }
     TEST_CASE("products of 16 bits are taken in the order they are written in") {
         for (int lanes : lane_counts) {
-            std::vector<double> result =
-                evaluate(Float(16), {{1234, 2000}, {-6216, 3000}}, lanes,
-                         [](const std::vector<Expr> &in) {
-                             Expr small = FloatImm::make(Float(16), 0.001953125);
-                             if (in[0].type().lanes() > 1) {
-                                 small = Broadcast::make(small, in[0].type().lanes());
-                             }
-                             return in[0] * small * in[1];
-                         });
+            std::vector<double> result = evaluate(
+                Float(16), {{1234, 2000}, {-6216, 3000}}, lanes, [](const std::vector<Expr> &in) {
+                    Expr small = FloatImm::make(Float(16), 0.001953125);
+                    if (in[0].type().lanes() > 1) {
+                        small = Broadcast::make(small, in[0].type().lanes());
+                    }
+                    return in[0] * small * in[1];
+                });
             CHECK(result[0] == doctest::Approx(-14980).epsilon(1e-3));
             CHECK(result[1] == doctest::Approx(11718).epsilon(1e-3));
         }

@@ -56,8 +56,8 @@ TEST_SUITE("many loops") {
             options.threads = threads;
             codegen::JitModule module(parse_module(text), get_host_target(), {}, options);
             TestBuffer<int32_t> out(size);
-            auto f = reinterpret_cast<int (*)(void *, tessera_buffer_t *, int32_t)>(
-                module.address("f"));
+            auto f =
+                reinterpret_cast<int (*)(void *, tessera_buffer_t *, int32_t)>(module.address("f"));
             CHECK(f(nullptr, out, 2) == 0);
             CHECK(out[size - 1] == expected(size - 1, 2));
         }

@@ -16,8 +16,7 @@ std::vector<int> counted() {
 
 std::vector<int> steps(int first, int stride, int lanes) {
     std::vector<int> values;
-    for (int i = 0; i < lanes; i++)
-        values.push_back(first + i * stride);
+    for (int i = 0; i < lanes; i++) values.push_back(first + i * stride);
     return values;
 }
 
@@ -25,8 +24,7 @@ std::vector<int> steps(int first, int stride, int lanes) {
 template<typename T>
 std::vector<int> load(const std::string &index, int lanes, const char *target = "host") {
     std::vector<T> values;
-    for (int v : counted())
-        values.push_back(T(v));
+    for (int v : counted()) values.push_back(T(v));
     TestBuffer<T> in(values), out(size_t(lanes), T(77));
     codegen::JitModule m = compile(
         str("module \"m\"\nfunc \"f\"(a: input ", type_of<T>(), "[1], out: output ", type_of<T>(),
@@ -37,8 +35,7 @@ std::vector<int> load(const std::string &index, int lanes, const char *target = 
                     static_cast<tessera_buffer_t *>(out), &n};
     REQUIRE(m.argv_function("f")(argv) == 0);
     std::vector<int> result;
-    for (T v : out.values())
-        result.push_back(int(float(v)));
+    for (T v : out.values()) result.push_back(int(float(v)));
     return result;
 }
 
@@ -62,8 +59,7 @@ template<typename T> void check_strides(const char *target, const std::vector<in
     }
     codegen::JitModule m = compile(text, Target(target));
     std::vector<T> values;
-    for (int v : counted())
-        values.push_back(T(v));
+    for (int v : counted()) values.push_back(T(v));
     TestBuffer<T> in(values);
     for (size_t i = 0; i < all.size(); i++) {
         TestBuffer<T> out(size_t(all[i].lanes), T(77));
@@ -71,8 +67,7 @@ template<typename T> void check_strides(const char *target, const std::vector<in
                         static_cast<tessera_buffer_t *>(out)};
         REQUIRE(m.argv_function(str("f", i))(argv) == 0);
         std::vector<T> wanted;
-        for (int v : steps(all[i].first, all[i].stride, all[i].lanes))
-            wanted.push_back(T(v));
+        for (int v : steps(all[i].first, all[i].stride, all[i].lanes)) wanted.push_back(T(v));
         INFO(target, ' ', type, " stride ", all[i].stride, ", ", all[i].lanes, " lanes");
         CHECK(out.values() == wanted);
     }
@@ -305,8 +300,7 @@ TEST_SUITE("vectors") {
                         "uint8x32(ramp(200, -3, 32))):uint8x32), 2)",
                         2) == wanted);
         wanted = {0, 0, 0};
-        for (int i = 0; i < 24; i++)
-            wanted[size_t(i / 8)] += uint8_t(i * 30);
+        for (int i = 0; i < 24; i++) wanted[size_t(i / 8)] += uint8_t(i * 30);
         CHECK(vector_of("int32x3(vector_reduce(add, uint16x24(uint8x24(ramp(0, 30, 24))), 3))",
                         3) == wanted);
     }

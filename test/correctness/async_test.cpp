@@ -84,7 +84,8 @@ TEST_SUITE("async") {
                 a.store_root().compute_at(out, y);
                 b.store_root().compute_at(out, y);
             }
-            if (mode == 2) a.compute_at(out, y).store_at(out, y), b.compute_at(out, y).store_at(out, y);
+            if (mode == 2)
+                a.compute_at(out, y).store_at(out, y), b.compute_at(out, y).store_at(out, y);
             if (mode == 3) a.store_root().compute_at(b, y), b.store_root().compute_root();
             if (mode == 4) a.compute_root(), b.store_root().compute_at(out, y);
             Lowered l(out);
@@ -113,9 +114,7 @@ TEST_SUITE("async") {
         Lowered l(out);
         CHECK(l.count("fork") == 2);
         for (int size : {1, 9}) {
-            l.check<int>({3, size}, [](int x, int y) {
-                return x + y + 10 * (x - y - 1) + x - y;
-            });
+            l.check<int>({3, size}, [](int x, int y) { return x + y + 10 * (x - y - 1) + x - y; });
         }
     }
     TEST_CASE("one that two others read, all in threads of their own") {

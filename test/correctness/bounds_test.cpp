@@ -47,8 +47,8 @@ TEST_SUITE("bound and align") {
         f.compute_root().align_bounds(x, 8, 1);
         Lowered l(g);
         auto ref = [](int x) { return 3 * x; };
-        for (auto [min, size, computed] : {std::array{1, 8, 8}, {0, 1, 8}, {0, 2, 16},
-                                          {-7, 9, 16}, {2, 8, 16}, {9, 16, 16}}) {
+        for (auto [min, size, computed] :
+             {std::array{1, 8, 8}, {0, 1, 8}, {0, 2, 16}, {-7, 9, 16}, {2, 8, 16}, {9, 16, 16}}) {
             CAPTURE(min);
             CAPTURE(size);
             CHECK(calls_during([&] { l.check<int>({size}, ref, {min}); }) == 2 * computed);
@@ -129,9 +129,8 @@ TEST_SUITE("bounds inference") {
         g(x) = lut(cast<int>(image(x)));
         lut.compute_root();
         Lowered l(g);
-        int calls = calls_during([&] {
-            l.check<int>({10}, [](int x) { return uint8_t(x * 29) + 1000; });
-        });
+        int calls =
+            calls_during([&] { l.check<int>({10}, [](int x) { return uint8_t(x * 29) + 1000; }); });
         CHECK(calls == 2 * 256);
     }
     TEST_CASE("an index without a bound is refused") {
@@ -194,7 +193,8 @@ TEST_SUITE("bounds inference") {
         auto ref = [](int x) {
             int sum = 0;
             for (int j = 0; j < 8; j++) {
-                for (int i = 0; i < 8; i++) if (i + j < 8 && i != 3) sum += (i + x) * 10 + j;
+                for (int i = 0; i < 8; i++)
+                    if (i + j < 8 && i != 3) sum += (i + x) * 10 + j;
             }
             return sum;
         };
@@ -299,7 +299,8 @@ TEST_SUITE("bounds inference") {
         in.dim(0).set_stride(3);
         in.dim(1).set_bounds(0, 4);
         Buffer<int> storage(3, 8, 4);
-        storage.for_each_element([&](int c, int i, int j) { storage(c, i, j) = c + 10 * i + 100 * j; });
+        storage.for_each_element(
+            [&](int c, int i, int j) { storage(c, i, j) = c + 10 * i + 100 * j; });
         Buffer<int> second = storage.sliced(0, 1);
         in.set(second);
         Func f("f");
@@ -336,9 +337,8 @@ TEST_SUITE("skipped stages") {
         out(x, y) = select(y % 2 == 0, f(x, y), 0);
         f.compute_at(out, y);
         Lowered l(out);
-        int calls = calls_during([&] {
-            l.check<int>({10, 6}, [](int x, int y) { return y % 2 ? 0 : x + y; });
-        });
+        int calls = calls_during(
+            [&] { l.check<int>({10, 6}, [](int x, int y) { return y % 2 ? 0 : x + y; }); });
         CHECK(calls == 2 * 30);
     }
     TEST_CASE("nothing is skipped that a later iteration reads") {
@@ -347,9 +347,8 @@ TEST_SUITE("skipped stages") {
         f(x, y) = x + y;
         out(x, y) = select(y % 2 == 0, f(x, y) + f(x, y + 3), 1);
         f.store_root().compute_at(out, y);
-        Lowered(out).check<int>({5, 12}, [](int x, int y) {
-            return y % 2 ? 1 : 2 * x + 2 * y + 3;
-        });
+        Lowered(out).check<int>({5, 12},
+                                [](int x, int y) { return y % 2 ? 1 : 2 * x + 2 * y + 3; });
     }
     TEST_CASE("through a chain") {
         Var x("x");

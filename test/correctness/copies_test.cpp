@@ -17,9 +17,8 @@ TEST_SUITE("wrappers and clones") {
         a.compute_root();
         Lowered l(out);
         CHECK(Lowered::count(l.flat(), "allocate") == 3);
-        int calls = calls_during([&] {
-            l.check<int>({5, 4}, [](int x, int y) { return 3 * (x + y); });
-        });
+        int calls =
+            calls_during([&] { l.check<int>({5, 4}, [](int x, int y) { return 3 * (x + y); }); });
         CHECK(calls == 2 * 20);
     }
     TEST_CASE("in() for all consumers, at a tile, with another layout") {
@@ -62,9 +61,8 @@ TEST_SUITE("wrappers and clones") {
         a.compute_root();
         b.compute_root();
         Lowered l(out);
-        int calls = calls_during([&] {
-            l.check<int>({5, 4}, [](int x, int y) { return 5 * (x + y) + 3; });
-        });
+        int calls = calls_during(
+            [&] { l.check<int>({5, 4}, [](int x, int y) { return 5 * (x + y) + 3; }); });
         CHECK(calls == 2 * 40);
     }
     TEST_CASE("a clone of what rfactor has changed reads the same partial results") {
@@ -88,9 +86,8 @@ TEST_SUITE("wrappers and clones") {
             }
             return sum;
         };
-        int calls = calls_during([&] {
-            l.check<int>({5}, [&](int x) { return 2 * total_of(x + 1) + total_of(x); });
-        });
+        int calls = calls_during(
+            [&] { l.check<int>({5}, [&](int x) { return 2 * total_of(x + 1) + total_of(x); }); });
         CHECK(calls == 2 * 13);
     }
     TEST_CASE("a chain of wrappers") {
@@ -156,9 +153,8 @@ TEST_SUITE("specialize") {
         for (int m = 0; m < 4; m++) {
             a.set(m & 1);
             b.set(m & 2);
-            l.check<int>({5, 3}, [&](int x, int y) {
-                return (m & 1 ? 1 : 2) + (m & 2 ? 10 : 20) + x + y;
-            });
+            l.check<int>({5, 3},
+                         [&](int x, int y) { return (m & 1 ? 1 : 2) + (m & 2 ? 10 : 20) + x + y; });
         }
     }
     TEST_CASE("of an update, and of a producer computed at a loop") {

@@ -50,8 +50,7 @@ TEST_SUITE("reduction domains") {
         bounds() = Tuple(r.x.min(), r.x.extent(), r.y.min(), r.y.extent() + im(2, 5) * 0);
         Realization said = bounds.realize();
         int expected[] = {2, 4, 5, 3};
-        for (size_t i = 0; i < 4; i++)
-            CHECK(Buffer<int>(said[i])() == expected[i]);
+        for (size_t i = 0; i < 4; i++) CHECK(Buffer<int>(said[i])() == expected[i]);
     }
     TEST_CASE("an inline reduction with a Func of its own, for its schedule") {
         Func in("in"), f("f"), total("total"), best("best");
@@ -83,8 +82,7 @@ TEST_SUITE("reduction domains") {
         f(x, y) += r;
         auto names = [](const Stage &s) {
             std::string all;
-            for (const VarOrRVar &v : s.split_vars())
-                all += v.name() + (v.is_rvar ? "* " : " ");
+            for (const VarOrRVar &v : s.split_vars()) all += v.name() + (v.is_rvar ? "* " : " ");
             return all;
         };
         CHECK(names(f) == "x y ");

@@ -84,9 +84,8 @@ TEST_SUITE("extern stages") {
             if (place == 4) out.reorder(xo, xi, y);
             if (place > 1) e.compute_at(out, place == 3 ? t : xo).store_root();
             auto er = [](int x, int y) { return 2 * x + 1 + 20 * y; };
-            Lowered(out).check<int>({5, 3}, [&](int x, int y) {
-                return 2 * er(x, y) + er(x + 1, y);
-            });
+            Lowered(out).check<int>({5, 3},
+                                    [&](int x, int y) { return 2 * er(x, y) + er(x + 1, y); });
         }
     }
     TEST_CASE("storage outside of where an extern stage says how much it needs") {

@@ -50,7 +50,8 @@ TEST_CASE("a mirrored image is read within its bounds, and only there") {
     for (int i = 0; i < 13; i++) CHECK(result(i - 4) == expected[i]);
 }
 
-TEST_CASE("images repeated and mirrored need no more than themselves, with a reduction's variable") {
+TEST_CASE(
+    "images repeated and mirrored need no more than themselves, with a reduction's variable") {
     Var x("x");
     Buffer<int> image(5);
     for (int i = 0; i < 5; i++) image(i) = i;
@@ -90,7 +91,8 @@ TEST_CASE("a fused loop that is rounded up stays within the storage of a produce
         f(x, y, z) = x + 10 * y + 100 * z;
         g(x, y, z) = f(x, y, z) + f(x, y + 1, z);
         f.compute_at(g, x).fuse(y, z, t).split(t, o, i, 4, tail);
-        Buffer<int> result = g.realize({3, 4, 5}, get_host_target().with_feature(Target::Interpret));
+        Buffer<int> result =
+            g.realize({3, 4, 5}, get_host_target().with_feature(Target::Interpret));
         result.for_each_element([&](int a, int b, int c) {
             REQUIRE(result(a, b, c) == 2 * (a + 10 * b + 100 * c) + 10);
         });
@@ -132,7 +134,9 @@ TEST_CASE("reductions that are computed inline may be computed within one anothe
     g.compute_root();
     h(x) = sum(r2, g(clamp(f(x + r2), 0, 4))) + f(x) * g(x);
     Buffer<int> result = h.realize({10});
-    auto f_at = [&](int i) { return image(std::clamp(i, 0, 39)) + image(std::clamp(i + 1, 0, 39)); };
+    auto f_at = [&](int i) {
+        return image(std::clamp(i, 0, 39)) + image(std::clamp(i + 1, 0, 39));
+    };
     auto g_at = [&](int i) { return f_at(std::clamp(f_at(i - 1), 0, 17)); };
     for (int i = 0; i < 10; i++) {
         int sum = g_at(std::clamp(f_at(i), 0, 4)) + g_at(std::clamp(f_at(i + 1), 0, 4));
@@ -207,7 +211,8 @@ TEST_CASE("a split that divides its loop guards it still where the loop over til
         g(x, y) = f(x, y - 2) + f(x, y + 3);
         f.compute_at(g, y).split(y, o, i, 3, tail).split(o, oo, oi, 8);
         Buffer<int> result = g.realize({3, 4}, get_host_target().with_feature(Target::Interpret));
-        result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 10); });
+        result.for_each_element(
+            [&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 10); });
     }
 }
 
@@ -310,8 +315,8 @@ TEST_CASE("a prefetch of what lies in a ring buffer") {
         g(x, y) = f(x, y) + f(x + 1, y);
         g.prefetch(f, y, y, 2, strategy).prefetch(f, x, y, 1, strategy);
         f.compute_at(g, y).hoist_storage_root().ring_buffer(2);
-        Buffer<int> result = g.realize({4, 5}, get_host_target().with_feature(Target::Interpret)
-                                               .with_feature(Target::Debug));
+        Buffer<int> result = g.realize(
+            {4, 5}, get_host_target().with_feature(Target::Interpret).with_feature(Target::Debug));
         result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 1); });
     }
 }
@@ -397,9 +402,7 @@ TEST_CASE("what fits into an integer is bounded by floats that do not") {
 TEST_CASE("random numbers that depend on random numbers are simplified in linear time") {
     Var x("x"), y("y"), o("o"), i("i");
     Func f("f"), g("g"), h("h");
-    auto index = [](const Expr &e) {
-        return clamp(cast<int>(e % cast<uint32_t>(1024)), 0, 17);
-    };
+    auto index = [](const Expr &e) { return clamp(cast<int>(e % cast<uint32_t>(1024)), 0, 17); };
     f(x, y) = random_uint(3);
     Expr e = f(8 - x, 19 - y);
     for (int k = 0; k < 4; k++) e = f(index(e), y + k);

@@ -3,15 +3,15 @@
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lang/extern.h"
-#include "lang/inline_reductions.h"
 #include "lang/image_param.h"
+#include "lang/inline_reductions.h"
 #include "lower/lower.h"
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <sstream>
 
-// Lowers pipelines with the verifier after every pass, runs them twice (as compiled code, and by the
-// statement interpreter), and compares with plain C++.
+// Lowers pipelines with the verifier after every pass, runs them twice (as compiled code, and by
+// the statement interpreter), and compares with plain C++.
 namespace tessera::test {
 
 class Lowered {
@@ -20,10 +20,11 @@ public:
     explicit Lowered(const std::vector<Func> &outputs, Target target = get_host_target())
         : pipeline(outputs), target(target),
           module(lower::lower(pipeline.program(), target,
-                              {.trace = [this](std::string_view pass, const ir::Stmt &s) {
-                                   if (pass == "hoist storage") flat_text = ir::to_string(s);
-                                   if (pass == "skip stages") region_text = ir::to_string(s);
-                               },
+                              {.trace =
+                                   [this](std::string_view pass, const ir::Stmt &s) {
+                                       if (pass == "hoist storage") flat_text = ir::to_string(s);
+                                       if (pass == "skip stages") region_text = ir::to_string(s);
+                                   },
                                .verify = true})),
           final_text(ir::to_string(module)) {
         for (const auto &[name, address] : detail::registered_externs()) externs[name] = address;
@@ -66,7 +67,8 @@ public:
 
     // One output of one value, over these sizes (and mins), against reference(x, y, ...).
     template<typename T, typename F>
-    void check(const std::vector<int> &sizes, F reference, const std::vector<int> &mins = {}) const {
+    void check(const std::vector<int> &sizes, F reference,
+               const std::vector<int> &mins = {}) const {
         Buffer<T> out(sizes);
         if (!mins.empty()) out.set_min(mins);
         run({out});
@@ -90,11 +92,16 @@ public:
 
 private:
     template<typename F> static auto call(F f, const int *p) {
-        if constexpr (std::is_invocable_v<F>) return f();
-        else if constexpr (std::is_invocable_v<F, int>) return f(p[0]);
-        else if constexpr (std::is_invocable_v<F, int, int>) return f(p[0], p[1]);
-        else if constexpr (std::is_invocable_v<F, int, int, int>) return f(p[0], p[1], p[2]);
-        else return f(p[0], p[1], p[2], p[3]);
+        if constexpr (std::is_invocable_v<F>)
+            return f();
+        else if constexpr (std::is_invocable_v<F, int>)
+            return f(p[0]);
+        else if constexpr (std::is_invocable_v<F, int, int>)
+            return f(p[0], p[1]);
+        else if constexpr (std::is_invocable_v<F, int, int, int>)
+            return f(p[0], p[1], p[2]);
+        else
+            return f(p[0], p[1], p[2], p[3]);
     }
 
     void interpret(const std::vector<tessera_buffer_t *> &outputs) const {

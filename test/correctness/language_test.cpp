@@ -1,7 +1,7 @@
+#include <atomic>
 #include <cstdio>
 #include <doctest/doctest.h>
 #include <fstream>
-#include <atomic>
 #include <set>
 #include <sstream>
 #include <tessera.h>
@@ -287,8 +287,7 @@ TEST_SUITE("the language") {
         Param<int> unset("unset");
         Func u("u");
         u(x) = unset;
-        CHECK_THROWS_WITH_AS(u.realize({4}), doctest::Contains("unset has no value"),
-                             RuntimeError);
+        CHECK_THROWS_WITH_AS(u.realize({4}), doctest::Contains("unset has no value"), RuntimeError);
     }
     TEST_CASE("handlers of the pipeline take errors and allocations") {
         static int errors, allocations, frees;
@@ -338,7 +337,8 @@ TEST_SUITE("the language") {
         f.trace_stores();
         JITUserContext context;
         context.handlers.custom_trace = [](JITUserContext *, const tessera_trace_event_t *e) {
-            if (e->event == tessera_trace_store) stored.push_back(*static_cast<const int *>(e->value));
+            if (e->event == tessera_trace_store)
+                stored.push_back(*static_cast<const int *>(e->value));
             static int32_t id = 0;
             return ++id;
         };
@@ -380,8 +380,7 @@ TEST_SUITE("the language") {
         Buffer<int> wrong_dimensions(4);
         CHECK_THROWS_WITH_AS(f.realize(wrong_dimensions), doctest::Contains("dimension"),
                              RuntimeError);
-        CHECK_THROWS_WITH_AS(f.realize({4}), doctest::Contains("f has 2 dimensions"),
-                             RuntimeError);
+        CHECK_THROWS_WITH_AS(f.realize({4}), doctest::Contains("f has 2 dimensions"), RuntimeError);
         CHECK_THROWS_WITH_AS(f.realize({4, -1}), doctest::Contains("negative"), RuntimeError);
         Buffer<int> undefined;
         CHECK_THROWS_AS(f.realize(undefined), RuntimeError);

@@ -54,8 +54,8 @@ TEST_SUITE("loops") {
         p.check(Lowered(p.out));
     }
     TEST_CASE("fuse of halves of splits") {
-        for (TailStrategy tail : {TailStrategy::GuardWithIf, TailStrategy::RoundUp,
-                                  TailStrategy::ShiftInwards}) {
+        for (TailStrategy tail :
+             {TailStrategy::GuardWithIf, TailStrategy::RoundUp, TailStrategy::ShiftInwards}) {
             CAPTURE(int(tail));
             TwoStages p;
             p.f.tile(p.x, p.y, p.xo, p.yo, p.xi, p.yi, 4, 3, tail).fuse(p.xo, p.yo, p.t);
@@ -104,7 +104,8 @@ TEST_SUITE("loops") {
         p.out.tile(p.x, p.y, p.xo, p.yo, p.xi, p.yi, 8, 4, TailStrategy::GuardWithIf);
         p.f.compute_at(p.out, p.xo).tile(p.x, p.y, p.xi, p.yi, 4, 2);
         Lowered l(p.out);
-        CHECK(in_order(l.flat(), {"for `out.yo` in", "for `out.xo` in", "for `out.yi` in", "for `out.xi` in"}));
+        CHECK(in_order(l.flat(), {"for `out.yo` in", "for `out.xo` in", "for `out.yi` in",
+                                  "for `out.xi` in"}));
         p.check(l);
     }
     TEST_CASE("tile in three dimensions, each with its own tail") {
@@ -118,15 +119,15 @@ TEST_SUITE("loops") {
         Lowered l(g);
         CHECK(in_order(l.flat(), {"for `f.zi` in", "for `f.yi` in", "for `f.xi` in"}));
         for (int size : {1, 7, 8, 9}) {
-            l.check<int>({size, size, size}, [](int x, int y, int z) {
-                return 2 * (x + 10 * y + 100 * z);
-            });
+            l.check<int>({size, size, size},
+                         [](int x, int y, int z) { return 2 * (x + 10 * y + 100 * z); });
         }
     }
     TEST_CASE("parallel, and parallel inside of parallel") {
         TwoStages p;
-        p.out.split(p.y, p.yo, p.yi, 2, TailStrategy::GuardWithIf).parallel(p.yo).parallel(p.x, 3,
-                                                                        TailStrategy::GuardWithIf);
+        p.out.split(p.y, p.yo, p.yi, 2, TailStrategy::GuardWithIf)
+            .parallel(p.yo)
+            .parallel(p.x, 3, TailStrategy::GuardWithIf);
         p.f.compute_at(p.out, p.yo).parallel(p.y);
         Lowered l(p.out);
         CHECK(l.count("parallel for") >= 3);
@@ -189,15 +190,15 @@ TEST_SUITE("loops") {
             g.partition(x, partition);
             Lowered l(g);
             for (int size : {1, 7, 37}) {
-                l.check<int>({size}, [](int x) {
-                    return 3 * std::clamp(x - 1, 0, 99) + (x > 5 ? 1 : 2);
-                });
+                l.check<int>({size},
+                             [](int x) { return 3 * std::clamp(x - 1, 0, 99) + (x > 5 ? 1 : 2); });
             }
             return l.text();
         };
         std::string with = text(Partition::Auto), without = text(Partition::Never);
         CHECK(Lowered::count(with, "for `g.x") > Lowered::count(without, "for `g.x"));
-        CHECK(Lowered::count(text(Partition::Always), "for `g.x") >= Lowered::count(with, "for `g.x"));
+        CHECK(Lowered::count(text(Partition::Always), "for `g.x") >=
+              Lowered::count(with, "for `g.x"));
     }
     TEST_CASE("never_partition_all, always_partition") {
         auto loops = [](auto schedule) {
@@ -206,9 +207,7 @@ TEST_SUITE("loops") {
             g(x, y) = select(likely(x > 5), 1, 2) + select(likely(y > 2), 10, 20);
             schedule(g, x, y);
             Lowered l(g);
-            l.check<int>({13, 7}, [](int x, int y) {
-                return (x > 5 ? 1 : 2) + (y > 2 ? 10 : 20);
-            });
+            l.check<int>({13, 7}, [](int x, int y) { return (x > 5 ? 1 : 2) + (y > 2 ? 10 : 20); });
             return l.count("for `g.");
         };
         int all = loops([](Func &, Var, Var) {});
@@ -249,10 +248,12 @@ TEST_SUITE("loops") {
         CHECK(l.count("/ x8(2)") == 0);
         CHECK(l.count("interleave(") > 0);
         for (int min : {-3, 0, 5}) {
-            l.check<int>({31}, [](int x) {
-                int half = (x - (x & 1)) / 2, other = half - 1 + 2 * (x & 1);
-                return half * half + 3 * other * other;
-            }, {min});
+            l.check<int>({31},
+                         [](int x) {
+                             int half = (x - (x & 1)) / 2, other = half - 1 + 2 * (x & 1);
+                             return half * half + 3 * other * other;
+                         },
+                         {min});
         }
     }
     TEST_CASE("outputs of size zero are left alone") {

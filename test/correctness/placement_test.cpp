@@ -107,8 +107,8 @@ TEST_SUITE("compute and store levels") {
         CHECK(t.calls(Lowered(t.out), 10, 6) == 12 * 8);
     }
     TEST_CASE("sliding under a split with every tail") {
-        for (TailStrategy tail : {TailStrategy::GuardWithIf, TailStrategy::ShiftInwards,
-                                  TailStrategy::Predicate}) {
+        for (TailStrategy tail :
+             {TailStrategy::GuardWithIf, TailStrategy::ShiftInwards, TailStrategy::Predicate}) {
             CAPTURE(int(tail));
             Stencil s;
             s.out.split(s.y, s.yo, s.yi, 4, tail);
@@ -117,8 +117,10 @@ TEST_SUITE("compute and store levels") {
             for (int size : {4, 5, 7, 8, 9, 37}) {
                 CAPTURE(size);
                 int calls = s.calls(l, 5, size);
-                if (tail == TailStrategy::GuardWithIf) CHECK(calls <= 7 * (size + 2 * ((size + 3) / 4)));
-                else CHECK(calls >= 7 * (size + 2));
+                if (tail == TailStrategy::GuardWithIf)
+                    CHECK(calls <= 7 * (size + 2 * ((size + 3) / 4)));
+                else
+                    CHECK(calls >= 7 * (size + 2));
             }
         }
     }
@@ -187,9 +189,8 @@ TEST_SUITE("compute and store levels") {
         g(r) += f(r);
         f.compute_at(LoopLevel(g, r.x, 1));
         Lowered l(g);
-        int calls = calls_during([&] {
-                        l.check<int>({9}, [](int x) { return x < 5 ? 3 * x : x; });
-                    }) / 2;
+        int calls =
+            calls_during([&] { l.check<int>({9}, [](int x) { return x < 5 ? 3 * x : x; }); }) / 2;
         CHECK(calls == 5);
     }
     TEST_CASE("hoist_storage allocates further out than it stores, and does not slide") {
@@ -235,9 +236,11 @@ TEST_SUITE("compute and store levels") {
         Lowered l(out);
         auto fr = [](int x, int y) { return x + y * 3; };
         auto gr = [&](int x, int y) { return fr(x, y - 1) + 10 * fr(x, y + 1); };
-        int calls = calls_during([&] {
-                        l.check<int>({4, 10}, [&](int x, int y) { return gr(x, y) + gr(x, y + 1); });
-                    }) / 2;
+        int calls =
+            calls_during([&] {
+                l.check<int>({4, 10}, [&](int x, int y) { return gr(x, y) + gr(x, y + 1); });
+            }) /
+            2;
         CHECK(calls == 4 * 13);
     }
     TEST_CASE("a function with updates slides where its updates are pure") {
@@ -251,9 +254,11 @@ TEST_SUITE("compute and store levels") {
         g.store_root().compute_at(out, y);
         Lowered l(out);
         auto gr = [](int x, int y) { return 2 * (x + 3 + 3 * y); };
-        int calls = calls_during([&] {
-                        l.check<int>({4, 10}, [&](int x, int y) { return gr(x, y) + gr(x, y + 1); });
-                    }) / 2;
+        int calls =
+            calls_during([&] {
+                l.check<int>({4, 10}, [&](int x, int y) { return gr(x, y) + gr(x, y + 1); });
+            }) /
+            2;
         CHECK(calls == 4 * 11);
     }
     TEST_CASE("a function with a scan does not slide along it") {
@@ -318,7 +323,8 @@ TEST_SUITE("pyramids") {
         Lowered l(out);
         int calls = calls_during([&] {
                         l.check<int>({3, 12}, [](int x, int y) { return 2 * x + y / 2 * 2 + 1; });
-                    }) / 2;
+                    }) /
+                    2;
         CHECK(calls == 3 * 7);
     }
 }

@@ -1,5 +1,5 @@
-#include <doctest/doctest.h>
 #include "driver/compile.h"
+#include <doctest/doctest.h>
 #include <tessera.h>
 
 using namespace tessera;
@@ -33,8 +33,8 @@ TEST_SUITE("realize") {
         Buffer<uint16_t> result = blur.realize({20, 13});
         for (int j = 0; j < 13; j++) {
             for (int i = 0; i < 20; i++) {
-                uint16_t sum = uint16_t(uint16_t((i - 1) * j) + uint16_t(i * j) +
-                                        uint16_t((i + 1) * j));
+                uint16_t sum =
+                    uint16_t(uint16_t((i - 1) * j) + uint16_t(i * j) + uint16_t((i + 1) * j));
                 CHECK(result(i, j) == sum / 3);
             }
         }

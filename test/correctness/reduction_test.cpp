@@ -58,7 +58,8 @@ TEST_SUITE("reductions") {
         auto run = [&](auto update, auto initial, auto op, bool is_logical = false) {
             using T = decltype(initial);
             Func in("in"), f("f");
-            in(x) = is_logical ? cast(type_of<T>(), x % 5 != 0) : cast(type_of<T>(), (x * 13) % 7 + 1);
+            in(x) =
+                is_logical ? cast(type_of<T>(), x % 5 != 0) : cast(type_of<T>(), (x * 13) % 7 + 1);
             f(x) = cast(type_of<T>(), Expr(int(initial)));
             f(x) = update(f(x), in(x + r));
             in.compute_root();
@@ -73,15 +74,20 @@ TEST_SUITE("reductions") {
             });
         };
         run([](Expr a, Expr b) { return a + b; }, 3, [](int a, int b) { return a + b; });
-        run([](Expr a, Expr b) { return a * b; }, int64_t(1), [](int64_t a, int64_t b) { return a * b; });
-        run([](Expr a, Expr b) { return min(a, b); }, 100, [](int a, int b) { return std::min(a, b); });
-        run([](Expr a, Expr b) { return max(a, b); }, -5, [](int a, int b) { return std::max(a, b); });
+        run([](Expr a, Expr b) { return a * b; }, int64_t(1),
+            [](int64_t a, int64_t b) { return a * b; });
+        run([](Expr a, Expr b) { return min(a, b); }, 100,
+            [](int a, int b) { return std::min(a, b); });
+        run([](Expr a, Expr b) { return max(a, b); }, -5,
+            [](int a, int b) { return std::max(a, b); });
         run([](Expr a, Expr b) { return a & b; }, 0xFF, [](int a, int b) { return a & b; });
         run([](Expr a, Expr b) { return a | b; }, 0, [](int a, int b) { return a | b; });
         run([](Expr a, Expr b) { return a + b; }, uint8_t(250), [](int a, int b) { return a + b; });
-        run([](Expr a, Expr b) { return max(a, b); }, uint16_t(0), [](int a, int b) { return std::max(a, b); });
+        run([](Expr a, Expr b) { return max(a, b); }, uint16_t(0),
+            [](int a, int b) { return std::max(a, b); });
         run([](Expr a, Expr b) { return a + b; }, 0.0f, [](float a, float b) { return a + b; });
-        run([](Expr a, Expr b) { return min(a, b); }, 1e9, [](double a, double b) { return std::min(a, b); });
+        run([](Expr a, Expr b) { return min(a, b); }, 1e9,
+            [](double a, double b) { return std::min(a, b); });
     }
     TEST_CASE("2-D: vectorized over a pure and a reduction variable, as in a product of matrices") {
         Var i("i"), j("j"), ii("ii");
@@ -139,7 +145,8 @@ TEST_SUITE("reductions") {
         out(x) = best()[0] * 100 + best()[1];
         Lowered(out).check<int>({2}, [](int) {
             int at = -1, value = -1;
-            for (int i = 0; i < 40; i++) if (i * 29 % 41 > value) value = i * 29 % 41, at = i;
+            for (int i = 0; i < 40; i++)
+                if (i * 29 % 41 > value) value = i * 29 % 41, at = i;
             return at * 100 + value;
         });
     }
@@ -190,7 +197,9 @@ TEST_SUITE("reductions") {
         part.compute_root().parallel(v).update().parallel(v);
         Lowered(f).check<int>({}, [] {
             int sum = 0;
-            for (int i = 0; i < 6; i++) for (int j = 0; j < 5; j++) for (int k = 0; k < 4; k++) sum += i * 100 + j * 10 + k;
+            for (int i = 0; i < 6; i++)
+                for (int j = 0; j < 5; j++)
+                    for (int k = 0; k < 4; k++) sum += i * 100 + j * 10 + k;
             return sum;
         });
     }
@@ -205,7 +214,9 @@ TEST_SUITE("reductions") {
         part.compute_root().update().parallel(u);
         Lowered(f).check<int>({10}, [](int x) {
             int best = 1000;
-            for (int j = 0; j < 6; j++) for (int i = 0; i < 5; i++) if (i != j) best = std::min(best, (i * 7 + j * 3 + x) % 19);
+            for (int j = 0; j < 6; j++)
+                for (int i = 0; i < 5; i++)
+                    if (i != j) best = std::min(best, (i * 7 + j * 3 + x) % 19);
             return best;
         });
     }

@@ -6,9 +6,10 @@ using namespace tessera::test;
 namespace {
 
 constexpr TailStrategy pure_tails[] = {
-    TailStrategy::Auto,          TailStrategy::RoundUp,        TailStrategy::GuardWithIf,
-    TailStrategy::Predicate,     TailStrategy::PredicateLoads, TailStrategy::PredicateStores,
-    TailStrategy::ShiftInwards,  TailStrategy::ShiftInwardsAndBlend,
+    TailStrategy::Auto,           TailStrategy::RoundUp,
+    TailStrategy::GuardWithIf,    TailStrategy::Predicate,
+    TailStrategy::PredicateLoads, TailStrategy::PredicateStores,
+    TailStrategy::ShiftInwards,   TailStrategy::ShiftInwardsAndBlend,
     TailStrategy::RoundUpAndBlend};
 
 int producer(int x, int y) { return x * 7 + y * y; }
@@ -45,8 +46,10 @@ TEST_SUITE("split") {
             for (int size : {1, 7, 8, 9, 37}) {
                 CAPTURE(int(tail));
                 CAPTURE(size);
-                if (fits(tail, size, 8)) l.check<int>({size, 3}, Stencil::reference);
-                else CHECK_THROWS_AS(l.check<int>({size, 3}, Stencil::reference), RuntimeError);
+                if (fits(tail, size, 8))
+                    l.check<int>({size, 3}, Stencil::reference);
+                else
+                    CHECK_THROWS_AS(l.check<int>({size, 3}, Stencil::reference), RuntimeError);
             }
         }
     }
@@ -81,8 +84,8 @@ TEST_SUITE("split") {
     }
     TEST_CASE("of splits, in both dimensions") {
         for (TailStrategy outer : pure_tails) {
-            for (TailStrategy inner : {TailStrategy::GuardWithIf, TailStrategy::RoundUp,
-                                       TailStrategy::ShiftInwards}) {
+            for (TailStrategy inner :
+                 {TailStrategy::GuardWithIf, TailStrategy::RoundUp, TailStrategy::ShiftInwards}) {
                 CAPTURE(int(outer));
                 CAPTURE(int(inner));
                 Stencil s;
@@ -140,9 +143,9 @@ TEST_SUITE("split") {
         }
     }
     TEST_CASE("of a reduction variable never leaves the domain") {
-        for (TailStrategy tail : {TailStrategy::Auto, TailStrategy::GuardWithIf,
-                                  TailStrategy::Predicate, TailStrategy::PredicateLoads,
-                                  TailStrategy::PredicateStores}) {
+        for (TailStrategy tail :
+             {TailStrategy::Auto, TailStrategy::GuardWithIf, TailStrategy::Predicate,
+              TailStrategy::PredicateLoads, TailStrategy::PredicateStores}) {
             for (int extent : {1, 7, 8, 9}) {
                 CAPTURE(int(tail));
                 CAPTURE(extent);

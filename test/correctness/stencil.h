@@ -14,8 +14,7 @@ struct Stencil {
     }
     static int expected(int x, int y) {
         int sum = 0;
-        for (int j = y - 1; j <= y + 1; j++)
-            sum += x * 5 + j * j * 3;
+        for (int j = y - 1; j <= y + 1; j++) sum += x * 5 + j * j * 3;
         return sum;
     }
     void check(const Lowered &l) const {

@@ -105,11 +105,12 @@ TEST_SUITE("storage") {
         CHECK(l.text().find("[20") != std::string::npos);
         auto ref = [](int x, int y) { return 2 * x + 1 + 2 * y; };
         l.check<int>({19, 3}, ref);
-        CHECK_THROWS_WITH_AS(l.check<int>({20, 3}, ref), doctest::Contains("storage"), RuntimeError);
+        CHECK_THROWS_WITH_AS(l.check<int>({20, 3}, ref), doctest::Contains("storage"),
+                             RuntimeError);
     }
     TEST_CASE("store_in: the memory that the user names") {
-        for (MemoryType memory : {MemoryType::Heap, MemoryType::Stack, MemoryType::Register,
-                                  MemoryType::Auto}) {
+        for (MemoryType memory :
+             {MemoryType::Heap, MemoryType::Stack, MemoryType::Register, MemoryType::Auto}) {
             CAPTURE(int(memory));
             Stencil s;
             s.out.split(s.x, s.yo, s.yi, 4, TailStrategy::GuardWithIf);
@@ -178,7 +179,8 @@ TEST_SUITE("storage") {
         t.f.compute_root().vectorize(t.x, 4);
         CHECK(Lowered(t.out).text().find("stream") == std::string::npos);
     }
-    TEST_CASE("a stage streams what its inline reductions read, and a specialization what it says") {
+    TEST_CASE(
+        "a stage streams what its inline reductions read, and a specialization what it says") {
         Var x("x"), y("y");
         ImageParam in(Int(32), 2, "in");
         RDom r(0, 4, "r");
@@ -192,9 +194,9 @@ TEST_SUITE("storage") {
         CHECK(Lowered(g).text().find("stream") != std::string::npos);
     }
     TEST_CASE("prefetch of a function and of an input") {
-        for (PrefetchBoundStrategy strategy : {PrefetchBoundStrategy::Clamp,
-                                               PrefetchBoundStrategy::GuardWithIf,
-                                               PrefetchBoundStrategy::NonFaulting}) {
+        for (PrefetchBoundStrategy strategy :
+             {PrefetchBoundStrategy::Clamp, PrefetchBoundStrategy::GuardWithIf,
+              PrefetchBoundStrategy::NonFaulting}) {
             Var x("x"), y("y");
             ImageParam in(Int(32), 2, "in");
             Buffer<int> image(40, 8);

@@ -21,8 +21,7 @@ int32_t record(JITUserContext *, const tessera_trace_event_t *e) {
     line << e->func << " " << name_of_event(int(e->event));
     if (e->dimensions > 0) {
         line << " [";
-        for (int i = 0; i < e->dimensions; i++)
-            line << (i ? " " : "") << e->coordinates[i];
+        for (int i = 0; i < e->dimensions; i++) line << (i ? " " : "") << e->coordinates[i];
         line << "]";
     }
     if (e->value) {
@@ -52,8 +51,7 @@ std::vector<std::string> traced(Func f, const std::vector<int32_t> &sizes) {
 
 std::string joined(const std::vector<std::string> &lines) {
     std::string all;
-    for (const std::string &line : lines)
-        all += line + "; ";
+    for (const std::string &line : lines) all += line + "; ";
     return all;
 }
 

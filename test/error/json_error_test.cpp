@@ -41,7 +41,8 @@ TEST_SUITE("refused schedules in JSON") {
         Blur b;
         Pipeline p(b.out);
         int line = __LINE__ + 1;
-        std::string message = refusal([&] { p.apply_schedule("{\"tessera_schedule\": 1,\n oops"); });
+        std::string message =
+            refusal([&] { p.apply_schedule("{\"tessera_schedule\": 1,\n oops"); });
         CHECK(message.find(line_of(__FILE__, line) + ": ") == 0);
         CHECK(message.find("line 2, column 2") != message.npos);
         REFUSED(p.apply_schedule(""), "cannot be read");
@@ -164,8 +165,8 @@ TEST_SUITE("refused schedules in JSON") {
         REFUSED(second.out.apply_schedule(text), "no parameter named wide");
         second.out.apply_schedule(text, {wide});
         CHECK(second.out.schedule_as_json() == text);
-        CHECK(second.out.schedule_as_cpp().find("// wide: a parameter that only the schedule has") !=
-              std::string::npos);
+        CHECK(second.out.schedule_as_cpp().find(
+                  "// wide: a parameter that only the schedule has") != std::string::npos);
         REFUSED(Pipeline(first.in).get_param("q"), "no scalar parameter named q; it has p");
         REFUSED(Pipeline(first.in).get_image_param("q"), "no image parameter named q; it has none");
     }

@@ -47,7 +47,8 @@ TEST_SUITE("pipelines that cannot run") {
     TEST_CASE("an input that is too small, and the process goes on") {
         Shift s;
         s.im.set(Buffer<uint8_t>(4, 3));
-        check_says(failure([&] { s.f.realize({4, 3}); }), {"im", "dimension 0", "[1, 4]", "[0, 3]"});
+        check_says(failure([&] { s.f.realize({4, 3}); }),
+                   {"im", "dimension 0", "[1, 4]", "[0, 3]"});
         s.works();
     }
     TEST_CASE("an input that begins too late") {
@@ -55,12 +56,14 @@ TEST_SUITE("pipelines that cannot run") {
         Buffer<uint8_t> in(8, 3);
         in.set_min(2, 0);
         s.im.set(in);
-        check_says(failure([&] { s.f.realize({4, 3}); }), {"im", "dimension 0", "[1, 4]", "[2, 9]"});
+        check_says(failure([&] { s.f.realize({4, 3}); }),
+                   {"im", "dimension 0", "[1, 4]", "[2, 9]"});
         s.works();
     }
     TEST_CASE("an input or parameter that was never set") {
         Shift s;
-        check_says(failure([&] { s.f.realize({4, 3}); }), {"ImageParam im", "has no Buffer", "set()"});
+        check_says(failure([&] { s.f.realize({4, 3}); }),
+                   {"ImageParam im", "has no Buffer", "set()"});
         s.works();
         Param<int> p("p");
         Func g("g");
@@ -106,10 +109,12 @@ TEST_SUITE("pipelines that cannot run") {
         Shift s;
         s.works();
         check_says(failure([&] { s.f.realize(Buffer<uint16_t>(4, 3)); }), {"f", "uint8", "uint16"});
-        check_says(failure([&] { s.f.realize(Buffer<uint8_t>(4)); }), {"f has 2 dimensions", "has 1"});
+        check_says(failure([&] { s.f.realize(Buffer<uint8_t>(4)); }),
+                   {"f has 2 dimensions", "has 1"});
         check_says(failure([&] { s.f.realize({4}); }), {"f has 2 dimensions", "1 sizes"});
-        check_says(failure([&] { s.f.realize(Realization(Buffer<uint8_t>(4, 3),
-                                                         Buffer<uint8_t>(4, 3))); }),
+        check_says(failure([&] {
+                       s.f.realize(Realization(Buffer<uint8_t>(4, 3), Buffer<uint8_t>(4, 3)));
+                   }),
                    {"1 results", "2 Buffers"});
         check_says(failure([&] { s.f.realize(Buffer<uint8_t>()); }), {"undefined"});
         s.works();
@@ -269,7 +274,6 @@ TEST_SUITE("pipelines that cannot run") {
         f(x, y) = x + y;
         g(x, y) = f(x, y) + f(x, y + 3);
         f.store_root().compute_at(g, y).fold_storage(y, 2);
-        check_says(failure([&] { g.realize({4, 4}); }),
-                   {"f is folded along y by 2", "needs 4"});
+        check_says(failure([&] { g.realize({4, 4}); }), {"f is folded along y by 2", "needs 4"});
     }
 }

@@ -51,7 +51,8 @@ TEST_SUITE("refused directives") {
                 "vectorize of f: f is computed inline and has no loops of its own");
         refused([](Func f) { f.parallel(y); }, "parallel of f: f is computed inline");
         refused([](Func f) { f.unroll(x, 2); }, "unroll of f: f is computed inline");
-        refused([](Func f) { f.specialize(Expr(1) == 2); }, "specialize of f: f is computed inline");
+        refused([](Func f) { f.specialize(Expr(1) == 2); },
+                "specialize of f: f is computed inline");
         refused([](Func f) { f.stream_stores(); }, "stream_stores of f: f is computed inline");
         refused([](Func f) { f.split(x, xo, xi, 4); }, "split of f: f is computed inline");
         refused([](Func f) { f.reorder(y, x); }, "reorder of f: f is computed inline");
@@ -68,7 +69,8 @@ TEST_SUITE("refused directives") {
             schedule(f);
             REFUSED(f.realize({8, 8}), message);
         };
-        refused([](Func f) { f.async(); }, "async of f: f is an output of the pipeline, so that no");
+        refused([](Func f) { f.async(); },
+                "async of f: f is an output of the pipeline, so that no");
         refused([](Func f) { f.fold_storage(y, 4); },
                 "fold_storage of f: f is an output of the pipeline, whose storage is the buffer");
         refused([](Func f) { f.ring_buffer(2); }, "ring_buffer of f: f is an output");

@@ -47,8 +47,8 @@ TEST_SUITE("schedules that cannot work") {
     TEST_CASE("compute_at a loop that is not there names those that are") {
         Chain c;
         c.g.compute_at(c.out, Var("z"));
-        CHECK(says(refusal({c.out}),
-                   {"schedule_test.cpp", "compute_at of g", "out has no loop z", "its loops are x, y"}));
+        CHECK(says(refusal({c.out}), {"schedule_test.cpp", "compute_at of g", "out has no loop z",
+                                      "its loops are x, y"}));
     }
     TEST_CASE("compute_at a loop that a split has replaced") {
         Chain c;
@@ -102,8 +102,8 @@ TEST_SUITE("schedules that cannot work") {
         Chain c;
         c.out.parallel(c.y);
         c.g.store_root().compute_at(c.out, c.x);
-        CHECK(says(refusal({c.out}), {"g is stored outside of the parallel loop y of out",
-                                      "store it inside"}));
+        CHECK(says(refusal({c.out}),
+                   {"g is stored outside of the parallel loop y of out", "store it inside"}));
     }
     TEST_CASE("a store level without a compute level") {
         Chain c;

@@ -120,9 +120,11 @@ private:
 
 #define BINARY(name, op)                                                                           \
     static Expr binary_##name(const Expr &a, const Expr &b) { return a op b; }
+    // clang-format off
     BINARY(Add, +) BINARY(Sub, -) BINARY(Mul, *) BINARY(Div, /) BINARY(Mod, %) BINARY(Lt, <)
-    BINARY(Le, <=) BINARY(Eq, ==) BINARY(And, &&) BINARY(Or, ||) BINARY(BitAnd, &)
-    BINARY(BitOr, |) BINARY(BitXor, ^) BINARY(Shl, <<) BINARY(Shr, >>)
+    BINARY(Le, <=) BINARY(Eq, ==) BINARY(And, &&) BINARY(Or, ||) BINARY(BitAnd, &) BINARY(BitOr, |)
+    BINARY(BitXor, ^) BINARY(Shl, <<) BINARY(Shr, >>)
+    // clang-format on
 #undef BINARY
 
     // ---- Functions ----
@@ -175,8 +177,12 @@ private:
             target = BoundaryConditions::constant_exterior(source, cast(t, 1), bounds);
             break;
         case Boundary::RepeatEdge: target = BoundaryConditions::repeat_edge(source, bounds); break;
-        case Boundary::RepeatImage: target = BoundaryConditions::repeat_image(source, bounds); break;
-        case Boundary::MirrorImage: target = BoundaryConditions::mirror_image(source, bounds); break;
+        case Boundary::RepeatImage:
+            target = BoundaryConditions::repeat_image(source, bounds);
+            break;
+        case Boundary::MirrorImage:
+            target = BoundaryConditions::mirror_image(source, bounds);
+            break;
         default: target = BoundaryConditions::mirror_interior(source, bounds);
         }
         // Its own variables, so that the schedule knows their names.
@@ -281,7 +287,8 @@ private:
 
     void apply_to_func(Func &f, const Directive &d) {
         Func other = d.other >= 0 && size_t(d.other) < built.funcs.size()
-                         ? built.funcs[size_t(d.other)] : Func();
+                         ? built.funcs[size_t(d.other)]
+                         : Func();
         switch (d.verb) {
         case Verb::ComputeRoot: f.compute_root(); return;
         case Verb::ComputeAt: f.compute_at(other, loop(d.names[0])); return;
@@ -308,8 +315,8 @@ private:
         case Verb::In: create(d, d.other < 0 ? f.in() : f.in(other)); return;
         case Verb::CloneIn: create(d, f.clone_in(other)); return;
         case Verb::Rfactor: {
-            RVar kept = domain(plan.funcs[size_t(d.func)].updates[size_t(d.update)].domain)
-                [int(std::string("xyzw").find(d.names[0].back()))];
+            RVar kept = domain(plan.funcs[size_t(d.func)].updates[size_t(d.update)].domain)[int(
+                std::string("xyzw").find(d.names[0].back()))];
             loops.insert_or_assign(d.names[1], Var(d.names[1]));
             create(d, f.update(d.update).rfactor(kept, Var(d.names[1])));
             return;

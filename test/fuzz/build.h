@@ -8,7 +8,7 @@ namespace tessera::fuzz {
 
 // A plan built with the language.
 struct Built {
-    std::vector<Func> funcs;  // those of the plan, then those that directives make
+    std::vector<Func> funcs;         // those of the plan, then those that directives make
     std::vector<ImageParam> params;  // by the number of the input; others are not defined
     std::vector<Buffer<>> images;    // of inputs that are no parameters
     Param<int> parameter{"p"};

@@ -12,7 +12,7 @@ enum class Outcome : uint8_t {
 
 struct Report {
     Outcome outcome = Outcome::Fails;
-    std::string kind;     // of failure, in a few words: the same for the same mistake, mostly
+    std::string kind;  // of failure, in a few words: the same for the same mistake, mostly
     std::string message;
 };
 

@@ -50,7 +50,8 @@ TEST_SUITE("fuzz") {
                 refused += r.outcome == Outcome::Refused;
                 if (r.outcome != Outcome::Fails || failures++) return;
                 Plan small = shrink(draw_plan(failing), r.kind, 30);
-                FAIL_CHECK("seed " << failing << ": " << r.kind << "\n" << r.message << "\n"
+                FAIL_CHECK("seed " << failing << ": " << r.kind << "\n"
+                                   << r.message << "\n"
                                    << to_cpp(small));
             });
         MESSAGE(cases << " pipelines, " << refused << " schedules refused");

@@ -5,8 +5,8 @@
 namespace tessera::fuzz {
 namespace {
 
-const std::vector<Type> all_types = {Int(8),   Int(16),  Int(32),   Int(64),   UInt(8),
-                                     UInt(16), UInt(32), UInt(64),  Bool(),    Float(32),
+const std::vector<Type> all_types = {Int(8),    Int(16),   Int(32),   Int(64),   UInt(8),
+                                     UInt(16),  UInt(32),  UInt(64),  Bool(),    Float(32),
                                      Float(32), Float(64), Float(16), BFloat(16)};
 
 class Generator {
@@ -68,9 +68,8 @@ private:
         bool found = false;
         for (size_t g = size_t(f) + 1; g < plan.funcs.size(); g++) {
             for_each_root(plan.funcs[g], [&](const Term &root) {
-                for_each_term(root, [&](const Term &t) {
-                    found |= t.op == Op::Call && t.index == f;
-                });
+                for_each_term(root,
+                              [&](const Term &t) { found |= t.op == Op::Call && t.index == f; });
             });
             found |= plan.funcs[g].source == f && !plan.funcs[g].source_is_input;
         }
@@ -83,7 +82,9 @@ private:
         switch (random.range(0, 4)) {
         case 0: return number(t, t.is_bool() ? 1 : random.range(t.is_uint() ? 0 : -9, 9));
         case 1: return cast_to(t, coordinate(random.range(0, dims - 1)));
-        case 2: if (random.chance(0.3)) return cast_to(t, parameter()); [[fallthrough]];
+        case 2:
+            if (random.chance(0.3)) return cast_to(t, parameter());
+            [[fallthrough]];
         default: return cast_to(t, source(dims));
         }
     }
@@ -157,9 +158,8 @@ private:
             if (gather && d == 0) {
                 at = index_within(cast_to(Int(32), exact(source(dims))), 0, random.range(1, 20));
             } else if (odd && random.chance(0.5)) {
-                at = random.chance(0.5)
-                         ? shifted(arithmetic(Op::Mul, at, number(Int(32), 2)))
-                         : arithmetic(Op::Div, shifted(at), number(Int(32), 2));
+                at = random.chance(0.5) ? shifted(arithmetic(Op::Mul, at, number(Int(32), 2)))
+                                        : arithmetic(Op::Div, shifted(at), number(Int(32), 2));
             } else if (odd && random.chance(0.3)) {
                 at = arithmetic(Op::Sub, number(Int(32), random.range(0, 20)), at);
             } else {
@@ -179,8 +179,9 @@ private:
     Term condition(int dims) {
         Type t = random.pick(all_types);
         static const std::vector<Op> ops = {Op::Lt, Op::Le, Op::Eq};
-        Term c = t.is_bool() ? cast_to(Bool(), exact(source(dims)))
-                             : compare(random.pick(ops), exact(leaf(t, dims)), exact(leaf(t, dims)));
+        Term c = t.is_bool()
+                     ? cast_to(Bool(), exact(source(dims)))
+                     : compare(random.pick(ops), exact(leaf(t, dims)), exact(leaf(t, dims)));
         if (random.chance(0.2)) {
             Term other = compare(Op::Lt, coordinate(0), number(Int(32), random.range(0, 20)));
             Term both = compare(random.chance(0.5) ? Op::And : Op::Or, c, other);
@@ -195,12 +196,15 @@ private:
         switch (random.range(0, 11)) {
         case 10: return pyramid(t, dims);
         case 11: return rare_function(t, dims, depth);
-        case 0: return select(condition(dims), value(t, dims, depth - 1), value(t, dims, depth - 1));
-        case 1: return apply(random.chance(0.5) ? Op::Min : Op::Max,
-                             {value(t, dims, depth - 1), value(t, dims, depth - 1)});
+        case 0:
+            return select(condition(dims), value(t, dims, depth - 1), value(t, dims, depth - 1));
+        case 1:
+            return apply(random.chance(0.5) ? Op::Min : Op::Max,
+                         {value(t, dims, depth - 1), value(t, dims, depth - 1)});
         case 2: return stencil(t, dims);
-        case 3: return t.is_any_float() ? float_function(t, dims, depth)
-                                        : integer_function(t, dims, depth);
+        case 3:
+            return t.is_any_float() ? float_function(t, dims, depth)
+                                    : integer_function(t, dims, depth);
         case 4: return random.chance(0.5) ? inline_reduction(t, dims) : stencil(t, dims);
         case 5: {
             Term inner = value(random.pick(all_types), dims, depth - 1);
@@ -208,7 +212,7 @@ private:
         }
         default: {
             static const std::vector<Op> for_floats = {Op::Add, Op::Sub, Op::Mul, Op::Div};
-            static const std::vector<Op> for_integers = {Op::Add, Op::Sub, Op::Mul, Op::Div,
+            static const std::vector<Op> for_integers = {Op::Add, Op::Sub,    Op::Mul,    Op::Div,
                                                          Op::Mod, Op::BitAnd, Op::BitXor, Op::Add};
             Op op = random.pick(t.is_any_float() ? for_floats : for_integers);
             return arithmetic(op, value(t, dims, depth - 1), value(t, dims, depth - 1));
@@ -242,8 +246,9 @@ private:
             return cast_to(t, apply(op, {operand(), operand()}));
         }
         if (t.bits() <= 16 && random.chance(0.2)) {
-            return apply(Op::MulShiftRight, {operand(), operand(),
-                                             number(UInt(t.bits()), random.range(0, t.bits() - 1))});
+            return apply(
+                Op::MulShiftRight,
+                {operand(), operand(), number(UInt(t.bits()), random.range(0, t.bits() - 1))});
         }
         static const std::vector<Op> ops = {Op::HalvingAdd, Op::RoundingHalvingAdd,
                                             Op::SaturatingAdd, Op::SaturatingSub, Op::HalvingSub};
@@ -328,7 +333,8 @@ private:
     Term stencil(Type t, int dims) {
         int taps = random.range(2, 4);
         if (plan.funcs.empty()) return leaf(t, dims);
-        int f = int(plan.funcs.size()) - 1 - random.range(0, std::min<int>(2, int(plan.funcs.size()) - 1));
+        int f = int(plan.funcs.size()) - 1 -
+                random.range(0, std::min<int>(2, int(plan.funcs.size()) - 1));
         Term sum = cast_to(t, call(f, dims, false));
         for (int i = 1; i < taps; i++) {
             Term next = cast_to(t, call(f, dims, false));
@@ -350,8 +356,8 @@ private:
         if (random.chance(0.25)) {
             Term bound = number(Int(32), random.range(-2, 5));
             Term at = reduction_variable(id, random.range(0, dims - 1), domain);
-            Term other = random.chance(0.5) && dims > 1 ? reduction_variable(id, dims - 1, domain)
-                                                        : bound;
+            Term other =
+                random.chance(0.5) && dims > 1 ? reduction_variable(id, dims - 1, domain) : bound;
             domain.where.push_back(compare(Op::Le, other, arithmetic(Op::Add, at, bound)));
         }
         plan.domains.push_back(std::move(domain));
@@ -479,7 +485,8 @@ private:
         for (UpdatePlan &u : f.updates) tidy(u);
     }
 
-    // Only variables that the left side has may be on the right; a domain that nothing uses is none.
+    // Only variables that the left side has may be on the right; a domain that nothing uses is
+    // none.
     void tidy(UpdatePlan &u) {
         bool uses_domain = false;
         auto visit = [&](Term &root) {
@@ -597,7 +604,8 @@ private:
         u.args = pure_args(f);
         Term data = over_domain(exact(source(f.dims)), u.domain, 1.0);
         for_each_term(data, [&](Term &term) {
-            if (term.op == Op::Coordinate) term = reduction_variable(u.domain, 0, plan.domains[size_t(u.domain)]);
+            if (term.op == Op::Coordinate)
+                term = reduction_variable(u.domain, 0, plan.domains[size_t(u.domain)]);
         });
         u.args[size_t(random.range(0, f.dims - 1))] = index_within(data, 0, random.range(1, 15));
         u.associative = true;
@@ -626,7 +634,8 @@ private:
         if (!keep_within(f, t.bits() <= 8 ? 100 : 1000)) return;
         widen_range(f.values[0], number(t, t.is_uint() || t.bits() <= 8 ? 100 : 999));
         Term previous = self(f, i, 0, before), me = self(f, i, 0, u.args);
-        Term sum = arithmetic(Op::Add, limited(previous, largest(t) / 4), limited(me, largest(t) / 4));
+        Term sum =
+            arithmetic(Op::Add, limited(previous, largest(t) / 4), limited(me, largest(t) / 4));
         u.values = {arithmetic(Op::Mod, sum, number(t, t.bits() <= 8 ? 101 : 1000))};
         widen_range(f.values[0], u.values[0]);
         f.updates.push_back(u);
@@ -666,9 +675,9 @@ private:
             Type t = f.values[k].type;
             Term me = self(f, i, k, u.args);
             Term other = cast_to(t, leaf(t, f.dims));
-            Term v = t.is_bool() ? compare(Op::And, me, other)
-                                 : random.chance(0.5) ? arithmetic(Op::Add, me, other)
-                                                      : apply(Op::Max, {me, other});
+            Term v = t.is_bool()          ? compare(Op::And, me, other)
+                     : random.chance(0.5) ? arithmetic(Op::Add, me, other)
+                                          : apply(Op::Max, {me, other});
             if (random.chance(0.3)) v = select(condition(f.dims), me, other);
             values.push_back(v);
         }

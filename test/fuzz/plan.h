@@ -27,6 +27,7 @@ private:
 };
 
 // How an operation is written in C++: a name for f(a, b), an operator between two operands.
+// clang-format off
 #define TESSERA_FUZZ_BINARY(X)                                                                     \
     X(Add, "+") X(Sub, "-") X(Mul, "*") X(Div, "/") X(Mod, "%") X(Lt, "<") X(Le, "<=") X(Eq, "==") \
     X(And, "&&") X(Or, "||") X(BitAnd, "&") X(BitOr, "|") X(BitXor, "^") X(Shl, "<<") X(Shr, ">>")
@@ -40,24 +41,25 @@ private:
     X(RoundingShiftRight, rounding_shift_right)
 #define TESSERA_FUZZ_FUNCTION3(X)                                                                  \
     X(Select, select) X(Clamp, clamp) X(Lerp, lerp) X(MulShiftRight, mul_shift_right)
+// clang-format on
 // Inline reductions over a domain.
 #define TESSERA_FUZZ_REDUCTION(X) X(Sum, sum) X(Maximum, maximum) X(Minimum, minimum)
 
 enum class Op : uint8_t {
 #define ENUMERATOR(name, text) name,
     TESSERA_FUZZ_BINARY(ENUMERATOR) TESSERA_FUZZ_FUNCTION1(ENUMERATOR)
-    TESSERA_FUZZ_FUNCTION2(ENUMERATOR) TESSERA_FUZZ_FUNCTION3(ENUMERATOR)
-    TESSERA_FUZZ_REDUCTION(ENUMERATOR)
+        TESSERA_FUZZ_FUNCTION2(ENUMERATOR) TESSERA_FUZZ_FUNCTION3(ENUMERATOR)
+            TESSERA_FUZZ_REDUCTION(ENUMERATOR)
 #undef ENUMERATOR
-    Number,     // `number`
-    Coordinate, // pure variable `index`
-    Reduction,  // variable `part` of domain `index`
-    Call,       // value `part` of function `index` at args
-    Input,      // element of input `index` at args
-    Parameter,  // the int32 parameter
+                Number,  // `number`
+    Coordinate,          // pure variable `index`
+    Reduction,           // variable `part` of domain `index`
+    Call,                // value `part` of function `index` at args
+    Input,               // element of input `index` at args
+    Parameter,           // the int32 parameter
     Cast,
     SaturatingCast,
-    Random,     // random_uint of seed `index`
+    Random,  // random_uint of seed `index`
 };
 
 // An expression, and what is known of its value.
@@ -83,7 +85,12 @@ struct UpdatePlan {
 };
 
 enum class Boundary : uint8_t {
-    None, ConstantExterior, RepeatEdge, RepeatImage, MirrorImage, MirrorInterior
+    None,
+    ConstantExterior,
+    RepeatEdge,
+    RepeatImage,
+    MirrorImage,
+    MirrorInterior
 };
 
 struct FuncPlan {
@@ -104,13 +111,48 @@ struct InputPlan {
 
 enum class Verb : uint8_t {
     // Of a stage.
-    Split, Fuse, Rename, Reorder, Tile, Serial, Parallel, Vectorize, Unroll, Partition, Atomic,
-    AllowRaceConditions, Specialize, SpecializeFail, Prefetch, StreamStores, StreamLoads,
+    Split,
+    Fuse,
+    Rename,
+    Reorder,
+    Tile,
+    Serial,
+    Parallel,
+    Vectorize,
+    Unroll,
+    Partition,
+    Atomic,
+    AllowRaceConditions,
+    Specialize,
+    SpecializeFail,
+    Prefetch,
+    StreamStores,
+    StreamLoads,
     // Of a function.
-    ComputeRoot, ComputeAt, StoreRoot, StoreAt, HoistStorage, HoistStorageRoot, FoldStorage,
-    RingBuffer, Async, ReorderStorage, AlignStorage, BoundStorage, StoreIn, AlignBounds,
-    AlignExtent, Bound, BoundExtent, In, CloneIn, Rfactor, TraceLoads, TraceStores,
-    TraceRealizations, NoProfiling
+    ComputeRoot,
+    ComputeAt,
+    StoreRoot,
+    StoreAt,
+    HoistStorage,
+    HoistStorageRoot,
+    FoldStorage,
+    RingBuffer,
+    Async,
+    ReorderStorage,
+    AlignStorage,
+    BoundStorage,
+    StoreIn,
+    AlignBounds,
+    AlignExtent,
+    Bound,
+    BoundExtent,
+    In,
+    CloneIn,
+    Rfactor,
+    TraceLoads,
+    TraceStores,
+    TraceRealizations,
+    NoProfiling
 };
 
 struct Directive {

@@ -37,9 +37,9 @@ public:
         std::string sizes = join(plan.size), mins = join(plan.min), outputs;
         for (int f : plan.outputs) outputs += str(outputs.empty() ? "" : ", ", "f", f);
         return str("// seed ", plan.seed, "\n#include <tessera.h>\nusing namespace tessera;\n",
-                   "Var x(\"x\"), y(\"y\"), z(\"z\"), w(\"w\");\nParam<int> p(\"p\");\n",
-                   algorithm, loops, schedule, "// outputs ", outputs, ", sizes {", sizes,
-                   "}, minima {", mins, "}\n");
+                   "Var x(\"x\"), y(\"y\"), z(\"z\"), w(\"w\");\nParam<int> p(\"p\");\n", algorithm,
+                   loops, schedule, "// outputs ", outputs, ", sizes {", sizes, "}, minima {", mins,
+                   "}\n");
     }
 
 private:
@@ -97,7 +97,9 @@ private:
             TESSERA_FUZZ_FUNCTION3(CASE)
 #undef CASE
 #define CASE(name, function)                                                                       \
-    case Op::name: need_domain(t.index); return str(#function, "(r", t.index, ", ", args(t.args), ")");
+    case Op::name:                                                                                 \
+        need_domain(t.index);                                                                      \
+        return str(#function, "(r", t.index, ", ", args(t.args), ")");
             TESSERA_FUZZ_REDUCTION(CASE)
 #undef CASE
         }
@@ -110,12 +112,16 @@ private:
 
     void print_func(size_t f) {
         const FuncPlan &func = plan.funcs[f];
-        std::string left = str("f", f, "(", join(std::vector<std::string>(
-                                                variables, variables + func.dims)), ")");
+        std::string left =
+            str("f", f, "(", join(std::vector<std::string>(variables, variables + func.dims)), ")");
         std::string name = str("Func f", f, "(\"f", f, "\");  ");
         if (func.boundary != Boundary::None) {
-            static const char *names[] = {"", "constant_exterior", "repeat_edge", "repeat_image",
-                                          "mirror_image", "mirror_interior"};
+            static const char *names[] = {"",
+                                          "constant_exterior",
+                                          "repeat_edge",
+                                          "repeat_image",
+                                          "mirror_image",
+                                          "mirror_interior"};
             std::string bounds = func.source_is_input ? "" : "bounds 0, 12 of ";
             algorithm += str(name, left, " = BoundaryConditions::", names[int(func.boundary)], "(",
                              bounds, func.source_is_input ? "in" : "f", func.source, ")",
@@ -123,9 +129,10 @@ private:
             return;
         }
         if (func.is_extern) {
-            algorithm += str(name, "f", f, ".define_extern(\"fuzz_add_neighbours\", {f",
-                             func.source, "}, Int(32), {", join(std::vector<std::string>(
-                                                variables, variables + func.dims)), "});\n");
+            algorithm +=
+                str(name, "f", f, ".define_extern(\"fuzz_add_neighbours\", {f", func.source,
+                    "}, Int(32), {",
+                    join(std::vector<std::string>(variables, variables + func.dims)), "});\n");
             return;
         }
         std::string right = values(func.values);
@@ -148,7 +155,8 @@ private:
         std::string stage = d.update < 0 ? of : str(of, ".update(", d.update, ")");
         std::string special = str("s", d.func, d.update < 0 ? "" : str("_", d.update));
         if (d.special >= 0) stage = str(special, "_", d.special);
-        std::string other = d.other < int(plan.funcs.size()) ? str("f", d.other) : str("g", d.other);
+        std::string other =
+            d.other < int(plan.funcs.size()) ? str("f", d.other) : str("g", d.other);
         std::string first = d.names.empty() ? "" : d.names[0], all = join(d.names);
         switch (d.verb) {
         case Verb::Split:
@@ -171,8 +179,7 @@ private:
         case Verb::Specialize:
             return str("Stage ", special, "_", specializations[special]++, " = ", stage,
                        ".specialize(p > ", d.factor, ");\n");
-        case Verb::SpecializeFail:
-            return str(stage, ".specialize_fail(\"no specialization\");\n");
+        case Verb::SpecializeFail: return str(stage, ".specialize_fail(\"no specialization\");\n");
         case Verb::Prefetch:
             return str(stage, ".prefetch(", other, ", ", all, ", ", d.offset,
                        ", PrefetchBoundStrategy::", name_of(d.strategy), ");\n");
@@ -217,7 +224,8 @@ private:
             auto first = d.names.begin() + i * n;
             return str("{", join(std::vector<std::string>(first, first + n)), "}");
         };
-        for (size_t i = 0; i < size_t(2 * n); i++) declare(d.names[size_t(n) + i], d.names[i % size_t(n)]);
+        for (size_t i = 0; i < size_t(2 * n); i++)
+            declare(d.names[size_t(n) + i], d.names[i % size_t(n)]);
         return str(stage, ".tile(", part(0), ", ", part(1), ", ", part(2), ", {", join(d.factors),
                    "}, TailStrategy::", name_of(d.tail), ");\n");
     }

@@ -78,9 +78,11 @@ private:
             StageModel stage;
             stage.is_update = true;
             stage.associative = u.associative;
-            for (size_t d = 0; u.domain >= 0 && d < plan.domains[size_t(u.domain)].box.size(); d++) {
+            for (size_t d = 0; u.domain >= 0 && d < plan.domains[size_t(u.domain)].box.size();
+                 d++) {
                 std::string name = "r" + std::to_string(u.domain) + "." + "xyzw"[d];
-                stage.loops.push_back({name, true, {}, plan.domains[size_t(u.domain)].box[d].second});
+                stage.loops.push_back(
+                    {name, true, {}, plan.domains[size_t(u.domain)].box[d].second});
             }
             for (size_t d = 0; d < u.args.size(); d++) {
                 if (u.args[d].op != Op::Coordinate) continue;
@@ -155,7 +157,8 @@ private:
         int calls = 0;
         for (const FuncPlan &caller : plan.funcs) {
             for_each_root(caller, [&](const Term &root) {
-                for_each_term(root, [&](const Term &t) { calls += t.op == Op::Call && t.index == f; });
+                for_each_term(root,
+                              [&](const Term &t) { calls += t.op == Op::Call && t.index == f; });
             });
         }
         return calls;
@@ -193,7 +196,8 @@ private:
 
     void schedule_stage(int f, int s) {
         bool over_domain = s > 0 && plan.funcs[size_t(f)].updates[size_t(s) - 1].domain >= 0;
-        if (over_domain && stage_of(f, s).associative && random.chance(0.4 * density)) return rfactor(f, s);
+        if (over_domain && stage_of(f, s).associative && random.chance(0.4 * density))
+            return rfactor(f, s);
         int steps = random.range(0, int(5 * density) + 1);
         for (int i = 0; i < steps; i++) one_transform(f, s);
         mark_loops(f, s);
@@ -227,13 +231,15 @@ private:
         StageModel &stage = stage_of(f, s);
         const UpdatePlan &u = plan.funcs[size_t(f)].updates[size_t(s) - 1];
         stage.elsewhere = true;
-        std::string kept = "r" + std::to_string(u.domain) + "." +
-                           "xyzw"[random.range(0, int(plan.domains[size_t(u.domain)].box.size()) - 1)];
+        std::string kept =
+            "r" + std::to_string(u.domain) + "." +
+            "xyzw"[random.range(0, int(plan.domains[size_t(u.domain)].box.size()) - 1)];
         std::string name = fresh("u");
         int created = next_created++;
         emit(Verb::Rfactor, f, s, {kept, name}).creates = created;
         emit(Verb::ComputeRoot, created, 0);
-        int extent = plan.domains[size_t(u.domain)].box[std::string("xyzw").find(kept.back())].second;
+        int extent =
+            plan.domains[size_t(u.domain)].box[std::string("xyzw").find(kept.back())].second;
         int part = random.range(0, 1);
         if (random.chance(0.4)) {
             emit(Verb::Parallel, created, part, {name});
@@ -248,8 +254,11 @@ private:
         StageModel &stage = stage_of(f, s);
         if (stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
         switch (random.range(0, 8)) {
-        case 0: case 1: case 2: split(f, s); return;
-        case 6: case 7: return split_and_vectorize(f, s);
+        case 0:
+        case 1:
+        case 2: split(f, s); return;
+        case 6:
+        case 7: return split_and_vectorize(f, s);
         case 8: return tile(f, s);
         case 3: return fuse(f, s);
         case 4: return reorder(f, s);
@@ -267,7 +276,8 @@ private:
         if (!fits(f, s, inner.extent)) return;
         if (kind == LoopKind::Vectorized && blended.count(inner.name)) return;
         inner.kind = kind;
-        emit(inner.kind == LoopKind::Vectorized ? Verb::Vectorize : Verb::Unroll, f, s, {inner.name});
+        emit(inner.kind == LoopKind::Vectorized ? Verb::Vectorize : Verb::Unroll, f, s,
+             {inner.name});
     }
 
     // Whether the body, repeated so many times more, is still what somebody might ask for.
@@ -292,8 +302,8 @@ private:
         d.tail = tail(f, s, old, factor);
         LoopModel outer = old, inner = old;
         outer.name = d.names[1];
-        bool blends = d.tail == TailStrategy::ShiftInwardsAndBlend ||
-                      d.tail == TailStrategy::RoundUpAndBlend;
+        bool blends =
+            d.tail == TailStrategy::ShiftInwardsAndBlend || d.tail == TailStrategy::RoundUpAndBlend;
         if (blends) blended.insert(outer.name);
         outer.extent = old.extent && old.extent % factor == 0 ? old.extent / factor : 0;
         inner.name = d.names[2];
@@ -367,9 +377,8 @@ private:
         std::vector<LoopModel> loops;
         size_t next = 0;
         for (const LoopModel &loop : stage.loops) {
-            bool tiled = std::any_of(old.begin(), old.end(), [&](const LoopModel &l) {
-                return l.name == loop.name;
-            });
+            bool tiled = std::any_of(old.begin(), old.end(),
+                                     [&](const LoopModel &l) { return l.name == loop.name; });
             if (!tiled) {
                 loops.push_back(loop);
                 continue;
@@ -397,8 +406,9 @@ private:
     TailStrategy tail(int f, int s, const LoopModel &loop, int factor) {
         using T = TailStrategy;
         if (loop.is_reduction) return random.pick<T>({T::Auto, T::GuardWithIf, T::Predicate});
-        std::vector<T> choices = {T::Auto, T::GuardWithIf, T::Predicate, T::PredicateLoads,
-                                  T::PredicateStores, T::ShiftInwards, T::ShiftInwards, T::RoundUp};
+        std::vector<T> choices = {T::Auto,           T::GuardWithIf,     T::Predicate,
+                                  T::PredicateLoads, T::PredicateStores, T::ShiftInwards,
+                                  T::ShiftInwards,   T::RoundUp};
         bool again = split_once.count(loop.name);
         if (stage_of(f, s).is_update && !again) {
             choices.push_back(T::ShiftInwardsAndBlend);
@@ -693,8 +703,8 @@ private:
         }
         default:
             if (!is_output(f)) {
-                emit(Verb::StoreIn, f, 0).memory = random.chance(0.7) ? MemoryType::Heap
-                                                                      : MemoryType::Stack;
+                emit(Verb::StoreIn, f, 0).memory =
+                    random.chance(0.7) ? MemoryType::Heap : MemoryType::Stack;
             }
         }
     }
@@ -710,9 +720,8 @@ private:
             const FuncPlan &func = plan.funcs[size_t(c)];
             bool calls = false;
             for_each_root(func, [&](const Term &root) {
-                for_each_term(root, [&](const Term &t) {
-                    calls |= t.op == Op::Call && t.index == f;
-                });
+                for_each_term(root,
+                              [&](const Term &t) { calls |= t.op == Op::Call && t.index == f; });
             });
             if (calls && !func.is_extern) consumers.push_back(c);
         }

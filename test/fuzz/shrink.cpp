@@ -88,7 +88,8 @@ private:
             for (size_t n = 0;; n++) {
                 Term *t = nth_term(best.funcs[f], n);
                 if (!t) break;
-                bool leaf = t->op == Op::Number || t->op == Op::Coordinate || t->op == Op::Reduction;
+                bool leaf =
+                    t->op == Op::Number || t->op == Op::Coordinate || t->op == Op::Reduction;
                 if (!leaf) any |= simplify_term(f, n, *t);
                 if (Clock::now() >= end) return any;
             }

@@ -79,8 +79,10 @@ Term reduction_variable(int domain, int d, const Domain &box) {
 Term limited(Term a, double limit) {
     if (magnitude(a) <= limit || a.type.is_bool()) return a;
     Type t = a.type;
-    if (t.is_any_float()) return arithmetic(Op::Mul, a, number(t, std::ldexp(1.0, -int(std::ceil(
-                                                            std::log2(magnitude(a) / limit))))));
+    if (t.is_any_float())
+        return arithmetic(
+            Op::Mul, a,
+            number(t, std::ldexp(1.0, -int(std::ceil(std::log2(magnitude(a) / limit))))));
     return arithmetic(Op::Mod, std::move(a), number(t, std::floor(std::min(limit, largest(t)))));
 }
 
@@ -93,8 +95,8 @@ Term arithmetic(Op op, Term a, Term b) {
     }
     double limit = op == Op::Mul ? std::sqrt(largest(t)) / 2 : largest(t) / 4;
     bool bounded = t.is_any_float() || !wraps(t);
-    if (bounded && op != Op::Div && op != Op::Mod && !(b.op == Op::Number && op == Op::Mul &&
-                                                       std::fabs(b.number) < 1)) {
+    if (bounded && op != Op::Div && op != Op::Mod &&
+        !(b.op == Op::Number && op == Op::Mul && std::fabs(b.number) < 1)) {
         a = limited(std::move(a), limit);
         b = limited(std::move(b), limit);
     }
@@ -109,8 +111,7 @@ Term arithmetic(Op op, Term a, Term b) {
     case Op::Mul: {
         bool fraction = t.is_any_float() && b.number != std::floor(b.number);
         return finish(result, *std::min_element(corners, corners + 4),
-                      *std::max_element(corners, corners + 4),
-                      mul_error + (fraction ? 1e-30 : 0));
+                      *std::max_element(corners, corners + 4), mul_error + (fraction ? 1e-30 : 0));
     }
     case Op::Div:
         if (t.is_any_float()) return finish(result, -size_a, size_a, a.error + 1e-30);
@@ -142,7 +143,8 @@ Term cast_to(Type to, Term a) {
     // What a rounding may change does not become a whole number.
     if (a.error > 0 && !to.is_any_float()) return number(to, to.is_bool() ? 1 : 7);
     if (to.is_bool()) return compare(Op::Lt, number(from, 3), std::move(a));
-    if (from.is_any_float() && !to.is_any_float()) a = limited(std::move(a), std::min(largest(to), 1e5));
+    if (from.is_any_float() && !to.is_any_float())
+        a = limited(std::move(a), std::min(largest(to), 1e5));
     // A float that is negative has no value as an unsigned integer.
     if (from.is_any_float() && to.is_uint()) a = apply(Op::Abs, {std::move(a)});
     if (to.is_any_float()) a = limited(std::move(a), std::min(largest(to), largest(from)) / 2);
@@ -183,7 +185,8 @@ Term apply(Op op, std::vector<Term> args) {
     Term first = args[0];
     auto with_type = [&](Type type) { return make(op, type, args); };
     switch (op) {
-    case Op::Min: case Op::Max: {
+    case Op::Min:
+    case Op::Max: {
         Term r = with_type(t);
         r.low = std::min(args[0].low, args[1].low);
         r.high = std::max(args[0].high, args[1].high);
@@ -197,11 +200,14 @@ Term apply(Op op, std::vector<Term> args) {
         r.error = first.error;
         return r;
     }
-    case Op::Sqrt: case Op::Sin: case Op::Exp: {
+    case Op::Sqrt:
+    case Op::Sin:
+    case Op::Exp: {
         // Of a bounded argument, and away from where the functions are steep.
         Term inner = first;
         if (op == Op::Sqrt) {
-            inner = arithmetic(Op::Add, apply(Op::Abs, {limited(first, largest(t) / 8)}), number(t, 1));
+            inner =
+                arithmetic(Op::Add, apply(Op::Abs, {limited(first, largest(t) / 8)}), number(t, 1));
         } else {
             inner = limited(first, op == Op::Sin ? 64 : 4);
         }
@@ -210,19 +216,23 @@ Term apply(Op op, std::vector<Term> args) {
         Term r = make(op, t, {std::move(inner)});
         return finish(r, op == Op::Sin ? -1 : 0, high, error + high * 16 * epsilon_of(t));
     }
-    case Op::Floor: case Op::Likely: case Op::StrictFloat: {
+    case Op::Floor:
+    case Op::Likely:
+    case Op::StrictFloat: {
         Term r = with_type(t);
         r.low = first.low - (op == Op::Floor);
         r.high = first.high;
         r.error = first.error;
         return r;
     }
-    case Op::Popcount: case Op::CountLeadingZeros: return finish(with_type(t), 0, t.bits());
+    case Op::Popcount:
+    case Op::CountLeadingZeros: return finish(with_type(t), 0, t.bits());
     case Op::Absd: {
         Term r = with_type(t.is_int() ? UInt(t.bits()) : t);
         return finish(r, 0, magnitude(args[0]) + magnitude(args[1]), args[0].error + args[1].error);
     }
-    case Op::WideningMul: case Op::WideningAdd: {
+    case Op::WideningMul:
+    case Op::WideningAdd: {
         bool is_sum = op == Op::WideningAdd;
         double limit = magnitude(args[0]) * magnitude(args[1]);
         double high = is_sum ? magnitude(args[0]) + magnitude(args[1]) : limit;

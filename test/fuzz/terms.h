@@ -6,7 +6,7 @@
 namespace tessera::fuzz {
 
 double epsilon_of(Type t);
-double largest(Type t);   // that a value is allowed to grow to
+double largest(Type t);  // that a value is allowed to grow to
 double smallest(Type t);
 
 Term number(Type t, double value);
@@ -14,7 +14,7 @@ Term coordinate(int d);
 Term reduction_variable(int domain, int d, const Domain &box);
 // a op b of one type; operands are made small first where the result would be too large.
 Term arithmetic(Op op, Term a, Term b);
-Term compare(Op op, Term a, Term b);  // operands must be exact
+Term compare(Op op, Term a, Term b);        // operands must be exact
 Term apply(Op op, std::vector<Term> args);  // functions
 Term cast_to(Type t, Term a);
 // A term of the same type with a magnitude of at most `limit`.

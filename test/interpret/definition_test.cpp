@@ -1,5 +1,5 @@
-#include "interpret/definition.h"
 #include "deep_recursion.h"
+#include "interpret/definition.h"
 #include "ir/operators.h"
 #include <doctest/doctest.h>
 
@@ -111,8 +111,8 @@ TEST_SUITE("definition interpreter") {
     TEST_CASE("a sum over a domain, one variable fastest, with a predicate") {
         Builder f("f", {"x"});
         f.pure({Expr(1)});
-        f.update({x}, {f.self({x}) * 3 + r + 10 * s},
-                 {domain("r", 0, 2), domain("s", 0, 2)}, r + s < 2);
+        f.update({x}, {f.self({x}) * 3 + r + 10 * s}, {domain("r", 0, 2), domain("s", 0, 2)},
+                 r + s < 2);
         // 1 -> (0,0): 3 -> (1,0): 10 -> (0,1): 40
         CHECK(realize(f, {0}, {2}) == Values{40, 40});
     }
@@ -162,8 +162,7 @@ TEST_SUITE("definition interpreter") {
         Builder f("f", {"x"});
         f.pure({x});
         auto both = [](Intrinsic op, Expr a, Expr b) { return ir::call(Int(32), op, {a, b}); };
-        f.update({both(Intrinsic::scatter, 0, 1)},
-                 {f.self({both(Intrinsic::gather, 1, 0)}) * 10});
+        f.update({both(Intrinsic::scatter, 0, 1)}, {f.self({both(Intrinsic::gather, 1, 0)}) * 10});
         CHECK(realize(f, {0}, {3}) == Values{10, 0, 2});
     }
     TEST_CASE("undef leaves what is there") {
@@ -227,8 +226,8 @@ TEST_SUITE("definition interpreter") {
         p.outputs = {f.f};
         p.requirements = {{Expr(1) > Expr(2), {Expr("the sky is "), Expr(7)}}};
         tessera_buffer_t *buffers[] = {&out.buffer};
-        CHECK_THROWS_WITH_AS(evaluate_definition(p, buffers),
-                             doctest::Contains("the sky is 7"), RuntimeError);
+        CHECK_THROWS_WITH_AS(evaluate_definition(p, buffers), doctest::Contains("the sky is 7"),
+                             RuntimeError);
         Builder g("g", {"x"});
         g.pure({ir::call(Int(32), Intrinsic::require, {x < 3, x, Expr("x is "), x})});
         CHECK(realize(g, {1}, {2}) == Values{1, 2});

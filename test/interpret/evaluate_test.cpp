@@ -88,8 +88,9 @@ TEST_SUITE("evaluate") {
     }
     TEST_CASE("an unsigned weight of lerp counts in parts of its greatest value, rounded") {
         for (int w = 0; w < 256; w += 5) {
-            Expr e = call(UInt(8), Intrinsic::lerp,
-                          {make_const(UInt(8), 10), make_const(UInt(8), 250), make_const(UInt(8), w)});
+            Expr e =
+                call(UInt(8), Intrinsic::lerp,
+                     {make_const(UInt(8), 10), make_const(UInt(8), 250), make_const(UInt(8), w)});
             CHECK(evaluate(e).as_int() == std::lround(10 + 240 * (w / 255.0)));
         }
         CHECK(int_value("lerp(-100:int8, 100:int8, 255:uint8)") == 100);

@@ -85,7 +85,8 @@ private:
     }
     std::string number(int depth = 2) {
         if (depth == 0 || pick(0, 3) == 0) {
-            return pick(0, 3) ? loops[size_t(pick(0, int(loops.size()) - 1))].name : str(pick(0, 9));
+            return pick(0, 3) ? loops[size_t(pick(0, int(loops.size()) - 1))].name
+                              : str(pick(0, 9));
         }
         std::string a = number(depth - 1), b = number(depth - 1);
         switch (pick(0, 6)) {
@@ -100,8 +101,8 @@ private:
     }
     std::string condition() {
         const std::string &v = loops[size_t(pick(0, int(loops.size()) - 1))].name;
-        std::string test = str(v, one_of({" < ", " <= ", " > ", " >= ", " == ", " != "}),
-                               pick(-2, 6));
+        std::string test =
+            str(v, one_of({" < ", " <= ", " > ", " >= ", " == ", " != "}), pick(-2, 6));
         return pick(0, 1) ? str("likely(", test, ")") : test;
     }
     std::string load() {
@@ -109,8 +110,9 @@ private:
         switch (pick(0, 3)) {
         case 0: return str("src[max(min(likely(", at, "), ", input_size - 1, "), 0)]");
         case 1: return str("src[max(likely_if_innermost(", at, ") % ", input_size, ", 0)]");
-        case 2: return str("if_then_else((0 <= ", at, ") && (", at, " < ", input_size, "), src[",
-                           at, "], 5)");
+        case 2:
+            return str("if_then_else((0 <= ", at, ") && (", at, " < ", input_size, "), src[", at,
+                       "], 5)");
         default: return str("src[", at, " % ", input_size, "]");
         }
     }
@@ -124,7 +126,8 @@ private:
     }
     std::string inner_extent() {
         const Loop &l = loops[size_t(pick(0, int(loops.size()) - 1))];
-        return pick(0, 1) ? str(pick(0, 3)) : str("(", l.name, " - ", l.min, ") % 3 + ", pick(0, 1));
+        return pick(0, 1) ? str(pick(0, 3))
+                          : str("(", l.name, " - ", l.min, ") % 3 + ", pick(0, 1));
     }
 
     void body(std::string &all, size_t depth) {
@@ -133,17 +136,14 @@ private:
             if (pick(0, 2) == 0) line(all, depth++, str("if ", condition(), ":"));
             std::string v = value();
             line(all, depth, "atomic out:");
-            line(all, depth + 1, one_of({str(o, " = ", o, " + (", v, ")"),
-                                         str(o, " = (", v, ") + ", o),
-                                         str(o, " = min(", o, ", ", v, ")"),
-                                         str(o, " = max(", v, ", ", o, ")"),
-                                         str(o, " = (", v, ") - ", o, " / 2")}));
+            line(all, depth + 1,
+                 one_of({str(o, " = ", o, " + (", v, ")"), str(o, " = (", v, ") + ", o),
+                         str(o, " = min(", o, ", ", v, ")"), str(o, " = max(", v, ", ", o, ")"),
+                         str(o, " = (", v, ") - ", o, " / 2")}));
             return;
         }
         switch (pick(0, 5)) {
-        case 0:
-            line(all, depth, str(o, " = ", value()));
-            return;
+        case 0: line(all, depth, str(o, " = ", value())); return;
         case 1:
             line(all, depth, str("let t = ", pick(0, 1) ? number() : load()));
             line(all, depth, str(o, " = src[max(min(t, ", input_size - 1, "), 0)] + ", value()));
@@ -161,8 +161,9 @@ private:
             line(all, depth + 1, str(o, " = ", o, " + src[max(min(likely(k), 63), 0)]"));
             return;
         case 4:
-            line(all, depth, str("allocate t: int32[", inner_extent(), " + 1] in ",
-                                 one_of({"Heap", "Auto", "Stack"})));
+            line(all, depth,
+                 str("allocate t: int32[", inner_extent(), " + 1] in ",
+                     one_of({"Heap", "Auto", "Stack"})));
             line(all, depth, str("t[0] = ", value()));
             line(all, depth, str(o, " = t[", number(1), " * 0] + ", value()));
             return;
@@ -214,19 +215,27 @@ struct Step {
     const char *name;
     Stmt (*run)(const Stmt &, const lower::Context &);
 };
-constexpr Step vectorize_first[] = {
-    {"vectorize", lower::vectorize_loops}, {"atomics", lower::remove_needless_atomics},
-    {"unroll", lower::unroll_loops},       {"simplify", simplify_all},
-    {"interleave", lower::interleave},     {"partition", lower::partition_loops},
-    {"likely", lower::remove_likely},      {"simplify loops", simplify_all},
-    {"trim", lower::trim_no_ops},          {"bound", lower::bound_small_allocations},
-    {"invariants", lower::hoist_loop_invariants}, {"share", share_all},
-    {"simplify again", simplify_all}};
-constexpr Step unroll_first[] = {
-    {"simplify", simplify_all},            {"unroll", lower::unroll_loops},
-    {"partition", lower::partition_loops}, {"vectorize", lower::vectorize_loops},
-    {"invariants", lower::hoist_loop_invariants}, {"interleave", lower::interleave},
-    {"trim", lower::trim_no_ops},          {"likely", lower::remove_likely}};
+constexpr Step vectorize_first[] = {{"vectorize", lower::vectorize_loops},
+                                    {"atomics", lower::remove_needless_atomics},
+                                    {"unroll", lower::unroll_loops},
+                                    {"simplify", simplify_all},
+                                    {"interleave", lower::interleave},
+                                    {"partition", lower::partition_loops},
+                                    {"likely", lower::remove_likely},
+                                    {"simplify loops", simplify_all},
+                                    {"trim", lower::trim_no_ops},
+                                    {"bound", lower::bound_small_allocations},
+                                    {"invariants", lower::hoist_loop_invariants},
+                                    {"share", share_all},
+                                    {"simplify again", simplify_all}};
+constexpr Step unroll_first[] = {{"simplify", simplify_all},
+                                 {"unroll", lower::unroll_loops},
+                                 {"partition", lower::partition_loops},
+                                 {"vectorize", lower::vectorize_loops},
+                                 {"invariants", lower::hoist_loop_invariants},
+                                 {"interleave", lower::interleave},
+                                 {"trim", lower::trim_no_ops},
+                                 {"likely", lower::remove_likely}};
 
 std::string without(std::string text, const std::string &word) {
     for (size_t at; (at = text.find(word)) != std::string::npos;) text.erase(at, word.size());
@@ -251,7 +260,8 @@ std::string check(const std::string &body, std::span<const Step> steps) {
             verify(s, step.name);
             if (execute(m, s) == expected) continue;
         } catch (const Error &e) {
-            return str(step.name, ": ", e.what(), "\nof\n", body, "\nfrom\n", before, "\nmade\n", s);
+            return str(step.name, ": ", e.what(), "\nof\n", body, "\nfrom\n", before, "\nmade\n",
+                       s);
         }
         return str(step.name, " computes something else\nof\n", body, "\nfrom\n", before,
                    "\nmade\n", s);
@@ -270,13 +280,14 @@ TEST_SUITE("loop passes") {
     TEST_CASE("random loops compute the same after every pass") {
         using Clock = std::chrono::steady_clock;
         bool repeat = std::getenv("TESSERA_SEED");
-        uint64_t seed = number_from("TESSERA_SEED", uint64_t(Clock::now().time_since_epoch().count()));
+        uint64_t seed =
+            number_from("TESSERA_SEED", uint64_t(Clock::now().time_since_epoch().count()));
         auto end = Clock::now() + std::chrono::seconds(number_from("TESSERA_SECONDS", 2));
         int failures = 0, count = 0;
         while (failures < 3) {
             std::string text = RandomLoops(seed).text();
-            for (std::span<const Step> steps : {std::span<const Step>(vectorize_first),
-                                                std::span<const Step>(unroll_first)}) {
+            for (std::span<const Step> steps :
+                 {std::span<const Step>(vectorize_first), std::span<const Step>(unroll_first)}) {
                 std::string wrong = check(text, steps);
                 if (wrong.empty()) continue;
                 failures++;

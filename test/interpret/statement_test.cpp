@@ -28,8 +28,8 @@ struct Array {
 
 // Runs a function of an output `out` and an input `in`, both int32[1], given its body.
 int run(const std::string &body, Array &out, Array &in, StatementOptions options = {}) {
-    Module m = parse_module("module \"m\"\nfunc \"f\"(out: output int32[1], src: input int32[1]):\n" +
-                            body);
+    Module m = parse_module(
+        "module \"m\"\nfunc \"f\"(out: output int32[1], src: input int32[1]):\n" + body);
     void *args[] = {&out.buffer, &in.buffer};
     return run_statement(m.functions[0], args, options);
 }
@@ -145,7 +145,8 @@ TEST_SUITE("statement interpreter") {
         // As a lane that is not used, or chosen away, it does no harm.
         CHECK(run(t + "    out[0] = select(1 < 2, 3, t[1])\n", out) == 0);
         CHECK(run(t + "    t[0] = 7; out[0] = vector_reduce(add, slice(t[ramp(0, 1, 4)], 0, 1, 1), "
-                      "1)\n", out) == 0);
+                      "1)\n",
+                  out) == 0);
         CHECK(out.data[0] == 7);
     }
     TEST_CASE("an output that is not written everywhere is found") {
@@ -157,17 +158,22 @@ TEST_SUITE("statement interpreter") {
         Array out(Values(4));
         std::string all = "  for i in [0, +4): out[i] = 0\n";
         CHECK_THROWS_WITH_AS(run("  parallel for i in [0, +4): out[i / 2] = i\n", out),
-                             doctest::Contains("write the same element of out, at 0"), RuntimeError);
-        CHECK_THROWS_WITH_AS(run(all + "  parallel for i in [0, +4): out[i] = out[(i + 1) % 4]\n",
-                                 out),
-                             doctest::Contains("same element of out"), RuntimeError);
+                             doctest::Contains("write the same element of out, at 0"),
+                             RuntimeError);
+        CHECK_THROWS_WITH_AS(
+            run(all + "  parallel for i in [0, +4): out[i] = out[(i + 1) % 4]\n", out),
+            doctest::Contains("same element of out"), RuntimeError);
         CHECK(run("  parallel for i in [0, +4): out[i] = i\n"
-                  "  parallel for i in [0, +4): out[3 - i] = out[3 - i] + 1\n", out) == 0);
+                  "  parallel for i in [0, +4): out[3 - i] = out[3 - i] + 1\n",
+                  out) == 0);
         CHECK(run("  parallel for i in [0, +2):\n    parallel for j in [0, +2):\n"
                   "      allocate t: int32[1] in Stack:\n        t[0] = i\n"
-                  "        out[i * 2 + j] = t[0]\n", out) == 0);
+                  "        out[i * 2 + j] = t[0]\n",
+                  out) == 0);
         CHECK_THROWS_AS(run("  parallel for i in [0, +2):\n    parallel for j in [0, +4):\n"
-                            "      out[j] = i\n", out), RuntimeError);
+                            "      out[j] = i\n",
+                            out),
+                        RuntimeError);
     }
     TEST_CASE("atomic updates do not conflict with each other") {
         Array out(Values(1));
@@ -176,7 +182,9 @@ TEST_SUITE("statement interpreter") {
         CHECK(out.data[0] == 6);
         CHECK_THROWS_AS(run("  out[0] = 0\n  parallel for i in [0, +4):\n"
                             "    if i < 2: atomic out: out[0] = out[0] + i\n"
-                            "    else: out[0] = 3\n", out), RuntimeError);
+                            "    else: out[0] = 3\n",
+                            out),
+                        RuntimeError);
     }
     TEST_CASE("a wrong promise about alignment is found") {
         Array out(Values(4));
@@ -216,7 +224,8 @@ TEST_SUITE("statement interpreter") {
         Array out(Values(1));
         tessera_error_handler_t before = tessera_set_error_handler(keep_error);
         int code = run("  assert src[0] == 11, extern int32 tessera_error_out_of_memory("
-                       "user_context(), \"blur\", 77:uint64)\n  out[0] = 1\n", out);
+                       "user_context(), \"blur\", 77:uint64)\n  out[0] = 1\n",
+                       out);
         tessera_set_error_handler(before);
         CHECK(code == tessera_error_code_out_of_memory);
         CHECK(last_error.find("blur") != std::string::npos);
@@ -234,15 +243,16 @@ TEST_SUITE("statement interpreter") {
         CHECK(run("  allocate t: int32[3] in Heap:\n"
                   "    extern int32 fill_with_nines(make_buffer(address_of(t[0]), 0, 32, 1, 0, 3, "
                   "1):handle)\n"
-                  "    for i in [0, +3): out[i] = t[i] + i\n", three, in, options) == 0);
+                  "    for i in [0, +3): out[i] = t[i] + i\n",
+                  three, in, options) == 0);
         CHECK(three.data == Values{9, 10, 11});
         CHECK_THROWS_WITH_AS(run("  out[0] = extern int32 no_such_function(1)\n", out, in),
                              doctest::Contains("no extern function"), RuntimeError);
     }
     TEST_CASE("properties of buffers are read, and set in a bounds query") {
         Array out(Values(3)), in({1, 2, 3, 4});
-        CHECK(run("  out[0] = src.extent[0]\n  out[1] = src.min[0]\n  out[2] = src.dimensions\n", out,
-                  in) == 0);
+        CHECK(run("  out[0] = src.extent[0]\n  out[1] = src.min[0]\n  out[2] = src.dimensions\n",
+                  out, in) == 0);
         CHECK(out.data == Values{4, 0, 1});
         in.buffer.host = nullptr;
         CHECK(run("  set_buffer_field(src:handle, 1, 0, 17):int32\n", out, in) == 0);

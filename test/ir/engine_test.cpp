@@ -45,8 +45,7 @@ private:
 
 // x, x + x, (x + x) + (x + x), ...: 2^n leaves.
 Expr doubled(Expr e, int n) {
-    for (int i = 0; i < n; i++)
-        e = Add::make(e, e);
+    for (int i = 0; i < n; i++) e = Add::make(e, e);
     return e;
 }
 
@@ -66,8 +65,7 @@ TEST_SUITE("match") {
     }
     TEST_CASE("statements are matched too, and the node is handed over") {
         Stmt s = parse_stmt("for i in [2, +3): no_op");
-        Expr extent = match(
-            s, [](const For &f) { return f.extent; }, otherwise(Expr()));
+        Expr extent = match(s, [](const For &f) { return f.extent; }, otherwise(Expr()));
         CHECK(is_const(extent, 3));
     }
 }
@@ -233,8 +231,7 @@ TEST_SUITE("ten thousand shared nodes") {
         CHECK(wide.find("...") != std::string::npos);
         CHECK(wide.size() < 100'000);
         Expr deep = x;
-        for (int i = 0; i < 10'000; i++)
-            deep = Min::make(deep, x);
+        for (int i = 0; i < 10'000; i++) deep = Min::make(deep, x);
         std::string nested = to_string(deep, {.max_depth = 20});
         CHECK(nested.size() < 1'000);
         CHECK(nested.find("min(..., ...), x), x)") != std::string::npos);
@@ -242,8 +239,7 @@ TEST_SUITE("ten thousand shared nodes") {
     TEST_CASE("of a sum are printed and read back") {
         SymbolScope scope;
         Expr sum = parse_expr("x", scope);
-        for (int i = 0; i < 10'000; i++)
-            sum = Add::make(sum, parse_expr("y", scope));
+        for (int i = 0; i < 10'000; i++) sum = Add::make(sum, parse_expr("y", scope));
         std::string text = to_string(sum);
         CHECK(text.find("...") == std::string::npos);
         CHECK(to_string(parse_expr(text, scope)) == text);

@@ -37,22 +37,19 @@ Expr RandomIR::maybe_condition(int lanes, int depth) {
 
 std::vector<Expr> RandomIR::exprs(int count, int depth) {
     std::vector<Expr> all;
-    for (int i = 0; i < count; i++)
-        all.push_back(expr(type(), depth - 1));
+    for (int i = 0; i < count; i++) all.push_back(expr(type(), depth - 1));
     return all;
 }
 
 std::vector<Type> RandomIR::types() {
     std::vector<Type> all;
-    for (int i = below(3); i >= 0; i--)
-        all.push_back(type().element_of());
+    for (int i = below(3); i >= 0; i--) all.push_back(type().element_of());
     return all;
 }
 
 Region RandomIR::region(int depth) {
     Region all;
-    for (int i = below(3); i > 0; i--)
-        all.push_back({index(1, depth), index(1, depth)});
+    for (int i = below(3); i > 0; i--) all.push_back({index(1, depth), index(1, depth)});
     return all;
 }
 
@@ -126,44 +123,28 @@ Expr RandomIR::logic(Type t, int depth) {
     auto side = [&] { return expr(operands, depth - 1); };
     auto truth = [&] { return expr(t, depth - 1); };
     switch (below(9)) {
-    case 0:
-        return EQ::make(side(), side());
-    case 1:
-        return NE::make(side(), side());
-    case 2:
-        return LT::make(side(), side());
-    case 3:
-        return LE::make(side(), side());
-    case 4:
-        return GT::make(side(), side());
-    case 5:
-        return GE::make(side(), side());
-    case 6:
-        return And::make(truth(), truth());
-    case 7:
-        return Or::make(truth(), truth());
-    default:
-        return Not::make(truth());
+    case 0: return EQ::make(side(), side());
+    case 1: return NE::make(side(), side());
+    case 2: return LT::make(side(), side());
+    case 3: return LE::make(side(), side());
+    case 4: return GT::make(side(), side());
+    case 5: return GE::make(side(), side());
+    case 6: return And::make(truth(), truth());
+    case 7: return Or::make(truth(), truth());
+    default: return Not::make(truth());
     }
 }
 
 Expr RandomIR::arithmetic(Type t, int depth) {
     auto side = [&] { return expr(t, depth - 1); };
     switch (below(8)) {
-    case 0:
-        return Add::make(side(), side());
-    case 1:
-        return Sub::make(side(), side());
-    case 2:
-        return Mul::make(side(), side());
-    case 3:
-        return Div::make(side(), side());
-    case 4:
-        return Mod::make(side(), side());
-    case 5:
-        return Min::make(side(), side());
-    case 6:
-        return Max::make(side(), side());
+    case 0: return Add::make(side(), side());
+    case 1: return Sub::make(side(), side());
+    case 2: return Mul::make(side(), side());
+    case 3: return Div::make(side(), side());
+    case 4: return Mod::make(side(), side());
+    case 5: return Min::make(side(), side());
+    case 6: return Max::make(side(), side());
     default: {
         int lanes = chance(2) ? t.lanes() : 1;
         return Select::make(expr(Bool(lanes), depth - 1), side(), side());
@@ -185,16 +166,14 @@ Expr RandomIR::lanes(Type t, int depth) {
     std::vector<Expr> vectors = {expr(t, depth - 1)};
     if (chance(2)) vectors.push_back(expr(chance(2) ? t : t.element_of(), depth - 1));
     int total = 0;
-    for (const Expr &v : vectors)
-        total += v.type().lanes();
+    for (const Expr &v : vectors) total += v.type().lanes();
     if (count > 1 && count % 2 == 0 && chance(3)) {
         Type half = t.with_lanes(count / 2);
         std::vector<Expr> halves = {expr(half, depth - 1), expr(half, depth - 1)};
         return chance(2) ? Shuffle::make_concat(halves) : Shuffle::make_interleave(halves);
     }
     std::vector<int> indices;
-    for (int i = 0; i < count; i++)
-        indices.push_back(chance(4) ? below(total) : i % total);
+    for (int i = 0; i < count; i++) indices.push_back(chance(4) ? below(total) : i % total);
     return Shuffle::make(vectors, indices);
 }
 
@@ -206,55 +185,43 @@ Expr RandomIR::conversion(Type t, int depth) {
 Expr RandomIR::expr(Type t, int depth) {
     if (depth <= 0) return leaf(t);
     switch (below(7)) {
-    case 0:
-        return leaf(t);
-    case 1:
-        return named(t, depth);
-    case 2:
-        return any_call(t, depth);
-    case 3:
-        return lanes(t, depth);
-    case 4:
-        return conversion(t, depth);
-    default:
-        return t.is_bool() ? logic(t, depth) : arithmetic(t, depth);
+    case 0: return leaf(t);
+    case 1: return named(t, depth);
+    case 2: return any_call(t, depth);
+    case 3: return lanes(t, depth);
+    case 4: return conversion(t, depth);
+    default: return t.is_bool() ? logic(t, depth) : arithmetic(t, depth);
     }
 }
 
 Stmt RandomIR::simple(int depth) {
     Type t = type();
     switch (below(5)) {
-    case 0:
-        return AssertStmt::make(expr(Bool(), depth), expr(Int(32), depth));
+    case 0: return AssertStmt::make(expr(Bool(), depth), expr(Int(32), depth));
     case 1:
         return Store::make(symbol(), expr(t, depth), index(t.lanes(), depth),
                            maybe_condition(t.lanes(), depth), alignment(), chance(2));
     case 2:
         return Provide::make(symbol(), exprs(1 + below(3), depth), exprs(below(3), depth),
                              maybe_condition(1, depth));
-    case 3:
-        return Evaluate::make(0);
-    default:
-        return Evaluate::make(expr(t, depth));
+    case 3: return Evaluate::make(0);
+    default: return Evaluate::make(expr(t, depth));
     }
 }
 
 Stmt RandomIR::storage(int depth) {
     switch (below(5)) {
-    case 0:
-        return LetStmt::make(symbol(), expr(type(), depth), stmt(depth - 1));
+    case 0: return LetStmt::make(symbol(), expr(type(), depth), stmt(depth - 1));
     case 1: {
         std::vector<Expr> extents;
-        for (int i = below(3); i > 0; i--)
-            extents.push_back(index(1, depth));
+        for (int i = below(3); i > 0; i--) extents.push_back(index(1, depth));
         return Allocate::make(symbol(), type().element_of(), memory(), extents,
                               maybe_condition(1, depth), below(3), stmt(depth - 1));
     }
     case 2:
         return Realize::make(symbol(), types(), memory(), region(depth), maybe_condition(1, depth),
                              stmt(depth - 1));
-    case 3:
-        return HoistedStorage::make(symbol(), stmt(depth - 1));
+    case 3: return HoistedStorage::make(symbol(), stmt(depth - 1));
     default:
         return Prefetch::make(symbol(), types(), region(depth), expr(Bool(), depth),
                               stmt(depth - 1));
@@ -264,35 +231,26 @@ Stmt RandomIR::storage(int depth) {
 Stmt RandomIR::around(int depth) {
     auto body = [&] { return stmt(depth - 1); };
     switch (below(7)) {
-    case 0:
-        return ProducerConsumer::make(symbol(), chance(2), body());
+    case 0: return ProducerConsumer::make(symbol(), chance(2), body());
     case 1:
         return For::make(symbol(), index(1, depth), index(1, depth), LoopKind(below(4)),
                          Partition(below(3)), body());
-    case 2:
-        return Acquire::make(expr(Handle(), depth), index(1, depth), body());
-    case 3:
-        return Atomic::make(symbol(), chance(2) ? symbol() : Symbol(), body());
-    case 4:
-        return Fork::make({body(), body()});
-    default:
-        return IfThenElse::make(expr(Bool(), depth), body(), chance(2) ? Stmt() : body());
+    case 2: return Acquire::make(expr(Handle(), depth), index(1, depth), body());
+    case 3: return Atomic::make(symbol(), chance(2) ? symbol() : Symbol(), body());
+    case 4: return Fork::make({body(), body()});
+    default: return IfThenElse::make(expr(Bool(), depth), body(), chance(2) ? Stmt() : body());
     }
 }
 
 Stmt RandomIR::stmt(int depth) {
     if (depth <= 0) return simple(1);
     switch (below(4)) {
-    case 0:
-        return simple(depth);
-    case 1:
-        return storage(depth);
-    case 2:
-        return around(depth);
+    case 0: return simple(depth);
+    case 1: return storage(depth);
+    case 2: return around(depth);
     default: {
         std::vector<Stmt> all;
-        for (int i = below(3); i >= 0; i--)
-            all.push_back(stmt(depth - 1));
+        for (int i = below(3); i >= 0; i--) all.push_back(stmt(depth - 1));
         return Block::make(std::move(all));
     }
     }

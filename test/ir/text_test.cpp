@@ -300,8 +300,7 @@ TEST_SUITE("IR text") {
         CHECK(expr_error(std::string(100'000, '(')) != "");
         CHECK(expr_error(std::string(100'000, '!') + "x") != "");
         std::string deep;
-        for (int i = 0; i < 10'000; i++)
-            deep += "if a: ";
+        for (int i = 0; i < 10'000; i++) deep += "if a: ";
         CHECK(stmt_error(deep + "no_op") != "");
     }
     TEST_CASE("a node in brief is one line") {

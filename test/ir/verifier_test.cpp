@@ -171,8 +171,7 @@ TEST_SUITE("verify") {
     TEST_CASE("ten thousand doubled nodes, lets, and statements are verified quickly") {
         Symbol x = Symbol::fresh("x"), y = Symbol::fresh("y");
         Expr doubled = Variable::make(Int(32), x);
-        for (int i = 0; i < 10'000; i++)
-            doubled = Max::make(doubled, doubled);
+        for (int i = 0; i < 10'000; i++) doubled = Max::make(doubled, doubled);
         CHECK_NOTHROW(verify(doubled, "p"));
 
         std::vector<Stmt> loops;  // the same graph in many scopes
@@ -184,13 +183,11 @@ TEST_SUITE("verify") {
         CHECK_NOTHROW(verify(Block::make(loops), "p", {.free_symbols = &free}));
 
         Stmt lets = Evaluate::make(0);
-        for (int i = 0; i < 10'000; i++)
-            lets = LetStmt::make(Symbol::fresh("t"), doubled, lets);
+        for (int i = 0; i < 10'000; i++) lets = LetStmt::make(Symbol::fresh("t"), doubled, lets);
         CHECK_NOTHROW(verify(lets, "p"));
 
         Expr nested = 0;
-        for (int i = 0; i < 10'000; i++)
-            nested = Let::make(Symbol::fresh("t"), 1, nested + 1);
+        for (int i = 0; i < 10'000; i++) nested = Let::make(Symbol::fresh("t"), 1, nested + 1);
         CHECK_NOTHROW(verify(nested, "p"));
     }
 }

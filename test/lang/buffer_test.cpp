@@ -211,8 +211,7 @@ TEST_SUITE("buffer: elements") {
         CHECK_FALSE(b.contains(10, -2));
         CHECK_FALSE(b.contains(10, -5, 0));
         std::vector<int> xs;
-        for (int x : b.dim(0))
-            xs.push_back(x);
+        for (int x : b.dim(0)) xs.push_back(x);
         CHECK(xs == std::vector<int>{10, 11, 12, 13});
         CHECK_REFUSED(b.set_min(1, 2, 3), "cannot set 3 mins");
     }

@@ -108,19 +108,18 @@ TEST_SUITE("schedules as text") {
         f(x, y) = g(x, y) + g(x + 1, y);
         g.compute_at(f, x).vectorize(x, 8);
         f.split(x, x, xi, 16).parallel(y).unroll(xi);
-        CHECK(Pipeline(f).schedule_as_cpp() ==
-              "Func g = pipeline.get_func(0);\n"
-              "Func f = pipeline.get_func(1);\n"
-              "Var x(\"x\");\n"
-              "Var xi_1(\"xi_1\");\n"
-              "Var xi(\"xi\");\n"
-              "Var y(\"y\");\n"
-              "g.split(x, x, xi_1, 8, TailStrategy::Auto)\n"
-              "    .vectorize(xi_1);\n"
-              "f.split(x, x, xi, 16, TailStrategy::Auto)\n"
-              "    .parallel(y)\n"
-              "    .unroll(xi);\n"
-              "g.compute_at(f, x);\n");
+        CHECK(Pipeline(f).schedule_as_cpp() == "Func g = pipeline.get_func(0);\n"
+                                               "Func f = pipeline.get_func(1);\n"
+                                               "Var x(\"x\");\n"
+                                               "Var xi_1(\"xi_1\");\n"
+                                               "Var xi(\"xi\");\n"
+                                               "Var y(\"y\");\n"
+                                               "g.split(x, x, xi_1, 8, TailStrategy::Auto)\n"
+                                               "    .vectorize(xi_1);\n"
+                                               "f.split(x, x, xi, 16, TailStrategy::Auto)\n"
+                                               "    .parallel(y)\n"
+                                               "    .unroll(xi);\n"
+                                               "g.compute_at(f, x);\n");
     }
     TEST_CASE("the printed C++ names what the schedule makes") {
         Algorithm a;

@@ -20,8 +20,7 @@ public:
     Small(const char *name, const ir::Expr &value, std::vector<const char *> args = {"x", "y"})
         : f(program::make_function(Symbol::fresh(name))) {
         std::vector<Symbol> symbols;
-        for (const char *a : args)
-            symbols.push_back(Symbol::interned(a));
+        for (const char *a : args) symbols.push_back(Symbol::interned(a));
         program::define_pure(*f, symbols, {value}, {});
     }
     ir::Expr operator()(const ir::Expr &a) const { return program::call(f, {a}); }

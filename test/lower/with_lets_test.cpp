@@ -1,6 +1,6 @@
-#include "lower/with_lets.h"
 #include "ir/operators.h"
 #include "lower/pass_test.h"
+#include "lower/with_lets.h"
 
 using namespace tessera;
 using namespace tessera::lower;

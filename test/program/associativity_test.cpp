@@ -1,6 +1,6 @@
-#include "program/associativity.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "program/associativity.h"
 #include "program/define.h"
 #include <doctest/doctest.h>
 
@@ -78,8 +78,8 @@ TEST_SUITE("associativity") {
     TEST_CASE("the place of an extremum goes with it") {
         Case c({Int(32), Float(32)});
         Expr better = c.fresh[1] < c.old[1];
-        auto u = c.prove({ir::select(better, c.fresh[0], c.old[0]),
-                          ir::select(better, c.fresh[1], c.old[1])});
+        auto u = c.prove(
+            {ir::select(better, c.fresh[0], c.old[0]), ir::select(better, c.fresh[1], c.old[1])});
         REQUIRE(u);
         CHECK(u->has_identities());
         CHECK(identity(u, 1) == "inf");

@@ -1,8 +1,8 @@
-#include "program/environment.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
 #include "program/canonical.h"
 #include "program/define.h"
+#include "program/environment.h"
 #include "program/wrappers.h"
 #include <algorithm>
 #include <chrono>

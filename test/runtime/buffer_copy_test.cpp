@@ -54,8 +54,7 @@ TEST_SUITE("runtime buffers") {
     }
     TEST_CASE("a region is copied between any layouts") {
         std::vector<int> planar(6 * 5 * 3);
-        for (size_t i = 0; i < planar.size(); i++)
-            planar[i] = int(i);
+        for (size_t i = 0; i < planar.size(); i++) planar[i] = int(i);
         Dims from{{-1, 6, 1, 0}, {0, 5, 6, 0}, {0, 3, 30, 0}};
         for (Dims to : {Dims{{0, 4, 1, 0}, {1, 3, 4, 0}, {0, 3, 12, 0}},
                         Dims{{0, 4, 3, 0}, {1, 3, 12, 0}, {0, 3, 1, 0}},

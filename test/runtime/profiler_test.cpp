@@ -8,8 +8,7 @@ const char *const funcs[] = {"producer", "consumer"};
 
 void busy_for(int milliseconds) {
     auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
-    while (std::chrono::steady_clock::now() < until)
-        continue;
+    while (std::chrono::steady_clock::now() < until) continue;
 }
 
 }  // namespace

@@ -77,8 +77,7 @@ void check_ring(int items, int slots) {
     // The consumer first: whoever starts it must not wait for it.
     CHECK(run({task(consume, 1), task(produce, 1)}) == 0);
     REQUIRE(received.size() == size_t(items));
-    for (int i = 0; i < items; i++)
-        CHECK(received[size_t(i)] == i);
+    for (int i = 0; i < items; i++) CHECK(received[size_t(i)] == i);
 }
 
 }  // namespace
@@ -92,8 +91,7 @@ TEST_SUITE("runtime tasks") {
                       hits[size_t(i + 500)]++;
                       return 0;
                   }) == 0);
-            for (auto &h : hits)
-                CHECK(h == 1);
+            for (auto &h : hits) CHECK(h == 1);
         }
     }
     TEST_CASE("empty and single loops, and the highest index") {
@@ -132,8 +130,7 @@ TEST_SUITE("runtime tasks") {
             int error = par_for(0, 300, [&](int) {
                 int now = ++running;
                 int seen = most;
-                while (seen < now && !most.compare_exchange_weak(seen, now))
-                    continue;
+                while (seen < now && !most.compare_exchange_weak(seen, now)) continue;
                 std::this_thread::yield();
                 running--;
                 return 0;
@@ -147,8 +144,7 @@ TEST_SUITE("runtime tasks") {
         std::atomic<int> here{0};
         CHECK(par_for(0, 4, [&](int) {
                   here++;
-                  while (here < 4)
-                      std::this_thread::yield();
+                  while (here < 4) std::this_thread::yield();
                   return 0;
               }) == 0);
     }
@@ -166,8 +162,7 @@ TEST_SUITE("runtime tasks") {
                 }
             });
         }
-        for (std::thread &t : callers)
-            t.join();
+        for (std::thread &t : callers) t.join();
         CHECK(count == 8 * 20 * 20);
     }
     TEST_CASE("the first error stops the loop and is returned") {
@@ -286,8 +281,7 @@ TEST_SUITE("runtime semaphores") {
             NumThreads guard(threads);
             constexpr int stages = 20;
             std::vector<tessera_semaphore_t> ready(stages + 1);
-            for (auto &s : ready)
-                tessera_semaphore_init(&s, 0);
+            for (auto &s : ready) tessera_semaphore_init(&s, 0);
             std::vector<Loop> bodies;
             for (int s = 0; s < stages; s++) {
                 bodies.push_back([&ready, s](int, int) {
@@ -301,8 +295,7 @@ TEST_SUITE("runtime semaphores") {
                 });
             }
             std::vector<tessera_parallel_task_t> tasks;
-            for (int s = stages; s-- > 0;)
-                tasks.push_back(task(bodies[size_t(s)], 1));
+            for (int s = stages; s-- > 0;) tasks.push_back(task(bodies[size_t(s)], 1));
             CHECK(run(tasks) == 0);
             CHECK(tessera_semaphore_try_acquire(&ready[stages], 10));
         }
@@ -339,8 +332,7 @@ TEST_SUITE("runtime semaphores") {
         std::atomic<int> calls{0}, sum{0};
         Loop count = [&](int min, int extent) {
             calls++;
-            for (int i = min; i < min + extent; i++)
-                sum += i;
+            for (int i = min; i < min + extent; i++) sum += i;
             return 0;
         };
         CHECK(run({task(count, 10)}) == 0);

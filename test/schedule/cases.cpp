@@ -262,15 +262,22 @@ Pipeline several_outputs(bool scheduled) {
 
 const std::vector<Case> &all() {
     static const std::vector<Case> list = {
-        {"splits", splits},         {"loops", loops},
-        {"partitions", partitions}, {"levels", levels},
-        {"storage", storage},       {"tasks", tasks},
+        {"splits", splits},
+        {"loops", loops},
+        {"partitions", partitions},
+        {"levels", levels},
+        {"storage", storage},
+        {"tasks", tasks},
         {"rings", rings},
-        {"regions", regions},       {"conditions", conditions},
-        {"memory_hints", memory_hints}, {"races", races},
-        {"factored", factored},     {"factored_clones", factored_clones},
+        {"regions", regions},
+        {"conditions", conditions},
+        {"memory_hints", memory_hints},
+        {"races", races},
+        {"factored", factored},
+        {"factored_clones", factored_clones},
         {"wrappers", wrappers},
-        {"tracing", tracing},       {"names", names},
+        {"tracing", tracing},
+        {"names", names},
         {"several_outputs", several_outputs},
     };
     return list;

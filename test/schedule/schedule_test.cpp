@@ -1,6 +1,6 @@
-#include "schedule/cases.h"
 #include "program/canonical.h"
 #include "program/script.h"
+#include "schedule/cases.h"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 #include <set>

@@ -4,11 +4,11 @@ namespace tessera::algebra::rules {
 
 const std::vector<NamedTable> &all_tables() {
     static const std::vector<NamedTable> tables = {
-        {"+", &add_rules()},      {"-", &sub_rules()},  {"*", &mul_rules()},
-        {"/", &div_rules()},      {"%", &mod_rules()},  {"min", &min_rules()},
-        {"max", &max_rules()},    {"==", &eq_rules()},  {"!=", &ne_rules()},
-        {"<", &lt_rules()},       {"<=", &le_rules()},  {"&&", &and_rules()},
-        {"||", &or_rules()},      {"!", &not_rules()},  {"select", &select_rules()},
+        {"+", &add_rules()},   {"-", &sub_rules()}, {"*", &mul_rules()},
+        {"/", &div_rules()},   {"%", &mod_rules()}, {"min", &min_rules()},
+        {"max", &max_rules()}, {"==", &eq_rules()}, {"!=", &ne_rules()},
+        {"<", &lt_rules()},    {"<=", &le_rules()}, {"&&", &and_rules()},
+        {"||", &or_rules()},   {"!", &not_rules()}, {"select", &select_rules()},
     };
     return tables;
 }

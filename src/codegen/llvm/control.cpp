@@ -11,12 +11,10 @@ void Emitter::run(const Stmt &s) { dispatch(s); }
 void Emitter::dispatch(const Stmt &s) {
     switch (s.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T:                                                                              \
-        return emit(static_cast<const T &>(*s.get()));
+    case NodeKind::T: return emit(static_cast<const T &>(*s.get()));
         TESSERA_STMT_NODES(CASE)
 #undef CASE
-    default:
-        throw InternalError("code generation met a statement of unknown kind");
+    default: throw InternalError("code generation met a statement of unknown kind");
     }
 }
 
@@ -39,8 +37,7 @@ void Emitter::emit(const Prefetch &node) { refuse_statement("Prefetch", node.nam
 void Emitter::emit(const ProducerConsumer &node) { run(node.body); }
 
 void Emitter::emit(const Block &node) {
-    for (const Stmt &s : node.stmts)
-        run(s);
+    for (const Stmt &s : node.stmts) run(s);
 }
 
 void Emitter::emit(const Evaluate &node) {
@@ -67,7 +64,12 @@ void Emitter::emit(const LetStmt &first) {
         if (ends.defined()) break;
     }
     if (ends.defined()) {
-        with_cleanup([this, ends] { MemoScope forget(*this); value(ends); }, [&] { run(body); });
+        with_cleanup(
+            [this, ends] {
+                MemoScope forget(*this);
+                value(ends);
+            },
+            [&] { run(body); });
     } else {
         run(body);
     }
@@ -146,8 +148,7 @@ void Emitter::emit(const IfThenElse &node) {
     }
     std::function<void()> otherwise;
     if (node.else_case.defined()) otherwise = [&] { run(node.else_case); };
-    branch(
-        condition, [&] { run(node.then_case); }, otherwise);
+    branch(condition, [&] { run(node.then_case); }, otherwise);
 }
 
 // ---- Loops ----

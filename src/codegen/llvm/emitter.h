@@ -275,7 +275,7 @@ private:
     llvm::LLVMContext &context;
     llvm::Module &module;
     std::unordered_set<Symbol> freed_early;  // buffers, before the end of their scope
-    Target target;  // with implied features
+    Target target;                           // with implied features
     llvm::IRBuilder<> b;
     llvm::MDBuilder metadata;
     FunctionState *f = nullptr;

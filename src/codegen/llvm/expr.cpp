@@ -21,12 +21,10 @@ Value *Emitter::value(const Expr &e) {
 Value *Emitter::dispatch(const Expr &e) {
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
-    case NodeKind::T:                                                                              \
-        return emit(static_cast<const T &>(*e.get()));
+    case NodeKind::T: return emit(static_cast<const T &>(*e.get()));
         TESSERA_EXPR_NODES(CASE)
 #undef CASE
-    default:
-        throw InternalError("code generation met an expression of unknown kind");
+    default: throw InternalError("code generation met an expression of unknown kind");
     }
 }
 
@@ -81,8 +79,7 @@ Value *Emitter::in_float32(Type t, std::initializer_list<Value *> operands,
     llvm::IRBuilder<>::FastMathFlagGuard keep(b);
     forbid_reassociation(t);
     std::vector<Value *> widened;
-    for (Value *v : operands)
-        widened.push_back(cast(v, t, wide));
+    for (Value *v : operands) widened.push_back(cast(v, t, wide));
     return cast(f(widened, wide), wide, t);
 }
 
@@ -145,26 +142,13 @@ Value *Emitter::compare(NodeKind kind, Value *a, Value *b2, Type t) {
     };
     Row row{};
     switch (kind) {
-    case NodeKind::EQ:
-        row = {P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ};
-        break;
-    case NodeKind::NE:
-        row = {P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE};
-        break;
-    case NodeKind::LT:
-        row = {P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT};
-        break;
-    case NodeKind::LE:
-        row = {P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE};
-        break;
-    case NodeKind::GT:
-        row = {P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT};
-        break;
-    case NodeKind::GE:
-        row = {P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE};
-        break;
-    default:
-        throw InternalError("not a comparison");
+    case NodeKind::EQ: row = {P::FCMP_OEQ, P::ICMP_EQ, P::ICMP_EQ}; break;
+    case NodeKind::NE: row = {P::FCMP_UNE, P::ICMP_NE, P::ICMP_NE}; break;
+    case NodeKind::LT: row = {P::FCMP_OLT, P::ICMP_SLT, P::ICMP_ULT}; break;
+    case NodeKind::LE: row = {P::FCMP_OLE, P::ICMP_SLE, P::ICMP_ULE}; break;
+    case NodeKind::GT: row = {P::FCMP_OGT, P::ICMP_SGT, P::ICMP_UGT}; break;
+    case NodeKind::GE: row = {P::FCMP_OGE, P::ICMP_SGE, P::ICMP_UGE}; break;
+    default: throw InternalError("not a comparison");
     }
     return b.CreateCmp(t.is_float() ? row.of_float : t.is_int() ? row.of_int : row.of_uint, a, b2);
 }

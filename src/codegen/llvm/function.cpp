@@ -19,8 +19,7 @@ Emitter::Emitter(llvm::Module &module, const Target &target)
 
 void Emitter::emit_module(const ir::Module &m) {
     std::vector<llvm::Function *> declared;
-    for (const LoweredFunction &function : m.functions)
-        declared.push_back(declare(function));
+    for (const LoweredFunction &function : m.functions) declared.push_back(declare(function));
     for (size_t i = 0; i < m.functions.size(); i++) {
         define(m.functions[i], declared[i]);
         define_argv(m.functions[i], declared[i]);

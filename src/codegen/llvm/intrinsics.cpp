@@ -319,8 +319,7 @@ Value *Emitter::emit_if_then_else(const IntrinsicCall &c) {
         Value *chosen = arg(c, 0), *then_value = arg(c, 1);
         return select(chosen, then_value, otherwise());
     }
-    return choose(
-        arg(c, 0), [&] { return arg(c, 1); }, otherwise);
+    return choose(arg(c, 0), [&] { return arg(c, 1); }, otherwise);
 }
 
 Value *Emitter::emit_require(const IntrinsicCall &c) {

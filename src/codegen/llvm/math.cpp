@@ -21,8 +21,7 @@ Value *Emitter::per_lane(int lanes, Type result, const std::vector<Value *> &arg
 Value *Emitter::math_call(const IntrinsicCall &c, const char *name) {
     Type t = c.type.bits() == 16 ? Float(32, c.type.lanes()) : c.type;
     std::vector<Value *> args;
-    for (size_t i = 0; i < c.args.size(); i++)
-        args.push_back(arg_as(c, i, t));
+    for (size_t i = 0; i < c.args.size(); i++) args.push_back(arg_as(c, i, t));
     std::string full = str(name, t.bits() == 32 ? "f" : "");
     std::vector<Type> types(args.size(), t.element_of());
     llvm::FunctionCallee callee = extern_function(full, t.element_of(), types, true);

@@ -304,8 +304,7 @@ void Emitter::emit(const Store &node) {
     if (uniform && uniform->value.type().is_scalar() && !uniform->value.as<UIntImm>()) {
         Stmt plain = Store::make(node.buffer, node.value, node.index, Expr(), node.alignment,
                                  node.streaming);
-        branch(
-            value(uniform->value), [&] { run(plain); }, nullptr);
+        branch(value(uniform->value), [&] { run(plain); }, nullptr);
         return;
     }
     store_value(node, value(node.value));

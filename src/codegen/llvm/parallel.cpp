@@ -50,8 +50,7 @@ Emitter::Closure Emitter::capture(const Stmt &body) {
         }
     }
     std::vector<llvm::Type *> types;
-    for (Value *v : closure.captured)
-        types.push_back(v->getType());
+    for (Value *v : closure.captured) types.push_back(v->getType());
     closure.type = llvm::StructType::get(context, types);
     closure.pointer = stack_slot(closure.type, 1, 16);
     for (size_t i = 0; i < types.size(); i++) {
@@ -73,8 +72,7 @@ void Emitter::restore(const Closure &closure, Value *pointer) {
         auto found = here.find(v);
         return found == here.end() ? v : found->second;
     };
-    for (auto [name, v] : closure.known_variables)
-        f->variables[name] = value_here(v);
+    for (auto [name, v] : closure.known_variables) f->variables[name] = value_here(v);
     for (auto [name, s] : closure.known_buffers) {
         f->buffers[name] = {value_here(s.base), value_here(s.descriptor), s.alignment};
     }

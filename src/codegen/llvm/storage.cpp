@@ -11,10 +11,8 @@ namespace {
 constexpr int64_t most_elements_when_large = int64_t(1) << 56;
 
 // Where the parts of the type of elements lie in a tessera_buffer_t.
-constexpr uint64_t type_code_at =
-    offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, code);
-constexpr uint64_t type_bits_at =
-    offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, bits);
+constexpr uint64_t type_code_at = offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, code);
+constexpr uint64_t type_bits_at = offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, bits);
 constexpr uint64_t type_lanes_at =
     offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, lanes);
 
@@ -156,11 +154,8 @@ Value *Emitter::buffer_field(Value *descriptor, BufferField field, Value *dim, l
     llvm::StructType *s = buffer_struct();
     type = b.getInt32Ty();
     switch (field) {
-    case BufferField::Host:
-        type = b.getPtrTy();
-        return b.CreateStructGEP(s, descriptor, 2);
-    case BufferField::Dimensions:
-        return b.CreateStructGEP(s, descriptor, 5);
+    case BufferField::Host: type = b.getPtrTy(); return b.CreateStructGEP(s, descriptor, 2);
+    case BufferField::Dimensions: return b.CreateStructGEP(s, descriptor, 5);
     case BufferField::TypeCode:
     case BufferField::TypeBits:
         type = b.getInt8Ty();
@@ -168,8 +163,7 @@ Value *Emitter::buffer_field(Value *descriptor, BufferField field, Value *dim, l
                                     field == BufferField::TypeCode ? type_code_at : type_bits_at);
     case BufferField::Min:
     case BufferField::Extent:
-    case BufferField::Stride:
-        break;
+    case BufferField::Stride: break;
     }
     auto *dims = b.CreateLoad(b.getPtrTy(), b.CreateStructGEP(s, descriptor, 6));
     dims->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
@@ -201,8 +195,7 @@ Value *Emitter::emit_set_buffer_field(const IntrinsicCall &c) {
 
 Value *Emitter::make_struct(const std::vector<Value *> &members, const std::vector<Type> &types) {
     std::vector<llvm::Type *> member_types;
-    for (Type t : types)
-        member_types.push_back(memory_type(t));
+    for (Type t : types) member_types.push_back(memory_type(t));
     auto *type = llvm::StructType::get(context, member_types);
     auto *slot = stack_slot(type, 1, 16);
     for (size_t i = 0; i < members.size(); i++) {

@@ -25,8 +25,7 @@ Value *Emitter::string_constant(const std::string &text) {
 Value *Emitter::call_runtime(const char *name, llvm::Type *result,
                              const std::vector<Value *> &args) {
     std::vector<llvm::Type *> types;
-    for (Value *v : args)
-        types.push_back(v->getType());
+    for (Value *v : args) types.push_back(v->getType());
     auto callee = module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
     auto *function = llvm::dyn_cast<llvm::Function>(callee.getCallee());
     if (function) function->addFnAttr(llvm::Attribute::NoUnwind);
@@ -48,8 +47,7 @@ llvm::FunctionCallee Emitter::extern_function(const std::string &name, Type resu
     if (!is_new || !function) return callee;
     function->addFnAttr(llvm::Attribute::NoUnwind);
     add_extension(function, -1, result);
-    for (size_t i = 0; i < args.size(); i++)
-        add_extension(function, int(i), args[i]);
+    for (size_t i = 0; i < args.size(); i++) add_extension(function, int(i), args[i]);
     if (pure) {
         function->setMemoryEffects(reads_memory ? llvm::MemoryEffects::readOnly()
                                                 : llvm::MemoryEffects::none());
@@ -78,8 +76,7 @@ Value *Emitter::append_text(Value *at, Value *end, Value *v, Type t, bool text) 
 Value *Emitter::stringify(const std::vector<Expr> &parts) {
     impure_calls++;
     uint64_t size = 1;
-    for (const Expr &e : parts)
-        size += longest_text(e);
+    for (const Expr &e : parts) size += longest_text(e);
     auto *buffer = stack_slot(b.getInt8Ty(), size, 1);
     Value *end = b.CreateConstGEP1_64(b.getInt8Ty(), buffer, size);
     b.CreateStore(b.getInt8(0), buffer);

@@ -11,17 +11,13 @@ llvm::Type *Emitter::register_type(Type t) {
     switch (t.code()) {
     case TypeCode::Int:
     case TypeCode::UInt:
-    case TypeCode::BFloat:
-        element = b.getIntNTy(unsigned(t.bits()));
-        break;
+    case TypeCode::BFloat: element = b.getIntNTy(unsigned(t.bits())); break;
     case TypeCode::Float:
         element = t.bits() == 16   ? b.getHalfTy()
                   : t.bits() == 32 ? b.getFloatTy()
                                    : b.getDoubleTy();
         break;
-    case TypeCode::Handle:
-        element = b.getPtrTy();
-        break;
+    case TypeCode::Handle: element = b.getPtrTy(); break;
     }
     return llvm_vector(element, t.lanes());
 }

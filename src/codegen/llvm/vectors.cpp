@@ -11,8 +11,7 @@ int lanes_of(Value *v) {
 
 std::vector<int> sequence(int begin, int stride, int count) {
     std::vector<int> indices(static_cast<size_t>(count));
-    for (int i = 0; i < count; i++)
-        indices[size_t(i)] = begin + i * stride;
+    for (int i = 0; i < count; i++) indices[size_t(i)] = begin + i * stride;
     return indices;
 }
 
@@ -66,8 +65,7 @@ Value *Emitter::repeat(Value *v, int times) {
     int lanes = lanes_of(v);
     if (lanes == 1) return splat(v, times);
     std::vector<int> indices;
-    for (int i = 0; i < times * lanes; i++)
-        indices.push_back(i % lanes);
+    for (int i = 0; i < times * lanes; i++) indices.push_back(i % lanes);
     return shuffle(v, nullptr, indices);
 }
 
@@ -91,8 +89,7 @@ Value *Emitter::emit(const Ramp &node) {
     Type t = node.base.type();
     if (t.is_vector() || t.is_any_float()) {
         std::vector<Value *> parts = {base};
-        for (int i = 1; i < node.lanes; i++)
-            parts.push_back(add(parts.back(), stride, t));
+        for (int i = 1; i < node.lanes; i++) parts.push_back(add(parts.back(), stride, t));
         return concat(parts);
     }
     std::vector<llvm::Constant *> steps;
@@ -107,8 +104,7 @@ Value *Emitter::emit(const Broadcast &node) { return repeat(value(node.value), n
 
 Value *Emitter::emit(const Shuffle &node) {
     std::vector<Value *> vectors;
-    for (const Expr &v : node.vectors)
-        vectors.push_back(value(v));
+    for (const Expr &v : node.vectors) vectors.push_back(value(v));
     if (vectors.size() == 1) return shuffle(vectors[0], nullptr, node.indices);
     if (vectors.size() == 2) return shuffle(vectors[0], vectors[1], node.indices);
     Value *all = concat(vectors);
@@ -119,18 +115,12 @@ Value *Emitter::emit(const Shuffle &node) {
 
 Value *Emitter::reduce_pair(ReduceOp op, Value *a, Value *b2, Type t) {
     switch (op) {
-    case ReduceOp::Add:
-        return add(a, b2, t);
-    case ReduceOp::Mul:
-        return mul(a, b2, t);
-    case ReduceOp::Min:
-        return minimum(a, b2, t);
-    case ReduceOp::Max:
-        return maximum(a, b2, t);
-    case ReduceOp::And:
-        return b.CreateAnd(a, b2);
-    case ReduceOp::Or:
-        return b.CreateOr(a, b2);
+    case ReduceOp::Add: return add(a, b2, t);
+    case ReduceOp::Mul: return mul(a, b2, t);
+    case ReduceOp::Min: return minimum(a, b2, t);
+    case ReduceOp::Max: return maximum(a, b2, t);
+    case ReduceOp::And: return b.CreateAnd(a, b2);
+    case ReduceOp::Or: return b.CreateOr(a, b2);
     case ReduceOp::SaturatingAdd:
         if (t.is_any_float()) return add(a, b2, t);
         return b.CreateBinaryIntrinsic(
@@ -157,8 +147,7 @@ Value *Emitter::reduce_to_one(ReduceOp op, Value *v, Type element) {
     }
     if (lanes == 1) return v;
     Value *result = slice(v, 0, 1, 1);
-    for (int i = 1; i < lanes; i++)
-        result = reduce_pair(op, result, slice(v, i, 1, 1), element);
+    for (int i = 1; i < lanes; i++) result = reduce_pair(op, result, slice(v, i, 1, 1), element);
     return result;
 }
 

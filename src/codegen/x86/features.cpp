@@ -39,36 +39,21 @@ std::string x86_feature_string(const Target &target) {
 
 std::string x86_tuning(const Target &target) {
     switch (target.processor_tune) {
-    case Target::K8:
-        return "k8";
-    case Target::K8_SSE3:
-        return "k8-sse3";
-    case Target::AMDFam10:
-        return "amdfam10";
-    case Target::BtVer1:
-        return "btver1";
-    case Target::BtVer2:
-        return "btver2";
-    case Target::BdVer1:
-        return "bdver1";
-    case Target::BdVer2:
-        return "bdver2";
-    case Target::BdVer3:
-        return "bdver3";
-    case Target::BdVer4:
-        return "bdver4";
-    case Target::ZnVer1:
-        return "znver1";
-    case Target::ZnVer2:
-        return "znver2";
-    case Target::ZnVer3:
-        return "znver3";
-    case Target::ZnVer4:
-        return "znver4";
-    case Target::ZnVer5:
-        return "znver5";
-    case Target::ProcessorGeneric:
-        break;
+    case Target::K8: return "k8";
+    case Target::K8_SSE3: return "k8-sse3";
+    case Target::AMDFam10: return "amdfam10";
+    case Target::BtVer1: return "btver1";
+    case Target::BtVer2: return "btver2";
+    case Target::BdVer1: return "bdver1";
+    case Target::BdVer2: return "bdver2";
+    case Target::BdVer3: return "bdver3";
+    case Target::BdVer4: return "bdver4";
+    case Target::ZnVer1: return "znver1";
+    case Target::ZnVer2: return "znver2";
+    case Target::ZnVer3: return "znver3";
+    case Target::ZnVer4: return "znver4";
+    case Target::ZnVer5: return "znver5";
+    case Target::ProcessorGeneric: break;
     }
     if (target.has_feature(Target::AVX512_SapphireRapids)) return "sapphirerapids";
     return target.has_feature(Target::AVX512_Skylake) ? "icelake-server" : "x86-64";

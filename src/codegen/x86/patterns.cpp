@@ -63,8 +63,7 @@ Value *Emitter::by_native_width(const std::vector<Value *> &operands, int result
                                 int bytes_per_result, int native_bytes,
                                 const std::function<Value *(int, std::vector<Value *>)> &f) {
     int bytes = 16;
-    while (bytes < native_bytes && bytes < result_lanes * bytes_per_result)
-        bytes *= 2;
+    while (bytes < native_bytes && bytes < result_lanes * bytes_per_result) bytes *= 2;
     int per_part = bytes / bytes_per_result;
     std::vector<Value *> results;
     for (int begin = 0; begin < result_lanes; begin += per_part) {
@@ -125,10 +124,9 @@ Value *Emitter::x86_dot(const VectorReduce &node, const Expr &accumulator) {
     constexpr Widths madd = {I::x86_sse2_pmadd_wd, I::x86_avx2_pmadd_wd,
                              I::x86_avx512_pmaddw_d_512};
     int partial_lanes = node.value.type().lanes() / 2;
-    Value *partial = by_native_width({x, y}, partial_lanes, 4, native_integer_bytes(),
-                                     [&](int bytes, std::vector<Value *> v) {
-                                         return x86_call(madd.of(bytes), v);
-                                     });
+    Value *partial = by_native_width(
+        {x, y}, partial_lanes, 4, native_integer_bytes(),
+        [&](int bytes, std::vector<Value *> v) { return x86_call(madd.of(bytes), v); });
     return finish_dot(node, accumulator, partial);
 }
 
@@ -181,9 +179,8 @@ Value *Emitter::x86_sum_of_bytes(const VectorReduce &node) {
     Value *y = difference ? value(call->args[1]) : llvm::Constant::getNullValue(x->getType());
     constexpr Widths sad = {I::x86_sse2_psad_bw, I::x86_avx2_psad_bw, I::x86_avx512_psad_bw_512};
     Value *sums = by_native_width(
-        {x, y}, lanes / 8, 8, native_integer_bytes(), [&](int width, std::vector<Value *> v) {
-            return x86_call(sad.of(width), v);
-        });
+        {x, y}, lanes / 8, 8, native_integer_bytes(),
+        [&](int width, std::vector<Value *> v) { return x86_call(sad.of(width), v); });
     Value *narrow = cast(sums, UInt(64, lanes / 8), t.with_lanes(lanes / 8));
     return reduce(ReduceOp::Add, narrow, t.element_of(), node.lanes);
 }

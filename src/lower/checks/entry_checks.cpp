@@ -192,9 +192,9 @@ void EntryChecks::check_positive(const program::FunctionContents &f, const char 
                                  const Expr &number) {
     if (!number.defined() || is_const(number)) return;
     Expr value = cast(Int(32), number);
-    Expr message = call(Handle(), Intrinsic::stringify,
-                        {Expr(str("the ", what, " of ", f.name, " must be positive, not ")),
-                         value});
+    Expr message =
+        call(Handle(), Intrinsic::stringify,
+             {Expr(str("the ", what, " of ", f.name, " must be positive, not ")), value});
     check(value > 0, "requirement_failed", {Expr(str(number, " > 0")), message});
 }
 
@@ -220,8 +220,8 @@ void EntryChecks::check_requirements() {
 Stmt EntryChecks::answer_query(const ir::Argument &b) const {
     std::vector<Stmt> fields;
     auto set = [&](BufferField f, int d, const Expr &value) {
-        fields.push_back(Evaluate::make(call(Int(32), Intrinsic::set_buffer_field,
-                                             {handle_of(b.name), int(f), d, value})));
+        fields.push_back(Evaluate::make(
+            call(Int(32), Intrinsic::set_buffer_field, {handle_of(b.name), int(f), d, value})));
     };
     set(BufferField::TypeCode, 0, int(b.type.code()));
     set(BufferField::TypeBits, 0, b.type.bits());
@@ -249,8 +249,9 @@ Stmt EntryChecks::null_checks() const {
     std::vector<Stmt> all;
     for (const ir::Argument &b : context.arguments) {
         if (!is_buffer(b)) continue;
-        all.push_back(AssertStmt::make(!is_null(handle_of(b.name)),
-                                       error_call("buffer_argument_is_null", {Expr(b.name.text())})));
+        all.push_back(
+            AssertStmt::make(!is_null(handle_of(b.name)),
+                             error_call("buffer_argument_is_null", {Expr(b.name.text())})));
     }
     return Block::make(std::move(all));
 }
@@ -284,7 +285,8 @@ Stmt EntryChecks::wrap() {
     Stmt body = use_constraints(nests.body);
     if (asserts) body = Block::make(Block::make(std::move(checks)), body);
     if (!context.target.has_feature(Target::NoBoundsQuery)) {
-        body = IfThenElse::make(any_query(), use_constraints(Block::make(std::move(answers))), body);
+        body =
+            IfThenElse::make(any_query(), use_constraints(Block::make(std::move(answers))), body);
     }
     for (auto let = nests.lets.rbegin(); let != nests.lets.rend(); ++let) {
         body = LetStmt::make(let->symbol, use_constraints(let->value), body);

@@ -34,8 +34,8 @@ private:
 
     Expr user() const { return call(Handle(), Intrinsic::user_context, {}); }
     Stmt tell(const char *function, std::vector<Expr> args) const {
-        return Evaluate::make(ExternCall::make(Int(32), str("tessera_profiler_", function),
-                                               std::move(args), false));
+        return Evaluate::make(
+            ExternCall::make(Int(32), str("tessera_profiler_", function), std::move(args), false));
     }
 
     const lower::Context &context;
@@ -57,8 +57,8 @@ Stmt InjectProfiling::run(const Stmt &s) {
     Stmt body = Block::make(AssertStmt::make(code == 0, code), (*this)(s));
     body = LetStmt::make(error, start, body);
     Expr size = UIntImm::make(UInt(64), sizeof(tessera_profiler_instance_t));
-    return LetStmt::make(instance.as<Variable>()->name,
-                         call(Handle(), Intrinsic::alloca, {size}), body);
+    return LetStmt::make(instance.as<Variable>()->name, call(Handle(), Intrinsic::alloca, {size}),
+                         body);
 }
 
 Stmt InjectProfiling::visit(const ProducerConsumer &node) {

@@ -3,8 +3,8 @@
 
 namespace tessera::lower {
 
-// With Target::Profile: tells the runtime's profiler which Func is being computed, how much memory is
-// allocated, and how many threads work.
+// With Target::Profile: tells the runtime's profiler which Func is being computed, how much memory
+// is allocated, and how many threads work.
 //
 //     produce f: ...      ->      extern tessera_profiler_enter_func(instance, 1)
 //                                 produce f: ...

@@ -192,8 +192,8 @@ Stmt InjectTracing::visit(const ProducerConsumer &node) {
         begin.coordinates.push_back(BufferProperty::make(buffer, BufferField::Extent, d));
     }
     begin.code = tessera_trace_begin_realization;
-    return with_event(Symbol::fresh(str(node.func, "_trace")), begin,
-                      tessera_trace_end_realization, s);
+    return with_event(Symbol::fresh(str(node.func, "_trace")), begin, tessera_trace_end_realization,
+                      s);
 }
 
 Stmt InjectTracing::visit(const Provide &provide) {

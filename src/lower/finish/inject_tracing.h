@@ -3,8 +3,8 @@
 
 namespace tessera::lower {
 
-// Makes the pipeline report what it does by calls of tessera_trace: loads, stores and realizations of
-// the Funcs whose schedules (or the target's features) ask for it. Before storage is flattened.
+// Makes the pipeline report what it does by calls of tessera_trace: loads, stores and realizations
+// of the Funcs whose schedules (or the target's features) ask for it. Before storage is flattened.
 //
 //     f(x) = 3      ->      let v = 3
 //                           extern tessera_trace(ctx, make_struct("f", make_struct(v), ...))

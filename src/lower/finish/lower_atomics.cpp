@@ -75,9 +75,8 @@ bool is_separable(const Stmt &body) {
     for_each_node(body, [&](const LetStmt &let) {
         separable &= !reads_stored(let.value, nullptr) || stored.size() == 1;
     });
-    for_each_node(body, [&](const IfThenElse &n) {
-        separable &= !reads_stored(n.condition, nullptr);
-    });
+    for_each_node(body,
+                  [&](const IfThenElse &n) { separable &= !reads_stored(n.condition, nullptr); });
     return separable;
 }
 

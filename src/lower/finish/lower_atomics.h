@@ -3,10 +3,10 @@
 
 namespace tessera::lower {
 
-// Decides how updates below Atomic are protected. Those that only parallel loops over pure variables
-// surround need nothing. An update of one value, or of several that do not read each other, is left
-// to the machine's atomic instructions. Any other gets an array of mutexes, made around the
-// outermost parallel loop that can get in its way.
+// Decides how updates below Atomic are protected. Those that only parallel loops over pure
+// variables surround need nothing. An update of one value, or of several that do not read each
+// other, is left to the machine's atomic instructions. Any other gets an array of mutexes, made
+// around the outermost parallel loop that can get in its way.
 //
 //     parallel for r in [0, +n):           let m = tessera_mutex_array_create(...)
 //         atomic f:                  ->    parallel for r in [0, +n):

@@ -24,8 +24,8 @@ Expr lerp_of_floats(Type t, const Expr &zero, const Expr &one, const Expr &weigh
 Expr lerp_in(Type wide, Type t, const Expr &zero, const Expr &one, const Expr &weight) {
     Expr w = cast(wide, weight);
     Expr most = cast(wide, weight.type().max());
-    Expr half = broadcast(
-        make_const(wide.element_of(), int64_t(weight.type().max_uint() / 2)), t.lanes());
+    Expr half =
+        broadcast(make_const(wide.element_of(), int64_t(weight.type().max_uint() / 2)), t.lanes());
     Expr sum = cast(wide, zero) * (most - w) + cast(wide, one) * w;
     return cast(t, (sum + half) / most);
 }

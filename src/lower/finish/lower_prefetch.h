@@ -7,7 +7,8 @@ namespace tessera::lower {
 // with the extent and the stride in bytes of each dimension. Before storage is flattened.
 //
 //     prefetch f: {int32} over [a, +n] if c:        if c:
-//         body                                ->        prefetch(address_of(f(a)), n, f.stride[0] * 4)
+//         body                                ->        prefetch(address_of(f(a)), n, f.stride[0] *
+//         4)
 //                                                   body
 //
 // The prefetch of a Func that has no storage at this place is dropped.

@@ -3,8 +3,8 @@
 
 namespace tessera::lower {
 
-// Some runtime functions begin what has to be ended, whichever way the pipeline is left. A LetStmt of
-// such a call means that the end is called behind its body, and when the body fails:
+// Some runtime functions begin what has to be ended, whichever way the pipeline is left. A LetStmt
+// of such a call means that the end is called behind its body, and when the body fails:
 //
 //     let m = tessera_mutex_array_create(ctx, n)         tessera_mutex_array_destroy(ctx, m)
 //     let e = tessera_profiler_instance_start(..., i)    tessera_profiler_instance_end(ctx, i)

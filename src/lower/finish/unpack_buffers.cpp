@@ -11,8 +11,6 @@ namespace {
 
 using namespace ir;
 
-
-
 class UnpackBuffers final : public Mutator {
 public:
     explicit UnpackBuffers(const Stmt &s) {

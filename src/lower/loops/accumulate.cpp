@@ -144,9 +144,8 @@ Stmt without_lets_of_updates(const Stmt &body) {
     Stmt rest = body;
     while (const auto *let = rest.as<LetStmt>()) {
         bool reads_stored = false;
-        for_each_node(let->value, [&](const Load &l) {
-            reads_stored |= stored.count(l.buffer) != 0;
-        });
+        for_each_node(let->value,
+                      [&](const Load &l) { reads_stored |= stored.count(l.buffer) != 0; });
         if (!reads_stored || !is_pure(let->value)) break;
         values[let->name] = substitute(values, let->value);
         rest = let->body;

@@ -99,8 +99,8 @@ Expr DenseLoads::by_remainder(const Load &load) const {
         Expr first = algebra::simplify(offset_by(place->base, place->offsets[0]));
         bool one = stride == 0;
         Expr index = one ? first : Ramp::make(first, make_const(first.type(), stride), int(lanes));
-        Expr part_of = Load::make(load.type.with_lanes(one ? 1 : int(lanes)), load.buffer, index, {},
-                                  {}, load.streaming);
+        Expr part_of = Load::make(load.type.with_lanes(one ? 1 : int(lanes)), load.buffer, index,
+                                  {}, {}, load.streaming);
         loads.push_back(broadcast(part_of, one ? int(lanes) : 1));
     }
     return Shuffle::make_interleave(std::move(loads));
@@ -195,8 +195,7 @@ Stmt Interleave::visit(const Store &node) {
         lane = i;
     }
     if (!std::is_sorted(lane_at.begin(), lane_at.end())) value = Shuffle::make({value}, lane_at);
-    return Store::make(store->buffer, value, dense_index(*place, lanes), {}, {},
-                       store->streaming);
+    return Store::make(store->buffer, value, dense_index(*place, lanes), {}, {}, store->streaming);
 }
 
 SimpleStore Interleave::as_simple_store(const Stmt &s) const {

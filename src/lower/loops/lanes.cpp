@@ -77,8 +77,8 @@ Expr add(const Expr &a, const Expr &b) {
 
 Expr sub(const Expr &a, const Expr &b) {
     if (auto p = as_affine_pair(a, b)) {
-        return make_ramp(difference(p->a.base, p->b.base),
-                         difference(p->a.stride, p->b.stride), p->groups);
+        return make_ramp(difference(p->a.base, p->b.base), difference(p->a.stride, p->b.stride),
+                         p->groups);
     }
     return Sub::make(a, b);
 }
@@ -86,12 +86,10 @@ Expr sub(const Expr &a, const Expr &b) {
 Expr mul(const Expr &a, const Expr &b) {
     auto p = as_affine_pair(a, b);
     if (p && is_zero(p->b.stride)) {
-        return make_ramp(product(p->a.base, p->b.base), product(p->a.stride, p->b.base),
-                         p->groups);
+        return make_ramp(product(p->a.base, p->b.base), product(p->a.stride, p->b.base), p->groups);
     }
     if (p && is_zero(p->a.stride)) {
-        return make_ramp(product(p->a.base, p->b.base), product(p->a.base, p->b.stride),
-                         p->groups);
+        return make_ramp(product(p->a.base, p->b.base), product(p->a.base, p->b.stride), p->groups);
     }
     return Mul::make(a, b);
 }
@@ -103,8 +101,8 @@ Expr cast_lanes(Type element, const Expr &e) {
         return Broadcast::make(cast_lanes(element, splat->value), splat->lanes);
     }
     const auto *ramp = e.as<Ramp>();
-    bool exact = e.type().is_int() && e.type().bits() >= 32 && t.is_int() &&
-                 t.bits() >= e.type().bits();
+    bool exact =
+        e.type().is_int() && e.type().bits() >= 32 && t.is_int() && t.bits() >= e.type().bits();
     if (ramp && exact) {
         return Ramp::make(cast_lanes(element, ramp->base), cast_lanes(element, ramp->stride),
                           ramp->lanes);
@@ -162,8 +160,8 @@ Expr extreme(const Expr &e, ReduceOp op) {
     if (const auto *splat = e.as<Broadcast>()) return extreme(splat->value, op);
     const auto *ramp = e.as<Ramp>();
     if (ramp && ramp->base.type().is_scalar() && e.type().bits() >= 32 && e.type().is_int()) {
-        Expr last = sum(ramp->base, product(ramp->stride, make_const(ramp->stride.type(),
-                                                                     ramp->lanes - 1)));
+        Expr last = sum(ramp->base,
+                        product(ramp->stride, make_const(ramp->stride.type(), ramp->lanes - 1)));
         if (auto stride = as_const_int(ramp->stride)) {
             return (*stride > 0) == (op == ReduceOp::Max) ? last : ramp->base;
         }

@@ -24,8 +24,7 @@ private:
             found = true;
             return;
         }
-        bool hint = c.op == Intrinsic::promise_clamped ||
-                    c.op == Intrinsic::unsafe_promise_clamped;
+        bool hint = c.op == Intrinsic::promise_clamped || c.op == Intrinsic::unsafe_promise_clamped;
         if (hint) (*this)(c.args[0]);
     }
     void visit(const Load &) override {}

@@ -34,8 +34,8 @@ class HoistInvariants final : public Mutator {
     class Rewriter;
     Expr hoisted(const Expr &e);
 
-    std::vector<Around> loops;                // by depth
-    std::unordered_map<Symbol, int> bound;    // the depth at which names are bound
+    std::vector<Around> loops;                 // by depth
+    std::unordered_map<Symbol, int> bound;     // the depth at which names are bound
     std::unordered_map<Symbol, Expr> aliases;  // of names whose value is computed further out
 };
 

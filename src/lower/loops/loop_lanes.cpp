@@ -293,8 +293,8 @@ Stmt LoopAsLanes::visit(const Store &store) {
         failed = true;
         return Stmt(&store);
     }
-    Expr predicate = all_masked(widened(store.predicate), store.predicate,
-                                store.value.type().lanes());
+    Expr predicate =
+        all_masked(widened(store.predicate), store.predicate, store.value.type().lanes());
     Alignment alignment = store.alignment;
     index = all_groups(index, store.index, groups);
     if (separate) {
@@ -331,8 +331,8 @@ Stmt LoopAsLanes::accumulate(const Store &store, const Accumulation &a, const Ex
     if (active.defined()) {
         operand = Select::make(active, operand, identity_of(a.op, operand.type()));
     }
-    Expr reduced = VectorReduce::make(a.op, lanes::transpose(operand, groups, t.lanes()),
-                                      t.lanes());
+    Expr reduced =
+        VectorReduce::make(a.op, lanes::transpose(operand, groups, t.lanes()), t.lanes());
     Expr kept = wide_predicate ? Expr() : predicate;
     Expr old = Load::make(t, store.buffer, index, kept, store.alignment);
     Stmt result = Store::make(store.buffer, combine(a.op, old, reduced), index, kept,
@@ -377,9 +377,8 @@ Stmt LoopAsLanes::one_by_one(const Stmt &s) {
     }
     std::vector<Stmt> copies;
     for (int i = 0; i < groups; i++) {
-        copies.push_back(iteration(i, [&](const Expr &wide) {
-            return lanes::group_of(wide, groups, i);
-        }));
+        copies.push_back(
+            iteration(i, [&](const Expr &wide) { return lanes::group_of(wide, groups, i); }));
     }
     return Block::make(std::move(copies));
 }

@@ -15,9 +15,9 @@ class PartitionLoops final : public Mutator {
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const For &loop) override {
-        bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() &&
-                          (loop.loop_kind == LoopKind::Serial ||
-                           loop.loop_kind == LoopKind::Parallel);
+        bool splittable =
+            loop.partition != Partition::Never && loop.min.type().is_int() &&
+            (loop.loop_kind == LoopKind::Serial || loop.loop_kind == LoopKind::Parallel);
         auto extent = as_const_int(loop.extent);
         if (!splittable || (extent && *extent < 2)) return Mutator::visit(loop);
         LikelyTests tests = find_likely_tests(loop, loop.partition == Partition::Always);
@@ -102,8 +102,6 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
 
 }  // namespace
 
-Stmt partition_loops(const Stmt &s, const Context &) {
-    return PartitionLoops()(s);
-}
+Stmt partition_loops(const Stmt &s, const Context &) { return PartitionLoops()(s); }
 
 }  // namespace tessera::lower

@@ -81,7 +81,7 @@ private:
     };
     void find_in(const Expr &e) {
         if (!e.defined() || !has_likely(e)) return;
-        ExprTests(*this)(e);
+        ExprTests (*this)(e);
     }
     // Walks all of one expression; tests inside a test are met before it.
     class ExprTests final : public Visitor {
@@ -134,8 +134,8 @@ private:
 
     const For &loop;
     bool innermost, all;
-    LetScope lets;                   // inside of the body
-    algebra::IntervalScope scope;    // of loops inside of the body
+    LetScope lets;                 // inside of the body
+    algebra::IntervalScope scope;  // of loops inside of the body
     std::unordered_set<Symbol> inside;
     std::unordered_map<Symbol, std::vector<Expr>> needs;  // of lets: what their values assume
 };
@@ -260,16 +260,14 @@ private:
     Expr visit(const VectorReduce &node) override {
         Expr e = Mutator::visit(node);
         const auto *n = e.as<VectorReduce>();
-        bool decided = n && is_true(n->value) &&
-                       (n->op == ReduceOp::And || n->op == ReduceOp::Or);
+        bool decided = n && is_true(n->value) && (n->op == ReduceOp::And || n->op == ReduceOp::Or);
         return decided ? const_true(n->lanes) : e;
     }
     Expr visit(const Load &node) override {
         Expr index = (*this)(node.index), predicate = (*this)(node.predicate);
         if (predicate.defined() && is_true(predicate)) predicate = {};
         if (index.same_as(node.index) && predicate.same_as(node.predicate)) return Expr(&node);
-        return Load::make(node.type, node.buffer, index, predicate, node.alignment,
-                          node.streaming);
+        return Load::make(node.type, node.buffer, index, predicate, node.alignment, node.streaming);
     }
     Stmt visit(const Store &node) override {
         Expr value = (*this)(node.value), index = (*this)(node.index);

@@ -128,12 +128,11 @@ class TrimNoOps final : public Mutator {
     Stmt visit(const For &loop) override {
         Stmt body = (*this)(loop.body);
         if (is_no_op(body)) return body;
-        Stmt s = body.same_as(loop.body)
-                     ? Stmt(&loop)
-                     : For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition,
-                                 body);
-        bool shrinkable = loop.loop_kind == LoopKind::Serial ||
-                          loop.loop_kind == LoopKind::Parallel;
+        Stmt s = body.same_as(loop.body) ? Stmt(&loop)
+                                         : For::make(loop.name, loop.min, loop.extent,
+                                                     loop.loop_kind, loop.partition, body);
+        bool shrinkable =
+            loop.loop_kind == LoopKind::Serial || loop.loop_kind == LoopKind::Parallel;
         return shrinkable ? shrink(*s.as<For>()) : s;
     }
     static Stmt shrink(const For &loop);

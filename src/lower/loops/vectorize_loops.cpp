@@ -34,9 +34,9 @@ private:
         // Under a mutex one element is updated at a time.
         if (node.mutexes.defined() && vectorized > 0) return Stmt(&node);
         atomics++;
-        Stmt body = (*this)(vectorized > 0 || has_vectorized(node.body)
-                                ? without_lets_of_updates(node.body)
-                                : node.body);
+        Stmt body =
+            (*this)(vectorized > 0 || has_vectorized(node.body) ? without_lets_of_updates(node.body)
+                                                                : node.body);
         atomics--;
         return body.same_as(node.body) ? Stmt(&node) : Atomic::make(node.func, node.mutexes, body);
     }
@@ -71,15 +71,14 @@ int64_t VectorizeLoops::iterations_of(const For &loop) const {
     Location at = loop_kind_written(context, loop.name, LoopKind::Vectorized);
     if (!count) {
         throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name),
-                                   ": its extent ",
-                                   brief(algebra::simplify(extent, scope.known())),
+                                   ": its extent ", brief(algebra::simplify(extent, scope.known())),
                                    " is not a constant; vectorize by a number of lanes, as in "
                                    "vectorize(x, 8), or split the loop by a constant factor and "
                                    "vectorize the inner one"));
     }
     if (*count > most_lanes) {
-        throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name), ": ",
-                                   *count, " lanes are too many (", most_lanes,
+        throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name), ": ", *count,
+                                   " lanes are too many (", most_lanes,
                                    " at most); split it and vectorize the inner loop"));
     }
     return *count;

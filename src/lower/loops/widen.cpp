@@ -52,8 +52,10 @@ private:
     Expr visit(const T &node) override {                                                           \
         return binary(node, +[](const Expr &a, const Expr &b) { return T::make(a, b); });          \
     }
+    // clang-format off
     PLAIN(Div) PLAIN(Mod) PLAIN(Min) PLAIN(Max) PLAIN(EQ) PLAIN(NE) PLAIN(LT) PLAIN(LE) PLAIN(GT)
     PLAIN(GE) PLAIN(And) PLAIN(Or)
+    // clang-format on
 #undef PLAIN
     Expr visit(const Not &node) override {
         Expr a = (*this)(node.a);
@@ -120,8 +122,7 @@ Expr Widen::visit(const Load &node) {
     bool wide_predicate = predicate.defined() && is_wide(predicate, node.predicate);
     if (!is_wide(index, node.index) && !wide_predicate && !mask.defined() && !separate) {
         if (index.same_as(node.index) && predicate.same_as(node.predicate)) return Expr(&node);
-        return Load::make(node.type, node.buffer, index, predicate, node.alignment,
-                          node.streaming);
+        return Load::make(node.type, node.buffer, index, predicate, node.alignment, node.streaming);
     }
     index = wide(index, node.index);
     Alignment alignment = node.alignment;
@@ -197,8 +198,8 @@ Expr Widen::if_then_else(const IntrinsicCall &node) {
 Expr Widen::visit(const IntrinsicCall &node) {
     if (node.op == Intrinsic::if_then_else) return if_then_else(node);
     std::vector<Expr> args = node.args;
-    bool hint = node.op == Intrinsic::promise_clamped ||
-                node.op == Intrinsic::unsafe_promise_clamped;
+    bool hint =
+        node.op == Intrinsic::promise_clamped || node.op == Intrinsic::unsafe_promise_clamped;
     bool any = widen_all(args);
     // An index that is known to be dense is worth more than what is known of its bounds.
     if (any && hint && args[0].as<Ramp>()) return args[0];
@@ -239,9 +240,7 @@ Expr Widen::visit(const VectorReduce &node) {
 
 }  // namespace
 
-Expr widen(const Expr &e, WidenScope &scope, const Expr &mask) {
-    return Widen(scope, mask)(e);
-}
+Expr widen(const Expr &e, WidenScope &scope, const Expr &mask) { return Widen(scope, mask)(e); }
 
 Expr all_groups(const Expr &e, const Expr &before, int groups) {
     return e.type().lanes() == before.type().lanes() ? broadcast(e, groups) : e;
@@ -250,8 +249,8 @@ Expr all_groups(const Expr &e, const Expr &before, int groups) {
 Expr index_per_iteration(const Expr &index, int groups) {
     Type t = index.type().element_of();
     int lanes = index.type().lanes() / groups;
-    Expr iteration = Ramp::make(broadcast(make_zero(t), lanes), broadcast(make_one(t), lanes),
-                                groups);
+    Expr iteration =
+        Ramp::make(broadcast(make_zero(t), lanes), broadcast(make_one(t), lanes), groups);
     Expr count = broadcast(make_const(t, groups), lanes);
     return lanes::add(lanes::mul(index, Broadcast::make(count, groups)), iteration);
 }
@@ -278,9 +277,8 @@ private:
         bool any = false;
         for (const Expr &a : node.args) {
             for_each_node(a, [&](const Variable &v) { any |= scope.wide.count(v.name) != 0; });
-            for_each_node(a, [&](const Load &l) {
-                any |= scope.per_iteration.count(l.buffer) != 0;
-            });
+            for_each_node(a,
+                          [&](const Load &l) { any |= scope.per_iteration.count(l.buffer) != 0; });
         }
         return any;
     }

@@ -29,8 +29,7 @@ struct Built {
 // known when everything that reads it has been built.
 class NestBuilder {
 public:
-    explicit NestBuilder(Context &context)
-        : context(context), sites(context), values(context) {}
+    explicit NestBuilder(Context &context) : context(context), sites(context), values(context) {}
 
     LoopNests build();
 
@@ -216,8 +215,7 @@ Built NestBuilder::build_versions(const Definition &general, const std::vector<S
     return b;
 }
 
-Built NestBuilder::build_production(const FunctionContents &f,
-                                    const std::vector<Region> &regions) {
+Built NestBuilder::build_production(const FunctionContents &f, const std::vector<Region> &regions) {
     Built all;
     if (f.has_extern_definition()) {
         all.stmt = call_extern_stage(f, regions[0], context);
@@ -270,9 +268,9 @@ void NestBuilder::refuse_idle_prefetches() const {
     for (const auto &[key, prefetch] : idle_prefetches) {
         if (!prefetch.in_all_versions) continue;
         const auto &[func, stage, what, at] = key;
-        throw CompileError(prefetch.written, str("prefetch of ", func, ": nothing in its loop ", at,
-                                                 " reads ", what,
-                                                 " from memory; prefetch what is read there"));
+        throw CompileError(prefetch.written,
+                           str("prefetch of ", func, ": nothing in its loop ", at, " reads ", what,
+                               " from memory; prefetch what is read there"));
     }
 }
 

@@ -65,8 +65,8 @@ ExternQuery query_extern_stage(const FunctionContents &f, const Region &region) 
         if (!a.func) continue;
         const FunctionContents &input = *a.func;
         for (size_t k = 0; k < input.types.size(); k++) {
-            args.push_back(bind(str(input.name, ".query"),
-                                empty_buffer(input.types[k], input.dimensions())));
+            args.push_back(
+                bind(str(input.name, ".query"), empty_buffer(input.types[k], input.dimensions())));
             Symbol buffer = query.lets.back().symbol;
             Box box;
             for (int d = 0; d < input.dimensions(); d++) {

@@ -10,7 +10,7 @@ namespace tessera::lower {
 // A call that asks an extern stage what it needs of its inputs.
 struct ExternQuery {
     std::vector<Binding> lets;
-    ir::Stmt check;  // that it succeeded; inside of the lets
+    ir::Stmt check;                          // that it succeeded; inside of the lets
     std::unordered_map<Symbol, Box> inputs;  // per function that it reads, in terms of the lets
 };
 

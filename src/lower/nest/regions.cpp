@@ -32,13 +32,15 @@ Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
         Interval i = algebra::bounds_of_expr(call.args[d], scope);
         if (!i.is_bounded()) {
             bool own = call.callee == caller.func.name;
-            throw CompileError(
-                caller.definition.written,
-                str(caller.func.name, own ? " is updated" : str(" reads ", call.callee), " at ",
-                    call.args[d], " in dimension ", d, ", which has no bound",
-                    i.has_lower_bound() ? " above" : i.has_upper_bound() ? " below" : "",
-                    "; clamp() the index, so that it is known how much of ", call.callee,
-                    " is needed"));
+            throw CompileError(caller.definition.written,
+                               str(caller.func.name,
+                                   own ? " is updated" : str(" reads ", call.callee), " at ",
+                                   call.args[d], " in dimension ", d, ", which has no bound",
+                                   i.has_lower_bound()   ? " above"
+                                   : i.has_upper_bound() ? " below"
+                                                         : "",
+                                   "; clamp() the index, so that it is known how much of ",
+                                   call.callee, " is needed"));
         }
         box.push_back({simplify(i.min), simplify(i.max)});
     }
@@ -300,9 +302,9 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
         if (bound.min.defined()) i.min = cast(Int(32), bound.min);
         i.max = simplify(i.min + cast(Int(32), bound.extent) - 1);
         if (!computed_here) continue;
-        asserts.push_back(AssertStmt::make(
-            simplify(required.min >= i.min && required.max <= i.max),
-            error_explicit_bounds_too_small(f.name, bound.var, i, required)));
+        asserts.push_back(
+            AssertStmt::make(simplify(required.min >= i.min && required.max <= i.max),
+                             error_explicit_bounds_too_small(f.name, bound.var, i, required)));
     }
 }
 
@@ -315,7 +317,7 @@ Expr SiteRegions::bind(Symbol symbol, const Expr &value) {
 // often constant; then it is written so, and loops over the region have constant extents; but not
 // where a sliding window may move one end of it.
 Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Box &box,
-                                      bool computed_here) {
+                         bool computed_here) {
     Region r;
     for (size_t d = 0; d < box.size(); d++) {
         Symbol min_symbol, max_symbol;
@@ -359,7 +361,8 @@ Box SiteRegions::touched(Symbol func) {
         }
         if (built.stages.at(func).at(s).empty()) {  // an extern stage
             Box whole;
-            for (size_t d = 0; d < f.args.size(); d++) whole.push_back({all[s].min[d], all[s].max[d]});
+            for (size_t d = 0; d < f.args.size(); d++)
+                whole.push_back({all[s].min[d], all[s].max[d]});
             include(box, whole);
         }
     }

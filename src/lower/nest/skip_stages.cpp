@@ -68,8 +68,8 @@ public:
 private:
     // What the statement being visited reads.
     Conditions used;
-    std::vector<Symbol> loops;                              // around the statement
-    std::unordered_map<Symbol, size_t> loops_at_storage;    // how many of them, by function
+    std::vector<Symbol> loops;                            // around the statement
+    std::unordered_map<Symbol, size_t> loops_at_storage;  // how many of them, by function
     const lower::Context &lowering;
 
     template<typename F>

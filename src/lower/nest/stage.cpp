@@ -141,8 +141,7 @@ void StageNest::apply(const program::Split &split) {
     int outer = add(split.outer, 0, simplify(outer_extent - 1));
     int inner = add(split.inner, 0, simplify(factor - 1));
     variables[size_t(old_index)].made_from = int(transforms.size());
-    transforms.push_back(
-        Split{old_index, outer, inner, factor, split.tail, divides(old, factor)});
+    transforms.push_back(Split{old_index, outer, inner, factor, split.tail, divides(old, factor)});
 }
 
 void StageNest::apply(const program::Fuse &fuse) {
@@ -386,9 +385,7 @@ IntervalScope StageNest::box_over(const std::vector<Expr> &region_min,
 bool StageNest::grows(int var) const {
     const Variable &v = variables[size_t(var)];
     if (v.made_from < 0) return false;
-    auto split_grows = [&](const Split &s) {
-        return !is_guard(s.tail) && !is_exact(s);
-    };
+    auto split_grows = [&](const Split &s) { return !is_guard(s.tail) && !is_exact(s); };
     return std::visit(overloaded{split_grows, [&](const Fuse &f) { return grows(f.fused); },
                                  [&](const Rename &r) { return grows(r.renamed); }},
                       transforms[size_t(v.made_from)]);

@@ -75,7 +75,7 @@ private:
     // variable that it splits, so variables are told apart by their index in `variables`.
     struct Variable {
         Symbol symbol;
-        ir::Expr min, max;  // the whole range
+        ir::Expr min, max;   // the whole range
         int made_from = -1;  // the transform that makes it from others; -1: it is a loop, or given
         int loop = -1;
     };
@@ -134,12 +134,12 @@ using StageNestRef = std::shared_ptr<const StageNest>;
 // The calls in a definition: its values, arguments, and predicate.
 std::vector<StageCall> calls_of(const program::Definition &def);
 
-// When each version of a stage may run: if the conditions of the specializations that choose it hold.
-// In the order of versions_of.
+// When each version of a stage may run: if the conditions of the specializations that choose it
+// hold. In the order of versions_of.
 std::vector<ir::Expr> conditions_of(const program::Definition &general);
 
-// The versions of a stage: those that its specializations, and theirs, choose, in the order in which
-// they are tried (those that fail have none); the general one last.
+// The versions of a stage: those that its specializations, and theirs, choose, in the order in
+// which they are tried (those that fail have none); the general one last.
 std::vector<const program::Definition *> versions_of(const program::Definition &general);
 
 }  // namespace tessera::lower

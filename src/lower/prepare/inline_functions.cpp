@@ -52,8 +52,7 @@ bool is_inlined(const FunctionRef &f, const std::vector<FunctionRef> &outputs) {
 
 }  // namespace
 
-void inline_functions(program::Environment &environment,
-                      const std::vector<FunctionRef> &outputs) {
+void inline_functions(program::Environment &environment, const std::vector<FunctionRef> &outputs) {
     std::unordered_map<Symbol, FunctionRef> inlined;
     std::vector<FunctionRef> rest;
     InlineCalls inline_calls(inlined);

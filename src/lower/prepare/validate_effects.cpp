@@ -92,14 +92,16 @@ void validate_output(const FunctionContents &f) {
     const program::FuncSchedule &s = f.schedule;
     if (s.compute_level.is_at()) {
         throw CompileError(s.compute_written,
-                           str("compute_at of ", f.name, ": it is an output of the pipeline, "
+                           str("compute_at of ", f.name,
+                               ": it is an output of the pipeline, "
                                "which is always computed at the root; remove the directive"));
     }
     for (const auto &[directive, at] : s.directives) {
         if (std::holds_alternative<program::AsyncDirective>(directive)) {
-            refuse(at, "async", f, " is an output of the pipeline, so that no consumer runs beside "
-                                   "it; remove the directive, or make a function that reads it "
-                                   "the output");
+            refuse(at, "async", f,
+                   " is an output of the pipeline, so that no consumer runs beside "
+                   "it; remove the directive, or make a function that reads it "
+                   "the output");
         }
         if (!wants_storage_of_its_own(directive)) continue;
         refuse(at, program::directive_name(directive), f,
@@ -117,8 +119,9 @@ void validate_streams(const FunctionContents &f, const Context &context) {
             if (reads.empty()) add_reads(f.stages[s], context, reads);
             for (Symbol what : streams->what) {
                 if (reads.contains(what)) continue;
-                refuse(at, "stream_loads", f, str(" reads no ", what, " from memory; it reads ",
-                                                  reads.empty() ? "nothing" : join(reads)));
+                refuse(at, "stream_loads", f,
+                       str(" reads no ", what, " from memory; it reads ",
+                           reads.empty() ? "nothing" : join(reads)));
             }
         }
     }

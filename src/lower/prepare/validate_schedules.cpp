@@ -88,7 +88,8 @@ void Validator::check_level(const FunctionContents &f, const LoopLevel &level,
     if (!g) {
         throw CompileError(at, str(directive, " of ", f.name, ": ", level.func(),
                                    " has no loops in this pipeline: it is computed inline, or "
-                                   "nothing uses it; schedule ", level.func(), " first"));
+                                   "nothing uses it; schedule ",
+                                   level.func(), " first"));
     }
     for (size_t s = 0; s < g->stages.size(); s++) {
         if (level.stage() >= 0 && level.stage() != int(s)) continue;
@@ -96,9 +97,8 @@ void Validator::check_level(const FunctionContents &f, const LoopLevel &level,
             if (loop_index(version->schedule, level.var()) >= 0) return;
         }
     }
-    throw CompileError(at, str(directive, " of ", f.name, ": ", level.func(),
-                               " has no loop ", level.var(), "; its loops are ",
-                               loops_of(*g, level.stage())));
+    throw CompileError(at, str(directive, " of ", f.name, ": ", level.func(), " has no loop ",
+                               level.var(), "; its loops are ", loops_of(*g, level.stage())));
 }
 
 // Whether whatever is computed at `place` is computed within the loop of `level`.
@@ -159,13 +159,12 @@ void Validator::check_uses(const FunctionContents &f) const {
     if (found == consumers.end()) return;
     for (const auto &[user, stage] : found->second) {
         if (stage_is_inside(user, stage, s.compute_level)) continue;
-        throw CompileError(
-            s.compute_written,
-            str("compute_at(", s.compute_level, ") of ", f.name, ": ", user,
-                stage ? str(".update(", stage - 1, ")") : "", " uses ", f.name,
-                " too, and is not computed inside of that loop; compute ", f.name,
-                " further out (compute_root() always works), or give ", user,
-                " a copy of its own with clone_in()"));
+        throw CompileError(s.compute_written,
+                           str("compute_at(", s.compute_level, ") of ", f.name, ": ", user,
+                               stage ? str(".update(", stage - 1, ")") : "", " uses ", f.name,
+                               " too, and is not computed inside of that loop; compute ", f.name,
+                               " further out (compute_root() always works), or give ", user,
+                               " a copy of its own with clone_in()"));
     }
 }
 
@@ -211,7 +210,8 @@ void Validator::check_ring_buffer(const FunctionContents &f) {
     for (const auto &d : s.directives) {
         if (std::holds_alternative<program::RingBuffer>(d.directive)) at = d.at;
     }
-    throw CompileError(at, str("ring_buffer of ", f.name, ": its storage is allocated anew where it "
+    throw CompileError(at, str("ring_buffer of ", f.name,
+                               ": its storage is allocated anew where it "
                                "is stored, so there is nothing to use in turn; allocate it further "
                                "out with hoist_storage()"));
 }
@@ -224,9 +224,10 @@ void Validator::check_extern_inputs(const FunctionContents &f) const {
         if (!a.func || (input && !input->schedule.compute_level.is_inlined())) continue;
         if (input && context.is_output(input->name)) continue;
         throw CompileError(f.extern_definition->written,
-                           str("extern stage ", f.name, " reads ", a.func->name, ", which is "
-                               "computed inline and so has no memory; schedule ", a.func->name,
-                               " with compute_root() or compute_at()"));
+                           str("extern stage ", f.name, " reads ", a.func->name,
+                               ", which is "
+                               "computed inline and so has no memory; schedule ",
+                               a.func->name, " with compute_root() or compute_at()"));
     }
 }
 
@@ -253,8 +254,8 @@ const Loop *loop_at_once(const StageSchedule &s, size_t split, bool vectorized_t
     const auto &outer = std::get<program::Split>(s.transforms[split].directive).outer;
     std::set<Symbol> tiles = loops_made_from({outer}, s, split + 1);
     for (const Loop &l : s.loops) {
-        bool at_once = l.kind == LoopKind::Parallel ||
-                       (vectorized_too && l.kind == LoopKind::Vectorized);
+        bool at_once =
+            l.kind == LoopKind::Parallel || (vectorized_too && l.kind == LoopKind::Vectorized);
         if (at_once && tiles.contains(l.var)) return &l;
     }
     return nullptr;
@@ -271,13 +272,16 @@ void Validator::check_blends(const FunctionContents &f, const StageSchedule &s) 
         if (split->tail != TailStrategy::ShiftInwardsAndBlend) continue;
         const Loop *l = loop_at_once(s, t, true);
         if (!l) continue;
-        throw CompileError(
-            s.transforms[t].at,
-            str("split of ", f.name, ": with TailStrategy::ShiftInwardsAndBlend the last "
-                "iteration of ", split->outer, " keeps what the one before it has computed, "
-                "so the loop ", l->var, " cannot be ",
-                l->kind == LoopKind::Parallel ? "parallel" : "vectorized",
-                "; use GuardWithIf or RoundUpAndBlend"));
+        throw CompileError(s.transforms[t].at,
+                           str("split of ", f.name,
+                               ": with TailStrategy::ShiftInwardsAndBlend the last "
+                               "iteration of ",
+                               split->outer,
+                               " keeps what the one before it has computed, "
+                               "so the loop ",
+                               l->var, " cannot be ",
+                               l->kind == LoopKind::Parallel ? "parallel" : "vectorized",
+                               "; use GuardWithIf or RoundUpAndBlend"));
     }
     if (blends) check_shifts_beside_blends(f, s);
 }
@@ -288,11 +292,12 @@ void Validator::check_shifts_beside_blends(const FunctionContents &f, const Stag
         if (!split || split->tail != TailStrategy::ShiftInwards) continue;
         const Loop *l = loop_at_once(s, t, false);
         if (!l) continue;
-        throw CompileError(
-            s.transforms[t].at,
-            str("split of ", f.name, ": with TailStrategy::ShiftInwards the iterations of the "
-                "parallel loop ", l->var, " overlap, and to blend, as another split of ", f.name,
-                " does, is to read what they write; use GuardWithIf"));
+        throw CompileError(s.transforms[t].at,
+                           str("split of ", f.name,
+                               ": with TailStrategy::ShiftInwards the iterations of the "
+                               "parallel loop ",
+                               l->var, " overlap, and to blend, as another split of ", f.name,
+                               " does, is to read what they write; use GuardWithIf"));
     }
 }
 
@@ -301,7 +306,8 @@ void Validator::check_memory(const FunctionContents &f) {
         const auto *in = std::get_if<program::StoreIn>(&directive);
         if (!in || in->memory <= MemoryType::Register) continue;
         throw CompileError(at, str("store_in of ", f.name, ": ", name_of(in->memory),
-                                   " is no memory of a CPU, which ", f.name, " is computed on; it "
+                                   " is no memory of a CPU, which ", f.name,
+                                   " is computed on; it "
                                    "has Heap, Stack and Register, and Auto chooses"));
     }
 }
@@ -322,8 +328,7 @@ void Validator::check(const FunctionContents &f) const {
     check_level(f, store_level(s), "store_at", s.store_written);
     check_level(f, hoist_level(s), "hoist_storage", s.hoist_written);
     check_encloses(f, store_level(s), "store_at", s.compute_level, "compute_at", s.store_written);
-    check_encloses(f, hoist_level(s), "hoist_storage", store_level(s), "store_at",
-                   s.hoist_written);
+    check_encloses(f, hoist_level(s), "hoist_storage", store_level(s), "store_at", s.hoist_written);
     check_uses(f);
     check_no_race(f);
     check_ring_buffer(f);

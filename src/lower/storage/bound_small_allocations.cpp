@@ -58,8 +58,11 @@ private:
     CompileError unbounded(const Allocate &a) const {
         const program::FunctionContents *f = context.function(a.buffer);
         return CompileError(f ? f->schedule.compute_written : Location(),
-                            str(a.buffer, " cannot be stored in registers: its size is not a "
-                                "constant, or above ", most_on_stack, " bytes; bound it with "
+                            str(a.buffer,
+                                " cannot be stored in registers: its size is not a "
+                                "constant, or above ",
+                                most_on_stack,
+                                " bytes; bound it with "
                                 "bound_extent() or bound_storage(), or store it elsewhere"));
     }
 

@@ -145,8 +145,7 @@ Stmt FlattenStorage::with_handles(const Realize &realize, const Layout &layout, 
 }
 
 Expr first_element(Type type, Symbol buffer, Type index_type) {
-    return call(Handle(), Intrinsic::address_of,
-                {Load::make(type, buffer, make_zero(index_type))});
+    return call(Handle(), Intrinsic::address_of, {Load::make(type, buffer, make_zero(index_type))});
 }
 
 Expr FlattenStorage::handle_value(const Layout &layout, Symbol buffer, int value) const {

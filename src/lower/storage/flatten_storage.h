@@ -14,8 +14,8 @@ namespace tessera::lower {
 //
 // The dimensions lie in memory in the order that the Context gives, the innermost one dense. Inputs
 // and outputs (here g) keep the min and stride of their buffers, as BufferProperty. A Func that an
-// extern stage names by its handle gets a tessera_buffer_t on the stack. The elements of scatter and
-// gather become stores of their own.
+// extern stage names by its handle gets a tessera_buffer_t on the stack. The elements of scatter
+// and gather become stores of their own.
 ir::Stmt flatten_storage(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

@@ -186,11 +186,13 @@ private:
             bool done = false;
             for (const Fold &fold : folds) done |= f.args[fold.dim] == wanted->var;
             if (done) continue;
-            throw CompileError(
-                at, str("fold_storage(", wanted->var, ") of ", f.name, ": no serial loop between "
-                        "where ", f.name, " is stored and where it is computed walks over ",
-                        wanted->var, " in one direction; store it outside of such a loop "
-                        "(store_root, store_at) and compute it inside"));
+            throw CompileError(at, str("fold_storage(", wanted->var, ") of ", f.name,
+                                       ": no serial loop between "
+                                       "where ",
+                                       f.name, " is stored and where it is computed walks over ",
+                                       wanted->var,
+                                       " in one direction; store it outside of such a loop "
+                                       "(store_root, store_at) and compute it inside"));
         }
     }
 
@@ -214,9 +216,9 @@ private:
 };
 
 Stmt FoldAll::add_check(const FunctionContents &f, const Fold &fold, const Stmt &body) {
-    Expr message = error_call("fold_factor_too_small",
-                              {Expr(f.name.text()), Expr(f.args[fold.dim].text()), fold.factor,
-                               Expr(fold.loop.text()), fold.needed});
+    Expr message =
+        error_call("fold_factor_too_small", {Expr(f.name.text()), Expr(f.args[fold.dim].text()),
+                                             fold.factor, Expr(fold.loop.text()), fold.needed});
     return AddCheck(f.name, AssertStmt::make(fold.check, message))(body);
 }
 

@@ -135,8 +135,7 @@ public:
 
 private:
     bool varies(const Expr &e) const {
-        return std::any_of(bound.begin(), bound.end(),
-                           [&](Symbol s) { return uses_symbol(e, s); });
+        return std::any_of(bound.begin(), bound.end(), [&](Symbol s) { return uses_symbol(e, s); });
     }
     void within(bool gap, const Stmt &body) {
         bool outer = std::exchange(gaps, gaps || gap);
@@ -211,9 +210,8 @@ private:
     }
     bool produces_live(const Stmt &s) const {
         bool any = false;
-        for_each_node(s, [&](const ProducerConsumer &p) {
-            any |= p.is_producer && live.contains(p.func);
-        });
+        for_each_node(
+            s, [&](const ProducerConsumer &p) { any |= p.is_producer && live.contains(p.func); });
         return any;
     }
 
@@ -285,8 +283,8 @@ private:
             std::set<Symbol> live = roles.called;
             if (producer) live.insert(func);
             for (Symbol f : whole.produced) {
-                bool wanted_outside = lowering.is_output(f) || !whole.nodes.contains(f) ||
-                                      !is_read(f, whole);
+                bool wanted_outside =
+                    lowering.is_output(f) || !whole.nodes.contains(f) || !is_read(f, whole);
                 if (!producer && wanted_outside) live.insert(f);
             }
             add_inputs(live, roles);
@@ -363,7 +361,8 @@ private:
                 at, str("async of ", f.name, ": ", other, " is used both by ", f.name,
                         " and by its consumers, is computed where ", f.name,
                         " is, and stored further out, so that both threads would write it; make ",
-                        other, " async too, compute it further out, or store it where it is "
+                        other,
+                        " async too, compute it further out, or store it where it is "
                         "computed"));
         }
     }

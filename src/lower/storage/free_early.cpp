@@ -29,8 +29,7 @@ private:
     Stmt visit(const Block &block) override {
         std::vector<Stmt> stmts = block.stmts;
         int outer = followers;
-        for (size_t i = stmts.size(); i-- > 0; followers++)
-            stmts[i] = (*this)(stmts[i]);
+        for (size_t i = stmts.size(); i-- > 0; followers++) stmts[i] = (*this)(stmts[i]);
         followers = outer;
         return Block::make(std::move(stmts));
     }
@@ -55,7 +54,8 @@ private:
         std::unordered_set<Symbol> buffers;
         for (Symbol s : symbols) {
             auto found = addresses.find(s);
-            if (found != addresses.end()) buffers.insert(found->second.begin(), found->second.end());
+            if (found != addresses.end())
+                buffers.insert(found->second.begin(), found->second.end());
             buffers.insert(s);
         }
         return buffers;

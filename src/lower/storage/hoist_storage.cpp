@@ -107,8 +107,10 @@ Stmt HoistStorage::hoisted_allocation(const Allocate &a, const Hoist &hoist) con
     for (size_t i = hoist.depth; i < path.size(); i++) {
         if (!path[i].parallel) continue;
         throw CompileError(written(hoist.func),
-                           str("the storage of ", hoist.func, " cannot be hoisted out of the "
-                               "parallel ", loop_name(context, path[i].name),
+                           str("the storage of ", hoist.func,
+                               " cannot be hoisted out of the "
+                               "parallel ",
+                               loop_name(context, path[i].name),
                                ": its iterations would share it; hoist it to a place inside"));
     }
     std::vector<Expr> extents;
@@ -137,11 +139,13 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
         for_each_node(bound, [&](const Load &) { known = false; });
     }
     if (!known) {
-        throw CompileError(written(hoist.func),
-                           str("the storage of ", hoist.func, " cannot be hoisted: no bound is "
-                               "known for ", brief(algebra::simplify(lets.expand(extent))),
-                               ", its size in ", a.buffer, "; give it one with bound_extent() or "
-                               "bound_storage()"));
+        throw CompileError(written(hoist.func), str("the storage of ", hoist.func,
+                                                    " cannot be hoisted: no bound is "
+                                                    "known for ",
+                                                    brief(algebra::simplify(lets.expand(extent))),
+                                                    ", its size in ", a.buffer,
+                                                    "; give it one with bound_extent() or "
+                                                    "bound_storage()"));
     }
     return algebra::simplify(bound);
 }

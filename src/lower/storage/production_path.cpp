@@ -148,7 +148,8 @@ bool runs_without_gaps(const ProductionPath &path, size_t loop) {
         const PathEntry &e = path.entries[i];
         if (e.kind != PathEntry::Kind::Test || likely_marker(e.value, false)) continue;
         Expr test = path.expand(e.value);
-        if (uses_symbol(test, path.entries[loop].name) || path.asks_within(test, loop)) return false;
+        if (uses_symbol(test, path.entries[loop].name) || path.asks_within(test, loop))
+            return false;
     }
     return true;
 }

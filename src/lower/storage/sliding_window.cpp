@@ -57,8 +57,8 @@ private:
     bool depends_on_inner_loop(size_t loop, int d) const {
         for (size_t i = loop + 1; i < path.entries.size(); i++) {
             const PathEntry &e = path.entries[i];
-            if (e.is_loop() && (uses_symbol(min[size_t(d)], e.name) ||
-                                uses_symbol(max[size_t(d)], e.name))) {
+            if (e.is_loop() &&
+                (uses_symbol(min[size_t(d)], e.name) || uses_symbol(max[size_t(d)], e.name))) {
                 return true;
             }
         }
@@ -90,8 +90,8 @@ private:
         }
     }
 
-    // The expression as the value of a let plus a constant, if it is that: then what the let is made
-    // of need not be computed again. Markers of the loops around belong to them.
+    // The expression as the value of a let plus a constant, if it is that: then what the let is
+    // made of need not be computed again. Markers of the loops around belong to them.
     Expr near(const Expr &e, Symbol let, const Expr &let_expanded) const {
         Expr distance = simplify(e - let_expanded);
         return is_const(distance) ? path.let_value(let) + distance : simplify(remove_likely(e));

@@ -1,6 +1,6 @@
+#include "ir/operators.h"
 #include "lower/finish/inject_profiling.h"
 #include "lower/finish/scoped_calls.h"
-#include "ir/operators.h"
 #include "lower/pass_test.h"
 
 using namespace tessera;
@@ -35,19 +35,19 @@ TEST_SUITE("inject_profiling") {
     TEST_CASE("a producer is the current function") {
         CHECK(profiled("produce f: f[0] = 1\nh[0] = 2") ==
               expected("extern int32 tessera_profiler_enter_func(profiler:handle, 1)\n"
-                      "produce f: f[0] = 1\n"
-                      "extern int32 tessera_profiler_set_current_func(profiler, 0)\n"
-                      "h[0] = 2"));
+                       "produce f: f[0] = 1\n"
+                       "extern int32 tessera_profiler_set_current_func(profiler, 0)\n"
+                       "h[0] = 2"));
         CHECK(profiled("produce f: f[0] = 1", false) == printed("produce f: f[0] = 1"));
     }
     TEST_CASE("threads are counted in parallel loops") {
         CHECK(profiled("parallel for i in [0, +9): h[i] = 2") ==
               expected("extern int32 tessera_profiler_decr_active_threads(profiler:handle)\n"
-                      "parallel for i in [0, +9):\n"
-                      "    extern int32 tessera_profiler_incr_active_threads(profiler)\n"
-                      "    h[i] = 2\n"
-                      "    extern int32 tessera_profiler_decr_active_threads(profiler)\n"
-                      "extern int32 tessera_profiler_incr_active_threads(profiler)"));
+                       "parallel for i in [0, +9):\n"
+                       "    extern int32 tessera_profiler_incr_active_threads(profiler)\n"
+                       "    h[i] = 2\n"
+                       "    extern int32 tessera_profiler_decr_active_threads(profiler)\n"
+                       "extern int32 tessera_profiler_incr_active_threads(profiler)"));
     }
     TEST_CASE("memory on the heap and on the stack") {
         std::string heap = profiled("allocate f: int32[n] in Heap\nf[0] = 1");

@@ -1,6 +1,6 @@
-#include "lower/finish/inject_tracing.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/finish/inject_tracing.h"
 #include "lower/pass_test.h"
 
 using namespace tessera;
@@ -25,7 +25,8 @@ struct Traced {
     }
     ir::Stmt run() {
         ir::Stmt s = ir::parse_stmt("realize f: {int32} over [0, +9]\n"
-                                    "produce f: f(0) = 1\nproduce g: g(a) = f(0) + 2", scope);
+                                    "produce f: f(0) = 1\nproduce g: g(a) = f(0) + 2",
+                                    scope);
         return inject_tracing(s, context);
     }
     // The codes of the events, in the order in which they stand.
@@ -79,9 +80,9 @@ TEST_SUITE("inject_tracing") {
     TEST_CASE("tags come first") {
         Traced t;
         t.f->schedule.trace.tag = "blue";
-        CHECK(t.events(t.run()) ==
-              std::vector<int64_t>{tessera_trace_begin_pipeline, tessera_trace_tag,
-                                   tessera_trace_end_pipeline});
+        CHECK(t.events(t.run()) == std::vector<int64_t>{tessera_trace_begin_pipeline,
+                                                        tessera_trace_tag,
+                                                        tessera_trace_end_pipeline});
     }
     TEST_CASE("the target may ask for everything") {
         Traced t;

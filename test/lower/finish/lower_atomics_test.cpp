@@ -30,7 +30,8 @@ TEST_SUITE("assign_mutexes") {
         std::string text = str("for r in [0, +n):\n    ", swap);
         CHECK(run(assign_mutexes, text) == printed(text));
         text = str("parallel for r in [0, +n):\n    allocate f: int32[1] in Heap\n    "
-                   "allocate h: int32[1] in Heap\n    ", swap);
+                   "allocate h: int32[1] in Heap\n    ",
+                   swap);
         CHECK(run(assign_mutexes, text) == printed(text));
     }
 }

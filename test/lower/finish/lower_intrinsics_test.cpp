@@ -23,8 +23,7 @@ TEST_SUITE("lower_intrinsics") {
               printed("f[0] = a:float32 * (1.0 - w:float32) + b:float32 * w"));
     }
     TEST_CASE("random is the hash of its operands") {
-        CHECK(run(lower_intrinsics, "f[0] = random(a):uint32").find("random") ==
-              std::string::npos);
+        CHECK(run(lower_intrinsics, "f[0] = random(a):uint32").find("random") == std::string::npos);
     }
     TEST_CASE("a promise is checked where the target asks for it") {
         const char *text = "f[0] = unsafe_promise_clamped(a, 2, 9)";

@@ -37,9 +37,10 @@ TEST_SUITE("interleave") {
               printed("f[ramp(0, 1, 4)] = shuffle(g[ramp(b * 2 / 2, 1, 2)], [0, 0, 1, 1])"));
     }
     TEST_CASE("the alignment may come from a let") {
-        CHECK(interleaved("let t = c * 4\nf[ramp(0, 1, 4)] = g[ramp(t + 1, 1, 4) / x4(2) + x4(n)]") ==
-              printed("let t = c * 4\nf[ramp(0, 1, 4)] = "
-                      "shuffle(g[ramp((t + 1) / 2 + n, 1, 3)], [0, 1, 1, 2])"));
+        CHECK(
+            interleaved("let t = c * 4\nf[ramp(0, 1, 4)] = g[ramp(t + 1, 1, 4) / x4(2) + x4(n)]") ==
+            printed("let t = c * 4\nf[ramp(0, 1, 4)] = "
+                    "shuffle(g[ramp((t + 1) / 2 + n, 1, 3)], [0, 1, 1, 2])"));
     }
     TEST_CASE("where the alignment is unknown, the lanes of each remainder are a dense load") {
         CHECK(interleaved("f[ramp(0, 1, 4)] = g[ramp(b, 1, 4) / x4(2)]") ==

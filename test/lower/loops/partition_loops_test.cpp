@@ -1,6 +1,6 @@
-#include "lower/loops/partition_loops.h"
 #include "algebra/simplify.h"
 #include "lower/loops/likely.h"
+#include "lower/loops/partition_loops.h"
 #include "lower/loops/trim_no_ops.h"
 #include "lower/pass_test.h"
 
@@ -28,10 +28,11 @@ TEST_SUITE("partition_loops") {
     TEST_CASE("a tail is cut off") {
         CHECK(partitioned("for x in [0, +n): for k in [0, +8): if likely(x * 8 + k < m): "
                           "f[x * 8 + k] = 1") ==
-              printed("let x_epilogue = max(min(n, m / 8), 0)\n"
-                      "for x in [0, +x_epilogue): for k in [0, +8): f[x * 8 + k] = 1\n"
-                      "for x in [x_epilogue, +max(min(n, (m + 7) / 8) - x_epilogue, 0)): "
-                      "for k in [0, +max(min(m - x * 8, 8), 0)): if x * 8 + k < m: f[x * 8 + k] = 1"));
+              printed(
+                  "let x_epilogue = max(min(n, m / 8), 0)\n"
+                  "for x in [0, +x_epilogue): for k in [0, +8): f[x * 8 + k] = 1\n"
+                  "for x in [x_epilogue, +max(min(n, (m + 7) / 8) - x_epilogue, 0)): "
+                  "for k in [0, +max(min(m - x * 8, 8), 0)): if x * 8 + k < m: f[x * 8 + k] = 1"));
     }
     TEST_CASE("predicates of vectors") {
         CHECK(partitioned("for x in [0, +10): "
@@ -50,11 +51,12 @@ TEST_SUITE("partition_loops") {
               printed("for x in [0, +75):\n    let t = x * 2\n    f[t] = 1"));
     }
     TEST_CASE("nested loops have each their own steady state, in the outer one's steady state") {
-        CHECK(partitioned("for y in [0, +50): for x in [0, +100): "
-                          "f[x + y * 100] = g[max(likely(x - 1), 0) + max(likely(y - 2), 0) * 9]") ==
-              printed("for y in [0, +2): for x in [0, +100): f[y * 100 + x] = g[max(x - 1, 0)]\n"
-                      "for y in [2, +48):\n    f[y * 100] = g[y * 9 - 18]\n"
-                      "    for x in [1, +99): f[y * 100 + x] = g[y * 9 + x - 19]"));
+        CHECK(
+            partitioned("for y in [0, +50): for x in [0, +100): "
+                        "f[x + y * 100] = g[max(likely(x - 1), 0) + max(likely(y - 2), 0) * 9]") ==
+            printed("for y in [0, +2): for x in [0, +100): f[y * 100 + x] = g[max(x - 1, 0)]\n"
+                    "for y in [2, +48):\n    f[y * 100] = g[y * 9 - 18]\n"
+                    "    for x in [1, +99): f[y * 100 + x] = g[y * 9 + x - 19]"));
     }
     TEST_CASE("likely_if_innermost counts in innermost loops only") {
         CHECK(is_unchanged("for y in [0, +50): for x in [0, +100): "

@@ -13,9 +13,9 @@ bool is_split(const std::string &text) {
 
 // An innermost loop over x of `terms` loads, in which something is tested.
 std::string loop_of(int terms, const std::string &index, const std::string &predicate = "") {
-    std::string text = "for x in [0, +n):\n    let b = " + index + "\n    f[b" + predicate + "] = 0";
-    for (int i = 0; i < terms; i++)
-        text += " + g[b + " + std::to_string(i) + "]";
+    std::string text =
+        "for x in [0, +n):\n    let b = " + index + "\n    f[b" + predicate + "] = 0";
+    for (int i = 0; i < terms; i++) text += " + g[b + " + std::to_string(i) + "]";
     return text;
 }
 

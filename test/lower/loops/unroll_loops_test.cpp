@@ -55,7 +55,6 @@ TEST_SUITE("unroll_loops") {
     }
     TEST_CASE("millions of copies are refused") {
         ir::Stmt before = ir::parse_stmt("unrolled for i in [0, +1000000): f[i] = i");
-        CHECK_THROWS_WITH_AS(unroll_loops(before, {}), doctest::Contains("too many"),
-                             CompileError);
+        CHECK_THROWS_WITH_AS(unroll_loops(before, {}), doctest::Contains("too many"), CompileError);
     }
 }

@@ -40,7 +40,8 @@ TEST_SUITE("vectorize_loops") {
               printed("f[ramp(0, 1, 3)] = uint8x3(ramp(0, 1, 3))"));
     }
     TEST_CASE("a let that is a ramp is one where it is used") {
-        CHECK(vectorized("vectorized for i in [0, +4):\n    let t = i + a * b\n    f[t] = g[t * 3]") ==
+        CHECK(vectorized(
+                  "vectorized for i in [0, +4):\n    let t = i + a * b\n    f[t] = g[t * 3]") ==
               printed("let t = a * b\nf[ramp(t, 1, 4)] = g[ramp(t * 3, 3, 4)]"));
     }
     TEST_CASE("a condition becomes a predicate") {
@@ -49,7 +50,8 @@ TEST_SUITE("vectorize_loops") {
                       "g[ramp(0, 1, 4) if likely(ramp(a, 1, 4) < x4(n))]"));
     }
     TEST_CASE("both branches of an if, the condition evaluated once") {
-        CHECK(vectorized("vectorized for i in [0, +4): \n    if g[i] < 3: f[i] = 1\n    else: f[i] = 2") ==
+        CHECK(vectorized(
+                  "vectorized for i in [0, +4): \n    if g[i] < 3: f[i] = 1\n    else: f[i] = 2") ==
               printed("let mask = g[ramp(0, 1, 4)] < x4(3)\n"
                       "f[ramp(0, 1, 4) if mask:boolx4] = x4(1)\n"
                       "f[ramp(0, 1, 4) if !mask:boolx4] = x4(2)"));
@@ -90,9 +92,10 @@ TEST_SUITE("vectorize_loops") {
     TEST_CASE("and takes the lanes of what was computed for all") {
         CHECK(vectorized("vectorized for i in [a, +2):\n    let t = g[i]\n    "
                          "if t < 3: extern int32 act(t)") ==
-              printed("let t = g[ramp(a, 1, 2)]\n"
-                      "if slice(t:int32x2, 0, 1, 1) < 3: extern int32 act(slice(t:int32x2, 0, 1, 1))\n"
-                      "if slice(t:int32x2, 1, 1, 1) < 3: extern int32 act(slice(t:int32x2, 1, 1, 1))"));
+              printed(
+                  "let t = g[ramp(a, 1, 2)]\n"
+                  "if slice(t:int32x2, 0, 1, 1) < 3: extern int32 act(slice(t:int32x2, 0, 1, 1))\n"
+                  "if slice(t:int32x2, 1, 1, 1) < 3: extern int32 act(slice(t:int32x2, 1, 1, 1))"));
     }
     TEST_CASE("pure extern functions take vectors") {
         CHECK(vectorized("vectorized for i in [0, +2): f[i] = pure extern int32 p(i, a)") ==

@@ -1,5 +1,5 @@
-#include "lower/storage/bound_small_allocations.h"
 #include "lower/pass_test.h"
+#include "lower/storage/bound_small_allocations.h"
 
 using namespace tessera;
 using namespace tessera::lower;

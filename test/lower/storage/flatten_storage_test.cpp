@@ -1,8 +1,8 @@
-#include "lower/storage/flatten_storage.h"
 #include "base/large_stack.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/pass_test.h"
+#include "lower/storage/flatten_storage.h"
 
 using namespace tessera;
 using namespace tessera::ir;

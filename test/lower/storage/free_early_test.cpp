@@ -1,5 +1,5 @@
-#include "lower/storage/free_early.h"
 #include "lower/pass_test.h"
+#include "lower/storage/free_early.h"
 
 using namespace tessera;
 using namespace tessera::lower;

@@ -1,5 +1,5 @@
-#include "lower/storage/hoist_storage.h"
 #include "lower/pass_test.h"
+#include "lower/storage/hoist_storage.h"
 
 using namespace tessera;
 using namespace tessera::lower;

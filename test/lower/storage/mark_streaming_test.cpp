@@ -1,5 +1,5 @@
-#include "lower/storage/mark_streaming.h"
 #include "lower/pass_test.h"
+#include "lower/storage/mark_streaming.h"
 
 using namespace tessera;
 using namespace tessera::lower;

@@ -10,7 +10,7 @@ const ir::Expr x = var("x"), y = var("y");
 
 // Three rows of f for each of out.
 struct Rows {
-    Small f{"f", x + y *y};
+    Small f{"f", x + y * y};
     Small out{"out", f(x, y - 1) + f(x, y) + f(x, y + 1)};
     Rows() { f.store_root().compute_at(out, "y"); }
 };
