@@ -313,6 +313,14 @@ private:
             if (can_wrap(t, constants(a) / cb)) return of_type(t);
             return {make(div, a.max, b.min), make(div, a.min, b.min)};
         }
+        if (b.is_single_point() && a.is_bounded()) {
+            // Of unknown sign: the quotient rises or falls all the way, and is 0 where b is.
+            if (t.is_int() && can_wrap(t, constants(a) * ConstantInterval{-1, 1})) {
+                return of_type(t);
+            }
+            Expr p = make(div, a.min, b.min), q = make(div, a.max, b.min);
+            return {lower_of(p, q), upper_of(p, q)};
+        }
         Expr zero = number(t, 0);
         if (cb.min > 0) {
             // The quotient is largest at the smallest divisor, or close to zero at the largest.

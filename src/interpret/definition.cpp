@@ -51,6 +51,7 @@ private:
     const Value *variable(const Variable &v) override;
     void evaluate(const ExprNode &node, Operands operands, Value &result) override;
     void evaluate_call(const Call &call, Operands operands, Value &result);
+    void evaluate_somewhere(const Call &call, Operands operands, Value &result);
     void evaluate_property(const BufferProperty &property, Value &result);
     void evaluate_intrinsic(const IntrinsicCall &call, Operands operands, Value &result);
     void require(const IntrinsicCall &call, Operands operands);
@@ -195,14 +196,12 @@ Cell DefinitionRun::lost(const std::string &why) {
 
 void DefinitionRun::evaluate_call(const Call &call, Operands operands, Value &result) {
     Point point;
+    bool known = true;
     for (const Value *operand : operands) {
-        if (operand->poison[0]) {
-            result.assign(0);
-            result.poison[0] = Unwritten;
-            return;
-        }
-        point.push_back(int32_t(operand->as_int()));
+        known &= !operand->poison[0];
+        point.push_back(operand->poison[0] ? 0 : int32_t(operand->as_int()));
     }
+    if (!known) return evaluate_somewhere(call, operands, result);
     if (call.call_kind == CallKind::Image) return read_image(call, point, result);
     FunctionState &f = callee(call);
     const Cell *cells = value_at(f, point.data());
@@ -210,6 +209,20 @@ void DefinitionRun::evaluate_call(const Call &call, Operands operands, Value &re
     if (cell.poison == Undefined) cell = lost(str(call.callee, " is undef there"));
     result.assign(cell.word);
     result.poison[0] = cell.poison;
+}
+
+// The value at coordinates some of which are lost: there is one if it does not depend on these.
+void DefinitionRun::evaluate_somewhere(const Call &call, Operands operands, Value &result) {
+    result.assign(0);
+    result.poison[0] = Unwritten;
+    if (call.call_kind == CallKind::Image) return;
+    FunctionState &f = callee(call);
+    if (f.contents->has_extern_definition() || f.has_updates()) return;
+    StageState &stage = stage_of(f, 0);
+    for (size_t d = 0; d < operands.size(); d++) *stage.arguments[d] = *operands[d];
+    run_tape(f, *stage.tape);
+    result = stage.tape->result(stage.arguments.size() + size_t(call.value_index));
+    if (result.poison[0]) result.poison[0] = Unwritten;
 }
 
 FunctionState &DefinitionRun::callee(const Call &call) {

@@ -116,6 +116,13 @@ TEST_SUITE("bounds") {
         CHECK(to_string(i.min) == "0");
         CHECK(to_string(i.max) == "3");
     }
+    TEST_CASE("of a quotient by what may be negative, as of the variables of fused loops") {
+        IntervalScope scope;
+        scope.bind(sx, {0, n * y - 1});
+        Interval i = bounds_of_expr(x / n, scope);
+        CHECK(to_string(i.min) == simple(min((n * y - 1) / n, 0)));
+        CHECK(to_string(i.max) == simple(max((n * y - 1) / n, 0)));
+    }
 }
 
 TEST_SUITE("solve") {

@@ -415,3 +415,14 @@ TEST_CASE("random numbers that depend on random numbers are simplified in linear
     Buffer<uint32_t> slow = plain.realize({9, 2});
     fast.for_each_element([&](int a, int b) { CHECK(fast(a, b) == slow(a, b)); });
 }
+
+TEST_CASE("what a fused loop needs of a function that is stored at the root is no larger") {
+    Var x("x"), y("y"), t("t");
+    Func f("f"), g("g");
+    f(x, y) = x * 100 + y;
+    g(x, y) = f(2 * y, x);
+    g.fuse(x, y, t);
+    f.compute_at(g, t).store_root().bound_storage(x, 51).bound_storage(y, 10);
+    Buffer<int> out = g.realize({10, 26});
+    out.for_each_element([&](int i, int j) { CHECK(out(i, j) == 200 * j + i); });
+}

@@ -102,6 +102,20 @@ TEST_SUITE("tracing") {
         CHECK(joined(stores) == "f store [0] = 0; f store [0] = 3; f store [1] = 0; "
                                 "f store [1] = 2; f store [2] = 0; f store [2] = 1; ");
     }
+    TEST_CASE("loads and stores of an atomic update, each store with the value that came of it") {
+        Func f("f"), out("out");
+        RDom r(0, 3, "r");
+        f(x) = 0;
+        f(x) += r + 1;
+        f.compute_root().update().atomic().parallel(r);
+        f.trace_loads().trace_stores();
+        out(x) = f(x);
+        std::vector<std::string> events = traced(out, {1});
+        REQUIRE(events.size() == 8);
+        CHECK(events.front() == "f store [0] = 0");
+        CHECK(events.back() == "f load [0] = 6");
+        CHECK(events[6] == "f store [0] = 6");
+    }
     TEST_CASE("realizations, and what is produced and consumed in them") {
         Func f("f"), g("g");
         f(x, y) = x;

@@ -199,6 +199,19 @@ TEST_SUITE("definition interpreter") {
         CHECK_THROWS_WITH_AS(realize(f, {1}, {2}), doctest::Contains("is read at (2)"),
                              RuntimeError);
     }
+    TEST_CASE("a coordinate that is lost matters only to functions that depend on it") {
+        auto in = make_buffer_parameter(Symbol::fresh("in"), Int(32), 1);
+        Image data({0}, {2});
+        data.data = {3, 4};
+        in->buffer = &data.buffer;
+        Builder f("f", {"x", "y"}), g("g", {"x"}), h("h", {"x"});
+        f.pure({y * 2, x});
+        g.pure({f({image_call(in, {x}), x}, 0)});
+        h.pure({f({image_call(in, {x}), x}, 1)});
+        CHECK(realize(g, {1}, {2}) == Values{2, 4});
+        CHECK_THROWS_WITH_AS(realize(h, {1}, {2}), doctest::Contains("is read at (2)"),
+                             RuntimeError);
+    }
     TEST_CASE("extern stages, asked first what they need") {
         Builder f("f", {"x"}), e("e", {"x"}), g("g", {"x"});
         f.pure({x * x});

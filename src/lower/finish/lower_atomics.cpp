@@ -80,6 +80,18 @@ bool is_separable(const Stmt &body) {
     return separable;
 }
 
+// Whether what is stored is also said to somebody, such as who traces it: a value that was computed
+// before another thread stored in between would be told wrongly.
+bool is_reported(const Stmt &body) {
+    std::unordered_set<Symbol> bound;
+    for_each_node(body, [&](const LetStmt &let) { bound.insert(let.name); });
+    bool found = false;
+    for_each_node(body, [&](const Evaluate &e) {
+        for_each_node(e.value, [&](const Variable &v) { found |= bound.count(v.name) != 0; });
+    });
+    return found;
+}
+
 // Goes through the statements below parallel loops, and knows which these are.
 class BelowParallelLoops : public Mutator {
 protected:
@@ -119,7 +131,7 @@ private:
         const For *conflict = parallel.outermost_conflict(node);
         if (!conflict) return Stmt(&node);
         Stmt body = without_lets_of_updates(node.body);
-        if (is_separable(body)) return Atomic::make(node.func, {}, body);
+        if (is_separable(body) && !is_reported(node.body)) return Atomic::make(node.func, {}, body);
         Symbol m = Symbol::fresh(str(node.func, "_mutexes"));
         around[conflict].push_back(m);
         return Atomic::make(node.func, m, node.body);
