@@ -224,7 +224,7 @@ void StatementRun::run_allocate(const Allocate &s) {
     bool wanted = !s.condition.defined() || tape.result(s.extents.size()).as_bool();
     auto m = std::make_shared<Memory>(s.buffer.text(), s.type, wanted ? size : 0,
                                       wanted ? s.padding : 0, frame.task);
-    shared.memories.push_back(m);
+    shared.remember(m);
     Bind bound(frame.memories, s.buffer, std::move(m));
     run(s.body);
 }
@@ -285,7 +285,7 @@ void bind_buffer(SharedState &shared, Frame &frame, const Argument &arg, tessera
     if (!b || !b->host) return;
     bool written = !is_output || shared.options.outputs_have_values;
     auto m = std::make_shared<Memory>(arg.name.text(), *b, is_output, written);
-    shared.memories.push_back(m);
+    shared.remember(m);
     shared.argument_memories.push_back({b, m});
     frame.memories.emplace(arg.name, std::move(m));
 }

@@ -39,15 +39,24 @@ struct SharedState {
     std::unordered_map<const ir::StmtNode *, ir::Stmt>
         ends;  // of lets: lower/finish/scoped_calls.h
     std::unordered_map<Word, int64_t> semaphores;
-    uint64_t statements = 0;  // that were run
-    std::vector<std::weak_ptr<Memory>> memories;
+    uint64_t statements = 0;                      // that were run
+    std::vector<std::weak_ptr<Memory>> memories;  // see remember()
+    size_t memories_to_keep = 64;
     TaskTree tasks;
     Coroutines coroutines;
     std::deque<std::string> texts;
     std::deque<std::vector<uint8_t>> blocks;
-    std::deque<OwnedBuffer> made_buffers;
+    std::unordered_map<Word, std::unique_ptr<OwnedBuffer>> made_buffers;  // by their addresses
 
     explicit SharedState(const StatementOptions &options) : options(options) {}
+    // For foreign code that writes to it. Those that are gone are forgotten now and then.
+    void remember(const MemoryRef &m) {
+        if (memories.size() >= memories_to_keep) {
+            std::erase_if(memories, [](const auto &weak) { return weak.expired(); });
+            memories_to_keep = 2 * memories.size() + 64;
+        }
+        memories.push_back(m);
+    }
 };
 
 // The pipeline has failed in a way that compiled code reports, too.

@@ -204,9 +204,11 @@ void StatementRun::make_buffer(Operands operands, Value &result) {
         dims.push_back({int32_t(operands[i]->as_int()), int32_t(operands[i + 1]->as_int()),
                         int32_t(operands[i + 2]->as_int()), 0});
     }
-    tessera_buffer_t &b = shared.made_buffers.emplace_back(t, std::move(dims)).buffer;
-    b.host = reinterpret_cast<uint8_t *>(operands[0]->word());
-    result.assign(Word(uintptr_t(&b)));
+    auto made = std::make_unique<OwnedBuffer>(t, std::move(dims));
+    made->buffer.host = reinterpret_cast<uint8_t *>(operands[0]->word());
+    Word address = Word(uintptr_t(&made->buffer));
+    shared.made_buffers[address] = std::move(made);
+    result.assign(address);
 }
 
 bool StatementRun::semaphore_call(const std::string &function, Operands operands, Value &result) {
@@ -223,10 +225,8 @@ void StatementRun::extern_call(const ExternCall &node, Operands operands, Value 
     call_extern(node, operands, shared.options.externs, result);
     for (const Value *operand : operands) {
         if (!operand->type.is_handle()) continue;
-        for (const OwnedBuffer &b : shared.made_buffers) {
-            bool passed = Word(uintptr_t(&b.buffer)) == operand->word();
-            if (passed) mark_what_foreign_code_wrote(b.buffer);
-        }
+        auto made = shared.made_buffers.find(operand->word());
+        if (made != shared.made_buffers.end()) mark_what_foreign_code_wrote(made->second->buffer);
         for (const auto &[name, b] : shared.buffers) {
             if (b && Word(uintptr_t(b)) == operand->word()) mark_what_foreign_code_wrote(*b);
         }
