@@ -48,6 +48,12 @@ bool is_trivial(const Expr &e) {
     return false;
 }
 
+// What stays where it is used, so that code generation sees that an access is dense or strided.
+bool stays_in_place(const Expr &e) {
+    const auto *r = e.as<Ramp>();
+    return r && r->base.type().is_scalar();
+}
+
 // Copies of an expression, as of an unrolled loop, bind the same symbols to other values. Gives
 // all but the first of them symbols of their own.
 class TellLetsApart final : public Mutator {
@@ -164,6 +170,7 @@ public:
 
     std::vector<Lifted> run(std::vector<Expr> &roots) {
         for (const Expr &root : roots) count(root);
+        count_through_what_stays();
         std::vector<Lifted> lets;
         for (const Expr &e : order) rebuild(e, lets);
         for (Expr &root : roots) root = replacement(root);
@@ -202,6 +209,15 @@ private:
         }
     }
 
+    // What such an expression is made of is used as often as it is itself.
+    void count_through_what_stays() {
+        for (size_t i = order.size(); i-- > 0;) {
+            if (!stays_in_place(order[i])) continue;
+            int more = uses[order[i].get()] - 1;
+            for_each_edge(order[i], [&](const Expr &o) { uses[o.get()] += more; });
+        }
+    }
+
     const Expr *find(const Expr &e) const {
         auto found = replaced.find(e.get());
         if (found != replaced.end()) return &found->second;
@@ -212,7 +228,8 @@ private:
 
     void rebuild(const Expr &e, std::vector<Lifted> &lets) {
         Expr built = with_operands(e);
-        bool lift = uses[e.get()] > 1 && !is_trivial(e) && !numbering.has_effects(e);
+        bool lift =
+            uses[e.get()] > 1 && !is_trivial(e) && !stays_in_place(e) && !numbering.has_effects(e);
         if (lift) {
             Symbol name = Symbol::fresh("t");
             lets.push_back({name, built});

@@ -85,6 +85,12 @@ TEST_SUITE("common subexpression elimination") {
         CHECK(equal(common_subexpression_elimination(e), e));
         CHECK(equal(simplify(e), e));
     }
+    TEST_CASE("leaves the ramps of dense accesses in place, and shares where they begin") {
+        Stmt s = parse_stmt("f[ramp(x * y, 1, 8)] = f[ramp(x * y, 1, 8)] + x8(1)");
+        Stmt expected =
+            parse_stmt("let t = x * y:\n    f[ramp(t, 1, 8)] = f[ramp(t, 1, 8)] + x8(1)");
+        CHECK(alpha_equal(common_subexpression_elimination(s), expected));
+    }
     TEST_CASE("is linear in a graph of shared nodes") {
         Expr e = parse_expr("x * y");
         for (int i = 0; i < 5000; i++) e = Mul::make(e, Add::make(e, Mul::make(e, e)));

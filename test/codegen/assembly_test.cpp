@@ -143,6 +143,18 @@ func "f"(out: output uint8[1], n: int32):
         CHECK(has(store, "vmovdqu8"));
         CHECK(has(store, "{%k"));
     }
+    TEST_CASE("a store of the first lane only writes no byte more") {
+        std::string store = assembly(R"(
+module "m"
+func "f"(a: input int32[1], out: output int16[1], n: int32):
+    out[ramp(n, 1, 4) if ramp(0, 1, 4) < x4(1)] = int16x4(a[ramp(n, 1, 4)])
+)",
+                                     "x86-64-linux-avx512_skylake");
+        CAPTURE(store);
+        CHECK((has(store, "movw\t%") || has(store, "pextrw")));
+        CHECK(!has(store, "vmovss\t%"));
+        CHECK(!has(store, "vmovd\t%xmm0, ("));
+    }
     TEST_CASE("strided loads are shuffles, not gathers") {
         for (const char *stride : {"2", "3", "4", "-1"}) {
             std::string text =

@@ -426,3 +426,34 @@ TEST_CASE("what a fused loop needs of a function that is stored at the root is n
     Buffer<int> out = g.realize({10, 26});
     out.for_each_element([&](int i, int j) { CHECK(out(i, j) == 200 * j + i); });
 }
+
+TEST_CASE("what is computed where a reduction's predicate cannot hold has its place in storage") {
+    Var x("x");
+    Func f("f"), g("g");
+    RDom r(0, 5, 1, 6, "r");
+    r.where(r.y < r.x);
+    f(x) = 10 * x;
+    g(x) = 0;
+    g(x) += f(r.y) + r.x;
+    f.compute_at(g, r.y).store_at(g, x);
+    Buffer<int> out = g.realize({1});
+    // (2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)
+    CHECK(out(0) == 12 + 13 + 23 + 14 + 24 + 34);
+    f.store_root();
+    Buffer<int> again = g.realize({1});
+    CHECK(again(0) == out(0));
+}
+
+TEST_CASE("a reduction within an update is computed where its predicate holds only") {
+    Var x("x");
+    Func g("g");
+    Buffer<int> in(4);
+    in.for_each_element([&](int i) { in(i) = 10 * i; });
+    RDom r(0, 5, 0, 5, "r"), s(0, 2, "s");
+    r.where(r.y < r.x - 1);
+    g(x) = 0;
+    g(x) += sum(s, in(r.y + s));
+    Buffer<int> out = g.realize({1});
+    // r.y is 0 three times, 1 twice and 2 once.
+    CHECK(out(0) == 3 * 10 + 2 * 30 + 50);
+}

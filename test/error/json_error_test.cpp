@@ -40,9 +40,9 @@ TEST_SUITE("refused schedules in JSON") {
     TEST_CASE("what is no JSON is refused with line and column") {
         Blur b;
         Pipeline p(b.out);
+        const char *text = "{\"tessera_schedule\": 1,\n oops";
         int line = __LINE__ + 1;
-        std::string message =
-            refusal([&] { p.apply_schedule("{\"tessera_schedule\": 1,\n oops"); });
+        std::string message = refusal([&] { p.apply_schedule(text); });
         CHECK(message.find(line_of(__FILE__, line) + ": ") == 0);
         CHECK(message.find("line 2, column 2") != message.npos);
         REFUSED(p.apply_schedule(""), "cannot be read");

@@ -35,6 +35,9 @@ TEST_SUITE("refused directives") {
         Func f = image();
         f.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend).parallel(xo);
         REFUSED(f.realize({10, 10}), "so the loop xo cannot be parallel; use GuardWithIf");
+        Func h = image("h");
+        h.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend).reorder(xo, xi).parallel(xi);
+        REFUSED(h.realize({10, 10}), "so the loop xi cannot be parallel; use GuardWithIf");
         Func g = image("g");
         g.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend);
         g.split(y, yo, yi, 4, TailStrategy::ShiftInwards).parallel(yo);

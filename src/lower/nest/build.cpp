@@ -2,6 +2,7 @@
 #include "algebra/cse.h"
 #include "algebra/simplify.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/prefetch.h"
@@ -160,11 +161,20 @@ void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) 
     }
 }
 
+// Whether what is tested in the innermost loop depends on one of these functions.
+bool tests_read(const StageNest &nest, const std::vector<Symbol> &funcs) {
+    bool found = false;
+    for (const StageNest::Test &test : nest.tests) {
+        if (!test.innermost) continue;
+        for_each_node(test.condition, [&](const Call &call) {
+            found |= std::find(funcs.begin(), funcs.end(), call.callee) != funcs.end();
+        });
+    }
+    return found;
+}
+
 Built NestBuilder::build_innermost(const StageNestRef &nest) {
     Built b{provide(*nest), {}};
-    for (const StageNest::Test &test : nest->tests) {
-        if (test.innermost) b.stmt = IfThenElse::make(test.condition, b.stmt);
-    }
     std::vector<Symbol> seen;
     for (const StageCall &call : nest->calls) {
         bool itself = call.callee == nest->func.name;
@@ -176,7 +186,16 @@ Built NestBuilder::build_innermost(const StageNestRef &nest) {
     for (Symbol f : sites.inlined_reductions()) {
         if (std::find(seen.begin(), seen.end(), f) != seen.end()) own.push_back(f);
     }
-    wrap_site(b, {nest.get(), -1}, own);
+    Site site{nest.get(), -1};
+    bool tested_first = !tests_read(*nest, own);
+    if (tested_first) wrap_site(b, site, own);
+    for (const StageNest::Test &test : nest->tests) {
+        if (test.innermost) b.stmt = IfThenElse::make(test.condition, b.stmt);
+    }
+    if (!tested_first) {
+        built.innermost_sites.emplace(nest.get(), site);
+        wrap_site(b, site, own);
+    }
     return b;
 }
 
@@ -187,7 +206,10 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
         const StageNest::Loop &loop = nest->loops[size_t(i)];
         context.loops[loop.symbol] = {nest->func.name, loop.var, nest->stage,
                                       &nest->definition.schedule};
-        wrap_site(b, {nest.get(), i}, sites.at(nest->func.name, nest->stage, loop.var));
+        Site site{nest.get(), i};
+        const std::vector<Symbol> funcs = sites.at(nest->func.name, nest->stage, loop.var);
+        if (!funcs.empty()) built.innermost_sites.emplace(nest.get(), site);
+        wrap_site(b, site, funcs);
         wrap_prefetches(b, nest, i);
         wrap_tests_and_lets(b, *nest, i);
         b.stmt = wrap_loop(loop, b.stmt);

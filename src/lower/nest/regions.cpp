@@ -48,13 +48,18 @@ Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
 }
 
 // Points that the predicate leaves out read nothing: each variable is taken to the range in which
-// the predicate can hold, whatever the others are.
+// the predicate can hold, whatever the others are. But where functions are computed for each of its
+// values, they are so for those without a point, too.
 IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest) const {
     scope.call_bounds = values.as_callback();
     if (!nest.definition.predicate.defined()) return scope;
+    auto site = built.innermost_sites.find(&nest);
+    IntervalScope innermost;
+    if (site != built.innermost_sites.end()) innermost = nest.box(site->second.fixed());
     for (const program::ReductionVariable &r : nest.definition.reduction) {
         Interval range = *scope.find(r.var);
-        if (range.is_single_point()) continue;
+        const Interval *inner_range = innermost.find(r.var);
+        if (range.is_single_point() || (inner_range && inner_range->is_single_point())) continue;
         Interval holds = algebra::solve_for_outer_interval(nest.definition.predicate, r.var);
         IntervalScope others = scope;
         others.unbind(r.var);

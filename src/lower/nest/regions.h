@@ -19,6 +19,9 @@ struct BuiltPipeline {
     // The values of lets, and first and last value of loops.
     std::unordered_map<Symbol, ir::Expr> lets;
     std::unordered_map<Symbol, algebra::Interval> loops;
+    // The innermost loop of a stage in which functions are computed, whatever the stage's predicate
+    // says of the iteration.
+    std::unordered_map<const StageNest *, Site> innermost_sites;
 };
 
 // Bounds inference at one site: which regions of functions and images one run of the site's body

@@ -249,14 +249,21 @@ std::set<Symbol> loops_made_from(std::set<Symbol> vars, const StageSchedule &s, 
     return vars;
 }
 
-// The first parallel (or vectorized) loop that is made of a split's outer loop; null if none is.
+// The first parallel (or vectorized) loop that is made of a split's outer loop, or the parallel one
+// made of its inner loop and around some of the outer one: then tiles are at work at the same time.
+// Null if there is none.
 const Loop *loop_at_once(const StageSchedule &s, size_t split, bool vectorized_too) {
-    const auto &outer = std::get<program::Split>(s.transforms[split].directive).outer;
-    std::set<Symbol> tiles = loops_made_from({outer}, s, split + 1);
+    const auto &made = std::get<program::Split>(s.transforms[split].directive);
+    std::set<Symbol> tiles = loops_made_from({made.outer}, s, split + 1);
+    std::set<Symbol> within = loops_made_from({made.inner}, s, split + 1);
+    bool around_tiles = false;
     for (const Loop &l : s.loops) {
-        bool at_once =
-            l.kind == LoopKind::Parallel || (vectorized_too && l.kind == LoopKind::Vectorized);
-        if (at_once && tiles.contains(l.var)) return &l;
+        bool parallel = l.kind == LoopKind::Parallel;
+        bool at_once = parallel || (vectorized_too && l.kind == LoopKind::Vectorized);
+        bool of_tiles = tiles.contains(l.var);
+        if (at_once && of_tiles) return &l;
+        if (parallel && around_tiles && within.contains(l.var)) return &l;
+        around_tiles |= of_tiles;
     }
     return nullptr;
 }
