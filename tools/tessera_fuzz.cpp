@@ -44,7 +44,7 @@ void report_failure(uint64_t seed, const Report &r, int shrink_seconds) {
         plan = shrink(plan, r.kind, shrink_seconds);
         std::cout << check(plan, 30).message << "\n";
     }
-    std::cout << to_cpp(plan) << std::endl;
+    std::cout << to_cpp(plan) << "\n" << std::flush;
 }
 
 int run(const Options &o) {
@@ -75,7 +75,7 @@ int run(const Options &o) {
             if (r.outcome == Outcome::Fails) {
                 bool again = failures[r.kind]++ > 0;
                 if (again) {
-                    std::cout << "seed " << of << ": " << r.kind << std::endl;
+                    std::cout << "seed " << of << ": " << r.kind << "\n" << std::flush;
                 } else {
                     report_failure(of, r, o.shrink_seconds);
                 }

@@ -2,23 +2,27 @@
 
 #include <CLI/CLI.hpp>
 
+#include <charconv>
 #include <cstdio>
 #include <exception>
+#include <string_view>
 
 namespace tessera::apps {
 
 namespace {
 
+bool parse_number(std::string_view text, int &number) {
+    const char *end = text.data() + text.size();
+    auto [rest, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && rest == end && number > 0;
+}
+
 // "768x512", or "512" for a square.
 void parse_size(const std::string &text, Options &options) {
-    int used = 0;
-    int found = std::sscanf(text.c_str(), "%dx%d%n", &options.width, &options.height, &used);
-    if (found == 1) {
-        options.height = options.width;
-        used = int(text.find_first_not_of("0123456789"));
-    }
-    bool whole = used == int(text.size()) || used == int(std::string::npos);
-    if (found < 1 || !whole || options.width <= 0 || options.height <= 0) {
+    size_t cross = text.find('x');
+    std::string width = text.substr(0, cross);
+    std::string height = cross == std::string::npos ? text : text.substr(cross + 1);
+    if (!parse_number(width, options.width) || !parse_number(height, options.height)) {
         throw CLI::ValidationError("--size", "'" + text + "' is not a size such as 768x512");
     }
 }

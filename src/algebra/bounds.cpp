@@ -167,8 +167,8 @@ private:
             return one_of ? bounds(r->value) : Interval();
         }
         default:
-            if (is_const(e) && e.type().is_vector()) {
-                return Interval::single_point(number(t, *as_const_int(e)));
+            if (auto value = as_const_int(e); value && e.type().is_vector()) {
+                return Interval::single_point(number(t, *value));
             }
             return {};
         }
@@ -584,7 +584,7 @@ private:
         case Intrinsic::likely:
         case Intrinsic::likely_if_innermost:
         case Intrinsic::strict_float: return bounds(c.args[0]);
-        case Intrinsic::return_second: return bounds(c.args[1]);
+        case Intrinsic::return_second:
         case Intrinsic::require: return bounds(c.args[1]);
         case Intrinsic::promise_clamped:
         case Intrinsic::unsafe_promise_clamped:

@@ -176,7 +176,7 @@ int64_t Simplifier::lower_by_call(const LinearForm &f, const LinearTerm &t, int6
 int64_t Simplifier::lower_by_division(const LinearForm &f, const LinearTerm &t, int64_t goal,
                                       int depth) {
     const auto *d = t.atom.as<Div>();
-    int64_t k = *as_const_int(d->b);
+    int64_t k = as_const_int(d->b).value();
     auto rest = scale(without(f, t.atom), k);
     auto g = rest ? add(*rest, form(d->a), t.coefficient) : std::nullopt;
     if (!g) return none;

@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace tessera::algebra {
 
@@ -45,6 +46,12 @@ int64_t LinearForm::coefficient_of(const Expr &atom) const {
 
 std::optional<LinearForm> scale(const LinearForm &a, int64_t factor) {
     return add(LinearForm(), a, factor);
+}
+
+bool add_term(LinearForm &sum, const Expr &atom, int64_t coefficient) {
+    auto r = add(sum, LinearForm{{{atom, coefficient}}, 0});
+    if (r) sum = std::move(*r);
+    return r.has_value();
 }
 
 std::optional<LinearForm> add(const LinearForm &a, const LinearForm &b, int64_t factor) {
@@ -179,7 +186,7 @@ Expr vector_expr(const LinearForm &f, Type type) {
                                     [](const LinearTerm &t) { return t.coefficient < 0; });
     if (!all_negative) return Add::make(others, lanes);
     auto negated = scale(rest, -1);
-    return Sub::make(lanes, scalar_expr(*negated, type));
+    return Sub::make(lanes, scalar_expr(negated.value(), type));
 }
 
 }  // namespace

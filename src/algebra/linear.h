@@ -29,6 +29,8 @@ LinearForm linear_form(const Expr &e, const Facts &facts = {});
 // a + factor * b; none if a coefficient would overflow an int64.
 std::optional<LinearForm> add(const LinearForm &a, const LinearForm &b, int64_t factor = 1);
 std::optional<LinearForm> scale(const LinearForm &a, int64_t factor);
+// sum += coefficient * atom; false, and `sum` stays, if a coefficient would overflow an int64.
+bool add_term(LinearForm &sum, const Expr &atom, int64_t coefficient);
 
 // The expression of this type for the form: positive terms first, subtraction for negative ones,
 // a factor that all terms share taken out. Undefined if a number does not fit the type.

@@ -30,7 +30,7 @@ std::optional<LinearForm> scalar_form(const LinearForm &f) {
     for (const LinearTerm &t : f.terms) {
         const auto *b = t.atom.as<Broadcast>();
         if (!b || b->value.type().is_vector()) return std::nullopt;
-        r = *add(r, LinearForm{{{b->value, t.coefficient}}, 0});
+        if (!add_term(r, b->value, t.coefficient)) return std::nullopt;
     }
     return r;
 }

@@ -161,9 +161,10 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
     if (g > 1) {
         LinearForm reduced{r.terms, floor_div(r.constant, g)};
         for (LinearTerm &term : reduced.terms) term.coefficient /= g;
-        auto f = scale(form(make_modulus(make_expr(reduced, t), k / g)), g);
-        f->constant += r.constant % g;
-        return make_expr(*f, t);
+        if (auto f = scale(form(make_modulus(make_expr(reduced, t), k / g)), g)) {
+            f->constant += r.constant % g;
+            return make_expr(*f, t);
+        }
     }
     Aligned parts = split_aligned(*this, r, k);
     if (auto c = constant_for_rest(*this, parts);

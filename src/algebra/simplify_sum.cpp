@@ -93,8 +93,8 @@ LinearForm Simplifier::compute_form(const Expr &e) {
             return atom;
         LinearForm r{{}, v.constant};
         for (const LinearTerm &t : v.terms) {
-            LinearForm one{{{intern(Broadcast::make(t.atom, n->lanes)), t.coefficient}}, 0};
-            r = *add(r, one);
+            Expr lanes = intern(Broadcast::make(t.atom, n->lanes));
+            if (!add_term(r, lanes, t.coefficient)) return atom;
         }
         return r;
     } else if (const auto *n = e.as<Ramp>()) {
@@ -107,11 +107,12 @@ LinearForm Simplifier::compute_form(const Expr &e) {
         LinearForm r = form(intern(Broadcast::make(n->base, n->lanes)));
         Expr zero = make_zero(n->base.type());
         auto put = [&](const Expr &stride, int64_t coefficient) {
-            LinearForm one{{{intern(Ramp::make(zero, stride, n->lanes)), coefficient}}, 0};
-            r = *add(r, one);
+            return add_term(r, intern(Ramp::make(zero, stride, n->lanes)), coefficient);
         };
-        if (s.constant != 0) put(make_one(n->base.type()), s.constant);
-        for (const LinearTerm &t : s.terms) put(t.atom, t.coefficient);
+        if (s.constant != 0 && !put(make_one(n->base.type()), s.constant)) return atom;
+        for (const LinearTerm &t : s.terms) {
+            if (!put(t.atom, t.coefficient)) return atom;
+        }
         return r;
     }
     if (f && representable(*f, e.type())) return *f;
@@ -197,9 +198,9 @@ bool Simplifier::recombine_lanes(LinearForm &f) {
         const auto *b = t.atom.as<Broadcast>();
         const auto *r = t.atom.as<Ramp>();
         if (b && b->value.type().is_scalar()) {
-            base = *add(base, LinearForm{{{b->value, t.coefficient}}, 0});
+            if (!add_term(base, b->value, t.coefficient)) return false;
         } else if (r && r->base.type().is_scalar() && is_zero(r->base) && !is_const(r->stride)) {
-            stride = *add(stride, LinearForm{{{r->stride, t.coefficient}}, 0});
+            if (!add_term(stride, r->stride, t.coefficient)) return false;
         } else {
             rest.terms.push_back(t);
         }
@@ -270,7 +271,7 @@ bool Simplifier::recombine_division(LinearForm &f, const LinearTerm &t) {
 // min(a, b) + max(a, b) is a + b; select(q, a, b) + select(q, c, d) is select(q, a + c, b + d).
 bool Simplifier::recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t) {
     LinearForm both{{s}, 0};
-    both = *add(both, LinearForm{{t}, 0});
+    if (!add_term(both, t.atom, t.coefficient)) return false;
     std::optional<LinearForm> r = add(f, both, -1);
     if (!r) return false;
     const auto *low = s.atom.as<Min>();

@@ -136,7 +136,7 @@ private:
             const auto *b = term.atom.as<Broadcast>();
             const auto *r = term.atom.as<Ramp>();
             if (b && b->value.type().is_scalar()) {
-                scalar = *add(scalar, LinearForm{{{b->value, term.coefficient}}, 0});
+                if (!add_term(scalar, b->value, term.coefficient)) return unknown(outer);
                 continue;
             }
             auto stride = r && r->base.type().is_scalar() && is_zero(r->base)

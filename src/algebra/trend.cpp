@@ -54,7 +54,7 @@ Simplifier::Trend Simplifier::compute_trend(const Expr &e) {
     case NodeKind::Variable: {
         auto found = known.find(e.as<Variable>()->name);
         bool follows = found != known.end() && found->second.trend;
-        return follows ? *found->second.trend : trend_of_leaf(e);
+        return follows ? found->second.trend.value() : trend_of_leaf(e);
     }
     case NodeKind::Div:
         if (as_const_int(e.as<Div>()->b).value_or(0) <= 0) return trend_of_leaf(e);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
+#include <llvm/Pass.h>
 #include <llvm/Support/raw_ostream.h>
 
 namespace tessera::codegen {

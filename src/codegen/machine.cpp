@@ -3,6 +3,7 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/x86/features.h"
 #include <chrono>
+#include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>

@@ -13,7 +13,7 @@ template<typename F>
 auto with_large_stack(F f) {
     std::optional<decltype(f())> result;
     run_on_large_stack([&] { result.emplace(f()); });
-    return std::move(*result);
+    return std::move(result).value();
 }
 
 }  // namespace tessera::driver

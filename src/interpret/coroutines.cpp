@@ -52,6 +52,7 @@ void Coroutines::start(size_t self, const std::function<void()> &f) {
     try {
         if (!skip) f();
     } catch (const Cancelled &) {
+        thrown = nullptr;  // another has failed, and says so itself
     } catch (...) {
         thrown = std::current_exception();
     }

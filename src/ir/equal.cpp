@@ -45,8 +45,8 @@ private:
         if constexpr (std::is_base_of_v<ExprNode, T>) {
             if (a.type != b.type) return false;
         }
-        auto same_child = [this](const auto &x, const auto &y) { return same(x, y); };
-        auto symbols = [this](Symbol x, Symbol y) { return same_symbol(x, y); };
+        auto same_child = [&](const auto &x, const auto &y) { return same(x, y); };
+        auto symbols = [&](Symbol x, Symbol y) { return same_symbol(x, y); };
         return std::apply(
             [&](auto... f) { return (fields::equal(a.*f, b.*f, same_child, symbols) && ...); },
             T::fields());

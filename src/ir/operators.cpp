@@ -174,7 +174,8 @@ Expr operator-(Expr a) {
     if (a.type().is_any_float()) {
         return Mul::make(a, make_const(a.type(), -1));
     }
-    return make_zero(a.type()) - a;
+    Expr zero = make_zero(a.type());
+    return std::move(zero) - std::move(a);
 }
 Expr operator==(Expr a, Expr b) {
     return compare<EQ>(std::move(a), std::move(b), "==", std::equal_to<>());

@@ -170,7 +170,7 @@ Expr ExprParser::let_chain() {
 
 // A number without a type is made one of the wanted type, in all lanes.
 Expr ExprParser::with_type(Type wanted, const Expr &number, const Token &where) {
-    int64_t value = *as_const_int(number);
+    int64_t value = as_const_int(number).value();
     if (!wanted.defined() || wanted.is_handle() || wanted == number.type()) return number;
     if (!wanted.element_of().can_represent(value)) {
         fail_at(where, str(value, " is not a value of the type ", wanted, " that is expected"));

@@ -200,7 +200,7 @@ std::function<Stmt(Stmt)> StmtParser::let() {
     expect("=");
     Expr value = expr();
     enter(Use::Variable, s, value.type());
-    return [=](Stmt inner) { return LetStmt::make(s, value, inner); };
+    return [=](const Stmt &inner) { return LetStmt::make(s, value, inner); };
 }
 
 Type StmtParser::type_after_colon() {
@@ -227,7 +227,8 @@ std::function<Stmt(Stmt)> StmtParser::allocate() {
     int padding = accept("padding") ? integer() : 0;
     Expr c = condition();
     enter(Use::Buffer, buffer, t);
-    return [=](Stmt inner) { return Allocate::make(buffer, t, m, extents, c, padding, inner); };
+    return
+        [=](const Stmt &inner) { return Allocate::make(buffer, t, m, extents, c, padding, inner); };
 }
 
 Region StmtParser::region() {
@@ -260,12 +261,12 @@ std::function<Stmt(Stmt)> StmtParser::realize() {
     Region bounds = region();
     Expr c = condition();
     for (size_t i = 0; i < all.size(); i++) enter(Use::Value, func, all[i], int(i));
-    return [=](Stmt inner) { return Realize::make(func, all, m, bounds, c, inner); };
+    return [=](const Stmt &inner) { return Realize::make(func, all, m, bounds, c, inner); };
 }
 
 std::function<Stmt(Stmt)> StmtParser::hoist() {
     Symbol func = name();
-    return [=](Stmt inner) { return HoistedStorage::make(func, inner); };
+    return [=](const Stmt &inner) { return HoistedStorage::make(func, inner); };
 }
 
 Stmt StmtParser::loop(LoopKind kind) {

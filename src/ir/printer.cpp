@@ -352,7 +352,7 @@ void StmtPrinter::print_module(const Module &m) {
 }
 
 // The first line's start, and "..." for all else.
-std::string shortened(std::string text, size_t length) {
+std::string shortened(const std::string &text, size_t length) {
     size_t end = std::min(text.find('\n'), text.size());
     bool whole = end + 1 >= text.size() && end <= length;
     return whole ? text.substr(0, end) : text.substr(0, std::min(end, length)) + " ...";

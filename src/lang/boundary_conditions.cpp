@@ -97,35 +97,39 @@ Func constant_exterior(const Source &source, const Expr &value, const Region &bo
 }
 
 Func repeat_edge(const Source &source, const Region &bounds) {
-    return at_other_place("repeat_edge", source, bounds, [](Expr x, Expr min, Expr extent) {
-        return clamp(likely(x), min, min + extent - 1);
-    });
+    return at_other_place("repeat_edge", source, bounds,
+                          [](const Expr &x, const Expr &min, const Expr &extent) {
+                              return clamp(likely(x), min, min + extent - 1);
+                          });
 }
 
 Func repeat_image(const Source &source, const Region &bounds) {
-    return at_other_place("repeat_image", source, bounds, [](Expr x, Expr min, Expr extent) {
-        Expr wrapped = (x - min) % extent + min;
-        return usually(x, min, extent, wrapped);
-    });
+    return at_other_place("repeat_image", source, bounds,
+                          [](const Expr &x, const Expr &min, const Expr &extent) {
+                              Expr wrapped = (x - min) % extent + min;
+                              return usually(x, min, extent, wrapped);
+                          });
 }
 
 Func mirror_image(const Source &source, const Region &bounds) {
-    return at_other_place("mirror_image", source, bounds, [](Expr x, Expr min, Expr extent) {
-        // 0, 1, ..., n - 1, n - 1, ..., 1, 0, and again.
-        Expr place = (x - min) % (2 * extent);
-        Expr mirrored = tessera::min(place, 2 * extent - 1 - place) + min;
-        return usually(x, min, extent, mirrored);
-    });
+    return at_other_place("mirror_image", source, bounds,
+                          [](const Expr &x, const Expr &min, const Expr &extent) {
+                              // 0, 1, ..., n - 1, n - 1, ..., 1, 0, and again.
+                              Expr place = (x - min) % (2 * extent);
+                              Expr mirrored = tessera::min(place, 2 * extent - 1 - place) + min;
+                              return usually(x, min, extent, mirrored);
+                          });
 }
 
 Func mirror_interior(const Source &source, const Region &bounds) {
-    return at_other_place("mirror_interior", source, bounds, [](Expr x, Expr min, Expr extent) {
-        // 0, 1, ..., n - 1, n - 2, ..., 1, and again; of one element, always that.
-        Expr limit = extent - 1;
-        Expr place = limit - abs(cast<int>(limit - (x - min) % tessera::max(2 * limit, 1)));
-        Expr mirrored = cast<int>(place) + min;
-        return usually(x, min, extent, mirrored);
-    });
+    return at_other_place(
+        "mirror_interior", source, bounds, [](const Expr &x, const Expr &min, const Expr &extent) {
+            // 0, 1, ..., n - 1, n - 2, ..., 1, and again; of one element, always that.
+            Expr limit = extent - 1;
+            Expr place = limit - abs(cast<int>(limit - (x - min) % tessera::max(2 * limit, 1)));
+            Expr mirrored = cast<int>(place) + min;
+            return usually(x, min, extent, mirrored);
+        });
 }
 
 }  // namespace tessera::BoundaryConditions

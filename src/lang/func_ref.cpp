@@ -122,7 +122,7 @@ bool FuncRef::equivalent_to(const FuncRef &other) const {
     return true;
 }
 
-Stage FuncRef::define(std::vector<Expr> values) const {
+Stage FuncRef::define(const std::vector<Expr> &values) const {
     for (const Expr &v : values) {
         if (!v.defined()) {
             throw CompileError(at, str("definition of ", f->name,

@@ -44,7 +44,7 @@ public:
 
 private:
     friend class FuncTupleElementRef;
-    Stage define(std::vector<Expr> values) const;
+    Stage define(const std::vector<Expr> &values) const;
     Stage update(const std::vector<Expr> &values, int initial, Expr (*op)(Expr, Expr)) const;
     void define_base(const std::vector<Expr> &values, int initial) const;
     std::vector<Expr> expanded_args(const std::vector<Expr> &values) const;

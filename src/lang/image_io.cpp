@@ -131,8 +131,9 @@ const Format &format_of(const std::string &path) {
 Buffer<> read_file(const std::string &path) {
     File file = open(path, "rb");
     unsigned char head[2] = {};
-    if (std::fread(head, 1, 2, file.get()) != 2) throw RuntimeError(truncated);
-    std::rewind(file.get());
+    bool whole =
+        std::fread(head, 1, 2, file.get()) == 2 && std::fseek(file.get(), 0, SEEK_SET) == 0;
+    if (!whole) throw RuntimeError(truncated);
     if (head[0] == 0x89 && head[1] == 'P') return read_png(file.get());
     bool is_pnm = head[0] == 'P' && std::strchr("2356", head[1]);
     if (is_pnm && head[1] != 0) return read_pnm(file.get());

@@ -188,7 +188,7 @@ Expr fast_sin(const Expr &x);  // absolute error below 1e-5 for |x| up to 1000
 Expr fast_cos(const Expr &x);
 Expr fast_exp(const Expr &x);  // relative error below 1e-5
 Expr fast_log(const Expr &x);  // absolute error below 1e-5 near 1
-Expr fast_pow(Expr x, Expr y);
+Expr fast_pow(const Expr &x, const Expr &y);
 Expr fast_inverse(Expr x);
 Expr fast_inverse_sqrt(Expr x);
 // The operations of e, as they stand there: no re-association, no contraction.

@@ -170,7 +170,7 @@ Expr fast_log(const Expr &x) {
     return cast(Float(32), exponent) * 0.693147181f + p;
 }
 
-Expr fast_pow(Expr x, Expr y) {
+Expr fast_pow(const Expr &x, const Expr &y) {
     require_defined(y, "fast_pow");
     if (ir::as_const_int(y)) return pow(f32(x, "fast_pow"), y);
     Expr base = f32(x, "fast_pow"), exponent = f32(y, "fast_pow");

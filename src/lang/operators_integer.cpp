@@ -102,9 +102,9 @@ Expr multiply_shift(Intrinsic op, const char *name, Expr a, Expr b, Expr q) {
     match_integers(a, b, name);
     require_integer(q, name);
     if (auto constant = ir::as_const_int(q)) {
-        if (*constant < 0 || *constant >= 2 * a.type().bits()) {
-            refuse(name,
-                   str("the shift ", *constant, " is not between 0 and ", 2 * a.type().bits() - 1));
+        int64_t last = 2 * int64_t(a.type().bits()) - 1;
+        if (*constant < 0 || *constant > last) {
+            refuse(name, str("the shift ", *constant, " is not between 0 and ", last));
         }
     }
     q = cast(a.type().with_code(TypeCode::UInt), q);
@@ -118,16 +118,26 @@ Expr multiply_shift(Intrinsic op, const char *name, Expr a, Expr b, Expr q) {
 
 namespace tessera::ir {
 
-Expr operator&(Expr a, Expr b) { return bitwise(Intrinsic::bitwise_and, "operator &", a, b); }
-Expr operator|(Expr a, Expr b) { return bitwise(Intrinsic::bitwise_or, "operator |", a, b); }
-Expr operator^(Expr a, Expr b) { return bitwise(Intrinsic::bitwise_xor, "operator ^", a, b); }
+Expr operator&(Expr a, Expr b) {
+    return bitwise(Intrinsic::bitwise_and, "operator &", std::move(a), std::move(b));
+}
+Expr operator|(Expr a, Expr b) {
+    return bitwise(Intrinsic::bitwise_or, "operator |", std::move(a), std::move(b));
+}
+Expr operator^(Expr a, Expr b) {
+    return bitwise(Intrinsic::bitwise_xor, "operator ^", std::move(a), std::move(b));
+}
 Expr operator~(Expr a) {
     require_integer(a, "operator ~");
     Type t = a.type();
     return call(t, Intrinsic::bitwise_not, {std::move(a)});
 }
-Expr operator<<(Expr a, Expr b) { return shift(Intrinsic::shift_left, "operator <<", a, b); }
-Expr operator>>(Expr a, Expr b) { return shift(Intrinsic::shift_right, "operator >>", a, b); }
+Expr operator<<(Expr a, Expr b) {
+    return shift(Intrinsic::shift_left, "operator <<", std::move(a), std::move(b));
+}
+Expr operator>>(Expr a, Expr b) {
+    return shift(Intrinsic::shift_right, "operator >>", std::move(a), std::move(b));
+}
 
 }  // namespace tessera::ir
 
@@ -194,10 +204,10 @@ Expr count_trailing_zeros(Expr e) {
     return bits_of(Intrinsic::count_trailing_zeros, "count_trailing_zeros", std::move(e));
 }
 Expr div_round_to_zero(Expr a, Expr b) {
-    return same_type(Intrinsic::div_round_to_zero, "div_round_to_zero", a, b);
+    return same_type(Intrinsic::div_round_to_zero, "div_round_to_zero", std::move(a), std::move(b));
 }
 Expr mod_round_to_zero(Expr a, Expr b) {
-    return same_type(Intrinsic::mod_round_to_zero, "mod_round_to_zero", a, b);
+    return same_type(Intrinsic::mod_round_to_zero, "mod_round_to_zero", std::move(a), std::move(b));
 }
 
 Expr extract_bits(Type t, const Expr &e, const Expr &lsb) {
@@ -237,16 +247,16 @@ Expr widening(Intrinsic op, const char *name, Expr a, Expr b) {
 }  // namespace
 
 Expr widening_add(Expr a, Expr b) {
-    return widening(Intrinsic::widening_add, "widening_add", a, b);
+    return widening(Intrinsic::widening_add, "widening_add", std::move(a), std::move(b));
 }
 Expr widening_sub(Expr a, Expr b) {
-    return widening(Intrinsic::widening_sub, "widening_sub", a, b);
+    return widening(Intrinsic::widening_sub, "widening_sub", std::move(a), std::move(b));
 }
 Expr widening_mul(Expr a, Expr b) {
     require_defined(a, "widening_mul");
     require_defined(b, "widening_mul");
     if (!a.type().is_int_or_uint() || !b.type().is_int_or_uint()) {
-        return widening(Intrinsic::widening_mul, "widening_mul", a, b);
+        return widening(Intrinsic::widening_mul, "widening_mul", std::move(a), std::move(b));
     }
     match_widths(a, b, "widening_mul");
     Type t = widened(a.type(), "widening_mul");
@@ -264,40 +274,50 @@ Expr widening_shift_right(Expr a, Expr b) {
     return call(t, Intrinsic::widening_shift_right, {std::move(a), std::move(b)});
 }
 Expr widen_right_add(Expr a, Expr b) {
-    return widen_right(Intrinsic::widen_right_add, "widen_right_add", a, b);
+    return widen_right(Intrinsic::widen_right_add, "widen_right_add", std::move(a), std::move(b));
 }
 Expr widen_right_sub(Expr a, Expr b) {
-    return widen_right(Intrinsic::widen_right_sub, "widen_right_sub", a, b);
+    return widen_right(Intrinsic::widen_right_sub, "widen_right_sub", std::move(a), std::move(b));
 }
 Expr widen_right_mul(Expr a, Expr b) {
-    return widen_right(Intrinsic::widen_right_mul, "widen_right_mul", a, b);
+    return widen_right(Intrinsic::widen_right_mul, "widen_right_mul", std::move(a), std::move(b));
 }
 Expr saturating_add(Expr a, Expr b) {
-    return same_type(Intrinsic::saturating_add, "saturating_add", a, b);
+    return same_type(Intrinsic::saturating_add, "saturating_add", std::move(a), std::move(b));
 }
 Expr saturating_sub(Expr a, Expr b) {
-    return same_type(Intrinsic::saturating_sub, "saturating_sub", a, b);
+    return same_type(Intrinsic::saturating_sub, "saturating_sub", std::move(a), std::move(b));
 }
-Expr halving_add(Expr a, Expr b) { return same_type(Intrinsic::halving_add, "halving_add", a, b); }
-Expr halving_sub(Expr a, Expr b) { return same_type(Intrinsic::halving_sub, "halving_sub", a, b); }
+Expr halving_add(Expr a, Expr b) {
+    return same_type(Intrinsic::halving_add, "halving_add", std::move(a), std::move(b));
+}
+Expr halving_sub(Expr a, Expr b) {
+    return same_type(Intrinsic::halving_sub, "halving_sub", std::move(a), std::move(b));
+}
 Expr rounding_halving_add(Expr a, Expr b) {
-    return same_type(Intrinsic::rounding_halving_add, "rounding_halving_add", a, b);
+    return same_type(Intrinsic::rounding_halving_add, "rounding_halving_add", std::move(a),
+                     std::move(b));
 }
 Expr rounding_shift_left(Expr a, Expr b) {
-    return shift(Intrinsic::rounding_shift_left, "rounding_shift_left", a, b);
+    return shift(Intrinsic::rounding_shift_left, "rounding_shift_left", std::move(a), std::move(b));
 }
 Expr rounding_shift_right(Expr a, Expr b) {
-    return shift(Intrinsic::rounding_shift_right, "rounding_shift_right", a, b);
+    return shift(Intrinsic::rounding_shift_right, "rounding_shift_right", std::move(a),
+                 std::move(b));
 }
 Expr mul_shift_right(Expr a, Expr b, Expr q) {
-    return multiply_shift(Intrinsic::mul_shift_right, "mul_shift_right", a, b, q);
+    return multiply_shift(Intrinsic::mul_shift_right, "mul_shift_right", std::move(a), std::move(b),
+                          std::move(q));
 }
-Expr mul_shift_right(Expr a, Expr b, int q) { return mul_shift_right(a, b, Expr(q)); }
+Expr mul_shift_right(Expr a, Expr b, int q) {
+    return mul_shift_right(std::move(a), std::move(b), Expr(q));
+}
 Expr rounding_mul_shift_right(Expr a, Expr b, Expr q) {
-    return multiply_shift(Intrinsic::rounding_mul_shift_right, "rounding_mul_shift_right", a, b, q);
+    return multiply_shift(Intrinsic::rounding_mul_shift_right, "rounding_mul_shift_right",
+                          std::move(a), std::move(b), std::move(q));
 }
 Expr rounding_mul_shift_right(Expr a, Expr b, int q) {
-    return rounding_mul_shift_right(a, b, Expr(q));
+    return rounding_mul_shift_right(std::move(a), std::move(b), Expr(q));
 }
 
 Expr lerp(Expr zero_val, Expr one_val, Expr weight) {

@@ -89,7 +89,7 @@ public:
     }
     template<ir::StmtPass P>
     void add_custom_lowering_pass(P *pass, std::function<void()> deleter) {
-        add_pass(std::shared_ptr<P>(pass, [deleter](P *) {
+        add_pass(std::shared_ptr<P>(pass, [deleter = std::move(deleter)](P *) {
             if (deleter) deleter();
         }));
     }

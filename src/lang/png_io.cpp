@@ -41,7 +41,9 @@ void on_warning(png_structp, png_const_charp) {}
 
 bool open_reader(Png *p, std::FILE *file) {
     p->png = png_create_read_struct(PNG_LIBPNG_VER_STRING, p, on_error, on_warning);
-    if (!p->png || !(p->info = png_create_info_struct(p->png))) return false;
+    if (!p->png) return false;
+    p->info = png_create_info_struct(p->png);
+    if (!p->info) return false;
     if (setjmp(png_jmpbuf(p->png))) return false;
     png_init_io(p->png, file);
     png_read_info(p->png, p->info);
@@ -67,7 +69,9 @@ int color_type(int channels) {
 bool write_rows(Png *p, std::FILE *file, int width, int height, int bits, int channels,
                 png_bytepp rows) {
     p->png = png_create_write_struct(PNG_LIBPNG_VER_STRING, p, on_error, on_warning);
-    if (!p->png || !(p->info = png_create_info_struct(p->png))) return false;
+    if (!p->png) return false;
+    p->info = png_create_info_struct(p->png);
+    if (!p->info) return false;
     if (setjmp(png_jmpbuf(p->png))) return false;
     png_init_io(p->png, file);
     png_set_IHDR(p->png, p->info, png_uint_32(width), png_uint_32(height), bits,

@@ -353,7 +353,7 @@ const Loop &require_loop(const StageRef &stage, const char *directive, Symbol va
 
 std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var) {
     std::vector<Symbol> names{var};
-    auto replace = [&](Symbol made, std::vector<Symbol> from) {
+    auto replace = [&](Symbol made, const std::vector<Symbol> &from) {
         auto found = std::find(names.begin(), names.end(), made);
         if (found == names.end()) return;
         names.erase(found);

@@ -194,13 +194,15 @@ bool Prover::by_itself(size_t i) {
     if (t.is_handle()) return false;
     if (t.is_bool()) {
         return overwrite(i) ||
-               binary<ir::And>(i, ir::const_true(), [](Expr a, Expr b) { return a && b; }) ||
-               binary<ir::Or>(i, ir::const_false(), [](Expr a, Expr b) { return a || b; }) ||
+               binary<ir::And>(i, ir::const_true(),
+                               [](const Expr &a, const Expr &b) { return a && b; }) ||
+               binary<ir::Or>(i, ir::const_false(),
+                              [](const Expr &a, const Expr &b) { return a || b; }) ||
                intrinsic(i);
     }
-    auto times = [](Expr a, Expr b) { return a * b; };
-    auto smaller = [](Expr a, Expr b) { return ir::min(a, b); };
-    auto larger = [](Expr a, Expr b) { return ir::max(a, b); };
+    auto times = [](const Expr &a, const Expr &b) { return a * b; };
+    auto smaller = [](const Expr &a, const Expr &b) { return ir::min(a, b); };
+    auto larger = [](const Expr &a, const Expr &b) { return ir::max(a, b); };
     return overwrite(i) || sum(i) || binary<ir::Mul>(i, ir::make_one(t), times) ||
            binary<ir::Min>(i, t.max(), smaller) || binary<ir::Max>(i, t.min(), larger) ||
            intrinsic(i) || extremum(i);

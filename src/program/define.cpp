@@ -260,8 +260,8 @@ FunctionRef make_function(Symbol name) {
     return f;
 }
 
-void define_pure(FunctionContents &f, const std::vector<Symbol> &args, std::vector<Expr> values,
-                 const Location &at) {
+void define_pure(FunctionContents &f, const std::vector<Symbol> &args,
+                 const std::vector<Expr> &values, const Location &at) {
     Candidate candidate(f, 0, at);
     if (f.defined()) throw InternalError(str(f.name, " has a pure definition"));
     candidate.require_values(values);
@@ -286,7 +286,7 @@ void define_pure(FunctionContents &f, const std::vector<Symbol> &args, std::vect
     Settle settle(f.name, point_of(args, {}));
     auto d = make_ref<Definition>();
     for (Symbol s : args) d->args.push_back(ir::Variable::make(Int(32), s));
-    for (Expr &v : values) d->values.push_back(settle(v));
+    for (const Expr &v : values) d->values.push_back(settle(v));
     d->written = at;
     f.written = at;
     add_loops(*d, args);

@@ -9,8 +9,8 @@ FunctionRef make_function(Symbol name);
 
 // f(args) = values: the first, pure definition. The function then has its loops, its storage and
 // its output buffers. Functions that are called may not be changed from now on.
-void define_pure(FunctionContents &f, const std::vector<Symbol> &args, std::vector<Expr> values,
-                 const Location &at);
+void define_pure(FunctionContents &f, const std::vector<Symbol> &args,
+                 const std::vector<Expr> &values, const Location &at);
 
 // f(args) = values, changing values that are there. An argument that is the variable of its
 // dimension runs over all of that dimension; reduction variables, all of one domain, run over it,

@@ -175,7 +175,10 @@ bool Profiler::reset() {
     return true;
 }
 
-double milliseconds(uint64_t ns) { return double(ns / 1000) / 1000; }
+double milliseconds(uint64_t ns) {
+    uint64_t microseconds = ns / 1000;
+    return double(microseconds) / 1000;
+}
 
 double ratio(uint64_t a, uint64_t b) { return b ? double(a) / double(b) : 0; }
 

@@ -32,8 +32,8 @@ int machine_threads() {
 int default_threads() {
     for (const char *name : {"TESSERA_NUM_THREADS", "HL_NUM_THREADS"}) {
         const char *text = std::getenv(name);
-        int n = text ? std::atoi(text) : 0;
-        if (n > 0) return std::min(n, max_threads);
+        long n = text ? std::strtol(text, nullptr, 10) : 0;
+        if (n > 0) return int(std::min<long>(n, max_threads));
     }
     return std::min(machine_threads(), max_threads);
 }

@@ -148,27 +148,29 @@ Pattern wild(int index) {
 Pattern constant(int index) {
     return Pattern(PatternNode{PatternNode::Constant, NodeKind::IntImm, index, 0, {}});
 }
-Pattern operation(NodeKind op, std::vector<Pattern> operands) {
+Pattern operation(NodeKind op, const std::vector<Pattern> &operands) {
     PatternNode node{PatternNode::Operation, op, 0, 0, {}};
     for (const Pattern &p : operands) node.operands.push_back(p.share());
     return Pattern(std::move(node));
 }
-Pattern operator+(Pattern a, Pattern b) { return operation(NodeKind::Add, {a, b}); }
-Pattern operator-(Pattern a, Pattern b) { return operation(NodeKind::Sub, {a, b}); }
-Pattern operator*(Pattern a, Pattern b) { return operation(NodeKind::Mul, {a, b}); }
-Pattern operator/(Pattern a, Pattern b) { return operation(NodeKind::Div, {a, b}); }
-Pattern operator%(Pattern a, Pattern b) { return operation(NodeKind::Mod, {a, b}); }
-Pattern operator<(Pattern a, Pattern b) { return operation(NodeKind::LT, {a, b}); }
-Pattern operator<=(Pattern a, Pattern b) { return operation(NodeKind::LE, {a, b}); }
-Pattern operator==(Pattern a, Pattern b) { return operation(NodeKind::EQ, {a, b}); }
-Pattern operator!=(Pattern a, Pattern b) { return operation(NodeKind::NE, {a, b}); }
-Pattern operator&&(Pattern a, Pattern b) { return operation(NodeKind::And, {a, b}); }
-Pattern operator||(Pattern a, Pattern b) { return operation(NodeKind::Or, {a, b}); }
-Pattern operator!(Pattern a) { return operation(NodeKind::Not, {a}); }
-Pattern min(Pattern a, Pattern b) { return operation(NodeKind::Min, {a, b}); }
-Pattern max(Pattern a, Pattern b) { return operation(NodeKind::Max, {a, b}); }
-Pattern select(Pattern c, Pattern a, Pattern b) { return operation(NodeKind::Select, {c, a, b}); }
-Pattern fold(Pattern a) {
+Pattern operator+(const Pattern &a, const Pattern &b) { return operation(NodeKind::Add, {a, b}); }
+Pattern operator-(const Pattern &a, const Pattern &b) { return operation(NodeKind::Sub, {a, b}); }
+Pattern operator*(const Pattern &a, const Pattern &b) { return operation(NodeKind::Mul, {a, b}); }
+Pattern operator/(const Pattern &a, const Pattern &b) { return operation(NodeKind::Div, {a, b}); }
+Pattern operator%(const Pattern &a, const Pattern &b) { return operation(NodeKind::Mod, {a, b}); }
+Pattern operator<(const Pattern &a, const Pattern &b) { return operation(NodeKind::LT, {a, b}); }
+Pattern operator<=(const Pattern &a, const Pattern &b) { return operation(NodeKind::LE, {a, b}); }
+Pattern operator==(const Pattern &a, const Pattern &b) { return operation(NodeKind::EQ, {a, b}); }
+Pattern operator!=(const Pattern &a, const Pattern &b) { return operation(NodeKind::NE, {a, b}); }
+Pattern operator&&(const Pattern &a, const Pattern &b) { return operation(NodeKind::And, {a, b}); }
+Pattern operator||(const Pattern &a, const Pattern &b) { return operation(NodeKind::Or, {a, b}); }
+Pattern operator!(const Pattern &a) { return operation(NodeKind::Not, {a}); }
+Pattern min(const Pattern &a, const Pattern &b) { return operation(NodeKind::Min, {a, b}); }
+Pattern max(const Pattern &a, const Pattern &b) { return operation(NodeKind::Max, {a, b}); }
+Pattern select(const Pattern &c, const Pattern &a, const Pattern &b) {
+    return operation(NodeKind::Select, {c, a, b});
+}
+Pattern fold(const Pattern &a) {
     return Pattern(PatternNode{PatternNode::Folded, NodeKind::IntImm, 0, 0, {a.share()}});
 }
 

@@ -43,23 +43,23 @@ private:
 
 Pattern wild(int index);
 Pattern constant(int index);
-Pattern operation(NodeKind op, std::vector<Pattern> operands);
-Pattern operator+(Pattern a, Pattern b);
-Pattern operator-(Pattern a, Pattern b);
-Pattern operator*(Pattern a, Pattern b);
-Pattern operator/(Pattern a, Pattern b);
-Pattern operator%(Pattern a, Pattern b);
-Pattern operator<(Pattern a, Pattern b);
-Pattern operator<=(Pattern a, Pattern b);
-Pattern operator==(Pattern a, Pattern b);
-Pattern operator!=(Pattern a, Pattern b);
-Pattern operator&&(Pattern a, Pattern b);
-Pattern operator||(Pattern a, Pattern b);
-Pattern operator!(Pattern a);
-Pattern min(Pattern a, Pattern b);
-Pattern max(Pattern a, Pattern b);
-Pattern select(Pattern c, Pattern a, Pattern b);
-Pattern fold(Pattern a);  // over constants only
+Pattern operation(NodeKind op, const std::vector<Pattern> &operands);
+Pattern operator+(const Pattern &a, const Pattern &b);
+Pattern operator-(const Pattern &a, const Pattern &b);
+Pattern operator*(const Pattern &a, const Pattern &b);
+Pattern operator/(const Pattern &a, const Pattern &b);
+Pattern operator%(const Pattern &a, const Pattern &b);
+Pattern operator<(const Pattern &a, const Pattern &b);
+Pattern operator<=(const Pattern &a, const Pattern &b);
+Pattern operator==(const Pattern &a, const Pattern &b);
+Pattern operator!=(const Pattern &a, const Pattern &b);
+Pattern operator&&(const Pattern &a, const Pattern &b);
+Pattern operator||(const Pattern &a, const Pattern &b);
+Pattern operator!(const Pattern &a);
+Pattern min(const Pattern &a, const Pattern &b);
+Pattern max(const Pattern &a, const Pattern &b);
+Pattern select(const Pattern &c, const Pattern &a, const Pattern &b);
+Pattern fold(const Pattern &a);  // over constants only
 
 // Which types of operands a rule holds for. Any: floats too. Integer: also where arithmetic wraps.
 // Exact: signed integers of 32 and 64 bits, whose arithmetic does not overflow. Boolean: bool.

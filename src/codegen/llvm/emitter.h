@@ -4,6 +4,7 @@
 #include <functional>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
+#include <llvm/IR/Module.h>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -71,7 +72,7 @@ private:
     void fail(Value *code);              // clean up and return the code
     void fail_unless_zero(Value *code);  // likewise, if it is not 0
     llvm::BasicBlock *unwind_block(size_t depth, Value *code, llvm::BasicBlock *from);
-    void with_cleanup(std::function<void()> undo, const std::function<void()> &body);
+    void with_cleanup(const std::function<void()> &undo, const std::function<void()> &body);
     llvm::AllocaInst *stack_slot(llvm::Type *type, uint64_t count, uint64_t alignment);
     llvm::BasicBlock *new_block(const char *name);
     void start(llvm::BasicBlock *block);  // go on writing there

@@ -178,7 +178,7 @@ void Emitter::fail_unless_zero(Value *code) {
     start(ok);
 }
 
-void Emitter::with_cleanup(std::function<void()> undo, const std::function<void()> &body) {
+void Emitter::with_cleanup(const std::function<void()> &undo, const std::function<void()> &body) {
     f->cleanups.push_back({undo, nullptr, nullptr});
     body();
     f->cleanups.pop_back();

@@ -213,7 +213,7 @@ Value *Emitter::load_groups(const Load &node, const Ramp &index) {
 // Whole aligned vectors; not of small elements, for LLVM 22 crashes on a load of one or two bytes
 // that is to be streamed, and makes such loads of parts of vectors.
 static bool can_stream(Type t, llvm::Align align) {
-    auto bytes = uint64_t(t.bytes() * t.lanes());
+    auto bytes = uint64_t(t.bytes()) * uint64_t(t.lanes());
     return t.bytes() >= 4 && bytes >= 16 && llvm::isPowerOf2_64(bytes) && align.value() >= bytes;
 }
 
@@ -256,9 +256,9 @@ Value *Emitter::load_strided(const Load &node, const Ramp &ramp, int64_t stride)
         int at = std::max(0, std::min(begin, span - lanes));  // the last one steps back
         Value *from = element_pointer(pointer, node.type, int64(at));
         int size = std::min(lanes, span);
-        Value *chunk =
-            load_chunk(node, from, llvm::commonAlignment(align, uint64_t(at * node.type.bytes())),
-                       size, nullptr);
+        Value *chunk = load_chunk(
+            node, from, llvm::commonAlignment(align, uint64_t(at) * uint64_t(node.type.bytes())),
+            size, nullptr);
         std::vector<int> indices(static_cast<size_t>(done));
         std::iota(indices.begin(), indices.end(), 0);
         int before = done;

@@ -20,7 +20,7 @@ constexpr uint64_t type_lanes_at =
 
 void Emitter::emit(const Allocate &node) {
     if (is_on_stack(node)) {
-        allocate_on_stack(node, uint64_t(*constant_bytes(node)));
+        allocate_on_stack(node, uint64_t(constant_bytes(node).value()));
     } else {
         allocate_on_heap(node);
     }

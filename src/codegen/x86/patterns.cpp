@@ -126,7 +126,7 @@ Value *Emitter::x86_dot(const VectorReduce &node, const Expr &accumulator) {
     int partial_lanes = node.value.type().lanes() / 2;
     Value *partial = by_native_width(
         {x, y}, partial_lanes, 4, native_integer_bytes(),
-        [&](int bytes, std::vector<Value *> v) { return x86_call(madd.of(bytes), v); });
+        [&](int bytes, const std::vector<Value *> &v) { return x86_call(madd.of(bytes), v); });
     return finish_dot(node, accumulator, partial);
 }
 
@@ -145,7 +145,7 @@ Value *Emitter::x86_accumulate(const VectorReduce &node, const Expr &accumulator
                                                   : int_constant(Int(32, partial_lanes), 0);
     Value *partial = by_native_width(
         {as_vector(start), x, y}, partial_lanes, 4, wide ? 64 : 32,
-        [&](int bytes, std::vector<Value *> v) { return x86_call(op.of(bytes), v); });
+        [&](int bytes, const std::vector<Value *> &v) { return x86_call(op.of(bytes), v); });
     return exact ? partial : finish_dot(node, accumulator, partial);
 }
 
@@ -161,7 +161,7 @@ Value *Emitter::x86_dot_of_bfloats(const VectorReduce &node, const Expr &accumul
                                                   : float_constant(Float(32, lanes / 2), 0);
     Value *partial = by_native_width(
         {as_vector(start), value(a), value(c)}, lanes / 2, 4, 64,
-        [&](int bytes, std::vector<Value *> v) { return x86_call(op.of(bytes), v); });
+        [&](int bytes, const std::vector<Value *> &v) { return x86_call(op.of(bytes), v); });
     return exact ? partial : finish_dot(node, accumulator, partial);
 }
 
@@ -180,7 +180,7 @@ Value *Emitter::x86_sum_of_bytes(const VectorReduce &node) {
     constexpr Widths sad = {I::x86_sse2_psad_bw, I::x86_avx2_psad_bw, I::x86_avx512_psad_bw_512};
     Value *sums = by_native_width(
         {x, y}, lanes / 8, 8, native_integer_bytes(),
-        [&](int width, std::vector<Value *> v) { return x86_call(sad.of(width), v); });
+        [&](int width, const std::vector<Value *> &v) { return x86_call(sad.of(width), v); });
     Value *narrow = cast(sums, UInt(64, lanes / 8), t.with_lanes(lanes / 8));
     return reduce(ReduceOp::Add, narrow, t.element_of(), node.lanes);
 }
@@ -200,7 +200,7 @@ Value *Emitter::x86_rounding_mul_shift(const IntrinsicCall &c) {
                            I::x86_avx512_pmul_hr_sw_512};
     Value *product = by_native_width(
         {arg(c, 0), arg(c, 1)}, t.lanes(), 2, native_integer_bytes(),
-        [&](int bytes, std::vector<Value *> v) { return x86_call(op.of(bytes), v); });
+        [&](int bytes, const std::vector<Value *> &v) { return x86_call(op.of(bytes), v); });
     Value *lowest = b.CreateICmpEQ(product, int_constant(t, -32768));
     return b.CreateXor(product, b.CreateSExt(lowest, register_type(t)));
 }
@@ -209,7 +209,7 @@ Value *Emitter::x86_rounding_mul_shift(const IntrinsicCall &c) {
 Value *Emitter::x86_fast_inverse(Value *x, int lanes, bool of_root) {
     if (target.arch != Target::X86) return nullptr;
     bool avx512 = target.has_feature(Target::AVX512), avx = target.has_feature(Target::AVX);
-    auto guess = [&](int bytes, std::vector<Value *> v) -> Value * {
+    auto guess = [&](int bytes, const std::vector<Value *> &v) -> Value * {
         if (bytes == 16) return x86_call(of_root ? I::x86_sse_rsqrt_ps : I::x86_sse_rcp_ps, v);
         if (bytes == 32) {
             return x86_call(of_root ? I::x86_avx_rsqrt_ps_256 : I::x86_avx_rcp_ps_256, v);

@@ -35,7 +35,7 @@ struct SimpleStore {
     std::vector<std::pair<Symbol, Expr>> lets;
     const Store *store = nullptr;
     Stmt keep;  // what `store` points into
-    std::optional<LaneOffsets> place;
+    LaneOffsets place;
 };
 
 bool reads(const Expr &e, Symbol buffer) {
@@ -215,8 +215,9 @@ SimpleStore Interleave::as_simple_store(const Stmt &s) const {
     }
     if (reads(store->value, store->buffer) || !is_pure(store->index)) return {};
     Expr index = substitute(values, store->index);
-    result.place = lane_offsets(index, scope);
-    if (!result.place) return {};
+    auto place = lane_offsets(index, scope);
+    if (!place) return {};
+    result.place = std::move(*place);
     result.store = store;
     result.keep = inner;
     return result;
@@ -234,19 +235,19 @@ bool Interleave::continues(const std::vector<SimpleStore> &group, const SimpleSt
     if (next.store->predicate.defined() != predicated) return false;
     if (predicated && !equal(first.store->predicate, next.store->predicate)) return false;
     int64_t stride, next_stride;
-    if (!first.place->is_ramp(stride) || !next.place->is_ramp(next_stride)) return false;
+    if (!first.place.is_ramp(stride) || !next.place.is_ramp(next_stride)) return false;
     if (stride != next_stride || stride < 2 || stride > 16) return false;
-    return as_const_int(algebra::simplify(next.place->base - first.place->base)).has_value();
+    return as_const_int(algebra::simplify(next.place.base - first.place.base)).has_value();
 }
 
 // Whether the stores fill every element from first to last, and in which order.
 bool Interleave::is_family(const std::vector<SimpleStore> &group, std::vector<size_t> &order) {
     int64_t stride;
-    if (!group[0].place->is_ramp(stride) || size_t(stride) != group.size()) return false;
+    if (!group[0].place.is_ramp(stride) || size_t(stride) != group.size()) return false;
     std::vector<int64_t> starts;
     for (const SimpleStore &s : group) {
-        Expr distance = algebra::simplify(s.place->base - group[0].place->base);
-        starts.push_back(*as_const_int(distance) + s.place->offsets[0]);
+        Expr distance = algebra::simplify(s.place.base - group[0].place.base);
+        starts.push_back(as_const_int(distance).value() + s.place.offsets[0]);
     }
     order.resize(group.size());
     for (size_t i = 0; i < order.size(); i++) order[i] = i;
@@ -279,7 +280,7 @@ Stmt Interleave::merge(const std::vector<SimpleStore> &group, const std::vector<
         }
     }
     const SimpleStore &first = group[order[0]];
-    Expr base = offset_by(first.place->base, first.place->offsets[0]);
+    Expr base = offset_by(first.place.base, first.place.offsets[0]);
     int lanes = values[0].type().lanes() * int(values.size());
     Expr predicate = predicates.empty() ? Expr() : Shuffle::make_interleave(predicates);
     return Store::make(first.store->buffer, Shuffle::make_interleave(values),
@@ -297,7 +298,7 @@ Stmt Interleave::visit(const Block &block) {
     for (size_t i = 0; i < parts.size();) {
         std::vector<SimpleStore> group = {as_simple_store(parts[i])};
         int64_t stride = 0;
-        bool strided = group[0].store && group[0].place->is_ramp(stride) && stride >= 2;
+        bool strided = group[0].store && group[0].place.is_ramp(stride) && stride >= 2;
         for (size_t k = i + 1; strided && k < parts.size() && group.size() < size_t(stride); k++) {
             SimpleStore next = as_simple_store(parts[k]);
             if (!continues(group, next)) break;

@@ -122,10 +122,9 @@ int HoistInvariants::Rewriter::depth_of(const Expr &e) {
     } else if (const auto *let = e.as<Let>()) {
         pass.bound[let->name] = never;  // its name is known only below it
         depth = never;
-    } else if (e.as<Load>() || e.as<Call>() || e.as<ExternCall>() ||
+    } else if (const auto *c = e.as<IntrinsicCall>();
+               (c && !info_of(c->op).pure) || e.as<Load>() || e.as<Call>() || e.as<ExternCall>() ||
                (e.type().is_handle() && !e.as<StringImm>())) {
-        depth = never;
-    } else if (const auto *c = e.as<IntrinsicCall>(); c && !info_of(c->op).pure) {
         depth = never;
     } else {
         class Children final : public Visitor {

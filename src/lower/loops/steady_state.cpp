@@ -24,8 +24,8 @@ bool contains_loop(const Stmt &s) {
 
 class TestFinder final : public Visitor {
 public:
-    TestFinder(const For &loop, bool innermost, bool all)
-        : Visitor(Context::Matters), loop(loop), innermost(innermost), all(all) {}
+    TestFinder(bool innermost, bool all)
+        : Visitor(Context::Matters), innermost(innermost), all(all) {}
     LikelyTests tests;
 
 private:
@@ -132,7 +132,6 @@ private:
     Taken take(const Expr &e, const Expr &test = {}) const;
     bool is_known_outside(const Expr &e) const;
 
-    const For &loop;
     bool innermost, all;
     LetScope lets;                 // inside of the body
     algebra::IntervalScope scope;  // of loops inside of the body
@@ -301,7 +300,7 @@ bool save_little(const LikelyTests &tests) {
 }
 
 LikelyTests find(const For &loop, bool innermost, bool all) {
-    TestFinder finder(loop, innermost, all);
+    TestFinder finder(innermost, all);
     finder(loop.body);
     return std::move(finder.tests);
 }

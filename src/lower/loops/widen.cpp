@@ -11,7 +11,8 @@ using namespace ir;
 
 class Widen final : public Mutator {
 public:
-    Widen(WidenScope &scope, Expr mask) : scope(scope), groups(scope.groups), mask(mask) {}
+    Widen(WidenScope &scope, Expr mask)
+        : scope(scope), groups(scope.groups), mask(std::move(mask)) {}
 
 private:
     bool is_wide(const Expr &e, const Expr &before) const {
@@ -186,7 +187,7 @@ Expr Widen::if_then_else(const IntrinsicCall &node) {
         for (size_t i = 1; any && i < args.size(); i++) args[i] = wide(args[i], node.args[i]);
         return IntrinsicCall::make(args[1].type(), node.op, args);
     }
-    auto masked = [&](Expr m, const Expr &e) {
+    auto masked = [&](const Expr &m, const Expr &e) {
         return wide(widen(e, scope, mask.defined() ? And::make(mask, m) : m), e);
     };
     Expr value = masked(condition, node.args[1]);

@@ -143,7 +143,8 @@ void NestBuilder::wrap_tests_and_lets(Built &b, const StageNest &nest, int depth
 
 Stmt NestBuilder::wrap_loop(const StageNest::Loop &loop, Stmt body) {
     built.loops[loop.symbol] = {loop.min, loop.min + loop.extent - 1};
-    return For::make(loop.symbol, loop.min, loop.extent, loop.kind, loop.partition, body);
+    return For::make(loop.symbol, loop.min, loop.extent, loop.kind, loop.partition,
+                     std::move(body));
 }
 
 // Asks for what the iterations `offset` later of loop `from` read, before each of loop `at`.

@@ -62,15 +62,13 @@ void leave(Conditions &conditions, Symbol bound, const Expr &value) {
 
 class SkipStages final : public Mutator {
 public:
-    explicit SkipStages(const lower::Context &lowering)
-        : Mutator(Mutator::Context::Matters), lowering(lowering) {}
+    SkipStages() : Mutator(Mutator::Context::Matters) {}
 
 private:
     // What the statement being visited reads.
     Conditions used;
     std::vector<Symbol> loops;                            // around the statement
     std::unordered_map<Symbol, size_t> loops_at_storage;  // how many of them, by function
-    const lower::Context &lowering;
 
     template<typename F>
     Conditions collect(F f) {
@@ -209,6 +207,6 @@ private:
 
 }  // namespace
 
-Stmt skip_stages(const Stmt &s, const lower::Context &context) { return SkipStages(context)(s); }
+Stmt skip_stages(const Stmt &s, const lower::Context &) { return SkipStages()(s); }
 
 }  // namespace tessera::lower
