@@ -6,8 +6,9 @@ set -euo pipefail
 packages=(cmake g++ git ninja-build ccache lld python3)
 # The compiler and its runtime; the libraries after LLVM are what LLVM itself links.
 packages+=(llvm-22-dev libzstd-dev zlib1g-dev libxml2-dev libpng-dev nlohmann-json3-dev)
-# Tests, command lines, formatting, the report of sizes.
-packages+=(doctest-dev libz3-dev libcli11-dev clang-format-22 universal-ctags)
+# Tests, command lines, formatting, checks of the sources, the report of sizes.
+packages+=(doctest-dev libz3-dev libcli11-dev clang-format-22 clang-tidy-22
+           universal-ctags)
 
 missing=()
 for package in "${packages[@]}"; do

@@ -1,0 +1,44 @@
+"""Fail if clang, or clang-tidy with the checks of .clang-tidy, finds a fault. Run by ctest as `tidy`.
+
+All sources but the tests are read. Only what has changed is read again: see source_check.py.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+
+from source_check import check_changed
+
+rooms = ("src", "apps", "bench", "tools")
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("root", type=pathlib.Path)
+parser.add_argument("--tidy", default="clang-tidy-22")
+parser.add_argument("--system-include", action="append", default=[])
+parser.add_argument("--cache", type=pathlib.Path)
+parser.add_argument("--jobs", type=int, default=2)
+options = parser.parse_args()
+
+root = options.root.resolve()
+# The tools share the random programs of the fuzz tests; those are read as includes only.
+folders = [root / name for name in ("src", "include", "apps", "test/fuzz")]
+command = [options.tidy, "--quiet", "--warnings-as-errors=*"]
+flags = ["-std=c++20", "-Wall", "-Wextra", *(f"-I{folder}" for folder in folders),
+         *(f"-isystem{path}" for path in options.system_include)]
+
+
+def lint(path):
+    done = subprocess.run([*command, str(path), "--", *flags], text=True, capture_output=True)
+    return done.returncode == 0, done.stdout or done.stderr
+
+
+def main():
+    sources = sorted(path for room in rooms for path in (root / room).rglob("*.cpp"))
+    settings = [root / ".clang-tidy", *sorted(root.glob("*/.clang-tidy"))]
+    salt = " ".join([*command, *flags, *(path.read_text() for path in settings)])
+    linted, failed = check_changed(sources, folders, salt, lint, options.cache, options.jobs)
+    print(f"tidy: {len(sources)} checked, {linted} read, {failed} failed")
+    return bool(failed)
+
+
+sys.exit(main())

@@ -1,0 +1,65 @@
+"""What the checks that compile one source file after the other share.
+
+A file is checked again only if it, or a project file that it includes, or the command that checks
+it has changed since it last passed: a cache file remembers a hash for each.
+"""
+import concurrent.futures
+import functools
+import hashlib
+import json
+import re
+
+
+@functools.cache
+def read(path):
+    return path.read_text()
+
+
+def includes(path, folders):
+    """The project files that `path` includes, found in `folders` or beside it."""
+    for name in re.findall(r'^\s*#include ["<]([^">]+)[">]', read(path), re.MULTILINE):
+        for folder in (*folders, path.parent):
+            if (folder / name).is_file():
+                yield (folder / name).resolve()
+                break
+
+
+def closure(path, folders):
+    """`path` and all the project files that it includes, directly or not."""
+    seen, pending = set(), [path]
+    while pending:
+        current = pending.pop()
+        if current not in seen:
+            seen.add(current)
+            pending += includes(current, folders)
+    return seen
+
+
+def fingerprint(path, folders, salt):
+    text = "\0".join(read(each) for each in sorted(closure(path, folders)))
+    return hashlib.sha256((salt + text).encode()).hexdigest()
+
+
+def check_changed(paths, folders, salt, check, cache=None, jobs=2):
+    """Call check(path) -> (passed, message) for each path that is not known to pass.
+
+    Prints the messages of those that fail, and returns how many were checked and how many failed.
+    `salt` is what the outcome depends on besides the files: the command, and its configuration.
+    """
+    known = json.loads(cache.read_text()) if cache and cache.is_file() else {}
+    prints = {str(path): fingerprint(path, folders, salt) for path in paths}
+    passed = {path: mark for path, mark in prints.items() if known.get(path) == mark}
+    stale = [path for path in paths if str(path) not in passed]
+    failed = 0
+    try:
+        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+            for path, (ok, message) in zip(stale, pool.map(check, stale)):
+                if ok:
+                    passed[str(path)] = prints[str(path)]
+                else:
+                    failed += 1
+                    print(f"{path} fails:\n{message}", flush=True)
+    finally:
+        if cache:
+            cache.write_text(json.dumps(passed, indent=1))
+    return len(stale), failed
