@@ -249,7 +249,7 @@ private:
     }
 
     bool can_wrap(Type t, const ConstantInterval &c) {
-        return t.is_int_or_uint() && !is_exact(t) && !ConstantInterval::of_type(t).contains(c);
+        return t.is_int_or_uint() && !is_exact(t) && !c.fits(t);
     }
 
     Interval arithmetic(const Expr &e) {

@@ -14,8 +14,7 @@ __extension__ using Wide = __int128;
 
 // The interval if no value of it wraps in the type, else all values of the type.
 ConstantInterval unless_wrapped(Type t, const ConstantInterval &i) {
-    ConstantInterval all = ConstantInterval::of_type(t);
-    return all.contains(i) ? i : all;
+    return i.fits(t) ? i : ConstantInterval::of_type(t);
 }
 
 Alignment reduced(int64_t modulus, Wide remainder) {

@@ -337,9 +337,7 @@ private:
     bool may_wrap(const Expr &e) {
         Type t = e.type();
         if (!t.is_int_or_uint() || is_exact(t)) return false;
-        auto inside = [&](const ConstantInterval &i) {
-            return ConstantInterval::of_type(t).contains(i);
-        };
+        auto inside = [&](const ConstantInterval &i) { return i.fits(t); };
         if (const auto *n = e.as<Add>()) return !inside(s.interval(n->a) + s.interval(n->b));
         if (const auto *n = e.as<Sub>()) return !inside(s.interval(n->a) - s.interval(n->b));
         if (const auto *n = e.as<Mul>()) return !inside(s.interval(n->a) * s.interval(n->b));

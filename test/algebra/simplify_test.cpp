@@ -4,6 +4,7 @@
 #include "algebra/solve.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
+#include "ir/parser.h"
 #include "ir/printer.h"
 #include <doctest/doctest.h>
 
@@ -59,6 +60,15 @@ TEST_SUITE("simplify") {
         CHECK(simple(x * 4 < y * 4 + 3) == simple(x <= y));
         CHECK(simple(x / 8 < 3) == simple(x < 24));
         CHECK(simple(x * 2 == y * 2 + 1) == "false");
+    }
+    TEST_CASE("sums of uint64 may wrap, however large they are") {
+        Expr e = parse_expr("min(u:uint64 + 7:uint64, 4:uint64)");
+        CHECK(equal(simplify(e), e));
+        IntervalScope scope;
+        scope.bind(sx, {UIntImm::make(UInt(64), 1), Expr()});
+        Expr sum = Add::make(Variable::make(UInt(64), sx), UIntImm::make(UInt(64), 7));
+        Interval i = bounds_of_expr(sum, scope);
+        CHECK(to_string(i.min) == "0:uint64");
     }
 }
 
