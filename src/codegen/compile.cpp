@@ -1,7 +1,7 @@
 #include "codegen/compile.h"
 #include "base/large_stack.h"
 #include "codegen/machine.h"
-#include "codegen/x86/masked_stores.h"
+#include "codegen/x86/masked_accesses.h"
 #include <algorithm>
 #include <llvm/Bitcode/BitcodeWriter.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -53,7 +53,7 @@ public:
 
 void write_file(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pwrite_stream &out,
                 llvm::CodeGenFileType type) {
-    split_single_lane_stores(module);
+    mend_masked_accesses(module, machine);
     std::unique_ptr<llvm::legacy::PassManager> passes;
     if (has_long_function(module)) {
         passes = std::make_unique<PassesWithoutStrengthReduction>();

@@ -155,6 +155,18 @@ func "f"(a: input int32[1], out: output int16[1], n: int32):
         CHECK(!has(store, "vmovss\t%"));
         CHECK(!has(store, "vmovd\t%xmm0, ("));
     }
+    TEST_CASE("a mask for eight bytes is not made longer by a move between mask registers") {
+        std::string text = assembly(R"(
+module "m"
+func "f"(a: input uint8[1], out: output uint8[1], n: int32):
+    out[ramp(0, 1, 8) if ramp(0, 1, 8) < x8(n)] = a[ramp(n, 1, 8) if ramp(n, 1, 8) < x8(9)]
+)",
+                                    "x86-64-linux-avx512_skylake");
+        CAPTURE(text);
+        CHECK(has(text, "vmovdqu8"));
+        CHECK(has(text, "vptestmb"));
+        CHECK(!has(text, "kmovb\t%k"));
+    }
     TEST_CASE("strided loads are shuffles, not gathers") {
         for (const char *stride : {"2", "3", "4", "-1"}) {
             std::string text =
