@@ -191,6 +191,21 @@ TEST_SUITE("async") {
         CHECK(l.count("fork") == 2);
         l.check<int>({7, 9}, [](int x, int y) { return 2 * (x + y + 1); });
     }
+    TEST_CASE("a producer of one update of an asynchronous tuple, stored further out") {
+        Var x("x"), y("y"), xo("xo"), xi("xi");
+        Func f("f"), g("g"), out("out");
+        f(x, y) = x + y;
+        g(x, y) = Tuple(x, y);
+        g(x, y) = Tuple(g(x, y)[0], select(g(x, y)[0] < 1, 1, 2));
+        g(x, 4) = Tuple(f(x, 2), 1);
+        out(x, y) = g(x, y)[0] + 10 * g(x, y)[1];
+        g.compute_root().async().update(1).split(x, xo, xi, 8, TailStrategy::RoundUpAndBlend);
+        f.compute_at(g, xo).hoist_storage_root().ring_buffer(2).async();
+        Lowered l(out);
+        CHECK(l.count("fork") == 2);
+        l.check<int>({7, 6},
+                     [](int x, int y) { return y == 4 ? x + 2 + 10 : x + 10 * (x < 1 ? 1 : 2); });
+    }
     TEST_CASE("a part of the pipeline that both threads would write is refused") {
         Var x("x"), y("y");
         Func shared("shared"), f("f"), out("out");

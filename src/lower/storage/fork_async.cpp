@@ -278,6 +278,7 @@ private:
     Stmt half(Symbol func, bool producer, const Stmt &body) {
         Stmt s = Half(func, producer, pairs.at(func))(body);
         Roles whole = roles_in(body, lowering);
+        std::set<Symbol> below = produced_for(func, body);
         while (true) {
             Roles roles = roles_in(s, lowering);
             std::set<Symbol> live = roles.called;
@@ -285,13 +286,22 @@ private:
             for (Symbol f : whole.produced) {
                 bool wanted_outside =
                     lowering.is_output(f) || !whole.nodes.contains(f) || !is_read(f, whole);
-                if (!producer && wanted_outside) live.insert(f);
+                if (wanted_outside && (!producer || below.contains(f))) live.insert(f);
             }
             add_inputs(live, roles);
             Stmt less = DropDead(live, funcs)(s);
             if (less.same_as(s)) return s;
             s = less;
         }
+    }
+
+    // What is produced within the production of a function.
+    std::set<Symbol> produced_for(Symbol func, const Stmt &body) const {
+        std::set<Symbol> found;
+        for_each_node(body, [&](const ProducerConsumer &p) {
+            if (p.is_producer && p.func == func) found.merge(roles_in(p.body, lowering).produced);
+        });
+        return found;
     }
 
     // Whether any other function is computed from this one here.
