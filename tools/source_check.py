@@ -40,6 +40,14 @@ def fingerprint(path, folders, salt):
     return hashlib.sha256((salt + text).encode()).hexdigest()
 
 
+def save(cache, passed):
+    """As a whole and after each file, so that what is interrupted goes on where it was."""
+    if cache:
+        partial = cache.with_suffix(".partial")
+        partial.write_text(json.dumps(passed, indent=1))
+        partial.replace(cache)
+
+
 def check_changed(paths, folders, salt, check, cache=None, jobs=2):
     """Call check(path) -> (passed, message) for each path that is not known to pass.
 
@@ -51,15 +59,13 @@ def check_changed(paths, folders, salt, check, cache=None, jobs=2):
     passed = {path: mark for path, mark in prints.items() if known.get(path) == mark}
     stale = [path for path in paths if str(path) not in passed]
     failed = 0
-    try:
-        with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
-            for path, (ok, message) in zip(stale, pool.map(check, stale)):
-                if ok:
-                    passed[str(path)] = prints[str(path)]
-                else:
-                    failed += 1
-                    print(f"{path} fails:\n{message}", flush=True)
-    finally:
-        if cache:
-            cache.write_text(json.dumps(passed, indent=1))
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        for path, (ok, message) in zip(stale, pool.map(check, stale)):
+            if ok:
+                passed[str(path)] = prints[str(path)]
+                save(cache, passed)
+            else:
+                failed += 1
+                print(f"{path} fails:\n{message}", flush=True)
+    save(cache, passed)
     return len(stale), failed
