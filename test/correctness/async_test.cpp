@@ -206,6 +206,33 @@ TEST_SUITE("async") {
         l.check<int>({7, 6},
                      [](int x, int y) { return y == 4 ? x + 2 + 10 : x + 10 * (x < 1 ? 1 : 2); });
     }
+    TEST_CASE("what both threads compute is allocated for each of them, however far out") {
+        Var x("x"), xo("xo"), xi("xi");
+        Func f("f"), g("g"), out("out");
+        f(x) = x * 7;
+        g(x) = f(x) + 1;
+        out(x) = f(x) + g(x);
+        out.split(x, xo, xi, 16);
+        g.store_root().compute_at(out, xi).async();
+        f.compute_at(out, xo).hoist_storage_root();
+        Lowered l(out);
+        CHECK(l.count("allocate f:") == 2);
+        for (int repeat = 0; repeat < 20; repeat++) {
+            l.check<int>({64}, [](int x) { return 14 * x + 1; });
+        }
+    }
+    TEST_CASE("a ring buffer of storage that is folded holds one production of each copy") {
+        Var x("x"), y("y"), z("z");
+        Func f("f"), out("out");
+        f(x, y, z) = x + 10 * y + 100 * z;
+        out(x, y, z) = f(x, y, z) * 2;
+        f.compute_at(out, y).store_at(out, z).hoist_storage_root().ring_buffer(3).async();
+        Lowered l(out);
+        CHECK(l.count("semaphore_init(`f.free`, 1)") == 1);
+        for (int repeat = 0; repeat < 20; repeat++) {
+            l.check<int>({4, 5, 3}, [](int x, int y, int z) { return 2 * (x + 10 * y + 100 * z); });
+        }
+    }
     TEST_CASE("a part of the pipeline that both threads would write is refused") {
         Var x("x"), y("y");
         Func shared("shared"), f("f"), out("out");

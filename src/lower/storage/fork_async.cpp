@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/nest/sites.h"
 #include "runtime/tessera_runtime.h"
 #include <algorithm>
 #include <map>
@@ -234,18 +235,22 @@ private:
 
     // How many productions may be ahead of what has been consumed; undefined: any number.
     Expr slots(const FunctionContents &f, const Realize &r) const {
-        if (f.schedule.ring_buffer.defined()) {
-            FindGaps gaps(f.name);
-            gaps(r.body);
-            return gaps.found ? Expr(1) : cast(Int(32), f.schedule.ring_buffer);
-        }
         // What later productions compute again passes through the values of the first stages.
         bool reused = f.stages.size() > 1;
         for_each_node(r.body, [&](const Provide &p) {
             if (p.func != r.func) return;
-            for (const Expr &arg : p.args) reused |= arg.as<Mod>() != nullptr;
+            // Folded, to one element where it is constant. The dimension after the function's own
+            // counts the copies of a ring buffer.
+            for (size_t d = 0; d < f.args.size(); d++) {
+                reused |= p.args[d].as<Mod>() || is_const(p.args[d]);
+            }
         });
-        return reused ? Expr(1) : Expr();
+        if (!f.schedule.ring_buffer.defined()) return reused ? Expr(1) : Expr();
+        bool one_each = store_level(f.schedule).matches(f.schedule.compute_level);
+        FindGaps gaps(f.name);
+        gaps(r.body);
+        if (gaps.found || (reused && !one_each)) return 1;
+        return cast(Int(32), f.schedule.ring_buffer);
     }
 
     Expr new_semaphore(Symbol func, const char *what) {
@@ -265,6 +270,7 @@ private:
         give_own_semaphores(f.name, half(f.name, true, r.body), consumer);
         consumer = (*this)(consumer);  // which may add pairs
         Stmt producer = (*this)(half(f.name, true, r.body));
+        give_own_allocations(producer, consumer);
         Stmt s = Fork::make({producer, consumer});
         for (const Semaphores &pair : pairs.at(f.name)) {
             s = with_semaphore(pair.ready, 0, s);
@@ -348,6 +354,21 @@ private:
             if (own.free.defined()) to_own[shared->free.as<Variable>()->name] = own.free;
             consumer = substitute(to_own, consumer);
             all.push_back(own);
+        }
+    }
+
+    // A function that both halves compute has storage in each; allocated further out than both, it
+    // would be one for the two threads.
+    void give_own_allocations(Stmt &producer, Stmt &consumer) const {
+        Roles a = roles_in(producer, lowering), b = roles_in(consumer, lowering);
+        std::set<Symbol> within;
+        for_each_node(producer, [&](const HoistedStorage &h) { within.insert(h.func); });
+        for (Symbol func : a.realized) {
+            const FunctionContents *f = lowering.function(func);
+            bool hoisted = f && f->schedule.hoist_level_set && !within.contains(func);
+            if (!hoisted || !b.realized.contains(func)) continue;
+            producer = HoistedStorage::make(func, producer);
+            consumer = HoistedStorage::make(func, consumer);
         }
     }
 

@@ -67,6 +67,7 @@ private:
 Stmt HoistStorage::visit(const HoistedStorage &hoisted) {
     const program::FunctionContents *f = context.function(hoisted.func);
     size_t values = f ? f->types.size() : 1;
+    const auto further_out = buffers;  // of the same function, where another thread has its own
     for (size_t k = 0; k < values; k++) {
         buffers[context.buffer_of(hoisted.func, int(k))] = hoists.size();
     }
@@ -74,7 +75,7 @@ Stmt HoistStorage::visit(const HoistedStorage &hoisted) {
     Stmt body = (*this)(hoisted.body);
     std::vector<Stmt> allocations = std::move(hoists.back().allocations);
     hoists.pop_back();
-    for (size_t k = 0; k < values; k++) buffers.erase(context.buffer_of(hoisted.func, int(k)));
+    buffers = further_out;
     for (size_t i = allocations.size(); i-- > 0;) {
         const auto &a = *allocations[i].as<Allocate>();
         body = Allocate::make(a.buffer, a.type, a.memory, a.extents, {}, a.padding, body);
