@@ -334,7 +334,8 @@ Expr Simplifier::make_normal(NodeKind op, const Expr &a, const Expr &b) {
     case NodeKind::Div:
     case NodeKind::Mod:
         if (auto k = as_const_int(b); k && exact) {
-            return op == NodeKind::Div ? make_division(a, *k) : make_modulus(a, *k);
+            Expr r = op == NodeKind::Div ? make_division(a, *k) : make_modulus(a, *k);
+            return r.defined() ? r : raw(op, a, b);  // of constants that have overflowed
         }
         break;
     case NodeKind::EQ:

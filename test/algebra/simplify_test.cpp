@@ -61,6 +61,13 @@ TEST_SUITE("simplify") {
         CHECK(simple(x / 8 < 3) == simple(x < 24));
         CHECK(simple(x * 2 == y * 2 + 1) == "false");
     }
+    TEST_CASE("quotients of constants that have overflowed stay") {
+        for (const char *text : {"1073741824 * 16384 / 1000", "(x + 1073741824 * 16384) / 1000"}) {
+            Expr e = parse_expr(text);
+            CHECK(to_string(simplify(e)) == to_string(e));
+        }
+        CHECK(simplify(parse_expr("1073741824 * 16384 % 1000")).defined());
+    }
     TEST_CASE("sums of uint64 may wrap, however large they are") {
         Expr e = parse_expr("min(u:uint64 + 7:uint64, 4:uint64)");
         CHECK(equal(simplify(e), e));
