@@ -36,8 +36,8 @@ struct SharedState {
     std::unordered_map<Symbol, const tessera_buffer_t *> buffers;  // the arguments
     std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
-    std::unordered_map<const ir::StmtNode *, ir::Stmt>
-        ends;  // of lets: lower/finish/scoped_calls.h
+    // Of lets: lower/finish/scoped_calls.h.
+    std::unordered_map<const ir::StmtNode *, ir::Stmt> ends;
     std::unordered_map<Word, int64_t> semaphores;
     uint64_t statements = 0;                      // that were run
     std::vector<std::weak_ptr<Memory>> memories;  // see remember()

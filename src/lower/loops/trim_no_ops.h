@@ -5,8 +5,8 @@ namespace tessera::lower {
 
 // Lets loops run only over the iterations that may do something, and removes what does nothing.
 //
-//     for x in [0, +n): if x < m: f[x] = 1      ->      for x in [0, +min(n, m)): if x < m: f[x] =
-//     1 for x in [0, +n): no_op                   ->      no_op
+//     for x in [0, +n): if x < m: f[x] = 1    ->    for x in [0, +min(n, m)): if x < m: f[x] = 1
+//     for x in [0, +n): no_op                 ->    no_op
 ir::Stmt trim_no_ops(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower
