@@ -457,3 +457,15 @@ TEST_CASE("a reduction within an update is computed where its predicate holds on
     // r.y is 0 three times, 1 twice and 2 once.
     CHECK(out(0) == 3 * 10 + 2 * 30 + 50);
 }
+
+TEST_CASE("what slides along a loop is computed where only the next iteration reads it, too") {
+    Var x("x"), y("y"), o("o"), i("i");
+    Func f("f"), g("g");
+    f(x, y) = x + 100 * y;
+    g(x, y) = f(x, y) + f(x + 3, y);
+    // Blending keeps the first points of the last tile, and f's window begins there.
+    g.split(x, o, i, 5, TailStrategy::ShiftInwardsAndBlend).reorder(i, y, o);
+    f.compute_at(g, i).store_at(g, y);
+    Buffer<int> out = g.realize({13, 10});
+    out.for_each_element([&](int a, int b) { CHECK(out(a, b) == 2 * a + 3 + 200 * b); });
+}

@@ -215,7 +215,7 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
 
 // What only the run can tell of a schedule, by the words of the runtime's messages.
 bool is_refusal(const std::string &message) {
-    for (const char *part : {"fold", "ring", "bound_storage"}) {
+    for (const char *part : {"fold", "ring", "bound_storage", "is bounded to"}) {
         if (message.find(part) != std::string::npos) return true;
     }
     return false;

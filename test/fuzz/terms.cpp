@@ -244,8 +244,9 @@ Term apply(Op op, std::vector<Term> args) {
         r.high = std::max(args[0].high, args[1].high);
         return r;
     }
-    default: {  // integers, within the type
+    default: {  // integers within the type; a clamp of a float is as inexact as what it clamps
         Term r = with_type(t);
+        r.error = first.error;
         full_range(r);
         if (!wraps(t)) {
             // As far as the operands reach, times a power of two for shifts.

@@ -4,6 +4,8 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 
@@ -67,8 +69,11 @@ public:
 private:
     // What the statement being visited reads.
     Conditions used;
-    std::vector<Symbol> loops;                            // around the statement
+    size_t loops = 0;                                     // around the statement
     std::unordered_map<Symbol, size_t> loops_at_storage;  // how many of them, by function
+    // The loops and lets around the statement: how many loops there are up to the innermost one
+    // that decides on the value.
+    std::unordered_map<Symbol, size_t> varies_with;
 
     template<typename F>
     Conditions collect(F f) {
@@ -148,8 +153,10 @@ private:
     }
     Stmt visit(const LetStmt &let) override {
         read(let.value);
+        varies_with[let.name] = reads_memory(let.value) ? loops : innermost_loop(let.value);
         Stmt body;
         Conditions inner = collect([&] { body = (*this)(let.body); });
+        varies_with.erase(let.name);
         leave(inner, let.name, let.value);
         used.merge(std::move(inner));
         return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
@@ -158,16 +165,17 @@ private:
         read_always(loop.min);
         read_always(loop.extent);
         Stmt body;
-        loops.push_back(loop.name);
+        varies_with[loop.name] = ++loops;
         Conditions inner = collect([&] { body = (*this)(loop.body); });
-        loops.pop_back();
+        loops--;
+        varies_with.erase(loop.name);
         leave(inner, loop.name, {});
         used.merge(std::move(inner));
         if (body.same_as(loop.body)) return Stmt(&loop);
         return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
     }
     Stmt visit(const Realize &r) override {
-        loops_at_storage[r.func] = loops.size();
+        loops_at_storage[r.func] = loops;
         Stmt s = Mutator::visit(r);
         used.forget(r.func);
         return s;
@@ -198,10 +206,16 @@ private:
         auto found = used.sometimes.find(func);
         if (found == used.sometimes.end()) return const_true();
         Expr condition = algebra::simplify(found->second);
-        for (size_t i = outer_loops; i < loops.size(); i++) {
-            if (uses_symbol(condition, loops[i])) return const_true();
-        }
-        return condition;
+        return innermost_loop(condition) > outer_loops ? const_true() : condition;
+    }
+
+    size_t innermost_loop(const Expr &e) const {
+        size_t innermost = 0;
+        for_each_node(e, [&](const Variable &v) {
+            auto found = varies_with.find(v.name);
+            if (found != varies_with.end()) innermost = std::max(innermost, found->second);
+        });
+        return innermost;
     }
 };
 
