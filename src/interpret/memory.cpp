@@ -29,7 +29,7 @@ bool TaskTree::concurrent(int a, int b) const {
 Memory::Memory(std::string name, Type type, int64_t size, int padding, int task)
     : name(std::move(name)), type(type), size(size), padding(padding), task(task) {
     own.assign(size_t((size + padding) * bytes()), 0);
-    poison.assign(size_t(size + padding), 1);
+    poison.assign(size_t(size + padding), unwritten);
     host = own.data();
 }
 
@@ -45,7 +45,7 @@ Memory::Memory(std::string name, const tessera_buffer_t &b, bool is_output, bool
     size = elements == 0 ? 0 : highest - low + 1;
     if (elements == 0) low = 0;
     if (size > most_elements_to_track) return;
-    if (!written) poison.assign(size_t(size), 1);
+    if (!written) poison.assign(size_t(size), unwritten);
     if (size == elements) return;
     in_box.assign(size_t(size), 0);
     if (elements) mark_box(b, b.dimensions - 1, -low);
@@ -79,7 +79,7 @@ Word Memory::load(int64_t index, uint8_t &is_poison, const Accessor &by) {
     check(index, false);
     size_t at = size_t(index - low);
     if (by.task != task) touch_load(at, by);
-    is_poison = poison.empty() ? 0 : poison[at];
+    is_poison = poison.empty() ? 0 : poison[at] != defined;
     return load_word(type, address(index));
 }
 
@@ -87,15 +87,16 @@ void Memory::store(int64_t index, Word word, uint8_t is_poison, const Accessor &
     check(index, true);
     size_t at = size_t(index - low);
     // What puts back what is there does no harm: where the ends of a split loop overlap, or a blend
-    // keeps what another iteration has computed, or will.
+    // keeps what another iteration has computed, or will. Whether it will is told at the end.
     bool same_word = load_word(type, address(index)) == word;
-    bool same = same_word && (poison.empty() || poison[at] == is_poison);
-    if (is_output && is_poison && !same) {
-        throw RuntimeError(
-            str("a value that was never computed is stored to output ", name, " at ", index));
+    bool was_poison = !poison.empty() && poison[at] != defined;
+    if (is_output && is_poison && !was_poison && !(poison.empty() && same_word)) {
+        fail_undefined(index);
     }
-    if (by.task != task) touch_store(at, by, same);
-    if (!poison.empty()) poison[at] = is_poison;
+    if (by.task != task) touch_store(at, by, same_word && was_poison == bool(is_poison));
+    if (!poison.empty() && !(is_poison && was_poison && same_word)) {
+        poison[at] = is_poison ? undefined : defined;
+    }
     store_word(type, address(index), word);
 }
 
@@ -138,15 +139,21 @@ void Memory::touch_store(size_t at, const Accessor &by, bool same) {
 }
 
 void Memory::mark_written(const uint8_t *p) {
-    if (!poison.empty()) poison[size_t((p - host) / bytes() - low)] = 0;
+    if (!poison.empty()) poison[size_t((p - host) / bytes() - low)] = defined;
 }
 
 void Memory::check_all_written() const {
     for (size_t at = 0; at < poison.size(); at++) {
-        if (poison[at] && (in_box.empty() || in_box[at])) {
-            throw RuntimeError(str("output ", name, " is never written at ", int64_t(at) + low));
-        }
+        if (poison[at] == defined || !(in_box.empty() || in_box[at])) continue;
+        int64_t index = int64_t(at) + low;
+        if (poison[at] == undefined) fail_undefined(index);
+        throw RuntimeError(str("output ", name, " is never written at ", index));
     }
+}
+
+void Memory::fail_undefined(int64_t index) const {
+    throw RuntimeError(
+        str("a value that was never computed is stored to output ", name, " at ", index));
 }
 
 }  // namespace tessera::interpret

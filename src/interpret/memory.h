@@ -50,7 +50,7 @@ public:
     void free() { freed = true; }
     // A foreign function may have written the element at this address.
     void mark_written(const uint8_t *p);
-    // Throws if there is an element of the box that was never written.
+    // Throws if there is an element of the box that has no value.
     void check_all_written() const;
 
     const std::string name;
@@ -68,11 +68,14 @@ private:
     void touch_load(size_t at, const Accessor &by);
     void touch_store(size_t at, const Accessor &by, bool same);
     void conflict(size_t at, const char *what) const;
+    [[noreturn]] void fail_undefined(int64_t index) const;
 
     int64_t low = 0, size = 0, padding = 0;  // indices [low, low + size)
     uint8_t *host = nullptr;
     std::vector<uint8_t> own;
-    std::vector<uint8_t> poison;   // per element; empty: all are written
+    // Of an element: has a value, nobody has stored one, or what was stored has no meaning.
+    enum State : uint8_t { defined, unwritten, undefined };
+    std::vector<uint8_t> poison;   // State per element; empty: all are defined
     std::vector<uint8_t> in_box;   // per element; empty: all may be accessed
     std::vector<Touched> touched;  // empty until an iteration of a parallel loop comes
     int task = TaskTree::root;     // that has this memory for itself

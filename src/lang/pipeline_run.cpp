@@ -239,6 +239,7 @@ void Pipeline::infer_input_bounds(JITUserContext *context, const RealizationArg 
         missing[p->name] = std::make_shared<BufferContents>(
             p->type, BufferContents::Shape(size_t(p->dimensions)), nullptr, p->name.text());
     }
+    if (missing.empty()) return;  // a query of nothing would compute the outputs
     const int enough = 16;
     int rounds = 0;
     while (run.query(outputs.buffers, missing)) {

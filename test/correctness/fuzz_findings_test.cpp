@@ -469,3 +469,17 @@ TEST_CASE("what slides along a loop is computed where only the next iteration re
     Buffer<int> out = g.realize({13, 10});
     out.for_each_element([&](int a, int b) { CHECK(out(a, b) == 2 * a + 3 + 200 * b); });
 }
+
+TEST_CASE("nothing slides where the row for one iteration undoes another's") {
+    Var x("x"), y("y");
+    Func f("f"), g("g");
+    RDom r(0, 4, "r");
+    f(x, y) = 1;
+    f(r, y) = f(r + 1, y) + 1;  // all of x is begun anew, and finished at what is asked for only
+    f(x, y) += 10 * y;
+    g(x, y) = f(x, 2) + f(x, y);
+    Buffer<int> expected = g.realize({8, 6});
+    f.compute_at(g, x).store_root();
+    Buffer<int> out = g.realize({8, 6});
+    out.for_each_element([&](int a, int b) { CHECK(out(a, b) == expected(a, b)); });
+}

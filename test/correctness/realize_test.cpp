@@ -97,6 +97,15 @@ TEST_SUITE("realize") {
         CHECK(inferred.min(1) == 0);
         CHECK(inferred.extent(1) == 9);
     }
+    TEST_CASE("where no input is missing, its bounds are found without computing anything") {
+        Var x("x");
+        Func f("f");
+        f(x) = x + 1;
+        Buffer<int> out(5);
+        out.fill(0);
+        f.infer_input_bounds(out);
+        CHECK(out(3) == 0);
+    }
     TEST_CASE("of an input of which a condition leaves nothing, nothing is needed") {
         Var x("x");
         ImageParam im(UInt(8), 2, "im");

@@ -142,7 +142,10 @@ TEST_SUITE("statement interpreter") {
                              doctest::Contains("a branch depends"), RuntimeError);
         CHECK_THROWS_WITH_AS(run(t + "    out[t[0]] = 1\n", out),
                              doctest::Contains("where to store"), RuntimeError);
-        // As a lane that is not used, or chosen away, it does no harm.
+        // As a lane that is not used, chosen away, or written over, it does no harm.
+        CHECK(run(t + "    out[0] = t[1] + 1\n    out[0] = 2\n", out) == 0);
+        CHECK_THROWS_WITH_AS(run(t + "    out[0] = 2\n    out[0] = t[1] + 1\n", out),
+                             doctest::Contains("never computed"), RuntimeError);
         CHECK(run(t + "    out[0] = select(1 < 2, 3, t[1])\n", out) == 0);
         CHECK(run(t + "    t[0] = 7; out[0] = vector_reduce(add, slice(t[ramp(0, 1, 4)], 0, 1, 1), "
                       "1)\n",

@@ -54,13 +54,23 @@ private:
         return only;
     }
 
-    bool depends_on_inner_loop(size_t loop, int d) const {
+    bool depends_on_inner_loop(size_t loop, size_t d) const {
         for (size_t i = loop + 1; i < path.entries.size(); i++) {
             const PathEntry &e = path.entries[i];
-            if (e.is_loop() &&
-                (uses_symbol(min[size_t(d)], e.name) || uses_symbol(max[size_t(d)], e.name))) {
+            if (e.is_loop() && (uses_symbol(min[d], e.name) || uses_symbol(max[d], e.name))) {
                 return true;
             }
+        }
+        return false;
+    }
+
+    // Whether the production for one iteration of a loop further in may begin anew, and not finish,
+    // points that the one for another has finished: where stages go beyond what is asked for.
+    bool undoes_others(size_t loop) const {
+        if (f.stages.size() < 2) return false;
+        for (size_t d = 0; d < min.size(); d++) {
+            bool goes_beyond = !is_computed_exactly(f, int(d)) || !is_pure_in_all_stages(f, int(d));
+            if (goes_beyond && depends_on_inner_loop(loop, d)) return true;
         }
         return false;
     }
@@ -68,8 +78,8 @@ private:
     void over(size_t loop) {
         const PathEntry &l = path.entries[loop];
         int d = dimension_of(loop);
-        if (d < 0 || depends_on_inner_loop(loop, d) || !is_computed_exactly(f, d) ||
-            !is_pure_in_all_stages(f, d) || !runs_without_gaps(path, loop)) {
+        if (d < 0 || depends_on_inner_loop(loop, size_t(d)) || !is_computed_exactly(f, d) ||
+            !is_pure_in_all_stages(f, d) || undoes_others(loop) || !runs_without_gaps(path, loop)) {
             return;
         }
         const Expr &low = min[size_t(d)], &high = max[size_t(d)];

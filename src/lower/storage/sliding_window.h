@@ -13,7 +13,7 @@ namespace tessera::lower {
 //         produce f: for f.y in [f.y.min, ...          produce f: ...
 //
 // Only in a dimension that alone depends on the loop, monotonically, that no split makes larger and
-// that updates do not mix.
+// that updates do not mix; nor where updates mix another one along a loop further in.
 ir::Stmt sliding_window(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower
