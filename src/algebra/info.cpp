@@ -75,6 +75,7 @@ Simplifier::Info Simplifier::compute_info(const Expr &e) {
     Info i;
     i.interval = compute_interval(e);
     i.alignment = {1, 0};
+    i.is_data = compute_is_data(e);
     if (e.type().is_int_or_uint()) i.alignment = compute_alignment(e);
     auto atom = atom_intervals.find(e.get());
     if (atom != atom_intervals.end()) i.interval = intersect(i.interval, atom->second);
@@ -88,6 +89,42 @@ ConstantInterval Simplifier::interval(const LinearForm &f) {
         r = r + interval(t.atom) * ConstantInterval::point(t.coefficient);
     }
     return r;
+}
+
+bool Simplifier::may_overflow(const LinearForm &f, Type t) {
+    bool is_data = false, is_atom = f.constant == 0 && f.terms.size() == 1;
+    for (const LinearTerm &term : f.terms) {
+        is_data |= info(term.atom).is_data;
+        is_atom &= term.coefficient == 1;
+    }
+    if (!is_data || is_atom) return false;
+    ConstantInterval i = interval(f);
+    Type element = t.element_of();
+    return !i.bounded() || !element.can_represent(i.min) || !element.can_represent(i.max);
+}
+
+// Whether the value follows from what is read or what a function returns.
+bool Simplifier::compute_is_data(const Expr &e) {
+    if (!e.type().is_int_or_uint()) return true;
+    switch (e.kind()) {
+    case NodeKind::Call:
+    case NodeKind::ExternCall:
+    case NodeKind::Load: return true;
+    case NodeKind::IntrinsicCall: return !is_likely(e);
+    case NodeKind::Variable: {
+        auto found = known.find(e.as<Variable>()->name);
+        return found != known.end() && found->second.is_data;
+    }
+    case NodeKind::Select: {
+        const auto *s = e.as<Select>();
+        return info(s->true_value).is_data || info(s->false_value).is_data;
+    }
+    default: {
+        bool is_data = false;
+        for_each_operand(e, [&](const Expr &operand) { is_data |= info(operand).is_data; });
+        return is_data;
+    }
+    }
 }
 
 Alignment Simplifier::alignment(const LinearForm &f) {
@@ -397,8 +434,10 @@ void Simplifier::bind(Symbol s, const Interval &i) {
 
 void Simplifier::bind_value(Symbol s, const Expr &value) {
     Known k;
+    k.is_data = true;
     if (is_pure(value)) {
         if (value.type().is_int_or_uint()) {
+            k.is_data = info(value).is_data;
             k.constants = interval(value);
             k.alignment = alignment(value);
         }

@@ -52,6 +52,9 @@ public:
     bool is_unbounded(const LinearForm &f);
     ConstantInterval interval(const LinearForm &f);
     ir::Alignment alignment(const LinearForm &f);
+    // Whether the form may overflow where what it was made of does not. Coordinates and sizes are
+    // taken to be far from the ends of their types; what a program reads may be anything.
+    bool may_overflow(const LinearForm &f, Type t);
 
     // What is learnt between these two is forgotten at `leave`.
     void enter(bool facts);
@@ -73,6 +76,7 @@ private:
     struct Info {
         ConstantInterval interval;
         ir::Alignment alignment;
+        bool is_data = false;
         uint32_t scope = forgotten;
     };
     // How a value follows the leaves that are left of it when what is known of variables is put in
@@ -89,6 +93,7 @@ private:
         Expr value;
         ConstantInterval constants;
         ir::Alignment alignment{1, 0};
+        bool is_data = false;
         Expr replacement;
         std::optional<Trend> trend;  // with the value or bounds put in for it
     };
@@ -157,6 +162,7 @@ private:
     // info.cpp
     Info compute_info(const Expr &e);
     Info info(const Expr &e);
+    bool compute_is_data(const Expr &e);
     ConstantInterval compute_interval(const Expr &e);
     ConstantInterval interval_of_call(const ir::IntrinsicCall &c);
     ir::Alignment compute_alignment(const Expr &e);

@@ -175,6 +175,7 @@ Expr Simplifier::emit_comparison(NodeKind op, const LinearForm &f, Type t) {
         kind = NodeKind::LT;
         left.constant = -c - 1;
     }
+    if (may_overflow(left, t) || may_overflow(right, t)) return {};  // it stays as it is written
     Expr a = make_expr(left, t), b = make_expr(right, t);
     return a.defined() && b.defined() ? raw(kind, a, b) : Expr();
 }

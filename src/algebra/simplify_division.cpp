@@ -115,7 +115,7 @@ Expr Simplifier::make_division(const Expr &a, int64_t k) {
             !__builtin_mul_overflow(*m, r.constant, &moved) &&
             t.element_of().can_represent(product) && t.element_of().can_represent(moved)) {
             Expr sum = make_sum(inner->a, intern(make_const(t, moved)), 1);
-            return finish(make_division(sum, product));
+            if (!may_overflow(form(sum), t)) return finish(make_division(sum, product));
         }
     }
     Expr rest = make_expr(r, t), divisor = intern(make_const(t, k));
@@ -134,6 +134,10 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
         if (t.element_of().can_represent(-k)) return make_modulus(a, -k);
         return raw(NodeKind::Mod, a, intern(make_const(t, k)));
     }
+    if (const auto *inner = a.as<Mod>()) {
+        auto m = as_const_int(inner->b);
+        if (m && *m > 0 && *m % k == 0) return make_modulus(inner->a, k);
+    }
     LinearForm r;
     r.constant = positive_mod(form(a).constant, k);
     for (const LinearTerm &term : form(a).terms) {
@@ -141,8 +145,10 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
         const auto *inner = term.atom.as<Mod>();
         auto m = inner ? as_const_int(inner->b) : std::nullopt;
         if (m && *m > 0 && *m % k == 0) {
+            // Unless the sum might overflow, as (x % 1000 + y % 1000) % 1000 does not.
             auto replaced = substitute(form(a), term, inner->a);
-            Expr e = replaced ? make_expr(*replaced, t) : Expr();
+            bool fits = replaced && !may_overflow(*replaced, t);
+            Expr e = fits ? make_expr(*replaced, t) : Expr();
             if (e.defined()) return make_modulus(e, k);
         }
         r.terms.push_back({term.atom, term.coefficient % k});

@@ -50,10 +50,12 @@ std::vector<std::string> split_into_bitcode(llvm::Module &module, int parts) {
         size_t part = size_t(std::min_element(sizes.begin(), sizes.end()) - sizes.begin());
         sizes[part] += f.instructions;
         part_of[f.function] = part;
+        // The parts may come to lie anywhere in memory: what one knows of another, it finds by a
+        // table of addresses, and not by its distance.
         if (f.function->hasLocalLinkage()) {
             f.function->setLinkage(llvm::GlobalValue::ExternalLinkage);
-            f.function->setVisibility(llvm::GlobalValue::HiddenVisibility);
         }
+        f.function->setDSOLocal(false);
     }
     std::vector<std::string> result;
     for (size_t part = 0; part < count; part++) {

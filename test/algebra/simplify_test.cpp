@@ -46,6 +46,20 @@ TEST_SUITE("simplify") {
         CHECK(simple((x * 4 + 2) / 8) == simple(x / 2));
         CHECK(simple((x % 16) % 8) == simple(x % 8));
     }
+    TEST_CASE("what is read may be anything, and overflows nowhere where it did not before") {
+        Expr a = cast(Int(32), Variable::make(Float(32), Symbol::interned("a")));
+        Expr b = cast(Int(32), Variable::make(Float(32), Symbol::interned("b")));
+        auto stays = [](const Expr &e) { CHECK(simple(e) == to_string(e)); };
+        stays(a - 3 < b);
+        stays(Let::make(sx, a, x * x + (x / 2 + 1) / 3));
+        stays((a % 1000 + b % 1000) % 1000);
+        stays((a / 2 + 1) / 3);
+        CHECK(simple(x - 3 < y) == simple(x < y + 3));
+        CHECK(simple((x / 2 + 1) / 3) == simple((x + 2) / 6));
+        Expr byte = cast(Int(32), Variable::make(UInt(8), Symbol::interned("byte")));
+        CHECK(simple(byte - 3 < b % 16) == simple(byte < b % 16 + 3));
+        CHECK(simple((byte % 16 + 3) % 16) == simple((byte + 3) % 16));
+    }
     TEST_CASE("min and max drop what never counts and share what all have") {
         CHECK(simple(min(x + 3, x)) == "x");
         CHECK(simple(max(x + y, x + z) - x) == simple(max(y, z)));

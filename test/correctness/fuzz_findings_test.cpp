@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <doctest/doctest.h>
+#include <limits>
 #include <tessera.h>
 
 using namespace tessera;
@@ -482,4 +483,41 @@ TEST_CASE("nothing slides where the row for one iteration undoes another's") {
     f.compute_at(g, x).store_root();
     Buffer<int> out = g.realize({8, 6});
     out.for_each_element([&](int a, int b) { CHECK(out(a, b) == expected(a, b)); });
+}
+
+TEST_CASE("values near the ends of their type are compared, divided and reduced as written") {
+    Var x("x");
+    const int largest = std::numeric_limits<int>::max();
+    Buffer<int> a(2), b(2);
+    a(0) = 5, a(1) = 7 - largest;
+    b(0) = largest, b(1) = largest - 7;
+    Func f("f");
+    f(x) = Tuple(select(a(x) - 3 < b(x), 1, 0), select(b(x) == a(x) - 3, 1, 0), (b(x) / 2 + 1) / 3,
+                 (b(x) % 1000 + b(0) % 1000 + a(x) % 1000) % 1000);
+    Realization r = f.realize({2});
+    Buffer<int> less = r[0], equal = r[1], quotient = r[2], rest = r[3];
+    for (int i : {0, 1}) {
+        CHECK(less(i) == 1);
+        CHECK(equal(i) == 0);
+        CHECK(quotient(i) == (b(i) / 2 + 1) / 3);
+    }
+    CHECK(rest(0) == (647 + 647 + 5) % 1000);
+    CHECK(rest(1) == (640 + 647 + 360) % 1000);  // Euclidean, of a negative number
+}
+
+TEST_CASE("what is rounded up for a part that slides ends later than for the whole") {
+    Var x("x");
+    ImageParam in(Int(32), 1, "in");
+    Func g("g"), h("h"), out("out");
+    g(x) = in(x) * 2;
+    h(x) = g(x);
+    out(x) = h(x - 1) + h(x + 1);
+    g.compute_at(out, x);
+    h.compute_at(out, x).store_root();
+    SUBCASE("by a split") { g.split(x, x, Var("i"), 16, TailStrategy::RoundUp); }
+    SUBCASE("by its alignment") { g.align_extent(x, 16); }
+    out.infer_input_bounds({4});
+    CHECK(in.get().min(0) == -1);
+    CHECK(in.get().dim(0).max() >= 4 + 15);  // the last run of g is for h(4) alone
+    CHECK(in.get().dim(0).max() <= 4 + 16);
 }

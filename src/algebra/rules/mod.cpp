@@ -17,7 +17,6 @@ const RuleTable &mod_rules() {
         {(x + y) % y, x % y, exact},
         {(x - y) % y, x % y, exact},
         {x % (0 - y), x % y, exact},
-        {(x % y + z) % y, (x + z) % y, exact},
         {select(q, c0, c1) % c2, select(q, fold(c0 % c2), fold(c1 % c2)), integer},
     });
     return table;

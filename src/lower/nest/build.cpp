@@ -309,6 +309,7 @@ void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol
         b.stmt = Block::make(*a, b.stmt);
     }
     b.stmt = wrap_lets(regions.lets, b.stmt);
+    built.sliding.merge(regions.sliding);
 }
 
 LoopNests NestBuilder::build() {

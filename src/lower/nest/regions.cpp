@@ -162,6 +162,11 @@ const Interval *SiteRegions::inner_values(Symbol symbol) {
     } else {
         return nullptr;
     }
+    auto slides = built.sliding.find(symbol);
+    if (slides != built.sliding.end() && values.max.defined()) {
+        const Expr end = inner_values(slides->second)->max;
+        values.max = end.defined() ? simplify(max(values.max, end + 1)) : Expr();
+    }
     // What a bounds query further in found is not known here.
     for (Expr *end : {&values.min, &values.max}) {
         bool known_here = true;
@@ -196,6 +201,38 @@ IntervalScope within(const Region &part, const Region &whole) {
 
 }  // namespace
 
+bool SiteRegions::may_slide(const Expr &e) {
+    bool slides = false;
+    for_each_node(e, [&](const ir::Variable &v) {
+        if (slides) return;
+        auto [known, is_new] = follows_sliding.try_emplace(v.name, false);
+        if (is_new) {
+            auto let = built.lets.find(v.name);
+            bool follows = built.sliding.contains(v.name) ||
+                           (let != built.lets.end() && may_slide(let->second));
+            follows_sliding[v.name] = slides = follows;
+        } else {
+            slides = known->second;
+        }
+    });
+    return slides;
+}
+
+Expr SiteRegions::latest_end(const StageNest &nest, int d, const Region &there,
+                             const Region &here) {
+    auto latest = [&](const Expr &end) {
+        Expr last = bounds_of_expr(end, inner_scope(end)).max;
+        return last.defined() ? last : bounds_of_expr(end, within(there, here)).max;
+    };
+    Expr last = latest(nest.rounded_max(d, there));
+    if (!may_slide(there.min[size_t(d)])) return last;
+    // What is left of the region may be any part at its end. One point goes the furthest beyond it
+    // where the stage is rounded up to a multiple; by one more, where that is one of a fused loop.
+    Region point = there;
+    point.min[size_t(d)] = there.max[size_t(d)];
+    return latest(nest.rounded_max(d, point) + 1);
+}
+
 // A stage that is computed further in rounds up there, each time anew: the last of these regions
 // may end later than the rounded region of all of them.
 std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &region) {
@@ -208,10 +245,7 @@ std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &
                      further_in != built.regions.end();
         if (again) {
             for (const std::vector<Region> &run : further_in->second) {
-                const Region &there = run.at(size_t(nest.stage));
-                Expr end = nest.rounded_max(int(d), there);
-                Expr latest = bounds_of_expr(end, inner_scope(end)).max;
-                if (!latest.defined()) latest = bounds_of_expr(end, within(there, region)).max;
+                Expr latest = latest_end(nest, int(d), run.at(size_t(nest.stage)), region);
                 if (latest.defined()) last = simplify(max(last, latest));
             }
         }
@@ -337,6 +371,7 @@ Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Bo
         Expr first = bind(min_symbol, box[d].min);
         Expr extent = simplify(box[d].max - box[d].min);
         bool may_slide = computed_here && is_stored_outside(f) && is_computed_exactly(f, int(d));
+        if (may_slide && is_pure_in_all_stages(f, int(d))) sliding.emplace(min_symbol, max_symbol);
         if (!is_const(extent) || may_slide) {
             r.min.push_back(first);
             r.max.push_back(bind(max_symbol, box[d].max));

@@ -19,6 +19,9 @@ struct BuiltPipeline {
     // The values of lets, and first and last value of loops.
     std::unordered_map<Symbol, ir::Expr> lets;
     std::unordered_map<Symbol, algebra::Interval> loops;
+    // Where a sliding window may let a region begin later than its let says: as late as one after
+    // the end, which then leaves nothing. From the symbol of its first point to that of its last.
+    std::unordered_map<Symbol, Symbol> sliding;
     // The innermost loop of a stage in which functions are computed, whatever the stage's predicate
     // says of the iteration.
     std::unordered_map<const StageNest *, Site> innermost_sites;
@@ -46,6 +49,8 @@ public:
     // Conditions that the user promised with bound(), and that bounds queries succeed; to be
     // tested inside of the lets.
     std::vector<ir::Stmt> asserts;
+    // Which of the lets may be moved by a sliding window, for BuiltPipeline.
+    std::unordered_map<Symbol, Symbol> sliding;
 
 private:
     const std::vector<Region> &stage_regions(Symbol func);
@@ -62,6 +67,10 @@ private:
     // The values that something bound further in has, in terms of what is bound here.
     const algebra::Interval *inner_values(Symbol symbol);
     algebra::IntervalScope inner_scope(const ir::Expr &e);
+    // Whether it follows from where a region begins that a sliding window may move.
+    bool may_slide(const ir::Expr &e);
+    // Where a stage that is computed further in ends at the latest when its region is this.
+    ir::Expr latest_end(const StageNest &nest, int d, const Region &there, const Region &here);
     // The scope, narrowed by the stage's predicate, and with what is known of functions' values.
     algebra::IntervalScope complete(algebra::IntervalScope scope, const StageNest &nest) const;
     Box call_box(const StageCall &call, const algebra::IntervalScope &scope,
@@ -79,6 +88,7 @@ private:
     std::unordered_map<Symbol, ExternQuery> queries;
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
+    std::unordered_map<Symbol, bool> follows_sliding;
 };
 
 }  // namespace tessera::lower
