@@ -37,7 +37,7 @@ private:
             built.params[i] = ImageParam(input.type, int(input.size.size()), name);
         } else {
             built.images[i] = Buffer<>(input.type, input.size, name);
-            fill_input(built.images[i], int(i));
+            fill_input(built.images[i], int(i), input.is_wide);
         }
     }
 

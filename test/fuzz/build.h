@@ -18,8 +18,8 @@ struct Built {
 // `scheduled`: with the plan's directives. Throws CompileError where the language refuses it.
 Built build(const Plan &plan, bool scheduled);
 
-// The same number for the same element, small enough to compute with.
-void fill_input(Buffer<> &image, int input);
+// The same number for the same element; if it is not a wide input, small enough to compute with.
+void fill_input(Buffer<> &image, int input, bool is_wide);
 
 // What extern stages call: out(p) = in(p) + in(p + one step of the first dimension).
 extern "C" int fuzz_add_neighbours(tessera_buffer_t *in, tessera_buffer_t *out);

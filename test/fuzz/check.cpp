@@ -1,5 +1,6 @@
 #include "check.h"
 #include "build.h"
+#include "terms.h"
 #include <atomic>
 #include <cmath>
 #include <interpret/definition.h>
@@ -38,7 +39,7 @@ extern "C" int fuzz_add_neighbours(tessera_buffer_t *in, tessera_buffer_t *out) 
     return 0;
 }
 
-void fill_input(Buffer<> &image, int input) {
+void fill_input(Buffer<> &image, int input, bool is_wide) {
     using namespace interpret;
     tessera_buffer_t &raw = *image.raw_buffer();
     Type t = image.type();
@@ -58,7 +59,9 @@ void fill_input(Buffer<> &image, int input) {
         int64_t value = int64_t(h);
         if (t.is_any_float()) value = int64_t(h % 201) - 100;
         if (!t.is_any_float() && t.bits() >= 32) {
-            value = t.is_int() ? int64_t(h % 2001) - 1000 : int64_t(h % 1001);
+            uint64_t high = is_wide ? widest_input(t) : 1000;
+            value = t.is_int() ? int64_t(h % (2 * high + 1)) - int64_t(high)
+                               : int64_t(high == UINT64_MAX ? h : h % (high + 1));
         }
         store_word(t, raw.host + offset * t.bytes(), word_of_int(t, value));
         for (d = 0; d < at.size(); d++) {
@@ -188,7 +191,7 @@ void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &out
         if (!plan.inputs[i].is_param) continue;
         Buffer<> image = built.params[i].get();
         if (!image.defined()) continue;  // no function that the output needs reads it
-        fill_input(image, int(i));
+        fill_input(image, int(i), plan.inputs[i].is_wide);
         plain.params[i].set(image);
     }
 }
@@ -207,7 +210,7 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
         int dims = int(plan.inputs[i].size.size()), margin = dims < 3 ? 200 : 60;
         Buffer<> larger(plan.inputs[i].type, std::vector<int>(size_t(dims), 2 * margin));
         larger.set_min(std::vector<int>(size_t(dims), -margin));
-        fill_input(larger, int(i));
+        fill_input(larger, int(i), plan.inputs[i].is_wide);
         plain.params[i].set(larger);
     }
     interpret::evaluate_definition(plain.pipeline.program(), outputs, options);

@@ -32,6 +32,7 @@ private:
             int dims = random.range(1, 3);
             for (int d = 0; d < dims; d++) input.size.push_back(random.range(5, 24));
             input.is_param = random.chance(0.5);
+            input.is_wide = random.chance(0.3);
             plan.inputs.push_back(input);
         }
     }
@@ -109,7 +110,6 @@ private:
         t.op = Op::Input;
         t.index = random.range(0, int(plan.inputs.size()) - 1);
         const InputPlan &in = plan.inputs[size_t(t.index)];
-        t.type = in.type;
         for (size_t d = 0; d < in.size.size(); d++) {
             Term at = shifted(coordinate(random.chance(0.8) ? std::min<int>(int(d), dims - 1)
                                                             : random.range(0, dims - 1)));
@@ -117,21 +117,22 @@ private:
             if (!in.is_param || random.chance(0.3)) at = index_within(at, 0, in.size[d] - 1);
             t.args.push_back(at);
         }
-        set_input_range(t);
+        set_input_range(t, in);
         return t;
     }
 
-    static void set_input_range(Term &t) {
+    static void set_input_range(Term &t, const InputPlan &in) {
+        t.type = in.type;
+        bool small = t.type.bits() >= 32 && !in.is_wide;
         if (t.type.is_any_float()) {
             t.high = 100;
-        } else if (t.type.bits() >= 32) {
+        } else if (small) {
             t.high = 1000;
         } else {
-            t.high = t.type.is_int() ? double(t.type.max_int()) : double(t.type.max_uint());
-            if (t.type.is_int()) t.low = double(t.type.min_int());
+            t.high = double(widest_input(t.type));
         }
-        if (t.type.is_any_float()) t.low = -100;
-        if (t.type.is_int() && t.type.bits() >= 32) t.low = -1000;
+        if (t.type.is_any_float() || t.type.is_int()) t.low = -t.high;
+        if (t.type.is_int() && t.type.bits() < 32) t.low = double(t.type.min_int());
     }
 
     Term shifted(Term at) {
@@ -439,8 +440,7 @@ private:
         const InputPlan &in = plan.inputs[size_t(f.source)];
         f.dims = int(in.size.size());
         Term range;
-        range.type = in.type;
-        set_input_range(range);
+        set_input_range(range, in);
         f.values = {number(in.type, 0)};
         f.values[0].low = std::min(range.low, 0.0);
         f.values[0].high = range.high;

@@ -107,6 +107,7 @@ struct InputPlan {
     Type type;
     std::vector<int> size;
     bool is_param = false;  // an ImageParam, whose size the pipeline is asked for; else a Buffer
+    bool is_wide = false;   // integers of 32 or 64 bits are anything that fits, not just small
 };
 
 enum class Verb : uint8_t {

@@ -53,6 +53,11 @@ double smallest(Type t) {
     return wraps(t) ? double(t.min_int()) : -largest(t);
 }
 
+uint64_t widest_input(Type t) {
+    if (t.is_uint()) return t.max_uint();
+    return t.bits() == 64 ? uint64_t(1) << 62 : uint64_t(t.max_int());
+}
+
 Term number(Type t, double value) {
     Term n = make(Op::Number, t, {});
     n.number = n.low = n.high = value;

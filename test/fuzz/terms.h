@@ -8,6 +8,8 @@ namespace tessera::fuzz {
 double epsilon_of(Type t);
 double largest(Type t);  // that a value is allowed to grow to
 double smallest(Type t);
+// Magnitude of the integers of a wide input.
+uint64_t widest_input(Type t);
 
 Term number(Type t, double value);
 Term coordinate(int d);
