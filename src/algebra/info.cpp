@@ -109,7 +109,8 @@ bool Simplifier::compute_is_data(const Expr &e) {
     switch (e.kind()) {
     case NodeKind::Call:
     case NodeKind::ExternCall:
-    case NodeKind::Load: return true;
+    case NodeKind::Load:
+    case NodeKind::Let: return true;  // of a let it is not known: each look inside takes a scope
     case NodeKind::IntrinsicCall: return !is_likely(e);
     case NodeKind::Variable: {
         auto found = known.find(e.as<Variable>()->name);

@@ -60,6 +60,16 @@ TEST_SUITE("simplify") {
         CHECK(simple(byte - 3 < b % 16) == simple(byte < b % 16 + 3));
         CHECK(simple((byte % 16 + 3) % 16) == simple((byte + 3) % 16));
     }
+    TEST_CASE("lets within lets are looked into once") {
+        std::vector<Expr> names;
+        for (int i = 0; i < 60; i++) names.push_back(Variable::make(Int(32), Symbol::fresh("t")));
+        Expr e = names.back() * names[50];
+        for (size_t i = names.size(); i-- > 0;) {
+            Expr value = i == 0 ? x * y : names[i - 1] * names[i - 1];
+            e = Let::make(names[i].as<Variable>()->name, value, e);
+        }
+        CHECK(to_string(simplify(e < y + 3)).find("t.1") != std::string::npos);
+    }
     TEST_CASE("min and max drop what never counts and share what all have") {
         CHECK(simple(min(x + 3, x)) == "x");
         CHECK(simple(max(x + y, x + z) - x) == simple(max(y, z)));
