@@ -35,6 +35,7 @@ Object make_object(const std::string &bitcode, const Target &target, const Optio
     Object object;
     run_on_large_stack([&] {
         llvm::LLVMContext context;
+        context.setDiscardValueNames(true);
         auto machine = make_target_machine(target, true);
         llvm::MemoryBufferRef bytes(bitcode, "part");
         auto module = must(llvm::parseBitcodeFile(bytes, context));

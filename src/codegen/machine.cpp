@@ -5,6 +5,7 @@
 #include <chrono>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetOptions.h>
@@ -21,9 +22,20 @@ void LLVMInitializeX86AsmParser();
 namespace tessera::codegen {
 namespace {
 
+// CodeGenPrepare visits a function as a whole until nothing changes, unless it has more blocks than
+// this: then it visits what has changed. The code is the same; of a function of 64 unrolled points,
+// that took 14 s, and takes 0.2 s.
+void visit_only_what_changed() {
+    auto &options = llvm::cl::getRegisteredOptions();
+    auto found = options.find("cgpp-huge-func");
+    if (found == options.end()) return;
+    static_cast<llvm::cl::opt<unsigned> *>(found->second)->setValue(16);
+}
+
 void initialize_llvm() {
     static std::once_flag once;
     std::call_once(once, [] {
+        visit_only_what_changed();
         LLVMInitializeX86TargetInfo();
         LLVMInitializeX86Target();
         LLVMInitializeX86TargetMC();

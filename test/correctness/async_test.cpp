@@ -233,6 +233,23 @@ TEST_SUITE("async") {
             l.check<int>({4, 5, 3}, [](int x, int y, int z) { return 2 * (x + 10 * y + 100 * z); });
         }
     }
+    TEST_CASE("what only the producer reads is not computed in the consumer for its own sake") {
+        Var x("x"), y("y"), z("z"), yo("yo"), yi("yi");
+        RDom r(0, 2);
+        Func at("at"), f("f"), g("g"), out("out");
+        at(x) = x % 2;
+        at.compute_root();
+        f(x, y) = x + y;
+        f(clamp(at(r), 0, 1), y) += 0;  // read once, under a let
+        g(x, y) = f(x, y) * 2;
+        out(x, y, z) = g(x, y) + z;
+        f.update().split(y, yo, yi, 5, TailStrategy::RoundUpAndBlend);
+        f.compute_at(out, y).hoist_storage(out, z).ring_buffer(4).async();
+        g.compute_at(out, y).store_root().async();
+        Lowered l(out);
+        CHECK(l.count("produce f:") == 1);
+        l.check<int>({4, 5, 3}, [](int x, int y, int z) { return 2 * (x + y) + z; });
+    }
     TEST_CASE("a part of the pipeline that both threads would write is refused") {
         Var x("x"), y("y");
         Func shared("shared"), f("f"), out("out");

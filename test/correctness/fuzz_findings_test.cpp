@@ -1,9 +1,11 @@
+#include "harness.h"
 #include <algorithm>
 #include <doctest/doctest.h>
 #include <limits>
 #include <tessera.h>
 
 using namespace tessera;
+using namespace tessera::test;
 
 extern "C" int tessera_test_add_one(tessera_buffer_t *in, tessera_buffer_t *out) {
     if (!in->host) {
@@ -415,6 +417,20 @@ TEST_CASE("random numbers that depend on random numbers are simplified in linear
     plain(x, y) = e;
     Buffer<uint32_t> slow = plain.realize({9, 2});
     fast.for_each_element([&](int a, int b) { CHECK(fast(a, b) == slow(a, b)); });
+}
+
+TEST_CASE("a fused loop does not run where neither of its dimensions has a point to compute") {
+    Var x("x"), y("y"), t("t");
+    RVar o("o"), i("i"), oo("oo"), oi("oi");
+    Func f("f"), g("g");
+    RDom r(0, 6, "r");
+    f(x, y) = x + y;
+    g(x) = 0;
+    g(x) += f(r, r);
+    g.update().split(r, o, i, 5, TailStrategy::Predicate);
+    g.update().split(o, oo, oi, 4, TailStrategy::Predicate).reorder(i, x, oo, oi);
+    f.compute_at(g, oi).fuse(x, y, t);
+    Lowered(g).check<int>({2}, [](int) { return 30; });
 }
 
 TEST_CASE("what a fused loop needs of a function that is stored at the root is no larger") {

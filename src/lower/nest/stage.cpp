@@ -147,7 +147,8 @@ void StageNest::apply(const program::Split &split) {
 void StageNest::apply(const program::Fuse &fuse) {
     int inner = current(fuse.inner), outer = current(fuse.outer);
     const Variable i = variables[size_t(inner)], o = variables[size_t(outer)];
-    Expr extent = (i.max - i.min + 1) * (o.max - o.min + 1);
+    // Where there is nothing to compute, both extents may be negative.
+    Expr extent = ir::max(i.max - i.min + 1, 0) * (o.max - o.min + 1);
     int fused = add(fuse.fused, 0, simplify(extent - 1));
     variables[size_t(inner)].made_from = variables[size_t(outer)].made_from =
         int(transforms.size());

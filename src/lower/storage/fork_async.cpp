@@ -6,6 +6,7 @@
 #include "lower/nest/sites.h"
 #include "runtime/tessera_runtime.h"
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -69,6 +70,16 @@ struct Roles {
     std::map<Symbol, std::set<Symbol>> inputs;  // what the values of a function are computed from
 };
 
+// The function of the only value that is stored here, under lets and conditions of its own.
+Symbol sole_target(const Stmt &s) {
+    if (const auto *let = s.as<LetStmt>()) return sole_target(let->body);
+    if (const auto *a = s.as<Atomic>()) return sole_target(a->body);
+    const auto *branch = s.as<IfThenElse>();
+    if (branch && !branch->else_case.defined()) return sole_target(branch->then_case);
+    const auto *p = s.as<Provide>();
+    return p ? p->func : Symbol();
+}
+
 class FindRoles final : public Visitor {
 public:
     explicit FindRoles(const lower::Context &lowering) {
@@ -82,19 +93,29 @@ public:
     Roles roles;
 
 private:
+    // Visits what is read for the sake of a function.
+    void visit_for(Symbol func, const std::function<void()> &read) {
+        Symbol outer = std::exchange(target, func);
+        read();
+        target = outer;
+    }
     void visit(const Provide &p) override {
         roles.produced.insert(p.func);
-        Symbol outer = std::exchange(target, p.func);
-        Visitor::visit(p);
-        target = outer;
+        visit_for(p.func, [&] { Visitor::visit(p); });
+    }
+    void visit(const LetStmt &let) override {
+        Symbol only = sole_target(Stmt(&let));
+        visit_for(only.defined() ? only : target, [&] { Visitor::visit(let); });
+    }
+    void visit(const IfThenElse &branch) override {
+        Symbol only = sole_target(Stmt(&branch));
+        visit_for(only.defined() ? only : target, [&] { Visitor::visit(branch); });
     }
     void visit(const ProducerConsumer &p) override {
         if (p.is_producer) roles.nodes.insert(p.func);
         bool is_call = p.is_producer && extern_stages.contains(p.func);
         if (is_call) roles.produced.insert(p.func);
-        Symbol outer = std::exchange(target, is_call ? p.func : Symbol());
-        Visitor::visit(p);
-        target = outer;
+        visit_for(is_call ? p.func : Symbol(), [&] { Visitor::visit(p); });
     }
     void visit(const Realize &r) override {
         roles.realized.insert(r.func);
@@ -185,6 +206,13 @@ private:
     }
 
     Stmt visit(const Provide &p) override { return is_dead(p.func) ? no_op() : Stmt(&p); }
+    Stmt visit(const LetStmt &let) override { return visit_around(let); }
+    Stmt visit(const IfThenElse &branch) override { return visit_around(branch); }
+    // What is read for the sake of a dead function alone is dropped with it.
+    template<typename Node> Stmt visit_around(const Node &node) {
+        Symbol only = sole_target(Stmt(&node));
+        return only.defined() && is_dead(only) ? no_op() : Mutator::visit(node);
+    }
     Stmt visit(const ProducerConsumer &p) override {
         bool drop_all = p.is_producer && is_dead(p.func) && !produces_live(p.body);
         if (drop_all) return no_op();
