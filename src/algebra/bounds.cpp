@@ -329,9 +329,9 @@ private:
             Expr far_max = b.max.defined() ? make(div, a.max, b.max) : zero;
             return {lower_of(r.min, far_min), upper_of(r.max, far_max)};
         }
+        if (t.is_uint()) return a.max.defined() ? Interval{zero, a.max} : of_type(t);
         if (!a.is_bounded() || can_wrap(t, constants(a) * ConstantInterval{-1, 1}))
             return of_type(t);
-        if (!t.is_int()) return {zero, a.max};
         Expr negated_max = make(NodeKind::Sub, zero, a.max),
              negated_min = make(NodeKind::Sub, zero, a.min);
         return {lower_of(zero, lower_of(a.min, negated_max)),

@@ -433,6 +433,40 @@ TEST_CASE("a fused loop does not run where neither of its dimensions has a point
     Lowered(g).check<int>({2}, [](int) { return 30; });
 }
 
+TEST_CASE("what is stored further out has room for all that is computed where less is known") {
+    Var x("x"), xo("xo"), xi("xi");
+    Func in("in"), f("f"), g("g"), out("out");
+    in(x) = x;
+    f(x) = in(x) * 10;
+    in.compute_root();
+    SUBCASE("of a condition") {
+        g(x) = f(select(x < 0, x + 7, x));
+        out(x) = g(-2) + x;
+        out(x) += 1;
+        g.compute_at(out, x);
+        f.compute_at(g, x).store_root();
+        Lowered(out).check<int>({2}, [](int x) { return 51 + x; });
+    }
+    SUBCASE("of a remainder") {
+        g(x) = f(x % 22);
+        g.bound(x, 0, 4).split(x, xo, xi, 4);
+        f.compute_at(g, xo).store_root();
+        Lowered(g).check<int>({4}, [](int x) { return 10 * x; });
+    }
+}
+
+TEST_CASE("the bound of a quotient of unsigned numbers is that of the number divided") {
+    Var x("x");
+    Func a("a"), f("f"), out("out");
+    RDom r(0, 3);
+    a(x) = cast<uint8_t>(x == 1);
+    f(x) = a(x) / a(x + 1);  // 0 or 1: the clamp is not needed
+    out(x) = 0;
+    out(clamp(cast<int>(f(r)), 0, 7)) += r;
+    Buffer<int> got = out.realize({8});
+    CHECK(got(0) == 0 + 1 + 2);
+}
+
 TEST_CASE("what a fused loop needs of a function that is stored at the root is no larger") {
     Var x("x"), y("y"), t("t");
     Func f("f"), g("g");

@@ -179,6 +179,12 @@ bool run_lowered(const program::Program &program, const Target &target, const Ra
     return true;
 }
 
+// Loops that are fused, rounded up and slide ask for some inputs of many GB, to be sure.
+struct InputTooLarge : RuntimeError {
+    InputTooLarge()
+        : RuntimeError("out of memory: the pipeline asks for an input that is too large") {}
+};
+
 // Sizes of inputs follow from what the pipeline, as scheduled, reads.
 void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &outputs) {
     built.parameter.set(3);
@@ -191,6 +197,7 @@ void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &out
         if (!plan.inputs[i].is_param) continue;
         Buffer<> image = built.params[i].get();
         if (!image.defined()) continue;  // no function that the output needs reads it
+        if (image.number_of_elements() > size_t(1) << 26) throw InputTooLarge();
         fill_input(image, int(i), plan.inputs[i].is_wide);
         plain.params[i].set(image);
     }
@@ -218,7 +225,7 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
 
 // What only the run can tell of a schedule, by the words of the runtime's messages.
 bool is_refusal(const std::string &message) {
-    for (const char *part : {"fold", "ring", "bound_storage", "is bounded to"}) {
+    for (const char *part : {"fold", "ring", "bound_storage", "is bounded to", "out of memory"}) {
         if (message.find(part) != std::string::npos) return true;
     }
     return false;

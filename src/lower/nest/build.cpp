@@ -213,6 +213,7 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
         wrap_site(b, site, funcs);
         wrap_prefetches(b, nest, i);
         wrap_tests_and_lets(b, *nest, i);
+        if (!nest->tests.empty()) built.tested.insert(loop.symbol);
         b.stmt = wrap_loop(loop, b.stmt);
     }
     wrap_tests_and_lets(b, *nest, depth);

@@ -1,8 +1,10 @@
 #include "lower/nest/regions.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/storage/production_path.h"
@@ -201,21 +203,22 @@ IntervalScope within(const Region &part, const Region &whole) {
 
 }  // namespace
 
-bool SiteRegions::may_slide(const Expr &e) {
-    bool slides = false;
+bool SiteRegions::follows(const Expr &e, Origins &origins) {
+    bool found = false;
     for_each_node(e, [&](const ir::Variable &v) {
-        if (slides) return;
-        auto [known, is_new] = follows_sliding.try_emplace(v.name, false);
-        if (is_new) {
-            auto let = built.lets.find(v.name);
-            bool follows = built.sliding.contains(v.name) ||
-                           (let != built.lets.end() && may_slide(let->second));
-            follows_sliding[v.name] = slides = follows;
-        } else {
-            slides = known->second;
+        if (found) return;
+        auto [known, is_new] = origins.known.try_emplace(v.name, origins.includes(v.name));
+        found = known->second;
+        if (found || !is_new) return;
+        auto let = built.lets.find(v.name);
+        auto loop = built.loops.find(v.name);
+        if (let != built.lets.end()) found = follows(let->second, origins);
+        if (origins.through_loops && loop != built.loops.end()) {
+            found |= follows(loop->second.min, origins) || follows(loop->second.max, origins);
         }
+        origins.known[v.name] = found;
     });
-    return slides;
+    return found;
 }
 
 Expr SiteRegions::latest_end(const StageNest &nest, int d, const Region &there,
@@ -225,7 +228,7 @@ Expr SiteRegions::latest_end(const StageNest &nest, int d, const Region &there,
         return last.defined() ? last : bounds_of_expr(end, within(there, here)).max;
     };
     Expr last = latest(nest.rounded_max(d, there));
-    if (!may_slide(there.min[size_t(d)])) return last;
+    if (!follows(there.min[size_t(d)], sliding_ends)) return last;
     // What is left of the region may be any part at its end. One point goes the furthest beyond it
     // where the stage is rounded up to a multiple; by one more, where that is one of a fused loop.
     Region point = there;
@@ -265,6 +268,7 @@ std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_h
         throw InternalError(str("the region of ", func, " is asked for where nothing reads it"));
     }
     apply_bounds(f, box, computed_here);
+    if (!computed_here) cover_further_in(func, box);
     std::vector<Region> found(f.stages.size());
     for (int s = int(f.stages.size()) - 1; s >= 0; s--) {
         found[size_t(s)] = bind(f, s, box, computed_here);
@@ -310,6 +314,39 @@ Interval SiteRegions::covered_further_in(Symbol func, int d) {
                                bounds_of_expr(last, inner_scope(last)).max});
     }
     return all;
+}
+
+// Where less is known, as it is further in, more may be taken to be needed, and is computed.
+void SiteRegions::cover_further_in(Symbol func, Box &box) {
+    if (!built.regions.contains(func)) return;
+    auto is_beyond = [&](const Expr &a, const Expr &b) {
+        return algebra::can_prove(with_lets(a) > with_lets(b));
+    };
+    for (size_t d = 0; d < box.size(); d++) {
+        if (may_be_left_out(func, d)) continue;
+        Interval covered = covered_further_in(func, int(d));
+        if (covered.min.defined() && is_beyond(box[d].min, covered.min)) box[d].min = covered.min;
+        if (covered.max.defined() && is_beyond(covered.max, box[d].max)) box[d].max = covered.max;
+    }
+}
+
+// Whether the region that is computed further in changes with a loop of which a test leaves out
+// iterations, and with them what they would compute.
+bool SiteRegions::may_be_left_out(Symbol func, size_t d) {
+    for (const std::vector<Region> &run : built.regions.at(func)) {
+        if (follows(run.back().min[d], tested_loops) || follows(run.back().max[d], tested_loops)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// In terms of what is bound around the site.
+Expr SiteRegions::with_lets(Expr e) const {
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
+        if (uses_symbol(e, let->symbol)) e = substitute(let->symbol, let->value, e);
+    }
+    return e;
 }
 
 // The user's bound, bound_extent, align_bounds and align_extent.

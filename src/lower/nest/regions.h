@@ -1,4 +1,5 @@
 #pragma once
+#include <functional>
 #include <unordered_set>
 
 #include "lower/bounds/value_bounds.h"
@@ -19,6 +20,8 @@ struct BuiltPipeline {
     // The values of lets, and first and last value of loops.
     std::unordered_map<Symbol, ir::Expr> lets;
     std::unordered_map<Symbol, algebra::Interval> loops;
+    // Loops of stages with a test, which may leave out some of their iterations.
+    std::unordered_set<Symbol> tested;
     // Where a sliding window may let a region begin later than its let says: as late as one after
     // the end, which then leaves nothing. From the symbol of its first point to that of its last.
     std::unordered_map<Symbol, Symbol> sliding;
@@ -58,6 +61,9 @@ private:
     Box needed_of(const program::FunctionContents &func);
     void apply_bounds(const program::FunctionContents &func, Box &box, bool computed_here);
     algebra::Interval covered_further_in(Symbol func, int d);
+    void cover_further_in(Symbol func, Box &box);
+    bool may_be_left_out(Symbol func, size_t d);
+    ir::Expr with_lets(ir::Expr e) const;
     Region bind(const program::FunctionContents &func, int stage, const Box &box,
                 bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
@@ -68,7 +74,13 @@ private:
     const algebra::Interval *inner_values(Symbol symbol);
     algebra::IntervalScope inner_scope(const ir::Expr &e);
     // Whether it follows from where a region begins that a sliding window may move.
-    bool may_slide(const ir::Expr &e);
+    // Symbols of a kind, and what is known so far of those that are computed from them.
+    struct Origins {
+        std::function<bool(Symbol)> includes;
+        bool through_loops;  // or through lets only
+        std::unordered_map<Symbol, bool> known;
+    };
+    bool follows(const ir::Expr &e, Origins &origins);
     // Where a stage that is computed further in ends at the latest when its region is this.
     ir::Expr latest_end(const StageNest &nest, int d, const Region &there, const Region &here);
     // The scope, narrowed by the stage's predicate, and with what is known of functions' values.
@@ -88,7 +100,8 @@ private:
     std::unordered_map<Symbol, ExternQuery> queries;
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
-    std::unordered_map<Symbol, bool> follows_sliding;
+    Origins sliding_ends{[this](Symbol s) { return built.sliding.contains(s); }, false, {}};
+    Origins tested_loops{[this](Symbol s) { return built.tested.contains(s); }, true, {}};
 };
 
 }  // namespace tessera::lower
