@@ -51,6 +51,7 @@ private:
     void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
     void refuse_idle_prefetches() const;
     Stmt wrap_loop(const StageNest::Loop &loop, Stmt body);
+    void mark_tested(Symbol func);
     Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
     Context &context;
@@ -213,7 +214,6 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
         wrap_site(b, site, funcs);
         wrap_prefetches(b, nest, i);
         wrap_tests_and_lets(b, *nest, i);
-        if (!nest->tests.empty()) built.tested.insert(loop.symbol);
         b.stmt = wrap_loop(loop, b.stmt);
     }
     wrap_tests_and_lets(b, *nest, depth);
@@ -262,12 +262,28 @@ Built NestBuilder::build_production(const FunctionContents &f, const std::vector
     return all;
 }
 
+// Whether the stage tests, around this site, if it is run.
+bool is_tested(const Site &site) {
+    if (!site.owner) return false;
+    return std::any_of(site.owner->tests.begin(), site.owner->tests.end(), [&](const auto &test) {
+        return test.innermost ? site.loop < 0 : test.depth >= site.loop;
+    });
+}
+
+void NestBuilder::mark_tested(Symbol func) {
+    for (const RegionSymbols &stage : context.regions.at(func)) {
+        built.tested.insert(stage.min.begin(), stage.min.end());
+        built.tested.insert(stage.max.begin(), stage.max.end());
+    }
+}
+
 void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func) {
     const FunctionContents &f = *context.function(func);
     bool is_output = context.is_output(func);
     if (sites.computes(func, site) && (is_output || b.uses.contains(func))) {
         make_provisional_nests(f);
         std::vector<Region> computed = regions.bind_computed(func);
+        if (is_tested(site)) mark_tested(func);
         Built production = build_production(f, computed);
         built.regions[func].push_back(std::move(computed));
         if (b.stmt.defined()) {

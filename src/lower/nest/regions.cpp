@@ -1,5 +1,4 @@
 #include "lower/nest/regions.h"
-#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
 #include "ir/operators.h"
@@ -316,25 +315,30 @@ Interval SiteRegions::covered_further_in(Symbol func, int d) {
     return all;
 }
 
-// Where less is known, as it is further in, more may be taken to be needed, and is computed.
+// What is known here but not further in, of a condition for example, must not make the region
+// smaller than what is computed there. Only constants tell for sure what that is: an interval of
+// what changes with loops may be too wide.
 void SiteRegions::cover_further_in(Symbol func, Box &box) {
-    if (!built.regions.contains(func)) return;
-    auto is_beyond = [&](const Expr &a, const Expr &b) {
-        return algebra::can_prove(with_lets(a) > with_lets(b));
-    };
+    auto runs = built.regions.find(func);
+    if (runs == built.regions.end()) return;
     for (size_t d = 0; d < box.size(); d++) {
         if (may_be_left_out(func, d)) continue;
         Interval covered = covered_further_in(func, int(d));
-        if (covered.min.defined() && is_beyond(box[d].min, covered.min)) box[d].min = covered.min;
-        if (covered.max.defined() && is_beyond(covered.max, box[d].max)) box[d].max = covered.max;
+        bool known_there = true, known_here = is_const(simplify(with_lets(box[d].min))) &&
+                                              is_const(simplify(with_lets(box[d].max)));
+        for (const std::vector<Region> &run : runs->second) {
+            known_there &= is_const(run.back().min[d]) && is_const(run.back().max[d]);
+        }
+        if (!known_here && !known_there) continue;
+        bool are_constants = covered.is_bounded() && is_const(covered.min) && is_const(covered.max);
+        if (are_constants) box[d] = algebra::make_union(box[d], covered);
     }
 }
 
-// Whether the region that is computed further in changes with a loop of which a test leaves out
-// iterations, and with them what they would compute.
+// Whether a test leaves out some of what would be computed further in.
 bool SiteRegions::may_be_left_out(Symbol func, size_t d) {
     for (const std::vector<Region> &run : built.regions.at(func)) {
-        if (follows(run.back().min[d], tested_loops) || follows(run.back().max[d], tested_loops)) {
+        if (follows(run.back().min[d], tested_regions) || follows(run.back().max[d], tested_regions)) {
             return true;
         }
     }

@@ -20,7 +20,7 @@ struct BuiltPipeline {
     // The values of lets, and first and last value of loops.
     std::unordered_map<Symbol, ir::Expr> lets;
     std::unordered_map<Symbol, algebra::Interval> loops;
-    // Loops of stages with a test, which may leave out some of their iterations.
+    // The ends of regions that are computed within a test, which may leave out some of them.
     std::unordered_set<Symbol> tested;
     // Where a sliding window may let a region begin later than its let says: as late as one after
     // the end, which then leaves nothing. From the symbol of its first point to that of its last.
@@ -101,7 +101,7 @@ private:
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
     Origins sliding_ends{[this](Symbol s) { return built.sliding.contains(s); }, false, {}};
-    Origins tested_loops{[this](Symbol s) { return built.tested.contains(s); }, true, {}};
+    Origins tested_regions{[this](Symbol s) { return built.tested.contains(s); }, true, {}};
 };
 
 }  // namespace tessera::lower
