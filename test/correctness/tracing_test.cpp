@@ -128,6 +128,29 @@ TEST_SUITE("tracing") {
         row_1.replace(row_1.rfind("0 1]"), 4, "1 1]");
         CHECK(joined(traced(g, {2, 2})) == row_0 + row_1);
     }
+    TEST_CASE("what says where an atomic update stores is loaded once") {
+        Func f("f"), g("g");
+        RDom r(0, 3);
+        f(x) = x;
+        SUBCASE("by the machine's own addition") {
+            g(x) = 5;
+            g(clamp(f(r), 0, 7)) += 1;
+        }
+        SUBCASE("in a loop that exchanges what it has computed") {
+            g(x) = 5;
+            g(clamp(f(r), 0, 7)) = max(g(clamp(f(r), 0, 7)) * 3, 1);
+        }
+        SUBCASE("under a mutex") {
+            g(x) = Tuple(5, 0);
+            Expr at = clamp(f(r), 0, 7);
+            g(at) = Tuple(g(at)[0] + g(at)[1], g(at)[1] + g(at)[0]);
+        }
+        f.compute_root().trace_loads();
+        g.update().atomic(true).parallel(r);
+        std::vector<std::string> events = traced(g, {8});
+        std::sort(events.begin(), events.end());
+        CHECK(joined(events) == "f load [0] = 0; f load [1] = 1; f load [2] = 2; ");
+    }
     TEST_CASE("tags come before everything else") {
         Func f("f");
         f(x) = x;

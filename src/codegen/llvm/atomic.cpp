@@ -1,6 +1,8 @@
 #include "codegen/llvm/emitter.h"
 #include "ir/equal.h"
 #include "ir/visitor.h"
+#include "lower/finish/scoped_calls.h"
+#include <unordered_set>
 
 namespace tessera::codegen {
 namespace {
@@ -34,9 +36,33 @@ const Expr *added_operand(const Store &node) {
     return is_old(sum->b) && other(sum->a) ? &sum->a : nullptr;
 }
 
+// Lets outside of an Atomic that are so of what it stores: they are computed once.
+Stmt lets_first(const Atomic &node) {
+    std::unordered_set<Symbol> stored;
+    for_each_node(node.body, [&](const Store &s) { stored.insert(s.buffer); });
+    std::vector<const LetStmt *> outside;
+    Stmt body = node.body;
+    for (const LetStmt *let = body.as<LetStmt>(); let; let = body.as<LetStmt>()) {
+        bool is_loaded = false;
+        for_each_node(let->value, [&](const Load &l) { is_loaded |= stored.contains(l.buffer); });
+        if (is_loaded || lower::end_of_scope(*let).defined()) break;
+        outside.push_back(let);
+        body = let->body;
+    }
+    if (outside.empty()) return Stmt(&node);
+    Stmt s = Atomic::make(node.func, node.mutexes, body);
+    for (auto let = outside.rbegin(); let != outside.rend(); ++let) {
+        s = LetStmt::make((*let)->name, (*let)->value, s);
+    }
+    return s;
+}
+
 }  // namespace
 
-void Emitter::emit(const Atomic &node) {
+void Emitter::emit(const Atomic &atomic) {
+    Stmt s = lets_first(atomic);
+    if (s.as<LetStmt>()) return run(s);
+    const Atomic &node = *s.as<Atomic>();
     if (node.mutexes.defined()) return locked_update(node);
     bool outer = std::exchange(in_atomic, true);
     run(node.body);

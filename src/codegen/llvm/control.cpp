@@ -2,6 +2,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/scoped_calls.h"
+#include <algorithm>
 #include <set>
 
 namespace tessera::codegen {
@@ -51,10 +52,15 @@ void Emitter::emit(const LetStmt &first) {
     size_t lets_before = atomic_lets.size();
     Stmt body;
     Expr ends;
+    auto needs_unbound = [&](const Expr &e) {
+        return std::any_of(atomic_lets.begin(), atomic_lets.end(), [&](const auto &let) {
+            return !f->variables.contains(let.first) && uses_symbol(e, let.first);
+        });
+    };
     for (const LetStmt *let = &first; let; let = body.as<LetStmt>()) {
         // A store in an Atomic computes anew what its value is made of, as often as it has to.
         if (in_atomic) atomic_lets.emplace_back(let->name, let->value);
-        if (!in_atomic || is_pure(let->value)) {
+        if (!in_atomic || (is_pure(let->value) && !needs_unbound(let->value))) {
             MemoScope forget(*this);
             f->variables[let->name] = value(let->value);
             bound.push_back(let->name);

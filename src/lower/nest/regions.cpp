@@ -338,7 +338,8 @@ void SiteRegions::cover_further_in(Symbol func, Box &box) {
 // Whether a test leaves out some of what would be computed further in.
 bool SiteRegions::may_be_left_out(Symbol func, size_t d) {
     for (const std::vector<Region> &run : built.regions.at(func)) {
-        if (follows(run.back().min[d], tested_regions) || follows(run.back().max[d], tested_regions)) {
+        if (follows(run.back().min[d], tested_regions) ||
+            follows(run.back().max[d], tested_regions)) {
             return true;
         }
     }
