@@ -249,6 +249,10 @@ TEST_SUITE("statement interpreter") {
                   "    for i in [0, +3): out[i] = t[i] + i\n",
                   three, in, options) == 0);
         CHECK(three.data == Values{9, 10, 11});
+        CHECK(run("  allocate t: int32[0] in Heap:\n"
+                  "    out[0] = select(reinterpret uint64(address_of(t[0])) == 0:uint64, 1, 2)\n",
+                  out, in) == 0);
+        CHECK(out.data[0] == 2);  // no extern stage may take it for a bounds query
         CHECK_THROWS_WITH_AS(run("  out[0] = extern int32 no_such_function(1)\n", out, in),
                              doctest::Contains("no extern function"), RuntimeError);
     }
