@@ -13,14 +13,11 @@ uint64_t number_from(const char *variable, uint64_t otherwise) {
     return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-// The seeds of the ordinary tests. Those from here on have open findings: see docs/plan.md.
-constexpr uint64_t seeds_in_tests = 24;
-
 // What a case may take; a sanitized compiler is about ten times as slow.
 #ifdef TESSERA_SANITIZED
 constexpr int case_seconds = 300;
 #else
-constexpr int case_seconds = 30;
+constexpr int case_seconds = 90;
 #endif
 
 }  // namespace
@@ -31,10 +28,10 @@ TEST_SUITE("fuzz") {
             CHECK(to_cpp(draw_plan(seed)) == to_cpp(draw_plan(seed)));
         }
     }
-    // TESSERA_SEED begins elsewhere, TESSERA_FUZZ_SECONDS says how long.
+    // TESSERA_SEED begins elsewhere, TESSERA_FUZZ_SECONDS says how long. The first seeds agree (see
+    // docs/plan.md): a failure tells of a change, and not of luck.
     TEST_CASE("random pipelines compute under random schedules what their definitions say") {
         uint64_t first = number_from("TESSERA_SEED", 0), seed = first;
-        uint64_t last = std::getenv("TESSERA_SEED") ? UINT64_MAX : seeds_in_tests;
         auto end = std::chrono::steady_clock::now() +
                    std::chrono::seconds(number_from("TESSERA_FUZZ_SECONDS", 60));
         MESSAGE("TESSERA_SEED=" << first);
@@ -43,7 +40,7 @@ TEST_SUITE("fuzz") {
             2, case_seconds,
             [&](uint64_t &next) {
                 next = seed++;
-                return failures == 0 && next < last && std::chrono::steady_clock::now() < end;
+                return failures == 0 && std::chrono::steady_clock::now() < end;
             },
             [&](uint64_t failing, const Report &r) {
                 cases++;

@@ -36,7 +36,8 @@ const Expr *added_operand(const Store &node) {
     return is_old(sum->b) && other(sum->a) ? &sum->a : nullptr;
 }
 
-// Lets outside of an Atomic that are so of what it stores: they are computed once.
+// The Atomic with its first lets around it, as long as these read nothing that it stores: what they
+// bind is computed once, however often the update is tried.
 Stmt lets_first(const Atomic &node) {
     std::unordered_set<Symbol> stored;
     for_each_node(node.body, [&](const Store &s) { stored.insert(s.buffer); });

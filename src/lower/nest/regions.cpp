@@ -3,7 +3,6 @@
 #include "algebra/solve.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/storage/production_path.h"
@@ -322,14 +321,13 @@ void SiteRegions::cover_further_in(Symbol func, Box &box) {
     auto runs = built.regions.find(func);
     if (runs == built.regions.end()) return;
     for (size_t d = 0; d < box.size(); d++) {
-        if (may_be_left_out(func, d)) continue;
-        Interval covered = covered_further_in(func, int(d));
-        bool known_there = true, known_here = is_const(simplify(with_lets(box[d].min))) &&
-                                              is_const(simplify(with_lets(box[d].max)));
+        bool known_here = is_constant(box[d].min) && is_constant(box[d].max);
+        bool known_there = true;
         for (const std::vector<Region> &run : runs->second) {
             known_there &= is_const(run.back().min[d]) && is_const(run.back().max[d]);
         }
-        if (!known_here && !known_there) continue;
+        if ((!known_here && !known_there) || may_be_left_out(func, d)) continue;
+        Interval covered = covered_further_in(func, int(d));
         bool are_constants = covered.is_bounded() && is_const(covered.min) && is_const(covered.max);
         if (are_constants) box[d] = algebra::make_union(box[d], covered);
     }
@@ -346,12 +344,9 @@ bool SiteRegions::may_be_left_out(Symbol func, size_t d) {
     return false;
 }
 
-// In terms of what is bound around the site.
-Expr SiteRegions::with_lets(Expr e) const {
-    for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
-        if (uses_symbol(e, let->symbol)) e = substitute(let->symbol, let->value, e);
-    }
-    return e;
+// Whether it is a constant, with the lets of the site put in.
+bool SiteRegions::is_constant(const Expr &e) const {
+    return is_const(simplify(substitute(constants, e)));
 }
 
 // The user's bound, bound_extent, align_bounds and align_extent.
@@ -391,6 +386,8 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
 
 Expr SiteRegions::bind(Symbol symbol, const Expr &value) {
     lets.push_back({symbol, value});
+    Expr known = simplify(substitute(constants, value));
+    if (is_const(known)) constants[symbol] = known;
     return Variable::make(Int(32), symbol);
 }
 

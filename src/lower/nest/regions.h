@@ -2,6 +2,7 @@
 #include <functional>
 #include <unordered_set>
 
+#include "ir/substitute.h"
 #include "lower/bounds/value_bounds.h"
 #include "lower/context.h"
 #include "lower/nest/extern_stage.h"
@@ -63,7 +64,7 @@ private:
     algebra::Interval covered_further_in(Symbol func, int d);
     void cover_further_in(Symbol func, Box &box);
     bool may_be_left_out(Symbol func, size_t d);
-    ir::Expr with_lets(ir::Expr e) const;
+    bool is_constant(const ir::Expr &e) const;
     Region bind(const program::FunctionContents &func, int stage, const Box &box,
                 bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
@@ -100,6 +101,7 @@ private:
     std::unordered_map<Symbol, ExternQuery> queries;
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
+    ir::Substitution constants;  // those of the lets that are
     Origins sliding_ends{[this](Symbol s) { return built.sliding.contains(s); }, false, {}};
     Origins tested_regions{[this](Symbol s) { return built.tested.contains(s); }, true, {}};
 };
