@@ -50,15 +50,21 @@ std::shared_ptr<Entry> entry_for(const Key &key) {
     return entry;
 }
 
+// The target; where it is undefined the other one, with the features that are set nevertheless.
+Target or_else(const Target &target, Target other) {
+    if (!target.has_unknowns()) return target;
+    for (int f = 0; f < Target::FeatureEnd; f++) {
+        if (target.has_feature(Target::Feature(f))) other.set_feature(Target::Feature(f));
+    }
+    return other;
+}
+
 }  // namespace
 
+Target file_target(const Target &target) { return or_else(target, get_target_from_environment()); }
+
 Target jit_target(const Target &target) {
-    Target t = target.has_unknowns() ? get_jit_target_from_environment() : target;
-    if (target.has_unknowns()) {
-        for (int f = 0; f < Target::FeatureEnd; f++) {
-            if (target.has_feature(Target::Feature(f))) t.set_feature(Target::Feature(f));
-        }
-    }
+    Target t = or_else(target, get_jit_target_from_environment());
     t.set_feature(Target::JIT);
     if (!host_supports_target_device(t)) {
         throw RuntimeError(str("the target ", t,

@@ -73,7 +73,11 @@ std::vector<char> to_bitcode(const program::Program &program, const Target &targ
 // The loops of the whole pipeline, and what is computed in them, as an indented text.
 std::string loop_nest(const program::Program &program, const Target &target);
 
-// The host's target with all it has, for an undefined target; Target::JIT is added.
+// Of an undefined target: the environment's JIT target or else the host, with the features that are
+// set. Adds Target::JIT. Throws RuntimeError if it wants a device that is not there.
 Target jit_target(const Target &target);
+// The same for a file, which has no part in this process: of an undefined target, that of the
+// environment or else the host.
+Target file_target(const Target &target);
 
 }  // namespace tessera::driver

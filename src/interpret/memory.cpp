@@ -28,7 +28,7 @@ bool TaskTree::concurrent(int a, int b) const {
 
 Memory::Memory(std::string name, Type type, int64_t size, int padding, int task)
     : name(std::move(name)), type(type), size(size), padding(padding), task(task) {
-    // Without elements it is somewhere, too: extern stages take no address for a bounds query.
+    // Without elements it has an address, too: extern stages take a null one for a bounds query.
     own.assign(std::max<size_t>(1, size_t((size + padding) * bytes())), 0);
     poison.assign(size_t(size + padding), unwritten);
     host = own.data();

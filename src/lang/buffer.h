@@ -122,7 +122,7 @@ public:
     int min() const { return d.min; }
     int max() const { return d.min + d.extent - 1; }
     int extent() const { return d.extent; }
-    int stride() const { return d.stride; }
+    int stride() const { return d.stride; }  // in elements; may be negative
 
     struct Iterator {
         int at;
@@ -161,7 +161,8 @@ template<typename T2, int Dims2, typename T, int Dims> constexpr bool buffers_co
 // A handle to an array of `Dims` dimensions in memory: input, output or constant of a pipeline.
 // Copying a handle shares everything, as does passing it by value; copy() copies the elements.
 // T void: the element type is known only when the program runs, and as<T>() gives access.
-// Coordinates are not checked in builds with NDEBUG.
+// Misuse throws RuntimeError; so do coordinates outside of the buffer, which are not checked in
+// builds with NDEBUG.
 template<typename T = void, int Dims = AnyDims> class Buffer {
     template<typename T2, int D2> friend class Buffer;
 
@@ -340,6 +341,7 @@ public:
     int top() const { return min(1); }
     int bottom() const { return dim(1).max(); }
     size_t number_of_elements() const { return size_t(contents().number_of_elements()); }
+    // From the lowest to past the highest element, gaps included.
     size_t size_in_bytes() const { return size_t(contents().size_in_bytes()); }
     template<BufferSize... Args> bool contains(Args... pos) const {
         return contains(std::vector<int>{int(pos)...});
@@ -417,7 +419,7 @@ public:
 
     // ---- Changes of shape ----
     // Of this buffer and all handles to it; the forms that end in -ed make a new one that shares
-    // the memory.
+    // the memory. A crop has to lie within the region.
     void crop(int d, int min, int extent) { contents().crop(d, min, extent); }
     void crop(const std::vector<std::pair<int, int>> &rect) {
         for (size_t d = 0; d < rect.size(); d++) crop(int(d), rect[d].first, rect[d].second);

@@ -9,7 +9,9 @@ namespace tessera {
 struct PipelineContents;
 
 // A compiled pipeline as a function object: its arguments, then a Buffer per value of its outputs.
-// A JITUserContext * may come first. Copies share the code.
+// A JITUserContext * may come first. Copies share the code. A Buffer without memory makes the call
+// a bounds query: it sets the regions of such buffers and computes nothing. Buffers of 2 GiB or
+// more need Target::LargeBuffers.
 class Callable {
 public:
     bool defined() const { return contents != nullptr; }
@@ -25,7 +27,8 @@ public:
         return call(nullptr, {GivenArgument(args)...});
     }
 
-    // The types are checked now, and not at each call.
+    // As a std::function. Throws RuntimeError now if these are not the arguments that the pipeline
+    // takes; with a JITUserContext * first, only when it is called.
     template<typename... Args>
     std::function<int(Args...)> make_std_function() const {
         if constexpr (sizeof...(Args) > 0) {

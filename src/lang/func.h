@@ -33,8 +33,8 @@ struct ExternFuncArgument : program::ExternFuncArgument {
 // A stage of a pipeline: values over an infinite grid, as its definition says, and the schedule by
 // which they are computed. A handle: copies are the same Func.
 //
-// The methods below LoopDirectives are about the loops of the pure definition; update(i) gives
-// those of the others.
+// The methods that it inherits from LoopDirectives are about the loops of the pure definition;
+// update(i) gives those of the others.
 class Func : public LoopDirectives<Func> {
 public:
     Func();
@@ -62,7 +62,9 @@ public:
     FuncRef operator()(const std::vector<Var> &args, Location at = Here::current()) const {
         return FuncRef(contents, std::vector<Expr>(args.begin(), args.end()), at);
     }
-    // Values come from a C function: int function(arguments..., output buffers...).
+    // Values come from a C function, int function(arguments..., output buffers...): it returns 0,
+    // or an error code. If the host pointer of an input buffer is null, it is asked to set that
+    // buffer's region to what the outputs need. `dimensions`: how many, or their Vars.
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                        Type type, int dimensions, Location at = Here::current());
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
@@ -100,20 +102,23 @@ public:
     operator Stage() const { return Stage(scheduled(Location())); }
 
     // ---- Schedule: which region is computed ----
-    // The user promises that [min, min + extent) is what is needed of this dimension.
+    // What is computed of this dimension is [min, min + extent); where more is needed, the pipeline
+    // fails with RuntimeError. bound_extent: the same, from the first point that is needed.
     Func &bound(const Var &v, const Expr &min, const Expr &extent, Location at = Here::current());
     Func &bound_extent(const Var &v, const Expr &extent, Location at = Here::current());
     // More is computed, so that min % modulus == remainder and extent % modulus == 0.
     Func &align_bounds(const Var &v, const Expr &modulus, const Expr &remainder = 0,
                        Location at = Here::current());
     Func &align_extent(const Var &v, const Expr &modulus, Location at = Here::current());
-    // What is typical, for the auto-scheduler.
+    // What is typical. It changes nothing that is compiled, and is kept with the schedule.
     Func &set_estimate(const Var &v, const Expr &min, const Expr &extent,
                        Location at = Here::current());
     Func &set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates,
                         Location at = Here::current());
 
     // ---- Schedule: where it is computed and stored ----
+    // Before everything that uses it; within loop v of f; or (the default) in each of its uses.
+    // Storage is where it is computed, unless store_at says further out.
     Func &compute_root(Location at = Here::current());
     Func &compute_at(const Func &f, const VarOrRVar &v, Location at = Here::current());
     Func &compute_at(const LoopLevel &level, Location at = Here::current());
@@ -121,9 +126,11 @@ public:
     Func &store_root(Location at = Here::current());
     Func &store_at(const Func &f, const VarOrRVar &v, Location at = Here::current());
     Func &store_at(const LoopLevel &level, Location at = Here::current());
+    // The memory is allocated at this loop, store_at or further out; what it holds lives as before.
     Func &hoist_storage_root(Location at = Here::current());
     Func &hoist_storage(const Func &f, const VarOrRVar &v, Location at = Here::current());
     Func &hoist_storage(const LoopLevel &level, Location at = Here::current());
+    // The kind of memory; Auto: chosen by size and place.
     Func &store_in(MemoryType memory, Location at = Here::current());
     // Storage is a ring of `extent` along v; fold_forward: v only grows while it is used.
     Func &fold_storage(const Var &v, const Expr &extent, bool fold_forward = true,
@@ -132,12 +139,15 @@ public:
     Func &ring_buffer(const Expr &extent, Location at = Here::current());
     // A thread of its own computes it, while others use what is ready.
     Func &async(Location at = Here::current());
+    // Dimensions in memory, innermost first.
     Func &reorder_storage(const std::vector<Var> &dims, Location at = Here::current());
     template<std::convertible_to<Var>... Vars>
     Func &reorder_storage(const LoopName &first, const Var &second, const Vars &...rest) {
         return reorder_storage({Var(first.symbol), second, Var(rest)...}, first.at);
     }
+    // The extent in memory is rounded up to a multiple of this number of elements.
     Func &align_storage(const Var &v, const Expr &alignment, Location at = Here::current());
+    // The extent in memory is this; the pipeline fails with RuntimeError where more is needed.
     Func &bound_storage(const Var &v, const Expr &bound, Location at = Here::current());
 
     // ---- Schedule: copies ----
@@ -145,7 +155,8 @@ public:
     Func in(const Func &consumer, Location at = Here::current());
     Func in(const std::vector<Func> &consumers, Location at = Here::current());
     Func in(Location at = Here::current());
-    // The same, with the same definition.
+    // A copy of this Func, definition included, that these consumers use instead: it computes the
+    // values itself, where in() reads them from this one.
     Func clone_in(const Func &consumer, Location at = Here::current());
     Func clone_in(const std::vector<Func> &consumers, Location at = Here::current());
 
@@ -186,6 +197,10 @@ public:
     void apply_schedule(const std::string &json, const std::vector<Argument> &more = {},
                         Location at = Here::current());
     Func &add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message = {});
+    template<std::convertible_to<Expr>... Args>
+    Func &add_requirement(const WrittenExpr &condition, const Expr &first, const Args &...rest) {
+        return add_requirement(condition, std::vector<Expr>{first, Expr(rest)...});
+    }
     template<ir::StmtPass P, typename... Deleter>
     void add_custom_lowering_pass(P *pass, Deleter &&...deleter) {
         own_pipeline().add_custom_lowering_pass(pass, std::forward<Deleter>(deleter)...);

@@ -15,8 +15,8 @@ public:
     Expr min_estimate() const;
     Expr extent_estimate() const;
 
-    // The caller has to pass buffers for which these hold. In terms of parameters and of
-    // dimensions of buffers.
+    // The caller has to pass buffers for which these hold, else RuntimeError; strides in elements.
+    // In terms of parameters and of dimensions of buffers.
     Dimension set_min(const Expr &min, Location at = Here::current());
     Dimension set_extent(const Expr &extent, Location at = Here::current());
     Dimension set_stride(const Expr &stride, Location at = Here::current());
@@ -74,12 +74,14 @@ public:
     ImageParam(Type type, int dimensions, const std::string &name = "");
     explicit ImageParam(program::ParameterRef p);
 
-    // What realize() passes.
+    // What realize() passes: shared, not copied. CompileError if the type or the number of
+    // dimensions is another.
     template<typename T, int D>
     void set(const Buffer<T, D> &buffer, Location at = Here::current()) {
         set_buffer(Buffer<>(buffer), at);
     }
     Buffer<> get() const;
+    // Forgets the Buffer: infer_input_bounds() gives a new one.
     void reset();
 
     // An element, for the definition of a Func.

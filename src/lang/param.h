@@ -87,7 +87,7 @@ public:
     }
     Expr min_value() const { return parameter_ref->min_value; }
     Expr max_value() const { return parameter_ref->max_value; }
-    // A typical value, for the auto-scheduler.
+    // A typical value; it changes nothing that is compiled.
     template<typename V>
     void set_estimate(const V &value, Location at = Here::current()) {
         detail::set_estimate(*parameter_ref, Expr(value), at);

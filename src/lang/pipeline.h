@@ -46,7 +46,10 @@ public:
     ImageParam get_image_param(const std::string &name, Location at = Here::current()) const;
 
     // ---- Running ----
-    // One buffer per value of each output; the sizes are those of all outputs.
+    // Computes all outputs over [0, size) in each dimension, dimension 0 first, into a new Buffer
+    // per value; the forms that take buffers compute the regions of these. Compiles if need be.
+    // Throws CompileError; RuntimeError if sizes, buffers or parameters do not fit, or the pipeline
+    // fails. An undefined target: TESSERA_JIT_TARGET, or else the host.
     Realization realize(const std::vector<int32_t> &sizes = {}, const Target &target = Target());
     Realization realize(JITUserContext *context, const std::vector<int32_t> &sizes = {},
                         const Target &target = Target());
@@ -67,6 +70,7 @@ public:
                                  const Target &target = get_jit_target_from_environment());
     // What is called instead of the runtime's own when this pipeline runs in this process.
     JITHandlers &jit_handlers();
+    // What extern calls and extern stages of these names call; replaces what was set before.
     void set_jit_externs(const std::map<std::string, JITExtern> &externs);
 
     // ---- Conditions ----
@@ -96,7 +100,7 @@ public:
     void clear_custom_lowering_passes();
 
     // ---- Looking at it ----
-    void print_loop_nest();
+    void print_loop_nest();  // on stderr
     std::string loop_nest() const;
     // The schedule as C++: statements that, where `pipeline` is a Pipeline of the same algorithm
     // without a schedule, give it this one. They stand in a block of their own:
@@ -112,6 +116,11 @@ public:
     // The arguments that a compiled function takes, before its outputs.
     std::vector<Argument> infer_arguments() const;
 
+    // ---- Files ----
+    // `args`: the parameters in the order in which the compiled function takes them, before the
+    // outputs; CompileError if one is missing (compile_to_lowered_stmt: empty means all).
+    // `function`: its name; empty: the pipeline's. An undefined target: TESSERA_TARGET, or else the
+    // host. Throws RuntimeError if the file cannot be written.
     void compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args = {},
                                  StmtOutputFormat format = Text, const Target &target = Target());
     // The same before loops and storage are worked on: which region of what is computed where.

@@ -22,47 +22,43 @@ driver::Signature signature_of(const std::vector<Argument> &args, const std::str
     return signature;
 }
 
-// An undefined target is the host; a file has no part in this process.
-Target file_target(const Target &target) {
-    return target.has_unknowns() ? get_target_from_environment() : target;
-}
-
 }  // namespace
 
 void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
                                        StmtOutputFormat, const Target &target) {
     driver::Signature signature = signature_of(args, "");
     signature.any_args = args.empty();
-    std::string text = driver::to_lowered_text(get().program, file_target(target), signature);
+    std::string text =
+        driver::to_lowered_text(get().program, driver::file_target(target), signature);
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &,
                                           StmtOutputFormat, const Target &target) {
-    std::string text = driver::to_conceptual_text(get().program, file_target(target));
+    std::string text = driver::to_conceptual_text(get().program, driver::file_target(target));
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                         const std::string &function, const Target &target) {
-    std::string text =
-        driver::to_llvm_ir(get().program, file_target(target), signature_of(args, function));
+    std::string text = driver::to_llvm_ir(get().program, driver::file_target(target),
+                                          signature_of(args, function));
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
                                    const std::string &function, const Target &target) {
-    std::string text =
-        driver::to_assembly(get().program, file_target(target), signature_of(args, function));
+    std::string text = driver::to_assembly(get().program, driver::file_target(target),
+                                           signature_of(args, function));
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_object(const std::string &path, const std::vector<Argument> &args,
                                  const std::string &function, const Target &target) {
     std::vector<char> bytes =
-        driver::to_object(get().program, file_target(target), signature_of(args, function));
+        driver::to_object(get().program, driver::file_target(target), signature_of(args, function));
     write_file(path, bytes.data(), bytes.size());
 }
 void Pipeline::compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
                                   const std::string &function, const Target &target) {
-    std::vector<char> bytes =
-        driver::to_bitcode(get().program, file_target(target), signature_of(args, function));
+    std::vector<char> bytes = driver::to_bitcode(get().program, driver::file_target(target),
+                                                 signature_of(args, function));
     write_file(path, bytes.data(), bytes.size());
 }
 

@@ -106,6 +106,7 @@ public:
                                    at);
         return self();
     }
+    // Splits v by `factor` first: the inner loop is vectorized (unrolled), the outer one is v.
     Self &vectorize(const VarOrRVar &v, const Expr &factor, TailStrategy tail = TailStrategy::Auto,
                     Location at = Here::current()) {
         detail::split_and_set_kind(self().scheduled(at), v, factor, tail, LoopKind::Vectorized, at);
@@ -117,7 +118,8 @@ public:
         return self();
     }
 
-    // Splits each of `previous`; the inner loops, then the outer ones.
+    // Splits each of `previous` by its factor, and orders the loops: all inner ones, then all outer
+    // ones, innermost first. Without `outers`, the outer loops keep their names.
     Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &outers,
                const std::vector<VarOrRVar> &inners, const std::vector<Expr> &factors,
                const std::vector<TailStrategy> &tails, Location at = Here::current()) {
@@ -176,7 +178,8 @@ public:
         return self();
     }
 
-    // Updates of one element by several iterations at once are made safe.
+    // Stores of the update are atomic, so that its loops over reduction variables may be parallel
+    // or vectorized. CompileError if it is not proved associative, unless the test is overridden.
     Self &atomic(bool override_associativity_test = false, Location at = Here::current()) {
         program::apply(self().scheduled(at), program::AtomicDirective{override_associativity_test},
                        at);
@@ -224,6 +227,7 @@ public:
     // The loops as they are now, innermost first.
     std::vector<VarOrRVar> split_vars() const;
     const program::StageSchedule &schedule() const { return ref.definition->schedule; }
+    // The names of the loops as a line of text: "Vars: x, y".
     std::string dump_argument_list() const;
 
     // Of an associative update: a new Func computes it apart for each value of the given reduction
@@ -235,7 +239,6 @@ public:
     void unscheduled(Location at = Here::current());
 
     const program::StageRef &scheduled(Location) const { return ref; }
-    const program::StageRef &stage_ref() const { return ref; }
 
 private:
     program::StageRef ref;

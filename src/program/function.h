@@ -70,7 +70,6 @@ public:
     Location written;
 
     int dimensions() const { return int(args.size()); }
-    bool has_pure_definition() const { return !stages.empty() && !extern_definition; }
     bool has_extern_definition() const { return bool(extern_definition); }
     bool defined() const { return !types.empty(); }
 };

@@ -5,8 +5,7 @@
 namespace tessera::codegen {
 namespace {
 
-// A golden test of code cannot tell, as the code is the same; and it takes minutes to see
-// otherwise.
+// A golden test of code cannot tell, as the code is the same: only the time to compile differs.
 TEST_CASE("LLVM visits of large functions only what has changed") {
     make_target_machine(get_host_target(), true);
     auto found = llvm::cl::getRegisteredOptions().find("cgpp-huge-func");

@@ -280,6 +280,8 @@ TEST_SUITE("the language") {
         q.set(-3);
         CHECK_THROWS_WITH_AS(pipeline.realize({4}), doctest::Contains("positive, not"),
                              RuntimeError);
+        g.add_requirement(q > 0, "q has to be more than", 0);
+        CHECK_THROWS_WITH_AS(g.realize({4}), doctest::Contains("more than 0"), RuntimeError);
         Func h("h");
         h(x) = require(x < 3, x, "x is too large:", x);
         h.realize({3});
@@ -393,6 +395,11 @@ TEST_SUITE("the language") {
         f.vectorize(x, 8);
         f.compile_to_lowered_stmt("t.stmt");
         CHECK(contents_of("t.stmt").find("func \"f\"") != std::string::npos);
+        CHECK(contents_of("t.stmt").find("assert") != std::string::npos);
+        Target unchecked;  // undefined but for a feature, which is kept
+        unchecked.set_feature(Target::NoAsserts);
+        f.compile_to_lowered_stmt("t.stmt", {}, Text, unchecked);
+        CHECK(contents_of("t.stmt").find("assert") == std::string::npos);
         f.compile_to_llvm_assembly("t.ll", {im, p}, "named");
         CHECK(contents_of("t.ll").find("@named(") != std::string::npos);
         f.compile_to_assembly("t.s", {im, p}, "named");

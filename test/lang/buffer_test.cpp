@@ -429,6 +429,14 @@ TEST_SUITE("buffer: memory") {
         CHECK_REFUSED(b.copy_from(Buffer<float>(4, 4)), "not int32");
         CHECK_REFUSED(b.copy_from(Buffer<int>(4)), "has 1 dimension, not 2");
     }
+    TEST_CASE("what a Buffer's type says") {
+        using Image = Buffer<float, 3>;
+        static_assert(Image::has_static_type && Image::has_static_dimensions);
+        static_assert(Image::static_dimensions() == 3 && Image::static_type() == Float(32));
+        static_assert(!Buffer<>::has_static_type && !Buffer<int>::has_static_dimensions);
+        CHECK(Image(2, 2, 2).type() == Image::static_type());
+        CHECK(Image(2, 2, 2).dimensions() == Image::static_dimensions());
+    }
     TEST_CASE("memory comes and goes, the shape stays") {
         Buffer<int> b(nullptr, 4, 3);
         CHECK(b.is_bounds_query());

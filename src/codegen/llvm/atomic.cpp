@@ -36,8 +36,8 @@ const Expr *added_operand(const Store &node) {
     return is_old(sum->b) && other(sum->a) ? &sum->a : nullptr;
 }
 
-// The Atomic with its first lets around it, as long as these read nothing that it stores: what they
-// bind is computed once, however often the update is tried.
+// Moves the lets at the beginning that read nothing of what the Atomic stores to in front of it:
+// they are computed once, not at each attempt to exchange and not under the lock.
 Stmt lets_first(const Atomic &node) {
     std::unordered_set<Symbol> stored;
     for_each_node(node.body, [&](const Store &s) { stored.insert(s.buffer); });

@@ -52,6 +52,7 @@ void Emitter::emit(const LetStmt &first) {
     size_t lets_before = atomic_lets.size();
     Stmt body;
     Expr ends;
+    // An impure let has no value of its own in an Atomic, and so nothing that uses it has.
     auto needs_unbound = [&](const Expr &e) {
         return std::any_of(atomic_lets.begin(), atomic_lets.end(), [&](const auto &let) {
             return !f->variables.contains(let.first) && uses_symbol(e, let.first);

@@ -51,6 +51,7 @@ private:
     void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
     void refuse_idle_prefetches() const;
     Stmt wrap_loop(const StageNest::Loop &loop, Stmt body);
+    bool is_tested(const Site &site) const;
     void mark_tested(Symbol func);
     Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
@@ -262,11 +263,13 @@ Built NestBuilder::build_production(const FunctionContents &f, const std::vector
     return all;
 }
 
-// Whether the stage tests, around this site, if it is run.
-bool is_tested(const Site &site) {
+// Whether a test of the stage decides if what is computed at this site is run at all.
+bool NestBuilder::is_tested(const Site &site) const {
     if (!site.owner) return false;
-    return std::any_of(site.owner->tests.begin(), site.owner->tests.end(), [&](const auto &test) {
-        return test.innermost ? site.loop < 0 : test.depth >= site.loop;
+    bool outside = built.innermost_sites.contains(site.owner);  // of the innermost tests
+    const auto &tests = site.owner->tests;
+    return std::any_of(tests.begin(), tests.end(), [&](const auto &test) {
+        return test.innermost ? site.loop < 0 && !outside : test.depth >= site.loop;
     });
 }
 

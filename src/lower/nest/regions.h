@@ -74,13 +74,13 @@ private:
     // The values that something bound further in has, in terms of what is bound here.
     const algebra::Interval *inner_values(Symbol symbol);
     algebra::IntervalScope inner_scope(const ir::Expr &e);
-    // Whether it follows from where a region begins that a sliding window may move.
     // Symbols of a kind, and what is known so far of those that are computed from them.
     struct Origins {
         std::function<bool(Symbol)> includes;
         bool through_loops;  // or through lets only
         std::unordered_map<Symbol, bool> known;
     };
+    // Whether e is computed, through lets (and loops), from a symbol of that kind.
     bool follows(const ir::Expr &e, Origins &origins);
     // Where a stage that is computed further in ends at the latest when its region is this.
     ir::Expr latest_end(const StageNest &nest, int d, const Region &there, const Region &here);
