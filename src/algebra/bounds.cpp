@@ -27,6 +27,7 @@ public:
         Expr simplified = s(e);
         for_each_node(simplified, [&](const Let &let) { let_names.insert(let.name); });
         Interval i = bounds(simplified);
+        if (e.type().is_int_or_uint()) i = within_known(i, e.type(), interval_as_written(e));
         return {with_lets(i.min), with_lets(i.max)};
     }
 
@@ -35,6 +36,19 @@ private:
         Symbol name;
         Expr value;
     };
+
+    // Simplification drops a clamp where it knows, of all variables together, that the value is
+    // within it; the ends here are each found alone, and may be outside.
+    ConstantInterval interval_as_written(const Expr &e) {
+        std::unordered_set<const ExprNode *> seen;
+        for_each_postorder(
+            e, [&](const Expr &n) { return seen.count(n.get()) > 0; },
+            [&](const Expr &n) {
+                seen.insert(n.get());
+                s.interval(n);  // remembered: what is deep is not found by recursion
+            });
+        return s.interval(e);
+    }
 
     Expr simple(const Expr &e) { return e.defined() ? s(e) : e; }
     Expr number(Type t, int64_t v) { return s.intern(make_const(t.element_of(), v)); }
@@ -111,8 +125,22 @@ private:
                 if (!i.max.defined()) i.max = other.max;
             }
         }
+        if (t.is_int_or_uint()) i = within_known(i, t, s.interval(e));
         memo[e.get()] = i;
         alive.push_back(e);
+        return i;
+    }
+
+    Interval within_known(Interval i, Type t, const ConstantInterval &known) {
+        Interval ends = of_constants(t, known);
+        if (!i.min.defined()) i.min = ends.min;
+        if (!i.max.defined()) i.max = ends.max;
+        if (ends.min.defined() && s.interval(i.min).min < known.min) {
+            i.min = upper_of(i.min, ends.min);
+        }
+        if (ends.max.defined() && s.interval(i.max).max > known.max) {
+            i.max = lower_of(i.max, ends.max);
+        }
         return i;
     }
 
@@ -330,6 +358,7 @@ private:
             return {lower_of(r.min, far_min), upper_of(r.max, far_max)};
         }
         if (t.is_uint()) return a.max.defined() ? Interval{zero, a.max} : of_type(t);
+        if (cb.min >= 0) return {lower_of(a.min, zero), upper_of(a.max, zero)};
         if (!a.is_bounded() || can_wrap(t, constants(a) * ConstantInterval{-1, 1}))
             return of_type(t);
         Expr negated_max = make(NodeKind::Sub, zero, a.max),

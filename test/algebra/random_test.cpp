@@ -126,6 +126,39 @@ TEST_SUITE("random") {
             return check_simplify(parts.back(), maker);
         });
     }
+    TEST_CASE("bounds of a clamp are within it") {
+        repeatedly([](Random &random) -> std::string {
+            ExprMaker maker = maker_for(random);
+            Expr e = maker.make(int(random.between(1, 4)));
+            IntervalScope scope;
+            for (const Expr &v : maker.variables()) {
+                if (random.chance(30)) continue;
+                int64_t low = random.between(v.type().is_uint() ? 0 : -10, 10);
+                int64_t high = low + random.between(0, 10);
+                scope.bind(v.as<Variable>()->name,
+                           {make_const(v.type(), low), make_const(v.type(), high)});
+            }
+            int64_t low = random.between(e.type().is_uint() ? 0 : -9, 3);
+            int64_t high = low + random.between(0, 20);
+            Expr clamped = max(min(e, make_const(e.type(), high)), make_const(e.type(), low));
+            Interval i = bounds_of_expr(clamped, scope);
+            for (int n = 0; n < 4; n++) {
+                Values values = maker.values(20);
+                for (const auto &[name, interval] : scope.all()) values.erase(name);
+                for (bool upper : {false, true}) {
+                    const Expr &end = upper ? i.max : i.min;
+                    auto bound = end.defined() ? number(end, values) : std::nullopt;
+                    if (end.defined() && !bound) continue;  // overflows
+                    if (bound && *bound >= low && *bound <= high) continue;
+                    return str(to_string(clamped), "\n in [",
+                               i.min.defined() ? to_string(i.min) : "-inf", ", ",
+                               i.max.defined() ? to_string(i.max) : "inf", "]\n at ",
+                               text_of(values));
+                }
+            }
+            return "";
+        });
+    }
     TEST_CASE("bounds hold every value") {
         repeatedly([](Random &random) -> std::string {
             ExprMaker maker = maker_for(random);

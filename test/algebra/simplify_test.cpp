@@ -164,6 +164,14 @@ TEST_SUITE("bounds") {
         CHECK(to_string(i.min) == simple(min((n * y - 1) / n, 0)));
         CHECK(to_string(i.max) == simple(max((n * y - 1) / n, 0)));
     }
+    TEST_CASE("of a clamp that is dropped, as the value is known to be within it") {
+        IntervalScope scope;
+        scope.bind(sx, {0, 7});
+        scope.bind(sy, {0, 100});
+        Interval i = bounds_of_expr(clamp(x / y, 0, 5), scope);  // y may be 0: then 0
+        CHECK(to_string(i.min) == "0");
+        CHECK(to_string(i.max) == "5");
+    }
 }
 
 TEST_SUITE("solve") {

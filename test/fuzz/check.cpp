@@ -146,6 +146,23 @@ std::string check_json(const Plan &plan, const Built &built) {
     return steps_of(second) == steps_of(text) ? "" : str(text, "\nbecame\n", second);
 }
 
+// What the runtime reports while a statement is interpreted.
+class ReportedError {
+public:
+    ReportedError() : before(tessera_set_error_handler(keep)) { message().clear(); }
+    ~ReportedError() { tessera_set_error_handler(before); }
+    ReportedError(const ReportedError &) = delete;
+    ReportedError &operator=(const ReportedError &) = delete;
+    static std::string &message() {
+        static std::string last;
+        return last;
+    }
+
+private:
+    static void keep(void *, const char *text) { message() = text; }
+    tessera_error_handler_t before;
+};
+
 // False where interpreting takes long, because the schedule computes much again and again.
 bool run_lowered(const program::Program &program, const Target &target, const RawBuffers &outputs) {
     lower::LowerOptions lowering;
@@ -169,10 +186,9 @@ bool run_lowered(const program::Program &program, const Target &target, const Ra
     options.externs = externs;
     options.max_statements = 3'000'000;
     try {
+        ReportedError error;
         int code = interpret::run_statement(module.functions[0], args, options);
-        if (code == tessera_error_code_fold_factor_too_small) throw RuntimeError("fold_storage");
-        if (code == tessera_error_code_storage_bound_too_small) throw RuntimeError("bound_storage");
-        if (code) throw RuntimeError(str("error code ", code));
+        if (code) throw RuntimeError(str(ReportedError::message(), " (", code, ")"));
     } catch (const interpret::OutOfSteps &) {
         return false;
     }
@@ -225,7 +241,7 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
 
 // What only the run can tell of a schedule, by the words of the runtime's messages.
 bool is_refusal(const std::string &message) {
-    for (const char *part : {"fold", "ring", "bound_storage", "is bounded to", "out of memory"}) {
+    for (const char *part : {"fold", "ring", "is bounded to", "out of memory"}) {
         if (message.find(part) != std::string::npos) return true;
     }
     return false;

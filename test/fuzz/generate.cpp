@@ -50,19 +50,10 @@ private:
             plan.min.push_back(random.chance(0.7) ? 0 : random.range(-9, 9));
             plan.size.push_back(random.range(1, largest[output_dims]));
             // Updates at certain points need these points.
-            if (!updated_at_points(size_t(d))) continue;
+            if (!is_updated_at_points(plan, size_t(d))) continue;
             plan.min.back() = -4;
             plan.size.back() = std::max(plan.size.back(), 20);
         }
-    }
-
-    bool updated_at_points(size_t d) const {
-        for (int f : plan.outputs) {
-            for (const UpdatePlan &u : plan.funcs[size_t(f)].updates) {
-                if (u.args[d].op != Op::Coordinate) return true;
-            }
-        }
-        return false;
     }
 
     bool is_read(int f) {
@@ -692,6 +683,15 @@ private:
 };
 
 }  // namespace
+
+bool is_updated_at_points(const Plan &plan, size_t dimension) {
+    for (int f : plan.outputs) {
+        for (const UpdatePlan &u : plan.funcs[size_t(f)].updates) {
+            if (u.args[dimension].op != Op::Coordinate) return true;
+        }
+    }
+    return false;
+}
 
 Plan draw_plan(uint64_t seed) { return Generator(seed).draw(); }
 

@@ -198,6 +198,9 @@ void for_each_root(FuncOrConst &func, F &&f) {
     }
 }
 
+// Whether an update of an output needs certain points along a dimension to be in its buffer.
+bool is_updated_at_points(const Plan &plan, size_t dimension);
+
 // The same plan for the same seed.
 Plan draw_plan(uint64_t seed);
 // Adds a random schedule that should be legal.

@@ -169,6 +169,7 @@ private:
     bool make_small() {
         bool any = false;
         for (size_t d = 0; d < best.size.size(); d++) {
+            if (is_updated_at_points(best, d)) continue;
             for (int size : {1, best.size[d] / 2, best.size[d] - 1}) {
                 if (size < 1 || size >= best.size[d]) continue;
                 Plan candidate = best;
