@@ -96,6 +96,13 @@ int tessera_error_buffer_extents_too_large(void *user_context, const char *buffe
         .raise(user_context, tessera_error_code_buffer_extents_too_large);
 }
 
+int tessera_error_coordinates_too_large(void *user_context, const char *bound, int64_t value) {
+    return (Message() << "The coordinates that the pipeline needs are too large: " << bound
+                      << " is computed from " << value
+                      << ", and only coordinates within [-2^30, 2^30] are sure not to overflow")
+        .raise(user_context, tessera_error_code_coordinates_too_large);
+}
+
 int tessera_error_buffer_extents_negative(void *user_context, const char *buffer, int32_t dimension,
                                           int32_t extent) {
     return (Message() << "Buffer " << buffer << " has the extent " << extent << " in dimension "

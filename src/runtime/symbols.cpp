@@ -20,6 +20,7 @@ const RuntimeSymbol symbols[] = {
     ROW(tessera_error_access_out_of_bounds),
     ROW(tessera_error_buffer_allocation_too_large),
     ROW(tessera_error_buffer_extents_too_large),
+    ROW(tessera_error_coordinates_too_large),
     ROW(tessera_error_buffer_extents_negative),
     ROW(tessera_error_buffer_argument_is_null),
     ROW(tessera_error_host_is_null),

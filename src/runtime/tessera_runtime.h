@@ -91,7 +91,8 @@ typedef enum tessera_error_code_t {
     tessera_error_code_bounds_query_failed = -49,
     tessera_error_code_out_of_threads = -50,
     tessera_error_code_bad_argument = -52,
-    tessera_error_code_trace_failed = -53
+    tessera_error_code_trace_failed = -53,
+    tessera_error_code_coordinates_too_large = -54
 } tessera_error_code_t;
 
 /* Reports a failure. The built-in handler writes the message to stderr and returns; the pipeline
@@ -114,6 +115,8 @@ int tessera_error_buffer_allocation_too_large(void *user_context, const char *bu
                                               uint64_t bytes, uint64_t max_bytes);
 int tessera_error_buffer_extents_too_large(void *user_context, const char *buffer, int64_t elements,
                                            int64_t max_elements);
+/* A coordinate that the pipeline needs would be made of this value, and may overflow. */
+int tessera_error_coordinates_too_large(void *user_context, const char *bound, int64_t value);
 int tessera_error_buffer_extents_negative(void *user_context, const char *buffer, int32_t dimension,
                                           int32_t extent);
 int tessera_error_buffer_argument_is_null(void *user_context, const char *buffer);

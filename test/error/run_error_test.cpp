@@ -220,6 +220,26 @@ TEST_SUITE("pipelines that cannot run") {
         CHECK(out(6) == 7);
         check_says(failure([&] { f.realize({8}); }), {"im", "dimension 0"});
     }
+    TEST_CASE("coordinates that 32 bits cannot hold") {
+        Func f("f"), g("g"), h("h");
+        f(x) = x + 1;
+        g(x) = f(x * 1000000 + 3);
+        f.compute_root();
+        check_says(failure([&] { g.realize({100000}); }),
+                   {"coordinates", "too large", "f.x.max", "99999000000", "2^30"});
+        ImageParam im(Int(32), 1, "im");
+        Param<int> p("p");
+        h(x) = im(x * p);
+        p.set(100000);
+        im.set(Buffer<int>(10));
+        check_says(failure([&] { h.realize({100000}); }),
+                   {"coordinates", "im.min.0", "9999900000"});
+        im.reset();
+        check_says(failure([&] { h.infer_input_bounds({100000}); }), {"coordinates", "im.min.0"});
+        p.set(3);
+        h.infer_input_bounds({100000});
+        CHECK(im.get().dim(0).max() == 299997);
+    }
     TEST_CASE("a GPU that is not there") {
         Func f("f");
         f(x) = x;

@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lower/checks/constraints.h"
+#include "lower/checks/coordinate_checks.h"
 #include "lower/checks/errors.h"
 #include "lower/nest/stage.h"
 #include "program/apply.h"
@@ -66,6 +67,7 @@ private:
     void check_positive(const program::FunctionContents &f, const char *what, const Expr &number);
     void check_storage(const program::FunctionContents &f);
     void check_requirements();
+    std::vector<Stmt> coordinate_checks() const;
     Stmt answer_query(const ir::Argument &b) const;
     Stmt null_checks() const;
     const Box *box_of(const ir::Argument &b) const;
@@ -216,6 +218,20 @@ void EntryChecks::check_requirements() {
     }
 }
 
+// Before bounds queries, too: an answer that has overflowed is wrong.
+std::vector<Stmt> EntryChecks::coordinate_checks() const {
+    CoordinateChecks checks;
+    for (const Binding &let : nests.lets) checks.bind(let.symbol, let.value);
+    for (const ir::Argument &b : context.arguments) {
+        const Box *box = is_buffer(b) ? box_of(b) : nullptr;
+        for (size_t d = 0; box && d < box->size(); d++) {
+            checks.add(str(b.name, ".min.", d), (*box)[d].min);
+            checks.add(str(b.name, ".max.", d), (*box)[d].max);
+        }
+    }
+    return checks.asserts;
+}
+
 // The query's answer: what the pipeline needs of the buffer, dense, but for what the user fixed.
 Stmt EntryChecks::answer_query(const ir::Argument &b) const {
     std::vector<Stmt> fields;
@@ -288,6 +304,7 @@ Stmt EntryChecks::wrap() {
         body =
             IfThenElse::make(any_query(), use_constraints(Block::make(std::move(answers))), body);
     }
+    if (asserts) body = Block::make(use_constraints(Block::make(coordinate_checks())), body);
     for (auto let = nests.lets.rbegin(); let != nests.lets.rend(); ++let) {
         body = LetStmt::make(let->symbol, use_constraints(let->value), body);
     }

@@ -50,6 +50,21 @@ TEST_SUITE("add_entry_checks") {
         CHECK(text.find("im_stride_0 *") == std::string::npos);
         CHECK(text.find("out_stride_0 *") == std::string::npos);
     }
+    TEST_CASE("only coordinates that grow much are checked for overflow") {
+        Stencil s;
+        auto checks = [&](const ir::Expr &at) {
+            std::string text = Passes(Small{"out", s.at(at), {"x"}}).after("loop nests");
+            size_t n = 0, from = 0;
+            while ((from = text.find("error_coordinates_too_large", from)) != std::string::npos) {
+                n++, from++;
+            }
+            return n;
+        };
+        CHECK(checks(x * 16 + 5) == 0);
+        CHECK(checks((x / 16) * 32) == 0);
+        CHECK(checks(x * 17) == 2);  // both ends
+        CHECK(checks((x * 2 + 1) * 9 - 7) == 2);
+    }
     TEST_CASE("ranges of parameters are checked first") {
         Stencil s;
         ParameterRef p = make_scalar_parameter(Symbol::fresh("p"), Int(32));
