@@ -1,4 +1,5 @@
 #include "build.h"
+#include <base/str.h>
 #include <lang/boundary_conditions.h>
 #include <lang/inline_reductions.h>
 
@@ -14,7 +15,7 @@ public:
         for (size_t i = 0; i < plan.inputs.size(); i++) make_input(i);
         domains.resize(plan.domains.size());
         for (size_t f = 0; f < plan.funcs.size(); f++) {
-            built.funcs.emplace_back("f" + std::to_string(f));
+            built.funcs.emplace_back(str("f", f));
             define(f);
         }
         if (scheduled) {
@@ -30,7 +31,7 @@ public:
 private:
     void make_input(size_t i) {
         const InputPlan &input = plan.inputs[i];
-        std::string name = "in" + std::to_string(i);
+        std::string name = str("in", i);
         built.params.emplace_back();
         built.images.emplace_back();
         if (input.is_param) {
@@ -51,9 +52,9 @@ private:
         const Domain &d = plan.domains[size_t(id)];
         std::vector<std::pair<Expr, Expr>> box;
         for (auto [min, extent] : d.box) box.emplace_back(min, extent);
-        r = RDom(box, "r" + std::to_string(id));
+        r = RDom(box, str("r", id));
         for (size_t k = 0; k < d.box.size(); k++) {
-            loops.emplace("r" + std::to_string(id) + "." + "xyzw"[k], r[int(k)]);
+            loops.emplace(str("r", id, ".", "xyzw"[k]), r[int(k)]);
         }
         for (const Term &w : d.where) r.where(expr(w));
         return r;
@@ -189,7 +190,7 @@ private:
         std::vector<Expr> args;
         static const char *names[] = {"x", "y", "z", "w"};
         for (int d = 0; d < func.dims; d++) args.push_back(Var(names[d]));
-        Func named("f" + std::to_string(f));
+        Func named(str("f", f));
         named(args) = target(args);
         target = named;
     }

@@ -1,5 +1,6 @@
 #include "plan.h"
 #include <algorithm>
+#include <base/str.h>
 #include <map>
 #include <optional>
 #include <set>
@@ -80,7 +81,7 @@ private:
             stage.associative = u.associative;
             for (size_t d = 0; u.domain >= 0 && d < plan.domains[size_t(u.domain)].box.size();
                  d++) {
-                std::string name = "r" + std::to_string(u.domain) + "." + "xyzw"[d];
+                std::string name = str("r", u.domain, ".", "xyzw"[d]);
                 stage.loops.push_back(
                     {name, true, {}, plan.domains[size_t(u.domain)].box[d].second});
             }
@@ -231,15 +232,14 @@ private:
         StageModel &stage = stage_of(f, s);
         const UpdatePlan &u = plan.funcs[size_t(f)].updates[size_t(s) - 1];
         stage.elsewhere = true;
-        std::string kept =
-            "r" + std::to_string(u.domain) + "." +
-            "xyzw"[random.range(0, int(plan.domains[size_t(u.domain)].box.size()) - 1)];
+        const Domain &domain = plan.domains[size_t(u.domain)];
+        char kept_letter = "xyzw"[random.range(0, int(domain.box.size()) - 1)];
+        std::string kept = str("r", u.domain, ".", kept_letter);
         std::string name = fresh("u");
         int created = next_created++;
         emit(Verb::Rfactor, f, s, {kept, name}).creates = created;
         emit(Verb::ComputeRoot, created, 0);
-        int extent =
-            plan.domains[size_t(u.domain)].box[std::string("xyzw").find(kept.back())].second;
+        int extent = domain.box[std::string("xyzw").find(kept_letter)].second;
         int part = random.range(0, 1);
         if (random.chance(0.4)) {
             emit(Verb::Parallel, created, part, {name});
