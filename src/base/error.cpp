@@ -2,6 +2,15 @@
 #include <string_view>
 
 namespace tessera {
+namespace {
+
+// A line of Tessera's own says nothing to whoever wrote a pipeline.
+bool is_of_user(const Location &at) {
+    const std::string_view here = __FILE__, own_sources = here.substr(0, here.rfind("base/"));
+    return at.known() && !std::string_view(at.file).starts_with(own_sources);
+}
+
+}  // namespace
 
 std::string to_string(const Location &at) {
     if (!at.known()) return {};
@@ -10,7 +19,7 @@ std::string to_string(const Location &at) {
 }
 
 CompileError::CompileError(const Location &at, const std::string &what)
-    : Error(at.known() ? str(to_string(at), ": ", what) : what) {}
+    : Error(is_of_user(at) ? str(to_string(at), ": ", what) : what) {}
 
 InternalError::InternalError(const std::string &what, std::source_location at)
     : Error(str("internal error at ", to_string(Location(at)), ": ", what,

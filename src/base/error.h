@@ -30,6 +30,7 @@ public:
 class CompileError : public Error {
 public:
     using Error::Error;
+    // Begins with the place, unless that is unknown or within Tessera itself.
     CompileError(const Location &at, const std::string &what);
 };
 

@@ -1,8 +1,10 @@
 #include "driver/call_context.h"
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
 #include <unordered_map>
+#include <utility>
 
 namespace tessera::driver {
 
@@ -10,7 +12,8 @@ struct CallContext::State {
     JITHandlers handlers;
     std::mutex mutex;
     std::string message;
-    int calls = 0;  // that use the context at the moment
+    std::exception_ptr thrown;  // by a handler, the first one
+    int calls = 0;              // that use the context at the moment
 };
 
 namespace {
@@ -36,6 +39,28 @@ CallContext::State *find(const void *user_context) {
 
 JITUserContext *ours(void *user_context) { return static_cast<JITUserContext *>(user_context); }
 
+// Handlers are called from compiled code, which no exception can pass: the call that uses the
+// context throws it once it has ended. Until then the handler counts as one that returned `failed`.
+template<typename Handler, typename Result, typename... Args>
+Result run_handler(CallContext::State &state, Result failed, Handler handler, Args... args) {
+    try {
+        return handler(args...);
+    } catch (...) {
+        std::lock_guard lock(state.mutex);
+        if (!state.thrown) state.thrown = std::current_exception();
+        return failed;
+    }
+}
+
+template<typename Handler, typename... Args>
+void tell_handler(CallContext::State &state, Handler handler, Args... args) {
+    auto returning = [&] {
+        handler(args...);
+        return 0;
+    };
+    run_handler(state, 0, returning);
+}
+
 // What was installed in the runtime before the functions below.
 tessera_error_handler_t next_error;
 tessera_print_t next_print;
@@ -48,7 +73,9 @@ tessera_do_par_for_t next_do_par_for;
 void on_error(void *c, const char *message) {
     CallContext::State *state = find(c);
     if (!state) return next_error(c, message);
-    if (state->handlers.custom_error) return state->handlers.custom_error(ours(c), message);
+    if (state->handlers.custom_error) {
+        return tell_handler(*state, state->handlers.custom_error, ours(c), message);
+    }
     std::lock_guard lock(state->mutex);
     if (state->message.empty()) state->message = message;
 }
@@ -56,33 +83,37 @@ void on_error(void *c, const char *message) {
 void on_print(void *c, const char *message) {
     CallContext::State *state = find(c);
     if (!state || !state->handlers.custom_print) return next_print(c, message);
-    state->handlers.custom_print(ours(c), message);
+    tell_handler(*state, state->handlers.custom_print, ours(c), message);
 }
 
 void *on_malloc(void *c, size_t bytes) {
     CallContext::State *state = find(c);
     if (!state || !state->handlers.custom_malloc) return next_malloc(c, bytes);
-    return state->handlers.custom_malloc(ours(c), bytes);
+    void *none = nullptr;
+    return run_handler(*state, none, state->handlers.custom_malloc, ours(c), bytes);
 }
 
 void on_free(void *c, void *p) {
     CallContext::State *state = find(c);
     if (!state || !state->handlers.custom_free) return next_free(c, p);
-    state->handlers.custom_free(ours(c), p);
+    tell_handler(*state, state->handlers.custom_free, ours(c), p);
 }
 
 int32_t on_trace(void *c, const tessera_trace_event_t *event) {
     CallContext::State *state = find(c);
     if (!state || !state->handlers.custom_trace) return next_trace(c, event);
-    return state->handlers.custom_trace(ours(c), event);
+    return run_handler(*state, 0, state->handlers.custom_trace, ours(c), event);
 }
+
+const int failed = tessera_error_code_generic;
 
 using UserTask = int (*)(JITUserContext *, int, uint8_t *);
 
 int on_do_task(void *c, tessera_task_t f, int index, uint8_t *closure) {
     CallContext::State *state = find(c);
     if (!state || !state->handlers.custom_do_task) return next_do_task(c, f, index, closure);
-    return state->handlers.custom_do_task(ours(c), reinterpret_cast<UserTask>(f), index, closure);
+    return run_handler(*state, failed, state->handlers.custom_do_task, ours(c),
+                       reinterpret_cast<UserTask>(f), index, closure);
 }
 
 int on_do_par_for(void *c, tessera_task_t f, int min, int size, uint8_t *closure) {
@@ -90,8 +121,8 @@ int on_do_par_for(void *c, tessera_task_t f, int min, int size, uint8_t *closure
     if (!state || !state->handlers.custom_do_par_for) {
         return next_do_par_for(c, f, min, size, closure);
     }
-    return state->handlers.custom_do_par_for(ours(c), reinterpret_cast<UserTask>(f), min, size,
-                                             closure);
+    return run_handler(*state, failed, state->handlers.custom_do_par_for, ours(c),
+                       reinterpret_cast<UserTask>(f), min, size, closure);
 }
 
 // Installed when first needed, so that a program without handlers pays for none.
@@ -158,6 +189,16 @@ CallContext::~CallContext() {
 }
 
 const std::string &CallContext::message() const { return state->message; }
+
+void CallContext::rethrow() const {
+    std::exception_ptr thrown;
+    {
+        std::lock_guard lock(state->mutex);
+        thrown = std::exchange(state->thrown, nullptr);
+    }
+    if (thrown) std::rethrow_exception(thrown);
+}
+
 bool CallContext::has_error_handler() const { return state->handlers.custom_error != nullptr; }
 
 JITHandlers set_default_handlers(const JITHandlers &handlers) {

@@ -14,6 +14,8 @@ public:
     CallContext &operator=(const CallContext &) = delete;
 
     JITUserContext *user_context() { return context; }
+    // Throws what a handler has thrown, if one has.
+    void rethrow() const;
     // What was reported, if there is no handler of errors that took it.
     const std::string &message() const;
     bool has_error_handler() const;

@@ -30,10 +30,12 @@ TESSERA_EXPR_NODES(FORWARD)
 TESSERA_STMT_NODES(FORWARD)
 #undef FORWARD
 
-// Nodes are immutable; `hash` covers the whole tree below and is set at birth.
+// Nodes are immutable; `hash` covers the whole tree below and is set at birth, as is `depth`: how
+// many nodes there are within one another, 65535 for more.
 struct Node : RefCounted {
     explicit Node(NodeKind k) : kind(k) {}
     const NodeKind kind;
+    uint16_t depth = 1;
     uint64_t hash = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "ir/nodes.h"
 #include "ir/fields.h"
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -34,13 +35,17 @@ void require_bool(const Expr &e, const char *node) {
     require(e.type().is_bool(), node, "condition of type ", e.type());
 }
 
-// The last step of every make: fixes the hash, and hands out the node.
+// The last step of every make: fixes the hash and the depth, and hands out the node.
 template<typename Result, typename T>
 Result finish(T *node) {
     uint64_t h = uint64_t(node->kind) + 1;
     if constexpr (std::is_same_v<Result, Expr>) h = fields::mix(h, fields::hash(node->type));
     fields::for_each(*node, [&](const auto &field) { h = fields::mix(h, fields::hash(field)); });
     node->hash = h;
+    int below = 0;
+    auto look_at = [&](const auto &child) { below = std::max(below, int(child.get()->depth)); };
+    fields::for_each(*node, [&](const auto &field) { fields::for_each_child(field, look_at); });
+    node->depth = uint16_t(std::min(below + 1, UINT16_MAX));
     return Result(node);
 }
 

@@ -8,8 +8,9 @@ namespace {
 
 __extension__ using Wide = __int128;  // no operation on two int64 overflows it
 
-void require_defined(const Expr &e, const char *operation) {
-    if (!e.defined()) throw CompileError(str("operator ", operation, " of an undefined Expr"));
+void require_defined(const Expr &e, const char *operation, const Location &at) {
+    if (e.defined()) return;
+    throw CompileError(at, str("operator ", operation, " of an undefined Expr"));
 }
 
 bool is_imm(const Expr &e) { return e.as<IntImm>() || e.as<UIntImm>() || e.as<FloatImm>(); }
@@ -56,13 +57,13 @@ void match_lanes(Expr &a, Expr &b) {
     }
 }
 
-void match_types_of(Expr &a, Expr &b, const char *operation) {
-    require_defined(a, operation);
-    require_defined(b, operation);
+void match_types_of(Expr &a, Expr &b, const char *operation, const Location &at) {
+    require_defined(a, operation, at);
+    require_defined(b, operation, at);
     try {
         match_types(a, b);
     } catch (const CompileError &e) {
-        throw CompileError(str("operator ", operation, ": ", e.what()));
+        throw CompileError(at, str("operator ", operation, ": ", e.what()));
     }
 }
 
@@ -84,30 +85,29 @@ Expr fold(const Expr &a, const Expr &b, F f) {
 }
 
 template<typename Node, typename F>
-Expr arithmetic(Expr a, Expr b, const char *operation, F f) {
-    match_types_of(a, b, operation);
+Expr arithmetic(WrittenExpr a, Expr b, const char *operation, F f) {
+    match_types_of(a, b, operation, a.at);
     if (a.type().is_bool()) {
-        throw CompileError(str("operator ", operation,
-                               " of two booleans; cast them to an integer "
-                               "type first"));
+        throw CompileError(a.at, str("operator ", operation,
+                                     " of two booleans; cast them to an integer type first"));
     }
     Expr folded = fold(a, b, f);
     return folded.defined() ? folded : Node::make(std::move(a), std::move(b));
 }
 
 template<typename Node, typename F>
-Expr compare(Expr a, Expr b, const char *operation, F f) {
-    match_types_of(a, b, operation);
+Expr compare(WrittenExpr a, Expr b, const char *operation, F f) {
+    match_types_of(a, b, operation, a.at);
     auto x = wide_value(a), y = wide_value(b);
     if (x && y) return f(*x, *y) ? const_true() : const_false();
     return Node::make(std::move(a), std::move(b));
 }
 
-void require_bool(const Expr &e, const char *operation) {
-    require_defined(e, operation);
+void require_bool(const Expr &e, const char *operation, const Location &at) {
+    require_defined(e, operation, at);
     if (!e.type().is_bool()) {
-        throw CompileError(str("operator ", operation, " needs a boolean, not ", e.type(),
-                               "; compare it with something, for example `!= 0`"));
+        throw CompileError(at, str("operator ", operation, " needs a boolean, not ", e.type(),
+                                   "; compare it with something, for example `!= 0`"));
     }
 }
 
@@ -145,99 +145,104 @@ void match_types(Expr &a, Expr &b) {
     b = cast(common, std::move(b));
 }
 
-Expr operator+(Expr a, Expr b) {
+Expr operator+(WrittenExpr a, Expr b) {
     return arithmetic<Add>(std::move(a), std::move(b), "+", std::plus<>());
 }
-Expr operator-(Expr a, Expr b) {
+Expr operator-(WrittenExpr a, Expr b) {
     return arithmetic<Sub>(std::move(a), std::move(b), "-", std::minus<>());
 }
-Expr operator*(Expr a, Expr b) {
+Expr operator*(WrittenExpr a, Expr b) {
     return arithmetic<Mul>(std::move(a), std::move(b), "*", std::multiplies<>());
 }
-Expr operator/(Expr a, Expr b) {
+Expr operator/(WrittenExpr a, Expr b) {
     return arithmetic<Div>(std::move(a), std::move(b), "/", [](Wide x, Wide y) {
         if (y == 0) return Wide(0);
         Wide q = x / y;
         return x % y < 0 ? (y > 0 ? q - 1 : q + 1) : q;
     });
 }
-Expr operator%(Expr a, Expr b) {
+Expr operator%(WrittenExpr a, Expr b) {
     return arithmetic<Mod>(std::move(a), std::move(b), "%", [](Wide x, Wide y) {
         if (y == 0) return Wide(0);
         Wide r = x % y;
         return r < 0 ? r + (y > 0 ? y : -y) : r;
     });
 }
-Expr operator-(Expr a) {
-    require_defined(a, "-");
+Expr operator-(WrittenExpr a) {
+    require_defined(a, "-", a.at);
     if (const auto *f = a.as<FloatImm>()) return FloatImm::make(f->type, -f->value);
     if (a.type().is_any_float()) {
         return Mul::make(a, make_const(a.type(), -1));
     }
-    Expr zero = make_zero(a.type());
-    return std::move(zero) - std::move(a);
+    return arithmetic<Sub>({make_zero(a.type()), a.at}, a, "-", std::minus<>());
 }
-Expr operator==(Expr a, Expr b) {
+Expr operator==(WrittenExpr a, WrittenExpr b) {
     return compare<EQ>(std::move(a), std::move(b), "==", std::equal_to<>());
 }
-Expr operator!=(Expr a, Expr b) {
+Expr operator!=(WrittenExpr a, WrittenExpr b) {
     return compare<NE>(std::move(a), std::move(b), "!=", std::not_equal_to<>());
 }
-Expr operator<(Expr a, Expr b) {
+Expr operator<(WrittenExpr a, Expr b) {
     return compare<LT>(std::move(a), std::move(b), "<", std::less<>());
 }
-Expr operator<=(Expr a, Expr b) {
+Expr operator<=(WrittenExpr a, Expr b) {
     return compare<LE>(std::move(a), std::move(b), "<=", std::less_equal<>());
 }
-Expr operator>(Expr a, Expr b) {
+Expr operator>(WrittenExpr a, Expr b) {
     return compare<GT>(std::move(a), std::move(b), ">", std::greater<>());
 }
-Expr operator>=(Expr a, Expr b) {
+Expr operator>=(WrittenExpr a, Expr b) {
     return compare<GE>(std::move(a), std::move(b), ">=", std::greater_equal<>());
 }
-Expr operator&&(Expr a, Expr b) {
-    require_bool(a, "&&");
-    require_bool(b, "&&");
+Expr operator&&(WrittenExpr a, Expr b) {
+    require_bool(a, "&&", a.at);
+    require_bool(b, "&&", a.at);
     match_lanes(a, b);
     if (is_true(a) || is_false(b)) return b;
     if (is_true(b) || is_false(a)) return a;
     return And::make(std::move(a), std::move(b));
 }
-Expr operator||(Expr a, Expr b) {
-    require_bool(a, "||");
-    require_bool(b, "||");
+Expr operator||(WrittenExpr a, Expr b) {
+    require_bool(a, "||", a.at);
+    require_bool(b, "||", a.at);
     match_lanes(a, b);
     if (is_false(a) || is_true(b)) return b;
     if (is_false(b) || is_true(a)) return a;
     return Or::make(std::move(a), std::move(b));
 }
-Expr operator!(Expr a) {
-    require_bool(a, "!");
+Expr operator!(WrittenExpr a) {
+    require_bool(a, "!", a.at);
     if (is_true(a)) return const_false(a.type().lanes());
     if (is_false(a)) return const_true(a.type().lanes());
     return Not::make(std::move(a));
 }
 
-Expr min(Expr a, Expr b) {
-    match_types_of(a, b, "min");
-    if (auto x = wide_value(a), y = wide_value(b); x && y) return *x < *y ? a : b;
+Expr &operator+=(Expr &a, WrittenExpr b) { return a = WrittenExpr(std::move(a), b.at) + b; }
+Expr &operator-=(Expr &a, WrittenExpr b) { return a = WrittenExpr(std::move(a), b.at) - b; }
+Expr &operator*=(Expr &a, WrittenExpr b) { return a = WrittenExpr(std::move(a), b.at) * b; }
+Expr &operator/=(Expr &a, WrittenExpr b) { return a = WrittenExpr(std::move(a), b.at) / b; }
+
+Expr min(WrittenExpr a, Expr b) {
+    match_types_of(a, b, "min", a.at);
+    if (auto x = wide_value(a), y = wide_value(b); x && y) return *x < *y ? Expr(a) : b;
     return Min::make(std::move(a), std::move(b));
 }
-Expr max(Expr a, Expr b) {
-    match_types_of(a, b, "max");
-    if (auto x = wide_value(a), y = wide_value(b); x && y) return *x > *y ? a : b;
+Expr max(WrittenExpr a, Expr b) {
+    match_types_of(a, b, "max", a.at);
+    if (auto x = wide_value(a), y = wide_value(b); x && y) return *x > *y ? Expr(a) : b;
     return Max::make(std::move(a), std::move(b));
 }
-Expr clamp(Expr e, Expr lowest, Expr highest) {
-    require_defined(e, "clamp");
-    require_defined(lowest, "clamp");
-    require_defined(highest, "clamp");
+Expr clamp(WrittenExpr e, Expr lowest, Expr highest) {
+    require_defined(e, "clamp", e.at);
+    require_defined(lowest, "clamp", e.at);
+    require_defined(highest, "clamp", e.at);
     Type t = e.type();
-    return max(min(std::move(e), cast(t, std::move(highest))), cast(t, std::move(lowest)));
+    Expr low = cast(t, {std::move(lowest), e.at}), high = cast(t, {std::move(highest), e.at});
+    return max(min(std::move(e), std::move(high)), std::move(low));
 }
-Expr select(Expr condition, Expr true_value, Expr false_value) {
-    require_bool(condition, "select");
-    match_types_of(true_value, false_value, "select");
+Expr select(WrittenExpr condition, Expr true_value, Expr false_value) {
+    require_bool(condition, "select", condition.at);
+    match_types_of(true_value, false_value, "select", condition.at);
     if (is_true(condition)) return true_value;
     if (is_false(condition)) return false_value;
     int lanes = condition.type().lanes();
@@ -248,12 +253,18 @@ Expr select(Expr condition, Expr true_value, Expr false_value) {
     return Select::make(std::move(condition), std::move(true_value), std::move(false_value));
 }
 
-Expr cast(Type t, Expr e) {
-    require_defined(e, "cast");
+Expr cast(Type t, WrittenExpr e) {
+    require_defined(e, "cast", e.at);
+    if (!t.defined()) throw CompileError(e.at, "cast: the type is undefined");
     if (t.is_scalar()) t = t.with_lanes(e.type().lanes());
     if (e.type() == t) return e;
     if (t.is_handle() != e.type().is_handle()) {
-        throw CompileError(str("cannot cast ", e.type(), " to ", t, "; use reinterpret"));
+        throw CompileError(e.at, str("cannot cast ", e.type(), " to ", t, "; use reinterpret"));
+    }
+    if (t.lanes() != e.type().lanes()) {
+        if (e.type().is_scalar()) return Broadcast::make(cast(t.element_of(), e), t.lanes());
+        throw CompileError(e.at, str("cannot cast ", e.type(), " to ", t, ": it has ",
+                                     e.type().lanes(), " lanes, not ", t.lanes()));
     }
     if (const auto *splat = e.as<Broadcast>(); splat && is_imm(splat->value)) {
         return Broadcast::make(cast(t.element_of(), splat->value), t.lanes());

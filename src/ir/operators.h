@@ -1,10 +1,12 @@
 #pragma once
 #include "ir/nodes.h"
+#include "ir/written_expr.h"
 #include <optional>
 
 // Building expressions with C++ operators. The operands of a binary operator are brought to one
 // type first, as `match_types` says; an operand that is undefined, or types that cannot be
-// brought together, throw CompileError. Operators on constant integers give constants.
+// brought together, throw CompileError with the line of the first operand. Operators on constant
+// integers give constants.
 namespace tessera::ir {
 
 // Brings both to one type and one number of lanes. A scalar is broadcast. A constant takes the
@@ -12,34 +14,35 @@ namespace tessera::ir {
 // unsigned one give a signed one of the wider size. An integer and a float give the float's type.
 void match_types(Expr &a, Expr &b);
 
-Expr operator+(Expr a, Expr b);
-Expr operator-(Expr a, Expr b);
-Expr operator*(Expr a, Expr b);
-Expr operator/(Expr a, Expr b);  // integers: Euclidean; by zero is zero
-Expr operator%(Expr a, Expr b);  // integers: in [0, |b|); floats: a - b * floor(a / b)
-Expr operator-(Expr a);
-Expr operator==(Expr a, Expr b);
-Expr operator!=(Expr a, Expr b);
-Expr operator<(Expr a, Expr b);
-Expr operator<=(Expr a, Expr b);
-Expr operator>(Expr a, Expr b);
-Expr operator>=(Expr a, Expr b);
-Expr operator&&(Expr a, Expr b);
-Expr operator||(Expr a, Expr b);
-Expr operator!(Expr a);
+Expr operator+(WrittenExpr a, Expr b);
+Expr operator-(WrittenExpr a, Expr b);
+Expr operator*(WrittenExpr a, Expr b);
+Expr operator/(WrittenExpr a, Expr b);  // integers: Euclidean; by zero is zero
+Expr operator%(WrittenExpr a, Expr b);  // integers: in [0, |b|); floats: a - b * floor(a / b)
+Expr operator-(WrittenExpr a);
+Expr operator==(WrittenExpr a, WrittenExpr b);  // alike: C++ also tries them the other way round
+Expr operator!=(WrittenExpr a, WrittenExpr b);
+Expr operator<(WrittenExpr a, Expr b);
+Expr operator<=(WrittenExpr a, Expr b);
+Expr operator>(WrittenExpr a, Expr b);
+Expr operator>=(WrittenExpr a, Expr b);
+Expr operator&&(WrittenExpr a, Expr b);
+Expr operator||(WrittenExpr a, Expr b);
+Expr operator!(WrittenExpr a);
 
-inline Expr &operator+=(Expr &a, Expr b) { return a = std::move(a) + std::move(b); }
-inline Expr &operator-=(Expr &a, Expr b) { return a = std::move(a) - std::move(b); }
-inline Expr &operator*=(Expr &a, Expr b) { return a = std::move(a) * std::move(b); }
-inline Expr &operator/=(Expr &a, Expr b) { return a = std::move(a) / std::move(b); }
+Expr &operator+=(Expr &a, WrittenExpr b);
+Expr &operator-=(Expr &a, WrittenExpr b);
+Expr &operator*=(Expr &a, WrittenExpr b);
+Expr &operator/=(Expr &a, WrittenExpr b);
 
-Expr min(Expr a, Expr b);
-Expr max(Expr a, Expr b);
-Expr clamp(Expr e, Expr lowest, Expr highest);
-Expr select(Expr condition, Expr true_value, Expr false_value);
-Expr cast(Type t, Expr e);  // a scalar type is given the lanes of e
+Expr min(WrittenExpr a, Expr b);
+Expr max(WrittenExpr a, Expr b);
+Expr clamp(WrittenExpr e, Expr lowest, Expr highest);
+Expr select(WrittenExpr condition, Expr true_value, Expr false_value);
+// A scalar type is given the lanes of e; a scalar is broadcast to the lanes of the type.
+Expr cast(Type t, WrittenExpr e);
 template<typename T>
-Expr cast(Expr e) {
+Expr cast(WrittenExpr e) {
     return cast(type_of<T>(), std::move(e));
 }
 

@@ -1,4 +1,5 @@
 #include "ir/type.h"
+#include "base/error.h"
 #include "base/str.h"
 #include <cmath>
 #include <limits>
@@ -82,6 +83,16 @@ int64_t Type::max_int() const {
 
 uint64_t Type::max_uint() const {
     return is_int() ? uint64_t(max_int()) : ~uint64_t(0) >> (64 - bits());
+}
+
+void refuse_type(const char *name, int bits, int lanes, const std::source_location &at) {
+    if (!Type::may_have_lanes(lanes)) {
+        throw CompileError(
+            at, str(name, "(", bits, ", ", lanes, "): a vector has 1 to ", UINT16_MAX, " lanes"));
+    }
+    throw CompileError(at, str("there is no type ", name, "(", bits,
+                               "); there are Int of 8, 16, 32 and 64 bits, UInt of 1, 8, 16, 32 "
+                               "and 64, Float of 16, 32 and 64, and BFloat(16)"));
 }
 
 std::ostream &operator<<(std::ostream &out, const Type &t) {

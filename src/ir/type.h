@@ -2,6 +2,7 @@
 #include "base/float16.h"
 #include <cstdint>
 #include <ostream>
+#include <source_location>
 #include <string>
 #include <type_traits>
 
@@ -28,6 +29,8 @@ struct Type {
     constexpr int bits() const { return element_bits; }
     constexpr int lanes() const { return lane_count; }
     constexpr int bytes() const { return (element_bits + 7) / 8; }  // of one element
+
+    static constexpr bool may_have_lanes(int n) { return n >= 1 && n <= UINT16_MAX; }
 
     constexpr bool defined() const { return element_bits != 0; }
     constexpr bool is_int() const { return type_code == TypeCode::Int; }
@@ -64,10 +67,34 @@ struct Type {
     friend constexpr bool operator==(const Type &, const Type &) = default;
 };
 
-constexpr Type Int(int bits, int lanes = 1) { return {TypeCode::Int, bits, lanes}; }
-constexpr Type UInt(int bits, int lanes = 1) { return {TypeCode::UInt, bits, lanes}; }
-constexpr Type Float(int bits, int lanes = 1) { return {TypeCode::Float, bits, lanes}; }
-constexpr Type BFloat(int bits, int lanes = 1) { return {TypeCode::BFloat, bits, lanes}; }
+[[noreturn]] void refuse_type(const char *name, int bits, int lanes,
+                              const std::source_location &at);
+
+// Integers of 8, 16, 32 or 64 bits; an unsigned one may have 1. Floats of 16, 32 or 64; bfloats of
+// 16. 1 to 65535 lanes. Throw CompileError for any other.
+constexpr Type Int(int bits, int lanes = 1,
+                   const std::source_location &at = std::source_location::current()) {
+    bool exists = bits == 8 || bits == 16 || bits == 32 || bits == 64;
+    if (!exists || !Type::may_have_lanes(lanes)) refuse_type("Int", bits, lanes, at);
+    return {TypeCode::Int, bits, lanes};
+}
+constexpr Type UInt(int bits, int lanes = 1,
+                    const std::source_location &at = std::source_location::current()) {
+    bool exists = bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64;
+    if (!exists || !Type::may_have_lanes(lanes)) refuse_type("UInt", bits, lanes, at);
+    return {TypeCode::UInt, bits, lanes};
+}
+constexpr Type Float(int bits, int lanes = 1,
+                     const std::source_location &at = std::source_location::current()) {
+    bool exists = bits == 16 || bits == 32 || bits == 64;
+    if (!exists || !Type::may_have_lanes(lanes)) refuse_type("Float", bits, lanes, at);
+    return {TypeCode::Float, bits, lanes};
+}
+constexpr Type BFloat(int bits, int lanes = 1,
+                      const std::source_location &at = std::source_location::current()) {
+    if (bits != 16 || !Type::may_have_lanes(lanes)) refuse_type("BFloat", bits, lanes, at);
+    return {TypeCode::BFloat, bits, lanes};
+}
 constexpr Type Bool(int lanes = 1) { return UInt(1, lanes); }
 constexpr Type Handle(int lanes = 1) { return {TypeCode::Handle, 64, lanes}; }
 

@@ -382,16 +382,20 @@ static std::vector<ir::Expr> expand_placeholder(const std::vector<ir::Expr> &arg
     return result;
 }
 
-ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args) {
+ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args, Location at) {
+    for (const ir::Expr &arg : args) {
+        if (arg.defined()) continue;
+        throw CompileError(at, str("a coordinate of buffer ", buffer->name, " is undefined"));
+    }
     args = expand_placeholder(args, buffer->dimensions());
     if (int(args.size()) != buffer->dimensions()) {
-        throw CompileError(str("buffer ", buffer->name, " has ", describe(buffer->dimensions()),
-                               ", but is accessed with ", args.size(), " coordinates"));
+        throw CompileError(at, str("buffer ", buffer->name, " has ", describe(buffer->dimensions()),
+                                   ", but is accessed with ", args.size(), " coordinates"));
     }
     for (ir::Expr &arg : args) {
         if (!arg.type().is_int_or_uint()) {
-            throw CompileError(str("a coordinate of buffer ", buffer->name, " is of type ",
-                                   arg.type(), ", not an integer"));
+            throw CompileError(at, str("a coordinate of buffer ", buffer->name, " is of type ",
+                                       arg.type(), ", not an integer"));
         }
         if (arg.type() != Int(32)) arg = ir::Cast::make(Int(32), arg);
     }

@@ -1,7 +1,7 @@
 #pragma once
 #include "base/symbol.h"
-#include "ir/expr.h"
 #include "ir/type.h"
+#include "ir/written_expr.h"
 #include "runtime/tessera_runtime.h"
 #include <array>
 #include <concepts>
@@ -104,7 +104,7 @@ std::vector<ValueLoop> value_loops(const std::vector<const BufferContents *> &bu
 void for_each_position(const BufferContents &buffer, const std::function<void(const int *)> &f);
 
 // The element at `args` as part of a Func's definition; the expression keeps the buffer alive.
-ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args);
+ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args, Location at);
 // The buffer as a parameter of a program that holds the buffer itself; each has the same symbol.
 Ref<program::Parameter> embedded_parameter(const BufferContentsRef &buffer);
 
@@ -181,9 +181,6 @@ template<typename T = void, int Dims = AnyDims> class Buffer {
     static constexpr bool is_array_of_elements =
         typed && std::is_same_v<std::remove_all_extents_t<Array>, Element>;
     // Convertible to Expr, and at least one not just a number: an access in a definition.
-    template<typename... Args>
-    static constexpr bool is_definition =
-        (std::is_convertible_v<Args, ir::Expr> && ...) && !(std::is_integral_v<Args> && ...);
     template<typename T2, int D2>
     static constexpr bool may_convert = buffers_convert<T2, D2, T, Dims>();
 
@@ -380,10 +377,10 @@ public:
     Element &operator()(const int *pos) requires typed { return *address_of(pos); }
     const Element &operator()(const int *pos) const requires typed { return *address_of(pos); }
     // In a definition: f(x, y) = buffer(x, y) + 1.
-    template<typename... Args, std::enable_if_t<is_definition<Args...>, int> = 0>
-    ir::Expr operator()(const Args &...args) const {
+    template<std::convertible_to<ir::Expr>... Rest>
+    ir::Expr operator()(const ir::WrittenExpr &first, const Rest &...rest) const {
         contents();
-        return image_element(contents_ref, {ir::Expr(args)...});
+        return image_element(contents_ref, {first, ir::Expr(rest)...}, first.at);
     }
 
     // ---- Memory ----

@@ -13,6 +13,7 @@ struct Callable::Contents {
         bool is_buffer;
         Type type;
         int dimensions;
+        program::ParameterRef parameter;  // null for an output
     };
     std::vector<Wanted> wanted;
     // Where each argument of the code comes from: the caller's (>= 0), or the program's own.
@@ -30,8 +31,10 @@ void Callable::check(const std::vector<GivenArgument> &args) const {
     if (!contents) throw RuntimeError("this Callable is undefined");
     const auto &wanted = contents->wanted;
     if (args.size() != wanted.size()) {
-        throw RuntimeError(
-            str("the Callable takes ", wanted.size(), " arguments, not ", args.size()));
+        std::vector<std::string> names;
+        for (const auto &w : wanted) names.push_back(w.name);
+        throw RuntimeError(str("the Callable takes ", wanted.size(), " arguments (", join(names),
+                               "), not ", args.size()));
     }
     for (size_t i = 0; i < args.size(); i++) {
         const auto &w = wanted[i];
@@ -73,27 +76,35 @@ int Callable::call(JITUserContext *context, std::vector<GivenArgument> args) con
     return code;
 }
 
-Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const Target &target) {
+Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const Target &target,
+                                       Location at) {
     auto result = std::make_shared<Callable::Contents>();
     result->pipeline = contents;
     PipelineContents::Compiled compiled = get().compile(driver::jit_target(target));
     result->code = compiled.code;
     result->parameters = compiled.parameters;
-    for (const Argument &a : args)
-        result->wanted.push_back({a.name(), a.is_buffer(), a.type(), a.dimensions()});
+    for (const Argument &a : args) {
+        bool again = std::any_of(result->wanted.begin(), result->wanted.end(),
+                                 [&](const auto &w) { return w.parameter == a.parameter; });
+        if (again) {
+            throw CompileError(
+                at, str("compile_to_callable: ", a.name(), " is in the list of arguments twice"));
+        }
+        result->wanted.push_back({a.name(), a.is_buffer(), a.type(), a.dimensions(), a.parameter});
+    }
     for (const program::ParameterRef &p : compiled.parameters) {
         auto found = std::find_if(args.begin(), args.end(),
                                   [&](const Argument &a) { return a.parameter->name == p->name; });
         if (found == args.end() && !p->embedded) {
-            throw CompileError(str("compile_to_callable: the pipeline also reads ", p->name,
-                                   ", which is not in the list of its arguments"));
+            throw CompileError(at, str("compile_to_callable: the pipeline also reads ", p->name,
+                                       ", which is not in the list of its arguments"));
         }
         result->sources.push_back(found == args.end() ? -1 : int(found - args.begin()));
     }
     for (const program::FunctionRef &f : get().program.outputs) {
         for (Type t : f->types) {
             result->sources.push_back(int(result->wanted.size()));
-            result->wanted.push_back({f->name.text(), true, t, f->dimensions()});
+            result->wanted.push_back({f->name.text(), true, t, f->dimensions(), {}});
         }
     }
     Callable callable;

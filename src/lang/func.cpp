@@ -40,7 +40,7 @@ Func Func::from_image(const BufferContentsRef &image, Location at) {
     std::vector<Expr> args;
     for (int i = 0; i < image->dimensions(); i++) args.push_back(Var::implicit(i));
     Func f(image->name + "_im");
-    f(args, at) = image_element(image, args);
+    f(args, at) = image_element(image, args, at);
     return f;
 }
 
@@ -92,43 +92,47 @@ std::vector<Var> Func::args() const {
     return result;
 }
 
-Expr Func::value() const {
-    Tuple all = values();
+Expr Func::value(Location at) const {
+    Tuple all = values(at);
     if (all.size() == 1) return all[0];
-    throw CompileError(str(name(), " has ", all.size(), " values; ask for values()"));
+    throw CompileError(at, str(name(), " has ", all.size(), " values; ask for values()"));
 }
-Tuple Func::values() const {
-    require_defined("the value");
-    if (is_extern()) throw CompileError(str(name(), " is computed by an extern function"));
+Tuple Func::values(Location at) const {
+    require_defined("the value", at);
+    if (is_extern()) throw CompileError(at, str(name(), " is computed by an extern function"));
     return Tuple(contents->stages[0]->values);
 }
-const std::vector<Type> &Func::types() const {
+const std::vector<Type> &Func::types(Location at) const {
     if (!contents->types.empty() || contents->required_types.empty()) {
-        require_defined("the type");
+        require_defined("the type", at);
         return contents->types;
     }
     return contents->required_types;
 }
-Type Func::type() const {
-    if (types().size() == 1) return types()[0];
-    throw CompileError(str(name(), " has ", types().size(), " values; ask for types()"));
+Type Func::type(Location at) const {
+    if (types(at).size() == 1) return types()[0];
+    throw CompileError(at, str(name(), " has ", types().size(), " values; ask for types()"));
 }
 int Func::num_update_definitions() const { return std::max(0, int(contents->stages.size()) - 1); }
 
-const program::Definition &Func::update_definition(int i) const {
+const program::Definition &Func::update_definition(int i, Location at) const {
     if (i >= 0 && i < num_update_definitions()) return *contents->stages[size_t(i) + 1];
-    throw CompileError(str(name(), " has no update ", i, "; it has ", num_update_definitions(),
-                           " update definitions"));
+    throw CompileError(at, str(name(), " has no update ", i, "; it has ", num_update_definitions(),
+                               " update definitions"));
 }
-const std::vector<Expr> &Func::update_args(int i) const { return update_definition(i).args; }
-Tuple Func::update_values(int i) const { return Tuple(update_definition(i).values); }
-Expr Func::update_value(int i) const {
-    Tuple all = update_values(i);
+const std::vector<Expr> &Func::update_args(int i, Location at) const {
+    return update_definition(i, at).args;
+}
+Tuple Func::update_values(int i, Location at) const {
+    return Tuple(update_definition(i, at).values);
+}
+Expr Func::update_value(int i, Location at) const {
+    Tuple all = update_values(i, at);
     if (all.size() == 1) return all[0];
-    throw CompileError(str(name(), " has ", all.size(), " values; ask for update_values()"));
+    throw CompileError(at, str(name(), " has ", all.size(), " values; ask for update_values()"));
 }
-std::vector<RVar> Func::rvars(int i) const {
-    const program::Definition &d = update_definition(i);
+std::vector<RVar> Func::rvars(int i, Location at) const {
+    const program::Definition &d = update_definition(i, at);
     std::vector<Expr> all = d.args;
     all.insert(all.end(), d.values.begin(), d.values.end());
     program::ReductionDomainRef domain = program::domain_of(all, {});
@@ -138,9 +142,9 @@ std::vector<RVar> Func::rvars(int i) const {
     }
     return result;
 }
-const std::string &Func::extern_function_name() const {
+const std::string &Func::extern_function_name(Location at) const {
     if (is_extern()) return contents->extern_definition->function;
-    throw CompileError(str(name(), " is not computed by an extern function"));
+    throw CompileError(at, str(name(), " is not computed by an extern function"));
 }
 
 // ---- Schedule ----

@@ -82,19 +82,19 @@ public:
     bool defined() const { return contents->defined(); }
     int dimensions() const { return contents->dimensions(); }
     std::vector<Var> args() const;
-    Expr value() const;
-    Tuple values() const;
-    const std::vector<Type> &types() const;
-    Type type() const;
+    Expr value(Location at = Here::current()) const;
+    Tuple values(Location at = Here::current()) const;
+    const std::vector<Type> &types(Location at = Here::current()) const;
+    Type type(Location at = Here::current()) const;
     int outputs() const { return int(types().size()); }
     bool has_update_definition() const { return num_update_definitions() > 0; }
     int num_update_definitions() const;
-    const std::vector<Expr> &update_args(int i = 0) const;
-    Expr update_value(int i = 0) const;
-    Tuple update_values(int i = 0) const;
-    std::vector<RVar> rvars(int i = 0) const;
+    const std::vector<Expr> &update_args(int i = 0, Location at = Here::current()) const;
+    Expr update_value(int i = 0, Location at = Here::current()) const;
+    Tuple update_values(int i = 0, Location at = Here::current()) const;
+    std::vector<RVar> rvars(int i = 0, Location at = Here::current()) const;
     bool is_extern() const { return contents->has_extern_definition(); }
-    const std::string &extern_function_name() const;
+    const std::string &extern_function_name(Location at = Here::current()) const;
     const program::FunctionRef &function() const { return contents; }
 
     // ---- Schedule: loops ----
@@ -186,7 +186,8 @@ public:
                             const Target &target = Target());
     void compile_jit(const Target &target = get_jit_target_from_environment());
     Callable compile_to_callable(const std::vector<Argument> &args,
-                                 const Target &target = get_jit_target_from_environment());
+                                 const Target &target = get_jit_target_from_environment(),
+                                 Location at = Here::current());
     JITHandlers &jit_handlers();
     void set_jit_externs(const std::map<std::string, JITExtern> &externs);
     std::vector<Argument> infer_arguments() const;
@@ -227,8 +228,8 @@ public:
 private:
     static Func from_image(const BufferContentsRef &image, Location at);
     Func &apply(const program::FuncDirective &directive, Location at);
-    const program::Definition &update_definition(int i) const;
-    void require_defined(const char *what, Location at = Location()) const;
+    const program::Definition &update_definition(int i, Location at) const;
+    void require_defined(const char *what, Location at) const;
     Pipeline &own_pipeline() const;
 
     program::FunctionRef contents;

@@ -1,8 +1,10 @@
 #include "lang/func_ref.h"
+#include "base/large_stack.h"
 #include "ir/equal.h"
 #include "ir/visitor_inl.h"
 #include "lang/stage.h"
 #include "program/define.h"
+#include <algorithm>
 
 namespace tessera {
 
@@ -25,10 +27,10 @@ int count_implicit(const std::vector<Expr> &values) {
     return count;
 }
 
-Expr add(Expr a, Expr b) { return std::move(a) + std::move(b); }
-Expr subtract(Expr a, Expr b) { return std::move(a) - std::move(b); }
-Expr multiply(Expr a, Expr b) { return std::move(a) * std::move(b); }
-Expr divide(Expr a, Expr b) { return std::move(a) / std::move(b); }
+Expr add(WrittenExpr a, Expr b) { return std::move(a) + std::move(b); }
+Expr subtract(WrittenExpr a, Expr b) { return std::move(a) - std::move(b); }
+Expr multiply(WrittenExpr a, Expr b) { return std::move(a) * std::move(b); }
+Expr divide(WrittenExpr a, Expr b) { return std::move(a) / std::move(b); }
 
 }  // namespace
 
@@ -60,6 +62,23 @@ std::vector<Expr> FuncRef::expanded_args(const std::vector<Expr> &values) const 
         for (int i = 0; i < count; i++) result.push_back(Var::implicit(i));
     }
     return result;
+}
+
+// What `_` stands for in the values has to be an argument.
+void FuncRef::require_implicit(const std::vector<Expr> &values,
+                               const std::vector<Expr> &coordinates) const {
+    for (int i = count_implicit(values); i-- > 0;) {
+        auto is_it = [&](const Expr &e) {
+            const auto *v = e.as<ir::Variable>();
+            return v && Var::implicit_index(Var(v->name)) == i;
+        };
+        if (std::any_of(coordinates.begin(), coordinates.end(), is_it)) continue;
+        throw CompileError(at, str("definition of ", f->name, ": the placeholder _ stands for ",
+                                   i + 1, " dimension", i ? "s" : "",
+                                   " in its values, but not in "
+                                   "its arguments; write ",
+                                   f->name, "(", args.empty() ? "" : "..., ", "_) = ..."));
+    }
 }
 
 std::vector<Expr> FuncRef::call_args() const {
@@ -122,15 +141,35 @@ bool FuncRef::equivalent_to(const FuncRef &other) const {
     return true;
 }
 
+namespace {
+
+constexpr int deepest = 20000;         // expression that is compiled
+constexpr int deepest_on_stack = 500;  // that any stack has room for
+
+}  // namespace
+
 Stage FuncRef::define(const std::vector<Expr> &values) const {
+    int depth = 0;
     for (const Expr &v : values) {
         if (!v.defined()) {
             throw CompileError(at, str("definition of ", f->name,
                                        ": a value is an undefined "
                                        "Expr"));
         }
+        depth = std::max(depth, int(v->depth));
     }
+    if (depth > deepest) {
+        throw CompileError(at, str("definition of ", f->name, ": a value has more than ", deepest,
+                                   " operations within one another; compute parts of it in Funcs "
+                                   "of their own, or sum in an RDom"));
+    }
+    if (depth <= deepest_on_stack) return define_here(values);
+    return with_large_stack([&] { return define_here(values); });
+}
+
+Stage FuncRef::define_here(const std::vector<Expr> &values) const {
     std::vector<Expr> coordinates = expanded_args(values);
+    require_implicit(values, coordinates);
     if (f->defined()) {
         program::define_update(*f, coordinates, values, at);
         return Stage(program::stage_of(f, int(f->stages.size()) - 1));
@@ -169,7 +208,7 @@ void FuncRef::define_base(const std::vector<Expr> &values, int initial) const {
     program::define_pure(*f, vars, initial_values, at);
 }
 
-Stage FuncRef::update(const std::vector<Expr> &values, int initial, Expr (*op)(Expr, Expr)) const {
+Stage FuncRef::update(const std::vector<Expr> &values, int initial, Operator op) const {
     define_base(values, initial);
     if (values.size() != f->types.size()) {
         throw CompileError(at, str("update of ", f->name, ": ", values.size(), " values, but ",
@@ -180,7 +219,7 @@ Stage FuncRef::update(const std::vector<Expr> &values, int initial, Expr (*op)(E
         if (!values[i].defined()) {
             throw CompileError(at, str("update of ", f->name, ": a value is an undefined Expr"));
         }
-        changed.push_back(op(value(int(i)), values[i]));
+        changed.push_back(op({value(int(i)), at}, values[i]));
     }
     return define(changed);
 }
@@ -221,8 +260,8 @@ Stage FuncTupleElementRef::set(const Expr &e) const {
     }
     return ref.define(values);
 }
-Stage FuncTupleElementRef::update(const Expr &e, Expr (*op)(Expr, Expr)) const {
-    return ref.f->defined() ? set(op(ref.value(index), e)) : set(e);
+Stage FuncTupleElementRef::update(const Expr &e, FuncRef::Operator op) const {
+    return ref.f->defined() ? set(op({ref.value(index), ref.at}, e)) : set(e);
 }
 Stage FuncTupleElementRef::operator=(const Expr &e) { return set(e); }
 Stage FuncTupleElementRef::operator=(const FuncRef &e) { return set(Expr(e)); }

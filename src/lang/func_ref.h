@@ -44,10 +44,14 @@ public:
 
 private:
     friend class FuncTupleElementRef;
+    using Operator = Expr (*)(WrittenExpr, Expr);
     Stage define(const std::vector<Expr> &values) const;
-    Stage update(const std::vector<Expr> &values, int initial, Expr (*op)(Expr, Expr)) const;
+    Stage define_here(const std::vector<Expr> &values) const;
+    Stage update(const std::vector<Expr> &values, int initial, Operator op) const;
     void define_base(const std::vector<Expr> &values, int initial) const;
     std::vector<Expr> expanded_args(const std::vector<Expr> &values) const;
+    void require_implicit(const std::vector<Expr> &values,
+                          const std::vector<Expr> &coordinates) const;
     std::vector<Expr> call_args() const;
     Expr value(int i) const;
 
@@ -75,22 +79,23 @@ public:
 
 private:
     Stage set(const Expr &e) const;
-    Stage update(const Expr &e, Expr (*op)(Expr, Expr)) const;
+    Stage update(const Expr &e, FuncRef::Operator op) const;
     FuncRef ref;
     int index;
 };
 
 // Where FuncRefs are chosen from, the choice is an expression; of Funcs of several values,
 // choose between Tuples.
-inline Expr select(const Expr &condition, const FuncRef &true_value, const FuncRef &false_value) {
+inline Expr select(const WrittenExpr &condition, const FuncRef &true_value,
+                   const FuncRef &false_value) {
     return ir::select(condition, Expr(true_value), Expr(false_value));
 }
 template<typename... Rest>
-Expr select(const Expr &c0, const FuncRef &v0, const Expr &c1, const FuncRef &v1,
+Expr select(const WrittenExpr &c0, const FuncRef &v0, const Expr &c1, const FuncRef &v1,
             const Rest &...rest) {
-    return ir::select(c0, Expr(v0), select(c1, v1, rest...));
+    return ir::select(c0, Expr(v0), select(WrittenExpr(c1, c0.at), v1, rest...));
 }
-inline Expr mux(const Expr &id, const std::initializer_list<FuncRef> &values) {
+inline Expr mux(const WrittenExpr &id, const std::initializer_list<FuncRef> &values) {
     return mux(id, std::vector<Expr>(values.begin(), values.end()));
 }
 

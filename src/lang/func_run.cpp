@@ -42,8 +42,9 @@ void Func::infer_input_bounds(JITUserContext *context, const RealizationArg &out
     own_pipeline().infer_input_bounds(context, outputs, target);
 }
 void Func::compile_jit(const Target &target) { own_pipeline().compile_jit(target); }
-Callable Func::compile_to_callable(const std::vector<Argument> &args, const Target &target) {
-    return own_pipeline().compile_to_callable(args, target);
+Callable Func::compile_to_callable(const std::vector<Argument> &args, const Target &target,
+                                   Location at) {
+    return own_pipeline().compile_to_callable(args, target, at);
 }
 JITHandlers &Func::jit_handlers() { return own_pipeline().jit_handlers(); }
 void Func::set_jit_externs(const std::map<std::string, JITExtern> &externs) {

@@ -109,11 +109,11 @@ OutputImageParam &OutputImageParam::store_in(MemoryType memory) {
     return *this;
 }
 
-ImageParam::ImageParam(Type type, int dimensions, const std::string &name) {
+ImageParam::ImageParam(Type type, int dimensions, const std::string &name, Location at) {
     if (!type.defined() || type.is_vector() || dimensions < 0) {
-        throw CompileError(str("ImageParam: a type of one number and a number of dimensions are "
-                               "wanted, not ",
-                               type, " and ", dimensions));
+        throw CompileError(at, str("ImageParam: a type of one number and a number of dimensions "
+                                   "are wanted, not ",
+                                   type, " and ", dimensions));
     }
     std::string text = name.empty() ? detail::unique_name("im") : name;
     *this = ImageParam(program::make_buffer_parameter(Symbol::fresh(text), type, dimensions));
@@ -130,6 +130,19 @@ ImageParam::ImageParam(program::ParameterRef p) : OutputImageParam(std::move(p))
 const Func &ImageParam::func_of_image() const {
     parameter();
     return *image_func;
+}
+
+Expr ImageParam::element(const std::vector<Expr> &args, Location at) const {
+    bool any_number = std::any_of(args.begin(), args.end(), [](const Expr &e) {
+        const auto *v = e.as<ir::Variable>();
+        return v && !v->referent && Var::is_placeholder(Var(v->name));
+    });
+    if (!any_number && int(args.size()) != dimensions()) {
+        throw CompileError(at, str("ImageParam ", name(), " has ", dimensions(), " dimension",
+                                   dimensions() == 1 ? "" : "s", ", but is used with ", args.size(),
+                                   " argument", args.size() == 1 ? "" : "s"));
+    }
+    return func_of_image()(args, at);
 }
 
 void ImageParam::set_buffer(const Buffer<> &buffer, Location at) {

@@ -71,7 +71,8 @@ protected:
 class ImageParam : public OutputImageParam {
 public:
     ImageParam() = default;
-    ImageParam(Type type, int dimensions, const std::string &name = "");
+    ImageParam(Type type, int dimensions, const std::string &name = "",
+               Location at = Here::current());
     explicit ImageParam(program::ParameterRef p);
 
     // What realize() passes: shared, not copied. CompileError if the type or the number of
@@ -87,16 +88,14 @@ public:
     // An element, for the definition of a Func.
     template<typename... Args>
     Expr operator()(const CallArgument &first, const Args &...rest) const {
-        return func_of_image()({Expr(first), Expr(rest)...}, first.at);
+        return element({Expr(first), Expr(rest)...}, first.at);
     }
-    Expr operator()(Location at = Here::current()) const {
-        return func_of_image()(std::vector<Expr>{}, at);
-    }
+    Expr operator()(Location at = Here::current()) const { return element({}, at); }
     Expr operator()(const std::vector<Expr> &args, Location at = Here::current()) const {
-        return func_of_image()(args, at);
+        return element(args, at);
     }
     Expr operator()(const std::vector<Var> &args, Location at = Here::current()) const {
-        return func_of_image()(args, at);
+        return element(std::vector<Expr>(args.begin(), args.end()), at);
     }
     // The elements as a Func, to be scheduled, copied with in(), ...
     operator Func() const { return func_of_image(); }
@@ -108,6 +107,7 @@ public:
 
 private:
     void set_buffer(const Buffer<> &buffer, Location at);
+    Expr element(const std::vector<Expr> &args, Location at) const;
     const Func &func_of_image() const;
     std::shared_ptr<Func> image_func;
 };

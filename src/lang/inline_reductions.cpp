@@ -68,10 +68,10 @@ void Reduction::collect(const Expr &in) {
 }
 
 Expr reduce(const char *what, const RDom &r, const Expr &e, const Func &f, Location at,
-            Expr (*initial)(Type), Expr (*op)(Expr, Expr)) {
+            Expr (*initial)(Type), Expr (*op)(WrittenExpr, Expr)) {
     Reduction reduction(what, r, e, f, at);
     reduction.point() = initial(e.type());
-    reduction.update({op(Expr(reduction.point()), reduction.body)});
+    reduction.update({op({reduction.point(), at}, reduction.body)});
     return reduction.result()[0];
 }
 
@@ -98,10 +98,10 @@ Expr zero(Type t) { return ir::make_zero(t); }
 Expr one(Type t) { return ir::make_one(t); }
 Expr largest(Type t) { return t.max(); }
 Expr smallest(Type t) { return t.min(); }
-Expr add(Expr a, Expr b) { return std::move(a) + std::move(b); }
-Expr multiply(Expr a, Expr b) { return std::move(a) * std::move(b); }
-Expr lower(Expr a, Expr b) { return min(std::move(a), std::move(b)); }
-Expr higher(Expr a, Expr b) { return max(std::move(a), std::move(b)); }
+Expr add(WrittenExpr a, Expr b) { return std::move(a) + std::move(b); }
+Expr multiply(WrittenExpr a, Expr b) { return std::move(a) * std::move(b); }
+Expr lower(WrittenExpr a, Expr b) { return min(std::move(a), std::move(b)); }
+Expr higher(WrittenExpr a, Expr b) { return max(std::move(a), std::move(b)); }
 
 }  // namespace
 

@@ -1,3 +1,4 @@
+#include "lang/call_site.h"
 #include "lang/operators.h"
 
 namespace tessera {
@@ -6,34 +7,30 @@ namespace {
 using ir::call;
 using ir::Intrinsic;
 
-void require_defined(const Expr &e, const char *name) {
-    if (!e.defined()) throw CompileError(str(name, ": an operand is an undefined Expr"));
-}
-
 // What these functions are computed in: the operand's own type, or float32.
-Expr as_float(Expr e, const char *name) {
-    require_defined(e, name);
-    if (e.type().is_handle()) throw CompileError(str(name, ": the operand is a handle"));
+Expr as_float(Expr e, const CallSite &site) {
+    site.require_defined(e);
+    if (e.type().is_handle()) site.refuse("the operand is a handle");
     if (e.type().is_float()) return e;
     Type t = Float(32, e.type().lanes());
     return cast(t, std::move(e));
 }
 
-Expr unary(Intrinsic op, const char *name, Expr x) {
-    x = as_float(std::move(x), name);
+Expr unary(Intrinsic op, const CallSite &site, Expr x) {
+    x = as_float(std::move(x), site);
     Type t = x.type();
     return call(t, op, {std::move(x)});
 }
 
-Expr test(Intrinsic op, const char *name, Expr x) {
-    x = as_float(std::move(x), name);
+Expr test(Intrinsic op, const CallSite &site, Expr x) {
+    x = as_float(std::move(x), site);
     Type t = Bool(x.type().lanes());
     return call(t, op, {std::move(x)});
 }
 
-Expr f32(const Expr &e, const char *name) {
-    require_defined(e, name);
-    if (e.type().is_handle()) throw CompileError(str(name, ": the operand is a handle"));
+Expr f32(const Expr &e, const CallSite &site) {
+    site.require_defined(e);
+    if (e.type().is_handle()) site.refuse("the operand is a handle");
     return cast(Float(32), e);
 }
 
@@ -71,7 +68,7 @@ Expr raise(const Expr &x, int64_t exponent) {
 }  // namespace
 
 #define UNARY(name)                                                                                \
-    Expr name(Expr x) { return unary(Intrinsic::name, #name, std::move(x)); }
+    Expr name(WrittenExpr x) { return unary(Intrinsic::name, {#name, x.at}, std::move(x)); }
 UNARY(sin)
 UNARY(cos)
 UNARY(tan)
@@ -93,37 +90,47 @@ UNARY(round)
 UNARY(trunc)
 #undef UNARY
 
-Expr is_nan(Expr x) { return test(Intrinsic::is_nan, "is_nan", std::move(x)); }
-Expr is_inf(Expr x) { return test(Intrinsic::is_inf, "is_inf", std::move(x)); }
-Expr is_finite(Expr x) { return test(Intrinsic::is_finite, "is_finite", std::move(x)); }
+Expr is_nan(WrittenExpr x) { return test(Intrinsic::is_nan, {"is_nan", x.at}, std::move(x)); }
+Expr is_inf(WrittenExpr x) { return test(Intrinsic::is_inf, {"is_inf", x.at}, std::move(x)); }
+Expr is_finite(WrittenExpr x) {
+    return test(Intrinsic::is_finite, {"is_finite", x.at}, std::move(x));
+}
 
-Expr atan2(Expr y, Expr x) {
-    require_defined(y, "atan2");
-    require_defined(x, "atan2");
-    ir::match_types(y, x);
-    y = as_float(std::move(y), "atan2");
-    x = as_float(std::move(x), "atan2");
+Expr atan2(WrittenExpr y_written, Expr x) {
+    const CallSite site{"atan2", y_written.at};
+    Expr y = y_written;
+    site.match_types(y, x);
+    y = as_float(std::move(y), site);
+    x = as_float(std::move(x), site);
     Type t = y.type();
     return call(t, Intrinsic::atan2, {std::move(y), std::move(x)});
 }
 
-Expr hypot(const Expr &x, const Expr &y) { return sqrt(x * x + y * y); }
+Expr hypot(const WrittenExpr &x, const Expr &y) {
+    const CallSite site{"hypot", x.at};
+    Expr a = x, b = y;
+    site.match_types(a, b);
+    a = as_float(a, site);
+    b = as_float(b, site);
+    return sqrt(a * a + b * b);
+}
 
-Expr pow(Expr x, Expr y) {
-    require_defined(x, "pow");
-    require_defined(y, "pow");
+Expr pow(WrittenExpr base, Expr y) {
+    const CallSite site{"pow", base.at};
+    site.require_defined(base);
+    site.require_defined(y);
+    Expr x = as_float(base, site);
     if (auto exponent = ir::as_const_int(y); exponent && *exponent >= -64 && *exponent <= 64) {
-        return raise(as_float(std::move(x), "pow"), *exponent);
+        return raise(x, *exponent);
     }
-    x = as_float(std::move(x), "pow");
-    y = cast(x.type(), y);
+    y = cast(x.type(), {y, site.at});
     Type t = x.type();
     return call(t, Intrinsic::pow, {std::move(x), std::move(y)});
 }
 
 // Abramowitz and Stegun, 7.1.26.
-Expr erf(const Expr &x) {
-    Expr e = f32(x, "erf"), magnitude = abs(e);
+Expr erf(const WrittenExpr &x) {
+    Expr e = f32(x, {"erf", x.at}), magnitude = abs(e);
     Expr t = 1.0f / (1.0f + 0.3275911f * magnitude);
     Expr p =
         t * polynomial(t, {0.254829592f, -0.284496736f, 1.421413741f, -1.453152027f, 1.061405429f});
@@ -131,25 +138,26 @@ Expr erf(const Expr &x) {
     return select(e < 0.0f, -y, y);
 }
 
-Expr fract(const Expr &x) {
-    Expr e = as_float(x, "fract");
+Expr fract(const WrittenExpr &x) {
+    Expr e = as_float(x, {"fract", x.at});
     return e - trunc(e);
 }
 
-Expr fma(const Expr &a, const Expr &b, const Expr &c) {
-    for (const Expr &e : {a, b, c}) require_defined(e, "fma");
+Expr fma(const WrittenExpr &a, const Expr &b, const Expr &c) {
+    const CallSite site{"fma", a.at};
+    for (const Expr &e : {Expr(a), b, c}) site.require_defined(e);
     if (!a.type().is_any_float() || a.type() != b.type() || a.type() != c.type()) {
-        throw CompileError(str("fma: the operands are of types ", a.type(), ", ", b.type(), " and ",
-                               c.type(), ", not of one floating-point type"));
+        site.refuse(str("the operands are of types ", a.type(), ", ", b.type(), " and ", c.type(),
+                        ", not of one floating-point type"));
     }
     return call(a.type(), Intrinsic::fma, {a, b, c});
 }
 
-Expr fast_sin(const Expr &x) { return fast_sin_of(f32(x, "fast_sin"), 0); }
-Expr fast_cos(const Expr &x) { return fast_sin_of(f32(x, "fast_cos"), 0.5f); }
+Expr fast_sin(const WrittenExpr &x) { return fast_sin_of(f32(x, {"fast_sin", x.at}), 0); }
+Expr fast_cos(const WrittenExpr &x) { return fast_sin_of(f32(x, {"fast_cos", x.at}), 0.5f); }
 
-Expr fast_exp(const Expr &x) {
-    Expr t = clamp(f32(x, "fast_exp") * 1.44269504f, -126.0f, 127.999f);
+Expr fast_exp(const WrittenExpr &x) {
+    Expr t = clamp(f32(x, {"fast_exp", x.at}) * 1.44269504f, -126.0f, 127.999f);
     Expr n = round(t);
     Expr mantissa = polynomial(t - n, {1.00000008f, 0.693147207f, 0.240221074f, 0.0555032721f,
                                        0.0096760371f, 0.00134004322f});
@@ -159,8 +167,8 @@ Expr fast_exp(const Expr &x) {
     return mantissa * power * 2.0f;
 }
 
-Expr fast_log(const Expr &x) {
-    Expr bits = reinterpret(Int(32), f32(x, "fast_log"));
+Expr fast_log(const WrittenExpr &x) {
+    Expr bits = reinterpret(Int(32), f32(x, {"fast_log", x.at}));
     // The exponent for which the mantissa lies in [sqrt(1/2), sqrt(2)).
     Expr exponent = (bits - 0x3f3504f3) >> 23;
     Expr mantissa = reinterpret(Float(32), bits - (exponent << 23)) - 1.0f;
@@ -170,19 +178,19 @@ Expr fast_log(const Expr &x) {
     return cast(Float(32), exponent) * 0.693147181f + p;
 }
 
-Expr fast_pow(const Expr &x, const Expr &y) {
-    require_defined(y, "fast_pow");
-    if (ir::as_const_int(y)) return pow(f32(x, "fast_pow"), y);
-    Expr base = f32(x, "fast_pow"), exponent = f32(y, "fast_pow");
+Expr fast_pow(const WrittenExpr &x, const Expr &y) {
+    const CallSite site{"fast_pow", x.at};
+    Expr base = f32(x, site), exponent = f32(y, site);
+    if (ir::as_const_int(y)) return pow(base, y);
     return select(base == 0.0f, 0.0f, fast_exp(fast_log(base) * exponent));
 }
 
 namespace {
 
-Expr fast_float32(Intrinsic op, const char *name, Expr x) {
-    require_defined(x, name);
+Expr fast_float32(Intrinsic op, const CallSite &site, Expr x) {
+    site.require_defined(x);
     if (x.type().element_of() != Float(32)) {
-        throw CompileError(str(name, ": the operand is a ", x.type(), ", not a float32"));
+        site.refuse(str("the operand is a ", x.type(), ", not a float32"));
     }
     Type t = x.type();
     return call(t, op, {std::move(x)});
@@ -190,15 +198,15 @@ Expr fast_float32(Intrinsic op, const char *name, Expr x) {
 
 }  // namespace
 
-Expr fast_inverse(Expr x) {
-    return fast_float32(Intrinsic::fast_inverse, "fast_inverse", std::move(x));
+Expr fast_inverse(WrittenExpr x) {
+    return fast_float32(Intrinsic::fast_inverse, {"fast_inverse", x.at}, std::move(x));
 }
-Expr fast_inverse_sqrt(Expr x) {
-    return fast_float32(Intrinsic::fast_inverse_sqrt, "fast_inverse_sqrt", std::move(x));
+Expr fast_inverse_sqrt(WrittenExpr x) {
+    return fast_float32(Intrinsic::fast_inverse_sqrt, {"fast_inverse_sqrt", x.at}, std::move(x));
 }
 
-Expr strict_float(Expr e) {
-    require_defined(e, "strict_float");
+Expr strict_float(WrittenExpr e) {
+    CallSite{"strict_float", e.at}.require_defined(e);
     Type t = e.type();
     return call(t, Intrinsic::strict_float, {std::move(e)});
 }

@@ -1,3 +1,4 @@
+#include "lang/call_site.h"
 #include "lang/operators.h"
 #include "program/define.h"
 
@@ -7,17 +8,16 @@ namespace {
 using ir::call;
 using ir::Intrinsic;
 
-void require_condition(const Expr &e, const char *name) {
-    if (!e.defined()) throw CompileError(str(name, ": the condition is an undefined Expr"));
+void require_condition(const Expr &e, const CallSite &site) {
+    if (!e.defined()) site.refuse("the condition is an undefined Expr");
     if (e.type().is_bool()) return;
-    throw CompileError(
-        str(name, ": the condition is a ", e.type(), ", not a bool; compare it with something"));
+    site.refuse(str("the condition is a ", e.type(), ", not a bool; compare it with something"));
 }
 
-void require_all(const std::vector<Expr> &values, const char *name) {
-    if (values.empty()) throw CompileError(str(name, ": there is no value"));
+void require_all(const std::vector<Expr> &values, const CallSite &site) {
+    if (values.empty()) site.refuse("there is no value");
     for (const Expr &e : values) {
-        if (!e.defined()) throw CompileError(str(name, ": a value is an undefined Expr"));
+        if (!e.defined()) site.refuse("a value is an undefined Expr");
     }
 }
 
@@ -51,47 +51,54 @@ Expr random_uint(const Expr &seed, Location at) { return program::random_call(UI
 Expr random_int(const Expr &seed, Location at) { return program::random_call(Int(32), seed, at); }
 void reset_random_counters() { program::reset_random_counters(); }
 
-Expr undef(Type t) {
-    if (!t.defined()) throw CompileError("undef: it needs a type");
+Expr undef(Type t, Location at) {
+    if (!t.defined()) throw CompileError(at, "undef: it needs a type");
     return call(t, Intrinsic::undef, {});
 }
 
-Expr print(const std::vector<Expr> &values) {
-    require_all(values, "print");
+Expr print(const std::vector<Expr> &values, Location at) {
+    require_all(values, {"print", at});
     return call(values[0].type(), Intrinsic::return_second, {print_call(values), values[0]});
 }
 
-Expr print_when(const Expr &condition, const std::vector<Expr> &values) {
-    require_condition(condition, "print_when");
-    require_all(values, "print_when");
+Expr print_when(const WrittenExpr &condition, const std::vector<Expr> &values) {
+    const CallSite site{"print_when", condition.at};
+    require_condition(condition, site);
+    require_all(values, site);
     return call(values[0].type(), Intrinsic::if_then_else, {condition, print(values), values[0]});
 }
 
-Expr require(const Expr &condition, const std::vector<Expr> &value_and_message) {
-    require_condition(condition, "require");
-    require_all(value_and_message, "require");
-    std::vector<Expr> args{condition, value_and_message[0]};
+Expr require(const WrittenExpr &condition, const std::vector<Expr> &value_and_message) {
+    const CallSite site{"require", condition.at};
+    require_condition(condition, site);
+    require_all(value_and_message, site);
+    const Expr &value = value_and_message[0];
+    if (value.as<ir::StringImm>()) {
+        site.refuse("after the condition comes the value, and then the message, as in "
+                    "require(x > 0, x, \"x is not positive\")");
+    }
+    std::vector<Expr> args{condition, value};
     std::vector<Expr> message = spaced({value_and_message.begin() + 1, value_and_message.end()});
     args.insert(args.end(), message.begin(), message.end());
-    return call(value_and_message[0].type(), Intrinsic::require, args);
+    return call(value.type(), Intrinsic::require, args);
 }
 
-Expr unsafe_promise_clamped(const Expr &value, const Expr &min, const Expr &max) {
-    require_all({value}, "unsafe_promise_clamped");
+Expr unsafe_promise_clamped(const WrittenExpr &value, const Expr &min, const Expr &max) {
+    const CallSite site{"unsafe_promise_clamped", value.at};
+    require_all({value}, site);
     Type t = value.type();
-    Expr low = min.defined() ? cast(t, min) : t.min(),
-         high = max.defined() ? cast(t, max) : t.max();
+    Expr low = min.defined() ? cast(t, {min, site.at}) : t.min(),
+         high = max.defined() ? cast(t, {max, site.at}) : t.max();
     return call(t, Intrinsic::unsafe_promise_clamped, {value, low, high});
 }
 
 namespace {
 
-Expr several(Intrinsic op, const char *name, const std::vector<Expr> &args) {
-    require_all(args, name);
+Expr several(Intrinsic op, const CallSite &site, const std::vector<Expr> &args) {
+    require_all(args, site);
     for (const Expr &e : args) {
         if (e.type() == args[0].type()) continue;
-        throw CompileError(
-            str(name, ": values of different types, ", args[0].type(), " and ", e.type()));
+        site.refuse(str("values of different types, ", args[0].type(), " and ", e.type()));
     }
     return args.size() == 1 ? args[0] : call(args[0].type(), op, args);
 }
@@ -103,8 +110,12 @@ Expr query(Type t, const char *question, std::vector<Expr> details) {
 
 }  // namespace
 
-Expr scatter(const std::vector<Expr> &args) { return several(Intrinsic::scatter, "scatter", args); }
-Expr gather(const std::vector<Expr> &args) { return several(Intrinsic::gather, "gather", args); }
+Expr scatter(const std::vector<Expr> &args, Location at) {
+    return several(Intrinsic::scatter, {"scatter", at}, args);
+}
+Expr gather(const std::vector<Expr> &args, Location at) {
+    return several(Intrinsic::gather, {"gather", at}, args);
+}
 
 Expr target_arch_is(Target::Arch arch) { return query(Bool(), "arch_is", {Expr(int(arch))}); }
 Expr target_os_is(Target::OS os) { return query(Bool(), "os_is", {Expr(int(os))}); }

@@ -2,15 +2,22 @@
 #include "lang/var.h"
 #include "program/apply_checks.h"
 #include "program/changes.h"
+#include <cmath>
 
 namespace tessera::detail {
 
-program::ParameterRef new_scalar(Type type, const std::string &name) {
+program::ParameterRef new_scalar(Type type, const std::string &name, Location at) {
     if (!type.defined() || type.is_vector()) {
-        throw CompileError("Param: the type of a parameter is that of one number");
+        throw CompileError(at, "Param: the type of a parameter is that of one number");
     }
     return program::make_scalar_parameter(Symbol::fresh(name.empty() ? unique_name("p") : name),
                                           type);
+}
+
+bool is_integer_of(Type t, double value) {
+    double end = std::ldexp(1.0, t.is_int() ? t.bits() - 1 : t.bits());
+    double lowest = t.is_int() ? -end : 0;
+    return value >= lowest && value < end && value == std::trunc(value);
 }
 
 void set_scalar(program::Parameter &p, Type given, uint64_t bits, Location at) {
@@ -22,9 +29,10 @@ void set_scalar(program::Parameter &p, Type given, uint64_t bits, Location at) {
     p.scalar_is_set = true;
 }
 
-uint64_t scalar_bits(const program::Parameter &p, Type wanted) {
+uint64_t scalar_bits(const program::Parameter &p, Type wanted, Location at) {
     if (wanted != p.type) {
-        throw CompileError(str("Param ", p.name, " is a ", p.type, ", but is read as a ", wanted));
+        throw CompileError(at,
+                           str("Param ", p.name, " is a ", p.type, ", but is read as a ", wanted));
     }
     return p.scalar_bits;
 }

@@ -7,11 +7,27 @@
 namespace tessera {
 
 namespace detail {
-program::ParameterRef new_scalar(Type type, const std::string &name);
+program::ParameterRef new_scalar(Type type, const std::string &name, Location at = {});
 void set_scalar(program::Parameter &p, Type given, uint64_t bits, Location at);
-uint64_t scalar_bits(const program::Parameter &p, Type wanted);
+uint64_t scalar_bits(const program::Parameter &p, Type wanted, Location at);
 void set_limits(program::Parameter &p, const Expr &min, const Expr &max, Location at);
 void set_estimate(program::Parameter &p, const Expr &value, Location at);
+
+// Whether the value is one of the integer type.
+bool is_integer_of(Type t, double value);
+
+// Whether the value is one of To. For a float it may be rounded; for a bool, 0 is false.
+template<typename To, typename From>
+bool can_hold(From value) {
+    if constexpr (!std::is_arithmetic_v<To> || !std::is_arithmetic_v<From> ||
+                  std::is_floating_point_v<To> || std::is_same_v<To, bool>) {
+        return true;
+    } else if constexpr (std::is_floating_point_v<From>) {
+        return is_integer_of(type_of<To>(), double(value));
+    } else {
+        return From(To(value)) == value && (To(value) < To(0)) == (value < From(0));
+    }
+}
 
 template<typename T>
 uint64_t bits_of(T value) {
@@ -36,7 +52,7 @@ public:
     template<typename V>
     requires(typed && std::is_arithmetic_v<V> && std::is_convertible_v<V, Value>)
     explicit Param(V value) : Param() {
-        set(Value(value));
+        set(value);
     }
     Param(const std::string &name, Value value) requires typed : Param(name) { set(value); }
     Param(Value value, const Expr &min, const Expr &max) requires typed : Param() {
@@ -47,8 +63,9 @@ public:
         : Param(name, value) {
         set_range(min, max);
     }
-    explicit Param(Type type, const std::string &name = "") requires(!typed)
-        : parameter_ref(detail::new_scalar(type, name)) {}
+    explicit Param(Type type, const std::string &name = "", Location at = Here::current())
+        requires(!typed)
+        : parameter_ref(detail::new_scalar(type, name, at)) {}
     explicit Param(program::ParameterRef p) : parameter_ref(std::move(p)) {}
     template<typename T2>
     requires(!typed && !std::is_void_v<T2>)
@@ -60,8 +77,8 @@ public:
 
     Value get() const requires typed { return get<Value>(); }
     template<typename V>
-    V get() const {
-        uint64_t bits = detail::scalar_bits(*parameter_ref, type_of<V>());
+    V get(Location at = Here::current()) const {
+        uint64_t bits = detail::scalar_bits(*parameter_ref, type_of<V>(), at);
         V value;
         std::memcpy(&value, &bits, sizeof(V));
         return value;
@@ -69,6 +86,10 @@ public:
     template<typename V>
     void set(const V &value, Location at = Here::current()) {
         if constexpr (typed) {
+            if (!detail::can_hold<Value>(value)) {
+                throw CompileError(
+                    at, str("Param ", name(), " is a ", type(), ", which cannot hold ", +value));
+            }
             detail::set_scalar(*parameter_ref, type(), detail::bits_of(Value(value)), at);
         } else {
             detail::set_scalar(*parameter_ref, type_of<V>(), detail::bits_of(value), at);

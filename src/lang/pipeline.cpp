@@ -43,10 +43,10 @@ std::vector<Func> Pipeline::outputs() const {
     return result;
 }
 
-Func Pipeline::get_func(size_t i) const {
+Func Pipeline::get_func(size_t i, Location at) const {
     auto order = program::find_transitive_calls(get().program.outputs).order;
     if (i < order.size()) return Func(order[i]);
-    throw CompileError(str("get_func(", i, "), but the pipeline has ", order.size(), " Funcs"));
+    throw CompileError(at, str("get_func(", i, "), but the pipeline has ", order.size(), " Funcs"));
 }
 
 namespace {

@@ -2,10 +2,10 @@
 #include "base/target.h"
 #include "driver/jit_context.h"
 #include "ir/operators.h"
+#include "ir/written_expr.h"
 #include "lang/argument.h"
 #include "lang/callable.h"
 #include "lang/realization.h"
-#include "lang/written_expr.h"
 #include "program/program.h"
 #include <functional>
 #include <map>
@@ -14,6 +14,7 @@
 namespace tessera {
 
 using ir::Expr;
+using ir::WrittenExpr;
 class Func;
 class ImageParam;
 class JITExtern;
@@ -40,7 +41,7 @@ public:
     std::vector<Func> outputs() const;
     // The i-th of the Funcs that the outputs reach, producers first: how a printed schedule names
     // them.
-    Func get_func(size_t i) const;
+    Func get_func(size_t i, Location at = Here::current()) const;
     // The parameters of the algorithm by their names.
     Param<> get_param(const std::string &name, Location at = Here::current()) const;
     ImageParam get_image_param(const std::string &name, Location at = Here::current()) const;
@@ -67,7 +68,8 @@ public:
     void compile_jit(const Target &target = get_jit_target_from_environment());
     // A function object that takes these arguments, and then the outputs.
     Callable compile_to_callable(const std::vector<Argument> &args,
-                                 const Target &target = get_jit_target_from_environment());
+                                 const Target &target = get_jit_target_from_environment(),
+                                 Location at = Here::current());
     // What is called instead of the runtime's own when this pipeline runs in this process.
     JITHandlers &jit_handlers();
     // What extern calls and extern stages of these names call; replaces what was set before.

@@ -25,6 +25,9 @@ struct PipelineContents {
     // Compiles, unless nothing has changed since the last time.
     Compiled compile(const Target &target);
     codegen::ExternSymbols extern_symbols();
+
+private:
+    Compiled compile_now(const Target &target, uint64_t changes);
 };
 
 namespace detail {

@@ -1,3 +1,4 @@
+#include "base/large_stack.h"
 #include "lang/image_param.h"
 #include "lang/pipeline_contents.h"
 #include "program/changes.h"
@@ -8,6 +9,7 @@ namespace tessera {
 namespace detail {
 
 void check_result(int code, const std::string &pipeline, const driver::CallContext &context) {
+    context.rethrow();
     if (code == 0 || context.has_error_handler()) return;
     if (!context.message().empty()) throw RuntimeError(context.message());
     throw RuntimeError(str("pipeline ", pipeline, " failed with the error code ", code));
@@ -185,6 +187,10 @@ PipelineContents::Compiled PipelineContents::compile(const Target &target) {
     Compiled &entry = compiled[target.to_string()];
     uint64_t changes = program::count_of_changes();
     if (entry.code && entry.changes == changes) return entry;
+    return entry = with_large_stack([&] { return compile_now(target, changes); });
+}
+
+PipelineContents::Compiled PipelineContents::compile_now(const Target &target, uint64_t changes) {
     for (const program::FunctionRef &f : program.outputs) f->frozen = true;
     program::Environment env = program::find_transitive_calls(program.outputs);
     for (const program::FunctionRef &f : env.order) {
@@ -197,7 +203,7 @@ PipelineContents::Compiled PipelineContents::compile(const Target &target) {
     program::ProgramCopy copy = program::copy_reachable(program);
     now.parameters = program::find_parameters(copy.program, copy.environment);
     now.changes = changes;
-    return entry = now;
+    return now;
 }
 
 Realization Pipeline::realize(const std::vector<int32_t> &sizes, const Target &target) {

@@ -21,6 +21,14 @@ void require_no_variables(const Expr &e, const Location &at) {
     });
 }
 
+void require_extent(const Expr &extent, const Location &at) {
+    auto constant = ir::as_const_int(extent);
+    if (!constant || *constant >= 0) return;
+    throw CompileError(at, str("RDom: the extent ", *constant,
+                               " is negative; for every dimension there is a minimum and an "
+                               "extent, and not a maximum"));
+}
+
 Expr bound(const Expr &e, const Location &at) {
     require_no_variables(e, at);
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
@@ -49,9 +57,8 @@ Expr RVar::extent() const { return home ? home->variables[size_t(index)].extent 
 
 RVar::operator Expr() const {
     if (!home) {
-        throw CompileError(str("the RVar ", name_symbol,
-                               " belongs to no RDom, so it has no value; "
-                               "it can only name a loop"));
+        throw CompileError(str("an RVar that belongs to no RDom with bounds (", name_symbol,
+                               ") has no value; it can only name a loop"));
     }
     return ir::Variable::make(Int(32), name_symbol, home);
 }
@@ -61,6 +68,7 @@ RDom::RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &
     std::string domain = name.empty() ? detail::unique_name("r") : name;
     dom = make_ref<ReductionDomain>();
     for (size_t i = 0; i < region.size(); i++) {
+        if (region[i].second.defined()) require_extent(region[i].second, at);
         dom->variables.push_back({Symbol::fresh(variable_name(domain, i, region.size())),
                                   bound(region[i].first, at), bound(region[i].second, at)});
     }

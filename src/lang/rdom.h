@@ -1,6 +1,6 @@
 #pragma once
+#include "ir/written_expr.h"
 #include "lang/var.h"
-#include "lang/written_expr.h"
 #include "program/reduction_domain.h"
 #include <utility>
 

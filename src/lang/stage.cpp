@@ -1,8 +1,10 @@
 #include "lang/stage.h"
 #include "lang/func.h"
 #include "lang/image_param.h"
+#include "program/apply_checks.h"
 #include "program/define.h"
 #include "program/rfactor.h"
+#include <set>
 
 namespace tessera {
 
@@ -20,10 +22,47 @@ void require_kinds(const char *directive, const VarOrRVar &from, const VarOrRVar
                                made.symbol, "(\"", made.symbol, "\")"));
 }
 
-VarOrRVar unnamed_inner(const VarOrRVar &v) {
-    const char *suffix = "i";
-    if (v.is_rvar) return RVar(Symbol::fresh(v.symbol.text() + suffix));
-    return Var(Symbol::fresh(v.symbol.text() + suffix));
+// The steps of one directive: if one is refused, the schedule is as it was before the first.
+template<typename Steps>
+void all_or_none(const StageRef &s, Steps steps) {
+    program::StageSchedule before = s.definition->schedule;
+    try {
+        steps();
+    } catch (...) {
+        s.definition->schedule = std::move(before);
+        throw;
+    }
+}
+
+// What a split for another directive would refuse in its own name.
+void require_divisible(const char *directive, const StageRef &s, const VarOrRVar &old,
+                       const Expr &factor, Location at) {
+    program::require_loop(s, directive, old.symbol, at);
+    program::require_factor(factor, directive, at);
+}
+
+const char *name_of_kind(LoopKind kind) {
+    switch (kind) {
+    case LoopKind::Parallel: return "parallel";
+    case LoopKind::Vectorized: return "vectorize";
+    case LoopKind::Unrolled: return "unroll";
+    default: return "serial";
+    }
+}
+
+// An inner loop that the user gives no name: x_i, or x_i2 where there is or was a loop x_i.
+VarOrRVar unnamed_inner(const StageRef &s, const VarOrRVar &v) {
+    std::set<std::string> taken;
+    for (const program::Loop &loop : s.definition->schedule.loops) taken.insert(loop.var.text());
+    for (const auto &t : s.definition->schedule.transforms) {
+        if (const auto *split = std::get_if<program::Split>(&t.directive)) {
+            taken.insert(split->inner.text());
+        }
+    }
+    std::string name = v.symbol.text() + "_i";
+    for (int n = 2; taken.count(name); n++) name = str(v.symbol, "_i", n);
+    if (v.is_rvar) return RVar(Symbol::fresh(name));
+    return Var(Symbol::fresh(name));
 }
 
 }  // namespace
@@ -59,9 +98,12 @@ void set_kind(const StageRef &s, const VarOrRVar &v, LoopKind kind, Location at)
 
 void split_and_set_kind(const StageRef &s, const VarOrRVar &v, const Expr &factor,
                         TailStrategy tail, LoopKind kind, Location at) {
-    VarOrRVar inner = unnamed_inner(v);
-    split(s, v, v, inner, factor, tail, at);
-    set_kind(s, kind == LoopKind::Parallel ? v : inner, kind, at);
+    require_divisible(name_of_kind(kind), s, v, factor, at);
+    all_or_none(s, [&] {
+        VarOrRVar inner = unnamed_inner(s, v);
+        split(s, v, v, inner, factor, tail, at);
+        set_kind(s, kind == LoopKind::Parallel ? v : inner, kind, at);
+    });
 }
 
 void tile(const StageRef &s, const std::vector<VarOrRVar> &previous,
@@ -74,16 +116,21 @@ void tile(const StageRef &s, const std::vector<VarOrRVar> &previous,
                                    inners.size(), " inner, ", factors.size(), " factors, ",
                                    tails.size(), " tail strategies; give one of each per loop"));
     }
-    for (size_t i = 0; i < n; i++) {
-        split(s, previous[i], outers[i], inners[i], factors[i], tails[i], at);
-    }
-    std::vector<VarOrRVar> order = inners;
-    order.insert(order.end(), outers.begin(), outers.end());
-    reorder(s, order, at);
+    for (size_t i = 0; i < n; i++) require_divisible("tile", s, previous[i], factors[i], at);
+    all_or_none(s, [&] {
+        for (size_t i = 0; i < n; i++) {
+            split(s, previous[i], outers[i], inners[i], factors[i], tails[i], at);
+        }
+        std::vector<VarOrRVar> order = inners;
+        order.insert(order.end(), outers.begin(), outers.end());
+        reorder(s, order, at);
+    });
 }
 
 void partition(const StageRef &s, const std::vector<VarOrRVar> &vars, Partition p, Location at) {
-    for (const VarOrRVar &v : vars) program::apply(s, program::SetPartition{v.symbol, p}, at);
+    all_or_none(s, [&] {
+        for (const VarOrRVar &v : vars) program::apply(s, program::SetPartition{v.symbol, p}, at);
+    });
 }
 
 void partition_all(const StageRef &s, Partition p, Location at) {

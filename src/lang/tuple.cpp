@@ -1,4 +1,5 @@
 #include "lang/tuple.h"
+#include "lang/call_site.h"
 #include "lang/func.h"
 #include "lang/operators.h"
 
@@ -23,54 +24,62 @@ const Expr &Tuple::operator[](size_t i) const { return const_cast<Tuple &>(*this
 
 namespace {
 
-void require_sizes(const char *function, size_t a, size_t b) {
-    if (a == b) return;
-    throw CompileError(str(function, ": Tuples of different sizes, ", a, " and ", b));
+void require_sizes(const CallSite &site, size_t a, size_t b) {
+    if (a != b) site.refuse(str("Tuples of different sizes, ", a, " and ", b));
 }
 
 }  // namespace
 
-Tuple select(const Tuple &condition, const Tuple &true_value, const Tuple &false_value) {
-    require_sizes("select", condition.size(), true_value.size());
-    require_sizes("select", true_value.size(), false_value.size());
+Tuple select(const Tuple &condition, const Tuple &true_value, const Tuple &false_value,
+             Location at) {
+    const CallSite site{"select", at};
+    require_sizes(site, condition.size(), true_value.size());
+    require_sizes(site, true_value.size(), false_value.size());
     std::vector<Expr> result;
     for (size_t i = 0; i < condition.size(); i++) {
-        result.push_back(select(condition[i], true_value[i], false_value[i]));
+        result.push_back(select(WrittenExpr(condition[i], at), true_value[i], false_value[i]));
     }
-    return Tuple(result);
+    return Tuple(result, at);
 }
 
-Tuple select(const Expr &condition, const Tuple &true_value, const Tuple &false_value) {
-    return select(Tuple(std::vector<Expr>(true_value.size(), condition)), true_value, false_value);
+Tuple select(const WrittenExpr &condition, const Tuple &true_value, const Tuple &false_value) {
+    return select(Tuple(std::vector<Expr>(true_value.size(), condition), condition.at), true_value,
+                  false_value, condition.at);
 }
 
-Expr mux(const Expr &id, const std::vector<Expr> &values) {
-    if (values.empty()) throw CompileError("mux: there are no values to choose from");
+Expr mux(const WrittenExpr &id, const std::vector<Expr> &values) {
+    const CallSite site{"mux", id.at};
+    site.require_defined(id);
+    if (values.empty()) site.refuse("there are no values to choose from");
+    if (!id.type().is_int_or_uint() || id.type().is_bool()) {
+        site.refuse(str("the index is a ", id.type(), ", not an integer"));
+    }
     Expr result = values.back();
     for (size_t i = values.size() - 1; i-- > 0;) {
-        result = select(id == int(i), values[i], result);
+        result = select({id == int(i), id.at}, values[i], result);
     }
     return result;
 }
-Expr mux(const Expr &id, const std::initializer_list<Expr> &values) {
+Expr mux(const WrittenExpr &id, const std::initializer_list<Expr> &values) {
     return mux(id, std::vector<Expr>(values));
 }
-Expr mux(const Expr &id, const Tuple &values) { return mux(id, values.as_vector()); }
+Expr mux(const WrittenExpr &id, const Tuple &values) { return mux(id, values.as_vector()); }
 
-Tuple mux(const Expr &id, const std::vector<Tuple> &values) {
-    if (values.empty()) throw CompileError("mux: there are no values to choose from");
+Tuple mux(const WrittenExpr &id, const std::vector<Tuple> &values) {
+    const CallSite site{"mux", id.at};
+    if (values.empty()) site.refuse("there are no values to choose from");
     std::vector<Expr> result;
     for (size_t k = 0; k < values[0].size(); k++) {
         std::vector<Expr> element;
         for (const Tuple &t : values) {
-            require_sizes("mux", values[0].size(), t.size());
+            require_sizes(site, values[0].size(), t.size());
             element.push_back(t[k]);
         }
         result.push_back(mux(id, element));
     }
     return Tuple(result);
 }
-Tuple mux(const Expr &id, const std::initializer_list<Tuple> &values) {
+Tuple mux(const WrittenExpr &id, const std::initializer_list<Tuple> &values) {
     return mux(id, std::vector<Tuple>(values));
 }
 

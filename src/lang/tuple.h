@@ -1,5 +1,5 @@
 #pragma once
-#include "ir/expr.h"
+#include "ir/written_expr.h"
 #include "lang/location.h"
 #include <vector>
 
@@ -15,13 +15,13 @@ public:
     Tuple(std::initializer_list<Expr> values, Location at = Here::current())
         : Tuple(std::vector<Expr>(values), at) {}
     template<typename... Args>
-    Tuple(const Expr &a, const Expr &b, const Args &...rest)
-        : Tuple(std::vector<Expr>{a, b, Expr(rest)...}) {}
+    Tuple(const ir::WrittenExpr &a, const Expr &b, const Args &...rest)
+        : Tuple(std::vector<Expr>{a, b, Expr(rest)...}, a.at) {}
     // All values of a Func at a point.
     Tuple(const FuncRef &f);
 
     size_t size() const { return exprs.size(); }
-    Expr &operator[](size_t i);
+    Expr &operator[](size_t i);  // CompileError if there is none
     const Expr &operator[](size_t i) const;
     const std::vector<Expr> &as_vector() const { return exprs; }
 

@@ -1,11 +1,12 @@
 #pragma once
-#include "ir/expr.h"
+#include "ir/written_expr.h"
 #include "lang/location.h"
 #include <vector>
 
 namespace tessera {
 
 using ir::Expr;
+using ir::WrittenExpr;
 
 // The name of a dimension of a Func, or of a loop. Vars of one name are the same Var.
 class Var {

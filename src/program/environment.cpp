@@ -30,6 +30,19 @@ FunctionContents *after_wrapping(FunctionContents *f, const FunctionContents &co
     }
 }
 
+// Calls visit(g) for `f` and what stands for it in `consumer`, one wrapper after the other.
+template<typename F>
+void for_each_on_the_way(FunctionContents *f, const FunctionContents &consumer, F visit) {
+    visit(f);
+    FunctionContents *last = after_wrapping(f, consumer);
+    while (f != last) {
+        auto found = f->wrappers.find(consumer.name);
+        if (found == f->wrappers.end()) found = f->wrappers.find(Symbol());
+        f = found->second.get();
+        visit(f);
+    }
+}
+
 template<typename F>
 void for_each_callee(const FunctionContents &f, F visit) {
     for (const DefinitionRef &stage : f.stages) {
@@ -114,6 +127,32 @@ void redirect(Definition &d, Redirect &mutate) {
     }
 }
 
+bool is_called_by(const FunctionContents &f, const FunctionContents &consumer) {
+    bool called = false;
+    for (const FunctionRef &callee : direct_callees(consumer)) {
+        for_each_on_the_way(callee.get(), consumer,
+                            [&](const FunctionContents *g) { called |= g == &f; });
+    }
+    return called;
+}
+
+// A wrapper for a function that does not call what is wrapped would be ignored.
+void require_wrappers_in_use(const FunctionContents &f, const Environment &env) {
+    for (const auto &[name, wrapper] : f.wrappers) {
+        auto consumer = env.functions.find(name);
+        if (consumer == env.functions.end() || is_called_by(f, *consumer->second)) continue;
+        std::vector<std::string> callers;
+        for (const FunctionRef &g : env.order) {
+            if (g->wrapped != &f && is_called_by(f, *g)) callers.push_back(g->name.text());
+        }
+        throw CompileError(wrapper->written,
+                           str(wrapper->wrapped ? "in" : "clone_in", ": ", name, " does not call ",
+                               f.name, ", so it cannot use ", wrapper->name, " instead; ", f.name,
+                               " is called by ",
+                               callers.empty() ? std::string("none") : join(callers)));
+    }
+}
+
 }  // namespace
 
 FunctionRef copy(const FunctionContents &f) {
@@ -166,7 +205,10 @@ Environment find_transitive_calls(const std::vector<FunctionRef> &outputs) {
 ProgramCopy copy_reachable(const Program &program) {
     Environment originals = depth_first(program.outputs, wrapped_callees);
     bool any_wrappers = false;
-    for (const FunctionRef &f : originals.order) any_wrappers |= f->owner || !f->wrappers.empty();
+    for (const FunctionRef &f : originals.order) {
+        any_wrappers |= f->owner || !f->wrappers.empty();
+        require_wrappers_in_use(*f, originals);
+    }
     ProgramCopy result;
     result.program = program;
     for (const FunctionRef &f : originals.order) {

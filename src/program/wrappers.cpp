@@ -97,7 +97,11 @@ std::vector<ParameterRef> copies_for(const FunctionContents &f,
 FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
                  const Location &at) {
     require_consumers(f, consumers, "in", at);
-    if (FunctionRef found = existing(f, consumers, "in", at)) return found;
+    if (FunctionRef found = existing(f, consumers, "in", at)) {
+        if (found->wrapped) return found;
+        throw CompileError(at, str("in: ", consumers[0]->name, " already uses ", found->name,
+                                   ", a clone, instead of ", f->name, "; wrap that one"));
+    }
     std::string name = str(f->name, "_in");
     for (const FunctionRef &c : consumers) name += str("_", c->name);
     FunctionRef w = make_function(Symbol::fresh(name));
@@ -118,8 +122,14 @@ FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumer
                   const Location &at) {
     require_consumers(f, consumers, "clone_in", at);
     if (consumers.empty()) throw CompileError(at, "clone_in: name the Funcs that use the clone");
-    if (FunctionRef found = existing(f, consumers, "clone_in", at)) return found;
+    if (FunctionRef found = existing(f, consumers, "clone_in", at)) {
+        if (!found->wrapped) return found;
+        throw CompileError(at, str("clone_in: ", consumers[0]->name, " already uses ", found->name,
+                                   ", a wrapper, instead of ", f->name,
+                                   "; name that one as the Func that uses the clone"));
+    }
     FunctionRef c = copy_as(Symbol::fresh(str(f->name, "_clone")), *f);
+    c->written = at;
     c->output_buffers = copies_for(*c, f->output_buffers);
     f->frozen = true;
     install(f, c, consumers);

@@ -109,6 +109,40 @@ TEST_SUITE("hooks") {
         CHECK(tasks == 6);
         CHECK(again(3, 5) == 53);
     }
+    TEST_CASE("what a handler throws leaves the call") {
+        Func f("f");
+        f(x, y) = print(x + 10 * y);
+        f.parallel(y);
+        struct Stopped {};
+        auto stops = [&](JITHandlers handlers) {
+            JITUserContext context;
+            context.handlers = handlers;
+            CHECK_THROWS_AS(f.realize(&context, {4, 3}), Stopped);
+            context.handlers = {};
+            context.handlers.custom_print = [](JITUserContext *, const char *) {};
+            Buffer<int> b = f.realize(&context, {4, 3});
+            CHECK(b(3, 2) == 23);
+        };
+        JITHandlers h;
+        h.custom_print = [](JITUserContext *, const char *) { throw Stopped(); };
+        stops(h);
+        h = {};
+        h.custom_do_par_for = [](auto...) -> int { throw Stopped(); };
+        stops(h);
+        h = {};
+        h.custom_do_task = [](auto...) -> int { throw Stopped(); };
+        stops(h);
+
+        ImageParam im(Int(32), 1, "im");
+        Func reads("reads");
+        reads(x) = im(x);
+        im.set(Buffer<int>(4));
+        reads.jit_handlers().custom_error = [](JITUserContext *, const char *message) {
+            throw std::logic_error(message);
+        };
+        CHECK_THROWS_WITH_AS(reads.realize({5}), doctest::Contains("im"), std::logic_error);
+        CHECK_NOTHROW(reads.realize({4}));
+    }
     TEST_CASE("the conceptual statement has regions and productions, the lowered one has not") {
         Func f("f"), g("g");
         f(x, y) = x + y;

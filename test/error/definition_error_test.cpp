@@ -1,4 +1,5 @@
 #include "error/refusal.h"
+#include <limits>
 
 using namespace tessera;
 
@@ -114,9 +115,83 @@ TEST_SUITE("refused definitions") {
         REFUSED(sqrt(nothing), "sqrt: an operand is an undefined Expr");
         REFUSED(Tuple(nothing, 1), "a value is an undefined Expr");
     }
-    TEST_CASE("placeholders that cannot be filled") {
+    TEST_CASE("operators and functions say in which line their operands do not fit") {
+        Expr nothing, flag = cast<bool>(x);
         Func f("f");
+        f(x, y) = 1.5f;
+        Buffer<int> image(4, 4);
+        auto in_line = [](int line, auto mistake) {
+            std::string message = refusal(mistake);
+            CAPTURE(line);
+            CAPTURE(message);
+            CHECK(message.find(line_of(__FILE__, line) + ": ") == 0);
+        };
+        in_line(__LINE__, [&] { nothing + 1; });
+        in_line(__LINE__, [&] { x *nothing; });
+        in_line(__LINE__, [&] { flag - flag; });
+        in_line(__LINE__, [&] { x == nothing; });
+        in_line(__LINE__, [&] { !x; });
+        in_line(__LINE__, [&] { flag &&x; });
+        in_line(__LINE__, [&] { nothing += 1; });
+        in_line(__LINE__, [&] { 1.5f << x; });
+        in_line(__LINE__, [&] { min(x, nothing); });
+        in_line(__LINE__, [&] { max(x, y, nothing); });
+        in_line(__LINE__, [&] { clamp(nothing, 0, 1); });
+        in_line(__LINE__, [&] { select(x, y, 0); });
+        in_line(__LINE__, [&] { select(flag, y, x, y, 0); });
+        in_line(__LINE__, [&] { cast<float>(nothing); });
+        in_line(__LINE__, [&] { cast(Handle(), x); });
+        in_line(__LINE__, [&] { reinterpret<int8_t>(Expr(1.5f)); });
+        in_line(__LINE__, [&] { absd(x, nothing); });
+        in_line(__LINE__, [&] { widening_mul(x, nothing); });
+        in_line(__LINE__, [&] { lerp(x, y, x); });
+        in_line(__LINE__, [&] { concat_bits({}); });
+        in_line(__LINE__, [&] { sqrt(nothing); });
+        in_line(__LINE__, [&] { pow(x, nothing); });
+        in_line(__LINE__, [&] { hypot(nothing, x); });
+        in_line(__LINE__, [&] { fma(x, y, x); });
+        in_line(__LINE__, [&] { fast_exp(nothing); });
+        in_line(__LINE__, [&] { mux(x, std::vector<Expr>{}); });
+        in_line(__LINE__, [&] { mux(f(x, y), {x, y}); });
+        in_line(__LINE__, [&] { print(nothing); });
+        in_line(__LINE__, [&] { print_when(x, y); });
+        in_line(__LINE__, [&] { require(x, y); });
+        in_line(__LINE__, [&] { undef(Type()); });
+        in_line(__LINE__, [&] { image(x, y, x); });
+        in_line(__LINE__, [&] { image(nothing, y); });
+        in_line(__LINE__, [&] { image(1.5f, y); });
+        in_line(__LINE__, [&] { f.update_value(3); });
+        in_line(__LINE__, [&] { Func("g").value(); });
+        in_line(__LINE__, [&] { Int(12); });
+        in_line(__LINE__, [&] { f(x, y) += nothing; });
+        in_line(__LINE__, [&] { f(x, y) += cast(Float(64), x); });
+    }
+    TEST_CASE("types that do not exist") {
+        REFUSED(cast(Float(24), x), "there is no type Float(24)");
+        REFUSED(cast(UInt(128), x), "there is no type UInt(128)");
+        REFUSED(Int(1), "there is no type Int(1)");
+        REFUSED(BFloat(32), "there is no type BFloat(32)");
+        REFUSED(Int(32, 0), "a vector has 1 to 65535 lanes");
+        Func f("f");
+        REFUSED(f(x) = cast(Int(32, 4), x), "a value is a vector");
+        REFUSED(cast(Int(32, 4), cast(Int(16, 8), x)), "it has 8 lanes, not 4");
+    }
+    TEST_CASE("placeholders that cannot be filled") {
+        Func f("f"), g("g");
         REFUSED(f(_, _) = 0, "the placeholder _ is there twice");
+        f(x, y) = x + y;
+        REFUSED(g(x) = f(x, _), "the placeholder _ stands for 1 dimension in its values, but not "
+                                "in its arguments; write g(..., _) = ...");
+        g(x, _) = f(x, _);
+        CHECK(g.dimensions() == 2);
+    }
+    TEST_CASE("a message without a value") {
+        REFUSED(require(x > 0, "x is not positive"), "after the condition comes the value");
+    }
+    TEST_CASE("an image is used with too few coordinates") {
+        ImageParam p(Int(32), 2, "p");
+        Func f("f");
+        REFUSED(f(x) = p(x), "ImageParam p has 2 dimensions, but is used with 1 argument");
     }
     TEST_CASE("domains that make no sense") {
         Func f("f");
@@ -124,6 +199,7 @@ TEST_SUITE("refused definitions") {
         REFUSED(RDom(0, x), "depends on the variable x");
         REFUSED(RDom(0, 5, 3), "for every dimension there is a minimum and an extent");
         REFUSED(RDom(0, 1.5f), "an integer, not a float32");
+        REFUSED(RDom(0, -5), "the extent -5 is negative");
         RDom r(0, 5);
         REFUSED(r.where(r.x), "not a bool");
         REFUSED(r[1], "there is no dimension 1; the domain has 1");
@@ -172,6 +248,31 @@ TEST_SUITE("refused definitions") {
         REFUSED(im(x), "has 2 dimensions");
         REFUSED(p.set_range(x, 3), "depends on the variable x");
         REFUSED(ImageParam()(x), "undefined");
+    }
+    TEST_CASE("parameters are set to what they cannot hold") {
+        Param<uint8_t> u8("u8");
+        Param<int> i("i");
+        Param<uint64_t> u64("u64");
+        Param<bool> b("b");
+        REFUSED(u8.set(300), "Param u8 is a uint8, which cannot hold 300");
+        REFUSED(u8.set(-1), "cannot hold -1");
+        REFUSED(i.set(2.7f), "Param i is a int32, which cannot hold 2.7");
+        REFUSED(i.set(1e20), "cannot hold");
+        REFUSED(i.set(std::numeric_limits<double>::quiet_NaN()), "cannot hold");
+        REFUSED(i.set(uint32_t(1) << 31), "cannot hold 2147483648");
+        REFUSED(u64.set(-1), "cannot hold -1");
+        REFUSED(Param<uint8_t>(256), "cannot hold 256");
+        b.set(2);
+        u8.set(255);
+        i.set(-3.0);
+        u64.set(UINT64_MAX);
+        CHECK(b.get());
+        CHECK(u8.get() == 255);
+        CHECK(i.get() == -3);
+        CHECK(u64.get() == UINT64_MAX);
+        Param<float> f("f");
+        f.set(0.1);
+        CHECK(f.get() == 0.1f);
     }
     TEST_CASE("inline reductions that make no sense") {
         Func f("f");

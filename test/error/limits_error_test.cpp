@@ -1,3 +1,4 @@
+#include "deep_recursion.h"
 #include "error/refusal.h"
 
 using namespace tessera;
@@ -57,6 +58,24 @@ TEST_SUITE("more than there can be") {
         f.compute_root().store_in(MemoryType::Register);
         check_says(refusal([&] { g.realize({9}); }),
                    {line_of(__FILE__, line), "f cannot be stored in registers", "bound_extent()"});
+        goes_on();
+    }
+    TEST_CASE("operations within one another") {
+        auto nested = [](int depth) {
+            Expr e = x;
+            for (int i = 0; i < depth; i++) e = e % (i + 2) + x;
+            return e;
+        };
+        Func deep("deep"), too_deep("too_deep");
+        deep(x) = nested(3000);
+        if (may_recurse_deeply) {
+            Buffer<int> b = deep.realize({3});
+            int expected = 2;
+            for (int i = 0; i < 3000; i++) expected = expected % (i + 2) + 2;
+            CHECK(b(2) == expected);
+        }
+        check_says(refusal([&] { too_deep(x) = nested(100000); }),
+                   {"too_deep", "more than 20000 operations within one another", "RDom"});
         goes_on();
     }
     TEST_CASE("memory that a CPU has not") {

@@ -73,6 +73,17 @@ TEST_SUITE("pipelines that cannot run") {
         Buffer<int> b = g.realize({4});
         CHECK(b(3) == 6);
     }
+    TEST_CASE("a Callable names what it takes") {
+        Param<int> k("k");
+        ImageParam im(Int(32), 1, "im");
+        Func f("f");
+        f(x) = im(x) + k;
+        CHECK_THROWS_WITH_AS(f.compile_to_callable({k, im, k}),
+                             doctest::Contains("k is in the list of arguments twice"),
+                             CompileError);
+        Callable c = f.compile_to_callable({k, im});
+        check_says(failure([&] { c(3); }), {"takes 3 arguments (k, im, f), not 1"});
+    }
     TEST_CASE("a Callable that is given other arguments than it takes") {
         Param<int> p("p");
         ImageParam im(Int(32), 1, "im");
@@ -82,7 +93,8 @@ TEST_SUITE("pipelines that cannot run") {
         Buffer<int> in(3), out(3);
         Buffer<float> floats(3);
         in.fill(7);
-        check_says(failure([&] { c(6, in); }), {"the Callable takes 3 arguments, not 2"});
+        check_says(failure([&] { c(6, in); }),
+                   {"the Callable takes 3 arguments (p, im, f), not 2"});
         check_says(failure([&] { c(in, in, out); }),
                    {"argument 0 of the Callable, p, has to be a number, but a buffer is passed"});
         check_says(failure([&] { c(6, floats, out); }),
@@ -226,7 +238,7 @@ TEST_SUITE("pipelines that cannot run") {
         g(x) = f(x * 1000000 + 3);
         f.compute_root();
         check_says(failure([&] { g.realize({100000}); }),
-                   {"coordinates", "too large", "f.x.max", "99999000000", "2^30"});
+                   {"coordinates", "too large", "f.x.max", "99999000003", "2^30"});
         ImageParam im(Int(32), 1, "im");
         Param<int> p("p");
         h(x) = im(x * p);
@@ -239,6 +251,25 @@ TEST_SUITE("pipelines that cannot run") {
         p.set(3);
         h.infer_input_bounds({100000});
         CHECK(im.get().dim(0).max() == 299997);
+    }
+    TEST_CASE("sums with a parameter that 32 bits cannot hold") {
+        ImageParam im(Int(32), 1, "im");
+        Param<int> p("p");
+        im.set(Buffer<int>(10));
+        Func h("h");
+        h(x) = im(x + p);
+        for (int far : {INT32_MAX, INT32_MAX - 8, INT32_MIN}) {
+            p.set(far);
+            check_says(failure([&] { h.realize({10}); }), {"coordinates", "im."});
+        }
+        p.set(0);
+        CHECK_NOTHROW(h.realize({10}));
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = f(x) + f(p);
+        f.compute_root();
+        p.set(INT32_MIN);
+        check_says(failure([&] { g.realize({10}); }), {"coordinates", "f.x.min"});
     }
     TEST_CASE("a GPU that is not there") {
         Func f("f");

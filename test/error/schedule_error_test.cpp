@@ -31,6 +31,36 @@ TEST_SUITE("refused directives") {
         CHECK(Stage(f).split_vars().size() == 2);
         CHECK(Stage(f).schedule().directives.empty());
     }
+    TEST_CASE("a directive of several steps is done as a whole or not at all") {
+        Func f = image();
+        auto unchanged = [&] {
+            CHECK(Stage(f).split_vars().size() == 2);
+            CHECK(Stage(f).schedule().transforms.empty());
+            CHECK(Stage(f).schedule().directives.empty());
+        };
+        REFUSED(f.tile(x, y, xo, yo, xi, xi, 8, 8), "already has a loop named xi");
+        unchanged();
+        REFUSED(f.never_partition(x, t), "no loop named t");
+        unchanged();
+        f.tile(x, y, xo, yo, xi, yi, 8, 8);
+        CHECK(Stage(f).split_vars().size() == 4);
+
+        RDom r(0, 8, "r");
+        Func g("g");
+        g(x) = 0;
+        g(x) = g(x) * 3 + r;
+        REFUSED(g.update().vectorize(r, 4), "vectorize: iterations of the reduction loop r");
+        CHECK(g.update().split_vars().size() == 2);
+    }
+    TEST_CASE("directives that split say which they are") {
+        Func f = image();
+        REFUSED(f.vectorize(t, 8), ": vectorize: no loop named t");
+        REFUSED(f.unroll(t, 8), ": unroll: no loop named t");
+        REFUSED(f.parallel(t, 8), ": parallel: no loop named t");
+        REFUSED(f.tile(x, t, xo, yo, xi, yi, 8, 8), ": tile: no loop named t");
+        REFUSED(f.vectorize(x, 0), ": vectorize: the factor 0");
+        REFUSED(f.tile(x, y, xi, yi, 8, -1), ": tile: the factor -1");
+    }
     TEST_CASE("blended tiles that would be computed at once") {
         Func f = image();
         f.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend).parallel(xo);
@@ -230,7 +260,30 @@ TEST_SUITE("refused directives") {
         REFUSED(f.in(std::vector<Func>{}), "the list of consumers is empty");
         f.in(g);
         REFUSED(f.in({g, h}), "each group of consumers has one wrapper");
+        REFUSED(f.clone_in(g), "g already uses f_in_g, a wrapper, instead of f");
         REFUSED(f.clone_in(std::vector<Func>{}), "name the Funcs that use the clone");
+    }
+    TEST_CASE("wrappers for what does not call the Func") {
+        Func f = image(), g("g"), h("h");
+        g(x, y) = f(x, y);
+        h(x, y) = g(x, y);
+        int line = __LINE__ + 1;
+        f.in(h);
+        std::string message = refusal([&] { h.realize({4, 4}); });
+        CHECK(message == line_of(__FILE__, line) + ": in: h does not call f, so it cannot use "
+                                                   "f_in_h instead; f is called by g");
+        Func g2("g2"), h2("h2"), other("other");
+        g2(x, y) = image()(x, y);
+        other(x, y) = g2(x, y);
+        h2(x, y) = other(x, y);
+        g2.clone_in(h2);
+        REFUSED(h2.realize({4, 4}), "clone_in: h2 does not call g2");
+        // Of a pipeline that the consumer is no part of, and through a wrapper, it is fine.
+        CHECK_NOTHROW(other.realize({4, 4}));
+        Func p = image("p"), c("c");
+        c(x, y) = p(x, y) + 1;
+        p.in(c).in(c).compute_root();
+        CHECK_NOTHROW(c.realize({4, 4}));
     }
     TEST_CASE("rfactor of what cannot be computed in parts") {
         Func f = image(), s("s");

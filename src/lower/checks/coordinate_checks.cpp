@@ -15,37 +15,91 @@ namespace {
 constexpr double largest_trusted_scale = 16;
 // Of both ends of a region: then its extent fits, too.
 constexpr int64_t largest_coordinate = int64_t(1) << 30;
+// Elements of an argument along a dimension.
+constexpr double largest_extent = double(int64_t(1) << 26);
 
-Stmt check_product(const std::string &name, const Mul &product) {
-    Expr wide = cast(Int(64), product.a) * cast(Int(64), product.b);
-    Expr limit = IntImm::make(Int(64), largest_coordinate);
-    return AssertStmt::make(algebra::simplify(-limit <= wide && wide <= limit),
-                            error_call("coordinates_too_large", {Expr(name), wide}));
+// What wraps where it does not fit.
+bool may_overflow(const Expr &e) {
+    return e.type() == Int(32) && (e.as<Mul>() || e.as<Add>() || e.as<Sub>());
 }
 
 }  // namespace
 
+void CoordinateChecks::bind_scalar(const Argument &a, const Expr &min, const Expr &max) {
+    double largest = std::ldexp(1.0, a.type.bits());
+    if (min.defined() && max.defined()) {
+        auto least = as_const_int(min), greatest = as_const_int(max);
+        if (least && greatest) {
+            largest = std::max(std::fabs(double(*least)), std::fabs(double(*greatest)));
+        }
+    }
+    variable_scales[a.name] = largest / largest_extent;
+}
+
 void CoordinateChecks::add(const std::string &name, const Expr &end) {
     if (end.type() != Int(32)) return;
     current = name;
-    scale(end);
+    if (scale(end) > largest_trusted_scale) check(end);
 }
 
 void CoordinateChecks::bind(Symbol name, const Expr &end) {
     add(name.text(), end);
     variable_scales[name] = scale(end);
+    if (end.type() == Int(32)) checked.insert(name);
+}
+
+void CoordinateChecks::check(const Expr &e) {
+    const auto *v = e.as<Variable>();
+    if (v && checked.count(v->name)) return;
+    if (!looked_at.insert(e.get()).second) return;
+    alive.push_back(e);
+    Expr wide = in_64_bits(e), limit = IntImm::make(Int(64), largest_coordinate);
+    Expr fits = algebra::simplify(-limit <= wide && wide <= limit);
+    if (is_true(fits)) return;
+    asserts.push_back(
+        AssertStmt::make(fits, error_call("coordinates_too_large", {Expr(current), wide})));
+}
+
+// Sums and products within one another need no check of their own: where the whole fits, it is
+// right, whatever wrapped on the way. Factors that are no constants do: 64 bits may be too few.
+Expr CoordinateChecks::in_64_bits(const Expr &e) {
+    if (!may_overflow(e)) return cast(Int(64), e);
+    auto found = wide_values.find(e.get());
+    if (found != wide_values.end()) return found->second;
+    Expr made;
+    if (const auto *add = e.as<Add>()) {
+        made = in_64_bits(add->a) + in_64_bits(add->b);
+    } else if (const auto *sub = e.as<Sub>()) {
+        made = in_64_bits(sub->a) - in_64_bits(sub->b);
+    } else {
+        const auto &mul = *e.as<Mul>();
+        if (is_const(mul.a) || is_const(mul.b)) {
+            made = in_64_bits(mul.a) * in_64_bits(mul.b);
+        } else {
+            check_operand(mul.a);
+            check_operand(mul.b);
+            made = cast(Int(64), mul.a) * cast(Int(64), mul.b);
+        }
+    }
+    alive.push_back(e);
+    return wide_values[e.get()] = made;
+}
+
+void CoordinateChecks::check_operand(const Expr &e) {
+    if (may_overflow(e) && scale(e) > largest_trusted_scale) check(e);
 }
 
 double CoordinateChecks::scale(const Expr &e) {
     auto found = scales.find(e.get());
     if (found != scales.end()) return found->second;
     double s = compute_scale(e);
-    const auto *product = e.as<Mul>();
-    if (product && e.type() == Int(32) && s > largest_trusted_scale) {
-        asserts.push_back(check_product(current, *product));
-    }
     alive.push_back(e);
     return scales[e.get()] = s;
+}
+
+double CoordinateChecks::scale_of_operand(const Expr &e) {
+    check_operand(e);
+    return scale(e);
 }
 
 double CoordinateChecks::compute_scale(const Expr &e) {
@@ -55,19 +109,23 @@ double CoordinateChecks::compute_scale(const Expr &e) {
         auto found = variable_scales.find(e.as<Variable>()->name);
         return found == variable_scales.end() ? 1 : found->second;
     }
+    case NodeKind::Cast: return scale_of_operand(e.as<Cast>()->value);
     case NodeKind::Mul: return scale_of_product(*e.as<Mul>());
     case NodeKind::Div: {
-        double of = scale(e.as<Div>()->a);
+        double of = scale_of_operand(e.as<Div>()->a);
         auto by = as_const_int(e.as<Div>()->b);
         return by && *by != 0 ? of / std::fabs(double(*by)) : of;
     }
-    case NodeKind::Mod: return scale(e.as<Mod>()->b);
+    case NodeKind::Mod: check_operand(e.as<Mod>()->a); return scale_of_operand(e.as<Mod>()->b);
     case NodeKind::Add: return std::max(scale(e.as<Add>()->a), scale(e.as<Add>()->b));
     case NodeKind::Sub: return std::max(scale(e.as<Sub>()->a), scale(e.as<Sub>()->b));
-    case NodeKind::Min: return std::max(scale(e.as<Min>()->a), scale(e.as<Min>()->b));
-    case NodeKind::Max: return std::max(scale(e.as<Max>()->a), scale(e.as<Max>()->b));
+    case NodeKind::Min:
+        return std::max(scale_of_operand(e.as<Min>()->a), scale_of_operand(e.as<Min>()->b));
+    case NodeKind::Max:
+        return std::max(scale_of_operand(e.as<Max>()->a), scale_of_operand(e.as<Max>()->b));
     case NodeKind::Select:
-        return std::max(scale(e.as<Select>()->true_value), scale(e.as<Select>()->false_value));
+        return std::max(scale_of_operand(e.as<Select>()->true_value),
+                        scale_of_operand(e.as<Select>()->false_value));
     default: return 1;
     }
 }

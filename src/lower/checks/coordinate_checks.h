@@ -1,26 +1,34 @@
 #pragma once
-#include "ir/nodes.h"
+#include "ir/module.h"
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace tessera::lower {
 
 // Asserts that coordinates of 32 bits are enough for the regions that a pipeline needs. Looked at
-// are products of more than 16 times a coordinate of an argument, as in f(x * 1000000), and those
-// of two variables; the others fit where arguments have less than 2^26 elements along a dimension.
+// are products of more than 16 times a coordinate of an argument, as in f(x * 1000000), those of
+// two variables, and all that a scalar argument is a part of, which may be any number of its type;
+// the others fit where arguments have less than 2^26 elements along a dimension.
 //
 //     let f.x.max = g.x.max * 1000000 + 3   ->
 //     assert -2^30 <= int64(g.x.max) * 1000000 <= 2^30, tessera_error_coordinates_too_large(...)
 class CoordinateChecks {
 public:
+    // A scalar argument, between its ends where these are constants.
+    void bind_scalar(const ir::Argument &a, const ir::Expr &min, const ir::Expr &max);
     // An end of a region. Where it may use a variable that is bound to another, that comes first.
     void add(const std::string &name, const ir::Expr &end);
     void bind(Symbol name, const ir::Expr &end);
     std::vector<ir::Stmt> asserts;
 
 private:
+    void check(const ir::Expr &e);
+    void check_operand(const ir::Expr &e);
+    ir::Expr in_64_bits(const ir::Expr &e);
     double scale(const ir::Expr &e);
+    double scale_of_operand(const ir::Expr &e);
     double compute_scale(const ir::Expr &e);
     double scale_of_product(const ir::Mul &product);
 
@@ -28,7 +36,10 @@ private:
     // How many times as large as a coordinate of an argument, roughly: a sum counts as its largest
     // term.
     std::unordered_map<const ir::ExprNode *, double> scales;
-    std::vector<ir::Expr> alive;  // whose addresses are keys
+    std::unordered_set<const ir::ExprNode *> looked_at;
+    std::unordered_map<const ir::ExprNode *, ir::Expr> wide_values;
+    std::vector<ir::Expr> alive;         // whose addresses are keys
+    std::unordered_set<Symbol> checked;  // that are bound to an end
     std::unordered_map<Symbol, double> variable_scales;
 };
 

@@ -221,6 +221,10 @@ void EntryChecks::check_requirements() {
 // Before bounds queries, too: an answer that has overflowed is wrong.
 std::vector<Stmt> EntryChecks::coordinate_checks() const {
     CoordinateChecks checks;
+    for (const ir::Argument &a : context.arguments) {
+        const Parameter *p = is_buffer(a) ? nullptr : parameter_of(a);
+        if (p) checks.bind_scalar(a, p->min_value, p->max_value);
+    }
     for (const Binding &let : nests.lets) checks.bind(let.symbol, let.value);
     for (const ir::Argument &b : context.arguments) {
         const Box *box = is_buffer(b) ? box_of(b) : nullptr;

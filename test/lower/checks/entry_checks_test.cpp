@@ -64,6 +64,13 @@ TEST_SUITE("add_entry_checks") {
         CHECK(checks((x / 16) * 32) == 0);
         CHECK(checks(x * 17) == 2);  // both ends
         CHECK(checks((x * 2 + 1) * 9 - 7) == 2);
+        ParameterRef p = make_scalar_parameter(Symbol::fresh("p"), Int(32));
+        CHECK(checks(x + parameter_value(p)) == 2);
+        ParameterRef narrow = make_scalar_parameter(Symbol::fresh("q"), UInt(16));
+        CHECK(checks(x + ir::cast(Int(32), parameter_value(narrow))) == 0);
+        p->min_value = -100;
+        p->max_value = 100;
+        CHECK(checks(x + parameter_value(p)) == 0);
     }
     TEST_CASE("ranges of parameters are checked first") {
         Stencil s;

@@ -1,0 +1,18 @@
+#pragma once
+#include "base/error.h"
+#include "ir/expr.h"
+#include <concepts>
+
+namespace tessera::ir {
+
+// An expression, and the line where it stands: as a function's first parameter, for its errors.
+// Where the library calls such a function itself, that line is its own, which no error shows.
+struct WrittenExpr : Expr {
+    template<typename T>
+    requires(!std::same_as<std::remove_cvref_t<T>, WrittenExpr> && std::convertible_to<T, Expr>)
+    WrittenExpr(T &&e, Location at = std::source_location::current())
+        : Expr(static_cast<T &&>(e)), at(at) {}
+    Location at;
+};
+
+}  // namespace tessera::ir
