@@ -571,3 +571,38 @@ TEST_CASE("what is rounded up for a part that slides ends later than for the who
     CHECK(in.get().dim(0).max() >= 4 + 15);  // the last run of g is for h(4) alone
     CHECK(in.get().dim(0).max() <= 4 + 16);
 }
+
+TEST_CASE("what constants decide further out is computed nevertheless further in") {
+    // Outside, r tells that no x is within the bounds; where f is computed, x may be anything.
+    Var x("x"), y("y"), o("o"), i("i");
+    Param<int> p("p");
+    ImageParam in(Int(32), 2, "in");
+    Func f("f"), repeated("repeated"), sum("sum");
+    f(x, y) = in(x, y);
+    f(x, y) = 1;
+    repeated(x, y) = BoundaryConditions::repeat_image(f, {{0, 12}, {0, 12}})(x, y);
+    RDom r(-3, 2, "r");
+    sum(x, y) = 0;
+    sum(x, y) += repeated(r, y);
+    repeated.compute_at(sum, r);
+    SUBCASE("") {}
+    SUBCASE("within the test of another dimension's tail") {
+        repeated.split(y, o, i, 5, TailStrategy::Predicate);
+    }
+    SUBCASE("within the test of its own tail") {
+        repeated.split(x, o, i, 4, TailStrategy::GuardWithIf);
+    }
+    SUBCASE("rounded up where a parameter says so") {
+        repeated.specialize(p > -3);
+        repeated.specialize(p > 2).split(x, o, i, 2);
+    }
+    for (int value : {-5, 0, 3}) {
+        p.set(value);
+        in.reset();
+        sum.infer_input_bounds({3, 4});
+        // The interpreter finds accesses outside of the buffer.
+        Buffer<int> out = sum.realize({3, 4}, get_host_target().with_feature(Target::Interpret));
+        CHECK(out(2, 3) == 2);
+        CHECK(in.get().dim(0).extent() <= 12);
+    }
+}

@@ -51,8 +51,9 @@ private:
     void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
     void refuse_idle_prefetches() const;
     Stmt wrap_loop(const StageNest::Loop &loop, Stmt body);
-    bool is_tested(const Site &site) const;
-    void mark_tested(Symbol func);
+    std::vector<Expr> tests_around(const Site &site) const;
+    void mark_tested(const Site &site, const std::vector<Symbol> &funcs,
+                     const std::vector<Binding> &lets);
     Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
     Context &context;
@@ -139,6 +140,7 @@ void NestBuilder::wrap_tests_and_lets(Built &b, const StageNest &nest, int depth
     for (auto let = nest.lets.rbegin(); let != nest.lets.rend(); ++let) {
         if (let->depth != depth) continue;
         built.lets[let->symbol] = let->value;
+        if (let->last.defined()) built.lasts[let->symbol] = let->last;
         b.stmt = LetStmt::make(let->symbol, let->value, b.stmt);
     }
 }
@@ -263,20 +265,56 @@ Built NestBuilder::build_production(const FunctionContents &f, const std::vector
     return all;
 }
 
-// Whether a test of the stage decides if what is computed at this site is run at all.
-bool NestBuilder::is_tested(const Site &site) const {
-    if (!site.owner) return false;
+// The tests of the stage that decide whether what is computed at this site is run at all, but for
+// those of tails: they are known from `BuiltPipeline::lasts`.
+std::vector<Expr> NestBuilder::tests_around(const Site &site) const {
+    std::vector<Expr> around;
+    if (!site.owner) return around;
     bool outside = built.innermost_sites.contains(site.owner);  // of the innermost tests
-    const auto &tests = site.owner->tests;
-    return std::any_of(tests.begin(), tests.end(), [&](const auto &test) {
-        return test.innermost ? site.loop < 0 && !outside : test.depth >= site.loop;
+    for (const StageNest::Test &test : site.owner->tests) {
+        bool decides = test.innermost ? site.loop < 0 && !outside : test.depth >= site.loop;
+        if (decides && !test.of_tail) around.push_back(test.condition);
+    }
+    return around;
+}
+
+namespace {
+
+// What the expression is computed from, through these lets.
+void add_origins(const Expr &e, const Substitution &lets, std::unordered_set<Symbol> &found) {
+    for_each_node(e, [&](const Variable &v) {
+        if (!found.insert(v.name).second) return;
+        auto let = lets.find(v.name);
+        if (let != lets.end()) add_origins(let->second, lets, found);
     });
 }
 
-void NestBuilder::mark_tested(Symbol func) {
-    for (const RegionSymbols &stage : context.regions.at(func)) {
-        built.tested.insert(stage.min.begin(), stage.min.end());
-        built.tested.insert(stage.max.begin(), stage.max.end());
+}  // namespace
+
+// A test leaves out values of what it depends on, and of the ends of regions that depend on that,
+// too; other dimensions are computed as far as they go.
+void NestBuilder::mark_tested(const Site &site, const std::vector<Symbol> &funcs,
+                              const std::vector<Binding> &lets) {
+    std::vector<Expr> tests = tests_around(site);
+    if (tests.empty()) return;
+    Substitution values;
+    for (const StageNest::Let &let : site.owner->lets) values[let.symbol] = let.value;
+    for (const Binding &let : lets) values[let.symbol] = let.value;
+    std::unordered_set<Symbol> tested;
+    for (const Expr &test : tests) add_origins(test, values, tested);
+    auto mark = [&](Symbol end) {
+        std::unordered_set<Symbol> origins;
+        if (values.count(end)) add_origins(values[end], values, origins);
+        bool depends = std::any_of(origins.begin(), origins.end(),
+                                   [&](Symbol s) { return tested.count(s) > 0; });
+        if (depends) built.tested.insert(end);
+    };
+    for (Symbol func : funcs) {
+        if (!sites.computes(func, site)) continue;
+        for (const RegionSymbols &stage : context.regions.at(func)) {
+            for (Symbol end : stage.min) mark(end);
+            for (Symbol end : stage.max) mark(end);
+        }
     }
 }
 
@@ -286,7 +324,6 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
     if (sites.computes(func, site) && (is_output || b.uses.contains(func))) {
         make_provisional_nests(f);
         std::vector<Region> computed = regions.bind_computed(func);
-        if (is_tested(site)) mark_tested(func);
         Built production = build_production(f, computed);
         built.regions[func].push_back(std::move(computed));
         if (b.stmt.defined()) {
@@ -329,6 +366,7 @@ void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol
         b.stmt = Block::make(*a, b.stmt);
     }
     b.stmt = wrap_lets(regions.lets, b.stmt);
+    mark_tested(site, funcs, regions.lets);
     built.sliding.merge(regions.sliding);
 }
 

@@ -6,6 +6,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/storage/production_path.h"
+#include "program/parameter.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -162,6 +163,13 @@ const Interval *SiteRegions::inner_values(Symbol symbol) {
     } else {
         return nullptr;
     }
+    auto passes = built.lasts.find(symbol);
+    if (passes != built.lasts.end()) {
+        const Expr last = bounds_of_expr(passes->second, inner_scope(passes->second)).max;
+        if (last.defined()) {
+            values.max = values.max.defined() ? simplify(min(values.max, last)) : last;
+        }
+    }
     auto slides = built.sliding.find(symbol);
     if (slides != built.sliding.end() && values.max.defined()) {
         const Expr end = inner_values(slides->second)->max;
@@ -316,12 +324,13 @@ Interval SiteRegions::covered_further_in(Symbol func, int d) {
 
 // What is known here but not further in, of a condition for example, must not make the region
 // smaller than what is computed there. Only constants tell for sure what that is: an interval of
-// what changes with loops may be too wide.
+// what changes with loops may be too wide. (Here it may depend on a parameter, which decides which
+// specialization is run and how it rounds.)
 void SiteRegions::cover_further_in(Symbol func, Box &box) {
     auto runs = built.regions.find(func);
     if (runs == built.regions.end()) return;
     for (size_t d = 0; d < box.size(); d++) {
-        bool known_here = is_constant(box[d].min) && is_constant(box[d].max);
+        bool known_here = is_fixed(box[d].min) && is_fixed(box[d].max);
         bool known_there = true;
         for (const std::vector<Region> &run : runs->second) {
             known_there &= is_const(run.back().min[d]) && is_const(run.back().max[d]);
@@ -344,9 +353,16 @@ bool SiteRegions::may_be_left_out(Symbol func, size_t d) {
     return false;
 }
 
-// Whether it is a constant, with the lets of the site put in.
-bool SiteRegions::is_constant(const Expr &e) const {
-    return is_const(simplify(substitute(constants, e)));
+// Whether it depends on parameters at most, with the lets of the site put in.
+bool SiteRegions::is_fixed(const Expr &e) const {
+    Expr known = simplify(substitute(fixed, e));
+    bool all = true;
+    for_each_node(known, [&](const ir::Variable &v) {
+        all &= dynamic_cast<const program::Parameter *>(v.referent.get()) != nullptr;
+    });
+    for_each_node(known, [&](const BufferProperty &) { all = false; });
+    for_each_node(known, [&](const Call &) { all = false; });
+    return all;
 }
 
 // The user's bound, bound_extent, align_bounds and align_extent.
@@ -386,8 +402,7 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
 
 Expr SiteRegions::bind(Symbol symbol, const Expr &value) {
     lets.push_back({symbol, value});
-    Expr known = simplify(substitute(constants, value));
-    if (is_const(known)) constants[symbol] = known;
+    if (is_fixed(value)) fixed[symbol] = simplify(substitute(fixed, value));
     return Variable::make(Int(32), symbol);
 }
 

@@ -21,7 +21,10 @@ struct BuiltPipeline {
     // The values of lets, and first and last value of loops.
     std::unordered_map<Symbol, ir::Expr> lets;
     std::unordered_map<Symbol, algebra::Interval> loops;
-    // The ends of regions that are computed within a test, which may leave out some of them.
+    // The last values that a test of a tail lets pass of a let.
+    std::unordered_map<Symbol, ir::Expr> lasts;
+    // The ends of regions that are computed within a test, which may leave out some of their
+    // values.
     std::unordered_set<Symbol> tested;
     // Where a sliding window may let a region begin later than its let says: as late as one after
     // the end, which then leaves nothing. From the symbol of its first point to that of its last.
@@ -64,7 +67,7 @@ private:
     algebra::Interval covered_further_in(Symbol func, int d);
     void cover_further_in(Symbol func, Box &box);
     bool may_be_left_out(Symbol func, size_t d);
-    bool is_constant(const ir::Expr &e) const;
+    bool is_fixed(const ir::Expr &e) const;
     Region bind(const program::FunctionContents &func, int stage, const Box &box,
                 bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
@@ -101,7 +104,7 @@ private:
     std::unordered_map<Symbol, ExternQuery> queries;
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
-    ir::Substitution constants;  // those of the lets that are
+    ir::Substitution fixed;  // the lets that depend on parameters at most
     Origins sliding_ends{[this](Symbol s) { return built.sliding.contains(s); }, false, {}};
     Origins tested_regions{[this](Symbol s) { return built.tested.contains(s); }, true, {}};
 };

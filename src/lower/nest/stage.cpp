@@ -253,13 +253,14 @@ int StageNest::depth_of(const Expr &e) const {
 // From the last transform to the first: what it splits may be what an earlier one made.
 void StageNest::make_lets_and_tests() {
     auto add_let = [&](int var) {
-        lets.push_back({variables[size_t(var)].symbol, value_of(var), depth(var)});
+        lets.push_back({variables[size_t(var)].symbol, value_of(var), depth(var), {}});
     };
     auto add_split = [&](const Split &s) {
         add_let(s.old);
         if (!is_guard(s.tail) || is_exact(s)) return;
         const Variable &old = variables[size_t(s.old)];
-        tests.push_back({likely(symbol_of(s.old) <= old.max), depth(s.old)});
+        lets.back().last = old.max;
+        tests.push_back({likely(symbol_of(s.old) <= old.max), depth(s.old), false, true});
     };
     auto add_fuse = [&](const Fuse &f) {
         add_let(f.inner);

@@ -29,11 +29,13 @@ public:
         Symbol symbol;
         ir::Expr value;
         int depth = 0;
+        ir::Expr last;  // a test lets no greater value pass; undefined: there is none
     };
     struct Test {
         ir::Expr condition;
         int depth = 0;
         bool innermost = false;  // it reads functions: directly around the definition
+        bool of_tail = false;    // that a let is not greater than its `last`
     };
 
     // `region_min`, `region_max`: the bounds to compute, one of each per dimension of the function.
