@@ -606,3 +606,24 @@ TEST_CASE("what constants decide further out is computed nevertheless further in
         CHECK(in.get().dim(0).extent() <= 12);
     }
 }
+
+TEST_CASE(
+    "what is rounded up for each point is not asked for as if it were rounded up for a tile") {
+    // Each point of g needs f in [y - 2, y + 5], though 6 points rounded up to 8; of the 9 points
+    // of a tile, that is not 16.
+    Var x("x"), y("y"), t("t"), o("o"), i("i");
+    RDom r(0, 10, "r");
+    Func in("in"), copy("copy"), f("f"), g("g");
+    in(x, y) = x + 100 * y;
+    copy(x, y) = in(x, y);
+    f(x, y) = copy(x, y);
+    f(r, y) = f(r, y) + 1;
+    g(x, y) = f(x, y + 3) - f(x, y - 2);
+    g.fuse(x, y, t).split(t, o, i, 64, TailStrategy::GuardWithIf);
+    f.update(0).split(y, Var("fo"), Var("fi"), 8, TailStrategy::RoundUpAndBlend);
+    copy.compute_at(g, o);
+    in.compute_root();
+    // The interpreter finds accesses outside of the storage of `in`.
+    Buffer<int> out = g.realize({11, 9}, get_host_target().with_feature(Target::Interpret));
+    CHECK(out(10, 8) == 500);
+}

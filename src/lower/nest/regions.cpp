@@ -242,21 +242,28 @@ Expr SiteRegions::latest_end(const StageNest &nest, int d, const Region &there,
     return latest(nest.rounded_max(d, point) + 1);
 }
 
+// The latest end of any run of a stage that is computed further in; undefined where one is unknown.
+Expr SiteRegions::latest_run(const StageNest &nest, int d, const Region &region) {
+    Expr last = region.max[size_t(d)];
+    for (const std::vector<Region> &run : built.regions.at(nest.func.name)) {
+        Expr latest = latest_end(nest, d, run.at(size_t(nest.stage)), region);
+        if (!latest.defined()) return {};
+        last = simplify(max(last, latest));
+    }
+    return last;
+}
+
 // A stage that is computed further in rounds up there, each time anew: the last of these regions
-// may end later than the rounded region of all of them.
+// may end later than the rounded region of all of them, or earlier.
 std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &region) {
     std::vector<Expr> all;
     Symbol func = nest.func.name;
-    auto further_in = built.regions.find(func);
+    bool further_in = !is_computed_here.contains(func) && built.regions.contains(func);
     for (size_t d = 0; d < region.min.size(); d++) {
         Expr last = nest.rounded_max(int(d), region);
-        bool again = nest.rounds(int(d)) && !is_computed_here.contains(func) &&
-                     further_in != built.regions.end();
-        if (again) {
-            for (const std::vector<Region> &run : further_in->second) {
-                Expr latest = latest_end(nest, int(d), run.at(size_t(nest.stage)), region);
-                if (latest.defined()) last = simplify(max(last, latest));
-            }
+        if (further_in && nest.rounds(int(d))) {
+            Expr latest = latest_run(nest, int(d), region);
+            if (latest.defined()) last = latest;
         }
         if (!is_one(nest.condition) && nest.rounds(int(d))) {
             last = select(nest.condition, last, region.max[d]);

@@ -72,6 +72,7 @@ private:
                 bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
     const algebra::IntervalScope &scope_of(const Caller &caller);
+    ir::Expr latest_run(const StageNest &nest, int d, const Region &region);
     // How far a stage computes, per dimension, when the region is asked for here.
     std::vector<ir::Expr> rounded_max(const StageNest &nest, const Region &region);
     // The values that something bound further in has, in terms of what is bound here.
