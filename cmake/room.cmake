@@ -13,7 +13,8 @@ function(room name)
     set_target_properties(${name} PROPERTIES OUTPUT_NAME tessera_${name})
     target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src)
     # g++ 12 warns of overlapping copies in its own std::string (GCC bug 105651).
-    target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic -Wsuggest-override -Werror
+    target_compile_options(${name} PRIVATE -Wall -Wextra -Wpedantic -Wsuggest-override
+                                           $<$<BOOL:${PROJECT_IS_TOP_LEVEL}>:-Werror>
                                            $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
     # With sanitizers it warns of std::optional's empty value as well.
     if(TESSERA_SANITIZE)

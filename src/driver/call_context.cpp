@@ -40,15 +40,15 @@ CallContext::State *find(const void *user_context) {
 JITUserContext *ours(void *user_context) { return static_cast<JITUserContext *>(user_context); }
 
 // Handlers are called from compiled code, which no exception can pass: the call that uses the
-// context throws it once it has ended. Until then the handler counts as one that returned `failed`.
+// context throws it once it has ended. Until then the handler counts as one that returned `result`.
 template<typename Handler, typename Result, typename... Args>
-Result run_handler(CallContext::State &state, Result failed, Handler handler, Args... args) {
+Result run_handler(CallContext::State &state, Result result, Handler handler, Args... args) {
     try {
         return handler(args...);
     } catch (...) {
         std::lock_guard lock(state.mutex);
         if (!state.thrown) state.thrown = std::current_exception();
-        return failed;
+        return result;
     }
 }
 

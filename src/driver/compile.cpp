@@ -1,4 +1,5 @@
 #include "driver/compile.h"
+#include "base/large_stack.h"
 #include "driver/lower_program.h"
 #include "interpret/statement.h"
 #include "ir/equal.h"

@@ -1,5 +1,4 @@
 #pragma once
-#include "base/large_stack.h"
 #include "lower/lower.h"
 
 namespace tessera::driver {

@@ -1,3 +1,4 @@
+#include "base/large_stack.h"
 #include "driver/compile.h"
 #include "driver/lower_program.h"
 #include "ir/printer.h"

@@ -180,7 +180,6 @@ template<typename T = void, int Dims = AnyDims> class Buffer {
     template<typename Array>
     static constexpr bool is_array_of_elements =
         typed && std::is_same_v<std::remove_all_extents_t<Array>, Element>;
-    // Convertible to Expr, and at least one not just a number: an access in a definition.
     template<typename T2, int D2>
     static constexpr bool may_convert = buffers_convert<T2, D2, T, Dims>();
 

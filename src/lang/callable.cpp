@@ -13,7 +13,6 @@ struct Callable::Contents {
         bool is_buffer;
         Type type;
         int dimensions;
-        program::ParameterRef parameter;  // null for an output
     };
     std::vector<Wanted> wanted;
     // Where each argument of the code comes from: the caller's (>= 0), or the program's own.
@@ -78,19 +77,21 @@ int Callable::call(JITUserContext *context, std::vector<GivenArgument> args) con
 
 Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const Target &target,
                                        Location at) {
+    for (auto a = args.begin(); a != args.end(); ++a) {
+        bool again = std::any_of(args.begin(), a, [&](const Argument &before) {
+            return before.parameter == a->parameter;
+        });
+        if (!again) continue;
+        throw CompileError(
+            at, str("compile_to_callable: ", a->name(), " is in the list of arguments twice"));
+    }
     auto result = std::make_shared<Callable::Contents>();
     result->pipeline = contents;
     PipelineContents::Compiled compiled = get().compile(driver::jit_target(target));
     result->code = compiled.code;
     result->parameters = compiled.parameters;
     for (const Argument &a : args) {
-        bool again = std::any_of(result->wanted.begin(), result->wanted.end(),
-                                 [&](const auto &w) { return w.parameter == a.parameter; });
-        if (again) {
-            throw CompileError(
-                at, str("compile_to_callable: ", a.name(), " is in the list of arguments twice"));
-        }
-        result->wanted.push_back({a.name(), a.is_buffer(), a.type(), a.dimensions(), a.parameter});
+        result->wanted.push_back({a.name(), a.is_buffer(), a.type(), a.dimensions()});
     }
     for (const program::ParameterRef &p : compiled.parameters) {
         auto found = std::find_if(args.begin(), args.end(),
@@ -104,7 +105,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const 
     for (const program::FunctionRef &f : get().program.outputs) {
         for (Type t : f->types) {
             result->sources.push_back(int(result->wanted.size()));
-            result->wanted.push_back({f->name.text(), true, t, f->dimensions(), {}});
+            result->wanted.push_back({f->name.text(), true, t, f->dimensions()});
         }
     }
     Callable callable;

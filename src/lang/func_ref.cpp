@@ -1,10 +1,11 @@
 #include "lang/func_ref.h"
-#include "base/large_stack.h"
 #include "ir/equal.h"
 #include "ir/visitor_inl.h"
+#include "lang/deep_expr.h"
 #include "lang/stage.h"
 #include "program/define.h"
 #include <algorithm>
+#include <set>
 
 namespace tessera {
 
@@ -15,16 +16,23 @@ bool is_placeholder(const Expr &e) {
     return v && !v->referent && Var::is_placeholder(Var(v->name));
 }
 
-// How many implicit dimensions the expressions use: one more than the highest `_n`.
-int count_implicit(const std::vector<Expr> &values) {
-    int count = 0;
+// The implicit dimensions that the expressions use: i for `_i`.
+std::set<int> implicit_indices(const std::vector<Expr> &values) {
+    std::set<int> found;
     for (const Expr &e : values) {
         if (!e.defined()) continue;
         ir::for_each_node(e, [&](const ir::Variable &v) {
-            if (!v.referent) count = std::max(count, Var::implicit_index(Var(v.name)) + 1);
+            int i = v.referent ? -1 : Var::implicit_index(Var(v.name));
+            if (i >= 0) found.insert(i);
         });
     }
-    return count;
+    return found;
+}
+
+// How many dimensions `_` stands for: one more than the highest `_n`.
+int count_implicit(const std::vector<Expr> &values) {
+    std::set<int> used = implicit_indices(values);
+    return used.empty() ? 0 : *used.rbegin() + 1;
 }
 
 Expr add(WrittenExpr a, Expr b) { return std::move(a) + std::move(b); }
@@ -67,16 +75,15 @@ std::vector<Expr> FuncRef::expanded_args(const std::vector<Expr> &values) const 
 // What `_` stands for in the values has to be an argument.
 void FuncRef::require_implicit(const std::vector<Expr> &values,
                                const std::vector<Expr> &coordinates) const {
-    for (int i = count_implicit(values); i-- > 0;) {
+    for (int i : implicit_indices(values)) {
         auto is_it = [&](const Expr &e) {
             const auto *v = e.as<ir::Variable>();
             return v && Var::implicit_index(Var(v->name)) == i;
         };
         if (std::any_of(coordinates.begin(), coordinates.end(), is_it)) continue;
-        throw CompileError(at, str("definition of ", f->name, ": the placeholder _ stands for ",
-                                   i + 1, " dimension", i ? "s" : "",
-                                   " in its values, but not in "
-                                   "its arguments; write ",
+        throw CompileError(at, str("definition of ", f->name,
+                                   ": the placeholder _ stands in its "
+                                   "values, but not in its arguments; write ",
                                    f->name, "(", args.empty() ? "" : "..., ", "_) = ..."));
     }
 }
@@ -141,33 +148,22 @@ bool FuncRef::equivalent_to(const FuncRef &other) const {
     return true;
 }
 
-namespace {
-
-constexpr int deepest = 20000;         // expression that is compiled
-constexpr int deepest_on_stack = 500;  // that any stack has room for
-
-}  // namespace
+std::vector<Expr> FuncRef::args_and(const std::vector<Expr> &values) const {
+    std::vector<Expr> all = args;
+    all.insert(all.end(), values.begin(), values.end());
+    return all;
+}
 
 Stage FuncRef::define(const std::vector<Expr> &values) const {
-    int depth = 0;
-    for (const Expr &v : values) {
-        if (!v.defined()) {
-            throw CompileError(at, str("definition of ", f->name,
-                                       ": a value is an undefined "
-                                       "Expr"));
-        }
-        depth = std::max(depth, int(v->depth));
-    }
-    if (depth > deepest) {
-        throw CompileError(at, str("definition of ", f->name, ": a value has more than ", deepest,
-                                   " operations within one another; compute parts of it in Funcs "
-                                   "of their own, or sum in an RDom"));
-    }
-    if (depth <= deepest_on_stack) return define_here(values);
-    return with_large_stack([&] { return define_here(values); });
+    return detail::with_room_for(args_and(values), "definition of " + f->name.text(), at,
+                                 [&] { return define_here(values); });
 }
 
 Stage FuncRef::define_here(const std::vector<Expr> &values) const {
+    for (const Expr &v : values) {
+        if (v.defined()) continue;
+        throw CompileError(at, str("definition of ", f->name, ": a value is an undefined Expr"));
+    }
     std::vector<Expr> coordinates = expanded_args(values);
     require_implicit(values, coordinates);
     if (f->defined()) {
@@ -209,6 +205,11 @@ void FuncRef::define_base(const std::vector<Expr> &values, int initial) const {
 }
 
 Stage FuncRef::update(const std::vector<Expr> &values, int initial, Operator op) const {
+    return detail::with_room_for(args_and(values), "update of " + f->name.text(), at,
+                                 [&] { return update_here(values, initial, op); });
+}
+
+Stage FuncRef::update_here(const std::vector<Expr> &values, int initial, Operator op) const {
     define_base(values, initial);
     if (values.size() != f->types.size()) {
         throw CompileError(at, str("update of ", f->name, ": ", values.size(), " values, but ",

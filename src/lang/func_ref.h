@@ -48,6 +48,8 @@ private:
     Stage define(const std::vector<Expr> &values) const;
     Stage define_here(const std::vector<Expr> &values) const;
     Stage update(const std::vector<Expr> &values, int initial, Operator op) const;
+    Stage update_here(const std::vector<Expr> &values, int initial, Operator op) const;
+    std::vector<Expr> args_and(const std::vector<Expr> &values) const;
     void define_base(const std::vector<Expr> &values, int initial) const;
     std::vector<Expr> expanded_args(const std::vector<Expr> &values) const;
     void require_implicit(const std::vector<Expr> &values,

@@ -1,6 +1,7 @@
 #include "lang/inline_reductions.h"
 #include "ir/substitute.h"
 #include "ir/visitor_inl.h"
+#include "lang/deep_expr.h"
 #include "program/define.h"
 #include <algorithm>
 
@@ -69,14 +70,16 @@ void Reduction::collect(const Expr &in) {
 
 Expr reduce(const char *what, const RDom &r, const Expr &e, const Func &f, Location at,
             Expr (*initial)(Type), Expr (*op)(WrittenExpr, Expr)) {
-    Reduction reduction(what, r, e, f, at);
-    reduction.point() = initial(e.type());
-    reduction.update({op({reduction.point(), at}, reduction.body)});
-    return reduction.result()[0];
+    return detail::with_room_for({e}, what, at, [&] {
+        Reduction reduction(what, r, e, f, at);
+        reduction.point() = initial(e.type());
+        reduction.update({op({reduction.point(), at}, reduction.body)});
+        return Expr(reduction.result()[0]);
+    });
 }
 
-Tuple reduce_place(const char *what, const RDom &r, const Expr &e, const Func &f, Location at,
-                   bool smallest) {
+Tuple reduce_place_here(const char *what, const RDom &r, const Expr &e, const Func &f, Location at,
+                        bool smallest) {
     Reduction reduction(what, r, e, f, at);
     std::vector<Expr> initial, found, kept;
     for (int i = 0; i < reduction.r.dimensions(); i++) {
@@ -92,6 +95,12 @@ Tuple reduce_place(const char *what, const RDom &r, const Expr &e, const Func &f
     for (size_t i = 0; i < old.size(); i++) kept.push_back(select(better, found[i], old[i]));
     reduction.update(kept);
     return reduction.result();
+}
+
+Tuple reduce_place(const char *what, const RDom &r, const Expr &e, const Func &f, Location at,
+                   bool smallest) {
+    return detail::with_room_for({e}, what, at,
+                                 [&] { return reduce_place_here(what, r, e, f, at, smallest); });
 }
 
 Expr zero(Type t) { return ir::make_zero(t); }

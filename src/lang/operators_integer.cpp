@@ -172,8 +172,6 @@ Expr abs(WrittenExpr a) {
 
 Expr absd(WrittenExpr a, Expr b) {
     const CallSite site{"absd", a.at};
-    site.require_defined(a);
-    site.require_defined(b);
     site.match_types(a, b);
     Type t = a.type();
     if (t.is_handle() || t.is_bool()) site.refuse(str("the operands are of type ", t));
@@ -238,8 +236,6 @@ Expr concat_bits(const std::vector<Expr> &parts, Location at) {
 namespace {
 
 Expr widening(Intrinsic op, const CallSite &site, Expr a, Expr b) {
-    site.require_defined(a);
-    site.require_defined(b);
     site.match_types(a, b);
     Type t = widened(a.type(), site);
     if (op == Intrinsic::widening_sub && t.is_uint()) t = t.with_code(TypeCode::Int);
@@ -333,8 +329,6 @@ Expr rounding_mul_shift_right(WrittenExpr a, Expr b, int q) {
 
 Expr lerp(WrittenExpr zero_val, Expr one_val, Expr weight) {
     const CallSite site{"lerp", zero_val.at};
-    site.require_defined(zero_val);
-    site.require_defined(one_val);
     site.require_defined(weight);
     site.match_types(zero_val, one_val);
     if (!weight.type().is_uint() && !weight.type().is_float()) {

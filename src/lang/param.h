@@ -51,17 +51,27 @@ public:
     explicit Param(const char *name) requires typed : Param(std::string(name)) {}
     template<typename V>
     requires(typed && std::is_arithmetic_v<V> && std::is_convertible_v<V, Value>)
-    explicit Param(V value) : Param() {
-        set(value);
+    explicit Param(V value, Location at = Here::current()) : Param() {
+        set(value, at);
     }
-    Param(const std::string &name, Value value) requires typed : Param(name) { set(value); }
-    Param(Value value, const Expr &min, const Expr &max) requires typed : Param() {
-        set(value);
-        set_range(min, max);
+    template<typename V>
+    requires(typed && std::is_convertible_v<V, Value>)
+    Param(const std::string &name, const V &value, Location at = Here::current()) : Param(name) {
+        set(value, at);
     }
-    Param(const std::string &name, Value value, const Expr &min, const Expr &max) requires typed
-        : Param(name, value) {
-        set_range(min, max);
+    template<typename V>
+    requires(typed && std::is_convertible_v<V, Value>)
+    Param(const V &value, const Expr &min, const Expr &max, Location at = Here::current())
+        : Param() {
+        set(value, at);
+        set_range(min, max, at);
+    }
+    template<typename V>
+    requires(typed && std::is_convertible_v<V, Value>)
+    Param(const std::string &name, const V &value, const Expr &min, const Expr &max,
+          Location at = Here::current())
+        : Param(name, value, at) {
+        set_range(min, max, at);
     }
     explicit Param(Type type, const std::string &name = "", Location at = Here::current())
         requires(!typed)
@@ -75,6 +85,7 @@ public:
     Type type() const { return parameter_ref->type; }
     const program::ParameterRef &parameter() const { return parameter_ref; }
 
+    // CompileError if the type is another.
     Value get() const requires typed { return get<Value>(); }
     template<typename V>
     V get(Location at = Here::current()) const {
@@ -83,6 +94,7 @@ public:
         std::memcpy(&value, &bits, sizeof(V));
         return value;
     }
+    // CompileError if the type of the Param cannot hold the value, or (Param<>) is another.
     template<typename V>
     void set(const V &value, Location at = Here::current()) {
         if constexpr (typed) {

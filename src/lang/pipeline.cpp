@@ -1,4 +1,5 @@
 #include "lang/pipeline.h"
+#include "base/large_stack.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lang/image_param.h"
@@ -44,7 +45,8 @@ std::vector<Func> Pipeline::outputs() const {
 }
 
 Func Pipeline::get_func(size_t i, Location at) const {
-    auto order = program::find_transitive_calls(get().program.outputs).order;
+    auto order = with_large_stack(
+        [&] { return program::find_transitive_calls(get().program.outputs).order; });
     if (i < order.size()) return Func(order[i]);
     throw CompileError(at, str("get_func(", i, "), but the pipeline has ", order.size(), " Funcs"));
 }
@@ -72,10 +74,12 @@ program::ParameterRef find_parameter(const program::Program &program, const std:
 }  // namespace
 
 Param<> Pipeline::get_param(const std::string &name, Location at) const {
-    return Param<>(find_parameter(get().program, name, false, at));
+    return Param<>(
+        with_large_stack([&] { return find_parameter(get().program, name, false, at); }));
 }
 ImageParam Pipeline::get_image_param(const std::string &name, Location at) const {
-    return ImageParam(find_parameter(get().program, name, true, at));
+    return ImageParam(
+        with_large_stack([&] { return find_parameter(get().program, name, true, at); }));
 }
 
 void Pipeline::add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message) {
@@ -119,10 +123,10 @@ void Pipeline::trace_pipeline() {
 }
 
 std::string Pipeline::schedule_as_cpp() const {
-    return program::print_schedule(get().program.outputs);
+    return with_large_stack([&] { return program::print_schedule(get().program.outputs); });
 }
 std::string Pipeline::schedule_as_json() const {
-    return program::schedule_to_json(get().program.outputs);
+    return with_large_stack([&] { return program::schedule_to_json(get().program.outputs); });
 }
 void Pipeline::apply_schedule(const std::string &json, const std::vector<Argument> &more,
                               Location at) {

@@ -66,7 +66,8 @@ public:
                             const Target &target = Target());
     // Compiles now what realize() would compile; compiled code is kept for later.
     void compile_jit(const Target &target = get_jit_target_from_environment());
-    // A function object that takes these arguments, and then the outputs.
+    // A function object that takes these arguments, and then the outputs. CompileError if one of
+    // those that the pipeline reads is missing, or one is there twice.
     Callable compile_to_callable(const std::vector<Argument> &args,
                                  const Target &target = get_jit_target_from_environment(),
                                  Location at = Here::current());

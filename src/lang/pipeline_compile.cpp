@@ -1,3 +1,4 @@
+#include "base/large_stack.h"
 #include "lang/pipeline_contents.h"
 #include "program/environment.h"
 #include <cstdio>
@@ -68,9 +69,12 @@ std::string Pipeline::loop_nest() const {
 void Pipeline::print_loop_nest() { std::cerr << loop_nest(); }
 
 std::vector<Argument> Pipeline::infer_arguments() const {
-    program::ProgramCopy copy = program::copy_reachable(get().program);
+    auto parameters = with_large_stack([&] {
+        program::ProgramCopy copy = program::copy_reachable(get().program);
+        return program::find_parameters(copy.program, copy.environment);
+    });
     std::vector<Argument> result;
-    for (const auto &p : program::find_parameters(copy.program, copy.environment)) {
+    for (const auto &p : parameters) {
         if (!p->embedded) result.emplace_back(p);
     }
     return result;

@@ -32,7 +32,8 @@ private:
 
 namespace detail {
 
-// Throws RuntimeError for a code other than 0, unless a handler was told already.
+// Throws what a handler has thrown; RuntimeError for a code other than 0, unless a handler was
+// told.
 void check_result(int code, const std::string &pipeline, const driver::CallContext &context);
 // Throws RuntimeError if a buffer has not the wanted number of dimensions.
 void check_dimensions(const tessera_buffer_t &b, const std::string &name, int wanted);

@@ -35,19 +35,10 @@ void all_or_none(const StageRef &s, Steps steps) {
 }
 
 // What a split for another directive would refuse in its own name.
-void require_divisible(const char *directive, const StageRef &s, const VarOrRVar &old,
-                       const Expr &factor, Location at) {
+void require_split_operands(const char *directive, const StageRef &s, const VarOrRVar &old,
+                            const Expr &factor, Location at) {
     program::require_loop(s, directive, old.symbol, at);
     program::require_factor(factor, directive, at);
-}
-
-const char *name_of_kind(LoopKind kind) {
-    switch (kind) {
-    case LoopKind::Parallel: return "parallel";
-    case LoopKind::Vectorized: return "vectorize";
-    case LoopKind::Unrolled: return "unroll";
-    default: return "serial";
-    }
 }
 
 // An inner loop that the user gives no name: x_i, or x_i2 where there is or was a loop x_i.
@@ -55,9 +46,15 @@ VarOrRVar unnamed_inner(const StageRef &s, const VarOrRVar &v) {
     std::set<std::string> taken;
     for (const program::Loop &loop : s.definition->schedule.loops) taken.insert(loop.var.text());
     for (const auto &t : s.definition->schedule.transforms) {
-        if (const auto *split = std::get_if<program::Split>(&t.directive)) {
-            taken.insert(split->inner.text());
-        }
+        std::visit(program::overloaded{
+                       [&](const program::Split &split) {
+                           taken.insert(split.outer.text());
+                           taken.insert(split.inner.text());
+                       },
+                       [&](const program::Fuse &fuse) { taken.insert(fuse.fused.text()); },
+                       [&](const program::Rename &r) { taken.insert(r.new_name.text()); },
+                   },
+                   t.directive);
     }
     std::string name = v.symbol.text() + "_i";
     for (int n = 2; taken.count(name); n++) name = str(v.symbol, "_i", n);
@@ -98,7 +95,8 @@ void set_kind(const StageRef &s, const VarOrRVar &v, LoopKind kind, Location at)
 
 void split_and_set_kind(const StageRef &s, const VarOrRVar &v, const Expr &factor,
                         TailStrategy tail, LoopKind kind, Location at) {
-    require_divisible(name_of_kind(kind), s, v, factor, at);
+    const std::string directive = program::directive_name(program::SetLoopKind{v.symbol, kind});
+    require_split_operands(directive.c_str(), s, v, factor, at);
     all_or_none(s, [&] {
         VarOrRVar inner = unnamed_inner(s, v);
         split(s, v, v, inner, factor, tail, at);
@@ -116,7 +114,7 @@ void tile(const StageRef &s, const std::vector<VarOrRVar> &previous,
                                    inners.size(), " inner, ", factors.size(), " factors, ",
                                    tails.size(), " tail strategies; give one of each per loop"));
     }
-    for (size_t i = 0; i < n; i++) require_divisible("tile", s, previous[i], factors[i], at);
+    for (size_t i = 0; i < n; i++) require_split_operands("tile", s, previous[i], factors[i], at);
     all_or_none(s, [&] {
         for (size_t i = 0; i < n; i++) {
             split(s, previous[i], outers[i], inners[i], factors[i], tails[i], at);

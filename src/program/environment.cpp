@@ -18,29 +18,19 @@ FunctionContents *find_wrapper(const FunctionContents &f, Symbol name) {
     return nullptr;
 }
 
-// The function that calls of `f` in `consumer` are to be calls of.
-FunctionContents *after_wrapping(FunctionContents *f, const FunctionContents &consumer) {
-    while (true) {
-        if (consumer.wrapped == f) return f;
-        auto found = f->wrappers.find(consumer.name);
-        if (found == f->wrappers.end()) found = f->wrappers.find(Symbol());
-        if (found == f->wrappers.end()) return f;
-        if (found->second.get() == &consumer) return f;
-        f = found->second.get();
-    }
+// What calls of `f` in `consumer` are to be calls of in its place; null if `f` is.
+FunctionContents *wrapper_for(const FunctionContents &f, const FunctionContents &consumer) {
+    if (consumer.wrapped == &f) return nullptr;
+    auto found = f.wrappers.find(consumer.name);
+    if (found == f.wrappers.end()) found = f.wrappers.find(Symbol());
+    if (found == f.wrappers.end() || found->second.get() == &consumer) return nullptr;
+    return found->second.get();
 }
 
-// Calls visit(g) for `f` and what stands for it in `consumer`, one wrapper after the other.
-template<typename F>
-void for_each_on_the_way(FunctionContents *f, const FunctionContents &consumer, F visit) {
-    visit(f);
-    FunctionContents *last = after_wrapping(f, consumer);
-    while (f != last) {
-        auto found = f->wrappers.find(consumer.name);
-        if (found == f->wrappers.end()) found = f->wrappers.find(Symbol());
-        f = found->second.get();
-        visit(f);
-    }
+// The function that calls of `f` in `consumer` are to be calls of.
+FunctionContents *after_wrapping(FunctionContents *f, const FunctionContents &consumer) {
+    while (FunctionContents *wrapper = wrapper_for(*f, consumer)) f = wrapper;
+    return f;
 }
 
 template<typename F>
@@ -127,13 +117,14 @@ void redirect(Definition &d, Redirect &mutate) {
     }
 }
 
+// Directly, or as what stands for another one in between.
 bool is_called_by(const FunctionContents &f, const FunctionContents &consumer) {
-    bool called = false;
     for (const FunctionRef &callee : direct_callees(consumer)) {
-        for_each_on_the_way(callee.get(), consumer,
-                            [&](const FunctionContents *g) { called |= g == &f; });
+        const FunctionContents *g = callee.get();
+        while (g && g != &f) g = wrapper_for(*g, consumer);
+        if (g) return true;
     }
-    return called;
+    return false;
 }
 
 // A wrapper for a function that does not call what is wrapped would be ignored.

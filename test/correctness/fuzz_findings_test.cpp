@@ -627,3 +627,17 @@ TEST_CASE(
     Buffer<int> out = g.realize({11, 9}, get_host_target().with_feature(Target::Interpret));
     CHECK(out(10, 8) == 500);
 }
+
+TEST_CASE("a producer at a loop of two updates, of which one does not read it") {
+    Var x("x");
+    RDom r(0, 8, "r");
+    r.where(r.x * r.x < 20);
+    Func f("f"), g("g");
+    f(x) = x * 2;
+    g(x) = 0;
+    g(x) += r;
+    g(x) += f(x + r);
+    f.compute_at(g, r);
+    Buffer<int> out = g.realize({3});
+    for (int i = 0; i < 3; i++) CHECK(out(i) == 10 + 2 * (5 * i + 10));
+}

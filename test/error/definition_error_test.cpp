@@ -180,10 +180,13 @@ TEST_SUITE("refused definitions") {
         Func f("f"), g("g");
         REFUSED(f(_, _) = 0, "the placeholder _ is there twice");
         f(x, y) = x + y;
-        REFUSED(g(x) = f(x, _), "the placeholder _ stands for 1 dimension in its values, but not "
-                                "in its arguments; write g(..., _) = ...");
+        REFUSED(g(x) = f(x, _), "the placeholder _ stands in its values, but not in its "
+                                "arguments; write g(..., _) = ...");
         g(x, _) = f(x, _);
         CHECK(g.dimensions() == 2);
+        Func column("column");
+        column(_1) = f(3, _1);
+        CHECK(column.dimensions() == 1);
     }
     TEST_CASE("a message without a value") {
         REFUSED(require(x > 0, "x is not positive"), "after the condition comes the value");
@@ -262,6 +265,8 @@ TEST_SUITE("refused definitions") {
         REFUSED(i.set(uint32_t(1) << 31), "cannot hold 2147483648");
         REFUSED(u64.set(-1), "cannot hold -1");
         REFUSED(Param<uint8_t>(256), "cannot hold 256");
+        REFUSED(Param<uint8_t>("u8", 300), "Param u8 is a uint8, which cannot hold 300");
+        REFUSED(Param<uint8_t>(300, 0, 255), "cannot hold 300");
         b.set(2);
         u8.set(255);
         i.set(-3.0);

@@ -76,6 +76,12 @@ TEST_SUITE("more than there can be") {
         }
         check_says(refusal([&] { too_deep(x) = nested(100000); }),
                    {"too_deep", "more than 20000 operations within one another", "RDom"});
+        Func updated("updated"), scattered("scattered"), summed("summed");
+        RDom r(0, 4);
+        scattered(x) = 0;
+        REFUSED(updated(x) += nested(100000), "update of updated: there are more than 20000");
+        REFUSED(scattered(clamp(nested(100000), 0, 9)) = 1, "definition of scattered: there");
+        REFUSED(summed(x) = sum(r, nested(100000) + r), "sum: there are more than 20000");
         goes_on();
     }
     TEST_CASE("memory that a CPU has not") {

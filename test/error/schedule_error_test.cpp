@@ -261,6 +261,8 @@ TEST_SUITE("refused directives") {
         f.in(g);
         REFUSED(f.in({g, h}), "each group of consumers has one wrapper");
         REFUSED(f.clone_in(g), "g already uses f_in_g, a wrapper, instead of f");
+        f.clone_in(h);
+        REFUSED(f.in(h), "h already uses f_clone, a clone, instead of f");
         REFUSED(f.clone_in(std::vector<Func>{}), "name the Funcs that use the clone");
     }
     TEST_CASE("wrappers for what does not call the Func") {

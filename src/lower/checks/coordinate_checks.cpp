@@ -27,6 +27,7 @@ bool may_overflow(const Expr &e) {
 
 void CoordinateChecks::bind_scalar(const Argument &a, const Expr &min, const Expr &max) {
     double largest = std::ldexp(1.0, a.type.bits());
+    if (a.type.is_any_float()) largest = std::numeric_limits<double>::infinity();
     if (min.defined() && max.defined()) {
         auto least = as_const_int(min), greatest = as_const_int(max);
         if (least && greatest) {
@@ -126,6 +127,14 @@ double CoordinateChecks::compute_scale(const Expr &e) {
     case NodeKind::Select:
         return std::max(scale_of_operand(e.as<Select>()->true_value),
                         scale_of_operand(e.as<Select>()->false_value));
+    case NodeKind::Reinterpret: return scale_of_operand(e.as<Reinterpret>()->value);
+    case NodeKind::IntrinsicCall: {
+        const auto &call = *e.as<IntrinsicCall>();
+        double largest = 1;
+        for (const Expr &arg : call.args) largest = std::max(largest, scale_of_operand(arg));
+        bool grows = call.op == Intrinsic::shift_left;
+        return grows ? std::numeric_limits<double>::infinity() : largest;
+    }
     default: return 1;
     }
 }

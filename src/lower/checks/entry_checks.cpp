@@ -287,17 +287,19 @@ Expr EntryChecks::any_query() const {
 Stmt EntryChecks::wrap() {
     const bool asserts = !context.target.has_feature(Target::NoAsserts);
     std::vector<Stmt> answers;
+    // Answers to queries are wrong for parameters that are out of range.
+    for (const ir::Argument &a : context.arguments) {
+        if (!is_buffer(a)) check_parameter(a);
+    }
+    std::vector<Stmt> first = std::exchange(checks, {});
     for (const program::FunctionRef &f : context.order) {
         check_splits(*f);
         check_storage(*f);
     }
     for (const ir::Argument &a : context.arguments) {
-        if (is_buffer(a)) {
-            check_buffer(a);
-            answers.push_back(answer_query(a));
-        } else {
-            check_parameter(a);
-        }
+        if (!is_buffer(a)) continue;
+        check_buffer(a);
+        answers.push_back(answer_query(a));
     }
     check_requirements();
     checks.insert(checks.end(), nests.asserts.begin(), nests.asserts.end());
@@ -308,7 +310,8 @@ Stmt EntryChecks::wrap() {
         body =
             IfThenElse::make(any_query(), use_constraints(Block::make(std::move(answers))), body);
     }
-    if (asserts) body = Block::make(use_constraints(Block::make(coordinate_checks())), body);
+    for (const Stmt &check : coordinate_checks()) first.push_back(check);
+    if (asserts) body = Block::make(use_constraints(Block::make(std::move(first))), body);
     for (auto let = nests.lets.rbegin(); let != nests.lets.rend(); ++let) {
         body = LetStmt::make(let->symbol, use_constraints(let->value), body);
     }

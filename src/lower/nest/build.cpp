@@ -278,8 +278,6 @@ std::vector<Expr> NestBuilder::tests_around(const Site &site) const {
     return around;
 }
 
-namespace {
-
 // What the expression is computed from, through these lets.
 void add_origins(const Expr &e, const Substitution &lets, std::unordered_set<Symbol> &found) {
     for_each_node(e, [&](const Variable &v) {
@@ -289,29 +287,28 @@ void add_origins(const Expr &e, const Substitution &lets, std::unordered_set<Sym
     });
 }
 
-}  // namespace
-
 // A test leaves out values of what it depends on, and of the ends of regions that depend on that,
 // too; other dimensions are computed as far as they go.
 void NestBuilder::mark_tested(const Site &site, const std::vector<Symbol> &funcs,
                               const std::vector<Binding> &lets) {
     std::vector<Expr> tests = tests_around(site);
     if (tests.empty()) return;
-    Substitution values;
-    for (const StageNest::Let &let : site.owner->lets) values[let.symbol] = let.value;
-    for (const Binding &let : lets) values[let.symbol] = let.value;
+    Substitution lets_here;
+    for (const StageNest::Let &let : site.owner->lets) lets_here[let.symbol] = let.value;
+    for (const Binding &let : lets) lets_here[let.symbol] = let.value;
     std::unordered_set<Symbol> tested;
-    for (const Expr &test : tests) add_origins(test, values, tested);
+    for (const Expr &test : tests) add_origins(test, lets_here, tested);
     auto mark = [&](Symbol end) {
         std::unordered_set<Symbol> origins;
-        if (values.count(end)) add_origins(values[end], values, origins);
+        if (lets_here.count(end)) add_origins(lets_here[end], lets_here, origins);
         bool depends = std::any_of(origins.begin(), origins.end(),
                                    [&](Symbol s) { return tested.count(s) > 0; });
         if (depends) built.tested.insert(end);
     };
     for (Symbol func : funcs) {
-        if (!sites.computes(func, site)) continue;
-        for (const RegionSymbols &stage : context.regions.at(func)) {
+        auto ends = context.regions.find(func);
+        if (!sites.computes(func, site) || ends == context.regions.end()) continue;
+        for (const RegionSymbols &stage : ends->second) {
             for (Symbol end : stage.min) mark(end);
             for (Symbol end : stage.max) mark(end);
         }

@@ -337,7 +337,7 @@ void SiteRegions::cover_further_in(Symbol func, Box &box) {
     auto runs = built.regions.find(func);
     if (runs == built.regions.end()) return;
     for (size_t d = 0; d < box.size(); d++) {
-        bool known_here = is_fixed(box[d].min) && is_fixed(box[d].max);
+        bool known_here = fixed_value(box[d].min).defined() && fixed_value(box[d].max).defined();
         bool known_there = true;
         for (const std::vector<Region> &run : runs->second) {
             known_there &= is_const(run.back().min[d]) && is_const(run.back().max[d]);
@@ -360,8 +360,8 @@ bool SiteRegions::may_be_left_out(Symbol func, size_t d) {
     return false;
 }
 
-// Whether it depends on parameters at most, with the lets of the site put in.
-bool SiteRegions::is_fixed(const Expr &e) const {
+// The value, with the lets of the site put in, if it depends on parameters at most; or undefined.
+Expr SiteRegions::fixed_value(const Expr &e) const {
     Expr known = simplify(substitute(fixed, e));
     bool all = true;
     for_each_node(known, [&](const ir::Variable &v) {
@@ -369,7 +369,7 @@ bool SiteRegions::is_fixed(const Expr &e) const {
     });
     for_each_node(known, [&](const BufferProperty &) { all = false; });
     for_each_node(known, [&](const Call &) { all = false; });
-    return all;
+    return all ? known : Expr();
 }
 
 // The user's bound, bound_extent, align_bounds and align_extent.
@@ -409,7 +409,8 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
 
 Expr SiteRegions::bind(Symbol symbol, const Expr &value) {
     lets.push_back({symbol, value});
-    if (is_fixed(value)) fixed[symbol] = simplify(substitute(fixed, value));
+    Expr known = fixed_value(value);
+    if (known.defined()) fixed[symbol] = known;
     return Variable::make(Int(32), symbol);
 }
 
