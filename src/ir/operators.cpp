@@ -174,7 +174,8 @@ Expr operator-(WrittenExpr a) {
     if (a.type().is_any_float()) {
         return Mul::make(a, make_const(a.type(), -1));
     }
-    return arithmetic<Sub>({make_zero(a.type()), a.at}, a, "-", std::minus<>());
+    WrittenExpr zero(make_zero(a.type()), a.at);
+    return arithmetic<Sub>(std::move(zero), std::move(a), "-", std::minus<>());
 }
 Expr operator==(WrittenExpr a, WrittenExpr b) {
     return compare<EQ>(std::move(a), std::move(b), "==", std::equal_to<>());
@@ -217,10 +218,22 @@ Expr operator!(WrittenExpr a) {
     return Not::make(std::move(a));
 }
 
-Expr &operator+=(Expr &a, WrittenExpr b) { return a = WrittenExpr(std::move(a), b.at) + b; }
-Expr &operator-=(Expr &a, WrittenExpr b) { return a = WrittenExpr(std::move(a), b.at) - b; }
-Expr &operator*=(Expr &a, WrittenExpr b) { return a = WrittenExpr(std::move(a), b.at) * b; }
-Expr &operator/=(Expr &a, WrittenExpr b) { return a = WrittenExpr(std::move(a), b.at) / b; }
+Expr &operator+=(Expr &a, WrittenExpr b) {
+    WrittenExpr left(a, b.at);
+    return a = std::move(left) + std::move(b);
+}
+Expr &operator-=(Expr &a, WrittenExpr b) {
+    WrittenExpr left(a, b.at);
+    return a = std::move(left) - std::move(b);
+}
+Expr &operator*=(Expr &a, WrittenExpr b) {
+    WrittenExpr left(a, b.at);
+    return a = std::move(left) * std::move(b);
+}
+Expr &operator/=(Expr &a, WrittenExpr b) {
+    WrittenExpr left(a, b.at);
+    return a = std::move(left) / std::move(b);
+}
 
 Expr min(WrittenExpr a, Expr b) {
     match_types_of(a, b, "min", a.at);

@@ -16,13 +16,15 @@ Expr as_float(Expr e, const CallSite &site) {
     return cast(t, std::move(e));
 }
 
-Expr unary(Intrinsic op, const CallSite &site, Expr x) {
+Expr unary(Intrinsic op, const char *name, WrittenExpr x) {
+    const CallSite site{name, x.at};
     x = as_float(std::move(x), site);
     Type t = x.type();
     return call(t, op, {std::move(x)});
 }
 
-Expr test(Intrinsic op, const CallSite &site, Expr x) {
+Expr test(Intrinsic op, const char *name, WrittenExpr x) {
+    const CallSite site{name, x.at};
     x = as_float(std::move(x), site);
     Type t = Bool(x.type().lanes());
     return call(t, op, {std::move(x)});
@@ -68,7 +70,7 @@ Expr raise(const Expr &x, int64_t exponent) {
 }  // namespace
 
 #define UNARY(name)                                                                                \
-    Expr name(WrittenExpr x) { return unary(Intrinsic::name, {#name, x.at}, std::move(x)); }
+    Expr name(WrittenExpr x) { return unary(Intrinsic::name, #name, std::move(x)); }
 UNARY(sin)
 UNARY(cos)
 UNARY(tan)
@@ -90,15 +92,13 @@ UNARY(round)
 UNARY(trunc)
 #undef UNARY
 
-Expr is_nan(WrittenExpr x) { return test(Intrinsic::is_nan, {"is_nan", x.at}, std::move(x)); }
-Expr is_inf(WrittenExpr x) { return test(Intrinsic::is_inf, {"is_inf", x.at}, std::move(x)); }
-Expr is_finite(WrittenExpr x) {
-    return test(Intrinsic::is_finite, {"is_finite", x.at}, std::move(x));
-}
+Expr is_nan(WrittenExpr x) { return test(Intrinsic::is_nan, "is_nan", std::move(x)); }
+Expr is_inf(WrittenExpr x) { return test(Intrinsic::is_inf, "is_inf", std::move(x)); }
+Expr is_finite(WrittenExpr x) { return test(Intrinsic::is_finite, "is_finite", std::move(x)); }
 
 Expr atan2(WrittenExpr y_written, Expr x) {
     const CallSite site{"atan2", y_written.at};
-    Expr y = y_written;
+    Expr y = std::move(y_written);
     site.match_types(y, x);
     y = as_float(std::move(y), site);
     x = as_float(std::move(x), site);
@@ -119,7 +119,7 @@ Expr pow(WrittenExpr base, Expr y) {
     const CallSite site{"pow", base.at};
     site.require_defined(base);
     site.require_defined(y);
-    Expr x = as_float(base, site);
+    Expr x = as_float(std::move(base), site);
     if (auto exponent = ir::as_const_int(y); exponent && *exponent >= -64 && *exponent <= 64) {
         return raise(x, *exponent);
     }
@@ -187,7 +187,8 @@ Expr fast_pow(const WrittenExpr &x, const Expr &y) {
 
 namespace {
 
-Expr fast_float32(Intrinsic op, const CallSite &site, Expr x) {
+Expr fast_float32(Intrinsic op, const char *name, WrittenExpr x) {
+    const CallSite site{name, x.at};
     site.require_defined(x);
     if (x.type().element_of() != Float(32)) {
         site.refuse(str("the operand is a ", x.type(), ", not a float32"));
@@ -199,10 +200,10 @@ Expr fast_float32(Intrinsic op, const CallSite &site, Expr x) {
 }  // namespace
 
 Expr fast_inverse(WrittenExpr x) {
-    return fast_float32(Intrinsic::fast_inverse, {"fast_inverse", x.at}, std::move(x));
+    return fast_float32(Intrinsic::fast_inverse, "fast_inverse", std::move(x));
 }
 Expr fast_inverse_sqrt(WrittenExpr x) {
-    return fast_float32(Intrinsic::fast_inverse_sqrt, {"fast_inverse_sqrt", x.at}, std::move(x));
+    return fast_float32(Intrinsic::fast_inverse_sqrt, "fast_inverse_sqrt", std::move(x));
 }
 
 Expr strict_float(WrittenExpr e) {

@@ -42,13 +42,15 @@ void match_widths(Expr &a, Expr &b, const CallSite &site) {
     }
 }
 
-Expr bitwise(Intrinsic op, const CallSite &site, Expr a, Expr b) {
+Expr bitwise(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
+    const CallSite site{name, a.at};
     match_integers(a, b, site);
     Type t = a.type();
     return call(t, op, {std::move(a), std::move(b)});
 }
 
-Expr shift(Intrinsic op, const CallSite &site, Expr a, Expr b) {
+Expr shift(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
+    const CallSite site{name, a.at};
     match_widths(a, b, site);
     Type t = a.type();
     return call(t, op, {std::move(a), std::move(b)});
@@ -69,14 +71,16 @@ Type narrowed(Type t, const CallSite &site) {
     site.refuse(str("there is no type half as wide as ", t));
 }
 
-Expr same_type(Intrinsic op, const CallSite &site, Expr a, Expr b) {
+Expr same_type(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
+    const CallSite site{name, a.at};
     match_integers(a, b, site);
     if (a.type().is_bool()) site.refuse("the operands are bools; cast them to an integer first");
     Type t = a.type();
     return call(t, op, {std::move(a), std::move(b)});
 }
 
-Expr widen_right(Intrinsic op, const CallSite &site, Expr a, Expr b) {
+Expr widen_right(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
+    const CallSite site{name, a.at};
     site.require_defined(a);
     site.require_defined(b);
     Type narrow = narrowed(a.type(), site);
@@ -90,7 +94,8 @@ Expr widen_right(Intrinsic op, const CallSite &site, Expr a, Expr b) {
     return call(t, op, {std::move(a), std::move(b)});
 }
 
-Expr multiply_shift(Intrinsic op, const CallSite &site, Expr a, Expr b, Expr q) {
+Expr multiply_shift(Intrinsic op, const char *name, WrittenExpr a, Expr b, Expr q) {
+    const CallSite site{name, a.at};
     match_integers(a, b, site);
     require_integer(q, site);
     if (auto constant = ir::as_const_int(q)) {
@@ -111,13 +116,13 @@ Expr multiply_shift(Intrinsic op, const CallSite &site, Expr a, Expr b, Expr q) 
 namespace tessera::ir {
 
 Expr operator&(WrittenExpr a, Expr b) {
-    return bitwise(Intrinsic::bitwise_and, {"operator &", a.at}, std::move(a), std::move(b));
+    return bitwise(Intrinsic::bitwise_and, "operator &", std::move(a), std::move(b));
 }
 Expr operator|(WrittenExpr a, Expr b) {
-    return bitwise(Intrinsic::bitwise_or, {"operator |", a.at}, std::move(a), std::move(b));
+    return bitwise(Intrinsic::bitwise_or, "operator |", std::move(a), std::move(b));
 }
 Expr operator^(WrittenExpr a, Expr b) {
-    return bitwise(Intrinsic::bitwise_xor, {"operator ^", a.at}, std::move(a), std::move(b));
+    return bitwise(Intrinsic::bitwise_xor, "operator ^", std::move(a), std::move(b));
 }
 Expr operator~(WrittenExpr a) {
     require_integer(a, {"operator ~", a.at});
@@ -125,10 +130,10 @@ Expr operator~(WrittenExpr a) {
     return call(t, Intrinsic::bitwise_not, {std::move(a)});
 }
 Expr operator<<(WrittenExpr a, Expr b) {
-    return shift(Intrinsic::shift_left, {"operator <<", a.at}, std::move(a), std::move(b));
+    return shift(Intrinsic::shift_left, "operator <<", std::move(a), std::move(b));
 }
 Expr operator>>(WrittenExpr a, Expr b) {
-    return shift(Intrinsic::shift_right, {"operator >>", a.at}, std::move(a), std::move(b));
+    return shift(Intrinsic::shift_right, "operator >>", std::move(a), std::move(b));
 }
 
 }  // namespace tessera::ir
@@ -182,7 +187,8 @@ Expr absd(WrittenExpr a, Expr b) {
 
 namespace {
 
-Expr bits_of(Intrinsic op, const CallSite &site, Expr e) {
+Expr bits_of(Intrinsic op, const char *name, WrittenExpr e) {
+    const CallSite site{name, e.at};
     require_integer(e, site);
     Type t = e.type();
     return call(t, op, {std::move(e)});
@@ -190,22 +196,18 @@ Expr bits_of(Intrinsic op, const CallSite &site, Expr e) {
 
 }  // namespace
 
-Expr popcount(WrittenExpr e) {
-    return bits_of(Intrinsic::popcount, {"popcount", e.at}, std::move(e));
-}
+Expr popcount(WrittenExpr e) { return bits_of(Intrinsic::popcount, "popcount", std::move(e)); }
 Expr count_leading_zeros(WrittenExpr e) {
-    return bits_of(Intrinsic::count_leading_zeros, {"count_leading_zeros", e.at}, std::move(e));
+    return bits_of(Intrinsic::count_leading_zeros, "count_leading_zeros", std::move(e));
 }
 Expr count_trailing_zeros(WrittenExpr e) {
-    return bits_of(Intrinsic::count_trailing_zeros, {"count_trailing_zeros", e.at}, std::move(e));
+    return bits_of(Intrinsic::count_trailing_zeros, "count_trailing_zeros", std::move(e));
 }
 Expr div_round_to_zero(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::div_round_to_zero, {"div_round_to_zero", a.at}, std::move(a),
-                     std::move(b));
+    return same_type(Intrinsic::div_round_to_zero, "div_round_to_zero", std::move(a), std::move(b));
 }
 Expr mod_round_to_zero(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::mod_round_to_zero, {"mod_round_to_zero", a.at}, std::move(a),
-                     std::move(b));
+    return same_type(Intrinsic::mod_round_to_zero, "mod_round_to_zero", std::move(a), std::move(b));
 }
 
 Expr extract_bits(Type t, WrittenExpr e, const Expr &lsb) {
@@ -216,7 +218,7 @@ Expr extract_bits(Type t, WrittenExpr e, const Expr &lsb) {
     if (t.bits() > e.type().bits()) {
         site.refuse(str(t, " has more bits than ", e.type()));
     }
-    return call(t, Intrinsic::extract_bits, {e, lsb});
+    return call(t, Intrinsic::extract_bits, {std::move(e), lsb});
 }
 
 Expr concat_bits(const std::vector<Expr> &parts, Location at) {
@@ -235,7 +237,8 @@ Expr concat_bits(const std::vector<Expr> &parts, Location at) {
 
 namespace {
 
-Expr widening(Intrinsic op, const CallSite &site, Expr a, Expr b) {
+Expr widening(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
+    const CallSite site{name, a.at};
     site.match_types(a, b);
     Type t = widened(a.type(), site);
     if (op == Intrinsic::widening_sub && t.is_uint()) t = t.with_code(TypeCode::Int);
@@ -245,17 +248,17 @@ Expr widening(Intrinsic op, const CallSite &site, Expr a, Expr b) {
 }  // namespace
 
 Expr widening_add(WrittenExpr a, Expr b) {
-    return widening(Intrinsic::widening_add, {"widening_add", a.at}, std::move(a), std::move(b));
+    return widening(Intrinsic::widening_add, "widening_add", std::move(a), std::move(b));
 }
 Expr widening_sub(WrittenExpr a, Expr b) {
-    return widening(Intrinsic::widening_sub, {"widening_sub", a.at}, std::move(a), std::move(b));
+    return widening(Intrinsic::widening_sub, "widening_sub", std::move(a), std::move(b));
 }
 Expr widening_mul(WrittenExpr a, Expr b) {
     const CallSite site{"widening_mul", a.at};
     site.require_defined(a);
     site.require_defined(b);
     if (!a.type().is_int_or_uint() || !b.type().is_int_or_uint()) {
-        return widening(Intrinsic::widening_mul, site, std::move(a), std::move(b));
+        return widening(Intrinsic::widening_mul, site.function, std::move(a), std::move(b));
     }
     match_widths(a, b, site);
     Type t = widened(a.type(), site);
@@ -275,52 +278,46 @@ Expr widening_shift_right(WrittenExpr a, Expr b) {
     return call(t, Intrinsic::widening_shift_right, {std::move(a), std::move(b)});
 }
 Expr widen_right_add(WrittenExpr a, Expr b) {
-    return widen_right(Intrinsic::widen_right_add, {"widen_right_add", a.at}, std::move(a),
-                       std::move(b));
+    return widen_right(Intrinsic::widen_right_add, "widen_right_add", std::move(a), std::move(b));
 }
 Expr widen_right_sub(WrittenExpr a, Expr b) {
-    return widen_right(Intrinsic::widen_right_sub, {"widen_right_sub", a.at}, std::move(a),
-                       std::move(b));
+    return widen_right(Intrinsic::widen_right_sub, "widen_right_sub", std::move(a), std::move(b));
 }
 Expr widen_right_mul(WrittenExpr a, Expr b) {
-    return widen_right(Intrinsic::widen_right_mul, {"widen_right_mul", a.at}, std::move(a),
-                       std::move(b));
+    return widen_right(Intrinsic::widen_right_mul, "widen_right_mul", std::move(a), std::move(b));
 }
 Expr saturating_add(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::saturating_add, {"saturating_add", a.at}, std::move(a),
-                     std::move(b));
+    return same_type(Intrinsic::saturating_add, "saturating_add", std::move(a), std::move(b));
 }
 Expr saturating_sub(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::saturating_sub, {"saturating_sub", a.at}, std::move(a),
-                     std::move(b));
+    return same_type(Intrinsic::saturating_sub, "saturating_sub", std::move(a), std::move(b));
 }
 Expr halving_add(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::halving_add, {"halving_add", a.at}, std::move(a), std::move(b));
+    return same_type(Intrinsic::halving_add, "halving_add", std::move(a), std::move(b));
 }
 Expr halving_sub(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::halving_sub, {"halving_sub", a.at}, std::move(a), std::move(b));
+    return same_type(Intrinsic::halving_sub, "halving_sub", std::move(a), std::move(b));
 }
 Expr rounding_halving_add(WrittenExpr a, Expr b) {
-    return same_type(Intrinsic::rounding_halving_add, {"rounding_halving_add", a.at}, std::move(a),
+    return same_type(Intrinsic::rounding_halving_add, "rounding_halving_add", std::move(a),
                      std::move(b));
 }
 Expr rounding_shift_left(WrittenExpr a, Expr b) {
-    return shift(Intrinsic::rounding_shift_left, {"rounding_shift_left", a.at}, std::move(a),
-                 std::move(b));
+    return shift(Intrinsic::rounding_shift_left, "rounding_shift_left", std::move(a), std::move(b));
 }
 Expr rounding_shift_right(WrittenExpr a, Expr b) {
-    return shift(Intrinsic::rounding_shift_right, {"rounding_shift_right", a.at}, std::move(a),
+    return shift(Intrinsic::rounding_shift_right, "rounding_shift_right", std::move(a),
                  std::move(b));
 }
 Expr mul_shift_right(WrittenExpr a, Expr b, Expr q) {
-    return multiply_shift(Intrinsic::mul_shift_right, {"mul_shift_right", a.at}, std::move(a),
-                          std::move(b), std::move(q));
+    return multiply_shift(Intrinsic::mul_shift_right, "mul_shift_right", std::move(a), std::move(b),
+                          std::move(q));
 }
 Expr mul_shift_right(WrittenExpr a, Expr b, int q) {
     return mul_shift_right(std::move(a), std::move(b), Expr(q));
 }
 Expr rounding_mul_shift_right(WrittenExpr a, Expr b, Expr q) {
-    return multiply_shift(Intrinsic::rounding_mul_shift_right, {"rounding_mul_shift_right", a.at},
+    return multiply_shift(Intrinsic::rounding_mul_shift_right, "rounding_mul_shift_right",
                           std::move(a), std::move(b), std::move(q));
 }
 Expr rounding_mul_shift_right(WrittenExpr a, Expr b, int q) {
