@@ -59,6 +59,7 @@ void repeatedly(Check check) {
             break;
         }
     }
+    CHECK(seeds.count() > 0);
     MESSAGE(seeds.count() << " runs, the last with TESSERA_SEED=" << last);
 }
 

@@ -270,6 +270,12 @@ TEST_SUITE("pipelines that cannot run") {
         f.compute_root();
         p.set(INT32_MIN);
         check_says(failure([&] { g.realize({10}); }), {"coordinates", "f.x.min"});
+        // 2^64 * p: nothing of it is left in 64 bits.
+        Func k("k");
+        const int large = 1 << 20;
+        k(x) = im(((p * large + x) * large + x) * (1 << 24) + x);
+        p.set(1);
+        check_says(failure([&] { k.realize({1}); }), {"coordinates", "im."});
     }
     TEST_CASE("a GPU that is not there") {
         Func f("f");

@@ -13,6 +13,8 @@ using namespace ir;
 namespace {
 
 constexpr double largest_trusted_scale = 16;
+// Of 2^31, so much fits 64 bits, even many times over in a sum.
+constexpr double largest_exact_scale = double(int64_t(1) << 24);
 // Of both ends of a region: then its extent fits, too.
 constexpr int64_t largest_coordinate = int64_t(1) << 30;
 // Elements of an argument along a dimension.
@@ -62,7 +64,7 @@ void CoordinateChecks::check(const Expr &e) {
 }
 
 // Sums and products within one another need no check of their own: where the whole fits, it is
-// right, whatever wrapped on the way. Factors that are no constants do: 64 bits may be too few.
+// right, whatever wrapped on the way. Factors of what 64 bits may be too few for do.
 Expr CoordinateChecks::in_64_bits(const Expr &e) {
     if (!may_overflow(e)) return cast(Int(64), e);
     auto found = wide_values.find(e.get());
@@ -74,7 +76,7 @@ Expr CoordinateChecks::in_64_bits(const Expr &e) {
         made = in_64_bits(sub->a) - in_64_bits(sub->b);
     } else {
         const auto &mul = *e.as<Mul>();
-        if (is_const(mul.a) || is_const(mul.b)) {
+        if (scale(e) < largest_exact_scale) {
             made = in_64_bits(mul.a) * in_64_bits(mul.b);
         } else {
             check_operand(mul.a);

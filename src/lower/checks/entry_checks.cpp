@@ -9,6 +9,7 @@
 #include "lower/nest/stage.h"
 #include "program/apply.h"
 #include "program/parameter.h"
+#include <utility>
 
 namespace tessera::lower {
 
