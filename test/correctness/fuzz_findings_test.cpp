@@ -535,6 +535,33 @@ TEST_CASE("nothing slides where the row for one iteration undoes another's") {
     out.for_each_element([&](int a, int b) { CHECK(out(a, b) == expected(a, b)); });
 }
 
+TEST_CASE("nothing slides along a loop that moves the rows in which it would") {
+    // At each x, g is computed in other rows: what a row has of the columns before it is not known.
+    Var x("x"), y("y"), o("o"), i("i");
+    Func f("f"), g("g"), h("h");
+    f(x, y) = 3 * x + 50 * y;
+    g(x, y) = f(x, y) + f(x + 2, y);
+    g.compute_at(h, x);
+    f.store_at(h, y);
+    bool by_a_test = false;
+    SUBCASE("by the loop's ends") { f.compute_at(g, y); }
+    SUBCASE("by the ends of a loop around it") {
+        g.split(y, o, i, 2, TailStrategy::RoundUp).reorder(x, i, o);
+        f.compute_at(g, i);
+    }
+    SUBCASE("by a test in the loop") {
+        by_a_test = true;
+        g.split(y, o, i, 4, TailStrategy::GuardWithIf).reorder(x, i, o);
+        f.compute_at(g, i);
+    }
+    h(x, y) = g(x, y) + g(x, by_a_test ? y + x % 4 : 4 - x);
+    Buffer<int> out = h.realize({9, 5});
+    auto g_at = [](int a, int b) { return 6 * a + 6 + 100 * b; };
+    out.for_each_element([&](int a, int b) {
+        CHECK(out(a, b) == g_at(a, b) + g_at(a, by_a_test ? b + a % 4 : 4 - a));
+    });
+}
+
 TEST_CASE("values near the ends of their type are compared, divided and reduced as written") {
     Var x("x");
     const int largest = std::numeric_limits<int>::max();

@@ -81,6 +81,26 @@ bool ProductionPath::asks_within(const Expr &e, size_t loop) const {
     return false;
 }
 
+bool ProductionPath::names_loop_within(const Expr &e, size_t loop) const {
+    for (size_t i = loop + 1; i < entries.size(); i++) {
+        if (entries[i].is_loop() && uses_symbol(e, entries[i].name)) return true;
+    }
+    return false;
+}
+
+bool ProductionPath::depends_on_loop(const Expr &e, size_t loop) const {
+    if (uses_symbol(e, entries[loop].name)) return true;
+    for (size_t i = loop + 1; i < entries.size(); i++) {
+        const PathEntry &inner = entries[i];
+        if (!inner.is_loop() || !uses_symbol(e, inner.name)) continue;
+        for (const Expr &end : {inner.value, inner.loop_extent}) {
+            Expr expanded = expand(end);
+            if (asks_within(expanded, loop) || depends_on_loop(expanded, loop)) return true;
+        }
+    }
+    return false;
+}
+
 Expr ProductionPath::expanded_let(Symbol name) const {
     auto [known, is_new] = expanded.try_emplace(name);
     if (is_new) {
@@ -146,10 +166,13 @@ bool is_pure_in_all_stages(const FunctionContents &f, int d) {
 bool runs_without_gaps(const ProductionPath &path, size_t loop) {
     for (size_t i = loop + 1; i < path.entries.size(); i++) {
         const PathEntry &e = path.entries[i];
-        if (e.kind != PathEntry::Kind::Test || likely_marker(e.value, false)) continue;
+        if (e.kind != PathEntry::Kind::Test) continue;
         Expr test = path.expand(e.value);
-        if (uses_symbol(test, path.entries[loop].name) || path.asks_within(test, loop))
-            return false;
+        if (path.asks_within(test, loop)) return false;
+        // The tail of this loop is left out at its end; that of one further in, which ends
+        // elsewhere from one iteration to the next, anywhere.
+        bool is_own_tail = likely_marker(e.value, false) && !path.names_loop_within(test, loop);
+        if (!is_own_tail && path.depends_on_loop(test, loop)) return false;
     }
     return true;
 }

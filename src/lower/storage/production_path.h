@@ -26,6 +26,11 @@ struct ProductionPath {
     // within the loop at this place (the only lets that are still named then): nothing is known of
     // how that changes from one iteration to the next.
     bool asks_within(const ir::Expr &e, size_t loop) const;
+    // Whether the expression, expanded, changes with the loop at this place: it names it, or a loop
+    // further in that goes elsewhere from one iteration to the next.
+    bool depends_on_loop(const ir::Expr &e, size_t loop) const;
+    // Whether the expression, expanded, names a loop further in than the one at this place.
+    bool names_loop_within(const ir::Expr &e, size_t loop) const;
     // What the let of this name in the path binds.
     ir::Expr let_value(Symbol name) const;
 

@@ -44,10 +44,10 @@ private:
     // The only dimension that depends on the loop, or -1, also where it is unknown how.
     int dimension_of(size_t loop) const {
         int only = -1;
-        Symbol name = path.entries[loop].name;
         for (size_t d = 0; d < min.size(); d++) {
             if (path.asks_within(min[d], loop) || path.asks_within(max[d], loop)) return -1;
-            if (!uses_symbol(min[d], name) && !uses_symbol(max[d], name)) continue;
+            if (!path.depends_on_loop(min[d], loop) && !path.depends_on_loop(max[d], loop))
+                continue;
             if (only >= 0) return -1;
             only = int(d);
         }
@@ -55,13 +55,7 @@ private:
     }
 
     bool depends_on_inner_loop(size_t loop, size_t d) const {
-        for (size_t i = loop + 1; i < path.entries.size(); i++) {
-            const PathEntry &e = path.entries[i];
-            if (e.is_loop() && (uses_symbol(min[d], e.name) || uses_symbol(max[d], e.name))) {
-                return true;
-            }
-        }
-        return false;
+        return path.names_loop_within(min[d], loop) || path.names_loop_within(max[d], loop);
     }
 
     // Whether the production for one iteration of a loop further in may begin anew, and not finish,
