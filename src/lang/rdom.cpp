@@ -118,13 +118,13 @@ void RDom::set_variables() {
     for (size_t i = 0; i < dom->variables.size() && i < 4; i++) *first[i] = RVar(dom, int(i));
 }
 
-RVar RDom::operator[](int i) const {
-    if (!dom) throw CompileError("RDom: it is undefined; give it bounds first");
-    if (i < 0 || i >= dimensions()) {
+RVar RDom::operator[](Index i) const {
+    if (!dom) throw CompileError(i.at, "RDom: it is undefined; give it bounds first");
+    if (!i.is_below(size_t(dimensions()))) {
         throw CompileError(
-            str("RDom: there is no dimension ", i, "; the domain has ", dimensions()));
+            i.at, str("RDom: there is no dimension ", i.value, "; the domain has ", dimensions()));
     }
-    return RVar(dom, i);
+    return RVar(dom, int(i.value));
 }
 
 void RDom::where(Expr predicate, Location at) {

@@ -21,8 +21,8 @@ public:
     Tuple(const FuncRef &f);
 
     size_t size() const { return exprs.size(); }
-    Expr &operator[](size_t i);  // CompileError if there is none
-    const Expr &operator[](size_t i) const;
+    Expr &operator[](Index i);  // CompileError if there is none
+    const Expr &operator[](Index i) const;
     const std::vector<Expr> &as_vector() const { return exprs; }
 
 private:

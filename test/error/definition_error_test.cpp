@@ -211,6 +211,13 @@ TEST_SUITE("refused definitions") {
         RDom two(0, 3, 0, 3), undefined;
         REFUSED(Expr(two), "stands for no single variable");
         REFUSED(undefined.where(x > 2), "undefined");
+        REFUSED(undefined[0], "RDom: it is undefined");
+        REFUSED(Tuple(x, x)[2], "Tuple: there is no element 2; it has 2");
+        for (int i : {-1, 1}) {
+            int line = __LINE__ + 1;
+            std::string message = refusal([&] { (void)r[i]; });
+            CHECK(message.starts_with(line_of(__FILE__, line)));
+        }
         REFUSED(Expr(RVar("free")) + 1, "belongs to no RDom");
     }
     TEST_CASE("operands of the wrong type") {

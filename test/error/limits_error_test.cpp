@@ -60,6 +60,23 @@ TEST_SUITE("more than there can be") {
                    {line_of(__FILE__, line), "f cannot be stored in registers", "bound_extent()"});
         goes_on();
     }
+    TEST_CASE("operations that inlining makes") {
+        std::vector<Func> chain(60);
+        chain[0](x) = x;
+        int line = 0;
+        for (size_t i = 1; i < chain.size(); i++) {
+            line = __LINE__ + 1;
+            chain[i](x) = chain[i - 1](x - 1) + chain[i - 1](x + 1);
+        }
+        check_says(refusal([&] { chain.back().realize({9}); }),
+                   {line_of(__FILE__, line), "operations, more than 1000000",
+                    "computed inline at each of the 2 points", "compute_root()"});
+        // As its sentence says.
+        for (size_t i = 10; i < 30; i += 10) chain[i].compute_root();
+        Buffer<int> b = chain[29].realize({3});
+        CHECK(b(1) == 1 << 29);
+        goes_on();
+    }
     TEST_CASE("operations within one another") {
         auto nested = [](int depth) {
             Expr e = x;

@@ -1,6 +1,7 @@
 #include "lower/prepare/inline_functions.h"
 #include "ir/mutator.h"
 #include "ir/substitute.h"
+#include "ir/visitor.h"
 #include "lower/prepare/validate_effects.h"
 #include <algorithm>
 
@@ -12,6 +13,10 @@ using program::FunctionContents;
 using program::FunctionRef;
 
 namespace {
+
+// Of one definition. Where Funcs that are read at several points are computed inline in one
+// another, the number of operations multiplies with each of them.
+constexpr size_t most_operations = 1'000'000;
 
 class InlineCalls final : public Mutator {
 public:
@@ -44,6 +49,50 @@ void inline_in(Definition &d, InlineCalls &inline_calls) {
     }
 }
 
+size_t count_operations(const Definition &d) {
+    size_t count = 0;
+    for (const auto *list : {&d.args, &d.values}) {
+        for (const Expr &e : *list) count += count_nodes(Evaluate::make(e));
+    }
+    return count;
+}
+
+// The Func inlined in this definition, as it is written, that brings the most operations.
+struct Largest {
+    Symbol func;
+    int reads = 0;
+    size_t operations = 0;
+};
+
+Largest largest_inlined(const Definition &written,
+                        const std::unordered_map<Symbol, size_t> &operations) {
+    std::unordered_map<Symbol, int> reads;
+    for (const auto *list : {&written.args, &written.values}) {
+        for (const Expr &e : *list) {
+            for_each_node(e, [&](const ir::Call &c) { reads[c.callee]++; });
+        }
+    }
+    Largest largest;
+    for (const auto &[func, count] : reads) {
+        auto inlined = operations.find(func);
+        if (inlined == operations.end()) continue;
+        size_t total = size_t(count) * inlined->second;
+        if (total > largest.operations) largest = {func, count, total};
+    }
+    return largest;
+}
+
+void require_moderate(const FunctionContents &f, const Definition &written,
+                      const Largest &largest) {
+    if (largest.operations <= most_operations) return;
+    throw CompileError(written.written,
+                       str("the definition of ", f.name, " has about ", largest.operations,
+                           " operations, more than ", most_operations, ", where ", largest.func,
+                           " is computed inline at each of the ", largest.reads,
+                           " points that it reads; say where to compute ", largest.func,
+                           " with compute_root() or compute_at()"));
+}
+
 bool is_inlined(const FunctionRef &f, const std::vector<FunctionRef> &outputs) {
     bool is_output = std::find(outputs.begin(), outputs.end(), f) != outputs.end();
     return !is_output && !f->has_extern_definition() && f->stages.size() == 1 &&
@@ -55,12 +104,17 @@ bool is_inlined(const FunctionRef &f, const std::vector<FunctionRef> &outputs) {
 void inline_functions(program::Environment &environment, const std::vector<FunctionRef> &outputs) {
     std::unordered_map<Symbol, FunctionRef> inlined;
     std::vector<FunctionRef> rest;
+    std::unordered_map<Symbol, size_t> operations;  // of those that are inlined
     InlineCalls inline_calls(inlined);
     for (const FunctionRef &f : environment.order) {
-        for (const program::DefinitionRef &stage : f->stages) inline_in(*stage, inline_calls);
+        for (const program::DefinitionRef &stage : f->stages) {
+            require_moderate(*f, *stage, largest_inlined(*stage, operations));
+            inline_in(*stage, inline_calls);
+        }
         if (is_inlined(f, outputs)) {
             validate_inline(*f);
             inlined[f->name] = f;
+            operations[f->name] = count_operations(*f->stages[0]);
             environment.functions.erase(f->name);
         } else {
             rest.push_back(f);
