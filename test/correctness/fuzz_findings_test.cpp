@@ -562,6 +562,24 @@ TEST_CASE("nothing slides along a loop that moves the rows in which it would") {
     });
 }
 
+TEST_CASE("storage for all runs of a fused loop that is rounded up is as large as one needs") {
+    // Not as the product of the dimensions: that was 20 GB.
+    Var x("x"), y("y"), z("z"), t("t"), o("o"), i("i"), j("j");
+    Func f("f"), g("g");
+    f(x, y, z) = x + 10 * y + 100 * z;
+    g(x, y) = f(y - 1, (y + 1) / 2, 3) + f(x + 3, y - 2, 1) + f(x - 3, y, x - 2);
+    g.fuse(x, y, t).split(t, o, i, 4, TailStrategy::GuardWithIf);
+    f.compute_at(g, o).hoist_storage_root().ring_buffer(2);
+    f.fuse(x, y, t).fuse(t, z, t).split(t, o, i, 3, TailStrategy::ShiftInwards);
+    f.split(o, o, j, 5, TailStrategy::RoundUp);
+    Buffer<int> out = g.realize({60, 50});
+    out.for_each_element([&](int a, int b) {
+        auto f_at = [](int p, int q, int r) { return p + 10 * q + 100 * r; };
+        int expected = f_at(b - 1, (b + 1) / 2, 3) + f_at(a + 3, b - 2, 1) + f_at(a - 3, b, a - 2);
+        CHECK(out(a, b) == expected);
+    });
+}
+
 TEST_CASE("values near the ends of their type are compared, divided and reduced as written") {
     Var x("x");
     const int largest = std::numeric_limits<int>::max();

@@ -430,6 +430,22 @@ Expr StageNest::extent_in(const Region &region, int var) const {
     return of_reduction.max - of_reduction.min + 1;
 }
 
+// How much further than to its last value the variable runs at most, if it has values at all.
+Expr StageNest::most_beyond(int var) const {
+    const Variable &v = variables[size_t(var)];
+    if (v.made_from < 0 || !grows(var)) return 0;
+    auto of_split = [&](const Split &s) -> Expr {
+        Expr of_tile = s.factor - 1 + most_beyond(s.inner);
+        return is_shift(s.tail) ? of_tile : most_beyond(s.outer) * s.factor + of_tile;
+    };
+    auto of_fuse = [&](const Fuse &f) -> Expr {
+        return var == f.inner ? Expr(0) : most_beyond(f.fused);
+    };
+    return std::visit(
+        overloaded{of_split, of_fuse, [&](const Rename &r) { return most_beyond(r.renamed); }},
+        transforms[size_t(v.made_from)]);
+}
+
 // The last value of a variable that has to run from min to max, when the stage computes `region`.
 Expr StageNest::computed_max(const Region &region, int var, const Expr &min,
                              const Expr &max) const {
@@ -447,9 +463,12 @@ Expr StageNest::computed_max(const Region &region, int var, const Expr &min,
     // The inner variable is a remainder, and stays within its range; the outer is what is left.
     auto fuse_max = [&](const Fuse &f) -> Expr {
         if (var == f.inner) return max;
-        Expr extent = extent_in(region, f.inner);
-        Expr last_fused = computed_max(region, f.fused, 0, extent * (max - min + 1) - 1);
-        return last_fused / extent + min;
+        Expr extent = extent_in(region, f.inner), last = extent * (max - min + 1) - 1;
+        Expr beyond = simplify(computed_max(region, f.fused, 0, last) - last);
+        if (is_zero(beyond)) return max;
+        // As (last + beyond) / extent + min, but so that its bounds do not forget that `last` and
+        // `extent` change together.
+        return max + (ir::min(beyond, most_beyond(f.fused)) - 1) / extent + 1;
     };
     auto renamed_max = [&](const Rename &r) { return computed_max(region, r.renamed, min, max); };
     return std::visit(overloaded{split_max, fuse_max, renamed_max},

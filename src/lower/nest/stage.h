@@ -122,6 +122,7 @@ private:
     bool grows(int var) const;
     Region own_region() const;
     ir::Expr extent_in(const Region &region, int var) const;
+    ir::Expr most_beyond(int var) const;
     ir::Expr computed_max(const Region &region, int var, const ir::Expr &min,
                           const ir::Expr &max) const;
 
