@@ -1,6 +1,7 @@
 #pragma once
 
 // The whole language: #include <tessera.h>; using namespace tessera;
+#include "base/warning.h"
 #include "lang/boundary_conditions.h"
 #include "lang/buffer.h"
 #include "lang/concise_casts.h"

@@ -1,8 +1,10 @@
 #include "base/large_stack.h"
+#include "base/warning.h"
 #include "driver/compile.h"
 #include "driver/lower_program.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
+#include "program/environment.h"
 #include <algorithm>
 
 namespace tessera::driver {
@@ -72,10 +74,27 @@ private:
     int depth = 0;
 };
 
+// An update with its default loops beside definitions that have a schedule was hardly meant so.
+void warn_of_unscheduled(const program::Program &program) {
+    for (const program::FunctionRef &f : program::find_transitive_calls(program.outputs).order) {
+        auto is_touched = [](const program::DefinitionRef &d) { return d->schedule.touched; };
+        if (std::ranges::none_of(f->stages, is_touched)) continue;
+        for (size_t s = 1; s < f->stages.size(); s++) {
+            if (is_touched(f->stages[s])) continue;
+            std::string update = s == 1 ? "update()" : str("update(", s - 1, ")");
+            warn(f->stages[s]->written,
+                 str("this update of ", f->name, " has no schedule, but another definition of ",
+                     f->name, " has; if that is meant, say ", f->name, ".", update,
+                     ".unscheduled()"));
+        }
+    }
+}
+
 }  // namespace
 
 ir::Module lower_program(const program::Program &program, const Target &target) {
     if (program.outputs.empty()) throw CompileError("the pipeline has no outputs");
+    warn_of_unscheduled(program);
     return lower::lower(program, target, lower_options(target));
 }
 

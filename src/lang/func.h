@@ -100,6 +100,9 @@ public:
     // ---- Schedule: loops ----
     Stage update(int i = 0, Location at = Here::current()) const;
     operator Stage() const { return Stage(scheduled(Location())); }
+    // Of the first definition, as of its Stage.
+    std::vector<VarOrRVar> split_vars() const { return Stage(*this).split_vars(); }
+    void unscheduled(Location at = Here::current()) { Stage(scheduled(at)).unscheduled(at); }
 
     // ---- Schedule: which region is computed ----
     // What is computed of this dimension is [min, min + extent); where more is needed, the pipeline
@@ -132,7 +135,8 @@ public:
     Func &hoist_storage(const LoopLevel &level, Location at = Here::current());
     // The kind of memory; Auto: chosen by size and place.
     Func &store_in(MemoryType memory, Location at = Here::current());
-    // Storage is a ring of `extent` along v; fold_forward: v only grows while it is used.
+    // Storage is a ring of `extent` along v, in which a serial loop walks in one direction. That is
+    // found out; fold_forward (v only grows) is written into the schedule, and changes nothing.
     Func &fold_storage(const Var &v, const Expr &extent, bool fold_forward = true,
                        Location at = Here::current());
     // `extent` copies of the storage, one per iteration of the loop at which it is hoisted.
@@ -250,6 +254,11 @@ T evaluate(JITUserContext *context, const Expr &e) {
     f() = e;
     Buffer<T> result = f.realize(context);
     return result();
+}
+// Where the target has a GPU, there.
+template<typename T>
+T evaluate_may_gpu(const Expr &e) {
+    return evaluate<T>(e);
 }
 
 }  // namespace tessera

@@ -103,9 +103,13 @@ OutputImageParam::set_estimates(const std::vector<std::pair<Expr, Expr>> &estima
     return *this;
 }
 
-OutputImageParam &OutputImageParam::store_in(MemoryType memory) {
-    parameter()->memory = memory;
-    program::note_change();
+OutputImageParam &OutputImageParam::store_in(MemoryType memory, Location at) {
+    if (memory != MemoryType::Auto && memory != MemoryType::Heap) {
+        throw CompileError(at, str("store_in of ", name(),
+                                   ": it lies on the heap, where the "
+                                   "caller of the pipeline has put it, and not in ",
+                                   name_of(memory)));
+    }
     return *this;
 }
 

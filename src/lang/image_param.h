@@ -59,7 +59,8 @@ public:
     // Of all dimensions: min, extent of each.
     OutputImageParam &set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates,
                                     Location at = Here::current());
-    OutputImageParam &store_in(MemoryType memory);
+    // The caller of a pipeline brings this buffer: MemoryType::Heap, or Auto.
+    OutputImageParam &store_in(MemoryType memory, Location at = Here::current());
 
     const program::ParameterRef &parameter() const;
 

@@ -235,7 +235,7 @@ public:
     Func rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Location at = Here::current());
     Func rfactor(const RVar &r, const Var &v, Location at = Here::current());
 
-    // That it has no schedule is meant.
+    // That it has no schedule is meant: no warning tells of it where others have one.
     void unscheduled(Location at = Here::current());
 
     const program::StageRef &scheduled(Location) const { return ref; }

@@ -106,7 +106,6 @@ void add(Facts &facts, const Parameter &p) {
     facts.number(p.embedded);
     facts.number(p.dimensions);
     facts.number(p.host_alignment);
-    facts.number(int64_t(p.memory));
     for (const DimensionConstraint &c : p.constraints) {
         for (const Expr &e : {c.min, c.extent, c.stride}) facts.expr(e);
     }

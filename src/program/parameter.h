@@ -28,7 +28,6 @@ public:
     int dimensions = 0;
     std::vector<DimensionConstraint> constraints;  // one per dimension
     int host_alignment = 0;                        // in bytes; 0: that of one element
-    MemoryType memory = MemoryType::Auto;
 
     // Of a scalar; undefined where the user has said nothing.
     Expr min_value, max_value, estimate;

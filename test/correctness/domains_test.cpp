@@ -86,6 +86,7 @@ TEST_SUITE("reduction domains") {
             return all;
         };
         CHECK(names(f) == "x y ");
+        CHECK(f.split_vars().size() == 2);
         f.split(x, xo, xi, 4).reorder(xi, y, xo);
         CHECK(names(f) == "xi y xo ");
         f.update().split(r, ro, ri, 2);

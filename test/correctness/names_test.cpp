@@ -34,6 +34,7 @@ TEST_SUITE("names of the language") {
         CHECK(f32(x).type() == Float(32));
         CHECK(f64(x).type() == Float(64));
         CHECK(evaluate<uint8_t>(u8(Expr(300))) == 44);
+        CHECK(evaluate_may_gpu<uint8_t>(u8(Expr(300))) == 44);
         CHECK(evaluate<int8_t>(i8_sat(Expr(300))) == 127);
         CHECK(evaluate<int16_t>(i16_sat(Expr(-70000))) == -32768);
         CHECK(evaluate<int32_t>(i32_sat(Expr(int64_t(1) << 40))) == INT32_MAX);
@@ -180,9 +181,11 @@ TEST_SUITE("names of the language") {
         CHECK_FALSE(im.dim(2).extent_estimate().defined());
         im.set_estimates({{0, 1}, {0, 1}, {0, 3}});
         CHECK(im.dim(2).extent_estimate().defined());
+        im.store_in(MemoryType::Heap);
+        CHECK_THROWS_WITH_AS(im.store_in(MemoryType::Stack),
+                             doctest::Contains("it lies on the heap"), CompileError);
         im.set_host_alignment(32);
         CHECK(im.host_alignment() == 32);
-        im.store_in(MemoryType::Heap);
         Buffer<int> in(4, 3, 2);
         in.set_min(10, 20, 30);
         in.fill(0);

@@ -1,0 +1,33 @@
+#include "base/warning.h"
+#include <cstdio>
+#include <mutex>
+#include <utility>
+
+namespace tessera {
+namespace {
+
+struct Warnings {
+    std::recursive_mutex mutex;  // a handler may itself compile
+    WarningHandler handler;
+};
+
+Warnings &warnings() {
+    static Warnings all;
+    return all;
+}
+
+}  // namespace
+
+WarningHandler set_warning_handler(WarningHandler handler) {
+    std::lock_guard lock(warnings().mutex);
+    return std::exchange(warnings().handler, std::move(handler));
+}
+
+void warn(const Location &at, const std::string &what) {
+    std::string message = CompileError(at, what).what();
+    std::lock_guard lock(warnings().mutex);
+    if (WarningHandler handler = warnings().handler) return handler(message);
+    std::fprintf(stderr, "warning: %s\n", message.c_str());
+}
+
+}  // namespace tessera

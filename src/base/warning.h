@@ -1,0 +1,18 @@
+#pragma once
+#include "base/error.h"
+#include <functional>
+
+namespace tessera {
+
+// Advice about what compiles, but is hardly meant so.
+using WarningHandler = std::function<void(const std::string &message)>;
+
+// Who gets the warnings of this process from now on, in place of stderr; an empty handler stands
+// for stderr again. Returns the one before. It is called by whichever thread compiles, one at a
+// time; what it throws leaves the call that compiles.
+WarningHandler set_warning_handler(WarningHandler handler);
+
+// The message begins with the place, as that of a CompileError.
+void warn(const Location &at, const std::string &what);
+
+}  // namespace tessera
