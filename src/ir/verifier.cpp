@@ -103,7 +103,7 @@ private:
     template<typename Handle, typename... Args>
     void require(bool condition, const Handle &where, const Args &...what) const {
         if (condition) return;
-        throw InternalError(str("after the pass '", pass, "': ", what..., ", in: ", brief(where)));
+        throw BrokenRule(pass, str(what..., ", in: ", brief(where)));
     }
 
     // An expression that is being walked: its children, how far that is, and the innermost of the
@@ -343,7 +343,7 @@ void Verifier::check(const Stmt &s) {
     Stmt rest = s;
     int outer = scopes.depth();
     for (bool more = true; more;) {
-        if (!rest.defined()) throw InternalError(str("after the pass '", pass, "': no statement"));
+        if (!rest.defined()) throw BrokenRule(pass, "no statement");
         check_level(rest);
         check_types(rest);
         check_children(rest);

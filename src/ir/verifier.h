@@ -19,7 +19,16 @@ struct VerifyOptions {
     bool unrolled_loops = true;    // false: they must be gone
 };
 
-// Throws InternalError, naming the pass and the text of the node, if the tree breaks a rule of
+// What verify() throws.
+class BrokenRule final : public InternalError {
+public:
+    BrokenRule(std::string_view pass, const std::string &rule,
+               std::source_location at = std::source_location::current())
+        : InternalError(str("after the pass '", pass, "': ", rule), at), rule(rule) {}
+    std::string rule;  // which one, and the text of the node
+};
+
+// Throws BrokenRule, naming the pass and the text of the node, if the tree breaks a rule of
 // ir/nodes.h that `make` cannot see:
 // - a symbol is used where it is not bound, with another type than it has, or is bound again below
 //   the node that binds it (a shared expression is looked at once in each scope it depends on);

@@ -187,9 +187,8 @@ Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &c
         if (!s.defined()) throw CompileError(str("the ", name, " returned no statement"));
         try {
             after_pass(name, s, checked, rules);
-        } catch (const InternalError &e) {
-            throw CompileError(
-                str("the ", name, " made a statement that is not valid: ", e.what()));
+        } catch (const BrokenRule &e) {
+            throw CompileError(str("the ", name, " made a statement that is not valid: ", e.rule));
         }
     }
     return s;
