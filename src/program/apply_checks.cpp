@@ -18,6 +18,11 @@ void require_parameters_only(const ir::Expr &e, const char *directive, const Loc
             refuse(str("the variable ", v.name));
         }
     });
+    ir::for_each_node(e, [&](const ir::IntrinsicCall &c) {
+        if (c.op != ir::Intrinsic::gather && c.op != ir::Intrinsic::scatter) return;
+        throw CompileError(at, str(directive, ": scatter and gather stand in the arguments and "
+                                              "values of an update, and nowhere else"));
+    });
     ir::for_each_node(e, [&](const ir::Call &c) {
         if (c.call_kind == CallKind::Func) refuse(str("values of ", c.callee));
     });
