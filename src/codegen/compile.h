@@ -23,6 +23,8 @@ struct Options {
     int threads = 2;       // how many may work on one module at the same time
     // Told of each phase as it ends: its name and the milliseconds it took.
     std::function<void(std::string_view phase, double milliseconds)> report_time;
+    // Where the user named functions that the code calls, for errors.
+    std::map<std::string, Location> written;
 };
 
 // All four throw CompileError if this compiler makes no code for the target.

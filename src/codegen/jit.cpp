@@ -103,8 +103,9 @@ struct JitModule::Code {
     std::string reports;
 
     void report(llvm::Error error);
-    void *look_up(const std::string &name);
-    void link(std::vector<Object> objects, const ir::Module &module, const ExternSymbols &symbols);
+    void *look_up(const std::string &name, const Options &options);
+    void link(std::vector<Object> objects, const ir::Module &module, const ExternSymbols &symbols,
+              const Options &options);
 };
 
 void JitModule::Code::report(llvm::Error error) {
@@ -117,26 +118,33 @@ void JitModule::Code::report(llvm::Error error) {
         [&](const llvm::ErrorInfoBase &e) { reports += e.message() + "\n"; });
 }
 
-void *JitModule::Code::look_up(const std::string &name) {
+void *JitModule::Code::look_up(const std::string &name, const Options &options) {
     auto found = jit->lookup(name);
     if (found) return found->toPtr<void *>();
     std::string what = llvm::toString(found.takeError());
     if (missing.empty()) throw InternalError(str("LLVM's JIT failed: ", reports, what));
+    Location at;
+    for (const std::string &function : missing) {
+        auto place = options.written.find(function);
+        if (!at.known() && place != options.written.end()) at = place->second;
+    }
     throw CompileError(
-        str("the pipeline calls ", join(missing), ", which ",
-            missing.size() == 1 ? "is no function" : "are no functions",
-            " of this program; link it, or give its address with set_jit_externs()"));
+        at, str("the pipeline calls ", join(missing), ", which ",
+                missing.size() == 1 ? "is no function" : "are no functions",
+                " of this program; link it, or give its address with set_jit_externs()"));
 }
 
 void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module,
-                           const ExternSymbols &symbols) {
+                           const ExternSymbols &symbols, const Options &options) {
     jit = must(orc::LLJITBuilder().create());
     jit->getExecutionSession().setErrorReporter(
         [this](llvm::Error error) { report(std::move(error)); });
     define_symbols(*jit, symbols);
     for (Object &object : objects) must(jit->addObjectFile(std::move(object)));
     for (const ir::LoweredFunction &f : module.functions) {
-        for (const std::string &name : {f.name, f.name + "_argv"}) functions[name] = look_up(name);
+        for (const std::string &name : {f.name, f.name + "_argv"}) {
+            functions[name] = look_up(name, options);
+        }
     }
 }
 
@@ -146,7 +154,8 @@ JitModule::JitModule(const ir::Module &module, const Target &target, const Exter
     auto made = std::make_shared<Code>();
     run_on_large_stack([&] {
         std::vector<Object> objects = make_objects(module, target, options);
-        PhaseTimer(options).run("link", [&] { made->link(std::move(objects), module, symbols); });
+        PhaseTimer(options).run("link",
+                                [&] { made->link(std::move(objects), module, symbols, options); });
     });
     code = made;
 }

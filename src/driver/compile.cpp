@@ -90,7 +90,12 @@ CompiledPipeline::CompiledPipeline(const program::Program &program, const Target
         sources.push_back(found == places.end() ? wanted++ : found->second);
     }
     if (target.has_feature(Target::Interpret)) return;
-    code = std::make_shared<codegen::JitModule>(lowered, target, externs);
+    codegen::Options options;
+    for (const program::FunctionRef &f : copy.environment.order) {
+        if (!f->extern_definition) continue;
+        options.written.emplace(f->extern_definition->function, f->extern_definition->written);
+    }
+    code = std::make_shared<codegen::JitModule>(lowered, target, externs, options);
 }
 
 void *CompiledPipeline::address() const {
