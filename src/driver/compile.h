@@ -51,6 +51,7 @@ struct Signature {
     std::string name;                         // empty: the program's
     std::vector<program::ParameterRef> args;  // may have more than the program reads
     bool any_args = true;                     // `args` says nothing
+    Location written;                         // of the list, for errors
 };
 
 // As `compile`, without code: the module, and the texts and files of what would run. CompileError

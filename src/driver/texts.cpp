@@ -35,7 +35,8 @@ void order_arguments(ir::LoweredFunction &f, const Signature &signature) {
                                  [&](const ir::Argument &o) { return o.name == a.name; });
         if (given) continue;
         if (!is_output(a)) {
-            throw CompileError(str("the pipeline ", f.name, " also reads ", a.name,
+            throw CompileError(signature.written,
+                               str("the pipeline ", f.name, " also reads ", a.name,
                                    ", which is not in the list of its arguments"));
         }
         ordered.push_back(a);

@@ -29,29 +29,29 @@ bool register_extern(const char *name, void *address) {
 }
 
 Expr extern_call(const char *name, Type type, std::vector<Expr> args,
-                 const std::vector<Type> &types, bool pure) {
+                 const std::vector<Type> &types, bool pure, Location at) {
     if (args.size() != types.size()) {
         throw CompileError(
-            str(name, ": ", args.size(), " arguments, but the C function has ", types.size()));
+            at, str(name, ": ", args.size(), " arguments, but the C function has ", types.size()));
     }
     for (size_t i = 0; i < args.size(); i++) {
         if (!args[i].defined()) {
-            throw CompileError(str(name, ": argument ", i, " is an undefined Expr"));
+            throw CompileError(at, str(name, ": argument ", i, " is an undefined Expr"));
         }
         if (args[i].type() == types[i]) continue;
         if (args[i].type().is_handle() != types[i].is_handle()) {
             throw CompileError(
-                str(name, ": argument ", i, " is a ", args[i].type(), ", not a ", types[i]));
+                at, str(name, ": argument ", i, " is a ", args[i].type(), ", not a ", types[i]));
         }
-        args[i] = cast(types[i], args[i]);
+        args[i] = cast(types[i], {args[i], at});
     }
     return ir::ExternCall::make(type, name, std::move(args), pure);
 }
 
 }  // namespace detail
 
-JITExtern::JITExtern(const Func &f) : function(f.function()) {
-    if (!f.defined()) throw CompileError(str("JITExtern: ", f.name(), " has no definition"));
+JITExtern::JITExtern(const Func &f, Location at) : function(f.function()) {
+    if (!f.defined()) throw CompileError(at, str("JITExtern: ", f.name(), " has no definition"));
 }
 
 }  // namespace tessera

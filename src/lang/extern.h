@@ -12,11 +12,19 @@ namespace detail {
 std::map<std::string, void *> registered_externs();
 bool register_extern(const char *name, void *address);
 Expr extern_call(const char *name, Type type, std::vector<Expr> args,
-                 const std::vector<Type> &types, bool pure);
+                 const std::vector<Type> &types, bool pure, Location at);
 template<typename... Args>
 std::vector<Type> types_of() {
     return {type_of<Args>()...};
 }
+// The first argument of a call, and its line. Where all others are numbers it is none, so that a
+// call with numbers alone is one of the C function itself.
+template<bool others_are_numbers>
+struct FirstArgument : WrittenExpr {
+    template<ExprLike T>
+    requires(!others_are_numbers || !std::is_arithmetic_v<std::remove_cvref_t<T>>)
+    FirstArgument(T &&e, Location at = Here::current()) : WrittenExpr(static_cast<T &&>(e), at) {}
+};
 template<typename T>
 constexpr Type extern_type() {
     if constexpr (std::is_void_v<T>) {
@@ -31,7 +39,7 @@ constexpr Type extern_type() {
 // compiled as one.
 class JITExtern {
 public:
-    explicit JITExtern(const Func &f);
+    explicit JITExtern(const Func &f, Location at = Here::current());
     template<typename R, typename... Args>
     explicit JITExtern(R (*function)(Args...))
         : function_address(reinterpret_cast<void *>(function)) {}
@@ -49,12 +57,14 @@ private:
 #define TESSERA_EXTERN(is_pure, return_type, name, ...)                                            \
     [[maybe_unused]] static const bool name##_is_registered =                                      \
         ::tessera::detail::register_extern(#name, reinterpret_cast<void *>(&::name));              \
-    template<::tessera::ExprLike... Args>                                                          \
-    requires(sizeof...(Args) == 0 || !(std::is_arithmetic_v<Args> && ...))                         \
-    inline ::tessera::Expr name(const Args &...args) {                                             \
+    template<::tessera::ExprLike... Rest>                                                          \
+    inline ::tessera::Expr name(                                                                   \
+        const ::tessera::detail::FirstArgument<(std::is_arithmetic_v<Rest> && ...)> &first,        \
+        const Rest &...rest) {                                                                     \
         return ::tessera::detail::extern_call(                                                     \
-            #name, ::tessera::detail::extern_type<return_type>(), {::tessera::Expr(args)...},      \
-            ::tessera::detail::types_of<__VA_ARGS__>(), is_pure);                                  \
+            #name, ::tessera::detail::extern_type<return_type>(),                                  \
+            {first, ::tessera::Expr(rest)...}, ::tessera::detail::types_of<__VA_ARGS__>(),         \
+            is_pure, first.at);                                                                    \
     }
 
 #define TesseraExtern_1(rt, name, ...) TESSERA_EXTERN(false, rt, name, __VA_ARGS__)

@@ -31,22 +31,22 @@ Pipeline::Pipeline(const std::vector<Func> &outputs, Location at)
     contents->program.name = outputs[0].name();
 }
 
-PipelineContents &Pipeline::get() const {
+PipelineContents &Pipeline::get(const Location &at) const {
     if (contents) return *contents;
-    throw CompileError("this Pipeline is undefined: it was made without an output");
+    throw CompileError(at, "this Pipeline is undefined: it was made without an output");
 }
 
 const program::Program &Pipeline::program() const { return get().program; }
 
-std::vector<Func> Pipeline::outputs() const {
+std::vector<Func> Pipeline::outputs(Location at) const {
     std::vector<Func> result;
-    for (const program::FunctionRef &f : get().program.outputs) result.emplace_back(f);
+    for (const program::FunctionRef &f : get(at).program.outputs) result.emplace_back(f);
     return result;
 }
 
 Func Pipeline::get_func(size_t i, Location at) const {
     auto order = with_large_stack(
-        [&] { return program::find_transitive_calls(get().program.outputs).order; });
+        [&] { return program::find_transitive_calls(get(at).program.outputs).order; });
     if (i < order.size()) return Func(order[i]);
     throw CompileError(at, str("get_func(", i, "), but the pipeline has ", order.size(), " Funcs"));
 }
@@ -75,11 +75,11 @@ program::ParameterRef find_parameter(const program::Program &program, const std:
 
 Param<> Pipeline::get_param(const std::string &name, Location at) const {
     return Param<>(
-        with_large_stack([&] { return find_parameter(get().program, name, false, at); }));
+        with_large_stack([&] { return find_parameter(get(at).program, name, false, at); }));
 }
 ImageParam Pipeline::get_image_param(const std::string &name, Location at) const {
     return ImageParam(
-        with_large_stack([&] { return find_parameter(get().program, name, true, at); }));
+        with_large_stack([&] { return find_parameter(get(at).program, name, true, at); }));
 }
 
 void Pipeline::add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message) {
@@ -104,7 +104,7 @@ void Pipeline::add_requirement(const WrittenExpr &condition, const std::vector<E
         if (!spaced.empty()) spaced.push_back(Expr(" "));
         spaced.push_back(e);
     }
-    get().program.requirements.push_back({condition, spaced});
+    get(at).program.requirements.push_back({condition, spaced});
     program::note_change();
 }
 
@@ -132,7 +132,7 @@ void Pipeline::apply_schedule(const std::string &json, const std::vector<Argumen
                               Location at) {
     std::vector<program::ParameterRef> parameters;
     for (const Argument &a : more) parameters.push_back(a.parameter);
-    program::apply_json_schedule(get().program.outputs, json, parameters, at);
+    program::apply_json_schedule(get(at).program.outputs, json, parameters, at);
 }
 
 JITHandlers &Pipeline::jit_handlers() { return get().handlers; }

@@ -38,7 +38,7 @@ public:
     Pipeline(const std::vector<Func> &outputs, Location at = Here::current());
 
     bool defined() const { return contents != nullptr; }
-    std::vector<Func> outputs() const;
+    std::vector<Func> outputs(Location at = Here::current()) const;
     // The i-th of the Funcs that the outputs reach, producers first: how a printed schedule names
     // them.
     Func get_func(size_t i, Location at = Here::current()) const;
@@ -125,20 +125,24 @@ public:
     // `function`: its name; empty: the pipeline's. An undefined target: TESSERA_TARGET, or else the
     // host. Throws RuntimeError if the file cannot be written.
     void compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args = {},
-                                 StmtOutputFormat format = Text, const Target &target = Target());
+                                 StmtOutputFormat format = Text, const Target &target = Target(),
+                                 Location at = Here::current());
     // The same before loops and storage are worked on: which region of what is computed where.
     void compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &args = {},
-                                    StmtOutputFormat format = Text,
-                                    const Target &target = Target());
+                                    StmtOutputFormat format = Text, const Target &target = Target(),
+                                    Location at = Here::current());
     void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
-                                  const std::string &function = "",
-                                  const Target &target = Target());
+                                  const std::string &function = "", const Target &target = Target(),
+                                  Location at = Here::current());
     void compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
-                             const std::string &function = "", const Target &target = Target());
+                             const std::string &function = "", const Target &target = Target(),
+                             Location at = Here::current());
     void compile_to_object(const std::string &path, const std::vector<Argument> &args,
-                           const std::string &function = "", const Target &target = Target());
+                           const std::string &function = "", const Target &target = Target(),
+                           Location at = Here::current());
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
-                            const std::string &function = "", const Target &target = Target());
+                            const std::string &function = "", const Target &target = Target(),
+                            Location at = Here::current());
 
     const program::Program &program() const;
 
@@ -148,7 +152,7 @@ private:
         add_pass([pass](const ir::Stmt &s) { return ir::Stmt((*pass)(s)); });
     }
     void add_pass(std::function<ir::Stmt(const ir::Stmt &)> pass);
-    PipelineContents &get() const;
+    PipelineContents &get(const Location &at = {}) const;
     std::shared_ptr<PipelineContents> contents;
 };
 

@@ -15,8 +15,10 @@ void write_file(const std::string &path, const char *data, size_t size) {
     if (!file) throw RuntimeError(str("cannot write the file ", path));
 }
 
-driver::Signature signature_of(const std::vector<Argument> &args, const std::string &function) {
+driver::Signature signature_of(const std::vector<Argument> &args, const std::string &function,
+                               const Location &at) {
     driver::Signature signature;
+    signature.written = at;
     signature.name = function;
     signature.any_args = false;
     for (const Argument &a : args) signature.args.push_back(a.parameter);
@@ -26,40 +28,41 @@ driver::Signature signature_of(const std::vector<Argument> &args, const std::str
 }  // namespace
 
 void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
-                                       StmtOutputFormat, const Target &target) {
-    driver::Signature signature = signature_of(args, "");
+                                       StmtOutputFormat, const Target &target, Location at) {
+    driver::Signature signature = signature_of(args, "", at);
     signature.any_args = args.empty();
     std::string text =
-        driver::to_lowered_text(get().program, driver::file_target(target), signature);
+        driver::to_lowered_text(get(at).program, driver::file_target(target), signature);
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &,
-                                          StmtOutputFormat, const Target &target) {
-    std::string text = driver::to_conceptual_text(get().program, driver::file_target(target));
+                                          StmtOutputFormat, const Target &target, Location at) {
+    std::string text = driver::to_conceptual_text(get(at).program, driver::file_target(target));
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
-                                        const std::string &function, const Target &target) {
-    std::string text = driver::to_llvm_ir(get().program, driver::file_target(target),
-                                          signature_of(args, function));
+                                        const std::string &function, const Target &target,
+                                        Location at) {
+    std::string text = driver::to_llvm_ir(get(at).program, driver::file_target(target),
+                                          signature_of(args, function, at));
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
-                                   const std::string &function, const Target &target) {
-    std::string text = driver::to_assembly(get().program, driver::file_target(target),
-                                           signature_of(args, function));
+                                   const std::string &function, const Target &target, Location at) {
+    std::string text = driver::to_assembly(get(at).program, driver::file_target(target),
+                                           signature_of(args, function, at));
     write_file(path, text.data(), text.size());
 }
 void Pipeline::compile_to_object(const std::string &path, const std::vector<Argument> &args,
-                                 const std::string &function, const Target &target) {
-    std::vector<char> bytes =
-        driver::to_object(get().program, driver::file_target(target), signature_of(args, function));
+                                 const std::string &function, const Target &target, Location at) {
+    std::vector<char> bytes = driver::to_object(get(at).program, driver::file_target(target),
+                                                signature_of(args, function, at));
     write_file(path, bytes.data(), bytes.size());
 }
 void Pipeline::compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
-                                  const std::string &function, const Target &target) {
-    std::vector<char> bytes = driver::to_bitcode(get().program, driver::file_target(target),
-                                                 signature_of(args, function));
+                                  const std::string &function, const Target &target, Location at) {
+    std::vector<char> bytes = driver::to_bitcode(get(at).program, driver::file_target(target),
+                                                 signature_of(args, function, at));
     write_file(path, bytes.data(), bytes.size());
 }
 
