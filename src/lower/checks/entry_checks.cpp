@@ -9,6 +9,7 @@
 #include "lower/nest/stage.h"
 #include "program/apply.h"
 #include "program/parameter.h"
+#include <algorithm>
 #include <utility>
 
 namespace tessera::lower {
@@ -34,6 +35,21 @@ bool is_buffer(const ir::Argument &a) { return a.kind != ArgumentKind::Scalar; }
 
 const Parameter *parameter_of(const ir::Argument &a) {
     return dynamic_cast<const Parameter *>(a.referent.get());
+}
+
+// The split of a function's dimension that may compute more of it than is asked for.
+const program::Split *widening_split(const program::FunctionContents &f, int d) {
+    for (const program::Definition *version : versions_of(*f.stages[0])) {
+        for (const auto &t : version->schedule.transforms) {
+            const auto *split = std::get_if<program::Split>(&t.directive);
+            if (!split) continue;
+            bool widens =
+                split->tail == TailStrategy::RoundUp || split->tail == TailStrategy::ShiftInwards;
+            auto roots = program::roots_of_loop(version->schedule, split->old);
+            if (widens && std::ranges::count(roots, f.args[size_t(d)])) return split;
+        }
+    }
+    return nullptr;
 }
 
 // Replaces fields of buffers by what the user fixed them to.
@@ -72,6 +88,8 @@ private:
     Stmt answer_query(const ir::Argument &b) const;
     Stmt null_checks() const;
     const Box *box_of(const ir::Argument &b) const;
+    Symbol output_of(const ir::Argument &b) const;
+    std::string name_with_split(const ir::Argument &b, int d) const;
     Expr any_query() const;
 
     const LoopNests &nests;
@@ -86,16 +104,28 @@ void EntryChecks::check(Expr condition, const char *error, std::vector<Expr> arg
     checks.push_back(AssertStmt::make(condition, error_call(error, std::move(args))));
 }
 
+// The output that an argument holds values of; no symbol: it is an input.
+Symbol EntryChecks::output_of(const ir::Argument &b) const {
+    for (Symbol output : context.outputs) {
+        if (std::ranges::count(context.buffers.at(output), b.name)) return output;
+    }
+    return {};
+}
+
 // The region of an argument that the pipeline touches. Outputs are filed under their function.
 const Box *EntryChecks::box_of(const ir::Argument &b) const {
     auto found = nests.buffers.find(b.name);
-    if (found != nests.buffers.end()) return &found->second;
-    for (Symbol output : context.outputs) {
-        for (Symbol buffer : context.buffers.at(output)) {
-            if (buffer == b.name) return &nests.buffers.at(output);
-        }
-    }
-    return nullptr;
+    if (found == nests.buffers.end()) found = nests.buffers.find(output_of(b));
+    return found == nests.buffers.end() ? nullptr : &found->second;
+}
+
+// An argument's name, and what may make its region larger than the caller has asked for.
+std::string EntryChecks::name_with_split(const ir::Argument &b, int d) const {
+    const program::FunctionContents *f = context.function(output_of(b));
+    const program::Split *split = f ? widening_split(*f, d) : nullptr;
+    if (!split) return b.name.text();
+    return str(b.name, ", where ", split->old, " is split by ", split->factor,
+               " with TailStrategy::", name_of(split->tail), ",");
 }
 
 void EntryChecks::check_constraint(const ir::Argument &b, int d, BufferField f) {
@@ -114,7 +144,7 @@ void EntryChecks::check_dimension(const ir::Argument &b, int d) {
     if (const Box *box = box_of(b)) {
         const Interval &i = (*box)[size_t(d)];
         check(i.min >= first && i.max <= first + extent - 1, "access_out_of_bounds",
-              {name, d, i.min, i.max, first, first + extent - 1});
+              {Expr(name_with_split(b, d)), d, i.min, i.max, first, first + extent - 1});
     }
     check_constraint(b, d, BufferField::Min);
     check_constraint(b, d, BufferField::Extent);
