@@ -4,13 +4,6 @@
 
 // What the tests of refusals share.
 
-// The statement throws a CompileError whose message has this part.
-#define REFUSED(statement, part)                                                                   \
-    CHECK_THROWS_WITH_AS((void)(statement), doctest::Contains(part), tessera::CompileError)
-// The same for an error when the pipeline runs.
-#define FAILS(statement, part)                                                                     \
-    CHECK_THROWS_WITH_AS((void)(statement), doctest::Contains(part), tessera::RuntimeError)
-
 // The message of the CompileError that f() throws.
 template<typename F>
 std::string refusal(F f) {
@@ -22,8 +15,38 @@ std::string refusal(F f) {
     return "nothing was refused";
 }
 
-// "file.cpp:12", so many lines after here.
+// "file.cpp:12"
 inline std::string line_of(const char *file, int line) {
-    std::string path = file;
-    return path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+    return to_string(tessera::Location(file, uint32_t(line)));
 }
+
+// What a message has to be like, to be compared with one in a CHECK.
+struct Expected {
+    std::string line;  // "file.cpp:12", with which it begins; empty: it names no source file
+    std::string part;  // that it has after that
+
+    friend bool operator==(const std::string &message, const Expected &e) {
+        if (e.line.empty() && message.find(".cpp:") != message.npos) return false;
+        return message.starts_with(e.line.empty() ? "" : e.line + ":") &&
+               message.find(e.part, e.line.size()) != message.npos;
+    }
+    friend std::ostream &operator<<(std::ostream &s, const Expected &e) {
+        return s << (e.line.empty() ? "no line" : e.line) << ": ... " << e.part;
+    }
+};
+
+// The statement throws a CompileError whose message begins with the line on which it stands, and
+// has this part. Within a macro all has one line, the first, even where the statement spans more.
+#define REFUSED(statement, part) REFUSED_AT(std::source_location::current().line(), statement, part)
+// The same where the mistake was made on the line before, such as that of a directive.
+#define REFUSED_ABOVE(statement, part)                                                             \
+    REFUSED_AT(std::source_location::current().line() - 1, statement, part)
+// The same where it was made on another line of this file.
+#define REFUSED_AT(line, statement, part)                                                          \
+    CHECK(refusal([&] { (void)(statement); }) == Expected{line_of(__FILE__, int(line)), part})
+// The same where it is on no line: in a text, or in what takes no location.
+#define REFUSED_WITHOUT_LINE(statement, part)                                                      \
+    CHECK(refusal([&] { (void)(statement); }) == Expected{"", part})
+// The statement throws a RuntimeError whose message has this part.
+#define FAILS(statement, part)                                                                     \
+    CHECK_THROWS_WITH_AS((void)(statement), doctest::Contains(part), tessera::RuntimeError)

@@ -12,6 +12,22 @@ Func image(const char *name = "f") {
     return f;
 }
 
+// What the directive says, on whose line this is called, of a Func that is computed inline.
+template<typename Schedule>
+void refused_inline(Schedule schedule, const char *message, Location at = Here::current()) {
+    Func f = image(), g("g");
+    g(x, y) = f(x, y) + 1;
+    schedule(f);
+    REFUSED_AT(at.line, g.realize({8, 8}), message);
+}
+// The same of an output.
+template<typename Schedule>
+void refused_as_output(Schedule schedule, const char *message, Location at = Here::current()) {
+    Func f = image();
+    schedule(f);
+    REFUSED_AT(at.line, f.realize({8, 8}), message);
+}
+
 }  // namespace
 
 TEST_SUITE("refused directives") {
@@ -64,52 +80,48 @@ TEST_SUITE("refused directives") {
     TEST_CASE("blended tiles that would be computed at once") {
         Func f = image();
         f.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend).parallel(xo);
-        REFUSED(f.realize({10, 10}), "so the loop xo cannot be parallel; use GuardWithIf");
+        REFUSED_ABOVE(f.realize({10, 10}), "so the loop xo cannot be parallel; use GuardWithIf");
         Func h = image("h");
         h.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend).reorder(xo, xi).parallel(xi);
-        REFUSED(h.realize({10, 10}), "so the loop xi cannot be parallel; use GuardWithIf");
+        REFUSED_ABOVE(h.realize({10, 10}), "so the loop xi cannot be parallel; use GuardWithIf");
         Func g = image("g");
         g.split(x, xo, xi, 4, TailStrategy::ShiftInwardsAndBlend);
         g.split(y, yo, yi, 4, TailStrategy::ShiftInwards).parallel(yo);
-        REFUSED(g.realize({10, 10}), "the iterations of the parallel loop yo overlap");
+        REFUSED_ABOVE(g.realize({10, 10}), "the iterations of the parallel loop yo overlap");
     }
     TEST_CASE("what only loops can do, of a function that is computed inline") {
-        auto refused = [](auto schedule, const char *message) {
-            Func f = image(), g("g");
-            g(x, y) = f(x, y) + 1;
-            schedule(f);
-            REFUSED(g.realize({8, 8}), message);
-        };
-        refused([](Func f) { f.vectorize(x, 8); },
-                "vectorize of f: f is computed inline and has no loops of its own");
-        refused([](Func f) { f.parallel(y); }, "parallel of f: f is computed inline");
-        refused([](Func f) { f.unroll(x, 2); }, "unroll of f: f is computed inline");
-        refused([](Func f) { f.specialize(Expr(1) == 2); },
-                "specialize of f: f is computed inline");
-        refused([](Func f) { f.stream_stores(); }, "stream_stores of f: f is computed inline");
-        refused([](Func f) { f.split(x, xo, xi, 4); }, "split of f: f is computed inline");
-        refused([](Func f) { f.reorder(y, x); }, "reorder of f: f is computed inline");
-        refused([](Func f) { f.fuse(x, y, t); }, "fuse of f: f is computed inline");
-        refused([](Func f) { f.align_storage(x, 8); },
-                "align_storage of f: f is computed inline and has no storage");
-        refused([](Func f) { f.reorder_storage(y, x); }, "reorder_storage of f: f is computed");
-        refused([](Func f) { f.bound_storage(x, 64); }, "bound_storage of f: f is computed inline");
-        refused([](Func f) { f.store_in(MemoryType::Stack); }, "store_in of f: f is computed");
+        refused_inline([](Func f) { f.vectorize(x, 8); },
+                       "vectorize of f: f is computed inline and has no loops of its own");
+        refused_inline([](Func f) { f.parallel(y); }, "parallel of f: f is computed inline");
+        refused_inline([](Func f) { f.unroll(x, 2); }, "unroll of f: f is computed inline");
+        refused_inline([](Func f) { f.specialize(Expr(1) == 2); },
+                       "specialize of f: f is computed inline");
+        refused_inline([](Func f) { f.stream_stores(); },
+                       "stream_stores of f: f is computed inline");
+        refused_inline([](Func f) { f.split(x, xo, xi, 4); }, "split of f: f is computed inline");
+        refused_inline([](Func f) { f.reorder(y, x); }, "reorder of f: f is computed inline");
+        refused_inline([](Func f) { f.fuse(x, y, t); }, "fuse of f: f is computed inline");
+        refused_inline([](Func f) { f.align_storage(x, 8); },
+                       "align_storage of f: f is computed inline and has no storage");
+        refused_inline([](Func f) { f.reorder_storage(y, x); },
+                       "reorder_storage of f: f is computed");
+        refused_inline([](Func f) { f.bound_storage(x, 64); },
+                       "bound_storage of f: f is computed inline");
+        refused_inline([](Func f) { f.store_in(MemoryType::Stack); },
+                       "store_in of f: f is computed");
     }
     TEST_CASE("a place and a layout of an output") {
-        auto refused = [](auto schedule, const char *message) {
-            Func f = image();
-            schedule(f);
-            REFUSED(f.realize({8, 8}), message);
-        };
-        refused([](Func f) { f.async(); },
-                "async of f: f is an output of the pipeline, so that no");
-        refused([](Func f) { f.fold_storage(y, 4); },
-                "fold_storage of f: f is an output of the pipeline, whose storage is the buffer");
-        refused([](Func f) { f.ring_buffer(2); }, "ring_buffer of f: f is an output");
-        refused([](Func f) { f.reorder_storage(y, x); }, "say what that buffer is like with");
-        refused([](Func f) { f.align_storage(x, 8); }, "align_storage of f: f is an output");
-        refused([](Func f) { f.store_in(MemoryType::Stack); }, "store_in of f: f is an output");
+        refused_as_output([](Func f) { f.async(); },
+                          "async of f: f is an output of the pipeline, so that no");
+        refused_as_output([](Func f) { f.fold_storage(y, 4); },
+                          "fold_storage of f: f is an output of the pipeline, whose storage");
+        refused_as_output([](Func f) { f.ring_buffer(2); }, "ring_buffer of f: f is an output");
+        refused_as_output([](Func f) { f.reorder_storage(y, x); },
+                          "say what that buffer is like with");
+        refused_as_output([](Func f) { f.align_storage(x, 8); },
+                          "align_storage of f: f is an output");
+        refused_as_output([](Func f) { f.store_in(MemoryType::Stack); },
+                          "store_in of f: f is an output");
         Func f = image();
         f.compute_root().store_root();
         CHECK_NOTHROW(f.realize({8, 8}));
@@ -120,12 +132,14 @@ TEST_SUITE("refused directives") {
         g(x, y) = f(x, y);
         h(x, y) = g(x, y);
         h.stream_loads({other});
-        REFUSED(h.realize({8, 8}), "stream_loads of h: h reads no other from memory; it reads f");
+        REFUSED_ABOVE(h.realize({8, 8}),
+                      "stream_loads of h: h reads no other from memory; it reads f");
         Func k("k");
         k(x, y) = f(x, y) + other(x, y);
         k.prefetch(other, y, y, 1);
-        REFUSED(k.realize({8, 8}),
-                "prefetch of k: nothing in its loop y reads other from memory; prefetch what is");
+        REFUSED_ABOVE(
+            k.realize({8, 8}),
+            "prefetch of k: nothing in its loop y reads other from memory; prefetch what is");
     }
     TEST_CASE("a prefetch that only one specialization has use for") {
         ImageParam in(Int(32), 2, "in");
@@ -279,7 +293,7 @@ TEST_SUITE("refused directives") {
         other(x, y) = g2(x, y);
         h2(x, y) = other(x, y);
         g2.clone_in(h2);
-        REFUSED(h2.realize({4, 4}), "clone_in: h2 does not call g2");
+        REFUSED_ABOVE(h2.realize({4, 4}), "clone_in: h2 does not call g2");
         // Of a pipeline that the consumer is no part of, and through a wrapper, it is fine.
         CHECK_NOTHROW(other.realize({4, 4}));
         Func p = image("p"), c("c");
