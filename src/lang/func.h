@@ -176,29 +176,35 @@ public:
     std::vector<OutputImageParam> output_buffers(Location at = Here::current()) const;
 
     // ---- Running and compiling: as a Pipeline whose only output is this Func ----
-    Realization realize(const std::vector<int32_t> &sizes = {}, const Target &target = Target());
+    Realization realize(const std::vector<int32_t> &sizes = {}, const Target &target = Target(),
+                        Location at = Here::current());
     Realization realize(JITUserContext *context, const std::vector<int32_t> &sizes = {},
-                        const Target &target = Target());
-    void realize(const RealizationArg &outputs, const Target &target = Target());
+                        const Target &target = Target(), Location at = Here::current());
+    void realize(const RealizationArg &outputs, const Target &target = Target(),
+                 Location at = Here::current());
     void realize(JITUserContext *context, const RealizationArg &outputs,
-                 const Target &target = Target());
-    void infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target = Target());
+                 const Target &target = Target(), Location at = Here::current());
+    void infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target = Target(),
+                            Location at = Here::current());
     void infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
-                            const Target &target = Target());
-    void infer_input_bounds(const RealizationArg &outputs, const Target &target = Target());
+                            const Target &target = Target(), Location at = Here::current());
+    void infer_input_bounds(const RealizationArg &outputs, const Target &target = Target(),
+                            Location at = Here::current());
     void infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
-                            const Target &target = Target());
-    void compile_jit(const Target &target = get_jit_target_from_environment());
+                            const Target &target = Target(), Location at = Here::current());
+    void compile_jit(const Target &target = get_jit_target_from_environment(),
+                     Location at = Here::current());
     Callable compile_to_callable(const std::vector<Argument> &args,
                                  const Target &target = get_jit_target_from_environment(),
                                  Location at = Here::current());
-    JITHandlers &jit_handlers();
-    void set_jit_externs(const std::map<std::string, JITExtern> &externs);
-    std::vector<Argument> infer_arguments() const;
-    void print_loop_nest();
-    Pipeline pipeline() const;
-    std::string schedule_as_cpp() const;
-    std::string schedule_as_json() const;
+    JITHandlers &jit_handlers(Location at = Here::current());
+    void set_jit_externs(const std::map<std::string, JITExtern> &externs,
+                         Location at = Here::current());
+    std::vector<Argument> infer_arguments(Location at = Here::current()) const;
+    void print_loop_nest(Location at = Here::current());
+    Pipeline pipeline(Location at = Here::current()) const;
+    std::string schedule_as_cpp(Location at = Here::current()) const;
+    std::string schedule_as_json(Location at = Here::current()) const;
     void apply_schedule(const std::string &json, const std::vector<Argument> &more = {},
                         Location at = Here::current());
     Func &add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message = {});
@@ -213,19 +219,23 @@ public:
     void clear_custom_lowering_passes() { own_pipeline().clear_custom_lowering_passes(); }
 
     void compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args = {},
-                                 StmtOutputFormat format = Text, const Target &target = Target());
+                                 StmtOutputFormat format = Text, const Target &target = Target(),
+                                 Location at = Here::current());
     void compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &args = {},
-                                    StmtOutputFormat format = Text,
-                                    const Target &target = Target());
+                                    StmtOutputFormat format = Text, const Target &target = Target(),
+                                    Location at = Here::current());
     void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
-                                  const std::string &function = "",
-                                  const Target &target = Target());
+                                  const std::string &function = "", const Target &target = Target(),
+                                  Location at = Here::current());
     void compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
-                             const std::string &function = "", const Target &target = Target());
+                             const std::string &function = "", const Target &target = Target(),
+                             Location at = Here::current());
     void compile_to_object(const std::string &path, const std::vector<Argument> &args,
-                           const std::string &function = "", const Target &target = Target());
+                           const std::string &function = "", const Target &target = Target(),
+                           Location at = Here::current());
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
-                            const std::string &function = "", const Target &target = Target());
+                            const std::string &function = "", const Target &target = Target(),
+                            Location at = Here::current());
 
     const program::StageRef scheduled(Location at) const;
 
@@ -234,7 +244,7 @@ private:
     Func &apply(const program::FuncDirective &directive, Location at);
     const program::Definition &update_definition(int i, Location at) const;
     void require_defined(const char *what, Location at) const;
-    Pipeline &own_pipeline() const;
+    Pipeline &own_pipeline(const Location &at = {}) const;
 
     program::FunctionRef contents;
     mutable Pipeline own;

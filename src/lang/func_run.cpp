@@ -5,86 +5,93 @@
 namespace tessera {
 
 // The pipeline of this Func alone; made when it is first needed.
-Pipeline &Func::own_pipeline() const {
+Pipeline &Func::own_pipeline(const Location &at) const {
     static std::mutex mutex;
     std::lock_guard lock(mutex);
-    if (!own.defined()) own = Pipeline(*this, Location());
+    if (!own.defined()) own = Pipeline(*this, at);
     return own;
 }
 
-Pipeline Func::pipeline() const { return own_pipeline(); }
+Pipeline Func::pipeline(Location at) const { return own_pipeline(at); }
 
-Realization Func::realize(const std::vector<int32_t> &sizes, const Target &target) {
-    return own_pipeline().realize(sizes, target);
+Realization Func::realize(const std::vector<int32_t> &sizes, const Target &target, Location at) {
+    return own_pipeline(at).realize(sizes, target);
 }
 Realization Func::realize(JITUserContext *context, const std::vector<int32_t> &sizes,
-                          const Target &target) {
-    return own_pipeline().realize(context, sizes, target);
+                          const Target &target, Location at) {
+    return own_pipeline(at).realize(context, sizes, target);
 }
-void Func::realize(const RealizationArg &outputs, const Target &target) {
-    own_pipeline().realize(outputs, target);
+void Func::realize(const RealizationArg &outputs, const Target &target, Location at) {
+    own_pipeline(at).realize(outputs, target);
 }
-void Func::realize(JITUserContext *context, const RealizationArg &outputs, const Target &target) {
-    own_pipeline().realize(context, outputs, target);
+void Func::realize(JITUserContext *context, const RealizationArg &outputs, const Target &target,
+                   Location at) {
+    own_pipeline(at).realize(context, outputs, target);
 }
-void Func::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target) {
-    own_pipeline().infer_input_bounds(sizes, target);
+void Func::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target,
+                              Location at) {
+    own_pipeline(at).infer_input_bounds(sizes, target);
 }
 void Func::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
-                              const Target &target) {
-    own_pipeline().infer_input_bounds(context, sizes, target);
+                              const Target &target, Location at) {
+    own_pipeline(at).infer_input_bounds(context, sizes, target);
 }
-void Func::infer_input_bounds(const RealizationArg &outputs, const Target &target) {
-    own_pipeline().infer_input_bounds(outputs, target);
+void Func::infer_input_bounds(const RealizationArg &outputs, const Target &target, Location at) {
+    own_pipeline(at).infer_input_bounds(outputs, target);
 }
 void Func::infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
-                              const Target &target) {
-    own_pipeline().infer_input_bounds(context, outputs, target);
+                              const Target &target, Location at) {
+    own_pipeline(at).infer_input_bounds(context, outputs, target);
 }
-void Func::compile_jit(const Target &target) { own_pipeline().compile_jit(target); }
+void Func::compile_jit(const Target &target, Location at) { own_pipeline(at).compile_jit(target); }
 Callable Func::compile_to_callable(const std::vector<Argument> &args, const Target &target,
                                    Location at) {
-    return own_pipeline().compile_to_callable(args, target, at);
+    return own_pipeline(at).compile_to_callable(args, target, at);
 }
-JITHandlers &Func::jit_handlers() { return own_pipeline().jit_handlers(); }
-void Func::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
-    own_pipeline().set_jit_externs(externs);
+JITHandlers &Func::jit_handlers(Location at) { return own_pipeline(at).jit_handlers(); }
+void Func::set_jit_externs(const std::map<std::string, JITExtern> &externs, Location at) {
+    own_pipeline(at).set_jit_externs(externs);
 }
-std::vector<Argument> Func::infer_arguments() const { return own_pipeline().infer_arguments(); }
-void Func::print_loop_nest() { own_pipeline().print_loop_nest(); }
-std::string Func::schedule_as_cpp() const { return own_pipeline().schedule_as_cpp(); }
-std::string Func::schedule_as_json() const { return own_pipeline().schedule_as_json(); }
+std::vector<Argument> Func::infer_arguments(Location at) const {
+    return own_pipeline(at).infer_arguments();
+}
+void Func::print_loop_nest(Location at) { own_pipeline(at).print_loop_nest(); }
+std::string Func::schedule_as_cpp(Location at) const { return own_pipeline(at).schedule_as_cpp(); }
+std::string Func::schedule_as_json(Location at) const {
+    return own_pipeline(at).schedule_as_json();
+}
 void Func::apply_schedule(const std::string &json, const std::vector<Argument> &more, Location at) {
-    own_pipeline().apply_schedule(json, more, at);
+    own_pipeline(at).apply_schedule(json, more, at);
 }
 Func &Func::add_requirement(const WrittenExpr &condition, const std::vector<Expr> &message) {
-    own_pipeline().add_requirement(condition, message);
+    own_pipeline(condition.at).add_requirement(condition, message);
     return *this;
 }
 
 void Func::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
-                                   StmtOutputFormat format, const Target &target) {
-    own_pipeline().compile_to_lowered_stmt(path, args, format, target);
+                                   StmtOutputFormat format, const Target &target, Location at) {
+    own_pipeline(at).compile_to_lowered_stmt(path, args, format, target, at);
 }
 void Func::compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &args,
-                                      StmtOutputFormat format, const Target &target) {
-    own_pipeline().compile_to_conceptual_stmt(path, args, format, target);
+                                      StmtOutputFormat format, const Target &target, Location at) {
+    own_pipeline(at).compile_to_conceptual_stmt(path, args, format, target, at);
 }
 void Func::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
-                                    const std::string &function, const Target &target) {
-    own_pipeline().compile_to_llvm_assembly(path, args, function, target);
+                                    const std::string &function, const Target &target,
+                                    Location at) {
+    own_pipeline(at).compile_to_llvm_assembly(path, args, function, target, at);
 }
 void Func::compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
-                               const std::string &function, const Target &target) {
-    own_pipeline().compile_to_assembly(path, args, function, target);
+                               const std::string &function, const Target &target, Location at) {
+    own_pipeline(at).compile_to_assembly(path, args, function, target, at);
 }
 void Func::compile_to_object(const std::string &path, const std::vector<Argument> &args,
-                             const std::string &function, const Target &target) {
-    own_pipeline().compile_to_object(path, args, function, target);
+                             const std::string &function, const Target &target, Location at) {
+    own_pipeline(at).compile_to_object(path, args, function, target, at);
 }
 void Func::compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
-                              const std::string &function, const Target &target) {
-    own_pipeline().compile_to_bitcode(path, args, function, target);
+                              const std::string &function, const Target &target, Location at) {
+    own_pipeline(at).compile_to_bitcode(path, args, function, target, at);
 }
 
 }  // namespace tessera

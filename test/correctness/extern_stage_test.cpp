@@ -99,7 +99,8 @@ TEST_SUITE("extern stages") {
             out(x, y) = g(x, y);
             g.compute_at(out, y);
             f.compute_at(ring ? g : out, ring ? x : y);
-            ring ? f.hoist_storage(out, y).ring_buffer(4) : f.hoist_storage_root();
+            if (ring) f.hoist_storage(out, y);
+            ring ? f.ring_buffer(4) : f.hoist_storage_root();
             REFUSED_ABOVE(Lowered(out), "bound_storage");
         }
     }

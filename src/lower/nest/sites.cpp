@@ -13,6 +13,13 @@ const LoopLevel &store_level(const FuncSchedule &s) {
 const LoopLevel &hoist_level(const FuncSchedule &s) {
     return s.hoist_level_set ? s.hoist_level : store_level(s);
 }
+Location ring_buffer_written(const FuncSchedule &s) {
+    Location at;
+    for (const auto &d : s.directives) {
+        if (std::holds_alternative<program::RingBuffer>(d.directive)) at = d.at;
+    }
+    return at;
+}
 
 Sites::Sites(const Context &context) : context(context) {
     for (const program::FunctionRef &f : context.order) {

@@ -32,5 +32,7 @@ private:
 // storage, unless the user says otherwise.
 const program::LoopLevel &store_level(const program::FuncSchedule &s);
 const program::LoopLevel &hoist_level(const program::FuncSchedule &s);
+// Where the ring_buffer() that holds was said.
+Location ring_buffer_written(const program::FuncSchedule &s);
 
 }  // namespace tessera::lower

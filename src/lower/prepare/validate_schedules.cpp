@@ -206,14 +206,11 @@ void Validator::check_ring_buffer(const FunctionContents &f) {
     const program::FuncSchedule &s = f.schedule;
     if (!s.ring_buffer.defined()) return;
     if (s.hoist_level_set && !hoist_level(s).matches(store_level(s))) return;
-    Location at;
-    for (const auto &d : s.directives) {
-        if (std::holds_alternative<program::RingBuffer>(d.directive)) at = d.at;
-    }
-    throw CompileError(at, str("ring_buffer of ", f.name,
-                               ": its storage is allocated anew where it "
-                               "is stored, so there is nothing to use in turn; allocate it further "
-                               "out with hoist_storage()"));
+    throw CompileError(ring_buffer_written(s),
+                       str("ring_buffer of ", f.name,
+                           ": its storage is allocated anew where it "
+                           "is stored, so there is nothing to use in turn; allocate it further "
+                           "out with hoist_storage()"));
 }
 
 // An extern stage reads its inputs from memory.

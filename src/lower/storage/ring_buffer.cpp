@@ -5,6 +5,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/nest/sites.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -101,7 +102,7 @@ private:
         for (size_t d = 0; d < r.bounds.size(); d++) {
             Interval extent = bounds_of_expr(simplify(substitute(lets, r.bounds[d].extent)), scope);
             if (!extent.has_upper_bound() || asks_inside(extent.max)) {
-                throw CompileError(f.schedule.hoist_written,
+                throw CompileError(ring_buffer_written(f.schedule),
                                    str("ring_buffer of ", f.name, ": the extent of dimension ", d,
                                        " has no bound outside of the loops; bound it with "
                                        "bound_extent() or bound_storage()"));
