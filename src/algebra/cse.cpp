@@ -19,6 +19,11 @@ bool is_conditional(const Expr &e) {
     return c && c->op == Intrinsic::if_then_else;
 }
 
+bool is_strict(const Expr &e) {
+    const auto *c = e.as<IntrinsicCall>();
+    return c && c->op == Intrinsic::strict_float;
+}
+
 bool has_own_effects(const Expr &e) {
     if (const auto *c = e.as<IntrinsicCall>()) return !info_of(c->op).pure;
     const auto *c = e.as<ExternCall>();
@@ -163,10 +168,12 @@ struct Lifted {
 };
 
 // Names what occurs more than once in the expressions, which are numbered. The conditional
-// operands of an if_then_else are regions of their own.
+// operands of an if_then_else are regions of their own; so is the operand of a strict_float, which
+// shares nothing with what is computed outside of any.
 class Region {
 public:
-    Region(const Numbering &numbering, const Region *outer) : numbering(numbering), outer(outer) {}
+    Region(const Numbering &numbering, const Region *outer, bool strict = false)
+        : numbering(numbering), outer(outer), strict(strict) {}
 
     std::vector<Lifted> run(std::vector<Expr> &roots) {
         for (const Expr &root : roots) count(root);
@@ -178,8 +185,11 @@ public:
     }
 
 private:
+    bool enters_strict(const Expr &e) const { return !strict && is_strict(e); }
+
     template<typename F>
     void for_each_edge(const Expr &e, F &&f) {
+        if (enters_strict(e)) return;
         if (is_conditional(e)) return f(e.as<IntrinsicCall>()->args[0]);
         if (e.as<Let>()) return f(e.as<Let>()->value);
         for_each_operand(e, f);
@@ -221,7 +231,7 @@ private:
     const Expr *find(const Expr &e) const {
         auto found = replaced.find(e.get());
         if (found != replaced.end()) return &found->second;
-        return outer ? outer->find(e) : nullptr;
+        return outer && outer->strict == strict ? outer->find(e) : nullptr;
     }
     const Expr &replacement(const Expr &e) const { return *find(e); }
     bool known(const Expr &e) const { return find(e) || opened.count(e.get()); }
@@ -239,21 +249,27 @@ private:
     }
 
     Expr with_operands(const Expr &e) {
+        if (enters_strict(e)) {
+            const auto *c = e.as<IntrinsicCall>();
+            return IntrinsicCall::make(c->type, c->op, {inner(c->args[0], true)});
+        }
         if (is_conditional(e)) {
             const auto *c = e.as<IntrinsicCall>();
             std::vector<Expr> args{replacement(c->args[0])};
-            for (size_t i = 1; i < c->args.size(); i++) args.push_back(inner(c->args[i]));
+            for (size_t i = 1; i < c->args.size(); i++) {
+                args.push_back(inner(c->args[i], strict));
+            }
             return IntrinsicCall::make(c->type, c->op, std::move(args));
         }
         if (const auto *let = e.as<Let>()) {
-            return Let::make(let->name, replacement(let->value), inner(let->body));
+            return Let::make(let->name, replacement(let->value), inner(let->body, strict));
         }
         return map_operands(e, [&](const Expr &o) { return replacement(o); });
     }
 
-    Expr inner(const Expr &e) {
+    Expr inner(const Expr &e, bool is_strict) {
         std::vector<Expr> roots{e};
-        std::vector<Lifted> lets = Region(numbering, this).run(roots);
+        std::vector<Lifted> lets = Region(numbering, this, is_strict).run(roots);
         for (size_t i = lets.size(); i-- > 0;) {
             roots[0] = Let::make(lets[i].name, lets[i].value, roots[0]);
         }
@@ -262,6 +278,7 @@ private:
 
     const Numbering &numbering;
     const Region *outer;
+    bool strict;  // below a strict_float
     std::unordered_map<const ExprNode *, Expr> replaced;
     std::unordered_map<const ExprNode *, int> uses;
     std::unordered_set<const ExprNode *> opened, closed;

@@ -91,6 +91,14 @@ TEST_SUITE("common subexpression elimination") {
             parse_stmt("let t = x * y:\n    f[ramp(t, 1, 8)] = f[ramp(t, 1, 8)] + x8(1)");
         CHECK(alpha_equal(common_subexpression_elimination(s), expected));
     }
+    TEST_CASE("shares within a strict_float, and nothing of it with what is outside") {
+        Expr e = parse_expr("strict_float((a:float32 * b:float32 + c:float32) * "
+                            "(a:float32 * b:float32 + d:float32)) + a:float32 * b:float32");
+        CHECK(alpha_equal(common_subexpression_elimination(e),
+                          parse_expr("strict_float(let t = a:float32 * b:float32 in "
+                                     "(t + c:float32) * (t + d:float32)) + "
+                                     "a:float32 * b:float32")));
+    }
     TEST_CASE("is linear in a graph of shared nodes") {
         Expr e = parse_expr("x * y");
         for (int i = 0; i < 5000; i++) e = Mul::make(e, Add::make(e, Mul::make(e, e)));

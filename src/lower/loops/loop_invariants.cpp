@@ -47,7 +47,7 @@ public:
     Expr rewrite(const Expr &e, int depth) {
         if (!e.defined()) return e;
         if (e->use_count() < 2) return rewrite_once(e, depth);
-        auto [known, is_new] = rewritten.try_emplace({e.get(), depth});
+        auto [known, is_new] = rewritten.try_emplace({e.get(), depth, strict});
         if (is_new) known->second = rewrite_once(e, depth);
         return known->second;
     }
@@ -64,7 +64,7 @@ private:
         if (own < depth && is_worth_it(e)) return name(rewrite_inside(e, own), own);
         return rewrite_inside(e, depth);
     }
-    Expr name(const Expr &e, int depth);
+    Expr name(const Expr &value, int depth);
     Expr rewrite_inside(const Expr &e, int depth);
     Expr regrouped_sum(const Expr &e, int depth);
     struct Term {
@@ -99,8 +99,14 @@ private:
 
     HoistInvariants &pass;
     std::unordered_map<const ExprNode *, int> depths;
-    std::map<std::pair<const ExprNode *, int>, Expr> rewritten;  // shared nodes
+    std::map<std::tuple<const ExprNode *, int, bool>, Expr> rewritten;  // shared nodes
+    bool strict = false;  // below a strict_float: what is lifted out of it needs one of its own
 };
+
+bool is_strict_float(const Expr &e) {
+    const auto *c = e.as<IntrinsicCall>();
+    return c && c->op == Intrinsic::strict_float;
+}
 
 bool is_sum(const Expr &e) {
     bool index = e.type().is_int() && e.type().bits() >= 32 && e.type().is_scalar();
@@ -169,7 +175,9 @@ bool HoistInvariants::Rewriter::is_worth_it(const Expr &e) {
     }
 }
 
-Expr HoistInvariants::Rewriter::name(const Expr &e, int depth) {
+Expr HoistInvariants::Rewriter::name(const Expr &value, int depth) {
+    bool wrap = strict && !is_strict_float(value);
+    Expr e = wrap ? call(value.type(), Intrinsic::strict_float, {value}) : value;
     Around &around = pass.loops[size_t(depth)];
     auto [found, is_new] = around.names.try_emplace(e);
     if (is_new) {
@@ -181,7 +189,10 @@ Expr HoistInvariants::Rewriter::name(const Expr &e, int depth) {
 }
 
 Expr HoistInvariants::Rewriter::rewrite_inside(const Expr &e, int depth) {
-    return is_sum(e) ? regrouped_sum(e, depth) : Operands(*this, depth).of(e);
+    bool outer = std::exchange(strict, strict || is_strict_float(e));
+    Expr result = is_sum(e) ? regrouped_sum(e, depth) : Operands(*this, depth).of(e);
+    strict = outer;
+    return result;
 }
 
 void HoistInvariants::Rewriter::add_terms(const Expr &e, bool minus, std::vector<Term> &terms) {

@@ -35,6 +35,12 @@ TEST_SUITE("hoist_loop_invariants") {
         CHECK(is_unchanged("for x in [0, +w): f[x] = extern int32 act(a)"));
         CHECK(is_unchanged("f[a * b] = c * d"));
     }
+    TEST_CASE("what moves out of strict_float stays strict") {
+        CHECK(hoisted("for x in [0, +w): f[x] = strict_float(a:float32 + b:float32 - a:float32 + "
+                      "float32(x))") ==
+              printed("let t = strict_float(a:float32 + b:float32 - a:float32)\n"
+                      "for x in [0, +w): f[x] = strict_float(t:float32 + float32(x))"));
+    }
     TEST_CASE("equal invariants are computed once") {
         CHECK(hoisted("for x in [0, +w):\n    f[x] = a * b\n    g[x] = a * b") ==
               printed("let t = a * b\nfor x in [0, +w):\n    f[x] = t\n    g[x] = t"));
