@@ -49,6 +49,11 @@ llvm::Triple triple_of(const Target &target) {
         throw CompileError(str("no code can be made for the target ", target.to_string(),
                                "; what can be made is for x86-64-linux"));
     }
+    if (target.features_any_of(
+            {Target::MSAN, Target::TSAN, Target::ASAN, Target::SanitizerCoverage})) {
+        throw CompileError(str("no code can be made for the target ", target.to_string(),
+                               "; leave its sanitizer out"));
+    }
     return llvm::Triple("x86_64", "unknown", "linux", "gnu");
 }
 

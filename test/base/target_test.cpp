@@ -115,6 +115,11 @@ TEST_SUITE("Target") {
                                Target::AVX512, Target::AVX512_Skylake, Target::AVX512_Cannonlake,
                                Target::AVX512_VNNI, Target::AVX512_Zen4, Target::AVXVNNI}));
         CHECK_FALSE(t.features_any_of({Target::AVX512_KNL, Target::AVX512_Zen5, Target::JIT}));
+        Target avx10 = Target("x86-64-linux-avx10_1").with_implied_features();
+        CHECK(avx10.features_all_of({Target::AVX512_Zen4, Target::AVX512_Skylake, Target::FMA}));
+        Target fma4 = Target("x86-64-linux-fma4").with_implied_features();
+        CHECK(fma4.has_feature(Target::AVX));
+        CHECK_FALSE(fma4.has_feature(Target::FMA));
         Target avx2 = Target("x86-64-linux-avx2").with_implied_features();
         CHECK(avx2.has_feature(Target::AVX));
         CHECK_FALSE(avx2.has_feature(Target::FMA));

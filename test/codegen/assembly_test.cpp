@@ -73,6 +73,8 @@ TEST_SUITE("instructions") {
     TEST_CASE("fused multiply and add") {
         check_instruction("a * b + c", "float32", 8, "-avx2-fma", "vfmadd");
         check_instruction("a * b + c", "float32", 16, "-avx512_skylake", "zmm");
+        check_instruction("a * b + c", "float32", 8, "-fma4", "vfmaddps");
+        check_instruction("a * b + c", "float32", 16, "-avx10_1", "zmm");
         std::string strict =
             assembly_of(with_loads("a * b + c", 8), "float32", 8, "-avx2-fma-strict_float");
         CHECK_FALSE(has(strict, "vfmadd"));
@@ -220,6 +222,23 @@ func "f"(out: output float32[1], n: int32):
         CHECK_THROWS_WITH_AS(codegen::to_object(m, Target("hexagon-32-qurt")),
                              doctest::Contains("x86-64-linux"), CompileError);
         CHECK_THROWS_AS(codegen::JitModule(m, Target("arm-64-linux")), CompileError);
+    }
+    TEST_CASE("sanitizers are refused, as no code looks for them") {
+        Module m = parse_module("module \"m\"\nfunc \"f\"(n: int32): assert n > 0, -1\n");
+        for (auto sanitizer :
+             {Target::MSAN, Target::TSAN, Target::ASAN, Target::SanitizerCoverage}) {
+            Target t = get_host_target().with_feature(sanitizer);
+            CHECK_FALSE(t.supported());
+            CHECK_THROWS_WITH_AS(codegen::to_object(m, t), doctest::Contains("sanitizer"),
+                                 CompileError);
+            CHECK_THROWS_AS(codegen::JitModule(m, t), CompileError);
+        }
+    }
+    TEST_CASE("in the large code model, calls reach anywhere") {
+        const std::string text = "module \"m\"\nfunc \"f\"(n: int32): "
+                                 "assert n > 0, extern int32 somewhere(user_context(), n)\n";
+        CHECK(has(assembly(text, "x86-64-linux-llvm_large_code_model"), "movabsq"));
+        CHECK_FALSE(has(assembly(text, "x86-64-linux"), "movabsq"));
     }
     TEST_CASE("phases report their times; unknown functions are refused") {
         codegen::Options options;
