@@ -199,8 +199,8 @@ Expr strict_float(WrittenExpr e);
 
 // ---- Values that are special ----
 
-// In [0, 1), or any value of the type. The same for the same seed and point; without a seed,
-// every call is a sequence of its own.
+// In [0, 1), or any value of the type. The same for the same seed and point of one definition;
+// without a seed, every call is a sequence of its own.
 Expr random_float(const Expr &seed = Expr(), Location at = Here::current());
 Expr random_uint(const Expr &seed = Expr(), Location at = Here::current());
 Expr random_int(const Expr &seed = Expr(), Location at = Here::current());

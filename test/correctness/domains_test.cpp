@@ -73,6 +73,50 @@ TEST_SUITE("reduction domains") {
             return sum + most;
         });
     }
+    TEST_CASE("every inline reduction computes in the Func that it is given") {
+        Func in("in"), f("f");
+        RDom r(0, 8, "r");
+        in(x) = (x * 5) % 16;
+        in.compute_root();
+        Expr small = cast<uint8_t>(in(x + r) * 4);
+        for (bool named_domain : {false, true}) {
+            CAPTURE(named_domain);
+            Func own[6];
+            for (int i = 0; i < 6; i++) own[i] = Func("own" + std::to_string(i));
+            if (named_domain) {
+                f = Func("f");
+                f(x) = Tuple(cast<int>(saturating_sum(r, small, own[0])),
+                             product(r, in(x + r) + 1, own[1]), minimum(r, in(x + r), own[2]),
+                             maximum(r, in(x + r), own[3]), argmin(r, in(x + r), own[4])[0],
+                             argmax(r, in(x + r), own[5])[0]);
+            } else {
+                f(x) =
+                    Tuple(cast<int>(saturating_sum(small, own[0])), product(in(x + r) + 1, own[1]),
+                          minimum(in(x + r), own[2]), maximum(in(x + r), own[3]),
+                          argmin(in(x + r), own[4])[0], argmax(in(x + r), own[5])[0]);
+            }
+            for (Func &g : own) g.compute_root();
+            Lowered l(f);
+            for (const Func &g : own) {
+                CHECK(l.flat().find("allocate " + g.name()) < l.flat().find("produce f"));
+            }
+            std::vector<Buffer<>> out(6, Buffer<int>(9));
+            for (Buffer<> &b : out) b = Buffer<int>(9);
+            l.run(out);
+            for (int i = 0; i < 9; i++) {
+                int sum = 0, product = 1, least = 99, most = -1, at_least = 0, at_most = 0;
+                for (int k = 0; k < 8; k++) {
+                    int v = (i + k) * 5 % 16;
+                    sum = std::min(sum + 4 * v, 255);
+                    product = int(unsigned(product) * unsigned(v + 1));
+                    if (v < least) least = v, at_least = k;
+                    if (v > most) most = v, at_most = k;
+                }
+                const int expected[] = {sum, product, least, most, at_least, at_most};
+                for (size_t j = 0; j < 6; j++) CHECK(Buffer<int>(out[j])(i) == expected[j]);
+            }
+        }
+    }
     TEST_CASE("the loops of a stage can be asked for") {
         Var xi("xi"), xo("xo");
         RVar ro("ro"), ri("ri");

@@ -36,10 +36,19 @@ extern "C" inline int fill_two(int value, tessera_buffer_t *a, tessera_buffer_t 
     }
     return 0;
 }
+// out(x) = table(x + offset) * factor
+extern "C" inline int scaled_table(tessera_buffer_t *table, float factor, int offset,
+                                   tessera_buffer_t *out) {
+    if (!table->host) return 0;
+    Buffer<float> from(*table), to(*out);
+    for (int i : to.dim(0)) to(i) = from(i + offset) * factor;
+    return 0;
+}
 extern "C" inline int always_fails(tessera_buffer_t *) { return 42; }
 [[maybe_unused]] static const bool registered =
     detail::register_extern("add_right", reinterpret_cast<void *>(&add_right)) &&
     detail::register_extern("fill_two", reinterpret_cast<void *>(&fill_two)) &&
+    detail::register_extern("scaled_table", reinterpret_cast<void *>(&scaled_table)) &&
     detail::register_extern("always_fails", reinterpret_cast<void *>(&always_fails));
 
 TEST_SUITE("extern stages") {
@@ -123,6 +132,21 @@ TEST_SUITE("extern stages") {
         out(x) = e(x)[0] + cast<int>(e(x + 1)[1]);
         e.compute_root();
         Lowered(out).check<int>({6}, [](int x) { return 8 + x + 8; });
+    }
+    TEST_CASE("a Buffer, a number and a Param") {
+        Var x("x");
+        Buffer<float> table(10);
+        table.fill([](int i) { return float(i * i); });
+        Param<int> offset("offset");
+        for (int value : {0, 3}) {
+            offset.set(value);
+            Func e("e"), out("out");
+            e.define_extern("scaled_table", {table, 0.5f, offset}, Float(32), {x});
+            out(x) = e(x) + 1.0f;
+            e.compute_root();
+            Lowered(out).check<float>(
+                {7}, [&](int x) { return 0.5f * float((x + value) * (x + value)) + 1; });
+        }
     }
     TEST_CASE("one that fails ends the pipeline") {
         Var x("x");
