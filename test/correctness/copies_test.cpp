@@ -49,6 +49,50 @@ TEST_SUITE("wrappers and clones") {
         CHECK(Lowered::count(l.flat(), "allocate") == 1);
         l.check<int>({29}, [](int x) { return x * x + (x + 1) * (x + 1); });
     }
+    TEST_CASE("in() of an input image for one consumer, and for several") {
+        for (bool both : {false, true}) {
+            CAPTURE(both);
+            Var x("x");
+            ImageParam im(Int(32), 1, "im");
+            Buffer<int> image(30);
+            image.fill([](int i) { return i * i; });
+            im.set(image);
+            Func a("a"), b("b"), c("c"), out("out");
+            a(x) = im(x) * 2;
+            b(x) = im(x + 1) * 3;
+            c(x) = im(x + 2) * 5;
+            out(x) = a(x) + b(x) + c(x);
+            Func copy = both ? im.in({a, b}) : im.in(a);
+            copy.compute_root();
+            for (Func f : {a, b, c}) f.compute_root();
+            Lowered l(out);
+            // The copy is stored once and read by each of its consumers; the others read the image.
+            CHECK(Lowered::count(l.regions(), " " + copy.name() + "(") == 2 + both);
+            CHECK(Lowered::count(l.regions(), "image im(") == 3 - both);
+            l.check<int>({20}, [](int x) {
+                return 2 * x * x + 3 * (x + 1) * (x + 1) + 5 * (x + 2) * (x + 2);
+            });
+        }
+    }
+    TEST_CASE("one clone for several consumers") {
+        Var x("x");
+        Func f("f"), a("a"), b("b"), c("c"), out("out");
+        f(x) = counted(x * x);
+        a(x) = f(x) * 2;
+        b(x) = f(x + 1) * 3;
+        c(x) = f(x + 2) * 5;
+        out(x) = a(x) + b(x) + c(x);
+        for (Func g : {f, a, b, c}) g.compute_root();
+        f.clone_in({a, b}).compute_root();
+        Lowered l(out);
+        CHECK(Lowered::count(l.flat(), "allocate") == 5);
+        auto run = [&] {
+            l.check<int>({8}, [](int x) {
+                return 2 * x * x + 3 * (x + 1) * (x + 1) + 5 * (x + 2) * (x + 2);
+            });
+        };
+        CHECK(calls_during(run) / 2 == 9 + 8);
+    }
     TEST_CASE("clone_in computes again for some consumers") {
         Var x("x"), y("y");
         Func f("f"), a("a"), b("b"), out("out");

@@ -123,6 +123,17 @@ TEST_SUITE("loops") {
                          [](int x, int y, int z) { return 2 * (x + 10 * y + 100 * z); });
         }
     }
+    TEST_CASE("tile of a list of loops, without names for the outer ones") {
+        Var x("x"), y("y"), z("z"), xi("xi"), yi("yi"), zi("zi");
+        Func f("f");
+        f(x, y, z) = x + 10 * y + 100 * z;
+        f.tile({x, y, z}, {xi, yi, zi}, {4, 2, 3}, TailStrategy::GuardWithIf);
+        Lowered l(f);
+        CHECK(in_order(l.flat(),
+                       {"for `f.z` in", "for `f.y` in", "for `f.x` in", "for `f.zi` in [0, +3)",
+                        "for `f.yi` in [0, +2)", "for `f.xi` in [0, +4)"}));
+        l.check<int>({9, 7, 5}, [](int x, int y, int z) { return x + 10 * y + 100 * z; });
+    }
     TEST_CASE("parallel, and parallel inside of parallel") {
         TwoStages p;
         p.out.split(p.y, p.yo, p.yi, 2, TailStrategy::GuardWithIf)
@@ -219,6 +230,45 @@ TEST_SUITE("loops") {
         CHECK(loops([](Func &g, Var x, Var y) { g.always_partition(x, y); }) >= all);
         CHECK(loops([](Func &g, Var, Var) { g.always_partition_all(); }) >= all);
     }
+    TEST_CASE("Always splits a long loop for one scalar max, and Auto does not") {
+        auto loops = [](auto schedule) {
+            Var x("x"), y("y");
+            Func f("f"), g("g");
+            f(x, y) = x * 3 + y;
+            f.compute_root();
+            Expr sum = f(max(likely_if_innermost(x), 3), y), at = f(x, y);
+            for (int i = 1; i < 40; i++) sum += (at ^ i) * (x + i);
+            g(x, y) = sum;
+            schedule(g, x);
+            Lowered l(g);
+            l.check<int>({13, 3}, [](int x, int y) {
+                int sum = std::max(x, 3) * 3 + y;
+                for (int i = 1; i < 40; i++) sum += ((x * 3 + y) ^ i) * (x + i);
+                return sum;
+            });
+            return l.count("for `g.x");
+        };
+        CHECK(loops([](Func &, Var) {}) == 1);
+        CHECK(loops([](Func &g, Var x) { g.partition(x, Partition::Always); }) > 1);
+        CHECK(loops([](Func &g, Var x) { g.always_partition(x); }) > 1);
+        CHECK(loops([](Func &g, Var) { g.always_partition_all(); }) > 1);
+        CHECK(loops([](Func &g, Var x) { g.always_partition(x).partition(x, Partition::Auto); }) ==
+              1);
+    }
+    TEST_CASE("what is likely_if_innermost splits the innermost loop only") {
+        auto loops = [](Expr (*mark)(Expr), bool inner) {
+            Var x("x"), y("y");
+            Func g("g");
+            g(x, y) = select(mark((inner ? x : y) > 5), 1, 2);
+            Lowered l(g);
+            l.check<int>({13, 13}, [&](int x, int y) { return (inner ? x : y) > 5 ? 1 : 2; });
+            return l.count(inner ? "for `g.x" : "for `g.y");
+        };
+        CHECK(loops([](Expr e) { return e; }, true) == 1);
+        CHECK(loops([](Expr e) { return likely_if_innermost(e); }, true) > 1);
+        CHECK(loops([](Expr e) { return likely_if_innermost(e); }, false) == 1);
+        CHECK(loops([](Expr e) { return likely(e); }, false) > 1);
+    }
     TEST_CASE("a loop of a producer below a vectorized loop of its consumer") {
         TwoStages p;
         p.out.split(p.x, p.xo, p.xi, 8, TailStrategy::GuardWithIf).vectorize(p.xi);
@@ -268,6 +318,20 @@ TEST_SUITE("loops") {
         TwoStages p;
         p.out.parallel(p.y).serial(p.y);
         CHECK(Lowered(p.out).count("parallel") == 0);
+        for (bool vectorize : {true, false}) {
+            auto text = [&](bool serial) {
+                TwoStages p;
+                p.out.split(p.x, p.xo, p.xi, 4, TailStrategy::GuardWithIf);
+                vectorize ? p.out.vectorize(p.xi) : p.out.unroll(p.xi);
+                if (serial) p.out.serial(p.xi);
+                Lowered l(p.out);
+                CHECK((l.stores(4) > 0) == (vectorize && !serial));
+                p.check(l);
+                return l.text();
+            };
+            CHECK(text(false).find("for `out.xi") == std::string::npos);
+            CHECK(text(true).find("for `out.xi") != std::string::npos);
+        }
     }
     TEST_CASE("no dimensions") {
         Func f("f"), g("g");

@@ -180,6 +180,31 @@ TEST_SUITE("compute and store levels") {
         store.set(compute);
         CHECK(s.calls(Lowered(s.out), 10, 6) == 9 * 60);
     }
+    TEST_CASE("a LoopLevel that is inlined") {
+        Stencil s;
+        s.f.compute_root().compute_at(LoopLevel::inlined());
+        CHECK(s.calls(Lowered(s.out), 10, 6) == 10 * 6 * 9);
+        Stencil t;
+        LoopLevel level(t.out, t.y);
+        t.f.compute_at(level);
+        CHECK(t.calls(Lowered(t.out), 10, 6) == 12 * 3 * 6);
+        level.set(LoopLevel::inlined());
+        CHECK(t.calls(Lowered(t.out), 10, 6) == 10 * 6 * 9);
+    }
+    TEST_CASE("compute_at Var::outermost: within the consumer, around its loops") {
+        Stencil s;
+        Func g("g");
+        g(s.x, s.y) = s.out(s.x, s.y) + s.out(s.x, s.y + 1);
+        s.out.compute_at(g, s.y);
+        s.f.compute_at(s.out, Var::outermost());
+        Lowered l(g);
+        CHECK(l.flat().find("allocate f") > l.flat().find("for `g.y`"));
+        CHECK(l.flat().find("allocate f") < l.flat().find("for `out.y`"));
+        auto run = [&] {
+            l.check<int>({10, 6}, [](int x, int y) { return out_ref(x, y) + out_ref(x, y + 1); });
+        };
+        CHECK(calls_during(run) / 2 == 12 * 4 * 6);
+    }
     TEST_CASE("a LoopLevel of one stage of several") {
         Var x("x");
         RDom r(0, 5, "r");
@@ -205,6 +230,16 @@ TEST_SUITE("compute and store levels") {
         CHECK(t.calls(m, 10, 6) == 9 * 60);
         CHECK(m.flat().find("allocate f") < m.flat().find("for `out.x`"));
         CHECK(m.flat().find("allocate f") > m.flat().find("for `out.y`"));
+        LoopLevel level;
+        t.f.hoist_storage(level);
+        level.set(LoopLevel::root());
+        Lowered at_root(t.out);
+        CHECK(at_root.flat().find("allocate f") < at_root.flat().find("for `out.y`"));
+        CHECK(t.calls(at_root, 10, 6) == 9 * 60);
+        level.set(LoopLevel(t.out, t.y));
+        std::string at_row = Lowered(t.out).flat();
+        CHECK(at_row.find("allocate f") > at_row.find("for `out.y`"));
+        CHECK(at_row.find("allocate f") < at_row.find("for `out.x`"));
     }
     TEST_CASE("without hoist_storage it allocates inside of the loop") {
         Stencil s;

@@ -120,6 +120,32 @@ TEST_SUITE("storage") {
             s.check(l);
         }
     }
+    TEST_CASE("store_in(Auto): small storage is on the stack, large storage is not") {
+        static int allocations;
+        auto allocated = [](int extent, MemoryType memory, bool automatic = false) {
+            Var x("x");
+            Func f("f"), out("out");
+            f(x) = x * 3;
+            out(x) = f(x) + f(extent - 1 - x);
+            f.compute_root().bound(x, 0, extent);
+            f.store_in(memory);
+            if (automatic) f.store_in(MemoryType::Auto);
+            JITUserContext context;
+            context.handlers.custom_malloc = [](JITUserContext *, size_t n) {
+                allocations++;
+                return std::aligned_alloc(128, (n + 127) / 128 * 128);
+            };
+            context.handlers.custom_free = [](JITUserContext *, void *p) { std::free(p); };
+            allocations = 0;
+            Buffer<int> b = out.realize(&context, {extent});
+            CHECK(b(2) == 3 * (extent - 1));
+            return allocations;
+        };
+        CHECK(allocated(50, MemoryType::Heap) == 1);
+        CHECK(allocated(50, MemoryType::Heap, true) == 0);
+        CHECK(allocated(10000, MemoryType::Stack) == 0);
+        CHECK(allocated(10000, MemoryType::Stack, true) == 1);
+    }
     TEST_CASE("tuples: an allocation per value") {
         Var x("x"), y("y");
         Func f("f"), out("out");
