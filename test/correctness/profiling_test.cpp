@@ -7,9 +7,10 @@ using namespace tessera::test;
 namespace {
 
 // How often each Func of the pipeline began to be computed in a profiled run.
-std::map<std::string, uint64_t> calls_of(Func output, const std::vector<int32_t> &sizes) {
+std::map<std::string, uint64_t> calls_of(Func output, const std::vector<int32_t> &sizes,
+                                         Target::Feature feature = Target::Profile) {
     REQUIRE(tessera_profiler_reset() == 0);
-    output.realize(sizes, get_host_target().with_feature(Target::Profile));
+    output.realize(sizes, get_host_target().with_feature(feature));
     std::map<std::string, uint64_t> calls;
     tessera_profiler_func_stats_t stats;
     for (int i = 0; tessera_profiler_get_func(output.name().c_str(), i, &stats); i++) {
@@ -47,6 +48,7 @@ TEST_SUITE("looking at a pipeline") {
         CHECK(all["profiled"] == 1);
         CHECK(all["g"] == 6);
         CHECK(all["f"] == 6);
+        CHECK(calls_of(build(true), {4, 6}, Target::ProfileByTimer) == all);
         auto fewer = calls_of(build(false), {4, 6});
         CHECK(fewer["g"] == 6);
         CHECK(fewer.count("f") == 0);

@@ -69,6 +69,32 @@ TEST_SUITE("realize") {
         f.realize({9});
         CHECK(driver::cache_counts().compiled == before.compiled + 1);
     }
+    TEST_CASE("compile_jit compiles what the next run needs") {
+        Var x("x");
+        Func f("ahead");
+        f(x) = x * 7;
+        auto before = driver::cache_counts();
+        SUBCASE("of a Func") { f.compile_jit(); }
+        SUBCASE("of a Pipeline") { Pipeline(f).compile_jit(); }
+        CHECK(driver::cache_counts().compiled == before.compiled + 1);
+        Buffer<int> b = f.realize({4});
+        CHECK(driver::cache_counts().compiled == before.compiled + 1);
+        CHECK(b(3) == 21);
+        JITSharedRuntime::release_all();
+    }
+    TEST_CASE("device_sync of a Realization asks for each of its Buffers") {
+        Buffer<int> a(3), b(3);
+        Realization r(a, b);
+        CHECK(r.device_sync() == 0);
+        static int errors;
+        errors = 0;
+        auto before = tessera_set_error_handler([](void *, const char *) { errors++; });
+        b.raw_buffer()->device = 1;  // of no device that is known
+        CHECK(r.device_sync() != 0);
+        b.raw_buffer()->device = 0;
+        tessera_set_error_handler(before);
+        CHECK(errors == 1);
+    }
     TEST_CASE("an equal pipeline, built again, is found in the cache") {
         auto build = [] {
             Var x("x");

@@ -37,12 +37,13 @@ int32_t record(JITUserContext *, const tessera_trace_event_t *e) {
 }
 
 // The events of a run, but for the beginning and end of the pipeline.
-std::vector<std::string> traced(Func f, const std::vector<int32_t> &sizes) {
+std::vector<std::string> traced(Func f, const std::vector<int32_t> &sizes,
+                                const Target &target = Target()) {
     std::vector<std::string> all;
     events = &all;
     JITUserContext context;
     context.handlers.custom_trace = record;
-    f.realize(&context, sizes);
+    f.realize(&context, sizes, target);
     REQUIRE(all.size() >= 2);
     CHECK(all.front().find("begin_pipeline") != std::string::npos);
     CHECK(all.back().find("end_pipeline") != std::string::npos);
@@ -150,6 +151,44 @@ TEST_SUITE("tracing") {
         std::vector<std::string> events = traced(g, {8});
         std::sort(events.begin(), events.end());
         CHECK(joined(events) == "f load [0] = 0; f load [1] = 1; f load [2] = 2; ");
+    }
+    TEST_CASE("features of the target trace every Func and image") {
+        ImageParam im(Int(32), 1, "im");
+        Buffer<int> in(3);
+        in.fill(7);
+        im.set(in);
+        Func f("f"), g("g");
+        f(x) = im(x);
+        g(x) = f(x) + 1;
+        f.compute_root();
+        auto with = [&](Target::Feature feature) {
+            return joined(traced(g, {2}, get_host_target().with_feature(feature)));
+        };
+        CHECK(with(Target::TraceLoads) ==
+              "im load [0] = 7; im load [1] = 7; f load [0] = 7; f load [1] = 7; ");
+        CHECK(with(Target::TraceStores) ==
+              "f store [0] = 7; f store [1] = 7; g store [0] = 8; g store [1] = 8; ");
+        CHECK(with(Target::TraceRealizations) ==
+              "f begin_realization [0 2]; f produce; f end_produce; f consume; "
+              "g begin_realization [0 2]; g produce; g end_produce; g end_realization [0 2]; "
+              "f end_consume; f end_realization [0 2]; ");
+    }
+    TEST_CASE("RoundUp stores beyond what is needed, RoundUpAndBlend what was there") {
+        auto last = [](TailStrategy tail) {
+            Func f("f"), out("out");
+            f(x) = x;
+            f(x) = f(x) * 10;
+            out(x) = f(x);
+            Var xi("xi");
+            f.compute_root().update().split(x, x, xi, 4, tail);
+            f.trace_stores();
+            std::vector<std::string> events = traced(out, {3});
+            REQUIRE(events.size() == 8);
+            CHECK(events[6] == "f store [2] = 20");
+            return events.back();
+        };
+        CHECK(last(TailStrategy::RoundUp) == "f store [3] = 30");
+        CHECK(last(TailStrategy::RoundUpAndBlend) == "f store [3] = 3");
     }
     TEST_CASE("tags come before everything else") {
         Func f("f");
