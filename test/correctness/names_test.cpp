@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <tessera.h>
+#include <thread>
 
 using namespace tessera;
 
@@ -386,6 +387,10 @@ TEST_SUITE("names of the language") {
         };
         auto running = threads();
         JITSharedRuntime::release_all();
+        // What has ended may be listed for a moment.
+        for (int i = 0; i < 200 && threads() >= running; i++) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
         CHECK(threads() < running);
         auto compiled = driver::cache_counts().compiled;
         Func equal("f");
