@@ -228,6 +228,7 @@ TEST_CASE("fma rounds once, and strict_float keeps each operation and its roundi
     Expr a = param<float>(1 + e), rest = param<float>(-1 - 2 * e), large = param<float>(1e8f);
     check_all<float>({
         CASE(fma(a, a, rest), e * e)
+        , CASE(strict_float(fma(a, a, rest)), e * e)
         , CASE(strict_float(a * a + rest), 0.0f)
         , CASE((large + a) - large, 1 + e)
         , CASE(strict_float((large + a) - large), 0.0f)
