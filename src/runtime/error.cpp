@@ -84,9 +84,15 @@ int tessera_error_access_out_of_bounds(void *user_context, const char *buffer, i
 
 int tessera_error_buffer_allocation_too_large(void *user_context, const char *buffer,
                                               uint64_t bytes, uint64_t max_bytes) {
-    return (Message() << "The storage of " << buffer << " needs " << bytes
-                      << " bytes, more than the " << max_bytes << " that this target can address")
-        .raise(user_context, tessera_error_code_buffer_allocation_too_large);
+    Message message;
+    message << "The storage of " << buffer << " needs ";
+    if (bytes == UINT64_MAX) {
+        message << "2^64 or more";
+    } else {
+        message << bytes;
+    }
+    message << " bytes, more than the " << max_bytes << " that this target can address";
+    return message.raise(user_context, tessera_error_code_buffer_allocation_too_large);
 }
 
 int tessera_error_buffer_extents_too_large(void *user_context, const char *buffer, int64_t elements,

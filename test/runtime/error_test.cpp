@@ -48,6 +48,10 @@ TEST_SUITE("runtime errors") {
              tessera_error_code_buffer_allocation_too_large,
              "The storage of f needs 5000000000 bytes, more than the 2147483647 that this target "
              "can address");
+        said(tessera_error_buffer_allocation_too_large(nullptr, "f", UINT64_MAX, 2147483647u),
+             tessera_error_code_buffer_allocation_too_large,
+             "The storage of f needs 2^64 or more bytes, more than the 2147483647 that this target "
+             "can address");
         said(tessera_error_buffer_extents_too_large(nullptr, "in", 5000000000, 2147483647),
              tessera_error_code_buffer_extents_too_large,
              "Buffer in has 5000000000 elements, more than the 2147483647 that this pipeline can "

@@ -50,16 +50,17 @@ Value *Emitter::allocation_extent(const Expr &e) {
 
 // The number of elements; the pipeline fails if it is more than can be indexed.
 Value *Emitter::allocation_elements(const Allocate &node) {
-    Value *elements = int64(1), *too_many = b.getFalse();
-    for (const Expr &e : node.extents) {
-        Value *extent = allocation_extent(e);
-        Value *product = b.CreateIntrinsic(llvm::Intrinsic::umul_with_overflow, {b.getInt64Ty()},
-                                           {elements, extent});
-        elements = b.CreateExtractValue(product, 0);
-        too_many = b.CreateOr(too_many, b.CreateExtractValue(product, 1));
-    }
+    Value *overflows = b.getFalse();
+    auto times = [&](Value *x, Value *y) {
+        Value *product =
+            b.CreateIntrinsic(llvm::Intrinsic::umul_with_overflow, {b.getInt64Ty()}, {x, y});
+        overflows = b.CreateOr(overflows, b.CreateExtractValue(product, 1));
+        return b.CreateExtractValue(product, 0);
+    };
+    Value *elements = int64(1);
+    for (const Expr &e : node.extents) elements = times(elements, allocation_extent(e));
     int64_t limit = target.has_large_buffers() ? most_elements_when_large : INT32_MAX;
-    too_many = b.CreateOr(too_many, b.CreateICmpUGT(elements, int64(limit)));
+    Value *too_many = b.CreateOr(overflows, b.CreateICmpUGT(elements, int64(limit)));
     if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(too_many);
         constant && constant->isZero()) {
         return elements;
@@ -67,7 +68,8 @@ Value *Emitter::allocation_elements(const Allocate &node) {
     branch(
         too_many,
         [&] {
-            Value *bytes = b.CreateMul(elements, int64(node.type.bytes()));
+            Value *bytes = times(elements, int64(node.type.bytes()));
+            bytes = b.CreateSelect(overflows, int64(-1), bytes);  // as many as 64 bits hold
             fail(call_runtime("tessera_error_buffer_allocation_too_large", b.getInt32Ty(),
                               {f->user_context, string_constant(node.buffer.text()), bytes,
                                int64(limit * node.type.bytes())}));
