@@ -168,6 +168,10 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         result = *operands[1];
         return;
     }
+    case Intrinsic::is_device_dirty: {
+        const auto *b = reinterpret_cast<const tessera_buffer_t *>(operands[0]->word());
+        return result.assign((b->flags & tessera_buffer_flag_device_dirty) != 0);
+    }
     case Intrinsic::set_buffer_field: {
         auto *b = reinterpret_cast<tessera_buffer_t *>(operands[0]->word());
         auto field = BufferField(operands[1]->as_int());

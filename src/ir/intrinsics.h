@@ -81,6 +81,7 @@ namespace tessera::ir {
     X(prefetch, -1, false)         /* address_of, then extent and byte stride per dimension */     \
     X(alloca, 1, false)            /* handle: that many bytes on the stack, zeroed */              \
     X(free, 1, false)              /* address_of the first element of a buffer: used no more */    \
+    X(is_device_dirty, 1, false)   /* buffer handle: are its newest contents on a device? */       \
     X(set_buffer_field, -1, false) /* buffer handle, field, dim, value: in a bounds query */
 // clang-format on
 

@@ -105,6 +105,7 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::is_nan:
     case Intrinsic::is_inf:
     case Intrinsic::is_finite: return Bool(first.lanes());
+    case Intrinsic::is_device_dirty: return Bool();
     case Intrinsic::random: return Float(32);
     case Intrinsic::if_then_else:
     case Intrinsic::require:

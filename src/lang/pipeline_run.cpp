@@ -30,7 +30,11 @@ namespace {
 
 // To compiled code, a buffer without memory is a question.
 void check_memory(const tessera_buffer_t &b, const std::string &name) {
-    if (b.host || b.device) return;
+    if (b.host) return;
+    if (b.device) {
+        throw RuntimeError(str("the Buffer for ", name,
+                               " has memory on a device only, but the pipeline runs on the CPU"));
+    }
     throw RuntimeError(str("the Buffer for ", name,
                            " has no memory; call allocate(), or ask for "
                            "the sizes of inputs with infer_input_bounds()"));

@@ -343,6 +343,20 @@ func "f"(b: input uint16[1], out: output int32[1]):
                   in, out) == 0);
         CHECK(out.values() == std::vector<int32_t>{0, 7, 1, 1, 1, 16});
     }
+    TEST_CASE("a flag says whether the newest contents are on a device") {
+        TestBuffer<int32_t> in(1), out(1);
+        tessera_buffer_t *raw = in;
+        for (int flags = 0; flags < 4; flags++) {
+            raw->flags = uint64_t(flags);
+            CHECK(run(R"(
+module "m"
+func "f"(b: input int32[1], out: output int32[1]):
+    out[0] = int32(is_device_dirty(b:handle))
+)",
+                      in, out) == 0);
+            CHECK(out[0] == flags / tessera_buffer_flag_device_dirty);
+        }
+    }
     TEST_CASE("a struct made on the way is a buffer for others, and its fields can be set") {
         TestBuffer<float> in(4, 2.5f);
         TestBuffer<int32_t> out(5);

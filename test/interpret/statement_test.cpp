@@ -261,6 +261,11 @@ TEST_SUITE("statement interpreter") {
         CHECK(run("  out[0] = src.extent[0]\n  out[1] = src.min[0]\n  out[2] = src.dimensions\n",
                   out, in) == 0);
         CHECK(out.data == Values{4, 0, 1});
+        in.buffer.flags = tessera_buffer_flag_device_dirty;
+        CHECK(run("  out[0] = int32(is_device_dirty(src:handle))\n"
+                  "  out[1] = int32(is_device_dirty(out:handle))\n  out[2] = 7\n",
+                  out, in) == 0);
+        CHECK(out.data == Values{1, 0, 7});
         in.buffer.host = nullptr;
         CHECK(run("  set_buffer_field(src:handle, 1, 0, 17):int32\n", out, in) == 0);
         CHECK(in.dims[0].extent == 17);

@@ -182,6 +182,12 @@ Value *Emitter::emit(const BufferProperty &node) {
     return type->isIntegerTy(8) ? b.CreateZExt(load, b.getInt32Ty()) : load;
 }
 
+Value *Emitter::emit_is_device_dirty(const IntrinsicCall &c) {
+    auto *flags = b.CreateLoad(b.getInt64Ty(), b.CreateStructGEP(buffer_struct(), arg(c, 0), 3));
+    flags->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
+    return b.CreateIsNotNull(b.CreateAnd(flags, uint64_t(tessera_buffer_flag_device_dirty)));
+}
+
 Value *Emitter::emit_set_buffer_field(const IntrinsicCall &c) {
     const auto *field = c.args[1].as<IntImm>();
     if (c.args.size() != 4 || !field) throw InternalError("set_buffer_field: bad operands");

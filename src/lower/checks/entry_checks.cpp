@@ -179,6 +179,8 @@ void EntryChecks::check_buffer(const ir::Argument &b) {
           {name, field(b, BufferField::Dimensions), b.dimensions});
     for (int d = 0; d < b.dimensions; d++) check_dimension(b, d);
     check_size(b);
+    check(!call(Bool(), Intrinsic::is_device_dirty, {handle_of(b.name)}),
+          "device_dirty_with_no_device_support", {name});
     const Parameter *p = parameter_of(b);
     if (p && p->host_alignment > 1) {
         Expr address = Reinterpret::make(UInt(64), field(b, BufferField::Host));

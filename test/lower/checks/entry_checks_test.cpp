@@ -26,13 +26,15 @@ TEST_SUITE("add_entry_checks") {
         CHECK(Passes::has(text, {"if reinterpret uint64(im.host) == 0:uint64",
                                  "set_buffer_field(im, 0, 0, ", "- 1", "else:", "produce out:"}));
     }
-    TEST_CASE("a buffer with memory is checked: not null, type, dimensions, region, stride") {
+    TEST_CASE("a buffer with memory is checked: not null, type, dimensions, region, and more") {
         std::string text = Stencil().text();
         CHECK(Passes::has(text, {"error_buffer_argument_is_null(user_context(), \"im\")"}));
         CHECK(Passes::has(text, {"error_bad_type(user_context(), \"im\"",
                                  "error_bad_dimensions(user_context(), \"im\"",
                                  "error_access_out_of_bounds(user_context(), \"im\"",
                                  "error_constraint_violated(user_context(), \"im.stride.0\"",
+                                 "assert !is_device_dirty(im), ",
+                                 "error_device_dirty_with_no_device_support(user_context(), \"im\"",
                                  "produce out:"}));
     }
     TEST_CASE("what the user fixes is checked, and used in place of the field") {
