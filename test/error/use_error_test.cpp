@@ -1,0 +1,159 @@
+#include "error/refusal.h"
+
+using namespace tessera;
+
+namespace {
+
+Var x("x"), y("y"), u("u");
+
+}  // namespace
+
+TEST_SUITE("refused uses") {
+    TEST_CASE("directives on the loop around all loops") {
+        Func f("f");
+        f(x, y) = x + y;
+        REFUSED(f.reorder(Var::outermost(), x),
+                "reorder: Var::outermost() is outside of all loops");
+        REFUSED(f.reorder(x, Var::outermost()), "and stays there");
+        REFUSED(f.parallel(Var::outermost()), "parallel: Var::outermost() has one iteration");
+        REFUSED(f.vectorize(Var::outermost()), "vectorize: Var::outermost() has one iteration");
+        f.serial(Var::outermost());
+        Buffer<int> b = f.realize({3, 3});
+        CHECK(b(2, 1) == 3);
+    }
+    TEST_CASE("directives that depend on values of a Func") {
+        Func f("f"), g("g");
+        g(x) = x + 1;
+        f(x, y) = x + y;
+        ImageParam im(Int(32), 1, "im");
+        Param<int> p("p");
+        RDom r(0, 5, "r");
+        Expr value = g(3);
+        REFUSED(f.split(x, x, u, value), "split: g(3) depends on values of g; only constants, "
+                                         "parameters and sizes of input buffers are known before "
+                                         "the pipeline runs");
+        REFUSED(f.vectorize(x, value), "depends on values of g");
+        REFUSED(f.bound(x, 0, value), "bound: g(3) depends on values of g");
+        REFUSED(f.align_bounds(x, value), "align_bounds: g(3) depends on values of g");
+        REFUSED(f.bound_storage(x, value), "bound_storage: g(3) depends on values of g");
+        REFUSED(f.fold_storage(x, value), "fold_storage: g(3) depends on values of g");
+        REFUSED(f.ring_buffer(value), "ring_buffer: g(3) depends on values of g");
+        REFUSED(f.specialize(value > 2), "specialize: g(3) > 2 depends on values of g");
+        REFUSED(im.dim(0).set_extent(value), "set_extent: g(3) depends on values of g");
+        REFUSED(p.set_max_value(value), "set_max_value: g(3) depends on values of g");
+    }
+    TEST_CASE("rfactor of other loops than those of the reduction") {
+        Func f("f");
+        RDom r(0, 8, 0, 8, "r");
+        RVar both("both");
+        f(x) = 0;
+        f(x) += r.x * r.y;
+        REFUSED(f.update().rfactor(RVar("x"), u), "rfactor: x is no reduction loop of f.update(0)");
+        f.update().reorder(r.x, x, r.y).fuse(r.x, x, both);
+        REFUSED(f.update().rfactor(both, u),
+                "rfactor: both is made from a reduction and a pure loop, x");
+    }
+    TEST_CASE("rfactor of an update that only the last iteration decides") {
+        Func f("f");
+        RDom r(0, 8, "r");
+        f(x) = 0;
+        f(x) = x + r;
+        REFUSED(f.update().rfactor(r, u), "is not known to be associative with an identity");
+    }
+    TEST_CASE("a Func that uses itself before it has values") {
+        Func typed(Int(32), 1, "typed");
+        REFUSED(typed(x) = typed(x - 1), "typed is used, but has no definition yet");
+        Func f("f");
+        REFUSED(f(x) += f(x - 1), "f is used, but has no definition yet");
+    }
+    TEST_CASE("extern stages without values, or with an undefined argument") {
+        Func f("f");
+        Buffer<int> image;
+        REFUSED(f.define_extern("work", {}, std::vector<Type>{}, 1), "at least one value");
+        REFUSED(f.define_extern("work", {ExternFuncArgument()}, Int(32), 1),
+                "an argument of the extern function is undefined");
+        REFUSED(f.define_extern("work", {Expr()}, Int(32), 1), "extern function is undefined");
+        FAILS(f.define_extern("work", {image}, Int(32), 1), "this Buffer is undefined");
+        CHECK_FALSE(f.defined());
+    }
+    TEST_CASE("conditions of a domain that are undefined, or on another domain") {
+        RDom r(0, 5, "r"), s(0, 5, "s");
+        REFUSED(r.where(s < 3), "RDom::where: s$x is of another domain");
+        REFUSED(r.where(Expr()), "RDom::where: an undefined Expr");
+    }
+    TEST_CASE("domains without dimensions or with undefined bounds") {
+        Buffer<int> scalar = Buffer<int>::make_scalar(), undefined;
+        ImageParam none(Int(32), 0, "none");
+        RDom r(0, 5, "r");
+        REFUSED(RDom(std::vector<std::pair<Expr, Expr>>{}), "RDom: it has no dimensions");
+        REFUSED(RDom(scalar), "RDom: it has no dimensions");
+        REFUSED(RDom(none), "RDom: it has no dimensions");
+        REFUSED(RDom(0, Expr()), "RDom: a bound is an undefined Expr");
+        REFUSED(RDom(Expr(), 3), "RDom: a bound is an undefined Expr");
+        REFUSED(RDom(0, r.x + 1), "RDom: a bound depends on the variable r$x");
+        FAILS(RDom(undefined), "this Buffer is undefined");
+    }
+    TEST_CASE("what is undefined, or there is only several times") {
+        Func f("f");
+        f(x) = Tuple(x, x + 1);
+        f(x) = Tuple(f(x)[0] + 1, f(x)[1]);
+        REFUSED(Func(Buffer<int>()), "Func: the Buffer is undefined");
+        REFUSED(f.update_value(), "f has 2 values; ask for update_values()");
+        REFUSED(f.extern_function_name(), "f is not computed by an extern function");
+        REFUSED(Tuple(std::vector<Expr>{}), "Tuple: it has no values");
+    }
+    TEST_CASE("a boundary condition with too few values") {
+        Func f("f");
+        f(x) = Tuple(x, x + 1);
+        REFUSED(BoundaryConditions::constant_exterior(f, 0, {{0, 5}}),
+                "constant_exterior: 1 values, but f has 2");
+        REFUSED(BoundaryConditions::constant_exterior(f, Tuple(1, 2, 3), {{0, 5}}),
+                "constant_exterior: 3 values, but f has 2");
+    }
+    TEST_CASE("operands of a type that the function does not take") {
+        Expr byte = cast<uint8_t>(x), word = cast<uint16_t>(x), flag = x > 0;
+        Param<> handle(Handle(), "handle");
+        REFUSED(mux(cast<float>(x), {x, y}), "mux: the index is a float32, not an integer");
+        REFUSED(mux(flag, {x, y}), "mux: the index is a bool, not an integer");
+        REFUSED(concat_bits({byte, word}), "concat_bits: the operands differ in type");
+        REFUSED(lerp(handle, handle, 0.5f), "lerp: the values are handles");
+    }
+    TEST_CASE("parameters of a type that is none, or is another") {
+        REFUSED(Param<>(Int(32, 4), "p"), "Param: the type of a parameter is that of one number");
+        REFUSED(Param<>(Type(), "p"), "Param: the type of a parameter is that of one number");
+        Param<> p(Int(32), "p"), handle(Handle(), "handle");
+        p.set(3);
+        REFUSED(p.get<float>(), "Param p is a int32, but is read as a float32");
+        CHECK(p.get<int>() == 3);
+        REFUSED(handle.set_min_value(0), "set_min_value: the Param handle is a handle");
+        REFUSED(p.set_max_value(handle), "set_max_value: the Param p is a handle");
+        REFUSED(handle.set_estimate(1), "set_estimate: the Param handle is a handle");
+    }
+    TEST_CASE("images of no type, or without a Buffer") {
+        ImageParam im(Int(32), 1, "im");
+        REFUSED(ImageParam(Int(32), -1), "a number of dimensions are wanted, not int32 and -1");
+        REFUSED(ImageParam(Int(32, 4), 1), "are wanted, not int32x4 and 1");
+        REFUSED(ImageParam(Type(), 1), "ImageParam: a type of one number");
+        REFUSED(im.set(Buffer<int>()), "set of im: the Buffer is undefined");
+    }
+    TEST_CASE("parameters of one name, or of none") {
+        Param<int> p("p"), another("p");
+        ImageParam a(Int(32), 1, "im"), b(Int(32), 1, "im");
+        Func f("f");
+        f(x) = p * a(x) + another * b(x);
+        Pipeline pipeline(f);
+        REFUSED(pipeline.get_param("p"), "the pipeline has several parameters named p");
+        REFUSED(pipeline.get_image_param("im"), "the pipeline has several parameters named im");
+        REFUSED(pipeline.get_param("q"), "the pipeline has no scalar parameter named q; it has p");
+        REFUSED(pipeline.get_image_param("p"), "the pipeline has no image parameter named p");
+    }
+    TEST_CASE("a Callable that lacks an argument") {
+        Param<int> p("p");
+        ImageParam im(Int(32), 1, "im");
+        Func f("f");
+        f(x) = p * im(x);
+        REFUSED(f.compile_to_callable({im}),
+                "compile_to_callable: the pipeline also reads p, which "
+                "is not in the list of its arguments");
+    }
+}
