@@ -30,9 +30,9 @@ private:
     F f;
 };
 
-template<typename Root>
-bool finds_symbol(const Root &root, Symbol wanted) {
-    SymbolFinder finder([&](Symbol s) { return s == wanted; });
+template<typename Root, typename F>
+bool finds_symbol(const Root &root, F is_wanted) {
+    SymbolFinder finder(is_wanted);
     finder(root);
     return finder.found;
 }
@@ -109,8 +109,15 @@ size_t count_nodes(const Stmt &s) {
     return counter.nodes;
 }
 
-bool uses_symbol(const Expr &e, Symbol s) { return finds_symbol(e, s); }
-bool uses_symbol(const Stmt &stmt, Symbol s) { return finds_symbol(stmt, s); }
+bool uses_symbol(const Expr &e, Symbol s) {
+    return finds_symbol(e, [&](Symbol found) { return found == s; });
+}
+bool uses_symbol(const Stmt &stmt, Symbol s) {
+    return finds_symbol(stmt, [&](Symbol found) { return found == s; });
+}
+bool uses_any(const Expr &e, const std::unordered_set<Symbol> &symbols) {
+    return finds_symbol(e, [&](Symbol found) { return symbols.contains(found); });
+}
 
 std::unordered_set<Symbol> symbols_in(const Expr &e) { return all_symbols(e); }
 std::unordered_set<Symbol> symbols_in(const Stmt &s) { return all_symbols(s); }

@@ -40,6 +40,7 @@ size_t count_nodes(const Stmt &s);
 // Whether the tree uses this symbol as a variable, buffer, callee or function.
 bool uses_symbol(const Expr &e, Symbol s);
 bool uses_symbol(const Stmt &stmt, Symbol s);
+bool uses_any(const Expr &e, const std::unordered_set<Symbol> &symbols);
 
 // All symbols in the tree, of what it uses and of what it binds.
 std::unordered_set<Symbol> symbols_in(const Expr &e);

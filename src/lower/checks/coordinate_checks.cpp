@@ -100,6 +100,11 @@ double CoordinateChecks::scale(const Expr &e) {
     return scales[e.get()] = s;
 }
 
+double CoordinateChecks::scale_of_term(const Expr &e) {
+    auto constant = as_const_int(e);
+    return constant ? std::fabs(double(*constant)) / largest_extent : scale(e);
+}
+
 double CoordinateChecks::scale_of_operand(const Expr &e) {
     check_operand(e);
     return scale(e);
@@ -120,8 +125,10 @@ double CoordinateChecks::compute_scale(const Expr &e) {
         return by && *by != 0 ? of / std::fabs(double(*by)) : of;
     }
     case NodeKind::Mod: check_operand(e.as<Mod>()->a); return scale_of_operand(e.as<Mod>()->b);
-    case NodeKind::Add: return std::max(scale(e.as<Add>()->a), scale(e.as<Add>()->b));
-    case NodeKind::Sub: return std::max(scale(e.as<Sub>()->a), scale(e.as<Sub>()->b));
+    case NodeKind::Add:
+        return std::max(scale_of_term(e.as<Add>()->a), scale_of_term(e.as<Add>()->b));
+    case NodeKind::Sub:
+        return std::max(scale_of_term(e.as<Sub>()->a), scale_of_term(e.as<Sub>()->b));
     case NodeKind::Min:
         return std::max(scale_of_operand(e.as<Min>()->a), scale_of_operand(e.as<Min>()->b));
     case NodeKind::Max:

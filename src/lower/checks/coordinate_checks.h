@@ -9,8 +9,9 @@ namespace tessera::lower {
 
 // Asserts that coordinates of 32 bits are enough for the regions that a pipeline needs. Looked at
 // are products of more than 16 times a coordinate of an argument, as in f(x * 1000000), those of
-// two variables, and all that a scalar argument is a part of, which may be any number of its type;
-// the others fit where arguments have less than 2^26 elements along a dimension.
+// two variables, sums with a constant beyond 2^30, and all that a scalar argument is a part of,
+// which may be any number of its type; the others fit where arguments have less than 2^26 elements
+// along a dimension.
 //
 //     let f.x.max = g.x.max * 1000000 + 3   ->
 //     assert -2^30 <= int64(g.x.max) * 1000000 <= 2^30, tessera_error_coordinates_too_large(...)
@@ -28,6 +29,7 @@ private:
     void check_operand(const ir::Expr &e);
     ir::Expr in_64_bits(const ir::Expr &e);
     double scale(const ir::Expr &e);
+    double scale_of_term(const ir::Expr &e);
     double scale_of_operand(const ir::Expr &e);
     double compute_scale(const ir::Expr &e);
     double scale_of_product(const ir::Mul &product);

@@ -192,8 +192,7 @@ bool TestFinder::is_known_outside(const Expr &e) const {
     bool known = is_pure(e);
     for_each_node(e, [&](const Load &) { known = false; });
     for_each_node(e, [&](const Call &) { known = false; });
-    for_each_node(e, [&](const Variable &v) { known &= !inside.count(v.name); });
-    return known;
+    return known && !uses_any(e, inside);
 }
 
 void TestFinder::add(const Expr &test, const Expr &condition, const Expr &outcome) {

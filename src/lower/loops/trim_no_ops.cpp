@@ -80,8 +80,7 @@ private:
         possible = algebra::simplify(possible);
         bool known = is_pure(possible);
         for_each_node(possible, [&](const Load &) { known = false; });
-        for_each_node(possible, [&](const Variable &v) { known &= !inside.count(v.name); });
-        if (!known) return Interval::everything();
+        if (!known || uses_any(possible, inside)) return Interval::everything();
         if (is_false(possible)) return Interval::nothing();
         if (!uses_symbol(possible, loop.name)) return Interval::everything();
         return algebra::solve_for_outer_interval(possible, loop.name);

@@ -153,7 +153,9 @@ private:
     }
     Stmt visit(const LetStmt &let) override {
         read(let.value);
-        varies_with[let.name] = reads_memory(let.value) ? loops : innermost_loop(let.value);
+        // What a buffer holds, a bounds query may fill in.
+        bool unknown = reads_memory(let.value) || let.value.type().is_handle();
+        varies_with[let.name] = unknown ? loops : innermost_loop(let.value);
         Stmt body;
         Conditions inner = collect([&] { body = (*this)(let.body); });
         varies_with.erase(let.name);
@@ -211,10 +213,12 @@ private:
 
     size_t innermost_loop(const Expr &e) const {
         size_t innermost = 0;
-        for_each_node(e, [&](const Variable &v) {
-            auto found = varies_with.find(v.name);
+        auto look_up = [&](Symbol name) {
+            auto found = varies_with.find(name);
             if (found != varies_with.end()) innermost = std::max(innermost, found->second);
-        });
+        };
+        for_each_node(e, [&](const Variable &v) { look_up(v.name); });
+        for_each_node(e, [&](const BufferProperty &p) { look_up(p.buffer); });
         return innermost;
     }
 };

@@ -66,6 +66,8 @@ TEST_SUITE("add_entry_checks") {
         CHECK(checks((x / 16) * 32) == 0);
         CHECK(checks(x * 17) == 2);  // both ends
         CHECK(checks((x * 2 + 1) * 9 - 7) == 2);
+        CHECK(checks(x + (1 << 30)) == 0);
+        CHECK(checks(x + ((1 << 30) + 1)) == 2);
         ParameterRef p = make_scalar_parameter(Symbol::fresh("p"), Int(32));
         CHECK(checks(x + parameter_value(p)) == 2);
         ParameterRef narrow = make_scalar_parameter(Symbol::fresh("q"), UInt(16));

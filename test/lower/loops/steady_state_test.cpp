@@ -36,6 +36,12 @@ TEST_SUITE("steady_state") {
     TEST_CASE("a long body is copied where it is told to be") {
         CHECK(is_split(loop_of(100, "min(likely(x * 8), m - 8)")));
     }
+    TEST_CASE("what a bounds query in the loop finds does not split it") {
+        CHECK_FALSE(is_split("for y in [0, +50):\n"
+                             "    let q = make_buffer(reinterpret handle(0:uint64), 0, 32, 1, y)\n"
+                             "    let r = extern int32 query(q)\n"
+                             "    f[y] = max(likely(q.min[0]), y)"));
+    }
     TEST_CASE("where an outer loop is split for one test, the weak ones count as well") {
         std::string text = "for y in [0, +50): for x in [0, +100): f[x] = "
                            "g[max(likely(y - 1), 0)] + h[min(likely_if_innermost(y), 20)]";

@@ -1,0 +1,38 @@
+#include "lower/nest/skip_stages.h"
+#include "lower/pass_test.h"
+
+using namespace tessera;
+using namespace tessera::lower;
+
+namespace {
+
+// A function g, stored outside of a loop over y, which computes it and reads it under a condition.
+std::string computed_within(const std::string &lets, const std::string &condition) {
+    return "realize g: {int32} over [0, +9]\nfor y in [0, +n):\n" + lets +
+           "    produce g: g(y) = y\n    consume g: if " + condition + ": f(y) = g(y)\n";
+}
+
+bool is_skipped_unless(const std::string &needed, const std::string &text) {
+    std::string after = run(skip_stages, text);
+    return after.find("if " + needed) < after.find("consume g");
+}
+
+}  // namespace
+
+TEST_SUITE("skip_stages") {
+    TEST_CASE("a stage is skipped where a condition of all iterations does not hold") {
+        CHECK(is_skipped_unless("m < 5", computed_within("", "m < 5")));
+        CHECK(is_skipped_unless("a < 5", computed_within("    let a = m\n", "a < 5")));
+    }
+    TEST_CASE("what another iteration may read is computed") {
+        auto is_unchanged = [](const std::string &text) {
+            return run(skip_stages, text) == printed(text);
+        };
+        CHECK(is_unchanged(computed_within("", "y < 5")));
+        CHECK(is_unchanged(computed_within("    let a = y + m\n", "a < 5")));
+        const std::string query =
+            "    let q = make_buffer(reinterpret handle(0:uint64), 0, 32, 1)\n"
+            "    let r = extern int32 query(q, y)\n";
+        CHECK(is_unchanged(computed_within(query, "q.min[0] < 5")));
+    }
+}
