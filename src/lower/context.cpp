@@ -19,6 +19,15 @@ Symbol Context::buffer_of(Symbol f, int k) const {
     throw InternalError(str("no buffer is known for value ", k, " of ", f));
 }
 
+std::unordered_map<Symbol, Symbol> Context::functions_by_buffer() const {
+    std::unordered_map<Symbol, Symbol> functions;
+    for (const program::FunctionRef &f : order) {
+        for (size_t k = 0; k < f->types.size(); k++)
+            functions[buffer_of(f->name, int(k))] = f->name;
+    }
+    return functions;
+}
+
 const ir::Argument *Context::argument(Symbol name) const {
     for (const ir::Argument &a : arguments) {
         if (a.name == name) return &a;

@@ -58,6 +58,8 @@ struct Context {
     bool is_output(Symbol f) const;
     // The buffer of value k of f: by default the function's own symbol, for its only value.
     Symbol buffer_of(Symbol f, int k) const;
+    // The function whose values each buffer holds, by buffer.
+    std::unordered_map<Symbol, Symbol> functions_by_buffer() const;
     const ir::Argument *argument(Symbol name) const;
     // By default the order of the arguments, dense.
     StorageOrder storage_order(Symbol f, int dimensions) const;

@@ -44,11 +44,22 @@ extern "C" inline int scaled_table(tessera_buffer_t *table, float factor, int of
     for (int i : to.dim(0)) to(i) = from(i + offset) * factor;
     return 0;
 }
+// out(x) = a(x) + b(x)
+extern "C" inline int add_both(tessera_buffer_t *a, tessera_buffer_t *b, tessera_buffer_t *out) {
+    if (!a->host || !b->host) {
+        for (tessera_buffer_t *in : {a, b}) in->dim[0] = out->dim[0];
+        return 0;
+    }
+    Buffer<int> first(*a), second(*b), to(*out);
+    for (int i : to.dim(0)) to(i) = first(i) + second(i);
+    return 0;
+}
 extern "C" inline int always_fails(tessera_buffer_t *) { return 42; }
 [[maybe_unused]] static const bool registered =
     detail::register_extern("add_right", reinterpret_cast<void *>(&add_right)) &&
     detail::register_extern("fill_two", reinterpret_cast<void *>(&fill_two)) &&
     detail::register_extern("scaled_table", reinterpret_cast<void *>(&scaled_table)) &&
+    detail::register_extern("add_both", reinterpret_cast<void *>(&add_both)) &&
     detail::register_extern("always_fails", reinterpret_cast<void *>(&always_fails));
 
 TEST_SUITE("extern stages") {
@@ -132,6 +143,18 @@ TEST_SUITE("extern stages") {
         out(x) = e(x)[0] + cast<int>(e(x + 1)[1]);
         e.compute_root();
         Lowered(out).check<int>({6}, [](int x) { return 8 + x + 8; });
+    }
+    TEST_CASE("a Tuple that others read under a condition only") {
+        Var x("x");
+        Param<int> p("p");
+        Func f("f"), e("e"), out("out");
+        f(x) = Tuple(x + 5, 10 * x);
+        e.define_extern("add_both", {f}, Int(32), {x});
+        out(x) = select(p > 0, f(x)[0], e(x));
+        f.compute_root();
+        e.compute_root();
+        p.set(0);
+        Lowered(out).check<int>({6}, [](int x) { return 11 * x + 5; });
     }
     TEST_CASE("a Buffer, a number and a Param") {
         Var x("x");

@@ -562,6 +562,36 @@ TEST_CASE("nothing slides along a loop that moves the rows in which it would") {
     });
 }
 
+TEST_CASE("nothing slides along a loop that leaves out some iterations in between") {
+    Var x("x"), y("y"), yo("yo"), yi("yi"), t("t");
+    Func f("f"), g("g"), h("h");
+    SUBCASE("the tail of a dimension that is fused with it") {
+        f(x) = 10 * x;
+        g(x, y) = f(4 * x + y % 4) + f(4 * x + y % 4 + 1);
+        g.bound(x, 0, 8).bound(y, 0, 6);
+        g.split(y, yo, yi, 4, TailStrategy::GuardWithIf).reorder(yi, x, yo).fuse(yi, x, t);
+        f.store_at(g, yo).compute_at(g, t);
+        Buffer<int> out = g.realize({8, 6});
+        out.for_each_element([&](int a, int b) { CHECK(out(a, b) == 20 * (4 * a + b % 4) + 10); });
+    }
+    SUBCASE("a loop further in that is empty") {
+        RDom r(0, 4, 0, 9, "r");
+        r.where(r.x < r.y % 4);
+        f(x) = 10 * x;
+        g(x, y) = f(x) + f(x + 1) + y;
+        h() = 0;
+        h() += g(r.y, r.x);
+        g.compute_at(h, r.y);
+        f.store_root().compute_at(g, y);
+        int expected = 0;
+        for (int b = 0; b < 9; b++) {
+            for (int a = 0; a < b % 4; a++) expected += 20 * b + 10 + a;
+        }
+        Buffer<int> out = h.realize();
+        CHECK(out() == expected);
+    }
+}
+
 TEST_CASE("storage for all runs of a fused loop that is rounded up is as large as one needs") {
     // Not as the product of the dimensions: that was 20 GB.
     Var x("x"), y("y"), z("z"), t("t"), o("o"), i("i"), j("j");

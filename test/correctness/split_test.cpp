@@ -196,4 +196,14 @@ TEST_SUITE("split") {
         CHECK(l.flat().find("if ") == l.flat().rfind("if "));  // that of the bounds query
         l.check<int>({16, 3}, Stencil::reference);
     }
+    TEST_CASE("of a fused loop that is rounded up, over nothing") {
+        Var x("x"), y("y"), t("t"), o("o"), i("i");
+        Func f("f");
+        f(x, y) = x + y;
+        f.fuse(x, y, t).split(t, o, i, 4, TailStrategy::RoundUp);
+        for (auto [width, height] : {std::pair(0, 5), std::pair(5, 0), std::pair(0, 0)}) {
+            Buffer<int> out = f.realize({width, height});
+            CHECK(out.number_of_elements() == 0);
+        }
+    }
 }

@@ -64,9 +64,11 @@ void leave(Conditions &conditions, Symbol bound, const Expr &value) {
 
 class SkipStages final : public Mutator {
 public:
-    SkipStages() : Mutator(Mutator::Context::Matters) {}
+    explicit SkipStages(const lower::Context &lowering)
+        : Mutator(Mutator::Context::Matters), functions(lowering.functions_by_buffer()) {}
 
 private:
+    std::unordered_map<Symbol, Symbol> functions;  // by buffer
     // What the statement being visited reads.
     Conditions used;
     size_t loops = 0;                                     // around the statement
@@ -88,7 +90,8 @@ private:
     void read_always(const Expr &e) {
         for_each_node(e, [&](const Call &c) { used.add(c.callee, const_true()); });
         for_each_node(e, [&](const Variable &v) {
-            if (v.type.is_handle()) used.add(v.name, const_true());
+            auto function = v.type.is_handle() ? functions.find(v.name) : functions.end();
+            if (function != functions.end()) used.add(function->second, const_true());
         });
     }
 
@@ -225,6 +228,6 @@ private:
 
 }  // namespace
 
-Stmt skip_stages(const Stmt &s, const lower::Context &) { return SkipStages()(s); }
+Stmt skip_stages(const Stmt &s, const lower::Context &context) { return SkipStages(context)(s); }
 
 }  // namespace tessera::lower

@@ -468,7 +468,7 @@ Expr StageNest::computed_max(const Region &region, int var, const Expr &min,
         if (is_zero(beyond)) return max;
         // As (last + beyond) / extent + min, but so that its bounds do not forget that `last` and
         // `extent` change together.
-        return max + (ir::min(beyond, most_beyond(f.fused)) - 1) / extent + 1;
+        return max + (ir::min(beyond, most_beyond(f.fused)) - 1) / ir::max(extent, 1) + 1;
     };
     auto renamed_max = [&](const Rename &r) { return computed_max(region, r.renamed, min, max); };
     return std::visit(overloaded{split_max, fuse_max, renamed_max},

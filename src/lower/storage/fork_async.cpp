@@ -82,12 +82,9 @@ Symbol sole_target(const Stmt &s) {
 
 class FindRoles final : public Visitor {
 public:
-    explicit FindRoles(const lower::Context &lowering) {
+    explicit FindRoles(const lower::Context &lowering) : buffers(lowering.functions_by_buffer()) {
         for (const program::FunctionRef &f : lowering.order) {
             if (f->has_extern_definition()) extern_stages.insert(f->name);
-            for (size_t k = 0; k < f->types.size(); k++) {
-                buffers[lowering.buffer_of(f->name, int(k))] = f->name;
-            }
         }
     }
     Roles roles;

@@ -1,5 +1,8 @@
 #include "lower/storage/production_path.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
+#include "algebra/solve.h"
+#include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
@@ -8,6 +11,7 @@
 namespace tessera::lower {
 
 using namespace ir;
+using algebra::Monotonic;
 using program::FunctionContents;
 
 namespace {
@@ -27,7 +31,7 @@ private:
     }
     void visit(const IfThenElse &test) override {
         descend({PathEntry::Kind::Test, {}, test.condition, {}}, test.then_case);
-        descend({PathEntry::Kind::Test, {}, test.condition, {}}, test.else_case);
+        descend({PathEntry::Kind::Test, {}, !test.condition, {}}, test.else_case);
     }
     void visit(const ProducerConsumer &p) override {
         if (p.func != func || !p.is_producer) return Visitor::visit(p);
@@ -163,16 +167,33 @@ bool is_pure_in_all_stages(const FunctionContents &f, int d) {
     return pure;
 }
 
+namespace {
+
+// Whether a test is that of the loop's tail, which is left out at its end. That of one further in,
+// which ends elsewhere from one iteration to the next, leaves out some anywhere, and so does one of
+// a loop that was fused with this one.
+bool is_own_tail(const Expr &marked, const Expr &test, const ProductionPath &path, size_t loop) {
+    if (!likely_marker(marked, false) || path.names_loop_within(test, loop)) return false;
+    auto change = algebra::is_monotonic(remove_likely(test), path.entries[loop].name);
+    return change == Monotonic::Decreasing || change == Monotonic::Constant;
+}
+
+}  // namespace
+
 bool runs_without_gaps(const ProductionPath &path, size_t loop) {
     for (size_t i = loop + 1; i < path.entries.size(); i++) {
         const PathEntry &e = path.entries[i];
-        if (e.kind != PathEntry::Kind::Test) continue;
-        Expr test = path.expand(e.value);
-        if (path.asks_within(test, loop)) return false;
-        // The tail of this loop is left out at its end; that of one further in, which ends
-        // elsewhere from one iteration to the next, anywhere.
-        bool is_own_tail = likely_marker(e.value, false) && !path.names_loop_within(test, loop);
-        if (!is_own_tail && path.depends_on_loop(test, loop)) return false;
+        if (e.is_loop()) {
+            Expr extent = path.expand(e.loop_extent);
+            bool varies = path.asks_within(extent, loop) || path.depends_on_loop(extent, loop);
+            if (varies && !algebra::can_prove(extent > 0)) return false;
+        } else if (e.kind == PathEntry::Kind::Test) {
+            Expr test = path.expand(e.value);
+            if (path.asks_within(test, loop)) return false;
+            if (!is_own_tail(e.value, test, path, loop) && path.depends_on_loop(test, loop)) {
+                return false;
+            }
+        }
     }
     return true;
 }
