@@ -7,7 +7,7 @@ namespace tessera {
 namespace {
 
 struct Warnings {
-    std::recursive_mutex mutex;  // a handler may itself compile
+    std::mutex mutex;
     WarningHandler handler;
 };
 
@@ -25,8 +25,13 @@ WarningHandler set_warning_handler(WarningHandler handler) {
 
 void warn(const Location &at, const std::string &what) {
     std::string message = CompileError(at, what).what();
-    std::lock_guard lock(warnings().mutex);
-    if (WarningHandler handler = warnings().handler) return handler(message);
+    WarningHandler handler;
+    {
+        std::lock_guard lock(warnings().mutex);
+        handler = warnings().handler;
+    }
+    // Outside of the lock: the handler may compile, or wait for a thread that does.
+    if (handler) return handler(message);
     std::fprintf(stderr, "warning: %s\n", message.c_str());
 }
 

@@ -8,8 +8,9 @@ namespace tessera {
 using WarningHandler = std::function<void(const std::string &message)>;
 
 // Who gets the warnings of this process from now on, in place of stderr; an empty handler stands
-// for stderr again. Returns the one before. It is called by whichever thread compiles, one at a
-// time; what it throws leaves the call that compiles.
+// for stderr again. Returns the one before. It is called while a pipeline compiles, on any thread
+// and by several at once, and may compile others, but must not run that pipeline. What it throws
+// leaves the call that compiles.
 WarningHandler set_warning_handler(WarningHandler handler);
 
 // The message begins with the place, as that of a CompileError.

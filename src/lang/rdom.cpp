@@ -29,6 +29,13 @@ void require_extent(const Expr &extent, const Location &at) {
                                "extent, and not a maximum"));
 }
 
+void require_int32(const Expr &min, const Expr &extent, const Location &at) {
+    auto first = ir::as_const_int(min), count = ir::as_const_int(extent);
+    if (!first || !count || *first + *count - 1 <= INT32_MAX) return;
+    throw CompileError(at, str("RDom: the last point, ", *first + *count - 1,
+                               ", lies beyond the largest coordinate, ", INT32_MAX));
+}
+
 Expr bound(const Expr &e, const Location &at) {
     require_no_variables(e, at);
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
@@ -69,8 +76,10 @@ RDom::RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &
     dom = make_ref<ReductionDomain>();
     for (size_t i = 0; i < region.size(); i++) {
         if (region[i].second.defined()) require_extent(region[i].second, at);
-        dom->variables.push_back({Symbol::fresh(variable_name(domain, i, region.size())),
-                                  bound(region[i].first, at), bound(region[i].second, at)});
+        Expr min = bound(region[i].first, at), extent = bound(region[i].second, at);
+        require_int32(min, extent, at);
+        dom->variables.push_back(
+            {Symbol::fresh(variable_name(domain, i, region.size())), min, extent});
     }
     set_variables();
 }

@@ -77,6 +77,17 @@ TEST_SUITE("more than there can be") {
         CHECK(b(1) == 1 << 29);
         goes_on();
     }
+    TEST_CASE("a value that is read several times counts once") {
+        std::vector<Func> chain(30);
+        chain[0](x) = x;
+        for (size_t i = 1; i < chain.size(); i++) {
+            chain[i](x) = chain[i - 1](x) * chain[i - 1](x) + 1;
+        }
+        Buffer<int> b = chain.back().realize({3});
+        uint32_t expected = 2;
+        for (size_t i = 1; i < chain.size(); i++) expected = expected * expected + 1;
+        CHECK(b(2) == int32_t(expected));
+    }
     TEST_CASE("operations within one another") {
         auto nested = [](int depth) {
             Expr e = x;

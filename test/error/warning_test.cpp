@@ -1,3 +1,4 @@
+#include "driver/lower_program.h"
 #include "error/refusal.h"
 
 using namespace tessera;
@@ -36,7 +37,7 @@ TEST_SUITE("warnings") {
                                   ": this update of f has no schedule, but another definition of "
                                   "f has; if that is meant, say f.update(1).unscheduled()");
         f.update(1).unscheduled();
-        f.compile_jit();
+        driver::lower_program({.name = "f", .outputs = {f.function()}}, get_host_target());
         CHECK(heard.all.size() == 1);
     }
     TEST_CASE("no loops have a schedule, or only those of the first definition lack one") {

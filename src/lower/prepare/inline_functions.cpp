@@ -1,9 +1,12 @@
 #include "lower/prepare/inline_functions.h"
+#include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/prepare/validate_effects.h"
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -24,7 +27,14 @@ public:
         : inlined(inlined) {}
 
 private:
+    // Equal calls become one value, which is shared.
     Expr visit(const ir::Call &call) override {
+        Expr e(&call);
+        auto known = values.find(e);
+        if (known != values.end()) return known->second;
+        return values[e] = value_of(call);
+    }
+    Expr value_of(const ir::Call &call) {
         Expr mutated = Mutator::visit(call);
         auto found = inlined.find(call.callee);
         if (found == inlined.end()) return mutated;
@@ -37,6 +47,7 @@ private:
     }
 
     const std::unordered_map<Symbol, FunctionRef> &inlined;
+    std::unordered_map<Expr, Expr, ExprHash, ExprEqual> values;
 };
 
 void inline_in(Definition &d, InlineCalls &inline_calls) {
@@ -66,12 +77,13 @@ struct Largest {
 
 Largest largest_inlined(const Definition &written,
                         const std::unordered_map<Symbol, size_t> &operations) {
-    std::unordered_map<Symbol, int> reads;
+    std::unordered_set<Expr, ExprHash, ExprEqual> calls;
     for (const auto *list : {&written.args, &written.values}) {
-        for (const Expr &e : *list) {
-            for_each_node(e, [&](const ir::Call &c) { reads[c.callee]++; });
-        }
+        for (const Expr &e : *list)
+            for_each_node(e, [&](const ir::Call &c) { calls.insert(Expr(&c)); });
     }
+    std::unordered_map<Symbol, int> reads;
+    for (const Expr &e : calls) reads[e.as<ir::Call>()->callee]++;
     Largest largest;
     for (const auto &[func, count] : reads) {
         auto inlined = operations.find(func);
