@@ -131,7 +131,8 @@ void *JitModule::Code::look_up(const std::string &name, const Options &options) 
     throw CompileError(
         at, str("the pipeline calls ", join(missing), ", which ",
                 missing.size() == 1 ? "is no function" : "are no functions",
-                " of this program; link it, or give its address with set_jit_externs()"));
+                " that this program exports; link the program with -rdynamic (ENABLE_EXPORTS of "
+                "CMake), or give the address with set_jit_externs()"));
 }
 
 void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module,

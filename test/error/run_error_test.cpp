@@ -155,9 +155,9 @@ TEST_SUITE("pipelines that cannot run") {
         Func f("f");
         f.define_extern("nowhere_to_be_found", {}, Int(32), {x});
         REFUSED_ABOVE(f.realize({3}),
-                      "the pipeline calls nowhere_to_be_found, which is no function of "
-                      "this program; link it, or give its address with "
-                      "set_jit_externs()");
+                      "the pipeline calls nowhere_to_be_found, which is no function "
+                      "that this program exports; link the program with -rdynamic "
+                      "(ENABLE_EXPORTS of CMake), or give the address with set_jit_externs()");
     }
     TEST_CASE("copies from or to a Buffer without memory") {
         Buffer<int> full(3, "full"), empty(nullptr, 3, "empty");
