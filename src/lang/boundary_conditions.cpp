@@ -5,6 +5,9 @@ namespace {
 
 Region bounds_of(const char *what, const Source &source, const Region &given) {
     const Func &f = source.f;
+    if (source.undefined) {
+        throw CompileError(source.at, str(what, ": the ", source.undefined, " is undefined"));
+    }
     if (!f.defined()) {
         throw CompileError(source.at, str(what, ": ", f.name(), " has no definition yet"));
     }
@@ -62,8 +65,11 @@ Region pairs(const std::vector<Expr> &bounds) {
 
 }  // namespace detail
 
-Source::Source(const ImageParam &image, Location at) : f(image), known(true), at(at) {
-    for (int i = 0; i < image.dimensions(); i++) {
+Source::Source(const ImageParam &image, Location at)
+    : f(image.defined() ? Func(image) : Func()), at(at) {
+    known = image.defined();
+    undefined = known ? nullptr : "ImageParam";
+    for (int i = 0; known && i < image.dimensions(); i++) {
         bounds.emplace_back(image.dim(i).min(), image.dim(i).extent());
     }
 }

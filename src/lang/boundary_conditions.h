@@ -13,15 +13,18 @@ struct Source {
     Source(const Func &f, Location at = Here::current()) : f(f), at(at) {}
     Source(const ImageParam &image, Location at = Here::current());
     template<typename T, int D>
-    Source(const Buffer<T, D> &image, Location at = Here::current()) : f(image, at), at(at) {
-        for (int i = 0; i < image.dimensions(); i++) {
+    Source(const Buffer<T, D> &image, Location at = Here::current())
+        : f(image.defined() ? Func(image, at) : Func()), at(at) {
+        known = image.defined();
+        undefined = known ? nullptr : "Buffer";
+        for (int i = 0; known && i < image.dimensions(); i++) {
             bounds.emplace_back(Expr(image.dim(i).min()), Expr(image.dim(i).extent()));
         }
-        known = true;
     }
     Func f;
     Region bounds;
     bool known = false;
+    const char *undefined = nullptr;  // what the source would have been of, were it defined
     Location at;
 };
 

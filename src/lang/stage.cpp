@@ -37,8 +37,18 @@ void all_or_none(const StageRef &s, Steps steps) {
 // What a split for another directive would refuse in its own name.
 void require_split_operands(const char *directive, const StageRef &s, const VarOrRVar &old,
                             const Expr &factor, Location at) {
+    program::require_known_loops(s, directive, at);
     program::require_loop(s, directive, old.symbol, at);
     program::require_factor(factor, directive, at);
+}
+
+void require_no_loop_twice(const char *directive, const std::vector<VarOrRVar> &loops,
+                           Location at) {
+    std::set<Symbol> seen;
+    for (const VarOrRVar &v : loops) {
+        if (seen.insert(v.symbol).second) continue;
+        throw CompileError(at, str(directive, ": the loop ", v.symbol, " is there twice"));
+    }
 }
 
 // An inner loop that the user gives no name: x_i, or x_i2 where there is or was a loop x_i.
@@ -115,12 +125,14 @@ void tile(const StageRef &s, const std::vector<VarOrRVar> &previous,
                                    tails.size(), " tail strategies; give one of each per loop"));
     }
     for (size_t i = 0; i < n; i++) require_split_operands("tile", s, previous[i], factors[i], at);
+    std::vector<VarOrRVar> order = inners;
+    order.insert(order.end(), outers.begin(), outers.end());
+    require_no_loop_twice("tile", previous, at);
+    require_no_loop_twice("tile", order, at);
     all_or_none(s, [&] {
         for (size_t i = 0; i < n; i++) {
             split(s, previous[i], outers[i], inners[i], factors[i], tails[i], at);
         }
-        std::vector<VarOrRVar> order = inners;
-        order.insert(order.end(), outers.begin(), outers.end());
         reorder(s, order, at);
     });
 }

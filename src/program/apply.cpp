@@ -351,6 +351,13 @@ const Loop &require_loop(const StageRef &stage, const char *directive, Symbol va
         at, str(directive, ": no loop named ", var, " in stage ", stage.name, "; ", loops));
 }
 
+void require_known_loops(const StageRef &stage, const std::string &directive, const Location &at) {
+    if (!stage.function->extern_definition) return;
+    throw CompileError(at, str(directive, ": ", stage.name, " is computed by the extern function ",
+                               stage.function->extern_definition->function,
+                               ", whose loops Tessera does not know"));
+}
+
 std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var) {
     std::vector<Symbol> names{var};
     auto replace = [&](Symbol made, const std::vector<Symbol> &from) {
@@ -377,13 +384,9 @@ std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var) {
 
 void apply(const StageRef &stage, const StageDirective &directive, const Location &at) {
     StageSchedule &schedule = stage.definition->schedule;
-    if (stage.function->extern_definition && !std::holds_alternative<SetLoopKind>(directive) &&
+    if (!std::holds_alternative<SetLoopKind>(directive) &&
         !std::holds_alternative<SpecializeFail>(directive)) {
-        throw CompileError(at, str(directive_name(directive), ": ", stage.name,
-                                   " is computed by the "
-                                   "extern function ",
-                                   stage.function->extern_definition->function,
-                                   ", whose loops Tessera does not know"));
+        require_known_loops(stage, directive_name(directive), at);
     }
     if (std::holds_alternative<SpecializeFail>(directive)) {
         require_no_fail(stage, "specialize_fail", at);

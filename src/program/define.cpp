@@ -4,6 +4,7 @@
 #include "ir/printer.h"
 #include "ir/visitor_inl.h"
 #include "program/changes.h"
+#include "program/expr_as_cpp.h"
 #include "program/scatter.h"
 #include <algorithm>
 #include <atomic>
@@ -61,7 +62,7 @@ void Candidate::require_own_types(const std::vector<Expr> &values) const {
     for (size_t i = 0; i < values.size(); i++) {
         if (values[i].type() == f.types[i]) continue;
         refuse(str("value ", i, " has the type ", values[i].type(), ", but ", f.name,
-                   " was defined with ", f.types[i], "; use cast(", f.types[i],
+                   " was defined with ", f.types[i], "; use cast(", type_as_cpp(f.types[i]),
                    ", ...), or define it with ", values[i].type(), " in the first place"));
     }
 }

@@ -26,15 +26,6 @@ bool is_public(Intrinsic i) {
            i != Intrinsic::fast_inverse && i != Intrinsic::fast_inverse_sqrt;
 }
 
-std::string type_as_cpp(Type t) {
-    if (t.is_bool()) return "Bool()";
-    const char *kind = t.is_int()      ? "Int"
-                       : t.is_uint()   ? "UInt"
-                       : t.is_bfloat() ? "BFloat"
-                                       : "Float";
-    return str(kind, "(", t.bits(), ")");
-}
-
 std::string cast_to(Type t, const std::string &value) {
     return str("cast(", type_as_cpp(t), ", ", value, ")");
 }
@@ -160,6 +151,16 @@ std::string CppPrinter::print(const Expr &e) const {
 }
 
 }  // namespace
+
+std::string type_as_cpp(Type t) {
+    if (t.is_bool()) return "Bool()";
+    if (t.is_handle()) return "Handle()";
+    const char *kind = t.is_int()      ? "Int"
+                       : t.is_uint()   ? "UInt"
+                       : t.is_bfloat() ? "BFloat"
+                                       : "Float";
+    return str(kind, "(", t.bits(), ")");
+}
 
 std::string quoted(const std::string &text) {
     std::string result = "\"";

@@ -9,6 +9,9 @@ namespace tessera::program {
 // function of the language.
 std::string expr_as_cpp(const ir::Expr &e, const std::function<std::string(Symbol)> &word);
 
+// "UInt(8)".
+std::string type_as_cpp(Type t);
+
 // As a literal of C++.
 std::string quoted(const std::string &text);
 

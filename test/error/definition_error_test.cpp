@@ -68,7 +68,7 @@ TEST_SUITE("refused definitions") {
         Func f("f");
         f(x) = cast<uint8_t>(x);
         REFUSED(f(x) = x, "value 0 has the type int32, but f was defined with uint8");
-        REFUSED(f(x) += 1.5f, "use cast(uint8, ...)");
+        REFUSED(f(x) += 1.5f, "use cast(UInt(8), ...)");
         REFUSED(f(x) = Tuple(x, x), "it has 2 values, but f has 1");
         REFUSED(f(1.5f) = cast<uint8_t>(0), "coordinates are int32");
         Func g("g");
@@ -306,6 +306,10 @@ TEST_SUITE("refused definitions") {
         REFUSED(BoundaryConditions::repeat_edge(f, 0, 5, 0, 5, 0, 5), "but f has 2");
         REFUSED(BoundaryConditions::mirror_image(undefined, 0, 5), "has no definition yet");
         REFUSED(BoundaryConditions::repeat_edge(f, Expr(), 5), "only one of min and extent");
+        REFUSED(BoundaryConditions::repeat_edge(Buffer<int>()),
+                ": repeat_edge: the Buffer is undefined");
+        REFUSED(BoundaryConditions::constant_exterior(ImageParam(), 0),
+                ": constant_exterior: the ImageParam is undefined");
     }
     TEST_CASE("extern stages that make no sense") {
         Func f("f"), g("g");

@@ -54,7 +54,7 @@ TEST_SUITE("refused directives") {
             CHECK(Stage(f).schedule().transforms.empty());
             CHECK(Stage(f).schedule().directives.empty());
         };
-        REFUSED(f.tile(x, y, xo, yo, xi, xi, 8, 8), "already has a loop named xi");
+        REFUSED(f.tile(x, y, xo, yo, xi, x, 8, 8), "had a loop named x before");
         unchanged();
         REFUSED(f.never_partition(x, t), "no loop named t");
         unchanged();
@@ -76,6 +76,12 @@ TEST_SUITE("refused directives") {
         REFUSED(f.tile(x, t, xo, yo, xi, yi, 8, 8), ": tile: no loop named t");
         REFUSED(f.vectorize(x, 0), ": vectorize: the factor 0");
         REFUSED(f.tile(x, y, xi, yi, 8, -1), ": tile: the factor -1");
+        REFUSED(f.tile(x, x, xi, yi, 8, 8), ": tile: the loop x is there twice");
+        REFUSED(f.tile(x, y, xo, yo, xi, xi, 8, 8), ": tile: the loop xi is there twice");
+        Func g("g");
+        g.define_extern("work", {}, Int(32), {x});
+        REFUSED(g.vectorize(x, 8), ": vectorize: g is computed by the extern function work, whose");
+        REFUSED(g.tile(x, x, xi, yi, 8, 8), ": tile: g is computed by the extern function work");
     }
     TEST_CASE("blended tiles that would be computed at once") {
         Func f = image();

@@ -65,6 +65,22 @@ TEST_SUITE("schedules that cannot work") {
         CHECK(says(refusal({other}),
                    {"compute_at(g, y) of f", "other uses f", "compute_root()", "clone_in()"}));
     }
+    TEST_CASE("compute_at a loop that only one definition of its only consumer has") {
+        Func f("f"), g("g");
+        Var x("x");
+        f(x) = x;
+        g(x) = f(x);
+        g(0) = f(3);
+        f.compute_at(g, x);
+        std::string message = refusal({g});
+        CHECK(says(message, {"g.update(0) uses f too", "compute_root()"}));
+        CHECK(message.find("clone_in") == message.npos);
+    }
+    TEST_CASE("compute_at of an output, at its producer that is computed inline") {
+        Chain c;
+        c.out.compute_at(c.g, c.x);
+        CHECK(says(refusal({c.out}), {"compute_at of out", "remove the directive"}));
+    }
     TEST_CASE("compute_at a loop of one's own consumer's consumer that is computed elsewhere") {
         Chain c;
         c.g.compute_root();

@@ -90,7 +90,7 @@ void validate_inline(const FunctionContents &f) {
 
 void validate_output(const FunctionContents &f) {
     const program::FuncSchedule &s = f.schedule;
-    if (s.compute_level.is_at()) {
+    if (s.compute_level.is_at() || !s.compute_level.defined()) {
         throw CompileError(s.compute_written,
                            str("compute_at of ", f.name,
                                ": it is an output of the pipeline, "

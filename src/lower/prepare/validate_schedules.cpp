@@ -159,12 +159,16 @@ void Validator::check_uses(const FunctionContents &f) const {
     if (found == consumers.end()) return;
     for (const auto &[user, stage] : found->second) {
         if (stage_is_inside(user, stage, s.compute_level)) continue;
-        throw CompileError(s.compute_written,
-                           str("compute_at(", s.compute_level, ") of ", f.name, ": ", user,
-                               stage ? str(".update(", stage - 1, ")") : "", " uses ", f.name,
-                               " too, and is not computed inside of that loop; compute ", f.name,
-                               " further out (compute_root() always works), or give ", user,
-                               " a copy of its own with clone_in()"));
+        // A copy is for all stages of a Func: it is of use where another one reads the original.
+        bool has_others = std::ranges::any_of(
+            found->second, [&](const auto &other) { return other.first != user; });
+        throw CompileError(
+            s.compute_written,
+            str("compute_at(", s.compute_level, ") of ", f.name, ": ", user,
+                stage ? str(".update(", stage - 1, ")") : "", " uses ", f.name,
+                " too, and is not computed inside of that loop; compute ", f.name,
+                " further out (compute_root() always works)",
+                has_others ? str(", or give ", user, " a copy of its own with clone_in()") : ""));
     }
 }
 
@@ -325,9 +329,9 @@ void Validator::check(const FunctionContents &f) const {
     }
     check_extern_inputs(f);
     validate_streams(f, context);
+    if (context.is_output(f.name)) return validate_output(f);
     const program::FuncSchedule &s = f.schedule;
     check_level(f, s.compute_level, "compute_at", s.compute_written);
-    if (context.is_output(f.name)) return validate_output(f);
     if (s.compute_level.is_inlined()) return validate_inline(f);
     check_level(f, store_level(s), "store_at", s.store_written);
     check_level(f, hoist_level(s), "hoist_storage", s.hoist_written);
