@@ -1,4 +1,6 @@
 #include "lang/boundary_conditions.h"
+#include "ir/nodes.h"
+#include "ir/printer.h"
 
 namespace tessera::BoundaryConditions {
 namespace {
@@ -53,6 +55,19 @@ Expr usually(const Expr &coordinate, const Expr &min, const Expr &extent, const 
                   clamp(likely(coordinate), min, max), clamp(otherwise, min, max));
 }
 
+// A constant that the source's type cannot hold would become another.
+void require_fits(const Source &source, Type type, const Expr &value) {
+    const auto *i = value.as<ir::IntImm>();
+    const auto *u = value.as<ir::UIntImm>();
+    const auto *f = value.as<ir::FloatImm>();
+    bool fits = !type.is_int_or_uint() ||
+                ((!i || type.can_represent(i->value)) && (!u || type.can_represent(u->value)) &&
+                 (!f || type.can_represent(f->value)));
+    if (fits) return;
+    throw CompileError(source.at, str("constant_exterior: ", source.f.name(),
+                                      " has values of type ", type, ", which cannot hold ", value));
+}
+
 }  // namespace
 
 namespace detail {
@@ -92,6 +107,7 @@ Func constant_exterior(const Source &source, const Tuple &value, const Region &g
     }
     std::vector<Expr> values;
     for (size_t i = 0; i < inside.size(); i++) {
+        require_fits(source, inside[i].type(), value[i]);
         values.push_back(select(outside, cast(inside[i].type(), value[i]), likely(inside[i])));
     }
     Func f("constant_exterior");

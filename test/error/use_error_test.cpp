@@ -110,6 +110,17 @@ TEST_SUITE("refused uses") {
         REFUSED(BoundaryConditions::constant_exterior(f, Tuple(1, 2, 3), {{0, 5}}),
                 "constant_exterior: 3 values, but f has 2");
     }
+    TEST_CASE("a boundary condition with a value that the type cannot hold") {
+        Buffer<uint8_t> bytes(4);
+        Buffer<float> floats(4);
+        REFUSED(BoundaryConditions::constant_exterior(bytes, 300),
+                "has values of type uint8, which cannot hold 300");
+        REFUSED(BoundaryConditions::constant_exterior(bytes, -1), "which cannot hold -1");
+        REFUSED(BoundaryConditions::constant_exterior(bytes, 0.5f), "which cannot hold 0.5");
+        CHECK(BoundaryConditions::constant_exterior(bytes, 255).defined());
+        CHECK(BoundaryConditions::constant_exterior(bytes, 2.0f).defined());
+        CHECK(BoundaryConditions::constant_exterior(floats, 0.1).defined());
+    }
     TEST_CASE("operands of a type that the function does not take") {
         Expr byte = cast<uint8_t>(x), word = cast<uint16_t>(x), flag = x > 0;
         Param<> handle(Handle(), "handle");
