@@ -383,6 +383,7 @@ static std::vector<ir::Expr> expand_placeholder(const std::vector<ir::Expr> &arg
 }
 
 ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args, Location at) {
+    if (!buffer) throw CompileError(at, "an element of a Buffer that is undefined is used");
     for (const ir::Expr &arg : args) {
         if (arg.defined()) continue;
         throw CompileError(at, str("a coordinate of buffer ", buffer->name, " is undefined"));

@@ -378,7 +378,6 @@ public:
     // In a definition: f(x, y) = buffer(x, y) + 1.
     template<std::convertible_to<ir::Expr>... Rest>
     ir::Expr operator()(const ir::WrittenExpr &first, const Rest &...rest) const {
-        contents();
         return image_element(contents_ref, {first, ir::Expr(rest)...}, first.at);
     }
 
@@ -562,7 +561,7 @@ private:
 #ifndef NDEBUG
         contents().check_position(pos, n);
 #endif
-        const tessera_buffer_t &raw = contents_ref->raw;
+        const tessera_buffer_t &raw = contents().raw;
         int64_t offset = 0;
         for (int d = 0; d < n; d++) {
             offset += (int64_t(pos[d]) - raw.dim[d].min) * raw.dim[d].stride;

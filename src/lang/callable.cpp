@@ -87,7 +87,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const 
     }
     auto result = std::make_shared<Callable::Contents>();
     result->pipeline = contents;
-    PipelineContents::Compiled compiled = get().compile(driver::jit_target(target));
+    PipelineContents::Compiled compiled = get(at).compile(driver::jit_target(target));
     result->code = compiled.code;
     result->parameters = compiled.parameters;
     for (const Argument &a : args) {
@@ -102,7 +102,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const 
         }
         result->sources.push_back(found == args.end() ? -1 : int(found - args.begin()));
     }
-    for (const program::FunctionRef &f : get().program.outputs) {
+    for (const program::FunctionRef &f : get(at).program.outputs) {
         for (Type t : f->types) {
             result->sources.push_back(int(result->wanted.size()));
             result->wanted.push_back({f->name.text(), true, t, f->dimensions()});

@@ -19,9 +19,11 @@ std::vector<program::FunctionRef> functions_of(const std::vector<Func> &funcs) {
 }  // namespace
 
 ExternFuncArgument::ExternFuncArgument(const Func &f) { func = f.function(); }
-ExternFuncArgument::ExternFuncArgument(const ImageParam &image) { buffer = image.parameter(); }
-ExternFuncArgument::ExternFuncArgument(const Buffer<> &b) {
-    b.contents();  // throws if the Buffer is undefined
+ExternFuncArgument::ExternFuncArgument(const ImageParam &image, Location at) {
+    buffer = image.parameter(at);
+}
+ExternFuncArgument::ExternFuncArgument(const Buffer<> &b, Location at) {
+    if (!b.defined()) throw CompileError(at, "define_extern: a Buffer is undefined");
     buffer = embedded_parameter(b.shared_contents());
 }
 

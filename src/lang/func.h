@@ -17,10 +17,11 @@ using CallArgument = WrittenExpr;
 struct ExternFuncArgument : program::ExternFuncArgument {
     ExternFuncArgument() = default;
     ExternFuncArgument(const Func &f);
-    ExternFuncArgument(const ImageParam &image);
+    ExternFuncArgument(const ImageParam &image, Location at = Here::current());
     template<typename T, int D>
-    ExternFuncArgument(const Buffer<T, D> &b) : ExternFuncArgument(Buffer<>(b)) {}
-    ExternFuncArgument(const Buffer<> &b);
+    ExternFuncArgument(const Buffer<T, D> &b, Location at = Here::current())
+        : ExternFuncArgument(Buffer<>(b), at) {}
+    ExternFuncArgument(const Buffer<> &b, Location at = Here::current());
     ExternFuncArgument(const Expr &e) { scalar = e; }
     ExternFuncArgument(int e) { scalar = Expr(e); }
     ExternFuncArgument(float e) { scalar = Expr(e); }

@@ -15,50 +15,54 @@ Pipeline &Func::own_pipeline(const Location &at) const {
 Pipeline Func::pipeline(Location at) const { return own_pipeline(at); }
 
 Realization Func::realize(const std::vector<int32_t> &sizes, const Target &target, Location at) {
-    return own_pipeline(at).realize(sizes, target);
+    return own_pipeline(at).realize(sizes, target, at);
 }
 Realization Func::realize(JITUserContext *context, const std::vector<int32_t> &sizes,
                           const Target &target, Location at) {
-    return own_pipeline(at).realize(context, sizes, target);
+    return own_pipeline(at).realize(context, sizes, target, at);
 }
 void Func::realize(const RealizationArg &outputs, const Target &target, Location at) {
-    own_pipeline(at).realize(outputs, target);
+    own_pipeline(at).realize(outputs, target, at);
 }
 void Func::realize(JITUserContext *context, const RealizationArg &outputs, const Target &target,
                    Location at) {
-    own_pipeline(at).realize(context, outputs, target);
+    own_pipeline(at).realize(context, outputs, target, at);
 }
 void Func::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target,
                               Location at) {
-    own_pipeline(at).infer_input_bounds(sizes, target);
+    own_pipeline(at).infer_input_bounds(sizes, target, at);
 }
 void Func::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
                               const Target &target, Location at) {
-    own_pipeline(at).infer_input_bounds(context, sizes, target);
+    own_pipeline(at).infer_input_bounds(context, sizes, target, at);
 }
 void Func::infer_input_bounds(const RealizationArg &outputs, const Target &target, Location at) {
-    own_pipeline(at).infer_input_bounds(outputs, target);
+    own_pipeline(at).infer_input_bounds(outputs, target, at);
 }
 void Func::infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
                               const Target &target, Location at) {
-    own_pipeline(at).infer_input_bounds(context, outputs, target);
+    own_pipeline(at).infer_input_bounds(context, outputs, target, at);
 }
-void Func::compile_jit(const Target &target, Location at) { own_pipeline(at).compile_jit(target); }
+void Func::compile_jit(const Target &target, Location at) {
+    own_pipeline(at).compile_jit(target, at);
+}
 Callable Func::compile_to_callable(const std::vector<Argument> &args, const Target &target,
                                    Location at) {
     return own_pipeline(at).compile_to_callable(args, target, at);
 }
-JITHandlers &Func::jit_handlers(Location at) { return own_pipeline(at).jit_handlers(); }
+JITHandlers &Func::jit_handlers(Location at) { return own_pipeline(at).jit_handlers(at); }
 void Func::set_jit_externs(const std::map<std::string, JITExtern> &externs, Location at) {
-    own_pipeline(at).set_jit_externs(externs);
+    own_pipeline(at).set_jit_externs(externs, at);
 }
 std::vector<Argument> Func::infer_arguments(Location at) const {
-    return own_pipeline(at).infer_arguments();
+    return own_pipeline(at).infer_arguments(at);
 }
-void Func::print_loop_nest(Location at) { own_pipeline(at).print_loop_nest(); }
-std::string Func::schedule_as_cpp(Location at) const { return own_pipeline(at).schedule_as_cpp(); }
+void Func::print_loop_nest(Location at) { own_pipeline(at).print_loop_nest(at); }
+std::string Func::schedule_as_cpp(Location at) const {
+    return own_pipeline(at).schedule_as_cpp(at);
+}
 std::string Func::schedule_as_json(Location at) const {
-    return own_pipeline(at).schedule_as_json();
+    return own_pipeline(at).schedule_as_json(at);
 }
 void Func::apply_schedule(const std::string &json, const std::vector<Argument> &more, Location at) {
     own_pipeline(at).apply_schedule(json, more, at);

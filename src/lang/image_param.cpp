@@ -72,19 +72,22 @@ Dimension Dimension::set_estimate(const Expr &min, const Expr &extent, Location 
 }
 Dimension Dimension::dim(int i, Location at) const { return Dimension(parameter, i, at); }
 
-const program::ParameterRef &OutputImageParam::parameter() const {
+const program::ParameterRef &OutputImageParam::parameter(const Location &at) const {
     if (parameter_ref) return parameter_ref;
-    throw CompileError("this ImageParam or output buffer is undefined");
+    throw CompileError(at.known() ? at : written, "this ImageParam or output buffer is undefined");
 }
 
-Dimension OutputImageParam::dim(int i, Location at) const { return Dimension(parameter(), i, at); }
+Dimension OutputImageParam::dim(int i, Location at) const {
+    return Dimension(parameter(at), i, at);
+}
 
 OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Location at) {
-    if (bytes <= 0 || (bytes & (bytes - 1)) || bytes % std::max(1, type().bytes())) {
+    const int element = type(at).bytes();
+    if (bytes <= 0 || (bytes & (bytes - 1)) || bytes % std::max(1, element)) {
         throw CompileError(at, str("set_host_alignment: ", bytes,
                                    " bytes; an alignment is a power "
                                    "of two, and a multiple of the element's ",
-                                   type().bytes()));
+                                   element));
     }
     parameter()->host_alignment = bytes;
     program::note_change();
@@ -93,7 +96,7 @@ OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Location at) {
 
 OutputImageParam &
 OutputImageParam::set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates, Location at) {
-    if (int(estimates.size()) != dimensions()) {
+    if (int(estimates.size()) != dimensions(at)) {
         throw CompileError(at, str("set_estimates: ", estimates.size(), " estimates, but ", name(),
                                    " has ", dimensions(), " dimensions"));
     }
@@ -104,6 +107,7 @@ OutputImageParam::set_estimates(const std::vector<std::pair<Expr, Expr>> &estima
 }
 
 OutputImageParam &OutputImageParam::store_in(MemoryType memory, Location at) {
+    parameter(at);
     if (memory != MemoryType::Auto && memory != MemoryType::Heap) {
         throw CompileError(at, str("store_in of ", name(),
                                    ": it lies on the heap, where the "
@@ -131,12 +135,13 @@ ImageParam::ImageParam(program::ParameterRef p) : OutputImageParam(std::move(p))
         ir::Call::make(type(), parameter_ref->name, CallKind::Image, 0, args, parameter_ref);
 }
 
-const Func &ImageParam::func_of_image() const {
-    parameter();
+const Func &ImageParam::func_of_image(const Location &at) const {
+    parameter(at);
     return *image_func;
 }
 
 Expr ImageParam::element(const std::vector<Expr> &args, Location at) const {
+    parameter(at);
     bool any_number = std::any_of(args.begin(), args.end(), [](const Expr &e) {
         const auto *v = e.as<ir::Variable>();
         return v && !v->referent && Var::is_placeholder(Var(v->name));
@@ -150,6 +155,7 @@ Expr ImageParam::element(const std::vector<Expr> &args, Location at) const {
 }
 
 void ImageParam::set_buffer(const Buffer<> &buffer, Location at) {
+    parameter(at);
     if (!buffer.defined())
         throw CompileError(at, str("set of ", name(), ": the Buffer is undefined"));
     if (buffer.type() != type() || buffer.dimensions() != dimensions()) {
@@ -161,25 +167,25 @@ void ImageParam::set_buffer(const Buffer<> &buffer, Location at) {
     parameter()->buffer_owner = buffer.shared_contents();
 }
 
-Buffer<> ImageParam::get() const {
-    return Buffer<>(std::static_pointer_cast<BufferContents>(parameter()->buffer_owner));
+Buffer<> ImageParam::get(Location at) const {
+    return Buffer<>(std::static_pointer_cast<BufferContents>(parameter(at)->buffer_owner));
 }
 
-void ImageParam::reset() {
-    parameter()->buffer = nullptr;
-    parameter()->buffer_owner = nullptr;
+void ImageParam::reset(Location at) {
+    parameter(at)->buffer = nullptr;
+    parameter(at)->buffer_owner = nullptr;
 }
 
 Func ImageParam::in(const Func &consumer, Location at) {
-    return Func(func_of_image()).in(consumer, at);
+    return Func(func_of_image(at)).in(consumer, at);
 }
 Func ImageParam::in(const std::vector<Func> &consumers, Location at) {
-    return Func(func_of_image()).in(consumers, at);
+    return Func(func_of_image(at)).in(consumers, at);
 }
-Func ImageParam::in(Location at) { return Func(func_of_image()).in(at); }
-void ImageParam::trace_loads(Location at) { Func(func_of_image()).trace_loads(at); }
+Func ImageParam::in(Location at) { return Func(func_of_image(at)).in(at); }
+void ImageParam::trace_loads(Location at) { Func(func_of_image(at)).trace_loads(at); }
 ImageParam &ImageParam::add_trace_tag(const std::string &tag, Location at) {
-    Func(func_of_image()).add_trace_tag(tag, at);
+    Func(func_of_image(at)).add_trace_tag(tag, at);
     return *this;
 }
 

@@ -37,41 +37,48 @@ private:
 // The buffer that the caller passes for an output.
 class OutputImageParam {
 public:
-    OutputImageParam() = default;
+    // A conversion takes no line: one of what is undefined is told with the line of this.
+    OutputImageParam(Here at = Here::current()) : written(at) {}
     explicit OutputImageParam(program::ParameterRef p) : parameter_ref(std::move(p)) {}
 
     bool defined() const { return bool(parameter_ref); }
-    const std::string &name() const { return parameter()->name.text(); }
-    Type type() const { return parameter()->type; }
-    int dimensions() const { return parameter()->dimensions; }
+    const std::string &name(Location at = Here::current()) const {
+        return parameter(at)->name.text();
+    }
+    Type type(Location at = Here::current()) const { return parameter(at)->type; }
+    int dimensions(Location at = Here::current()) const { return parameter(at)->dimensions; }
     Dimension dim(int i, Location at = Here::current()) const;
-    Expr left() const { return dim(0).min(); }
-    Expr right() const { return dim(0).max(); }
-    Expr top() const { return dim(1).min(); }
-    Expr bottom() const { return dim(1).max(); }
-    Expr width() const { return dim(0).extent(); }
-    Expr height() const { return dim(1).extent(); }
-    Expr channels() const { return dim(2).extent(); }
+    Expr left(Location at = Here::current()) const { return dim(0, at).min(); }
+    Expr right(Location at = Here::current()) const { return dim(0, at).max(); }
+    Expr top(Location at = Here::current()) const { return dim(1, at).min(); }
+    Expr bottom(Location at = Here::current()) const { return dim(1, at).max(); }
+    Expr width(Location at = Here::current()) const { return dim(0, at).extent(); }
+    Expr height(Location at = Here::current()) const { return dim(1, at).extent(); }
+    Expr channels(Location at = Here::current()) const { return dim(2, at).extent(); }
 
     // In bytes: the memory begins at a multiple of it.
     OutputImageParam &set_host_alignment(int bytes, Location at = Here::current());
-    int host_alignment() const { return parameter()->host_alignment; }
+    int host_alignment(Location at = Here::current()) const {
+        return parameter(at)->host_alignment;
+    }
     // Of all dimensions: min, extent of each.
     OutputImageParam &set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates,
                                     Location at = Here::current());
     // The caller of a pipeline brings this buffer: MemoryType::Heap, or Auto.
     OutputImageParam &store_in(MemoryType memory, Location at = Here::current());
 
-    const program::ParameterRef &parameter() const;
+    // CompileError if there is none; of a conversion, which has no place, with that of this.
+    const program::ParameterRef &parameter(const Location &at = {}) const;
 
 protected:
     program::ParameterRef parameter_ref;
+    Location written;
 };
 
 // A buffer that the caller passes as input.
 class ImageParam : public OutputImageParam {
 public:
-    ImageParam() = default;
+    ImageParam(Here at = Here::current()) : OutputImageParam(at) {}
     ImageParam(Type type, int dimensions, const std::string &name = "",
                Location at = Here::current());
     explicit ImageParam(program::ParameterRef p);
@@ -82,9 +89,9 @@ public:
     void set(const Buffer<T, D> &buffer, Location at = Here::current()) {
         set_buffer(Buffer<>(buffer), at);
     }
-    Buffer<> get() const;
+    Buffer<> get(Location at = Here::current()) const;
     // Forgets the Buffer: infer_input_bounds() gives a new one.
-    void reset();
+    void reset(Location at = Here::current());
 
     // An element, for the definition of a Func.
     template<typename... Args>
@@ -109,7 +116,7 @@ public:
 private:
     void set_buffer(const Buffer<> &buffer, Location at);
     Expr element(const std::vector<Expr> &args, Location at) const;
-    const Func &func_of_image() const;
+    const Func &func_of_image(const Location &at = {}) const;
     std::shared_ptr<Func> image_func;
 };
 

@@ -36,7 +36,7 @@ PipelineContents &Pipeline::get(const Location &at) const {
     throw CompileError(at, "this Pipeline is undefined: it was made without an output");
 }
 
-const program::Program &Pipeline::program() const { return get().program; }
+const program::Program &Pipeline::program(Location at) const { return get(at).program; }
 
 std::vector<Func> Pipeline::outputs(Location at) const {
     std::vector<Func> result;
@@ -108,25 +108,25 @@ void Pipeline::add_requirement(const WrittenExpr &condition, const std::vector<E
     program::note_change();
 }
 
-void Pipeline::add_pass(std::function<ir::Stmt(const ir::Stmt &)> pass) {
-    get().program.custom_passes.push_back(std::move(pass));
+void Pipeline::add_pass(std::function<ir::Stmt(const ir::Stmt &)> pass, const Location &at) {
+    get(at).program.custom_passes.push_back(std::move(pass));
     program::note_change();
 }
-void Pipeline::clear_custom_lowering_passes() {
-    get().program.custom_passes.clear();
-    program::note_change();
-}
-
-void Pipeline::trace_pipeline() {
-    get().program.trace_pipeline = true;
+void Pipeline::clear_custom_lowering_passes(Location at) {
+    get(at).program.custom_passes.clear();
     program::note_change();
 }
 
-std::string Pipeline::schedule_as_cpp() const {
-    return with_large_stack([&] { return program::print_schedule(get().program.outputs); });
+void Pipeline::trace_pipeline(Location at) {
+    get(at).program.trace_pipeline = true;
+    program::note_change();
 }
-std::string Pipeline::schedule_as_json() const {
-    return with_large_stack([&] { return program::schedule_to_json(get().program.outputs); });
+
+std::string Pipeline::schedule_as_cpp(Location at) const {
+    return with_large_stack([&] { return program::print_schedule(get(at).program.outputs); });
+}
+std::string Pipeline::schedule_as_json(Location at) const {
+    return with_large_stack([&] { return program::schedule_to_json(get(at).program.outputs); });
 }
 void Pipeline::apply_schedule(const std::string &json, const std::vector<Argument> &more,
                               Location at) {
@@ -135,10 +135,10 @@ void Pipeline::apply_schedule(const std::string &json, const std::vector<Argumen
     program::apply_json_schedule(get(at).program.outputs, json, parameters, at);
 }
 
-JITHandlers &Pipeline::jit_handlers() { return get().handlers; }
+JITHandlers &Pipeline::jit_handlers(Location at) { return get(at).handlers; }
 
-void Pipeline::set_jit_externs(const std::map<std::string, JITExtern> &externs) {
-    get().externs = externs;
+void Pipeline::set_jit_externs(const std::map<std::string, JITExtern> &externs, Location at) {
+    get(at).externs = externs;
     program::note_change();
 }
 

@@ -51,30 +51,36 @@ public:
     // per value; the forms that take buffers compute the regions of these. Compiles if need be.
     // Throws CompileError; RuntimeError if sizes, buffers or parameters do not fit, or the pipeline
     // fails. An undefined target: TESSERA_JIT_TARGET, or else the host.
-    Realization realize(const std::vector<int32_t> &sizes = {}, const Target &target = Target());
+    Realization realize(const std::vector<int32_t> &sizes = {}, const Target &target = Target(),
+                        Location at = Here::current());
     Realization realize(JITUserContext *context, const std::vector<int32_t> &sizes = {},
-                        const Target &target = Target());
-    void realize(const RealizationArg &outputs, const Target &target = Target());
+                        const Target &target = Target(), Location at = Here::current());
+    void realize(const RealizationArg &outputs, const Target &target = Target(),
+                 Location at = Here::current());
     void realize(JITUserContext *context, const RealizationArg &outputs,
-                 const Target &target = Target());
+                 const Target &target = Target(), Location at = Here::current());
     // Gives every ImageParam that has no buffer one that is large enough for outputs of this size.
-    void infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target = Target());
+    void infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target = Target(),
+                            Location at = Here::current());
     void infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
-                            const Target &target = Target());
-    void infer_input_bounds(const RealizationArg &outputs, const Target &target = Target());
+                            const Target &target = Target(), Location at = Here::current());
+    void infer_input_bounds(const RealizationArg &outputs, const Target &target = Target(),
+                            Location at = Here::current());
     void infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
-                            const Target &target = Target());
+                            const Target &target = Target(), Location at = Here::current());
     // Compiles now what realize() would compile; compiled code is kept for later.
-    void compile_jit(const Target &target = get_jit_target_from_environment());
+    void compile_jit(const Target &target = get_jit_target_from_environment(),
+                     Location at = Here::current());
     // A function object that takes these arguments, and then the outputs. CompileError if one of
     // those that the pipeline reads is missing, or one is there twice.
     Callable compile_to_callable(const std::vector<Argument> &args,
                                  const Target &target = get_jit_target_from_environment(),
                                  Location at = Here::current());
     // What is called instead of the runtime's own when this pipeline runs in this process.
-    JITHandlers &jit_handlers();
+    JITHandlers &jit_handlers(Location at = Here::current());
     // What extern calls and extern stages of these names call; replaces what was set before.
-    void set_jit_externs(const std::map<std::string, JITExtern> &externs);
+    void set_jit_externs(const std::map<std::string, JITExtern> &externs,
+                         Location at = Here::current());
 
     // ---- Conditions ----
     // The caller has to meet the condition; else the pipeline fails with this message.
@@ -84,40 +90,43 @@ public:
         add_requirement(condition, std::vector<Expr>{first, Expr(rest)...});
     }
     // Events for the beginning and end of the pipeline.
-    void trace_pipeline();
+    void trace_pipeline(Location at = Here::current());
 
     // ---- Passes of the user's own ----
     // Something that makes a statement of a statement, such as an ir::Mutator: run on the lowered
     // pipeline, after all of Tessera's passes, in the order in which they were added. The pipeline
     // owns it, unless there is a deleter, which is called when the pipeline no longer needs it.
     template<ir::StmtPass P>
-    void add_custom_lowering_pass(P *pass) {
-        add_pass(std::shared_ptr<P>(pass));
+    void add_custom_lowering_pass(P *pass, Location at = Here::current()) {
+        add_pass(std::shared_ptr<P>(pass), at);
     }
     template<ir::StmtPass P>
-    void add_custom_lowering_pass(P *pass, std::function<void()> deleter) {
-        add_pass(std::shared_ptr<P>(pass, [deleter = std::move(deleter)](P *) {
-            if (deleter) deleter();
-        }));
+    void add_custom_lowering_pass(P *pass, std::function<void()> deleter,
+                                  Location at = Here::current()) {
+        add_pass(std::shared_ptr<P>(pass,
+                                    [deleter = std::move(deleter)](P *) {
+                                        if (deleter) deleter();
+                                    }),
+                 at);
     }
-    void clear_custom_lowering_passes();
+    void clear_custom_lowering_passes(Location at = Here::current());
 
     // ---- Looking at it ----
-    void print_loop_nest();  // on stderr
-    std::string loop_nest() const;
+    void print_loop_nest(Location at = Here::current());  // on stderr
+    std::string loop_nest(Location at = Here::current()) const;
     // The schedule as C++: statements that, where `pipeline` is a Pipeline of the same algorithm
     // without a schedule, give it this one. They stand in a block of their own:
     //     { Func f = pipeline.get_func(0); Var x("x"); f.vectorize(x, 8); }
-    std::string schedule_as_cpp() const;
+    std::string schedule_as_cpp(Location at = Here::current()) const;
     // The schedule as JSON (program/schedule_json.h), with the lines where it was written.
-    std::string schedule_as_json() const;
+    std::string schedule_as_json(Location at = Here::current()) const;
     // Does what schedule_as_json() wrote of the same algorithm, through the same checks that every
     // directive goes through: throws CompileError, and leaves the schedule as it is, if one fails.
     // `more`: parameters that the schedule mentions and the algorithm does not.
     void apply_schedule(const std::string &json, const std::vector<Argument> &more = {},
                         Location at = Here::current());
     // The arguments that a compiled function takes, before its outputs.
-    std::vector<Argument> infer_arguments() const;
+    std::vector<Argument> infer_arguments(Location at = Here::current()) const;
 
     // ---- Files ----
     // `args`: the parameters in the order in which the compiled function takes them, before the
@@ -144,15 +153,15 @@ public:
                             const std::string &function = "", const Target &target = Target(),
                             Location at = Here::current());
 
-    const program::Program &program() const;
+    const program::Program &program(Location at = Here::current()) const;
 
 private:
     template<typename P>
-    void add_pass(std::shared_ptr<P> pass) {
-        add_pass([pass](const ir::Stmt &s) { return ir::Stmt((*pass)(s)); });
+    void add_pass(std::shared_ptr<P> pass, const Location &at) {
+        add_pass([pass](const ir::Stmt &s) { return ir::Stmt((*pass)(s)); }, at);
     }
-    void add_pass(std::function<ir::Stmt(const ir::Stmt &)> pass);
-    PipelineContents &get(const Location &at = {}) const;
+    void add_pass(std::function<ir::Stmt(const ir::Stmt &)> pass, const Location &at);
+    PipelineContents &get(const Location &at) const;
     std::shared_ptr<PipelineContents> contents;
 };
 

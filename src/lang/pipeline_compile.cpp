@@ -66,14 +66,14 @@ void Pipeline::compile_to_bitcode(const std::string &path, const std::vector<Arg
     write_file(path, bytes.data(), bytes.size());
 }
 
-std::string Pipeline::loop_nest() const {
-    return driver::loop_nest(get().program, get_target_from_environment());
+std::string Pipeline::loop_nest(Location at) const {
+    return driver::loop_nest(get(at).program, get_target_from_environment());
 }
-void Pipeline::print_loop_nest() { std::cerr << loop_nest(); }
+void Pipeline::print_loop_nest(Location at) { std::cerr << loop_nest(at); }
 
-std::vector<Argument> Pipeline::infer_arguments() const {
+std::vector<Argument> Pipeline::infer_arguments(Location at) const {
     auto parameters = with_large_stack([&] {
-        program::ProgramCopy copy = program::copy_reachable(get().program);
+        program::ProgramCopy copy = program::copy_reachable(get(at).program);
         return program::find_parameters(copy.program, copy.environment);
     });
     std::vector<Argument> result;

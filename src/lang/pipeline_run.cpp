@@ -210,38 +210,41 @@ PipelineContents::Compiled PipelineContents::compile_now(const Target &target, u
     return now;
 }
 
-Realization Pipeline::realize(const std::vector<int32_t> &sizes, const Target &target) {
-    return realize(nullptr, sizes, target);
+Realization Pipeline::realize(const std::vector<int32_t> &sizes, const Target &target,
+                              Location at) {
+    return realize(nullptr, sizes, target, at);
 }
 Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t> &sizes,
-                              const Target &target) {
-    Realization result(make_outputs(get().program, sizes));
-    realize(context, RealizationArg(result), target);
+                              const Target &target, Location at) {
+    Realization result(make_outputs(get(at).program, sizes));
+    realize(context, RealizationArg(result), target, at);
     return result;
 }
-void Pipeline::realize(const RealizationArg &outputs, const Target &target) {
-    realize(nullptr, outputs, target);
+void Pipeline::realize(const RealizationArg &outputs, const Target &target, Location at) {
+    realize(nullptr, outputs, target, at);
 }
-void Pipeline::realize(JITUserContext *context, const RealizationArg &outputs,
-                       const Target &target) {
-    Run(get(), context, target).call(outputs.buffers);
+void Pipeline::realize(JITUserContext *context, const RealizationArg &outputs, const Target &target,
+                       Location at) {
+    Run(get(at), context, target).call(outputs.buffers);
 }
 
-void Pipeline::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target) {
-    infer_input_bounds(nullptr, sizes, target);
+void Pipeline::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target,
+                                  Location at) {
+    infer_input_bounds(nullptr, sizes, target, at);
 }
 void Pipeline::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
-                                  const Target &target) {
-    infer_input_bounds(context, RealizationArg(make_outputs(get().program, sizes)), target);
+                                  const Target &target, Location at) {
+    infer_input_bounds(context, RealizationArg(make_outputs(get(at).program, sizes)), target, at);
 }
-void Pipeline::infer_input_bounds(const RealizationArg &outputs, const Target &target) {
-    infer_input_bounds(nullptr, outputs, target);
+void Pipeline::infer_input_bounds(const RealizationArg &outputs, const Target &target,
+                                  Location at) {
+    infer_input_bounds(nullptr, outputs, target, at);
 }
 
 // What one image has to be may depend on what another is, so ask until nothing changes.
 void Pipeline::infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
-                                  const Target &target) {
-    Run run(get(), context, target);
+                                  const Target &target, Location at) {
+    Run run(get(at), context, target);
     std::map<Symbol, BufferContentsRef> missing;
     std::vector<program::ParameterRef> parameters = run.parameters();
     for (const program::ParameterRef &p : parameters) {
@@ -254,7 +257,7 @@ void Pipeline::infer_input_bounds(JITUserContext *context, const RealizationArg 
     int rounds = 0;
     while (run.query(outputs.buffers, missing)) {
         if (++rounds < enough) continue;
-        throw RuntimeError(str("infer_input_bounds of ", get().program.name, ": after ", enough,
+        throw RuntimeError(str("infer_input_bounds of ", get(at).program.name, ": after ", enough,
                                " rounds the inputs still have to be larger; their constraints "
                                "cannot be satisfied together"));
     }
@@ -267,6 +270,8 @@ void Pipeline::infer_input_bounds(JITUserContext *context, const RealizationArg 
     }
 }
 
-void Pipeline::compile_jit(const Target &target) { get().compile(driver::jit_target(target)); }
+void Pipeline::compile_jit(const Target &target, Location at) {
+    get(at).compile(driver::jit_target(target));
+}
 
 }  // namespace tessera

@@ -52,10 +52,10 @@ std::string variable_name(const std::string &domain, size_t i, size_t dimensions
 
 }  // namespace
 
-RVar::RVar() : name_symbol(Symbol::fresh(detail::unique_name("r"))) {}
-RVar::RVar(const std::string &name)
-    : name_symbol(name.empty() ? Symbol::fresh(detail::unique_name("r")) : Symbol::interned(name)) {
-}
+RVar::RVar(Here at) : RVar(std::string(), at) {}
+RVar::RVar(const std::string &name, Here at)
+    : name_symbol(name.empty() ? Symbol::fresh(detail::unique_name("r")) : Symbol::interned(name)),
+      written(at) {}
 RVar::RVar(program::ReductionDomainRef domain, int index)
     : name_symbol(domain->variables[size_t(index)].var), home(std::move(domain)), index(index) {}
 
@@ -63,14 +63,31 @@ Expr RVar::min() const { return home ? home->variables[size_t(index)].min : Expr
 Expr RVar::extent() const { return home ? home->variables[size_t(index)].extent : Expr(); }
 
 RVar::operator Expr() const {
+    if (number_of_others == 0) {
+        throw CompileError(written, "RDom: it is undefined; give it bounds before its variables "
+                                    "are used");
+    }
+    if (number_of_others) {
+        throw CompileError(written, str("RDom: it has ", *number_of_others, " dimension",
+                                        *number_of_others == 1 ? "" : "s", ", but its variable ",
+                                        name_symbol, " is used"));
+    }
     if (!home) {
-        throw CompileError(str("an RVar that belongs to no RDom with bounds (", name_symbol,
-                               ") has no value; it can only name a loop"));
+        throw CompileError(written, str("an RVar that belongs to no RDom with bounds (",
+                                        name_symbol, ") has no value; it can only name a loop"));
     }
     return ir::Variable::make(Int(32), name_symbol, home);
 }
 
-RDom::RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &name, Location at) {
+RDom::RDom(Here at) : written(at) {
+    for (RVar *v : {&x, &y, &z, &w}) {
+        v->written = written;
+        v->number_of_others = 0;
+    }
+}
+
+RDom::RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &name, Location at)
+    : written(at) {
     if (region.empty()) throw CompileError(at, "RDom: it has no dimensions");
     std::string domain = name.empty() ? detail::unique_name("r") : name;
     dom = make_ref<ReductionDomain>();
@@ -112,7 +129,7 @@ RDom::RDom(std::vector<Expr> bounds_and_name, Location at) {
 
 RDom::RDom(const OutputImageParam &image, const std::string &name, Location at) {
     std::vector<std::pair<Expr, Expr>> region;
-    for (int i = 0; i < image.dimensions(); i++) {
+    for (int i = 0; i < image.dimensions(at); i++) {
         region.emplace_back(image.dim(i).min(), image.dim(i).extent());
     }
     *this = RDom(region, name, at);
@@ -124,7 +141,16 @@ RDom::RDom(program::ReductionDomainRef domain) : dom(std::move(domain)) {
 
 void RDom::set_variables() {
     RVar *const first[] = {&x, &y, &z, &w};
-    for (size_t i = 0; i < dom->variables.size() && i < 4; i++) *first[i] = RVar(dom, int(i));
+    const char *const letters[] = {"x", "y", "z", "w"};
+    for (size_t i = 0; i < 4; i++) {
+        if (i < dom->variables.size()) {
+            *first[i] = RVar(dom, int(i));
+            continue;
+        }
+        first[i]->name_symbol = Symbol::fresh(letters[i]);
+        first[i]->written = written;
+        first[i]->number_of_others = dimensions();
+    }
 }
 
 RVar RDom::operator[](Index i) const {
@@ -162,7 +188,9 @@ void RDom::where(Expr predicate, Location at) {
 
 RDom::operator RVar() const {
     if (dimensions() == 1) return x;
-    throw CompileError(str("RDom: a domain of ", dimensions(),
+    if (!dom) throw CompileError(written, "RDom: it is undefined; give it bounds first");
+    throw CompileError(written,
+                       str("RDom: a domain of ", dimensions(),
                            " dimensions stands for no single variable; say r.x, r.y, ..."));
 }
 

@@ -3,6 +3,7 @@
 #include "lang/location.h"
 #include "lang/var.h"
 #include "program/reduction_domain.h"
+#include <optional>
 #include <utility>
 
 namespace tessera {
@@ -15,9 +16,10 @@ class Buffer;
 // A variable of a reduction domain, or the name of a loop made from such variables.
 class RVar {
 public:
-    RVar();
-    explicit RVar(const std::string &name);
-    explicit RVar(const char *name) : RVar(std::string(name)) {}
+    // A conversion takes no line: one that makes no sense is told with the line of this.
+    RVar(Here at = Here::current());
+    explicit RVar(const std::string &name, Here at = Here::current());
+    explicit RVar(const char *name, Here at = Here::current()) : RVar(std::string(name), at) {}
     RVar(program::ReductionDomainRef domain, int index);
     explicit RVar(Symbol symbol) : name_symbol(symbol) {}
 
@@ -31,16 +33,20 @@ public:
     operator Expr() const;
 
 private:
+    friend class RDom;
     Symbol name_symbol;
     program::ReductionDomainRef home;
     int index = 0;
+    Location written;
+    // Of a variable that an RDom lacks: how many it has, 0 if it is undefined.
+    std::optional<int> number_of_others;
 };
 
 // A box over which updates run, first variable fastest, in order:
 //     RDom r(0, width, 0, height);   f(x) += g(r.x, r.y);
 class RDom {
 public:
-    RDom() = default;
+    RDom(Here at = Here::current());
     RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &name = "",
          Location at = Here::current());
     // min, extent, min, extent, ..., and the name if there is one.
@@ -50,7 +56,7 @@ public:
     // All of a buffer's region.
     template<typename T, int Dims>
     RDom(const Buffer<T, Dims> &buffer, const std::string &name = "", Location at = Here::current())
-        : RDom(region_of(buffer), name, at) {}
+        : RDom(region_of(buffer, at), name, at) {}
     RDom(const OutputImageParam &image, const std::string &name = "",
          Location at = Here::current());
     explicit RDom(program::ReductionDomainRef domain);
@@ -75,7 +81,8 @@ public:
 private:
     RDom(std::vector<Expr> bounds_and_name, Location at);
     template<typename B>
-    static std::vector<std::pair<Expr, Expr>> region_of(const B &buffer) {
+    static std::vector<std::pair<Expr, Expr>> region_of(const B &buffer, const Location &at) {
+        if (!buffer.defined()) throw CompileError(at, "RDom: the Buffer is undefined");
         std::vector<std::pair<Expr, Expr>> region;
         for (int i = 0; i < buffer.dimensions(); i++) {
             region.emplace_back(Expr(int32_t(buffer.dim(i).min())),
@@ -85,6 +92,7 @@ private:
     }
     void set_variables();
     program::ReductionDomainRef dom;
+    Location written;
 };
 
 // Either, where a directive takes both.

@@ -9,7 +9,7 @@
 namespace tessera {
 
 Fetched::Fetched(const Func &f) : name(f.function()->name) {}
-Fetched::Fetched(const ImageParam &image) : name(image.parameter()->name) {}
+Fetched::Fetched(const ImageParam &image, Location at) : name(image.parameter(at)->name) {}
 
 namespace detail {
 namespace {

@@ -20,7 +20,7 @@ struct LoopName : VarOrRVar {
 // What a prefetch or stream_loads is of: a Func or an ImageParam.
 struct Fetched {
     Fetched(const Func &f);
-    Fetched(const ImageParam &image);
+    Fetched(const ImageParam &image, Location at = Here::current());
     Symbol name;
 };
 

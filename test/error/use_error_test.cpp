@@ -73,7 +73,8 @@ TEST_SUITE("refused uses") {
         REFUSED(f.define_extern("work", {ExternFuncArgument()}, Int(32), 1),
                 "an argument of the extern function is undefined");
         REFUSED(f.define_extern("work", {Expr()}, Int(32), 1), "extern function is undefined");
-        FAILS(f.define_extern("work", {image}, Int(32), 1), "this Buffer is undefined");
+        REFUSED(f.define_extern("work", {image}, Int(32), 1), "a Buffer is undefined");
+        REFUSED(f.define_extern("work", {ImageParam()}, Int(32), 1), "this ImageParam");
         CHECK_FALSE(f.defined());
     }
     TEST_CASE("conditions of a domain that are undefined, or on another domain") {
@@ -91,7 +92,57 @@ TEST_SUITE("refused uses") {
         REFUSED(RDom(0, Expr()), "RDom: a bound is an undefined Expr");
         REFUSED(RDom(Expr(), 3), "RDom: a bound is an undefined Expr");
         REFUSED(RDom(0, r.x + 1), "RDom: a bound depends on the variable r$x");
-        FAILS(RDom(undefined), "this Buffer is undefined");
+        REFUSED(RDom(undefined), "RDom: the Buffer is undefined");
+        REFUSED(RDom(ImageParam()), "this ImageParam or output buffer is undefined");
+    }
+    TEST_CASE("conversions of what has no value, with the line of its declaration") {
+        RVar none("none");
+        REFUSED_ABOVE(Expr(none), "an RVar that belongs to no RDom with bounds (none)");
+        RDom plane(0, 5, 0, 5);
+        REFUSED_ABOVE(Expr(plane), "RDom: a domain of 2 dimensions stands for no single variable");
+        RDom line(0, 5);
+        REFUSED_ABOVE(line.x + line.y, "RDom: it has 1 dimension, but its variable y is used");
+        RDom undefined;
+        REFUSED_ABOVE(Expr(undefined.x), "RDom: it is undefined; give it bounds");
+        RDom another;
+        REFUSED_ABOVE(Expr(another), "RDom: it is undefined; give it bounds");
+        ImageParam image;
+        REFUSED_ABOVE(Func(image), "this ImageParam or output buffer is undefined");
+    }
+    TEST_CASE("undefined images and pipelines, with the line where they are used") {
+        ImageParam image;
+        Buffer<int> buffer, result(4);
+        Pipeline p;
+        auto use = [&](auto f, const char *part, Location at = Here::current()) {
+            CHECK(refusal(f) == Expected{to_string(at), part});
+        };
+        const char *no_image = "this ImageParam or output buffer is undefined";
+        use([&] { image(x); }, no_image);
+        use([&] { image.dim(0); }, no_image);
+        use([&] { image.width(); }, no_image);
+        use([&] { image.type(); }, no_image);
+        use([&] { image.set(result); }, no_image);
+        use([&] { image.in(); }, no_image);
+        use([&] { image.set_host_alignment(16); }, no_image);
+        use([&] { buffer(x); }, "an element of a Buffer that is undefined is used");
+        FAILS(buffer(3) = 1, "this Buffer is undefined");
+        FAILS(buffer.address_of(3), "this Buffer is undefined");
+        const char *no_pipeline = "this Pipeline is undefined";
+        use([&] { p.realize({4}); }, no_pipeline);
+        use([&] { p.realize(result); }, no_pipeline);
+        use([&] { p.infer_input_bounds({4}); }, no_pipeline);
+        use([&] { p.infer_input_bounds(result); }, no_pipeline);
+        use([&] { p.compile_jit(); }, no_pipeline);
+        use([&] { p.compile_to_callable({}); }, no_pipeline);
+        use([&] { p.jit_handlers(); }, no_pipeline);
+        use([&] { p.set_jit_externs({}); }, no_pipeline);
+        use([&] { p.clear_custom_lowering_passes(); }, no_pipeline);
+        use([&] { p.trace_pipeline(); }, no_pipeline);
+        use([&] { p.print_loop_nest(); }, no_pipeline);
+        use([&] { p.schedule_as_cpp(); }, no_pipeline);
+        use([&] { p.schedule_as_json(); }, no_pipeline);
+        use([&] { p.infer_arguments(); }, no_pipeline);
+        use([&] { p.program(); }, no_pipeline);
     }
     TEST_CASE("what is undefined, or there is only several times") {
         Func f("f");
