@@ -37,10 +37,9 @@ bool read_element_type(std::string_view word, Type &type) {
     for (auto [prefix, code] : prefixes) {
         int bits = 0;
         if (!word.starts_with(prefix) || !read_int(word.substr(prefix.size()), bits)) continue;
+        if (bits == 1 || !Type::exists(code, bits)) return false;  // one bit is a bool
         type = Type(code, bits);
-        if (code == TypeCode::BFloat) return bits == 16;
-        if (code == TypeCode::Float) return bits == 16 || bits == 32 || bits == 64;
-        return bits <= 64;
+        return true;
     }
     return false;
 }

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace tessera {
@@ -85,14 +86,16 @@ uint64_t Type::max_uint() const {
     return is_int() ? uint64_t(max_int()) : ~uint64_t(0) >> (64 - bits());
 }
 
-void refuse_type(const char *name, int bits, int lanes, const std::source_location &at) {
+void refuse_type(TypeCode code, int bits, int lanes, const std::source_location &at) {
+    const char *const names[] = {"Int", "UInt", "Float", "Handle", "BFloat"};
+    const char *name = size_t(code) < std::size(names) ? names[size_t(code)] : "Type";
     if (!Type::may_have_lanes(lanes)) {
         throw CompileError(
-            at, str(name, "(", bits, ", ", lanes, "): a vector has 1 to ", UINT16_MAX, " lanes"));
+            at, str(name, " of ", lanes, " lanes: a vector has 1 to ", UINT16_MAX, " lanes"));
     }
     throw CompileError(at, str("there is no type ", name, "(", bits,
                                "); there are Int of 8, 16, 32 and 64 bits, UInt of 1, 8, 16, 32 "
-                               "and 64, Float of 16, 32 and 64, and BFloat(16)"));
+                               "and 64, Float of 16, 32 and 64, BFloat(16), and Handle(), of 64"));
 }
 
 std::ostream &operator<<(std::ostream &out, const Type &t) {

@@ -15,6 +15,8 @@ class Expr;
 // The values are those of the runtime's tessera_type_t.
 enum class TypeCode : uint8_t { Int = 0, UInt = 1, Float = 2, Handle = 3, BFloat = 4 };
 
+[[noreturn]] void refuse_type(TypeCode code, int bits, int lanes, const std::source_location &at);
+
 // The type of a value: `lanes` elements of `bits` bits each. Bool is UInt(1).
 struct Type {
     TypeCode type_code = TypeCode::Handle;
@@ -22,15 +24,36 @@ struct Type {
     uint16_t lane_count = 1;
 
     constexpr Type() = default;
-    constexpr Type(TypeCode code, int bits, int lanes = 1)
-        : type_code(code), element_bits(uint8_t(bits)), lane_count(uint16_t(lanes)) {}
+    // CompileError if there is no such type.
+    constexpr Type(TypeCode code, int bits, int lanes = 1,
+                   const std::source_location &at = std::source_location::current())
+        : Type(unchecked(code, bits, lanes)) {
+        if (!exists(code, bits) || !may_have_lanes(lanes)) refuse_type(code, bits, lanes, at);
+    }
 
     constexpr TypeCode code() const { return type_code; }
     constexpr int bits() const { return element_bits; }
     constexpr int lanes() const { return lane_count; }
     constexpr int bytes() const { return (element_bits + 7) / 8; }  // of one element
 
+    // Integers of 8, 16, 32 or 64 bits; an unsigned one may have 1. Floats of 16, 32 or 64; bfloats
+    // of 16; handles of 64.
+    static constexpr bool exists(TypeCode code, int bits) {
+        if (bits == 8) return code == TypeCode::Int || code == TypeCode::UInt;
+        if (bits == 1) return code == TypeCode::UInt;
+        if (bits == 16) return code != TypeCode::Handle;
+        if (bits == 32) return code != TypeCode::Handle && code != TypeCode::BFloat;
+        return bits == 64 && code != TypeCode::BFloat;
+    }
     static constexpr bool may_have_lanes(int n) { return n >= 1 && n <= UINT16_MAX; }
+    // What some memory says that it is, which need not exist.
+    static constexpr Type unchecked(TypeCode code, int bits, int lanes) {
+        Type t;
+        t.type_code = code;
+        t.element_bits = uint8_t(bits);
+        t.lane_count = uint16_t(lanes);
+        return t;
+    }
 
     constexpr bool defined() const { return element_bits != 0; }
     constexpr bool is_int() const { return type_code == TypeCode::Int; }
@@ -44,9 +67,11 @@ struct Type {
     constexpr bool is_scalar() const { return lane_count == 1; }
     constexpr bool is_vector() const { return lane_count != 1; }
 
-    constexpr Type with_lanes(int lanes) const { return {type_code, element_bits, lanes}; }
-    constexpr Type with_bits(int bits) const { return {type_code, bits, lane_count}; }
-    constexpr Type with_code(TypeCode code) const { return {code, element_bits, lane_count}; }
+    constexpr Type with_lanes(int lanes) const { return unchecked(type_code, element_bits, lanes); }
+    constexpr Type with_bits(int bits) const { return unchecked(type_code, bits, lane_count); }
+    constexpr Type with_code(TypeCode code) const {
+        return unchecked(code, element_bits, lane_count);
+    }
     constexpr Type element_of() const { return with_lanes(1); }
     constexpr Type widen() const { return with_bits(element_bits * 2); }
     constexpr Type narrow() const { return with_bits(element_bits / 2); }
@@ -67,36 +92,31 @@ struct Type {
     friend constexpr bool operator==(const Type &, const Type &) = default;
 };
 
-[[noreturn]] void refuse_type(const char *name, int bits, int lanes,
-                              const std::source_location &at);
-
-// Integers of 8, 16, 32 or 64 bits; an unsigned one may have 1. Floats of 16, 32 or 64; bfloats of
-// 16. 1 to 65535 lanes. Throw CompileError for any other.
+// Throw CompileError, as Type() does, if there is no type of so many bits; 1 to 65535 lanes.
 constexpr Type Int(int bits, int lanes = 1,
                    const std::source_location &at = std::source_location::current()) {
-    bool exists = bits == 8 || bits == 16 || bits == 32 || bits == 64;
-    if (!exists || !Type::may_have_lanes(lanes)) refuse_type("Int", bits, lanes, at);
-    return {TypeCode::Int, bits, lanes};
+    return {TypeCode::Int, bits, lanes, at};
 }
 constexpr Type UInt(int bits, int lanes = 1,
                     const std::source_location &at = std::source_location::current()) {
-    bool exists = bits == 1 || bits == 8 || bits == 16 || bits == 32 || bits == 64;
-    if (!exists || !Type::may_have_lanes(lanes)) refuse_type("UInt", bits, lanes, at);
-    return {TypeCode::UInt, bits, lanes};
+    return {TypeCode::UInt, bits, lanes, at};
 }
 constexpr Type Float(int bits, int lanes = 1,
                      const std::source_location &at = std::source_location::current()) {
-    bool exists = bits == 16 || bits == 32 || bits == 64;
-    if (!exists || !Type::may_have_lanes(lanes)) refuse_type("Float", bits, lanes, at);
-    return {TypeCode::Float, bits, lanes};
+    return {TypeCode::Float, bits, lanes, at};
 }
 constexpr Type BFloat(int bits, int lanes = 1,
                       const std::source_location &at = std::source_location::current()) {
-    if (bits != 16 || !Type::may_have_lanes(lanes)) refuse_type("BFloat", bits, lanes, at);
-    return {TypeCode::BFloat, bits, lanes};
+    return {TypeCode::BFloat, bits, lanes, at};
 }
-constexpr Type Bool(int lanes = 1) { return UInt(1, lanes); }
-constexpr Type Handle(int lanes = 1) { return {TypeCode::Handle, 64, lanes}; }
+constexpr Type Bool(int lanes = 1,
+                    const std::source_location &at = std::source_location::current()) {
+    return {TypeCode::UInt, 1, lanes, at};
+}
+constexpr Type Handle(int lanes = 1,
+                      const std::source_location &at = std::source_location::current()) {
+    return {TypeCode::Handle, 64, lanes, at};
+}
 
 // "int32", "uint8x16", "float32", "bfloat16", "bool", "handle".
 std::ostream &operator<<(std::ostream &out, const Type &t);

@@ -59,7 +59,7 @@ tessera_type_t to_runtime(Type t) {
     return {uint8_t(t.code()), uint8_t(t.bits()), uint16_t(t.lanes())};
 }
 
-Type from_runtime(tessera_type_t t) { return Type(TypeCode(t.code), t.bits, t.lanes); }
+Type from_runtime(tessera_type_t t) { return Type::unchecked(TypeCode(t.code), t.bits, t.lanes); }
 
 BufferContents::BufferContents(Type type, Shape shape, void *host, const std::string &name)
     : name(name.empty() ? "b" : name), shape(std::move(shape)) {

@@ -175,6 +175,12 @@ TEST_SUITE("refused definitions") {
         REFUSED(Int(1), "there is no type Int(1)");
         REFUSED(BFloat(32), "there is no type BFloat(32)");
         REFUSED(Int(32, 0), "a vector has 1 to 65535 lanes");
+        REFUSED(Handle(0), "Handle of 0 lanes: a vector has 1 to 65535 lanes");
+        REFUSED(Bool(70000), "UInt of 70000 lanes: a vector has 1 to 65535 lanes");
+        REFUSED(Type(TypeCode::Int, 12), "there is no type Int(12)");
+        REFUSED(Type(TypeCode::Handle, 32), "there is no type Handle(32)");
+        REFUSED(Type(TypeCode::UInt, 8, 65536), "a vector has 1 to 65535 lanes");
+        REFUSED(Type(TypeCode(7), 8), "there is no type Type(8)");
         Func f("f");
         REFUSED(f(x) = cast(Int(32, 4), x), "a value is a vector");
         REFUSED(cast(Int(32, 4), cast(Int(16, 8), x)), "it has 8 lanes, not 4");
