@@ -19,11 +19,6 @@ bool is_conditional(const Expr &e) {
     return c && c->op == Intrinsic::if_then_else;
 }
 
-bool is_strict(const Expr &e) {
-    const auto *c = e.as<IntrinsicCall>();
-    return c && c->op == Intrinsic::strict_float;
-}
-
 bool has_own_effects(const Expr &e) {
     if (const auto *c = e.as<IntrinsicCall>()) return !info_of(c->op).pure;
     const auto *c = e.as<ExternCall>();
@@ -185,7 +180,7 @@ public:
     }
 
 private:
-    bool enters_strict(const Expr &e) const { return !strict && is_strict(e); }
+    bool enters_strict(const Expr &e) const { return !strict && is_strict_float(e); }
 
     template<typename F>
     void for_each_edge(const Expr &e, F &&f) {

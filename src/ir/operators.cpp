@@ -340,6 +340,11 @@ bool is_pure(const Expr &e) {
     return pure;
 }
 
+bool is_strict_float(const Expr &e) {
+    const auto *c = e.as<IntrinsicCall>();
+    return c && c->op == Intrinsic::strict_float;
+}
+
 Expr likely(Expr e) {
     Type t = e.type();
     return IntrinsicCall::make(t, Intrinsic::likely, {std::move(e)});

@@ -64,6 +64,7 @@ bool is_true(const Expr &e);
 bool is_false(const Expr &e);
 bool is_no_op(const Stmt &s);  // undefined or Evaluate of a constant
 bool is_pure(const Expr &e);   // no calls with effects anywhere in it
+bool is_strict_float(const Expr &e);
 
 Expr likely(Expr e);
 Expr likely_if_innermost(Expr e);

@@ -153,7 +153,7 @@ void RDom::set_variables() {
     }
 }
 
-RVar RDom::operator[](Index i) const {
+RVar RDom::operator[](WrittenIndex i) const {
     if (!dom) throw CompileError(i.at, "RDom: it is undefined; give it bounds first");
     if (!i.is_below(size_t(dimensions()))) {
         throw CompileError(

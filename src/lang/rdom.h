@@ -64,7 +64,7 @@ public:
     bool defined() const { return bool(dom); }
     bool same_as(const RDom &other) const { return dom == other.dom; }
     int dimensions() const { return dom ? int(dom->variables.size()) : 0; }
-    RVar operator[](Index i) const;  // CompileError if there is none
+    RVar operator[](WrittenIndex i) const;  // CompileError if there is none
     const program::ReductionDomainRef &domain() const { return dom; }
 
     // Only points for which the condition holds. Several conditions all have to hold. Call it

@@ -16,12 +16,12 @@ Tuple::Tuple(const FuncRef &f) {
     for (size_t i = 0; i < f.size(); i++) exprs.push_back(f[int(i)]);
 }
 
-Expr &Tuple::operator[](Index i) {
+Expr &Tuple::operator[](WrittenIndex i) {
     if (i.is_below(exprs.size())) return exprs[size_t(i.value)];
     throw CompileError(i.at,
                        str("Tuple: there is no element ", i.value, "; it has ", exprs.size()));
 }
-const Expr &Tuple::operator[](Index i) const { return const_cast<Tuple &>(*this)[i]; }
+const Expr &Tuple::operator[](WrittenIndex i) const { return const_cast<Tuple &>(*this)[i]; }
 
 namespace {
 

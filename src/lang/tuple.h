@@ -21,8 +21,8 @@ public:
     Tuple(const FuncRef &f);
 
     size_t size() const { return exprs.size(); }
-    Expr &operator[](Index i);  // CompileError if there is none
-    const Expr &operator[](Index i) const;
+    Expr &operator[](WrittenIndex i);  // CompileError if there is none
+    const Expr &operator[](WrittenIndex i) const;
     const std::vector<Expr> &as_vector() const { return exprs; }
 
 private:

@@ -103,11 +103,6 @@ private:
     bool strict = false;  // below a strict_float: what is lifted out of it needs one of its own
 };
 
-bool is_strict_float(const Expr &e) {
-    const auto *c = e.as<IntrinsicCall>();
-    return c && c->op == Intrinsic::strict_float;
-}
-
 bool is_sum(const Expr &e) {
     bool index = e.type().is_int() && e.type().bits() >= 32 && e.type().is_scalar();
     return index && (e.as<Add>() || e.as<Sub>());

@@ -60,7 +60,7 @@ TEST_SUITE("regions") {
     }
 }
 
-TEST_SUITE("skip_stages") {
+TEST_SUITE("skipped stages of programs") {
     TEST_CASE("a stage is computed if what reads it will run") {
         ParameterRef p = make_scalar_parameter(Symbol::fresh("p"), Int(32));
         Small f{"f", x * 3, {"x"}};

@@ -94,7 +94,7 @@ TEST_SUITE("fork_async") {
     }
 }
 
-TEST_SUITE("hoist_storage") {
+TEST_SUITE("hoisted storage of programs") {
     TEST_CASE("memory is taken around the loop, though rows are computed within it") {
         Small f{"f", x + y};
         Small out{"out", f(x, y) + f(x + 1, y)};
