@@ -170,7 +170,7 @@ TEST_SUITE("refused uses") {
         REFUSED(BoundaryConditions::constant_exterior(bytes, 0.5f), "which cannot hold 0.5");
         CHECK(BoundaryConditions::constant_exterior(bytes, 255).defined());
         CHECK(BoundaryConditions::constant_exterior(bytes, 2.0f).defined());
-        CHECK(BoundaryConditions::constant_exterior(floats, 0.1).defined());
+        CHECK(BoundaryConditions::constant_exterior(floats, 0.1f).defined());
     }
     TEST_CASE("operands of a type that the function does not take") {
         Expr byte = cast<uint8_t>(x), word = cast<uint16_t>(x), flag = x > 0;
