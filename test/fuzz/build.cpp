@@ -1,7 +1,9 @@
 #include "build.h"
+#include <algorithm>
 #include <base/str.h>
 #include <lang/boundary_conditions.h>
 #include <lang/inline_reductions.h>
+#include <utility>
 
 namespace tessera::fuzz {
 namespace {
@@ -66,6 +68,14 @@ private:
         return all;
     }
 
+    // Of the function that is being defined.
+    std::vector<Expr> places(const std::vector<Term> &terms) {
+        std::vector<int> relative = std::exchange(base, {0, 0, 0, 0});
+        std::vector<Expr> all = exprs(terms);
+        base = relative;
+        return all;
+    }
+
     Expr expr(const Term &t) {
         Expr e = untyped(t);
         return e.type() == t.type ? e : cast(t.type, e);
@@ -77,10 +87,14 @@ private:
         case Op::Number:
             return t.type.is_any_float() ? ir::make_float_const(t.type, t.number)
                                          : ir::make_const(t.type, int64_t(t.number));
-        case Op::Coordinate: return vars[t.index];
+        case Op::Coordinate: {
+            int by = base[size_t(t.index)];
+            return by == 0 ? Expr(vars[t.index]) : vars[t.index] - by;
+        }
         case Op::Reduction: return domain(t.index)[t.part];
         case Op::Call: {
-            FuncRef ref = built.funcs[size_t(t.index)](exprs(t.args));
+            bool is_itself = size_t(t.index) + 1 == built.funcs.size();
+            FuncRef ref = built.funcs[size_t(t.index)](is_itself ? places(t.args) : exprs(t.args));
             if (ref.size() == 1) return ref;
             return ref[t.part];
         }
@@ -133,22 +147,30 @@ private:
     void define(size_t f) {
         const FuncPlan &func = plan.funcs[f];
         if (func.boundary != Boundary::None) return define_boundary(f);
+        if (func.is_extern) return define_extern(f);
         Func &target = built.funcs[f];
-        if (func.is_extern) {
-            std::vector<Var> dims;
-            for (int d = 0; d < func.dims; d++) dims.emplace_back(std::string(1, "xyzw"[d]));
-            target.define_extern("fuzz_add_neighbours", {built.funcs[size_t(func.source)]}, Int(32),
-                                 dims);
-            return;
-        }
+        base = {0, 0, 0, 0};
+        bool is_output = std::count(plan.outputs.begin(), plan.outputs.end(), int(f)) > 0;
+        if (is_output) std::copy(plan.base.begin(), plan.base.end(), base.begin());
         std::vector<Expr> args;
         static const char *names[] = {"x", "y", "z", "w"};
         for (int d = 0; d < func.dims; d++) args.push_back(Var(names[d]));
         assign(target(args), exprs(func.values));
         for (const UpdatePlan &u : func.updates) {
             if (u.domain >= 0) domain(u.domain);
-            assign(target(exprs(u.args)), exprs(u.values));
+            assign(target(places(u.args)), exprs(u.values));
         }
+    }
+
+    void define_extern(size_t f) {
+        const FuncPlan &func = plan.funcs[f];
+        std::vector<Var> dims;
+        for (int d = 0; d < func.dims; d++) dims.emplace_back(std::string(1, "xyzw"[d]));
+        std::vector<ExternFuncArgument> args = {func.read_limit};
+        for (const ExternSource &s : func.reads) args.emplace_back(built.funcs[size_t(s.index)]);
+        std::vector<Type> types;
+        for (const Term &v : func.values) types.push_back(v.type);
+        built.funcs[f].define_extern(extern_name(plan, func), args, types, dims);
     }
 
     static void assign(FuncRef target, const std::vector<Expr> &values) {
@@ -338,6 +360,7 @@ private:
     const Plan &plan;
     bool scheduled;
     Built built;
+    std::vector<int> base = {0, 0, 0, 0};  // of coordinates in what is being defined
     std::vector<RDom> domains;
     std::map<std::string, VarOrRVar> loops;
     std::map<std::pair<int, int>, std::vector<Stage>> specializations;  // by function and update

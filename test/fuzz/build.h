@@ -21,7 +21,7 @@ Built build(const Plan &plan, bool scheduled);
 // The same number for the same element; if it is not a wide input, small enough to compute with.
 void fill_input(Buffer<> &image, int input, bool is_wide);
 
-// What extern stages call: out(p) = in(p) + in(p + one step of the first dimension).
-extern "C" int fuzz_add_neighbours(tessera_buffer_t *in, tessera_buffer_t *out);
+// What extern stages call, by name: sums of in(p) + in(p + one step of the first dimension).
+const std::map<std::string, void *> &extern_functions();
 
 }  // namespace tessera::fuzz

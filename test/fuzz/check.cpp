@@ -12,34 +12,6 @@
 
 namespace tessera::fuzz {
 
-extern "C" int fuzz_add_neighbours(tessera_buffer_t *in, tessera_buffer_t *out) {
-    bool query = !in->host || !out->host;
-    for (int d = 0; query && d < in->dimensions; d++) {
-        in->dim[d].min = out->dim[d].min;
-        in->dim[d].extent = out->dim[d].extent + (d == 0);
-    }
-    if (query) return 0;
-    std::vector<int> at(size_t(out->dimensions), 0);
-    size_t d = 0;
-    for (int i = 0; i < out->dimensions; i++) {
-        if (out->dim[i].extent <= 0) return 0;
-    }
-    do {
-        int64_t from = 0, to = 0;
-        for (size_t i = 0; i < at.size(); i++) {
-            to += int64_t(at[i]) * out->dim[i].stride;
-            from += (int64_t(at[i]) + out->dim[i].min - in->dim[i].min) * in->dim[i].stride;
-        }
-        const auto *source = reinterpret_cast<const int32_t *>(in->host) + from;
-        reinterpret_cast<int32_t *>(out->host)[to] = source[0] + source[in->dim[0].stride];
-        for (d = 0; d < at.size(); d++) {
-            if (++at[d] < out->dim[d].extent) break;
-            at[d] = 0;
-        }
-    } while (d < at.size());
-    return 0;
-}
-
 void fill_input(Buffer<> &image, int input, bool is_wide) {
     using namespace interpret;
     tessera_buffer_t &raw = *image.raw_buffer();
@@ -82,7 +54,7 @@ Buffers make_outputs(const Plan &plan, const Built &built) {
     for (int f : plan.outputs) {
         for (Type t : built.funcs[size_t(f)].types()) {
             Buffer<> b(t, plan.size);
-            b.set_min(plan.min);
+            b.set_min(minima(plan));
             all.push_back(b);
         }
     }
@@ -123,9 +95,11 @@ std::atomic<int32_t> trace_events{0};
 extern "C" int32_t fuzz_trace(void *, const tessera_trace_event_t *) { return ++trace_events; }
 int32_t jit_trace(JITUserContext *, const tessera_trace_event_t *) { return ++trace_events; }
 
-const interpret::ExternMap externs = {
-    {"fuzz_add_neighbours", reinterpret_cast<void *>(fuzz_add_neighbours)},
-    {"tessera_trace", reinterpret_cast<void *>(fuzz_trace)}};
+interpret::ExternMap make_externs() {
+    interpret::ExternMap all = {{"tessera_trace", reinterpret_cast<void *>(fuzz_trace)}};
+    for (const auto &[name, function] : extern_functions()) all.emplace(name, function);
+    return all;
+}
 
 // Without the lines where it was written.
 nlohmann::json steps_of(const std::string &schedule) {
@@ -184,7 +158,7 @@ bool run_lowered(const program::Program &program, const Target &target, const Ra
         }
     }
     interpret::StatementOptions options;
-    options.externs = externs;
+    options.externs = make_externs();
     options.max_statements = 3'000'000;
     try {
         ReportedError error;
@@ -275,13 +249,15 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         doing = "input bounds";
         Target target = get_jit_target_from_environment();
         std::map<std::string, JITExtern> jit_externs;
-        jit_externs.emplace("fuzz_add_neighbours", JITExtern(fuzz_add_neighbours));
+        for (const auto &[name, function] : extern_functions()) {
+            jit_externs.emplace(name, JITExtern(reinterpret_cast<int (*)()>(function)));
+        }
         built.pipeline.set_jit_externs(jit_externs);
         built.pipeline.jit_handlers().custom_trace = jit_trace;
         set_inputs(plan, built, plain, native);
         doing = "definition";
         interpret::DefinitionOptions options;
-        options.externs = externs;
+        options.externs = make_externs();
         define(plan, plain, raw(defined), options);
         doing = "lowered code";
         bool done = run_lowered(built.pipeline.program(), target, raw(lowered));

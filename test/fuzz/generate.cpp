@@ -15,6 +15,8 @@ public:
 
     Plan draw() {
         draw_inputs();
+        has_externs = random.chance(0.25);
+        has_triangles = random.chance(0.15);
         int count = random.range(2, 7);
         output_dims = random.pick<int>({1, 2, 2, 2, 2, 3, 3, 4});
         for (int i = 0; i < count; i++) plan.funcs.push_back(draw_func(i, i + 1 == count));
@@ -37,7 +39,26 @@ private:
         }
     }
 
+    // Mostly of a size at which loops have something to do, and tails.
+    int draw_size(int largest) {
+        if (is_tiny && random.chance(0.7)) return random.pick<int>({0, 1, 1, 2, 2, 3});
+        return random.range(1, largest);
+    }
+
+    // Far from zero: the first coordinate of dimension d.
+    int draw_base(size_t d) {
+        if (!is_far || is_updated_at_points(plan, d)) return 0;
+        for (int f : plan.outputs) {
+            const FuncPlan &func = plan.funcs[size_t(f)];
+            if (func.is_extern || func.boundary != Boundary::None) return 0;
+        }
+        return random.pick<int>(
+            {0, 1 << 20, 1 << 29, -(1 << 29), (1 << 30) - 500, 500 - (1 << 30)});
+    }
+
     void choose_output() {
+        is_tiny = random.chance(0.15);
+        is_far = random.chance(0.06);
         plan.outputs = {int(plan.funcs.size()) - 1};
         int before = int(plan.funcs.size()) - 2;
         // What others read of an output would have to be in its buffer.
@@ -47,8 +68,9 @@ private:
         }
         static const int largest[] = {0, 150, 36, 14, 8};
         for (int d = 0; d < output_dims; d++) {
-            plan.min.push_back(random.chance(0.7) ? 0 : random.range(-9, 9));
-            plan.size.push_back(random.range(1, largest[output_dims]));
+            plan.min.push_back(random.chance(0.6) ? 0 : random.range(-12, 9));
+            plan.size.push_back(draw_size(largest[output_dims]));
+            plan.base.push_back(draw_base(size_t(d)));
             // Updates at certain points need these points.
             if (!is_updated_at_points(plan, size_t(d))) continue;
             plan.min.back() = -4;
@@ -64,6 +86,7 @@ private:
                               [&](const Term &t) { found |= t.op == Op::Call && t.index == f; });
             });
             found |= plan.funcs[g].source == f && !plan.funcs[g].source_is_input;
+            found |= reads(plan.funcs[g], f);
         }
         return found;
     }
@@ -72,13 +95,24 @@ private:
 
     Term leaf(Type t, int dims) {
         switch (random.range(0, 4)) {
-        case 0: return number(t, t.is_bool() ? 1 : random.range(t.is_uint() ? 0 : -9, 9));
+        case 0:
+            if (random.chance(0.08)) return end_of(t);
+            return number(t, t.is_bool() ? 1 : random.range(t.is_uint() ? 0 : -9, 9));
         case 1: return cast_to(t, coordinate(random.range(0, dims - 1)));
         case 2:
             if (random.chance(0.3)) return cast_to(t, parameter());
             [[fallthrough]];
         default: return cast_to(t, source(dims));
         }
+    }
+
+    // As good as the largest or smallest value.
+    Term end_of(Type t) {
+        if (t.is_any_float() || t.is_bool()) return number(t, 1);
+        if (t.bits() == 64)
+            return number(t, std::ldexp(t.is_int() && random.chance(0.5) ? -1 : 1, 62));
+        if (t.is_uint()) return number(t, double(t.max_uint()) - random.range(0, 1));
+        return number(t, random.chance(0.5) ? double(t.min_int()) : double(t.max_int()));
     }
 
     Term parameter() {
@@ -126,7 +160,7 @@ private:
         if (t.type.is_int() && t.type.bits() < 32) t.low = double(t.type.min_int());
     }
 
-    Term shifted(Term at) {
+    Term shifted(const Term &at) {
         int by = random.range(-3, 3);
         return by == 0 ? at : arithmetic(Op::Add, at, number(Int(32), by));
     }
@@ -152,14 +186,38 @@ private:
             } else if (odd && random.chance(0.5)) {
                 at = random.chance(0.5) ? shifted(arithmetic(Op::Mul, at, number(Int(32), 2)))
                                         : arithmetic(Op::Div, shifted(at), number(Int(32), 2));
-            } else if (odd && random.chance(0.3)) {
-                at = arithmetic(Op::Sub, number(Int(32), random.range(0, 20)), at);
+            } else if (odd && random.chance(0.5)) {
+                at = bent(shifted(at), dims);
             } else {
                 at = shifted(at);
             }
             t.args.push_back(at);
         }
         return t;
+    }
+
+    // Coordinates that are mirrored, or cut off.
+    Term bent(const Term &at, int dims) {
+        Op op = random.chance(0.5) ? Op::Min : Op::Max;
+        switch (random.range(0, 6)) {
+        case 0: return apply(op, {at, shifted(coordinate(random.range(0, dims - 1)))});
+        case 1:
+            return apply(op, {at, arithmetic(Op::Add, parameter(), shifted(number(Int(32), 0)))});
+        case 2: return apply(op, {at, mirrored(at)});
+        case 3:
+            return apply(
+                op, {at, random.chance(0.15) ? end_of(op) : number(Int(32), random.range(-4, 16))});
+        default: return mirrored(at);
+        }
+    }
+
+    Term mirrored(Term at) {
+        return arithmetic(Op::Sub, number(Int(32), random.range(-3, 20)), std::move(at));
+    }
+
+    // What leaves coordinates as they are.
+    static Term end_of(Op op) {
+        return number(Int(32), double(op == Op::Min ? Int(32).max_int() : Int(32).min_int()));
     }
 
     // Comparisons and conversions to integers are of values that no rounding can change.
@@ -321,10 +379,31 @@ private:
         return apply(Op::Lerp, {value(t, dims, depth - 1), leaf(t, dims), weight});
     }
 
+    // Several neighbours along one dimension, of which all are mirrored or cut off.
+    Term bent_stencil(Type t, int dims, int taps) {
+        int f = int(plan.funcs.size()) - random.range(1, std::min<int>(2, int(plan.funcs.size())));
+        const FuncPlan &callee = plan.funcs[size_t(f)];
+        int along = random.range(0, std::min(callee.dims, dims) - 1);
+        int first = random.range(-3, 1);
+        Term middle = bent(coordinate(along), dims), sum;
+        for (int tap = 0; tap < taps; tap++) {
+            Term next = call(f, dims, false);
+            for (int d = 0; d < callee.dims; d++) {
+                Term by = number(Int(32), d == along ? first + tap : 0);
+                Term at = d == along ? middle : coordinate(std::min(d, dims - 1));
+                next.args[size_t(d)] = arithmetic(Op::Add, at, by);
+            }
+            next = cast_to(t, next);
+            sum = tap == 0 ? next : arithmetic(t.is_bool() ? Op::BitXor : Op::Add, sum, next);
+        }
+        return sum;
+    }
+
     // Several neighbours of one function, weighted.
     Term stencil(Type t, int dims) {
         int taps = random.range(2, 4);
         if (plan.funcs.empty()) return leaf(t, dims);
+        if (random.chance(0.2)) return bent_stencil(t, dims, taps);
         int f = int(plan.funcs.size()) - 1 -
                 random.range(0, std::min<int>(2, int(plan.funcs.size()) - 1));
         Term sum = cast_to(t, call(f, dims, false));
@@ -338,6 +417,24 @@ private:
         return sum;
     }
 
+    // Of how the two loops relate; for some values of the outer one, the inner one does nothing.
+    Term triangle(int id, const Domain &domain) {
+        Term inner = reduction_variable(id, 0, domain), outer = reduction_variable(id, 1, domain);
+        auto constant = [&](int low, int high) { return number(Int(32), random.range(low, high)); };
+        switch (random.range(0, 5)) {
+        case 0: return compare(Op::Lt, inner, outer);
+        case 1: return compare(Op::Lt, outer, inner);
+        case 2:
+            return compare(Op::Lt, arithmetic(Op::Mul, inner, constant(2, 3)),
+                           arithmetic(Op::Sub, outer, constant(0, 3)));
+        case 3: return compare(Op::Lt, arithmetic(Op::Add, inner, outer), constant(-1, 8));
+        case 4:
+            return compare(Op::Le, arithmetic(Op::Sub, constant(1, 9), inner),
+                           arithmetic(Op::Div, outer, constant(1, 3)));
+        default: return compare(Op::Eq, inner, arithmetic(Op::Add, outer, constant(-4, 4)));
+        }
+    }
+
     int new_domain(int dims, int most) {
         Domain domain;
         for (int d = 0; d < dims; d++) {
@@ -345,7 +442,9 @@ private:
                                     random.range(1, most));
         }
         int id = int(plan.domains.size());
-        if (random.chance(0.25)) {
+        if (dims > 1 && random.chance(has_triangles ? 0.8 : 0.25)) {
+            domain.where.push_back(triangle(id, domain));
+        } else if (random.chance(0.25)) {
             Term bound = number(Int(32), random.range(-2, 5));
             Term at = reduction_variable(id, random.range(0, dims - 1), domain);
             Term other =
@@ -394,15 +493,48 @@ private:
         FuncPlan f;
         f.dims = is_output || random.chance(0.75) ? output_dims : random.range(1, 3);
         if (!is_output && random.chance(0.12)) return boundary_condition(i);
-        if (!is_output && i > 0 && random.chance(0.1)) return extern_stage(i);
-        int values = random.chance(0.2) ? random.range(2, 3) : 1;
+        if (!is_output && i > 0 && random.chance(has_externs ? 0.35 : 0.05)) return extern_stage(i);
+        if (i > 0 && has_triangles && random.chance(0.4)) return sum_of_previous(i);
+        int values = random.chance(has_externs ? 0.5 : 0.2) ? random.range(2, 3) : 1;
         for (int k = 0; k < values; k++) {
             Type t = random.pick(all_types);
             if (random.chance(0.5) && t.bits() < 16) t = random.pick(all_types);
             f.values.push_back(value(t, f.dims, random.range(1, 3)));
+            if (i > 0 && random.chance(has_externs ? 0.3 : 0.05)) {
+                f.values.back() = read_at_times(f.values.back(), f.dims);
+            }
         }
         if (random.chance(0.35)) add_updates(f, i);
         return f;
+    }
+
+    // Only its update reads the function before, so that this may be computed at loops of a domain.
+    FuncPlan sum_of_previous(int i) {
+        FuncPlan f;
+        f.dims = output_dims;
+        Type t = random.pick(all_types);
+        f.values = {number(t, 1)};
+        Term e = cast_to(t, call(i - 1, f.dims, false));
+        if (random.chance(0.6)) {
+            Term next = cast_to(t, call(i - 1, f.dims, false));
+            e = arithmetic(t.is_bool() ? Op::BitXor : Op::Add, e, next);
+        }
+        accumulate(f, i, 2, e);
+        for (UpdatePlan &u : f.updates) tidy(u);
+        return f;
+    }
+
+    // The value, or that of a function which others need in any case, or not at all.
+    Term read_at_times(const Term &instead, int dims) {
+        int f = int(plan.funcs.size()) - random.range(1, std::min<int>(3, int(plan.funcs.size())));
+        Term read = cast_to(instead.type, call(f, dims, false));
+        Term when;
+        switch (random.range(0, 3)) {
+        case 0: when = condition(dims); break;
+        case 1: when = compare(Op::Lt, coordinate(0), number(Int(32), random.range(-2, 12))); break;
+        default: when = compare(Op::Lt, number(Int(32), random.range(-2, 6)), parameter());
+        }
+        return random.chance(0.7) ? select(when, read, instead) : select(when, instead, read);
     }
 
     FuncPlan boundary_condition(int i) {
@@ -449,26 +581,43 @@ private:
     FuncPlan extern_stage(int i) {
         FuncPlan f;
         f.is_extern = true;
-        f.source = random.range(0, i - 1);
-        auto fits = [&] {
-            const FuncPlan &of = plan.funcs[size_t(f.source)];
-            return of.values.size() == 1 && of.values[0].type == Int(32);
-        };
-        for (int tries = 0; tries < 8 && !fits(); tries++) f.source = random.range(0, i - 1);
-        const FuncPlan &of = plan.funcs[size_t(f.source)];
-        if (!fits()) {
-            // Of an int32 of its own making.
-            f.is_extern = false;
-            f.dims = output_dims;
-            f.values = {limited(value(Int(32), f.dims, 2), 1e6)};
-            return f;
+        size_t buffers = 0;
+        int count = random.pick<int>({1, 1, 2, 2, 3});
+        for (int k = 0; k < count; k++) {
+            ExternSource s;
+            s.index = random.range(std::max(0, i - 3), i - 1);
+            buffers += plan.funcs[size_t(s.index)].values.size();
+            if (buffers > 4) break;
+            f.reads.push_back(s);
         }
-        f.dims = of.dims;
-        f.values = {number(Int(32), 0)};
-        f.values[0].low = 2 * of.values[0].low;
-        f.values[0].high = 2 * of.values[0].high;
-        if (f.values[0].high > largest(Int(32)) / 2) f.is_extern = false;
+        f.dims = random.chance(0.85) ? plan.funcs[size_t(f.reads[0].index)].dims : output_dims;
+        if (random.chance(0.15)) f.read_limit = random.range(1, 4);
+        set_extern_values(f);
         return f;
+    }
+
+    // Floats if any of what is read is inexact.
+    void set_extern_values(FuncPlan &f) {
+        double low = 0, high = 1009, error = 0;
+        for (const ExternSource &s : f.reads) {
+            for (const Term &v : plan.funcs[size_t(s.index)].values) {
+                error += 2 * v.error;
+                if (!v.type.is_any_float()) continue;
+                low += v.low / 8;
+                high += v.high / 8;
+            }
+        }
+        int count = random.chance(0.25) ? 2 : 1;
+        for (int k = 0; k < count; k++) {
+            Type t = random.pick<Type>({Int(32), UInt(8), Int(16), UInt(32), Int(64), Float(32)});
+            if (error > 0 && !t.is_any_float()) t = Float(random.chance(0.7) ? 32 : 64);
+            Term v = number(t, 0);
+            v.low = t.is_any_float() ? low : smallest(t);
+            v.high = t.is_any_float() ? high : largest(t);
+            double size = std::max(std::fabs(v.low), v.high);
+            if (t.is_any_float()) v.error = error + size * epsilon_of(t);
+            f.values.push_back(v);
+        }
     }
 
     void add_updates(FuncPlan &f, int i) {
@@ -548,16 +697,21 @@ private:
         return true;
     }
 
-    // f(x, y) op= something over a domain: in any order.
     void accumulate(FuncPlan &f, int i) {
         Type t = f.values[0].type;
+        Term e = cast_to(t, random.chance(0.5) ? source(f.dims) : leaf(t, f.dims));
+        accumulate(f, i, random.range(1, 2), e);
+    }
+
+    // f(x, y) op= something over a domain: in any order.
+    void accumulate(FuncPlan &f, int i, int domain_dims, const Term &what) {
+        Type t = f.values[0].type;
         UpdatePlan u;
-        u.domain = new_domain(random.range(1, 2), 6);
+        u.domain = new_domain(domain_dims, 6);
         u.args = pure_args(f);
         u.associative = true;
         int n = points(u.domain);
-        Term e = over_domain(cast_to(t, random.chance(0.5) ? source(f.dims) : leaf(t, f.dims)),
-                             u.domain, 0.7);
+        Term e = over_domain(what, u.domain, 0.7);
         Term me = self(f, i, 0, u.args);
         if (t.is_bool()) {
             u.values = {compare(random.chance(0.5) ? Op::Or : Op::And, me, e)};
@@ -680,6 +834,7 @@ private:
     Random random;
     Plan plan;
     int output_dims = 2, halvings = 0;
+    bool has_externs = false, has_triangles = false, is_tiny = false, is_far = false;
 };
 
 }  // namespace
@@ -691,6 +846,17 @@ bool is_updated_at_points(const Plan &plan, size_t dimension) {
         }
     }
     return false;
+}
+
+bool reads(const FuncPlan &extern_stage, int func) {
+    return std::any_of(extern_stage.reads.begin(), extern_stage.reads.end(),
+                       [&](const ExternSource &s) { return s.index == func; });
+}
+
+std::vector<int> minima(const Plan &plan) {
+    std::vector<int> all = plan.min;
+    for (size_t d = 0; d < all.size(); d++) all[d] += plan.base[d];
+    return all;
 }
 
 Plan draw_plan(uint64_t seed) { return Generator(seed).draw(); }

@@ -1,6 +1,7 @@
 #pragma once
 #include "ir/enums.h"
 #include "ir/type.h"
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -93,6 +94,11 @@ enum class Boundary : uint8_t {
     MirrorInterior
 };
 
+// What an extern stage reads: all values of a function.
+struct ExternSource {
+    int index = 0;
+};
+
 struct FuncPlan {
     int dims = 2;
     std::vector<Term> values;  // their low, high and error include the updates
@@ -100,7 +106,9 @@ struct FuncPlan {
     Boundary boundary = Boundary::None;  // else: of function or input `source`
     int source = -1;
     bool source_is_input = false;
-    bool is_extern = false;  // sums neighbours of function `source`
+    bool is_extern = false;  // sums neighbours of all that it `reads`
+    std::vector<ExternSource> reads;
+    int read_limit = 0;  // else an extern stage reads only at 0 to this, whatever the point
 };
 
 struct InputPlan {
@@ -179,6 +187,7 @@ struct Plan {
     std::vector<FuncPlan> funcs;  // call only those before them
     std::vector<int> outputs;
     std::vector<int> min, size;  // of the outputs
+    std::vector<int> base;       // is added to min; values of outputs are of coordinates without it
     std::vector<Directive> directives;
 };
 
@@ -197,6 +206,13 @@ void for_each_root(FuncOrConst &func, F &&f) {
         for (auto &v : u.values) f(v);
     }
 }
+
+// The names of the extern functions: by how many buffers they read and write.
+std::string extern_name(const Plan &plan, const FuncPlan &func);
+// Whether a function is called by an extern stage.
+bool reads(const FuncPlan &extern_stage, int func);
+// Where the outputs begin.
+std::vector<int> minima(const Plan &plan);
 
 // Whether an update of an output needs certain points along a dimension to be in its buffer.
 bool is_updated_at_points(const Plan &plan, size_t dimension);

@@ -3,6 +3,7 @@
 #include <iomanip>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace tessera::fuzz {
 namespace {
@@ -34,7 +35,7 @@ public:
         for (size_t f = 0; f < plan.funcs.size(); f++) print_func(f);
         std::string schedule;
         for (const Directive &d : plan.directives) schedule += print(d);
-        std::string sizes = join(plan.size), mins = join(plan.min), outputs;
+        std::string sizes = join(plan.size), mins = join(minima(plan)), outputs;
         for (int f : plan.outputs) outputs += str(outputs.empty() ? "" : ", ", "f", f);
         return str("// seed ", plan.seed, "\n#include <tessera.h>\nusing namespace tessera;\n",
                    "Var x(\"x\"), y(\"y\"), z(\"z\"), w(\"w\");\nParam<int> p(\"p\");\n", algorithm,
@@ -59,6 +60,19 @@ private:
         return all;
     }
 
+    // Of the function that is being printed.
+    std::string places(const std::vector<Term> &terms) {
+        std::vector<int> before = std::exchange(base, {});
+        std::string all = args(terms);
+        base = before;
+        return all;
+    }
+
+    std::string relative(int d) const {
+        int by = size_t(d) < base.size() ? base[size_t(d)] : 0;
+        return by == 0 ? variables[d] : str("(", variables[d], " - ", by, ")");
+    }
+
     void need_domain(int id) {
         if (!printed_domains.insert(id).second) return;
         const Domain &d = plan.domains[size_t(id)];
@@ -72,13 +86,15 @@ private:
     std::string text(const Term &t) {
         switch (t.op) {
         case Op::Number:
+            if (t.type == Int(32) && t.number == INT32_MIN) return "Expr(INT32_MIN)";
             return t.type == Int(32) ? str(int64_t(t.number))
                                      : str("cast<", cpp_type(t.type), ">(", literal(t.number), ")");
-        case Op::Coordinate: return variables[t.index];
+        case Op::Coordinate: return relative(t.index);
         case Op::Reduction: need_domain(t.index); return str("r", t.index, ".", "xyzw"[t.part]);
         case Op::Call: {
             bool several = plan.funcs[size_t(t.index)].values.size() > 1;
-            return str("f", t.index, "(", args(t.args), ")", several ? str("[", t.part, "]") : "");
+            std::string at = t.index == current ? places(t.args) : args(t.args);
+            return str("f", t.index, "(", at, ")", several ? str("[", t.part, "]") : "");
         }
         case Op::Input: return str("in", t.index, "(", args(t.args), ")");
         case Op::Parameter: return "p";
@@ -129,18 +145,30 @@ private:
             return;
         }
         if (func.is_extern) {
-            algorithm +=
-                str(name, "f", f, ".define_extern(\"fuzz_add_neighbours\", {f", func.source,
-                    "}, Int(32), {",
-                    join(std::vector<std::string>(variables, variables + func.dims)), "});\n");
+            algorithm += str(name, extern_definition(f));
             return;
         }
+        bool is_output = std::count(plan.outputs.begin(), plan.outputs.end(), int(f)) > 0;
+        base = is_output ? plan.base : std::vector<int>();
+        current = int(f);
         std::string right = values(func.values);
         algorithm += str(name, left, " = ", right, ";\n");
         for (const UpdatePlan &u : func.updates) {
-            std::string at = args(u.args), to = values(u.values);
+            std::string at = places(u.args), to = values(u.values);
             algorithm += str("f", f, "(", at, ") = ", to, ";\n");
         }
+    }
+
+    std::string extern_definition(size_t f) {
+        const FuncPlan &func = plan.funcs[f];
+        std::string what = str(func.read_limit), types;
+        for (const ExternSource &s : func.reads) what += str(", f", s.index);
+        for (const Term &v : func.values) {
+            types += str(types.empty() ? "" : ", ", "type_of<", cpp_type(v.type), ">()");
+        }
+        return str("f", f, ".define_extern(\"", extern_name(plan, func), "\", {", what,
+                   "}, std::vector<Type>{", types, "}, {",
+                   join(std::vector<std::string>(variables, variables + func.dims)), "});\n");
     }
 
     // Reduction loops are known by where they come from.
@@ -232,6 +260,8 @@ private:
 
     const Plan &plan;
     std::string algorithm, loops;
+    std::vector<int> base;  // of coordinates in the function that is being printed
+    int current = -1;
     std::set<int> printed_domains;
     std::set<std::string> reductions;
     std::map<std::string, int> specializations;  // of each stage

@@ -51,6 +51,7 @@ public:
         next_created = count;
         for (int f = 0; f < count; f++) make_model(f);
         choose_inlined();
+        is_fusing = random.chance(0.3);
         density = random.pick<double>({0.2, 0.6, 0.9});
         for (int f = count - 1; f >= 0; f--) {
             if (models[size_t(f)].inlined || is_computed_by_readers(f)) continue;
@@ -112,6 +113,7 @@ private:
         if (stage == 0) {
             for (const Term &v : func.values) collect(v);
             if (func.source >= 0 && !func.source_is_input) found.insert(func.source);
+            for (const ExternSource &s : func.reads) found.insert(s.index);
         } else {
             const UpdatePlan &u = func.updates[size_t(stage) - 1];
             for (const Term &a : u.args) collect(a);
@@ -175,7 +177,7 @@ private:
 
     bool feeds_extern(int f) const {
         for (const FuncPlan &func : plan.funcs) {
-            if (func.is_extern && func.source == f) return true;
+            if (reads(func, f)) return true;
         }
         return false;
     }
@@ -199,6 +201,7 @@ private:
         bool over_domain = s > 0 && plan.funcs[size_t(f)].updates[size_t(s) - 1].domain >= 0;
         if (over_domain && stage_of(f, s).associative && random.chance(0.4 * density))
             return rfactor(f, s);
+        if (is_fusing && random.chance(0.7)) split_and_fuse(f, s);
         int steps = random.range(0, int(5 * density) + 1);
         for (int i = 0; i < steps; i++) one_transform(f, s);
         mark_loops(f, s);
@@ -400,6 +403,8 @@ private:
         if (!is_output(f)) return true;
         // The output has to be as large as what is shifted inwards, or rounded up.
         if (update && t == TailStrategy::Auto) return true;
+        bool is_multiple = !again && plan.size[dim_of(f, loop.name)] % factor == 0;
+        if (t == TailStrategy::RoundUp && is_multiple) return true;
         return !rounds && !(shifts && (again || plan.size[dim_of(f, loop.name)] < factor));
     }
 
@@ -416,6 +421,7 @@ private:
         } else if (is_output(f) && !again) {
             choices.push_back(T::ShiftInwardsAndBlend);
         }
+        if (is_fusing && random.chance(0.5)) choices = {T::GuardWithIf, T::RoundUp};
         T chosen = random.pick(choices);
         return is_legal(chosen, f, s, loop, factor) ? chosen : T::GuardWithIf;
     }
@@ -439,8 +445,19 @@ private:
         fused.extent = inner.extent * outer.extent;
         split_once.insert(fused.name);
         if (blended.count(inner.name) || blended.count(outer.name)) blended.insert(fused.name);
+        fused_loops.insert(fused.name);
         stage.loops[at] = fused;
         stage.loops.erase(stage.loops.begin() + long(at) + 1);
+    }
+
+    // For others to be computed in, and stored around.
+    void split_and_fuse(int f, int s) {
+        StageModel &stage = stage_of(f, s);
+        if (stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
+        if (stage.loops.size() < 3 || random.chance(0.7)) split(f, s);
+        if (random.chance(0.3)) reorder(f, s);
+        fuse(f, s);
+        if (random.chance(0.2)) fuse(f, s);
     }
 
     void rename(int f, int s) {
@@ -448,6 +465,7 @@ private:
         LoopModel &loop = stage.loops[size_t(random.range(0, int(stage.loops.size()) - 1))];
         Directive &d = emit(Verb::Rename, f, s, {loop.name, fresh("n")});
         if (blended.count(loop.name)) blended.insert(d.names[1]);
+        if (fused_loops.count(loop.name)) fused_loops.insert(d.names[1]);
         loop.name = d.names[1];
         split_once.insert(loop.name);
     }
@@ -577,10 +595,8 @@ private:
 
     void place(int f) {
         std::optional<std::vector<Site>> common;
-        bool by_extern = false;
         for (int c = f + 1; c < int(plan.funcs.size()); c++) {
             if (models[size_t(c)].inlined) continue;
-            by_extern |= plan.funcs[size_t(c)].is_extern && plan.funcs[size_t(c)].source == f;
             size_t stages = std::max<size_t>(1, models[size_t(c)].stages.size());
             for (size_t s = 0; s < stages; s++) {
                 if (!callees(c, int(s)).count(f)) continue;
@@ -604,10 +620,23 @@ private:
             if (random.chance(0.08)) emit(Verb::Async, f, 0);
             return;
         }
-        size_t at = size_t(random.range(0, int(usable.size()) - 1));
+        size_t at = choose_site(usable);
         level(Verb::ComputeAt, f, usable[at]);
         models[size_t(f)].enclosing.assign(usable.begin(), usable.begin() + long(at) + 1);
         store_outside(f, usable, at);
+    }
+
+    // Any; of a domain or within a fused loop rather than one of many others.
+    size_t choose_site(const std::vector<Site> &usable) {
+        std::vector<size_t> special;
+        bool within = false;
+        for (size_t i = 0; i < usable.size(); i++) {
+            within |= fused_loops.count(usable[i].loop) > 0;
+            bool of_domain = usable[i].loop.find('.') != std::string::npos;
+            if (within || of_domain) special.push_back(i);
+        }
+        if (!special.empty() && random.chance(0.5)) return random.pick(special);
+        return size_t(random.range(0, int(usable.size()) - 1));
     }
 
     void level(Verb verb, int f, const Site &site) {
@@ -616,7 +645,7 @@ private:
     }
 
     void store_outside(int f, const std::vector<Site> &usable, size_t at) {
-        if (!random.chance(0.5)) {
+        if (!random.chance(is_fusing ? 0.8 : 0.5)) {
             if (random.chance(0.06)) emit(Verb::Async, f, 0);
             return;
         }
@@ -697,7 +726,7 @@ private:
             if (!is_output(f)) return;
             size_t d = dim_of(f, dim);
             Directive &b = emit(random.chance(0.5) ? Verb::Bound : Verb::BoundExtent, f, 0, {dim});
-            b.offset = plan.min[d];
+            b.offset = plan.min[d] + plan.base[d];
             b.factor = plan.size[d];
             return;
         }
@@ -757,6 +786,8 @@ private:
     std::vector<FuncModel> models;
     std::set<std::string> blended;     // their iterations read what others write
     std::set<std::string> split_once;  // loops that come from a transformation
+    std::set<std::string> fused_loops;
+    bool is_fusing = false;
     double density = 0.5;
     int next_name = 0, next_created = 0;
 };

@@ -21,6 +21,8 @@ public:
             smaller |= drop_updates();
             smaller |= simplify_terms();
             smaller |= drop_funcs();
+            smaller |= simplify_externs();
+            smaller |= simplify_domains();
             smaller |= make_small();
         }
         return best;
@@ -147,6 +149,10 @@ private:
             FuncPlan &func = plan.funcs[f];
             if (int(f) == gone) continue;
             for_each_root(func, visit);
+            for (ExternSource &s : func.reads) {
+                used |= s.index == gone;
+                renumber(s.index);
+            }
             if (func.source_is_input) continue;
             used |= func.source == gone;
             renumber(func.source);
@@ -176,21 +182,78 @@ private:
                 resize(candidate, d, size);
                 any |= accept(std::move(candidate));
             }
-            if (best.min[d] == 0) continue;
-            Plan candidate = best;
-            candidate.min[d] = 0;
-            any |= accept(std::move(candidate));
+            any |= move_to_zero(d, &Plan::min);
+            any |= move_to_zero(d, &Plan::base);
         }
         return any;
     }
 
+    bool move_to_zero(size_t d, std::vector<int> Plan::*what) {
+        if ((best.*what)[d] == 0) return false;
+        Plan candidate = best;
+        for (Directive &directive : candidate.directives) {
+            if (is_promise(best, directive, d)) directive.offset -= (best.*what)[d];
+        }
+        (candidate.*what)[d] = 0;
+        return accept(std::move(candidate));
+    }
+
+    bool simplify_externs() {
+        bool any = false;
+        for (size_t f = 0; f < best.funcs.size(); f++) {
+            if (best.funcs[f].read_limit > 0) {
+                Plan candidate = best;
+                candidate.funcs[f].read_limit = 0;
+                any |= accept(std::move(candidate));
+            }
+            for (size_t k = best.funcs[f].reads.size(); k-- > 0;) {
+                if (best.funcs[f].reads.size() == 1) break;
+                Plan candidate = best;
+                auto &reads = candidate.funcs[f].reads;
+                reads.erase(reads.begin() + long(k));
+                any |= accept(std::move(candidate));
+            }
+        }
+        return any;
+    }
+
+    bool simplify_domains() {
+        bool any = false;
+        for (size_t i = 0; i < best.domains.size(); i++) {
+            if (!best.domains[i].where.empty()) {
+                Plan candidate = best;
+                candidate.domains[i].where.clear();
+                any |= accept(std::move(candidate));
+            }
+            for (size_t d = 0; d < best.domains[i].box.size(); d++) {
+                auto [min, extent] = best.domains[i].box[d];
+                for (int fewer : {1, extent / 2, extent - 1}) {
+                    if (fewer >= 1 && fewer < extent) any |= set_box(i, d, {min, fewer});
+                }
+                if (min != 0) any |= set_box(i, d, {0, best.domains[i].box[d].second});
+            }
+        }
+        return any;
+    }
+
+    bool set_box(size_t domain, size_t d, std::pair<int, int> range) {
+        Plan candidate = best;
+        candidate.domains[domain].box[d] = range;
+        return accept(std::move(candidate));
+    }
+
     static void resize(Plan &plan, size_t d, int size) {
         for (Directive &directive : plan.directives) {
-            bool promise = directive.verb == Verb::Bound || directive.verb == Verb::BoundExtent;
-            bool of_output = std::count(plan.outputs.begin(), plan.outputs.end(), directive.func);
-            if (promise && of_output && directive.names[0][0] == "xyzw"[d]) directive.factor = size;
+            if (is_promise(plan, directive, d)) directive.factor = size;
         }
         plan.size[d] = size;
+    }
+
+    // Of how large an output is.
+    static bool is_promise(const Plan &plan, const Directive &directive, size_t d) {
+        bool bounds = directive.verb == Verb::Bound || directive.verb == Verb::BoundExtent;
+        bool of_output = std::count(plan.outputs.begin(), plan.outputs.end(), directive.func);
+        return bounds && of_output && directive.names[0][0] == "xyzw"[d];
     }
 
     Plan best;
