@@ -13,6 +13,7 @@ struct LoopModel {
     bool is_reduction = false;
     LoopKind kind = LoopKind::Serial;
     int extent = 0;  // 0: not a constant
+    int dim = -1;    // that it walks over
 };
 
 // A stage of a function and its loops, innermost first.
@@ -29,6 +30,7 @@ struct Site {
     std::string loop;
     LoopKind kind = LoopKind::Serial;
     int extent = 0;
+    int dim = -1;
     friend bool operator==(const Site &a, const Site &b) {
         return a.func == b.func && a.stage == b.stage && a.loop == b.loop;
     }
@@ -74,7 +76,7 @@ private:
         FuncModel &model = models[size_t(f)];
         static const char *names[] = {"x", "y", "z", "w"};
         StageModel pure;
-        for (int d = 0; d < func.dims; d++) pure.loops.push_back({names[d], false, {}, 0});
+        for (int d = 0; d < func.dims; d++) pure.loops.push_back({names[d], false, {}, 0, d});
         if (!func.is_extern) model.stages.push_back(pure);
         for (const UpdatePlan &u : func.updates) {
             StageModel stage;
@@ -84,11 +86,11 @@ private:
                  d++) {
                 std::string name = str("r", u.domain, ".", "xyzw"[d]);
                 stage.loops.push_back(
-                    {name, true, {}, plan.domains[size_t(u.domain)].box[d].second});
+                    {name, true, {}, plan.domains[size_t(u.domain)].box[d].second, -1});
             }
             for (size_t d = 0; d < u.args.size(); d++) {
                 if (u.args[d].op != Op::Coordinate) continue;
-                stage.loops.push_back({names[d], false, {}, 0});
+                stage.loops.push_back({names[d], false, {}, 0, int(d)});
             }
             model.stages.push_back(stage);
         }
@@ -443,6 +445,7 @@ private:
         LoopModel fused = inner;
         fused.name = d.names[2];
         fused.extent = inner.extent * outer.extent;
+        fused.dim = outer.dim;
         split_once.insert(fused.name);
         if (blended.count(inner.name) || blended.count(outer.name)) blended.insert(fused.name);
         fused_loops.insert(fused.name);
@@ -588,7 +591,7 @@ private:
         if (stage.elsewhere || models[size_t(f)].by_readers) return {};
         for (size_t i = stage.loops.size(); i-- > stage.hidden;) {
             const LoopModel &loop = stage.loops[i];
-            all.push_back({f, s, loop.name, loop.kind, loop.extent});
+            all.push_back({f, s, loop.name, loop.kind, loop.extent, loop.dim});
         }
         return all;
     }
@@ -660,10 +663,12 @@ private:
             } else {
                 level(Verb::HoistStorage, f, usable[store]);
             }
+            size_t stored = at;
             if (store < at && random.chance(0.3)) {
-                level(Verb::StoreAt, f, usable[size_t(random.range(int(store), int(at)))]);
+                stored = size_t(random.range(int(store), int(at)));
+                level(Verb::StoreAt, f, usable[stored]);
             }
-            if (random.chance(0.6)) {
+            if ((root || stored > store) && random.chance(0.6)) {
                 emit(Verb::RingBuffer, f, 0).factor = random.range(2, 4);
                 if (random.chance(0.6)) emit(Verb::Async, f, 0);
             }
@@ -674,13 +679,23 @@ private:
         } else {
             level(Verb::StoreAt, f, usable[store]);
         }
-        if (random.chance(0.15)) {
-            static const char *names[] = {"x", "y", "z", "w"};
-            int d = random.range(0, plan.funcs[size_t(f)].dims - 1);
-            Directive &fold = emit(Verb::FoldStorage, f, 0, {names[d]});
-            fold.factor = random.pick<int>({16, 32, 64});
-        }
+        if (random.chance(0.2))
+            fold(f, {usable.begin() + long(root ? 0 : store + 1), usable.begin() + long(at) + 1});
         if (random.chance(0.25)) emit(Verb::Async, f, 0);
+    }
+
+    // Along a dimension that one of the loops between where it is stored and computed may walk
+    // over.
+    void fold(int f, const std::vector<Site> &between) {
+        static const char *names[] = {"x", "y", "z", "w"};
+        std::vector<int> dims;
+        for (const Site &site : between) {
+            bool walks = site.kind == LoopKind::Serial && site.dim >= 0;
+            if (walks && site.dim < plan.funcs[size_t(f)].dims) dims.push_back(site.dim);
+        }
+        if (dims.empty()) return;
+        Directive &fold = emit(Verb::FoldStorage, f, 0, {names[random.pick(dims)]});
+        fold.factor = random.pick<int>({16, 32, 64});
     }
 
     // ---- Storage and regions ----
