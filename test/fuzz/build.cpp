@@ -167,7 +167,16 @@ private:
         std::vector<Var> dims;
         for (int d = 0; d < func.dims; d++) dims.emplace_back(std::string(1, "xyzw"[d]));
         std::vector<ExternFuncArgument> args = {func.read_limit};
-        for (const ExternSource &s : func.reads) args.emplace_back(built.funcs[size_t(s.index)]);
+        for (const ExternSource &s : func.reads) {
+            size_t i = size_t(s.index);
+            if (!s.is_input) {
+                args.emplace_back(built.funcs[i]);
+            } else if (plan.inputs[i].is_param) {
+                args.emplace_back(built.params[i]);
+            } else {
+                args.emplace_back(built.images[i]);
+            }
+        }
         std::vector<Type> types;
         for (const Term &v : func.values) types.push_back(v.type);
         built.funcs[f].define_extern(extern_name(plan, func), args, types, dims);

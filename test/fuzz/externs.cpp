@@ -136,7 +136,9 @@ const std::map<std::string, void *> &extern_functions() {
 
 std::string extern_name(const Plan &plan, const FuncPlan &func) {
     size_t buffers = 0;
-    for (const ExternSource &s : func.reads) buffers += plan.funcs[size_t(s.index)].values.size();
+    for (const ExternSource &s : func.reads) {
+        buffers += s.is_input ? 1 : plan.funcs[size_t(s.index)].values.size();
+    }
     return str("fuzz_", buffers, "_to_", func.values.size());
 }
 

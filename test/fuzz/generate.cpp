@@ -584,23 +584,39 @@ private:
         size_t buffers = 0;
         int count = random.pick<int>({1, 1, 2, 2, 3});
         for (int k = 0; k < count; k++) {
-            ExternSource s;
-            s.index = random.range(std::max(0, i - 3), i - 1);
-            buffers += plan.funcs[size_t(s.index)].values.size();
+            ExternSource s = extern_source(i);
+            buffers += s.is_input ? 1 : plan.funcs[size_t(s.index)].values.size();
             if (buffers > 4) break;
+            bool is_fixed = s.is_input && !plan.inputs[size_t(s.index)].is_param;
+            if (is_fixed) f.read_limit = random.range(1, 4);
             f.reads.push_back(s);
         }
-        f.dims = random.chance(0.85) ? plan.funcs[size_t(f.reads[0].index)].dims : output_dims;
+        const ExternSource &first = f.reads[0];
+        f.dims = output_dims;
+        if (!first.is_input && random.chance(0.85)) f.dims = plan.funcs[size_t(first.index)].dims;
         if (random.chance(0.15)) f.read_limit = random.range(1, 4);
         set_extern_values(f);
         return f;
+    }
+
+    ExternSource extern_source(int i) {
+        if (random.chance(0.25)) return {random.range(0, int(plan.inputs.size()) - 1), true};
+        return {random.range(std::max(0, i - 3), i - 1), false};
+    }
+
+    // Values of what is read.
+    std::vector<Term> values_of(const ExternSource &s) const {
+        if (!s.is_input) return plan.funcs[size_t(s.index)].values;
+        Term t;
+        set_input_range(t, plan.inputs[size_t(s.index)]);
+        return {t};
     }
 
     // Floats if any of what is read is inexact.
     void set_extern_values(FuncPlan &f) {
         double low = 0, high = 1009, error = 0;
         for (const ExternSource &s : f.reads) {
-            for (const Term &v : plan.funcs[size_t(s.index)].values) {
+            for (const Term &v : values_of(s)) {
                 error += 2 * v.error;
                 if (!v.type.is_any_float()) continue;
                 low += v.low / 8;
@@ -850,7 +866,7 @@ bool is_updated_at_points(const Plan &plan, size_t dimension) {
 
 bool reads(const FuncPlan &extern_stage, int func) {
     return std::any_of(extern_stage.reads.begin(), extern_stage.reads.end(),
-                       [&](const ExternSource &s) { return s.index == func; });
+                       [&](const ExternSource &s) { return !s.is_input && s.index == func; });
 }
 
 std::vector<int> minima(const Plan &plan) {

@@ -94,9 +94,10 @@ enum class Boundary : uint8_t {
     MirrorInterior
 };
 
-// What an extern stage reads: all values of a function.
+// What an extern stage reads: all values of a function, or an input.
 struct ExternSource {
     int index = 0;
+    bool is_input = false;
 };
 
 struct FuncPlan {

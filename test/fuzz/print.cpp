@@ -162,7 +162,7 @@ private:
     std::string extern_definition(size_t f) {
         const FuncPlan &func = plan.funcs[f];
         std::string what = str(func.read_limit), types;
-        for (const ExternSource &s : func.reads) what += str(", f", s.index);
+        for (const ExternSource &s : func.reads) what += str(s.is_input ? ", in" : ", f", s.index);
         for (const Term &v : func.values) {
             types += str(types.empty() ? "" : ", ", "type_of<", cpp_type(v.type), ">()");
         }

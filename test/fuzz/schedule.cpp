@@ -115,7 +115,9 @@ private:
         if (stage == 0) {
             for (const Term &v : func.values) collect(v);
             if (func.source >= 0 && !func.source_is_input) found.insert(func.source);
-            for (const ExternSource &s : func.reads) found.insert(s.index);
+            for (const ExternSource &s : func.reads) {
+                if (!s.is_input) found.insert(s.index);
+            }
         } else {
             const UpdatePlan &u = func.updates[size_t(stage) - 1];
             for (const Term &a : u.args) collect(a);

@@ -150,6 +150,7 @@ private:
             if (int(f) == gone) continue;
             for_each_root(func, visit);
             for (ExternSource &s : func.reads) {
+                if (s.is_input) continue;
                 used |= s.index == gone;
                 renumber(s.index);
             }
@@ -201,7 +202,7 @@ private:
     bool simplify_externs() {
         bool any = false;
         for (size_t f = 0; f < best.funcs.size(); f++) {
-            if (best.funcs[f].read_limit > 0) {
+            if (best.funcs[f].read_limit > 0 && !needs_limit(best.funcs[f])) {
                 Plan candidate = best;
                 candidate.funcs[f].read_limit = 0;
                 any |= accept(std::move(candidate));
@@ -215,6 +216,13 @@ private:
             }
         }
         return any;
+    }
+
+    // A Buffer is no larger than it is.
+    bool needs_limit(const FuncPlan &func) const {
+        return std::any_of(func.reads.begin(), func.reads.end(), [&](const ExternSource &s) {
+            return s.is_input && !best.inputs[size_t(s.index)].is_param;
+        });
     }
 
     bool simplify_domains() {
