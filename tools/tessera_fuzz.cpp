@@ -4,6 +4,7 @@
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <regex>
 
 // Draws random pipelines and schedules, and compares what they compute in three ways. Prints what
 // fails, as a small program and the seed. Ends with 1 if anything failed.
@@ -12,7 +13,7 @@ namespace {
 using namespace tessera::fuzz;
 
 struct Options {
-    std::string seed_range = "0:1000000000";
+    std::string seed_range = "0:1000000000", matching;
     int seconds = 60, jobs = 2, case_seconds = 30, shrink_seconds = 120;
     bool print = false, list_refusals = false, here = false;
 };
@@ -20,6 +21,7 @@ struct Options {
 Options parse(int argc, char **argv, CLI::App &app) {
     Options o;
     app.add_option("--seed-range", o.seed_range, "seeds first:end, or one seed");
+    app.add_option("--matching", o.matching, "a regex: leave out programs without a line like it");
     app.add_option("--seconds", o.seconds, "stop drawing after so many seconds");
     app.add_option("--jobs", o.jobs, "processes at once");
     app.add_option("--case-seconds", o.case_seconds, "what takes longer fails");
@@ -37,6 +39,14 @@ std::pair<uint64_t, uint64_t> seeds_of(const std::string &range) {
     return {first, colon == std::string::npos ? first + 1 : std::stoull(range.substr(colon + 1))};
 }
 
+// The first seed from this one on, and before the end, of a program that is asked for.
+uint64_t next_seed(uint64_t seed, uint64_t end, const std::string &matching) {
+    if (matching.empty()) return seed;
+    std::regex wanted(matching);
+    while (seed < end && !std::regex_search(to_cpp(draw_plan(seed)), wanted)) seed++;
+    return seed;
+}
+
 void report_failure(uint64_t seed, const Report &r, int shrink_seconds) {
     std::cout << "\n==== seed " << seed << ": " << r.kind << "\n" << r.message << "\n";
     Plan plan = draw_plan(seed);
@@ -51,7 +61,9 @@ int run(const Options &o) {
     auto [seed, end] = seeds_of(o.seed_range);
     auto until = std::chrono::steady_clock::now() + std::chrono::seconds(o.seconds);
     if (o.print) {
-        for (; seed < end; seed++) std::cout << to_cpp(draw_plan(seed)) << "\n";
+        while ((seed = next_seed(seed, end, o.matching)) < end) {
+            std::cout << to_cpp(draw_plan(seed++)) << "\n";
+        }
         return 0;
     }
     if (o.here) {
@@ -64,7 +76,8 @@ int run(const Options &o) {
     check_many(
         o.jobs, o.case_seconds,
         [&](uint64_t &next) {
-            next = seed++;
+            next = next_seed(seed, end, o.matching);
+            seed = next + 1;
             return next < end && std::chrono::steady_clock::now() < until;
         },
         [&](uint64_t of, const Report &r) {
