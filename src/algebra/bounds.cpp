@@ -522,7 +522,25 @@ private:
         if (element.can_represent(from.element_of())) return cast_ends;
         ConstantInterval c = constants(i);
         bool fits = c.bounded() && element.can_represent(c.min) && element.can_represent(c.max);
-        return fits ? cast_ends : of_type(t);
+        return fits || is_exact_size(t, value) ? cast_ends : of_type(t);
+    }
+
+    // Whether this is how far something is from 0 (or another thing) that is exact, in a type that
+    // holds it, too. Then it fits, as coordinates do.
+    bool is_exact_size(Type t, const Expr &value) {
+        const auto *c = value.as<IntrinsicCall>();
+        if (!c || (c->op != Intrinsic::abs && c->op != Intrinsic::absd)) return false;
+        Type from = c->args[0].type();
+        if (!is_exact(from) || !t.is_int() || t.bits() < from.bits()) return false;
+        for (const Expr &arg : c->args) {
+            Interval a = bounds(arg);
+            if (!a.is_bounded()) return false;
+            for (const Expr &end : {a.min, a.max}) {
+                auto constant = as_const_int(end);
+                if (constant && std::abs(*constant) > INT32_MAX / 2) return false;
+            }
+        }
+        return true;
     }
 
     Interval comparison(NodeKind op, const Expr &x, const Expr &y) {
@@ -644,6 +662,9 @@ private:
                     a.max.defined() ? apply(a.max) : all.max};
         }
         case Intrinsic::abs: return of_abs(t, bounds(c.args[0]));
+        case Intrinsic::absd:
+            if (!is_exact(c.args[0].type())) return {};
+            return of_abs(t, bounds(make(NodeKind::Sub, c.args[0], c.args[1])));
         default: return {};
         }
     }

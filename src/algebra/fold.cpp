@@ -137,6 +137,7 @@ Expr fold_cast(Type t, const Value &v) {
     if (!t.is_int_or_uint()) return {};
     Wide i = v.i;
     if (v.is_float()) {
+        if (t.is_bool()) return integer(t, v.f != 0);
         if (!(std::abs(v.f) < 0x1p62)) return {};
         i = Wide(std::trunc(v.f));
         return only_if_fits(t, i);

@@ -75,7 +75,7 @@ Simplifier::Info Simplifier::compute_info(const Expr &e) {
     Info i;
     i.interval = compute_interval(e);
     i.alignment = {1, 0};
-    i.is_data = compute_is_data(e);
+    i.origin = compute_origin(e);
     if (e.type().is_int_or_uint()) i.alignment = compute_alignment(e);
     auto atom = atom_intervals.find(e.get());
     if (atom != atom_intervals.end()) i.interval = intersect(i.interval, atom->second);
@@ -94,36 +94,42 @@ ConstantInterval Simplifier::interval(const LinearForm &f) {
 bool Simplifier::may_overflow(const LinearForm &f, Type t) {
     bool is_data = false, is_atom = f.constant == 0 && f.terms.size() == 1;
     for (const LinearTerm &term : f.terms) {
-        is_data |= info(term.atom).is_data;
+        is_data |= info(term.atom).origin.is_data();
         is_atom &= term.coefficient == 1;
     }
-    if (!is_data || is_atom) return false;
-    ConstantInterval i = interval(f);
+    if (is_atom) return false;
     Type element = t.element_of();
+    if (!is_data) {  // terms within half of their type, as coordinates are
+        int64_t half = element.is_int() ? element.max_int() / 2 + 1 : element.max_int();
+        return f.constant < -half || f.constant > half;
+    }
+    ConstantInterval i = interval(f);
     return !i.bounded() || !element.can_represent(i.min) || !element.can_represent(i.max);
 }
 
-// Whether the value follows from what is read or what a function returns.
-bool Simplifier::compute_is_data(const Expr &e) {
-    if (!e.type().is_int_or_uint()) return true;
+Simplifier::Origin Simplifier::compute_origin(const Expr &e) {
+    const Origin read{true, false};
+    if (!e.type().is_int_or_uint()) return read;
     switch (e.kind()) {
     case NodeKind::Call:
     case NodeKind::ExternCall:
     case NodeKind::Load:
-    case NodeKind::Let: return true;  // of a let it is not known: each look inside takes a scope
-    case NodeKind::IntrinsicCall: return !is_likely(e);
+    case NodeKind::Let: return read;  // of a let it is not known: each look inside takes a scope
+    case NodeKind::IntrinsicCall: return is_likely(e) ? Origin{} : read;
     case NodeKind::Variable: {
-        auto found = known.find(e.as<Variable>()->name);
-        return found != known.end() && found->second.is_data;
+        const auto &v = *e.as<Variable>();
+        if (v.referent && v.referent->is_scalar_argument()) return {false, true};
+        auto found = known.find(v.name);
+        return {found != known.end() && found->second.is_read, false};
     }
     case NodeKind::Select: {
         const auto *s = e.as<Select>();
-        return info(s->true_value).is_data || info(s->false_value).is_data;
+        return info(s->true_value).origin | info(s->false_value).origin;
     }
     default: {
-        bool is_data = false;
-        for_each_operand(e, [&](const Expr &operand) { is_data |= info(operand).is_data; });
-        return is_data;
+        Origin all;
+        for_each_operand(e, [&](const Expr &operand) { all = all | info(operand).origin; });
+        return all;
     }
     }
 }
@@ -435,10 +441,10 @@ void Simplifier::bind(Symbol s, const Interval &i) {
 
 void Simplifier::bind_value(Symbol s, const Expr &value) {
     Known k;
-    k.is_data = true;
+    k.is_read = true;
     if (is_pure(value)) {
         if (value.type().is_int_or_uint()) {
-            k.is_data = info(value).is_data;
+            k.is_read = info(value).origin.is_read;
             k.constants = interval(value);
             k.alignment = alignment(value);
         }

@@ -73,10 +73,19 @@ public:
 private:
     static constexpr uint32_t forgotten = ~uint32_t(0);  // a scope that never is
     static const Facts no_facts;
+    // What a value follows from that may be any number of its type.
+    struct Origin {
+        bool is_read = false;    // from memory, or returned by a function
+        bool is_passed = false;  // as a scalar argument
+        bool is_data() const { return is_read || is_passed; }
+        Origin operator|(const Origin &o) const {
+            return {is_read || o.is_read, is_passed || o.is_passed};
+        }
+    };
     struct Info {
         ConstantInterval interval;
         ir::Alignment alignment;
-        bool is_data = false;
+        Origin origin;
         uint32_t scope = forgotten;
     };
     // How a value follows the leaves that are left of it when what is known of variables is put in
@@ -93,7 +102,7 @@ private:
         Expr value;
         ConstantInterval constants;
         ir::Alignment alignment{1, 0};
-        bool is_data = false;
+        bool is_read = false;
         Expr replacement;
         std::optional<Trend> trend;  // with the value or bounds put in for it
     };
@@ -141,6 +150,7 @@ private:
     // simplify_division.cpp
     Expr make_division(const Expr &a, int64_t divisor);
     Expr make_modulus(const Expr &a, int64_t divisor);
+    Expr as_written(ir::NodeKind op, const Expr &a, int64_t divisor);
     // simplify_min_max.cpp
     Expr make_min_max(ir::NodeKind op, const Expr &a, const Expr &b);
     Expr factor_min_max(ir::NodeKind op, const Expr &a, const Expr &b);
@@ -162,7 +172,7 @@ private:
     // info.cpp
     Info compute_info(const Expr &e);
     Info info(const Expr &e);
-    bool compute_is_data(const Expr &e);
+    Origin compute_origin(const Expr &e);
     ConstantInterval compute_interval(const Expr &e);
     ConstantInterval interval_of_call(const ir::IntrinsicCall &c);
     ir::Alignment compute_alignment(const Expr &e);

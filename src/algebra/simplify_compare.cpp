@@ -140,9 +140,13 @@ Expr Simplifier::make_equality(LinearForm f, Type t, bool equal) {
     if (known.modulus > 1 && known.remainder != 0) return no;
     int64_t g = gcd_of_terms(f);
     if (f.constant % g != 0) return no;
-    if (f.terms[0].coefficient < 0) g = -g;
     for (LinearTerm &term : f.terms) term.coefficient /= g;
     f.constant /= g;
+    if (f.terms[0].coefficient < 0) {
+        auto negated = scale(f, -1);
+        if (!negated) return {};  // a == INT64_MIN stays as it is written
+        f = *negated;
+    }
     NodeKind op = equal ? NodeKind::EQ : NodeKind::NE;
     Expr node = emit_comparison(op, f, t);
     if (!node.defined()) return node;
@@ -151,6 +155,7 @@ Expr Simplifier::make_equality(LinearForm f, Type t, bool equal) {
 }
 
 Expr Simplifier::emit_comparison(NodeKind op, const LinearForm &f, Type t) {
+    if (f.constant == ConstantInterval::lowest) return {};
     LinearForm right, left;  // left <= right + constant
     for (const LinearTerm &term : f.terms) {
         if (term.coefficient > 0) {

@@ -1,9 +1,11 @@
 #include "algebra/simplifier.h"
 #include "ir/operators.h"
+#include <algorithm>
 #include <numeric>
 
 // Division and modulus of exact integers by a constant k. The operand is k * Q + R, where R keeps
-// what k does not divide; a is R / k + Q, and R % k.
+// what k does not divide; a is R / k + Q, and R % k. Where R may overflow while the operand as it
+// is written does not, as (x - 5) / 3 = (x + 1) / 3 - 2 for the largest x, that stays.
 namespace tessera::algebra {
 
 using namespace ir;
@@ -15,6 +17,13 @@ struct Aligned {
     LinearForm aligned, rest;  // rest has the constant
     int64_t modulus = 0, remainder = 0;
 };
+
+bool same(const LinearForm &a, const LinearForm &b) {
+    auto equal_terms = [](const LinearTerm &x, const LinearTerm &y) {
+        return x.atom.same_as(y.atom) && x.coefficient == y.coefficient;
+    };
+    return a.constant == b.constant && std::ranges::equal(a.terms, b.terms, equal_terms);
+}
 
 int64_t positive_mod(int64_t a, int64_t b) { return euclidean_mod(a, b); }
 
@@ -65,16 +74,26 @@ std::optional<int64_t> constant_quotient(Simplifier &s, const LinearForm &f, int
 
 }  // namespace
 
+// The quotient or remainder, with nothing moved.
+Expr Simplifier::as_written(NodeKind op, const Expr &a, int64_t k) {
+    if (const auto *b = a.as<Broadcast>()) {
+        return make_broadcast(make_normal(op, b->value, intern(make_const(b->value.type(), k))),
+                              b->lanes);
+    }
+    return raw(op, a, intern(make_const(a.type(), k)));
+}
+
 Expr Simplifier::make_division(const Expr &a, int64_t k) {
     Type t = a.type();
     if (k == 0) return intern(make_zero(t));
     if (k == 1) return a;
     if (k < 0) {
-        if (!t.element_of().can_represent(-k)) {
-            return raw(NodeKind::Div, a, intern(make_const(t, k)));
+        if (k == ConstantInterval::lowest || !t.element_of().can_represent(-k)) {
+            return as_written(NodeKind::Div, a, k);
         }
         return make_sum(intern(make_zero(t)), make_division(a, -k), -1);
     }
+    const int64_t whole_k = k;
     LinearForm q, r;
     for (const LinearTerm &term : form(a).terms) {
         if (term.coefficient % k == 0) {
@@ -101,11 +120,16 @@ Expr Simplifier::make_division(const Expr &a, int64_t k) {
         return finish({});
     }
     if (k == 1) return finish(make_expr(r, t));
+    if (!same(r, form(a)) && may_overflow(r, t)) {
+        return as_written(NodeKind::Div, a, whole_k);
+    }
     Aligned parts = split_aligned(*this, r, k);
     if (auto c = constant_for_rest(*this, parts);
         c && (!parts.rest.terms.empty() || *c != r.constant)) {
         parts.aligned.constant = *c;
-        return finish(make_division(make_expr(parts.aligned, t), k));
+        if (!may_overflow(parts.aligned, t)) {
+            return finish(make_division(make_expr(parts.aligned, t), k));
+        }
     }
     if (r.terms.size() == 1 && r.terms[0].coefficient == 1) {
         const auto *inner = r.terms[0].atom.as<Div>();
@@ -131,8 +155,8 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
     Type t = a.type();
     if (k == 0 || k == 1 || k == -1) return intern(make_zero(t));
     if (k < 0) {
-        if (t.element_of().can_represent(-k)) return make_modulus(a, -k);
-        return raw(NodeKind::Mod, a, intern(make_const(t, k)));
+        bool fits = k != ConstantInterval::lowest && t.element_of().can_represent(-k);
+        return fits ? make_modulus(a, -k) : as_written(NodeKind::Mod, a, k);
     }
     if (const auto *inner = a.as<Mod>()) {
         auto m = as_const_int(inner->b);
@@ -162,6 +186,7 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
         r.constant -= *q * k;
         return make_expr(r, t);
     }
+    if (!same(r, form(a)) && may_overflow(r, t)) return as_written(NodeKind::Mod, a, k);
     int64_t g = k;
     for (const LinearTerm &term : r.terms) g = std::gcd(g, term.coefficient);
     if (g > 1) {
@@ -176,9 +201,11 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
     if (auto c = constant_for_rest(*this, parts);
         c && (!parts.rest.terms.empty() || *c != r.constant)) {
         parts.aligned.constant = *c;
-        Expr modulus = make_modulus(make_expr(parts.aligned, t), k);
-        parts.rest.constant -= *c;
-        return make_sum(modulus, make_expr(parts.rest, t), 1);
+        if (!may_overflow(parts.aligned, t)) {
+            Expr modulus = make_modulus(make_expr(parts.aligned, t), k);
+            parts.rest.constant -= *c;
+            return make_sum(modulus, make_expr(parts.rest, t), 1);
+        }
     }
     Expr rest = make_expr(r, t);
     if (const auto *b = rest.as<Broadcast>()) {

@@ -143,6 +143,8 @@ Expr Simplifier::factor_min_max(NodeKind op, const Expr &a, const Expr &b) {
         f.constant /= factor;
         for (LinearTerm &term : f.terms) term.coefficient /= factor;
     }
+    // What is left of data may overflow where the operands as they are written do not.
+    if (may_overflow(forms[0], t) || may_overflow(forms[1], t)) return {};
     Expr u = make_expr(forms[0], t), v = make_expr(forms[1], t);
     if (!u.defined() || !v.defined()) return {};
     auto whole = add(common, form(make_normal(factor < 0 ? dual(op) : op, u, v)), factor);

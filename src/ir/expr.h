@@ -50,7 +50,10 @@ struct StmtNode : Node {
 
 // Something of a higher room that an expression keeps alive and knows nothing of: a function that
 // is called, a parameter that is read. Not part of a node's equality or hash; its symbol is.
-struct Referent : RefCounted {};
+struct Referent : RefCounted {
+    // Whether it is what the caller passes: then its value may be any of its type.
+    virtual bool is_scalar_argument() const { return false; }
+};
 
 // A handle to an immutable node. Copying a handle shares the node.
 template<typename Base>

@@ -1,4 +1,5 @@
 #include "ir/operators.h"
+#include "ir/printer.h"
 #include "ir/visitor.h"
 #include <cmath>
 #include <functional>
@@ -15,14 +16,20 @@ void require_defined(const Expr &e, const char *operation, const Location &at) {
 
 bool is_imm(const Expr &e) { return e.as<IntImm>() || e.as<UIntImm>() || e.as<FloatImm>(); }
 
+// The integer, rounded once.
+template<typename I>
+Expr rounded(Type t, I value) {
+    return FloatImm::make(t, t.bits() <= 32 ? double(float(value)) : double(value));
+}
+
 // The constant in type t, or undefined if t cannot represent it exactly (a float may be rounded).
 Expr constant_in(Type t, const Expr &e) {
     Type s = t.element_of();
     if (const auto *i = e.as<IntImm>()) {
-        if (s.is_any_float()) return FloatImm::make(s, double(i->value));
+        if (s.is_any_float()) return rounded(s, i->value);
         if (s.can_represent(i->value)) return make_const(s, i->value);
     } else if (const auto *u = e.as<UIntImm>()) {
-        if (s.is_any_float()) return FloatImm::make(s, double(u->value));
+        if (s.is_any_float()) return rounded(s, u->value);
         if (s.can_represent(u->value)) return make_const(s, int64_t(u->value));
     } else if (const auto *f = e.as<FloatImm>()) {
         if (s.is_any_float()) return FloatImm::make(s, f->value);
@@ -245,12 +252,26 @@ Expr max(WrittenExpr a, Expr b) {
     if (auto x = wide_value(a), y = wide_value(b); x && y) return *x > *y ? Expr(a) : b;
     return Max::make(std::move(a), std::move(b));
 }
+// A bound that the type of the value cannot hold would become another one.
+static Expr bound_of_clamp(const Expr &bound, Type t, const Location &at) {
+    Type s = t.element_of();
+    bool fits = is_const(bound) ? constant_in(s, bound).defined()
+                                : t.is_any_float() || s.can_represent(bound.type().element_of());
+    if (fits) return cast(t, {bound, at});
+    throw CompileError(at, is_const(bound)
+                               ? str("clamp: ", bound, " is no value of type ", t,
+                                     ", that of what is clamped; cast that to a wider type")
+                               : str("clamp: a bound of type ", bound.type(),
+                                     " may be no value of type ", t,
+                                     ", that of what is clamped; cast one of them"));
+}
+
 Expr clamp(WrittenExpr e, Expr lowest, Expr highest) {
     require_defined(e, "clamp", e.at);
     require_defined(lowest, "clamp", e.at);
     require_defined(highest, "clamp", e.at);
     Type t = e.type();
-    Expr low = cast(t, {std::move(lowest), e.at}), high = cast(t, {std::move(highest), e.at});
+    Expr low = bound_of_clamp(lowest, t, e.at), high = bound_of_clamp(highest, t, e.at);
     return max(min(std::move(e), std::move(high)), std::move(low));
 }
 Expr select(WrittenExpr condition, Expr true_value, Expr false_value) {
@@ -285,7 +306,7 @@ Expr cast(Type t, WrittenExpr e) {
     if (const auto *i = e.as<IntImm>(); i && !t.is_bool()) return make_const(t, i->value);
     if (const auto *u = e.as<UIntImm>(); u && !t.is_bool()) {
         if (t.is_int_or_uint()) return make_const(t, int64_t(u->value));
-        return FloatImm::make(t, double(u->value));
+        return rounded(t, u->value);
     }
     if (const auto *f = e.as<FloatImm>(); f && t.is_any_float()) return FloatImm::make(t, f->value);
     return Cast::make(t, std::move(e));
@@ -295,7 +316,7 @@ Expr make_const(Type t, int64_t value) {
     if (t.is_vector()) return Broadcast::make(make_const(t.element_of(), value), t.lanes());
     if (t.is_int()) return IntImm::make(t, value);
     if (t.is_uint()) return UIntImm::make(t, uint64_t(value));
-    if (t.is_any_float()) return FloatImm::make(t, double(value));
+    if (t.is_any_float()) return rounded(t, value);
     return Reinterpret::make(t, UIntImm::make(UInt(64), uint64_t(value)));
 }
 Expr make_float_const(Type t, double value) {

@@ -19,6 +19,8 @@ struct DimensionConstraint {
 // Expressions refer to it by its symbol, and keep it alive as their referent.
 class Parameter final : public ir::Referent {
 public:
+    bool is_scalar_argument() const override { return !is_buffer; }
+
     Symbol name;
     Type type;  // of the scalar, or of an element
     bool is_buffer = false;

@@ -102,10 +102,11 @@ int tessera_error_buffer_extents_too_large(void *user_context, const char *buffe
         .raise(user_context, tessera_error_code_buffer_extents_too_large);
 }
 
-int tessera_error_coordinates_too_large(void *user_context, const char *bound, int64_t value) {
+int tessera_error_coordinates_too_large(void *user_context, const char *bound, int64_t value,
+                                        int64_t lowest, int64_t highest) {
     return (Message() << "The coordinates that the pipeline needs are too large: " << bound
-                      << " is computed from " << value
-                      << ", and only coordinates within [-2^30, 2^30] are sure not to overflow")
+                      << " comes to " << value << ", and only coordinates within [" << lowest
+                      << ", " << highest << "] are sure not to overflow")
         .raise(user_context, tessera_error_code_coordinates_too_large);
 }
 

@@ -116,7 +116,8 @@ int tessera_error_buffer_allocation_too_large(void *user_context, const char *bu
 int tessera_error_buffer_extents_too_large(void *user_context, const char *buffer, int64_t elements,
                                            int64_t max_elements);
 /* A coordinate that the pipeline needs would be made of this value, and may overflow. */
-int tessera_error_coordinates_too_large(void *user_context, const char *bound, int64_t value);
+int tessera_error_coordinates_too_large(void *user_context, const char *bound, int64_t value,
+                                        int64_t lowest, int64_t highest);
 int tessera_error_buffer_extents_negative(void *user_context, const char *buffer, int32_t dimension,
                                           int32_t extent);
 int tessera_error_buffer_argument_is_null(void *user_context, const char *buffer);

@@ -2,19 +2,12 @@
 #include "algebra/fold.h"
 #include "algebra/walk.h"
 #include "ir/operators.h"
-#include <chrono>
-#include <cstdlib>
 
 namespace tessera::algebra::testing {
 
 using namespace ir;
 
 namespace {
-
-double now() {
-    auto t = std::chrono::steady_clock::now().time_since_epoch();
-    return std::chrono::duration<double>(t).count();
-}
 
 using Lanes = std::vector<Expr>;
 
@@ -125,25 +118,6 @@ private:
 };
 
 }  // namespace
-
-Seeds::Seeds(double seconds, int most) : most(most) {
-    if (const char *given = std::getenv("TESSERA_SECONDS")) seconds = std::atof(given);
-    end = now() + seconds;
-    if (const char *given = std::getenv("TESSERA_SEED")) {
-        seed = std::strtoull(given, nullptr, 10);
-        single = true;
-        this->most = 1;
-    } else {
-        seed = uint64_t(std::chrono::system_clock::now().time_since_epoch() /
-                        std::chrono::microseconds(1));
-    }
-}
-
-std::optional<uint64_t> Seeds::next() {
-    if (drawn == most || (!single && now() > end)) return std::nullopt;
-    drawn++;
-    return seed++;
-}
 
 std::optional<std::vector<Expr>> evaluate(const Expr &e, Values values) {
     return Evaluator(std::move(values)).run(e);

@@ -324,7 +324,7 @@ TEST_SUITE("pipelines that cannot run") {
         g(x) = f(x * 1000000 + 3);
         f.compute_root();
         check_says(failure([&] { g.realize({100000}); }),
-                   {"coordinates", "too large", "f.x.max", "99999000003", "2^30"});
+                   {"coordinates", "too large", "f.x.max", "99999000003", "1073741824"});
         ImageParam im(Int(32), 1, "im");
         Param<int> p("p");
         h(x) = im(x * p);
@@ -343,9 +343,38 @@ TEST_SUITE("pipelines that cannot run") {
         Func f("f"), g("g");
         f(x) = in(x) + in(x + 2147483640);
         check_says(failure([&] { f.realize({100}); }),
-                   {"coordinates", "b.max.0", "2147483739", "2^30"});
+                   {"coordinates", "b.max.0", "2147483739", "1073741824"});
         g(x) = in(max(x - 2147483640, -x));
-        check_says(failure([&] { g.realize({100}); }), {"coordinates", "b.min.0", "2^30"});
+        check_says(failure([&] { g.realize({100}); }), {"coordinates", "b.min.0", "1073741824"});
+    }
+    TEST_CASE("buffers near the ends of 32 bits") {
+        Func f("f"), g("g"), h("h");
+        g(x) = x;
+        f(x) = g(x - 5);
+        g.compute_root();
+        h(x) = cast<uint8_t>(x);
+        Buffer<int> lowest(4), highest(10), far(16), near(16);
+        lowest.set_min(INT32_MIN + 1);
+        highest.set_min(INT32_MAX - 9);
+        check_says(failure([&] { f.realize(lowest); }),
+                   {"coordinates", "f.min.0", "-2147483647", "[-1073741824, 1073741824]"});
+        check_says(failure([&] { f.realize(highest); }), {"coordinates", "f.max.0", "2147483647"});
+        Buffer<uint8_t> ends_late(8);
+        ends_late.set_min(INT32_MAX - 3);  // its last coordinate wraps
+        check_says(failure([&] { h.realize(ends_late); }), {"coordinates", "h.max.0"});
+        ImageParam im(Int(32), 1, "im");
+        im.set(lowest);
+        Func shifted("shifted"), scaled("scaled");
+        shifted(x) = im(clamp(x, im.dim(0).min(), im.dim(0).max()) - 5);
+        check_says(failure([&] { shifted.realize({4}); }), {"coordinates", "im.min.0"});
+        // What is 16 times a coordinate leaves room for less.
+        scaled(x) = g(x * 16);
+        far.set_min(1 << 26);
+        check_says(failure([&] { scaled.realize(far); }),
+                   {"coordinates", "scaled.max.0", "67108879", "[-67108864, 67108864]"});
+        near.set_min((1 << 26) - 15);
+        scaled.realize(near);
+        CHECK(near(1 << 26) == 1 << 30);
     }
     TEST_CASE("sums with a parameter that 32 bits cannot hold") {
         ImageParam im(Int(32), 1, "im");

@@ -56,10 +56,10 @@ TEST_SUITE("runtime errors") {
              tessera_error_code_buffer_extents_too_large,
              "Buffer in has 5000000000 elements, more than the 2147483647 that this pipeline can "
              "address");
-        said(tessera_error_coordinates_too_large(nullptr, "f.x.max", 5000000000),
+        said(tessera_error_coordinates_too_large(nullptr, "f.x.max", 5000000000, -64, 64),
              tessera_error_code_coordinates_too_large,
-             "The coordinates that the pipeline needs are too large: f.x.max is computed from "
-             "5000000000, and only coordinates within [-2^30, 2^30] are sure not to overflow");
+             "The coordinates that the pipeline needs are too large: f.x.max comes to "
+             "5000000000, and only coordinates within [-64, 64] are sure not to overflow");
         said(tessera_error_buffer_extents_negative(nullptr, "in", 2, -7),
              tessera_error_code_buffer_extents_negative,
              "Buffer in has the extent -7 in dimension 2; extents must not be negative");

@@ -110,7 +110,7 @@ bool Emitter::atomic_store(const Store &node) {
         return true;
     }
     Type t = v.type();
-    Value *index = value(at), *mask = predicate(wanted);
+    Value *index = coordinate(at), *mask = predicate(wanted);
     const Expr *added = t.bits() >= 8 && !t.is_bfloat() ? added_operand(store) : nullptr;
     Value *operand = added && !via_float32(t) ? value(*added) : nullptr;
     for (int lane = 0; lane < t.lanes(); lane++) {

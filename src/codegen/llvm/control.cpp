@@ -63,7 +63,7 @@ void Emitter::emit(const LetStmt &first) {
         if (in_atomic) atomic_lets.emplace_back(let->name, let->value);
         if (!in_atomic || (is_pure(let->value) && !needs_unbound(let->value))) {
             MemoScope forget(*this);
-            f->variables[let->name] = value(let->value);
+            f->variables[let->name] = bound_value(let->name, let->value);
             bound.push_back(let->name);
         }
         body = let->body;
@@ -188,8 +188,8 @@ void Emitter::serial_loop(const For &loop, const std::function<void(Value *)> &b
     Value *min, *extent;
     {
         MemoScope forget(*this);
-        min = value(loop.min);
-        extent = value(loop.extent);
+        min = coordinate(loop.min);
+        extent = coordinate(loop.extent);
     }
     auto *constant = llvm::dyn_cast<llvm::ConstantInt>(extent);
     if (constant && constant->isOne()) return body(min);

@@ -1,6 +1,8 @@
 #pragma once
 #include "base/target.h"
+#include "codegen/llvm/coordinates.h"
 #include "ir/module.h"
+#include <array>
 #include <functional>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/MDBuilder.h>
@@ -16,7 +18,7 @@
 //   vectors.cpp   shuffles, ramps, reductions                   memory.cpp   loads and stores
 //   storage.cpp   allocations, buffer structs                   control.cpp  loops, branches
 //   parallel.cpp  closures, tasks, semaphores                   atomic.cpp   atomic updates
-//   text.cpp      strings and their making
+//   text.cpp      strings and their making                      coordinates.cpp  what they are
 // What a register holds: bool is i1 (a byte in memory), bfloat16 is i16, Handle is ptr.
 namespace tessera::codegen {
 
@@ -89,6 +91,9 @@ private:
 
     // expr.cpp
     Value *value(const Expr &e);
+    Value *coordinate(const Expr &e);  // the value of an index, or of a bound of a loop
+    Value *bound_value(Symbol let, const Expr &e);
+    Value *value_as(bool of_coordinates, const Expr &e);
     Value *dispatch(const Expr &e);
 #define EMIT(T) Value *emit(const T &node);
     TESSERA_EXPR_NODES(EMIT)
@@ -104,6 +109,7 @@ private:
     Value *unary_float(llvm::Intrinsic::ID id, Value *a, Type t);
     // Whether arithmetic of this type is done in float32 and rounded.
     bool via_float32(Type t) const;
+    bool never_overflows(Type t) const;
     Value *in_float32(Type t, std::initializer_list<Value *> operands,
                       const std::function<Value *(const std::vector<Value *> &, Type)> &f);
     void forbid_reassociation(Type t);
@@ -282,9 +288,12 @@ private:
     FunctionState *f = nullptr;
     bool strict = false;  // no re-association, no contraction
     llvm::FastMathFlags fast_flags;
+    Coordinates coordinates;      // of the function that is being written
+    bool of_coordinates = false;  // sums do not overflow
 
-    // Values of shared nodes, valid within the statement that is being written.
-    std::unordered_map<const ExprNode *, Value *> memo;
+    // Values of shared nodes, valid within the statement that is being written, by of_coordinates.
+    using Memo = std::array<std::unordered_map<const ExprNode *, Value *>, 2>;
+    Memo memo;
     std::vector<Expr> memo_log;  // keeps the nodes alive
     uint64_t impure_calls = 0;
 
@@ -311,7 +320,7 @@ struct FreshMemo {
         std::swap(emitter.memo_log, log);
     }
     Emitter &emitter;
-    std::unordered_map<const ExprNode *, Value *> memo;
+    Emitter::Memo memo;
     std::vector<Expr> log;
 };
 
@@ -320,7 +329,7 @@ struct MemoScope {
     explicit MemoScope(Emitter &e) : emitter(e), mark(e.memo_log.size()) {}
     ~MemoScope() {
         while (emitter.memo_log.size() > mark) {
-            emitter.memo.erase(emitter.memo_log.back().get());
+            for (auto &values : emitter.memo) values.erase(emitter.memo_log.back().get());
             emitter.memo_log.pop_back();
         }
     }

@@ -5,17 +5,31 @@ namespace tessera::codegen {
 Value *Emitter::value(const Expr &e) {
     const ExprNode *node = e.get();
     bool shared = node->use_count() > 1;
+    auto &values = memo[of_coordinates];
     if (shared) {
-        auto known = memo.find(node);
-        if (known != memo.end()) return known->second;
+        auto known = values.find(node);
+        if (known != values.end()) return known->second;
     }
     uint64_t calls_before = impure_calls;
     Value *v = dispatch(e);
     if (shared && impure_calls == calls_before) {
-        memo[node] = v;
+        values[node] = v;
         memo_log.push_back(e);
     }
     return v;
+}
+
+Value *Emitter::value_as(bool small, const Expr &e) {
+    bool outer = std::exchange(of_coordinates, small);
+    Value *v = value(e);
+    of_coordinates = outer;
+    return v;
+}
+
+Value *Emitter::coordinate(const Expr &e) { return value_as(coordinates.are(e), e); }
+
+Value *Emitter::bound_value(Symbol let, const Expr &e) {
+    return value_as(of_coordinates || coordinates.contains(let), e);
 }
 
 Value *Emitter::dispatch(const Expr &e) {
@@ -62,6 +76,10 @@ bool Emitter::via_float32(Type t) const {
     return t.is_float() && t.bits() == 16 && !target.has_feature(Target::AVX512_SapphireRapids);
 }
 
+bool Emitter::never_overflows(Type t) const {
+    return of_coordinates && t.is_int() && t.bits() >= 32;
+}
+
 // In another order, numbers of 16 bits overflow too easily: (x * 1e-3) * y is not (x * y) * 1e-3.
 void Emitter::forbid_reassociation(Type t) {
     if (t.bits() == 16) b.getFastMathFlags().setAllowReassoc(false);
@@ -88,7 +106,7 @@ Value *Emitter::add(Value *a, Value *b2, Type t) {
         return in_float32(t, {a, b2}, [&](auto &v, Type w) { return add(v[0], v[1], w); });
     }
     if (t.is_any_float()) return float_arithmetic(llvm::Instruction::FAdd, a, b2, t);
-    return b.CreateAdd(a, b2, "", false, t.is_int() && t.bits() >= 32);
+    return b.CreateAdd(a, b2, "", false, never_overflows(t));
 }
 
 Value *Emitter::sub(Value *a, Value *b2, Type t) {
@@ -96,7 +114,7 @@ Value *Emitter::sub(Value *a, Value *b2, Type t) {
         return in_float32(t, {a, b2}, [&](auto &v, Type w) { return sub(v[0], v[1], w); });
     }
     if (t.is_any_float()) return float_arithmetic(llvm::Instruction::FSub, a, b2, t);
-    return b.CreateSub(a, b2, "", false, t.is_int() && t.bits() >= 32);
+    return b.CreateSub(a, b2, "", false, never_overflows(t));
 }
 
 Value *Emitter::mul(Value *a, Value *b2, Type t) {
@@ -104,7 +122,7 @@ Value *Emitter::mul(Value *a, Value *b2, Type t) {
         return in_float32(t, {a, b2}, [&](auto &v, Type w) { return mul(v[0], v[1], w); });
     }
     if (t.is_any_float()) return float_arithmetic(llvm::Instruction::FMul, a, b2, t);
-    return b.CreateMul(a, b2, "", false, t.is_int() && t.bits() >= 32);
+    return b.CreateMul(a, b2, "", false, never_overflows(t));
 }
 
 Value *Emitter::minimum(Value *a, Value *b2, Type t) {
@@ -240,7 +258,7 @@ Value *Emitter::emit(const Let &first) {
     const Let *let = &first;
     Expr body;
     for (; let; let = body.as<Let>()) {
-        Value *bound = value(let->value);
+        Value *bound = bound_value(let->name, let->value);
         former.emplace_back(let->name, f->variables[let->name]);
         f->variables[let->name] = bound;
         body = let->body;

@@ -96,6 +96,7 @@ void Emitter::define(const LoweredFunction &lowered, llvm::Function *function) {
         bind_argument(lowered.args[i], function->getArg(unsigned(i) + 1));
     }
     f->crowded = is_crowded(lowered.body);
+    coordinates = Coordinates(lowered.body);
     for_each_node(lowered.body, [&](const IntrinsicCall &c) {
         if (c.op == Intrinsic::free) freed_early.insert(address_taken(c.args[0]).buffer);
     });

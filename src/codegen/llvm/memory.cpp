@@ -101,8 +101,9 @@ Value *Emitter::element_pointer(Symbol buffer, Type element, const Expr &index) 
     const auto *add = index.as<Add>();
     const int64_t *offset = add ? constant_of(add->b) : nullptr;
     Value *base = base_pointer(buffer);
-    if (!offset) return element_pointer(base, element, value(index));
-    return element_pointer(element_pointer(base, element, value(add->a)), element, int64(*offset));
+    if (!offset) return element_pointer(base, element, coordinate(index));
+    return element_pointer(element_pointer(base, element, coordinate(add->a)), element,
+                           int64(*offset));
 }
 
 llvm::Align Emitter::alignment_of(Symbol buffer, Type element, const Alignment &known) {
@@ -191,7 +192,7 @@ Value *Emitter::load_vector(const Load &node) {
     if (stride && !mask && std::abs(*stride) <= 4 && *stride != 0) {
         return load_strided(node, *ramp, *stride);
     }
-    Value *index = value(node.index);
+    Value *index = coordinate(node.index);
     if (mask || (prefers_gather(node.type) && !ramp)) return gather(node, index, mask);
     return load_each(node, index);
 }
@@ -319,7 +320,7 @@ void Emitter::store_value(const Store &node, Value *v) {
         return mask ? branch(mask, store, nullptr) : store();
     }
     if (is_dense(node.index)) return store_dense(node, ramp->base, v, mask);
-    store_each(node, value(node.index), v, mask);
+    store_each(node, coordinate(node.index), v, mask);
 }
 
 void Emitter::store_groups(const Store &node, const Ramp &index, Value *v) {

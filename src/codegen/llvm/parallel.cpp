@@ -104,8 +104,8 @@ void Emitter::parallel_loop(const For &loop) {
     Value *min, *extent;
     {
         MemoScope forget(*this);
-        min = b.CreateTrunc(value(loop.min), b.getInt32Ty());
-        extent = b.CreateTrunc(value(loop.extent), b.getInt32Ty());
+        min = b.CreateTrunc(coordinate(loop.min), b.getInt32Ty());
+        extent = b.CreateTrunc(coordinate(loop.extent), b.getInt32Ty());
     }
     auto *ptr = b.getPtrTy();
     auto *type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt32Ty(), ptr}, false);

@@ -39,10 +39,11 @@ void Emitter::allocate_on_stack(const Allocate &node, uint64_t bytes) {
     b.CreateLifetimeEnd(slot);
 }
 
-// An iteration beyond a loop's guard needs nothing of its producers: their regions end a little
-// before they begin. What is further below 0 has overflowed, and counts as too much.
+// What needs nothing of its producers (an iteration beyond a loop's guard, a domain whose predicate
+// never holds) has regions that end before they begin. Coordinates end at 2^30: what is further
+// below 0 has overflowed, and counts as too much.
 Value *Emitter::allocation_extent(const Expr &e) {
-    constexpr int64_t least = -(1 << 24);
+    constexpr int64_t least = -(int64_t(1) << 30);
     Value *extent = cast(value(e), e.type(), Int(64));
     Value *is_nothing = b.CreateICmpULT(b.CreateSub(extent, int64(least)), int64(-least));
     return select(is_nothing, int64(0), extent);

@@ -1,4 +1,5 @@
 #include "codegen/llvm/emitter.h"
+#include "ir/operators.h"
 #include <llvm/IR/IntrinsicsX86.h>
 
 // Instructions that LLVM does not find, or not reliably, in what the plain code becomes.
@@ -20,10 +21,25 @@ Expr narrower(const Expr &e) {
     return same_value ? cast->value : Expr();
 }
 
+// Whether the type holds the product of any two numbers of at most 16 bits.
+bool holds_product(Type t, Type a, Type b) {
+    if (t.is_float()) return true;
+    if (a.bits() > 16 || b.bits() > 16) return false;
+    auto least = [](Type type) { return as_const_int(type.min()).value_or(0); };
+    auto greatest = [](Type type) { return as_const_int(type.max()).value_or(0); };
+    for (int64_t x : {least(a), greatest(a)}) {
+        for (int64_t y : {least(b), greatest(b)}) {
+            if (!t.element_of().can_represent(x * y)) return false;
+        }
+    }
+    return true;
+}
+
 bool find_product(const Expr &e, Product &found) {
     if (const auto *mul = e.as<Mul>()) {
         found = {narrower(mul->a), narrower(mul->b)};
-        return found.a.defined() && found.b.defined();
+        return found.a.defined() && found.b.defined() &&
+               holds_product(e.type(), found.a.type(), found.b.type());
     }
     if (const auto *call = e.as<IntrinsicCall>(); call && call->op == Intrinsic::widening_mul) {
         found = {call->args[0], call->args[1]};

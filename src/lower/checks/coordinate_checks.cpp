@@ -17,8 +17,8 @@ constexpr double largest_trusted_scale = 16;
 constexpr double largest_exact_scale = double(int64_t(1) << 24);
 // Of both ends of a region: then its extent fits, too.
 constexpr int64_t largest_coordinate = int64_t(1) << 30;
-// Elements of an argument along a dimension.
-constexpr double largest_extent = double(int64_t(1) << 26);
+// Coordinates of an output, where all that is trusted is.
+constexpr double trusted_coordinate = double(largest_coordinate) / largest_trusted_scale;
 
 // What wraps where it does not fit.
 bool may_overflow(const Expr &e) {
@@ -36,19 +36,42 @@ void CoordinateChecks::bind_scalar(const Argument &a, const Expr &min, const Exp
             largest = std::max(std::fabs(double(*least)), std::fabs(double(*greatest)));
         }
     }
-    variable_scales[a.name] = largest / largest_extent;
+    variable_scales[a.name] = largest / trusted_coordinate;
 }
 
 void CoordinateChecks::add(const std::string &name, const Expr &end) {
     if (end.type() != Int(32)) return;
     current = name;
-    if (scale(end) > largest_trusted_scale) check(end);
+    if (scale(end) > largest_trusted_scale) {
+        check(end);
+    } else {
+        largest_unchecked = std::max(largest_unchecked, scale(end));
+    }
 }
 
 void CoordinateChecks::bind(Symbol name, const Expr &end) {
     add(name.text(), end);
     variable_scales[name] = scale(end);
     if (end.type() == Int(32)) checked.insert(name);
+}
+
+void CoordinateChecks::check_argument(const Argument &buffer, int d) {
+    bool is_output = buffer.kind == ArgumentKind::OutputBuffer;
+    double scale = is_output ? largest_unchecked : 1;
+    Expr lowest = IntImm::make(Int(64), -int64_t(double(largest_coordinate) / scale));
+    Expr highest = is_output ? -lowest : IntImm::make(Int(64), INT32_MAX);
+    Expr first = cast(Int(64), BufferProperty::make(buffer.name, BufferField::Min, d));
+    Expr extent = cast(Int(64), BufferProperty::make(buffer.name, BufferField::Extent, d));
+    // A buffer of other dimensions is told of later.
+    Expr other = BufferProperty::make(buffer.name, BufferField::Dimensions, 0) != buffer.dimensions;
+    auto require = [&](const char *end, const Expr &fits, const Expr &value) {
+        Expr name(str(buffer.name, end, d));
+        asserts.push_back(AssertStmt::make(
+            other || fits, error_call("coordinates_too_large", {name, value, lowest, highest})));
+    };
+    Expr last = first + extent - 1;
+    require(".min.", algebra::simplify(first >= lowest), first);
+    require(".max.", algebra::simplify(last <= highest), last);
 }
 
 void CoordinateChecks::check(const Expr &e) {
@@ -59,8 +82,8 @@ void CoordinateChecks::check(const Expr &e) {
     Expr wide = in_64_bits(e), limit = IntImm::make(Int(64), largest_coordinate);
     Expr fits = algebra::simplify(-limit <= wide && wide <= limit);
     if (is_true(fits)) return;
-    asserts.push_back(
-        AssertStmt::make(fits, error_call("coordinates_too_large", {Expr(current), wide})));
+    asserts.push_back(AssertStmt::make(
+        fits, error_call("coordinates_too_large", {Expr(current), wide, -limit, limit})));
 }
 
 // Sums and products within one another need no check of their own: where the whole fits, it is
@@ -102,7 +125,7 @@ double CoordinateChecks::scale(const Expr &e) {
 
 double CoordinateChecks::scale_of_term(const Expr &e) {
     auto constant = as_const_int(e);
-    return constant ? std::fabs(double(*constant)) / largest_extent : scale(e);
+    return constant ? std::fabs(double(*constant)) / trusted_coordinate : scale(e);
 }
 
 double CoordinateChecks::scale_of_operand(const Expr &e) {

@@ -10,8 +10,8 @@ namespace tessera::lower {
 // Asserts that coordinates of 32 bits are enough for the regions that a pipeline needs. Looked at
 // are products of more than 16 times a coordinate of an argument, as in f(x * 1000000), those of
 // two variables, sums with a constant beyond 2^30, and all that a scalar argument is a part of,
-// which may be any number of its type; the others fit where arguments have less than 2^26 elements
-// along a dimension.
+// which may be any number of its type; for the others it is enough that the outputs' coordinates
+// fit what is left: 2^26 where something is 16 times a coordinate.
 //
 //     let f.x.max = g.x.max * 1000000 + 3   ->
 //     assert -2^30 <= int64(g.x.max) * 1000000 <= 2^30, tessera_error_coordinates_too_large(...)
@@ -22,6 +22,8 @@ public:
     // An end of a region. Where it may use a variable that is bound to another, that comes first.
     void add(const std::string &name, const ir::Expr &end);
     void bind(Symbol name, const ir::Expr &end);
+    // A buffer's own coordinates along a dimension; after all ends that use them.
+    void check_argument(const ir::Argument &buffer, int d);
     std::vector<ir::Stmt> asserts;
 
 private:
@@ -34,7 +36,8 @@ private:
     double compute_scale(const ir::Expr &e);
     double scale_of_product(const ir::Mul &product);
 
-    std::string current;  // end that is looked at
+    std::string current;           // end that is looked at
+    double largest_unchecked = 1;  // scale of what is trusted
     // How many times as large as a coordinate of an argument, roughly: a sum counts as its largest
     // term.
     std::unordered_map<const ir::ExprNode *, double> scales;

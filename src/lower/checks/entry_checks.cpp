@@ -266,6 +266,9 @@ std::vector<Stmt> EntryChecks::coordinate_checks() const {
             checks.add(str(b.name, ".max.", d), (*box)[d].max);
         }
     }
+    for (const ir::Argument &b : context.arguments) {
+        for (int d = 0; is_buffer(b) && d < b.dimensions; d++) checks.check_argument(b, d);
+    }
     return checks.asserts;
 }
 

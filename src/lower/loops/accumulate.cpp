@@ -3,7 +3,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
-#include <unordered_set>
+#include <unordered_map>
 
 namespace tessera::lower {
 
@@ -138,8 +138,8 @@ Expr combine(ReduceOp op, const Expr &a, const Expr &b) {
 }
 
 Stmt without_lets_of_updates(const Stmt &body) {
-    std::unordered_set<Symbol> stored;
-    for_each_node(body, [&](const Store &s) { stored.insert(s.buffer); });
+    std::unordered_map<Symbol, int> stored;
+    for_each_node(body, [&](const Store &s) { stored[s.buffer]++; });
     Substitution values;
     Stmt rest = body;
     while (const auto *let = rest.as<LetStmt>()) {
@@ -152,12 +152,16 @@ Stmt without_lets_of_updates(const Stmt &body) {
     }
     if (values.empty()) return body;
     Stmt inlined = substitute(values, rest);
-    // Each store may read its own buffer only: it no longer sees what the others were before.
+    // Each store may read its own buffer only, and be the only one to it: it no longer sees what
+    // the others were before.
     bool separate = true;
     for_each_node(inlined, [&](const Store &s) {
-        for_each_node(s.value, [&](const Load &l) {
-            separate &= l.buffer == s.buffer || !stored.count(l.buffer);
-        });
+        auto look = [&](const Load &l) {
+            auto found = stored.find(l.buffer);
+            separate &= found == stored.end() || (l.buffer == s.buffer && found->second == 1);
+        };
+        for_each_node(s.value, look);
+        for_each_node(s.index, look);
     });
     return separate ? inlined : body;
 }

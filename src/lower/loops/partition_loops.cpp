@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/loops/likely.h"
+#include "lower/loops/loop_ends.h"
 #include "lower/loops/steady_state.h"
 #include "lower/with_lets.h"
 
@@ -40,13 +41,12 @@ struct Ends {
 
 Ends ends_of(const For &loop, const SteadyState &steady, const Expr &end) {
     Ends ends;
-    Type t = loop.min.type();
     for (const Expr &e : steady.mins) {
-        Expr first = cast(t, e);
+        Expr first = place_in_loop(e, 0, loop.min, end);
         ends.first = ends.first.defined() ? max(ends.first, first) : first;
     }
     for (const Expr &e : steady.maxes) {
-        Expr last = cast(t, e) + make_one(t);
+        Expr last = place_in_loop(e, 1, loop.min, end);
         ends.last = ends.last.defined() ? min(ends.last, last) : last;
     }
     if (ends.first.defined()) ends.first = min(max(ends.first, loop.min), end);

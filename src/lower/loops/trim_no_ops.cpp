@@ -7,6 +7,7 @@
 #include "lower/loops/certainty.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
+#include "lower/loops/loop_ends.h"
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -142,9 +143,10 @@ Stmt TrimNoOps::shrink(const For &loop) {
     if (active.is_everything()) return Stmt(&loop);
     if (active.is_nothing()) return no_op();
     Type t = loop.min.type();
-    Expr first = loop.min, end = loop.min + loop.extent;
-    if (active.min.defined()) first = max(first, cast(t, active.min));
-    if (active.max.defined()) end = min(end, cast(t, active.max) + make_one(t));
+    const Expr after = loop.min + loop.extent;
+    Expr first = loop.min, end = after;
+    if (active.min.defined()) first = max(first, place_in_loop(active.min, 0, loop.min, after));
+    if (active.max.defined()) end = min(end, place_in_loop(active.max, 1, loop.min, after));
     Expr extent = algebra::simplify(max(end - first, make_zero(t)));
     return For::make(loop.name, algebra::simplify(first), extent, loop.loop_kind, loop.partition,
                      loop.body);

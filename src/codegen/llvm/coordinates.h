@@ -1,0 +1,27 @@
+#pragma once
+#include "ir/nodes.h"
+#include <unordered_set>
+
+namespace tessera::codegen {
+
+// What of a function is coordinates: indices into buffers, the bounds of loops, and the lets that
+// they are made of, unless data is read for them.
+//
+// Coordinates are small, so their sums do not overflow, in whatever order they are taken. Data may
+// be anything: a sum that fits as it was written may overflow on its way in another order, which
+// is right as long as nobody takes it for granted that it does not.
+class Coordinates {
+public:
+    Coordinates() = default;
+    explicit Coordinates(const ir::Stmt &body);
+
+    bool contains(Symbol let) const { return lets.contains(let); }
+    // Whether an index, or the bound of a loop, is made of coordinates alone.
+    bool are(const ir::Expr &index) const;
+
+private:
+    std::unordered_set<Symbol> lets;
+    std::unordered_set<Symbol> data;  // lets whose values are made of what is read
+};
+
+}  // namespace tessera::codegen
