@@ -89,6 +89,45 @@ TEST_SUITE("tracing") {
               "f store [0] = 0; f store [1] = 1; f store [2] = 2; f store [3] = 3; "
               "f store [2] = 12; ");
     }
+    TEST_CASE("stores of what is not undefined, and of each element") {
+        Func f("f");
+        f(x) = x;
+        f(x) = select(x % 2 == 0, undef<int>(), 7);
+        f(scatter(0, 1)) = f(gather(1, 0));
+        f.trace_stores();
+        CHECK(joined(traced(f, {3})) ==
+              "f store [0] = 0; f store [1] = 1; f store [2] = 2; f store [1] = 7; "
+              "f store [0] = 7; f store [1] = 0; ");
+    }
+    TEST_CASE("coordinates, wherever in its storage a value is") {
+        for (bool ring : {false, true}) {
+            Func f("f"), g("g");
+            f(x, y) = x + 10 * y;
+            g(x, y) = f(x, y) + f(x, y + 1);
+            f.compute_at(g, y).trace_stores().trace_loads();
+            ring ? f.hoist_storage_root().ring_buffer(2) : f.store_root();
+            std::string row[3], loads[2];
+            for (int j = 0; j < 3; j++) {
+                row[j] = str("f store [0 ", j, "] = ", 10 * j, "; ");
+                if (j < 2) {
+                    loads[j] = str("f load [0 ", j, "] = ", 10 * j, "; f load [0 ", j + 1,
+                                   "] = ", 10 * j + 10, "; ");
+                }
+            }
+            std::string expected =
+                row[0] + row[1] + loads[0] + (ring ? row[1] : "") + row[2] + loads[1];
+            CHECK(joined(traced(g, {1, 2})) == expected);
+        }
+    }
+    TEST_CASE("a load at a place that is loaded itself, once each") {
+        Func f("f"), g("g"), h("h");
+        f(x) = x + 1;
+        g(x) = 10 * x;
+        h(x) = g(clamp(f(x), 0, 3));
+        f.compute_root().trace_loads();
+        g.compute_root().trace_loads();
+        CHECK(joined(traced(h, {1})) == "f load [0] = 1; g load [1] = 10; ");
+    }
     TEST_CASE("stores of an atomic update") {
         Func f("f");
         Buffer<int> where(3);

@@ -2,7 +2,10 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/finish/lower_undef.h"
+#include "lower/finish/traced_access.h"
 #include "lower/with_lets.h"
+#include "program/scatter.h"
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -67,11 +70,9 @@ private:
     bool is_of_another(const ProducerConsumer &node) const;
     Stmt visit(const Provide &provide) override;
     Expr visit(const Call &call) override;
-    // An address that is taken, for an extern stage or a prefetch, is no load.
-    Expr visit(const IntrinsicCall &call) override {
-        return call.op == Intrinsic::address_of ? Expr(&call) : Mutator::visit(call);
-    }
+    Expr visit(const IntrinsicCall &call) override;
     bool is_traced(const Call &call) const;
+    size_t dimensions_of(Symbol func, const std::vector<Expr> &args) const;
 
     Wanted wanted_of(Symbol f) const {
         auto found = wanted.find(f);
@@ -89,6 +90,7 @@ private:
     std::unordered_map<Symbol, Symbol> ids;  // of functions whose realizations are reported
     std::unordered_set<Symbol> stored;       // around what is visited
     bool any = false;
+    bool told_already = false;  // what is visited is a copy of what is told of
 };
 
 void InjectTracing::note(const program::FunctionContents &f) {
@@ -196,32 +198,108 @@ Stmt InjectTracing::visit(const ProducerConsumer &node) {
                       s);
 }
 
+// An address that is taken, for an extern stage or a prefetch, is no load.
+Expr InjectTracing::visit(const IntrinsicCall &call) {
+    if (call.op == Intrinsic::address_of) return Expr(&call);
+    if (call.op != Intrinsic::return_second) return Mutator::visit(call);
+    Expr coordinate = (*this)(call.args[0]);
+    bool outer = std::exchange(told_already, true);
+    Expr index = (*this)(call.args[1]);
+    told_already = outer;
+    return stored_at(coordinate, index);
+}
+
+// Which copy of the storage it is, is no coordinate.
+size_t InjectTracing::dimensions_of(Symbol func, const std::vector<Expr> &args) const {
+    const program::FunctionContents *f = context.function(func);
+    return f ? std::min(size_t(f->dimensions()), args.size()) : args.size();
+}
+
+std::vector<Expr> indices_of(std::vector<Expr> args) {
+    for (Expr &arg : args) arg = index_of(arg);
+    return args;
+}
+
+// What one Provide stores, value by value and element by element (of scatter and gather), computed
+// once: named, told of and stored.
+class TracedStore {
+public:
+    TracedStore(const Provide &provide, Event event, size_t dimensions)
+        : provide(provide), event(std::move(event)), dimensions(dimensions),
+          count(program::count_of_elements(provide.args, provide.values)) {}
+
+    Stmt run() {
+        std::vector<std::vector<Expr>> args(provide.args.size()), values(provide.values.size());
+        for (size_t n = 0; n < count; n++) {
+            event.coordinates.clear();
+            for (size_t i = 0; i < args.size(); i++) {
+                Expr arg = element(provide.args[i], n);
+                Expr coordinate = named(coordinate_of(arg), "_at");
+                bool same = coordinate_of(arg).same_as(index_of(arg));
+                args[i].push_back(same ? coordinate : index_of(arg));
+                if (i < dimensions) event.coordinates.push_back(coordinate);
+            }
+            for (size_t k = 0; k < values.size(); k++) {
+                event.value_index = int(k);
+                values[k].push_back(told(element(provide.values[k], n)));
+            }
+        }
+        parts.push_back(Provide::make(provide.func, together(values, Intrinsic::gather),
+                                      together(args, Intrinsic::scatter)));
+        return with_lets(lets, Block::make(std::move(parts)));
+    }
+
+private:
+    Expr element(const Expr &e, size_t n) const { return count == 1 ? e : program::element(e, n); }
+    Expr named(const Expr &e, const char *what) {
+        if (is_const(e) || e.as<Variable>()) return e;
+        lets.emplace_back(Symbol::fresh(str(provide.func, what)), e);
+        return Variable::make(e.type(), lets.back().first);
+    }
+    // What is to be stored. What is undefined is not stored, and not told of.
+    Expr told(const Expr &value) {
+        Type type = value.type();
+        Expr undefined = call(type, Intrinsic::undef, {});
+        DefinedPart part = defined_part(value);
+        if (!part.when.defined()) return undefined;
+        bool always = is_true(part.when);
+        Expr when = named(part.when, "_when");
+        Expr safe = always
+                        ? part.value
+                        : call(type, Intrinsic::if_then_else, {when, part.value, make_zero(type)});
+        event.value = named(safe, "_value");
+        event.type = type;
+        Stmt tell = Evaluate::make(trace(event));
+        parts.push_back(always ? tell : IfThenElse::make(when, tell));
+        return always ? event.value : Select::make(when, event.value, undefined);
+    }
+    std::vector<Expr> together(const std::vector<std::vector<Expr>> &all, Intrinsic op) const {
+        std::vector<Expr> result;
+        for (const std::vector<Expr> &elements : all) {
+            const Expr &first = elements.front();
+            result.push_back(count == 1 ? first : call(first.type(), op, elements));
+        }
+        return result;
+    }
+
+    const Provide &provide;
+    Event event;
+    size_t dimensions, count;
+    Lets lets;
+    std::vector<Stmt> parts;
+};
+
 Stmt InjectTracing::visit(const Provide &provide) {
     Stmt s = Mutator::visit(provide);
-    if (!wanted_of(provide.func).stores) return s;
     const auto &p = *s.as<Provide>();
-    Lets lets;
-    auto named = [&](const Expr &e, const char *what) {
-        if (is_const(e) || e.as<Variable>()) return e;
-        lets.emplace_back(Symbol::fresh(str(p.func, what)), e);
-        return Variable::make(e.type(), lets.back().first);
-    };
+    if (!wanted_of(p.func).stores) {
+        return Provide::make(p.func, p.values, indices_of(p.args), p.predicate);
+    }
     Event event;
     event.func = p.func;
     event.code = tessera_trace_store;
     event.parent = parent_of(p.func);
-    for (const Expr &a : p.args) event.coordinates.push_back(named(a, "_at"));
-    std::vector<Expr> values;
-    for (const Expr &v : p.values) values.push_back(named(v, "_value"));
-    std::vector<Stmt> parts;
-    for (size_t k = 0; k < values.size(); k++) {
-        event.value = values[k];
-        event.type = values[k].type();
-        event.value_index = int(k);
-        parts.push_back(Evaluate::make(trace(event)));
-    }
-    parts.push_back(Provide::make(p.func, values, event.coordinates));
-    Stmt body = with_lets(lets, Block::make(std::move(parts)));
+    Stmt body = TracedStore(p, event, dimensions_of(p.func, p.args)).run();
     return p.predicate.defined() ? IfThenElse::make(p.predicate, body) : body;
 }
 
@@ -233,20 +311,39 @@ bool InjectTracing::is_traced(const Call &call) const {
 }
 
 Expr InjectTracing::visit(const Call &node) {
-    Expr e = Mutator::visit(node);
-    if (!is_traced(node)) return e;
-    const auto &call = *e.as<Call>();
-    Symbol name = Symbol::fresh(str(call.callee, "_loaded"));
+    Expr mutated = Mutator::visit(node);
+    const auto &call = *mutated.as<Call>();
+    std::vector<Expr> args = call.args;
+    Lets lets;  // of arguments that are told of themselves
     Event event;
+    bool told = !told_already && is_traced(node);
+    size_t dimensions = dimensions_of(call.callee, args);
+    for (size_t i = 0; i < args.size(); i++) {
+        Expr coordinate = coordinate_of(args[i]);
+        if (told && !is_pure(coordinate)) {
+            lets.emplace_back(Symbol::fresh(str(call.callee, "_at")), coordinate);
+            coordinate = Variable::make(coordinate.type(), lets.back().first);
+        }
+        bool same = coordinate_of(args[i]).same_as(index_of(args[i]));
+        args[i] = same ? coordinate : index_of(args[i]);
+        if (i < dimensions) event.coordinates.push_back(coordinate);
+    }
+    Expr e =
+        Call::make(call.type, call.callee, call.call_kind, call.value_index, args, call.referent);
+    if (!told) return e;
+    Symbol name = Symbol::fresh(str(call.callee, "_loaded"));
     event.func = call.callee;
     event.code = tessera_trace_load;
     event.parent = parent_of(call.callee);
     event.value = Variable::make(call.type, name);
     event.type = call.type;
     event.value_index = call.value_index;
-    event.coordinates = call.args;
     Expr traced = ir::call(call.type, Intrinsic::return_second, {trace(event), event.value});
-    return Let::make(name, e, traced);
+    Expr result = Let::make(name, e, traced);
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
+        result = Let::make(let->first, let->second, result);
+    }
+    return result;
 }
 
 }  // namespace

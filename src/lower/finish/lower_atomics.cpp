@@ -2,6 +2,7 @@
 #include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/loops/accumulate.h"
 #include <unordered_set>
@@ -58,11 +59,21 @@ private:
 // Whether each store can be done by itself: its value depends on no other element that is stored.
 bool is_separable(const Stmt &body) {
     std::unordered_set<Symbol> stored;
-    for_each_node(body, [&](const Store &s) { stored.insert(s.buffer); });
+    const Store *only = nullptr;
+    int stores = 0;
+    for_each_node(body, [&](const Store &s) {
+        stored.insert(s.buffer);
+        only = &s;
+        stores++;
+    });
+    Substitution lets;
+    for_each_node(body, [&](const LetStmt &let) { lets[let.name] = substitute(lets, let.value); });
     auto reads_stored = [&](const Expr &e, const Store *store) {
         bool found = false;
         for_each_node(e, [&](const Load &l) {
-            bool own = store && l.buffer == store->buffer && equal(l.index, store->index);
+            bool own = store && l.buffer == store->buffer &&
+                       (equal(l.index, store->index) ||
+                        equal(substitute(lets, l.index), substitute(lets, store->index)));
             found |= stored.count(l.buffer) && !own;
         });
         return found;
@@ -73,7 +84,7 @@ bool is_separable(const Stmt &body) {
         if (s.predicate.defined()) separable &= !reads_stored(s.predicate, nullptr);
     });
     for_each_node(body, [&](const LetStmt &let) {
-        separable &= !reads_stored(let.value, nullptr) || stored.size() == 1;
+        separable &= !reads_stored(let.value, stores == 1 ? only : nullptr);
     });
     for_each_node(body,
                   [&](const IfThenElse &n) { separable &= !reads_stored(n.condition, nullptr); });

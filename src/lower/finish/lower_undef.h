@@ -11,4 +11,10 @@ namespace tessera::lower {
 // What is computed from undef in any other way is undef itself.
 ir::Stmt lower_undef(const ir::Stmt &s, const Context &context);
 
+// When there is a value, and which then. An undefined `when`: never.
+struct DefinedPart {
+    ir::Expr when, value;
+};
+DefinedPart defined_part(const ir::Expr &e);
+
 }  // namespace tessera::lower

@@ -6,6 +6,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
+#include "lower/finish/traced_access.h"
 #include "lower/storage/production_path.h"
 #include <bit>
 
@@ -25,29 +26,31 @@ constexpr int64_t largest_fold = 1024;
 // Indices of one dimension of one function, modulo a factor.
 class FoldIndices final : public Mutator {
 public:
-    FoldIndices(Symbol func, size_t dim, Expr factor)
-        : func(func), dim(dim), factor(std::move(factor)) {}
+    FoldIndices(Symbol func, size_t dim, Expr factor, bool traced)
+        : func(func), dim(dim), factor(std::move(factor)), traced(traced) {}
 
 private:
     Expr visit(const Call &call) override {
         Expr mutated = Mutator::visit(call);
         const Call &c = *mutated.as<Call>();
         if (c.callee != func) return mutated;
-        std::vector<Expr> args = c.args;
-        args[dim] = args[dim] % factor;
-        return Call::make(c.type, c.callee, c.call_kind, c.value_index, args, c.referent);
+        return Call::make(c.type, c.callee, c.call_kind, c.value_index, folded(c.args), c.referent);
     }
     Stmt visit(const Provide &provide) override {
         Stmt mutated = Mutator::visit(provide);
         const Provide &p = *mutated.as<Provide>();
         if (p.func != func) return mutated;
-        std::vector<Expr> args = p.args;
-        args[dim] = args[dim] % factor;
-        return Provide::make(p.func, p.values, args, p.predicate);
+        return Provide::make(p.func, p.values, folded(p.args), p.predicate);
+    }
+    std::vector<Expr> folded(std::vector<Expr> args) const {
+        Expr index = args[dim] % factor;
+        args[dim] = traced ? stored_at(args[dim], index) : index;
+        return args;
     }
     Symbol func;
     size_t dim;
     Expr factor;
+    bool traced;
 };
 
 struct Fold {
@@ -152,8 +155,9 @@ private:
         check_requests(*f, folds);
         Stmt body = r.body;
         ir::Region bounds = r.bounds;
+        bool traced = are_accesses_traced(lowering, r.func);
         for (const Fold &fold : folds) {
-            body = FoldIndices(r.func, fold.dim, fold.factor)(body);
+            body = FoldIndices(r.func, fold.dim, fold.factor, traced)(body);
             if (fold.check.defined()) body = add_check(*f, fold, body);
             bounds[fold.dim] = {0, fold.factor};
         }
@@ -162,20 +166,11 @@ private:
     }
 
     std::vector<Fold> folds_of(const FunctionContents &f, const Realize &r) const {
-        if (!is_stored_outside(f) || f.has_extern_definition() || is_read_by_extern(f)) return {};
+        if (!is_stored_outside(f) || f.has_extern_definition()) return {};
+        if (lowering.is_read_by_extern(f.name)) return {};
         ProductionPath path = find_production(r.body, r.func);
         if (path.productions != 1) return {};
         return FindFolds(f, lowering.regions.at(r.func).back(), path).find();
-    }
-
-    bool is_read_by_extern(const FunctionContents &f) const {
-        for (const program::FunctionRef &other : lowering.order) {
-            if (!other->has_extern_definition()) continue;
-            for (const program::ExternFuncArgument &a : other->extern_definition->args) {
-                if (a.func && a.func->name == f.name) return true;
-            }
-        }
-        return false;
     }
 
     // What the user asked for must have been done.

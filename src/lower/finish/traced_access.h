@@ -1,0 +1,20 @@
+#pragma once
+#include "lower/context.h"
+
+// What is told of an access is the coordinate, wherever in its storage the value is. Of a function
+// whose accesses are traced, the passes that fold storage or make copies of it keep both:
+//
+//     f(y)      ->      f(return_second(y, y % 4))
+//
+// until tracing has told the first and leaves the second.
+namespace tessera::lower {
+
+// Whether loads or stores of this function are told of.
+bool are_accesses_traced(const Context &context, Symbol func);
+
+// `before` may be a coordinate, or such a pair already.
+ir::Expr stored_at(const ir::Expr &before, const ir::Expr &index);
+ir::Expr coordinate_of(const ir::Expr &arg);
+ir::Expr index_of(const ir::Expr &arg);
+
+}  // namespace tessera::lower
