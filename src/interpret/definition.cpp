@@ -75,6 +75,7 @@ private:
 
     void run_extern(FunctionState &f);
     void add_extern_argument(ExternStage &stage, const program::ExternFuncArgument &arg);
+    bool pass_image(OwnedBuffer &b, const program::Parameter &parameter);
     void fill(OwnedBuffer &b, FunctionState &f, size_t value_index);
 
     const program::Program &program;
@@ -142,8 +143,8 @@ void DefinitionRun::compute(FunctionState &f) {
         }
         for_each_point(low, high, [&](const Point &point) {
             const Cell *cells = value_at(f, point.data());
-            if (!cells) return;
-            if (cells[k].poison == Unwritten && !incomplete) {
+            if (!cells && incomplete) return;
+            if (!cells || (cells[k].poison == Unwritten && !incomplete)) {
                 throw RuntimeError(str("output ", f.contents->name, " at (", join(point),
                                        ") depends on a value that is not there: ", reason));
             }
@@ -462,7 +463,7 @@ void DefinitionRun::run_extern(FunctionState &f) {
     stage.call();
     size_t next = 0;
     for (const program::ExternFuncArgument &arg : e.args) {
-        if (arg.buffer) stage.buffers[next++].buffer.host = arg.buffer->buffer->host;
+        if (arg.buffer && !pass_image(stage.buffers[next++], *arg.buffer)) return;
         if (!arg.func) continue;
         FunctionState &input = state_of(*arg.func);
         for (size_t k = 0; k < arg.func->types.size(); k++) fill(stage.buffers[next++], input, k);
@@ -471,6 +472,26 @@ void DefinitionRun::run_extern(FunctionState &f) {
     for (auto &v : values) v->allocate();
     stage.call();
     f.extern_values = std::move(values);
+}
+
+// The image as it is, in place of what the query has set. False if that is no part of it: what the
+// stage computes is lost.
+bool DefinitionRun::pass_image(OwnedBuffer &b, const program::Parameter &parameter) {
+    const tessera_buffer_t &whole = image(parameter.name, &parameter);
+    for (int d = 0; d < whole.dimensions; d++) {
+        tessera_dimension_t &asked = b.dims[size_t(d)];
+        const tessera_dimension_t &there = whole.dim[d];
+        bool inside =
+            asked.min >= there.min && asked.min + asked.extent <= there.min + there.extent;
+        if (asked.extent > 0 && !inside) {
+            reason = str("an extern stage reads ", parameter.name,
+                         " outside of its bounds in dimension ", d);
+            return false;
+        }
+        asked = there;
+    }
+    b.buffer.host = whole.host;
+    return true;
 }
 
 void DefinitionRun::add_extern_argument(ExternStage &stage,

@@ -231,6 +231,24 @@ TEST_SUITE("definition interpreter") {
         CHECK_THROWS_WITH_AS(realize(e, {0}, {1}, options), doctest::Contains("failed with code"),
                              RuntimeError);
     }
+    TEST_CASE("an image that an extern stage reads is passed as it is, and holds what it reads") {
+        auto in = make_buffer_parameter(Symbol::fresh("in"), Int(32), 1);
+        Image data({3}, {4});
+        data.data = {1, 10, 100, 1000};
+        in->buffer = &data.buffer;
+        Builder e("e", {"x"}), g("g", {"x"});
+        e.f->types = {Int(32)};
+        e.f->extern_definition = std::make_shared<ExternDefinition>();
+        e.f->extern_definition->function = "add_neighbours";
+        e.f->extern_definition->args = {{{}, in, {}}, {{}, {}, Expr(0)}};
+        g.pure({e({x})});
+        DefinitionOptions options;
+        options.externs["add_neighbours"] = reinterpret_cast<void *>(add_neighbours);
+        CHECK(realize(g, {4}, {2}, options) == Values{110, 1100});
+        CHECK_THROWS_WITH_AS(realize(g, {4}, {3}, options),
+                             doctest::Contains("outside of its bounds in dimension 0"),
+                             RuntimeError);
+    }
     TEST_CASE("a failed requirement says what was required") {
         Builder f("f", {"x"});
         f.pure({x});

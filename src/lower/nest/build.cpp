@@ -248,6 +248,7 @@ Built NestBuilder::build_production(const FunctionContents &f, const std::vector
         all.stmt = call_extern_stage(f, regions[0], context);
         for (const program::ExternFuncArgument &a : f.extern_definition->args) {
             if (a.func) all.uses.add(a.func->name, {nullptr, &f});
+            if (a.buffer) all.uses.add(a.buffer->name, {nullptr, &f});
         }
     } else {
         std::vector<Stmt> in_order;

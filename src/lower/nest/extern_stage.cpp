@@ -44,10 +44,16 @@ Stmt check_result(const FunctionContents &f, const Expr &result, const char *err
     return AssertStmt::make(result == 0, error_call(error, {name, result}));
 }
 
-// A buffer without memory or region, for a query to fill in.
-Expr empty_buffer(Type type, int dimensions) {
-    std::vector<Range> region(size_t(dimensions), Range{0, 0});
-    return make_buffer(null_pointer(), type, region, std::vector<Expr>(size_t(dimensions), 0));
+Range range_of(Symbol buffer, int d) {
+    return {BufferProperty::make(buffer, BufferField::Min, d),
+            BufferProperty::make(buffer, BufferField::Extent, d)};
+}
+
+// What a query asks of an image: all that there is, unless the stage sets what it needs.
+std::vector<Range> ranges_of_image(Symbol buffer, int dimensions) {
+    std::vector<Range> all;
+    for (int d = 0; d < dimensions; d++) all.push_back(range_of(buffer, d));
+    return all;
 }
 
 }  // namespace
@@ -59,29 +65,33 @@ ExternQuery query_extern_stage(const FunctionContents &f, const Region &region) 
         query.lets.push_back({Symbol::fresh(name), value});
         return Variable::make(value.type(), query.lets.back().symbol);
     };
+    // A buffer without memory.
+    auto bind_buffer = [&](Symbol of, Type type, const std::vector<Range> &ranges) {
+        std::vector<Expr> strides(ranges.size(), 0);
+        args.push_back(bind(str(of, ".query"), make_buffer(null_pointer(), type, ranges, strides)));
+        return query.lets.back().symbol;
+    };
+    auto ask = [&](Symbol input, Type type, const std::vector<Range> &ranges) {
+        Symbol buffer = bind_buffer(input, type, ranges);
+        Box box;
+        for (int d = 0; d < int(ranges.size()); d++) {
+            Range r = range_of(buffer, d);
+            box.push_back({r.min, r.min + r.extent - 1});
+        }
+        include(query.inputs[input], box);
+    };
     for (const ExternFuncArgument &a : f.extern_definition->args) {
         if (a.scalar.defined()) args.push_back(a.scalar);
-        if (a.buffer) args.push_back(Variable::make(Handle(), a.buffer->name, a.buffer));
-        if (!a.func) continue;
-        const FunctionContents &input = *a.func;
-        for (size_t k = 0; k < input.types.size(); k++) {
-            args.push_back(
-                bind(str(input.name, ".query"), empty_buffer(input.types[k], input.dimensions())));
-            Symbol buffer = query.lets.back().symbol;
-            Box box;
-            for (int d = 0; d < input.dimensions(); d++) {
-                Expr first = BufferProperty::make(buffer, BufferField::Min, d);
-                Expr extent = BufferProperty::make(buffer, BufferField::Extent, d);
-                box.push_back({first, first + extent - 1});
-            }
-            include(query.inputs[input.name], box);
+        if (a.buffer) {
+            ask(a.buffer->name, a.buffer->type,
+                ranges_of_image(a.buffer->name, a.buffer->dimensions));
+        }
+        for (size_t k = 0; a.func && k < a.func->types.size(); k++) {
+            ask(a.func->name, a.func->types[k],
+                std::vector<Range>(size_t(a.func->dimensions()), Range{0, 0}));
         }
     }
-    for (Type type : f.types) {
-        std::vector<Expr> strides(region.min.size(), 0);
-        args.push_back(bind(str(f.name, ".query"),
-                            make_buffer(null_pointer(), type, ranges_of(region), strides)));
-    }
+    for (Type type : f.types) bind_buffer(f.name, type, ranges_of(region));
     Expr result = bind(str(f.name, ".query_result"), extern_call(f, std::move(args)));
     query.check = check_result(f, result, "bounds_query_failed");
     return query;

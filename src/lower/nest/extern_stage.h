@@ -10,8 +10,9 @@ namespace tessera::lower {
 // A call that asks an extern stage what it needs of its inputs.
 struct ExternQuery {
     std::vector<Binding> lets;
-    ir::Stmt check;                          // that it succeeded; inside of the lets
-    std::unordered_map<Symbol, Box> inputs;  // per function that it reads, in terms of the lets
+    ir::Stmt check;  // that it succeeded; inside of the lets
+    std::unordered_map<Symbol, Box>
+        inputs;  // per function and image that it reads, in terms of the lets
 };
 
 ExternQuery query_extern_stage(const program::FunctionContents &f, const Region &region);
