@@ -79,7 +79,13 @@ private:
 void warn_of_unscheduled(const program::Program &program) {
     for (const program::FunctionRef &f : program::find_transitive_calls(program.outputs).order) {
         auto is_touched = [](const program::DefinitionRef &d) { return d->schedule.touched; };
-        if (std::ranges::none_of(f->stages, is_touched)) continue;
+        auto is_scheduled = [](const program::DefinitionRef &d) {
+            const auto &all = d->schedule.directives;
+            bool as_it_is =
+                all.size() == 1 && std::holds_alternative<program::Unscheduled>(all[0].directive);
+            return d->schedule.touched && !as_it_is;
+        };
+        if (std::ranges::none_of(f->stages, is_scheduled)) continue;
         for (size_t s = 1; s < f->stages.size(); s++) {
             if (is_touched(f->stages[s])) continue;
             std::string update = s == 1 ? "update()" : str("update(", s - 1, ")");

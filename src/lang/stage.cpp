@@ -190,11 +190,6 @@ Func Stage::rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Location
 
 Func Stage::rfactor(const RVar &r, const Var &v, Location at) { return rfactor({{r, v}}, at); }
 
-void Stage::unscheduled(Location at) {
-    if (ref.definition->schedule.touched) {
-        throw CompileError(at, str("unscheduled: stage ", ref.name, " has a schedule"));
-    }
-    ref.definition->schedule.touched = true;
-}
+void Stage::unscheduled(Location at) { program::apply(ref, program::Unscheduled{}, at); }
 
 }  // namespace tessera

@@ -12,6 +12,16 @@ bool Context::is_output(Symbol f) const {
     return std::find(outputs.begin(), outputs.end(), f) != outputs.end();
 }
 
+bool Context::is_read_by_extern(Symbol f) const {
+    for (const program::FunctionRef &other : order) {
+        if (!other->has_extern_definition()) continue;
+        for (const program::ExternFuncArgument &a : other->extern_definition->args) {
+            if (a.func && a.func->name == f) return true;
+        }
+    }
+    return false;
+}
+
 Symbol Context::buffer_of(Symbol f, int k) const {
     auto found = buffers.find(f);
     if (found != buffers.end()) return found->second.at(size_t(k));

@@ -56,6 +56,7 @@ struct Context {
     // Null if there is no such function (a test's, say).
     const program::FunctionContents *function(Symbol f) const;
     bool is_output(Symbol f) const;
+    bool is_read_by_extern(Symbol f) const;
     // The buffer of value k of f: by default the function's own symbol, for its only value.
     Symbol buffer_of(Symbol f, int k) const;
     // The function whose values each buffer holds, by buffer.

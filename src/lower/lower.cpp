@@ -23,6 +23,7 @@
 #include "lower/nest/skip_stages.h"
 #include "lower/prepare/inline_functions.h"
 #include "lower/prepare/separate_reductions.h"
+#include "lower/prepare/strict_floats.h"
 #include "lower/prepare/validate_schedules.h"
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/storage/flatten_storage.h"
@@ -201,6 +202,7 @@ Module lower_here(const program::Program &program, const Target &target,
     std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
     auto traced_images = find_traced_images(copy.environment);
     inline_functions(copy.environment, copy.program.outputs);
+    if (target.has_feature(Target::StrictFloat)) make_floats_strict(copy.environment);
     separate_reductions(copy.environment, copy.program.outputs);
     Context context = make_context(copy, parameters, target, options);
     context.traced_images = std::move(traced_images);

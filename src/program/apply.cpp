@@ -33,6 +33,9 @@ public:
     void operator()(const SpecializeFail &fail);
     void operator()(const StreamLoads &stream);
     void operator()(const StreamStores &) { schedule.stream_stores = true; }
+    void operator()(const Unscheduled &) {
+        if (schedule.touched) refuse("unscheduled", str("stage ", stage.name, " has a schedule"));
+    }
     void operator()(const Rfactor &) {}
 
 private:
@@ -51,6 +54,7 @@ private:
     void require_tail(const Split &split, const Loop &old) const;
     bool may_reorder_reduction() const;
     void require_order_kept(const char *directive, const Loops &before, const Loops &after) const;
+    void require_no_race(const char *directive, const Loop &loop, LoopKind kind) const;
 
     const StageRef &stage;
     Definition &def;
@@ -191,9 +195,17 @@ void StageApplier::operator()(const Fuse &fuse) {
                               [&](const Loop &l) { return l.var == fuse.inner; });
     adjacent.insert(place + 1, moved);
     require_order_kept("fuse", schedule.loops, adjacent);
+    const Loop whole = fused;
     after.erase(after.begin() + (outer - schedule.loops.begin()));
-    schedule.loops = after;
+    std::swap(schedule.loops, after);
     schedule.transforms.push_back({fuse, at});
+    try {
+        require_no_race("fuse", whole, whole.kind);
+    } catch (const CompileError &) {
+        schedule.loops = after;
+        schedule.transforms.pop_back();
+        throw;
+    }
 }
 
 void StageApplier::operator()(const Rename &rename) {
@@ -252,19 +264,34 @@ void StageApplier::operator()(const Reorder &reorder) {
     schedule.loops = after;
 }
 
+bool runs_at_once(LoopKind kind) {
+    return kind == LoopKind::Parallel || kind == LoopKind::Vectorized;
+}
+
+void StageApplier::require_no_race(const char *directive, const Loop &loop, LoopKind kind) const {
+    if (!runs_at_once(kind) || !loop.is_reduction || schedule.allow_race_conditions) return;
+    if (is_free_of_races(*stage.function, def, loop.var)) return;
+    if (!schedule.atomic) {
+        refuse(directive,
+               str("iterations of the reduction loop ", loop.var, " of ", stage.name,
+                   " may write an element that others read or write; call atomic() first, if the "
+                   "update is associative, or rfactor(), or allow_race_conditions()"));
+    }
+    if (kind != LoopKind::Parallel || schedule.override_associativity_test) return;
+    auto update = prove_associativity(*stage.function, def);
+    if (update && update->commutative) return;
+    refuse(directive, str("the update ", stage.name,
+                          " is not known to be commutative: which value it ends with depends on "
+                          "the order of the iterations of ",
+                          loop.var, "; if that is meant, say atomic(true)"));
+}
+
 void StageApplier::operator()(const SetLoopKind &set) {
     const std::string name = directive_name(set);
     const char *directive = name.c_str();
     auto found = loop(directive, set.var);
-    bool at_once = set.kind == LoopKind::Parallel || set.kind == LoopKind::Vectorized;
-    if (at_once && found->is_reduction && !schedule.atomic && !schedule.allow_race_conditions &&
-        !is_free_of_races(*stage.function, def, set.var)) {
-        refuse(directive,
-               str("iterations of the reduction loop ", set.var, " of ", stage.name,
-                   " may write an element that others read or write; call atomic() first, if the "
-                   "update is associative, or rfactor(), or allow_race_conditions()"));
-    }
-    if (at_once && set.var == outermost_loop()) {
+    require_no_race(directive, *found, set.kind);
+    if (runs_at_once(set.kind) && set.var == outermost_loop()) {
         refuse(directive, "Var::outermost() has one iteration");
     }
     found->kind = set.kind;

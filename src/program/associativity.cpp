@@ -34,6 +34,12 @@ struct Operator {
     bool commutative = true;
 };
 
+// What `select(comparison of x and y, x or y, the other)` has been found to choose.
+struct Choice {
+    Expr key_y, own_y;
+    bool tie_takes_y = false;
+};
+
 class Prover {
 public:
     Prover(std::vector<Expr> values, std::vector<Symbol> xs, std::vector<Symbol> ys)
@@ -64,7 +70,7 @@ private:
     bool arg_extremum();
     bool complex_product();
     // `select` of the x or the y of a value, by comparing those of the key.
-    bool chosen_by(size_t key, size_t i, bool want_smaller, Expr &key_y, Expr &own_y) const;
+    bool chosen_by(size_t key, size_t i, bool want_smaller, Choice &choice) const;
 
     std::vector<Expr> values;
     std::vector<Symbol> xs, ys;
@@ -142,7 +148,7 @@ bool Prover::intrinsic(size_t i) {
 
 // The y of `select(comparison of x and y, x or y, the other)` for the key, if the smaller (larger)
 // of both is chosen; for another value, what it becomes when the key's y is chosen.
-bool Prover::chosen_by(size_t key, size_t i, bool want_smaller, Expr &key_y, Expr &own_y) const {
+bool Prover::chosen_by(size_t key, size_t i, bool want_smaller, Choice &choice) const {
     const auto *select = values[i].as<ir::Select>();
     if (!select) return false;
     Expr small, large;  // condition: small < large or small <= large
@@ -151,6 +157,7 @@ bool Prover::chosen_by(size_t key, size_t i, bool want_smaller, Expr &key_y, Exp
     if (const auto *gt = select->condition.as<ir::GT>()) small = gt->b, large = gt->a;
     if (const auto *ge = select->condition.as<ir::GE>()) small = ge->b, large = ge->a;
     if (!small.defined()) return false;
+    bool tie_is_true = select->condition.as<ir::LE>() || select->condition.as<ir::GE>();
     bool x_small = is_x(small, key), x_large = is_x(large, key);
     if (x_small == x_large) return false;
     Expr other = x_small ? large : small;
@@ -160,20 +167,19 @@ bool Prover::chosen_by(size_t key, size_t i, bool want_smaller, Expr &key_y, Exp
     if (!takes_x && !is_x(select->false_value, i)) return false;
     if (uses_x(taken)) return false;
     if ((x_small == takes_x) != want_smaller) return false;
-    if (key_y.defined() && !equal(key_y, other)) return false;
+    if (choice.key_y.defined() && !equal(choice.key_y, other)) return false;
     if (i == key && !equal(taken, other)) return false;
-    key_y = other;
-    own_y = taken;
+    choice = {other, taken, tie_is_true != takes_x};
     return true;
 }
 
 bool Prover::extremum(size_t i) {
     Type t = values[i].type();
     for (bool smaller : {true, false}) {
-        Expr key_y, own_y;
-        if (!chosen_by(i, i, smaller, key_y, own_y)) continue;
+        Choice choice;
+        if (!chosen_by(i, i, smaller, choice)) continue;
         Expr op = smaller ? ir::min(x(i), y(i)) : ir::max(x(i), y(i));
-        found[i] = {op, smaller ? t.max() : t.min(), own_y};
+        found[i] = {op, smaller ? t.max() : t.min(), choice.own_y};
         return true;
     }
     return false;
@@ -208,11 +214,16 @@ bool Prover::by_itself(size_t i) {
            intrinsic(i) || extremum(i);
 }
 
+// Of several that are the smallest, the first is taken, or the last: all values have to agree
+// which, and their order matters. The last one has no identity: a key may be as large as that of
+// one.
 bool Prover::arg_extremum() {
     for (size_t key = 0; key < values.size(); key++) {
         for (bool smaller : {true, false}) {
-            Expr key_y;
+            Choice choice;
+            Expr &key_y = choice.key_y;
             std::vector<Expr> own(values.size());
+            std::optional<bool> last;
             const auto *as_min = values[key].as<ir::Min>();
             const auto *as_max = values[key].as<ir::Max>();
             if (smaller && as_min) key_y = is_x(as_min->a, key) ? as_min->b : as_min->a;
@@ -222,14 +233,22 @@ bool Prover::arg_extremum() {
             if (key_is_extremum) own[key] = key_y;
             for (size_t i = 0; i < values.size() && all; i++) {
                 if (i == key && key_is_extremum) continue;
-                all = chosen_by(key, i, smaller, key_y, own[i]);
+                all = chosen_by(key, i, smaller, choice);
+                own[i] = choice.own_y;
+                if (i == key) continue;  // either is as good
+                all &= last.value_or(choice.tie_takes_y) == choice.tie_takes_y;
+                last = choice.tie_takes_y;
             }
             if (!all) continue;
-            Expr takes_y = smaller ? y(key) < x(key) : x(key) < y(key);
+            Expr better = smaller ? y(key) < x(key) : x(key) < y(key);
+            Expr as_good = smaller ? y(key) <= x(key) : x(key) <= y(key);
+            bool takes_last = last.value_or(false);
+            Expr takes_y = takes_last ? as_good : better;
             for (size_t i = 0; i < values.size(); i++) {
                 Type t = values[i].type();
                 Expr identity = i != key ? ir::make_zero(t) : smaller ? t.max() : t.min();
-                found[i] = {ir::select(takes_y, y(i), x(i)), identity, own[i]};
+                if (takes_last) identity = {};
+                found[i] = {ir::select(takes_y, y(i), x(i)), identity, own[i], values.size() == 1};
             }
             return true;
         }

@@ -242,6 +242,7 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
                 return words.empty() ? "" : str("{", join(words), "}");
             },
             [](const StreamStores &) -> S { return ""; },
+            [](const Unscheduled &) -> S { return ""; },
             [&](const Rfactor &s) -> S {
                 std::vector<S> pairs;
                 for (const Preserved &p : s.preserved) {
@@ -292,10 +293,13 @@ void SchedulePrinter::print(const FunctionContents &f, const StageStep &s) {
     bool specialize = std::holds_alternative<SpecializeDirective>(s.written.directive);
     const auto *rfactor = std::get_if<Rfactor>(&s.written.directive);
     bool fail = std::holds_alternative<SpecializeFail>(s.written.directive);
-    if (!specialize && !rfactor && !fail) return begin_statement(object, call);
+    bool last = std::holds_alternative<Unscheduled>(s.written.directive);  // returns nothing
+    if (!specialize && !rfactor && !fail && !last) return begin_statement(object, call);
     if (!open_object.empty()) statements += ";\n";
     open_object.clear();
-    if (fail) {
+    if (last) {
+        statements += str(object, ".", call, ";\n");
+    } else if (fail) {
         specializations[{f.name, s.stage, s.path}]++;
         statements += str(object, ".", call, ";\n");
     } else if (rfactor) {

@@ -76,7 +76,7 @@ void LoopRanges::fuse(const Fuse &f) {
     for (auto &[other, v] : values) v = ir::substitute(both, v);
     for (Expr &g : guards) g = ir::substitute(both, g);
     values.insert(both.begin(), both.end());
-    loops[f.fused] = {f.fused, 0, algebra::simplify(i.extent * o.extent)};
+    loops[f.fused] = {f.fused, 0, algebra::simplify(ir::max(i.extent, 0) * o.extent)};
 }
 
 void LoopRanges::rename(const Rename &r) {
@@ -103,6 +103,7 @@ private:
     }
     const Definition &check() const;
     void check_preserved() const;
+    void check_fused() const;
     bool is_preserved(Symbol loop) const {
         return std::any_of(preserved.begin(), preserved.end(),
                            [&](const Preserved &p) { return p.rvar == loop; });
@@ -113,6 +114,7 @@ private:
     // The expression in terms of the loops: those of `domain`, and the preserved ones as `kept`.
     Expr translate(const Expr &e, const ReductionDomainRef &domain,
                    const ir::Substitution &kept) const;
+    Expr predicate_of_preserved(const ReductionDomainRef &domain) const;
     FunctionRef make_intermediate(const AssociativeUpdate &update) const;
     void merge(const FunctionRef &intermediate, const AssociativeUpdate &update);
     void schedule_intermediate(Definition &update) const;
@@ -133,6 +135,7 @@ const Definition &Factoring::check() const {
     }
     if (preserved.empty()) refuse("no reduction variable is given");
     check_preserved();
+    check_fused();
     return d;
 }
 
@@ -141,17 +144,24 @@ void Factoring::check_preserved() const {
     for (const Preserved &p : preserved) {
         const Loop &loop = require_loop(stage, "rfactor", p.rvar, at);
         if (!loop.is_reduction) refuse(str(p.rvar, " is no reduction loop of ", stage.name));
-        for (Symbol root : roots_of_loop(d.schedule, p.rvar)) {
-            bool of_domain = std::any_of(d.reduction.begin(), d.reduction.end(),
-                                         [&](const ReductionVariable &v) { return v.var == root; });
-            if (!of_domain)
-                refuse(str(p.rvar, " is made from a reduction and a pure loop, ", root));
-        }
         for (Symbol name : {p.var, p.rvar}) {
             if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
                 refuse(str(name, " is there twice, or is an argument of ", f.name, " already"));
             }
             seen.push_back(name);
+        }
+    }
+}
+
+// Neither of the two Funcs that are to be made has a loop that is partly a reduction.
+void Factoring::check_fused() const {
+    for (const Loop &loop : d.schedule.loops) {
+        if (!loop.is_reduction) continue;
+        for (Symbol root : roots_of_loop(d.schedule, loop.var)) {
+            bool of_domain = std::any_of(d.reduction.begin(), d.reduction.end(),
+                                         [&](const ReductionVariable &v) { return v.var == root; });
+            if (of_domain) continue;
+            refuse(str(loop.var, " is made from a reduction and a pure loop, ", root));
         }
     }
 }
@@ -265,6 +275,30 @@ void Factoring::schedule_intermediate(Definition &update) const {
     s.allow_race_conditions = d.schedule.allow_race_conditions;
 }
 
+// What the predicate asks of the preserved loops alone: no others are written.
+Expr Factoring::predicate_of_preserved(const ReductionDomainRef &domain) const {
+    std::vector<Expr> todo, kept;
+    if (d.predicate.defined()) todo.push_back(d.predicate);
+    while (!todo.empty()) {
+        Expr e = todo.back();
+        todo.pop_back();
+        if (const auto *both = e.as<ir::And>()) {
+            todo.push_back(both->b);
+            todo.push_back(both->a);
+            continue;
+        }
+        Expr condition = translate(e, domain, {});
+        bool uses_others = false;
+        ir::for_each_node(condition, [&](const ir::Variable &v) {
+            uses_others |= ranges.loops.count(v.name) && !is_preserved(v.name);
+        });
+        if (!uses_others) kept.push_back(condition);
+    }
+    Expr all;
+    for (const Expr &condition : kept) all = all.defined() ? all && condition : condition;
+    return all;
+}
+
 void Factoring::merge(const FunctionRef &intermediate, const AssociativeUpdate &update) {
     ReductionDomainRef domain = make_domain(true);
     std::vector<Expr> place;
@@ -295,7 +329,7 @@ void Factoring::merge(const FunctionRef &intermediate, const AssociativeUpdate &
     for (const Expr &op : update.operators) d.values.push_back(ir::substitute(operands, op));
     d.reduction = domain->variables;
     domain->frozen = true;
-    d.predicate = Expr();
+    d.predicate = predicate_of_preserved(domain);
     schedule_merge(pure);
 }
 

@@ -60,6 +60,8 @@ struct StreamLoads {
     std::vector<Symbol> what;  // functions and images; empty: all
 };
 struct StreamStores {};
+// The loops are meant as they are.
+struct Unscheduled {};
 
 // A reduction loop (a variable of the domain, or one made from some), and the dimension that it
 // becomes of an intermediate function.
@@ -76,7 +78,7 @@ struct Rfactor {
 using StageDirective =
     std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, SetPartition, PrefetchDirective,
                  AtomicDirective, AllowRaceConditions, SpecializeDirective, SpecializeFail,
-                 StreamLoads, StreamStores, Rfactor>;
+                 StreamLoads, StreamStores, Unscheduled, Rfactor>;
 
 // ---- Directives of a Func ----
 

@@ -96,7 +96,8 @@ const std::vector<std::string> stage_words = {"split",        "fuse",
                                               "prefetch",     "atomic",
                                               "rfactor",      "specialize_fail",
                                               "stream_loads", "stream_stores",
-                                              "specialize",   "allow_race_conditions"};
+                                              "specialize",   "allow_race_conditions",
+                                              "unscheduled"};
 const std::vector<std::string> func_words = {
     "compute",       "store",       "hoist", "bound",           "estimate",
     "fold_storage",  "ring_buffer", "async", "reorder_storage", "align_storage",
@@ -294,6 +295,7 @@ StageDirective Reader::stage_directive(JsonObject &s, const std::string &word) {
     }
     s.require_true(word);
     if (word == "stream_stores") return StreamStores{};
+    if (word == "unscheduled") return Unscheduled{};
     return AllowRaceConditions{};
 }
 

@@ -104,6 +104,7 @@ json Writer::operator()(const StageDirective &d) {
             [](const SpecializeFail &s) -> json { return {{"specialize_fail", s.message}}; },
             [&](const StreamLoads &s) -> json { return {{"stream_loads", function_list(s.what)}}; },
             [](const StreamStores &) -> json { return {{"stream_stores", true}}; },
+            [](const Unscheduled &) -> json { return {{"unscheduled", true}}; },
             [&](const Rfactor &s) -> json {
                 json pairs = json::array();
                 for (const Preserved &p : s.preserved) {

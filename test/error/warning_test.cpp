@@ -53,6 +53,17 @@ TEST_SUITE("warnings") {
         CHECK(b(3) == 8);
         CHECK(heard.all.empty());
     }
+    TEST_CASE("updates of which one is said to be meant as it is") {
+        Heard heard;
+        Func f("f");
+        f(x) = x;
+        f(x) += 1;
+        f(x) *= 2;
+        f.update(1).unscheduled();
+        Buffer<int> b = f.realize({8});
+        CHECK(b(3) == 8);
+        CHECK(heard.all.empty());
+    }
     TEST_CASE("a handler's exception leaves the call that compiles") {
         Heard heard;
         set_warning_handler([](const std::string &m) { throw RuntimeError(m); });

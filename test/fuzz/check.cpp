@@ -216,7 +216,9 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
 
 // What only the run can tell of a schedule, by the words of the runtime's messages.
 bool is_refusal(const std::string &message) {
-    for (const char *part : {"fold", "ring", "is bounded to", "out of memory"}) {
+    for (const char *part :
+         {"fold", "ring", "is bounded to", "out of memory", "are sure not to overflow",
+          "is too large to interpret", "that this target can address"}) {
         if (message.find(part) != std::string::npos) return true;
     }
     return false;

@@ -53,7 +53,7 @@ private:
     static void check_no_race(const FunctionContents &f, const FunctionContents &g,
                               const StageSchedule &schedule, const LoopLevel &computed,
                               const LoopLevel &stored);
-    static void check_ring_buffer(const FunctionContents &f);
+    void check_ring_buffer(const FunctionContents &f) const;
     static void check_memory(const FunctionContents &f);
     static void check_blends(const FunctionContents &f, const StageSchedule &s);
     static void check_shifts_beside_blends(const FunctionContents &f, const StageSchedule &s);
@@ -180,10 +180,14 @@ void Validator::check_no_race(const FunctionContents &f, const FunctionContents 
                                                           : int(schedule.loops.size());
     for (int i = inner; i >= 0 && i < outer; i++) {
         const Loop &loop = schedule.loops[size_t(i)];
-        if (loop.kind != LoopKind::Parallel) continue;
+        // The lanes of a vector all write the same where nothing is updated.
+        bool races = loop.kind == LoopKind::Parallel ||
+                     (loop.kind == LoopKind::Vectorized && f.stages.size() > 1);
+        if (!races) continue;
         throw CompileError(
             f.schedule.store_written,
-            str(f.name, " is stored outside of the parallel loop ", loop.var, " of ", g.name,
+            str(f.name, " is stored outside of the ", name_of(loop.kind), " loop ", loop.var,
+                " of ", g.name,
                 " and computed inside of it, so its iterations would overwrite each other's "
                 "values; store it inside of that loop, too"));
     }
@@ -206,9 +210,17 @@ void Validator::check_no_race(const FunctionContents &f) const {
     }
 }
 
-void Validator::check_ring_buffer(const FunctionContents &f) {
+void Validator::check_ring_buffer(const FunctionContents &f) const {
     const program::FuncSchedule &s = f.schedule;
     if (!s.ring_buffer.defined()) return;
+    if (context.is_read_by_extern(f.name)) {
+        throw CompileError(ring_buffer_written(s),
+                           str("ring_buffer of ", f.name,
+                               ": an extern stage reads it, which would see all copies as one "
+                               "buffer; leave ring_buffer out, or let the stage read a Func that "
+                               "copies ",
+                               f.name));
+    }
     if (s.hoist_level_set && !hoist_level(s).matches(store_level(s))) return;
     throw CompileError(ring_buffer_written(s),
                        str("ring_buffer of ", f.name,

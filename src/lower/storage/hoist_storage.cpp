@@ -14,6 +14,11 @@ namespace {
 
 using namespace ir;
 
+Location hoist_written(const Context &context, Symbol func) {
+    const program::FunctionContents *f = context.function(func);
+    return f ? f->schedule.hoist_written : Location();
+}
+
 class HoistStorage final : public Mutator {
 public:
     explicit HoistStorage(const lower::Context &context) : context(context) {}
@@ -24,7 +29,7 @@ private:
         Symbol name;
         Expr value;        // of a let
         Expr min, extent;  // of a loop
-        bool parallel = false;
+        LoopKind kind = LoopKind::Serial;
     };
     struct Hoist {
         Symbol func;
@@ -33,14 +38,13 @@ private:
     };
 
     Stmt visit(const LetStmt &let) override {
-        path.push_back({let.name, let.value, {}, {}, false});
+        path.push_back({let.name, let.value, {}, {}});
         Stmt body = (*this)(let.body);
         path.pop_back();
         return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
     }
     Stmt visit(const For &loop) override {
-        bool parallel = loop.loop_kind == LoopKind::Parallel;
-        path.push_back({loop.name, {}, loop.min, loop.extent, parallel});
+        path.push_back({loop.name, {}, loop.min, loop.extent, loop.loop_kind});
         Stmt body = (*this)(loop.body);
         path.pop_back();
         if (body.same_as(loop.body)) return Stmt(&loop);
@@ -53,10 +57,7 @@ private:
 
     Stmt hoisted_allocation(const Allocate &allocate, const Hoist &hoist) const;
     Expr most(const Expr &extent, const Allocate &allocate, const Hoist &hoist) const;
-    Location written(Symbol func) const {
-        const program::FunctionContents *f = context.function(func);
-        return f ? f->schedule.hoist_written : Location();
-    }
+    Location written(Symbol func) const { return hoist_written(context, func); }
 
     const lower::Context &context;
     std::vector<Binding> path;
@@ -106,13 +107,7 @@ Stmt HoistStorage::visit(const Allocate &allocate) {
 // The allocation, of extents that are known at the place it is hoisted to; without a body.
 Stmt HoistStorage::hoisted_allocation(const Allocate &a, const Hoist &hoist) const {
     for (size_t i = hoist.depth; i < path.size(); i++) {
-        if (!path[i].parallel) continue;
-        throw CompileError(written(hoist.func),
-                           str("the storage of ", hoist.func,
-                               " cannot be hoisted out of the "
-                               "parallel ",
-                               loop_name(context, path[i].name),
-                               ": its iterations would share it; hoist it to a place inside"));
+        refuse_shared_storage(context, hoist.func, path[i].name, path[i].kind);
     }
     std::vector<Expr> extents;
     for (const Expr &e : a.extents) extents.push_back(most(e, a, hoist));
@@ -152,6 +147,14 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
 }
 
 }  // namespace
+
+void refuse_shared_storage(const Context &context, Symbol func, Symbol loop, LoopKind kind) {
+    if (kind != LoopKind::Parallel && kind != LoopKind::Vectorized) return;
+    throw CompileError(hoist_written(context, func),
+                       str("the storage of ", func, " cannot be hoisted out of the ", name_of(kind),
+                           " ", loop_name(context, loop),
+                           ": its iterations would share it; hoist it to a place inside"));
+}
 
 Stmt hoist_storage(const Stmt &s, const Context &context) { return HoistStorage(context)(s); }
 

@@ -10,7 +10,12 @@ namespace tessera::lower {
 //         for x in [0, +n):               ->    for x in [0, +n): ...
 //             allocate f: int32[x + 10] ...
 //
-// On flat storage. Throws CompileError if that has no bound, or if a parallel loop is in between.
+// On flat storage. Throws CompileError if that has no bound, or if a parallel or
+// vectorized loop is in between.
 ir::Stmt hoist_storage(const ir::Stmt &s, const Context &context);
+
+// Throws CompileError where iterations of the loop, out of which storage is taken, would share it
+// at the same time.
+void refuse_shared_storage(const Context &context, Symbol func, Symbol loop, LoopKind kind);
 
 }  // namespace tessera::lower

@@ -5,7 +5,9 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/finish/traced_access.h"
 #include "lower/nest/sites.h"
+#include "lower/storage/hoist_storage.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -20,12 +22,15 @@ namespace {
 // Indices relative to the region's min, and one more: which copy.
 class IndexCopies final : public Mutator {
 public:
-    IndexCopies(Symbol func, const ir::Region &bounds, Expr copy)
-        : func(func), bounds(bounds), copy(std::move(copy)) {}
+    IndexCopies(Symbol func, const ir::Region &bounds, Expr copy, bool traced)
+        : func(func), bounds(bounds), copy(std::move(copy)), traced(traced) {}
 
 private:
     std::vector<Expr> relative(std::vector<Expr> args) const {
-        for (size_t d = 0; d < args.size(); d++) args[d] = simplify(args[d] - bounds[d].min);
+        for (size_t d = 0; d < args.size(); d++) {
+            Expr index = simplify(index_of(args[d]) - bounds[d].min);
+            args[d] = traced ? stored_at(args[d], index) : index;
+        }
         args.push_back(copy);
         return args;
     }
@@ -56,19 +61,22 @@ private:
     Symbol func;
     const ir::Region &bounds;
     Expr copy;
+    bool traced;
 };
 
 // Takes the Realize of a function (one in each specialization) out of its loops, and learns what it
 // has to hold.
 class TakeOut final : public Mutator {
 public:
-    TakeOut(const FunctionContents &f, Expr copies) : f(f), copies(std::move(copies)) {}
+    TakeOut(const FunctionContents &f, Expr copies, const lower::Context &lowering)
+        : f(f), copies(std::move(copies)), lowering(lowering) {}
     ir::Region bounds;  // of the storage outside of the loops
     std::vector<Type> types;
     MemoryType memory = MemoryType::Auto;
 
 private:
     Stmt visit(const For &loop) override {
+        around.push_back(&loop);
         auto inside = [&](const Expr &e) { return simplify(substitute(lets, e)); };
         Interval first = bounds_of_expr(inside(loop.min), scope);
         Interval last = bounds_of_expr(inside(loop.min + loop.extent - 1), scope);
@@ -79,6 +87,7 @@ private:
         Stmt body = Mutator::visit(loop);
         iteration = before;
         scope.unbind(loop.name);
+        around.pop_back();
         return body;
     }
     // What a bounds query found in the loops is known only there.
@@ -96,6 +105,9 @@ private:
     }
     Stmt visit(const Realize &r) override {
         if (r.func != f.name) return Mutator::visit(r);
+        for (const For *loop : around) {
+            refuse_shared_storage(lowering, f.name, loop->name, loop->loop_kind);
+        }
         types = r.types;
         memory = r.memory;
         ir::Region here;
@@ -105,7 +117,7 @@ private:
                 throw CompileError(ring_buffer_written(f.schedule),
                                    str("ring_buffer of ", f.name, ": the extent of dimension ", d,
                                        " has no bound outside of the loops; bound it with "
-                                       "bound_extent() or bound_storage()"));
+                                       "bound_extent()"));
             }
             here.push_back({0, extent.max});
         }
@@ -115,11 +127,13 @@ private:
         }
         bounds = here;
         Expr copy = iteration.defined() ? simplify(iteration % copies) : Expr(0);
-        return IndexCopies(f.name, r.bounds, copy)(r.body);
+        return IndexCopies(f.name, r.bounds, copy, are_accesses_traced(lowering, f.name))(r.body);
     }
 
     const FunctionContents &f;
     Expr copies, iteration;
+    const lower::Context &lowering;
+    std::vector<const For *> around;
     algebra::IntervalScope scope;
     Substitution lets;
 };
@@ -132,7 +146,7 @@ private:
     Stmt visit(const HoistedStorage &hoisted) override {
         const FunctionContents *f = lowering.function(hoisted.func);
         if (!f || !f->schedule.ring_buffer.defined()) return Mutator::visit(hoisted);
-        TakeOut take_out(*f, cast(Int(32), f->schedule.ring_buffer));
+        TakeOut take_out(*f, cast(Int(32), f->schedule.ring_buffer), lowering);
         Stmt body = take_out((*this)(hoisted.body));
         if (take_out.types.empty()) return body;
         return Realize::make(hoisted.func, take_out.types, take_out.memory, take_out.bounds, {},
