@@ -253,11 +253,11 @@ Expr max(WrittenExpr a, Expr b) {
     return Max::make(std::move(a), std::move(b));
 }
 // A bound that the type of the value cannot hold would become another one.
-static Expr bound_of_clamp(const Expr &bound, Type t, const Location &at) {
+static Expr bound_of_clamp(Expr bound, Type t, const Location &at) {
     Type s = t.element_of();
     bool fits = is_const(bound) ? constant_in(s, bound).defined()
                                 : t.is_any_float() || s.can_represent(bound.type().element_of());
-    if (fits) return cast(t, {bound, at});
+    if (fits) return cast(t, {std::move(bound), at});
     throw CompileError(at, is_const(bound)
                                ? str("clamp: ", bound, " is no value of type ", t,
                                      ", that of what is clamped; cast that to a wider type")
@@ -271,7 +271,8 @@ Expr clamp(WrittenExpr e, Expr lowest, Expr highest) {
     require_defined(lowest, "clamp", e.at);
     require_defined(highest, "clamp", e.at);
     Type t = e.type();
-    Expr low = bound_of_clamp(lowest, t, e.at), high = bound_of_clamp(highest, t, e.at);
+    Expr low = bound_of_clamp(std::move(lowest), t, e.at);
+    Expr high = bound_of_clamp(std::move(highest), t, e.at);
     return max(min(std::move(e), std::move(high)), std::move(low));
 }
 Expr select(WrittenExpr condition, Expr true_value, Expr false_value) {
