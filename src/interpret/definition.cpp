@@ -75,7 +75,7 @@ private:
 
     void run_extern(FunctionState &f);
     void add_extern_argument(ExternStage &stage, const program::ExternFuncArgument &arg);
-    bool pass_image(OwnedBuffer &b, const program::Parameter &parameter);
+    void pass_image(OwnedBuffer &b, const program::Parameter &parameter);
     void fill(OwnedBuffer &b, FunctionState &f, size_t value_index);
 
     const program::Program &program;
@@ -463,7 +463,7 @@ void DefinitionRun::run_extern(FunctionState &f) {
     stage.call();
     size_t next = 0;
     for (const program::ExternFuncArgument &arg : e.args) {
-        if (arg.buffer && !pass_image(stage.buffers[next++], *arg.buffer)) return;
+        if (arg.buffer) pass_image(stage.buffers[next++], *arg.buffer);
         if (!arg.func) continue;
         FunctionState &input = state_of(*arg.func);
         for (size_t k = 0; k < arg.func->types.size(); k++) fill(stage.buffers[next++], input, k);
@@ -474,24 +474,31 @@ void DefinitionRun::run_extern(FunctionState &f) {
     f.extern_values = std::move(values);
 }
 
-// The image as it is, in place of what the query has set. False if that is no part of it: what the
-// stage computes is lost.
-bool DefinitionRun::pass_image(OwnedBuffer &b, const program::Parameter &parameter) {
+// The image as it is, in place of what the query has set. If that is no part of it, because a point
+// was asked for of which only another value is needed, a copy with zeros beyond.
+void DefinitionRun::pass_image(OwnedBuffer &b, const program::Parameter &parameter) {
     const tessera_buffer_t &whole = image(parameter.name, &parameter);
+    bool inside = true;
+    Point low, high;
     for (int d = 0; d < whole.dimensions; d++) {
-        tessera_dimension_t &asked = b.dims[size_t(d)];
-        const tessera_dimension_t &there = whole.dim[d];
-        bool inside =
-            asked.min >= there.min && asked.min + asked.extent <= there.min + there.extent;
-        if (asked.extent > 0 && !inside) {
-            reason = str("an extern stage reads ", parameter.name,
-                         " outside of its bounds in dimension ", d);
-            return false;
-        }
-        asked = there;
+        const tessera_dimension_t &asked = b.dims[size_t(d)], &there = whole.dim[d];
+        low.push_back(asked.min);
+        high.push_back(asked.min + asked.extent - 1);
+        inside &=
+            asked.extent <= 0 || (asked.min >= there.min && high.back() < there.min + there.extent);
     }
-    b.buffer.host = whole.host;
-    return true;
+    if (inside) {
+        std::copy(whole.dim, whole.dim + whole.dimensions, b.dims.begin());
+        b.buffer.host = whole.host;
+        return;
+    }
+    b.allocate();
+    for_each_point(low, high, [&](const Point &point) {
+        const uint8_t *element = element_at(whole, point.data());
+        if (!element) return;
+        store_word(parameter.type, element_at(b.buffer, point.data()),
+                   load_word(parameter.type, element));
+    });
 }
 
 void DefinitionRun::add_extern_argument(ExternStage &stage,

@@ -716,3 +716,31 @@ TEST_CASE("a producer at a loop of two updates, of which one does not read it") 
     Buffer<int> out = g.realize({3});
     for (int i = 0; i < 3; i++) CHECK(out(i) == 10 + 2 * (5 * i + 10));
 }
+
+TEST_CASE("what is computed for each value of a domain that is empty has its storage") {
+    Var x("x"), y("y");
+    RDom r(0, 1, 0, 1, "r");
+    r.where(r.y < r.x);
+    Func f("f"), g("g"), h("h");
+    f(x, y) = x + 10 * y;
+    g(x, y) = f(x, y) + 1;
+    h(x, y) = 1;
+    h(x, y) += g(x + r.x, r.y);
+    g.compute_at(h, r.y);
+    f.compute_at(g, y).store_at(h, x);
+    Lowered(h).check<int>({2, 1}, [](int, int) { return 1; });
+}
+
+TEST_CASE(
+    "an asynchronous half holds what a shared expression reads, for each that it is part of") {
+    Var x("x"), y("y"), xo("xo"), xi("xi");
+    RDom r(0, 1, 0, 1, "r");
+    Func f("f"), g("g"), h("h");
+    f(x, y) = Tuple(cast<double>(1 < minimum(r, cast<uint16_t>(1))), 1);
+    g(x, y) = f(x, y)[1] * 2;
+    h(x, y) = g(x, y);
+    h.split(x, xo, xi, 3, TailStrategy::ShiftInwards);
+    g.compute_at(h, xo).hoist_storage_root().ring_buffer(2).async();
+    f.compute_at(h, xo);
+    Lowered(h).check<int>({6, 1}, [](int, int) { return 2; });
+}

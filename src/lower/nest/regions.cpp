@@ -1,4 +1,5 @@
 #include "lower/nest/regions.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
 #include "ir/operators.h"
@@ -60,7 +61,7 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest) 
     for (const program::ReductionVariable &r : nest.definition.reduction) {
         Interval range = *scope.find(r.var);
         const Interval *inner_range = innermost.find(r.var);
-        if (range.is_single_point() || (inner_range && inner_range->is_single_point())) continue;
+        if (nest.is_fixed(range) || (inner_range && nest.is_fixed(*inner_range))) continue;
         Interval holds = algebra::solve_for_outer_interval(nest.definition.predicate, r.var);
         IntervalScope others = scope;
         others.unbind(r.var);
@@ -73,6 +74,9 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest) 
             Expr high = bounds_of_expr(holds.max, others).max;
             if (high.defined()) range.max = simplify(min(range.max, high));
         }
+        // What is computed for each value is so without a test for a domain that is empty.
+        bool is_empty = algebra::can_prove(range.min > range.max);
+        if (is_empty && site != built.innermost_sites.end()) continue;
         scope.bind(r.var, range);
     }
     return scope;

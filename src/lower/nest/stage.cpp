@@ -368,6 +368,14 @@ IntervalScope StageNest::box(int fixed) const {
     return scope;
 }
 
+// A range that has one point by itself is one of numbers or parameters.
+bool StageNest::is_fixed(const Interval &i) const {
+    const auto *v = i.is_single_point() ? i.min.as<ir::Variable>() : nullptr;
+    if (!v) return false;
+    auto is_this = [&](const auto &bound) { return bound.symbol == v->name; };
+    return std::ranges::any_of(loops, is_this) || std::ranges::any_of(lets, is_this);
+}
+
 IntervalScope StageNest::box_over(const std::vector<Expr> &region_min,
                                   const std::vector<Expr> &last) const {
     IntervalScope scope;

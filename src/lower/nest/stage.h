@@ -63,6 +63,8 @@ public:
     // The interval that each of the user's variables runs over while loop `fixed` and those around
     // it stand still (loops.size(): none stands still).
     algebra::IntervalScope box(int fixed) const;
+    // Whether such an interval is that of a variable which stands still.
+    bool is_fixed(const algebra::Interval &i) const;
     // The same for the whole stage, given the first and last point of its pure variables.
     algebra::IntervalScope box_over(const std::vector<ir::Expr> &region_min,
                                     const std::vector<ir::Expr> &last) const;

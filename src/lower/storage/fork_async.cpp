@@ -68,6 +68,14 @@ private:
 struct Roles {
     std::set<Symbol> produced, called, realized, nodes;
     std::map<Symbol, std::set<Symbol>> inputs;  // what the values of a function are computed from
+
+    void include(const Roles &other) {
+        produced.insert(other.produced.begin(), other.produced.end());
+        called.insert(other.called.begin(), other.called.end());
+        realized.insert(other.realized.begin(), other.realized.end());
+        nodes.insert(other.nodes.begin(), other.nodes.end());
+        for (const auto &[func, read] : other.inputs) inputs[func].insert(read.begin(), read.end());
+    }
 };
 
 // The function of the only value that is stored here, under lets and conditions of its own.
@@ -80,39 +88,51 @@ Symbol sole_target(const Stmt &s) {
     return p ? p->func : Symbol();
 }
 
-class FindRoles final : public Visitor {
-public:
-    explicit FindRoles(const lower::Context &lowering) : buffers(lowering.functions_by_buffer()) {
+// What functions there are to be found.
+struct Functions {
+    explicit Functions(const lower::Context &lowering) : by_buffer(lowering.functions_by_buffer()) {
         for (const program::FunctionRef &f : lowering.order) {
             if (f->has_extern_definition()) extern_stages.insert(f->name);
         }
     }
+    std::unordered_map<Symbol, Symbol> by_buffer;
+    std::set<Symbol> extern_stages;
+};
+
+class FindRoles final : public Visitor {
+public:
+    explicit FindRoles(const Functions &functions, Symbol target = {})
+        : functions(functions), target(target) {}
     Roles roles;
 
 private:
-    // Visits what is read for the sake of a function.
-    void visit_for(Symbol func, const std::function<void()> &read) {
-        Symbol outer = std::exchange(target, func);
-        read();
-        target = outer;
+    // Visits what is read for the sake of a function. What several read is shared, and counts for
+    // each: a visitor of its own has seen nothing.
+    void visit_for(Symbol func, const std::function<void(FindRoles &)> &read) {
+        if (func == target) return read(*this);
+        FindRoles of_func(functions, func);
+        read(of_func);
+        roles.include(of_func.roles);
     }
     void visit(const Provide &p) override {
         roles.produced.insert(p.func);
-        visit_for(p.func, [&] { Visitor::visit(p); });
+        visit_for(p.func, [&](FindRoles &find) { find.Visitor::visit(p); });
     }
     void visit(const LetStmt &let) override {
         Symbol only = sole_target(Stmt(&let));
-        visit_for(only.defined() ? only : target, [&] { Visitor::visit(let); });
+        visit_for(only.defined() ? only : target,
+                  [&](FindRoles &find) { find.Visitor::visit(let); });
     }
     void visit(const IfThenElse &branch) override {
         Symbol only = sole_target(Stmt(&branch));
-        visit_for(only.defined() ? only : target, [&] { Visitor::visit(branch); });
+        visit_for(only.defined() ? only : target,
+                  [&](FindRoles &find) { find.Visitor::visit(branch); });
     }
     void visit(const ProducerConsumer &p) override {
         if (p.is_producer) roles.nodes.insert(p.func);
-        bool is_call = p.is_producer && extern_stages.contains(p.func);
+        bool is_call = p.is_producer && functions.extern_stages.contains(p.func);
         if (is_call) roles.produced.insert(p.func);
-        visit_for(is_call ? p.func : Symbol(), [&] { Visitor::visit(p); });
+        visit_for(is_call ? p.func : Symbol(), [&](FindRoles &find) { find.Visitor::visit(p); });
     }
     void visit(const Realize &r) override {
         roles.realized.insert(r.func);
@@ -123,8 +143,9 @@ private:
         Visitor::visit(c);
     }
     void visit(const Variable &v) override {  // a buffer that an extern stage reads
-        auto found = v.type.is_handle() ? buffers.find(v.name) : buffers.end();
-        if (found != buffers.end()) add_call(found->second);
+        if (!v.type.is_handle()) return;
+        auto found = functions.by_buffer.find(v.name);
+        if (found != functions.by_buffer.end()) add_call(found->second);
     }
     void add_call(Symbol callee) {
         if (target.defined()) {
@@ -134,13 +155,13 @@ private:
         }
     }
 
+    const Functions &functions;
     Symbol target;
-    std::set<Symbol> extern_stages;
-    std::unordered_map<Symbol, Symbol> buffers;
 };
 
 Roles roles_in(const Stmt &s, const lower::Context &context) {
-    FindRoles find(context);
+    Functions functions(context);
+    FindRoles find(functions);
     find(s);
     return std::move(find.roles);
 }
