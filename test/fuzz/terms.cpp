@@ -193,8 +193,10 @@ Term apply(Op op, std::vector<Term> args) {
     case Op::Min:
     case Op::Max: {
         Term r = with_type(t);
-        r.low = std::min(args[0].low, args[1].low);
-        r.high = std::max(args[0].high, args[1].high);
+        bool is_max = op == Op::Max;
+        r.low = is_max ? std::max(args[0].low, args[1].low) : std::min(args[0].low, args[1].low);
+        r.high =
+            is_max ? std::max(args[0].high, args[1].high) : std::min(args[0].high, args[1].high);
         r.error = std::max(args[0].error, args[1].error);
         return r;
     }
