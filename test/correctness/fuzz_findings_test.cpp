@@ -744,3 +744,25 @@ TEST_CASE(
     f.compute_at(h, xo);
     Lowered(h).check<int>({6, 1}, [](int, int) { return 2; });
 }
+
+TEST_CASE("storage holds what a fused loop that is rounded further in asks for") {
+    Var x("x"), y("y"), z("z"), yo("yo"), yi("yi"), t("t"), u("u"), uo("uo"), ui("ui");
+    RVar ro("ro"), ri("ri");
+    Func f("f"), g("g"), h("h");
+    f(x, y, z) = x + y + z;
+    g(x, y, z) = f(6, z, (z - 1) / 2) + f(clamp(x, 0, 15), y - 1, z - 2);
+    RDom r(0, 2, 0, 5, "r");
+    r.where(r.x == r.y + 2);
+    h(x, y, z) = 1;
+    h(x, y, z) += g(r.x, y + 3, r.y) + g(x + 3, y - 2 + r.x, z + 2 + r.y);
+    h.update().split(r.x, ro, ri, 8, TailStrategy::GuardWithIf);
+    g.compute_at(h, ri);
+    g.split(y, yo, yi, 8, TailStrategy::GuardWithIf).fuse(yi, yo, t).fuse(t, z, u);
+    g.split(u, uo, ui, 3, TailStrategy::RoundUp);
+    f.compute_at(h, ro).store_at(h, r.y);
+    // The interpreter finds accesses outside of the storage of f.
+    Buffer<int> out({8, 6, 11});
+    out.set_min(0, 0, 4);
+    h.realize(out, get_host_target().with_feature(Target::Interpret));
+    CHECK(out(2, 0, 5) == 1);
+}

@@ -346,11 +346,32 @@ void SiteRegions::cover_further_in(Symbol func, Box &box) {
         for (const std::vector<Region> &run : runs->second) {
             known_there &= is_const(run.back().min[d]) && is_const(run.back().max[d]);
         }
-        if ((!known_here && !known_there) || may_be_left_out(func, d)) continue;
+        bool rounds = is_rounded_further_in(func);
+        if ((!known_here && !known_there && !rounds) || may_be_left_out(func, d)) continue;
         Interval covered = covered_further_in(func, int(d));
-        bool are_constants = covered.is_bounded() && is_const(covered.min) && is_const(covered.max);
-        if (are_constants) box[d] = algebra::make_union(box[d], covered);
+        if (!covered.is_bounded()) continue;
+        bool are_constants = is_const(covered.min) && is_const(covered.max);
+        bool are_known = is_known_here(covered.min) && is_known_here(covered.max);
+        if (!are_constants && !(rounds && are_known)) continue;
+        box[d] = algebra::make_union(box[d], covered);
+        box[d] = {simplify(box[d].min), simplify(box[d].max)};
     }
+}
+
+// Whether what reads the function rounds fused loops.
+bool SiteRegions::is_rounded_further_in(Symbol func) {
+    for (const Caller &caller : uses.of(func)) {
+        if (!caller.extern_func && caller.nest->rounds_fused()) return true;
+    }
+    return false;
+}
+
+bool SiteRegions::is_known_here(const Expr &e) const {
+    bool known = true;
+    for_each_node(e, [&](const ir::Variable &v) {
+        known &= !built.lets.contains(v.name) && !built.loops.contains(v.name);
+    });
+    return known;
 }
 
 // Whether a test leaves out some of what would be computed further in.

@@ -67,6 +67,8 @@ private:
     algebra::Interval covered_further_in(Symbol func, int d);
     void cover_further_in(Symbol func, Box &box);
     bool may_be_left_out(Symbol func, size_t d);
+    bool is_rounded_further_in(Symbol func);
+    bool is_known_here(const ir::Expr &e) const;
     ir::Expr fixed_value(const ir::Expr &e) const;
     Region bind(const program::FunctionContents &func, int stage, const Box &box,
                 bool computed_here);

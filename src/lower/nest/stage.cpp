@@ -490,6 +490,13 @@ Expr StageNest::rounded_max(int d, const Region &region) const {
     return simplify(computed_max(region, found->second, region.min[size_t(d)], max));
 }
 
+bool StageNest::rounds_fused() const {
+    return std::ranges::any_of(transforms, [&](const Transform &t) {
+        const auto *fuse = std::get_if<Fuse>(&t);
+        return fuse && grows(fuse->fused);
+    });
+}
+
 bool StageNest::rounds(int d) const {
     auto found = originals.find(func.args[size_t(d)]);
     return found != originals.end() && grows(found->second);

@@ -73,6 +73,9 @@ public:
     // rounds up. And whether that ever differs from max.
     ir::Expr rounded_max(int d, const Region &region) const;
     bool rounds(int d) const;
+    // Whether it is a fused loop that is rounded: how far its variables go beyond their ends
+    // depends on remainders of the whole region, and is not known better of a larger region.
+    bool rounds_fused() const;
 
 private:
     // A variable at some point of the schedule. A split may give its result the name of the
