@@ -14,7 +14,7 @@ using namespace tessera::fuzz;
 
 struct Options {
     std::string seed_range = "0:1000000000", matching;
-    int seconds = 60, jobs = 2, case_seconds = 30, shrink_seconds = 120;
+    int seconds = 60, jobs = 2, case_seconds = 30, shrink_seconds = 120, grace_seconds = 60;
     bool print = false, list_refusals = false, here = false;
 };
 
@@ -26,6 +26,8 @@ Options parse(int argc, char **argv, CLI::App &app) {
     app.add_option("--jobs", o.jobs, "processes at once");
     app.add_option("--case-seconds", o.case_seconds, "what takes longer fails");
     app.add_option("--shrink-seconds", o.shrink_seconds, "for making a failing case small; 0: not");
+    app.add_option("--grace-seconds", o.grace_seconds,
+                   "stop what still runs so many seconds after the last case was begun");
     app.add_flag("--print", o.print, "print the programs of the seeds, and run nothing");
     app.add_flag("--list-refusals", o.list_refusals, "why schedules were refused, and how often");
     app.add_flag("--here", o.here, "run in this process, for a debugger");
@@ -71,7 +73,7 @@ int run(const Options &o) {
         std::cout << r.kind << "\n" << r.message << "\n";
         return r.outcome == Outcome::Fails;
     }
-    int cases = 0, agreed = 0;
+    int cases = 0, agreed = 0, unfinished = 0;
     std::map<std::string, int> refusals, failures;
     check_many(
         o.jobs, o.case_seconds,
@@ -84,6 +86,10 @@ int run(const Options &o) {
             cases++;
             agreed += r.outcome == Outcome::Agrees;
             if (r.outcome == Outcome::Refused) refusals[r.kind]++;
+            if (r.outcome == Outcome::Unfinished) {
+                unfinished++;
+                std::cout << "seed " << of << ": " << r.kind << "\n" << std::flush;
+            }
             // Each kind of failure is made small once.
             if (r.outcome == Outcome::Fails) {
                 bool again = failures[r.kind]++ > 0;
@@ -93,7 +99,8 @@ int run(const Options &o) {
                     report_failure(of, r, o.shrink_seconds);
                 }
             }
-        });
+        },
+        o.grace_seconds);
     int refused = 0, failed = 0;
     for (auto &[kind, count] : refusals) {
         refused += count;
@@ -101,7 +108,7 @@ int run(const Options &o) {
     }
     for (auto &[kind, count] : failures) failed += count;
     std::cout << cases << " cases to seed " << seed << ": " << agreed << " agreed, " << refused
-              << " refused, " << failed << " failed\n";
+              << " refused, " << unfinished << " unfinished, " << failed << " failed\n";
     for (auto &[kind, count] : failures) std::cout << count << "  " << kind << "\n";
     return failed > 0;
 }

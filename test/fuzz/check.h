@@ -5,8 +5,9 @@
 namespace tessera::fuzz {
 
 enum class Outcome : uint8_t {
-    Agrees,   // native code and lowered code, interpreted, give what the definitions say
-    Refused,  // the schedule is refused, with CompileError or a runtime check of the schedule
+    Agrees,      // native code and lowered code, interpreted, give what the definitions say
+    Refused,     // the schedule is refused, with CompileError or a runtime check of the schedule
+    Unfinished,  // nothing went wrong as long as it was waited for
     Fails
 };
 
@@ -25,8 +26,10 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
 Report check(const Plan &plan, int seconds = 20);
 
 // Checks plans, up to `jobs` at once: `next` gives the next seed (false: no more), `done` is told.
+// What still runs so many seconds after the last plan was begun is stopped.
 void check_many(int jobs, int seconds, const std::function<bool(uint64_t &seed)> &next,
-                const std::function<void(uint64_t seed, const Report &)> &done);
+                const std::function<void(uint64_t seed, const Report &)> &done,
+                int grace_seconds = 3600);
 
 // A smaller plan that fails in the same way; tries as many as fit into so many seconds.
 Plan shrink(const Plan &plan, const std::string &kind, int seconds);

@@ -1,5 +1,7 @@
 #include "base/str.h"
 #include "check.h"
+#include <chrono>
+#include <csignal>
 #include <cstring>
 #include <map>
 #include <poll.h>
@@ -97,13 +99,24 @@ Report check(const Plan &plan, int seconds) {
 }
 
 void check_many(int jobs, int seconds, const std::function<bool(uint64_t &)> &next,
-                const std::function<void(uint64_t, const Report &)> &done) {
+                const std::function<void(uint64_t, const Report &)> &done, int grace_seconds) {
+    using Clock = std::chrono::steady_clock;
     std::map<uint64_t, Child> running;
     bool more = true;
+    Clock::time_point last_start = Clock::now();
     while (more || !running.empty()) {
         uint64_t seed = 0;
         while (more && int(running.size()) < jobs && (more = next(seed))) {
             running[seed] = start(draw_plan(seed), seconds);
+            last_start = Clock::now();
+        }
+        if (!more && Clock::now() > last_start + std::chrono::seconds(grace_seconds)) {
+            for (auto &[s, child] : running) {
+                kill(child.pid, SIGKILL);
+                finish(child, seconds);
+                done(s, {Outcome::Unfinished, "still runs at the end", ""});
+            }
+            return;
         }
         std::vector<pollfd> pipes;
         std::vector<uint64_t> seeds;
