@@ -37,7 +37,7 @@ public:
     bfloat16_t() = default;
     explicit bfloat16_t(float value);
     explicit bfloat16_t(double value);
-    explicit bfloat16_t(int value) : bfloat16_t(float(value)) {}
+    explicit bfloat16_t(int value) : bfloat16_t(double(value)) {}
     static bfloat16_t from_bits(uint16_t bits);
 
     operator float() const;

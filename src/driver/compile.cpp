@@ -76,8 +76,8 @@ Target jit_target(const Target &target) {
 }
 
 CompiledPipeline::CompiledPipeline(const program::Program &program, const Target &target,
-                                   const codegen::ExternSymbols &externs)
-    : lowered(lower_program(program, target)), target(target), externs(externs) {
+                                   Externs given)
+    : lowered(lower_program(program, target)), target(target), externs(std::move(given)) {
     // Whatever the user calls a Func, its code must not take the place of a C function.
     lowered.functions[0].name += ".pipeline";
     program::ProgramCopy copy = program::copy_reachable(program);
@@ -95,7 +95,7 @@ CompiledPipeline::CompiledPipeline(const program::Program &program, const Target
         if (!f->extern_definition) continue;
         options.written.emplace(f->extern_definition->function, f->extern_definition->written);
     }
-    code = std::make_shared<codegen::JitModule>(lowered, target, externs, options);
+    code = std::make_shared<codegen::JitModule>(lowered, target, externs.symbols, options);
 }
 
 void *CompiledPipeline::address() const {
@@ -112,13 +112,12 @@ int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args)
     if (code) return code->argv_function(f.name)(argv.data());
     interpret::StatementOptions options;
     options.user_context = context;
-    options.externs.insert(externs.begin(), externs.end());
+    options.externs.insert(externs.symbols.begin(), externs.symbols.end());
     std::span<void *const> without_context(argv.data() + 1, argv.size() - 1);
     return with_large_stack([&] { return interpret::run_statement(f, without_context, options); });
 }
 
-CompiledRef compile(const program::Program &program, const Target &target,
-                    const codegen::ExternSymbols &externs) {
+CompiledRef compile(const program::Program &program, const Target &target, const Externs &externs) {
     auto now = [&] {
         cache().compiled++;
         return with_large_stack(
@@ -128,7 +127,7 @@ CompiledRef compile(const program::Program &program, const Target &target,
     if (!program.custom_passes.empty()) return now();
     Key key;
     key.target = target.to_string();
-    key.externs = externs;
+    key.externs = externs.symbols;
     key.program =
         with_large_stack([&] { return program::canonical_form(program::copy_reachable(program)); });
     std::shared_ptr<Entry> entry = entry_for(key);

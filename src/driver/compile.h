@@ -8,11 +8,19 @@
 
 namespace tessera::driver {
 
+class CompiledPipeline;
+using CompiledRef = std::shared_ptr<const CompiledPipeline>;
+
+// C functions that a program calls by name.
+struct Externs {
+    codegen::ExternSymbols symbols;
+    std::vector<CompiledRef> compiled;  // whose code they are: kept as long as the caller's
+};
+
 // A program compiled for a target, ready to be called in this process.
 class CompiledPipeline {
 public:
-    CompiledPipeline(const program::Program &program, const Target &target,
-                     const codegen::ExternSymbols &externs);
+    CompiledPipeline(const program::Program &program, const Target &target, Externs externs);
 
     const ir::Module &module() const { return lowered; }
     // `args`: pointers to scalars, and tessera_buffer_t; first the program's parameters, in the
@@ -27,16 +35,14 @@ private:
     std::vector<size_t> sources;  // of each argument of the code: which of `args`
     size_t wanted = 0;            // how many `args` there are
     Target target;
-    codegen::ExternSymbols externs;
+    Externs externs;
     std::shared_ptr<const codegen::JitModule> code;  // null: interpreted
 };
-
-using CompiledRef = std::shared_ptr<const CompiledPipeline>;
 
 // Compiles, or finds what was compiled before for an equal program, target and externs. From
 // several threads at once, too. Throws CompileError.
 CompiledRef compile(const program::Program &program, const Target &target,
-                    const codegen::ExternSymbols &externs = {});
+                    const Externs &externs = {});
 
 // How many programs the calls of `compile` have compiled, and how often they found one.
 struct CacheCounts {

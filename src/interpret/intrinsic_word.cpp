@@ -167,6 +167,7 @@ Wide exact_result(Intrinsic op, Wide a, Wide b) {
 Word saturating_cast(Type t, const Operand &o) {
     if (t.is_any_float()) return cast_word(t, o.type, o.word);
     if (!o.type.is_any_float()) return saturate(t, exact(o));
+    if (t.is_bool()) return as_double(o) > 0;  // as in a cast, and what is negative is 0
     double value = std::trunc(as_double(o));
     if (std::isnan(value)) return 0;
     double bound = std::ldexp(1.0, 100);

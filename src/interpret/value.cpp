@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 namespace tessera::interpret {
@@ -37,8 +38,17 @@ Word word_of_int(Type t, int64_t value) {
     return Word(value) << unused >> unused;
 }
 
+// Of the two doubles around what none is equal to, the odd one: rounding that once more gives what
+// rounding the value would have given.
+static double rounded_to_odd(long double value) {
+    double nearest = double(value);
+    if (nearest == value || std::isnan(value)) return nearest;
+    bool too_large = std::fabs((long double)nearest) > std::fabs(value);
+    return std::bit_cast<double>((std::bit_cast<uint64_t>(nearest) - too_large) | 1);
+}
+
 Word word_of_double(Type t, long double value) {
-    if (t.is_bfloat()) return bfloat16_t(double(value)).to_bits();
+    if (t.is_bfloat()) return bfloat16_t(rounded_to_odd(value)).to_bits();
     if (t.bits() == 16) return float16_t(double(value)).to_bits();
     if (t.bits() == 32) return std::bit_cast<uint32_t>(float(value));
     return std::bit_cast<Word>(double(value));

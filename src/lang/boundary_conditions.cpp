@@ -1,6 +1,7 @@
 #include "lang/boundary_conditions.h"
 #include "ir/nodes.h"
 #include "ir/printer.h"
+#include "lang/fits.h"
 
 namespace tessera::BoundaryConditions {
 namespace {
@@ -57,13 +58,7 @@ Expr usually(const Expr &coordinate, const Expr &min, const Expr &extent, const 
 
 // A constant that the source's type cannot hold would become another.
 void require_fits(const Source &source, Type type, const Expr &value) {
-    const auto *i = value.as<ir::IntImm>();
-    const auto *u = value.as<ir::UIntImm>();
-    const auto *f = value.as<ir::FloatImm>();
-    bool fits = !type.is_int_or_uint() ||
-                ((!i || type.can_represent(i->value)) && (!u || type.can_represent(u->value)) &&
-                 (!f || type.can_represent(f->value)));
-    if (fits) return;
+    if (tessera::detail::may_fit(type, value)) return;
     throw CompileError(source.at, str("constant_exterior: ", source.f.name(),
                                       " has values of type ", type, ", which cannot hold ", value));
 }

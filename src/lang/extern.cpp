@@ -1,4 +1,5 @@
 #include "lang/extern.h"
+#include "program/changes.h"
 #include <mutex>
 
 namespace tessera {
@@ -25,6 +26,7 @@ std::map<std::string, void *> registered_externs() {
 bool register_extern(const char *name, void *address) {
     std::lock_guard lock(registry().mutex);
     registry().functions[name] = address;
+    program::note_change();
     return true;
 }
 

@@ -40,9 +40,9 @@ Expr Dimension::extent_estimate() const {
 }
 
 Expr Dimension::constraint(const Expr &e, const char *directive, Location at) const {
+    program::note_change();
     if (!e.defined()) return e;
     program::require_parameters_only(e, directive, at);
-    program::note_change();
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
         throw CompileError(at, str(directive, ": an integer is wanted, not a ", e.type()));
     }

@@ -1,4 +1,6 @@
 #include "lang/param.h"
+#include "ir/printer.h"
+#include "lang/fits.h"
 #include "lang/var.h"
 #include "program/apply_checks.h"
 #include "program/changes.h"
@@ -43,6 +45,10 @@ Expr value_for(const program::Parameter &p, const Expr &e, const char *directive
     program::require_parameters_only(e, directive, at);
     if (p.type.is_handle() || e.type().is_handle()) {
         throw CompileError(at, str(directive, ": the Param ", p.name, " is a handle"));
+    }
+    if (!may_fit(p.type, e)) {
+        throw CompileError(at, str(directive, ": the Param ", p.name, " is of type ", p.type,
+                                   ", which cannot hold ", e));
     }
     return cast(p.type, e);
 }

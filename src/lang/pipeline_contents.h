@@ -24,7 +24,7 @@ struct PipelineContents {
 
     // Compiles, unless nothing has changed since the last time.
     Compiled compile(const Target &target);
-    codegen::ExternSymbols extern_symbols();
+    driver::Externs extern_functions();
 
 private:
     Compiled compile_now(const Target &target, uint64_t changes);

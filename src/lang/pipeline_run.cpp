@@ -170,20 +170,21 @@ std::vector<Buffer<>> make_outputs(const program::Program &program,
 
 }  // namespace
 
-codegen::ExternSymbols PipelineContents::extern_symbols() {
-    codegen::ExternSymbols symbols = detail::registered_externs();
+driver::Externs PipelineContents::extern_functions() {
+    driver::Externs found{detail::registered_externs(), {}};
     for (const auto &[name, e] : externs) {
         if (e.address()) {
-            symbols[name] = e.address();
+            found.symbols[name] = e.address();
             continue;
         }
         program::Program sub;
         sub.name = name;
         sub.outputs = {e.func()};
         Target target = driver::jit_target(Target());
-        symbols[name] = driver::compile(sub, target, detail::registered_externs())->address();
+        found.compiled.push_back(driver::compile(sub, target, {detail::registered_externs(), {}}));
+        found.symbols[name] = found.compiled.back()->address();
     }
-    return symbols;
+    return found;
 }
 
 PipelineContents::Compiled PipelineContents::compile(const Target &target) {
@@ -203,7 +204,7 @@ PipelineContents::Compiled PipelineContents::compile_now(const Target &target, u
         if (e != externs.end() && e->second.func()) f->extern_definition->uses_user_context = true;
     }
     Compiled now;
-    now.code = driver::compile(program, target, extern_symbols());
+    now.code = driver::compile(program, target, extern_functions());
     program::ProgramCopy copy = program::copy_reachable(program);
     now.parameters = program::find_parameters(copy.program, copy.environment);
     now.changes = changes;

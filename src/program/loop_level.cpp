@@ -6,43 +6,35 @@ namespace tessera::program {
 
 LoopLevel LoopLevel::inlined() {
     LoopLevel level;
-    level.state->kind = Kind::Inlined;
+    level.state->place.kind = Kind::Inlined;
     return level;
 }
 
 LoopLevel LoopLevel::root() {
     LoopLevel level;
-    level.state->kind = Kind::Root;
+    level.state->place.kind = Kind::Root;
     return level;
 }
 
 LoopLevel LoopLevel::at(Symbol func, Symbol var, int stage, Location written) {
     LoopLevel level;
-    level.state->kind = Kind::At;
-    level.state->func = func;
-    level.state->var = var;
-    level.state->stage = stage;
-    level.state->written = written;
+    level.state->place = {Kind::At, func, var, stage, written};
     return level;
 }
 
 void LoopLevel::set(const LoopLevel &other) {
-    state->kind = other.state->kind;
-    state->func = other.state->func;
-    state->var = other.state->var;
-    state->stage = other.state->stage;
-    state->written = other.state->written;
+    state->place = other.state->place;
     note_change();
 }
 
 bool LoopLevel::matches(const LoopLevel &other) const {
-    return state->kind == other.state->kind && state->func == other.state->func &&
-           state->var == other.state->var && state->stage == other.state->stage;
+    const Place &a = place(), &b = other.place();
+    return a.kind == b.kind && a.func == b.func && a.var == b.var && a.stage == b.stage;
 }
 
 LoopLevel LoopLevel::copy() const {
     LoopLevel level;
-    level.set(*this);
+    level.state->place = state->place;
     return level;
 }
 

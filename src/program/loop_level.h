@@ -21,14 +21,14 @@ public:
     // All copies of this level become the same place as `other` is now.
     void set(const LoopLevel &other);
 
-    bool defined() const { return state->kind != Kind::Undefined; }
-    bool is_inlined() const { return state->kind == Kind::Inlined; }
-    bool is_root() const { return state->kind == Kind::Root; }
-    bool is_at() const { return state->kind == Kind::At; }
-    Symbol func() const { return state->func; }
-    Symbol var() const { return state->var; }
-    int stage() const { return state->stage; }
-    const Location &written() const { return state->written; }
+    bool defined() const { return place().kind != Kind::Undefined; }
+    bool is_inlined() const { return place().kind == Kind::Inlined; }
+    bool is_root() const { return place().kind == Kind::Root; }
+    bool is_at() const { return place().kind == Kind::At; }
+    Symbol func() const { return place().func; }
+    Symbol var() const { return place().var; }
+    int stage() const { return place().stage; }
+    const Location &written() const { return place().written; }
     // The same place (not merely the same handle).
     bool matches(const LoopLevel &other) const;
     // A level of its own with the same place: later set() of this one does not reach it.
@@ -36,12 +36,16 @@ public:
 
 private:
     enum class Kind : uint8_t { Undefined, Inlined, Root, At };
-    struct State : RefCounted {
+    struct Place {
         Kind kind = Kind::Undefined;
         Symbol func, var;
         int stage = -1;
         Location written;
     };
+    struct State : RefCounted {
+        Place place;
+    };
+    const Place &place() const { return state->place; }
     Ref<State> state;
 };
 

@@ -13,13 +13,14 @@ namespace {
 
 // Words of C++, and of the language as far as it is printed.
 constexpr const char *not_for_variables =
-    "alignas alignof and asm auto bool break case catch char class concept const constexpr "
-    "const_cast continue co_await co_return co_yield decltype default delete do double "
-    "dynamic_cast else enum explicit export extern false float for friend goto if inline int long "
-    "mutable namespace new noexcept not nullptr operator or private protected public register "
-    "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct "
-    "switch template this thread_local throw true try typedef typeid typename union unsigned "
-    "using virtual void volatile wchar_t while xor main std tessera "
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t "
+    "char32_t class compl concept const consteval constexpr constinit const_cast continue co_await "
+    "co_return co_yield decltype default delete do double dynamic_cast else enum explicit export "
+    "extern false float for friend goto if inline int long mutable namespace new noexcept not "
+    "not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires "
+    "return short signed sizeof static static_assert static_cast struct switch template this "
+    "thread_local throw true try typedef typeid typename union unsigned using virtual void "
+    "volatile wchar_t while xor xor_eq main std tessera "
     "Func Var RVar Stage Expr ImageParam LoopLevel TailStrategy Partition MemoryType "
     "PrefetchBoundStrategy Int UInt Float BFloat Bool int64_t uint64_t HUGE_VAL "
     "min max select cast reinterpret";
@@ -138,8 +139,11 @@ std::string SchedulePrinter::parameter(Symbol s) {
     auto found = parameters.find(s);
     bool is_new = declared_parameters.insert(s).second;
     if (found == parameters.end()) {
-        if (is_new) declarations += str("// ", s, ": a parameter that only the schedule has\n");
-        return s.text();
+        if (is_new) {
+            declarations += str("// ", names[s], ": the parameter ", quoted(s.text()),
+                                ", which only the schedule has\n");
+        }
+        return names[s];
     }
     if (is_new && found->second->is_buffer) {
         declarations += str("ImageParam ", names[s], " = ", pipeline, ".get_image_param(",

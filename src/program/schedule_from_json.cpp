@@ -74,7 +74,7 @@ private:
     void make_wrapper(JsonObject &step);
     Symbol symbol(const std::string &name);
     std::vector<Symbol> symbols(const std::vector<std::string> &list);
-    Symbol fetched(const std::string &name) const;
+    Symbol fetched(const json &j) const;
     const FunctionRef &function(const std::string &name) const;
     StageRef stage(JsonObject &step) const;
     Expr expr(JsonObject &step, const char *word);
@@ -195,11 +195,15 @@ const FunctionRef &Reader::function(const std::string &name) const {
                            join(all), close.empty() ? "" : str(" (did you mean ", close, "?)")));
 }
 
-// A function or an image.
-Symbol Reader::fetched(const std::string &name) const {
+// A function, by its name, or {"image": its name}.
+Symbol Reader::fetched(const json &j) const {
+    if (j.is_string()) return function(j.get<std::string>())->name;
+    JsonObject fetched(j, "what is fetched");
+    std::string name = fetched.text("image");
+    fetched.finish();
     auto p = parameters.find(name);
-    bool is_image = p != parameters.end() && !functions.count(name);
-    return is_image ? p->second->name : function(name)->name;
+    if (p != parameters.end() && p->second->is_buffer) return p->second->name;
+    throw CompileError(str("the pipeline has no image named ", name));
 }
 
 StageRef Reader::stage(JsonObject &step) const {
@@ -282,7 +286,7 @@ StageDirective Reader::stage_directive(JsonObject &s, const std::string &word) {
         return SetPartition{symbol(s.text("partition")), enum_of(s, "how", Partition::Always)};
     }
     if (word == "prefetch") {
-        return PrefetchDirective{fetched(s.text("prefetch")), symbol(s.text("at")),
+        return PrefetchDirective{fetched(s.at("prefetch")), symbol(s.text("at")),
                                  symbol(s.text("from")), expr(s, "offset"),
                                  enum_of(s, "strategy", PrefetchBoundStrategy::NonFaulting)};
     }
@@ -290,7 +294,7 @@ StageDirective Reader::stage_directive(JsonObject &s, const std::string &word) {
     if (word == "specialize_fail") return SpecializeFail{s.text("specialize_fail")};
     if (word == "stream_loads") {
         StreamLoads loads;
-        for (const std::string &what : s.texts("stream_loads")) loads.what.push_back(fetched(what));
+        for (const json &what : s.list("stream_loads")) loads.what.push_back(fetched(what));
         return loads;
     }
     s.require_true(word);

@@ -11,7 +11,8 @@ namespace {
 
 using nlohmann::json;
 
-// Directives to JSON. Functions and images share one set of names, loops and dimensions another.
+// Directives to JSON. Functions have one set of names, loops and dimensions another; parameters and
+// images are named by their texts.
 class Writer {
 public:
     json whole(const Script &script);
@@ -24,7 +25,8 @@ private:
     json operator()(const FuncDirective &d);
     json name(Symbol loop) { return loop_names[loop]; }
     json expr(const Expr &e);
-    void check_parameter(const ir::Referent *referent, Symbol name);
+    void check_parameter(Symbol name);
+    json fetched(Symbol what);
     json list(const std::vector<Symbol> &symbols) {
         json result = json::array();
         for (Symbol s : symbols) result.push_back(name(s));
@@ -42,13 +44,13 @@ private:
     }
 
     Names function_names{Names::Style::Texts}, loop_names{Names::Style::Texts};
+    std::set<Symbol> functions_known;
     std::set<Symbol> of_algorithm;  // dimensions and reduction variables
     std::map<std::string, Symbol> parameters;
 };
 
 // Parameters are named by their texts alone.
-void Writer::check_parameter(const ir::Referent *referent, Symbol name) {
-    if (!referent) return;
+void Writer::check_parameter(Symbol name) {
     auto [found, is_new] = parameters.emplace(name.text(), name);
     if (is_new || found->second == name) return;
     throw CompileError(str("the schedule mentions two parameters of the name ", name,
@@ -57,10 +59,20 @@ void Writer::check_parameter(const ir::Referent *referent, Symbol name) {
 
 json Writer::expr(const Expr &e) {
     if (!e.defined()) return {};
-    ir::for_each_node(e, [&](const ir::Variable &v) { check_parameter(v.referent.get(), v.name); });
-    ir::for_each_node(
-        e, [&](const ir::BufferProperty &p) { check_parameter(p.referent.get(), p.buffer); });
+    ir::for_each_node(e, [&](const ir::Variable &v) {
+        if (v.referent) check_parameter(v.name);
+    });
+    ir::for_each_node(e, [&](const ir::BufferProperty &p) {
+        if (p.referent) check_parameter(p.buffer);
+    });
     return ir::to_string(e);
+}
+
+// A function or an image.
+json Writer::fetched(Symbol what) {
+    if (functions_known.count(what)) return function_names[what];
+    check_parameter(what);
+    return {{"image", what.text()}};
 }
 
 json Writer::operator()(const StageDirective &d) {
@@ -88,7 +100,7 @@ json Writer::operator()(const StageDirective &d) {
                 return {{"partition", name(s.var)}, {"how", name_of(s.partition)}};
             },
             [&](const PrefetchDirective &s) -> json {
-                return {{"prefetch", function_names[s.what]},
+                return {{"prefetch", fetched(s.what)},
                         {"at", name(s.at)},
                         {"from", name(s.from)},
                         {"offset", expr(s.offset)},
@@ -102,7 +114,11 @@ json Writer::operator()(const StageDirective &d) {
                 return {{"specialize", expr(s.condition)}};
             },
             [](const SpecializeFail &s) -> json { return {{"specialize_fail", s.message}}; },
-            [&](const StreamLoads &s) -> json { return {{"stream_loads", function_list(s.what)}}; },
+            [&](const StreamLoads &s) -> json {
+                json all = json::array();
+                for (Symbol what : s.what) all.push_back(fetched(what));
+                return {{"stream_loads", all}};
+            },
             [](const StreamStores &) -> json { return {{"stream_stores", true}}; },
             [](const Unscheduled &) -> json { return {{"unscheduled", true}}; },
             [&](const Rfactor &s) -> json {
@@ -209,6 +225,7 @@ void Writer::settle_names() {
 }
 
 json Writer::whole(const Script &script) {
+    for (const FunctionRef &f : script.all) functions_known.insert(f->name);
     json algorithm = functions(script), steps = json::array(), loops = json::object();
     for (const Step &s : script.steps) steps.push_back(step(s));
     for (Symbol s : loop_names.all()) {

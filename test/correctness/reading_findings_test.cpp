@@ -1,6 +1,10 @@
 #include "../error/refusal.h"
 #include "harness.h"
+#include <cmath>
+#include <driver/compile.h>
+#include <functional>
 #include <limits>
+#include <program/changes.h>
 #include <tessera.h>
 
 using namespace tessera;
@@ -204,5 +208,231 @@ TEST_SUITE("findings of a reading") {
         f(x) = 1 / (v + 0.0f);
         Buffer<float> out = f.realize({1}, get_host_target().with_feature(Target::StrictFloat));
         CHECK(out(0) == std::numeric_limits<float>::infinity());
+    }
+    TEST_CASE("64-bit integers become bfloat16 rounded once") {
+        const int64_t half = int64_t(1) << 54, one = int64_t(1) << 62, step = int64_t(1) << 55;
+        struct {
+            int64_t value;
+            double expected;
+        } cases[] = {{one + half, double(one)},
+                     {one + half + 1, double(one + step)},
+                     {-one - half - 1, -double(one + step)},
+                     {one + half - 1, double(one)},
+                     {(int64_t(1) << 40) + (int64_t(1) << 32) + 1, 0x1.02p40},
+                     {257, 256},
+                     {-259, -260},
+                     {-1, -1}};
+        const int n = int(std::size(cases));
+        Buffer<int64_t> in(n);
+        Buffer<uint64_t> in_unsigned(n);
+        for (int i = 0; i < n; i++) {
+            in(i) = cases[i].value;
+            in_unsigned(i) = cases[i].value > 0 ? uint64_t(cases[i].value) * 2 : 1;
+        }
+        for (bool interpreted : {false, true}) {
+            for (int lanes : {1, 8}) {
+                CAPTURE(interpreted);
+                CAPTURE(lanes);
+                Target t = get_host_target();
+                if (interpreted) t = t.with_feature(Target::Interpret);
+                Func f("f"), g("g");
+                f(x) = cast<bfloat16_t>(in(x));
+                g(x) = cast<bfloat16_t>(in_unsigned(x));
+                Buffer<bfloat16_t> got = f.vectorize(x, lanes).realize({n}, t);
+                Buffer<bfloat16_t> got_unsigned = g.vectorize(x, lanes).realize({n}, t);
+                for (int i = 0; i < n; i++) {
+                    CHECK(float(got(i)) == cases[i].expected);
+                    double twice = cases[i].value > 0 ? 2 * cases[i].expected : 1;
+                    CHECK(float(got_unsigned(i)) == twice);
+                }
+            }
+        }
+        CHECK(float(bfloat16_t((1 << 30) + (1 << 22) + 1)) == 0x1.02p30f);
+    }
+    TEST_CASE("a saturating cast to bool asks whether there is anything above 0") {
+        Buffer<float> in(8);
+        const float values[] = {-2, -0.5f, -0.0f, 0, 0.25f, 1, 100, NAN};
+        for (int i = 0; i < 8; i++) in(i) = values[i];
+        for (bool interpreted : {false, true}) {
+            CAPTURE(interpreted);
+            Target t = get_host_target();
+            if (interpreted) t = t.with_feature(Target::Interpret);
+            Func f("f");
+            f(x) = saturating_cast<bool>(in(x));
+            Buffer<bool> got = f.vectorize(x, 8).realize({8}, t);
+            for (int i = 0; i < 8; i++) CHECK(bool(got(i)) == (values[i] > 0));
+        }
+    }
+    TEST_CASE("the values of an output lie in Buffers of one shape") {
+        Func f("f");
+        f(x) = Tuple(x, x * 10);
+        Callable c = f.compile_to_callable({});
+        Buffer<int> a(4), longer(9), moved(4);
+        moved.set_min(1);
+        FAILS(f.realize({a, longer}), "f.1.extent.0 is 9, but must be 4 (f.0.extent.0)");
+        FAILS(f.realize({longer, a}), "f.1 is too small in dimension 0");
+        FAILS(f.realize({a, moved}), "f.1 is too small in dimension 0");
+        Buffer<int> earlier(5);
+        earlier.set_min(-1);
+        FAILS(f.realize({a, earlier}), "f.1.min.0 is -1, but must be 0 (f.0.min.0)");
+        FAILS(c(a, longer), "f.1.extent.0 is 9, but must be 4");
+        Buffer<int> same(4);
+        f.realize({a, same});
+        CHECK(same(3) == 30);
+    }
+    TEST_CASE("a function of a JITExtern lives as long as what calls it") {
+        Func sub("my_sub"), ext("ext"), f("f");
+        sub(x) = x * 3 + 1;
+        ext.define_extern("my_sub", {}, Int(32), {x});
+        ext.compute_root();
+        f(x) = ext(x) + 1;
+        f.set_jit_externs({{"my_sub", JITExtern(sub)}});
+        Callable c = f.compile_to_callable({});
+        Buffer<int> out(10);
+        for (int round = 0; round < 2; round++) {
+            c(out);
+            CHECK(out(9) == 29);
+            out.fill(0);
+            f.realize(out);
+            CHECK(out(9) == 29);
+            JITSharedRuntime::release_all();
+        }
+    }
+    TEST_CASE("code is at hand for the second call") {
+        Func f("f"), g("g"), h("h");
+        LoopLevel place;
+        f(x) = x;
+        g(x) = f(x) + f(x + 1);
+        h(x) = g(x);
+        f.compute_at(place);
+        g.compute_root();
+        place.set(LoopLevel(h, x));
+        Buffer<int> out(4);
+        f.compute_root();
+        h.realize(out);
+        auto before = driver::cache_counts();
+        uint64_t changes = program::count_of_changes();
+        h.realize(out);
+        CHECK(driver::cache_counts().compiled == before.compiled);
+        CHECK(driver::cache_counts().found == before.found);
+        CHECK(program::count_of_changes() == changes);
+        CHECK(out(3) == 7);
+    }
+    TEST_CASE("whatever changes the code is noticed by the next call") {
+        Func f("f"), g("g"), h("h");
+        ImageParam im(Int(32), 1, "im");
+        Param<int> p("p");
+        RDom r(0, 4, "r");
+        LoopLevel place;
+        f(x) = im(x) + p;
+        g(x) = f(x);
+        g(x) += f(x + r);
+        h(x) = g(x);
+        Pipeline pipeline(h);
+        const std::pair<const char *, std::function<void()>> changes[] = {
+            {"set_extent", [&] { im.dim(0).set_extent(8); }},
+            {"set_extent of nothing", [&] { im.dim(0).set_extent(Expr()); }},
+            {"set_min", [&] { im.dim(0).set_min(0); }},
+            {"set_stride", [&] { im.dim(0).set_stride(Expr()); }},
+            {"set_host_alignment", [&] { im.set_host_alignment(16); }},
+            {"output_buffer", [&] { h.output_buffer().dim(0).set_min(0); }},
+            {"set_range", [&] { p.set_range(0, 9); }},
+            {"compute_at", [&] { f.compute_at(place); }},
+            {"LoopLevel::set", [&] { place.set(LoopLevel(h, x)); }},
+            {"compute_root", [&] { g.compute_root(); }},
+            {"store_in", [&] { g.store_in(MemoryType::Heap); }},
+            {"split", [&] { h.split(x, yo, yi, 4); }},
+            {"update", [&] { g.update().unroll(r); }},
+            {"specialize", [&] { h.specialize(p > 3).parallel(yo); }},
+            {"wrapper", [&] { g.in(h).compute_root(); }},
+            {"trace_stores", [&] { f.trace_stores(); }},
+            {"trace of an image", [&] { im.trace_loads(); }},
+            {"requirement", [&] { pipeline.add_requirement(p < 100, "p"); }},
+            {"externs", [&] { pipeline.set_jit_externs({}); }},
+            {"trace_pipeline", [&] { pipeline.trace_pipeline(); }},
+            {"apply_schedule",
+             [&] {
+                 Func first("k"), second("k");
+                 first(x) = x;
+                 second(x) = x;
+                 second.apply_schedule(first.vectorize(x, 4).schedule_as_json());
+             }},
+        };
+        for (const auto &[name, change] : changes) {
+            CAPTURE(name);
+            uint64_t before = program::count_of_changes();
+            change();
+            CHECK(program::count_of_changes() > before);
+        }
+        uint64_t before = program::count_of_changes();
+        p.set(3);
+        p.set_estimate(4);
+        im.set(Buffer<int>(9));
+        CHECK(program::count_of_changes() == before);
+    }
+    TEST_CASE("constraints are answered by what the pipeline needs") {
+        auto round_up = [](const Expr &e) { return (e + 7) / 8 * 8; };
+        Func f("f");
+        ImageParam im(Int(32), 1, "im");
+        f(x) = im(x - 1) + im(x + 3);
+        im.dim(0).set_extent(round_up(im.dim(0).extent()));
+        f.infer_input_bounds({10});
+        Buffer<int> got = im.get();
+        CHECK(got.min(0) == -1);
+        CHECK(got.extent(0) == 16);
+        got.fill(3);
+        CHECK(Buffer<int>(f.realize({10}))(9) == 6);
+
+        im.reset();
+        im.dim(0).set_min(im.dim(0).min() / 4 * 4);
+        f.infer_input_bounds({10});
+        got = im.get();
+        CHECK(got.min(0) == -4);
+        CHECK(got.extent(0) == 24);
+        got.fill(4);
+        CHECK(Buffer<int>(f.realize({10}))(9) == 8);
+    }
+    TEST_CASE("constraints that follow another buffer") {
+        Func f("f");
+        ImageParam a(Int(32), 1, "a"), b(Int(32), 1, "b");
+        f(x) = a(x) + b(x) + b(x - 2) + a(x - 4);
+        b.dim(0).set_bounds(a.dim(0).min(), a.dim(0).extent());
+        f.infer_input_bounds({10});
+        CHECK(Buffer<int>(b.get()).min(0) == -4);
+        CHECK(Buffer<int>(b.get()).extent(0) == 14);
+        b.reset();
+        Buffer<int> mine(20);
+        mine.set_min(-5);
+        a.set(mine);
+        f.infer_input_bounds({10});
+        CHECK(Buffer<int>(b.get()).min(0) == -5);
+        CHECK(Buffer<int>(b.get()).extent(0) == 20);
+
+        Func g("g");
+        g(x) = a(x) + b(x + 3) + b(x - 2);
+        a.reset();
+        b.reset();
+        FAILS(g.infer_input_bounds({10}), "The constraints on buffer b limit dimension 0 to [0, "
+                                          "9], but the pipeline needs [-2, 12]");
+    }
+    TEST_CASE("a bool is printed as 0 or 1") {
+        for (bool interpreted : {false, true}) {
+            Target t = get_host_target();
+            if (interpreted) t = t.with_feature(Target::Interpret);
+            Func f("f");
+            f(x) = require(x < 0, x, "x is above 1:", x > 1);
+            FAILS(f.realize({3}, t), "x is above 1: 0");
+        }
+    }
+    TEST_CASE("limits that the type of a Param cannot hold") {
+        Param<uint8_t> p("p");
+        REFUSED(p.set_range(3, 300), "set_max_value: the Param p is of type uint8, which cannot "
+                                     "hold 300");
+        REFUSED(p.set_min_value(-1), "set_min_value: the Param p is of type uint8, which cannot");
+        REFUSED(p.set_estimate(1000), "set_estimate: the Param p is of type uint8, which cannot");
+        p.set_range(3, 255);
+        CHECK(p.max_value().defined());
+        Param<float> scale("scale");
+        scale.set_range(0, 300);
     }
 }

@@ -168,7 +168,8 @@ TEST_SUITE("refused schedules in JSON") {
         second.out.apply_schedule(text, {wide});
         CHECK(second.out.schedule_as_json() == text);
         CHECK(second.out.schedule_as_cpp().find(
-                  "// wide: a parameter that only the schedule has") != std::string::npos);
+                  "// wide: the parameter \"wide\", which only the schedule has") !=
+              std::string::npos);
         REFUSED(Pipeline(first.in).get_param("q"), "no scalar parameter named q; it has p");
         REFUSED(Pipeline(first.in).get_image_param("q"), "no image parameter named q; it has none");
     }

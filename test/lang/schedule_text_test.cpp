@@ -83,6 +83,42 @@ TEST_SUITE("schedules as text") {
         CHECK(json.find("unused") == std::string::npos);
         CHECK(schedule_of(false, json) == json);
     }
+    TEST_CASE("an image that is called like a Func is fetched, and not the Func") {
+        auto schedule_of = [](bool scheduled, const std::string &json = "") {
+            Var x("x");
+            Func d("data"), f("f");
+            ImageParam im(Int(32), 1, "data");
+            d(x) = im(x) * 2;
+            f(x) = d(x) + im(x + 1);
+            if (scheduled) {
+                d.compute_root();
+                f.prefetch(im, x, x, 8).stream_loads({im, d});
+            } else {
+                f.apply_schedule(json);
+            }
+            return std::pair(f.schedule_as_json(), f.schedule_as_cpp());
+        };
+        auto written = schedule_of(true);
+        CHECK(schedule_of(false, written.first) == written);
+    }
+    TEST_CASE("names that are no names of C++ are printed as others") {
+        Var x("x"), c("char8_t"), b("bitor");
+        Param<int> p("x"), odd("my-param");
+        Func f("f");
+        f(x, c, b) = x + c + b;
+        f.specialize(p > 2).vectorize(x, 4);
+        f.specialize(odd > 2).parallel(c).serial(b);
+        std::string text = f.schedule_as_cpp();
+        CAPTURE(text);
+        for (const char *line : {"// x_1: the parameter \"x\", which only the schedule has\n",
+                                 "f.specialize((x_1 > 2))", "f.specialize((my_param > 2))",
+                                 "(\"char8_t\");\n", "(\"bitor\");\n"}) {
+            CAPTURE(line);
+            CHECK(text.find(line) != std::string::npos);
+        }
+        CHECK(text.find("Var char8_t(") == std::string::npos);
+        CHECK(text.find("Var bitor(") == std::string::npos);
+    }
     TEST_CASE("a copy for what is not part of the pipeline is left out") {
         Var x("x");
         Func e("e"), f("f"), g("g"), h("h");

@@ -31,9 +31,24 @@ Value *Emitter::cast_int_to_int(Value *v, Type from, Type to) {
     return from.is_int() ? b.CreateSExtOrTrunc(v, type) : b.CreateZExtOrTrunc(v, type);
 }
 
-// Rounded once: 64 bits hold more than a float32.
+// Of an integer of 64 bits that a double does not hold, the one of the two nearest that it does
+// which is odd: rounding that once more gives what rounding the integer would have given.
+Value *Emitter::int64_rounded_to_odd(Value *v, Type from) {
+    constexpr int cut = 64 - 53, held = 52;
+    Value *low = b.CreateAnd(v, int_constant(from, (1 << cut) - 1));
+    Value *carry = b.CreateAdd(low, int_constant(from, (1 << cut) - 1));
+    Value *odd = b.CreateAnd(b.CreateOr(v, carry), int_constant(from, -(1 << cut)));
+    Value *past = from.is_int() ? b.CreateAShr(v, held) : b.CreateLShr(v, held);
+    // Within the numbers of 52 bits and a sign, the bits past them are all 0 or all 1.
+    Value *far = b.CreateAdd(past, int_constant(from, from.is_int() ? 1 : 0));
+    Value *is_held = b.CreateICmpULE(far, int_constant(from, from.is_int() ? 1 : 0));
+    return select(is_held, v, odd);
+}
+
+// Rounded once: 64 bits hold more than a float32, and more than a double.
 Value *Emitter::cast_int_to_float(Value *v, Type from, Type to) {
     if (to.bits() == 16) {
+        if (from.bits() == 64 && to.is_bfloat()) v = int64_rounded_to_odd(v, from);
         Type wide = Float(from.bits() >= 32 && to.is_bfloat() ? 64 : 32, to.lanes());
         return cast(cast_int_to_float(v, from, wide), wide, to);
     }

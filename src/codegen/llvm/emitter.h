@@ -124,6 +124,7 @@ private:
     Value *cast_float_to_float(Value *v, Type from, Type to);
     Value *bfloat_from_float32(Value *v, int lanes);
     Value *float32_rounded_to_odd(Value *v, int lanes);
+    Value *int64_rounded_to_odd(Value *v, Type from);
     Value *saturating_cast(Value *v, Type from, Type to);
     Value *saturate_float_to_int(Value *v, Type from, Type to);
     Value *reinterpret(Value *v, Type from, Type to);

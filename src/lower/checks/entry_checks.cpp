@@ -6,6 +6,7 @@
 #include "lower/checks/constraints.h"
 #include "lower/checks/coordinate_checks.h"
 #include "lower/checks/errors.h"
+#include "lower/checks/query_answers.h"
 #include "lower/nest/stage.h"
 #include "program/apply.h"
 #include "program/parameter.h"
@@ -149,6 +150,16 @@ void EntryChecks::check_dimension(const ir::Argument &b, int d) {
     check_constraint(b, d, BufferField::Min);
     check_constraint(b, d, BufferField::Extent);
     check_constraint(b, d, BufferField::Stride);
+    // The values of an output are computed together, where the first one says.
+    Symbol output = output_of(b);
+    Symbol first_value = output.defined() ? context.buffers.at(output)[0] : b.name;
+    if (first_value == b.name) return;
+    for (BufferField f : {BufferField::Min, BufferField::Extent}) {
+        Expr actual = field(b, f, d), wanted = BufferProperty::make(first_value, f, d);
+        check(actual == wanted, "constraint_violated",
+              {Expr(str(b.name, ".", name_of(f), ".", d)), actual,
+               Expr(str(first_value, ".", name_of(f), ".", d)), wanted});
+    }
 }
 
 // The number of elements, and every distance between two of them, has to fit an index.
@@ -272,7 +283,8 @@ std::vector<Stmt> EntryChecks::coordinate_checks() const {
     return checks.asserts;
 }
 
-// The query's answer: what the pipeline needs of the buffer, dense, but for what the user fixed.
+// The query's answer: what the pipeline needs of the buffer, dense, but for what the user fixed,
+// which has to leave room for it.
 Stmt EntryChecks::answer_query(const ir::Argument &b) const {
     std::vector<Stmt> fields;
     auto set = [&](BufferField f, int d, const Expr &value) {
@@ -281,21 +293,26 @@ Stmt EntryChecks::answer_query(const ir::Argument &b) const {
     };
     set(BufferField::TypeCode, 0, int(b.type.code()));
     set(BufferField::TypeBits, 0, b.type.bits());
-    const Box *box = box_of(b);
-    const Interval nothing{0, -1};  // of a buffer that no computed value reads
-    Expr stride = 1;
+    QueryAnswers answers(context, [&](const ir::Argument &a, int d) {
+        const Box *box = box_of(a);
+        return box ? (*box)[size_t(d)] : Interval{0, -1};  // no computed value reads it
+    });
     for (int d = 0; d < b.dimensions; d++) {
+        for (BufferField f : {BufferField::Min, BufferField::Extent, BufferField::Stride}) {
+            set(f, d, answers.of(b, f, d));
+        }
         program::DimensionConstraint c = constraint_of(b, d);
-        const Interval &i = box ? (*box)[size_t(d)] : nothing;
-        Expr first = c.min.defined() ? cast(Int(32), c.min) : i.min;
-        // Nothing is needed where a condition leaves nothing of what is read.
-        Expr needed = simplify(max(i.max - first + 1, 0));
-        Expr extent = c.extent.defined() ? cast(Int(32), c.extent) : needed;
-        if (c.stride.defined()) stride = cast(Int(32), c.stride);
-        set(BufferField::Min, d, first);
-        set(BufferField::Extent, d, extent);
-        set(BufferField::Stride, d, stride);
-        stride = simplify(stride * extent);
+        const Box *box = b.kind == ArgumentKind::InputBuffer ? box_of(b) : nullptr;
+        if (!box || (!c.min.defined() && !c.extent.defined())) continue;
+        const Interval &i = (*box)[size_t(d)];
+        if (answers.in_circles()) continue;  // asked again
+        Expr first = answers.of(b, BufferField::Min, d);
+        Expr extent = answers.of(b, BufferField::Extent, d);
+        Expr needed = simplify(max(i.max - i.min + 1, 0));
+        Expr enough = needed == 0 || (first <= i.min && i.max <= first + extent - 1);
+        fields.push_back(AssertStmt::make(
+            simplify(enough), error_call("constraints_make_required_region_smaller",
+                                         {Expr(b.name.text()), d, first, extent, i.min, needed})));
     }
     Expr host = field(b, BufferField::Host);
     return IfThenElse::make(is_null(host), Block::make(std::move(fields)));

@@ -1,0 +1,39 @@
+#pragma once
+#include "algebra/interval.h"
+#include "lower/context.h"
+#include <functional>
+#include <map>
+#include <set>
+#include <tuple>
+
+namespace tessera::lower {
+
+// What bounds queries are answered: what the pipeline needs of a buffer, dense, but for what the
+// user fixed. A constraint may name what it constrains (an extent that is a multiple of 8), and
+// fields of other buffers: where those are asked about by the same call, it means their answers.
+class QueryAnswers {
+public:
+    // `needed` gives the coordinates of a dimension that the pipeline touches.
+    using Needed = std::function<algebra::Interval(const ir::Argument &buffer, int dimension)>;
+    QueryAnswers(const Context &context, Needed needed)
+        : context(context), needed(std::move(needed)) {}
+
+    // `f`: Min, Extent or Stride.
+    ir::Expr of(const ir::Argument &buffer, BufferField f, int dimension);
+    // Whether a constraint of a buffer depends on another one that depends on it: that one's field
+    // means what it was before, so whoever asks has to ask until nothing changes.
+    bool in_circles() const { return met_circle; }
+
+private:
+    using Question = std::tuple<Symbol, BufferField, int>;
+    class Replace;
+    ir::Expr unconstrained(const ir::Argument &buffer, BufferField f, int dimension);
+
+    const Context &context;
+    Needed needed;
+    std::map<Question, ir::Expr> answers;
+    std::set<Question> in_progress;
+    bool met_circle = false;
+};
+
+}  // namespace tessera::lower
