@@ -4,7 +4,9 @@
 #include <chrono>
 #include <iostream>
 #include <map>
+#include <optional>
 #include <regex>
+#include <tuple>
 
 // Draws random pipelines and schedules, and compares what they compute in three ways. Prints what
 // fails, as a small program and the seed. Ends with 1 if anything failed.
@@ -41,13 +43,29 @@ std::pair<uint64_t, uint64_t> seeds_of(const std::string &range) {
     return {first, colon == std::string::npos ? first + 1 : std::stoull(range.substr(colon + 1))};
 }
 
-// The first seed from this one on, and before the end, of a program that is asked for.
-uint64_t next_seed(uint64_t seed, uint64_t end, const std::string &matching) {
-    if (matching.empty()) return seed;
-    std::regex wanted(matching);
-    while (seed < end && !std::regex_search(to_cpp(draw_plan(seed)), wanted)) seed++;
-    return seed;
-}
+// Draws the seeds that are asked for, one after the other, until the time is over.
+class Seeds {
+public:
+    explicit Seeds(const Options &o)
+        : until(std::chrono::steady_clock::now() + std::chrono::seconds(o.seconds)) {
+        std::tie(seed, end) = seeds_of(o.seed_range);
+        if (!o.matching.empty()) wanted = std::regex(o.matching);
+    }
+    bool next(uint64_t &drawn) {
+        for (; seed < end && std::chrono::steady_clock::now() < until; seed++) {
+            if (wanted && !std::regex_search(to_cpp(draw_plan(seed)), *wanted)) continue;
+            drawn = seed++;
+            return true;
+        }
+        return false;
+    }
+    uint64_t first_left() const { return seed; }
+
+private:
+    uint64_t seed = 0, end = 0;
+    std::chrono::steady_clock::time_point until;
+    std::optional<std::regex> wanted;
+};
 
 void report_failure(uint64_t seed, const Report &r, int shrink_seconds) {
     std::cout << "\n==== seed " << seed << ": " << r.kind << "\n" << r.message << "\n";
@@ -60,28 +78,20 @@ void report_failure(uint64_t seed, const Report &r, int shrink_seconds) {
 }
 
 int run(const Options &o) {
-    auto [seed, end] = seeds_of(o.seed_range);
-    auto until = std::chrono::steady_clock::now() + std::chrono::seconds(o.seconds);
+    Seeds seeds(o);
     if (o.print) {
-        while ((seed = next_seed(seed, end, o.matching)) < end) {
-            std::cout << to_cpp(draw_plan(seed++)) << "\n";
-        }
+        for (uint64_t seed = 0; seeds.next(seed);) std::cout << to_cpp(draw_plan(seed)) << "\n";
         return 0;
     }
     if (o.here) {
-        Report r = check_here(draw_plan(seed));
+        Report r = check_here(draw_plan(seeds.first_left()));
         std::cout << r.kind << "\n" << r.message << "\n";
         return r.outcome == Outcome::Fails;
     }
     int cases = 0, agreed = 0, unfinished = 0;
     std::map<std::string, int> refusals, failures;
     check_many(
-        o.jobs, o.case_seconds,
-        [&](uint64_t &next) {
-            next = next_seed(seed, end, o.matching);
-            seed = next + 1;
-            return next < end && std::chrono::steady_clock::now() < until;
-        },
+        o.jobs, o.case_seconds, [&](uint64_t &next) { return seeds.next(next); },
         [&](uint64_t of, const Report &r) {
             cases++;
             agreed += r.outcome == Outcome::Agrees;
@@ -107,8 +117,8 @@ int run(const Options &o) {
         if (o.list_refusals) std::cout << count << "  " << kind << "\n";
     }
     for (auto &[kind, count] : failures) failed += count;
-    std::cout << cases << " cases to seed " << seed << ": " << agreed << " agreed, " << refused
-              << " refused, " << unfinished << " unfinished, " << failed << " failed\n";
+    std::cout << cases << " cases to seed " << seeds.first_left() << ": " << agreed << " agreed, "
+              << refused << " refused, " << unfinished << " unfinished, " << failed << " failed\n";
     for (auto &[kind, count] : failures) std::cout << count << "  " << kind << "\n";
     return failed > 0;
 }

@@ -522,22 +522,23 @@ private:
         if (element.can_represent(from.element_of())) return cast_ends;
         ConstantInterval c = constants(i);
         bool fits = c.bounded() && element.can_represent(c.min) && element.can_represent(c.max);
-        return fits || is_exact_size(t, value) ? cast_ends : of_type(t);
+        return fits || is_distance_that_fits(t, value) ? cast_ends : of_type(t);
     }
 
-    // Whether this is how far something is from 0 (or another thing) that is exact, in a type that
-    // holds it, too. Then it fits, as coordinates do.
-    bool is_exact_size(Type t, const Expr &value) {
+    // Whether this is |a| or |a - b| of coordinates, cast to a signed type as wide. Coordinates are
+    // within 2^30, so their distances fit; constants beyond that are no coordinates.
+    bool is_distance_that_fits(Type t, const Expr &value) {
         const auto *c = value.as<IntrinsicCall>();
         if (!c || (c->op != Intrinsic::abs && c->op != Intrinsic::absd)) return false;
         Type from = c->args[0].type();
         if (!is_exact(from) || !t.is_int() || t.bits() < from.bits()) return false;
+        constexpr int64_t largest = int64_t(1) << 30;
         for (const Expr &arg : c->args) {
             Interval a = bounds(arg);
             if (!a.is_bounded()) return false;
             for (const Expr &end : {a.min, a.max}) {
                 auto constant = as_const_int(end);
-                if (constant && std::abs(*constant) > INT32_MAX / 2) return false;
+                if (constant && (*constant < -largest || *constant > largest)) return false;
             }
         }
         return true;

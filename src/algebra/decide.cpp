@@ -22,14 +22,6 @@ LinearForm without(const LinearForm &f, const Expr &atom) {
     return r;
 }
 
-bool same(const LinearForm &a, const LinearForm &b) {
-    auto same_term = [](const LinearTerm &s, const LinearTerm &t) {
-        return s.coefficient == t.coefficient && s.atom.same_as(t.atom);
-    };
-    return a.constant == b.constant && a.terms.size() == b.terms.size() &&
-           std::equal(a.terms.begin(), a.terms.end(), b.terms.begin(), same_term);
-}
-
 }  // namespace
 
 // The same is asked many times, as nodes are built from their operands in several ways.
@@ -42,7 +34,7 @@ int64_t Simplifier::lower_bound(const LinearForm &f, int64_t goal) {
     }
     auto last = searches.find(hash);
     if (last != searches.end() && usable(last->second.scope) && last->second.goal == goal &&
-        same(last->second.form, f)) {
+        last->second.form == f) {
         return last->second.found;
     }
     budget = effort;

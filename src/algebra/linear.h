@@ -9,6 +9,10 @@ namespace tessera::algebra {
 struct LinearTerm {
     Expr atom;
     int64_t coefficient = 0;
+
+    bool operator==(const LinearTerm &other) const {
+        return coefficient == other.coefficient && atom.same_as(other.atom);
+    }
 };
 
 // The sum of the terms and the constant. Canonical: atoms are distinct and in a fixed order,
@@ -18,6 +22,7 @@ struct LinearForm {
     int64_t constant = 0;
 
     bool is_constant() const { return terms.empty(); }
+    bool operator==(const LinearForm &) const = default;
     // The coefficient of the atom; 0 if there is none.
     int64_t coefficient_of(const Expr &atom) const;
 };

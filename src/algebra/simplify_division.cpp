@@ -18,13 +18,6 @@ struct Aligned {
     int64_t modulus = 0, remainder = 0;
 };
 
-bool same(const LinearForm &a, const LinearForm &b) {
-    auto equal_terms = [](const LinearTerm &x, const LinearTerm &y) {
-        return x.atom.same_as(y.atom) && x.coefficient == y.coefficient;
-    };
-    return a.constant == b.constant && std::ranges::equal(a.terms, b.terms, equal_terms);
-}
-
 int64_t positive_mod(int64_t a, int64_t b) { return euclidean_mod(a, b); }
 
 // Splits R such that `aligned` is `remainder` modulo `modulus` > 1, a divisor of k.
@@ -120,7 +113,7 @@ Expr Simplifier::make_division(const Expr &a, int64_t k) {
         return finish({});
     }
     if (k == 1) return finish(make_expr(r, t));
-    if (!same(r, form(a)) && may_overflow(r, t)) {
+    if (!(r == form(a)) && may_overflow(r, t)) {
         return as_written(NodeKind::Div, a, whole_k);
     }
     Aligned parts = split_aligned(*this, r, k);
@@ -186,7 +179,7 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
         r.constant -= *q * k;
         return make_expr(r, t);
     }
-    if (!same(r, form(a)) && may_overflow(r, t)) return as_written(NodeKind::Mod, a, k);
+    if (!(r == form(a)) && may_overflow(r, t)) return as_written(NodeKind::Mod, a, k);
     int64_t g = k;
     for (const LinearTerm &term : r.terms) g = std::gcd(g, term.coefficient);
     if (g > 1) {

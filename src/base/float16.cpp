@@ -1,7 +1,16 @@
 #include "base/float16.h"
 #include "runtime/tessera_runtime.h"
+#include <bit>
+#include <cmath>
 
 namespace tessera {
+
+double rounded_to_odd(long double value) {
+    double nearest = double(value);
+    if (nearest == value || std::isnan(value)) return nearest;
+    bool too_large = std::fabs((long double)nearest) > std::fabs(value);
+    return std::bit_cast<double>((std::bit_cast<uint64_t>(nearest) - too_large) | 1);
+}
 
 float16_t::float16_t(float value) : data(tessera_f32_to_f16(value)) {}
 float16_t::float16_t(double value) : data(tessera_f64_to_f16(value)) {}

@@ -4,6 +4,10 @@
 
 namespace tessera {
 
+// Of the two doubles around a value that none is equal to, the one with an odd last bit: rounding
+// that to 16 or 32 bits gives what rounding the value would have given.
+double rounded_to_odd(long double value);
+
 // IEEE 754 binary16. Arithmetic is done in float and rounded to nearest even; with a float, an
 // integer or a double as the other operand the result is that of the language for floats.
 class float16_t {

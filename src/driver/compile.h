@@ -14,7 +14,7 @@ using CompiledRef = std::shared_ptr<const CompiledPipeline>;
 // C functions that a program calls by name.
 struct Externs {
     codegen::ExternSymbols symbols;
-    std::vector<CompiledRef> compiled;  // whose code they are: kept as long as the caller's
+    std::vector<CompiledRef> compiled;  // whose code `symbols` points into
 };
 
 // A program compiled for a target, ready to be called in this process.

@@ -79,6 +79,7 @@ private:
 void warn_of_unscheduled(const program::Program &program) {
     for (const program::FunctionRef &f : program::find_transitive_calls(program.outputs).order) {
         auto is_touched = [](const program::DefinitionRef &d) { return d->schedule.touched; };
+        // One that is unscheduled() and no more gives no reason to warn of the others.
         auto is_scheduled = [](const program::DefinitionRef &d) {
             const auto &all = d->schedule.directives;
             bool as_it_is =

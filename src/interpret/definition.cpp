@@ -482,10 +482,11 @@ void DefinitionRun::pass_image(OwnedBuffer &b, const program::Parameter &paramet
     Point low, high;
     for (int d = 0; d < whole.dimensions; d++) {
         const tessera_dimension_t &asked = b.dims[size_t(d)], &there = whole.dim[d];
+        int64_t last = int64_t(asked.min) + asked.extent - 1;
         low.push_back(asked.min);
-        high.push_back(asked.min + asked.extent - 1);
-        inside &=
-            asked.extent <= 0 || (asked.min >= there.min && high.back() < there.min + there.extent);
+        high.push_back(int32_t(last));
+        inside &= asked.extent <= 0 ||
+                  (asked.min >= there.min && last < int64_t(there.min) + there.extent);
     }
     if (inside) {
         std::copy(whole.dim, whole.dim + whole.dimensions, b.dims.begin());

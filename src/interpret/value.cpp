@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
 
 namespace tessera::interpret {
@@ -36,15 +35,6 @@ Word word_of_int(Type t, int64_t value) {
     int unused = 64 - t.bits();
     if (t.is_int()) return Word(int64_t(Word(value) << unused) >> unused);
     return Word(value) << unused >> unused;
-}
-
-// Of the two doubles around what none is equal to, the odd one: rounding that once more gives what
-// rounding the value would have given.
-static double rounded_to_odd(long double value) {
-    double nearest = double(value);
-    if (nearest == value || std::isnan(value)) return nearest;
-    bool too_large = std::fabs((long double)nearest) > std::fabs(value);
-    return std::bit_cast<double>((std::bit_cast<uint64_t>(nearest) - too_large) | 1);
 }
 
 Word word_of_double(Type t, long double value) {

@@ -1,4 +1,5 @@
 #include "ir/operators.h"
+#include "base/float16.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include <cmath>
@@ -16,10 +17,10 @@ void require_defined(const Expr &e, const char *operation, const Location &at) {
 
 bool is_imm(const Expr &e) { return e.as<IntImm>() || e.as<UIntImm>() || e.as<FloatImm>(); }
 
-// The integer, rounded once.
+// The integer, rounded once: what is made of a double is rounded to the type.
 template<typename I>
 Expr rounded(Type t, I value) {
-    return FloatImm::make(t, t.bits() <= 32 ? double(float(value)) : double(value));
+    return FloatImm::make(t, t.bits() == 64 ? double(value) : rounded_to_odd(value));
 }
 
 // The constant in type t, or undefined if t cannot represent it exactly (a float may be rounded).
@@ -35,6 +36,20 @@ Expr constant_in(Type t, const Expr &e) {
         if (s.is_any_float()) return FloatImm::make(s, f->value);
     }
     return {};
+}
+
+// A bound that the type of the value cannot hold would become another one.
+Expr bound_of_clamp(Expr bound, Type t, const Location &at) {
+    bool fits = is_const(bound)
+                    ? may_hold(t, bound)
+                    : t.is_any_float() || t.element_of().can_represent(bound.type().element_of());
+    if (fits) return cast(t, {std::move(bound), at});
+    throw CompileError(at, is_const(bound)
+                               ? str("clamp: ", bound, " is no value of type ", t,
+                                     ", that of what is clamped; cast that to a wider type")
+                               : str("clamp: a bound of type ", bound.type(),
+                                     " may be no value of type ", t,
+                                     ", that of what is clamped; cast one of them"));
 }
 
 Type common_type(Type a, Type b) {
@@ -252,19 +267,6 @@ Expr max(WrittenExpr a, Expr b) {
     if (auto x = wide_value(a), y = wide_value(b); x && y) return *x > *y ? Expr(a) : b;
     return Max::make(std::move(a), std::move(b));
 }
-// A bound that the type of the value cannot hold would become another one.
-static Expr bound_of_clamp(Expr bound, Type t, const Location &at) {
-    Type s = t.element_of();
-    bool fits = is_const(bound) ? constant_in(s, bound).defined()
-                                : t.is_any_float() || s.can_represent(bound.type().element_of());
-    if (fits) return cast(t, {std::move(bound), at});
-    throw CompileError(at, is_const(bound)
-                               ? str("clamp: ", bound, " is no value of type ", t,
-                                     ", that of what is clamped; cast that to a wider type")
-                               : str("clamp: a bound of type ", bound.type(),
-                                     " may be no value of type ", t,
-                                     ", that of what is clamped; cast one of them"));
-}
 
 Expr clamp(WrittenExpr e, Expr lowest, Expr highest) {
     require_defined(e, "clamp", e.at);
@@ -345,6 +347,15 @@ bool is_const(const Expr &e, int64_t value) {
     if (const auto *f = e.as<FloatImm>()) return f->value == double(value);
     auto v = as_const_int(e);
     return v && *v == value;
+}
+bool may_hold(Type t, const Expr &e) {
+    Type s = t.element_of();
+    if (!s.is_int_or_uint()) return true;
+    if (const auto *splat = e.as<Broadcast>()) return may_hold(s, splat->value);
+    if (const auto *i = e.as<IntImm>()) return s.can_represent(i->value);
+    if (const auto *u = e.as<UIntImm>()) return s.can_represent(u->value);
+    if (const auto *f = e.as<FloatImm>()) return s.can_represent(f->value);
+    return true;
 }
 bool is_zero(const Expr &e) { return is_const(e, 0); }
 bool is_one(const Expr &e) { return is_const(e, 1); }

@@ -57,6 +57,9 @@ Expr broadcast(Expr e, int lanes);  // e itself for one lane
 // The value of a constant integer, through Broadcast; null if it is none (or above int64).
 std::optional<int64_t> as_const_int(const Expr &e);
 bool is_const(const Expr &e);  // a number, or a Broadcast of one
+// Whether a cast to the type leaves the value as it is, as far as one can tell: false only for a
+// constant that an integer type cannot hold.
+bool may_hold(Type t, const Expr &value);
 bool is_const(const Expr &e, int64_t value);
 bool is_zero(const Expr &e);
 bool is_one(const Expr &e);

@@ -46,7 +46,7 @@ struct Type {
         return bits == 64 && code != TypeCode::BFloat;
     }
     static constexpr bool may_have_lanes(int n) { return n >= 1 && n <= UINT16_MAX; }
-    // What some memory says that it is, which need not exist.
+    // For what memory claims to hold, and what is checked where it is used.
     static constexpr Type unchecked(TypeCode code, int bits, int lanes) {
         Type t;
         t.type_code = code;

@@ -1,7 +1,6 @@
 #include "lang/boundary_conditions.h"
 #include "ir/nodes.h"
 #include "ir/printer.h"
-#include "lang/fits.h"
 
 namespace tessera::BoundaryConditions {
 namespace {
@@ -58,7 +57,7 @@ Expr usually(const Expr &coordinate, const Expr &min, const Expr &extent, const 
 
 // A constant that the source's type cannot hold would become another.
 void require_fits(const Source &source, Type type, const Expr &value) {
-    if (tessera::detail::may_fit(type, value)) return;
+    if (ir::may_hold(type, value)) return;
     throw CompileError(source.at, str("constant_exterior: ", source.f.name(),
                                       " has values of type ", type, ", which cannot hold ", value));
 }

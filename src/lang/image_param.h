@@ -37,7 +37,7 @@ private:
 // The buffer that the caller passes for an output.
 class OutputImageParam {
 public:
-    // A conversion takes no line: one of what is undefined is told with the line of this.
+    // Errors of conversions, which can take no Location, name the line of this constructor.
     OutputImageParam(Here at = Here::current()) : written(at) {}
     explicit OutputImageParam(program::ParameterRef p) : parameter_ref(std::move(p)) {}
 
@@ -67,7 +67,7 @@ public:
     // The caller of a pipeline brings this buffer: MemoryType::Heap, or Auto.
     OutputImageParam &store_in(MemoryType memory, Location at = Here::current());
 
-    // CompileError if there is none; of a conversion, which has no place, with that of this.
+    // CompileError if there is none: with the line `at`, or without one that of the constructor.
     const program::ParameterRef &parameter(const Location &at = {}) const;
 
 protected:

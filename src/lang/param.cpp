@@ -1,6 +1,5 @@
 #include "lang/param.h"
 #include "ir/printer.h"
-#include "lang/fits.h"
 #include "lang/var.h"
 #include "program/apply_checks.h"
 #include "program/changes.h"
@@ -46,7 +45,7 @@ Expr value_for(const program::Parameter &p, const Expr &e, const char *directive
     if (p.type.is_handle() || e.type().is_handle()) {
         throw CompileError(at, str(directive, ": the Param ", p.name, " is a handle"));
     }
-    if (!may_fit(p.type, e)) {
+    if (!ir::may_hold(p.type, e)) {
         throw CompileError(at, str(directive, ": the Param ", p.name, " is of type ", p.type,
                                    ", which cannot hold ", e));
     }

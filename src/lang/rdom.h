@@ -16,7 +16,7 @@ class Buffer;
 // A variable of a reduction domain, or the name of a loop made from such variables.
 class RVar {
 public:
-    // A conversion takes no line: one that makes no sense is told with the line of this.
+    // Errors of conversions, which can take no Location, name the line of this constructor.
     RVar(Here at = Here::current());
     explicit RVar(const std::string &name, Here at = Here::current());
     explicit RVar(const char *name, Here at = Here::current()) : RVar(std::string(name), at) {}
@@ -38,7 +38,7 @@ private:
     program::ReductionDomainRef home;
     int index = 0;
     Location written;
-    // Of a variable that an RDom lacks: how many it has, 0 if it is undefined.
+    // Of a variable that an RDom does not have: how many it has; 0 if the RDom is undefined.
     std::optional<int> number_of_others;
 };
 

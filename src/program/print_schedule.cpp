@@ -297,14 +297,13 @@ void SchedulePrinter::print(const FunctionContents &f, const StageStep &s) {
     bool specialize = std::holds_alternative<SpecializeDirective>(s.written.directive);
     const auto *rfactor = std::get_if<Rfactor>(&s.written.directive);
     bool fail = std::holds_alternative<SpecializeFail>(s.written.directive);
-    bool last = std::holds_alternative<Unscheduled>(s.written.directive);  // returns nothing
-    if (!specialize && !rfactor && !fail && !last) return begin_statement(object, call);
+    bool unscheduled = std::holds_alternative<Unscheduled>(s.written.directive);
+    bool returns_nothing = fail || unscheduled;
+    if (!specialize && !rfactor && !returns_nothing) return begin_statement(object, call);
     if (!open_object.empty()) statements += ";\n";
     open_object.clear();
-    if (last) {
-        statements += str(object, ".", call, ";\n");
-    } else if (fail) {
-        specializations[{f.name, s.stage, s.path}]++;
+    if (fail) specializations[{f.name, s.stage, s.path}]++;
+    if (returns_nothing) {
         statements += str(object, ".", call, ";\n");
     } else if (rfactor) {
         statements += str("Func ", func(rfactor->intermediate), " = ", object, ".", call, ";\n");

@@ -195,14 +195,22 @@ const FunctionRef &Reader::function(const std::string &name) const {
                            join(all), close.empty() ? "" : str(" (did you mean ", close, "?)")));
 }
 
-// A function, by its name, or {"image": its name}.
+// A function, by its name, or {"image": its name}; or the name of an image alone, where no function
+// has it.
 Symbol Reader::fetched(const json &j) const {
-    if (j.is_string()) return function(j.get<std::string>())->name;
-    JsonObject fetched(j, "what is fetched");
-    std::string name = fetched.text("image");
-    fetched.finish();
-    auto p = parameters.find(name);
-    if (p != parameters.end() && p->second->is_buffer) return p->second->name;
+    auto image = [&](const std::string &name) {
+        auto p = parameters.find(name);
+        return p != parameters.end() && p->second->is_buffer ? p->second->name : Symbol();
+    };
+    if (j.is_string()) {
+        std::string name = j.get<std::string>();
+        Symbol found = functions.count(name) ? Symbol() : image(name);
+        return found.defined() ? found : function(name)->name;
+    }
+    JsonObject described(j, "what is fetched");
+    std::string name = described.text("image");
+    described.finish();
+    if (Symbol found = image(name); found.defined()) return found;
     throw CompileError(str("the pipeline has no image named ", name));
 }
 

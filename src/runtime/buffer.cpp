@@ -89,7 +89,7 @@ int check_copy(void *user_context, const tessera_buffer_t *src, const tessera_bu
         if (d.min < s.min || int64_t(d.min) + d.extent > int64_t(s.min) + s.extent) {
             return tessera_error_access_out_of_bounds(user_context, "to copy from", i, d.min,
                                                       d.min + d.extent - 1, s.min,
-                                                      s.min + s.extent - 1);
+                                                      s.min + s.extent - 1, "");
         }
     }
     if (!src->host) return tessera_error_host_is_null(user_context, "to copy from");

@@ -64,7 +64,7 @@ int tessera_error_bad_dimensions(void *user_context, const char *buffer, int32_t
 
 int tessera_error_access_out_of_bounds(void *user_context, const char *buffer, int32_t dimension,
                                        int32_t min_touched, int32_t max_touched, int32_t min_valid,
-                                       int32_t max_valid) {
+                                       int32_t max_valid, const char *beyond) {
     Message message;
     message << "Buffer " << buffer << " is too small in dimension " << dimension
             << ": the pipeline touches [" << min_touched << ", " << max_touched << "]";
@@ -78,6 +78,7 @@ int tessera_error_access_out_of_bounds(void *user_context, const char *buffer, i
     }
     if (max_touched > max_valid) {
         message << " (" << int64_t(max_touched) - max_valid << " missing beyond its max)";
+        if (beyond && *beyond) message << "; " << beyond;
     }
     return message.raise(user_context, tessera_error_code_access_out_of_bounds);
 }
@@ -105,8 +106,8 @@ int tessera_error_buffer_extents_too_large(void *user_context, const char *buffe
 int tessera_error_coordinates_too_large(void *user_context, const char *bound, int64_t value,
                                         int64_t lowest, int64_t highest) {
     return (Message() << "The coordinates that the pipeline needs are too large: " << bound
-                      << " comes to " << value << ", and only coordinates within [" << lowest
-                      << ", " << highest << "] are sure not to overflow")
+                      << " is computed from " << value << ", and only coordinates within ["
+                      << lowest << ", " << highest << "] are sure not to overflow")
         .raise(user_context, tessera_error_code_coordinates_too_large);
 }
 
@@ -270,8 +271,8 @@ int tessera_error_requirement_failed(void *user_context, const char *condition,
         .raise(user_context, tessera_error_code_requirement_failed);
 }
 
-int tessera_error_specialize_fail(void *user_context, const char *message) {
-    return (Message() << "No specialization fits: " << message)
+int tessera_error_specialize_fail(void *user_context, const char *func, const char *message) {
+    return (Message() << "No specialization of " << func << " fits: " << message)
         .raise(user_context, tessera_error_code_specialize_fail);
 }
 

@@ -107,15 +107,17 @@ int tessera_error_bad_type(void *user_context, const char *buffer, uint32_t type
                            uint32_t type_wanted);
 int tessera_error_bad_dimensions(void *user_context, const char *buffer, int32_t given,
                                  int32_t wanted);
-/* The pipeline touches [min_touched, max_touched]; the dimension has [min_valid, max_valid]. */
+/* The pipeline touches [min_touched, max_touched]; the dimension has [min_valid, max_valid].
+ * `beyond`: why it may touch more than was asked for beyond the maximum, or "". */
 int tessera_error_access_out_of_bounds(void *user_context, const char *buffer, int32_t dimension,
                                        int32_t min_touched, int32_t max_touched, int32_t min_valid,
-                                       int32_t max_valid);
+                                       int32_t max_valid, const char *beyond);
 int tessera_error_buffer_allocation_too_large(void *user_context, const char *buffer,
                                               uint64_t bytes, uint64_t max_bytes);
 int tessera_error_buffer_extents_too_large(void *user_context, const char *buffer, int64_t elements,
                                            int64_t max_elements);
-/* A coordinate that the pipeline needs would be made of this value, and may overflow. */
+/* `bound` (such as "f.min.0") is, or is computed from, `value`, which has to lie within [lowest,
+ * highest] so that nothing that is made of it overflows 32 bits. */
 int tessera_error_coordinates_too_large(void *user_context, const char *bound, int64_t value,
                                         int64_t lowest, int64_t highest);
 int tessera_error_buffer_extents_negative(void *user_context, const char *buffer, int32_t dimension,
@@ -164,7 +166,7 @@ int tessera_error_split_factor_not_positive(void *user_context, const char *func
                                             const char *factor_text, int32_t factor);
 int tessera_error_requirement_failed(void *user_context, const char *condition,
                                      const char *message);
-int tessera_error_specialize_fail(void *user_context, const char *message);
+int tessera_error_specialize_fail(void *user_context, const char *func, const char *message);
 int tessera_error_extern_stage_failed(void *user_context, const char *function, int32_t result);
 int tessera_error_bounds_query_failed(void *user_context, const char *function, int32_t result);
 int tessera_error_unsupported_target(void *user_context, const char *pipeline);

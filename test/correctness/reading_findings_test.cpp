@@ -248,6 +248,9 @@ TEST_SUITE("findings of a reading") {
             }
         }
         CHECK(float(bfloat16_t((1 << 30) + (1 << 22) + 1)) == 0x1.02p30f);
+        CHECK(float(evaluate<bfloat16_t>(cast<bfloat16_t>(Expr(16842753)))) == 16908288);
+        CHECK(float(evaluate<bfloat16_t>(cast<bfloat16_t>(Expr(cases[1].value)))) ==
+              cases[1].expected);
     }
     TEST_CASE("a saturating cast to bool asks whether there is anything above 0") {
         Buffer<float> in(8);
@@ -414,6 +417,23 @@ TEST_SUITE("findings of a reading") {
         b.reset();
         FAILS(g.infer_input_bounds({10}), "The constraints on buffer b limit dimension 0 to [0, "
                                           "9], but the pipeline needs [-2, 12]");
+    }
+    TEST_CASE("checks are left out where nobody wants them, queries are answered all the same") {
+        Func f("f");
+        ImageParam im(Int(32), 1, "im");
+        f(x) = im(x + 3);
+        im.dim(0).set_bounds(0, 10);
+        FAILS(f.infer_input_bounds({10}), "limit dimension 0 to [0, 9]");
+        f.infer_input_bounds({10}, get_host_target().with_feature(Target::NoAsserts));
+        CHECK(Buffer<int>(im.get()).extent(0) == 10);
+    }
+    TEST_CASE("bounds of a clamp that another type writes") {
+        Func f("f");
+        f(x) = clamp(x, 1.0f, 5.0f) + clamp(x, cast<uint8_t>(2), cast<int64_t>(Expr(3)));
+        Buffer<int> out = f.realize({8});
+        CHECK(out(0) == 3);
+        CHECK(out(7) == 8);
+        REFUSED(clamp(x, 0.5f, 3.0f), "clamp: 0.5");
     }
     TEST_CASE("a bool is printed as 0 or 1") {
         for (bool interpreted : {false, true}) {

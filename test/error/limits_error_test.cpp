@@ -131,12 +131,21 @@ TEST_SUITE("more than there can be") {
         rounded.split(x, xo, xi, 8, TailStrategy::RoundUp);
         Buffer<int> b(13);
         check_says(failure([&] { rounded.realize(b); }),
-                   {"rounded, where x is split by 8 with TailStrategy::RoundUp, is too small",
-                    "dimension 0", "[0, 15]", "[0, 12]", "3 missing"});
+                   {"Buffer rounded is too small in dimension 0", "[0, 15]", "[0, 12]",
+                    "3 missing beyond its max); x is split by 8 with TailStrategy::RoundUp"});
+        Buffer<int> moved(16);
+        moved.set_min(1);
+        rounded.output_buffer().dim(0).set_min(0);
+        CHECK(failure([&] { rounded.realize(moved); }).find("split") == std::string::npos);
+        Func updated("updated");
+        updated(x) = x;
+        updated(x) += 1;
+        updated.update().split(x, xo, xi, 8, TailStrategy::RoundUp);
+        check_says(failure([&] { updated.realize(b); }), {"x is split by 8"});
         shifted(x) = x;
         shifted.split(x, xo, xi, 8, TailStrategy::ShiftInwards);
         check_says(failure([&] { shifted.realize({3}); }),
-                   {"where x is split by 8 with TailStrategy::ShiftInwards", "[0, 7]", "[0, 2]"});
+                   {"x is split by 8 with TailStrategy::ShiftInwards", "[0, 7]", "[0, 2]"});
         Buffer<int> enough = shifted.realize({8});
         CHECK(enough(7) == 7);
         goes_on();

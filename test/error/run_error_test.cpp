@@ -592,7 +592,8 @@ TEST_SUITE("pipelines that cannot run") {
         f.specialize(p == 1);
         f.specialize_fail("p has to be 1");
         p.set(2);
-        check_says(failure([&] { f.realize({4}); }), {"No specialization fits: p has to be 1"});
+        check_says(failure([&] { f.realize({4}); }),
+                   {"No specialization of f fits: p has to be 1"});
         p.set(1);
         Buffer<int> b = f.realize({4});
         CHECK(b(3) == 4);

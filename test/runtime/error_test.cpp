@@ -20,7 +20,7 @@ TEST_SUITE("runtime errors") {
     TEST_CASE("a very long message is cut, not overrun") {
         Capture capture;
         std::string long_text(100000, 'x');
-        CHECK(tessera_error_specialize_fail(nullptr, long_text.c_str()) ==
+        CHECK(tessera_error_specialize_fail(nullptr, "f", long_text.c_str()) ==
               tessera_error_code_specialize_fail);
         CHECK(capture.text().size() > 1000);
         CHECK(capture.text().size() < 10000);
@@ -36,14 +36,14 @@ TEST_SUITE("runtime errors") {
              "Buffer in has elements of type uint8, but the pipeline was compiled for float32x4");
         said(tessera_error_bad_dimensions(nullptr, "in", 1, 3), tessera_error_code_bad_dimensions,
              "Buffer in has 1 dimension, but the pipeline was compiled for 3");
-        said(tessera_error_access_out_of_bounds(nullptr, "in", 1, -2, 11, 0, 9),
+        said(tessera_error_access_out_of_bounds(nullptr, "in", 1, -2, 11, 0, 9, ""),
              tessera_error_code_access_out_of_bounds,
              "Buffer in is too small in dimension 1: the pipeline touches [-2, 11], but the buffer "
              "has [0, 9] (2 missing before its min) (2 missing beyond its max)");
-        said(tessera_error_access_out_of_bounds(nullptr, "in", 0, 0, 4, 0, -1),
+        said(tessera_error_access_out_of_bounds(nullptr, "in", 0, 0, 4, 0, -1, "x is split by 8"),
              tessera_error_code_access_out_of_bounds,
              "Buffer in is too small in dimension 0: the pipeline touches [0, 4], but the buffer "
-             "is empty there (5 missing beyond its max)");
+             "is empty there (5 missing beyond its max); x is split by 8");
         said(tessera_error_buffer_allocation_too_large(nullptr, "f", 5000000000u, 2147483647u),
              tessera_error_code_buffer_allocation_too_large,
              "The storage of f needs 5000000000 bytes, more than the 2147483647 that this target "
@@ -58,7 +58,7 @@ TEST_SUITE("runtime errors") {
              "address");
         said(tessera_error_coordinates_too_large(nullptr, "f.x.max", 5000000000, -64, 64),
              tessera_error_code_coordinates_too_large,
-             "The coordinates that the pipeline needs are too large: f.x.max comes to "
+             "The coordinates that the pipeline needs are too large: f.x.max is computed from "
              "5000000000, and only coordinates within [-64, 64] are sure not to overflow");
         said(tessera_error_buffer_extents_negative(nullptr, "in", 2, -7),
              tessera_error_code_buffer_extents_negative,
@@ -127,8 +127,8 @@ TEST_SUITE("runtime errors") {
              "positive");
         said(tessera_error_requirement_failed(nullptr, "n > 3", "n is 2"),
              tessera_error_code_requirement_failed, "Requirement failed: n > 3: n is 2");
-        said(tessera_error_specialize_fail(nullptr, "odd width"),
-             tessera_error_code_specialize_fail, "No specialization fits: odd width");
+        said(tessera_error_specialize_fail(nullptr, "f", "odd width"),
+             tessera_error_code_specialize_fail, "No specialization of f fits: odd width");
         said(tessera_error_extern_stage_failed(nullptr, "sort", 4),
              tessera_error_code_extern_stage_failed, "The extern stage sort failed: it returned 4");
         said(tessera_error_bounds_query_failed(nullptr, "sort", 4),

@@ -31,8 +31,9 @@ Value *Emitter::cast_int_to_int(Value *v, Type from, Type to) {
     return from.is_int() ? b.CreateSExtOrTrunc(v, type) : b.CreateZExtOrTrunc(v, type);
 }
 
-// Of an integer of 64 bits that a double does not hold, the one of the two nearest that it does
-// which is odd: rounding that once more gives what rounding the integer would have given.
+// An integer of 64 bits, or where it has more than 52 the upper 53, the last of which is set if any
+// below are. A double holds that, and rounding it to a bfloat16's 8 gives what rounding the integer
+// would have given.
 Value *Emitter::int64_rounded_to_odd(Value *v, Type from) {
     constexpr int cut = 64 - 53, held = 52;
     Value *low = b.CreateAnd(v, int_constant(from, (1 << cut) - 1));
@@ -41,8 +42,8 @@ Value *Emitter::int64_rounded_to_odd(Value *v, Type from) {
     Value *past = from.is_int() ? b.CreateAShr(v, held) : b.CreateLShr(v, held);
     // Within the numbers of 52 bits and a sign, the bits past them are all 0 or all 1.
     Value *far = b.CreateAdd(past, int_constant(from, from.is_int() ? 1 : 0));
-    Value *is_held = b.CreateICmpULE(far, int_constant(from, from.is_int() ? 1 : 0));
-    return select(is_held, v, odd);
+    Value *is_short = b.CreateICmpULE(far, int_constant(from, from.is_int() ? 1 : 0));
+    return select(is_short, v, odd);
 }
 
 // Rounded once: 64 bits hold more than a float32, and more than a double.

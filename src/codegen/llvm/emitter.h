@@ -18,7 +18,7 @@
 //   vectors.cpp   shuffles, ramps, reductions                   memory.cpp   loads and stores
 //   storage.cpp   allocations, buffer structs                   control.cpp  loops, branches
 //   parallel.cpp  closures, tasks, semaphores                   atomic.cpp   atomic updates
-//   text.cpp      strings and their making                      coordinates.cpp  what they are
+//   text.cpp      strings and their making                      coordinates.cpp  which values are
 // What a register holds: bool is i1 (a byte in memory), bfloat16 is i16, Handle is ptr.
 namespace tessera::codegen {
 
@@ -93,7 +93,7 @@ private:
     Value *value(const Expr &e);
     Value *coordinate(const Expr &e);  // the value of an index, or of a bound of a loop
     Value *bound_value(Symbol let, const Expr &e);
-    Value *value_as(bool of_coordinates, const Expr &e);
+    Value *value_as(bool coordinate, const Expr &e);
     Value *dispatch(const Expr &e);
 #define EMIT(T) Value *emit(const T &node);
     TESSERA_EXPR_NODES(EMIT)
@@ -289,10 +289,10 @@ private:
     FunctionState *f = nullptr;
     bool strict = false;  // no re-association, no contraction
     llvm::FastMathFlags fast_flags;
-    Coordinates coordinates;      // of the function that is being written
-    bool of_coordinates = false;  // sums do not overflow
+    Coordinates coordinates;     // of the function that is being written
+    bool in_coordinate = false;  // what is written is part of one: its sums do not overflow
 
-    // Values of shared nodes, valid within the statement that is being written, by of_coordinates.
+    // Values of shared nodes, valid within the statement that is being written, by in_coordinate.
     using Memo = std::array<std::unordered_map<const ExprNode *, Value *>, 2>;
     Memo memo;
     std::vector<Expr> memo_log;  // keeps the nodes alive

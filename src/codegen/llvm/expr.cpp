@@ -5,7 +5,7 @@ namespace tessera::codegen {
 Value *Emitter::value(const Expr &e) {
     const ExprNode *node = e.get();
     bool shared = node->use_count() > 1;
-    auto &values = memo[of_coordinates];
+    auto &values = memo[in_coordinate];
     if (shared) {
         auto known = values.find(node);
         if (known != values.end()) return known->second;
@@ -19,17 +19,17 @@ Value *Emitter::value(const Expr &e) {
     return v;
 }
 
-Value *Emitter::value_as(bool small, const Expr &e) {
-    bool outer = std::exchange(of_coordinates, small);
+Value *Emitter::value_as(bool coordinate, const Expr &e) {
+    bool outer = std::exchange(in_coordinate, coordinate);
     Value *v = value(e);
-    of_coordinates = outer;
+    in_coordinate = outer;
     return v;
 }
 
 Value *Emitter::coordinate(const Expr &e) { return value_as(coordinates.are(e), e); }
 
 Value *Emitter::bound_value(Symbol let, const Expr &e) {
-    return value_as(of_coordinates || coordinates.contains(let), e);
+    return value_as(in_coordinate || coordinates.contains(let), e);
 }
 
 Value *Emitter::dispatch(const Expr &e) {
@@ -77,7 +77,7 @@ bool Emitter::via_float32(Type t) const {
 }
 
 bool Emitter::never_overflows(Type t) const {
-    return of_coordinates && t.is_int() && t.bits() >= 32;
+    return in_coordinate && t.is_int() && t.bits() >= 32;
 }
 
 // In another order, numbers of 16 bits overflow too easily: (x * 1e-3) * y is not (x * y) * 1e-3.

@@ -21,14 +21,12 @@ Expr narrower(const Expr &e) {
     return same_value ? cast->value : Expr();
 }
 
-// Whether the type holds the product of any two numbers of at most 16 bits.
+// Whether t holds every product of an a and a b, of which neither is wider than 16 bits.
 bool holds_product(Type t, Type a, Type b) {
     if (t.is_float()) return true;
     if (a.bits() > 16 || b.bits() > 16) return false;
-    auto least = [](Type type) { return as_const_int(type.min()).value_or(0); };
-    auto greatest = [](Type type) { return as_const_int(type.max()).value_or(0); };
-    for (int64_t x : {least(a), greatest(a)}) {
-        for (int64_t y : {least(b), greatest(b)}) {
+    for (int64_t x : {a.min_int(), a.max_int()}) {
+        for (int64_t y : {b.min_int(), b.max_int()}) {
             if (!t.element_of().can_represent(x * y)) return false;
         }
     }

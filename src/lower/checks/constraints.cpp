@@ -1,10 +1,12 @@
 #include "lower/checks/constraints.h"
+#include "ir/operators.h"
 
 namespace tessera::lower {
 
+using namespace ir;
 using program::DimensionConstraint;
 
-DimensionConstraint constraint_of(const ir::Argument &argument, int d) {
+DimensionConstraint constraint_of(const Argument &argument, int d) {
     const auto *p = dynamic_cast<const program::Parameter *>(argument.referent.get());
     if (p && size_t(d) < p->constraints.size()) return p->constraints[size_t(d)];
     DimensionConstraint c;
@@ -12,11 +14,19 @@ DimensionConstraint constraint_of(const ir::Argument &argument, int d) {
     return c;
 }
 
-ir::Expr constraint_of(const DimensionConstraint &c, BufferField f) {
+Expr constraint_of(const DimensionConstraint &c, BufferField f) {
     return f == BufferField::Min      ? c.min
            : f == BufferField::Extent ? c.extent
            : f == BufferField::Stride ? c.stride
-                                      : ir::Expr();
+                                      : Expr();
 }
+
+Expr handle_of(Symbol buffer) { return Variable::make(Handle(), buffer); }
+
+Expr is_null(const Expr &handle) {
+    return Reinterpret::make(UInt(64), handle) == make_zero(UInt(64));
+}
+
+Expr is_query(Symbol buffer) { return is_null(BufferProperty::make(buffer, BufferField::Host, 0)); }
 
 }  // namespace tessera::lower

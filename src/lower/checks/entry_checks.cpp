@@ -22,14 +22,8 @@ using program::Parameter;
 
 namespace {
 
-Expr handle_of(Symbol buffer) { return Variable::make(Handle(), buffer); }
-
 Expr field(const ir::Argument &b, BufferField f, int dim = 0) {
     return BufferProperty::make(b.name, f, dim);
-}
-
-Expr is_null(const Expr &handle) {
-    return Reinterpret::make(UInt(64), handle) == make_zero(UInt(64));
 }
 
 bool is_buffer(const ir::Argument &a) { return a.kind != ArgumentKind::Scalar; }
@@ -40,14 +34,16 @@ const Parameter *parameter_of(const ir::Argument &a) {
 
 // The split of a function's dimension that may compute more of it than is asked for.
 const program::Split *widening_split(const program::FunctionContents &f, int d) {
-    for (const program::Definition *version : versions_of(*f.stages[0])) {
-        for (const auto &t : version->schedule.transforms) {
-            const auto *split = std::get_if<program::Split>(&t.directive);
-            if (!split) continue;
-            bool widens =
-                split->tail == TailStrategy::RoundUp || split->tail == TailStrategy::ShiftInwards;
-            auto roots = program::roots_of_loop(version->schedule, split->old);
-            if (widens && std::ranges::count(roots, f.args[size_t(d)])) return split;
+    for (const program::DefinitionRef &stage : f.stages) {
+        for (const program::Definition *version : versions_of(*stage)) {
+            for (const auto &t : version->schedule.transforms) {
+                const auto *split = std::get_if<program::Split>(&t.directive);
+                if (!split) continue;
+                bool widens = split->tail == TailStrategy::RoundUp ||
+                              split->tail == TailStrategy::ShiftInwards;
+                auto roots = program::roots_of_loop(version->schedule, split->old);
+                if (widens && std::ranges::count(roots, f.args[size_t(d)])) return split;
+            }
         }
     }
     return nullptr;
@@ -86,11 +82,12 @@ private:
     void check_storage(const program::FunctionContents &f);
     void check_requirements();
     std::vector<Stmt> coordinate_checks() const;
-    Stmt answer_query(const ir::Argument &b) const;
+    Stmt answer_query(const ir::Argument &b, QueryAnswers &answers) const;
+    Stmt check_room(const ir::Argument &b, QueryAnswers &answers) const;
     Stmt null_checks() const;
     const Box *box_of(const ir::Argument &b) const;
     Symbol output_of(const ir::Argument &b) const;
-    std::string name_with_split(const ir::Argument &b, int d) const;
+    std::string why_beyond(const ir::Argument &b, int d) const;
     Expr any_query() const;
 
     const LoopNests &nests;
@@ -120,13 +117,13 @@ const Box *EntryChecks::box_of(const ir::Argument &b) const {
     return found == nests.buffers.end() ? nullptr : &found->second;
 }
 
-// An argument's name, and what may make its region larger than the caller has asked for.
-std::string EntryChecks::name_with_split(const ir::Argument &b, int d) const {
+// What may make the region of an argument larger than the caller has asked for.
+std::string EntryChecks::why_beyond(const ir::Argument &b, int d) const {
     const program::FunctionContents *f = context.function(output_of(b));
     const program::Split *split = f ? widening_split(*f, d) : nullptr;
-    if (!split) return b.name.text();
-    return str(b.name, ", where ", split->old, " is split by ", split->factor,
-               " with TailStrategy::", name_of(split->tail), ",");
+    if (!split) return "";
+    return str(split->old, " is split by ", split->factor,
+               " with TailStrategy::", name_of(split->tail), ", which computes whole pieces only");
 }
 
 void EntryChecks::check_constraint(const ir::Argument &b, int d, BufferField f) {
@@ -145,7 +142,7 @@ void EntryChecks::check_dimension(const ir::Argument &b, int d) {
     if (const Box *box = box_of(b)) {
         const Interval &i = (*box)[size_t(d)];
         check(i.min >= first && i.max <= first + extent - 1, "access_out_of_bounds",
-              {Expr(name_with_split(b, d)), d, i.min, i.max, first, first + extent - 1});
+              {name, d, i.min, i.max, first, first + extent - 1, Expr(why_beyond(b, d))});
     }
     check_constraint(b, d, BufferField::Min);
     check_constraint(b, d, BufferField::Extent);
@@ -283,9 +280,8 @@ std::vector<Stmt> EntryChecks::coordinate_checks() const {
     return checks.asserts;
 }
 
-// The query's answer: what the pipeline needs of the buffer, dense, but for what the user fixed,
-// which has to leave room for it.
-Stmt EntryChecks::answer_query(const ir::Argument &b) const {
+// The query's answer: what the pipeline needs of the buffer, dense, but for what the user fixed.
+Stmt EntryChecks::answer_query(const ir::Argument &b, QueryAnswers &answers) const {
     std::vector<Stmt> fields;
     auto set = [&](BufferField f, int d, const Expr &value) {
         fields.push_back(Evaluate::make(
@@ -293,29 +289,33 @@ Stmt EntryChecks::answer_query(const ir::Argument &b) const {
     };
     set(BufferField::TypeCode, 0, int(b.type.code()));
     set(BufferField::TypeBits, 0, b.type.bits());
-    QueryAnswers answers(context, [&](const ir::Argument &a, int d) {
-        const Box *box = box_of(a);
-        return box ? (*box)[size_t(d)] : Interval{0, -1};  // no computed value reads it
-    });
     for (int d = 0; d < b.dimensions; d++) {
         for (BufferField f : {BufferField::Min, BufferField::Extent, BufferField::Stride}) {
             set(f, d, answers.of(b, f, d));
         }
+    }
+    return IfThenElse::make(is_query(b.name), Block::make(std::move(fields)));
+}
+
+// What the user fixed of an input has to leave room for what the pipeline needs. Where constraints
+// go in circles that is not settled yet: infer_input_bounds asks until nothing changes, and what it
+// ends with is checked when the pipeline runs.
+Stmt EntryChecks::check_room(const ir::Argument &b, QueryAnswers &answers) const {
+    const Box *box = b.kind == ArgumentKind::InputBuffer ? box_of(b) : nullptr;
+    std::vector<Stmt> asserts;
+    for (int d = 0; box && d < b.dimensions && !answers.in_circles(); d++) {
         program::DimensionConstraint c = constraint_of(b, d);
-        const Box *box = b.kind == ArgumentKind::InputBuffer ? box_of(b) : nullptr;
-        if (!box || (!c.min.defined() && !c.extent.defined())) continue;
+        if (!c.min.defined() && !c.extent.defined()) continue;
         const Interval &i = (*box)[size_t(d)];
-        if (answers.in_circles()) continue;  // asked again
         Expr first = answers.of(b, BufferField::Min, d);
         Expr extent = answers.of(b, BufferField::Extent, d);
         Expr needed = simplify(max(i.max - i.min + 1, 0));
         Expr enough = needed == 0 || (first <= i.min && i.max <= first + extent - 1);
-        fields.push_back(AssertStmt::make(
+        asserts.push_back(AssertStmt::make(
             simplify(enough), error_call("constraints_make_required_region_smaller",
                                          {Expr(b.name.text()), d, first, extent, i.min, needed})));
     }
-    Expr host = field(b, BufferField::Host);
-    return IfThenElse::make(is_null(host), Block::make(std::move(fields)));
+    return IfThenElse::make(is_query(b.name), Block::make(std::move(asserts)));
 }
 
 Stmt EntryChecks::null_checks() const {
@@ -332,7 +332,7 @@ Stmt EntryChecks::null_checks() const {
 Expr EntryChecks::any_query() const {
     Expr any = const_false();
     for (const ir::Argument &b : context.arguments) {
-        if (is_buffer(b)) any = any || is_null(field(b, BufferField::Host));
+        if (is_buffer(b)) any = any || is_query(b.name);
     }
     return any;
 }
@@ -349,10 +349,17 @@ Stmt EntryChecks::wrap() {
         check_splits(*f);
         check_storage(*f);
     }
+    QueryAnswers query_answers(context, [&](const ir::Argument &a, int d) {
+        const Box *box = box_of(a);
+        return box ? (*box)[size_t(d)] : Interval{0, -1};  // no computed value reads it
+    });
     for (const ir::Argument &a : context.arguments) {
         if (!is_buffer(a)) continue;
         check_buffer(a);
-        answers.push_back(answer_query(a));
+        answers.push_back(answer_query(a, query_answers));
+    }
+    for (const ir::Argument &a : context.arguments) {
+        if (asserts && is_buffer(a)) answers.push_back(check_room(a, query_answers));
     }
     check_requirements();
     checks.insert(checks.end(), nests.asserts.begin(), nests.asserts.end());

@@ -11,9 +11,10 @@ using algebra::Interval;
 using algebra::simplify;
 
 // In a constraint: fields of buffers that are asked about by what they are answered.
-class QueryAnswers::Replace final : public Mutator {
+class QueryAnswers::AnswerFields final : public Mutator {
 public:
-    Replace(QueryAnswers &answers, const ir::Argument &of) : answers(answers), of(of) {}
+    AnswerFields(QueryAnswers &answers, const ir::Argument &constrained)
+        : answers(answers), constrained(constrained) {}
 
 private:
     Expr visit(const BufferProperty &p) override {
@@ -21,19 +22,18 @@ private:
         bool is_shape = p.field == BufferField::Min || p.field == BufferField::Extent ||
                         p.field == BufferField::Stride;
         if (!a || !is_shape) return Expr(&p);
-        bool circle = a->name != of.name && answers.in_progress.count({p.buffer, p.field, p.dim});
+        bool circle =
+            a->name != constrained.name && answers.in_progress.count({p.buffer, p.field, p.dim});
         if (circle) {
             answers.met_circle = true;
             return Expr(&p);
         }
         Expr answer = answers.of(*a, p.field, p.dim);
-        if (a->name == of.name) return answer;
-        Expr host = BufferProperty::make(a->name, BufferField::Host, 0);
-        Expr is_query = Reinterpret::make(UInt(64), host) == make_zero(UInt(64));
-        return select(is_query, answer, Expr(&p));
+        if (a->name == constrained.name) return answer;
+        return select(is_query(a->name), answer, Expr(&p));
     }
     QueryAnswers &answers;
-    const ir::Argument &of;
+    const ir::Argument &constrained;
 };
 
 // A constraint that names its own field starts from what the pipeline needs.
@@ -43,7 +43,7 @@ Expr QueryAnswers::of(const ir::Argument &b, BufferField f, int d) {
     Expr fixed = constraint_of(constraint_of(b, d), f);
     if (!in_progress.insert(question).second) return unconstrained(b, f, d);
     Expr answer =
-        fixed.defined() ? cast(Int(32), Replace(*this, b)(fixed)) : unconstrained(b, f, d);
+        fixed.defined() ? cast(Int(32), AnswerFields(*this, b)(fixed)) : unconstrained(b, f, d);
     in_progress.erase(question);
     // What is asked on the way to another answer depends on where that began.
     if (in_progress.empty()) answers[question] = answer;

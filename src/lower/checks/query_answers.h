@@ -8,7 +8,7 @@
 
 namespace tessera::lower {
 
-// What bounds queries are answered: what the pipeline needs of a buffer, dense, but for what the
+// The answers to bounds queries: of each buffer what the pipeline needs, dense, but for what the
 // user fixed. A constraint may name what it constrains (an extent that is a multiple of 8), and
 // fields of other buffers: where those are asked about by the same call, it means their answers.
 class QueryAnswers {
@@ -26,7 +26,7 @@ public:
 
 private:
     using Question = std::tuple<Symbol, BufferField, int>;
-    class Replace;
+    class AnswerFields;
     ir::Expr unconstrained(const ir::Argument &buffer, BufferField f, int dimension);
 
     const Context &context;

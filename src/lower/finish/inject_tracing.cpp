@@ -3,7 +3,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/lower_undef.h"
-#include "lower/finish/traced_access.h"
+#include "lower/traced_access.h"
 #include "lower/with_lets.h"
 #include "program/scatter.h"
 #include <unordered_set>

@@ -3,12 +3,10 @@
 
 namespace tessera::lower {
 
-// e + offset as a place in a loop over [first, end), of the type of `first`: what lies outside
-// becomes the nearer end.
+// e + offset, for a caller that cuts it to [first, end) by min and max; of the type of `first`.
 //
-// Coordinates are small, so where e is made of nothing else it is returned as it is, for the caller
-// to compare with the ends; a scalar argument may be any number, and a sum with it must not
-// overflow.
+// Made of coordinates alone, it is just that sum. A scalar argument may be any number, and a sum
+// with it must not overflow: that is made in 64 bits and cut to the loop here.
 ir::Expr place_in_loop(const ir::Expr &e, int offset, const ir::Expr &first, const ir::Expr &end);
 
 }  // namespace tessera::lower

@@ -227,12 +227,16 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
 // `nests`: those of the stage, of which the ones from `end` on have been built.
 Built NestBuilder::build_versions(const Definition &general, const std::vector<StageNestRef> &nests,
                                   size_t &end) {
-    Built b = build_loops(nests[--end]);
+    const StageNest &nest = *nests[--end];
+    Built b = build_loops(nests[end]);
     const auto &specializations = general.specializations;
     for (auto s = specializations.rbegin(); s != specializations.rend(); ++s) {
         if (!s->definition) {
-            b.stmt = AssertStmt::make(const_false(),
-                                      error_call("specialize_fail", {Expr(s->failure_message)}));
+            std::string stage = nest.func.name.text();
+            if (nest.stage > 0) stage += str(".update(", nest.stage - 1, ")");
+            b.stmt = AssertStmt::make(
+                const_false(),
+                error_call("specialize_fail", {Expr(stage), Expr(s->failure_message)}));
             continue;
         }
         Built special = build_versions(*s->definition, nests, end);

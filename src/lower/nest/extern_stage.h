@@ -11,8 +11,8 @@ namespace tessera::lower {
 struct ExternQuery {
     std::vector<Binding> lets;
     ir::Stmt check;  // that it succeeded; inside of the lets
-    std::unordered_map<Symbol, Box>
-        inputs;  // per function and image that it reads, in terms of the lets
+    // Per function and image that it reads, in terms of the lets.
+    std::unordered_map<Symbol, Box> inputs;
 };
 
 ExternQuery query_extern_stage(const program::FunctionContents &f, const Region &region);

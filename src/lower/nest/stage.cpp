@@ -368,7 +368,7 @@ IntervalScope StageNest::box(int fixed) const {
     return scope;
 }
 
-// A range that has one point by itself is one of numbers or parameters.
+// A single point that is no loop's or let's symbol is a range of one element that never moves.
 bool StageNest::is_fixed(const Interval &i) const {
     const auto *v = i.is_single_point() ? i.min.as<ir::Variable>() : nullptr;
     if (!v) return false;

@@ -20,7 +20,7 @@ class WrapArithmetic final : public Mutator {
     Expr visit(const Mul &node) override { return wrap(node); }
     Expr visit(const Div &node) override { return wrap(node); }
     Expr visit(const Mod &node) override { return wrap(node); }
-    // All that is below one is strict already.
+    // All that is below one of the user's is strict already.
     Expr visit(const IntrinsicCall &c) override {
         return c.op == Intrinsic::strict_float ? Expr(&c) : Mutator::visit(c);
     }

@@ -6,8 +6,8 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
-#include "lower/finish/traced_access.h"
 #include "lower/storage/production_path.h"
+#include "lower/traced_access.h"
 #include <bit>
 
 namespace tessera::lower {

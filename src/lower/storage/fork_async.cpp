@@ -88,7 +88,7 @@ Symbol sole_target(const Stmt &s) {
     return p ? p->func : Symbol();
 }
 
-// What functions there are to be found.
+// Of the pipeline: which function each buffer holds, and which are extern.
 struct Functions {
     explicit Functions(const lower::Context &lowering) : by_buffer(lowering.functions_by_buffer()) {
         for (const program::FunctionRef &f : lowering.order) {

@@ -135,11 +135,14 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
         for_each_node(bound, [&](const Load &) { known = false; });
     }
     if (!known) {
+        Expr size = algebra::simplify(lets.expand(extent));
+        bool asked_for = false;  // by an extern stage, of a buffer without memory
+        for_each_node(size,
+                      [&](const BufferProperty &p) { asked_for |= !context.argument(p.buffer); });
+        std::string which = asked_for ? "what an extern stage asks for" : brief(size);
         throw CompileError(written(hoist.func), str("the storage of ", hoist.func,
-                                                    " cannot be hoisted: no bound is "
-                                                    "known for ",
-                                                    brief(algebra::simplify(lets.expand(extent))),
-                                                    ", its size in ", a.buffer,
+                                                    " cannot be hoisted: no bound is known for ",
+                                                    which, ", its size in ", a.buffer,
                                                     "; give it one with bound_extent() or "
                                                     "bound_storage()"));
     }

@@ -5,9 +5,9 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
-#include "lower/finish/traced_access.h"
 #include "lower/nest/sites.h"
 #include "lower/storage/hoist_storage.h"
+#include "lower/traced_access.h"
 #include <algorithm>
 
 namespace tessera::lower {

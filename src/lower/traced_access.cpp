@@ -1,4 +1,4 @@
-#include "lower/finish/traced_access.h"
+#include "lower/traced_access.h"
 #include "ir/operators.h"
 
 namespace tessera::lower {
