@@ -2,6 +2,7 @@
 
 // The whole language: #include <tessera.h>; using namespace tessera;
 #include "base/warning.h"
+#include "ir/printer.h"
 #include "lang/boundary_conditions.h"
 #include "lang/buffer.h"
 #include "lang/concise_casts.h"

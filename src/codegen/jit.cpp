@@ -2,6 +2,7 @@
 #include "codegen/compile.h"
 #include "codegen/machine.h"
 #include "codegen/split.h"
+#include "codegen/x86/features.h"
 #include "runtime/symbols.h"
 #include <future>
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -88,9 +89,16 @@ void define_symbols(orc::LLJIT &jit, const ExternSymbols &symbols) {
 
 void require_host(const Target &target) {
     Target host = get_host_target();
-    if (target.arch == host.arch && target.bits == host.bits && target.os == host.os) return;
-    throw CompileError(str("cannot run code for the target ", target.to_string(),
-                           " on this machine, which is ", host.to_string()));
+    auto refuse = [&](const std::string &why) {
+        throw CompileError(str("cannot run code for the target ", target.to_string(),
+                               " on this machine, which ", why));
+    };
+    bool same = target.arch == host.arch && target.bits == host.bits && target.os == host.os;
+    if (!same) refuse("is " + host.to_string());
+    if (host.arch != Target::X86) return;
+    std::vector<std::string> beyond =
+        x86_features_beyond(target.with_implied_features(), host.with_implied_features());
+    if (!beyond.empty()) refuse(str("has no ", join(beyond), "; it is ", host.to_string()));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ struct Callable::Contents {
     // Where each argument of the code comes from: the caller's (>= 0), or the program's own.
     std::vector<int> sources;
     std::vector<program::ParameterRef> parameters;
+    bool is_profiled = false;
 };
 
 namespace {
@@ -72,6 +73,7 @@ int Callable::call(JITUserContext *context, std::vector<GivenArgument> args) con
     }
     int code = contents->code->call(call.user_context(), passed);
     detail::check_result(code, contents->pipeline->program.name, call);
+    if (contents->is_profiled) tessera_profiler_report(call.user_context());
     return code;
 }
 
@@ -89,6 +91,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const 
     result->pipeline = contents;
     PipelineContents::Compiled compiled = get(at).compile(driver::jit_target(target));
     result->code = compiled.code;
+    result->is_profiled = detail::is_profiled(driver::jit_target(target));
     result->parameters = compiled.parameters;
     for (const Argument &a : args) {
         result->wanted.push_back({a.name(), a.is_buffer(), a.type(), a.dimensions()});

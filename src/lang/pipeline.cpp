@@ -4,6 +4,7 @@
 #include "ir/visitor.h"
 #include "lang/image_param.h"
 #include "lang/pipeline_contents.h"
+#include "program/apply_checks.h"
 #include "program/changes.h"
 #include "program/environment.h"
 #include "program/print_schedule.h"
@@ -87,20 +88,13 @@ void Pipeline::add_requirement(const WrittenExpr &condition, const std::vector<E
     if (!condition.defined() || !condition.type().is_bool()) {
         throw CompileError(at, "add_requirement: the condition is a bool in terms of parameters");
     }
-    auto require_known = [&](const Expr &e) {
-        ir::for_each_node(e, [&](const ir::Variable &v) {
-            if (dynamic_cast<const program::Parameter *>(v.referent.get())) return;
-            throw CompileError(at, str("add_requirement: ", e, " depends on the variable ", v.name,
-                                       "; a requirement is in terms of parameters"));
-        });
-    };
-    require_known(condition);
+    program::require_parameters_only(condition, "add_requirement", at);
     std::vector<Expr> spaced;
     for (const Expr &e : message) {
         if (!e.defined()) {
             throw CompileError(at, "add_requirement: a part of the message is undefined");
         }
-        require_known(e);
+        program::require_parameters_only(e, "add_requirement", at);
         if (!spaced.empty()) spaced.push_back(Expr(" "));
         spaced.push_back(e);
     }

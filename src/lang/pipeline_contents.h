@@ -35,6 +35,10 @@ namespace detail {
 // Throws what a handler has thrown; RuntimeError for a code other than 0, unless a handler was
 // told.
 void check_result(int code, const std::string &pipeline, const driver::CallContext &context);
+// Whether a run is to be followed by a report of how long each Func took.
+inline bool is_profiled(const Target &target) {
+    return target.has_feature(Target::Profile) || target.has_feature(Target::ProfileByTimer);
+}
 // Throws RuntimeError if a buffer has not the wanted number of dimensions.
 void check_dimensions(const tessera_buffer_t &b, const std::string &name, int wanted);
 // Whether indices into the buffer need 64 bits.

@@ -112,6 +112,7 @@ void Run::call(const std::vector<tessera_buffer_t *> &outputs) {
     }
     int code = compiled.code->call(context.user_context(), args);
     detail::check_result(code, pipeline.program.name, context);
+    if (detail::is_profiled(target)) tessera_profiler_report(context.user_context());
 }
 
 bool Run::query(const std::vector<tessera_buffer_t *> &outputs,

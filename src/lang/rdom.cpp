@@ -1,6 +1,7 @@
 #include "lang/rdom.h"
 #include "ir/nodes.h"
 #include "ir/operators.h"
+#include "ir/printer.h"
 #include "ir/substitute.h"
 #include "ir/visitor_inl.h"
 #include "lang/image_param.h"
@@ -18,6 +19,18 @@ void require_no_variables(const Expr &e, const Location &at) {
         throw CompileError(at, str("RDom: a bound depends on the variable ", v.name,
                                    "; bounds are the same for all points, so make the box large "
                                    "enough and use where() to leave points out"));
+    });
+    auto refuse = [&](const std::string &what) {
+        throw CompileError(at, str("RDom: the bound ", ir::brief(e, 100), " depends on ", what,
+                                   "; bounds are known before anything is computed, so make the "
+                                   "box large enough and use where() to leave points out"));
+    };
+    ir::for_each_node(e, [&](const ir::Call &c) {
+        if (c.call_kind == CallKind::Func) refuse(str("values of ", c.callee));
+    });
+    ir::for_each_node(e, [&](const ir::IntrinsicCall &c) {
+        if (c.op == ir::Intrinsic::undef) refuse("an undefined value");
+        if (c.op == ir::Intrinsic::random) refuse("a random number");
     });
 }
 

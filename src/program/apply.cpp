@@ -312,6 +312,7 @@ void StageApplier::operator()(const PrefetchDirective &prefetch) {
     if (!p.offset.defined() || p.offset.type() != Int(32)) {
         refuse("prefetch", "the offset is an int32 expression");
     }
+    require_parameters_only(p.offset, "prefetch", at);
     schedule.prefetches.push_back({p, at});
 }
 

@@ -19,6 +19,8 @@ void require_parameters_only(const ir::Expr &e, const char *directive, const Loc
         }
     });
     ir::for_each_node(e, [&](const ir::IntrinsicCall &c) {
+        if (c.op == ir::Intrinsic::undef) refuse("an undefined value");
+        if (c.op == ir::Intrinsic::random) refuse("a random number");
         if (c.op != ir::Intrinsic::gather && c.op != ir::Intrinsic::scatter) return;
         throw CompileError(at, str(directive, ": scatter and gather stand in the arguments and "
                                               "values of an update, and nowhere else"));

@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor_inl.h"
+#include "program/apply_checks.h"
 #include "program/changes.h"
 #include "program/expr_as_cpp.h"
 #include "program/scatter.h"
@@ -36,7 +37,6 @@ public:
     void require_bound_variables(const Expr &e, const std::vector<Symbol> &pure,
                                  const ReductionDomain *domain) const;
     void require_no_self_calls(const Expr &e) const;
-    void require_independent(const ReductionDomain &domain) const;
     void require_pure_self_calls(const Expr &e, const std::vector<Symbol> &pure) const;
     void require_no_scatter(const Expr &e, const char *where) const;
     void require_equal_counts(const std::vector<Expr> &args, const std::vector<Expr> &values) const;
@@ -98,22 +98,6 @@ void Candidate::require_no_self_calls(const Expr &e) const {
                    " itself, which has no values yet; a recursion is an update "
                    "definition over an RDom"));
     });
-}
-
-void Candidate::require_independent(const ReductionDomain &domain) const {
-    auto look = [&](const Expr &e, Symbol var) {
-        ir::for_each_node(e, [&](const ir::Call &c) {
-            if (c.call_kind != CallKind::Func || c.callee != f.name) return;
-            refuse(str("how far ", var, " runs depends on ", f.name,
-                       ", which the update changes "
-                       "meanwhile; let it depend on another Func, or leave points out with "
-                       "where()"));
-        });
-    };
-    for (const ReductionVariable &v : domain.variables) {
-        look(v.min, v.var);
-        look(v.extent, v.var);
-    }
 }
 
 void Candidate::require_pure_self_calls(const Expr &e, const std::vector<Symbol> &pure) const {
@@ -309,6 +293,12 @@ void make_coordinates(const Candidate &candidate, std::vector<Expr> &args) {
         }
         args[i] = ir::cast(Int(32), args[i]);
     }
+    for (const Expr &arg : args) {
+        ir::for_each_node(arg, [&](const ir::IntrinsicCall &c) {
+            if (c.op != ir::Intrinsic::undef) return;
+            candidate.refuse("undef is a value, and no coordinate");
+        });
+    }
 }
 
 // The variable of each dimension over all of which the update runs; no symbol for the others.
@@ -367,7 +357,6 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
         candidate.require_pure_self_calls(e, pure);
     }
     for (const Expr &e : all) freeze_callees(f, e);
-    if (domain) candidate.require_independent(*domain);
     Settle settle(f.name, point_of(pure, domain));
     auto d = make_ref<Definition>();
     for (const Expr &a : args) d->args.push_back(settle(a));
@@ -376,10 +365,6 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
         domain->frozen = true;
         d->reduction = domain->variables;
         d->predicate = settle(domain->predicate);
-        for (const ReductionVariable &v : d->reduction) {
-            freeze_callees(f, v.min);
-            freeze_callees(f, v.extent);
-        }
     }
     d->written = at;
     add_loops(*d, pure);
@@ -403,7 +388,9 @@ void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
             if (!arg.func->defined()) candidate.refuse(str(arg.func->name, " is not defined"));
             arg.func->frozen = true;
         }
-        if (arg.scalar.defined()) freeze_callees(f, arg.scalar);
+        if (arg.scalar.defined()) {
+            require_parameters_only(arg.scalar, "define_extern", definition.written);
+        }
     }
     f.args = args;
     require_wanted(candidate, f, types);

@@ -62,6 +62,27 @@ TEST_SUITE("looking at a pipeline") {
         CHECK(report.find("profiled\n  total time: ") != std::string::npos);
         REQUIRE(tessera_profiler_reset() == 0);
     }
+    TEST_CASE("a profiled run is followed by its report") {
+        Func f("reported");
+        f(x) = x;
+        static int reports;
+        reports = 0;
+        JITHandlers handlers;
+        handlers.custom_print = [](JITUserContext *, const char *text) {
+            reports += std::string(text).find("reported\n  total time: ") != std::string::npos;
+        };
+        JITUserContext context;
+        context.handlers = handlers;
+        Target t = get_host_target().with_feature(Target::Profile);
+        f.realize(&context, {4}, t);
+        CHECK(reports == 1);
+        Buffer<int> out(4);
+        f.compile_to_callable({}, t)(&context, out);
+        CHECK(reports == 2);
+        f.realize(&context, {4});
+        CHECK(reports == 2);
+        REQUIRE(tessera_profiler_reset() == 0);
+    }
     TEST_CASE("without Target::Profile nothing is counted") {
         Func f("unprofiled");
         f(x) = x;

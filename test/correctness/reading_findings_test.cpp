@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <program/changes.h>
+#include <sstream>
 #include <tessera.h>
 
 using namespace tessera;
@@ -454,5 +455,50 @@ TEST_SUITE("findings of a reading") {
         CHECK(p.max_value().defined());
         Param<float> scale("scale");
         scale.set_range(0, 300);
+    }
+    TEST_CASE("what has to be known before the pipeline runs, and is not") {
+        ImageParam n(Int(32), 1, "n");
+        Func h("h"), s("s"), e("e");
+        h(x) = x + 5;
+        s(x) = x;
+        const char *image = "depends on values of n_im";
+        REFUSED(RDom(0, n(0)), image);
+        REFUSED(RDom(n(0), 5), "make the box large enough and use where()");
+        REFUSED(RDom(0, h(0)), "RDom: the bound h(0) depends on values of h");
+        REFUSED(RDom(0, undef<int>()), "depends on an undefined value");
+        REFUSED(RDom(0, random_int()), "depends on a random number");
+        Pipeline p(s);
+        REFUSED(p.add_requirement(n(0) > 7), image);
+        REFUSED(p.add_requirement(Expr(x) > 7), "depends on the variable x");
+        REFUSED(p.add_requirement(Param<int>("q") > 7, h(0)), "depends on values of h");
+        REFUSED(e.define_extern("nothing", {n(0)}, Int(32), {x}), image);
+        REFUSED(e.define_extern("nothing", {Expr(x)}, Int(32), {x}), "depends on the variable x");
+        REFUSED(s.prefetch(n, x, x, n(0)), image);
+        REFUSED(s.specialize(undef<int>() > 3), "depends on an undefined value");
+        REFUSED(s(undef<int>()) = 3, "undef is a value, and no coordinate");
+        Buffer<int> known(1), many(10);
+        known(0) = 4;
+        many.fill(1);
+        RDom r(0, known(Expr(0)));
+        Func sum("sum");
+        sum() += many(clamp(r, 0, 9));
+        CHECK(Buffer<int>(sum.realize())() == 4);
+    }
+    TEST_CASE("a target whose instructions this machine does not have") {
+        Func f("f");
+        f(x) = x;
+        Target t("x86-64-linux-avx-fma4");
+        if (get_host_target().arch != Target::X86 || get_host_target().has_feature(Target::FMA4)) {
+            return;
+        }
+        REFUSED_WITHOUT_LINE(f.realize({8}, t), "this machine, which has no fma4; it is x86-64");
+        REFUSED_WITHOUT_LINE(f.compile_jit(t), "has no fma4");
+        CHECK(Buffer<int>(f.realize({8}, t.with_feature(Target::Interpret)))(7) == 7);
+        CHECK(Buffer<int>(f.realize({8}, Target("x86-64-linux")))(7) == 7);
+    }
+    TEST_CASE("an Expr is printed") {
+        std::ostringstream text;
+        text << Expr(x) + 3;
+        CHECK(text.str() == "x + 3");
     }
 }

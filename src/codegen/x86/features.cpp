@@ -1,4 +1,5 @@
 #include "codegen/x86/features.h"
+#include <sstream>
 
 namespace tessera::codegen {
 namespace {
@@ -35,6 +36,16 @@ std::string x86_feature_string(const Target &target) {
         if (target.has_feature(row.feature)) all += std::string(",") + row.llvm_features;
     }
     return all;
+}
+
+std::vector<std::string> x86_features_beyond(const Target &target, const Target &host) {
+    std::vector<std::string> beyond;
+    for (const Row &row : rows) {
+        if (!target.has_feature(row.feature) || host.has_feature(row.feature)) continue;
+        std::istringstream names(row.llvm_features);
+        for (std::string name; std::getline(names, name, ',');) beyond.push_back(name.substr(1));
+    }
+    return beyond;
 }
 
 std::string x86_tuning(const Target &target) {
