@@ -766,3 +766,18 @@ TEST_CASE("storage holds what a fused loop that is rounded further in asks for")
     h.realize(out, get_host_target().with_feature(Target::Interpret));
     CHECK(out(2, 0, 5) == 1);
 }
+
+TEST_CASE("coordinates that a large number brings near 0 may pass 2^31 on their way") {
+    const int far = 1073741324;
+    Var x("x"), y("y");
+    Func f("f"), g("g");
+    f(x, y) = cast<uint16_t>(x + y);
+    g(x, y) = f(x - far, y) + f((x - far) * 2, y + 1);
+    f.compute_root();
+    Buffer<uint16_t> out(32, 15);
+    out.set_min(far, 0);
+    g.realize(out);
+    for (int j = 0; j < 15; j++) {
+        for (int i = 0; i < 32; i++) CHECK(int(out(far + i, j)) == 3 * i + 2 * j + 1);
+    }
+}

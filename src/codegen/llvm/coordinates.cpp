@@ -8,12 +8,20 @@ using namespace tessera::ir;
 
 namespace {
 
+// A sum with a number beyond 2^30 may be small for what it takes away from, and overflow on its way
+// in another order: 2 * x + 16 * y - 2147482648, of (x - 1073741324) * 2 + 16 * y.
+bool is_too_large(int64_t number) {
+    constexpr int64_t largest = int64_t(1) << 30;
+    return number < -largest || number > largest;
+}
+
 class ReadsData final : public Visitor {
 public:
     explicit ReadsData(const std::unordered_set<Symbol> &data) : data(data) {}
     bool found = false;
 
 private:
+    void visit(const IntImm &i) override { found |= i.type == Int(32) && is_too_large(i.value); }
     void visit(const Load &) override { found = true; }
     void visit(const ExternCall &) override { found = true; }
     void visit(const Variable &v) override { found |= data.contains(v.name); }

@@ -5,7 +5,7 @@
 namespace tessera::codegen {
 
 // What of a function is coordinates: indices into buffers, the bounds of loops, and the lets that
-// they are made of, unless data is read for them.
+// they are made of, unless data is read for them or a number in them is too large.
 //
 // Coordinates are small, so their sums do not overflow, in whatever order they are taken. Data may
 // be anything: a sum that fits as it was written may overflow on its way in another order, which
@@ -21,7 +21,7 @@ public:
 
 private:
     std::unordered_set<Symbol> lets;
-    std::unordered_set<Symbol> data;  // lets whose values are made of what is read
+    std::unordered_set<Symbol> data;  // lets whose values are made of what is read, or large
 };
 
 }  // namespace tessera::codegen
