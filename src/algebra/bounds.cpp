@@ -251,15 +251,24 @@ private:
         return add(rest, s.form(u), t.coefficient);
     }
 
+    // Unknown where the numbers in it add up to none of its type: an operand of a min or max that
+    // is put in its place may be the largest there is.
     Expr sum_of_ends(const LinearForm &f, Type t, bool upper) {
-        Expr sum = number(t, f.constant);
+        ConstantInterval constant = ConstantInterval::point(f.constant);
+        Expr sum = number(t, 0);
         for (const LinearTerm &term : f.terms) {
             Interval i = bounds(term.atom);
             const Expr &end = (term.coefficient > 0) == upper ? i.max : i.min;
             if (!end.defined()) return {};
-            sum = s.make_sum(sum, end, term.coefficient);
+            if (auto value = as_const_int(end)) {
+                constant = constant + ConstantInterval::point(*value) *
+                                          ConstantInterval::point(term.coefficient);
+            } else {
+                sum = s.make_sum(sum, end, term.coefficient);
+            }
         }
-        return sum;
+        if (!constant.bounded() || !t.can_represent(constant.min)) return {};
+        return s.make_sum(sum, number(t, constant.min), 1);
     }
 
     Interval of_variable(const Variable &v) {

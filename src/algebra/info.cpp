@@ -1,7 +1,7 @@
+#include "algebra/common_divisor.h"
 #include "algebra/simplifier.h"
 #include "algebra/walk.h"
 #include "ir/operators.h"
-#include <numeric>
 
 // What is known of simplified expressions: constant intervals, alignments, and facts.
 namespace tessera::algebra {
@@ -18,7 +18,7 @@ ConstantInterval unless_wrapped(Type t, const ConstantInterval &i) {
 }
 
 Alignment reduced(int64_t modulus, Wide remainder) {
-    modulus = std::abs(modulus);
+    modulus = common_divisor(modulus, 0);
     if (modulus == 0) {
         bool fits = remainder >= ConstantInterval::lowest && remainder <= ConstantInterval::highest;
         return fits ? Alignment{0, int64_t(remainder)} : Alignment{1, 0};
@@ -34,7 +34,7 @@ Alignment scaled(const Alignment &a, int64_t factor) {
 }
 
 Alignment sum(const Alignment &a, const Alignment &b) {
-    return reduced(std::gcd(a.modulus, b.modulus), Wide(a.remainder) + b.remainder);
+    return reduced(common_divisor(a.modulus, b.modulus), Wide(a.remainder) + b.remainder);
 }
 
 Alignment product(const Alignment &a, const Alignment &b) {
@@ -44,7 +44,7 @@ Alignment product(const Alignment &a, const Alignment &b) {
         __builtin_mul_overflow(a.remainder, b.modulus, &rm)) {
         return {1, 0};
     }
-    return reduced(std::gcd(mm, std::gcd(mr, rm)), Wide(a.remainder) * b.remainder);
+    return reduced(common_divisor(mm, common_divisor(mr, rm)), Wide(a.remainder) * b.remainder);
 }
 
 // What holds of both.
@@ -53,7 +53,8 @@ Alignment either(const Alignment &a, const Alignment &b) {
     if (difference > ConstantInterval::highest || difference <= ConstantInterval::lowest) {
         return {1, 0};
     }
-    return reduced(std::gcd(std::gcd(a.modulus, b.modulus), int64_t(difference)), a.remainder);
+    return reduced(common_divisor(common_divisor(a.modulus, b.modulus), int64_t(difference)),
+                   a.remainder);
 }
 
 }  // namespace
@@ -308,7 +309,7 @@ Alignment Simplifier::compute_alignment(const Expr &e) {
         // u % k is u minus a multiple of k; but it is 0 for k == 0.
         auto k = as_const_int(e.as<Mod>()->b);
         if (!k || *k == 0) return {1, 0};
-        return sum(alignment(e.as<Mod>()->a), Alignment{std::abs(*k), 0});
+        return sum(alignment(e.as<Mod>()->a), Alignment{common_divisor(*k, 0), 0});
     }
     case NodeKind::Div: {
         auto k = as_const_int(e.as<Div>()->b);
@@ -320,7 +321,7 @@ Alignment Simplifier::compute_alignment(const Expr &e) {
     case NodeKind::Ramp: {
         if (e.as<Ramp>()->base.type().is_vector()) return {1, 0};
         Alignment base = alignment(e.as<Ramp>()->base), step = alignment(e.as<Ramp>()->stride);
-        return sum(base, Alignment{std::gcd(step.modulus, step.remainder), 0});
+        return sum(base, Alignment{common_divisor(step.modulus, step.remainder), 0});
     }
     case NodeKind::IntrinsicCall: {
         const auto *c = e.as<IntrinsicCall>();

@@ -65,7 +65,9 @@ std::optional<LinearForm> add(const LinearForm &a, const LinearForm &b, int64_t 
     };
     r.constant = combined(a.constant, b.constant);
     r.terms.reserve(a.terms.size() + b.terms.size());
+    // Coefficients have a magnitude.
     auto put = [&](const Expr &atom, int64_t coefficient) {
+        overflow |= coefficient == ConstantInterval::lowest;
         if (coefficient != 0) r.terms.push_back({atom, coefficient});
     };
     auto i = a.terms.begin(), j = b.terms.begin();
@@ -108,7 +110,8 @@ public:
         }
         for (const Expr &n : negative) sum = Sub::make(sum, n);
         if (constant == 0) return sum;
-        if (constant > 0 || !fits(type, -constant)) {
+        bool lowest = constant == ConstantInterval::lowest;
+        if (constant > 0 || lowest || !fits(type, -constant)) {
             return Add::make(sum, make_const(type, constant));
         }
         return Sub::make(sum, make_const(type, -constant));

@@ -1,6 +1,6 @@
+#include "algebra/common_divisor.h"
 #include "algebra/simplifier.h"
 #include "ir/operators.h"
-#include <numeric>
 
 // Comparisons of exact integers: brought to `form >= 0` or `form == 0`, decided if possible, and
 // written with positive coefficients on both sides.
@@ -20,7 +20,7 @@ bool holds(NodeKind op, int64_t v) {
 
 int64_t gcd_of_terms(const LinearForm &f) {
     int64_t g = 0;
-    for (const LinearTerm &t : f.terms) g = std::gcd(g, t.coefficient);
+    for (const LinearTerm &t : f.terms) g = common_divisor(g, t.coefficient);
     return g;
 }
 

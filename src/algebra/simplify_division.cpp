@@ -1,7 +1,7 @@
+#include "algebra/common_divisor.h"
 #include "algebra/simplifier.h"
 #include "ir/operators.h"
 #include <algorithm>
-#include <numeric>
 
 // Division and modulus of exact integers by a constant k. The operand is k * Q + R, where R keeps
 // what k does not divide; a is R / k + Q, and R % k. Where R may overflow while the operand as it
@@ -26,10 +26,10 @@ Aligned split_aligned(Simplifier &s, const LinearForm &r, int64_t k) {
     a.rest.constant = r.constant;
     for (const LinearTerm &t : r.terms) {
         ir::Alignment known = s.alignment(LinearForm{{t}, 0});
-        int64_t g = std::gcd(known.modulus, k);
+        int64_t g = common_divisor(known.modulus, k);
         if (g > 1) {
             a.aligned.terms.push_back(t);
-            a.modulus = std::gcd(a.modulus, g);
+            a.modulus = common_divisor(a.modulus, g);
             a.remainder += positive_mod(known.remainder, g);
         } else {
             a.rest.terms.push_back(t);
@@ -101,7 +101,7 @@ Expr Simplifier::make_division(const Expr &a, int64_t k) {
         return quotient.defined() ? make_sum(whole, quotient, 1) : whole;
     };
     int64_t g = k;
-    for (const LinearTerm &term : r.terms) g = std::gcd(g, term.coefficient);
+    for (const LinearTerm &term : r.terms) g = common_divisor(g, term.coefficient);
     for (LinearTerm &term : r.terms) term.coefficient /= g;
     constant = floor_div(constant, g);
     k /= g;
@@ -181,7 +181,7 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
     }
     if (!(r == form(a)) && may_overflow(r, t)) return as_written(NodeKind::Mod, a, k);
     int64_t g = k;
-    for (const LinearTerm &term : r.terms) g = std::gcd(g, term.coefficient);
+    for (const LinearTerm &term : r.terms) g = common_divisor(g, term.coefficient);
     if (g > 1) {
         LinearForm reduced{r.terms, floor_div(r.constant, g)};
         for (LinearTerm &term : reduced.terms) term.coefficient /= g;

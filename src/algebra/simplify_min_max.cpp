@@ -1,7 +1,7 @@
+#include "algebra/common_divisor.h"
 #include "algebra/simplifier.h"
 #include "ir/operators.h"
 #include <algorithm>
-#include <numeric>
 
 // Min and max: nested ones of the same kind are one list, from which what never counts is dropped;
 // of exact integers, what all have in common is taken out: min(x + 3, y + 5) is min(x, y + 2) + 3.
@@ -59,10 +59,10 @@ int64_t common_factor(const std::vector<LinearForm> &forms) {
     int64_t g = 0;
     bool negative = true;
     for (const LinearForm &f : forms) {
-        g = std::gcd(g, f.constant);
+        g = common_divisor(g, f.constant);
         negative &= !f.is_constant();
         for (const LinearTerm &t : f.terms) {
-            g = std::gcd(g, t.coefficient);
+            g = common_divisor(g, t.coefficient);
             negative &= t.coefficient < 0;
         }
     }

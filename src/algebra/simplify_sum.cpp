@@ -1,7 +1,7 @@
+#include "algebra/common_divisor.h"
 #include "algebra/simplifier.h"
 #include "ir/operators.h"
 #include <algorithm>
-#include <numeric>
 
 // Sums and products of exact integers (int32, int64 and vectors of them), by linear forms.
 namespace tessera::algebra {
@@ -44,8 +44,8 @@ bool representable(const LinearForm &f, Type t) {
 
 // The factor of everything in the form, the constant included.
 int64_t content_of(const LinearForm &f) {
-    int64_t g = std::abs(f.constant);
-    for (const LinearTerm &t : f.terms) g = std::gcd(g, t.coefficient);
+    int64_t g = common_divisor(f.constant, 0);
+    for (const LinearTerm &t : f.terms) g = common_divisor(g, t.coefficient);
     return g;
 }
 

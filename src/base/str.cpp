@@ -25,6 +25,7 @@ size_t edit_distance(const std::string &a, const std::string &b) {
 
 std::string closest_match(const std::string &word, const std::vector<std::string> &candidates) {
     std::string best;
+    if (word.size() < 2) return best;  // every other letter is as close
     size_t best_distance = std::max<size_t>(1, word.size() / 2) + 1;
     for (const std::string &candidate : candidates) {
         size_t distance = edit_distance(word, candidate);

@@ -275,7 +275,13 @@ bool Target::has_gpu_feature() const {
 
 bool Target::supported() const {
     return arch == X86 && bits == 64 && os == Linux && !has_gpu_feature() &&
-           !features_any_of({MSAN, TSAN, ASAN, SanitizerCoverage});
+           !features_any_of(unsupported_features());
+}
+
+const std::vector<Target::Feature> &Target::unsupported_features() {
+    static const std::vector<Feature> list = {MSAN,         TSAN,        ASAN, SanitizerCoverage,
+                                              SoftFloatABI, Semihosting, EGL,  CPlusPlusMangling};
+    return list;
 }
 
 bool Target::supports_device_api(DeviceAPI api) const {

@@ -147,6 +147,8 @@ struct Target {
     bool has_unknowns() const { return os == OSUnknown || arch == ArchUnknown || bits == 0; }
     // Whether this compiler can make code for it.
     bool supported() const;
+    // Those with which it makes none for any CPU.
+    static const std::vector<Feature> &unsupported_features();
     bool supports_device_api(DeviceAPI api) const;
     DeviceAPI get_required_device_api() const;
     int64_t maximum_buffer_size() const;  // in bytes

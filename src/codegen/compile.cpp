@@ -118,6 +118,10 @@ std::vector<char> to_object(const ir::Module &module, const Target &target,
                             const Options &options) {
     llvm::SmallVector<char, 0> data;
     with_module(module, target, options, [&](llvm::Module &m, llvm::TargetMachine &machine) {
+        if (target.has_feature(Target::EmbedBitcode)) {
+            llvm::embedBitcodeInModule(m, llvm::MemoryBufferRef(), /*EmbedBitcode=*/true,
+                                       /*EmbedCmdline=*/false, {});
+        }
         data = object_code(m, machine);
     });
     return bytes_of(data);

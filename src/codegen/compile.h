@@ -10,12 +10,18 @@
 
 // From lowered, flat IR to machine code.
 //
-// A LoweredFunction `f` becomes two C functions:
-//     int f(void *user_context, args...)   scalars by value, buffers as tessera_buffer_t *
-//     int f_argv(void *const *argv)        argv[0] is the user context itself, then per argument
-//                                          the tessera_buffer_t *, or a pointer to the scalar
-// Both return 0 or a tessera_error_code_t.
+// A LoweredFunction `f` becomes C functions:
+//     int f(args...)                    scalars by value, buffers as tessera_buffer_t *
+//     int f_argv(void *const *argv)     per argument the tessera_buffer_t *, or a pointer to the
+//                                       scalar
+//     const tessera_filter_metadata_t *f_metadata(void)      in files only
+// The first two return 0 or a tessera_error_code_t. With Target::UserContext, and in this process,
+// the user context (`__user_context`, a handle) goes before the other arguments. A Buffer of the
+// program itself is an argument in this process; files contain it.
 namespace tessera::codegen {
+
+// The arguments of the C function, in its order.
+std::vector<ir::Argument> passed_arguments(const ir::LoweredFunction &f, const Target &target);
 
 struct Options {
     bool verify = false;   // check the LLVM IR: InternalError if it is broken

@@ -162,7 +162,8 @@ JitModule::JitModule(const ir::Module &module, const Target &target, const Exter
     require_host(target);
     auto made = std::make_shared<Code>();
     run_on_large_stack([&] {
-        std::vector<Object> objects = make_objects(module, target, options);
+        std::vector<Object> objects =
+            make_objects(module, target.with_feature(Target::JIT), options);
         PhaseTimer(options).run("link",
                                 [&] { made->link(std::move(objects), module, symbols, options); });
     });

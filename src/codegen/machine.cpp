@@ -49,10 +49,10 @@ llvm::Triple triple_of(const Target &target) {
         throw CompileError(str("no code can be made for the target ", target.to_string(),
                                "; what can be made is for x86-64-linux"));
     }
-    if (target.features_any_of(
-            {Target::MSAN, Target::TSAN, Target::ASAN, Target::SanitizerCoverage})) {
+    for (Target::Feature f : Target::unsupported_features()) {
+        if (!target.has_feature(f)) continue;
         throw CompileError(str("no code can be made for the target ", target.to_string(),
-                               "; leave its sanitizer out"));
+                               "; leave ", Target::feature_to_name(f), " out"));
     }
     return llvm::Triple("x86_64", "unknown", "linux", "gnu");
 }

@@ -62,7 +62,9 @@ Target or_else(const Target &target, Target other) {
 
 }  // namespace
 
-Target file_target(const Target &target) { return or_else(target, get_target_from_environment()); }
+Target file_target(const Target &target) {
+    return or_else(target, get_target_from_environment()).without_feature(Target::JIT);
+}
 
 Target jit_target(const Target &target) {
     Target t = or_else(target, get_jit_target_from_environment());
@@ -107,7 +109,7 @@ int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args)
     if (args.size() != wanted) {
         throw InternalError(str(f.name, " takes ", wanted, " arguments, not ", args.size()));
     }
-    std::vector<void *> argv{context};
+    std::vector<void *> argv{static_cast<void *>(&context)};
     for (size_t source : sources) argv.push_back(args[source]);
     if (code) return code->argv_function(f.name)(argv.data());
     interpret::StatementOptions options;

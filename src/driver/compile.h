@@ -60,22 +60,12 @@ struct Signature {
     Location written;                         // of the list, for errors
 };
 
-// As `compile`, without code: the module, and the texts and files of what would run. CompileError
-// if the signature lacks a parameter that the program reads.
+// As `compile`, without code. CompileError if the signature lacks a parameter that the program
+// reads, or has one twice.
 ir::Module lower_for(const program::Program &program, const Target &target,
                      const Signature &signature);
-std::string to_lowered_text(const program::Program &program, const Target &target,
-                            const Signature &signature = {});
 // Before loops and storage are worked on: regions, and what is computed and used in them.
 std::string to_conceptual_text(const program::Program &program, const Target &target);
-std::string to_llvm_ir(const program::Program &program, const Target &target,
-                       const Signature &signature = {});
-std::string to_assembly(const program::Program &program, const Target &target,
-                        const Signature &signature = {});
-std::vector<char> to_object(const program::Program &program, const Target &target,
-                            const Signature &signature = {});
-std::vector<char> to_bitcode(const program::Program &program, const Target &target,
-                             const Signature &signature = {});
 
 // The loops of the whole pipeline, and what is computed in them, as an indented text.
 std::string loop_nest(const program::Program &program, const Target &target);

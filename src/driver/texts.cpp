@@ -29,12 +29,20 @@ ir::Argument argument_of(const program::ParameterRef &p) {
 // The function's arguments in the order that is asked for.
 void order_arguments(ir::LoweredFunction &f, const Signature &signature) {
     std::vector<ir::Argument> ordered;
-    for (const program::ParameterRef &p : signature.args) ordered.push_back(argument_of(p));
+    for (const program::ParameterRef &p : signature.args) {
+        auto is_it = [&](const ir::Argument &a) { return a.name == p->name; };
+        if (std::ranges::any_of(ordered, is_it)) {
+            throw CompileError(signature.written,
+                               str(p->name, " is in the list of arguments twice"));
+        }
+        ordered.push_back(argument_of(p));
+    }
     for (const ir::Argument &a : f.args) {
         bool given = std::any_of(ordered.begin(), ordered.end(),
                                  [&](const ir::Argument &o) { return o.name == a.name; });
         if (given) continue;
-        if (!is_output(a)) {
+        const program::Parameter *p = program::parameter_of(a);
+        if (!is_output(a) && !(p && p->embedded)) {
             throw CompileError(signature.written,
                                str("the pipeline ", f.name, " also reads ", a.name,
                                    ", which is not in the list of its arguments"));
@@ -115,11 +123,6 @@ ir::Module lower_for(const program::Program &program, const Target &target,
     return module;
 }
 
-std::string to_lowered_text(const program::Program &program, const Target &target,
-                            const Signature &signature) {
-    ir::Module module = lower_for(program, target, signature);
-    return with_large_stack([&] { return ir::to_string(module); });
-}
 std::string to_conceptual_text(const program::Program &program, const Target &target) {
     std::string text;
     lower::LowerOptions options;
@@ -129,27 +132,6 @@ std::string to_conceptual_text(const program::Program &program, const Target &ta
     run_on_large_stack([&] { lower::lower(program, target, options); });
     return text;
 }
-std::string to_llvm_ir(const program::Program &program, const Target &target,
-                       const Signature &signature) {
-    ir::Module module = lower_for(program, target, signature);
-    return with_large_stack([&] { return codegen::to_llvm_ir(module, target); });
-}
-std::string to_assembly(const program::Program &program, const Target &target,
-                        const Signature &signature) {
-    ir::Module module = lower_for(program, target, signature);
-    return with_large_stack([&] { return codegen::to_assembly(module, target); });
-}
-std::vector<char> to_object(const program::Program &program, const Target &target,
-                            const Signature &signature) {
-    ir::Module module = lower_for(program, target, signature);
-    return with_large_stack([&] { return codegen::to_object(module, target); });
-}
-std::vector<char> to_bitcode(const program::Program &program, const Target &target,
-                             const Signature &signature) {
-    ir::Module module = lower_for(program, target, signature);
-    return with_large_stack([&] { return codegen::to_bitcode(module, target); });
-}
-
 std::string loop_nest(const program::Program &program, const Target &target) {
     ir::Stmt nests;
     lower::LowerOptions options;

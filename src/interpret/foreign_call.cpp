@@ -24,13 +24,16 @@ struct Arguments {
     Word stack[stack_words] = {};
 };
 
+// Those of 16 bits are no floats to C: their bits are.
+bool is_float_of_c(Type t) { return t.is_any_float() && t.bits() >= 32; }
+
 Arguments place(std::span<const Type> types, std::span<const Word> words) {
     Arguments a;
     size_t whole = 0, floats = 0, stacked = 0;
     for (size_t i = 0; i < words.size(); i++) {
-        if (types[i].is_any_float() && floats < float_registers) {
+        if (is_float_of_c(types[i]) && floats < float_registers) {
             a.floats[floats++] = std::bit_cast<double>(words[i]);
-        } else if (!types[i].is_any_float() && whole < whole_registers) {
+        } else if (!is_float_of_c(types[i]) && whole < whole_registers) {
             a.whole[whole++] = words[i];
         } else if (stacked < stack_words) {
             a.stack[stacked++] = words[i];
@@ -116,7 +119,7 @@ void *find_extern(const std::string &name, const ExternMap &externs) {
 Word call_foreign(void *function, Type result, std::span<const Type> types,
                   std::span<const Word> words) {
     Arguments a = place(types, words);
-    if (!result.is_any_float()) return narrowed(result, call_with<Word>(function, a));
+    if (!is_float_of_c(result)) return narrowed(result, call_with<Word>(function, a));
     return narrowed(result, std::bit_cast<Word>(call_with<double>(function, a)));
 }
 

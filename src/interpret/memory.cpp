@@ -7,6 +7,20 @@ namespace {
 
 constexpr int64_t most_elements_to_track = int64_t(1) << 28;
 
+// Sets what is known of each element of a buffer whose first one is at `at`.
+void set_elements(std::vector<uint8_t> &known, uint8_t value, const tessera_buffer_t &b, int dims,
+                  int64_t at) {
+    auto within = [&](int64_t i) { return std::clamp<int64_t>(i, 0, int64_t(known.size())); };
+    if (dims == 0 || (dims == 1 && b.dim[0].stride == 1)) {
+        int64_t end = at + (dims == 0 ? 1 : std::max(b.dim[0].extent, 0));
+        return std::fill(known.begin() + within(at), known.begin() + within(end), value);
+    }
+    const tessera_dimension_t &outer = b.dim[dims - 1];
+    for (int i = 0; i < outer.extent; i++) {
+        set_elements(known, value, b, dims - 1, at + int64_t(i) * outer.stride);
+    }
+}
+
 }  // namespace
 
 int TaskTree::new_task(int parent, int loop) {
@@ -49,17 +63,7 @@ Memory::Memory(std::string name, const tessera_buffer_t &b, bool is_output, bool
     if (!written) poison.assign(size_t(size), unwritten);
     if (size == elements) return;
     in_box.assign(size_t(size), 0);
-    if (elements) mark_box(b, b.dimensions - 1, -low);
-}
-
-void Memory::mark_box(const tessera_buffer_t &b, int d, int64_t offset) {
-    if (d < 0) {
-        in_box[size_t(offset)] = 1;
-        return;
-    }
-    for (int i = 0; i < b.dim[d].extent; i++) {
-        mark_box(b, d - 1, offset + int64_t(i) * b.dim[d].stride);
-    }
+    set_elements(in_box, 1, b, b.dimensions, -low);
 }
 
 void Memory::check(int64_t index, bool is_store) const {
@@ -139,8 +143,9 @@ void Memory::touch_store(size_t at, const Accessor &by, bool same) {
     t.atomic_write = by.atomic;
 }
 
-void Memory::mark_written(const uint8_t *p) {
-    if (!poison.empty()) poison[size_t((p - host) / bytes() - low)] = defined;
+void Memory::mark_written(const tessera_buffer_t &b) {
+    if (poison.empty() || !holds(b.host)) return;
+    set_elements(poison, defined, b, b.dimensions, (b.host - host) / bytes() - low);
 }
 
 void Memory::check_all_written() const {

@@ -45,11 +45,10 @@ public:
     Word load(int64_t index, uint8_t &poison, const Accessor &by);
     void store(int64_t index, Word word, uint8_t poison, const Accessor &by);
     uint8_t *address(int64_t index) const { return host + index * type.bytes(); }
-    bool holds(const uint8_t *p) const { return p >= host + low * bytes() && p < end(); }
     // From now on no element may be accessed.
     void free() { freed = true; }
-    // A foreign function may have written the element at this address.
-    void mark_written(const uint8_t *p);
+    // A foreign function may have written the elements of the buffer that are of this memory.
+    void mark_written(const tessera_buffer_t &buffer);
     // Throws if there is an element of the box that has no value.
     void check_all_written() const;
 
@@ -63,8 +62,8 @@ private:
     };
     int64_t bytes() const { return type.bytes(); }
     const uint8_t *end() const { return host + (low + size + padding) * bytes(); }
+    bool holds(const uint8_t *p) const { return p >= host + low * bytes() && p < end(); }
     void check(int64_t index, bool is_store) const;
-    void mark_box(const tessera_buffer_t &b, int d, int64_t offset);
     void touch_load(size_t at, const Accessor &by);
     void touch_store(size_t at, const Accessor &by, bool same);
     void conflict(size_t at, const char *what) const;

@@ -240,18 +240,8 @@ void StatementRun::extern_call(const ExternCall &node, Operands operands, Value 
 // Which of its buffers a C function writes is not known: all count as written.
 void StatementRun::mark_what_foreign_code_wrote(const tessera_buffer_t &b) {
     if (!b.host) return;
-    std::vector<int32_t> low, high;
-    for (int d = 0; d < b.dimensions; d++) {
-        low.push_back(b.dim[d].min);
-        high.push_back(b.dim[d].min + b.dim[d].extent - 1);
-    }
     for (const auto &weak : shared.memories) {
-        MemoryRef m = weak.lock();
-        if (!m || !m->holds(b.host)) continue;
-        for_each_point(low, high, [&](const std::vector<int32_t> &point) {
-            const uint8_t *p = element_at(b, point.data());
-            if (m->holds(p)) m->mark_written(p);
-        });
+        if (MemoryRef m = weak.lock()) m->mark_written(b);
     }
 }
 

@@ -103,6 +103,12 @@ public:
     Expr(const std::string &value);
     Expr(const char *value);
 
+    Expr(const Expr &) = default;
+    Expr(Expr &&) = default;
+    // Of variables only: `image(x) = 3` defines nothing.
+    Expr &operator=(const Expr &) & = default;
+    Expr &operator=(Expr &&) & = default;
+
     Type type() const { return get()->type; }
 };
 

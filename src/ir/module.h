@@ -16,7 +16,7 @@ struct Argument {
     Ref<const Referent> referent;  // the parameter, image or buffer that the caller passes
 };
 
-// A C function `int name(void *user_context, arguments...)` that returns 0 or an error code.
+// A C function that returns 0 or an error code.
 struct LoweredFunction {
     std::string name;
     std::vector<Argument> args;  // without the user context

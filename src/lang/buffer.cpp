@@ -62,14 +62,15 @@ tessera_type_t to_runtime(Type t) {
 Type from_runtime(tessera_type_t t) { return Type::unchecked(TypeCode(t.code), t.bits, t.lanes); }
 
 BufferContents::BufferContents(Type type, Shape shape, void *host, const std::string &name)
-    : name(name.empty() ? "b" : name), shape(std::move(shape)) {
+    : name(name.empty() ? detail::unique_name("b") : name), shape(std::move(shape)) {
     raw.type = to_runtime(type);
     raw.host = static_cast<uint8_t *>(host);
     shape_changed();
 }
 
 BufferContents::BufferContents(const tessera_buffer_t &other, const std::string &name)
-    : raw(other), name(name.empty() ? "b" : name), shape(other.dim, other.dim + other.dimensions) {
+    : raw(other), name(name.empty() ? detail::unique_name("b") : name),
+      shape(other.dim, other.dim + other.dimensions) {
     shape_changed();
 }
 
@@ -204,6 +205,12 @@ void BufferContents::crop(int d, int min, int extent) {
 }
 
 void BufferContents::slice(int d, int pos) {
+    const tessera_dimension_t &now = dim(d);
+    if (pos < now.min || pos - int64_t(now.min) >= now.extent) {
+        throw RuntimeError(str("cannot slice buffer ", name, " at ", pos, " in dimension ", d,
+                               ": it has [", now.min, ", ", int64_t(now.min) + now.extent - 1,
+                               "]"));
+    }
     crop(d, pos, 1);
     shape.erase(shape.begin() + d);
     shape_changed();

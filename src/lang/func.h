@@ -237,6 +237,18 @@ public:
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
                             const std::string &function = "", const Target &target = Target(),
                             Location at = Here::current());
+    void compile_to_header(const std::string &path, const std::vector<Argument> &args,
+                           const std::string &function = "", const Target &target = Target(),
+                           Location at = Here::current());
+    void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
+                         const std::string &function = "", const Target &target = Target(),
+                         Location at = Here::current());
+    void compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
+                                   const std::string &function = "",
+                                   const Target &target = Target(), Location at = Here::current());
+    void compile_to(const std::map<OutputFileType, std::string> &files,
+                    const std::vector<Argument> &args, const std::string &function = "",
+                    const Target &target = Target(), Location at = Here::current());
 
     const program::StageRef scheduled(Location at) const;
 

@@ -97,5 +97,23 @@ void Func::compile_to_bitcode(const std::string &path, const std::vector<Argumen
                               const std::string &function, const Target &target, Location at) {
     own_pipeline(at).compile_to_bitcode(path, args, function, target, at);
 }
+void Func::compile_to_header(const std::string &path, const std::vector<Argument> &args,
+                             const std::string &function, const Target &target, Location at) {
+    own_pipeline(at).compile_to_header(path, args, function, target, at);
+}
+void Func::compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
+                           const std::string &function, const Target &target, Location at) {
+    own_pipeline(at).compile_to_file(prefix, args, function, target, at);
+}
+void Func::compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
+                                     const std::string &function, const Target &target,
+                                     Location at) {
+    own_pipeline(at).compile_to_static_library(prefix, args, function, target, at);
+}
+void Func::compile_to(const std::map<OutputFileType, std::string> &files,
+                      const std::vector<Argument> &args, const std::string &function,
+                      const Target &target, Location at) {
+    own_pipeline(at).compile_to(files, args, function, target, at);
+}
 
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #pragma once
 #include "base/target.h"
 #include "driver/jit_context.h"
+#include "driver/output_file.h"
 #include "ir/operators.h"
 #include "ir/written_expr.h"
 #include "lang/argument.h"
@@ -152,6 +153,23 @@ public:
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
                             const std::string &function = "", const Target &target = Target(),
                             Location at = Here::current());
+    // A header for C and C++ that declares the compiled function and describes its arguments.
+    void compile_to_header(const std::string &path, const std::vector<Argument> &args,
+                           const std::string &function = "", const Target &target = Target(),
+                           Location at = Here::current());
+    // An object and its header: prefix.o and prefix.h.
+    void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
+                         const std::string &function = "", const Target &target = Target(),
+                         Location at = Here::current());
+    // A library and its header: prefix.a and prefix.h. The runtime is in the library, unless the
+    // target has Target::NoRuntime, or is another machine than this one.
+    void compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
+                                   const std::string &function = "",
+                                   const Target &target = Target(), Location at = Here::current());
+    // A file of each type, at its path.
+    void compile_to(const std::map<OutputFileType, std::string> &files,
+                    const std::vector<Argument> &args, const std::string &function = "",
+                    const Target &target = Target(), Location at = Here::current());
 
     const program::Program &program(Location at = Here::current()) const;
 

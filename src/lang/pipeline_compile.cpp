@@ -1,19 +1,11 @@
 #include "base/large_stack.h"
+#include "driver/files.h"
 #include "lang/pipeline_contents.h"
 #include "program/environment.h"
-#include <cstdio>
-#include <fstream>
 #include <iostream>
 
 namespace tessera {
 namespace {
-
-void write_file(const std::string &path, const char *data, size_t size) {
-    std::ofstream file(path, std::ios::binary);
-    file.write(data, std::streamsize(size));
-    file.close();
-    if (!file) throw RuntimeError(str("cannot write the file ", path));
-}
 
 driver::Signature signature_of(const std::vector<Argument> &args, const std::string &function,
                                const Location &at) {
@@ -27,43 +19,60 @@ driver::Signature signature_of(const std::vector<Argument> &args, const std::str
 
 }  // namespace
 
+void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
+                          const std::vector<Argument> &args, const std::string &function,
+                          const Target &target, Location at) {
+    driver::write_files(get(at).program, driver::file_target(target),
+                        signature_of(args, function, at), files);
+}
 void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
                                        StmtOutputFormat, const Target &target, Location at) {
     driver::Signature signature = signature_of(args, "", at);
     signature.any_args = args.empty();
-    std::string text =
-        driver::to_lowered_text(get(at).program, driver::file_target(target), signature);
-    write_file(path, text.data(), text.size());
+    driver::write_files(get(at).program, driver::file_target(target), signature,
+                        {{OutputFileType::stmt, path}});
 }
-void Pipeline::compile_to_conceptual_stmt(const std::string &path, const std::vector<Argument> &,
-                                          StmtOutputFormat, const Target &target, Location at) {
-    std::string text = driver::to_conceptual_text(get(at).program, driver::file_target(target));
-    write_file(path, text.data(), text.size());
+void Pipeline::compile_to_conceptual_stmt(const std::string &path,
+                                          const std::vector<Argument> &args, StmtOutputFormat,
+                                          const Target &target, Location at) {
+    driver::Signature signature = signature_of(args, "", at);
+    signature.any_args = args.empty();
+    driver::write_files(get(at).program, driver::file_target(target), signature,
+                        {{OutputFileType::conceptual_stmt, path}});
 }
 void Pipeline::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                         const std::string &function, const Target &target,
                                         Location at) {
-    std::string text = driver::to_llvm_ir(get(at).program, driver::file_target(target),
-                                          signature_of(args, function, at));
-    write_file(path, text.data(), text.size());
+    compile_to({{OutputFileType::llvm_assembly, path}}, args, function, target, at);
 }
 void Pipeline::compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
                                    const std::string &function, const Target &target, Location at) {
-    std::string text = driver::to_assembly(get(at).program, driver::file_target(target),
-                                           signature_of(args, function, at));
-    write_file(path, text.data(), text.size());
+    compile_to({{OutputFileType::assembly, path}}, args, function, target, at);
 }
 void Pipeline::compile_to_object(const std::string &path, const std::vector<Argument> &args,
                                  const std::string &function, const Target &target, Location at) {
-    std::vector<char> bytes = driver::to_object(get(at).program, driver::file_target(target),
-                                                signature_of(args, function, at));
-    write_file(path, bytes.data(), bytes.size());
+    compile_to({{OutputFileType::object, path}}, args, function, target, at);
 }
 void Pipeline::compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
                                   const std::string &function, const Target &target, Location at) {
-    std::vector<char> bytes = driver::to_bitcode(get(at).program, driver::file_target(target),
-                                                 signature_of(args, function, at));
-    write_file(path, bytes.data(), bytes.size());
+    compile_to({{OutputFileType::bitcode, path}}, args, function, target, at);
+}
+void Pipeline::compile_to_header(const std::string &path, const std::vector<Argument> &args,
+                                 const std::string &function, const Target &target, Location at) {
+    compile_to({{OutputFileType::c_header, path}}, args, function, target, at);
+}
+void Pipeline::compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
+                               const std::string &function, const Target &target, Location at) {
+    compile_to({{OutputFileType::object, prefix + ".o"}, {OutputFileType::c_header, prefix + ".h"}},
+               args, function, target, at);
+}
+void Pipeline::compile_to_static_library(const std::string &prefix,
+                                         const std::vector<Argument> &args,
+                                         const std::string &function, const Target &target,
+                                         Location at) {
+    compile_to({{OutputFileType::static_library, prefix + ".a"},
+                {OutputFileType::c_header, prefix + ".h"}},
+               args, function, target, at);
 }
 
 std::string Pipeline::loop_nest(Location at) const {

@@ -16,7 +16,12 @@ namespace {
 
 void require_kinds(const char *directive, const VarOrRVar &from, const VarOrRVar &made,
                    Location at) {
-    if (!from.is_rvar || made.is_rvar) return;
+    if (from.is_rvar == made.is_rvar) return;
+    if (!from.is_rvar) {
+        throw CompileError(
+            at, str(directive, ": ", made.symbol, " is an RVar, but it is made from ", from.symbol,
+                    ", which is none; declare it as Var ", made.symbol, "(\"", made.symbol, "\")"));
+    }
     throw CompileError(at, str(directive, ": ", made.symbol, " is a Var, but it is made from ",
                                from.symbol, ", a reduction variable; declare it as RVar ",
                                made.symbol, "(\"", made.symbol, "\")"));
@@ -83,8 +88,7 @@ void split(const StageRef &s, const VarOrRVar &old, const VarOrRVar &outer, cons
 
 void fuse(const StageRef &s, const VarOrRVar &inner, const VarOrRVar &outer, const VarOrRVar &fused,
           Location at) {
-    require_kinds("fuse", inner, fused, at);
-    require_kinds("fuse", outer, fused, at);
+    require_kinds("fuse", inner.is_rvar ? inner : outer, fused, at);
     program::apply(s, program::Fuse{inner.symbol, outer.symbol, fused.symbol}, at);
 }
 

@@ -20,4 +20,8 @@ ParameterRef make_buffer_parameter(Symbol name, Type type, int dimensions) {
 
 Expr parameter_value(const ParameterRef &p) { return ir::Variable::make(p->type, p->name, p); }
 
+const Parameter *parameter_of(const ir::Argument &a) {
+    return dynamic_cast<const Parameter *>(a.referent.get());
+}
+
 }  // namespace tessera::program

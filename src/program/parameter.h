@@ -1,5 +1,5 @@
 #pragma once
-#include "ir/nodes.h"
+#include "ir/module.h"
 #include "runtime/tessera_runtime.h"
 #include <memory>
 #include <vector>
@@ -46,6 +46,9 @@ using ParameterRef = Ref<Parameter>;
 ParameterRef make_scalar_parameter(Symbol name, Type type);
 // Its innermost dimension is dense, unless the user says otherwise.
 ParameterRef make_buffer_parameter(Symbol name, Type type, int dimensions);
+
+// The parameter that the argument stands for; null for an output that nobody has constrained.
+const Parameter *parameter_of(const ir::Argument &a);
 
 // The value of the scalar parameter.
 Expr parameter_value(const ParameterRef &p);

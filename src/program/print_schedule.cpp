@@ -3,6 +3,7 @@
 #include "program/apply.h"
 #include "program/define.h"
 #include "program/expr_as_cpp.h"
+#include "program/names.h"
 #include "program/script.h"
 #include <algorithm>
 #include <map>
@@ -11,19 +12,11 @@
 namespace tessera::program {
 namespace {
 
-// Words of C++, and of the language as far as it is printed.
+// Words of the language as far as it is printed.
 constexpr const char *not_for_variables =
-    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char8_t char16_t "
-    "char32_t class compl concept const consteval constexpr constinit const_cast continue co_await "
-    "co_return co_yield decltype default delete do double dynamic_cast else enum explicit export "
-    "extern false float for friend goto if inline int long mutable namespace new noexcept not "
-    "not_eq nullptr operator or or_eq private protected public register reinterpret_cast requires "
-    "return short signed sizeof static static_assert static_cast struct switch template this "
-    "thread_local throw true try typedef typeid typename union unsigned using virtual void "
-    "volatile wchar_t while xor xor_eq main std tessera "
-    "Func Var RVar Stage Expr ImageParam LoopLevel TailStrategy Partition MemoryType "
-    "PrefetchBoundStrategy Int UInt Float BFloat Bool int64_t uint64_t HUGE_VAL "
-    "min max select cast reinterpret";
+    "main std tessera Func Var RVar Stage Expr ImageParam LoopLevel TailStrategy Partition "
+    "MemoryType PrefetchBoundStrategy Int UInt Float BFloat Bool int64_t uint64_t HUGE_VAL min max "
+    "select cast reinterpret";
 
 // Prints the steps of a script. Declarations are collected on the way and come first.
 class SchedulePrinter {
@@ -399,7 +392,8 @@ std::string SchedulePrinter::run() {
 
 std::string print_schedule(const std::vector<FunctionRef> &outputs, const std::string &pipeline) {
     Script script = schedule_script(outputs);
-    std::vector<std::string> reserved = {pipeline};
+    std::vector<std::string> reserved = cpp_keywords();
+    reserved.push_back(pipeline);
     std::istringstream words(not_for_variables);
     for (std::string word; words >> word;) reserved.push_back(word);
     Names names(Names::Style::Identifiers, reserved);

@@ -1,6 +1,7 @@
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "program/define.h"
+#include "program/names.h"
 #include "program/parameter.h"
 #include "program/schedule_json.h"
 #include "program/script.h"

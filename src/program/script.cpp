@@ -1,7 +1,7 @@
 #include "program/script.h"
 #include "program/environment.h"
+#include "program/names.h"
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
@@ -224,42 +224,6 @@ std::vector<Symbol> reduction_of_algorithm(const Definition &d) {
     std::vector<Symbol> variables;
     for (const ReductionVariable &v : d.reduction) variables.push_back(v.var);
     return variables;
-}
-
-bool stands_for_its_text(Symbol s) { return Symbol::interned(s.text()) == s; }
-
-Names::Names(Style style, const std::vector<std::string> &reserved)
-    : style(style), used(reserved.begin(), reserved.end()) {}
-
-const std::string &Names::operator[](Symbol s) {
-    if (!words.count(s)) {
-        met.push_back(s);
-        choose(s);
-    }
-    return words[s];
-}
-
-void Names::choose(Symbol s) {
-    std::string word = s.text();
-    if (style == Style::Identifiers) {
-        for (char &c : word) {
-            if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-        }
-        if (word.empty() || std::isdigit(static_cast<unsigned char>(word[0]))) word = "_" + word;
-    }
-    std::string unique = word;
-    for (int i = 1; !used.insert(unique).second; i++) unique = str(word, "_", i);
-    words[s] = unique;
-}
-
-void Names::settle() {
-    for (const auto &[s, word] : words) used.erase(word);
-    words.clear();
-    for (bool own : {true, false}) {
-        for (Symbol s : met) {
-            if (stands_for_its_text(s) == own) choose(s);
-        }
-    }
 }
 
 }  // namespace tessera::program

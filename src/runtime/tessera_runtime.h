@@ -50,6 +50,53 @@ typedef struct tessera_buffer_t {
     void *padding;
 } tessera_buffer_t;
 
+/* ---- Descriptions of compiled functions: the layout of halide_filter_metadata_t ---- */
+
+enum { TESSERA_FILTER_METADATA_VERSION = 1 };
+
+typedef enum tessera_argument_kind_t {
+    tessera_argument_kind_input_scalar = 0,
+    tessera_argument_kind_input_buffer = 1,
+    tessera_argument_kind_output_buffer = 2
+} tessera_argument_kind_t;
+
+typedef union tessera_scalar_value_t {
+    bool b;
+    int8_t i8;
+    int16_t i16;
+    int32_t i32;
+    int64_t i64;
+    uint8_t u8;
+    uint16_t u16;
+    uint32_t u32;
+    uint64_t u64;
+    float f32;
+    double f64;
+    void *handle;
+} tessera_scalar_value_t;
+
+typedef struct tessera_filter_argument_t {
+    const char *name;
+    int32_t kind;       /* a tessera_argument_kind_t */
+    int32_t dimensions; /* of a buffer */
+    tessera_type_t type;
+    /* Of a scalar: NULL where the pipeline says nothing. */
+    const tessera_scalar_value_t *scalar_def, *scalar_min, *scalar_max, *scalar_estimate;
+    /* Of a buffer: NULL, or for each dimension the minimum and extent, each of which may be NULL.
+     */
+    const int64_t *const *buffer_estimates;
+} tessera_filter_argument_t;
+
+/* What f_metadata() returns of a compiled function f. f_argv() takes an array of `num_arguments`
+ * pointers: to the tessera_buffer_t, or to the value of the scalar. */
+typedef struct tessera_filter_metadata_t {
+    int32_t version; /* TESSERA_FILTER_METADATA_VERSION */
+    int32_t num_arguments;
+    const tessera_filter_argument_t *arguments;
+    const char *target;
+    const char *name;
+} tessera_filter_metadata_t;
+
 /* ---- Errors ---- */
 
 typedef enum tessera_error_code_t {

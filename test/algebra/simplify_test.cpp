@@ -1,4 +1,5 @@
 #include "algebra/bounds.h"
+#include "algebra/common_divisor.h"
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
@@ -92,6 +93,23 @@ TEST_SUITE("simplify") {
         }
         CHECK(simplify(parse_expr("1073741824 * 16384 % 1000")).defined());
     }
+    TEST_CASE("the lowest int64 has no magnitude, and is counted with all the same") {
+        constexpr int64_t lowest = INT64_MIN;
+        CHECK(common_divisor(lowest, 12) == 4);
+        CHECK(common_divisor(-6, 4) == 2);
+        CHECK(common_divisor(0, 0) == 0);
+        CHECK(common_divisor(lowest, 0) == int64_t(1) << 62);
+        CHECK(common_divisor(lowest, lowest) == int64_t(1) << 62);
+        Expr wide = Variable::make(Int(64), Symbol::interned("wide")),
+             low = make_const(Int(64), lowest);
+        CHECK(equal(simplify(wide * low), wide * low));
+        CHECK(equal(simplify(wide + low), wide + low));
+        for (const Expr &e :
+             {wide % low, wide / low, wide * (low / 2) * 2, low - wide, min(wide * 4, low),
+              max(wide * 4 + 2, low), max(wide * 4, wide * 2 + low), (wide * low) % 8}) {
+            check(e);
+        }
+    }
     TEST_CASE("sums of uint64 may wrap, however large they are") {
         Expr e = parse_expr("min(u:uint64 + 7:uint64, 4:uint64)");
         CHECK(equal(simplify(e), e));
@@ -163,6 +181,13 @@ TEST_SUITE("bounds") {
         Interval i = bounds_of_expr(x / n, scope);
         CHECK(to_string(i.min) == simple(min((n * y - 1) / n, 0)));
         CHECK(to_string(i.max) == simple(max((n * y - 1) / n, 0)));
+    }
+    TEST_CASE("of a sum with a min of the largest number there is") {
+        IntervalScope scope;
+        scope.bind(sx, {0, 1});
+        Interval i = bounds_of_expr(min(y, 2147483647) + x + 3, scope);
+        CHECK(to_string(i.min) == simple(min(y, 2147483647) + 3));
+        CHECK(to_string(i.max) == simple(min(y, 2147483647) + 4));
     }
     TEST_CASE("of a clamp that is dropped, as the value is known to be within it") {
         IntervalScope scope;

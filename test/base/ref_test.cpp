@@ -42,4 +42,5 @@ TEST_CASE("what runs on a large stack passes errors on") {
 TEST_CASE("closest_match finds a likely misspelling and nothing far off") {
     CHECK(closest_match("compute_rot", {"compute_at", "compute_root"}) == "compute_root");
     CHECK(closest_match("zzz", {"compute_at"}).empty());
+    CHECK(closest_match("t", {"x", "y"}).empty());
 }

@@ -81,8 +81,23 @@ TEST_SUITE("Target") {
         CHECK(host.has_feature(Target::AVX) == bool(__builtin_cpu_supports("avx")));
         CHECK(host.has_feature(Target::AVX2) == bool(__builtin_cpu_supports("avx2")));
         CHECK(host.has_feature(Target::FMA) == bool(__builtin_cpu_supports("fma")));
-        CHECK(host.has_feature(Target::AVX512) ==
-              (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd")));
+        CHECK(host.has_feature(Target::F16C) == bool(__builtin_cpu_supports("f16c")));
+        CHECK(host.has_feature(Target::FMA4) == bool(__builtin_cpu_supports("fma4")));
+        bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512cd");
+        CHECK(host.has_feature(Target::AVX512) == avx512);
+        bool skylake = avx512 && __builtin_cpu_supports("avx512vl") &&
+                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+        CHECK(host.has_feature(Target::AVX512_Skylake) == skylake);
+        bool cannonlake =
+            skylake && __builtin_cpu_supports("avx512ifma") && __builtin_cpu_supports("avx512vbmi");
+        CHECK(host.has_feature(Target::AVX512_Cannonlake) == cannonlake);
+        bool vnni = skylake && __builtin_cpu_supports("avx512vnni");
+        CHECK(host.has_feature(Target::AVX512_VNNI) == vnni);
+        bool zen4 = cannonlake && vnni && __builtin_cpu_supports("avx512bf16") &&
+                    __builtin_cpu_supports("avx512vbmi2") &&
+                    __builtin_cpu_supports("avx512bitalg") &&
+                    __builtin_cpu_supports("avx512vpopcntdq");
+        CHECK(host.has_feature(Target::AVX512_Zen4) == zen4);
 #endif
     }
     TEST_CASE("an unknown word is refused with the one that was perhaps meant") {
@@ -175,6 +190,12 @@ TEST_SUITE("Target") {
     TEST_CASE("a JIT target runs here, or is refused") {
         EnvironmentVariable none("TESSERA_JIT_TARGET", ""), here("HL_JIT_TARGET", "");
         CHECK(get_jit_target_from_environment() == get_host_target().with_feature(Target::JIT));
+#if defined(__x86_64__)
+        EnvironmentVariable theirs("HL_JIT_TARGET", "x86-64-linux-sse41");
+        CHECK(get_jit_target_from_environment() == Target("x86-64-linux-sse41-jit"));
+        EnvironmentVariable ours("TESSERA_JIT_TARGET", "x86-64-linux");
+        CHECK(get_jit_target_from_environment() == Target("x86-64-linux-jit"));
+#endif
         EnvironmentVariable elsewhere("TESSERA_JIT_TARGET", "hexagon-32-qurt");
         CHECK_THROWS_WITH_AS(get_jit_target_from_environment(),
                              doctest::Contains("hexagon-32-qurt"), CompileError);

@@ -202,6 +202,69 @@ func "f"(out: output float32[1], n: int32):
         CHECK(has(text, "vmovntps"));
         CHECK(has(text, "sfence"));
     }
+    TEST_CASE("each set of instructions brings its own") {
+        check_instruction("a * b", "int32", 4, "-sse41", "pmulld");
+        CHECK_FALSE(has(assembly_of(with_loads("a * b", 4), "int32", 4, ""), "pmulld"));
+        check_instruction("a * b", "float32", 16, "-avx512_knl", "zmm");
+        check_instruction("a * b", "int64", 8, "-avx512_skylake", "vpmullq");
+        check_instruction("popcount(a)", "int32", 16, "-avx512_zen4", "vpopcntd");
+        check_instruction("popcount(a)", "int32", 16, "-avx512_zen5", "vpopcntd");
+        CHECK_FALSE(has(assembly_of(with_loads("popcount(a)", 16), "int32", 16, "-avx512_vnni"),
+                        "vpopcntd"));
+        Module m = parse_module("module \"m\"\nfunc \"f\"(n: int32): assert n > 0, -1\n");
+        auto features_of = [&](const char *target) {
+            return codegen::to_llvm_ir(m, Target(target));
+        };
+        CHECK(has(features_of("x86-64-linux-avx512_zen5"), "+avx512vp2intersect"));
+        CHECK(has(features_of("x86-64-linux-avx512_cannonlake"), "+avx512vbmi"));
+        CHECK_FALSE(has(features_of("x86-64-linux-avx512_cannonlake"), "+avx512vnni"));
+        CHECK(has(features_of("x86-64-linux-avx512_vnni"), "+avx512vnni"));
+        CHECK_FALSE(has(features_of("x86-64-linux-avx512_vnni"), "+avx512vbmi"));
+        CHECK(has(features_of("x86-64-linux-x86apx"), "+egpr"));
+        CHECK(has(features_of("x86-64-linux-avx10_1"), "+avx10.1"));
+    }
+    TEST_CASE("the processor that code is tuned for") {
+        Module m = parse_module("module \"m\"\nfunc \"f\"(n: int32): assert n > 0, -1\n");
+        for (const char *name : {"k8", "amdfam10", "btver1", "btver2", "bdver1", "bdver2", "bdver3",
+                                 "bdver4", "znver1", "znver2", "znver3", "znver4", "znver5"}) {
+            std::string text = codegen::to_llvm_ir(m, Target(str("x86-64-linux-tune_", name)));
+            CHECK(has(text, str("\"tune-cpu\"=\"", name, "\"")));
+        }
+        CHECK(has(codegen::to_llvm_ir(m, Target("x86-64-linux-tune_k8_sse3")),
+                  "\"tune-cpu\"=\"k8-sse3\""));
+        CHECK(has(codegen::to_llvm_ir(m, Target("x86-64-linux")), "\"tune-cpu\"=\"x86-64\""));
+    }
+    TEST_CASE("an object with its bitcode") {
+        Module m = parse_module("module \"m\"\nfunc \"f\"(n: int32): assert n > 0, -1\n");
+        auto has_bitcode = [&](const char *target) {
+            std::vector<char> object = codegen::to_object(m, Target(target));
+            return std::string(object.begin(), object.end()).find("BC\xC0\xDE") !=
+                   std::string::npos;
+        };
+        CHECK(has_bitcode("x86-64-linux-embed_bitcode"));
+        CHECK_FALSE(has_bitcode("x86-64-linux"));
+    }
+    TEST_CASE("LLVM vectorizes and unrolls loops where the target asks for it") {
+        std::string text =
+            "module \"m\"\nfunc \"f\"(a: input float32[1], out: output float32[1], n: "
+            "int32):\n    for i in [0, +n): out[i] = a[i] * 2.0:float32\n";
+        CHECK_FALSE(has(assembly(text, "x86-64-linux"), "mulps"));
+        CHECK_FALSE(has(assembly(text, "x86-64-linux"), "addps"));
+        std::string vectors = assembly(text, "x86-64-linux-enable_llvm_loop_opt");
+        CHECK((has(vectors, "mulps") || has(vectors, "addps")));
+    }
+    TEST_CASE("streamed loads leave the caches as they are") {
+        auto copy = [](const std::string &streaming) {
+            return assembly(
+                str("module \"m\"\nfunc \"f\"(a: input float32[1], out: output "
+                    "float32[1], n: int32):\n    for i in [0, +n): out[ramp(i * 8, 1, 8)] "
+                    "= a[ramp(i * 8, 1, 8)",
+                    streaming, "]\n"),
+                "x86-64-linux-avx2");
+        };
+        CHECK_FALSE(has(copy(""), "movnt"));
+        CHECK(has(copy(" streaming"), "vmovntdqa"));
+    }
     TEST_CASE("gathers where the machine is good at them") {
         CHECK(
             has(assembly_of("b[a[ramp(i, 1, 16)]]", "int32", 16, "-avx512_skylake"), "vpgatherdd"));
@@ -223,13 +286,15 @@ func "f"(out: output float32[1], n: int32):
                              doctest::Contains("x86-64-linux"), CompileError);
         CHECK_THROWS_AS(codegen::JitModule(m, Target("arm-64-linux")), CompileError);
     }
-    TEST_CASE("sanitizers are refused, as no code looks for them") {
+    TEST_CASE("features that no code looks for are refused") {
         Module m = parse_module("module \"m\"\nfunc \"f\"(n: int32): assert n > 0, -1\n");
-        for (auto sanitizer :
-             {Target::MSAN, Target::TSAN, Target::ASAN, Target::SanitizerCoverage}) {
-            Target t = get_host_target().with_feature(sanitizer);
+        for (auto feature :
+             {Target::MSAN, Target::TSAN, Target::ASAN, Target::SanitizerCoverage,
+              Target::SoftFloatABI, Target::Semihosting, Target::EGL, Target::CPlusPlusMangling}) {
+            Target t = get_host_target().with_feature(feature);
             CHECK_FALSE(t.supported());
-            CHECK_THROWS_WITH_AS(codegen::to_object(m, t), doctest::Contains("sanitizer"),
+            std::string advice = "leave " + Target::feature_to_name(feature) + " out";
+            CHECK_THROWS_WITH_AS(codegen::to_object(m, t), doctest::Contains(advice.c_str()),
                                  CompileError);
             CHECK_THROWS_AS(codegen::JitModule(m, t), CompileError);
         }

@@ -98,7 +98,7 @@ func "f"(out: output int32[1], n: handle):
     for i in [0, +3): out[i] = if_then_else(i == 1, extern int32 count_up(n:handle), -1)
 )",
                                        get_host_target(), symbols);
-        void *argv[] = {nullptr, static_cast<tessera_buffer_t *>(out), nullptr};
+        void *argv[] = {&no_context, static_cast<tessera_buffer_t *>(out), nullptr};
         int32_t *pointer = &calls;
         argv[2] = &pointer;
         CHECK(m.argv_function("f")(argv) == 0);
@@ -236,7 +236,7 @@ func "f"(out: output int32[1]):
     out[ramp(0, 1, 4)] = extern int32x4 square_of(ramp(1, 1, 4))
 )",
                                        get_host_target(), symbols);
-        void *argv[] = {nullptr, static_cast<tessera_buffer_t *>(out)};
+        void *argv[] = {&no_context, static_cast<tessera_buffer_t *>(out)};
         CHECK(m.argv_function("f")(argv) == 0);
         CHECK(out.values() == std::vector<int32_t>{1, 4, 9, 16});
     }
@@ -276,9 +276,13 @@ func "f"(out: output float64[1], a: int8, b: uint8, c: int16, d: uint16, e: int6
         bool j = true;
         float16_t k(0.125f);
         bfloat16_t l(3.0f);
-        void *argv[] = {
-            nullptr, static_cast<tessera_buffer_t *>(out), &a, &b, &c, &d, &e, &g, &h, &i, &j, &k,
-            &l};
+        void *argv[] = {&no_context, static_cast<tessera_buffer_t *>(out),
+                        &a,          &b,
+                        &c,          &d,
+                        &e,          &g,
+                        &h,          &i,
+                        &j,          &k,
+                        &l};
         CHECK(m.argv_function("f")(argv) == 0);
         CHECK(out.values() == std::vector<double>{-5, 250, -3000, 60000, -5e9,
                                                   9223372036854775808.0, 1.5, 2.25, 1, 0.125, 3});
@@ -400,7 +404,7 @@ func "f"(out: output float64[1]):
     out[0] = extern float64 sum_of(make_struct(3:int8, 1.5:float64):handle)
 )",
                                        get_host_target(), symbols);
-        void *argv[] = {nullptr, static_cast<tessera_buffer_t *>(out)};
+        void *argv[] = {&no_context, static_cast<tessera_buffer_t *>(out)};
         CHECK(m.argv_function("f")(argv) == 0);
         CHECK(out[0] == 4.5);
     }

@@ -50,7 +50,7 @@ void check_case(const ElementCase &c, const codegen::JitModule &jit, const std::
     std::vector<RawBuffer> buffers(c.operands.begin(), c.operands.end());
     buffers.emplace_back(c.result);
     std::vector<std::vector<Wide>> values;
-    std::vector<void *> argv = {nullptr};
+    std::vector<void *> argv = {&no_context};
     for (size_t k = 0; k < c.operands.size(); k++) {
         Type t = c.operands[k];
         values.push_back(sample_values(t, element_count, 17 * k + 1));

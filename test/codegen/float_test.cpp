@@ -21,7 +21,7 @@ std::vector<double> evaluate(Type t, const std::vector<std::vector<double>> &ope
     f.name = "f";
     std::vector<Expr> loads;
     std::vector<std::unique_ptr<TestBuffer<double>>> buffers;
-    std::vector<void *> argv = {nullptr};
+    std::vector<void *> argv = {&no_context};
     for (std::vector<double> values : operands) {
         Symbol in = Symbol::fresh("in");
         f.args.push_back({in, ArgumentKind::InputBuffer, Float(64), 1, {}});

@@ -45,6 +45,9 @@ inline codegen::Options checked() {
     return options;
 }
 
+// The first of the arguments of compiled code in this process.
+inline void *no_context = nullptr;
+
 inline codegen::JitModule compile(const std::string &text, const Target &target = get_host_target(),
                                   const codegen::ExternSymbols &symbols = {}) {
     return codegen::JitModule(parse_module(text), target, symbols, checked());

@@ -31,7 +31,7 @@ std::vector<int> load(const std::string &index, int lanes, const char *target = 
             "[1], n: int32):\n    out[ramp(0, 1, ", lanes, ")] = a[", index, "]\n"),
         Target(target));
     int32_t n = 5;
-    void *argv[] = {nullptr, static_cast<tessera_buffer_t *>(in),
+    void *argv[] = {&no_context, static_cast<tessera_buffer_t *>(in),
                     static_cast<tessera_buffer_t *>(out), &n};
     REQUIRE(m.argv_function("f")(argv) == 0);
     std::vector<int> result;
@@ -63,7 +63,7 @@ template<typename T> void check_strides(const char *target, const std::vector<in
     TestBuffer<T> in(values);
     for (size_t i = 0; i < all.size(); i++) {
         TestBuffer<T> out(size_t(all[i].lanes), T(77));
-        void *argv[] = {nullptr, static_cast<tessera_buffer_t *>(in),
+        void *argv[] = {&no_context, static_cast<tessera_buffer_t *>(in),
                         static_cast<tessera_buffer_t *>(out)};
         REQUIRE(m.argv_function(str("f", i))(argv) == 0);
         std::vector<T> wanted;
@@ -81,7 +81,7 @@ std::vector<int32_t> store(const std::string &index, int lanes, const char *targ
                     "] = ramp(100, 1, ", lanes, ")\n"),
                 Target(target));
     int32_t n = 5;
-    void *argv[] = {nullptr, static_cast<tessera_buffer_t *>(out), &n};
+    void *argv[] = {&no_context, static_cast<tessera_buffer_t *>(out), &n};
     REQUIRE(m.argv_function("f")(argv) == 0);
     return out.values();
 }

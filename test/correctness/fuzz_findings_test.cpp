@@ -781,3 +781,19 @@ TEST_CASE("coordinates that a large number brings near 0 may pass 2^31 on their 
         for (int i = 0; i < 32; i++) CHECK(int(out(far + i, j)) == 3 * i + 2 * j + 1);
     }
 }
+
+TEST_CASE("an asynchronous stage whose accesses are traced waits for room in its folded storage") {
+    Var x("x"), y("y");
+    Func f("f"), g("g");
+    f(x, y) = x;
+    g(x, y) = f(x, y);
+    g.reorder(y, x);
+    f.compute_at(g, y).store_root().async().trace_stores();
+    g.jit_handlers().custom_trace = [](JITUserContext *, const tessera_trace_event_t *) {
+        return 0;
+    };
+    for (const Target &t : {get_host_target(), get_host_target().with_feature(Target::Interpret)}) {
+        Buffer<int> out = g.realize({8, 2}, t);
+        out.for_each_element([&](int i, int j) { CHECK(out(i, j) == i); });
+    }
+}

@@ -1,5 +1,6 @@
 #include "driver/compile.h"
 #include "ir/substitute.h"
+#include <atomic>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <tessera.h>
@@ -38,18 +39,60 @@ extern "C" int number_9(int a, int b, int c, int d, int e, int f, int g, int h, 
 extern "C" int number_10(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j) {
     return number({a, b, c, d, e, f, g, h, i, j});
 }
+extern "C" float16_t times_16(int a, float16_t b, const float *c) {
+    return float16_t(float(a) * float(b) + *c);
+}
+extern "C" bfloat16_t times_b16(int a, bfloat16_t b) { return bfloat16_t(float(a) * float(b)); }
+TesseraExtern_2(bfloat16_t, times_b16, int, bfloat16_t);
+TesseraExtern_3(float16_t, times_16, int, float16_t, const float *);
 extern "C" double half_of(double x) { return x / 2; }
 TesseraExtern_1(int, eleven);
 TesseraExtern_2(int, number_2, int, int);
-TesseraPureExtern_3(int, number_3, int, int, int);
+TesseraExtern_3(int, number_3, int, int, int);
 TesseraExtern_4(int, number_4, int, int, int, int);
-TesseraPureExtern_5(int, number_5, int, int, int, int, int);
+TesseraExtern_5(int, number_5, int, int, int, int, int);
 TesseraExtern_6(int, number_6, int, int, int, int, int, int);
-TesseraPureExtern_7(int, number_7, int, int, int, int, int, int, int);
+TesseraExtern_7(int, number_7, int, int, int, int, int, int, int);
 TesseraExtern_8(int, number_8, int, int, int, int, int, int, int, int);
-TesseraPureExtern_9(int, number_9, int, int, int, int, int, int, int, int, int);
+TesseraExtern_9(int, number_9, int, int, int, int, int, int, int, int, int);
 TesseraExtern_10(int, number_10, int, int, int, int, int, int, int, int, int, int);
 TesseraPureExtern_1(double, half_of, double);
+
+// The same functions under other names, as pure ones.
+extern "C" int pure_2(int a, int b) { return number({a, b}); }
+extern "C" int pure_3(int a, int b, int c) { return number({a, b, c}); }
+extern "C" int pure_4(int a, int b, int c, int d) { return number({a, b, c, d}); }
+extern "C" int pure_5(int a, int b, int c, int d, int e) { return number({a, b, c, d, e}); }
+extern "C" int pure_6(int a, int b, int c, int d, int e, int f) {
+    return number({a, b, c, d, e, f});
+}
+extern "C" int pure_7(int a, int b, int c, int d, int e, int f, int g) {
+    return number({a, b, c, d, e, f, g});
+}
+extern "C" int pure_8(int a, int b, int c, int d, int e, int f, int g, int h) {
+    return number({a, b, c, d, e, f, g, h});
+}
+extern "C" int pure_9(int a, int b, int c, int d, int e, int f, int g, int h, int i) {
+    return number({a, b, c, d, e, f, g, h, i});
+}
+extern "C" int pure_10(int a, int b, int c, int d, int e, int f, int g, int h, int i, int j) {
+    return number({a, b, c, d, e, f, g, h, i, j});
+}
+TesseraPureExtern_2(int, pure_2, int, int);
+TesseraPureExtern_3(int, pure_3, int, int, int);
+TesseraPureExtern_4(int, pure_4, int, int, int, int);
+TesseraPureExtern_5(int, pure_5, int, int, int, int, int);
+TesseraPureExtern_6(int, pure_6, int, int, int, int, int, int);
+TesseraPureExtern_7(int, pure_7, int, int, int, int, int, int, int);
+TesseraPureExtern_8(int, pure_8, int, int, int, int, int, int, int, int);
+TesseraPureExtern_9(int, pure_9, int, int, int, int, int, int, int, int, int);
+TesseraPureExtern_10(int, pure_10, int, int, int, int, int, int, int, int, int, int);
+
+std::atomic<int> identity_calls = 0;
+extern "C" int impure_identity(int x) { return identity_calls++, x; }
+extern "C" int pure_identity(int x) { return identity_calls++, x; }
+TesseraExtern_1(int, impure_identity, int);
+TesseraPureExtern_1(int, pure_identity, int);
 
 namespace {
 
@@ -93,6 +136,36 @@ TEST_SUITE("names of the language") {
                                 123456, 1234567, 12345678, 123456789, 1234567890};
         for (size_t i = 0; i < 10; i++) CHECK(Buffer<int>(r[i])(1) == expected[i]);
         CHECK(evaluate<double>(half_of(Expr(5.0))) == 2.5);
+        Func g("g");
+        g(x) = Tuple(pure_2(x, 2), pure_3(x, 2, 3), pure_4(x, 2, 3, 4), pure_5(x, 2, 3, 4, 5),
+                     pure_6(x, 2, 3, 4, 5, 6), pure_7(x, 2, 3, 4, 5, 6, 7),
+                     pure_8(x, 2, 3, 4, 5, 6, 7, 8), pure_9(x, 2, 3, 4, 5, 6, 7, 8, 9),
+                     pure_10(x, 2, 3, 4, 5, 6, 7, 8, 9, 0));
+        Realization p = g.realize({2});
+        for (size_t i = 0; i < 9; i++) CHECK(Buffer<int>(p[i])(1) == expected[i + 1]);
+    }
+    TEST_CASE("C functions of floats of 16 bits take their bits") {
+        float five = 5;
+        Param<const float *> p("p", &five);
+        Func f("f");
+        f(x) = Tuple(times_16(x, cast<float16_t>(2.5f), p), times_b16(x, cast<bfloat16_t>(1.5f)));
+        for (const Target &t :
+             {get_host_target(), get_host_target().with_feature(Target::Interpret)}) {
+            Realization r = f.realize({4}, t);
+            CHECK(float(Buffer<float16_t>(r[0])(3)) == 12.5f);
+            CHECK(float(Buffer<bfloat16_t>(r[1])(3)) == 4.5f);
+        }
+    }
+    TEST_CASE("calls of pure C functions are merged and moved out of loops, others are not") {
+        Param<int> n("n", 3);
+        Func often("often"), once("once");
+        often(x) = impure_identity(n) + impure_identity(n) + x;
+        once(x) = pure_identity(n) + pure_identity(n) + x;
+        Buffer<int> a = often.realize({10});
+        CHECK(identity_calls.exchange(0) == 20);
+        Buffer<int> b = once.realize({10});
+        CHECK(identity_calls.exchange(0) == 1);
+        for (int i = 0; i < 10; i++) CHECK((a(i) == 6 + i && b(i) == 6 + i));
     }
     TEST_CASE("variables know which placeholder they are") {
         CHECK(Var::is_placeholder(_));
@@ -314,6 +387,24 @@ TEST_SUITE("names of the language") {
               host.natural_vector_size<float>());
         CHECK_FALSE(host.has_large_buffers());
         CHECK(host.with_feature(Target::LargeBuffers).has_large_buffers());
+    }
+    TEST_CASE("floats are stored a little changed where the target asks for it") {
+        Func f("f"), g("g"), n("n");
+        f(x) = 1.1f * x + 0.3f;
+        g(x) = f(x);
+        n(x) = x;
+        f.compute_root().vectorize(x, 4);
+        Target fuzzed = get_host_target().with_feature(Target::FuzzFloatStores);
+        Buffer<float> exact = g.realize({16}, get_host_target()), b = g.realize({16}, fuzzed);
+        Buffer<int> whole = n.realize({16}, fuzzed);
+        int changed = 0;
+        for (int i = 0; i < 16; i++) {
+            auto bits = std::bit_cast<uint32_t>(exact(i));
+            CHECK(std::bit_cast<uint32_t>(b(i)) == (bits & ~1u));
+            changed += bits & 1;
+            CHECK(whole(i) == i);
+        }
+        CHECK(changed > 0);
     }
     TEST_CASE("levels of the loop nest") {
         Func f("f");

@@ -130,6 +130,7 @@ TEST_CASE("arithmetic that cannot overflow, narrows or rounds") {
         , CASE(saturating_add(a, b), uint8_t(255))
         , CASE(saturating_sub(b, a), uint8_t(0))
         , CASE(halving_add(a, b), uint8_t(150))
+        , CASE(halving_add(a, Expr(uint8_t(101))), uint8_t(150))
         , CASE(rounding_halving_add(a, Expr(uint8_t(101))), uint8_t(151))
         , CASE(absd(b, a), uint8_t(100))
         , CASE(mul_shift_right(a, Expr(uint8_t(101)), 8), uint8_t(78))
@@ -208,6 +209,11 @@ TEST_CASE("functions of floats, as the C library computes them") {
         , CASE(trunc(b), 1.0f)
         , CASE(round(b), 2.0f)
         , CASE(round(param<float>(2.5f)), 2.0f)
+        , CASE(floor(-b), -2.0f)
+        , CASE(ceil(-b), -1.0f)
+        , CASE(trunc(-b), -1.0f)
+        , CASE(round(-b), -2.0f)
+        , CASE(fract(-b), -0.5f)
     });
     check_all<float>(
         {

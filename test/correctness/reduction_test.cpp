@@ -284,6 +284,22 @@ TEST_SUITE("reductions") {
         Lowered(f).check<int>({3}, [&](int x) { return find(true) + x; });
         Lowered(g).check<int>({3}, [&](int x) { return find(false) + x; });
     }
+    TEST_CASE("extremes on one side of zero") {
+        Var x("x");
+        RDom r(0, 5, "r");
+        Func below("below"), above("above"), f("f");
+        below(x) = -3 - (x * 2) % 5;  // -3 -5 -7 -4 -6
+        above(x) = 3 + (x * 2) % 5;
+        Tuple most = argmax(r, below(r)), least = argmin(r, above(r));
+        f() = Tuple(maximum(r, below(r)), minimum(r, below(r)), maximum(r, above(r)),
+                    minimum(r, above(r)), most[0], most[1], least[0], least[1],
+                    maximum(r, cast<float>(below(r))), minimum(r, cast<float>(above(r))));
+        Realization all = f.realize();
+        const int expected[] = {-3, -7, 7, 3, 0, -3, 0, 3};
+        for (size_t i = 0; i < 8; i++) CHECK(Buffer<int>(all[i])() == expected[i]);
+        CHECK(Buffer<float>(all[8])() == -3.0f);
+        CHECK(Buffer<float>(all[9])() == 3.0f);
+    }
     TEST_CASE("a producer at a loop of a reduction, and at one of its splits") {
         Sum s;
         s.sum.update().split(s.r, s.ro, s.ri, 8);

@@ -339,7 +339,7 @@ TEST_SUITE("pipelines that cannot run") {
         CHECK(im.get().dim(0).max() == 299997);
     }
     TEST_CASE("sums with a constant that 32 bits cannot hold") {
-        Buffer<int> in(100);
+        Buffer<int> in(100, "b");
         Func f("f"), g("g");
         f(x) = in(x) + in(x + 2147483640);
         check_says(failure([&] { f.realize({100}); }),

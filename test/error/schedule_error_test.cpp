@@ -194,6 +194,7 @@ TEST_SUITE("refused directives") {
         RDom r(0, 10, "r");
         f(x, y) += r;
         REFUSED(f.update().split(r, xo, xi, 4), "xo is a Var, but it is made from r$x");
+        REFUSED(f.split(x, RVar("ro"), xi, 4), "ro is an RVar, but it is made from x");
         REFUSED(f.update().fuse(r, x, t), "declare it as RVar");
     }
     TEST_CASE("reduction loops that race") {

@@ -55,6 +55,18 @@ TEST_SUITE("schedules that cannot work") {
         c.f.compute_at(c.g, c.x);
         CHECK(says(refusal({c.out}), {"compute_at of f", "g has no loops", "inline"}));
     }
+    TEST_CASE("compute_at, stored further out, a Func that is computed where nothing is") {
+        Var x("x"), y("y");
+        Func f("f"), g("g"), h("h"), out("out");
+        f(x, y) = x + y;
+        g(x, y) = f(x, y);
+        h(x, y) = g(x, y);
+        out(x, y) = h(x, y);
+        f.store_root().compute_at(g, x);
+        h.clone_in(out).compute_root();  // nothing reads h itself
+        g.compute_at(h, x);
+        CHECK(says(refusal({out}), {"compute_at of g", "h has no loops in this pipeline"}));
+    }
     TEST_CASE("compute_at a loop that does not enclose all uses") {
         Chain c;
         Func other("other");

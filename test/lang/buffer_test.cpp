@@ -156,6 +156,11 @@ TEST_SUITE("buffer: handles") {
         Buffer<> v = b;
         CHECK_FALSE(v.defined());
     }
+    TEST_CASE("buffers without a name are told apart") {
+        Buffer<int> a(4), b(4);
+        CHECK(a.name() != b.name());
+        CHECK(Buffer<int>(a).name() == a.name());
+    }
     TEST_CASE("the static type can be dropped and, if it fits, taken up again") {
         Buffer<int, 2> a(4, 3);
         Buffer<> any = a;
@@ -335,7 +340,8 @@ TEST_SUITE("buffer: shapes") {
         row.slice(0, 1);
         CHECK(row.dimensions() == 0);
         CHECK(row() == 201);
-        CHECK_REFUSED(b.slice(0, 4), "cannot crop");
+        CHECK_REFUSED(b.slice(0, 4), "cannot slice");
+        CHECK_REFUSED(b.slice(0, b.min(0) - 1), "cannot slice");
         CHECK_REFUSED(b.embed(4), "cannot embed");
     }
     TEST_CASE("dimensions are added behind the others") {

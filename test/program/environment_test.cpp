@@ -5,7 +5,7 @@
 #include "program/environment.h"
 #include "program/wrappers.h"
 #include <algorithm>
-#include <chrono>
+#include <ctime>
 #include <doctest/doctest.h>
 
 using namespace tessera;
@@ -45,11 +45,11 @@ TEST_SUITE("environment") {
     TEST_CASE("a chain of thousands of functions is walked in a moment") {
         FunctionRef f = make("first", var(x));
         for (int i = 0; i < 5000; i++) f = make("f", call(f, {var(x)}) + 1);
-        auto begin = std::chrono::steady_clock::now();
+        std::clock_t begin = std::clock();  // of this process: others may be busy
         Program p;
         p.outputs = {f};
         CHECK(copy_reachable(p).environment.order.size() == 5001);
-        CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(2));
+        CHECK(double(std::clock() - begin) / CLOCKS_PER_SEC < 2);
     }
     TEST_CASE("a copy may be changed without harm to the original") {
         FunctionRef f = make("f", var(x));

@@ -86,7 +86,7 @@ Pipeline storage(bool scheduled) {
     if (!scheduled) return c.pipeline();
     c.out.split(y, yo, yi, 8).update(0).unscheduled();
     c.tall.compute_root().store_in(MemoryType::Heap).reorder_storage(y, x).align_storage(y, 16);
-    c.wide.store_root().compute_at(c.tall, y).fold_storage(y, 4);
+    c.wide.store_root().compute_at(c.tall, y).fold_storage(y, 4, false);
     c.total.compute_root().bound_storage(x, 256).store_in(MemoryType::Stack);
     return c.pipeline();
 }

@@ -10,8 +10,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+namespace tessera::program {
+class Parameter;
+}
+
 // Walks flat IR and writes LLVM IR. One class, its functions in a file per subject:
-//   function.cpp  functions, arguments, errors and clean-up     types.cpp    types and constants
+//   interface.cpp what callers of a function see                types.cpp    types and constants
+//   function.cpp  functions, arguments, errors and clean-up
 //   expr.cpp      dispatch, arithmetic, comparison, let         divide.cpp   Euclidean division
 //   cast.cpp      casts, half and bfloat16                      shift.cpp    shifts
 //   intrinsics.cpp  the table of intrinsics                     math.cpp     transcendentals
@@ -62,14 +67,24 @@ public:
     void emit_module(const ir::Module &m);
 
 private:
-    // function.cpp
+    // interface.cpp
+    bool in_this_process() const { return target.has_feature(Target::JIT); }
+    void bind_arguments(const LoweredFunction &f, llvm::Function *function);
     llvm::Function *declare(const LoweredFunction &f);
-    void define(const LoweredFunction &f, llvm::Function *function);
     void define_argv(const LoweredFunction &f, llvm::Function *callee);
+    void define_metadata(const LoweredFunction &f);
+    llvm::Constant *described(const Argument &a);
+    llvm::Constant *scalar_metadata(const Expr &value, Type type);
+    llvm::Constant *buffer_estimates(const program::Parameter &p);
+    llvm::GlobalVariable *private_global(llvm::Constant *value, bool constant, const char *name);
+    llvm::Constant *embed(const Argument &a);
+    void add_extension(llvm::Function *function, int parameter, Type type);
+
+    // function.cpp
+    void define(const LoweredFunction &f, llvm::Function *function);
     void begin_function(llvm::Function *function, FunctionState &state);
     void end_function();
     void add_target_attributes(llvm::Function *function);
-    void add_extension(llvm::Function *function, int parameter, Type type);
     void bind_argument(const Argument &argument, Value *value);
     void fail(Value *code);              // clean up and return the code
     void fail_unless_zero(Value *code);  // likewise, if it is not 0
@@ -82,6 +97,7 @@ private:
     // types.cpp
     llvm::Type *register_type(Type t);
     llvm::Type *memory_type(Type t);
+    llvm::Type *c_type(Type t);
     llvm::Type *llvm_vector(llvm::Type *element, int lanes);
     Value *int_constant(Type t, int64_t value);
     Value *float_constant(Type t, double value);
@@ -198,6 +214,10 @@ private:
     Value *load_groups(const Load &node, const Ramp &index);
     Value *load_dense(const Load &node, const Expr &first, int lanes, Value *mask);
     Value *load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes, Value *mask);
+    uint64_t streaming_alignment(uint64_t bytes) const;
+    template<typename I> I *streamed(I *access);
+    Value *is_aligned(Value *pointer, uint64_t alignment);
+    Value *load_streaming(const Load &node, Value *pointer, llvm::Align align, Type t);
     Value *load_strided(const Load &node, const Ramp &ramp, int64_t stride);
     Value *load_each(const Load &node, Value *index);
     Value *load_scalar(const Load &node);
@@ -205,6 +225,7 @@ private:
     Value *from_memory(Value *v, Type t);
     Value *to_memory(Value *v, Type t);
     void store_value(const Store &node, Value *v);
+    Value *without_last_bit(Value *v, Type t);
     void store_groups(const Store &node, const Ramp &index, Value *v);
     void store_dense(const Store &node, const Expr &first, Value *v, Value *mask);
     void store_chunk(const Store &node, Value *pointer, llvm::Align align, Value *v, Value *mask);
@@ -282,8 +303,10 @@ private:
 
     llvm::LLVMContext &context;
     llvm::Module &module;
-    std::unordered_set<Symbol> freed_early;  // buffers, before the end of their scope
-    Target target;                           // with implied features
+    std::unordered_set<Symbol> freed_early;     // buffers, before the end of their scope
+    Target target;                              // with implied features
+    std::string target_text;                    // as it was asked for
+    std::unordered_set<std::string> pipelines;  // the names of the module's functions
     llvm::IRBuilder<> b;
     llvm::MDBuilder metadata;
     FunctionState *f = nullptr;

@@ -288,11 +288,15 @@ Value *Emitter::emit(const ExternCall &node) {
     }
     llvm::FunctionCallee callee = extern_function(node.function, result, types, node.pure);
     return per_lane(node.type.lanes(), result, args, [&](const std::vector<Value *> &lane) {
-        auto *call = b.CreateCall(callee, lane);
+        std::vector<Value *> passed;
+        for (size_t i = 0; i < lane.size(); i++) {
+            passed.push_back(b.CreateBitCast(lane[i], c_type(types[i])));
+        }
+        auto *call = b.CreateCall(callee, passed);
         if (auto *function = llvm::dyn_cast<llvm::Function>(callee.getCallee())) {
             call->setAttributes(function->getAttributes());
         }
-        return call;
+        return b.CreateBitCast(call, register_type(result));
     });
 }
 

@@ -7,7 +7,7 @@ namespace tessera::codegen {
 
 Emitter::Emitter(llvm::Module &module, const Target &target)
     : context(module.getContext()), module(module), target(target.with_implied_features()),
-      b(context), metadata(context) {
+      target_text(target.to_string()), b(context), metadata(context) {
     if (!target.has_feature(Target::StrictFloat)) {
         fast_flags.setAllowReassoc();
         fast_flags.setAllowContract();
@@ -19,38 +19,15 @@ Emitter::Emitter(llvm::Module &module, const Target &target)
 
 void Emitter::emit_module(const ir::Module &m) {
     std::vector<llvm::Function *> declared;
-    for (const LoweredFunction &function : m.functions) declared.push_back(declare(function));
+    for (const LoweredFunction &function : m.functions) {
+        declared.push_back(declare(function));
+        pipelines.insert(function.name);
+    }
     for (size_t i = 0; i < m.functions.size(); i++) {
         define(m.functions[i], declared[i]);
         define_argv(m.functions[i], declared[i]);
+        if (!in_this_process()) define_metadata(m.functions[i]);
     }
-}
-
-// The C rule for integers narrower than int.
-void Emitter::add_extension(llvm::Function *function, int parameter, Type type) {
-    if (!type.is_scalar() || type.is_handle() || type.is_float() || type.bits() >= 32) return;
-    auto kind = type.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt;
-    if (parameter < 0) {
-        function->addRetAttr(kind);
-    } else {
-        function->addParamAttr(unsigned(parameter), kind);
-    }
-}
-
-llvm::Function *Emitter::declare(const LoweredFunction &f) {
-    std::vector<llvm::Type *> types = {b.getPtrTy()};
-    for (const Argument &a : f.args) {
-        bool scalar = a.kind == ArgumentKind::Scalar;
-        types.push_back(scalar ? register_type(a.type) : b.getPtrTy());
-    }
-    auto *type = llvm::FunctionType::get(b.getInt32Ty(), types, false);
-    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, f.name, module);
-    for (size_t i = 0; i < f.args.size(); i++) {
-        if (f.args[i].kind == ArgumentKind::Scalar) {
-            add_extension(function, int(i) + 1, f.args[i].type);
-        }
-    }
-    return function;
 }
 
 void Emitter::add_target_attributes(llvm::Function *function) {
@@ -65,7 +42,6 @@ void Emitter::begin_function(llvm::Function *function, FunctionState &state) {
     add_target_attributes(function);
     state.function = function;
     state.entry = llvm::BasicBlock::Create(context, "entry", function);
-    state.user_context = function->getArg(0);
     f = &state;
     b.SetInsertPoint(llvm::BasicBlock::Create(context, "body", function));
 }
@@ -92,9 +68,7 @@ void Emitter::bind_argument(const Argument &argument, Value *value) {
 void Emitter::define(const LoweredFunction &lowered, llvm::Function *function) {
     FunctionState state;
     begin_function(function, state);
-    for (size_t i = 0; i < lowered.args.size(); i++) {
-        bind_argument(lowered.args[i], function->getArg(unsigned(i) + 1));
-    }
+    bind_arguments(lowered, function);
     f->crowded = is_crowded(lowered.body);
     coordinates = Coordinates(lowered.body);
     for_each_node(lowered.body, [&](const IntrinsicCall &c) {
@@ -103,29 +77,6 @@ void Emitter::define(const LoweredFunction &lowered, llvm::Function *function) {
     run(lowered.body);
     end_function();
     f = nullptr;
-}
-
-void Emitter::define_argv(const LoweredFunction &lowered, llvm::Function *callee) {
-    auto *type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy()}, false);
-    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
-                                            lowered.name + "_argv", module);
-    add_target_attributes(function);
-    b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
-    std::vector<Value *> args;
-    for (size_t i = 0; i <= lowered.args.size(); i++) {
-        Value *slot = b.CreateConstInBoundsGEP1_64(b.getPtrTy(), function->getArg(0), i);
-        Value *pointer = b.CreateLoad(b.getPtrTy(), slot);
-        bool scalar = i > 0 && lowered.args[i - 1].kind == ArgumentKind::Scalar;
-        if (scalar) {
-            Type t = lowered.args[i - 1].type;
-            auto *element = b.CreateAlignedLoad(memory_type(t), pointer, llvm::Align(1));
-            pointer = from_memory(element, t);
-        }
-        args.push_back(pointer);
-    }
-    auto *call = b.CreateCall(callee, args);
-    call->setAttributes(callee->getAttributes());
-    b.CreateRet(call);
 }
 
 llvm::BasicBlock *Emitter::new_block(const char *name) {

@@ -211,11 +211,41 @@ Value *Emitter::load_groups(const Load &node, const Ramp &index) {
     return concat(parts);
 }
 
-// Whole aligned vectors; not of small elements, for LLVM 22 crashes on a load of one or two bytes
-// that is to be streamed, and makes such loads of parts of vectors.
-static bool can_stream(Type t, llvm::Align align) {
-    auto bytes = uint64_t(t.bytes()) * uint64_t(t.lanes());
-    return t.bytes() >= 4 && bytes >= 16 && llvm::isPowerOf2_64(bytes) && align.value() >= bytes;
+// Which alignment the machine wants of what it streams.
+uint64_t Emitter::streaming_alignment(uint64_t bytes) const {
+    return std::min(llvm::PowerOf2Ceil(bytes), uint64_t(target.natural_vector_size(1, true)));
+}
+
+template<typename I> I *Emitter::streamed(I *access) {
+    access->setMetadata(llvm::LLVMContext::MD_nontemporal,
+                        llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
+    return access;
+}
+
+// Whether the pointer has this alignment, asked when the code runs.
+Value *Emitter::is_aligned(Value *pointer, uint64_t alignment) {
+    Value *address = b.CreatePtrToInt(pointer, b.getInt64Ty());
+    return b.CreateICmpEQ(b.CreateAnd(address, int64(int64_t(alignment - 1))), int64(0));
+}
+
+// The machine streams whole aligned vectors only; and not those of small elements, for LLVM 22
+// crashes on a load of one or two bytes that is to be streamed, and makes such loads of parts of
+// vectors.
+Value *Emitter::load_streaming(const Load &node, Value *pointer, llvm::Align align, Type t) {
+    auto load = [&](llvm::Align known) {
+        return tagged(b.CreateAlignedLoad(memory_type(t), pointer, known), node.buffer);
+    };
+    auto bytes = uint64_t(t.bytes()) * uint64_t(t.lanes()), wanted = streaming_alignment(bytes);
+    if (t.bytes() < 4 || bytes < 16 || !llvm::isPowerOf2_64(bytes)) return load(align);
+    auto stream = [&] { return streamed(load(llvm::Align(wanted))); };
+    if (align.value() >= wanted) return stream();
+    // Volatile, so that LLVM does not make one of the two loads.
+    auto stream_apart = [&] {
+        llvm::LoadInst *streaming = stream();
+        streaming->setVolatile(true);
+        return streaming;
+    };
+    return choose(is_aligned(pointer, wanted), stream_apart, [&] { return load(align); });
 }
 
 Value *Emitter::load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes,
@@ -227,12 +257,8 @@ Value *Emitter::load_chunk(const Load &node, Value *pointer, llvm::Align align, 
         return from_memory(
             tagged(b.CreateMaskedLoad(type, pointer, align, mask, zero), node.buffer), t);
     }
-    auto *load = tagged(b.CreateAlignedLoad(type, pointer, align), node.buffer);
-    if (node.streaming && can_stream(t, align)) {
-        load->setMetadata(llvm::LLVMContext::MD_nontemporal,
-                          llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
-    }
-    return from_memory(load, t);
+    if (node.streaming) return from_memory(load_streaming(node, pointer, align, t), t);
+    return from_memory(tagged(b.CreateAlignedLoad(type, pointer, align), node.buffer), t);
 }
 
 Value *Emitter::load_dense(const Load &node, const Expr &first, int lanes, Value *mask) {
@@ -308,7 +334,18 @@ void Emitter::emit(const Store &node) {
         branch(value(uniform->value), [&] { run(plain); }, nullptr);
         return;
     }
-    store_value(node, value(node.value));
+    Value *v = value(node.value);
+    if (target.has_feature(Target::FuzzFloatStores)) v = without_last_bit(v, node.value.type());
+    store_value(node, v);
+}
+
+// A float that differs a little from what was computed: with Target::FuzzFloatStores, whoever
+// compares floats bit by bit finds out.
+Value *Emitter::without_last_bit(Value *v, Type t) {
+    if (!t.is_float() && !t.is_bfloat()) return v;
+    Type bits = UInt(t.bits(), t.lanes());
+    Value *kept = b.CreateAnd(b.CreateBitCast(v, register_type(bits)), int_constant(bits, -2));
+    return b.CreateBitCast(kept, register_type(t));
 }
 
 void Emitter::store_value(const Store &node, Value *v) {
@@ -355,20 +392,15 @@ void Emitter::store_chunk(const Store &node, Value *pointer, llvm::Align align, 
 // The machine streams whole aligned vectors only: where that is not known it is asked for.
 void Emitter::store_streaming(const Store &node, Value *pointer, llvm::Align align, Value *v) {
     uint64_t bytes = module.getDataLayout().getTypeStoreSize(v->getType());
-    uint64_t native = uint64_t(target.natural_vector_size(1, true));
-    uint64_t wanted = std::min(llvm::PowerOf2Ceil(bytes), native);
+    uint64_t wanted = streaming_alignment(bytes);
     auto stream = [&] {
-        auto *store = tagged(b.CreateAlignedStore(v, pointer, llvm::Align(wanted)), node.buffer);
-        store->setMetadata(
-            llvm::LLVMContext::MD_nontemporal,
-            llvm::MDNode::get(context, llvm::ConstantAsMetadata::get(b.getInt32(1))));
+        streamed(tagged(b.CreateAlignedStore(v, pointer, llvm::Align(wanted)), node.buffer));
         f->streams_stores = true;
     };
     auto plain = [&] { tagged(b.CreateAlignedStore(v, pointer, align), node.buffer); };
     if (align.value() >= wanted) return stream();
     if (bytes < 16) return plain();
-    Value *low = b.CreateAnd(b.CreatePtrToInt(pointer, b.getInt64Ty()), int64(int64_t(wanted - 1)));
-    branch(b.CreateICmpEQ(low, int64(0)), stream, plain);
+    branch(is_aligned(pointer, wanted), stream, plain);
 }
 
 // In the order of the lanes: of several at one place the last one stays.

@@ -89,6 +89,7 @@ llvm::Function *Emitter::outline(const Closure &closure, const Stmt &body, Symbo
     FunctionState *outer = f;
     FunctionState state;
     begin_function(function, state);
+    state.user_context = function->getArg(0);
     bool task = type->getNumParams() == 5;
     if (task) state.task_parent = function->getArg(4);
     restore(closure, function->getArg(task ? 3 : 2));

@@ -37,10 +37,15 @@ llvm::FunctionCallee Emitter::extern_function(const std::string &name, Type resu
     std::vector<llvm::Type *> types;
     bool reads_memory = false;
     for (Type t : args) {
-        types.push_back(register_type(t));
+        types.push_back(c_type(t));
         reads_memory |= t.is_handle();
     }
-    auto *type = llvm::FunctionType::get(register_type(result), types, false);
+    auto *type = llvm::FunctionType::get(c_type(result), types, false);
+    if (pipelines.count(name)) {
+        throw CompileError(str("the compiled function ", name,
+                               " would take the place of the C "
+                               "function of that name, which it calls; give it another name"));
+    }
     bool is_new = !module.getFunction(name);
     llvm::FunctionCallee callee = module.getOrInsertFunction(name, type);
     auto *function = llvm::dyn_cast<llvm::Function>(callee.getCallee());

@@ -24,6 +24,9 @@ llvm::Type *Emitter::register_type(Type t) {
 
 llvm::Type *Emitter::memory_type(Type t) { return register_type(t.is_bool() ? t.with_bits(8) : t); }
 
+// As C functions take and return it: a float16, which C does not have, as its bits.
+llvm::Type *Emitter::c_type(Type t) { return t == Float(16) ? b.getInt16Ty() : register_type(t); }
+
 Value *Emitter::splat(Value *scalar, int lanes) {
     return lanes == 1 ? scalar : b.CreateVectorSplat(unsigned(lanes), scalar);
 }

@@ -26,6 +26,7 @@ constexpr Row rows[] = {
     {Target::AVX512_Zen5, "+avx512vp2intersect"},
     {Target::AVX512_SapphireRapids, "+avx512fp16,+amx-int8,+amx-bf16,+amx-tile"},
     {Target::AVX10_1, "+avx10.1"},
+    {Target::X86APX, "+egpr,+push2pop2,+ppx,+ndd,+ccmp,+nf,+cf,+zu"},
 };
 
 }  // namespace

@@ -19,6 +19,7 @@ using namespace ir;
 using algebra::Interval;
 using algebra::simplify;
 using program::Parameter;
+using program::parameter_of;
 
 namespace {
 
@@ -27,10 +28,6 @@ Expr field(const ir::Argument &b, BufferField f, int dim = 0) {
 }
 
 bool is_buffer(const ir::Argument &a) { return a.kind != ArgumentKind::Scalar; }
-
-const Parameter *parameter_of(const ir::Argument &a) {
-    return dynamic_cast<const Parameter *>(a.referent.get());
-}
 
 // The split of a function's dimension that may compute more of it than is asked for.
 const program::Split *widening_split(const program::FunctionContents &f, int d) {

@@ -1,5 +1,6 @@
 #include "lower/loops/steady_state.h"
 #include "algebra/bounds.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
 #include "ir/mutator.h"
@@ -320,6 +321,14 @@ LikelyTests find_likely_tests(const For &loop, bool all) {
 
 namespace {
 
+// Whether it is known that the loop has at most one iteration there, which nobody calls steady.
+bool leaves_one_iteration(const For &loop, const Interval &i) {
+    Expr last = loop.min + loop.extent - make_one(loop.extent.type());
+    return (i.min.defined() && i.min.type() == last.type() && algebra::can_prove(last <= i.min)) ||
+           (i.max.defined() && i.max.type() == last.type() &&
+            algebra::can_prove(i.max <= loop.min));
+}
+
 // The interval where all occurrences of the test are known to go the likely way, if one is known.
 std::optional<Interval> steady_interval(const For &loop, const std::vector<LikelyTest> &test) {
     Interval all;
@@ -335,6 +344,7 @@ std::optional<Interval> steady_interval(const For &loop, const std::vector<Likel
         all = algebra::make_intersection(all, i);
     }
     if (!depends) return Interval::everything();
+    if (loop.partition != Partition::Always && leaves_one_iteration(loop, all)) return {};
     return all;
 }
 

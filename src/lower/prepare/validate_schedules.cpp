@@ -199,14 +199,15 @@ void Validator::check_no_race(const FunctionContents &f) const {
     const LoopLevel &store = store_level(s);
     LoopLevel at = s.compute_level;
     while (at.is_at() && !at.matches(store)) {
-        const FunctionContents &g = *context.function(at.func());
-        for (const program::DefinitionRef &stage : g.stages) {
+        const FunctionContents *g = context.function(at.func());
+        if (!g) return;  // whoever is computed there is refused for it
+        for (const program::DefinitionRef &stage : g->stages) {
             for (const program::Definition *version : versions_of(*stage)) {
-                check_no_race(f, g, version->schedule, at, store);
+                check_no_race(f, *g, version->schedule, at, store);
             }
         }
-        if (store.is_at() && store.func() == g.name) break;
-        at = context.is_output(g.name) ? LoopLevel::root() : g.schedule.compute_level;
+        if (store.is_at() && store.func() == g->name) break;
+        at = context.is_output(g->name) ? LoopLevel::root() : g->schedule.compute_level;
     }
 }
 

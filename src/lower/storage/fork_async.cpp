@@ -4,6 +4,7 @@
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/nest/sites.h"
+#include "lower/traced_access.h"
 #include "runtime/tessera_runtime.h"
 #include <algorithm>
 #include <functional>
@@ -288,7 +289,8 @@ private:
             // Folded, to one element where it is constant. The dimension after the function's own
             // counts the copies of a ring buffer.
             for (size_t d = 0; d < f.args.size(); d++) {
-                reused |= p.args[d].as<Mod>() || is_const(p.args[d]);
+                const Expr &index = index_of(p.args[d]);
+                reused |= index.as<Mod>() || is_const(index);
             }
         });
         if (!f.schedule.ring_buffer.defined()) return reused ? Expr(1) : Expr();

@@ -51,6 +51,12 @@ TEST_SUITE("lower_intrinsics") {
               printed("f[0] = false"));
         CHECK(ask(str("target_query(\"os_is\", ", int(Target::Linux), ")")) ==
               printed("f[0] = true"));
+        CHECK(ask(str("target_query(\"os_is\", ", int(Target::Windows), ")")) ==
+              printed("f[0] = false"));
+        Context small;
+        small.target = Target("x86-32-windows");
+        CHECK(run(lower_intrinsics, "f[0] = target_query(\"bits\"):int32", small) ==
+              printed("f[0] = 32"));
         CHECK_THROWS_WITH_AS(ask("target_query(\"colour\")"), doctest::Contains("\"colour\""),
                              CompileError);
     }

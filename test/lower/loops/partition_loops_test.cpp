@@ -72,6 +72,14 @@ TEST_SUITE("partition_loops") {
               printed("for x in [0, +50) partition Always: f[x] = 1\n"
                       "for x in [50, +50) partition Always: f[x] = 2"));
     }
+    TEST_CASE("one iteration alone is no steady state") {
+        const std::string last = "for x in [0, +(n - 1) / 16 + 1)",
+                          body = ": f[x] = max(likely(x * 16), n - 1)";
+        CHECK(is_unchanged(last + body));
+        CHECK_FALSE(is_unchanged(last + " partition Always" + body));
+        CHECK_FALSE(is_unchanged("for x in [0, +n)" + body));
+        CHECK(is_unchanged("for x in [0, +n): if likely(x < 1): f[x] = 1"));
+    }
     TEST_CASE("what depends on memory is left") {
         CHECK(is_unchanged("for x in [0, +100): if likely(h[x] < 3): f[x] = 1"));
     }

@@ -1,0 +1,19 @@
+#pragma once
+#include <string>
+#include <vector>
+
+namespace tessera::codegen {
+
+// A member of a static library.
+struct ArchiveMember {
+    std::string name;  // of the object file
+    std::vector<char> object;
+};
+
+// Writes a static library in the format of the GNU tools, with an index of symbols. `more`: another
+// static library (its bytes), whose members come behind; may be empty. The result has no dates in
+// it. RuntimeError if the file cannot be written.
+void write_archive(const std::string &path, const std::vector<ArchiveMember> &members,
+                   const std::string &more = "");
+
+}  // namespace tessera::codegen

@@ -1,0 +1,13 @@
+#pragma once
+#include "base/target.h"
+#include "ir/module.h"
+#include <string>
+
+namespace tessera::driver {
+
+// A header for C and C++ that declares what the module's functions are in a file for the target:
+// for each f its C function, f_argv and f_metadata (codegen/compile.h), with a comment that
+// describes the arguments. It includes nothing but the standard's <stdint.h> and <stdbool.h>.
+std::string to_c_header(const ir::Module &module, const Target &target);
+
+}  // namespace tessera::driver

@@ -1,0 +1,115 @@
+#include "driver/files.h"
+#include "base/large_stack.h"
+#include "codegen/archive.h"
+#include "driver/c_header.h"
+#include "driver/function_info.h"
+#include "ir/printer.h"
+#include "program/names.h"
+#include "program/print_schedule.h"
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+
+extern "C" const char tessera_runtime_library_begin[], tessera_runtime_library_end[];
+
+namespace tessera::driver {
+namespace {
+
+using Type = OutputFileType;
+
+constexpr OutputFile all_files[] = {
+    {Type::assembly, "assembly", ".s"},
+    {Type::bitcode, "bitcode", ".bc"},
+    {Type::c_header, "c_header", ".h"},
+    {Type::conceptual_stmt, "conceptual_stmt", ".conceptual.stmt"},
+    {Type::function_info_header, "function_info_header", ".function_info.h"},
+    {Type::llvm_assembly, "llvm_assembly", ".ll"},
+    {Type::object, "object", ".o"},
+    {Type::schedule, "schedule", ".schedule.h"},
+    {Type::static_library, "static_library", ".a"},
+    {Type::stmt, "stmt", ".stmt"},
+};
+
+template<typename Bytes> void write(const std::string &path, const Bytes &bytes) {
+    std::ofstream file(path, std::ios::binary);
+    file.write(bytes.data(), std::streamsize(bytes.size()));
+    file.close();
+    if (!file) throw RuntimeError(str("cannot write the file ", path, ": ", std::strerror(errno)));
+}
+
+void require_c_name(const std::string &name, const Location &at) {
+    bool is_name = !name.empty() && !std::isdigit(uint8_t(name[0]));
+    for (char c : name) is_name &= std::isalnum(uint8_t(c)) || c == '_';
+    std::vector<std::string> keywords = program::cpp_keywords();
+    if (is_name && std::ranges::find(keywords, name) == keywords.end()) return;
+    throw CompileError(at, str("a compiled function cannot be called \"", name,
+                               "\": that is no name in C; give it another one"));
+}
+
+bool is_this_machine(const Target &target) {
+    Target host = get_host_target();
+    return target.os == host.os && target.arch == host.arch && target.bits == host.bits;
+}
+
+std::string schedule_text(const program::Program &program) {
+    return str("// The schedule of ", program.outputs[0]->name,
+               ", for a Pipeline `pipeline` of the same algorithm.\n",
+               program::print_schedule(program.outputs, "pipeline"));
+}
+
+void write_static_library(const std::string &path, const ir::Module &module, const Target &target) {
+    std::vector<char> object = codegen::to_object(module, target);
+    bool with_runtime = !target.has_feature(Target::NoRuntime) && is_this_machine(target);
+    codegen::write_archive(path, {{module.name + ".o", object}},
+                           with_runtime ? runtime_library() : std::string());
+}
+
+}  // namespace
+
+std::span<const OutputFile> output_files() { return all_files; }
+
+std::optional<OutputFileType> output_file_type(const std::string &name) {
+    for (const OutputFile &f : all_files) {
+        if (f.name == name) return f.type;
+    }
+    return {};
+}
+
+std::string runtime_library() {
+    return {tessera_runtime_library_begin, tessera_runtime_library_end};
+}
+
+void write_files(const program::Program &program, const Target &target, const Signature &signature,
+                 const std::map<OutputFileType, std::string> &paths) {
+    std::optional<ir::Module> lowered;
+    auto module = [&]() -> const ir::Module & {
+        if (!lowered) lowered = lower_for(program, target, signature);
+        return *lowered;
+    };
+    auto compiled = [&]() -> const ir::Module & {
+        require_c_name(module().name, signature.written);
+        return module();
+    };
+    auto write_one = [&](OutputFileType type, const std::string &path) {
+        switch (type) {
+        case Type::assembly: return write(path, codegen::to_assembly(compiled(), target));
+        case Type::bitcode: return write(path, codegen::to_bitcode(compiled(), target));
+        case Type::c_header: return write(path, to_c_header(compiled(), target));
+        case Type::conceptual_stmt: return write(path, to_conceptual_text(program, target));
+        case Type::function_info_header:
+            return write(path, to_function_info_header(compiled(), target));
+        case Type::llvm_assembly: return write(path, codegen::to_llvm_ir(compiled(), target));
+        case Type::object: return write(path, codegen::to_object(compiled(), target));
+        case Type::schedule: return write(path, schedule_text(program));
+        case Type::static_library: return write_static_library(path, compiled(), target);
+        case Type::stmt: return write(path, ir::to_string(module()));
+        }
+    };
+    run_on_large_stack([&] {
+        for (const auto &[type, path] : paths) write_one(type, path);
+    });
+}
+
+}  // namespace tessera::driver

@@ -1,0 +1,35 @@
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+namespace tessera {
+
+// What can be written of a pipeline; the names are those of a generator's `-e`.
+enum class OutputFileType : uint8_t {
+    assembly,
+    bitcode,
+    c_header,
+    conceptual_stmt,
+    function_info_header,
+    llvm_assembly,
+    object,
+    schedule,
+    static_library,
+    stmt
+};
+
+}  // namespace tessera
+
+namespace tessera::driver {
+
+struct OutputFile {
+    OutputFileType type;
+    const char *name;       // of the type
+    const char *extension;  // what is appended to the function's name
+};
+std::span<const OutputFile> output_files();
+std::optional<OutputFileType> output_file_type(const std::string &name);
+
+}  // namespace tessera::driver
