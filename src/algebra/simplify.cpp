@@ -438,11 +438,6 @@ Expr Simplifier::make_cast(Type t, const Expr &value) {
     if (const auto *b = value.as<Broadcast>()) {
         return make_broadcast(make_cast(t.with_lanes(b->value.type().lanes()), b->value), b->lanes);
     }
-    if (const auto *r = value.as<Ramp>();
-        r && is_exact(value.type()) && is_exact(t) && t.bits() >= value.type().bits()) {
-        Type element = t.with_lanes(r->base.type().lanes());
-        return make_ramp(make_cast(element, r->base), make_cast(element, r->stride), r->lanes);
-    }
     const auto *inner = value.as<Cast>();
     Type middle = value.type();
     if (!inner || t.is_bool() || middle.is_bool()) return node;

@@ -123,6 +123,25 @@ TEST_SUITE("data near the ends of its type") {
         Lowered(g).check<float>({1}, [&](int) { return float(large); });
     }
 
+    TEST_CASE("the first lane of a ramp overflows, a later one does not") {
+        const Var y("y");
+        Param<int> p("p");
+        p.set(5);
+        Func f("f");
+        f(x, y) = cast<int64_t>(select(y <= p, INT_MAX, p) + (y - x)) + 1;
+        f.vectorize(x, 8);
+        Buffer<int64_t> result = f.realize({8, 3});
+        for (int i = 0; i < 3; i++) CHECK(result(i, i) == int64_t(INT_MAX) + 1);
+        Func g("g");
+        p.set(INT_MIN);
+        g(x) = cast<int64_t>(p + x) + 1;
+        g.vectorize(x, 8);
+        Buffer<int64_t> later(8);
+        later.set_min(-4);
+        g.realize(later);
+        for (int i = 0; i < 4; i++) CHECK(later(i) == int64_t(INT_MIN) + i + 1);
+    }
+
     // An expression of int32 or bool, and what it is in plain C++.
     struct Term {
         Expr e;

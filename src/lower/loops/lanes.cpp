@@ -100,14 +100,16 @@ Expr cast_lanes(Type element, const Expr &e) {
     if (const auto *splat = e.as<Broadcast>()) {
         return Broadcast::make(cast_lanes(element, splat->value), splat->lanes);
     }
-    const auto *ramp = e.as<Ramp>();
-    bool exact =
-        e.type().is_int() && e.type().bits() >= 32 && t.is_int() && t.bits() >= e.type().bits();
-    if (ramp && exact) {
-        return Ramp::make(cast_lanes(element, ramp->base), cast_lanes(element, ramp->stride),
-                          ramp->lanes);
-    }
     return cast(t, e);
+}
+
+Expr cast_coordinate(Type element, const Expr &e) {
+    const auto *ramp = e.as<Ramp>();
+    bool exact = e.type().is_int() && e.type().bits() >= 32 && element.is_int() &&
+                 element.bits() >= e.type().bits();
+    if (!ramp || !exact) return cast_lanes(element, e);
+    return Ramp::make(cast_coordinate(element, ramp->base), cast_coordinate(element, ramp->stride),
+                      ramp->lanes);
 }
 
 Expr repeat_each(const Expr &e, int groups, int times) {

@@ -16,11 +16,14 @@ struct Affine {
 };
 std::optional<Affine> as_affine(const Expr &e, int groups);
 
-// a + b, a - b, a * b and the cast of equally many lanes: a Ramp or Broadcast where they are such.
+// a + b, a - b and a * b of equally many lanes: a Ramp or Broadcast where they are such.
 Expr add(const Expr &a, const Expr &b);
 Expr sub(const Expr &a, const Expr &b);
 Expr mul(const Expr &a, const Expr &b);
+// The cast of a Broadcast is one. That of a Ramp is one if it is a coordinate in more bits: these are
+// small, while the first lane of a ramp of data may overflow where a later one does not.
 Expr cast_lanes(Type element, const Expr &e);
+Expr cast_coordinate(Type element, const Expr &e);
 
 // Each group as often as said, one after the other: (a b)(c d) -> a b a b c d c d.
 Expr repeat_each(const Expr &e, int groups, int times);

@@ -286,7 +286,7 @@ Stmt LoopAsLanes::visit(const Store &store) {
         failed |= atomic;
         return one_by_one(Stmt(&store));
     }
-    Expr index = widened(store.index);
+    Expr index = widen_index(store.index, scope, mask.wide);
     bool separate = scope.per_iteration.count(store.buffer) != 0;
     if (!is_wide(index, store.index) && !separate) return store_same_place(store, index);
     if (atomic && !separate && !lanes::all_different(index)) {

@@ -13,6 +13,12 @@ class Widen final : public Mutator {
 public:
     Widen(WidenScope &scope, Expr mask)
         : scope(scope), groups(scope.groups), mask(std::move(mask)) {}
+    Expr index(const Expr &e) {
+        if (e.type().bits() == 32) return (*this)(e);  // nothing is cast to it but what is narrowed
+        Widen wide_index(scope, mask);
+        wide_index.data = this;
+        return wide_index(e);
+    }
 
 private:
     bool is_wide(const Expr &e, const Expr &before) const {
@@ -37,8 +43,12 @@ private:
         return found == scope.wide.end() ? Expr(&v) : found->second;
     }
     Expr visit(const Cast &node) override {
-        Expr value = (*this)(node.value);
-        if (is_wide(value, node.value)) return lanes::cast_lanes(node.type.element_of(), value);
+        Expr value = data ? (*data)(node.value) : (*this)(node.value);
+        Type element = node.type.element_of();
+        if (is_wide(value, node.value)) {
+            return data ? lanes::cast_coordinate(element, value)
+                        : lanes::cast_lanes(element, value);
+        }
         return value.same_as(node.value) ? Expr(&node) : Cast::make(node.type, value);
     }
     Expr visit(const Reinterpret &node) override {
@@ -79,6 +89,8 @@ private:
     WidenScope &scope;
     int groups;
     Expr mask;
+    // Of an index in 64 bits: what widens the coordinates that are cast in it.
+    Widen *data = nullptr;
 };
 
 bool Widen::widen_all(std::vector<Expr> &args) {
@@ -118,7 +130,7 @@ Expr Widen::visit(const Select &node) {
 }
 
 Expr Widen::visit(const Load &node) {
-    Expr index = (*this)(node.index), predicate = (*this)(node.predicate);
+    Expr index = this->index(node.index), predicate = (*this)(node.predicate);
     bool separate = scope.per_iteration.count(node.buffer) != 0;
     bool wide_predicate = predicate.defined() && is_wide(predicate, node.predicate);
     if (!is_wide(index, node.index) && !wide_predicate && !mask.defined() && !separate) {
@@ -242,6 +254,10 @@ Expr Widen::visit(const VectorReduce &node) {
 }  // namespace
 
 Expr widen(const Expr &e, WidenScope &scope, const Expr &mask) { return Widen(scope, mask)(e); }
+
+Expr widen_index(const Expr &e, WidenScope &scope, const Expr &mask) {
+    return Widen(scope, mask).index(e);
+}
 
 Expr all_groups(const Expr &e, const Expr &before, int groups) {
     return e.type().lanes() == before.type().lanes() ? broadcast(e, groups) : e;

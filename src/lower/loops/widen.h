@@ -20,6 +20,9 @@ struct WidenScope {
 // is true.
 ir::Expr widen(const ir::Expr &e, WidenScope &scope, const ir::Expr &mask);
 
+// The same of the index of an access, which is made of coordinates.
+ir::Expr widen_index(const ir::Expr &e, WidenScope &scope, const ir::Expr &mask);
+
 // e for all iterations even if it is the same: `before` is the expression that e was widened from.
 ir::Expr all_groups(const ir::Expr &e, const ir::Expr &before, int groups);
 
