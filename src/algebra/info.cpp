@@ -92,26 +92,46 @@ ConstantInterval Simplifier::interval(const LinearForm &f) {
     return r;
 }
 
+namespace {
+
+// Coordinates are within half of their type, and so is their sum with a number that is within a
+// quarter. What they are multiplied with is a stride, a tile's size or a scale.
+bool is_large_number(int64_t v, Type t) {
+    int64_t quarter = (t.max_int() >> 2) + 1;
+    return v < -quarter || v > quarter;
+}
+bool is_large_factor(int64_t v, Type t) {
+    int64_t most = int64_t(1) << (t.bits() / 2);
+    return v < -most || v > most;
+}
+
+}  // namespace
+
 bool Simplifier::may_overflow(const LinearForm &f, Type t) {
-    bool is_data = false, is_atom = f.constant == 0 && f.terms.size() == 1;
+    Type element = t.element_of();
+    bool is_atom = f.constant == 0 && f.terms.size() == 1;
+    bool is_data = is_large_number(f.constant, element);
     for (const LinearTerm &term : f.terms) {
-        is_data |= info(term.atom).origin.is_data();
+        is_data |= info(term.atom).origin.is_data() || is_large_factor(term.coefficient, element);
         is_atom &= term.coefficient == 1;
     }
-    if (is_atom) return false;
-    Type element = t.element_of();
-    if (!is_data) {  // terms within half of their type, as coordinates are
-        int64_t half = element.is_int() ? element.max_int() / 2 + 1 : element.max_int();
-        return f.constant < -half || f.constant > half;
-    }
+    if (is_atom || !is_data) return false;
     ConstantInterval i = interval(f);
     return !i.bounded() || !element.can_represent(i.min) || !element.can_represent(i.max);
 }
 
 Simplifier::Origin Simplifier::compute_origin(const Expr &e) {
-    const Origin read{true, false};
-    if (!e.type().is_int_or_uint()) return read;
+    const Origin read{true, false, false};
+    Type t = e.type().element_of();
+    if (!t.is_int_or_uint()) return read;
     switch (e.kind()) {
+    case NodeKind::IntImm: return {false, false, is_large_number(e.as<IntImm>()->value, t)};
+    case NodeKind::Mul: {
+        const auto *m = e.as<Mul>();
+        auto factor = as_const_int(m->b);
+        Origin large{false, false, factor && is_large_factor(*factor, t)};
+        return info(m->a).origin | (factor ? large : info(m->b).origin);
+    }
     case NodeKind::Call:
     case NodeKind::ExternCall:
     case NodeKind::Load:
@@ -119,9 +139,9 @@ Simplifier::Origin Simplifier::compute_origin(const Expr &e) {
     case NodeKind::IntrinsicCall: return is_likely(e) ? Origin{} : read;
     case NodeKind::Variable: {
         const auto &v = *e.as<Variable>();
-        if (v.referent && v.referent->is_scalar_argument()) return {false, true};
+        if (v.referent && v.referent->is_scalar_argument()) return {false, true, false};
         auto found = known.find(v.name);
-        return {found != known.end() && found->second.is_read, false};
+        return found != known.end() ? found->second.origin : Origin{};
     }
     case NodeKind::Select: {
         const auto *s = e.as<Select>();
@@ -442,10 +462,11 @@ void Simplifier::bind(Symbol s, const Interval &i) {
 
 void Simplifier::bind_value(Symbol s, const Expr &value) {
     Known k;
-    k.is_read = true;
+    k.origin.is_read = true;
     if (is_pure(value)) {
         if (value.type().is_int_or_uint()) {
-            k.is_read = info(value).origin.is_read;
+            k.origin = info(value).origin;
+            k.origin.is_passed = false;  // what lowering makes of arguments are ends of regions
             k.constants = interval(value);
             k.alignment = alignment(value);
         }

@@ -77,9 +77,10 @@ private:
     struct Origin {
         bool is_read = false;    // from memory, or returned by a function
         bool is_passed = false;  // as a scalar argument
-        bool is_data() const { return is_read || is_passed; }
+        bool is_large = false;   // a number, or multiplied by one, that no coordinate has
+        bool is_data() const { return is_read || is_passed || is_large; }
         Origin operator|(const Origin &o) const {
-            return {is_read || o.is_read, is_passed || o.is_passed};
+            return {is_read || o.is_read, is_passed || o.is_passed, is_large || o.is_large};
         }
     };
     struct Info {
@@ -102,7 +103,7 @@ private:
         Expr value;
         ConstantInterval constants;
         ir::Alignment alignment{1, 0};
-        bool is_read = false;
+        Origin origin;
         Expr replacement;
         std::optional<Trend> trend;  // with the value or bounds put in for it
     };

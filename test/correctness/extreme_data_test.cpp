@@ -142,6 +142,20 @@ TEST_SUITE("data near the ends of its type") {
         for (int i = 0; i < 4; i++) CHECK(later(i) == int64_t(INT_MIN) + i + 1);
     }
 
+    TEST_CASE("numbers that no coordinate has are not moved out of min") {
+        const Var y("y");
+        Param<int> p("p");
+        p.set(INT_MAX);
+        Func f("f"), g("g");
+        f(x, y) = min(select(y <= x, 0, -INT_MAX) + (7 - y), (1 << 30) - x);
+        g(x, y) = min((y - 1) + (p - y), y / 7 + y * INT_MAX);
+        Buffer<int> of_select = f.realize({2, 3}), of_product = g.realize({1, 2});
+        CHECK(of_select(0, 2) == 5 - INT_MAX);
+        CHECK(of_select(1, 1) == 6);
+        CHECK(of_product(0, 0) == 0);
+        CHECK(of_product(0, 1) == INT_MAX - 1);
+    }
+
     // An expression of int32 or bool, and what it is in plain C++.
     struct Term {
         Expr e;

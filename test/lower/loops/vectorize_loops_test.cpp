@@ -31,9 +31,10 @@ TEST_SUITE("vectorize_loops") {
                       " shuffle(t:int32x2, [0, 0, 1, 1]) + x2(ramp(0, 1, 2))"));
     }
     TEST_CASE("coordinates are cast to 64 bits before they become lanes, data afterwards") {
-        CHECK(vectorized("vectorized for i in [a, +4): f[int64(i + 1) - int64(b)] = int64(c - i)") ==
-              printed("f[ramp(int64(a + 1) - int64(b), 1:int64, 4)] ="
-                      " int64x4(ramp(c - a, -1, 4))"));
+        CHECK(
+            vectorized("vectorized for i in [a, +4): f[int64(i + 1) - int64(b)] = int64(c - i)") ==
+            printed("f[ramp(int64(a + 1) - int64(b), 1:int64, 4)] ="
+                    " int64x4(ramp(c - a, -1, 4))"));
         CHECK(vectorized("vectorized for j in [0, +2): vectorized for i in [0, +4): "
                          "f[int64(i) + int64(j) * n:int64] = 1") ==
               printed("f[ramp(ramp(0:int64, 1:int64, 4), x4(n:int64), 2)] = x2(x4(1))"));
