@@ -18,6 +18,10 @@ std::string to_string(const Location &at) {
     return str(file.substr(file.find_last_of('/') + 1), ":", at.line);
 }
 
+std::string place_of_user(const Location &at) {
+    return is_of_user(at) ? to_string(at) : std::string();
+}
+
 CompileError::CompileError(const Location &at, const std::string &what)
     : Error(is_of_user(at) ? str(to_string(at), ": ", what) : what) {}
 

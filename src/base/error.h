@@ -19,6 +19,8 @@ struct Location {
 
 // "file.cpp:12", without the folders; empty if unknown.
 std::string to_string(const Location &at);
+// The same, if it is a place of the user's own; empty if it is within Tessera.
+std::string place_of_user(const Location &at);
 
 // Every failure is one of the three below; the type says whose mistake it is.
 class Error : public std::runtime_error {

@@ -291,12 +291,9 @@ void DefinitionRun::evaluate_intrinsic(const IntrinsicCall &call, Operands opera
 
 void DefinitionRun::require(const IntrinsicCall &call, Operands operands) {
     if (operands[0]->poison[0] || operands[0]->as_bool()) return;
-    std::string message;
-    if (operands.size() > 2) {
-        std::vector<Expr> parts(call.args.begin() + 2, call.args.end());
-        Expr text = IntrinsicCall::make(Handle(), Intrinsic::stringify, std::move(parts));
-        message = interpret::stringify(*text.as<IntrinsicCall>(), operands.subspan(2));
-    }
+    std::vector<Expr> parts(call.args.begin() + 3, call.args.end());
+    Expr text = IntrinsicCall::make(Handle(), Intrinsic::stringify, std::move(parts));
+    std::string message = interpret::stringify(*text.as<IntrinsicCall>(), operands.subspan(3));
     throw RuntimeError(str("requirement failed: ", message));
 }
 

@@ -158,12 +158,12 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         const Value &condition = *operands[0];
         for (size_t i = 0; i < condition.lanes.size(); i++) {
             if (condition.lanes[i] || condition.poison[i]) continue;
-            std::vector<Expr> parts(node.args.begin() + 2, node.args.end());
+            std::vector<Expr> parts(node.args.begin() + 3, node.args.end());
             Expr text = IntrinsicCall::make(Handle(), Intrinsic::stringify, std::move(parts));
-            std::string message = stringify(*text.as<IntrinsicCall>(), operands.subspan(2));
+            std::string message = stringify(*text.as<IntrinsicCall>(), operands.subspan(3));
             throw PipelineFailed{tessera_error_requirement_failed(
-                shared.options.user_context, message.empty() ? "a requirement" : "",
-                message.c_str())};
+                shared.options.user_context, reinterpret_cast<const char *>(operands[2]->word()),
+                message.empty() ? "a requirement" : "", message.c_str())};
         }
         result = *operands[1];
         return;

@@ -66,7 +66,7 @@ namespace tessera::ir {
     X(undef, 0, true)              /* the element that is there already */                         \
     X(random, -1, true)            /* variables and counters that seed it; float32 or (u)int32 */  \
     X(if_then_else, -1, true)      /* condition, value[, otherwise]: only one is evaluated */      \
-    X(require, -1, false)          /* condition, value, message parts: fails unless condition */   \
+    X(require, -1, false)          /* condition, value, place, message parts: fails unless condition */ \
     X(return_second, 2, false)     /* evaluates both, in order */                                  \
     X(gather, -1, true)            /* scatter/gather: several values of one element */             \
     X(scatter, -1, true)                                                                           \

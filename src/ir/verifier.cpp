@@ -310,6 +310,9 @@ void Verifier::check_intrinsic(const IntrinsicCall &c, const Expr &e) const {
     if (c.op == Intrinsic::if_then_else || c.op == Intrinsic::require) {
         require(c.args.size() >= 2 && c.args[0].type().is_bool(), e, "there is no condition");
     }
+    if (c.op == Intrinsic::require) {
+        require(c.args.size() >= 3 && c.args[2].as<StringImm>(), e, "there is no place");
+    }
 }
 
 void Verifier::open(Use use, Symbol s, std::vector<Type> types, size_t dimensions,

@@ -77,7 +77,7 @@ Expr require(const WrittenExpr &condition, const std::vector<Expr> &value_and_me
         site.refuse("after the condition comes the value, and then the message, as in "
                     "require(x > 0, x, \"x is not positive\")");
     }
-    std::vector<Expr> args{condition, value};
+    std::vector<Expr> args{condition, value, Expr(place_of_user(condition.at))};
     std::vector<Expr> message = spaced({value_and_message.begin() + 1, value_and_message.end()});
     args.insert(args.end(), message.begin(), message.end());
     return call(value.type(), Intrinsic::require, args);

@@ -98,7 +98,7 @@ void Pipeline::add_requirement(const WrittenExpr &condition, const std::vector<E
         if (!spaced.empty()) spaced.push_back(Expr(" "));
         spaced.push_back(e);
     }
-    get(at).program.requirements.push_back({condition, spaced});
+    get(at).program.requirements.push_back({condition, spaced, at});
     program::note_change();
 }
 

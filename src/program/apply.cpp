@@ -331,7 +331,7 @@ void StageApplier::operator()(const AtomicDirective &atomic) {
 }
 
 void StageApplier::operator()(const SpecializeFail &fail) {
-    def.specializations.push_back({ir::const_true(), {}, fail.message});
+    def.specializations.push_back({ir::const_true(), {}, fail.message, at});
 }
 
 void StageApplier::operator()(const StreamLoads &stream) {

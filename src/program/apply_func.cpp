@@ -127,11 +127,13 @@ void FuncApplier::operator()(const FoldStorage &d) {
     require_factor(d.extent, "fold_storage", at);
     dim.fold_factor = ir::cast(Int(32), d.extent);
     dim.fold_forward = d.fold_forward;
+    dim.fold_written = at;
 }
 
 void FuncApplier::operator()(const RingBuffer &d) {
     require_factor(d.extent, "ring_buffer", at);
     schedule.ring_buffer = ir::cast(Int(32), d.extent);
+    schedule.ring_buffer_written = at;
 }
 
 void FuncApplier::operator()(const ReorderStorage &d) {
@@ -154,12 +156,14 @@ void FuncApplier::operator()(const AlignStorage &d) {
     StorageDimension &dim = dimension("align_storage", d.var);
     require_factor(d.alignment, "align_storage", at);
     dim.alignment = ir::cast(Int(32), d.alignment);
+    dim.alignment_written = at;
 }
 
 void FuncApplier::operator()(const BoundStorage &d) {
     StorageDimension &dim = dimension("bound_storage", d.var);
     require_factor(d.extent, "bound_storage", at);
     dim.bound = ir::cast(Int(32), d.extent);
+    dim.bound_written = at;
 }
 
 void FuncApplier::operator()(const Trace &d) {

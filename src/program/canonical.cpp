@@ -19,6 +19,7 @@ public:
         number(int64_t(t.code()));
         number(t.bits());
     }
+    void place(const Location &at) { text(place_of_user(at)); }
     void level(const LoopLevel &l) {
         number(l.is_root() ? 1 : l.is_inlined() ? 2 : l.is_at() ? 3 : 0);
         symbol(l.func());
@@ -89,9 +90,11 @@ void add(Facts &facts, const Definition &d) {
     }
     facts.expr(d.predicate);
     facts.group(describe(d.schedule));
+    for (const auto &t : d.schedule.transforms) facts.place(t.at);
     for (const Specialization &s : d.specializations) {
         facts.expr(s.condition);
         facts.text(s.failure_message);
+        facts.place(s.failure_written);
         if (!s.definition) continue;
         Facts inner;
         add(inner, *s.definition);
@@ -134,6 +137,13 @@ void add(Facts &facts, const FunctionContents &f) {
     }
     if (f.extern_definition) add(facts, *f.extern_definition);
     facts.group(describe(f.schedule));
+    for (const StorageDimension &d : f.schedule.storage) {
+        for (const Location &at : {d.alignment_written, d.bound_written, d.fold_written}) {
+            facts.place(at);
+        }
+    }
+    for (const auto &b : f.schedule.bounds) facts.place(b.at);
+    facts.place(f.schedule.ring_buffer_written);
 }
 
 }  // namespace
@@ -202,6 +212,7 @@ Expr canonical_form(const ProgramCopy &copy) {
     for (const Requirement &r : copy.program.requirements) {
         facts.expr(r.condition);
         for (const Expr &e : r.message) facts.expr(e);
+        facts.place(r.at);
     }
     return NumberSymbols()(ir::call(Handle(), ir::Intrinsic::make_struct, facts.list));
 }

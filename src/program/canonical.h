@@ -4,9 +4,10 @@
 namespace tessera::program {
 
 // One expression that says all that matters to a compiler: definitions, schedules (what the
-// directives amount to), parameters and their constraints. Symbols are numbered in the order in
-// which they are met, so two programs have equal forms (ir::equal, and the same hash) if they are
-// the same but for the choice of symbols: code compiled for one serves the other.
+// directives amount to, and their lines, which messages name), parameters and their constraints.
+// Symbols are numbered in the order in which they are met, so two programs have equal forms
+// (ir::equal, and the same hash) if they are the same but for the choice of symbols: code compiled
+// for one serves the other.
 Expr canonical_form(const ProgramCopy &program);
 
 // The same for the schedules alone of one stage, and of a function without its stages.

@@ -16,6 +16,7 @@ struct Specialization {
     Expr condition;
     DefinitionRef definition;     // values as they are under the condition, and its own schedule
     std::string failure_message;  // of specialize_fail; then definition is null
+    Location failure_written;
 };
 
 // One stage: func(args) = values, for all points (pure), or for those of a reduction domain.

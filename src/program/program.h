@@ -8,6 +8,7 @@ namespace tessera::program {
 struct Requirement {
     Expr condition;
     std::vector<Expr> message;  // texts and values, one after the other
+    Location at;
 };
 
 // What is compiled: the functions whose values are wanted, and all that they reach.

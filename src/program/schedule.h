@@ -172,6 +172,7 @@ struct StorageDimension {
     Expr alignment, bound;  // undefined: none
     Expr fold_factor;
     bool fold_forward = true;
+    Location alignment_written, bound_written, fold_written;
 };
 
 struct FuncSchedule {
@@ -180,7 +181,7 @@ struct FuncSchedule {
     LoopLevel compute_level = LoopLevel::inlined();
     LoopLevel store_level = LoopLevel::inlined();
     LoopLevel hoist_level = LoopLevel::inlined();
-    Location compute_written, store_written, hoist_written;
+    Location compute_written, store_written, hoist_written, ring_buffer_written;
     bool store_level_set = false, hoist_level_set = false;  // else they follow compute, store
     std::vector<StorageDimension> storage;                  // innermost first
     std::vector<Written<BoundDirective>> bounds;

@@ -213,66 +213,70 @@ int tessera_error_debug_to_file_failed(void *user_context, const char *func, con
         .raise(user_context, tessera_error_code_debug_to_file_failed);
 }
 
-int tessera_error_bad_fold(void *user_context, const char *func, const char *var,
+int tessera_error_bad_fold(void *user_context, const char *where, const char *func, const char *var,
                            const char *loop) {
-    return (Message() << "The storage of " << func << " cannot be folded along " << var
-                      << ": the loop over " << loop << " does not walk it in one direction")
+    return (Message(where) << "The storage of " << func << " cannot be folded along " << var
+                           << ": the loop over " << loop << " does not walk it in one direction")
         .raise(user_context, tessera_error_code_bad_fold);
 }
 
-int tessera_error_fold_factor_too_small(void *user_context, const char *func, const char *var,
-                                        int32_t fold_factor, const char *loop, int32_t required) {
-    return (Message() << "The storage of " << func << " is folded along " << var << " by "
-                      << fold_factor << ", but one iteration of the loop over " << loop << " needs "
-                      << required)
+int tessera_error_fold_factor_too_small(void *user_context, const char *where, const char *func,
+                                        const char *var, int32_t fold_factor, const char *loop,
+                                        int32_t required) {
+    return (Message(where) << "The storage of " << func << " is folded along " << var << " by "
+                           << fold_factor << ", but one iteration of the loop over " << loop
+                           << " needs " << required)
         .raise(user_context, tessera_error_code_fold_factor_too_small);
 }
 
-int tessera_error_bad_extern_fold(void *user_context, const char *func, int32_t dimension,
-                                  int32_t min, int32_t extent, int32_t valid_min,
+int tessera_error_bad_extern_fold(void *user_context, const char *where, const char *func,
+                                  int32_t dimension, int32_t min, int32_t extent, int32_t valid_min,
                                   int32_t fold_factor) {
-    return (Message() << "The storage of " << func << " is folded by " << fold_factor
-                      << " along dimension " << dimension << ", starting at " << valid_min
-                      << ", but an extern stage needs [" << min << ", " << int64_t(min) + extent - 1
-                      << "], which wraps around. Use a larger fold factor, one that the extern "
-                         "stage's step divides")
+    return (Message(where)
+            << "The storage of " << func << " is folded by " << fold_factor << " along dimension "
+            << dimension << ", starting at " << valid_min << ", but an extern stage needs [" << min
+            << ", " << int64_t(min) + extent - 1
+            << "], which wraps around. Use a larger fold factor, one that the extern "
+               "stage's step divides")
         .raise(user_context, tessera_error_code_bad_extern_fold);
 }
 
-int tessera_error_storage_bound_too_small(void *user_context, const char *func, const char *var,
-                                          int32_t bound, int32_t required) {
-    return (Message() << "The storage of " << func << " is bounded to " << bound << " along " << var
-                      << ", but " << required << " are needed")
+int tessera_error_storage_bound_too_small(void *user_context, const char *where, const char *func,
+                                          const char *var, int32_t bound, int32_t required) {
+    return (Message(where) << "The storage of " << func << " is bounded to " << bound << " along "
+                           << var << ", but " << required << " are needed")
         .raise(user_context, tessera_error_code_storage_bound_too_small);
 }
 
-int tessera_error_explicit_bounds_too_small(void *user_context, const char *func, const char *var,
-                                            int32_t min_bound, int32_t max_bound,
+int tessera_error_explicit_bounds_too_small(void *user_context, const char *where, const char *func,
+                                            const char *var, int32_t min_bound, int32_t max_bound,
                                             int32_t min_required, int32_t max_required) {
-    return (Message() << "The bounds given for " << func << " along " << var << " are ["
-                      << min_bound << ", " << max_bound << "], but [" << min_required << ", "
-                      << max_required << "] is needed")
+    return (Message(where) << "The bounds given for " << func << " along " << var << " are ["
+                           << min_bound << ", " << max_bound << "], but [" << min_required << ", "
+                           << max_required << "] is needed")
         .raise(user_context, tessera_error_code_explicit_bounds_too_small);
 }
 
-int tessera_error_split_factor_not_positive(void *user_context, const char *func, const char *var,
-                                            const char *factor_text, int32_t factor) {
-    return (Message() << "In the schedule of " << func << ", " << var << " is split by "
-                      << factor_text << ", which is " << factor
-                      << "; a split factor must be positive")
+int tessera_error_split_factor_not_positive(void *user_context, const char *where, const char *func,
+                                            const char *var, const char *factor_text,
+                                            int32_t factor) {
+    return (Message(where) << "In the schedule of " << func << ", " << var << " is split by "
+                           << factor_text << ", which is " << factor
+                           << "; a split factor must be positive")
         .raise(user_context, tessera_error_code_split_factor_not_positive);
 }
 
-int tessera_error_requirement_failed(void *user_context, const char *condition,
+int tessera_error_requirement_failed(void *user_context, const char *where, const char *condition,
                                      const char *message) {
     bool both = condition && *condition && message && *message;
-    return (Message() << "Requirement failed: " << (condition ? condition : "")
-                      << (both ? ": " : "") << (message ? message : ""))
+    return (Message(where) << "Requirement failed: " << (condition ? condition : "")
+                           << (both ? ": " : "") << (message ? message : ""))
         .raise(user_context, tessera_error_code_requirement_failed);
 }
 
-int tessera_error_specialize_fail(void *user_context, const char *func, const char *message) {
-    return (Message() << "No specialization of " << func << " fits: " << message)
+int tessera_error_specialize_fail(void *user_context, const char *where, const char *func,
+                                  const char *message) {
+    return (Message(where) << "No specialization of " << func << " fits: " << message)
         .raise(user_context, tessera_error_code_specialize_fail);
 }
 

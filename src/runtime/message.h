@@ -7,6 +7,11 @@ namespace tessera {
 // Composes a message without allocating, for there may be no memory left. Too long ones are cut.
 class Message {
 public:
+    Message() = default;
+    // Begins with a place such as "file.cpp:12", if there is one.
+    explicit Message(const char *where) {
+        if (where && *where) *this << where << ": ";
+    }
     Message &operator<<(const char *s) { return at(tessera_string_to_string(next, last(), s)); }
     Message &operator<<(std::signed_integral auto i) {
         return at(tessera_int64_to_string(next, last(), i, 1));

@@ -149,7 +149,8 @@ void tessera_error(void *user_context, const char *message);
 tessera_error_handler_t tessera_set_error_handler(tessera_error_handler_t handler);
 
 /* One function per kind of failure: each composes the sentence, calls tessera_error, and returns
- * the error code of its name. */
+ * the error code of its name. `where`: the line of the program that asked for what has failed, as
+ * "file.cpp:12", with which the sentence begins; "" or NULL if it is not known. */
 int tessera_error_bad_type(void *user_context, const char *buffer, uint32_t type_given,
                            uint32_t type_wanted);
 int tessera_error_bad_dimensions(void *user_context, const char *buffer, int32_t given,
@@ -197,23 +198,27 @@ int tessera_error_out_of_memory(void *user_context, const char *func, uint64_t b
 int tessera_error_debug_to_file_failed(void *user_context, const char *func, const char *file,
                                        int32_t error_code);
 /* The loop does not walk `var` in one direction, so its storage cannot be folded. */
-int tessera_error_bad_fold(void *user_context, const char *func, const char *var, const char *loop);
-int tessera_error_fold_factor_too_small(void *user_context, const char *func, const char *var,
-                                        int32_t fold_factor, const char *loop, int32_t required);
-int tessera_error_bad_extern_fold(void *user_context, const char *func, int32_t dimension,
-                                  int32_t min, int32_t extent, int32_t valid_min,
+int tessera_error_bad_fold(void *user_context, const char *where, const char *func, const char *var,
+                           const char *loop);
+int tessera_error_fold_factor_too_small(void *user_context, const char *where, const char *func,
+                                        const char *var, int32_t fold_factor, const char *loop,
+                                        int32_t required);
+int tessera_error_bad_extern_fold(void *user_context, const char *where, const char *func,
+                                  int32_t dimension, int32_t min, int32_t extent, int32_t valid_min,
                                   int32_t fold_factor);
-int tessera_error_storage_bound_too_small(void *user_context, const char *func, const char *var,
-                                          int32_t bound, int32_t required);
-int tessera_error_explicit_bounds_too_small(void *user_context, const char *func, const char *var,
-                                            int32_t min_bound, int32_t max_bound,
+int tessera_error_storage_bound_too_small(void *user_context, const char *where, const char *func,
+                                          const char *var, int32_t bound, int32_t required);
+int tessera_error_explicit_bounds_too_small(void *user_context, const char *where, const char *func,
+                                            const char *var, int32_t min_bound, int32_t max_bound,
                                             int32_t min_required, int32_t max_required);
 /* `factor_text` is the factor as the user wrote it, `factor` its value in this run. */
-int tessera_error_split_factor_not_positive(void *user_context, const char *func, const char *var,
-                                            const char *factor_text, int32_t factor);
-int tessera_error_requirement_failed(void *user_context, const char *condition,
+int tessera_error_split_factor_not_positive(void *user_context, const char *where, const char *func,
+                                            const char *var, const char *factor_text,
+                                            int32_t factor);
+int tessera_error_requirement_failed(void *user_context, const char *where, const char *condition,
                                      const char *message);
-int tessera_error_specialize_fail(void *user_context, const char *func, const char *message);
+int tessera_error_specialize_fail(void *user_context, const char *where, const char *func,
+                                  const char *message);
 int tessera_error_extern_stage_failed(void *user_context, const char *function, int32_t result);
 int tessera_error_bounds_query_failed(void *user_context, const char *function, int32_t result);
 int tessera_error_unsupported_target(void *user_context, const char *pipeline);

@@ -111,7 +111,7 @@ func "f"(out: output int32[1], n: handle):
         const char *text = R"(
 module "m"
 func "f"(out: output int32[1], n: int32):
-    assert n > 0, extern int32 tessera_error_requirement_failed(user_context():handle, "n > 0", stringify("n is ", n))
+    assert n > 0, extern int32 tessera_error_requirement_failed(user_context():handle, "", "n > 0", stringify("n is ", n))
     out[0] = n
 )";
         CHECK(run(text, out, 3) == 0);
@@ -427,7 +427,7 @@ func "f"(n: int32):
         const char *text = R"(
 module "m"
 func "f"(out: output int32[1], n: int32):
-    out[0] = require(n > 2, n * 2, "n must be large, not ", n)
+    out[0] = require(n > 2, n * 2, "", "n must be large, not ", n)
 )";
         CHECK(run(text, out, 5) == 0);
         CHECK(out[0] == 10);

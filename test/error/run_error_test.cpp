@@ -450,7 +450,8 @@ TEST_SUITE("pipelines that cannot run") {
         Func f("f");
         f(x) = x + require(p > 3, p, "p is", p, "and has to be above 3");
         p.set(2);
-        check_says(failure([&] { f.realize({4}); }), {"p is 2 and has to be above 3"});
+        check_says(failure([&] { f.realize({4}); }),
+                   {"run_error_test.cpp:", "p is 2 and has to be above 3"});
         p.set(4);
         Buffer<int> b = f.realize({4});
         CHECK(b(3) == 7);
@@ -531,8 +532,9 @@ TEST_SUITE("pipelines that cannot run") {
             schedule(f, g);
             for (int bad : {0, -3}) {
                 p.set(bad);
-                check_says(failure([&] { g.realize({8, 8}); }),
-                           {(message + std::to_string(bad - above)).c_str()});
+                check_says(
+                    failure([&] { g.realize({8, 8}); }),
+                    {"run_error_test.cpp:", (message + std::to_string(bad - above)).c_str()});
             }
             p.set(8);
             Buffer<int> b = g.realize({8, 8});
@@ -563,13 +565,15 @@ TEST_SUITE("pipelines that cannot run") {
         f(x) = x;
         g(x) = f(x) + f(x + 2);
         f.compute_root().bound_storage(x, 8);
-        check_says(failure([&] { g.realize({7}); }),
-                   {"The storage of f is bounded to 8 along x, but 9 are needed"});
+        check_says(
+            failure([&] { g.realize({7}); }),
+            {"run_error_test.cpp:", "The storage of f is bounded to 8 along x, but 9 are needed"});
         Buffer<int> b = g.realize({6});
         CHECK(b(5) == 12);
         f.bound(x, 1, 6);
         check_says(failure([&] { g.realize({6}); }),
-                   {"The bounds given for f along x are [1, 6], but [0, 7] is needed"});
+                   {"run_error_test.cpp:",
+                    "The bounds given for f along x are [1, 6], but [0, 7] is needed"});
     }
     TEST_CASE("a fold by a parameter that is too small") {
         Param<int> p("p");
@@ -579,7 +583,8 @@ TEST_SUITE("pipelines that cannot run") {
         f.store_root().compute_at(g, y).fold_storage(y, p);
         p.set(3);
         check_says(failure([&] { g.realize({4, 4}); }),
-                   {"The storage of f is folded along y by 3, but one iteration of the loop over "
+                   {"run_error_test.cpp:",
+                    "The storage of f is folded along y by 3, but one iteration of the loop over "
                     "g.y needs 4"});
         p.set(4);
         Buffer<int> b = g.realize({4, 4});
@@ -593,7 +598,7 @@ TEST_SUITE("pipelines that cannot run") {
         f.specialize_fail("p has to be 1");
         p.set(2);
         check_says(failure([&] { f.realize({4}); }),
-                   {"No specialization of f fits: p has to be 1"});
+                   {"run_error_test.cpp:", "No specialization of f fits: p has to be 1"});
         p.set(1);
         Buffer<int> b = f.realize({4});
         CHECK(b(3) == 4);
@@ -608,9 +613,10 @@ TEST_SUITE("pipelines that cannot run") {
         im.set(Buffer<int>(4));
         p.set(3);
         check_says(failure([&] { f.realize({4}); }),
-                   {"Requirement failed: p % 2 == 0: p is 3 which is odd"});
+                   {"run_error_test.cpp:", "Requirement failed: p % 2 == 0: p is 3 which is odd"});
         p.set(6);
-        check_says(failure([&] { f.realize({4}); }), {"Requirement failed: im.extent[0] >= p"});
+        check_says(failure([&] { f.realize({4}); }),
+                   {"run_error_test.cpp:", "Requirement failed: im.extent[0] >= p"});
         p.set(4);
         Buffer<int> b = f.realize({4});
         CHECK(b.width() == 4);

@@ -20,7 +20,7 @@ TEST_SUITE("runtime errors") {
     TEST_CASE("a very long message is cut, not overrun") {
         Capture capture;
         std::string long_text(100000, 'x');
-        CHECK(tessera_error_specialize_fail(nullptr, "f", long_text.c_str()) ==
+        CHECK(tessera_error_specialize_fail(nullptr, "", "f", long_text.c_str()) ==
               tessera_error_code_specialize_fail);
         CHECK(capture.text().size() > 1000);
         CHECK(capture.text().size() < 10000);
@@ -103,32 +103,32 @@ TEST_SUITE("runtime errors") {
              "Out of memory: cannot allocate 1000 bytes for f");
         said(tessera_error_debug_to_file_failed(nullptr, "f", "/x/y", 2),
              tessera_error_code_debug_to_file_failed, "Cannot write f to the file /x/y (error 2)");
-        said(tessera_error_bad_fold(nullptr, "f", "y", "yo"), tessera_error_code_bad_fold,
+        said(tessera_error_bad_fold(nullptr, "", "f", "y", "yo"), tessera_error_code_bad_fold,
              "The storage of f cannot be folded along y: the loop over yo does not walk it in one "
              "direction");
-        said(tessera_error_fold_factor_too_small(nullptr, "f", "y", 2, "yo", 3),
+        said(tessera_error_fold_factor_too_small(nullptr, nullptr, "f", "y", 2, "yo", 3),
              tessera_error_code_fold_factor_too_small,
              "The storage of f is folded along y by 2, but one iteration of the loop over yo needs "
              "3");
-        said(tessera_error_bad_extern_fold(nullptr, "f", 1, 3, 4, 2, 4),
+        said(tessera_error_bad_extern_fold(nullptr, "", "f", 1, 3, 4, 2, 4),
              tessera_error_code_bad_extern_fold,
              "The storage of f is folded by 4 along dimension 1, starting at 2, but an extern "
              "stage needs [3, 6], which wraps around. Use a larger fold factor, one that the "
              "extern stage's step divides");
-        said(tessera_error_storage_bound_too_small(nullptr, "f", "x", 8, 10),
+        said(tessera_error_storage_bound_too_small(nullptr, "a.cpp:7", "f", "x", 8, 10),
              tessera_error_code_storage_bound_too_small,
-             "The storage of f is bounded to 8 along x, but 10 are needed");
-        said(tessera_error_explicit_bounds_too_small(nullptr, "f", "x", 0, 9, 0, 10),
+             "a.cpp:7: The storage of f is bounded to 8 along x, but 10 are needed");
+        said(tessera_error_explicit_bounds_too_small(nullptr, "a.cpp:7", "f", "x", 0, 9, 0, 10),
              tessera_error_code_explicit_bounds_too_small,
-             "The bounds given for f along x are [0, 9], but [0, 10] is needed");
-        said(tessera_error_split_factor_not_positive(nullptr, "f", "x", "n/2", 0),
+             "a.cpp:7: The bounds given for f along x are [0, 9], but [0, 10] is needed");
+        said(tessera_error_split_factor_not_positive(nullptr, "a.cpp:7", "f", "x", "n/2", 0),
              tessera_error_code_split_factor_not_positive,
-             "In the schedule of f, x is split by n/2, which is 0; a split factor must be "
+             "a.cpp:7: In the schedule of f, x is split by n/2, which is 0; a split factor must be "
              "positive");
-        said(tessera_error_requirement_failed(nullptr, "n > 3", "n is 2"),
-             tessera_error_code_requirement_failed, "Requirement failed: n > 3: n is 2");
-        said(tessera_error_specialize_fail(nullptr, "f", "odd width"),
-             tessera_error_code_specialize_fail, "No specialization of f fits: odd width");
+        said(tessera_error_requirement_failed(nullptr, "a.cpp:7", "n > 3", "n is 2"),
+             tessera_error_code_requirement_failed, "a.cpp:7: Requirement failed: n > 3: n is 2");
+        said(tessera_error_specialize_fail(nullptr, "a.cpp:7", "f", "odd width"),
+             tessera_error_code_specialize_fail, "a.cpp:7: No specialization of f fits: odd width");
         said(tessera_error_extern_stage_failed(nullptr, "sort", 4),
              tessera_error_code_extern_stage_failed, "The extern stage sort failed: it returned 4");
         said(tessera_error_bounds_query_failed(nullptr, "sort", 4),

@@ -329,11 +329,11 @@ Value *Emitter::emit_require(const IntrinsicCall &c) {
     start(failed);
     {
         MemoScope forget(*this);
-        std::vector<Expr> parts(c.args.begin() + 2, c.args.end());
+        std::vector<Expr> parts(c.args.begin() + 3, c.args.end());
         Value *condition = string_constant(parts.empty() ? "a requirement" : "");
         Value *message = parts.empty() ? string_constant("") : stringify(parts);
         fail(call_runtime("tessera_error_requirement_failed", b.getInt32Ty(),
-                          {f->user_context, condition, message}));
+                          {f->user_context, arg(c, 2), condition, message}));
     }
     start(ok);
     return arg(c, 1);

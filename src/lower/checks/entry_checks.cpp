@@ -69,13 +69,17 @@ public:
 
 private:
     void check(Expr condition, const char *error, std::vector<Expr> args);
+    // The same for what was asked for at a line of the program.
+    void check_at(const Location &at, const Expr &condition, const char *error,
+                  std::vector<Expr> args);
     void check_buffer(const ir::Argument &b);
     void check_dimension(const ir::Argument &b, int d);
     void check_constraint(const ir::Argument &b, int d, BufferField f);
     void check_size(const ir::Argument &b);
     void check_parameter(const ir::Argument &a);
     void check_splits(const program::FunctionContents &f);
-    void check_positive(const program::FunctionContents &f, const char *what, const Expr &number);
+    void check_positive(const program::FunctionContents &f, const char *what, const Expr &number,
+                        const Location &at);
     void check_storage(const program::FunctionContents &f);
     void check_requirements();
     std::vector<Stmt> coordinate_checks() const;
@@ -97,6 +101,12 @@ void EntryChecks::check(Expr condition, const char *error, std::vector<Expr> arg
     condition = simplify(condition);
     if (is_true(condition)) return;
     checks.push_back(AssertStmt::make(condition, error_call(error, std::move(args))));
+}
+
+void EntryChecks::check_at(const Location &at, const Expr &condition, const char *error,
+                           std::vector<Expr> args) {
+    args.insert(args.begin(), Expr(place_of_user(at)));
+    check(condition, error, std::move(args));
 }
 
 // The output that an argument holds values of; no symbol: it is an input.
@@ -219,9 +229,9 @@ void EntryChecks::check_splits(const program::FunctionContents &f) {
                 const auto *split = std::get_if<program::Split>(&t.directive);
                 if (!split || is_const(split->factor)) continue;
                 Expr factor = cast(Int(32), split->factor);
-                check(factor > 0, "split_factor_not_positive",
-                      {Expr(f.name.text()), Expr(split->old.text()), Expr(str(split->factor)),
-                       factor});
+                check_at(t.at, factor > 0, "split_factor_not_positive",
+                         {Expr(f.name.text()), Expr(split->old.text()), Expr(str(split->factor)),
+                          factor});
             }
         }
     }
@@ -229,30 +239,31 @@ void EntryChecks::check_splits(const program::FunctionContents &f) {
 
 // A number that a directive was given; a constant has been checked where it was written.
 void EntryChecks::check_positive(const program::FunctionContents &f, const char *what,
-                                 const Expr &number) {
+                                 const Expr &number, const Location &at) {
     if (!number.defined() || is_const(number)) return;
     Expr value = cast(Int(32), number);
     Expr message =
         call(Handle(), Intrinsic::stringify,
              {Expr(str("the ", what, " of ", f.name, " must be positive, not ")), value});
-    check(value > 0, "requirement_failed", {Expr(str(number, " > 0")), message});
+    check_at(at, value > 0, "requirement_failed", {Expr(str(number, " > 0")), message});
 }
 
 void EntryChecks::check_storage(const program::FunctionContents &f) {
-    check_positive(f, "number of copies of ring_buffer", f.schedule.ring_buffer);
+    check_positive(f, "number of copies of ring_buffer", f.schedule.ring_buffer,
+                   f.schedule.ring_buffer_written);
     for (const program::StorageDimension &d : f.schedule.storage) {
-        check_positive(f, "alignment of align_storage", d.alignment);
+        check_positive(f, "alignment of align_storage", d.alignment, d.alignment_written);
     }
     for (const auto &b : f.schedule.bounds) {
         check_positive(f, str("modulus of ", program::directive_name(b.directive)).c_str(),
-                       b.directive.modulus);
+                       b.directive.modulus, b.at);
     }
 }
 
 void EntryChecks::check_requirements() {
     for (const program::Requirement &r : program.requirements) {
         Expr message = call(Handle(), Intrinsic::stringify, r.message);
-        check(r.condition, "requirement_failed", {Expr(str(r.condition)), message});
+        check_at(r.at, r.condition, "requirement_failed", {Expr(str(r.condition)), message});
     }
 }
 

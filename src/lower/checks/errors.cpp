@@ -11,10 +11,17 @@ Expr error_call(const char *name, std::vector<Expr> args) {
     return ExternCall::make(Int(32), str("tessera_error_", name), std::move(args), false);
 }
 
-Expr error_explicit_bounds_too_small(Symbol func, Symbol var, const algebra::Interval &bound,
+Expr error_call_at(const Location &at, const char *name, std::vector<Expr> args) {
+    args.insert(args.begin(), Expr(place_of_user(at)));
+    return error_call(name, std::move(args));
+}
+
+Expr error_explicit_bounds_too_small(const Location &at, Symbol func, Symbol var,
+                                     const algebra::Interval &bound,
                                      const algebra::Interval &required) {
-    return error_call("explicit_bounds_too_small", {Expr(func.text()), Expr(var.text()), bound.min,
-                                                    bound.max, required.min, required.max});
+    return error_call_at(
+        at, "explicit_bounds_too_small",
+        {Expr(func.text()), Expr(var.text()), bound.min, bound.max, required.min, required.max});
 }
 
 }  // namespace tessera::lower

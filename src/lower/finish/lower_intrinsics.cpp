@@ -86,7 +86,7 @@ Expr checked(const IntrinsicCall &promise) {
     const Expr &value = promise.args[0], &low = promise.args[1], &high = promise.args[2];
     Expr kept = low <= value && value <= high;
     return call(promise.type, Intrinsic::require,
-                {kept, value, Expr("is not between"), Expr(" "), low, Expr(" and "), high,
+                {kept, value, Expr(""), Expr("is not between"), Expr(" "), low, Expr(" and "), high,
                  Expr(", as unsafe_promise_clamped promises; it is "), value});
 }
 

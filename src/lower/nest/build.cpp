@@ -234,9 +234,9 @@ Built NestBuilder::build_versions(const Definition &general, const std::vector<S
         if (!s->definition) {
             std::string stage = nest.func.name.text();
             if (nest.stage > 0) stage += str(".update(", nest.stage - 1, ")");
-            b.stmt = AssertStmt::make(
-                const_false(),
-                error_call("specialize_fail", {Expr(stage), Expr(s->failure_message)}));
+            b.stmt = AssertStmt::make(const_false(),
+                                      error_call_at(s->failure_written, "specialize_fail",
+                                                    {Expr(stage), Expr(s->failure_message)}));
             continue;
         }
         Built special = build_versions(*s->definition, nests, end);

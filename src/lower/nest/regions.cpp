@@ -428,7 +428,7 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
         if (!computed_here) continue;
         asserts.push_back(
             AssertStmt::make(simplify(required.min >= i.min && required.max <= i.max),
-                             error_explicit_bounds_too_small(f.name, bound.var, i, required)));
+                             error_explicit_bounds_too_small(at, f.name, bound.var, i, required)));
     }
 }
 

@@ -128,8 +128,9 @@ Stmt FlattenStorage::with_bound_checks(const Realize &realize, const Layout &lay
         Expr extent = Variable::make(Int(32), layout.extent[dim.dim]);
         Expr bound = cast(Int(32), dim.bound);
         Symbol var = f->args.at(size_t(dim.dim));
-        Expr error = error_call("storage_bound_too_small",
-                                {Expr(f->name.text()), Expr(var.text()), bound, extent});
+        auto written = std::ranges::find(f->schedule.storage, var, &program::StorageDimension::var);
+        Expr error = error_call_at(written->bound_written, "storage_bound_too_small",
+                                   {Expr(f->name.text()), Expr(var.text()), bound, extent});
         body = Block::make(AssertStmt::make(extent <= bound, error), std::move(body));
     }
     return body;

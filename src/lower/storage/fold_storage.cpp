@@ -211,9 +211,11 @@ private:
 };
 
 Stmt FoldAll::add_check(const FunctionContents &f, const Fold &fold, const Stmt &body) {
-    Expr message =
-        error_call("fold_factor_too_small", {Expr(f.name.text()), Expr(f.args[fold.dim].text()),
-                                             fold.factor, Expr(fold.loop.text()), fold.needed});
+    const Symbol var = f.args[fold.dim];
+    auto written = std::ranges::find(f.schedule.storage, var, &program::StorageDimension::var);
+    Expr message = error_call_at(
+        written->fold_written, "fold_factor_too_small",
+        {Expr(f.name.text()), Expr(var.text()), fold.factor, Expr(fold.loop.text()), fold.needed});
     return AddCheck(f.name, AssertStmt::make(fold.check, message))(body);
 }
 

@@ -69,13 +69,14 @@ TEST_SUITE("flatten_storage") {
         context.functions[f->name] = f;
         Stmt s = parse_stmt("realize f: {int32} over [0, +n], [0, +m]\nf(x, y) = 1", scope);
         CHECK(to_string(flatten_storage(s, context)) ==
-              printed("let f_min_0 = 0\nlet f_extent_0 = n\nlet f_min_1 = 0\nlet f_extent_1 = m\n"
-                      "let f_stride_1 = 1\nlet f_stride_0 = (f_extent_1 + 15) / 16 * 16\n"
-                      "assert f_extent_0 <= 100, "
-                      "extern int32 tessera_error_storage_bound_too_small(user_context(), \"f\", "
-                      "\"vx\", 100, f_extent_0)\n"
-                      "allocate f: int32[(f_extent_1 + 15) / 16 * 16, 100] in Auto\n"
-                      "f[(x - f_min_0) * f_stride_0 + (y - f_min_1)] = 1"));
+              printed(
+                  "let f_min_0 = 0\nlet f_extent_0 = n\nlet f_min_1 = 0\nlet f_extent_1 = m\n"
+                  "let f_stride_1 = 1\nlet f_stride_0 = (f_extent_1 + 15) / 16 * 16\n"
+                  "assert f_extent_0 <= 100, "
+                  "extern int32 tessera_error_storage_bound_too_small(user_context(), \"\", \"f\", "
+                  "\"vx\", 100, f_extent_0)\n"
+                  "allocate f: int32[(f_extent_1 + 15) / 16 * 16, 100] in Auto\n"
+                  "f[(x - f_min_0) * f_stride_0 + (y - f_min_1)] = 1"));
     }
     TEST_CASE("who names a function by its handle gets a buffer of it") {
         CHECK(run(flatten_storage, "realize f: {uint16} over [a, +n]\n"
