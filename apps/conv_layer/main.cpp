@@ -2,6 +2,7 @@
 #include "common/options.h"
 #include "common/picture.h"
 #include "common/run.h"
+#include "common/scattered.h"
 #include "conv_layer/pipeline.h"
 #include "conv_layer/reference.h"
 
@@ -11,13 +12,6 @@ using namespace tessera::apps;
 namespace {
 
 constexpr int channels = 128, images = 5;
-
-// A value in [-1, 1) that depends on `i` without pattern.
-float scattered(uint32_t i) {
-    i = (i ^ (i >> 15)) * 0x9e3779b1u;
-    i = (i ^ (i >> 13)) * 0x7feb352du;
-    return float((i ^ (i >> 16)) >> 8) / float(1 << 23) - 1;
-}
 
 // The three colours of the picture in turn, for each image from one more pixel to the right.
 Image<float> make_input(const Image<float> &picture) {

@@ -1,0 +1,58 @@
+// A recursive blur: every value is mixed with the blurred one before it, down the columns and up
+// again; then the same along the rows, as columns of the transposed picture.
+#pragma once
+
+#include <tessera.h>
+
+namespace tessera::apps {
+
+struct IirBlur {
+    Func output;
+    Var x{"x"}, y{"y"}, c{"c"};
+
+    // `input` has the dimensions x, y and c; `alpha` is the weight of the value itself.
+    IirBlur(const Func &input, const Expr &width, const Expr &height, const Expr &alpha) {
+        output = columns_transposed(columns_transposed(input, height, alpha), width, alpha);
+    }
+
+    void schedule(const Target &target) {
+        const int vector = target.natural_vector_size<float>();
+        for (Pass &pass : passes) {
+            Var strip("strip"), xi("xi"), yi("yi");
+            pass.transposed.compute_root()
+                .split(y, strip, y, vector, TailStrategy::GuardWithIf)
+                .tile(x, y, xi, yi, vector, vector, TailStrategy::GuardWithIf)
+                .vectorize(xi)
+                .unroll(yi)
+                .parallel(strip)
+                .parallel(c);
+            pass.blurred.compute_at(pass.transposed, strip);
+            pass.blurred.update(0).vectorize(x, vector);
+            for (int i : {1, 2}) {
+                pass.blurred.update(i).reorder(x, pass.rows).vectorize(x, vector).unroll(pass.rows, 4);
+            }
+        }
+    }
+
+private:
+    struct Pass {
+        Func blurred, transposed;
+        RDom rows;
+    };
+    std::vector<Pass> passes;
+
+    Func columns_transposed(const Func &source, const Expr &extent, const Expr &alpha) {
+        Func blurred("blurred"), transposed("transposed");
+        RDom rows(1, extent - 1, "rows");
+        blurred(x, y, c) = undef<float>();
+        blurred(x, 0, c) = source(x, 0, c);
+        blurred(x, rows, c) = (1 - alpha) * blurred(x, rows - 1, c) + alpha * source(x, rows, c);
+        Expr up = extent - 1 - rows;
+        blurred(x, up, c) = (1 - alpha) * blurred(x, up + 1, c) + alpha * blurred(x, up, c);
+        transposed(x, y, c) = blurred(y, x, c);
+        passes.push_back({blurred, transposed, rows});
+        return transposed;
+    }
+};
+
+}  // namespace tessera::apps

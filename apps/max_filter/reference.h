@@ -1,0 +1,10 @@
+#pragma once
+
+#include "common/image.h"
+
+namespace tessera::apps {
+
+// The largest value within a disc around each pixel: where dx^2 + dy^2 < (radius + 1/4)^2.
+Image<float> max_filter_reference(const Image<float> &input, int radius);
+
+}  // namespace tessera::apps

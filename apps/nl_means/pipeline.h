@@ -1,0 +1,68 @@
+// Non-local means: each pixel becomes the mean of those nearby whose surroundings look alike
+// (Buades, Coll, Morel 2005).
+#pragma once
+
+#include <tessera.h>
+
+namespace tessera::apps {
+
+struct NlMeans {
+    Func difference{"difference"}, columns{"columns"}, patches{"patches"}, weight{"weight"};
+    Func sum{"sum"}, output{"nl_means"};
+    Var x{"x"}, y{"y"}, dx{"dx"}, dy{"dy"}, c{"c"};
+    RDom patch, search;
+
+    // `input` has three colours as floats; `width` and `height` are its size. Patches of
+    // `patch_size` squared are compared with all those that lie within `search_size` squared.
+    NlMeans(const Func &input, const Expr &width, const Expr &height, const Expr &patch_size,
+            const Expr &search_size, const Expr &sigma)
+        : patch(-(patch_size / 2), patch_size, "patch"),
+          search(-(search_size / 2), search_size, -(search_size / 2), search_size, "search") {
+        Func in = BoundaryConditions::repeat_edge(input, {{0, width}, {0, height}, {}});
+
+        Expr squares = 0.0f;
+        for (int i = 0; i < 3; i++) {
+            Expr distance = in(x, y, i) - in(x + dx, y + dy, i);
+            squares += distance * distance;
+        }
+        difference(x, y, dx, dy) = squares;
+        columns(x, y, dx, dy) += difference(x, y + patch, dx, dy);
+        patches(x, y, dx, dy) += columns(x + patch, y, dx, dy);
+
+        Expr scale = -1.0f / (sigma * sigma * cast<float>(patch_size * patch_size));
+        weight(x, y, dx, dy) = fast_exp(patches(x, y, dx, dy) * scale);
+        // c = 3 sums the weights.
+        Expr value = select(c == 3, 1.0f, in(x + search.x, y + search.y, min(c, 2)));
+        sum(x, y, c) += weight(x, y, search.x, search.y) * value;
+        output(x, y, c) = clamp(sum(x, y, c) / sum(x, y, 3), 0.0f, 1.0f);
+    }
+
+    void schedule(const Target &target) {
+        const int vector = target.natural_vector_size<float>();
+        Var xi("xi"), yi("yi");
+        output.bound(c, 0, 3)
+            .tile(x, y, xi, yi, 64, 32)
+            .reorder(c, xi, yi, x, y)
+            .unroll(c)
+            .vectorize(xi, vector)
+            .parallel(y);
+        sum.compute_at(output, x)  // a tile's sums stay in the cache for all places compared
+            .bound(c, 0, 4)
+            .reorder(c, x, y)
+            .unroll(c)
+            .vectorize(x, vector);
+        sum.update()
+            .reorder(c, x, y, search.x, search.y)  // one weight for four channels
+            .unroll(c)
+            .vectorize(x, vector);
+        for (Func *stage : {&difference, &columns}) {
+            stage->compute_at(sum, search.x).vectorize(x, vector);
+        }
+        columns.update().reorder(patch, x, y).vectorize(x, vector);
+        weight.compute_at(sum, search.x).vectorize(x, vector);
+        patches.compute_at(weight, x).vectorize(x);
+        patches.update().reorder(x, patch).vectorize(x);
+    }
+};
+
+}  // namespace tessera::apps

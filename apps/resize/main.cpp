@@ -1,0 +1,89 @@
+#include "common/compare.h"
+#include "common/options.h"
+#include "common/picture.h"
+#include "common/run.h"
+#include "resize/pipeline.h"
+#include "resize/reference.h"
+
+#include <string>
+
+using namespace tessera;
+using namespace tessera::apps;
+
+namespace {
+
+constexpr float factors[] = {2.5f, 0.4f};
+
+template<typename T>
+Image<T> resized_by(Image<T> &picture, float by, ResizeKernel kernel, const Options &options) {
+    Image<T> result(int(float(picture.width()) * by), int(float(picture.height()) * by), 3);
+    ImageParam input(type_of<T>(), 3, "input");
+    Param<float> factor("factor", by);
+    Resize resize(input, input.width(), input.height(), factor, kernel, by > 1);
+    resize.schedule(get_jit_target_from_environment());
+    input.set(as_buffer(picture, 3));
+    run_timed(resize.output, as_buffer(result, 3), options);
+    // An integer may be rounded either way.
+    const double close = std::is_floating_point_v<T> ? 1e-5 : 1;
+    if (options.check) check_close(result, resize_reference(picture, by, kernel), {close, 0});
+    return result;
+}
+
+void paste(const Image<float> &from, int left, int width, Image<float> &to, int x, int y) {
+    for (int c = 0; c < 3; c++) {
+        for_each_pixel(width, from.height(),
+                       [&](int i, int j) { to(x + i, y + j, c) = from(left + i, j, c); });
+    }
+}
+
+// The enlarged picture, a quarter of it by each kernel; below, it made smaller by each.
+class Overview {
+public:
+    Overview(int width, int height)
+        : large_width(int(float(width) * factors[0])),
+          large_height(int(float(height) * factors[0])),
+          all(large_width, large_height + int(float(height) * factors[1]), 3) {}
+
+    void add(const Image<float> &picture, int number) {
+        const int quarter = large_width / 4;
+        if (picture.width() == large_width) {
+            paste(picture, number * quarter, quarter, all, number * quarter, 0);
+        } else {
+            paste(picture, 0, std::min(picture.width(), quarter), all, number * quarter,
+                  large_height);
+        }
+    }
+    const Image<float> &picture() const { return all; }
+
+private:
+    int large_width, large_height;
+    Image<float> all;
+};
+
+template<typename T> Image<float> run_type(const char *type, const Options &options) {
+    Image<T> picture = load_picture<T>(options, 3);
+    Overview overview(picture.width(), picture.height());
+    for (ResizeKernel kernel : resize_kernels) {
+        for (float factor : factors) {
+            Options named = options;
+            named.app = str("resize ", type, " ", name_of(kernel));
+            Image<T> result = resized_by(picture, factor, kernel, named);
+            overview.add(converted<float>(result), int(kernel));
+        }
+    }
+    return overview.picture();
+}
+
+void run(const Options &options) {
+    run_type<uint8_t>("uint8", options);
+    run_type<uint16_t>("uint16", options);
+    save_picture(run_type<float>("float", options), options);
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    return run_app({.name = "resize",
+                    .description = "A picture 2.5 and 0.4 times as large, by four kernels"},
+                   argc, argv, run);
+}

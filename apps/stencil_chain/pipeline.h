@@ -1,0 +1,71 @@
+// A chain of weighted 5x5 stencils in 16 bits that wrap: what overlapped tiles and sliding windows
+// are for, and a test of how long a compiler takes.
+#pragma once
+
+#include <tessera.h>
+
+#include <string>
+#include <vector>
+
+namespace tessera::apps {
+
+struct StencilChain {
+    Func padded{"padded"}, output{"stencil_chain"};
+    std::vector<Func> stages;
+    Var x{"x"}, y{"y"};
+
+    // `input` is a picture of uint16_t of this size; around it, its edge is repeated.
+    StencilChain(const Func &input, const Expr &width, const Expr &height, int count = 32) {
+        padded(x, y) = BoundaryConditions::repeat_edge(input, 0, width, 0, height)(x, y);
+        Func previous = padded;
+        for (int i = 0; i < count; i++) {
+            Func stage("stage" + std::to_string(i));
+            stage(x, y) = weighted_5x5(previous);
+            stages.push_back(stage);
+            previous = stage;
+        }
+        output(x, y) = previous(x, y);
+    }
+
+    void schedule(const Target &target) {
+        const int vector = target.natural_vector_size<uint16_t>();
+        const size_t group = 8;  // stages of one sweep over the picture
+        Var strip("strip");
+        Func last = output;
+        for (size_t i = stages.size(); i-- > 0;) {
+            Func &stage = stages[i];
+            if ((i + 1) % group == 0 && i + 1 < stages.size()) {
+                stage.compute_root();
+                sweep(stage, strip, vector);
+                last = stage;
+            } else {
+                slide(stage, last, strip, vector);
+            }
+        }
+        sweep(output, strip, vector);
+        slide(padded, last, strip, vector);
+    }
+
+private:
+    Expr weighted_5x5(const Func &f) {
+        Expr sum = cast<uint16_t>(0);
+        for (int j = -2; j <= 2; j++) {
+            for (int i = -2; i <= 2; i++) {
+                sum += cast<uint16_t>((i + 3) * (j + 3)) * f(x + i, y + j);
+            }
+        }
+        return sum;
+    }
+
+    void sweep(Func f, const Var &strip, int vector) {
+        f.vectorize(x, vector).split(y, strip, y, 128, TailStrategy::GuardWithIf).parallel(strip);
+    }
+
+    void slide(Func f, const Func &last, const Var &strip, int vector) {
+        f.store_at(last, strip)  // five rows are alive
+            .compute_at(last, y)
+            .vectorize(x, vector);
+    }
+};
+
+}  // namespace tessera::apps
