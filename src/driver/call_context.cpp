@@ -169,11 +169,14 @@ JITHandlers merged(JITHandlers first, const JITHandlers &second) {
 
 }  // namespace
 
-CallContext::CallContext(JITUserContext *given, const JITHandlers &of_pipeline)
+CallContext::CallContext(JITUserContext *given, const JITHandlers &of_pipeline, Purpose purpose)
     : context(given ? given : &own) {
     Registry &r = registry();
     std::unique_lock lock(r.mutex);
     JITHandlers handlers = merged(merged(context->handlers, of_pipeline), r.defaults);
+    if (purpose == Purpose::Query) {
+        handlers.custom_trace = [](JITUserContext *, const tessera_trace_event_t *) { return 1; };
+    }
     install_hooks(handlers);
     auto &entry = r.live[context];
     if (!entry) entry = std::make_unique<State>();

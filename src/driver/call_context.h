@@ -8,7 +8,10 @@ namespace tessera::driver {
 // user_context(), do what the handlers of the caller, the pipeline and the process say.
 class CallContext {
 public:
-    CallContext(JITUserContext *given, const JITHandlers &of_pipeline);
+    // A query only asks which regions are needed: what it does is not traced.
+    enum class Purpose : uint8_t { Run, Query };
+    CallContext(JITUserContext *given, const JITHandlers &of_pipeline,
+                Purpose purpose = Purpose::Run);
     ~CallContext();
     CallContext(const CallContext &) = delete;
     CallContext &operator=(const CallContext &) = delete;

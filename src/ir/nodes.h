@@ -5,6 +5,7 @@
 #include "ir/intrinsics.h"
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 // The meaning of the IR, once for all.
@@ -43,6 +44,8 @@ struct NodeOf : Base {
 // The integers [min, min + extent).
 struct Range {
     Expr min, extent;
+    Range() = default;
+    Range(Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
 };
 using Region = std::vector<Range>;
 

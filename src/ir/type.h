@@ -1,5 +1,6 @@
 #pragma once
 #include "base/float16.h"
+#include "runtime/tessera_runtime.h"
 #include <cstdint>
 #include <ostream>
 #include <source_location>
@@ -14,6 +15,7 @@ class Expr;
 
 // The values are those of the runtime's tessera_type_t.
 enum class TypeCode : uint8_t { Int = 0, UInt = 1, Float = 2, Handle = 3, BFloat = 4 };
+constexpr bool operator==(TypeCode a, tessera_type_code_t b) { return int(a) == int(b); }
 
 [[noreturn]] void refuse_type(TypeCode code, int bits, int lanes, const std::source_location &at);
 
@@ -30,6 +32,18 @@ struct Type {
         : Type(unchecked(code, bits, lanes)) {
         if (!exists(code, bits) || !may_have_lanes(lanes)) refuse_type(code, bits, lanes, at);
     }
+
+    constexpr Type(tessera_type_code_t code, int bits, int lanes = 1,
+                   const std::source_location &at = std::source_location::current())
+        : Type(TypeCode(code), bits, lanes, at) {}
+    // The runtime's type is the same data.
+    constexpr Type(const tessera_type_t &t) : Type(unchecked(TypeCode(t.code), t.bits, t.lanes)) {}
+    constexpr operator tessera_type_t() const {
+        return {int(type_code), element_bits, lane_count};
+    }
+
+    static constexpr TypeCode Int = TypeCode::Int, UInt = TypeCode::UInt, Float = TypeCode::Float,
+                              BFloat = TypeCode::BFloat, Handle = TypeCode::Handle;
 
     constexpr TypeCode code() const { return type_code; }
     constexpr int bits() const { return element_bits; }
@@ -90,6 +104,13 @@ struct Type {
     ir::Expr min() const;
 
     friend constexpr bool operator==(const Type &, const Type &) = default;
+    friend constexpr bool operator==(const Type &a, const tessera_type_t &b) {
+        return a == Type(b);
+    }
+    // An order, for maps.
+    friend constexpr bool operator<(const Type &a, const Type &b) {
+        return tessera_type_t(a) < tessera_type_t(b);
+    }
 };
 
 // Throw CompileError, as Type() does, if there is no type of so many bits; 1 to 65535 lanes.

@@ -39,8 +39,8 @@ Func at_other_place(const char *what, const Source &source, const Region &given,
     std::vector<Var> args = source.f.args();
     std::vector<Expr> coordinates;
     for (size_t i = 0; i < args.size(); i++) {
-        bool bounded = i < bounds.size() && bounds[i].first.defined();
-        coordinates.push_back(bounded ? inside(args[i], bounds[i].first, bounds[i].second)
+        bool bounded = i < bounds.size() && bounds[i].min.defined();
+        coordinates.push_back(bounded ? inside(args[i], bounds[i].min, bounds[i].extent)
                                       : Expr(args[i]));
     }
     f(args, source.at) = Tuple(source.f(coordinates, source.at));

@@ -6,8 +6,6 @@
 // bounds are given, min and extent of each dimension; an undefined pair leaves a dimension alone.
 namespace tessera::BoundaryConditions {
 
-using Region = std::vector<std::pair<Expr, Expr>>;
-
 // A source and its bounds, from whatever knows them.
 struct Source {
     Source(const Func &f, Location at = Here::current()) : f(f), at(at) {}

@@ -55,15 +55,9 @@ void check_permutation(const std::vector<int> &order, size_t n) {
 
 }  // namespace
 
-tessera_type_t to_runtime(Type t) {
-    return {uint8_t(t.code()), uint8_t(t.bits()), uint16_t(t.lanes())};
-}
-
-Type from_runtime(tessera_type_t t) { return Type::unchecked(TypeCode(t.code), t.bits, t.lanes); }
-
 BufferContents::BufferContents(Type type, Shape shape, void *host, const std::string &name)
     : name(name.empty() ? detail::unique_name("b") : name), shape(std::move(shape)) {
-    raw.type = to_runtime(type);
+    raw.type = type;
     raw.host = static_cast<uint8_t *>(host);
     shape_changed();
 }

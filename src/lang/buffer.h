@@ -20,10 +20,6 @@ class Parameter;
 
 namespace tessera {
 
-// The runtime's type and ours: the same data.
-tessera_type_t to_runtime(Type t);
-Type from_runtime(tessera_type_t t);
-
 // What a Buffer is a handle to: the runtime's struct, its shape, its memory and its name; nothing
 // of it knows the C++ type of the elements. Misuse throws RuntimeError.
 class BufferContents {
@@ -40,7 +36,7 @@ public:
     // The same memory, shared, with a shape of its own.
     std::shared_ptr<BufferContents> alias() const;
 
-    Type type() const { return from_runtime(raw.type); }
+    Type type() const { return raw.type; }
     int dimensions() const { return raw.dimensions; }
     // Throws if there is no such dimension.
     const tessera_dimension_t &dim(int d) const;

@@ -1,4 +1,5 @@
 #include "lang/callable.h"
+#include "base/large_stack.h"
 #include "lang/pipeline_contents.h"
 #include <algorithm>
 
@@ -77,15 +78,20 @@ int Callable::call(JITUserContext *context, std::vector<GivenArgument> args) con
     return code;
 }
 
-Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const Target &target,
+Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const Target &target,
                                        Location at) {
+    std::vector<Argument> args = list;
+    for (Argument &a : args) {
+        a.parameter =
+            with_large_stack([&] { return detail::parameter_for(a, get(at).program, at); });
+    }
     for (auto a = args.begin(); a != args.end(); ++a) {
         bool again = std::any_of(args.begin(), a, [&](const Argument &before) {
             return before.parameter == a->parameter;
         });
         if (!again) continue;
         throw CompileError(
-            at, str("compile_to_callable: ", a->name(), " is in the list of arguments twice"));
+            at, str("compile_to_callable: ", a->name, " is in the list of arguments twice"));
     }
     auto result = std::make_shared<Callable::Contents>();
     result->pipeline = contents;
@@ -94,7 +100,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &args, const 
     result->is_profiled = detail::is_profiled(driver::jit_target(target));
     result->parameters = compiled.parameters;
     for (const Argument &a : args) {
-        result->wanted.push_back({a.name(), a.is_buffer(), a.type(), a.dimensions()});
+        result->wanted.push_back({a.name, a.is_buffer(), a.type, int(a.dimensions)});
     }
     for (const program::ParameterRef &p : compiled.parameters) {
         auto found = std::find_if(args.begin(), args.end(),

@@ -198,13 +198,13 @@ Func &Func::align_extent(const Var &v, const Expr &modulus, Location at) {
 Func &Func::set_estimate(const Var &v, const Expr &min, const Expr &extent, Location at) {
     return apply(program::EstimateDirective{v.symbol(), min, extent}, at);
 }
-Func &Func::set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates, Location at) {
+Func &Func::set_estimates(const Region &estimates, Location at) {
     if (int(estimates.size()) != dimensions()) {
         throw CompileError(at, str("set_estimates: ", estimates.size(), " estimates, but ", name(),
                                    " has ", dimensions(), " dimensions"));
     }
     for (size_t i = 0; i < estimates.size(); i++) {
-        set_estimate(Var(contents->args[i]), estimates[i].first, estimates[i].second, at);
+        set_estimate(Var(contents->args[i]), estimates[i].min, estimates[i].extent, at);
     }
     return *this;
 }

@@ -36,7 +36,7 @@ struct ExternFuncArgument : program::ExternFuncArgument {
 //
 // The methods that it inherits from LoopDirectives are about the loops of the pure definition;
 // update(i) gives those of the others.
-class Func : public LoopDirectives<Func> {
+class Func : public LoopDirectives<Func>, public LaterFuncDirectives<Func> {
 public:
     Func();
     explicit Func(const std::string &name);
@@ -117,7 +117,7 @@ public:
     // What is typical. It changes nothing that is compiled, and is kept with the schedule.
     Func &set_estimate(const Var &v, const Expr &min, const Expr &extent,
                        Location at = Here::current());
-    Func &set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates,
+    Func &set_estimates(const Region &estimates,
                         Location at = Here::current());
 
     // ---- Schedule: where it is computed and stored ----

@@ -95,13 +95,13 @@ OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Location at) {
 }
 
 OutputImageParam &
-OutputImageParam::set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates, Location at) {
+OutputImageParam::set_estimates(const Region &estimates, Location at) {
     if (int(estimates.size()) != dimensions(at)) {
         throw CompileError(at, str("set_estimates: ", estimates.size(), " estimates, but ", name(),
                                    " has ", dimensions(), " dimensions"));
     }
     for (size_t i = 0; i < estimates.size(); i++) {
-        dim(int(i)).set_estimate(estimates[i].first, estimates[i].second, at);
+        dim(int(i)).set_estimate(estimates[i].min, estimates[i].extent, at);
     }
     return *this;
 }

@@ -327,6 +327,13 @@ Expr rounding_mul_shift_right(WrittenExpr a, Expr b, int q) {
 Expr lerp(WrittenExpr zero_val, Expr one_val, Expr weight) {
     const CallSite site{"lerp", zero_val.at};
     site.require_defined(weight);
+    site.require_defined(zero_val);
+    site.require_defined(one_val);
+    bool same = zero_val.type().element_of() == one_val.type().element_of();
+    if (!same && !ir::is_const(zero_val) && !ir::is_const(one_val)) {
+        site.refuse(str("one value is a ", zero_val.type(), ", the other a ", one_val.type(),
+                        "; cast one of them"));
+    }
     site.match_types(zero_val, one_val);
     if (!weight.type().is_uint() && !weight.type().is_float()) {
         site.refuse(str("the weight is a ", weight.type(), ", not an unsigned integer or a float"));

@@ -3,6 +3,7 @@
 #include "program/parameter.h"
 #include <cstring>
 #include <optional>
+#include <tuple>
 
 namespace tessera {
 
@@ -33,6 +34,22 @@ template<typename T>
 uint64_t bits_of(T value) {
     uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(T));
+    return bits;
+}
+// The bits of the value as one of the type; none if the type has no such value.
+template<typename V>
+std::optional<uint64_t> bits_as(Type t, V value) {
+    std::optional<uint64_t> bits;
+    auto as = [&]<typename To>(To) {
+        if (t != type_of<To>()) return;
+        if constexpr (std::is_convertible_v<V, To> && !std::is_pointer_v<V>) {
+            if (can_hold<To>(value)) bits = bits_of(To(value));
+        }
+    };
+    if (t == type_of<V>()) return bits_of(value);
+    std::apply([&](auto... to) { (as(to), ...); },
+               std::tuple<bool, int8_t, int16_t, int32_t, int64_t, uint8_t, uint16_t, uint32_t,
+                          uint64_t, float, double>());
     return bits;
 }
 }  // namespace detail
@@ -94,7 +111,7 @@ public:
         std::memcpy(&value, &bits, sizeof(V));
         return value;
     }
-    // CompileError if the type of the Param cannot hold the value, or (Param<>) is another.
+    // CompileError if the type of the Param cannot hold the value.
     template<typename V>
     void set(const V &value, Location at = Here::current()) {
         if constexpr (typed) {
@@ -104,7 +121,12 @@ public:
             }
             detail::set_scalar(*parameter_ref, type(), detail::bits_of(Value(value)), at);
         } else {
-            detail::set_scalar(*parameter_ref, type_of<V>(), detail::bits_of(value), at);
+            std::optional<uint64_t> bits = detail::bits_as(type(), value);
+            if (!bits) {
+                throw CompileError(at, str("Param ", name(), " is a ", type(),
+                                           ", which cannot hold the given ", type_of<V>()));
+            }
+            detail::set_scalar(*parameter_ref, type(), *bits, at);
         }
     }
 

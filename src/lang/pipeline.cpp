@@ -12,7 +12,27 @@
 
 namespace tessera {
 
-Argument::Argument(const ImageParam &image) : parameter(image.parameter()) {}
+Argument::Argument(const std::string &name, Kind kind, const Type &type, int dimensions,
+                   const ArgumentEstimates &estimates)
+    : name(name), kind(kind), dimensions(uint8_t(dimensions)), type(type),
+      argument_estimates(estimates) {}
+
+Argument::Argument(program::ParameterRef p)
+    : Argument(p->name.text(), p->is_buffer ? InputBuffer : InputScalar, p->type, p->dimensions) {
+    ArgumentEstimates &known = argument_estimates;
+    known.scalar_min = p->min_value;
+    known.scalar_max = p->max_value;
+    known.scalar_estimate = p->estimate;
+    for (const program::DimensionConstraint &d : p->constraints) {
+        if (!d.min_estimate.defined() && !d.extent_estimate.defined()) continue;
+        known.buffer_estimates.resize(p->constraints.size());
+        known.buffer_estimates[size_t(&d - p->constraints.data())] = {d.min_estimate,
+                                                                      d.extent_estimate};
+    }
+    parameter = std::move(p);
+}
+
+Argument::Argument(const ImageParam &image) : Argument(image.parameter()) {}
 
 Pipeline::Pipeline(const Func &output, Location at) : Pipeline(std::vector<Func>{output}, at) {}
 
@@ -74,6 +94,29 @@ program::ParameterRef find_parameter(const program::Program &program, const std:
 
 }  // namespace
 
+program::ParameterRef detail::parameter_for(const Argument &a, const program::Program &program,
+                                            const Location &at) {
+    if (a.parameter) return a.parameter;
+    if (a.is_output()) {
+        throw CompileError(at, str("the argument ", a.name, " is an output; outputs follow the "
+                                   "arguments of a pipeline by themselves"));
+    }
+    auto environment = program::find_transitive_calls(program.outputs);
+    for (const program::ParameterRef &p : program::find_parameters(program, environment)) {
+        if (p->name.text() != a.name) continue;
+        if (p->is_buffer == a.is_buffer() && p->type == a.type &&
+            p->dimensions == int(a.dimensions)) {
+            return p;
+        }
+        throw CompileError(at, str("the argument ", a.name, " is not of the kind that the "
+                                   "parameter of this name has"));
+    }
+    if (a.is_buffer()) {
+        return program::make_buffer_parameter(Symbol::fresh(a.name), a.type, int(a.dimensions));
+    }
+    return program::make_scalar_parameter(Symbol::fresh(a.name), a.type);
+}
+
 Param<> Pipeline::get_param(const std::string &name, Location at) const {
     return Param<>(
         with_large_stack([&] { return find_parameter(get(at).program, name, false, at); }));
@@ -125,7 +168,9 @@ std::string Pipeline::schedule_as_json(Location at) const {
 void Pipeline::apply_schedule(const std::string &json, const std::vector<Argument> &more,
                               Location at) {
     std::vector<program::ParameterRef> parameters;
-    for (const Argument &a : more) parameters.push_back(a.parameter);
+    for (const Argument &a : more) {
+        parameters.push_back(detail::parameter_for(a, get(at).program, at));
+    }
     program::apply_json_schedule(get(at).program.outputs, json, parameters, at);
 }
 

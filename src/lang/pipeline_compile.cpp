@@ -7,13 +7,16 @@
 namespace tessera {
 namespace {
 
-driver::Signature signature_of(const std::vector<Argument> &args, const std::string &function,
-                               const Location &at) {
+driver::Signature signature_of(const program::Program &program, const std::vector<Argument> &args,
+                               const std::string &function, const Location &at) {
     driver::Signature signature;
     signature.written = at;
     signature.name = function;
     signature.any_args = false;
-    for (const Argument &a : args) signature.args.push_back(a.parameter);
+    for (const Argument &a : args) {
+        signature.args.push_back(
+            with_large_stack([&] { return detail::parameter_for(a, program, at); }));
+    }
     return signature;
 }
 
@@ -23,11 +26,11 @@ void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
                           const std::vector<Argument> &args, const std::string &function,
                           const Target &target, Location at) {
     driver::write_files(get(at).program, driver::file_target(target),
-                        signature_of(args, function, at), files);
+                        signature_of(get(at).program, args, function, at), files);
 }
 void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
                                        StmtOutputFormat, const Target &target, Location at) {
-    driver::Signature signature = signature_of(args, "", at);
+    driver::Signature signature = signature_of(get(at).program, args, "", at);
     signature.any_args = args.empty();
     driver::write_files(get(at).program, driver::file_target(target), signature,
                         {{OutputFileType::stmt, path}});
@@ -35,7 +38,7 @@ void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vecto
 void Pipeline::compile_to_conceptual_stmt(const std::string &path,
                                           const std::vector<Argument> &args, StmtOutputFormat,
                                           const Target &target, Location at) {
-    driver::Signature signature = signature_of(args, "", at);
+    driver::Signature signature = signature_of(get(at).program, args, "", at);
     signature.any_args = args.empty();
     driver::write_files(get(at).program, driver::file_target(target), signature,
                         {{OutputFileType::conceptual_stmt, path}});

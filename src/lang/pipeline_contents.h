@@ -32,6 +32,9 @@ private:
 
 namespace detail {
 
+// The parameter that the argument stands for: by its name where it is only a description.
+program::ParameterRef parameter_for(const Argument &a, const program::Program &program,
+                                    const Location &at);
 // Throws what a handler has thrown; RuntimeError for a code other than 0, unless a handler was
 // told.
 void check_result(int code, const std::string &pipeline, const driver::CallContext &context);

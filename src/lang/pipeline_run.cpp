@@ -54,10 +54,18 @@ void *scalar_of(program::Parameter &p) {
 // One call: the target that the buffers need, the arguments in their order.
 class Run {
 public:
-    Run(PipelineContents &pipeline, JITUserContext *context, const Target &target)
-        : pipeline(pipeline), context(context, pipeline.handlers),
-          target(driver::jit_target(target)) {}
+    using Purpose = driver::CallContext::Purpose;
+    Run(PipelineContents &pipeline, JITUserContext *context, const Target &target,
+        Purpose purpose = Purpose::Run)
+        : pipeline(pipeline), context(context, pipeline.handlers, purpose),
+          target(driver::jit_target(target)) {
+        if (purpose == Purpose::Run) return;
+        this->target.set_features({Target::Profile, Target::ProfileByTimer}, false);
+    }
 
+    // Shapes of outputs become those that the pipeline computes to have these; false: it failed,
+    // and a handler has been told.
+    bool ask_outputs(const std::vector<tessera_buffer_t *> &outputs);
     void call(const std::vector<tessera_buffer_t *> &outputs);
     // Buffers without memory stand for the images that have none; false: nothing changed.
     bool query(const std::vector<tessera_buffer_t *> &outputs,
@@ -66,6 +74,7 @@ public:
 
 private:
     void check_outputs(const std::vector<tessera_buffer_t *> &outputs) const;
+    int call_with_inputs(const std::vector<tessera_buffer_t *> &outputs, bool large);
     PipelineContents &pipeline;
     driver::CallContext context;
     Target target;
@@ -92,6 +101,22 @@ void Run::call(const std::vector<tessera_buffer_t *> &outputs) {
     check_outputs(outputs);
     bool large = std::any_of(outputs.begin(), outputs.end(),
                              [](const auto *b) { return detail::is_large(*b); });
+    for (const tessera_buffer_t *b : outputs) check_memory(*b, "an output");
+    int code = call_with_inputs(outputs, large);
+    detail::check_result(code, pipeline.program.name, context);
+    if (detail::is_profiled(target)) tessera_profiler_report(context.user_context());
+}
+
+bool Run::ask_outputs(const std::vector<tessera_buffer_t *> &outputs) {
+    check_outputs(outputs);
+    bool large = std::any_of(outputs.begin(), outputs.end(),
+                             [](const auto *b) { return detail::is_large(*b); });
+    int code = call_with_inputs(outputs, large);
+    detail::check_result(code, pipeline.program.name, context);
+    return code == 0;
+}
+
+int Run::call_with_inputs(const std::vector<tessera_buffer_t *> &outputs, bool large) {
     PipelineContents::Compiled compiled = pipeline.compile(target);
     std::vector<void *> args;
     for (const program::ParameterRef &p : compiled.parameters) {
@@ -104,17 +129,13 @@ void Run::call(const std::vector<tessera_buffer_t *> &outputs) {
         large |= detail::is_large(*b);
         args.push_back(b);
     }
-    for (const tessera_buffer_t *b : outputs) check_memory(*b, "an output");
     args.insert(args.end(), outputs.begin(), outputs.end());
     if (large && !target.has_large_buffers()) {
         target.set_feature(Target::LargeBuffers);
         compiled = pipeline.compile(target);
     }
-    int code = compiled.code->call(context.user_context(), args);
-    detail::check_result(code, pipeline.program.name, context);
-    if (detail::is_profiled(target)) tessera_profiler_report(context.user_context());
+    return compiled.code->call(context.user_context(), args);
 }
-
 bool Run::query(const std::vector<tessera_buffer_t *> &outputs,
                 std::map<Symbol, BufferContentsRef> &missing) {
     check_outputs(outputs);
@@ -151,7 +172,8 @@ bool Run::query(const std::vector<tessera_buffer_t *> &outputs,
     return changed;
 }
 
-std::vector<Buffer<>> make_outputs(const program::Program &program,
+// Buffers of these shapes, without memory.
+std::vector<Buffer<>> output_shapes(const program::Program &program,
                                    const std::vector<int32_t> &sizes) {
     std::vector<Buffer<>> buffers;
     for (const program::FunctionRef &f : program.outputs) {
@@ -163,10 +185,28 @@ std::vector<Buffer<>> make_outputs(const program::Program &program,
             if (size < 0) throw RuntimeError(str("realize: the size ", size, " is negative"));
         }
         for (Type t : f->types) {
-            buffers.emplace_back(t, std::vector<int>(sizes.begin(), sizes.end()), f->name.text());
+            BufferContents::Shape shape =
+                dense_shape(std::vector<int>(sizes.begin(), sizes.end()));
+            buffers.emplace_back(std::make_shared<BufferContents>(t, std::move(shape), nullptr,
+                                                                  f->name.text()));
         }
     }
     return buffers;
+}
+
+std::vector<Buffer<>> allocated_outputs(const program::Program &program,
+                                        const std::vector<int32_t> &sizes) {
+    std::vector<Buffer<>> buffers = output_shapes(program, sizes);
+    for (Buffer<> &b : buffers) b.allocate();
+    return buffers;
+}
+
+bool reaches_from_zero(const Buffer<> &b, const std::vector<int32_t> &sizes) {
+    for (size_t d = 0; d < sizes.size(); d++) {
+        BufferDimension have = b.dim(int(d));
+        if (have.min() > 0 || have.max() < sizes[d] - 1) return false;
+    }
+    return true;
 }
 
 }  // namespace
@@ -218,8 +258,24 @@ Realization Pipeline::realize(const std::vector<int32_t> &sizes, const Target &t
 }
 Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t> &sizes,
                               const Target &target, Location at) {
-    Realization result(make_outputs(get(at).program, sizes));
+    const program::Program &program = get(at).program;
+    std::vector<Buffer<>> buffers = output_shapes(program, sizes);
+    // Schedules may compute more than they are asked for.
+    const bool answers = !driver::jit_target(target).has_feature(Target::NoBoundsQuery);
+    if (answers) {
+        Run query(get(at), context, target, Run::Purpose::Query);
+        bool answered = query.ask_outputs(RealizationArg(buffers).buffers);
+        auto is_enough = [&](const Buffer<> &b) { return reaches_from_zero(b, sizes); };
+        if (!answered || !std::ranges::all_of(buffers, is_enough)) {
+            buffers = output_shapes(program, sizes);
+        }
+    }
+    for (Buffer<> &b : buffers) b.allocate();
+    Realization result(buffers);
     realize(context, RealizationArg(result), target, at);
+    for (Buffer<> &b : result) {
+        for (size_t d = 0; d < sizes.size(); d++) b.crop(int(d), 0, sizes[d]);
+    }
     return result;
 }
 void Pipeline::realize(const RealizationArg &outputs, const Target &target, Location at) {
@@ -236,7 +292,8 @@ void Pipeline::infer_input_bounds(const std::vector<int32_t> &sizes, const Targe
 }
 void Pipeline::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
                                   const Target &target, Location at) {
-    infer_input_bounds(context, RealizationArg(make_outputs(get(at).program, sizes)), target, at);
+    infer_input_bounds(context, RealizationArg(allocated_outputs(get(at).program, sizes)), target,
+                       at);
 }
 void Pipeline::infer_input_bounds(const RealizationArg &outputs, const Target &target,
                                   Location at) {
@@ -246,7 +303,7 @@ void Pipeline::infer_input_bounds(const RealizationArg &outputs, const Target &t
 // What one image has to be may depend on what another is, so ask until nothing changes.
 void Pipeline::infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
                                   const Target &target, Location at) {
-    Run run(get(at), context, target);
+    Run run(get(at), context, target, Run::Purpose::Query);
     std::map<Symbol, BufferContentsRef> missing;
     std::vector<program::ParameterRef> parameters = run.parameters();
     for (const program::ParameterRef &p : parameters) {

@@ -99,14 +99,14 @@ RDom::RDom(Here at) : written(at) {
     }
 }
 
-RDom::RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &name, Location at)
+RDom::RDom(const Region &region, const std::string &name, Location at)
     : written(at) {
     if (region.empty()) throw CompileError(at, "RDom: it has no dimensions");
     std::string domain = name.empty() ? detail::unique_name("r") : name;
     dom = make_ref<ReductionDomain>();
     for (size_t i = 0; i < region.size(); i++) {
-        if (region[i].second.defined()) require_extent(region[i].second, at);
-        Expr min = bound(region[i].first, at), extent = bound(region[i].second, at);
+        if (region[i].extent.defined()) require_extent(region[i].extent, at);
+        Expr min = bound(region[i].min, at), extent = bound(region[i].extent, at);
         require_int32(min, extent, at);
         dom->variables.push_back(
             {Symbol::fresh(variable_name(domain, i, region.size())), min, extent});
@@ -116,7 +116,7 @@ RDom::RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &
 
 namespace {
 
-std::vector<std::pair<Expr, Expr>> pairs(std::vector<Expr> &bounds, std::string &name,
+Region pairs(std::vector<Expr> &bounds, std::string &name,
                                          Location at) {
     if (!bounds.empty() && bounds.back().as<ir::StringImm>()) {
         name = bounds.back().as<ir::StringImm>()->value;
@@ -127,7 +127,7 @@ std::vector<std::pair<Expr, Expr>> pairs(std::vector<Expr> &bounds, std::string 
                                    " bounds; for every dimension there is "
                                    "a minimum and an extent"));
     }
-    std::vector<std::pair<Expr, Expr>> region;
+    Region region;
     for (size_t i = 0; i < bounds.size(); i += 2) region.emplace_back(bounds[i], bounds[i + 1]);
     return region;
 }
@@ -141,7 +141,7 @@ RDom::RDom(std::vector<Expr> bounds_and_name, Location at) {
 }
 
 RDom::RDom(const OutputImageParam &image, const std::string &name, Location at) {
-    std::vector<std::pair<Expr, Expr>> region;
+    Region region;
     for (int i = 0; i < image.dimensions(at); i++) {
         region.emplace_back(image.dim(i).min(), image.dim(i).extent());
     }

@@ -1,4 +1,5 @@
 #pragma once
+#include "ir/nodes.h"
 #include "ir/written_expr.h"
 #include "lang/location.h"
 #include "lang/var.h"
@@ -8,6 +9,8 @@
 
 namespace tessera {
 
+using ir::Range;
+using ir::Region;
 class OutputImageParam;
 class RDom;
 template<typename T, int Dims>
@@ -47,7 +50,7 @@ private:
 class RDom {
 public:
     RDom(Here at = Here::current());
-    RDom(const std::vector<std::pair<Expr, Expr>> &region, const std::string &name = "",
+    RDom(const Region &region, const std::string &name = "",
          Location at = Here::current());
     // min, extent, min, extent, ..., and the name if there is one.
     template<typename... Args>
@@ -81,9 +84,9 @@ public:
 private:
     RDom(std::vector<Expr> bounds_and_name, Location at);
     template<typename B>
-    static std::vector<std::pair<Expr, Expr>> region_of(const B &buffer, const Location &at) {
+    static Region region_of(const B &buffer, const Location &at) {
         if (!buffer.defined()) throw CompileError(at, "RDom: the Buffer is undefined");
-        std::vector<std::pair<Expr, Expr>> region;
+        Region region;
         for (int i = 0; i < buffer.dimensions(); i++) {
             region.emplace_back(Expr(int32_t(buffer.dim(i).min())),
                                 Expr(int32_t(buffer.dim(i).extent())));

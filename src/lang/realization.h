@@ -24,6 +24,8 @@ public:
     // Returns an error code of the runtime.
     int device_sync(void *user_context = nullptr);
 
+    auto begin() { return images.begin(); }
+    auto end() { return images.end(); }
     auto begin() const { return images.begin(); }
     auto end() const { return images.end(); }
 

@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/enums.h"
+#include "lang/not_yet.h"
 #include "lang/operators.h"
 #include "lang/rdom.h"
 #include "program/apply.h"
@@ -54,7 +55,7 @@ void stream_loads(const StageRef &s, const std::vector<Fetched> &what, Location 
 // The directives that a Func (for its pure definition) and a Stage (for any) have in common.
 // `Self` says which stage they are for: program::StageRef scheduled(Location at).
 template<typename Self>
-class LoopDirectives {
+class LoopDirectives : public LaterDirectives<Self> {
 public:
     // old becomes outer * factor + inner.
     Self &split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,

@@ -28,11 +28,34 @@ typedef struct tessera_type_t {
     uint8_t code; /* a tessera_type_code_t */
     uint8_t bits;
     uint16_t lanes;
+#ifdef __cplusplus
+    constexpr tessera_type_t() : code(0), bits(0), lanes(0) {}
+    constexpr tessera_type_t(int code, int bits, int lanes = 1)
+        : code(uint8_t(code)), bits(uint8_t(bits)), lanes(uint16_t(lanes)) {}
+    constexpr tessera_type_t with_lanes(int n) const { return {code, bits, n}; }
+    constexpr tessera_type_t element_of() const { return with_lanes(1); }
+    constexpr int bytes() const { return (bits + 7) / 8; } /* of one element */
+    constexpr uint32_t as_u32() const {
+        return uint32_t(code) | uint32_t(bits) << 8 | uint32_t(lanes) << 16;
+    }
+    constexpr bool operator==(const tessera_type_t &o) const { return as_u32() == o.as_u32(); }
+    constexpr bool operator!=(const tessera_type_t &o) const { return as_u32() != o.as_u32(); }
+    constexpr bool operator<(const tessera_type_t &o) const { return as_u32() < o.as_u32(); }
+#endif
 } tessera_type_t;
 
 typedef struct tessera_dimension_t {
     int32_t min, extent, stride; /* the stride counts elements */
     uint32_t flags;              /* none so far: 0 */
+#ifdef __cplusplus
+    constexpr tessera_dimension_t() : min(0), extent(0), stride(0), flags(0) {}
+    constexpr tessera_dimension_t(int32_t min, int32_t extent, int32_t stride, uint32_t flags = 0)
+        : min(min), extent(extent), stride(stride), flags(flags) {}
+    constexpr bool operator==(const tessera_dimension_t &o) const {
+        return min == o.min && extent == o.extent && stride == o.stride && flags == o.flags;
+    }
+    constexpr bool operator!=(const tessera_dimension_t &o) const { return !(*this == o); }
+#endif
 } tessera_dimension_t;
 
 enum { tessera_buffer_flag_host_dirty = 1, tessera_buffer_flag_device_dirty = 2 };
@@ -48,6 +71,48 @@ typedef struct tessera_buffer_t {
     int32_t dimensions;
     tessera_dimension_t *dim;
     void *padding;
+#ifdef __cplusplus
+    bool get_flag(int flag) const { return (flags & uint64_t(flag)) != 0; }
+    void set_flag(int flag, bool on) {
+        flags = on ? flags | uint64_t(flag) : flags & ~uint64_t(flag);
+    }
+    bool host_dirty() const { return get_flag(tessera_buffer_flag_host_dirty); }
+    bool device_dirty() const { return get_flag(tessera_buffer_flag_device_dirty); }
+    void set_host_dirty(bool on = true) { set_flag(tessera_buffer_flag_host_dirty, on); }
+    void set_device_dirty(bool on = true) { set_flag(tessera_buffer_flag_device_dirty, on); }
+    /* Neither memory here nor on a device: the callee says which region it needs. */
+    bool is_bounds_query() const { return !host && !device; }
+    size_t number_of_elements() const {
+        size_t n = 1;
+        for (int d = 0; d < dimensions; d++) n *= size_t(dim[d].extent);
+        return n;
+    }
+    /* The lowest address of an element, and that behind the highest. */
+    uint8_t *begin() const { return host + reach(false) * type.bytes(); }
+    uint8_t *end() const { return host + (reach(true) + 1) * type.bytes(); }
+    size_t size_in_bytes() const {
+        return size_t(reach(true) + 1 - reach(false)) * size_t(type.bytes());
+    }
+    uint8_t *address_of(const int *at) const {
+        ptrdiff_t index = 0;
+        for (int d = 0; d < dimensions; d++) {
+            index += ptrdiff_t(dim[d].stride) * (at[d] - dim[d].min);
+        }
+        return host + index * type.bytes();
+    }
+
+  private:
+    /* How far from `host` the last element lies whose strides are all positive, or all negative. */
+    ptrdiff_t reach(bool up) const {
+        ptrdiff_t index = 0;
+        for (int d = 0; d < dimensions; d++) {
+            if ((dim[d].stride > 0) == up) {
+                index += ptrdiff_t(dim[d].stride) * (dim[d].extent - 1);
+            }
+        }
+        return index;
+    }
+#endif
 } tessera_buffer_t;
 
 /* ---- Descriptions of compiled functions: the layout of halide_filter_metadata_t ---- */
@@ -359,11 +424,11 @@ typedef enum tessera_trace_event_code_t {
 
 typedef struct tessera_trace_event_t {
     const char *func;
-    const void *value;          /* of loads and stores: `type.lanes` values; else NULL */
-    const int32_t *coordinates; /* `dimensions` numbers: a site (of each lane, lane fastest), or
-                                   min and extent of each dimension of a region */
-    const char *trace_tag;      /* NULL or text */
-    tessera_type_t type;        /* of the value */
+    void *value;           /* of loads and stores: `type.lanes` values; else NULL */
+    int32_t *coordinates;  /* `dimensions` numbers: a site (of each lane, lane fastest), or
+                              min and extent of each dimension of a region */
+    const char *trace_tag; /* NULL or text */
+    tessera_type_t type;   /* of the value */
     int32_t event;              /* a tessera_trace_event_code_t */
     int32_t parent_id;          /* what tessera_trace returned for the enclosing event */
     int32_t value_index;        /* which component of a Tuple */

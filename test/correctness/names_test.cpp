@@ -287,8 +287,8 @@ TEST_SUITE("names of the language") {
         REQUIRE(arguments.size() == 1);
         CHECK(arguments[0].is_scalar());
         CHECK_FALSE(arguments[0].is_buffer());
-        CHECK(arguments[0].name() == "p");
-        CHECK(arguments[0].type() == Int(32));
+        CHECK(arguments[0].name == "p");
+        CHECK(arguments[0].type == Int(32));
     }
     TEST_CASE("dimensions of images as expressions") {
         ImageParam im(Int(32), 3, "im");

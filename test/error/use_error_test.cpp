@@ -86,7 +86,7 @@ TEST_SUITE("refused uses") {
         Buffer<int> scalar = Buffer<int>::make_scalar(), undefined;
         ImageParam none(Int(32), 0, "none");
         RDom r(0, 5, "r");
-        REFUSED(RDom(std::vector<std::pair<Expr, Expr>>{}), "RDom: it has no dimensions");
+        REFUSED(RDom(Region{}), "RDom: it has no dimensions");
         REFUSED(RDom(scalar), "RDom: it has no dimensions");
         REFUSED(RDom(none), "RDom: it has no dimensions");
         REFUSED(RDom(0, Expr()), "RDom: a bound is an undefined Expr");

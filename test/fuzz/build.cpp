@@ -52,7 +52,7 @@ private:
         RDom &r = domains[size_t(id)];
         if (r.defined()) return r;
         const Domain &d = plan.domains[size_t(id)];
-        std::vector<std::pair<Expr, Expr>> box;
+        Region box;
         for (auto [min, extent] : d.box) box.emplace_back(min, extent);
         r = RDom(box, str("r", id));
         for (size_t k = 0; k < d.box.size(); k++) {
@@ -193,7 +193,7 @@ private:
     void define_boundary(size_t f) {
         const FuncPlan &func = plan.funcs[f];
         Func source;
-        BoundaryConditions::Region bounds;
+        Region bounds;
         if (func.source_is_input) {
             const InputPlan &in = plan.inputs[size_t(func.source)];
             source = Func(built.images[size_t(func.source)]);

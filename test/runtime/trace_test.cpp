@@ -34,7 +34,7 @@ tessera_trace_event_t event_of(int32_t code, const std::vector<int32_t> &coordin
     tessera_trace_event_t event{};
     event.func = "f";
     event.event = code;
-    event.coordinates = coordinates.data();
+    event.coordinates = const_cast<int32_t *>(coordinates.data());
     event.dimensions = int32_t(coordinates.size());
     return event;
 }
@@ -79,7 +79,7 @@ TEST_SUITE("runtime trace") {
         std::vector<int32_t> site{0};
         auto printed = [&](tessera_type_t type, const void *value) {
             tessera_trace_event_t load = event_of(tessera_trace_load, site);
-            load.value = value;
+            load.value = const_cast<void *>(value);
             load.type = type;
             std::string text = stderr_of([&] { tessera_trace(nullptr, &load); });
             size_t from = text.find("= ") + 2;

@@ -1,0 +1,135 @@
+#pragma once
+#include "base/target.h"
+#include "lang/location.h"
+#include "lang/rdom.h"
+#include <concepts>
+#include <string>
+#include <utility>
+#include <vector>
+
+// Directives that programs of this language's kind may name and that nothing interprets yet: each
+// is declared with the parameters that it will have, and throws CompileError with the reason.
+namespace tessera {
+
+class Func;
+class Stage;
+class LoopLevel;
+
+// How two loops that run together are laid over each other.
+enum class LoopAlignStrategy : uint8_t { AlignStart, AlignEnd, NoAlign, Auto };
+
+// What a memoized result is filed under, beside the parameters that it depends on.
+class EvictionKey {
+public:
+    explicit EvictionKey(const Expr &key = Expr()) : key(key) {}
+
+private:
+    Expr key;
+};
+
+namespace detail {
+
+[[noreturn]] void refuse_gpu(const char *directive, const Location &at);
+[[noreturn]] void refuse_hexagon(const Location &at);
+[[noreturn]] void refuse_compute_with(const Location &at);
+[[noreturn]] void refuse_later(const char *directive, const char *what, const Location &at);
+
+// A loop, and the line where it is named.
+struct GpuLoop : VarOrRVar {
+    template<std::convertible_to<VarOrRVar> V>
+    GpuLoop(const V &v, Location at = Here::current()) : VarOrRVar(v), at(at) {}
+    Location at;
+};
+// What may follow the first loop of a GPU directive.
+template<typename A>
+concept GpuArgument = std::convertible_to<A, VarOrRVar> || std::convertible_to<A, Expr> ||
+                      std::same_as<A, TailStrategy> || std::same_as<A, DeviceAPI>;
+
+}  // namespace detail
+
+template<typename Self>
+class LaterDirectives {
+public:
+    template<detail::GpuArgument... Args>
+    Self &gpu_blocks(const detail::GpuLoop &x, const Args &...) {
+        detail::refuse_gpu("gpu_blocks", x.at);
+    }
+    template<detail::GpuArgument... Args>
+    Self &gpu_threads(const detail::GpuLoop &x, const Args &...) {
+        detail::refuse_gpu("gpu_threads", x.at);
+    }
+    template<detail::GpuArgument... Args>
+    Self &gpu_lanes(const detail::GpuLoop &x, const Args &...) {
+        detail::refuse_gpu("gpu_lanes", x.at);
+    }
+    template<detail::GpuArgument... Args>
+    Self &gpu(const detail::GpuLoop &block, const VarOrRVar &, const Args &...) {
+        detail::refuse_gpu("gpu", block.at);
+    }
+    template<detail::GpuArgument... Args>
+    Self &gpu_tile(const detail::GpuLoop &x, const VarOrRVar &, const Args &...) {
+        detail::refuse_gpu("gpu_tile", x.at);
+    }
+    Self &gpu_single_thread(DeviceAPI = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        detail::refuse_gpu("gpu_single_thread", at);
+    }
+    Self &hexagon(const VarOrRVar & = Var::outermost(), Location at = Here::current()) {
+        detail::refuse_hexagon(at);
+    }
+    Self &sme_streaming(const VarOrRVar &, Location at = Here::current()) {
+        detail::refuse_later("sme_streaming", "code for SME is", at);
+    }
+    // The loops of this stage and of another run as one.
+    Self &compute_with(const Stage &, const VarOrRVar &,
+                       LoopAlignStrategy = LoopAlignStrategy::Auto,
+                       Location at = Here::current()) {
+        detail::refuse_compute_with(at);
+    }
+    Self &compute_with(const Stage &, const VarOrRVar &,
+                       const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &,
+                       Location at = Here::current()) {
+        detail::refuse_compute_with(at);
+    }
+    Self &compute_with(const LoopLevel &, LoopAlignStrategy = LoopAlignStrategy::Auto,
+                       Location at = Here::current()) {
+        detail::refuse_compute_with(at);
+    }
+    Self &compute_with(const LoopLevel &,
+                       const std::vector<std::pair<VarOrRVar, LoopAlignStrategy>> &,
+                       Location at = Here::current()) {
+        detail::refuse_compute_with(at);
+    }
+    // These Funcs are written into the definition at once.
+    Self &eager_inline(const std::vector<Func> &, Location at = Here::current()) {
+        detail::refuse_later("eager_inline", "definitions are rewritten when they are compiled; "
+                                             "inlining them earlier is",
+                             at);
+    }
+    Self &eager_inline(const Func &f, Location at = Here::current());
+};
+
+// Of a whole Func.
+template<typename Self>
+class LaterFuncDirectives {
+public:
+    Self &memoize(const EvictionKey & = EvictionKey(), Location at = Here::current()) {
+        detail::refuse_later("memoize", "keeping results from one call to the next is", at);
+    }
+    Self &debug_to_file(const std::string &, Location at = Here::current()) {
+        detail::refuse_later("debug_to_file", "writing intermediate values to files is", at);
+    }
+    Self &change_type(const Type &, bool = false, Location at = Here::current()) {
+        detail::refuse_later("change_type", "changing the type of a definition is", at);
+    }
+    Self copy_to_device(DeviceAPI = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        detail::refuse_gpu("copy_to_device", at);
+    }
+    Self copy_to_host(Location at = Here::current()) { detail::refuse_gpu("copy_to_host", at); }
+};
+
+template<typename Self>
+Self &LaterDirectives<Self>::eager_inline(const Func &f, Location at) {
+    return eager_inline(std::vector<Func>{f}, at);
+}
+
+}  // namespace tessera
