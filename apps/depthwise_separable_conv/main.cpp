@@ -59,7 +59,8 @@ void run(const Options &options) {
     pointwise_filter.set(as_buffer(pointwise, 2));
     offset.set(as_buffer(bias, 1));
     Times times = run_timed(layer.output, as_buffer(result, 4), options);
-    double work = 2.0 * (9 * channels + channels * outputs) * options.width * options.height * images;
+    double work =
+        2.0 * (9 * channels + channels * outputs) * options.width * options.height * images;
     std::printf("depthwise_separable_conv: %.1f GFLOP/s\n", work / times.best / 1e6);
     if (options.check) {
         check_close(result, depthwise_separable_conv_reference(input, depthwise, pointwise, bias),

@@ -17,10 +17,10 @@ struct DepthwiseSeparableConv {
                            const Func &depthwise_filter, const Func &pointwise_filter,
                            const Func &bias, int channels)
         : channel(0, channels, "channel") {
-        Func padded = BoundaryConditions::constant_exterior(
-            input, 0.0f, {{}, {0, width}, {0, height}, {}});
-        depthwise(d, x, y, n) += depthwise_filter(d, tap.x, tap.y) *
-                                 padded(d, x + tap.x - 1, y + tap.y - 1, n);
+        Func padded =
+            BoundaryConditions::constant_exterior(input, 0.0f, {{}, {0, width}, {0, height}, {}});
+        depthwise(d, x, y, n) +=
+            depthwise_filter(d, tap.x, tap.y) * padded(d, x + tap.x - 1, y + tap.y - 1, n);
         pointwise(co, x, y, n) = bias(co);
         pointwise(co, x, y, n) += pointwise_filter(co, channel) * depthwise(channel, x, y, n);
         output(co, x, y, n) = max(0.0f, pointwise(co, x, y, n));
@@ -50,7 +50,8 @@ struct DepthwiseSeparableConv {
             .unroll(x)
             .unroll(y)
             .unroll(channel, 2);
-        depthwise.compute_at(output, x)  // recomputed for no one: tiles do not overlap in it
+        depthwise
+            .compute_at(output, x)  // recomputed for no one: tiles do not overlap in it
             .vectorize(d, vector)
             .unroll(x)
             .unroll(y);

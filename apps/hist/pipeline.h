@@ -13,12 +13,11 @@ struct Hist {
     RDom r, b{1, 255, "b"};
 
     // `input` has three colours of uint8_t; `width` and `height` are its size.
-    Hist(const Func &input, const Expr &width, const Expr &height)
-        : r(0, width, 0, height, "r") {
+    Hist(const Func &input, const Expr &width, const Expr &height) : r(0, width, 0, height, "r") {
         // Strict: where it is rounded to another brightness, the picture changes by a whole step.
         auto value = [&](int colour) { return cast<float>(input(x, y, colour)); };
-        luma(x, y) = cast<uint8_t>(strict_float(0.299f * value(0) + 0.587f * value(1) +
-                                                0.114f * value(2) + 0.5f));
+        luma(x, y) = cast<uint8_t>(
+            strict_float(0.299f * value(0) + 0.587f * value(1) + 0.114f * value(2) + 0.5f));
 
         histogram(v) = 0;
         histogram(cast<int>(luma(r.x, r.y))) += 1;
@@ -32,8 +31,8 @@ struct Hist {
         // The two differences of colour, as in JPEG's, keep their value.
         Expr before = cast<float>(luma(x, y)), after = cast<float>(equalized(x, y));
         Expr red = (value(0) - before) * 0.713f, blue = (value(2) - before) * 0.564f;
-        Expr colour =
-            mux(c, {after + 1.402f * red, after - 0.344f * blue - 0.714f * red, after + 1.772f * blue});
+        Expr colour = mux(
+            c, {after + 1.402f * red, after - 0.344f * blue - 0.714f * red, after + 1.772f * blue});
         output(x, y, c) = cast<uint8_t>(clamp(colour + 0.5f, 0.0f, 255.0f));
     }
 
@@ -50,11 +49,7 @@ struct Hist {
         histogram.update().reorder(v, strips).vectorize(v, vector);
         cdf.compute_root();
         tone.compute_root().vectorize(v, vector);
-        output.bound(c, 0, 3)
-            .reorder(c, x, y)
-            .unroll(c)
-            .vectorize(x, vector)
-            .parallel(y, 32);
+        output.bound(c, 0, 3).reorder(c, x, y).unroll(c).vectorize(x, vector).parallel(y, 32);
         luma.compute_at(output, y).vectorize(x, vector);
         equalized
             .compute_at(output, y)  // one load at a time: a table of bytes is no gather's

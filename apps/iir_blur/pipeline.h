@@ -29,7 +29,10 @@ struct IirBlur {
             pass.blurred.compute_at(pass.transposed, strip);
             pass.blurred.update(0).vectorize(x, vector);
             for (int i : {1, 2}) {
-                pass.blurred.update(i).reorder(x, pass.rows).vectorize(x, vector).unroll(pass.rows, 4);
+                pass.blurred.update(i)
+                    .reorder(x, pass.rows)
+                    .vectorize(x, vector)
+                    .unroll(pass.rows, 4);
             }
         }
     }

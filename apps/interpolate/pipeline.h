@@ -64,7 +64,8 @@ private:
         }
         const std::string name = "downsampled" + std::to_string(level);
         Func along_x(name + "_x"), both(name);
-        along_x(x, y, c) = (f(2 * x - 1, y, c) + 2.0f * f(2 * x, y, c) + f(2 * x + 1, y, c)) * 0.25f;
+        along_x(x, y, c) =
+            (f(2 * x - 1, y, c) + 2.0f * f(2 * x, y, c) + f(2 * x + 1, y, c)) * 0.25f;
         both(x, y, c) =
             (along_x(x, 2 * y - 1, c) + 2.0f * along_x(x, 2 * y, c) + along_x(x, 2 * y + 1, c)) *
             0.25f;

@@ -28,8 +28,9 @@ struct Level {
     }
 
     template<typename Value> void fill(Value &&value) {
-        for_each_pixel(columns, rows,
-                       [&](int i, int j) { at(i - before, j - before) = value(i - before, j - before); });
+        for_each_pixel(columns, rows, [&](int i, int j) {
+            at(i - before, j - before) = value(i - before, j - before);
+        });
     }
 };
 
@@ -75,7 +76,8 @@ Level filled(const Level &level, const Level &coarse, int width, int height) {
         const float missing = 1 - pixel[3];
         for (size_t c = 0; c < 4; c++) {
             float sum = 0;
-            for_each_pixel(2, 2, [&](int i, int j) { sum += coarse.get((x + i) / 2, (y + j) / 2)[c]; });
+            for_each_pixel(2, 2,
+                           [&](int i, int j) { sum += coarse.get((x + i) / 2, (y + j) / 2)[c]; });
             pixel[c] += missing * sum / 4;
         }
         return pixel;

@@ -1,5 +1,5 @@
-// The largest value within a disc around each pixel. A column of the disc, of any height, is made of
-// two columns whose height is a power of two: these are computed once each, from one another.
+// The largest value within a disc around each pixel. A column of the disc, of any height, is made
+// of two columns whose height is a power of two: these are computed once each, from one another.
 #pragma once
 
 #include <tessera.h>
@@ -22,7 +22,8 @@ struct MaxFilter {
             BoundaryConditions::repeat_edge(input, {{0, width}, {0, height}, {}})(x, y, c);
         for (int i = 0; (2 << i) <= 2 * radius + 1; i++) {
             Func next("column" + std::to_string(i + 1));
-            next(x, y, c) = max(columns[size_t(i)](x, y, c), columns[size_t(i)](x, y + (1 << i), c));
+            next(x, y, c) =
+                max(columns[size_t(i)](x, y, c), columns[size_t(i)](x, y + (1 << i), c));
             columns.push_back(next);
         }
         Expr most = column(0, radius);

@@ -83,7 +83,7 @@ void run(const Options &options) {
 }  // namespace
 
 int main(int argc, char **argv) {
-    return run_app({.name = "resize",
-                    .description = "A picture 2.5 and 0.4 times as large, by four kernels"},
-                   argc, argv, run);
+    return run_app(
+        {.name = "resize", .description = "A picture 2.5 and 0.4 times as large, by four kernels"},
+        argc, argv, run);
 }

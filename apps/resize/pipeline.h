@@ -1,5 +1,5 @@
-// A picture at another size: each value is a weighted mean of those around its place, first along y,
-// then along x. To make a picture smaller the kernel is widened, so that every value counts.
+// A picture at another size: each value is a weighted mean of those around its place, first along
+// y, then along x. To make a picture smaller the kernel is widened, so that every value counts.
 #pragma once
 
 #include "resize/kernel.h"
@@ -15,15 +15,16 @@ struct Resize {
     RDom tap;
     bool enlarge;
 
-    // `input` has the dimensions x, y and c; `width` and `height` are its size, `factor` is how many
-    // times as large the output is: at least 1 if `enlarging`, else at most 1.
+    // `input` has the dimensions x, y and c; `width` and `height` are its size, `factor` is how
+    // many times as large the output is: at least 1 if `enlarging`, else at most 1.
     Resize(const Func &input, const Expr &width, const Expr &height, const Expr &factor,
            ResizeKernel kernel, bool enlarging)
         : enlarge(enlarging) {
         const Expr step = 1.0f / factor;
         const Expr scale = enlarging ? Expr(1.0f) : factor;
         const Expr reach = reach_of(kernel) / scale;
-        const Expr taps = enlarging ? Expr(int(2 * reach_of(kernel))) : cast<int>(ceil(2.0f * reach));
+        const Expr taps =
+            enlarging ? Expr(int(2 * reach_of(kernel))) : cast<int>(ceil(2.0f * reach));
         tap = RDom(0, taps, "tap");
 
         // Strict: rounded to another pixel, a box would take another value.
@@ -33,7 +34,8 @@ struct Resize {
         auto first = [&](const Expr &at) {
             return cast<int>(ceil(strict_float(place(at) - reach)));
         };
-        raw_weights(i, k) = weight(kernel, strict_float((cast<float>(first(i) + k) - place(i)) * scale));
+        raw_weights(i, k) =
+            weight(kernel, strict_float((cast<float>(first(i) + k) - place(i)) * scale));
         weights(i, k) = raw_weights(i, k) / sum(raw_weights(i, tap));
 
         const Type type = input.type();
@@ -78,8 +80,7 @@ private:
         switch (kernel) {
         case ResizeKernel::Box:  // of two values at its ends, the first
             return select(at >= -0.5f && at < 0.5f, 1.0f, 0.0f);
-        case ResizeKernel::Linear:
-            return max(1.0f - distance, 0.0f);
+        case ResizeKernel::Linear: return max(1.0f - distance, 0.0f);
         case ResizeKernel::Cubic:  // Catmull and Rom's
             return select(distance < 1.0f, (1.5f * distance - 2.5f) * distance * distance + 1.0f,
                           distance < 2.0f,

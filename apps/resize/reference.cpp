@@ -13,15 +13,12 @@ double sinc(double at) { return at == 0 ? 1 : std::sin(M_PI * at) / (M_PI * at);
 double weight(ResizeKernel kernel, double at) {
     const double d = std::abs(at);
     switch (kernel) {
-    case ResizeKernel::Box:
-        return at >= -0.5 && at < 0.5 ? 1 : 0;
-    case ResizeKernel::Linear:
-        return d < 1 ? 1 - d : 0;
+    case ResizeKernel::Box: return at >= -0.5 && at < 0.5 ? 1 : 0;
+    case ResizeKernel::Linear: return d < 1 ? 1 - d : 0;
     case ResizeKernel::Cubic:
         if (d < 1) return 1.5 * d * d * d - 2.5 * d * d + 1;
         return d < 2 ? -0.5 * d * d * d + 2.5 * d * d - 4 * d + 2 : 0;
-    case ResizeKernel::Lanczos:
-        return d < 3 ? sinc(at) * sinc(at / 3) : 0;
+    case ResizeKernel::Lanczos: return d < 3 ? sinc(at) * sinc(at / 3) : 0;
     }
     return 0;
 }

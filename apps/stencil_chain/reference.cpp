@@ -23,9 +23,8 @@ Image<uint16_t> stencil(const Image<uint16_t> &input) {
 Image<uint16_t> stencil_chain_reference(const Image<uint16_t> &input, int count) {
     const int margin = reach * count;
     Image<uint16_t> result(input.width() + 2 * margin, input.height() + 2 * margin);
-    for_each_pixel(result.width(), result.height(), [&](int x, int y) {
-        result(x, y) = input.clamped(x - margin, y - margin);
-    });
+    for_each_pixel(result.width(), result.height(),
+                   [&](int x, int y) { result(x, y) = input.clamped(x - margin, y - margin); });
     for (int i = 0; i < count; i++) result = stencil(result);
     return result;
 }

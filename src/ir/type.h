@@ -38,9 +38,7 @@ struct Type {
         : Type(TypeCode(code), bits, lanes, at) {}
     // The runtime's type is the same data.
     constexpr Type(const tessera_type_t &t) : Type(unchecked(TypeCode(t.code), t.bits, t.lanes)) {}
-    constexpr operator tessera_type_t() const {
-        return {int(type_code), element_bits, lane_count};
-    }
+    constexpr operator tessera_type_t() const { return {int(type_code), element_bits, lane_count}; }
 
     static constexpr TypeCode Int = TypeCode::Int, UInt = TypeCode::UInt, Float = TypeCode::Float,
                               BFloat = TypeCode::BFloat, Handle = TypeCode::Handle;

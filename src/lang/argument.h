@@ -35,8 +35,7 @@ struct Argument {
     Argument(const ImageParam &image);
     // A buffer like this one.
     template<typename T, int D>
-    Argument(const Buffer<T, D> &b)
-        : Argument(b.name(), InputBuffer, b.type(), b.dimensions()) {}
+    Argument(const Buffer<T, D> &b) : Argument(b.name(), InputBuffer, b.type(), b.dimensions()) {}
 
     bool is_buffer() const { return kind != InputScalar; }
     bool is_scalar() const { return kind == InputScalar; }

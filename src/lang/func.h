@@ -117,8 +117,7 @@ public:
     // What is typical. It changes nothing that is compiled, and is kept with the schedule.
     Func &set_estimate(const Var &v, const Expr &min, const Expr &extent,
                        Location at = Here::current());
-    Func &set_estimates(const Region &estimates,
-                        Location at = Here::current());
+    Func &set_estimates(const Region &estimates, Location at = Here::current());
 
     // ---- Schedule: where it is computed and stored ----
     // Before everything that uses it; within loop v of f; or (the default) in each of its uses.

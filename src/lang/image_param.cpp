@@ -94,8 +94,7 @@ OutputImageParam &OutputImageParam::set_host_alignment(int bytes, Location at) {
     return *this;
 }
 
-OutputImageParam &
-OutputImageParam::set_estimates(const Region &estimates, Location at) {
+OutputImageParam &OutputImageParam::set_estimates(const Region &estimates, Location at) {
     if (int(estimates.size()) != dimensions(at)) {
         throw CompileError(at, str("set_estimates: ", estimates.size(), " estimates, but ", name(),
                                    " has ", dimensions(), " dimensions"));

@@ -62,8 +62,7 @@ public:
         return parameter(at)->host_alignment;
     }
     // Of all dimensions: min, extent of each.
-    OutputImageParam &set_estimates(const Region &estimates,
-                                    Location at = Here::current());
+    OutputImageParam &set_estimates(const Region &estimates, Location at = Here::current());
     // The caller of a pipeline brings this buffer: MemoryType::Heap, or Auto.
     OutputImageParam &store_in(MemoryType memory, Location at = Here::current());
 

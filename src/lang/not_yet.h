@@ -81,8 +81,7 @@ public:
     }
     // The loops of this stage and of another run as one.
     Self &compute_with(const Stage &, const VarOrRVar &,
-                       LoopAlignStrategy = LoopAlignStrategy::Auto,
-                       Location at = Here::current()) {
+                       LoopAlignStrategy = LoopAlignStrategy::Auto, Location at = Here::current()) {
         detail::refuse_compute_with(at);
     }
     Self &compute_with(const Stage &, const VarOrRVar &,
@@ -101,8 +100,9 @@ public:
     }
     // These Funcs are written into the definition at once.
     Self &eager_inline(const std::vector<Func> &, Location at = Here::current()) {
-        detail::refuse_later("eager_inline", "definitions are rewritten when they are compiled; "
-                                             "inlining them earlier is",
+        detail::refuse_later("eager_inline",
+                             "definitions are rewritten when they are compiled; "
+                             "inlining them earlier is",
                              at);
     }
     Self &eager_inline(const Func &f, Location at = Here::current());

@@ -152,8 +152,8 @@ Expr mul_shift_right(WrittenExpr a, Expr b, int q);
 Expr rounding_mul_shift_right(WrittenExpr a, Expr b, Expr q);
 Expr rounding_mul_shift_right(WrittenExpr a, Expr b, int q);
 
-// Of two values of one type: zero_val where the weight is 0, one_val where it is 1 (a float) or the largest of its type (an
-// unsigned integer), rounded to the nearest in between.
+// Of two values of one type: zero_val where the weight is 0, one_val where it is 1 (a float) or the
+// largest of its type (an unsigned integer), rounded to the nearest in between.
 Expr lerp(WrittenExpr zero_val, Expr one_val, Expr weight);
 
 // ---- Floats. Operands that are no floats become float32. ----

@@ -98,7 +98,8 @@ program::ParameterRef detail::parameter_for(const Argument &a, const program::Pr
                                             const Location &at) {
     if (a.parameter) return a.parameter;
     if (a.is_output()) {
-        throw CompileError(at, str("the argument ", a.name, " is an output; outputs follow the "
+        throw CompileError(at, str("the argument ", a.name,
+                                   " is an output; outputs follow the "
                                    "arguments of a pipeline by themselves"));
     }
     auto environment = program::find_transitive_calls(program.outputs);
@@ -108,7 +109,8 @@ program::ParameterRef detail::parameter_for(const Argument &a, const program::Pr
             p->dimensions == int(a.dimensions)) {
             return p;
         }
-        throw CompileError(at, str("the argument ", a.name, " is not of the kind that the "
+        throw CompileError(at, str("the argument ", a.name,
+                                   " is not of the kind that the "
                                    "parameter of this name has"));
     }
     if (a.is_buffer()) {

@@ -174,7 +174,7 @@ bool Run::query(const std::vector<tessera_buffer_t *> &outputs,
 
 // Buffers of these shapes, without memory.
 std::vector<Buffer<>> output_shapes(const program::Program &program,
-                                   const std::vector<int32_t> &sizes) {
+                                    const std::vector<int32_t> &sizes) {
     std::vector<Buffer<>> buffers;
     for (const program::FunctionRef &f : program.outputs) {
         if (int(sizes.size()) != f->dimensions()) {
@@ -185,10 +185,9 @@ std::vector<Buffer<>> output_shapes(const program::Program &program,
             if (size < 0) throw RuntimeError(str("realize: the size ", size, " is negative"));
         }
         for (Type t : f->types) {
-            BufferContents::Shape shape =
-                dense_shape(std::vector<int>(sizes.begin(), sizes.end()));
-            buffers.emplace_back(std::make_shared<BufferContents>(t, std::move(shape), nullptr,
-                                                                  f->name.text()));
+            BufferContents::Shape shape = dense_shape(std::vector<int>(sizes.begin(), sizes.end()));
+            buffers.emplace_back(
+                std::make_shared<BufferContents>(t, std::move(shape), nullptr, f->name.text()));
         }
     }
     return buffers;

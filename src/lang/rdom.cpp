@@ -99,8 +99,7 @@ RDom::RDom(Here at) : written(at) {
     }
 }
 
-RDom::RDom(const Region &region, const std::string &name, Location at)
-    : written(at) {
+RDom::RDom(const Region &region, const std::string &name, Location at) : written(at) {
     if (region.empty()) throw CompileError(at, "RDom: it has no dimensions");
     std::string domain = name.empty() ? detail::unique_name("r") : name;
     dom = make_ref<ReductionDomain>();
@@ -116,8 +115,7 @@ RDom::RDom(const Region &region, const std::string &name, Location at)
 
 namespace {
 
-Region pairs(std::vector<Expr> &bounds, std::string &name,
-                                         Location at) {
+Region pairs(std::vector<Expr> &bounds, std::string &name, Location at) {
     if (!bounds.empty() && bounds.back().as<ir::StringImm>()) {
         name = bounds.back().as<ir::StringImm>()->value;
         bounds.pop_back();

@@ -50,8 +50,7 @@ private:
 class RDom {
 public:
     RDom(Here at = Here::current());
-    RDom(const Region &region, const std::string &name = "",
-         Location at = Here::current());
+    RDom(const Region &region, const std::string &name = "", Location at = Here::current());
     // min, extent, min, extent, ..., and the name if there is one.
     template<typename... Args>
     RDom(const WrittenExpr &min, const Expr &extent, const Args &...rest)

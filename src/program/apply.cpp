@@ -442,7 +442,7 @@ StageRef specialize(const StageRef &stage, const Expr &condition, const Location
     DefinitionRef copy = stage.definition->copy();
     copy->specializations.clear();
     copy->schedule.directives.clear();
-    all.push_back({condition, copy, ""});
+    all.push_back({condition, copy, "", {}});
     apply(stage, SpecializeDirective{condition}, at);
     return {stage.function, copy, stage.stage, name};
 }

@@ -101,7 +101,7 @@ typedef struct tessera_buffer_t {
         return host + index * type.bytes();
     }
 
-  private:
+private:
     /* How far from `host` the last element lies whose strides are all positive, or all negative. */
     ptrdiff_t reach(bool up) const {
         ptrdiff_t index = 0;
@@ -429,10 +429,10 @@ typedef struct tessera_trace_event_t {
                               min and extent of each dimension of a region */
     const char *trace_tag; /* NULL or text */
     tessera_type_t type;   /* of the value */
-    int32_t event;              /* a tessera_trace_event_code_t */
-    int32_t parent_id;          /* what tessera_trace returned for the enclosing event */
-    int32_t value_index;        /* which component of a Tuple */
-    int32_t dimensions;         /* how many coordinates */
+    int32_t event;         /* a tessera_trace_event_code_t */
+    int32_t parent_id;     /* what tessera_trace returned for the enclosing event */
+    int32_t value_index;   /* which component of a Tuple */
+    int32_t dimensions;    /* how many coordinates */
 } tessera_trace_event_t;
 
 /* Returns the id of the event, a positive number (for the parent_id of others), or a negative error
@@ -443,6 +443,17 @@ int32_t tessera_trace(void *user_context, const tessera_trace_event_t *event);
 tessera_trace_t tessera_set_custom_trace(tessera_trace_t f);
 /* Closes the trace file, complete; the next event opens it again and appends. */
 int tessera_shutdown_trace(void);
+
+/* ---- Files ---- */
+
+/* Appends to the file, which is made if it is not there; 0, or the system's error number. Trace
+ * files are written with it. Unless replaced, the file stays open until another is written to, or
+ * tessera_close_file completes it. */
+int tessera_append_to_file(void *user_context, const char *path, const void *data, size_t bytes);
+int tessera_close_file(void);
+typedef int (*tessera_append_to_file_t)(void *user_context, const char *path, const void *data,
+                                        size_t bytes);
+tessera_append_to_file_t tessera_set_custom_append_to_file(tessera_append_to_file_t f);
 
 /* ---- Profiling ----
  *

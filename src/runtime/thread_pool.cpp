@@ -8,6 +8,7 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#include <unistd.h>
 
 namespace tessera {
 
@@ -98,7 +99,10 @@ ThreadPool &ThreadPool::instance() {
     return *pool;
 }
 
-ThreadPool::ThreadPool() : thread_limit(default_threads()) {}
+// Threads must not return into code that is gone.
+__attribute__((destructor)) static void leave_pool() { ThreadPool::instance().leave(); }
+
+ThreadPool::ThreadPool() : thread_limit(default_threads()), process(getpid()) {}
 
 int ThreadPool::run(Job &job) {
     start(job);
@@ -268,6 +272,7 @@ bool ThreadPool::call_waiting_owner(const Job &job) {
 bool ThreadPool::spawn() {
     try {
         threads.emplace_back([this] { worker(); });
+        process = getpid();
     } catch (const std::system_error &) {
         return false;
     }
@@ -371,6 +376,14 @@ void ThreadPool::shut_down() {
     Lock lock(mutex);
     stopping = false;
     idle = tokens = 0;
+}
+
+void ThreadPool::leave() {
+    {
+        Lock lock(mutex, std::try_to_lock);
+        if (!lock || newest || threads.empty() || process != getpid()) return;
+    }
+    shut_down();
 }
 
 }  // namespace tessera

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <mutex>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace tessera {
@@ -75,6 +76,10 @@ public:
     int set_num_threads(int n);
     int num_threads();
     void shut_down();
+    // When the library that holds this code is unloaded, or the process ends: the threads end as
+    // well, unless they are at work (the process ends) or belong to the process that this one was
+    // forked from.
+    void leave();
 
 private:
     using Lock = std::unique_lock<std::mutex>;
@@ -118,6 +123,7 @@ private:
     int called = 0;    // owners woken to help that are not up yet
     int spinning = 0;  // workers that look for work a moment longer before they sleep
     bool stopping = false;
+    pid_t process;  // that started the threads
 };
 
 }  // namespace tessera

@@ -3,12 +3,9 @@
 // Func and the trace tag (each ended by a zero), and zeros up to a multiple of four bytes.
 #include "runtime/message.h"
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <mutex>
-#include <utility>
 #include <vector>
 
 using tessera::Message;
@@ -28,8 +25,6 @@ const char *const event_names[] = {
 };
 
 std::atomic<int32_t> last_id{0};
-std::mutex file_mutex;
-std::FILE *file = nullptr;
 
 size_t element_bytes(const tessera_type_t &type) { return size_t(type.bits + 7) / 8; }
 
@@ -133,10 +128,9 @@ std::vector<uint8_t> make_packet(const tessera_trace_event_t &event, int32_t id)
 int append_to_file(void *user_context, const char *path, const tessera_trace_event_t &event,
                    int32_t id) {
     std::vector<uint8_t> packet = make_packet(event, id);
-    std::lock_guard lock(file_mutex);
-    if (!file) file = std::fopen(path, "ab");
-    if (file && std::fwrite(packet.data(), packet.size(), 1, file) == 1) return 0;
-    return (Message() << "Cannot write to the trace file " << path << ": " << std::strerror(errno))
+    int error = tessera_append_to_file(user_context, path, packet.data(), packet.size());
+    if (error == 0) return 0;
+    return (Message() << "Cannot write to the trace file " << path << ": " << std::strerror(error))
         .raise(user_context, tessera_error_code_trace_failed);
 }
 
@@ -166,10 +160,9 @@ tessera_trace_t tessera_set_custom_trace(tessera_trace_t f) {
 }
 
 int tessera_shutdown_trace(void) {
-    std::lock_guard lock(file_mutex);
-    std::FILE *closing = std::exchange(file, nullptr);
-    if (!closing || std::fclose(closing) == 0) return 0;
-    return (Message() << "Cannot complete the trace file: " << std::strerror(errno))
+    int error = tessera_close_file();
+    if (error == 0) return 0;
+    return (Message() << "Cannot complete the trace file: " << std::strerror(error))
         .raise(nullptr, tessera_error_code_trace_failed);
 }
 }

@@ -1,4 +1,5 @@
 #include "capture.h"
+#include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <doctest/doctest.h>
@@ -136,6 +137,42 @@ TEST_SUITE("runtime trace") {
         CHECK(tessera_trace(nullptr, &event) == tessera_error_code_trace_failed);
         unsetenv("TESSERA_TRACE_FILE");
         CHECK(capture.has("Cannot write to the trace file /nowhere/at/all: No such file"));
+    }
+    TEST_CASE("what writes files can be replaced") {
+        static std::string written;
+        auto old = tessera_set_custom_append_to_file(
+            [](void *, const char *path, const void *data, size_t bytes) {
+                written += std::string(path) + "+" + std::to_string(bytes) + (data ? " " : "-");
+                return written.size() > 20 ? ENOSPC : 0;
+            });
+        Capture capture;
+        setenv("TESSERA_TRACE_FILE", "a trace", 1);
+        tessera_trace_event_t event = event_of(tessera_trace_begin_pipeline, {});
+        event.func = "name";
+        written.clear();
+        CHECK(tessera_trace(nullptr, &event) > 0);
+        CHECK(tessera_trace(nullptr, &event) == tessera_error_code_trace_failed);
+        unsetenv("TESSERA_TRACE_FILE");
+        tessera_set_custom_append_to_file(old);
+        CHECK(written.starts_with("a trace+"));
+        CHECK(capture.has("Cannot write to the trace file a trace: No space"));
+    }
+    TEST_CASE("two files in turn") {
+        auto path_of = [](const char *name) {
+            return (fs::temp_directory_path() / (name + std::to_string(getpid()))).string();
+        };
+        std::string a = path_of("tessera_file_a"), b = path_of("tessera_file_b");
+        for (const char *part : {"1", "2"}) {
+            CHECK(tessera_append_to_file(nullptr, a.c_str(), part, 1) == 0);
+            CHECK(tessera_append_to_file(nullptr, b.c_str(), part, 1) == 0);
+        }
+        CHECK(tessera_close_file() == 0);
+        for (const std::string &path : {a, b}) {
+            std::string text;
+            std::ifstream(path) >> text;
+            CHECK(text == "12");
+            fs::remove(path);
+        }
     }
     TEST_CASE("tracing can be replaced") {
         static int events;
