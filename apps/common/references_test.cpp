@@ -4,9 +4,17 @@
 #include "camera_pipe/reference.h"
 #include "common/compare.h"
 #include "conv_layer/reference.h"
+#include "depthwise_separable_conv/reference.h"
 #include "gemm/reference.h"
 #include "harris/reference.h"
+#include "hist/reference.h"
+#include "iir_blur/reference.h"
+#include "interpolate/reference.h"
 #include "local_laplacian/reference.h"
+#include "max_filter/reference.h"
+#include "nl_means/reference.h"
+#include "resize/reference.h"
+#include "stencil_chain/reference.h"
 #include "unsharp/reference.h"
 
 #include <doctest/doctest.h>
@@ -155,5 +163,98 @@ TEST_SUITE("references") {
         Image<float> result = gemm_reference(a, b);
         CHECK(result(0, 0) == 1 * 1 + 2 * 4);
         CHECK(result(2, 1) == 3 * 3 + 4 * 6);
+    }
+    TEST_CASE("a stencil weights columns and rows from 1 to 5, and wraps") {
+        Image<uint16_t> dot(7, 7);
+        dot(3, 3) = 1000;
+        Image<uint16_t> once = stencil_chain_reference(dot, 1);
+        CHECK(once(3, 3) == 9 * 1000);
+        CHECK(once(1, 2) == 5 * 4 * 1000);  // sees the dot two to its right and one below
+        CHECK(once(0, 3) == 0);
+        Image<uint16_t> flat = painted<uint16_t>(5, 4, 1, [](int, int, int) { return 3; });
+        CHECK(stencil_chain_reference(flat, 3)(2, 1) == uint16_t(3u * 225u * 225u * 225u));
+    }
+    TEST_CASE("interpolation keeps what is known, and what is unknown does not count") {
+        Image<float> sparse = painted<float>(64, 48, 4, [](int x, int, int c) {
+            const bool known = x % 8 == 4;
+            return c == 3 ? float(known) : known ? 0.25f : 100.0f;
+        });
+        Image<float> flat = painted<float>(64, 48, 3, [](int, int, int) { return 0.25; });
+        CHECK(difference(interpolate_reference(sparse, 10), flat, {1e-5, 0}).beyond == 0);
+        sparse(12, 20, 1) = 0.75f;
+        Image<float> result = interpolate_reference(sparse, 10);
+        CHECK(result(12, 20, 1) == doctest::Approx(0.75));
+        CHECK(result(13, 20, 1) > 0.26f);
+        CHECK(result(13, 20, 1) < 0.75f);
+        CHECK(result(13, 20, 0) == doctest::Approx(0.25));
+    }
+    TEST_CASE("non-local means smooth what looks alike, and keep an edge") {
+        Image<float> noisy = painted<float>(32, 24, 3, [](int x, int y, int) {
+            return (x < 16 ? 0.2 : 0.8) + ((x + y) % 2 ? 0.03 : -0.03);
+        });
+        Image<float> result = nl_means_reference(noisy, {});
+        CHECK(std::abs(result(6, 12, 0) - 0.2f) < 0.015f);
+        CHECK(result(15, 12, 0) < 0.25f);
+        CHECK(result(16, 12, 0) > 0.75f);
+        NlMeansSettings exact;
+        exact.sigma = 1e-3f;
+        CHECK(difference(nl_means_reference(noisy, exact), noisy, {1e-2, 0}).beyond == 0);
+    }
+    TEST_CASE("equalized, each brightness becomes the part of the picture that is not brighter") {
+        Image<uint8_t> dark = painted<uint8_t>(16, 4, 3, [](int x, int, int) { return x / 4; });
+        Image<uint8_t> result = hist_reference(dark);
+        for (int c = 0; c < 3; c++) {
+            CHECK(result(0, 0, c) == 63);
+            CHECK(result(5, 1, c) == 127);
+            CHECK(result(15, 3, c) == 255);
+        }
+    }
+    TEST_CASE("the recursive blur spreads a line to both sides, and keeps a flat picture") {
+        Image<float> line = painted<float>(41, 8, 1, [](int x, int, int) { return x == 20; });
+        Image<float> result = iir_blur_reference(line, 0.5f);
+        CHECK(result(20, 4) == doctest::Approx(1.0 / 3));  // 1/4 * (1 + 1/4 + 1/16 + ...)
+        CHECK(result(21, 4) == doctest::Approx(1.0 / 6));
+        CHECK(result(19, 4) == doctest::Approx(1.0 / 6));
+        Image<float> flat = painted<float>(9, 5, 2, [](int, int, int c) { return 0.5 + c; });
+        CHECK(difference(iir_blur_reference(flat, 0.1f), flat, {1e-5, 0}).beyond == 0);
+    }
+    TEST_CASE("the largest value fills a disc") {
+        Image<float> dot(21, 21);
+        dot(10, 10) = 1;
+        Image<float> result = max_filter_reference(dot, 5);
+        CHECK(result(15, 10) == 1);
+        CHECK(result(16, 10) == 0);
+        CHECK(result(14, 13) == 1);
+        CHECK(result(14, 14) == 0);
+    }
+    TEST_CASE("resized, a flat picture is flat, and a box takes the mean or the nearest") {
+        Image<float> flat = painted<float>(20, 12, 1, [](int, int, int) { return 0.5; });
+        Image<uint8_t> steps = painted<uint8_t>(8, 8, 1, [](int x, int, int) { return 20 * x; });
+        for (ResizeKernel kernel : resize_kernels) {
+            for (float factor : {0.4f, 2.5f}) {
+                Image<float> result = resize_reference(flat, factor, kernel);
+                CHECK(result.width() == int(20 * factor));
+                for (size_t i = 0; i < result.size(); i++) {
+                    CHECK(result.data()[i] == doctest::Approx(0.5));
+                }
+            }
+            CHECK(resize_reference(steps, 1, kernel)(5, 3) == 100);
+        }
+        CHECK(resize_reference(steps, 0.5f, ResizeKernel::Box)(1, 1) == 50);
+        CHECK(resize_reference(steps, 2, ResizeKernel::Box)(7, 1) == 60);
+        CHECK(resize_reference(steps, 2, ResizeKernel::Linear)(7, 1) == 65);
+    }
+    TEST_CASE("a depthwise filter stays in its channel, with zeros around the picture") {
+        Image<float> input(2, 3, 3, 1), depthwise(2, 3, 3), pointwise(3, 2), bias(3);
+        for (size_t i = 0; i < input.size(); i++) input.data()[i] = float(i + 1);
+        depthwise(0, 2, 1) = 2;   // the neighbour to the right, of channel 0
+        depthwise(1, 1, 1) = -1;  // itself, of channel 1
+        pointwise(0, 0) = pointwise(1, 1) = pointwise(2, 0) = pointwise(2, 1) = 1;
+        bias(0) = 0.5f;
+        Image<float> result = depthwise_separable_conv_reference(input, depthwise, pointwise, bias);
+        CHECK(result(0, 1, 1) == 2 * input(0, 2, 1) + 0.5f);
+        CHECK(result(0, 2, 1) == 0.5f);
+        CHECK(result(1, 1, 1) == 0);
+        CHECK(result(2, 1, 1) == 2 * input(0, 2, 1) - input(1, 1, 1));
     }
 }

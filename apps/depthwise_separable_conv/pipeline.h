@@ -7,7 +7,8 @@
 namespace tessera::apps {
 
 struct DepthwiseSeparableConv {
-    Func depthwise{"depthwise"}, pointwise{"pointwise"}, output{"depthwise_separable_conv"};
+    Func padded{"padded"}, depthwise{"depthwise"}, pointwise{"pointwise"},
+        output{"depthwise_separable_conv"};
     Var d{"d"}, co{"co"}, x{"x"}, y{"y"}, n{"n"};
     RDom tap{0, 3, 0, 3, "tap"}, channel;
 
@@ -17,8 +18,8 @@ struct DepthwiseSeparableConv {
                            const Func &depthwise_filter, const Func &pointwise_filter,
                            const Func &bias, int channels)
         : channel(0, channels, "channel") {
-        Func padded =
-            BoundaryConditions::constant_exterior(input, 0.0f, {{}, {0, width}, {0, height}, {}});
+        padded(d, x, y, n) = BoundaryConditions::constant_exterior(
+            input, 0.0f, {{}, {0, width}, {0, height}, {}})(d, x, y, n);
         depthwise(d, x, y, n) +=
             depthwise_filter(d, tap.x, tap.y) * padded(d, x + tap.x - 1, y + tap.y - 1, n);
         pointwise(co, x, y, n) = bias(co);
@@ -28,40 +29,43 @@ struct DepthwiseSeparableConv {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
-        const int places = vector >= 16 ? 8 : 4;
         Var xi("xi"), yi("yi"), coi("coi"), strip("strip"), task("task");
-        output.split(co, co, coi, vector, TailStrategy::GuardWithIf)
-            .tile(x, y, xi, yi, places, 2, TailStrategy::GuardWithIf)
+        output.split(co, co, coi, vector)
+            .tile(x, y, xi, yi, 4, 4)  // 16 vectors of sums
             .reorder(coi, xi, yi, co, x, y, n)
             .vectorize(coi)
             .unroll(xi)
             .unroll(yi)
             .split(y, strip, y, 7, TailStrategy::GuardWithIf)
-            .fuse(strip, n, task)  // a task is 14 rows of an image
+            .fuse(strip, n, task)  // a task is 28 rows of one image
             .parallel(task);
         pointwise
-            .compute_at(output, co)  // all sums of a tile in registers
+            .compute_at(output, co)  // the sums of a tile in registers
             .vectorize(co, vector)
             .unroll(x)
             .unroll(y);
         pointwise.update()
-            .reorder(co, x, y, channel)  // one vector of the filter for sixteen places
+            .reorder(co, x, y, channel)  // one vector of the filter for 16 places
             .vectorize(co, vector)
             .unroll(x)
             .unroll(y)
             .unroll(channel, 2);
         depthwise
-            .compute_at(output, x)  // recomputed for no one: tiles do not overlap in it
+            .compute_at(output, x)  // all channels of a tile, for all outputs
+            .reorder(x, y, d)
             .vectorize(d, vector)
             .unroll(x)
             .unroll(y);
         depthwise.update()
-            .reorder(d, x, y, tap.x, tap.y)
+            .reorder(x, y, tap.x, tap.y, d)
             .vectorize(d, vector)
             .unroll(x)
             .unroll(y)
             .unroll(tap.x)
             .unroll(tap.y);
+        padded.store_at(output, task)
+            .compute_at(output, y)  // six rows are alive; no tile has to ask where it is
+            .vectorize(d, vector);
     }
 };
 

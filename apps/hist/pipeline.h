@@ -38,21 +38,29 @@ struct Hist {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
-        Var strip("strip");
-        RVar strips("strips"), rows("rows");
+        Var strip("strip"), turn("turn");
+        RVar strips("strips"), rows("rows"), quads("quads"), turns("turns");
         histogram.compute_root().vectorize(v, vector);
-        histogram.update().split(r.y, strips, rows, 64);
-        Func part = histogram.update().rfactor(strips, strip);
+        histogram.update().split(r.y, strips, rows, 64).split(rows, quads, turns, 4);
+        // Each strip counts for itself, and four rows in turn: equal values side by side would wait
+        // for one another.
+        Func part = histogram.update().rfactor({{strips, strip}, {turns, turn}});
+        histogram.update().reorder(v, turns, strips).vectorize(v, vector);
         part.compute_root().vectorize(v, vector).parallel(strip);
-        part.update().reorder(r.x, rows, strip).parallel(strip);
-        luma.clone_in(part).compute_at(part, rows).vectorize(x, vector);
-        histogram.update().reorder(v, strips).vectorize(v, vector);
+        part.update().reorder(turn, r.x, quads, strip).unroll(turn).parallel(strip);
+        luma.clone_in(part)  // computed again for the output: less to do than to store it
+            .compute_at(part, quads)
+            .vectorize(x, vector);
         cdf.compute_root();
         tone.compute_root().vectorize(v, vector);
-        output.bound(c, 0, 3).reorder(c, x, y).unroll(c).vectorize(x, vector).parallel(y, 32);
+        output.bound(c, 0, 3)
+            .reorder(c, x, y)  // the colours share the brightness
+            .unroll(c)
+            .vectorize(x, vector)
+            .parallel(y, 32);
         luma.compute_at(output, y).vectorize(x, vector);
         equalized
-            .compute_at(output, y)  // one load at a time: a table of bytes is no gather's
+            .compute_at(output, y)  // one load at a time: a gather of bytes takes longer
             .unroll(x, 8);
     }
 };

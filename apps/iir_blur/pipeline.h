@@ -16,25 +16,24 @@ struct IirBlur {
     }
 
     void schedule(const Target &target) {
-        const int vector = target.natural_vector_size<float>();
+        const int vector = target.natural_vector_size<float>(), vectors = 4;
         for (Pass &pass : passes) {
             Var strip("strip"), xi("xi"), yi("yi");
-            pass.transposed.compute_root()
-                .split(y, strip, y, vector, TailStrategy::GuardWithIf)
+            pass.transposed.split(y, strip, y, vectors * vector, TailStrategy::GuardWithIf)
                 .tile(x, y, xi, yi, vector, vector, TailStrategy::GuardWithIf)
                 .vectorize(xi)
                 .unroll(yi)
-                .parallel(strip)
-                .parallel(c);
-            pass.blurred.compute_at(pass.transposed, strip);
+                .parallel(strip);
+            pass.blurred.compute_at(pass.transposed, strip);  // some columns, in the second cache
             pass.blurred.update(0).vectorize(x, vector);
             for (int i : {1, 2}) {
                 pass.blurred.update(i)
                     .reorder(x, pass.rows)
                     .vectorize(x, vector)
-                    .unroll(pass.rows, 4);
+                    .unroll(x, vectors);  // as many chains at once: each waits for its last value
             }
         }
+        passes[0].transposed.compute_at(output, c);  // one channel at a time, in the last cache
     }
 
 private:

@@ -36,23 +36,42 @@ struct Interpolate {
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
         const size_t fine = 5;  // levels large enough for vectors and threads
+        Var xi("xi"), yi("yi"), strip("strip");
         output.bound(c, 0, 3)
-            .reorder(c, x, y)  // the colours share alpha
+            .tile(x, y, xi, yi, vector, 2)
+            .reorder(c, xi, yi, x, y)  // the colours share alpha
             .unroll(c)
-            .vectorize(x, 2 * vector)
-            .parallel(y, 32);
+            .unroll(yi)
+            .vectorize(xi)
+            .split(y, strip, y, 16, TailStrategy::GuardWithIf)
+            .parallel(strip);
         for (size_t j = 1; j < downsampled.size(); j++) {
-            std::vector<Func> level = {downsampled[j]};
-            if (j + 1 < downsampled.size()) level.push_back(interpolated[j]);
-            for (Func &f : level) {
-                f.compute_root().bound(c, 0, 4).reorder(c, x, y).unroll(c);
-                if (j < fine) f.vectorize(x, vector).parallel(y, 16);
+            Func &down = downsampled[j], &rows = halved_rows[j - 1];
+            down.compute_root().bound(c, 0, 4).reorder(c, x, y).unroll(c);
+            rows.compute_at(down,
+                            y)  // along y first: the sums along x then read one row, not three
+                .bound(c, 0, 4)
+                .reorder(c, x, y)
+                .unroll(c)
+                .vectorize(x, vector);
+            if (j < fine) down.vectorize(x, vector).parallel(y, 16);
+        }
+        for (size_t j = 1; j + 1 < interpolated.size(); j++) {
+            Func &filled = interpolated[j];
+            filled.compute_root().bound(c, 0, 4).reorder(c, x, y).unroll(c);
+            if (j < fine) filled.vectorize(x, vector);
+            if (j == 1) {
+                filled.compute_at(output, strip);  // never to memory; strips share a row
+            } else if (j < fine) {
+                filled.parallel(y, 16);
             }
         }
         // The finest level is inlined: to multiply again costs less than to store four channels.
     }
 
 private:
+    std::vector<Func> halved_rows;  // of each level but the finest: halved along y only
+
     // 1 2 1 in each direction, then every other pixel.
     Func half(Func f, int level, const Expr &width, const Expr &height) {
         if (level == 5) {
@@ -63,12 +82,13 @@ private:
             f = inside;
         }
         const std::string name = "downsampled" + std::to_string(level);
-        Func along_x(name + "_x"), both(name);
-        along_x(x, y, c) =
-            (f(2 * x - 1, y, c) + 2.0f * f(2 * x, y, c) + f(2 * x + 1, y, c)) * 0.25f;
+        Func along_y(name + "_y"), both(name);
+        along_y(x, y, c) =
+            (f(x, 2 * y - 1, c) + 2.0f * f(x, 2 * y, c) + f(x, 2 * y + 1, c)) * 0.25f;
         both(x, y, c) =
-            (along_x(x, 2 * y - 1, c) + 2.0f * along_x(x, 2 * y, c) + along_x(x, 2 * y + 1, c)) *
+            (along_y(2 * x - 1, y, c) + 2.0f * along_y(2 * x, y, c) + along_y(2 * x + 1, y, c)) *
             0.25f;
+        halved_rows.push_back(along_y);
         return both;
     }
 

@@ -38,13 +38,11 @@ struct MaxFilter {
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi");
         output
-            .tile(x, y, xi, yi, 64, 64)  // what a tile reads of the columns fits the second cache
+            .tile(x, y, xi, yi, 128, 64)  // with the columns around it, for the second cache
             .vectorize(xi, vector)
             .parallel(y)
             .parallel(c);
-        for (Func &column : columns) {
-            column.compute_at(output, x).vectorize(x, vector);
-        }
+        for (Func &column : columns) column.compute_at(output, x).vectorize(x, vector);
     }
 
 private:

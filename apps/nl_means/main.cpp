@@ -25,10 +25,9 @@ void run(const Options &options) {
     Image<float> result(noisy.width(), noisy.height(), 3);
     NlMeansSettings settings;
     ImageParam input(Float(32), 3, "input");
-    Param<int> patch_size("patch_size", settings.patch_size);
-    Param<int> search_size("search_size", settings.search_size);
     Param<float> sigma("sigma", settings.sigma);
-    NlMeans filter(input, input.width(), input.height(), patch_size, search_size, sigma);
+    NlMeans filter(input, input.width(), input.height(), settings.patch_size, settings.search_size,
+                   sigma);
     filter.schedule(get_jit_target_from_environment());
     input.set(as_buffer(noisy, 3));
     run_timed(filter.output, as_buffer(result, 3), options);

@@ -7,18 +7,21 @@
 namespace tessera::apps {
 
 struct NlMeans {
-    Func difference{"difference"}, columns{"columns"}, patches{"patches"}, weight{"weight"};
+    Func padded{"padded"}, difference{"difference"}, columns{"columns"}, patches{"patches"},
+        weight{"weight"};
     Func sum{"sum"}, output{"nl_means"};
     Var x{"x"}, y{"y"}, dx{"dx"}, dy{"dy"}, c{"c"};
     RDom patch, search;
 
     // `input` has three colours as floats; `width` and `height` are its size. Patches of
     // `patch_size` squared are compared with all those that lie within `search_size` squared.
-    NlMeans(const Func &input, const Expr &width, const Expr &height, const Expr &patch_size,
-            const Expr &search_size, const Expr &sigma)
+    NlMeans(const Func &input, const Expr &width, const Expr &height, int patch_size,
+            int search_size, const Expr &sigma)
         : patch(-(patch_size / 2), patch_size, "patch"),
           search(-(search_size / 2), search_size, -(search_size / 2), search_size, "search") {
-        Func in = BoundaryConditions::repeat_edge(input, {{0, width}, {0, height}, {}});
+        Func &in = padded;
+        in(x, y, c) =
+            BoundaryConditions::repeat_edge(input, {{0, width}, {0, height}, {}})(x, y, c);
 
         Expr squares = 0.0f;
         for (int i = 0; i < 3; i++) {
@@ -29,7 +32,7 @@ struct NlMeans {
         columns(x, y, dx, dy) += difference(x, y + patch, dx, dy);
         patches(x, y, dx, dy) += columns(x + patch, y, dx, dy);
 
-        Expr scale = -1.0f / (sigma * sigma * cast<float>(patch_size * patch_size));
+        Expr scale = -1.0f / (sigma * sigma * float(patch_size * patch_size));
         weight(x, y, dx, dy) = fast_exp(patches(x, y, dx, dy) * scale);
         // c = 3 sums the weights.
         Expr value = select(c == 3, 1.0f, in(x + search.x, y + search.y, min(c, 2)));
@@ -39,29 +42,36 @@ struct NlMeans {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
-        Var xi("xi"), yi("yi");
+        Var xi("xi"), yi("yi"), row("row"), column("column");
         output.bound(c, 0, 3)
             .tile(x, y, xi, yi, 64, 32)
             .reorder(c, xi, yi, x, y)
             .unroll(c)
             .vectorize(xi, vector)
             .parallel(y);
+        padded.compute_at(output, x).vectorize(x, vector);  // no place has to ask for the edge
         sum.compute_at(output, x)  // a tile's sums stay in the cache for all places compared
             .bound(c, 0, 4)
             .reorder(c, x, y)
             .unroll(c)
             .vectorize(x, vector);
         sum.update()
-            .reorder(c, x, y, search.x, search.y)  // one weight for four channels
+            .rename(y, row)
+            .split(x, column, x, vector)
+            .reorder(c, x, column, row, search.x, search.y)  // one weight for four channels
             .unroll(c)
+            .vectorize(x);
+        difference
+            .store_at(sum, search.x)  // seven rows are alive; each is computed once
+            .compute_at(sum, row)
             .vectorize(x, vector);
-        for (Func *stage : {&difference, &columns}) {
-            stage->compute_at(sum, search.x).vectorize(x, vector);
-        }
-        columns.update().reorder(patch, x, y).vectorize(x, vector);
-        weight.compute_at(sum, search.x).vectorize(x, vector);
-        patches.compute_at(weight, x).vectorize(x);
-        patches.update().reorder(x, patch).vectorize(x);
+        columns
+            .compute_at(sum, row)  // one row, read seven times
+            .vectorize(x, vector);
+        columns.update().reorder(patch, x, y).vectorize(x, vector).unroll(patch);
+        patches.compute_at(sum, column).vectorize(x);  // in a register, as is the weight
+        patches.update().reorder(x, patch).vectorize(x).unroll(patch);
+        weight.compute_at(sum, column).vectorize(x);
     }
 };
 

@@ -47,7 +47,8 @@ public:
     void add(const Image<float> &picture, int number) {
         const int quarter = large_width / 4;
         if (picture.width() == large_width) {
-            paste(picture, number * quarter, quarter, all, number * quarter, 0);
+            const int width = number == 3 ? large_width - 3 * quarter : quarter;
+            paste(picture, number * quarter, width, all, number * quarter, 0);
         } else {
             paste(picture, 0, std::min(picture.width(), quarter), all, number * quarter,
                   large_height);

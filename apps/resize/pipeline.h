@@ -6,6 +6,8 @@
 
 #include <tessera.h>
 
+#include <cmath>
+
 namespace tessera::apps {
 
 struct Resize {
@@ -14,12 +16,14 @@ struct Resize {
     Var x{"x"}, y{"y"}, c{"c"}, i{"i"}, k{"k"};
     RDom tap;
     bool enlarge;
+    bool transpose;  // of many taps: two transpositions take less time than their gathers
 
     // `input` has the dimensions x, y and c; `width` and `height` are its size, `factor` is how
-    // many times as large the output is: at least 1 if `enlarging`, else at most 1.
+    // many times as large the output is: at least 1 if `enlarging`, else at most 1. The output
+    // has at least 64x16 pixels.
     Resize(const Func &input, const Expr &width, const Expr &height, const Expr &factor,
            ResizeKernel kernel, bool enlarging)
-        : enlarge(enlarging) {
+        : enlarge(enlarging), transpose(enlarging && reach_of(kernel) >= 2) {
         const Expr step = 1.0f / factor;
         const Expr scale = enlarging ? Expr(1.0f) : factor;
         const Expr reach = reach_of(kernel) / scale;
@@ -53,23 +57,42 @@ struct Resize {
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi");
-        raw_weights.compute_root().vectorize(i, vector);
+        raw_weights.compute_root().vectorize(i, vector);  // tables: one row per column or row
         weights.compute_root().vectorize(i, vector);
         output.tile(x, y, xi, yi, 64, 16)
             .reorder(xi, yi, x, c, y)
             .vectorize(xi, vector)
             .parallel(y);
-        along_y.compute_at(output, x).vectorize(x, vector);
-        along_y.update().reorder(x, tap, y).vectorize(x, vector);
-        along_x.compute_at(output, xi).vectorize(x);
-        along_x.update().reorder(x, tap).vectorize(x);
+        floating
+            .compute_at(output, x)  // converted and clamped once for all rows that read it
+            .vectorize(x, vector);
         if (enlarge) {
             along_y.update().unroll(tap);
             along_x.update().unroll(tap);
         }
+        if (transpose) {
+            turn_tiles(vector);
+        } else {
+            along_y.compute_at(output, x).vectorize(x, vector);
+            along_y.update().reorder(tap, x, y).vectorize(x, vector);
+            along_x.compute_at(output, xi).vectorize(x);  // a gather for each tap
+            along_x.update().reorder(x, tap).vectorize(x);
+        }
     }
 
 private:
+    // Store tiles of the first pass column by column: the second one then has vectors along y,
+    // and each tap is one load and not a gather.
+    void turn_tiles(int vector) {
+        Func turned = along_y.in();
+        turned.compute_at(output, x).vectorize(x, vector).reorder_storage(y, x, c);
+        along_y.compute_at(turned, x).vectorize(x);
+        along_y.update().reorder(x, tap).vectorize(x);
+        along_x.compute_at(output, x).reorder(y, x, c).vectorize(y, vector).reorder_storage(y, x,
+                                                                                            c);
+        along_x.update().reorder(tap, y, x).vectorize(y, vector);
+    }
+
     static Expr sinc(const Expr &at) {
         Expr angle = at * float(M_PI);
         return select(at == 0.0f, 1.0f, sin(angle) / angle);

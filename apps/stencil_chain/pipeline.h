@@ -29,17 +29,16 @@ struct StencilChain {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<uint16_t>();
-        const size_t group = 8;  // stages of one sweep over the picture
+        const size_t group = 8;  // of stages in one sweep: their rows stay in the second cache
         Var strip("strip");
         Func last = output;
         for (size_t i = stages.size(); i-- > 0;) {
-            Func &stage = stages[i];
             if ((i + 1) % group == 0 && i + 1 < stages.size()) {
-                stage.compute_root();
-                sweep(stage, strip, vector);
-                last = stage;
+                last = stages[i];
+                last.compute_root();
+                sweep(last, strip, vector);
             } else {
-                slide(stage, last, strip, vector);
+                slide(stages[i], last, strip, vector);
             }
         }
         sweep(output, strip, vector);
@@ -58,11 +57,13 @@ private:
     }
 
     void sweep(Func f, const Var &strip, int vector) {
-        f.vectorize(x, vector).split(y, strip, y, 128, TailStrategy::GuardWithIf).parallel(strip);
+        f.vectorize(x, vector)
+            .split(y, strip, y, 128, TailStrategy::GuardWithIf)  // a group repeats 32 of its rows
+            .parallel(strip);
     }
 
     void slide(Func f, const Func &last, const Var &strip, int vector) {
-        f.store_at(last, strip)  // five rows are alive
+        f.store_at(last, strip)  // five rows are alive; each is computed once per strip
             .compute_at(last, y)
             .vectorize(x, vector);
     }
