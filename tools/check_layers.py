@@ -4,7 +4,7 @@ import re
 import sys
 
 ROOMS = ["runtime", "base", "ir", "algebra", "program", "lower", "interpret", "codegen", "driver",
-         "lang"]
+         "lang", "aot"]
 # Rooms side by side: neither may include the other.
 APART = {("codegen", "interpret")}
 LLVM_ROOM = "codegen"

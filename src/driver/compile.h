@@ -57,6 +57,7 @@ struct Signature {
     std::string name;                         // empty: the program's
     std::vector<program::ParameterRef> args;  // may have more than the program reads
     bool any_args = true;                     // `args` says nothing
+    std::vector<std::string> outputs;         // what the outputs are called; empty: as their Funcs
     Location written;                         // of the list, for errors
 };
 

@@ -24,6 +24,7 @@ constexpr OutputFile all_files[] = {
     {Type::bitcode, "bitcode", ".bc"},
     {Type::c_header, "c_header", ".h"},
     {Type::conceptual_stmt, "conceptual_stmt", ".conceptual.stmt"},
+    {Type::cpp_stub, "cpp_stub", ".stub.h"},
     {Type::function_info_header, "function_info_header", ".function_info.h"},
     {Type::llvm_assembly, "llvm_assembly", ".ll"},
     {Type::object, "object", ".o"},
@@ -39,15 +40,6 @@ template<typename Bytes> void write(const std::string &path, const Bytes &bytes)
     if (!file) throw RuntimeError(str("cannot write the file ", path, ": ", std::strerror(errno)));
 }
 
-void require_c_name(const std::string &name, const Location &at) {
-    bool is_name = !name.empty() && !std::isdigit(uint8_t(name[0]));
-    for (char c : name) is_name &= std::isalnum(uint8_t(c)) || c == '_';
-    std::vector<std::string> keywords = program::cpp_keywords();
-    if (is_name && std::ranges::find(keywords, name) == keywords.end()) return;
-    throw CompileError(at, str("a compiled function cannot be called \"", name,
-                               "\": that is no name in C; give it another one"));
-}
-
 bool is_this_machine(const Target &target) {
     Target host = get_host_target();
     return target.os == host.os && target.arch == host.arch && target.bits == host.bits;
@@ -61,9 +53,7 @@ std::string schedule_text(const program::Program &program) {
 
 void write_static_library(const std::string &path, const ir::Module &module, const Target &target) {
     std::vector<char> object = codegen::to_object(module, target);
-    bool with_runtime = !target.has_feature(Target::NoRuntime) && is_this_machine(target);
-    codegen::write_archive(path, {{module.name + ".o", object}},
-                           with_runtime ? runtime_library() : std::string());
+    codegen::write_archive(path, {{module.name + ".o", object}}, runtime_for(target));
 }
 
 }  // namespace
@@ -77,8 +67,44 @@ std::optional<OutputFileType> output_file_type(const std::string &name) {
     return {};
 }
 
+void require_c_name(const std::string &name, const Location &at) {
+    bool is_name = !name.empty() && !std::isdigit(uint8_t(name[0]));
+    for (char c : name) is_name &= std::isalnum(uint8_t(c)) || c == '_';
+    std::vector<std::string> keywords = program::cpp_keywords();
+    if (is_name && std::ranges::find(keywords, name) == keywords.end()) return;
+    throw CompileError(at, str("a compiled function cannot be called \"", name,
+                               "\": that is no name in C; give it another one"));
+}
+
 std::string runtime_library() {
     return {tessera_runtime_library_begin, tessera_runtime_library_end};
+}
+
+std::string runtime_for(const Target &target) {
+    bool wanted = !target.has_feature(Target::NoRuntime) && is_this_machine(target);
+    return wanted ? runtime_library() : std::string();
+}
+
+void write_text(const std::string &path, const std::string &text) { write(path, text); }
+
+void write_runtime_library(const Target &target, const std::string &path) {
+    if (!is_this_machine(target)) {
+        throw CompileError(str("the runtime for ", target,
+                               " is not within this compiler: compile its sources with a C++ "
+                               "compiler for that machine"));
+    }
+    write(path, runtime_library());
+}
+
+void write_module(const ir::Module &module, const Target &target, OutputFileType type,
+                  const std::string &path) {
+    require_c_name(module.name, {});
+    switch (type) {
+    case Type::object: return write(path, codegen::to_object(module, target));
+    case Type::c_header: return write(path, to_c_header(module, target));
+    case Type::function_info_header: return write(path, to_function_info_header(module, target));
+    default: throw InternalError("this kind of file is not written of a lowered module");
+    }
 }
 
 void write_files(const program::Program &program, const Target &target, const Signature &signature,
@@ -98,6 +124,9 @@ void write_files(const program::Program &program, const Target &target, const Si
         case Type::bitcode: return write(path, codegen::to_bitcode(compiled(), target));
         case Type::c_header: return write(path, to_c_header(compiled(), target));
         case Type::conceptual_stmt: return write(path, to_conceptual_text(program, target));
+        case Type::cpp_stub:
+            throw CompileError(signature.written,
+                               "a stub calls a generator: it is not written of a Pipeline");
         case Type::function_info_header:
             return write(path, to_function_info_header(compiled(), target));
         case Type::llvm_assembly: return write(path, codegen::to_llvm_ir(compiled(), target));

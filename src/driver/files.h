@@ -12,7 +12,21 @@ namespace tessera::driver {
 void write_files(const program::Program &program, const Target &target, const Signature &signature,
                  const std::map<OutputFileType, std::string> &paths);
 
+// Throws CompileError if the name is none of a C function.
+void require_c_name(const std::string &name, const Location &at);
+
+// Throws RuntimeError if the file cannot be written.
+void write_text(const std::string &path, const std::string &text);
+
+// One file of a module that has been lowered: its object, or a header.
+void write_module(const ir::Module &module, const Target &target, OutputFileType type,
+                  const std::string &path);
+
 // The runtime for the machine that this compiler runs on, as the bytes of a static library.
 std::string runtime_library();
+// The same if the target is such a machine, and without Target::NoRuntime; else empty.
+std::string runtime_for(const Target &target);
+// Writes the runtime alone, as a static library. CompileError if the target is another machine.
+void write_runtime_library(const Target &target, const std::string &path);
 
 }  // namespace tessera::driver

@@ -12,6 +12,7 @@ enum class OutputFileType : uint8_t {
     bitcode,
     c_header,
     conceptual_stmt,
+    cpp_stub,
     function_info_header,
     llvm_assembly,
     object,

@@ -118,6 +118,7 @@ ir::Module lower_for(const program::Program &program, const Target &target,
                      const Signature &signature) {
     program::Program named = program;
     if (!signature.name.empty()) named.name = signature.name;
+    if (!signature.outputs.empty()) named.output_names = signature.outputs;
     ir::Module module = with_large_stack([&] { return lower_program(named, target); });
     if (!signature.any_args) order_arguments(module.functions[0], signature);
     return module;

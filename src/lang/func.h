@@ -245,6 +245,17 @@ public:
     void compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
                                    const std::string &function = "",
                                    const Target &target = Target(), Location at = Here::current());
+    void compile_to_multitarget_static_library(const std::string &prefix,
+                                               const std::vector<Argument> &args,
+                                               const std::vector<Target> &targets,
+                                               const std::string &function = "",
+                                               Location at = Here::current());
+    void compile_to_multitarget_object_files(const std::string &prefix,
+                                             const std::vector<Argument> &args,
+                                             const std::vector<Target> &targets,
+                                             const std::vector<std::string> &suffixes = {},
+                                             const std::string &function = "",
+                                             Location at = Here::current());
     void compile_to(const std::map<OutputFileType, std::string> &files,
                     const std::vector<Argument> &args, const std::string &function = "",
                     const Target &target = Target(), Location at = Here::current());

@@ -110,6 +110,20 @@ void Func::compile_to_static_library(const std::string &prefix, const std::vecto
                                      Location at) {
     own_pipeline(at).compile_to_static_library(prefix, args, function, target, at);
 }
+void Func::compile_to_multitarget_static_library(const std::string &prefix,
+                                                 const std::vector<Argument> &args,
+                                                 const std::vector<Target> &targets,
+                                                 const std::string &function, Location at) {
+    own_pipeline(at).compile_to_multitarget_static_library(prefix, args, targets, function, at);
+}
+void Func::compile_to_multitarget_object_files(const std::string &prefix,
+                                               const std::vector<Argument> &args,
+                                               const std::vector<Target> &targets,
+                                               const std::vector<std::string> &suffixes,
+                                               const std::string &function, Location at) {
+    own_pipeline(at).compile_to_multitarget_object_files(prefix, args, targets, suffixes, function,
+                                                         at);
+}
 void Func::compile_to(const std::map<OutputFileType, std::string> &files,
                       const std::vector<Argument> &args, const std::string &function,
                       const Target &target, Location at) {

@@ -166,6 +166,23 @@ public:
     void compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
                                    const std::string &function = "",
                                    const Target &target = Target(), Location at = Here::current());
+    // A library with code for each target, and its header: the function runs the code of the best
+    // target that the machine has all features of, found out by tessera_can_use_target_features();
+    // it fails with tessera_error_code_unsupported_target if there is none. All targets have one
+    // architecture and operating system.
+    void compile_to_multitarget_static_library(const std::string &prefix,
+                                               const std::vector<Argument> &args,
+                                               const std::vector<Target> &targets,
+                                               const std::string &function = "",
+                                               Location at = Here::current());
+    // The same as objects: prefix + suffix + ".o" for each target (suffixes empty: "-" and the
+    // target as text), prefix_wrapper.o with the function that chooses, and prefix.h.
+    void compile_to_multitarget_object_files(const std::string &prefix,
+                                             const std::vector<Argument> &args,
+                                             const std::vector<Target> &targets,
+                                             const std::vector<std::string> &suffixes = {},
+                                             const std::string &function = "",
+                                             Location at = Here::current());
     // A file of each type, at its path.
     void compile_to(const std::map<OutputFileType, std::string> &files,
                     const std::vector<Argument> &args, const std::string &function = "",

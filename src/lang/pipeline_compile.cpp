@@ -1,4 +1,5 @@
 #include "base/large_stack.h"
+#include "driver/dispatch.h"
 #include "driver/files.h"
 #include "lang/pipeline_contents.h"
 #include "program/environment.h"
@@ -76,6 +77,28 @@ void Pipeline::compile_to_static_library(const std::string &prefix,
     compile_to({{OutputFileType::static_library, prefix + ".a"},
                 {OutputFileType::c_header, prefix + ".h"}},
                args, function, target, at);
+}
+void Pipeline::compile_to_multitarget_static_library(const std::string &prefix,
+                                                     const std::vector<Argument> &args,
+                                                     const std::vector<Target> &targets,
+                                                     const std::string &function, Location at) {
+    driver::TargetProgram same{get(at).program, signature_of(args, "", at)};
+    driver::write_multitarget_files([&](const Target &) { return same; },
+                                    function.empty() ? same.program.name : function, targets,
+                                    {{OutputFileType::static_library, prefix + ".a"},
+                                     {OutputFileType::c_header, prefix + ".h"}});
+}
+void Pipeline::compile_to_multitarget_object_files(const std::string &prefix,
+                                                   const std::vector<Argument> &args,
+                                                   const std::vector<Target> &targets,
+                                                   const std::vector<std::string> &suffixes,
+                                                   const std::string &function, Location at) {
+    driver::TargetProgram same{get(at).program, signature_of(args, "", at)};
+    driver::write_multitarget_files(
+        [&](const Target &) { return same; }, function.empty() ? same.program.name : function,
+        targets,
+        {{OutputFileType::object, prefix + ".o"}, {OutputFileType::c_header, prefix + ".h"}},
+        suffixes);
 }
 
 std::string Pipeline::loop_nest(Location at) const {

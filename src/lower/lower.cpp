@@ -103,13 +103,26 @@ std::unordered_map<Symbol, program::Trace> find_traced_images(const program::Env
     return traced;
 }
 
-// One flat buffer per value; that of an only value has the function's own name.
-void add_buffers(Context &context, const FunctionRef &f) {
+// One flat buffer per value; that of an only value has the function's own name, unless the program
+// has another one for it.
+void add_buffers(Context &context, const FunctionRef &f, const std::string &name) {
     std::vector<Symbol> &buffers = context.buffers[f->name];
     for (size_t k = 0; k < f->types.size(); k++) {
-        bool only = f->types.size() == 1;
-        buffers.push_back(only ? f->name : Symbol::fresh(str(f->name, ".", k)));
+        if (f->types.size() > 1) {
+            buffers.push_back(Symbol::fresh(str(name, ".", k)));
+        } else {
+            buffers.push_back(name == f->name.text() ? f->name : Symbol::fresh(name));
+        }
     }
+}
+
+// What the buffers of each function are called.
+std::unordered_map<Symbol, std::string> buffer_names(const program::ProgramCopy &copy) {
+    std::unordered_map<Symbol, std::string> names;
+    for (const FunctionRef &f : copy.environment.order) names[f->name] = f->name.text();
+    const std::vector<std::string> &wanted = copy.program.output_names;
+    for (size_t i = 0; i < wanted.size(); i++) names[copy.program.outputs[i]->name] = wanted[i];
+    return names;
 }
 
 void add_output(Context &context, const FunctionRef &f) {
@@ -132,7 +145,8 @@ Context make_context(const program::ProgramCopy &copy, const std::vector<Paramet
     context.trace = options.trace;
     context.verify = options.verify;
     for (const ParameterRef &p : parameters) add_argument(context, p);
-    for (const FunctionRef &f : context.order) add_buffers(context, f);
+    auto names = buffer_names(copy);
+    for (const FunctionRef &f : context.order) add_buffers(context, f, names[f->name]);
     for (const FunctionRef &f : copy.program.outputs) add_output(context, f);
     return context;
 }

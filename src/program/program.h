@@ -15,6 +15,8 @@ struct Requirement {
 struct Program {
     std::string name;
     std::vector<FunctionRef> outputs;
+    // What the buffers of the outputs are called; empty: as the functions.
+    std::vector<std::string> output_names;
     std::vector<Requirement> requirements;
     bool trace_pipeline = false;
     // The user's own, over the lowered statement, after all others.

@@ -35,6 +35,7 @@ uint64_t detect() {
     add(tessera_cpu_avxvnni, __builtin_cpu_supports("avxvnni"));
     add(tessera_cpu_amx_int8, __builtin_cpu_supports("amx-int8"));
     add(tessera_cpu_amx_bf16, __builtin_cpu_supports("amx-bf16"));
+    add(tessera_cpu_avx512vp2intersect, __builtin_cpu_supports("avx512vp2intersect"));
     return found;
 }
 #elif defined(__aarch64__) && defined(__linux__)

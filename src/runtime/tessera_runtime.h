@@ -540,6 +540,7 @@ typedef enum tessera_cpu_feature_t {
     tessera_cpu_avxvnni = 19,
     tessera_cpu_amx_int8 = 20,
     tessera_cpu_amx_bf16 = 21,
+    tessera_cpu_avx512vp2intersect = 22,
     tessera_cpu_arm_dotprod = 32,
     tessera_cpu_arm_fp16 = 33,
     tessera_cpu_arm_bf16 = 34,

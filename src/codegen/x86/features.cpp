@@ -1,4 +1,6 @@
 #include "codegen/x86/features.h"
+#include "base/error.h"
+#include "runtime/tessera_runtime.h"
 #include <sstream>
 
 namespace tessera::codegen {
@@ -7,26 +9,36 @@ namespace {
 struct Row {
     Target::Feature feature;
     const char *llvm_features;
+    std::initializer_list<tessera_cpu_feature_t> runtime_features;  // none: not found out
 };
 
 // In the order of growing machines. AVX512_KNL's own instructions (ER, PF) are no longer in LLVM.
 constexpr Row rows[] = {
-    {Target::SSE41, "+ssse3,+sse4.1"},
-    {Target::AVX, "+sse4.2,+popcnt,+avx"},
-    {Target::F16C, "+f16c"},
-    {Target::FMA, "+fma"},
-    {Target::FMA4, "+fma4"},
-    {Target::AVX2, "+avx2,+bmi,+bmi2,+lzcnt,+movbe"},
-    {Target::AVXVNNI, "+avxvnni"},
-    {Target::AVX512, "+avx512f,+avx512cd"},
-    {Target::AVX512_Skylake, "+avx512vl,+avx512bw,+avx512dq"},
-    {Target::AVX512_Cannonlake, "+avx512ifma,+avx512vbmi"},
-    {Target::AVX512_VNNI, "+avx512vnni"},
-    {Target::AVX512_Zen4, "+avx512bf16,+avx512vbmi2,+avx512bitalg,+avx512vpopcntdq"},
-    {Target::AVX512_Zen5, "+avx512vp2intersect"},
-    {Target::AVX512_SapphireRapids, "+avx512fp16,+amx-int8,+amx-bf16,+amx-tile"},
-    {Target::AVX10_1, "+avx10.1"},
-    {Target::X86APX, "+egpr,+push2pop2,+ppx,+ndd,+ccmp,+nf,+cf,+zu"},
+    {Target::SSE41, "+ssse3,+sse4.1", {tessera_cpu_sse41}},
+    {Target::AVX, "+sse4.2,+popcnt,+avx", {tessera_cpu_avx}},
+    {Target::F16C, "+f16c", {tessera_cpu_f16c}},
+    {Target::FMA, "+fma", {tessera_cpu_fma}},
+    {Target::FMA4, "+fma4", {tessera_cpu_fma4}},
+    {Target::AVX2, "+avx2,+bmi,+bmi2,+lzcnt,+movbe", {tessera_cpu_avx2}},
+    {Target::AVXVNNI, "+avxvnni", {tessera_cpu_avxvnni}},
+    {Target::AVX512, "+avx512f,+avx512cd", {tessera_cpu_avx512f, tessera_cpu_avx512cd}},
+    {Target::AVX512_Skylake,
+     "+avx512vl,+avx512bw,+avx512dq",
+     {tessera_cpu_avx512vl, tessera_cpu_avx512bw, tessera_cpu_avx512dq}},
+    {Target::AVX512_Cannonlake,
+     "+avx512ifma,+avx512vbmi",
+     {tessera_cpu_avx512ifma, tessera_cpu_avx512vbmi}},
+    {Target::AVX512_VNNI, "+avx512vnni", {tessera_cpu_avx512vnni}},
+    {Target::AVX512_Zen4,
+     "+avx512bf16,+avx512vbmi2,+avx512bitalg,+avx512vpopcntdq",
+     {tessera_cpu_avx512bf16, tessera_cpu_avx512vbmi2, tessera_cpu_avx512bitalg,
+      tessera_cpu_avx512vpopcntdq}},
+    {Target::AVX512_Zen5, "+avx512vp2intersect", {tessera_cpu_avx512vp2intersect}},
+    {Target::AVX512_SapphireRapids,
+     "+avx512fp16,+amx-int8,+amx-bf16,+amx-tile",
+     {tessera_cpu_avx512fp16, tessera_cpu_amx_int8, tessera_cpu_amx_bf16}},
+    {Target::AVX10_1, "+avx10.1", {}},
+    {Target::X86APX, "+egpr,+push2pop2,+ppx,+ndd,+ccmp,+nf,+cf,+zu", {}},
 };
 
 }  // namespace
@@ -37,6 +49,19 @@ std::string x86_feature_string(const Target &target) {
         if (target.has_feature(row.feature)) all += std::string(",") + row.llvm_features;
     }
     return all;
+}
+
+uint64_t x86_runtime_features(const Target &target) {
+    uint64_t bits = 0;
+    for (const Row &row : rows) {
+        if (!target.has_feature(row.feature)) continue;
+        if (row.runtime_features.size() == 0) {
+            throw CompileError(str("whether a machine has ", Target::feature_to_name(row.feature),
+                                   " is not found out at run time; leave it out of ", target));
+        }
+        for (tessera_cpu_feature_t f : row.runtime_features) bits |= uint64_t(1) << f;
+    }
+    return bits;
 }
 
 std::vector<std::string> x86_features_beyond(const Target &target, const Target &host) {

@@ -1,0 +1,169 @@
+# Functions for projects that compile pipelines ahead of time. They are there after
+# find_package(Tessera), and where Tessera is a part of the build.
+
+# add_tessera_generator(<target> SOURCES <file>... [LINK_LIBRARIES <library>...])
+#
+# An executable of the generators that these files register. Where one cross-compiles it is built
+# for this machine, by the compiler TESSERA_HOST_CXX, as <target>.host; but a target of this name
+# that is there already (an imported executable) is used as it is.
+function(add_tessera_generator target)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "SOURCES;LINK_LIBRARIES")
+    _tessera_require_parsed(add_tessera_generator ${target} "${ARG_UNPARSED_ARGUMENTS}")
+    if(NOT ARG_SOURCES)
+        message(FATAL_ERROR "add_tessera_generator(${target}): SOURCES are missing")
+    endif()
+    if(TARGET ${target})
+        return()
+    endif()
+    if(CMAKE_CROSSCOMPILING)
+        _tessera_host_generator(${target} "${ARG_SOURCES}")
+        return()
+    endif()
+    add_executable(${target} ${ARG_SOURCES})
+    target_link_libraries(${target} PRIVATE Tessera::Generator ${ARG_LINK_LIBRARIES})
+endfunction()
+
+# add_tessera_library(<target> FROM <generator target>
+#     [GENERATOR <name>]           of those in the executable; <target> without it
+#     [FUNCTION_NAME <name>]       of the C function, and of its header; <target> without it
+#     [TARGETS <target>...]        such as x86-64-linux-avx2; several become one library that
+#                                  chooses when it runs; this machine, or that which one
+#                                  cross-compiles for, without it
+#     [FEATURES <feature>...]      of each target
+#     [PARAMS <name=value>...]
+#     [OUTPUTS <type>...]          more files than the library and its header: assembly, stmt, ...
+#     [USE_RUNTIME <target>]       made by add_tessera_runtime
+#     [AUTOSCHEDULER <name>])
+#
+# A library to link with: its compiled function, the header, and the runtime.
+function(add_tessera_library target)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG ""
+        "FROM;GENERATOR;FUNCTION_NAME;USE_RUNTIME;AUTOSCHEDULER"
+        "TARGETS;FEATURES;PARAMS;OUTPUTS")
+    _tessera_require_parsed(add_tessera_library ${target} "${ARG_UNPARSED_ARGUMENTS}")
+    if(ARG_AUTOSCHEDULER)
+        message(FATAL_ERROR "add_tessera_library(${target}): there is no autoscheduler yet; "
+                            "leave AUTOSCHEDULER ${ARG_AUTOSCHEDULER} out")
+    endif()
+    if(NOT TARGET "${ARG_FROM}")
+        message(FATAL_ERROR "add_tessera_library(${target}): FROM wants a target of "
+                            "add_tessera_generator, not '${ARG_FROM}'")
+    endif()
+    _tessera_default(ARG_GENERATOR ${target})
+    _tessera_default(ARG_FUNCTION_NAME ${target})
+    _tessera_default_target(default_target)
+    _tessera_default(ARG_TARGETS ${default_target})
+    if(NOT ARG_USE_RUNTIME)
+        _tessera_default_runtime(ARG_USE_RUNTIME)
+    endif()
+
+    set(targets)
+    foreach(t IN LISTS ARG_TARGETS)
+        foreach(f IN LISTS ARG_FEATURES)
+            string(APPEND t "-${f}")
+        endforeach()
+        list(APPEND targets "${t}-no_runtime")
+    endforeach()
+    list(JOIN targets "," targets)
+    set(outputs static_library c_header ${ARG_OUTPUTS})
+    list(JOIN outputs "," outputs)
+
+    set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.files)
+    file(MAKE_DIRECTORY ${folder})
+    set(library ${folder}/${ARG_FUNCTION_NAME}.a)
+    set(header ${folder}/${ARG_FUNCTION_NAME}.h)
+    add_custom_command(OUTPUT ${library} ${header}
+        COMMAND $<TARGET_FILE:${ARG_FROM}> -g ${ARG_GENERATOR} -f ${ARG_FUNCTION_NAME} -o ${folder} -e ${outputs}
+                target=${targets} ${ARG_PARAMS}
+        DEPENDS ${ARG_FROM} $<TARGET_FILE:${ARG_FROM}>
+        COMMENT "Compiling the pipeline ${target}" VERBATIM)
+    add_custom_target(${target}.build DEPENDS ${library} ${header})
+    add_library(${target} STATIC IMPORTED GLOBAL)
+    set_target_properties(${target} PROPERTIES
+        IMPORTED_LOCATION ${library} IMPORTED_LINK_INTERFACE_LANGUAGES CXX
+        INTERFACE_INCLUDE_DIRECTORIES ${folder})
+    add_dependencies(${target} ${target}.build)
+    target_link_libraries(${target} INTERFACE ${ARG_USE_RUNTIME})
+endfunction()
+
+# add_tessera_runtime(<target>)
+#
+# What compiled pipelines call, compiled by this project's own compiler.
+function(add_tessera_runtime target)
+    find_package(Threads REQUIRED)
+    get_property(folder GLOBAL PROPERTY TESSERA_RUNTIME_SOURCES)
+    get_property(includes GLOBAL PROPERTY TESSERA_INCLUDE_DIRS)
+    file(GLOB sources ${folder}/runtime/*.cpp)
+    add_library(${target} STATIC ${sources})
+    target_include_directories(${target} PRIVATE ${folder})
+    target_include_directories(${target} SYSTEM INTERFACE ${includes})
+    target_compile_features(${target} PRIVATE cxx_std_20)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE ON)
+    target_link_libraries(${target} PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+endfunction()
+
+function(_tessera_require_parsed function target unparsed)
+    if(unparsed)
+        message(FATAL_ERROR "${function}(${target}): what is '${unparsed}'?")
+    endif()
+endfunction()
+
+function(_tessera_default variable value)
+    if(NOT ${variable})
+        set(${variable} ${value} PARENT_SCOPE)
+    endif()
+endfunction()
+
+function(_tessera_default_target variable)
+    set(${variable} host PARENT_SCOPE)
+    if(NOT CMAKE_CROSSCOMPILING)
+        return()
+    endif()
+    if(CMAKE_SYSTEM_NAME STREQUAL Linux AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64)$")
+        set(${variable} x86-64-linux PARENT_SCOPE)
+    elseif(CMAKE_SYSTEM_NAME STREQUAL Linux AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+        set(${variable} arm-64-linux PARENT_SCOPE)
+    else()
+        message(FATAL_ERROR "what Tessera calls ${CMAKE_SYSTEM_PROCESSOR} with "
+                            "${CMAKE_SYSTEM_NAME} is not known: say TARGETS")
+    endif()
+endfunction()
+
+# The installed library is this machine's.
+function(_tessera_default_runtime variable)
+    if(NOT CMAKE_CROSSCOMPILING)
+        set(${variable} Tessera::Runtime PARENT_SCOPE)
+        return()
+    endif()
+    if(NOT TARGET tessera_target_runtime)
+        add_tessera_runtime(tessera_target_runtime)
+    endif()
+    set(${variable} tessera_target_runtime PARENT_SCOPE)
+endfunction()
+
+function(_tessera_host_generator target sources)
+    find_program(TESSERA_HOST_CXX NAMES c++ g++ clang++ NO_CMAKE_FIND_ROOT_PATH
+                 DOC "A C++ compiler for this machine, for generators")
+    get_property(library GLOBAL PROPERTY TESSERA_LIBRARY)
+    if(NOT TESSERA_HOST_CXX OR NOT library)
+        message(FATAL_ERROR "add_tessera_generator(${target}): to cross-compile, an installed "
+                            "Tessera and a compiler for this machine (TESSERA_HOST_CXX) are "
+                            "wanted, or an imported executable ${target}")
+    endif()
+    get_property(includes GLOBAL PROPERTY TESSERA_INCLUDE_DIRS)
+    get_property(main GLOBAL PROPERTY TESSERA_GENERATOR_MAIN)
+    list(TRANSFORM includes PREPEND "-I")
+    list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/"
+         REGEX "^[^/]")
+    get_filename_component(folder ${library} DIRECTORY)
+    set(host ${CMAKE_CURRENT_BINARY_DIR}/${target}.host)
+    add_custom_command(OUTPUT ${host}
+        COMMAND ${TESSERA_HOST_CXX} -std=c++20 -O1 ${includes} ${sources} ${main} -o ${host}
+                ${library} -Wl,-rpath,${folder}
+        DEPENDS ${sources} ${library}
+        COMMENT "Building the generator ${target} for this machine" VERBATIM)
+    add_custom_target(${target}.build DEPENDS ${host})
+    add_executable(${target} IMPORTED GLOBAL)
+    set_target_properties(${target} PROPERTIES IMPORTED_LOCATION ${host})
+    add_dependencies(${target} ${target}.build)
+endfunction()

@@ -1,0 +1,197 @@
+#include "aot/command_line.h"
+#include "aot/registry.h"
+#include "aot/write_outputs.h"
+#include "driver/files.h"
+#include <iostream>
+
+namespace tessera {
+namespace {
+
+struct Command {
+    GeneratorJob job;
+    std::string runtime;  // the name of a library with the runtime alone
+    bool help = false;
+};
+
+constexpr const char *usage =
+    R"(usage: generator -g name -o folder [-f function] [-n file_base] [-e types] [-r runtime]
+                 target=... [name=value ...]
+
+Compiles the pipeline of a generator and writes files of it.
+  -g name       the generator; may be left out if there is only one
+  -o folder     where the files go
+  -f function   the compiled function's name; the generator's name without it
+  -n file_base  the files' name, before their extensions; the function's name without it
+  -e types      what to write, separated by commas; static_library,c_header without it
+  -r runtime    writes the runtime alone, as a static library of this name
+  target=t      such as x86-64-linux-avx2, or host; several, separated by commas, become one
+                library that chooses the best one when it runs
+  name=value    sets a parameter; input.type=uint8, input.dim=2, input.size=3 say what an input
+                or output leaves open
+  -h, --help    this text
+
+)";
+
+std::vector<std::string> split_at_commas(const std::string &text) {
+    std::vector<std::string> words;
+    std::istringstream stream(text);
+    for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+    return words;
+}
+
+std::set<OutputFileType> parse_outputs(const std::string &text) {
+    std::set<OutputFileType> types;
+    for (const std::string &word : split_at_commas(text)) {
+        if (auto type = driver::output_file_type(word)) {
+            types.insert(*type);
+            continue;
+        }
+        std::vector<std::string> all;
+        for (const driver::OutputFile &f : driver::output_files()) all.push_back(f.name);
+        std::string near = closest_match(word, all);
+        throw CompileError(str("-e: nothing is called ", word,
+                               near.empty() ? "" : str("; did you mean ", near, "?"),
+                               "; there are ", join(all)));
+    }
+    return types;
+}
+
+void add_param(Command &command, const std::string &word, size_t equals) {
+    std::string name = word.substr(0, equals), value = word.substr(equals + 1);
+    if (name == "target") {
+        for (const std::string &t : split_at_commas(value)) command.job.targets.emplace_back(t);
+        return;
+    }
+    if (name.substr(0, name.find('.')) == "autoscheduler") {
+        throw CompileError("there is no autoscheduler yet; leave autoscheduler= out");
+    }
+    for (const auto &[known, text] : command.job.params) {
+        if (known == name) throw CompileError(str(name, " is given twice"));
+    }
+    command.job.params.emplace_back(name, value);
+}
+
+Command parse(std::span<const std::string> arguments) {
+    Command command;
+    std::string outputs = "static_library,c_header";
+    std::map<std::string, std::string *> options = {{"-g", &command.job.generator},
+                                                    {"-o", &command.job.folder},
+                                                    {"-f", &command.job.function},
+                                                    {"-n", &command.job.file_base},
+                                                    {"-e", &outputs},
+                                                    {"-r", &command.runtime}};
+    for (size_t i = 0; i < arguments.size(); i++) {
+        const std::string &word = arguments[i];
+        if (word == "-h" || word == "--help") {
+            command.help = true;
+        } else if (auto option = options.find(word); option != options.end()) {
+            if (i + 1 == arguments.size()) throw CompileError(str(word, " wants a value after it"));
+            *option->second = arguments[++i];
+        } else if (size_t equals = word.find('=');
+                   word[0] != '-' && equals != std::string::npos && equals > 0) {
+            add_param(command, word, equals);
+        } else {
+            throw CompileError(str("\"", word, "\" is no option and no name=value; see --help"));
+        }
+    }
+    command.job.outputs = parse_outputs(outputs);
+    return command;
+}
+
+std::string described(const ArgumentShape &s, bool is_output) {
+    const char *kind = s.kind == GeneratorArgumentKind::Scalar     ? "number"
+                       : s.kind == GeneratorArgumentKind::Function ? "Func"
+                                                                   : "Buffer";
+    std::string text = kind;
+    // What is open of an output is what generate() makes of it.
+    if (!s.types.empty())
+        text += str(" of ", join(s.types));
+    else if (!is_output)
+        text += str(" of the type that ", s.name, ".type= says");
+    if (s.kind != GeneratorArgumentKind::Scalar && s.dimensions != ArgumentShape::open) {
+        text += str(", ", s.dimensions, s.dimensions == 1 ? " dimension" : " dimensions");
+    } else if (s.dimensions == ArgumentShape::open && !is_output) {
+        text += str(", dimensions as ", s.name, ".dim= says");
+    }
+    if (!s.is_array) return text;
+    if (s.size != ArgumentShape::open) return text + str(", ", s.size, " of them");
+    return text + (is_output ? ", several" : str(", as many as ", s.name, ".size= says"));
+}
+
+void print_generator(std::ostream &out, const std::string &name) {
+    out << name << "\n";
+    auto generator = GeneratorRegistry::create(name, GeneratorContext());
+    // What configure() adds may depend on types that are open.
+    try {
+        generator->configure_now();
+    } catch (const CompileError &) {
+        out << "  (and what is added when its inputs have types)\n";
+    }
+    for (const GeneratorParamBase *p : generator->generator_params()) {
+        out << "  parameter " << p->name() << "=" << p->value_text() << ": " << p->type_text()
+            << "\n";
+    }
+    for (const GeneratorInput *i : generator->generator_inputs()) {
+        out << "  input " << i->shape().name << ": " << described(i->shape(), false) << "\n";
+    }
+    for (const GeneratorOutput *o : generator->generator_outputs()) {
+        out << "  output " << o->shape().name << ": " << described(o->shape(), true) << "\n";
+    }
+}
+
+void print_help(std::ostream &out) {
+    out << usage << "Types of files:\n";
+    for (const driver::OutputFile &f : driver::output_files()) {
+        out << "  " << f.name << " (" << f.extension << ")\n";
+    }
+    out << "\nGenerators:\n\n";
+    for (const std::string &name : GeneratorRegistry::names()) print_generator(out, name);
+}
+
+void write_runtime(const Command &command) {
+    if (command.job.targets.size() != 1) {
+        throw CompileError("-r wants one target=, that of the machine it is for");
+    }
+    driver::write_runtime_library(command.job.targets[0],
+                                  command.job.folder + "/" + command.runtime + ".a");
+}
+
+void run(Command command) {
+    if (command.job.folder.empty()) throw CompileError("-o folder is missing; see --help");
+    if (command.job.targets.empty()) throw CompileError("target= is missing; see --help");
+    if (!command.runtime.empty()) write_runtime(command);
+    std::vector<std::string> all = GeneratorRegistry::names();
+    if (command.job.generator.empty()) {
+        if (!command.runtime.empty()) return;
+        if (all.size() != 1) {
+            throw CompileError(str("-g name is missing; there are ", join(all)));
+        }
+        command.job.generator = all[0];
+    }
+    write_generator_files(command.job);
+}
+
+}  // namespace
+
+int run_generator_command(std::span<const std::string> arguments, std::ostream &out,
+                          std::ostream &errors) {
+    try {
+        Command command = parse(arguments);
+        if (command.help || arguments.empty()) {
+            print_help(out);
+            return command.help ? 0 : 1;
+        }
+        run(command);
+        return 0;
+    } catch (const std::exception &e) {
+        errors << "error: " << e.what() << "\n";
+        return 1;
+    }
+}
+
+int generator_main(int argc, char **argv) {
+    std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
+    return run_generator_command(arguments, std::cout, std::cerr);
+}
+
+}  // namespace tessera

@@ -1,0 +1,137 @@
+#pragma once
+#include "aot/generator_context.h"
+#include "aot/generator_param.h"
+#include "aot/input.h"
+#include "aot/output.h"
+#include <map>
+#include <memory>
+
+namespace tessera {
+
+// What all generators have in common: parameters, inputs and outputs, and from them a pipeline. In
+// this order: parameters are set, configure() is called, inputs are bound or become arguments of
+// the compiled function, generate() and schedule() are called.
+class GeneratorBase {
+public:
+    // As long as it lives, the next generator to be constructed on this thread is for `context`,
+    // and is the one that members register with. Constructions nest.
+    class Construction {
+    public:
+        Construction(const std::string &name, const GeneratorContext &context);
+        ~Construction();
+        Construction(const Construction &) = delete;
+        Construction &operator=(const Construction &) = delete;
+
+    private:
+        friend class GeneratorBase;
+        std::string name;
+        GeneratorContext context_of_new;
+        GeneratorBase *made = nullptr;
+        Construction *outer;
+    };
+
+    virtual ~GeneratorBase() = default;
+    GeneratorBase(const GeneratorBase &) = delete;
+    GeneratorBase &operator=(const GeneratorBase &) = delete;
+
+    const std::string &generator_name() const { return registered_name; }
+
+    // ---- For generate() and schedule() ----
+    const GeneratorContext &context() const { return made_for; }
+    Target get_target() const { return made_for.target(); }
+    // Whether a schedule is wanted of the compiler, and not of schedule(). There is none yet.
+    bool using_autoscheduler() const { return false; }
+    template<typename T>
+    int natural_vector_size() const {
+        return get_target().natural_vector_size<T>();
+    }
+    int natural_vector_size(const Type &type) const {
+        return get_target().natural_vector_size(type);
+    }
+    // The caller of the compiled function has to meet the condition.
+    template<std::convertible_to<Expr>... Message>
+    void add_requirement(const WrittenExpr &condition, const Message &...message) {
+        requirements.push_back({condition, {Expr(message)...}});
+    }
+
+    // ---- For configure() ----
+    template<typename T, typename... Args>
+    Input<T> *add_input(const Args &...args) {
+        return add<Input<T>>(args...);
+    }
+    template<typename T, typename... Args>
+    Output<T> *add_output(const Args &...args) {
+        return add<Output<T>>(args...);
+    }
+
+    // ---- What there is ----
+    const std::vector<GeneratorParamBase *> &generator_params() const { return params; }
+    // Those that configure() adds are there after configure_now().
+    const std::vector<GeneratorInput *> &generator_inputs() const { return inputs; }
+    const std::vector<GeneratorOutput *> &generator_outputs() const { return outputs; }
+    GeneratorInput &find_input(const std::string &name) const;
+    GeneratorOutput &find_output(const std::string &name) const;
+
+    // ---- Using it ----
+    // Sets a parameter, or a property of an input or output: name.type, name.dim, name.size. Before
+    // configure(), a name may be one of what that adds.
+    void set_generator_param(const std::string &name, const std::string &text);
+    void set_generator_param(const std::string &name, const LoopLevel &level);
+    // CompileError if a name that was set is none.
+    void configure_now();
+    // Passes the inputs, in the order of their declarations, and makes the outputs.
+    template<typename... Args>
+    void apply(const Args &...args) {
+        bind_inputs({InputValues(args)...});
+    }
+    void bind_inputs(const std::vector<InputValues> &values);
+    // The pipeline, made when it is first asked for.
+    Pipeline get_pipeline();
+    // The arguments of the compiled function: inputs, and the names of outputs, one per Func.
+    std::vector<Argument> pipeline_arguments() const;
+    std::vector<std::string> output_names() const;
+
+protected:
+    GeneratorBase();
+    virtual void configure() {}
+    virtual void generate() = 0;
+    virtual void schedule() {}
+
+private:
+    friend class GeneratorParamBase;
+    friend class GeneratorArgument;
+    friend class GeneratorInput;
+    friend class GeneratorOutput;
+
+    // What is being constructed. CompileError if that is none: members belong to generators.
+    static GeneratorBase &under_construction(const char *what, const std::string &name);
+    void require_new_name(const std::string &name) const;
+    void add_param(GeneratorParamBase *p, const std::string &name);
+    bool set_known(const std::string &name, const std::string &text);
+    [[noreturn]] void refuse_name(const char *what, const std::string &name,
+                                  const std::vector<std::string> &all) const;
+    std::vector<std::string> settable_names() const;
+    void build();
+
+    template<typename Member, typename... Args>
+    Member *add(const Args &...args) {
+        Construction adding(registered_name, made_for);
+        adding.made = this;
+        auto member = std::make_shared<Member>(args...);
+        added.push_back(member);
+        return member.get();
+    }
+
+    std::string registered_name;
+    GeneratorContext made_for;
+    std::vector<GeneratorParamBase *> params;
+    std::vector<GeneratorInput *> inputs;
+    std::vector<GeneratorOutput *> outputs;
+    std::vector<std::shared_ptr<void>> added;                 // by configure()
+    std::vector<std::pair<std::string, std::string>> to_set;  // names that are not known yet
+    std::vector<program::Requirement> requirements;
+    enum class Phase : uint8_t { Constructed, Configured, Built } phase = Phase::Constructed;
+    Pipeline pipeline;
+};
+
+}  // namespace tessera

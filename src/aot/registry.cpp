@@ -1,0 +1,56 @@
+#include "aot/registry.h"
+#include <map>
+
+namespace tessera {
+namespace {
+
+struct Registered {
+    std::string stub;
+    GeneratorFactory factory;
+    bool twice = false;  // registered again: told when it is asked for
+};
+
+// Filled while the program starts, by one thread.
+std::map<std::string, Registered> &registered() {
+    static auto *all = new std::map<std::string, Registered>;
+    return *all;
+}
+
+const Registered &find(const std::string &name) {
+    auto found = registered().find(name);
+    std::vector<std::string> all = GeneratorRegistry::names();
+    if (found == registered().end()) {
+        std::string near = closest_match(name, all);
+        throw CompileError(str("there is no generator ", name,
+                               near.empty() ? "" : str("; did you mean ", near, "?"), "; there ",
+                               all.size() == 1 ? "is " : "are ",
+                               all.empty() ? std::string("none") : join(all)));
+    }
+    if (!found->second.twice) return found->second;
+    throw CompileError(str("two generators are registered as ", name));
+}
+
+}  // namespace
+
+void GeneratorRegistry::add(const std::string &name, const std::string &stub,
+                            GeneratorFactory factory) {
+    auto [place, is_new] = registered().try_emplace(name);
+    place->second = {stub.empty() ? name : stub, std::move(factory), !is_new};
+}
+
+void GeneratorRegistry::remove(const std::string &name) { registered().erase(name); }
+
+std::vector<std::string> GeneratorRegistry::names() {
+    std::vector<std::string> names;
+    for (const auto &[name, generator] : registered()) names.push_back(name);
+    return names;
+}
+
+std::string GeneratorRegistry::stub_name(const std::string &name) { return find(name).stub; }
+
+std::unique_ptr<GeneratorBase> GeneratorRegistry::create(const std::string &name,
+                                                         const GeneratorContext &context) {
+    return find(name).factory(context);
+}
+
+}  // namespace tessera

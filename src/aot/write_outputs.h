@@ -1,0 +1,22 @@
+#pragma once
+#include "aot/generator_base.h"
+#include "driver/output_file.h"
+#include <set>
+
+namespace tessera {
+
+// What is to be written of a generator of this program.
+struct GeneratorJob {
+    std::string generator;  // its name in the registry
+    std::string function;   // of the compiled function; empty: as the generator
+    std::string folder;
+    std::string file_base;        // of the files, before their extensions; empty: as the function
+    std::vector<Target> targets;  // several: one library that chooses (driver/dispatch.h)
+    std::vector<std::pair<std::string, std::string>> params;  // name, value
+    std::set<OutputFileType> outputs;
+};
+
+// Throws CompileError, or RuntimeError if a file cannot be written.
+void write_generator_files(const GeneratorJob &job);
+
+}  // namespace tessera

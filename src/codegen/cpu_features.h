@@ -1,0 +1,10 @@
+#pragma once
+#include "base/target.h"
+
+namespace tessera::codegen {
+
+// What code for the target needs of its CPU, as bits of tessera_cpu_feature_t, for
+// tessera_can_use_target_features(). CompileError if that is not found out at run time.
+uint64_t runtime_features(const Target &target);
+
+}  // namespace tessera::codegen

@@ -1,0 +1,223 @@
+#include "driver/dispatch.h"
+#include "base/large_stack.h"
+#include "codegen/archive.h"
+#include "codegen/cpu_features.h"
+#include "driver/files.h"
+#include "ir/operators.h"
+#include "program/parameter.h"
+#include "runtime/tessera_runtime.h"
+#include <algorithm>
+#include <bit>
+
+namespace tessera::driver {
+namespace {
+
+using ir::Expr;
+using ir::Stmt;
+using Type = OutputFileType;
+
+// One of the targets.
+struct Variant {
+    Target target;
+    std::string suffix;    // of its files
+    std::string function;  // its name in C
+};
+
+bool is_per_target(Type type) {
+    switch (type) {
+    case Type::assembly:
+    case Type::bitcode:
+    case Type::conceptual_stmt:
+    case Type::llvm_assembly:
+    case Type::object:
+    case Type::stmt: return true;
+    default: return false;
+    }
+}
+
+std::string as_identifier(std::string text) {
+    std::ranges::replace_if(text, [](unsigned char c) { return !std::isalnum(c); }, '_');
+    return text;
+}
+
+std::string with_suffix(const std::string &path, const std::string &suffix) {
+    size_t name = path.find_last_of('/') + 1;
+    size_t dot = path.find('.', name);
+    if (dot == std::string::npos) dot = path.size();
+    return path.substr(0, dot) + suffix + path.substr(dot);
+}
+
+void require_one_machine(const std::vector<Target> &targets) {
+    if (targets.empty()) throw CompileError("a list of targets is empty");
+    const Target &first = targets[0];
+    for (size_t i = 1; i < targets.size(); i++) {
+        const Target &t = targets[i];
+        if (t.arch != first.arch || t.bits != first.bits || t.os != first.os) {
+            throw CompileError(str("the targets ", first, " and ", t,
+                                   " are different machines: no library can be for both"));
+        }
+        if (t.has_feature(Target::UserContext) != first.has_feature(Target::UserContext)) {
+            throw CompileError(str("of the targets ", first, " and ", t,
+                                   ", one has user_context: the arguments would differ"));
+        }
+        if (std::find(targets.begin(), targets.begin() + long(i), t) != targets.begin() + long(i)) {
+            throw CompileError(str("the target ", t, " is in the list twice"));
+        }
+    }
+}
+
+// Richest first, so that a target is tried before those whose features it has, too.
+std::vector<Variant> variants_of(const std::string &name, const std::vector<Target> &targets,
+                                 const std::vector<std::string> &suffixes) {
+    require_one_machine(targets);
+    if (!suffixes.empty() && suffixes.size() != targets.size()) {
+        throw CompileError(
+            str("there are ", suffixes.size(), " suffixes for ", targets.size(), " targets"));
+    }
+    std::vector<Variant> variants;
+    for (size_t i = 0; i < targets.size(); i++) {
+        std::string suffix = suffixes.empty() ? str("-", targets[i]) : suffixes[i];
+        std::string function = name + "_" + as_identifier(targets[i].to_string());
+        variants.push_back({targets[i], suffix, function});
+    }
+    auto richness = [](const Variant &v) {
+        return std::popcount(codegen::runtime_features(v.target));
+    };
+    std::ranges::stable_sort(variants, std::greater(), richness);
+    return variants;
+}
+
+bool same_arguments(const ir::LoweredFunction &f, const ir::LoweredFunction &g,
+                    const Target &target) {
+    auto a = codegen::passed_arguments(f, target), b = codegen::passed_arguments(g, target);
+    return std::ranges::equal(a, b, [](const ir::Argument &x, const ir::Argument &y) {
+        return x.name.text() == y.name.text() && x.kind == y.kind && x.type == y.type &&
+               x.dimensions == y.dimensions;
+    });
+}
+
+class Writer {
+public:
+    Writer(const MakeProgram &make, const std::string &name, std::vector<Variant> variants,
+           const std::map<Type, std::string> &paths)
+        : make(make), name(name), variants(std::move(variants)), paths(paths) {}
+
+    void write() {
+        require_c_name(name, {});
+        for (const Variant &v : variants) write_variant(v);
+        write_once();
+    }
+
+private:
+    std::optional<std::string> path_of(Type type) const {
+        auto found = paths.find(type);
+        return found == paths.end() ? std::nullopt : std::optional(found->second);
+    }
+    void write_variant(const Variant &v) {
+        // The library has one runtime, whatever its parts are.
+        TargetProgram p = make(v.target);
+        p.signature.name = v.function;
+        std::map<Type, std::string> files;
+        for (const auto &[type, path] : paths) {
+            if (is_per_target(type)) files[type] = with_suffix(path, v.suffix);
+        }
+        write_files(p.program, v.target, p.signature, files);
+        ir::Module module = lower_for(p.program, v.target, p.signature);
+        if (lowered.empty() || same_arguments(lowered[0], module.functions[0], v.target)) {
+            lowered.push_back(module.functions[0]);
+        } else {
+            throw CompileError(str("the arguments of ", name, " differ between the targets ",
+                                   variants[0].target, " and ", v.target));
+        }
+        if (!path_of(Type::static_library)) return;
+        members.push_back({v.function + ".o", codegen::to_object(module, v.target)});
+    }
+    // The function that chooses runs everywhere.
+    Target baseline() const {
+        const Target &t = variants[0].target;
+        Target base(t.os, t.arch, t.bits);
+        base.set_feature(Target::UserContext, t.has_feature(Target::UserContext));
+        return base;
+    }
+    ir::Module wrapper() const {
+        std::vector<Target> targets;
+        std::vector<std::string> functions;
+        for (const Variant &v : variants) {
+            targets.push_back(v.target);
+            functions.push_back(v.function);
+        }
+        return dispatch_module(name, lowered[0], targets, functions);
+    }
+    void write_once() {
+        ir::Module module = wrapper();
+        if (auto path = path_of(Type::object)) {
+            write_module(module, baseline(), Type::object, with_suffix(*path, "_wrapper"));
+        }
+        for (Type type : {Type::c_header, Type::function_info_header}) {
+            if (auto path = path_of(type)) write_module(module, baseline(), type, *path);
+        }
+        if (auto path = path_of(Type::schedule)) {
+            TargetProgram p = make(variants[0].target);
+            write_files(p.program, variants[0].target, p.signature, {{Type::schedule, *path}});
+        }
+        if (auto path = path_of(Type::static_library)) {
+            members.push_back({name + ".o", codegen::to_object(module, baseline())});
+            bool with_runtime = std::ranges::none_of(
+                variants, [](const Variant &v) { return v.target.has_feature(Target::NoRuntime); });
+            codegen::write_archive(*path, members,
+                                   with_runtime ? runtime_for(baseline()) : std::string());
+        }
+    }
+
+    const MakeProgram &make;
+    const std::string &name;
+    std::vector<Variant> variants;
+    const std::map<Type, std::string> &paths;
+    std::vector<ir::LoweredFunction> lowered;
+    std::vector<codegen::ArchiveMember> members;
+};
+
+}  // namespace
+
+ir::Module dispatch_module(const std::string &name, const ir::LoweredFunction &like,
+                           const std::vector<Target> &targets,
+                           const std::vector<std::string> &functions) {
+    ir::LoweredFunction f;
+    f.name = name;
+    std::vector<Expr> passed;
+    Expr context = ir::call(Handle(), ir::Intrinsic::user_context, {});
+    if (targets[0].has_feature(Target::UserContext)) passed.push_back(context);
+    for (const ir::Argument &a : like.args) {
+        const program::Parameter *p = program::parameter_of(a);
+        if (p && p->embedded) continue;
+        f.args.push_back(a);
+        bool scalar = a.kind == ir::ArgumentKind::Scalar;
+        passed.push_back(ir::Variable::make(scalar ? a.type : Handle(), a.name));
+    }
+    // An assertion that fails returns its code, be it 0.
+    auto return_code = [](const Expr &code) {
+        return ir::AssertStmt::make(ir::const_false(), code);
+    };
+    Stmt choose = return_code(ir::ExternCall::make(Int(32), "tessera_error_unsupported_target",
+                                                   {context, ir::StringImm::make(name)}, false));
+    for (size_t i = targets.size(); i-- > 0;) {
+        Stmt run = return_code(ir::ExternCall::make(Int(32), functions[i], passed, false));
+        Expr features = ir::UIntImm::make(UInt(64), codegen::runtime_features(targets[i]));
+        Expr words = ir::call(Handle(), ir::Intrinsic::make_struct, {features});
+        Expr can = ir::ExternCall::make(Int(32), "tessera_can_use_target_features",
+                                        {ir::make_one(Int(32)), words}, false);
+        choose = ir::IfThenElse::make(ir::NE::make(can, ir::make_zero(Int(32))), run, choose);
+    }
+    f.body = choose;
+    return {name, {f}};
+}
+
+void write_multitarget_files(const MakeProgram &make, const std::string &name,
+                             const std::vector<Target> &targets,
+                             const std::map<OutputFileType, std::string> &paths,
+                             const std::vector<std::string> &suffixes) {
+    run_on_large_stack(
+        [&] { Writer(make, name, variants_of(name, targets, suffixes), paths).write(); });
+}
+
+}  // namespace tessera::driver
