@@ -3,7 +3,7 @@
 set -euo pipefail
 
 # Build: a generator, a cache, a quick linker. Python runs the checks among the tests.
-packages=(cmake g++ git ninja-build ccache lld python3)
+packages=(cmake g++ git ninja-build ccache lld python3 pkg-config)
 # The compiler and its runtime; the libraries after LLVM are what LLVM itself links.
 packages+=(llvm-22-dev libzstd-dev zlib1g-dev libxml2-dev libpng-dev nlohmann-json3-dev)
 # Tests, command lines, formatting, checks of the sources, the report of sizes.

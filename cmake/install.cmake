@@ -1,0 +1,52 @@
+# What `cmake --install` puts where: libtessera.so, which has LLVM within itself, so that programs
+# with the compiler in them need none; headers; the runtime, as a library for this machine and as
+# sources for others; the package for CMake and for pkg-config.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(rooms runtime base ir algebra program lower interpret codegen driver lang aot)
+set(objects)
+foreach(name IN LISTS rooms)
+    list(APPEND objects $<TARGET_OBJECTS:tessera_${name}>)
+endforeach()
+add_library(tessera_shared SHARED ${objects})
+set_target_properties(tessera_shared PROPERTIES
+    OUTPUT_NAME tessera EXPORT_NAME Tessera VERSION ${PROJECT_VERSION} SOVERSION 0
+    LINKER_LANGUAGE CXX)
+target_link_libraries(tessera_shared PRIVATE tessera_runtime_bytes tessera_llvm PNG::PNG
+                                             Threads::Threads dl)
+# LLVM's names stay inside: another LLVM may be in the same process.
+target_link_options(tessera_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined)
+target_compile_features(tessera_shared INTERFACE cxx_std_20)
+set_target_properties(tessera_runtime_shipped PROPERTIES EXPORT_NAME Runtime)
+set(include ${CMAKE_INSTALL_INCLUDEDIR})
+foreach(target tessera_shared tessera_runtime_shipped)
+    target_include_directories(${target} INTERFACE
+        $<INSTALL_INTERFACE:${include}> $<INSTALL_INTERFACE:${include}/tessera>)
+endforeach()
+
+install(TARGETS tessera_shared tessera_runtime_shipped EXPORT TesseraTargets)
+install(DIRECTORY include/ DESTINATION ${include})
+foreach(name IN LISTS rooms)
+    install(DIRECTORY src/${name} DESTINATION ${include}/tessera
+            FILES_MATCHING PATTERN *.h PATTERN llvm EXCLUDE PATTERN x86 EXCLUDE)
+endforeach()
+install(DIRECTORY src/runtime DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera
+        FILES_MATCHING PATTERN *.cpp PATTERN *.h)
+install(FILES tools/generator_main.cpp DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera)
+
+set(package ${CMAKE_INSTALL_LIBDIR}/cmake/Tessera)
+set(here ${PROJECT_BINARY_DIR}/package)
+install(EXPORT TesseraTargets NAMESPACE Tessera:: DESTINATION ${package})
+configure_package_config_file(cmake/package/TesseraConfig.cmake.in ${here}/TesseraConfig.cmake.in
+    INSTALL_DESTINATION ${package}
+    PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_DATADIR)
+file(GENERATE OUTPUT ${here}/TesseraConfig.cmake INPUT ${here}/TesseraConfig.cmake.in)
+write_basic_package_version_file(${here}/TesseraConfigVersion.cmake
+    VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
+install(FILES ${here}/TesseraConfig.cmake ${here}/TesseraConfigVersion.cmake
+              cmake/package/TesseraGenerators.cmake
+        DESTINATION ${package})
+file(RELATIVE_PATH prefix_from_here /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
+configure_file(cmake/package/tessera.pc.in ${here}/tessera.pc @ONLY)
+install(FILES ${here}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

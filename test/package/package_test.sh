@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Installs Tessera into an empty folder, and builds the project of this folder against it: as it is,
+# cross-compiled by a toolchain file, and a program with pkg-config. Argument: Tessera's build.
+set -euo pipefail
+build=$(cd "$1" && pwd)
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+
+expect() { # <what> <wanted> <got>
+    [ "$2" = "$3" ] && return 0
+    echo "$1: expected '$2', got '$3'" >&2
+    exit 1
+}
+contains() { # <what> <text> <part>
+    case $2 in *"$3"*) return 0 ;; esac
+    echo "$1: no '$3' in '$2'" >&2
+    exit 1
+}
+
+cmake --install "$build" --prefix "$work/tessera" >/dev/null
+if readelf -d tessera/lib*/libtessera.so | grep NEEDED.*LLVM; then
+    echo "libtessera.so needs LLVM" >&2
+    exit 1
+fi
+
+cp -r "$here" project
+configure() { # <folder> <arguments>
+    cmake -S project -B "$1" -G "${GENERATOR:-Ninja}" -DCMAKE_PREFIX_PATH="$work/tessera" "${@:2}"
+}
+configure native >/dev/null
+cmake --build native >/dev/null
+expect "the project" "15 238 20 255" "$(native/brighter)"
+test -s native/brighten.files/brighten.stmt
+contains "the help" "$(native/brighten_generator --help)" "parameter vector_size=16"
+
+# The same processor, but CMake takes it for another machine.
+cat >toolchain.cmake <<END
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR x86_64)
+END
+configure crossed -DCMAKE_TOOLCHAIN_FILE="$work/toolchain.cmake" >/dev/null
+cmake --build crossed >/dev/null
+test -x crossed/brighten_generator.host
+expect "the cross-compiled project" "15 238 20 255" "$(crossed/brighter)"
+
+refused=$(configure refused -DAUTOSCHEDULER=Best 2>&1) && exit 1
+contains "the refusal" "$refused" "there is no autoscheduler yet"
+
+export PKG_CONFIG_PATH=$(dirname "$(find tessera -name tessera.pc)")
+c++ project/while_it_runs.cpp -o while_it_runs $(pkg-config --cflags --libs tessera)
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir tessera) ./while_it_runs >result
+expect "the program with pkg-config" 81 "$(cat result)"
+echo "package: ok"
