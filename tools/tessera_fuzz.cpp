@@ -8,8 +8,8 @@
 #include <regex>
 #include <tuple>
 
-// Draws random pipelines and schedules, and compares what they compute in three ways. Prints what
-// fails, as a small program and the seed. Ends with 1 if anything failed.
+// Draws random pipelines and schedules, and compares what they compute in three ways, or in four.
+// Prints what fails, as a small program and the seed. Ends with 1 if anything failed.
 namespace {
 
 using namespace tessera::fuzz;
@@ -17,7 +17,7 @@ using namespace tessera::fuzz;
 struct Options {
     std::string seed_range = "0:1000000000", matching;
     int seconds = 60, jobs = 2, case_seconds = 30, shrink_seconds = 120, grace_seconds = 60;
-    bool print = false, list_refusals = false, here = false;
+    bool print = false, list_refusals = false, here = false, c_source = false;
 };
 
 Options parse(int argc, char **argv, CLI::App &app) {
@@ -32,6 +32,7 @@ Options parse(int argc, char **argv, CLI::App &app) {
                    "stop what still runs so many seconds after the last case was begun");
     app.add_flag("--print", o.print, "print the programs of the seeds, and run nothing");
     app.add_flag("--list-refusals", o.list_refusals, "why schedules were refused, and how often");
+    app.add_flag("--c-source", o.c_source, "compile the pipelines as C source, too");
     app.add_flag("--here", o.here, "run in this process, for a debugger");
     app.parse(argc, argv);
     return o;
@@ -78,6 +79,7 @@ void report_failure(uint64_t seed, const Report &r, int shrink_seconds) {
 }
 
 int run(const Options &o) {
+    if (o.c_source) check_c_source();
     Seeds seeds(o);
     if (o.print) {
         for (uint64_t seed = 0; seeds.next(seed);) std::cout << to_cpp(draw_plan(seed)) << "\n";

@@ -1,6 +1,7 @@
 #include "driver/files.h"
 #include "base/large_stack.h"
 #include "codegen/archive.h"
+#include "codegen/c/c_source.h"
 #include "driver/c_header.h"
 #include "driver/function_info.h"
 #include "ir/printer.h"
@@ -23,6 +24,7 @@ constexpr OutputFile all_files[] = {
     {Type::assembly, "assembly", ".s"},
     {Type::bitcode, "bitcode", ".bc"},
     {Type::c_header, "c_header", ".h"},
+    {Type::c_source, "c_source", ".c"},
     {Type::conceptual_stmt, "conceptual_stmt", ".conceptual.stmt"},
     {Type::cpp_stub, "cpp_stub", ".stub.h"},
     {Type::function_info_header, "function_info_header", ".function_info.h"},
@@ -123,6 +125,7 @@ void write_files(const program::Program &program, const Target &target, const Si
         case Type::assembly: return write(path, codegen::to_assembly(compiled(), target));
         case Type::bitcode: return write(path, codegen::to_bitcode(compiled(), target));
         case Type::c_header: return write(path, to_c_header(compiled(), target));
+        case Type::c_source: return write(path, codegen::to_c_source(compiled(), target));
         case Type::conceptual_stmt: return write(path, to_conceptual_text(program, target));
         case Type::cpp_stub:
             throw CompileError(signature.written,

@@ -11,6 +11,7 @@ enum class OutputFileType : uint8_t {
     assembly,
     bitcode,
     c_header,
+    c_source,
     conceptual_stmt,
     cpp_stub,
     function_info_header,

@@ -239,6 +239,9 @@ public:
     void compile_to_header(const std::string &path, const std::vector<Argument> &args,
                            const std::string &function = "", const Target &target = Target(),
                            Location at = Here::current());
+    void compile_to_c(const std::string &path, const std::vector<Argument> &args,
+                      const std::string &function = "", const Target &target = Target(),
+                      Location at = Here::current());
     void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
                          const std::string &function = "", const Target &target = Target(),
                          Location at = Here::current());

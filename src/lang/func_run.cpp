@@ -101,6 +101,10 @@ void Func::compile_to_header(const std::string &path, const std::vector<Argument
                              const std::string &function, const Target &target, Location at) {
     own_pipeline(at).compile_to_header(path, args, function, target, at);
 }
+void Func::compile_to_c(const std::string &path, const std::vector<Argument> &args,
+                        const std::string &function, const Target &target, Location at) {
+    own_pipeline(at).compile_to_c(path, args, function, target, at);
+}
 void Func::compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
                            const std::string &function, const Target &target, Location at) {
     own_pipeline(at).compile_to_file(prefix, args, function, target, at);

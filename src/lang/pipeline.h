@@ -157,6 +157,11 @@ public:
     void compile_to_header(const std::string &path, const std::vector<Argument> &args,
                            const std::string &function = "", const Target &target = Target(),
                            Location at = Here::current());
+    // The compiled function as C11, to be compiled by any machine's compiler and linked with the
+    // runtime.
+    void compile_to_c(const std::string &path, const std::vector<Argument> &args,
+                      const std::string &function = "", const Target &target = Target(),
+                      Location at = Here::current());
     // An object and its header: prefix.o and prefix.h.
     void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
                          const std::string &function = "", const Target &target = Target(),

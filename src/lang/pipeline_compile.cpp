@@ -65,6 +65,10 @@ void Pipeline::compile_to_header(const std::string &path, const std::vector<Argu
                                  const std::string &function, const Target &target, Location at) {
     compile_to({{OutputFileType::c_header, path}}, args, function, target, at);
 }
+void Pipeline::compile_to_c(const std::string &path, const std::vector<Argument> &args,
+                            const std::string &function, const Target &target, Location at) {
+    compile_to({{OutputFileType::c_source, path}}, args, function, target, at);
+}
 void Pipeline::compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
                                const std::string &function, const Target &target, Location at) {
     compile_to({{OutputFileType::object, prefix + ".o"}, {OutputFileType::c_header, prefix + ".h"}},

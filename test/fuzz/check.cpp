@@ -1,5 +1,6 @@
 #include "check.h"
 #include "build.h"
+#include "c_source.h"
 #include "terms.h"
 #include <atomic>
 #include <base/warning.h>
@@ -90,6 +91,7 @@ std::string difference(const Plan &plan, const Buffers &expected, const Buffers 
 }
 
 std::atomic<int32_t> trace_events{0};
+bool with_c_source = false;
 
 // Events are only counted.
 extern "C" int32_t fuzz_trace(void *, const tessera_trace_event_t *) { return ++trace_events; }
@@ -235,6 +237,8 @@ std::string without_numbers(const std::string &text) {
 
 }  // namespace
 
+void check_c_source() { with_c_source = true; }
+
 Report check_here(const Plan &plan, const std::function<void()> &before_long_run) {
     set_warning_handler([](const std::string &) {});  // a random schedule forgets nothing
     std::string doing = "building";
@@ -271,6 +275,12 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         built.pipeline.realize(RealizationArg(native), target);
         differs = difference(plan, defined, native);
         if (!differs.empty()) return {Outcome::Fails, "native code differs", differs};
+        if (!with_c_source) return {Outcome::Agrees, "", ""};
+        doing = "C source";
+        Buffers in_c = make_outputs(plan, built);
+        run_c_source(built.pipeline, raw(in_c), fuzz_trace);
+        differs = difference(plan, defined, in_c);
+        if (!differs.empty()) return {Outcome::Fails, "C source differs", differs};
         return {Outcome::Agrees, "", ""};
     } catch (const CompileError &e) {
         return {Outcome::Refused, "refused: " + without_numbers(e.what()), e.what()};

@@ -17,7 +17,11 @@ struct Report {
     std::string message;
 };
 
-// Computes the plan in all three ways in this process, which may crash. Tells before it runs native
+// From now on, plans are compiled as C source, too, and compared with machine code: by a C
+// compiler, which takes longer than all the rest.
+void check_c_source();
+
+// Computes the plan in all these ways in this process, which may crash. Tells before it runs native
 // code that computes so much that the interpreter has given up on it.
 Report check_here(const Plan &plan, const std::function<void()> &before_long_run = {});
 

@@ -20,6 +20,31 @@ constexpr int case_seconds = 300;
 constexpr int case_seconds = 90;
 #endif
 
+// The clock says where to begin, or TESSERA_SEED.
+void check_random_plans(uint64_t seconds) {
+    uint64_t first = number_from("TESSERA_SEED", uint64_t(std::time(nullptr)) * 1000), seed = first;
+    auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
+    MESSAGE("TESSERA_SEED=" << first);
+    int cases = 0, refused = 0, failures = 0;
+    check_many(
+        2, case_seconds,
+        [&](uint64_t &next) {
+            next = seed++;
+            return failures == 0 && std::chrono::steady_clock::now() < end;
+        },
+        [&](uint64_t failing, const Report &r) {
+            cases++;
+            refused += r.outcome == Outcome::Refused;
+            if (r.outcome != Outcome::Fails || failures++) return;
+            Plan small = shrink(draw_plan(failing), r.kind, 30);
+            FAIL_CHECK("seed " << failing << ": " << r.kind << "\n"
+                               << r.message << "\n"
+                               << to_cpp(small));
+        });
+    MESSAGE(cases << " pipelines, " << refused << " schedules refused");
+    CHECK(refused * 10 <= cases * 3 + 10);
+}
+
 }  // namespace
 
 TEST_SUITE("fuzz") {
@@ -28,30 +53,13 @@ TEST_SUITE("fuzz") {
             CHECK(to_cpp(draw_plan(seed)) == to_cpp(draw_plan(seed)));
         }
     }
-    // The clock says where to begin, or TESSERA_SEED; TESSERA_FUZZ_SECONDS says how long.
+    // TESSERA_FUZZ_SECONDS says how long.
     TEST_CASE("random pipelines compute under random schedules what their definitions say") {
-        uint64_t first = number_from("TESSERA_SEED", uint64_t(std::time(nullptr)) * 1000),
-                 seed = first;
-        auto end = std::chrono::steady_clock::now() +
-                   std::chrono::seconds(number_from("TESSERA_FUZZ_SECONDS", 60));
-        MESSAGE("TESSERA_SEED=" << first);
-        int cases = 0, refused = 0, failures = 0;
-        check_many(
-            2, case_seconds,
-            [&](uint64_t &next) {
-                next = seed++;
-                return failures == 0 && std::chrono::steady_clock::now() < end;
-            },
-            [&](uint64_t failing, const Report &r) {
-                cases++;
-                refused += r.outcome == Outcome::Refused;
-                if (r.outcome != Outcome::Fails || failures++) return;
-                Plan small = shrink(draw_plan(failing), r.kind, 30);
-                FAIL_CHECK("seed " << failing << ": " << r.kind << "\n"
-                                   << r.message << "\n"
-                                   << to_cpp(small));
-            });
-        MESSAGE(cases << " pipelines, " << refused << " schedules refused");
-        CHECK(refused * 10 <= cases * 3 + 10);
+        check_random_plans(number_from("TESSERA_FUZZ_SECONDS", 60));
+    }
+    // The last one: what it asks for holds from then on.
+    TEST_CASE("and so they do as C source") {
+        check_c_source();
+        check_random_plans(number_from("TESSERA_FUZZ_SECONDS", 60) / 3);
     }
 }

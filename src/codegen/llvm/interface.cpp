@@ -1,4 +1,5 @@
 #include "algebra/simplify.h"
+#include "codegen/embedded_buffer.h"
 #include "codegen/llvm/emitter.h"
 #include "ir/operators.h"
 #include "program/parameter.h"
@@ -169,61 +170,25 @@ void Emitter::define_metadata(const LoweredFunction &lowered) {
     b.CreateRet(private_global(metadata, true, "metadata"));
 }
 
-// The elements at their places, and zeros between them.
-static std::vector<uint8_t> contents_of(const tessera_buffer_t &buffer, int64_t first,
-                                        int64_t size) {
-    int64_t bytes = (buffer.type.bits + 7) / 8;
-    std::vector<uint8_t> contents(size_t(size * bytes));
-    std::function<void(int, int64_t)> copy = [&](int dims, int64_t at) {
-        if (dims == 0) {
-            std::copy_n(buffer.host + at * bytes, bytes,
-                        contents.begin() + long((at - first) * bytes));
-            return;
-        }
-        const tessera_dimension_t &d = buffer.dim[dims - 1];
-        for (int i = 0; i < d.extent; i++) copy(dims - 1, at + int64_t(i) * d.stride);
-    };
-    copy(buffer.dimensions, 0);
-    return contents;
-}
-
 // The buffer as it is now.
 llvm::Constant *Emitter::embed(const Argument &a) {
-    const tessera_buffer_t &buffer = *program::parameter_of(a)->buffer;
-    auto refuse = [&](const std::string &why) {
-        throw CompileError(str("the Buffer ", a.name, " cannot be put into a file: ", why));
-    };
-    int64_t first = 0, last = 0;  // in elements, from the host pointer
-    bool empty = false;
+    EmbeddedBuffer embedded = embedded_buffer(a, target);
+    const tessera_buffer_t &buffer = *embedded.buffer;
     std::vector<llvm::Constant *> dims;
     for (int d = 0; d < buffer.dimensions; d++) {
         const tessera_dimension_t &dim = buffer.dim[d];
-        int64_t reach = int64_t(dim.stride) * (dim.extent - 1);
-        (reach < 0 ? first : last) += reach;
-        empty |= dim.extent <= 0;
         dims.push_back(llvm::ConstantStruct::getAnon(
             {b.getInt32(uint32_t(dim.min)), b.getInt32(uint32_t(dim.extent)),
              b.getInt32(uint32_t(dim.stride)), b.getInt32(dim.flags)}));
     }
-    if (empty) first = 0, last = -1;
     int64_t bytes = (buffer.type.bits + 7) / 8;
-    if (a.type.is_handle()) refuse("it holds pointers of this process");
-    if (!buffer.host && !empty) refuse("it has no memory; call allocate()");
-    if (buffer.flags & tessera_buffer_flag_device_dirty) {
-        refuse("its values are on a device; call copy_to_host()");
-    }
-    if ((last - first + 1) * bytes > target.maximum_buffer_size()) {
-        refuse("it has more than 2^31 - 1 bytes; add large_buffers to the target");
-    }
     llvm::Constant *null = llvm::ConstantPointerNull::get(b.getPtrTy());
-    std::vector<uint8_t> contents;
-    if (!empty) contents = contents_of(buffer, first, last - first + 1);
-    auto *data =
-        private_global(llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint8_t>(contents)),
-                       true, "constant_data");
+    auto *data = private_global(
+        llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint8_t>(embedded.contents)), true,
+        "constant_data");
     data->setAlignment(llvm::Align(128));
-    auto *host = llvm::ConstantExpr::getGetElementPtr(b.getInt8Ty(), data,
-                                                      b.getInt64(uint64_t(-first * bytes)));
+    auto *host = llvm::ConstantExpr::getGetElementPtr(
+        b.getInt8Ty(), data, b.getInt64(uint64_t(-embedded.first * bytes)));
     auto *type = llvm::ConstantStruct::getAnon(
         {b.getInt8(buffer.type.code), b.getInt8(buffer.type.bits), b.getInt16(1)});
     auto *dim = private_global(llvm::ConstantStruct::getAnon(context, dims), false, "dimensions");
