@@ -3,6 +3,14 @@
 
 namespace tessera::codegen::c {
 
+Value Printer::emit(const Cast &node) {
+    return cast(value(node.value), node.value.type(), node.type);
+}
+
+Value Printer::emit(const Reinterpret &node) {
+    return reinterpret(value(node.value), node.value.type(), node.type);
+}
+
 Value Printer::c_cast(const std::string &type, const Value &v) {
     return {str("(", type, ")", v.operand()), Form::Closed};
 }
