@@ -102,7 +102,7 @@ void ScalarInput::settle() {
     add_argument(Argument(parameter()));
 }
 
-void Input<Func>::set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates, Location at) {
+void Input<Func>::set_estimates(const Region &estimates, Location at) {
     for (const Argument &a : arguments()) {
         ImageParam(a.parameter).set_estimates(estimates, at);
     }

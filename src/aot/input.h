@@ -88,8 +88,7 @@ public:
     Type type() const { return types_or_refuse()[0]; }
     int dimensions() const { return dimensions_or_refuse(); }
     // What is typical of the caller's buffers: min and extent of each dimension.
-    void set_estimates(const std::vector<std::pair<Expr, Expr>> &estimates,
-                       Location at = Here::current());
+    void set_estimates(const Region &estimates, Location at = Here::current());
     void settle() override;
 };
 

@@ -86,7 +86,7 @@ void Pipeline::compile_to_multitarget_static_library(const std::string &prefix,
                                                      const std::vector<Argument> &args,
                                                      const std::vector<Target> &targets,
                                                      const std::string &function, Location at) {
-    driver::TargetProgram same{get(at).program, signature_of(args, "", at)};
+    driver::TargetProgram same{get(at).program, signature_of(get(at).program, args, "", at)};
     driver::write_multitarget_files([&](const Target &) { return same; },
                                     function.empty() ? same.program.name : function, targets,
                                     {{OutputFileType::static_library, prefix + ".a"},
@@ -97,7 +97,7 @@ void Pipeline::compile_to_multitarget_object_files(const std::string &prefix,
                                                    const std::vector<Target> &targets,
                                                    const std::vector<std::string> &suffixes,
                                                    const std::string &function, Location at) {
-    driver::TargetProgram same{get(at).program, signature_of(args, "", at)};
+    driver::TargetProgram same{get(at).program, signature_of(get(at).program, args, "", at)};
     driver::write_multitarget_files(
         [&](const Target &) { return same; }, function.empty() ? same.program.name : function,
         targets,

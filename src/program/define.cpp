@@ -185,7 +185,7 @@ void add_outputs(FunctionContents &f) {
         f.output_buffers.push_back(
             make_buffer_parameter(Symbol::fresh(name), f.types[i], f.dimensions()));
     }
-    for (Symbol arg : f.args) f.schedule.storage.push_back({arg, {}, {}, {}, true});
+    for (Symbol arg : f.args) f.schedule.storage.emplace_back().var = arg;
 }
 
 void add_loops(Definition &d, const std::vector<Symbol> &pure) {

@@ -111,7 +111,11 @@ private:
     AssociativeUpdate prove() const;
     bool changes_order() const;
     ReductionDomainRef make_domain(bool of_preserved) const;
-    // The expression in terms of the loops: those of `domain`, and the preserved ones as `kept`.
+    // What is in terms of the loops, with those of `domain`, and the preserved ones as `kept`. A
+    // loop may have the name of a variable of the domain that it is a part of.
+    static Expr of_loops(const Expr &e, const ReductionDomainRef &domain,
+                         const ir::Substitution &kept);
+    // The same for what is in terms of the variables of the domain.
     Expr translate(const Expr &e, const ReductionDomainRef &domain,
                    const ir::Substitution &kept) const;
     Expr predicate_of_preserved(const ReductionDomainRef &domain) const;
@@ -206,16 +210,20 @@ ReductionDomainRef Factoring::make_domain(bool of_preserved) const {
     return domain->variables.empty() ? ReductionDomainRef() : domain;
 }
 
-Expr Factoring::translate(const Expr &e, const ReductionDomainRef &domain,
-                          const ir::Substitution &kept) const {
-    if (!e.defined()) return e;
+Expr Factoring::of_loops(const Expr &e, const ReductionDomainRef &domain,
+                         const ir::Substitution &kept) {
     ir::Substitution loops = kept;
     if (domain) {
         for (const ReductionVariable &v : domain->variables) {
             loops[v.var] = ir::Variable::make(Int(32), v.var, domain);
         }
     }
-    return ir::substitute(loops, ir::substitute(ranges.values, e));
+    return ir::substitute(loops, e);
+}
+
+Expr Factoring::translate(const Expr &e, const ReductionDomainRef &domain,
+                          const ir::Substitution &kept) const {
+    return e.defined() ? of_loops(ir::substitute(ranges.values, e), domain, kept) : e;
 }
 
 FunctionRef Factoring::make_intermediate(const AssociativeUpdate &update) const {
@@ -230,7 +238,7 @@ FunctionRef Factoring::make_intermediate(const AssociativeUpdate &update) const 
     ReductionDomainRef domain = make_domain(false);
     Expr predicate = translate(d.predicate, domain, kept);
     for (const Expr &g : ranges.guards) {
-        Expr guard = translate(g, domain, kept);
+        Expr guard = of_loops(g, domain, kept);
         predicate = predicate.defined() ? predicate && guard : guard;
     }
     std::vector<Expr> place, values;

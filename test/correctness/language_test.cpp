@@ -400,12 +400,17 @@ TEST_SUITE("the language") {
         f(x, y) = im(x, y);
         im.dim(0).set_stride(2);
         Buffer<uint8_t> dense(4, 4);
+        dense.fill(7);
         im.set(dense);
         CHECK_THROWS_WITH_AS(f.realize({4, 4}), doctest::Contains("im"), RuntimeError);
         im.dim(0).set_stride(1);
         f.output_buffer().dim(0).set_bounds(0, 4);
         f.realize({4, 4});
-        CHECK_THROWS_WITH_AS(f.realize({3, 3}), doctest::Contains("f"), RuntimeError);
+        Buffer<uint8_t> small(3, 3);
+        CHECK_THROWS_WITH_AS(f.realize(small), doctest::Contains("f"), RuntimeError);
+        Buffer<uint8_t> cropped = f.realize({3, 3});  // of what has the bounds
+        CHECK(cropped.width() == 3);
+        CHECK(cropped(2, 2) == dense(2, 2));
     }
     TEST_CASE("buffers that do not fit the pipeline are refused") {
         Func f("f");

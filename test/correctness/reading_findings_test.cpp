@@ -86,6 +86,41 @@ TEST_SUITE("findings of a reading") {
         Buffer<int> result = f.realize({10});
         for (int i = 0; i < 10; i++) CHECK(result(i) == 10);
     }
+    TEST_CASE("a loop that is factored may have the name of what it was split from") {
+        auto sum = [](auto schedule) {
+            Func f("f");
+            Var u("u");
+            RDom r(0, 13, 0, 3, "r");
+            f() = 0;
+            f() += r.x + 100 * r.y;
+            schedule(f.update(), r, u);
+            Buffer<int> result = f.realize();
+            return result();
+        };
+        const int all = 78 * 3 + 13 * 300;
+        RVar c("c"), d("d");
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, r.x, c, 8).rfactor(r.x, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, c, r.x, 8).rfactor(r.x, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, c, r.x, 8).rfactor(c, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, r.x, c, 4).split(r.x, r.x, d, 3).rfactor(d, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.fuse(r.x, r.y, r.x).split(r.x, r.x, c, 8).rfactor(r.x, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, r.x, c, 8).fuse(r.x, r.y, r.y).rfactor(c, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, r.x, c, 8).rename(r.x, d).rfactor(d, u).compute_root();
+              }) == all);
+    }
     TEST_CASE("an empty fused domain, of two extents below 0, is empty where it is factored, too") {
         Func f("f");
         Param<int> n("n"), m("m");

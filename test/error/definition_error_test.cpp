@@ -268,7 +268,8 @@ TEST_SUITE("refused definitions") {
     TEST_CASE("parameters that are used wrongly") {
         Param<int> p("p");
         ImageParam im(UInt(8), 2, "im");
-        REFUSED(Param<>(Int(32), "q").set(1.5f), "Param q is a int32, but is set to a float32");
+        REFUSED(Param<>(Int(32), "q").set(1.5f),
+                "Param q is a int32, which cannot hold the given float32");
         REFUSED(im.dim(2), "dim(2) of im, which has 2 dimensions");
         REFUSED(im.dim(0).set_min(x), "depends on the variable x");
         REFUSED(im.dim(0).set_extent(1.5f), "an integer is wanted");

@@ -144,10 +144,16 @@ TEST_SUITE("more than there can be") {
         check_says(failure([&] { updated.realize(b); }), {"x is split by 8"});
         shifted(x) = x;
         shifted.split(x, xo, xi, 8, TailStrategy::ShiftInwards);
-        check_says(failure([&] { shifted.realize({3}); }),
+        Buffer<int> small(3);
+        check_says(failure([&] { shifted.realize(small); }),
                    {"x is split by 8 with TailStrategy::ShiftInwards", "[0, 7]", "[0, 2]"});
         Buffer<int> enough = shifted.realize({8});
         CHECK(enough(7) == 7);
+        // Who asks for sizes gets them, of a Buffer that is large enough.
+        Buffer<int> part = shifted.realize({3}), whole = rounded.realize({13});
+        CHECK(part.width() == 3);
+        CHECK(whole.width() == 13);
+        CHECK(part(2) + whole(12) == 14);
         goes_on();
     }
     TEST_CASE("a factor that is a parameter, and not positive") {

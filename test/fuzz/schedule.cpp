@@ -304,7 +304,10 @@ private:
         LoopModel old = stage.loops[at];
         if (old.kind != LoopKind::Serial) return false;
         int factor = random.pick<int>({2, 3, 4, 5, 8, 8, 16});
-        Directive &d = emit(Verb::Split, f, s, {old.name, fresh("o"), fresh("i")});
+        std::vector<std::string> names{old.name, fresh("o"), fresh("i")};
+        // One of the two loops may keep the name.
+        if (random.chance(0.3)) names[random.chance(0.7) ? 1 : 2] = old.name;
+        Directive &d = emit(Verb::Split, f, s, names);
         d.factor = factor;
         d.tail = tail(f, s, old, factor);
         LoopModel outer = old, inner = old;

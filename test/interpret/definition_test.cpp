@@ -258,7 +258,7 @@ TEST_SUITE("definition interpreter") {
         CHECK_THROWS_WITH_AS(evaluate_definition(p, buffers), doctest::Contains("the sky is 7"),
                              RuntimeError);
         Builder g("g", {"x"});
-        g.pure({ir::call(Int(32), Intrinsic::require, {x < 3, x, Expr("x is "), x})});
+        g.pure({ir::call(Int(32), Intrinsic::require, {x < 3, x, Expr(""), Expr("x is "), x})});
         CHECK(realize(g, {1}, {2}) == Values{1, 2});
         CHECK_THROWS_WITH_AS(realize(g, {1}, {3}), doctest::Contains("x is 3"), RuntimeError);
     }

@@ -127,13 +127,12 @@ std::string Prelude::reinterpretation(Type from, Type to) {
 }
 
 std::string Prelude::type(Type t) {
-    if (t.bits() == 128) {
-        std::string name = type_name(t);
-        if (is_new(name)) {
-            definitions += str("__extension__ typedef ", t.is_int() ? "" : "unsigned ", "__int128 ",
-                               name, ";\n\n");
+    if (t.bits() == 128) {  // signed ones are computed with as unsigned
+        if (is_new("tessera_int128")) {
+            definitions += "__extension__ typedef __int128 tessera_int128;\n"
+                           "__extension__ typedef unsigned __int128 tessera_uint128;\n\n";
         }
-        return name;
+        return type_name(t);
     }
     if (t.is_vector() && is_new(type_name(t))) definitions += struct_definition(t) + "\n";
     return type_name(t);

@@ -6,6 +6,7 @@
 #include "lower/checks/errors.h"
 #include "lower/with_lets.h"
 #include "program/scatter.h"
+#include <algorithm>
 #include <unordered_set>
 
 namespace tessera::lower {

@@ -8,6 +8,7 @@
 #include "lower/checks/errors.h"
 #include "lower/storage/production_path.h"
 #include "lower/traced_access.h"
+#include <algorithm>
 #include <bit>
 
 namespace tessera::lower {
