@@ -162,7 +162,8 @@ void GeneratorBase::build() {
     }
     if (funcs.empty()) throw CompileError(str("the generator ", registered_name, " has no output"));
     Pipeline made(funcs);
-    for (const program::Requirement &r : requirements) made.add_requirement(r.condition, r.message);
+    for (const program::Requirement &r : requirements)
+        made.add_requirement({r.condition, r.at}, r.message);
     with_large_stack([&] {
         for (GeneratorParamBase *p : params) p->resolve(made);
         return 0;

@@ -51,7 +51,7 @@ public:
     // The caller of the compiled function has to meet the condition.
     template<std::convertible_to<Expr>... Message>
     void add_requirement(const WrittenExpr &condition, const Message &...message) {
-        requirements.push_back({condition, {Expr(message)...}});
+        requirements.push_back({condition, {Expr(message)...}, condition.at});
     }
 
     // ---- For configure() ----

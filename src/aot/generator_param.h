@@ -244,7 +244,7 @@ constexpr bool is_generator_param<GeneratorParam<T>> = true;
 
 template<typename T>
 const T &plain(const T &value) {
-    return value;
+    return value;  // NOLINT(bugprone-return-const-ref-from-parameter): used at once
 }
 template<typename T>
 const T &plain(const GeneratorParam<T> &param) {

@@ -83,12 +83,15 @@ public:
         : GeneratorInput(detail::shape_of<Func>(name, types, dimensions)) {}
     Input(const std::string &name, int dimensions) : Input(name, {}, dimensions) {}
 
+    // Of the input, not of the Func that stands for it.
+    // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
     const std::string &name() const { return shape().name; }
     const std::vector<Type> &types() const { return types_or_refuse(); }
     Type type() const { return types_or_refuse()[0]; }
     int dimensions() const { return dimensions_or_refuse(); }
     // What is typical of the caller's buffers: min and extent of each dimension.
     void set_estimates(const Region &estimates, Location at = Here::current());
+    // NOLINTEND(bugprone-derived-method-shadowing-base-method)
     void settle() override;
 };
 

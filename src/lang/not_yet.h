@@ -32,6 +32,7 @@ namespace detail {
 [[noreturn]] void refuse_gpu(const char *directive, const Location &at);
 [[noreturn]] void refuse_hexagon(const Location &at);
 [[noreturn]] void refuse_compute_with(const Location &at);
+[[noreturn]] void refuse_eager_inline(const Location &at);
 [[noreturn]] void refuse_later(const char *directive, const char *what, const Location &at);
 
 // A loop, and the line where it is named.
@@ -100,12 +101,11 @@ public:
     }
     // These Funcs are written into the definition at once.
     Self &eager_inline(const std::vector<Func> &, Location at = Here::current()) {
-        detail::refuse_later("eager_inline",
-                             "definitions are rewritten when they are compiled; "
-                             "inlining them earlier is",
-                             at);
+        detail::refuse_eager_inline(at);
     }
-    Self &eager_inline(const Func &f, Location at = Here::current());
+    Self &eager_inline(const Func &, Location at = Here::current()) {
+        detail::refuse_eager_inline(at);
+    }
 };
 
 // Of a whole Func.
@@ -126,10 +126,5 @@ public:
     }
     Self copy_to_host(Location at = Here::current()) { detail::refuse_gpu("copy_to_host", at); }
 };
-
-template<typename Self>
-Self &LaterDirectives<Self>::eager_inline(const Func &f, Location at) {
-    return eager_inline(std::vector<Func>{f}, at);
-}
 
 }  // namespace tessera

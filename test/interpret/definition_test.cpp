@@ -253,7 +253,7 @@ TEST_SUITE("definition interpreter") {
         Image out({0}, {1});
         Program p;
         p.outputs = {f.f};
-        p.requirements = {{Expr(1) > Expr(2), {Expr("the sky is "), Expr(7)}}};
+        p.requirements = {{Expr(1) > Expr(2), {Expr("the sky is "), Expr(7)}, {}}};
         tessera_buffer_t *buffers[] = {&out.buffer};
         CHECK_THROWS_WITH_AS(evaluate_definition(p, buffers), doctest::Contains("the sky is 7"),
                              RuntimeError);

@@ -65,7 +65,11 @@ TEST_SUITE("flatten_storage") {
         auto f = make_ref<program::FunctionContents>();
         f->name = scope["f"];
         f->args = {scope["vx"], scope["vy"]};
-        f->schedule.storage = {{scope["vy"], 16, {}, {}, true}, {scope["vx"], {}, 100, {}, true}};
+        f->schedule.storage.resize(2);
+        f->schedule.storage[0].var = scope["vy"];
+        f->schedule.storage[0].alignment = 16;
+        f->schedule.storage[1].var = scope["vx"];
+        f->schedule.storage[1].bound = 100;
         context.functions[f->name] = f;
         Stmt s = parse_stmt("realize f: {int32} over [0, +n], [0, +m]\nf(x, y) = 1", scope);
         CHECK(to_string(flatten_storage(s, context)) ==
