@@ -91,7 +91,9 @@ int Simplifier::compare_order(const Expr &a, const Expr &b) {
 
 Expr Simplifier::make_min_max(NodeKind op, const Expr &a, const Expr &b) {
     if (int order = compare_order(a, b)) return (order > 0) == (op == NodeKind::Max) ? a : b;
-    if (is_likely(a) || is_likely(b)) return raw(op, a, b);
+    // Which operand it is, of a NaN or of zeros of both signs, depends on their order.
+    bool keep_order = strict && !a.type().is_int_or_uint();
+    if (keep_order || is_likely(a) || is_likely(b)) return raw(op, a, b);
     std::vector<Expr> list = operands_of(op, a), others = operands_of(op, b);
     if (list.size() + others.size() > max_operands) return raw(op, a, b);
     for (const Expr &o : others) {

@@ -2,6 +2,7 @@
 #include "random.h"
 #include <array>
 #include <climits>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <tessera.h>
@@ -142,6 +143,25 @@ TEST_SUITE("data near the ends of its type") {
         for (int i = 0; i < 4; i++) CHECK(later(i) == int64_t(INT_MIN) + i + 1);
     }
 
+    TEST_CASE("a strict min or max of a NaN is its second operand") {
+        Buffer<float> data(8);
+        data.fill(1.0f);
+        data(5) = NAN;
+        const Expr number = data(x), three = 3.0f;
+        for (bool vectorized : {false, true}) {
+            auto at_nan = [&](const Expr &e) {
+                Func f("f");
+                f(x) = strict_float(e);
+                if (vectorized) f.vectorize(x, 8);
+                Buffer<float> result = f.realize({8});
+                return result(5);
+            };
+            CHECK(at_nan(min(number, three)) == 3.0f);
+            CHECK(at_nan(max(number, three)) == 3.0f);
+            CHECK(std::isnan(at_nan(min(three, number))));
+            CHECK(std::isnan(at_nan(max(three, number))));
+        }
+    }
     TEST_CASE("numbers that no coordinate has are not moved out of min") {
         const Var y("y");
         Param<int> p("p");
