@@ -25,6 +25,7 @@ class PartitionLoops final : public Mutator {
         if (tests.order.empty()) return Mutator::visit(loop);
         SteadyState steady = solve_for_steady_state(loop, tests);
         if (steady.empty()) return Mutator::visit(loop);
+        add_decided_ends(steady, loop);
         return split(loop, steady);
     }
     Stmt split(const For &loop, const SteadyState &steady);

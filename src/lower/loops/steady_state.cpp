@@ -359,10 +359,19 @@ bool needs_unknown(const std::vector<LikelyTest> &test, const Solved &solved) {
     return false;
 }
 
-void add_end(std::vector<Expr> &ends, const Expr &end) {
-    auto is_end = [&](const Expr &e) { return equal(e, end); };
-    bool known = std::any_of(ends.begin(), ends.end(), is_end);
-    if (end.defined() && !known) ends.push_back(end);
+bool is_among(const Expr &end, const std::vector<Expr> &ends) {
+    return std::any_of(ends.begin(), ends.end(), [&](const Expr &e) { return equal(e, end); });
+}
+
+// Adds the operands of a Max of mins, or of a Min of maxes, one by one.
+template<typename Choice> void add_end(std::vector<Expr> &ends, const Expr &end) {
+    if (!end.defined()) return;
+    if (const auto *choice = end.as<Choice>()) {
+        add_end<Choice>(ends, choice->a);
+        add_end<Choice>(ends, choice->b);
+    } else if (Expr e = algebra::simplify(end); !is_among(e, ends)) {
+        ends.push_back(e);
+    }
 }
 
 }  // namespace
@@ -388,10 +397,89 @@ SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
         const std::optional<Interval> &interval = solved[test];
         if (!interval) continue;
         steady.outcomes[test] = tests.occurrences.at(test)[0].outcome;
-        add_end(steady.mins, interval->min);
-        add_end(steady.maxes, interval->max);
+        add_end<Max>(steady.mins, interval->min);
+        add_end<Min>(steady.maxes, interval->max);
     }
     return steady;
+}
+
+namespace {
+
+// Finds the min and max in the values of lets whose outcome follows from the steady state.
+class DecidedEnds final : public Visitor {
+public:
+    DecidedEnds(const For &loop, const SteadyState &steady)
+        : Visitor(Context::Matters), loop(loop), steady(steady) {}
+
+    // Of two that are equal, in scopes of their own, both have to be decided alike.
+    std::unordered_map<Expr, Expr, ExprHash, ExprEqual> outcomes() const {
+        std::unordered_map<Expr, Expr, ExprHash, ExprEqual> decided;
+        for (const auto &[test, outcome] : found) {
+            if (outcome.defined()) decided[test] = outcome;
+        }
+        return decided;
+    }
+
+private:
+    void visit(const LetStmt &let) override {
+        find_in(let.value);
+        lets.push_let(let.name, let.value);
+        inside.insert(let.name);
+        (*this)(let.body);
+        lets.pop_let(let.name);
+    }
+    void visit(const For &inner) override {
+        inside.insert(inner.name);
+        (*this)(inner.body);
+    }
+    void visit(const Allocate &a) override {
+        inside.insert(a.buffer);
+        (*this)(a.body);
+    }
+    void visit(const Store &) override {}
+    void visit(const Evaluate &) override {}
+    void visit(const AssertStmt &) override {}
+
+    void find_in(const Expr &e) {
+        if (e.type() != loop.min.type()) return;
+        for_each_node(e, [&](const Min &n) { decide(Expr(&n), n.a, n.b); });
+        for_each_node(e, [&](const Max &n) { decide(Expr(&n), n.b, n.a); });
+    }
+    // A choice of `less` where it is the less, or, of max, of what is not.
+    void decide(const Expr &test, const Expr &less, const Expr &greater) {
+        if (test.type() != loop.min.type() || steady.outcomes.count(test)) return;
+        const auto *n = test.as<Min>();
+        Expr first = n ? less : greater, second = n ? greater : less;
+        Expr outcome = holds(less <= greater) ? first : holds(greater <= less) ? second : Expr();
+        auto [known, is_new] = found.emplace(test, outcome);
+        if (!is_new && !(known->second.defined() && outcome.defined() &&
+                         equal(known->second, outcome))) {
+            known->second = {};
+        }
+    }
+    bool holds(const Expr &condition) const {
+        Expr c = algebra::simplify(lets.expand(condition));
+        if (!uses_symbol(c, loop.name) || uses_any(c, inside) || !is_pure(c)) return false;
+        Interval i = algebra::solve_for_inner_interval(c, loop.name);
+        return !i.is_nothing() && is_end(i.min, steady.mins) && is_end(i.max, steady.maxes);
+    }
+    static bool is_end(const Expr &end, const std::vector<Expr> &ends) {
+        return !end.defined() || is_among(algebra::simplify(end), ends);
+    }
+
+    const For &loop;
+    const SteadyState &steady;
+    LetScope lets;
+    std::unordered_set<Symbol> inside;
+    std::unordered_map<Expr, Expr, ExprHash, ExprEqual> found;
+};
+
+}  // namespace
+
+void add_decided_ends(SteadyState &steady, const For &loop) {
+    DecidedEnds ends(loop, steady);
+    ends(loop.body);
+    for (auto &[test, outcome] : ends.outcomes()) steady.outcomes.emplace(test, outcome);
 }
 
 Stmt assume_outcomes(const Stmt &body, const SteadyState &steady) {
