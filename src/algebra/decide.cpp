@@ -37,8 +37,13 @@ int64_t Simplifier::lower_bound(const LinearForm &f, int64_t goal) {
         last->second.form == f) {
         return last->second.found;
     }
-    budget = effort;
-    int64_t found = lower(f, goal, max_depth);
+    // Lets that lie a constant apart need no search.
+    LinearForm values = with_values(f);
+    int64_t found = interval(values).min;
+    if (found < goal && !values.terms.empty()) {
+        budget = effort;
+        found = std::max(found, lower(f, goal, max_depth));
+    }
     searches[hash] = {f, goal, found, scopes.back().serial};
     return found;
 }

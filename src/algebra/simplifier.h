@@ -145,6 +145,7 @@ private:
     bool recombine_lanes(LinearForm &f);
     bool recombine_once(LinearForm &f);
     bool recombine_division(LinearForm &f, const LinearTerm &t);
+    bool recombine_lets(LinearForm &f, const LinearTerm &t);
     bool recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t);
     LinearForm compute_form(const Expr &e);
     std::optional<LinearForm> substitute(const LinearForm &f, const LinearTerm &t, const Expr &u);
@@ -186,6 +187,7 @@ private:
     Trend compute_trend(const Expr &e);
     Trend trend_of_leaf(const Expr &e);
     LinearForm with_values(LinearForm f);
+    bool has_value(const Expr &atom) const;  // whether it is a let whose value is known
     Trend trend_between(const Interval &i, const ConstantInterval &constants, uint64_t leaf);
     // decide.cpp
     int64_t lower(const LinearForm &f, int64_t goal, int depth);

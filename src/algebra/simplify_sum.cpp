@@ -224,6 +224,9 @@ bool Simplifier::recombine_once(LinearForm &f) {
         case NodeKind::Div:
             if (recombine_division(f, t)) return true;
             break;
+        case NodeKind::Variable:
+            if (t.coefficient > 0 && recombine_lets(f, t)) return true;
+            break;
         case NodeKind::Min:
         case NodeKind::Select:
             for (size_t j = 0; j < f.terms.size(); j++) {
@@ -266,6 +269,24 @@ bool Simplifier::recombine_division(LinearForm &f, const LinearTerm &t) {
     if (!r || r->terms.size() >= f.terms.size()) return false;
     f = *r;
     return true;
+}
+
+// The difference of two lets whose values lie a constant apart.
+bool Simplifier::recombine_lets(LinearForm &f, const LinearTerm &t) {
+    if (f.terms.size() < 2 || !has_value(t.atom)) return false;
+    for (const LinearTerm &o : f.terms) {
+        if (o.coefficient != -t.coefficient || !has_value(o.atom)) continue;
+        LinearForm pair{{{t.atom, 1}}, 0};
+        if (!add_term(pair, o.atom, -1)) continue;
+        LinearForm gap = with_values(pair);
+        if (!gap.is_constant()) continue;
+        auto r = add(f, pair, -t.coefficient);
+        if (r) r = add(*r, gap, t.coefficient);
+        if (!r) continue;
+        f = *r;
+        return true;
+    }
+    return false;
 }
 
 // min(a, b) + max(a, b) is a + b; select(q, a, b) + select(q, c, d) is select(q, a + c, b + d).

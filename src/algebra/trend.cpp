@@ -94,15 +94,22 @@ Simplifier::Trend Simplifier::trend_between(const Interval &i, const ConstantInt
             constants.has_min() ? 0 : low.sinking, constants.has_max() ? 0 : high.soaring};
 }
 
+bool Simplifier::has_value(const Expr &atom) const {
+    const auto *v = atom.as<Variable>();
+    auto found = v ? known.find(v->name) : known.end();
+    return found != known.end() && found->second.value.defined();
+}
+
 // The form with the values of variables put in, for a while.
 LinearForm Simplifier::with_values(LinearForm f) {
     constexpr int max_values = 16;
     size_t i = 0;
     for (int count = 0; i < f.terms.size() && count < max_values;) {
-        const auto *v = f.terms[i].atom.as<Variable>();
-        auto found = v ? known.find(v->name) : known.end();
-        bool has_value = found != known.end() && found->second.value.defined();
-        auto next = has_value ? substitute(f, f.terms[i], found->second.value) : std::nullopt;
+        const Expr &atom = f.terms[i].atom;
+        std::optional<LinearForm> next;
+        if (has_value(atom)) {
+            next = substitute(f, f.terms[i], known.at(atom.as<Variable>()->name).value);
+        }
         if (next) {
             f = *next;
             i = 0;
