@@ -34,6 +34,31 @@ TEST_SUITE("partition_loops") {
                   "for x in [x_epilogue, +max(min(n, (m + 7) / 8) - x_epilogue, 0)): "
                   "for k in [0, +max(min(m - x * 8, 8), 0)): if x * 8 + k < m: f[x * 8 + k] = 1"));
     }
+    TEST_CASE("where a tile is known to be whole, so are the ends of what is computed for it") {
+        CHECK(partitioned("for x in [0, +(m + 8) / 8):\n    let last = min(x * 8 + 9, m + 2)\n"
+                          "    g[x] = last\n"
+                          "    for k in [0, +8): if likely(x * 8 + k <= m): f[x * 8 + k] = 1") ==
+              printed("let x_epilogue = max((m + 1) / 8, 0)\n"
+                      "for x in [0, +x_epilogue):\n    let last = x * 8 + 9\n    g[x] = last\n"
+                      "    for k in [0, +8): f[x * 8 + k] = 1\n"
+                      "for x in [x_epilogue, +m / 8 - x_epilogue + 1):\n    g[x] = m + 2\n"
+                      "    for k in [0, +max(min(m - x * 8 + 1, 8), 0)): "
+                      "if x * 8 + k <= m: f[x * 8 + k] = 1"));
+    }
+    TEST_CASE("an end that the steady state does not decide, or that is two things, stays") {
+        const char *wider = "for x in [0, +n):\n    let last = min(x * 8 + 10, m + 2)\n"
+                            "    g[x] = last\n    if likely(x * 8 + 7 <= m): f[x] = 1";
+        CHECK(partitioned(wider).find("let last = min(m, x * 8 + 8) + 2") != std::string::npos);
+        const char *two = "for x in [0, +n):\n"
+                          "    if x < 5:\n        let k = x * 8 + 7\n"
+                          "        let last = min(k, m)\n        g[x] = last\n"
+                          "    else:\n        let k = x * 9\n"
+                          "        let last = min(k, m)\n        h[x] = last\n"
+                          "    if likely(x * 8 + 7 <= m): f[x] = 1";
+        std::string whole = partitioned(two);
+        CHECK(whole.find("let x_epilogue") != std::string::npos);
+        CHECK(whole.substr(0, whole.find("f[x] = 1")).find("min(") != std::string::npos);
+    }
     TEST_CASE("predicates of vectors") {
         CHECK(partitioned("for x in [0, +10): "
                           "f[ramp(x * 8, 1, 8) if likely(ramp(x * 8, 1, 8) < x8(75))] = x8(1)") ==
