@@ -1,5 +1,6 @@
 #pragma once
 #include "base/str.h"
+#include <cstdint>
 #include <source_location>
 #include <stdexcept>
 #include <string>

@@ -352,8 +352,8 @@ Location Reader::written(JsonObject &step) const {
         throw CompileError(
             str("\"written\" is no line of a file: ", text, "; it looks like blur.cpp:12"));
     }
-    const std::string &file = Symbol::interned(text.substr(0, colon)).text();  // kept for ever
-    return {file.c_str(), uint32_t(std::stoul(line))};
+    Symbol file = Symbol::interned(text.substr(0, colon));  // its text is kept for ever
+    return {file.text().c_str(), uint32_t(std::stoul(line))};
 }
 
 void Reader::make_wrapper(JsonObject &step) {

@@ -131,6 +131,7 @@ public:
     explicit AssignMutexes(const lower::Context &context) : BelowParallelLoops(context) {}
 
 private:
+    using BelowParallelLoops::visit;
     Stmt visit(const For &loop) override {
         Stmt s = BelowParallelLoops::visit(loop);
         auto wanted = around.find(&loop);
@@ -165,6 +166,7 @@ public:
     explicit RemoveAtomics(const lower::Context &context) : BelowParallelLoops(context) {}
 
 private:
+    using BelowParallelLoops::visit;
     Stmt visit(const Atomic &node) override {
         Stmt body = (*this)(node.body);
         if (node.mutexes.defined()) return Atomic::make(node.func, node.mutexes, body);
