@@ -37,7 +37,8 @@ enum class DeviceAPI : uint8_t {
     X(TraceStores, "trace_stores") X(TraceRealizations, "trace_realizations")                      \
     X(TracePipeline, "trace_pipeline") X(MSAN, "msan") X(TSAN, "tsan") X(ASAN, "asan")             \
     X(SanitizerCoverage, "sanitizer_coverage") X(SoftFloatABI, "soft_float_abi")                   \
-    X(Semihosting, "semihosting") X(EGL, "egl")                                                    \
+    X(Semihosting, "semihosting") X(EGL, "egl") X(EnableBacktraces, "enable_backtraces")           \
+    X(Simulator, "simulator") X(SPIRV, "spirv")                                                    \
     /* x86 */                                                                                      \
     X(SSE41, "sse41") X(AVX, "avx") X(AVX2, "avx2") X(FMA, "fma") X(FMA4, "fma4") X(F16C, "f16c")  \
     X(AVXVNNI, "avxvnni") X(AVX512, "avx512") X(AVX512_KNL, "avx512_knl")                          \

@@ -3,6 +3,7 @@
 #include "lang/location.h"
 #include "lang/rdom.h"
 #include <concepts>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -125,6 +126,29 @@ public:
         detail::refuse_gpu("copy_to_device", at);
     }
     Self copy_to_host(Location at = Here::current()) { detail::refuse_gpu("copy_to_host", at); }
+};
+
+// Which automatic scheduler, and its options.
+struct AutoschedulerParams {
+    std::string name;
+    std::map<std::string, std::string> extra;
+    AutoschedulerParams() = default;
+    AutoschedulerParams(const std::string &name,
+                        const std::map<std::string, std::string> &extra = {})
+        : name(name), extra(extra) {}
+};
+struct AutoSchedulerResults {
+    std::string schedule_source;
+    std::vector<uint8_t> featurization;
+};
+
+// Of a pipeline.
+class LaterPipelineCalls {
+public:
+    AutoSchedulerResults apply_autoscheduler(const Target &, const AutoschedulerParams &,
+                                             Location at = Here::current()) const {
+        detail::refuse_later("apply_autoscheduler", "finding schedules automatically is", at);
+    }
 };
 
 }  // namespace tessera

@@ -6,6 +6,7 @@
 #include "ir/written_expr.h"
 #include "lang/argument.h"
 #include "lang/callable.h"
+#include "lang/not_yet.h"
 #include "lang/realization.h"
 #include "program/program.h"
 #include <functional>
@@ -32,7 +33,7 @@ concept StmtPass = requires(P &pass, const Stmt &s) {
 enum StmtOutputFormat { Text };
 
 // One or several Funcs to be computed together. A handle: copies are the same pipeline.
-class Pipeline {
+class Pipeline : public LaterPipelineCalls {
 public:
     Pipeline() = default;
     Pipeline(const Func &output, Location at = Here::current());

@@ -43,6 +43,8 @@ struct RealizationArg {
     RealizationArg(const std::vector<Buffer<>> &list) : owners(list) {
         for (const Buffer<> &b : list) buffers.push_back(b.raw_buffer());
     }
+    template<BufferView B>
+    RealizationArg(B &view) : buffers{view.raw_buffer()} {}
     RealizationArg(tessera_buffer_t *buffer) : buffers{buffer} {}
     template<typename T, int D, typename... Args>
     RealizationArg(const Buffer<T, D> &a, const Args &...rest) requires(sizeof...(rest) > 0)

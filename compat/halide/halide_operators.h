@@ -1,0 +1,63 @@
+#pragma once
+#include "ir/printer.h"
+#include "lang/operators.h"
+#include <limits>
+
+// Operators of an expression and a C++ integer. Halide takes the integer for one of the
+// expression's type and refuses one that this type does not have, as it refuses a sum of constants
+// that overflows; Tessera's own operators choose a wider type, and wrap.
+namespace tessera::ir {
+
+namespace halide {
+
+inline Expr integer_operand(const Expr &other, int value, const Location &at) {
+    if (!other.defined() || !other.type().is_int_or_uint() || other.type().is_bool()) return value;
+    const Type t = other.type().element_of();
+    if (t.can_represent(int64_t(value))) return value;
+    throw CompileError(at, str("the integer ", value, " is to be a ", t, " as the expression beside "
+                               "it, which cannot hold it; cast one of them"));
+}
+
+inline Expr checked(char operation, const Expr &a, const Expr &b, const Expr &result,
+                    const Location &at) {
+    const auto *x = a.as<IntImm>(), *y = b.as<IntImm>();
+    if (!x || !y || a.type().bits() < 32 || result.as<IntImm>()) return result;
+    if (operation != '+' && operation != '-' && operation != '*') return result;
+    throw CompileError(at, str(a, " ", operation, " ", b, " overflows ", a.type(),
+                               "; cast to a wider type first"));
+}
+
+}  // namespace halide
+
+#define TESSERA_INTEGER_OPERAND(op)                                                                \
+    inline Expr operator op(WrittenExpr a, int b) {                                                \
+        const Location at = a.at;                                                                  \
+        Expr x = a, y = halide::integer_operand(a, b, at);                                         \
+        return halide::checked(#op[0], x, y, operator op(std::move(a), Expr(y)), at);              \
+    }                                                                                              \
+    inline Expr operator op(int a, WrittenExpr b) {                                                \
+        const Location at = b.at;                                                                  \
+        Expr x = halide::integer_operand(b, a, at), y = b;                                         \
+        return halide::checked(#op[0], x, y, operator op(WrittenExpr(x, at), y), at);              \
+    }
+TESSERA_INTEGER_OPERAND(+)
+TESSERA_INTEGER_OPERAND(-)
+TESSERA_INTEGER_OPERAND(*)
+TESSERA_INTEGER_OPERAND(/)
+TESSERA_INTEGER_OPERAND(%)
+TESSERA_INTEGER_OPERAND(<)
+TESSERA_INTEGER_OPERAND(<=)
+TESSERA_INTEGER_OPERAND(>)
+TESSERA_INTEGER_OPERAND(>=)
+#undef TESSERA_INTEGER_OPERAND
+
+inline Expr operator==(WrittenExpr a, int b) {
+    Expr y = halide::integer_operand(a, b, a.at);
+    return operator==(std::move(a), WrittenExpr(y));
+}
+inline Expr operator!=(WrittenExpr a, int b) {
+    Expr y = halide::integer_operand(a, b, a.at);
+    return operator!=(std::move(a), WrittenExpr(y));
+}
+
+}  // namespace tessera::ir
