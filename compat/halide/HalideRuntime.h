@@ -157,6 +157,15 @@
 #define halide_set_custom_trace tessera_set_custom_trace
 #define halide_shutdown_trace tessera_shutdown_trace
 
+// ---- The built-in handlers, whatever is installed ----
+#define halide_default_print tessera_default_print
+#define halide_default_error tessera_default_error
+#define halide_default_malloc tessera_default_malloc
+#define halide_default_free tessera_default_free
+#define halide_default_trace tessera_default_trace
+#define halide_default_do_par_for tessera_default_do_par_for
+#define halide_default_do_task tessera_default_do_task
+
 // ---- Profiling ----
 #define halide_profiler_report tessera_profiler_report
 #define halide_profiler_reset tessera_profiler_reset
@@ -164,16 +173,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-// The built-in handlers, whatever is installed.
-void halide_default_print(void *user_context, const char *message);
-void halide_default_error(void *user_context, const char *message);
-void *halide_default_malloc(void *user_context, size_t bytes);
-void halide_default_free(void *user_context, void *p);
-int32_t halide_default_trace(void *user_context, const halide_trace_event_t *event);
-int halide_default_do_par_for(void *user_context, halide_task_t f, int min, int size,
-                              uint8_t *closure);
-int halide_default_do_task(void *user_context, halide_task_t f, int index, uint8_t *closure);
 
 struct halide_mutex {
     uintptr_t _private[1];

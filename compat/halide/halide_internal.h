@@ -21,6 +21,7 @@
 namespace Halide::Internal {
 
 using tessera::Dimension;
+using tessera::JITSharedRuntime;
 using tessera::ir::Stmt;
 #define NODE(T) using tessera::ir::T;
 TESSERA_EXPR_NODES(NODE)

@@ -82,7 +82,6 @@ constexpr StmtOutputFormat HTML = StmtOutputFormat(1);
 enum class LinkageType { External, ExternalPlusArgv, ExternalPlusMetadata, Internal };
 
 // ---- Targets and the process ----
-using tessera::JITSharedRuntime;
 using tessera::get_host_target;
 using tessera::get_jit_target_from_environment;
 using tessera::get_target_from_environment;

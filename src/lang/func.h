@@ -82,12 +82,30 @@ public:
                        Location at = Here::current());
 
     // With the function's name as C++ or C writes it, on a device or not: C functions on the CPU.
-    template<typename Types, typename Dimensions>
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
-                       const Types &types, const Dimensions &dimensions, NameMangling mangling,
+                       const Type &type, int dimensions, NameMangling mangling,
                        DeviceAPI device = DeviceAPI::Host, Location at = Here::current()) {
         require_c_function(mangling, device, at);
-        define_extern(function, args, types, dimensions, at);
+        define_extern(function, args, type, dimensions, at);
+    }
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       const Type &type, const std::vector<Var> &dimensions, NameMangling mangling,
+                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current()) {
+        require_c_function(mangling, device, at);
+        define_extern(function, args, type, dimensions, at);
+    }
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       const std::vector<Type> &type, int dimensions, NameMangling mangling,
+                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current()) {
+        require_c_function(mangling, device, at);
+        define_extern(function, args, type, dimensions, at);
+    }
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       const std::vector<Type> &type, const std::vector<Var> &dimensions,
+                       NameMangling mangling, DeviceAPI device = DeviceAPI::Host,
+                       Location at = Here::current()) {
+        require_c_function(mangling, device, at);
+        define_extern(function, args, type, dimensions, at);
     }
 
     // ---- What it is ----

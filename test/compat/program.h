@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <map>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 // Programs as a user of Halide writes them, many to a file: PROGRAM is one that runs and returns 0,

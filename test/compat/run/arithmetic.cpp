@@ -54,7 +54,8 @@ PROGRAM(comparisons_and_logic) {
     Buffer<int> out = f.realize({5, 5});
     for (int j = 0; j < 5; j++) {
         for (int i = 0; i < 5; i++) {
-            int want = (i < j && i != 2) + 10 * (i >= j || j != 3) + 100 * (i <= j) + 1000 * (i > 1);
+            int want =
+                (i < j && i != 2) + 10 * (i >= j || j != 3) + 100 * (i <= j) + 1000 * (i > 1);
             EXPECT(out(i, j) == want);
         }
     }
@@ -107,9 +108,11 @@ PROGRAM(float_functions) {
     const float v = 0.7f;
     EXPECT(close(value<float>(sin(p)), std::sin(v)) && close(value<float>(cos(p)), std::cos(v)));
     EXPECT(close(value<float>(tan(p)), std::tan(v)) && close(value<float>(asin(p)), std::asin(v)));
-    EXPECT(close(value<float>(acos(p)), std::acos(v)) && close(value<float>(atan(p)), std::atan(v)));
+    EXPECT(close(value<float>(acos(p)), std::acos(v)) &&
+           close(value<float>(atan(p)), std::atan(v)));
     EXPECT(close(value<float>(atan2(p, 2.0f)), std::atan2(v, 2.0f)));
-    EXPECT(close(value<float>(sinh(p)), std::sinh(v)) && close(value<float>(cosh(p)), std::cosh(v)));
+    EXPECT(close(value<float>(sinh(p)), std::sinh(v)) &&
+           close(value<float>(cosh(p)), std::cosh(v)));
     EXPECT(close(value<float>(tanh(p)), std::tanh(v)));
     EXPECT(close(value<float>(asinh(p)), std::asinh(v)));
     EXPECT(close(value<float>(acosh(p + 1)), std::acosh(v + 1)));
@@ -157,9 +160,11 @@ PROGRAM(fixed_point_helpers) {
     Param<uint8_t> a, b;
     a.set(200);
     b.set(100);
-    EXPECT(value<uint16_t>(widening_add(a, b)) == 300 && value<int16_t>(widening_sub(b, a)) == -100);
+    EXPECT(value<uint16_t>(widening_add(a, b)) == 300 &&
+           value<int16_t>(widening_sub(b, a)) == -100);
     EXPECT(value<uint16_t>(widening_mul(a, b)) == 20000);
-    EXPECT(value<uint8_t>(saturating_add(a, b)) == 255 && value<uint8_t>(saturating_sub(b, a)) == 0);
+    EXPECT(value<uint8_t>(saturating_add(a, b)) == 255 &&
+           value<uint8_t>(saturating_sub(b, a)) == 0);
     EXPECT(value<uint8_t>(halving_add(a, b)) == 150 && value<uint8_t>(halving_sub(a, b)) == 50);
     EXPECT(value<uint8_t>(rounding_halving_add(a, u8(101))) == 151);
     EXPECT(value<uint8_t>(rounding_shift_right(a, u8(4))) == 13);
@@ -227,7 +232,8 @@ PROGRAM(float16_values) {
 PROGRAM(type_queries) {
     Type t = UInt(8, 4);
     EXPECT(t.bits() == 8 && t.lanes() == 4 && t.bytes() == 1 && t.is_vector() && t.is_uint());
-    EXPECT(t.element_of() == UInt(8) && t.with_lanes(2).lanes() == 2 && t.with_bits(16).bits() == 16);
+    EXPECT(t.element_of() == UInt(8) && t.with_lanes(2).lanes() == 2 &&
+           t.with_bits(16).bits() == 16);
     EXPECT(t.widen().bits() == 16 && UInt(16).narrow() == UInt(8));
     EXPECT(Int(32).is_int() && Float(64).is_float() && Bool().is_bool() && Handle().is_handle());
     EXPECT(Int(16).can_represent(Int(8)) && !UInt(8).can_represent(Int(8)));
@@ -245,8 +251,8 @@ PROGRAM(type_queries) {
 PROGRAM(likely_and_promises) {
     Var x;
     Func f;
-    f(x) = select(likely(x > 2), x, -x) + unsafe_promise_clamped(x, 0, 100) +
-           likely_if_innermost(x);
+    f(x) =
+        select(likely(x > 2), x, -x) + unsafe_promise_clamped(x, 0, 100) + likely_if_innermost(x);
     Buffer<int> out = f.realize({6});
     EXPECT(out(1) == 1 && out(4) == 12);
     return 0;

@@ -13,10 +13,9 @@ int check_sum(const Buffer<int> &out, int scale = 1) {
 }  // namespace
 
 PROGRAM(splits_and_tails) {
-    for (TailStrategy tail :
-         {TailStrategy::Auto, TailStrategy::RoundUp, TailStrategy::GuardWithIf,
-          TailStrategy::ShiftInwards, TailStrategy::Predicate, TailStrategy::PredicateLoads,
-          TailStrategy::PredicateStores}) {
+    for (TailStrategy tail : {TailStrategy::Auto, TailStrategy::RoundUp, TailStrategy::GuardWithIf,
+                              TailStrategy::ShiftInwards, TailStrategy::Predicate,
+                              TailStrategy::PredicateLoads, TailStrategy::PredicateStores}) {
         Var x, y, xo, xi, yo, yi;
         Func f;
         f(x, y) = x + y;
@@ -201,8 +200,8 @@ PROGRAM(storage_layout) {
 }
 
 PROGRAM(memory_types) {
-    for (MemoryType m : {MemoryType::Auto, MemoryType::Heap, MemoryType::Stack,
-                         MemoryType::Register}) {
+    for (MemoryType m :
+         {MemoryType::Auto, MemoryType::Heap, MemoryType::Stack, MemoryType::Register}) {
         Var x, xo, xi;
         Func f, g;
         f(x) = x * x;
