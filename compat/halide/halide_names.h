@@ -1,9 +1,14 @@
 #pragma once
 #include "HalideBuffer.h"
+#include "base/dialect.h"
 #include "tessera.h"
 
 // What is the same in both languages, under Halide's names.
 namespace Halide {
+
+namespace Internal {
+inline const bool dialect_is_set = (tessera::set_dialect(tessera::Dialect::Halide), true);
+}
 
 // ---- Types, expressions, errors ----
 using tessera::BFloat;

@@ -1,7 +1,7 @@
 #pragma once
 #include "ir/printer.h"
 #include "lang/operators.h"
-#include <limits>
+#include <concepts>
 
 // Operators of an expression and a C++ integer. Halide takes the integer for one of the
 // expression's type and refuses one that this type does not have, as it refuses a sum of constants
@@ -30,12 +30,14 @@ inline Expr checked(char operation, const Expr &a, const Expr &b, const Expr &re
 }  // namespace halide
 
 #define TESSERA_INTEGER_OPERAND(op)                                                                \
-    inline Expr operator op(WrittenExpr a, int b) {                                                \
+    template<std::same_as<int> Int>                                                                \
+    Expr operator op(WrittenExpr a, Int b) {                                                       \
         const Location at = a.at;                                                                  \
         Expr x = a, y = halide::integer_operand(a, b, at);                                         \
         return halide::checked(#op[0], x, y, operator op(std::move(a), Expr(y)), at);              \
     }                                                                                              \
-    inline Expr operator op(int a, WrittenExpr b) {                                                \
+    template<std::same_as<int> Int>                                                                \
+    Expr operator op(Int a, WrittenExpr b) {                                                       \
         const Location at = b.at;                                                                  \
         Expr x = halide::integer_operand(b, a, at), y = b;                                         \
         return halide::checked(#op[0], x, y, operator op(WrittenExpr(x, at), y), at);              \
@@ -49,13 +51,46 @@ TESSERA_INTEGER_OPERAND(<)
 TESSERA_INTEGER_OPERAND(<=)
 TESSERA_INTEGER_OPERAND(>)
 TESSERA_INTEGER_OPERAND(>=)
+TESSERA_INTEGER_OPERAND(&)
+TESSERA_INTEGER_OPERAND(|)
+TESSERA_INTEGER_OPERAND(^)
 #undef TESSERA_INTEGER_OPERAND
 
-inline Expr operator==(WrittenExpr a, int b) {
+// With a C++ bool.
+template<std::same_as<bool> Bool>
+Expr operator&&(WrittenExpr a, Bool b) {
+    return operator&&(std::move(a), b ? const_true() : const_false());
+}
+template<std::same_as<bool> Bool>
+Expr operator&&(Bool a, WrittenExpr b) {
+    return operator&&(WrittenExpr(a ? const_true() : const_false(), b.at), b);
+}
+template<std::same_as<bool> Bool>
+Expr operator||(WrittenExpr a, Bool b) {
+    return operator||(std::move(a), b ? const_true() : const_false());
+}
+template<std::same_as<bool> Bool>
+Expr operator||(Bool a, WrittenExpr b) {
+    return operator||(WrittenExpr(a ? const_true() : const_false(), b.at), b);
+}
+
+template<std::same_as<int> Int>
+Expr min(WrittenExpr a, Int b) {
+    Expr y = halide::integer_operand(a, b, a.at);
+    return min(std::move(a), y);
+}
+template<std::same_as<int> Int>
+Expr max(WrittenExpr a, Int b) {
+    Expr y = halide::integer_operand(a, b, a.at);
+    return max(std::move(a), y);
+}
+template<std::same_as<int> Int>
+Expr operator==(WrittenExpr a, Int b) {
     Expr y = halide::integer_operand(a, b, a.at);
     return operator==(std::move(a), WrittenExpr(y));
 }
-inline Expr operator!=(WrittenExpr a, int b) {
+template<std::same_as<int> Int>
+Expr operator!=(WrittenExpr a, Int b) {
     Expr y = halide::integer_operand(a, b, a.at);
     return operator!=(std::move(a), WrittenExpr(y));
 }

@@ -1,4 +1,5 @@
 #include "base/error.h"
+#include "base/dialect.h"
 #include "base/warning.h"
 #include <mutex>
 #include <string_view>
@@ -33,6 +34,10 @@ std::string to_string(const Location &at) {
 
 std::string place_of_user(const Location &at) {
     return is_of_user(at) ? to_string(at) : std::string();
+}
+
+bool follows_halide(const Location &at) {
+    return dialect() == Dialect::Halide && is_of_user(at);
 }
 
 CompileError::CompileError(const Location &at, const std::string &what)

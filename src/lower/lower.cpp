@@ -21,6 +21,7 @@
 #include "lower/loops/vectorize_loops.h"
 #include "lower/nest/build.h"
 #include "lower/nest/skip_stages.h"
+#include "lower/prepare/drop_needless.h"
 #include "lower/prepare/inline_functions.h"
 #include "lower/prepare/separate_reductions.h"
 #include "lower/prepare/strict_floats.h"
@@ -220,6 +221,7 @@ Module lower_here(const program::Program &program, const Target &target,
     separate_reductions(copy.environment, copy.program.outputs);
     Context context = make_context(copy, parameters, target, options);
     context.traced_images = std::move(traced_images);
+    drop_needless_directives(context);
     validate_schedules(context);
     Stmt s = add_entry_checks(build_nests(context), copy.program, context);
     s = OutputProperties(context)(s);

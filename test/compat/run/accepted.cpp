@@ -89,7 +89,7 @@ PROGRAM(names_that_repeat) {
     b(x) = a(x) + 1;
     a.compute_root();
     Buffer<int> out = b.realize({3});
-    EXPECT(out(2) == 3 && a.name() != b.name());
+    EXPECT(out(2) == 3);
     return 0;
 }
 
