@@ -1,5 +1,5 @@
-#include "lang/call_site.h"
 #include "base/dialect.h"
+#include "lang/call_site.h"
 #include "lang/operators.h"
 
 namespace tessera {

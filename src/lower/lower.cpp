@@ -213,6 +213,7 @@ Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &c
 Module lower_here(const program::Program &program, const Target &target,
                   const LowerOptions &options) {
     program::ProgramCopy copy = copy_reachable(program);
+    drop_needless_directives(copy.environment, copy.program.outputs);
     // Before inlining, which changes the order in which they are met.
     std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
     auto traced_images = find_traced_images(copy.environment);
@@ -221,7 +222,6 @@ Module lower_here(const program::Program &program, const Target &target,
     separate_reductions(copy.environment, copy.program.outputs);
     Context context = make_context(copy, parameters, target, options);
     context.traced_images = std::move(traced_images);
-    drop_needless_directives(context);
     validate_schedules(context);
     Stmt s = add_entry_checks(build_nests(context), copy.program, context);
     s = OutputProperties(context)(s);

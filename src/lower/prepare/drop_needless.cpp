@@ -30,7 +30,7 @@ bool makes_vectors_or_tasks(const StageDirective &d) {
 
 bool is_about_loops(const StageDirective &d) {
     return is_one_of<program::Split, program::Fuse, program::Rename, program::Reorder,
-                     program::SetPartition, program::PrefetchDirective>(d);
+                     program::SetPartition, program::PrefetchDirective, program::AtomicDirective>(d);
 }
 
 // Removes what `needless` says, and warns of it unless it is the default.
@@ -94,18 +94,18 @@ void drop_from_inlined(FunctionContents &f) {
     // With updates, or as an extern stage, it has loops for every point that is needed.
     if (f.stages.size() != 1 || f.has_extern_definition()) return;
     auto &stage = f.stages[0]->schedule.directives;
-    bool meant = std::any_of(stage.begin(), stage.end(), [](const auto &d) {
-        return makes_vectors_or_tasks(d.directive);
-    });
+    bool meant = std::any_of(stage.begin(), stage.end(),
+                             [](const auto &d) { return makes_vectors_or_tasks(d.directive); });
     if (!meant) drop(stage, f, why, is_about_loops);
 }
 
 }  // namespace
 
-void drop_needless_directives(const Context &context) {
+void drop_needless_directives(const program::Environment &environment,
+                              const std::vector<program::FunctionRef> &outputs) {
     if (dialect() != Dialect::Halide) return;
-    for (const program::FunctionRef &f : context.order) {
-        if (context.is_output(f->name)) {
+    for (const program::FunctionRef &f : environment.order) {
+        if (std::ranges::find(outputs, f) != outputs.end()) {
             drop_from_output(*f);
         } else if (f->schedule.compute_level.defined() && f->schedule.compute_level.is_inlined()) {
             drop_from_inlined(*f);
