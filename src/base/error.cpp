@@ -36,9 +36,7 @@ std::string place_of_user(const Location &at) {
     return is_of_user(at) ? to_string(at) : std::string();
 }
 
-bool follows_halide(const Location &at) {
-    return dialect() == Dialect::Halide && is_of_user(at);
-}
+bool follows_halide(const Location &at) { return dialect() == Dialect::Halide && is_of_user(at); }
 
 CompileError::CompileError(const Location &at, const std::string &what)
     : Error(is_of_user(at) ? str(to_string(at), ": ", what) : what) {

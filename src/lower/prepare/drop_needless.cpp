@@ -30,7 +30,8 @@ bool makes_vectors_or_tasks(const StageDirective &d) {
 
 bool is_about_loops(const StageDirective &d) {
     return is_one_of<program::Split, program::Fuse, program::Rename, program::Reorder,
-                     program::SetPartition, program::PrefetchDirective, program::AtomicDirective>(d);
+                     program::SetPartition, program::PrefetchDirective, program::AtomicDirective>(
+        d);
 }
 
 // Removes what `needless` says, and warns of it unless it is the default.
