@@ -14,6 +14,7 @@
 #include "lang/jit_shared_runtime.h"
 #include "lang/lambda.h"
 #include "lang/operators.h"
+#include "lang/module.h"
 #include "lang/param.h"
 #include "lang/pipeline.h"
 #include "lang/rdom.h"

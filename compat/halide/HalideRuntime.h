@@ -1,5 +1,6 @@
 #pragma once
 // Halide's runtime interface by its names: these are other names of Tessera's own.
+#include "halide_target_features.h"
 #include "runtime/tessera_runtime.h"
 #ifdef __cplusplus
 #include <cstddef>
@@ -37,7 +38,6 @@
 #define halide_device_interface_t tessera_device_interface_t
 #define halide_buffer_flag_host_dirty tessera_buffer_flag_host_dirty
 #define halide_buffer_flag_device_dirty tessera_buffer_flag_device_dirty
-#define halide_buffer_copy tessera_buffer_copy
 #define halide_copy_to_host tessera_copy_to_host
 #define halide_copy_to_device tessera_copy_to_device
 #define halide_device_malloc tessera_device_malloc
@@ -92,6 +92,20 @@
 #define halide_error_code_bad_dimensions tessera_error_code_bad_dimensions
 #define halide_error_code_split_factor_not_positive tessera_error_code_split_factor_not_positive
 #define halide_error_code_trace_failed tessera_error_code_trace_failed
+// Of what this runtime does not do.
+#define halide_error_code_internal_error (-22)
+#define halide_error_code_symbol_not_found (-29)
+#define halide_error_code_unimplemented (-30)
+#define halide_error_code_device_wrap_native_failed (-32)
+#define halide_error_code_device_detach_native_failed (-33)
+#define halide_error_code_device_interface_no_device (-36)
+#define halide_error_code_host_and_device_dirty (-37)
+#define halide_error_code_buffer_is_null (-38)
+#define halide_error_code_device_buffer_copy_failed (-39)
+#define halide_error_code_device_crop_unsupported (-40)
+#define halide_error_code_device_crop_failed (-41)
+#define halide_error_code_incompatible_device_interface (-42)
+#define halide_error_code_gpu_device_error (-46)
 #define halide_error_handler_t tessera_error_handler_t
 #define halide_error tessera_error
 #define halide_set_error_handler tessera_set_error_handler
@@ -188,7 +202,36 @@ void halide_memoization_cache_set_size(int64_t size);
 void halide_memoization_cache_evict(void *user_context, uint64_t eviction_key);
 void halide_memoization_cache_cleanup(void);
 
+// Symbols of the process and of libraries, by dlsym() and dlopen().
+typedef void *(*halide_get_symbol_t)(const char *name);
+typedef void *(*halide_load_library_t)(const char *name);
+typedef void *(*halide_get_library_symbol_t)(void *lib, const char *name);
+void *halide_get_symbol(const char *name);
+void *halide_load_library(const char *name);
+void *halide_get_library_symbol(void *lib, const char *name);
+void *halide_default_get_symbol(const char *name);
+void *halide_default_load_library(const char *name);
+void *halide_default_get_library_symbol(void *lib, const char *name);
+halide_get_symbol_t halide_set_custom_get_symbol(halide_get_symbol_t f);
+halide_load_library_t halide_set_custom_load_library(halide_load_library_t f);
+halide_get_library_symbol_t halide_set_custom_get_library_symbol(halide_get_library_symbol_t f);
+
+// A clock that only goes forward, from any time on; a pause.
+int halide_start_clock(void *user_context);
+int64_t halide_current_time_ns(void *user_context);
+void halide_sleep_us(void *user_context, int microseconds);
+int halide_host_cpu_count(void);
+
 // Devices: there are none.
+int halide_device_crop(void *user_context, const halide_buffer_t *src, halide_buffer_t *dst);
+int halide_device_slice(void *user_context, const halide_buffer_t *src, int slice_dim,
+                        int slice_pos, halide_buffer_t *dst);
+int halide_device_release_crop(void *user_context, halide_buffer_t *buffer);
+int halide_device_host_nop_free(void *user_context, halide_buffer_t *buffer);
+// To a device: none. From the host to the host: copies what both have.
+int halide_buffer_copy(void *user_context, halide_buffer_t *src,
+                       const struct halide_device_interface_t *dst_device_interface,
+                       halide_buffer_t *dst);
 int halide_device_sync_global(void *user_context,
                               const struct halide_device_interface_t *device_interface);
 int halide_device_release_all(void *user_context);
@@ -235,8 +278,6 @@ struct halide_profiler_pipeline_stats *halide_profiler_get_pipeline_state(const 
 
 #ifdef __cplusplus
 }  // extern "C"
-
-#include "halide_target_features.h"
 
 namespace Halide::Internal {
 template<typename T>

@@ -2,4 +2,4 @@
 #include "HalideRuntime.h"
 
 // There is no such device.
-inline const struct halide_device_interface_t *halide_cuda_device_interface(void) { return NULL; }
+static inline __attribute__((unused)) const struct halide_device_interface_t *halide_cuda_device_interface(void) { return NULL; }

@@ -181,10 +181,6 @@ inline void assert_no_file_exists(const std::string &path) {
     if (file_exists(path)) throw InternalError("there is a file " + path);
 }
 inline void file_unlink(const std::string &path) { std::filesystem::remove(path); }
-inline std::string get_test_tmp_dir() {
-    const char *dir = std::getenv("TEST_TMPDIR");
-    return (dir ? std::string(dir) : std::filesystem::temp_directory_path().string()) + "/";
-}
 inline std::vector<char> read_entire_file(const std::string &path) {
     std::ifstream in(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(in), {}};
@@ -204,7 +200,7 @@ class TemporaryFile final {
 public:
     TemporaryFile(const std::string &prefix, const std::string &suffix) {
         static std::atomic<int> number{0};
-        path = get_test_tmp_dir() + prefix + "_" + std::to_string(getpid()) + "_" +
+        path = std::filesystem::temp_directory_path().string() + "/" + prefix + "_" + std::to_string(getpid()) + "_" +
                std::to_string(number++) + suffix;
     }
     TemporaryFile(const TemporaryFile &) = delete;

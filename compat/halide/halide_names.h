@@ -50,7 +50,11 @@ using tessera::Buffer;
 using tessera::Callable;
 using tessera::evaluate;
 using tessera::evaluate_may_gpu;
+using tessera::compile_standalone_runtime;
 using tessera::EvictionKey;
+using tessera::ExternCFunction;
+using tessera::ExternSignature;
+using tessera::Module;
 using tessera::ExternFuncArgument;
 using tessera::Func;
 using tessera::FuncRef;
@@ -83,8 +87,8 @@ using tessera::PrefetchBoundStrategy;
 using tessera::StmtOutputFormat;
 using tessera::TailStrategy;
 using tessera::Text;
-constexpr StmtOutputFormat HTML = StmtOutputFormat(1);
-enum class LinkageType { External, ExternalPlusArgv, ExternalPlusMetadata, Internal };
+using tessera::HTML;
+using tessera::LinkageType;
 
 // ---- Targets and the process ----
 using tessera::get_host_target;
@@ -232,6 +236,9 @@ using tessera::BoundaryConditions::repeat_image;
 // ---- Where Halide adds something ----
 
 inline bool exceptions_enabled() { return true; }
+// Deep expressions are walked on a stack of Tessera's own, of a size of its own.
+inline void set_compiler_stack_size(size_t) {}
+inline size_t get_compiler_stack_size() { return size_t(1) << 30; }
 
 // Is told of the errors and warnings of programs. An error is thrown once it has been told.
 class CompileTimeErrorReporter {
@@ -290,3 +297,11 @@ Expr memoize_tag(const Expr &result, const Keys &...) {
 #define HalidePureExtern_8 TesseraPureExtern_8
 #define HalidePureExtern_9 TesseraPureExtern_9
 #define HalidePureExtern_10 TesseraPureExtern_10
+// Handles are told apart by their C++ type only where C++ does it.
+#define HALIDE_DECLARE_EXTERN_SIMPLE_TYPE(...)
+#define HALIDE_DECLARE_EXTERN_STRUCT_TYPE(...)
+#define HALIDE_DECLARE_EXTERN_CLASS_TYPE(...)
+#define HALIDE_DECLARE_EXTERN_UNION_TYPE(...)
+#ifndef HALIDE_WITH_EXCEPTIONS
+#define HALIDE_WITH_EXCEPTIONS
+#endif

@@ -1,113 +1,49 @@
 #pragma once
-#include "base/target.h"
 
-// Bit numbers of halide_can_use_target_features: those of Target::Feature.
-enum halide_target_feature_t {
-#define FEATURE(name, ours) halide_target_feature_##name = int(tessera::Target::ours),
-    FEATURE(jit, JIT)
-    FEATURE(debug, Debug)
-    FEATURE(enable_backtraces, EnableBacktraces)
-    FEATURE(no_asserts, NoAsserts)
-    FEATURE(no_bounds_query, NoBoundsQuery)
-    FEATURE(sse41, SSE41)
-    FEATURE(avx, AVX)
-    FEATURE(avx2, AVX2)
-    FEATURE(avxvnni, AVXVNNI)
-    FEATURE(fma, FMA)
-    FEATURE(fma4, FMA4)
-    FEATURE(f16c, F16C)
-    FEATURE(armv7s, ARMv7s)
-    FEATURE(no_neon, NoNEON)
-    FEATURE(vsx, VSX)
-    FEATURE(power_arch_2_07, POWER_ARCH_2_07)
-    FEATURE(cuda, CUDA)
-    FEATURE(cuda_capability30, CUDACapability30)
-    FEATURE(cuda_capability32, CUDACapability32)
-    FEATURE(cuda_capability35, CUDACapability35)
-    FEATURE(cuda_capability50, CUDACapability50)
-    FEATURE(cuda_capability61, CUDACapability61)
-    FEATURE(cuda_capability70, CUDACapability70)
-    FEATURE(cuda_capability75, CUDACapability75)
-    FEATURE(cuda_capability80, CUDACapability80)
-    FEATURE(cuda_capability86, CUDACapability86)
-    FEATURE(cuda_capability89, CUDACapability89)
-    FEATURE(cuda_capability90, CUDACapability90)
-    FEATURE(cuda_capability100, CUDACapability100)
-    FEATURE(cuda_capability120, CUDACapability120)
-    FEATURE(opencl, OpenCL)
-    FEATURE(cl_doubles, CLDoubles)
-    FEATURE(cl_atomic64, CLAtomics64)
-    FEATURE(cl_half, CLHalf)
-    FEATURE(user_context, UserContext)
-    FEATURE(profile, Profile)
-    FEATURE(profile_by_timer, ProfileByTimer)
-    FEATURE(no_runtime, NoRuntime)
-    FEATURE(metal, Metal)
-    FEATURE(c_plus_plus_mangling, CPlusPlusMangling)
-    FEATURE(large_buffers, LargeBuffers)
-    FEATURE(hvx_128, HVX_128)
-    FEATURE(hvx_v62, HVX_v62)
-    FEATURE(hvx_v65, HVX_v65)
-    FEATURE(hvx_v66, HVX_v66)
-    FEATURE(hvx_v68, HVX_v68)
-    FEATURE(fuzz_float_stores, FuzzFloatStores)
-    FEATURE(soft_float_abi, SoftFloatABI)
-    FEATURE(msan, MSAN)
-    FEATURE(tsan, TSAN)
-    FEATURE(asan, ASAN)
-    FEATURE(avx512, AVX512)
-    FEATURE(avx512_knl, AVX512_KNL)
-    FEATURE(avx512_skylake, AVX512_Skylake)
-    FEATURE(avx512_cannonlake, AVX512_Cannonlake)
-    FEATURE(avx512_zen4, AVX512_Zen4)
-    FEATURE(avx512_zen5, AVX512_Zen5)
-    FEATURE(avx512_sapphirerapids, AVX512_SapphireRapids)
-    FEATURE(avx10_1, AVX10_1)
-    FEATURE(x86_apx, X86APX)
-    FEATURE(trace_loads, TraceLoads)
-    FEATURE(trace_stores, TraceStores)
-    FEATURE(trace_realizations, TraceRealizations)
-    FEATURE(trace_pipeline, TracePipeline)
-    FEATURE(strict_float, StrictFloat)
-    FEATURE(d3d12compute, D3D12Compute)
-    FEATURE(check_unsafe_promises, CheckUnsafePromises)
-    FEATURE(hexagon_dma, HexagonDma)
-    FEATURE(embed_bitcode, EmbedBitcode)
-    FEATURE(enable_llvm_loop_opt, EnableLLVMLoopOpt)
-    FEATURE(wasm_mvponly, WasmMvpOnly)
-    FEATURE(wasm_simd128, WasmSimd128)
-    FEATURE(wasm_threads, WasmThreads)
-    FEATURE(wasm_bulk_memory, WasmBulkMemory)
-    FEATURE(webgpu, WebGPU)
-    FEATURE(sve, SVE)
-    FEATURE(sve2, SVE2)
-    FEATURE(egl, EGL)
-    FEATURE(arm_dot_prod, ARMDotProd)
-    FEATURE(arm_fp16, ARMFp16)
-    FEATURE(rvv, RVV)
-    FEATURE(armv8a, ARMv8a)
-    FEATURE(armv81a, ARMv81a)
-    FEATURE(armv82a, ARMv82a)
-    FEATURE(armv83a, ARMv83a)
-    FEATURE(armv84a, ARMv84a)
-    FEATURE(armv85a, ARMv85a)
-    FEATURE(armv86a, ARMv86a)
-    FEATURE(armv87a, ARMv87a)
-    FEATURE(armv88a, ARMv88a)
-    FEATURE(armv89a, ARMv89a)
-    FEATURE(sanitizer_coverage, SanitizerCoverage)
-    FEATURE(spirv, SPIRV)
-    FEATURE(vulkan, Vulkan)
-    FEATURE(vulkan_int8, VulkanInt8)
-    FEATURE(vulkan_int16, VulkanInt16)
-    FEATURE(vulkan_int64, VulkanInt64)
-    FEATURE(vulkan_float16, VulkanFloat16)
-    FEATURE(vulkan_float64, VulkanFloat64)
-    FEATURE(vulkan_version10, VulkanV10)
-    FEATURE(vulkan_version12, VulkanV12)
-    FEATURE(vulkan_version13, VulkanV13)
-    FEATURE(semihosting, Semihosting)
-    FEATURE(simulator, Simulator)
-    halide_target_feature_end = int(tessera::Target::FeatureEnd)
+/* The bits of halide_can_use_target_features: X(name, Target::Feature of it). */
+#define HALIDE_TARGET_FEATURES(X) \
+    X(jit, JIT) X(debug, Debug) X(enable_backtraces, EnableBacktraces) X(no_asserts, NoAsserts) \
+    X(no_bounds_query, NoBoundsQuery) X(sse41, SSE41) X(avx, AVX) X(avx2, AVX2) \
+    X(avxvnni, AVXVNNI) X(fma, FMA) X(fma4, FMA4) X(f16c, F16C) X(armv7s, ARMv7s) \
+    X(no_neon, NoNEON) X(vsx, VSX) X(power_arch_2_07, POWER_ARCH_2_07) X(cuda, CUDA) \
+    X(cuda_capability30, CUDACapability30) X(cuda_capability32, CUDACapability32) \
+    X(cuda_capability35, CUDACapability35) X(cuda_capability50, CUDACapability50) \
+    X(cuda_capability61, CUDACapability61) X(cuda_capability70, CUDACapability70) \
+    X(cuda_capability75, CUDACapability75) X(cuda_capability80, CUDACapability80) \
+    X(cuda_capability86, CUDACapability86) X(cuda_capability89, CUDACapability89) \
+    X(cuda_capability90, CUDACapability90) X(cuda_capability100, CUDACapability100) \
+    X(cuda_capability120, CUDACapability120) X(opencl, OpenCL) X(cl_doubles, CLDoubles) \
+    X(cl_atomic64, CLAtomics64) X(cl_half, CLHalf) X(user_context, UserContext) \
+    X(profile, Profile) X(profile_by_timer, ProfileByTimer) X(no_runtime, NoRuntime) \
+    X(metal, Metal) X(c_plus_plus_mangling, CPlusPlusMangling) X(large_buffers, LargeBuffers) \
+    X(hvx_128, HVX_128) X(hvx_v62, HVX_v62) X(hvx_v65, HVX_v65) X(hvx_v66, HVX_v66) \
+    X(hvx_v68, HVX_v68) X(fuzz_float_stores, FuzzFloatStores) X(soft_float_abi, SoftFloatABI) \
+    X(msan, MSAN) X(tsan, TSAN) X(asan, ASAN) X(avx512, AVX512) X(avx512_knl, AVX512_KNL) \
+    X(avx512_skylake, AVX512_Skylake) X(avx512_cannonlake, AVX512_Cannonlake) \
+    X(avx512_zen4, AVX512_Zen4) X(avx512_zen5, AVX512_Zen5) \
+    X(avx512_sapphirerapids, AVX512_SapphireRapids) X(avx10_1, AVX10_1) X(x86_apx, X86APX) \
+    X(trace_loads, TraceLoads) X(trace_stores, TraceStores) \
+    X(trace_realizations, TraceRealizations) X(trace_pipeline, TracePipeline) \
+    X(strict_float, StrictFloat) X(d3d12compute, D3D12Compute) \
+    X(check_unsafe_promises, CheckUnsafePromises) X(hexagon_dma, HexagonDma) \
+    X(embed_bitcode, EmbedBitcode) X(enable_llvm_loop_opt, EnableLLVMLoopOpt) \
+    X(wasm_mvponly, WasmMvpOnly) X(wasm_simd128, WasmSimd128) X(wasm_threads, WasmThreads) \
+    X(wasm_bulk_memory, WasmBulkMemory) X(webgpu, WebGPU) X(sve, SVE) X(sve2, SVE2) X(egl, EGL) \
+    X(arm_dot_prod, ARMDotProd) X(arm_fp16, ARMFp16) X(rvv, RVV) X(armv8a, ARMv8a) \
+    X(armv81a, ARMv81a) X(armv82a, ARMv82a) X(armv83a, ARMv83a) X(armv84a, ARMv84a) \
+    X(armv85a, ARMv85a) X(armv86a, ARMv86a) X(armv87a, ARMv87a) X(armv88a, ARMv88a) \
+    X(armv89a, ARMv89a) X(sanitizer_coverage, SanitizerCoverage) X(spirv, SPIRV) \
+    X(vulkan, Vulkan) X(vulkan_int8, VulkanInt8) X(vulkan_int16, VulkanInt16) \
+    X(vulkan_int64, VulkanInt64) X(vulkan_float16, VulkanFloat16) \
+    X(vulkan_float64, VulkanFloat64) X(vulkan_version10, VulkanV10) \
+    X(vulkan_version12, VulkanV12) X(vulkan_version13, VulkanV13) X(semihosting, Semihosting) \
+    X(simulator, Simulator) \
+    X(llvm_large_code_model, LLVMLargeCodeModel) X(sme2, SME2) X(wasm_signext, WasmSignExt) \
+    X(wasm_sat_float_to_int, WasmSatFloatToInt)
+
+typedef enum halide_target_feature_t {
+#define FEATURE(name, ours) halide_target_feature_##name,
+    HALIDE_TARGET_FEATURES(FEATURE)
 #undef FEATURE
-};
+        halide_target_feature_end
+} halide_target_feature_t;

@@ -1,5 +1,8 @@
 #include "HalideRuntime.h"
+#include "base/target.h"
+#include <chrono>
 #include <cstring>
+#include <dlfcn.h>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -22,6 +25,21 @@ std::mutex &mutex_of(halide_mutex *m) {
     std::lock_guard lock(making);
     if (!m->_private[0]) m->_private[0] = reinterpret_cast<uintptr_t>(new std::mutex);
     return *reinterpret_cast<std::mutex *>(m->_private[0]);
+}
+
+const tessera::Target::Feature feature_of[] = {
+#define FEATURE(name, ours) tessera::Target::ours,
+    HALIDE_TARGET_FEATURES(FEATURE)
+#undef FEATURE
+};
+
+halide_get_symbol_t custom_get_symbol = halide_default_get_symbol;
+halide_load_library_t custom_load_library = halide_default_load_library;
+halide_get_library_symbol_t custom_get_library_symbol = halide_default_get_library_symbol;
+
+template<typename Function>
+Function exchange(Function &current, Function next, Function built_in) {
+    return std::exchange(current, next ? next : built_in);
 }
 
 halide_can_use_target_features_t custom_can_use = halide_default_can_use_target_features;
@@ -50,13 +68,58 @@ void halide_join_thread(halide_thread *thread) {
     delete thread;
 }
 
+void *halide_default_get_symbol(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+void *halide_default_load_library(const char *name) { return dlopen(name, RTLD_LAZY); }
+void *halide_default_get_library_symbol(void *lib, const char *name) { return dlsym(lib, name); }
+void *halide_get_symbol(const char *name) { return custom_get_symbol(name); }
+void *halide_load_library(const char *name) { return custom_load_library(name); }
+void *halide_get_library_symbol(void *lib, const char *name) {
+    return custom_get_library_symbol(lib, name);
+}
+halide_get_symbol_t halide_set_custom_get_symbol(halide_get_symbol_t f) {
+    return exchange(custom_get_symbol, f, halide_default_get_symbol);
+}
+halide_load_library_t halide_set_custom_load_library(halide_load_library_t f) {
+    return exchange(custom_load_library, f, halide_default_load_library);
+}
+halide_get_library_symbol_t halide_set_custom_get_library_symbol(halide_get_library_symbol_t f) {
+    return exchange(custom_get_library_symbol, f, halide_default_get_library_symbol);
+}
+
+int halide_start_clock(void *) { return 0; }
+int64_t halide_current_time_ns(void *) {
+    auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+void halide_sleep_us(void *, int microseconds) {
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+}
+int halide_host_cpu_count(void) { return int(std::thread::hardware_concurrency()); }
+
 void halide_memoization_cache_set_size(int64_t) {}
 void halide_memoization_cache_evict(void *, uint64_t) {}
 void halide_memoization_cache_cleanup(void) {}
 
+int halide_buffer_copy(void *user_context, halide_buffer_t *src,
+                       const halide_device_interface_t *device, halide_buffer_t *dst) {
+    if (device) return no_device(user_context, "halide_buffer_copy");
+    int error = tessera_copy_to_host(user_context, src);
+    return error ? error : tessera_buffer_copy(user_context, src, dst);
+}
 int halide_device_sync_global(void *user_context, const halide_device_interface_t *) {
     return no_device(user_context, "halide_device_sync_global");
 }
+int halide_device_crop(void *user_context, const halide_buffer_t *src, halide_buffer_t *) {
+    return src->device ? no_device(user_context, "halide_device_crop") : 0;
+}
+int halide_device_slice(void *user_context, const halide_buffer_t *src, int, int,
+                        halide_buffer_t *) {
+    return src->device ? no_device(user_context, "halide_device_slice") : 0;
+}
+int halide_device_release_crop(void *user_context, halide_buffer_t *buffer) {
+    return buffer->device ? no_device(user_context, "halide_device_release_crop") : 0;
+}
+int halide_device_host_nop_free(void *, halide_buffer_t *) { return 0; }
 int halide_device_release_all(void *) { return 0; }
 void halide_device_release(void *, const halide_device_interface_t *) {}
 int halide_device_wrap_native(void *user_context, halide_buffer_t *, uint64_t,
@@ -82,8 +145,7 @@ int halide_default_can_use_target_features(int count, const uint64_t *features) 
     const tessera::Target host = tessera::get_host_target();
     for (int i = 0; i < count * 64; i++) {
         if (!(features[i / 64] >> (i % 64) & 1)) continue;
-        if (i >= int(tessera::Target::FeatureEnd)) return 0;
-        if (!host.has_feature(tessera::Target::Feature(i))) return 0;
+        if (i >= int(halide_target_feature_end) || !host.has_feature(feature_of[i])) return 0;
     }
     return 1;
 }
@@ -92,7 +154,7 @@ int halide_can_use_target_features(int count, const uint64_t *features) {
 }
 halide_can_use_target_features_t
 halide_set_custom_can_use_target_features(halide_can_use_target_features_t f) {
-    return std::exchange(custom_can_use, f ? f : halide_default_can_use_target_features);
+    return exchange(custom_can_use, f, halide_default_can_use_target_features);
 }
 
 float halide_float16_bits_to_float(uint16_t bits) { return tessera_f16_to_f32(bits); }

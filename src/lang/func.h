@@ -293,6 +293,9 @@ public:
                     const std::vector<Argument> &args, const std::string &function = "",
                     const Target &target = Target(), Location at = Here::current());
 
+    Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
+                             const Target &target = Target(), Location at = Here::current());
+
     // For a target, with the pipeline's name.
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
                             const Target &target, Location at = Here::current()) {

@@ -20,6 +20,7 @@ using ir::WrittenExpr;
 class Func;
 class ImageParam;
 class JITExtern;
+class Module;
 struct PipelineContents;
 
 namespace ir {
@@ -30,7 +31,7 @@ concept StmtPass = requires(P &pass, const Stmt &s) {
 }  // namespace ir
 
 // How the text of a lowered pipeline is written.
-enum StmtOutputFormat { Text };
+enum StmtOutputFormat { Text, HTML };
 
 // One or several Funcs to be computed together. A handle: copies are the same pipeline.
 class Pipeline : public LaterPipelineCalls {
@@ -193,6 +194,10 @@ public:
     void compile_to(const std::map<OutputFileType, std::string> &files,
                     const std::vector<Argument> &args, const std::string &function = "",
                     const Target &target = Target(), Location at = Here::current());
+
+    // What compile() of it writes: the same under this name for this target.
+    Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
+                             const Target &target = Target(), Location at = Here::current());
 
     const program::Program &program(Location at = Here::current()) const;
 

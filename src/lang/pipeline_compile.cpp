@@ -30,19 +30,22 @@ void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
                         signature_of(get(at).program, args, function, at), files);
 }
 void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
-                                       StmtOutputFormat, const Target &target, Location at) {
+                                       StmtOutputFormat format, const Target &target, Location at) {
     driver::Signature signature = signature_of(get(at).program, args, "", at);
     signature.any_args = args.empty();
     driver::write_files(get(at).program, driver::file_target(target), signature,
-                        {{OutputFileType::stmt, path}});
+                        {{format == HTML ? OutputFileType::stmt_html : OutputFileType::stmt, path}});
 }
 void Pipeline::compile_to_conceptual_stmt(const std::string &path,
-                                          const std::vector<Argument> &args, StmtOutputFormat,
+                                          const std::vector<Argument> &args,
+                                          StmtOutputFormat format,
                                           const Target &target, Location at) {
     driver::Signature signature = signature_of(get(at).program, args, "", at);
     signature.any_args = args.empty();
     driver::write_files(get(at).program, driver::file_target(target), signature,
-                        {{OutputFileType::conceptual_stmt, path}});
+                        {{format == HTML ? OutputFileType::conceptual_stmt_html
+                                         : OutputFileType::conceptual_stmt,
+                          path}});
 }
 void Pipeline::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                         const std::string &function, const Target &target,

@@ -7,6 +7,8 @@ namespace tessera {
 class Realization {
 public:
     explicit Realization(std::vector<Buffer<>> buffers);
+    explicit Realization(std::initializer_list<Buffer<>> buffers)
+        : Realization(std::vector<Buffer<>>(buffers)) {}
     explicit Realization(Buffer<> &buffer) : Realization(std::vector<Buffer<>>{buffer}) {}
     template<typename T, int D, typename... Args>
     explicit Realization(const Buffer<T, D> &first, const Args &...rest)

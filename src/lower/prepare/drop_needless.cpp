@@ -54,7 +54,7 @@ void reset_storage(FunctionContents &f) {
     s.async = false;
     s.ring_buffer = ir::Expr();
     s.storage.clear();
-    for (Symbol arg : f.args) s.storage.push_back({arg, {}, {}, {}, true});
+    for (Symbol arg : f.args) s.storage.emplace_back().var = arg;
 }
 
 void drop_from_output(FunctionContents &f) {
