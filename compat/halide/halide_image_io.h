@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <utility>
 
 // Images in files: PNG, PGM and PPM by Tessera's own functions, arrays in .npy files.
 namespace Halide::Tools {
@@ -14,6 +15,29 @@ namespace Internal {
 // By the ending of the path. Throw RuntimeError.
 tessera::Buffer<> read_image(const std::string &path);
 void write_image(const tessera::Buffer<> &image, const std::string &path);
+
+// The type and number of dimensions of what a file of this ending holds.
+std::set<std::pair<tessera::Type, int>> forms_of_image(const std::string &path);
+
+// What is done where something fails, as a parameter of the functions below: tell by the result, or
+// throw RuntimeError.
+using CheckFunc = bool (*)(bool condition, const char *message);
+inline bool CheckFail(bool condition, const char *message) {
+    if (!condition) throw tessera::RuntimeError(message);
+    return true;
+}
+inline bool CheckReturn(bool condition, const char *) { return condition; }
+// Whether `operation` succeeds.
+template<CheckFunc check, typename Operation>
+bool checked(Operation operation) {
+    try {
+        operation();
+        return true;
+    } catch (const tessera::Error &e) {
+        std::fprintf(stderr, "%s\n", e.what());
+        return check(false, e.what());
+    }
+}
 
 template<typename B>
 constexpr bool is_language_buffer = requires(const B &b) { b.shared_contents(); };
@@ -54,27 +78,45 @@ struct FormatInfo {
     }
 };
 
-// Return false, or end the program, where a file cannot be read or written.
-template<typename ImageType>
+// Return false where a file cannot be read or written.
+template<typename ImageType, Internal::CheckFunc check = Internal::CheckReturn>
 bool load(const std::string &path, ImageType *image) {
-    try {
-        *image = Internal::image_as<ImageType>(Internal::read_image(path));
-        return true;
-    } catch (const tessera::Error &e) {
-        std::fprintf(stderr, "%s\n", e.what());
-        return false;
-    }
+    return Internal::checked<check>(
+        [&] { *image = Internal::image_as<ImageType>(Internal::read_image(path)); });
 }
-template<typename ImageType>
+template<typename ImageType, Internal::CheckFunc check = Internal::CheckReturn>
 bool save(ImageType &image, const std::string &path) {
-    try {
-        Internal::write_image(Internal::image_of(image), path);
-        return true;
-    } catch (const tessera::Error &e) {
-        std::fprintf(stderr, "%s\n", e.what());
-        return false;
-    }
+    return Internal::checked<check>(
+        [&] { Internal::write_image(Internal::image_of(image), path); });
 }
+// What can be saved in a file of this ending.
+template<typename ImageType, Internal::CheckFunc check = Internal::CheckReturn>
+bool save_query(const std::string &path, std::set<FormatInfo> *info) {
+    return Internal::checked<check>([&] {
+        info->clear();
+        for (const auto &[type, dimensions] : Internal::forms_of_image(path)) {
+            info->insert({halide_type_t(type), dimensions});
+        }
+    });
+}
+
+// Images with elements of another type: integers by the share of their largest value, floats as the
+// share itself.
+struct ImageTypeConversion {
+    template<typename ImageType>
+    static auto convert_image(ImageType &src, const halide_type_t &type) {
+        tessera::Buffer<> made = tessera::convert_image(Internal::image_of(src), type);
+        if constexpr (Internal::is_language_buffer<std::remove_const_t<ImageType>>) {
+            return made;
+        } else {
+            return Runtime::Buffer<>(*made.raw_buffer()).copy();
+        }
+    }
+    template<typename Element, typename ImageType>
+    static auto convert_image(ImageType &src) {
+        return convert_image(src, halide_type_of<Element>()).template as<Element>();
+    }
+};
 
 // Buffer<uint8_t> image = load_image("photo.png");
 class load_image {

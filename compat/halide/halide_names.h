@@ -45,6 +45,7 @@ using tessera::_9;
 using tessera::Argument;
 using tessera::ArgumentEstimates;
 using tessera::AutoschedulerParams;
+using tessera::AutoSchedulerFn;
 using tessera::AutoSchedulerResults;
 using tessera::Buffer;
 using tessera::Callable;

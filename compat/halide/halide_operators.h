@@ -33,6 +33,7 @@ inline Expr checked(char operation, const Expr &a, const Expr &b, const Expr &re
     template<std::same_as<int> Int>                                                                \
     Expr operator op(WrittenExpr a, Int b) {                                                       \
         const Location at = a.at;                                                                  \
+        if (#op[0] == '%' && b == 0) throw CompileError(at, "the remainder of a division by 0");   \
         Expr x = a, y = halide::integer_operand(a, b, at);                                         \
         return halide::checked(#op[0], x, y, operator op(std::move(a), Expr(y)), at);              \
     }                                                                                              \

@@ -1,4 +1,5 @@
 #include "halide_image_io.h"
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -90,15 +91,72 @@ Buffer<> read_npy(const std::string &path) {
     return image;
 }
 
+// Five numbers of 32 bits (four extents and the type), and the elements.
+const Type tmp_types[] = {tessera::Float(32), tessera::Float(64), tessera::UInt(8),
+                          tessera::Int(8),    tessera::UInt(16),  tessera::Int(16),
+                          tessera::UInt(32),  tessera::Int(32),   tessera::UInt(64),
+                          tessera::Int(64)};
+
+void write_tmp(const Buffer<> &image, const std::string &path) {
+    const Type *type = std::find(std::begin(tmp_types), std::end(tmp_types), image.type());
+    if (type == std::end(tmp_types)) fail(path, "a .tmp file cannot hold elements of this type");
+    if (image.dimensions() > 4) fail(path, "a .tmp file has at most four dimensions");
+    Buffer<> dense = image.copy_to_planar();
+    int32_t header[5] = {1, 1, 1, 1, int32_t(type - tmp_types)};
+    for (int d = 0; d < dense.dimensions(); d++) header[d] = dense.extent(d);
+    std::ofstream out(path, std::ios::binary);
+    out.write(reinterpret_cast<const char *>(header), sizeof(header));
+    out.write(static_cast<const char *>(dense.data()), std::streamsize(dense.size_in_bytes()));
+    if (!out.flush()) fail(path, "cannot write the file");
+}
+
+Buffer<> read_tmp(const std::string &path) {
+    std::ifstream in(path, std::ios::binary);
+    int32_t header[5];
+    if (!in.read(reinterpret_cast<char *>(header), sizeof(header))) {
+        fail(path, "cannot read the file");
+    }
+    bool sane = header[4] >= 0 && header[4] < int(std::size(tmp_types));
+    for (int d = 0; d < 4; d++) sane = sane && header[d] > 0;
+    if (!sane) fail(path, "this is no .tmp file");
+    std::vector<int> sizes(header, header + 4);
+    while (sizes.size() > 1 && sizes.back() == 1) sizes.pop_back();
+    Buffer<> image(tmp_types[header[4]], sizes);
+    in.read(static_cast<char *>(image.data()), std::streamsize(image.size_in_bytes()));
+    if (!in) fail(path, "the file is damaged");
+    return image;
+}
+
 bool is_npy(const std::string &path) { return path.ends_with(".npy"); }
+bool is_tmp(const std::string &path) { return path.ends_with(".tmp"); }
 
 }  // namespace
 
+std::set<std::pair<Type, int>> forms_of_image(const std::string &path) {
+    std::set<std::pair<Type, int>> forms;
+    auto add = [&](std::initializer_list<Type> types, int least, int most) {
+        for (Type t : types) {
+            for (int d = least; d <= most; d++) forms.emplace(t, d);
+        }
+    };
+    auto whole = {tessera::UInt(8), tessera::UInt(16)};
+    if (path.ends_with(".pgm")) add(whole, 2, 2);
+    if (path.ends_with(".ppm")) add(whole, 3, 3);
+    if (path.ends_with(".png")) add(whole, 2, 3);
+    if (is_npy(path) || is_tmp(path)) {
+        for (Type t : tmp_types) add({t}, 1, 4);
+    }
+    if (forms.empty()) fail(path, "files of this ending cannot be written");
+    return forms;
+}
+
 Buffer<> read_image(const std::string &path) {
+    if (is_tmp(path)) return read_tmp(path);
     return is_npy(path) ? read_npy(path) : tessera::load_image(path);
 }
 
 void write_image(const Buffer<> &image, const std::string &path) {
+    if (is_tmp(path)) return write_tmp(image, path);
     if (is_npy(path)) return write_npy(image, path);
     tessera::save_image(image, path);
 }

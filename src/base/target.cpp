@@ -338,12 +338,12 @@ bool Target::get_runtime_compatible_target(const Target &other, Target &result) 
     for (Feature f : {SoftFloatABI, MSAN, TSAN, ASAN, WasmThreads}) {
         if (has_feature(f) != other.has_feature(f)) return false;
     }
-    const std::vector<Feature> joined = {
-        CUDA,      OpenCL,    Metal,        D3D12Compute, Vulkan,       WebGPU,   EGL,
-        CLDoubles, CLHalf,    CLAtomics64,  NoNEON,       HexagonDma,   HVX,      HVX_128,
-        Debug,     HVX_v62,   HVX_v65,      HVX_v66,      HVX_v68,      NoAsserts};
-    Target found(os, arch, bits, processor_tune == other.processor_tune ? processor_tune
-                                                                        : ProcessorGeneric);
+    const std::vector<Feature> joined = {CUDA,    OpenCL,     Metal,     D3D12Compute, Vulkan,
+                                         WebGPU,  EGL,        CLDoubles, CLHalf,       CLAtomics64,
+                                         NoNEON,  HexagonDma, HVX,       HVX_128,      Debug,
+                                         HVX_v62, HVX_v65,    HVX_v66,   HVX_v68,      NoAsserts};
+    Target found(os, arch, bits,
+                 processor_tune == other.processor_tune ? processor_tune : ProcessorGeneric);
     found.features = features & other.features;
     for (Feature f : joined) {
         if (has_feature(f) || other.has_feature(f)) found.set_feature(f);

@@ -154,12 +154,10 @@ void write_files(const program::Program &program, const Target &target, const Si
         case Type::schedule: return write(path, schedule_text(program));
         case Type::static_library: return write_static_library(path, compiled(), target);
         case Type::stmt: return write(path, ir::to_string(module()));
-        case Type::stmt_html:
-            return write(path, to_page(module().name, ir::to_string(module())));
+        case Type::stmt_html: return write(path, to_page(module().name, ir::to_string(module())));
         case Type::conceptual_stmt_html:
             return write(path, to_page(module().name, to_conceptual_text(program, target)));
-        default:
-            throw CompileError(signature.written, "files of this kind are not there yet");
+        default: throw CompileError(signature.written, "files of this kind are not there yet");
         }
     };
     run_on_large_stack([&] {

@@ -3,6 +3,7 @@
 #include "lang/location.h"
 #include "lang/rdom.h"
 #include <concepts>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -15,6 +16,7 @@ namespace tessera {
 class Func;
 class Stage;
 class LoopLevel;
+class Pipeline;
 
 // How two loops that run together are laid over each other.
 enum class LoopAlignStrategy : uint8_t { AlignStart, AlignEnd, NoAlign, Auto };
@@ -142,13 +144,8 @@ struct AutoSchedulerResults {
     std::vector<uint8_t> featurization;
 };
 
-// Of a pipeline.
-class LaterPipelineCalls {
-public:
-    AutoSchedulerResults apply_autoscheduler(const Target &, const AutoschedulerParams &,
-                                             Location at = Here::current()) const {
-        detail::refuse_later("apply_autoscheduler", "finding schedules automatically is", at);
-    }
-};
+// A function that schedules a pipeline: Pipeline::add_autoscheduler().
+using AutoSchedulerFn = std::function<void(const Pipeline &, const Target &,
+                                           const AutoschedulerParams &, AutoSchedulerResults *)>;
 
 }  // namespace tessera

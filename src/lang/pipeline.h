@@ -34,7 +34,7 @@ concept StmtPass = requires(P &pass, const Stmt &s) {
 enum StmtOutputFormat { Text, HTML };
 
 // One or several Funcs to be computed together. A handle: copies are the same pipeline.
-class Pipeline : public LaterPipelineCalls {
+class Pipeline {
 public:
     Pipeline() = default;
     Pipeline(const Func &output, Location at = Here::current());
@@ -113,6 +113,16 @@ public:
                  at);
     }
     void clear_custom_lowering_passes(Location at = Here::current());
+
+    // ---- Schedules that are found ----
+    // Schedules the pipeline by the function of that name, one that a program has added: there is
+    // none of Tessera's own yet.
+    AutoSchedulerResults apply_autoscheduler(const Target &target,
+                                             const AutoschedulerParams &params,
+                                             Location at = Here::current()) const;
+    static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &scheduler);
+    // Which one is meant where the parameters name none.
+    static void set_default_autoscheduler_name(const std::string &name);
 
     // ---- Looking at it ----
     void print_loop_nest(Location at = Here::current());  // on stderr
