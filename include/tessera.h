@@ -13,6 +13,7 @@
 #include "lang/inline_reductions.h"
 #include "lang/jit_shared_runtime.h"
 #include "lang/lambda.h"
+#include "lang/module.h"
 #include "lang/operators.h"
 #include "lang/param.h"
 #include "lang/pipeline.h"

@@ -1,5 +1,9 @@
 #include "base/error.h"
+#include "base/dialect.h"
+#include "base/warning.h"
+#include <mutex>
 #include <string_view>
+#include <utility>
 
 namespace tessera {
 namespace {
@@ -8,6 +12,16 @@ namespace {
 bool is_of_user(const Location &at) {
     const std::string_view here = __FILE__, own_sources = here.substr(0, here.rfind("base/"));
     return at.known() && !std::string_view(at.file).starts_with(own_sources);
+}
+
+struct Observed {
+    std::mutex mutex;
+    ErrorObserver observer;
+};
+
+Observed &observed() {
+    static auto *o = new Observed;
+    return *o;
 }
 
 }  // namespace
@@ -22,8 +36,22 @@ std::string place_of_user(const Location &at) {
     return is_of_user(at) ? to_string(at) : std::string();
 }
 
+bool follows_halide(const Location &at) { return dialect() == Dialect::Halide && is_of_user(at); }
+
 CompileError::CompileError(const Location &at, const std::string &what)
-    : Error(is_of_user(at) ? str(to_string(at), ": ", what) : what) {}
+    : Error(is_of_user(at) ? str(to_string(at), ": ", what) : what) {
+    ErrorObserver observer;
+    {
+        std::lock_guard lock(observed().mutex);
+        observer = observed().observer;
+    }
+    if (observer) observer(this->what());
+}
+
+ErrorObserver set_error_observer(ErrorObserver observer) {
+    std::lock_guard lock(observed().mutex);
+    return std::exchange(observed().observer, std::move(observer));
+}
 
 InternalError::InternalError(const std::string &what, std::source_location at)
     : Error(str("internal error at ", to_string(Location(at)), ": ", what,

@@ -31,6 +31,17 @@ public:
     float16_t &operator*=(float16_t b) { return *this = *this * b; }
     float16_t &operator/=(float16_t b) { return *this = *this / b; }
 
+    static float16_t make_from_bits(uint16_t bits) { return from_bits(bits); }
+    static float16_t make_zero() { return from_bits(0); }
+    static float16_t make_negative_zero() { return from_bits(0x8000); }
+    static float16_t make_infinity() { return from_bits(0x7c00); }
+    static float16_t make_negative_infinity() { return from_bits(0xfc00); }
+    static float16_t make_nan() { return from_bits(0x7e00); }
+    bool is_nan() const { return (data & 0x7fff) > 0x7c00; }
+    bool is_infinity() const { return (data & 0x7fff) == 0x7c00; }
+    bool is_negative() const { return (data & 0x8000) != 0; }
+    bool is_zero() const { return (data & 0x7fff) == 0; }
+
 private:
     uint16_t data = 0;
 };
@@ -64,6 +75,17 @@ public:
     bfloat16_t &operator-=(bfloat16_t b) { return *this = *this - b; }
     bfloat16_t &operator*=(bfloat16_t b) { return *this = *this * b; }
     bfloat16_t &operator/=(bfloat16_t b) { return *this = *this / b; }
+
+    static bfloat16_t make_from_bits(uint16_t bits) { return from_bits(bits); }
+    static bfloat16_t make_zero() { return from_bits(0); }
+    static bfloat16_t make_negative_zero() { return from_bits(0x8000); }
+    static bfloat16_t make_infinity() { return from_bits(0x7f80); }
+    static bfloat16_t make_negative_infinity() { return from_bits(0xff80); }
+    static bfloat16_t make_nan() { return from_bits(0x7fc0); }
+    bool is_nan() const { return (data & 0x7fff) > 0x7f80; }
+    bool is_infinity() const { return (data & 0x7fff) == 0x7f80; }
+    bool is_negative() const { return (data & 0x8000) != 0; }
+    bool is_zero() const { return (data & 0x7fff) == 0; }
 
 private:
     uint16_t data = 0;

@@ -193,6 +193,8 @@ void Target::parse(const std::string &text) {
             bits = word == "32" ? 32 : 64;
         } else if (find_word(feature_words, word, feature)) {
             set_feature(feature);
+        } else if (word == "trace_all") {
+            set_features({TraceLoads, TraceStores, TraceRealizations});
         } else if (!find_word(arch_words, word, arch) && !find_word(os_words, word, os) &&
                    !find_word(processor_words, word, processor_tune) &&
                    !parse_vector_bits(word, vector_bits)) {
@@ -312,6 +314,50 @@ int Target::get_cuda_capability_lower_bound() const {
         if (has_feature(feature_from_name(str("cuda_capability_", row.text)))) return row.value;
     }
     return 20;
+}
+
+int Target::get_vulkan_capability_lower_bound() const {
+    if (!has_feature(Vulkan)) return -1;
+    return has_feature(VulkanV13) ? 13 : has_feature(VulkanV12) ? 12 : 10;
+}
+
+int Target::get_arm_v8_lower_bound() const {
+    const Feature versions[] = {ARMv8a,  ARMv81a, ARMv82a, ARMv83a, ARMv84a,
+                                ARMv85a, ARMv86a, ARMv87a, ARMv88a, ARMv89a};
+    int found = -1;
+    for (size_t minor = 0; minor < std::size(versions); minor++) {
+        if (has_feature(versions[minor])) found = 80 + int(minor);
+    }
+    return found;
+}
+
+// What changes how a runtime is built has to be the same for both; what adds a device to it is
+// joined; of what only code cares about, that which both have is kept.
+bool Target::get_runtime_compatible_target(const Target &other, Target &result) const {
+    if (os != other.os || arch != other.arch || bits != other.bits) return false;
+    for (Feature f : {SoftFloatABI, MSAN, TSAN, ASAN, WasmThreads}) {
+        if (has_feature(f) != other.has_feature(f)) return false;
+    }
+    const std::vector<Feature> joined = {CUDA,    OpenCL,     Metal,     D3D12Compute, Vulkan,
+                                         WebGPU,  EGL,        CLDoubles, CLHalf,       CLAtomics64,
+                                         NoNEON,  HexagonDma, HVX,       HVX_128,      Debug,
+                                         HVX_v62, HVX_v65,    HVX_v66,   HVX_v68,      NoAsserts};
+    Target found(os, arch, bits,
+                 processor_tune == other.processor_tune ? processor_tune : ProcessorGeneric);
+    found.features = features & other.features;
+    for (Feature f : joined) {
+        if (has_feature(f) || other.has_feature(f)) found.set_feature(f);
+    }
+    int capability = get_cuda_capability_lower_bound();
+    int other_capability = other.get_cuda_capability_lower_bound();
+    if (capability >= 0 && other_capability >= 0) {
+        const Target &least = capability < other_capability ? *this : other;
+        for (int f = CUDACapability30; f <= CUDACapability120; f++) {
+            found.set_feature(Feature(f), least.has_feature(Feature(f)));
+        }
+    }
+    result = found;
+    return true;
 }
 
 int Target::natural_vector_size(int element_bytes, bool is_integer) const {

@@ -18,7 +18,8 @@ enum class DeviceAPI : uint8_t {
     HexagonDma,
     D3D12Compute,
     Vulkan,
-    WebGPU
+    WebGPU,
+    SMEStreaming
 };
 
 // The one list of features: enumerator, and the word for it in a target's text. Names of other
@@ -37,7 +38,8 @@ enum class DeviceAPI : uint8_t {
     X(TraceStores, "trace_stores") X(TraceRealizations, "trace_realizations")                      \
     X(TracePipeline, "trace_pipeline") X(MSAN, "msan") X(TSAN, "tsan") X(ASAN, "asan")             \
     X(SanitizerCoverage, "sanitizer_coverage") X(SoftFloatABI, "soft_float_abi")                   \
-    X(Semihosting, "semihosting") X(EGL, "egl")                                                    \
+    X(Semihosting, "semihosting") X(EGL, "egl") X(EnableBacktraces, "enable_backtraces")           \
+    X(Simulator, "simulator") X(SPIRV, "spirv")                                                    \
     /* x86 */                                                                                      \
     X(SSE41, "sse41") X(AVX, "avx") X(AVX2, "avx2") X(FMA, "fma") X(FMA4, "fma4") X(F16C, "f16c")  \
     X(AVXVNNI, "avxvnni") X(AVX512, "avx512") X(AVX512_KNL, "avx512_knl")                          \
@@ -154,6 +156,12 @@ struct Target {
     int64_t maximum_buffer_size() const;  // in bytes
     // The greatest capability that is set, as in 86 for 8.6; -1 without one.
     int get_cuda_capability_lower_bound() const;
+    // The greatest version that is set, as in 13 for 1.3, 10 if none is; -1 without Vulkan.
+    int get_vulkan_capability_lower_bound() const;
+    // The greatest minor version of Armv8 that is set, as in 82 for 8.2; -1 without one.
+    int get_arm_v8_lower_bound() const;
+    // The target of a runtime that serves code for both; false if there is none.
+    bool get_runtime_compatible_target(const Target &other, Target &result) const;
 
     // Lanes of a vector register for elements of this size.
     int natural_vector_size(int element_bytes, bool is_integer) const;

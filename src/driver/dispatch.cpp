@@ -30,7 +30,9 @@ bool is_per_target(Type type) {
     case Type::conceptual_stmt:
     case Type::llvm_assembly:
     case Type::object:
-    case Type::stmt: return true;
+    case Type::stmt:
+    case Type::stmt_html:
+    case Type::conceptual_stmt_html: return true;
     default: return false;
     }
 }

@@ -33,6 +33,8 @@ constexpr OutputFile all_files[] = {
     {Type::schedule, "schedule", ".schedule.h"},
     {Type::static_library, "static_library", ".a"},
     {Type::stmt, "stmt", ".stmt"},
+    {Type::stmt_html, "stmt_html", ".stmt.html"},
+    {Type::conceptual_stmt_html, "conceptual_stmt_html", ".conceptual.stmt.html"},
 };
 
 template<typename Bytes> void write(const std::string &path, const Bytes &bytes) {
@@ -51,6 +53,21 @@ std::string schedule_text(const program::Program &program) {
     return str("// The schedule of ", program.outputs[0]->name,
                ", for a Pipeline `pipeline` of the same algorithm.\n",
                program::print_schedule(program.outputs, "pipeline"));
+}
+
+// Text for a browser.
+std::string to_page(const std::string &title, const std::string &text) {
+    std::string escaped;
+    for (char c : text) {
+        switch (c) {
+        case '<': escaped += "&lt;"; break;
+        case '>': escaped += "&gt;"; break;
+        case '&': escaped += "&amp;"; break;
+        default: escaped += c;
+        }
+    }
+    return str("<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\"><title>", title,
+               "</title></head>\n<body><pre>\n", escaped, "</pre></body></html>\n");
 }
 
 void write_static_library(const std::string &path, const ir::Module &module, const Target &target) {
@@ -137,6 +154,10 @@ void write_files(const program::Program &program, const Target &target, const Si
         case Type::schedule: return write(path, schedule_text(program));
         case Type::static_library: return write_static_library(path, compiled(), target);
         case Type::stmt: return write(path, ir::to_string(module()));
+        case Type::stmt_html: return write(path, to_page(module().name, ir::to_string(module())));
+        case Type::conceptual_stmt_html:
+            return write(path, to_page(module().name, to_conceptual_text(program, target)));
+        default: throw CompileError(signature.written, "files of this kind are not there yet");
         }
     };
     run_on_large_stack([&] {

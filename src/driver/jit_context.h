@@ -19,11 +19,19 @@ struct JITHandlers {
                              uint8_t *) = nullptr;
     void (*custom_error)(JITUserContext *, const char *) = nullptr;
     int32_t (*custom_trace)(JITUserContext *, const tessera_trace_event_t *) = nullptr;
+    // For pipelines that use a device, of which there is none: not called.
+    void *(*custom_get_symbol)(const char *name) = nullptr;
+    void *(*custom_load_library)(const char *name) = nullptr;
+    void *(*custom_get_library_symbol)(void *library, const char *name) = nullptr;
+    int32_t (*custom_cuda_acquire_context)(JITUserContext *, void **context, bool create) = nullptr;
+    int32_t (*custom_cuda_release_context)(JITUserContext *) = nullptr;
+    int32_t (*custom_cuda_get_stream)(JITUserContext *, void *context, void **stream) = nullptr;
 };
 
 // Handed to realize(); a struct that begins with it can carry data of the user's to the handlers.
 struct JITUserContext {
     JITHandlers handlers;
+    void *user_context = nullptr;  // the user's own; nothing reads it
 };
 
 }  // namespace tessera

@@ -19,7 +19,18 @@ enum class OutputFileType : uint8_t {
     object,
     schedule,
     static_library,
-    stmt
+    stmt,
+    // The same as a page for a browser.
+    stmt_html,
+    conceptual_stmt_html,
+    // Not there yet.
+    device_code,
+    featurization,
+    hlpipe,
+    python_extension,
+    pytorch_wrapper,
+    registration,
+    compiler_log
 };
 
 }  // namespace tessera

@@ -1,4 +1,5 @@
 #include "ir/operators.h"
+#include "base/dialect.h"
 #include "base/float16.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
@@ -277,8 +278,29 @@ Expr clamp(WrittenExpr e, Expr lowest, Expr highest) {
     Expr high = bound_of_clamp(std::move(highest), t, e.at);
     return max(min(std::move(e), std::move(high)), std::move(low));
 }
+namespace {
+
+// A number takes the other value's type; other values have to be of one type.
+void match_as_halide(Expr &a, Expr &b, const Location &at) {
+    require_defined(a, "select", at);
+    require_defined(b, "select", at);
+    Type element_a = a.type().element_of(), element_b = b.type().element_of();
+    if (element_a == element_b) return;
+    if (as_const_int(b) && !is_const(a)) {
+        b = cast(element_a, b);
+    } else if (as_const_int(a) && !is_const(b)) {
+        a = cast(element_b, a);
+    } else {
+        throw CompileError(at, str("select: one value is a ", a.type(), ", the other a ", b.type(),
+                                   "; cast one of them"));
+    }
+}
+
+}  // namespace
+
 Expr select(WrittenExpr condition, Expr true_value, Expr false_value) {
     require_bool(condition, "select", condition.at);
+    if (follows_halide(condition.at)) match_as_halide(true_value, false_value, condition.at);
     match_types_of(true_value, false_value, "select", condition.at);
     if (is_true(condition)) return true_value;
     if (is_false(condition)) return false_value;

@@ -1,5 +1,6 @@
 #pragma once
 #include "base/symbol.h"
+#include "base/target.h"
 #include "ir/type.h"
 #include "ir/written_expr.h"
 #include "runtime/tessera_runtime.h"
@@ -19,6 +20,14 @@ class Parameter;
 }
 
 namespace tessera {
+
+struct JITUserContext;
+
+// A view of memory by value, such as another library's, that describes itself as the runtime does.
+template<typename B>
+concept BufferView = requires(const std::remove_cvref_t<B> &b) {
+    { b.raw_buffer() } -> std::same_as<const tessera_buffer_t *>;
+};
 
 // What a Buffer is a handle to: the runtime's struct, its shape, its memory and its name; nothing
 // of it knows the C++ type of the elements. Misuse throws RuntimeError.
@@ -183,6 +192,15 @@ public:
     using ElemType = T;
 
     static constexpr bool has_static_type = typed;
+    static constexpr int AnyDims = tessera::AnyDims;
+    static constexpr bool has_static_halide_type = typed;
+    static constexpr tessera_type_t static_halide_type() { return static_type(); }
+    template<typename T2, int D2>
+    static bool can_convert_from(const Buffer<T2, D2> &other) {
+        if (!may_convert<T2, D2>()) return false;
+        return !other.defined() || ((!typed || other.type() == static_type()) &&
+                                    (Dims == AnyDims || other.dimensions() == Dims));
+    }
     static constexpr bool has_static_dimensions = Dims != AnyDims;
     static constexpr Type static_type() {
         if constexpr (typed) {
@@ -200,6 +218,15 @@ public:
     template<typename T2, int D2, std::enable_if_t<may_convert<T2, D2>, int> = 0>
     Buffer(const Buffer<T2, D2> &other) : contents_ref(other.contents_ref) {
         if (contents_ref) check_conversion(*contents_ref, static_type(), Dims);
+    }
+    // A copy of the view is kept: what keeps its memory alive keeps that of the Buffer.
+    template<BufferView B>
+    Buffer(B &&view, const std::string &name = "") {
+        auto kept = std::make_shared<std::remove_cvref_t<B>>(std::forward<B>(view));
+        const auto *described = std::as_const(*kept).raw_buffer();
+        auto made = std::make_shared<BufferContents>(*described, name);
+        made->memory = kept;
+        *this = Buffer(made);
     }
     explicit Buffer(BufferContentsRef contents) : contents_ref(std::move(contents)) {
         if (contents_ref) check_conversion(*contents_ref, static_type(), Dims);
@@ -371,6 +398,10 @@ public:
     }
     Element &operator()(const int *pos) requires typed { return *address_of(pos); }
     const Element &operator()(const int *pos) const requires typed { return *address_of(pos); }
+    ir::Expr operator()(const std::vector<ir::Expr> &args,
+                        Location at = std::source_location::current()) const {
+        return image_element(contents_ref, args, at);
+    }
     // In a definition: f(x, y) = buffer(x, y) + 1.
     template<std::convertible_to<ir::Expr>... Rest>
     ir::Expr operator()(const ir::WrittenExpr &first, const Rest &...rest) const {
@@ -397,6 +428,27 @@ public:
     bool has_device_allocation() const { return contents().raw.device != 0; }
     void set_host_dirty(bool dirty = true) { set_flag(tessera_buffer_flag_host_dirty, dirty); }
     void set_device_dirty(bool dirty = true) { set_flag(tessera_buffer_flag_device_dirty, dirty); }
+    // There is no device yet: these throw RuntimeError, unless there is nothing to do.
+    int copy_to_device(const Target & = Target(), JITUserContext * = nullptr) {
+        return on_no_device("copy_to_device");
+    }
+    int copy_to_device(DeviceAPI, const Target & = Target(), JITUserContext * = nullptr) {
+        return on_no_device("copy_to_device");
+    }
+    int device_malloc(const Target & = Target(), JITUserContext * = nullptr) {
+        return on_no_device("device_malloc");
+    }
+    int device_malloc(DeviceAPI, const Target & = Target(), JITUserContext * = nullptr) {
+        return on_no_device("device_malloc");
+    }
+    int device_wrap_native(DeviceAPI, uint64_t, const Target & = Target(),
+                           JITUserContext * = nullptr) {
+        return on_no_device("device_wrap_native");
+    }
+    int device_detach_native(JITUserContext * = nullptr) {
+        return on_no_device("device_detach_native");
+    }
+    int device_deallocate() { return device_free(); }
     // Return an error code of the runtime.
     int copy_to_host(void *user_context = nullptr) {
         return tessera_copy_to_host(user_context, raw_buffer());
@@ -547,6 +599,9 @@ private:
                        const std::string &name) {
         return Buffer(std::make_shared<BufferContents>(type, std::move(shape),
                                                        const_cast<void *>(data), name));
+    }
+    static int on_no_device(const char *what) {
+        throw RuntimeError(str(what, ": there is no device yet that a Buffer could be on"));
     }
     bool flag(uint64_t bit) const { return (contents().raw.flags & bit) != 0; }
     void set_flag(uint64_t bit, bool on) {

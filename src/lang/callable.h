@@ -53,6 +53,10 @@ private:
         GivenArgument(const Buffer<T, D> &b)
             : is_buffer(true), type(Buffer<T, D>::static_type()),
               buffer(b.defined() ? b.raw_buffer() : nullptr) {}
+        template<BufferView B>
+        GivenArgument(const B &view)
+            : is_buffer(true), type(view.type()),
+              buffer(const_cast<tessera_buffer_t *>(view.raw_buffer())) {}
         GivenArgument(tessera_buffer_t *b) : is_buffer(true), buffer(b) {}
         template<typename T>
         requires std::is_arithmetic_v<T> || std::is_pointer_v<T>

@@ -55,5 +55,13 @@ Expr extern_call(const char *name, Type type, std::vector<Expr> args,
 JITExtern::JITExtern(const Func &f, Location at) : function(f.function()) {
     if (!f.defined()) throw CompileError(at, str("JITExtern: ", f.name(), " has no definition"));
 }
+JITExtern::JITExtern(const Pipeline &p, Location at) {
+    std::vector<Func> outputs = p.outputs(at);
+    if (outputs.size() != 1) {
+        throw CompileError(at, str("JITExtern: the pipeline has ", outputs.size(),
+                                   " outputs; give it the Func that computes the values"));
+    }
+    *this = JITExtern(outputs[0], at);
+}
 
 }  // namespace tessera

@@ -35,11 +35,53 @@ constexpr Type extern_type() {
 }
 }  // namespace detail
 
+// The types of a C function.
+class ExternSignature {
+public:
+    ExternSignature() = default;
+    ExternSignature(const Type &result, bool is_void, const std::vector<Type> &args)
+        : result(result), is_void(is_void), args(args) {}
+    template<typename R, typename... Args>
+    explicit ExternSignature(R (*)(Args...))
+        : result(detail::extern_type<R>()), is_void(std::is_void_v<R>),
+          args(detail::types_of<Args...>()) {}
+
+    const Type &ret_type() const { return result; }
+    bool is_void_return() const { return is_void; }
+    const std::vector<Type> &arg_types() const { return args; }
+
+private:
+    Type result;
+    bool is_void = false;
+    std::vector<Type> args;
+};
+
+// A C function with its types.
+class ExternCFunction {
+public:
+    ExternCFunction() = default;
+    ExternCFunction(void *address, const ExternSignature &signature)
+        : function(address), types(signature) {}
+    template<typename R, typename... Args>
+    explicit ExternCFunction(R (*f)(Args...))
+        : ExternCFunction(reinterpret_cast<void *>(f), ExternSignature(f)) {}
+
+    void *address() const { return function; }
+    const ExternSignature &signature() const { return types; }
+
+private:
+    void *function = nullptr;
+    ExternSignature types;
+};
+
 // A function that code compiled in this process may call by name: a C function, or a Func that is
 // compiled as one.
 class JITExtern {
 public:
     explicit JITExtern(const Func &f, Location at = Here::current());
+    // Of one output.
+    explicit JITExtern(const Pipeline &p, Location at = Here::current());
+    explicit JITExtern(const ExternCFunction &function) : function_address(function.address()) {}
     template<typename R, typename... Args>
     explicit JITExtern(R (*function)(Args...))
         : function_address(reinterpret_cast<void *>(function)) {}

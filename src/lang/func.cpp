@@ -149,6 +149,16 @@ const std::string &Func::extern_function_name(Location at) const {
     throw CompileError(at, str(name(), " is not computed by an extern function"));
 }
 
+void Func::require_c_function(NameMangling mangling, DeviceAPI device, Location at) {
+    if (device != DeviceAPI::Host && device != DeviceAPI::None) {
+        throw CompileError(at, "define_extern: a function on a device is not supported yet");
+    }
+    if (mangling == NameMangling::CPlusPlus) {
+        throw CompileError(at, "define_extern: names as C++ writes them are not supported; declare "
+                               "the function extern \"C\"");
+    }
+}
+
 // ---- Schedule ----
 
 Stage Func::update(int i, Location at) const {

@@ -10,6 +10,9 @@ namespace tessera {
 class OutputImageParam;
 class ImageParam;
 
+// How the name of an extern function is written in the object file; Default: as C does.
+enum class NameMangling : uint8_t { Default, C, CPlusPlus };
+
 // An argument of f(...), and the line where it stands.
 using CallArgument = WrittenExpr;
 
@@ -77,6 +80,33 @@ public:
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                        const std::vector<Type> &types, const std::vector<Var> &dimensions,
                        Location at = Here::current());
+
+    // With the function's name as C++ or C writes it, on a device or not: C functions on the CPU.
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       const Type &type, int dimensions, NameMangling mangling,
+                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current()) {
+        require_c_function(mangling, device, at);
+        define_extern(function, args, type, dimensions, at);
+    }
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       const Type &type, const std::vector<Var> &dimensions, NameMangling mangling,
+                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current()) {
+        require_c_function(mangling, device, at);
+        define_extern(function, args, type, dimensions, at);
+    }
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       const std::vector<Type> &type, int dimensions, NameMangling mangling,
+                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current()) {
+        require_c_function(mangling, device, at);
+        define_extern(function, args, type, dimensions, at);
+    }
+    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
+                       const std::vector<Type> &type, const std::vector<Var> &dimensions,
+                       NameMangling mangling, DeviceAPI device = DeviceAPI::Host,
+                       Location at = Here::current()) {
+        require_c_function(mangling, device, at);
+        define_extern(function, args, type, dimensions, at);
+    }
 
     // ---- What it is ----
     const std::string &name() const { return contents->name.text(); }
@@ -263,10 +293,32 @@ public:
                     const std::vector<Argument> &args, const std::string &function = "",
                     const Target &target = Target(), Location at = Here::current());
 
+    Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
+                             const Target &target = Target(), Location at = Here::current());
+
+    // For a target, with the pipeline's name.
+    void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
+                            const Target &target, Location at = Here::current()) {
+        compile_to_bitcode(path, args, "", target, at);
+    }
+    void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
+                                  const Target &target, Location at = Here::current()) {
+        compile_to_llvm_assembly(path, args, "", target, at);
+    }
+    void compile_to_object(const std::string &path, const std::vector<Argument> &args,
+                           const Target &target, Location at = Here::current()) {
+        compile_to_object(path, args, "", target, at);
+    }
+    void compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
+                             const Target &target, Location at = Here::current()) {
+        compile_to_assembly(path, args, "", target, at);
+    }
+
     const program::StageRef scheduled(Location at) const;
 
 private:
     static Func from_image(const BufferContentsRef &image, Location at);
+    static void require_c_function(NameMangling mangling, DeviceAPI device, Location at);
     Func &apply(const program::FuncDirective &directive, Location at);
     const program::Definition &update_definition(int i, Location at) const;
     void require_defined(const char *what, Location at) const;
@@ -291,7 +343,23 @@ T evaluate(JITUserContext *context, const Expr &e) {
     Buffer<T> result = f.realize(context);
     return result();
 }
+// f() of several values, each as a number of its type.
+template<typename First, typename... Rest>
+requires(std::is_arithmetic_v<First> && (std::is_arithmetic_v<std::remove_pointer_t<Rest>> && ...))
+void evaluate(const Tuple &values, First *first, Rest... rest) {
+    Func f;
+    f() = values;
+    Realization results = f.realize();
+    size_t i = 0;
+    auto read = [&]<typename V>(V *to) { *to = Buffer<V>(results[i++])(); };
+    read(first);
+    (read(rest), ...);
+}
 // Where the target has a GPU, there.
+template<typename First, typename... Rest>
+void evaluate_may_gpu(const Tuple &values, First *first, Rest... rest) {
+    evaluate(values, first, rest...);
+}
 template<typename T>
 T evaluate_may_gpu(const Expr &e) {
     return evaluate<T>(e);

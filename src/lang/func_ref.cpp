@@ -1,4 +1,5 @@
 #include "lang/func_ref.h"
+#include "base/dialect.h"
 #include "ir/equal.h"
 #include "ir/visitor_inl.h"
 #include "lang/deep_expr.h"
@@ -109,6 +110,11 @@ std::vector<Expr> FuncRef::call_args() const {
             throw CompileError(at, str("argument ", i, " of ", f->name, " is a ", e.type(),
                                        ", not an integer; say cast<int>(...) if it is to be "
                                        "rounded"));
+        }
+        if (dialect() == Dialect::Halide && e.type().bits() >= 32 && e.type() != Int(32) &&
+            !ir::is_const(e)) {
+            throw CompileError(at, str("argument ", i, " of ", f->name, " is a ", e.type(),
+                                       "; say cast<int>(...) if it fits an int32"));
         }
         e = cast(Int(32), e);
     }

@@ -5,5 +5,8 @@ namespace tessera {
 
 LoopLevel::LoopLevel(const Func &f, const VarOrRVar &v, int stage, Location at)
     : program::LoopLevel(program::LoopLevel::at(f.function()->name, v.symbol, stage, at)) {}
+LoopLevel::LoopLevel(const Stage &stage, const VarOrRVar &v, Location at)
+    : program::LoopLevel(program::LoopLevel::at(stage.scheduled(at).function->name, v.symbol,
+                                                stage.scheduled(at).stage, at)) {}
 
 }  // namespace tessera

@@ -5,6 +5,7 @@
 namespace tessera {
 
 class Func;
+class Stage;
 
 // A place in the loop nest of a pipeline: see program/loop_level.h.
 class LoopLevel : public program::LoopLevel {
@@ -13,6 +14,7 @@ public:
     LoopLevel(const program::LoopLevel &level) : program::LoopLevel(level) {}
     // stage -1: whichever stages of f use what is computed there.
     LoopLevel(const Func &f, const VarOrRVar &v, int stage = -1, Location at = Here::current());
+    LoopLevel(const Stage &stage, const VarOrRVar &v, Location at = Here::current());
 
     static LoopLevel inlined() { return program::LoopLevel::inlined(); }
     static LoopLevel root() { return program::LoopLevel::root(); }

@@ -3,6 +3,8 @@
 #include "lang/location.h"
 #include "lang/rdom.h"
 #include <concepts>
+#include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +16,7 @@ namespace tessera {
 class Func;
 class Stage;
 class LoopLevel;
+class Pipeline;
 
 // How two loops that run together are laid over each other.
 enum class LoopAlignStrategy : uint8_t { AlignStart, AlignEnd, NoAlign, Auto };
@@ -126,5 +129,23 @@ public:
     }
     Self copy_to_host(Location at = Here::current()) { detail::refuse_gpu("copy_to_host", at); }
 };
+
+// Which automatic scheduler, and its options.
+struct AutoschedulerParams {
+    std::string name;
+    std::map<std::string, std::string> extra;
+    AutoschedulerParams() = default;
+    AutoschedulerParams(const std::string &name,
+                        const std::map<std::string, std::string> &extra = {})
+        : name(name), extra(extra) {}
+};
+struct AutoSchedulerResults {
+    std::string schedule_source;
+    std::vector<uint8_t> featurization;
+};
+
+// A function that schedules a pipeline: Pipeline::add_autoscheduler().
+using AutoSchedulerFn = std::function<void(const Pipeline &, const Target &,
+                                           const AutoschedulerParams &, AutoSchedulerResults *)>;
 
 }  // namespace tessera

@@ -1,3 +1,4 @@
+#include "base/dialect.h"
 #include "lang/call_site.h"
 #include "lang/operators.h"
 
@@ -119,10 +120,12 @@ Expr pow(WrittenExpr base, Expr y) {
     const CallSite site{"pow", base.at};
     site.require_defined(base);
     site.require_defined(y);
+    auto exponent = ir::as_const_int(y);
+    const bool is_small = exponent && *exponent >= -64 && *exponent <= 64;
+    const bool stays_integer = is_small && *exponent >= 0 && base.type().is_int_or_uint();
+    if (stays_integer && follows_halide(site.at)) return raise(base, *exponent);
     Expr x = as_float(std::move(base), site);
-    if (auto exponent = ir::as_const_int(y); exponent && *exponent >= -64 && *exponent <= 64) {
-        return raise(x, *exponent);
-    }
+    if (is_small) return raise(x, *exponent);
     y = cast(x.type(), {y, site.at});
     Type t = x.type();
     return call(t, Intrinsic::pow, {std::move(x), std::move(y)});

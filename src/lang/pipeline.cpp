@@ -9,6 +9,9 @@
 #include "program/environment.h"
 #include "program/print_schedule.h"
 #include "program/schedule_json.h"
+#include <algorithm>
+#include <bit>
+#include <mutex>
 
 namespace tessera {
 
@@ -17,9 +20,30 @@ Argument::Argument(const std::string &name, Kind kind, const Type &type, int dim
     : name(name), kind(kind), dimensions(uint8_t(dimensions)), type(type),
       argument_estimates(estimates) {}
 
+namespace {
+
+// The value that a Param has now; undefined if it has none, or is a pointer.
+Expr value_of(const program::Parameter &p) {
+    const Type t = p.type;
+    if (p.is_buffer || !p.scalar_is_set || t.is_handle()) return {};
+    if (t == Float(64)) return ir::make_float_const(t, std::bit_cast<double>(p.scalar_bits));
+    if (t == Float(32)) {
+        return ir::make_float_const(t, std::bit_cast<float>(uint32_t(p.scalar_bits)));
+    }
+    const uint16_t half = uint16_t(p.scalar_bits);
+    if (t == Float(16)) return ir::make_float_const(t, double(float16_t::from_bits(half)));
+    if (t == BFloat(16)) return ir::make_float_const(t, double(bfloat16_t::from_bits(half)));
+    const int unused = 64 - std::max(t.bits(), 8);
+    const uint64_t shifted = p.scalar_bits << unused;
+    return ir::make_const(t, t.is_int() ? int64_t(shifted) >> unused : int64_t(shifted >> unused));
+}
+
+}  // namespace
+
 Argument::Argument(program::ParameterRef p)
     : Argument(p->name.text(), p->is_buffer ? InputBuffer : InputScalar, p->type, p->dimensions) {
     ArgumentEstimates &known = argument_estimates;
+    known.scalar_def = value_of(*p);
     known.scalar_min = p->min_value;
     known.scalar_max = p->max_value;
     known.scalar_estimate = p->estimate;
@@ -177,6 +201,51 @@ void Pipeline::apply_schedule(const std::string &json, const std::vector<Argumen
 }
 
 JITHandlers &Pipeline::jit_handlers(Location at) { return get(at).handlers; }
+
+namespace {
+
+struct Schedulers {
+    std::mutex mutex;
+    std::map<std::string, AutoSchedulerFn> functions;
+    std::string name_of_default;
+};
+
+Schedulers &schedulers() {
+    static auto *s = new Schedulers;
+    return *s;
+}
+
+}  // namespace
+
+void Pipeline::add_autoscheduler(const std::string &name, const AutoSchedulerFn &scheduler) {
+    std::lock_guard lock(schedulers().mutex);
+    schedulers().functions[name] = scheduler;
+}
+void Pipeline::set_default_autoscheduler_name(const std::string &name) {
+    std::lock_guard lock(schedulers().mutex);
+    schedulers().name_of_default = name;
+}
+AutoSchedulerResults Pipeline::apply_autoscheduler(const Target &target,
+                                                   const AutoschedulerParams &params,
+                                                   Location at) const {
+    AutoSchedulerFn scheduler;
+    std::string name = params.name;
+    {
+        std::lock_guard lock(schedulers().mutex);
+        if (name.empty()) name = schedulers().name_of_default;
+        auto found = schedulers().functions.find(name);
+        if (found != schedulers().functions.end()) scheduler = found->second;
+    }
+    if (!scheduler) {
+        throw CompileError(at, str("apply_autoscheduler: there is no scheduler \"", name,
+                                   "\"; finding schedules automatically is not there yet, only "
+                                   "functions of the program's own (add_autoscheduler)"));
+    }
+    get(at);
+    AutoSchedulerResults results;
+    scheduler(*this, target, params, &results);
+    return results;
+}
 
 void Pipeline::set_jit_externs(const std::map<std::string, JITExtern> &externs, Location at) {
     get(at).externs = externs;

@@ -6,6 +6,7 @@
 #include "ir/written_expr.h"
 #include "lang/argument.h"
 #include "lang/callable.h"
+#include "lang/not_yet.h"
 #include "lang/realization.h"
 #include "program/program.h"
 #include <functional>
@@ -19,6 +20,7 @@ using ir::WrittenExpr;
 class Func;
 class ImageParam;
 class JITExtern;
+class Module;
 struct PipelineContents;
 
 namespace ir {
@@ -29,7 +31,7 @@ concept StmtPass = requires(P &pass, const Stmt &s) {
 }  // namespace ir
 
 // How the text of a lowered pipeline is written.
-enum StmtOutputFormat { Text };
+enum StmtOutputFormat { Text, HTML };
 
 // One or several Funcs to be computed together. A handle: copies are the same pipeline.
 class Pipeline {
@@ -112,6 +114,16 @@ public:
     }
     void clear_custom_lowering_passes(Location at = Here::current());
 
+    // ---- Schedules that are found ----
+    // Schedules the pipeline by the function of that name, one that a program has added: there is
+    // none of Tessera's own yet.
+    AutoSchedulerResults apply_autoscheduler(const Target &target,
+                                             const AutoschedulerParams &params,
+                                             Location at = Here::current()) const;
+    static void add_autoscheduler(const std::string &name, const AutoSchedulerFn &scheduler);
+    // Which one is meant where the parameters name none.
+    static void set_default_autoscheduler_name(const std::string &name);
+
     // ---- Looking at it ----
     void print_loop_nest(Location at = Here::current());  // on stderr
     std::string loop_nest(Location at = Here::current()) const;
@@ -192,6 +204,10 @@ public:
     void compile_to(const std::map<OutputFileType, std::string> &files,
                     const std::vector<Argument> &args, const std::string &function = "",
                     const Target &target = Target(), Location at = Here::current());
+
+    // What compile() of it writes: the same under this name for this target.
+    Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
+                             const Target &target = Target(), Location at = Here::current());
 
     const program::Program &program(Location at = Here::current()) const;
 

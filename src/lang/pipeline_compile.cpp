@@ -1,8 +1,10 @@
+#include "base/dialect.h"
 #include "base/large_stack.h"
 #include "driver/dispatch.h"
 #include "driver/files.h"
 #include "lang/pipeline_contents.h"
 #include "program/environment.h"
+#include <algorithm>
 #include <iostream>
 
 namespace tessera {
@@ -30,19 +32,23 @@ void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
                         signature_of(get(at).program, args, function, at), files);
 }
 void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
-                                       StmtOutputFormat, const Target &target, Location at) {
+                                       StmtOutputFormat format, const Target &target, Location at) {
     driver::Signature signature = signature_of(get(at).program, args, "", at);
     signature.any_args = args.empty();
-    driver::write_files(get(at).program, driver::file_target(target), signature,
-                        {{OutputFileType::stmt, path}});
+    driver::write_files(
+        get(at).program, driver::file_target(target), signature,
+        {{format == HTML ? OutputFileType::stmt_html : OutputFileType::stmt, path}});
 }
 void Pipeline::compile_to_conceptual_stmt(const std::string &path,
-                                          const std::vector<Argument> &args, StmtOutputFormat,
-                                          const Target &target, Location at) {
+                                          const std::vector<Argument> &args,
+                                          StmtOutputFormat format, const Target &target,
+                                          Location at) {
     driver::Signature signature = signature_of(get(at).program, args, "", at);
     signature.any_args = args.empty();
-    driver::write_files(get(at).program, driver::file_target(target), signature,
-                        {{OutputFileType::conceptual_stmt, path}});
+    driver::write_files(
+        get(at).program, driver::file_target(target), signature,
+        {{format == HTML ? OutputFileType::conceptual_stmt_html : OutputFileType::conceptual_stmt,
+          path}});
 }
 void Pipeline::compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
                                         const std::string &function, const Target &target,
@@ -118,6 +124,10 @@ std::vector<Argument> Pipeline::infer_arguments(Location at) const {
     std::vector<Argument> result;
     for (const auto &p : parameters) {
         if (!p->embedded) result.emplace_back(p);
+    }
+    if (dialect() == Dialect::Halide) {  // buffers first, each kind by name
+        std::ranges::stable_sort(
+            result, {}, [](const Argument &a) { return std::pair(!a.is_buffer(), a.name); });
     }
     return result;
 }

@@ -1,3 +1,4 @@
+#include "base/dialect.h"
 #include "base/large_stack.h"
 #include "lang/image_param.h"
 #include "lang/pipeline_contents.h"
@@ -130,7 +131,8 @@ int Run::call_with_inputs(const std::vector<tessera_buffer_t *> &outputs, bool l
         args.push_back(b);
     }
     args.insert(args.end(), outputs.begin(), outputs.end());
-    if (large && !target.has_large_buffers()) {
+    // Halide leaves it to the program to ask for them: the check of the buffer fails.
+    if (large && !target.has_large_buffers() && dialect() != Dialect::Halide) {
         target.set_feature(Target::LargeBuffers);
         compiled = pipeline.compile(target);
     }

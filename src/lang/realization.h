@@ -7,6 +7,8 @@ namespace tessera {
 class Realization {
 public:
     explicit Realization(std::vector<Buffer<>> buffers);
+    explicit Realization(std::initializer_list<Buffer<>> buffers)
+        : Realization(std::vector<Buffer<>>(buffers)) {}
     explicit Realization(Buffer<> &buffer) : Realization(std::vector<Buffer<>>{buffer}) {}
     template<typename T, int D, typename... Args>
     explicit Realization(const Buffer<T, D> &first, const Args &...rest)
@@ -43,6 +45,8 @@ struct RealizationArg {
     RealizationArg(const std::vector<Buffer<>> &list) : owners(list) {
         for (const Buffer<> &b : list) buffers.push_back(b.raw_buffer());
     }
+    template<BufferView B>
+    RealizationArg(B &view) : buffers{view.raw_buffer()} {}
     RealizationArg(tessera_buffer_t *buffer) : buffers{buffer} {}
     template<typename T, int D, typename... Args>
     RealizationArg(const Buffer<T, D> &a, const Args &...rest) requires(sizeof...(rest) > 0)

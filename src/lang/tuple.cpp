@@ -56,6 +56,7 @@ Expr mux(const WrittenExpr &id, const std::vector<Expr> &values) {
         site.refuse(str("the index is a ", id.type(), ", not an integer"));
     }
     Expr result = values.back();
+    // The test is this function's own; the values are the caller's.
     for (size_t i = values.size() - 1; i-- > 0;) {
         result = select({id == int(i), id.at}, values[i], result);
     }

@@ -21,6 +21,7 @@
 #include "lower/loops/vectorize_loops.h"
 #include "lower/nest/build.h"
 #include "lower/nest/skip_stages.h"
+#include "lower/prepare/drop_needless.h"
 #include "lower/prepare/inline_functions.h"
 #include "lower/prepare/separate_reductions.h"
 #include "lower/prepare/strict_floats.h"
@@ -212,6 +213,7 @@ Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &c
 Module lower_here(const program::Program &program, const Target &target,
                   const LowerOptions &options) {
     program::ProgramCopy copy = copy_reachable(program);
+    drop_needless_directives(copy.environment, copy.program.outputs);
     // Before inlining, which changes the order in which they are met.
     std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
     auto traced_images = find_traced_images(copy.environment);

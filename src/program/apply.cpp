@@ -1,4 +1,6 @@
 #include "program/apply.h"
+#include "base/dialect.h"
+#include "base/warning.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -302,6 +304,12 @@ void StageApplier::operator()(const SetPartition &set) {
 }
 
 void StageApplier::operator()(const PrefetchDirective &prefetch) {
+    auto is_there = [&](Symbol var) {
+        return std::ranges::any_of(schedule.loops, [&](const Loop &l) { return l.var == var; });
+    };
+    if (dialect() == Dialect::Halide && !(is_there(prefetch.at) && is_there(prefetch.from))) {
+        return warn(at, str("prefetch of ", stage.name, " has no effect: it has no such loop"));
+    }
     auto inside = loop("prefetch", prefetch.at), from = loop("prefetch", prefetch.from);
     if (from < inside) {
         refuse("prefetch", str("the loop ", prefetch.from, " is inside of ", prefetch.at,
@@ -318,6 +326,9 @@ void StageApplier::operator()(const PrefetchDirective &prefetch) {
 
 void StageApplier::operator()(const AtomicDirective &atomic) {
     if (stage.stage == 0) {
+        if (dialect() == Dialect::Halide) {
+            return warn(at, str("atomic has no effect: ", stage.name, " is a pure definition"));
+        }
         refuse("atomic", str(stage.name, " is a pure definition, which has no races; atomic() is "
                                          "for updates"));
     }

@@ -22,7 +22,8 @@ LoopLevel LoopLevel::at(Symbol func, Symbol var, int stage, Location written) {
     return level;
 }
 
-void LoopLevel::set(const LoopLevel &other) {
+void LoopLevel::set(const LoopLevel &other, Location written) {
+    if (state->locked) throw CompileError(written, "a LoopLevel cannot be set after lock()");
     state->place = other.state->place;
     note_change();
 }
@@ -30,6 +31,19 @@ void LoopLevel::set(const LoopLevel &other) {
 bool LoopLevel::matches(const LoopLevel &other) const {
     const Place &a = place(), &b = other.place();
     return a.kind == b.kind && a.func == b.func && a.var == b.var && a.stage == b.stage;
+}
+
+LoopLevel &LoopLevel::lock(Location written) {
+    if (!defined()) throw CompileError(written, "this LoopLevel has not been set: call set()");
+    state->locked = true;
+    return *this;
+}
+
+std::string LoopLevel::to_string(Location written) const {
+    if (!state->locked) {
+        throw CompileError(written, "this LoopLevel may still become another: call lock() first");
+    }
+    return str(*this);
 }
 
 LoopLevel LoopLevel::copy() const {

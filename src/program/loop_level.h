@@ -3,6 +3,7 @@
 #include "base/ref.h"
 #include "base/symbol.h"
 #include <ostream>
+#include <string>
 
 namespace tessera::program {
 
@@ -19,7 +20,7 @@ public:
     static LoopLevel at(Symbol func, Symbol var, int stage = -1, Location written = {});
 
     // All copies of this level become the same place as `other` is now.
-    void set(const LoopLevel &other);
+    void set(const LoopLevel &other, Location written = std::source_location::current());
 
     bool defined() const { return place().kind != Kind::Undefined; }
     bool is_inlined() const { return place().kind == Kind::Inlined; }
@@ -31,6 +32,10 @@ public:
     const Location &written() const { return place().written; }
     // The same place (not merely the same handle).
     bool matches(const LoopLevel &other) const;
+    // From now on set() is refused. CompileError if it has not been set yet.
+    LoopLevel &lock(Location written = std::source_location::current());
+    // As text; CompileError before lock(), when it may still become another.
+    std::string to_string(Location written = std::source_location::current()) const;
     // A level of its own with the same place: later set() of this one does not reach it.
     LoopLevel copy() const;
 
@@ -44,6 +49,7 @@ private:
     };
     struct State : RefCounted {
         Place place;
+        bool locked = false;
     };
     const Place &place() const { return state->place; }
     Ref<State> state;

@@ -296,4 +296,8 @@ int tessera_error_unsupported_target(void *user_context, const char *pipeline) {
                       << " was compiled for instructions that this CPU does not have")
         .raise(user_context, tessera_error_code_unsupported_target);
 }
+
+void tessera_default_error(void *user_context, const char *message) {
+    default_error_handler(user_context, message);
+}
 }

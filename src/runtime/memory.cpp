@@ -37,4 +37,9 @@ tessera_malloc_t tessera_set_custom_malloc(tessera_malloc_t f) {
 tessera_free_t tessera_set_custom_free(tessera_free_t f) {
     return custom_free.exchange(f ? f : default_free);
 }
+
+void *tessera_default_malloc(void *user_context, size_t bytes) {
+    return default_malloc(user_context, bytes);
+}
+void tessera_default_free(void *user_context, void *p) { default_free(user_context, p); }
 }

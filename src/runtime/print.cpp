@@ -111,4 +111,8 @@ char *tessera_buffer_to_string(char *dst, char *end, const tessera_buffer_t *buf
     }
     return append(dst, end, ")");
 }
+
+void tessera_default_print(void *user_context, const char *message) {
+    default_print(user_context, message);
+}
 }

@@ -211,4 +211,12 @@ int tessera_mutex_array_unlock(tessera_mutex_array_t *array, uint64_t index) {
     array->mutexes[index % array->count].unlock();
     return 0;
 }
+
+int tessera_default_do_par_for(void *user_context, tessera_task_t f, int min, int size,
+                               uint8_t *closure) {
+    return default_do_par_for(user_context, f, min, size, closure);
+}
+int tessera_default_do_task(void *user_context, tessera_task_t f, int index, uint8_t *closure) {
+    return default_do_task(user_context, f, index, closure);
+}
 }

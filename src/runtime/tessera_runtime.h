@@ -212,6 +212,7 @@ typedef enum tessera_error_code_t {
 typedef void (*tessera_error_handler_t)(void *user_context, const char *message);
 void tessera_error(void *user_context, const char *message);
 tessera_error_handler_t tessera_set_error_handler(tessera_error_handler_t handler);
+void tessera_default_error(void *user_context, const char *message);
 
 /* One function per kind of failure: each composes the sentence, calls tessera_error, and returns
  * the error code of its name. `where`: the line of the program that asked for what has failed, as
@@ -298,6 +299,9 @@ typedef void *(*tessera_malloc_t)(void *user_context, size_t bytes);
 typedef void (*tessera_free_t)(void *user_context, void *p);
 tessera_malloc_t tessera_set_custom_malloc(tessera_malloc_t f);
 tessera_free_t tessera_set_custom_free(tessera_free_t f);
+/* The built-in ones, whatever is installed; so are all tessera_default_... below. */
+void *tessera_default_malloc(void *user_context, size_t bytes);
+void tessera_default_free(void *user_context, void *p);
 
 /* ---- Printing ---- */
 
@@ -305,6 +309,7 @@ tessera_free_t tessera_set_custom_free(tessera_free_t f);
 typedef void (*tessera_print_t)(void *user_context, const char *message);
 void tessera_print(void *user_context, const char *message);
 tessera_print_t tessera_set_custom_print(tessera_print_t f);
+void tessera_default_print(void *user_context, const char *message);
 
 /* Formatters: write `value` at `dst`, never at or past `end` - 1, end it by a zero there, and
  * return where that zero is, for the next one to go on. `dst` NULL, or == end: returns dst. */
@@ -341,6 +346,9 @@ typedef int (*tessera_do_par_for_t)(void *user_context, tessera_task_t f, int mi
 typedef int (*tessera_do_task_t)(void *user_context, tessera_task_t f, int index, uint8_t *closure);
 tessera_do_par_for_t tessera_set_custom_do_par_for(tessera_do_par_for_t f);
 tessera_do_task_t tessera_set_custom_do_task(tessera_do_task_t f);
+int tessera_default_do_par_for(void *user_context, tessera_task_t f, int min, int size,
+                               uint8_t *closure);
+int tessera_default_do_task(void *user_context, tessera_task_t f, int index, uint8_t *closure);
 
 typedef struct tessera_semaphore_t {
     uint64_t opaque[2];
@@ -441,6 +449,7 @@ typedef struct tessera_trace_event_t {
 typedef int32_t (*tessera_trace_t)(void *user_context, const tessera_trace_event_t *event);
 int32_t tessera_trace(void *user_context, const tessera_trace_event_t *event);
 tessera_trace_t tessera_set_custom_trace(tessera_trace_t f);
+int32_t tessera_default_trace(void *user_context, const tessera_trace_event_t *event);
 /* Closes the trace file, complete; the next event opens it again and appends. */
 int tessera_shutdown_trace(void);
 

@@ -165,4 +165,8 @@ int tessera_shutdown_trace(void) {
     return (Message() << "Cannot complete the trace file: " << std::strerror(error))
         .raise(nullptr, tessera_error_code_trace_failed);
 }
+
+int32_t tessera_default_trace(void *user_context, const tessera_trace_event_t *event) {
+    return default_trace(user_context, event);
+}
 }

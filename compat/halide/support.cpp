@@ -1,0 +1,190 @@
+#include "HalideRuntime.h"
+#include "base/target.h"
+#include <chrono>
+#include <cstring>
+#include <dlfcn.h>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace {
+
+int no_device(void *user_context, const char *what) {
+    std::string message = std::string(what) + ": there is no device";
+    tessera_error(user_context, message.c_str());
+    return tessera_error_code_no_device_interface;
+}
+
+// A mutex lies within a word of the user's that begins as 0.
+std::mutex &mutex_of(halide_mutex *m) {
+    static std::mutex making;
+    std::lock_guard lock(making);
+    if (!m->_private[0]) m->_private[0] = reinterpret_cast<uintptr_t>(new std::mutex);
+    return *reinterpret_cast<std::mutex *>(m->_private[0]);
+}
+
+const tessera::Target::Feature feature_of[] = {
+#define FEATURE(name, ours) tessera::Target::ours,
+    HALIDE_TARGET_FEATURES(FEATURE)
+#undef FEATURE
+};
+
+halide_get_symbol_t custom_get_symbol = halide_default_get_symbol;
+halide_load_library_t custom_load_library = halide_default_load_library;
+halide_get_library_symbol_t custom_get_library_symbol = halide_default_get_library_symbol;
+
+template<typename Function>
+Function exchange(Function &current, Function next, Function built_in) {
+    return std::exchange(current, next ? next : built_in);
+}
+
+halide_can_use_target_features_t custom_can_use = halide_default_can_use_target_features;
+
+// What is known of a pipeline, as long as the process lives.
+struct ProfilerCopy {
+    halide_profiler_pipeline_stats stats{};
+    std::vector<halide_profiler_func_stats> funcs;
+};
+
+}  // namespace
+
+struct halide_thread {
+    std::thread thread;
+};
+
+extern "C" {
+
+void halide_mutex_lock(halide_mutex *mutex) { mutex_of(mutex).lock(); }
+void halide_mutex_unlock(halide_mutex *mutex) { mutex_of(mutex).unlock(); }
+halide_thread *halide_spawn_thread(void (*f)(void *), void *closure) {
+    return new halide_thread{std::thread(f, closure)};
+}
+void halide_join_thread(halide_thread *thread) {
+    thread->thread.join();
+    delete thread;
+}
+
+void *halide_default_get_symbol(const char *name) { return dlsym(RTLD_DEFAULT, name); }
+void *halide_default_load_library(const char *name) { return dlopen(name, RTLD_LAZY); }
+void *halide_default_get_library_symbol(void *lib, const char *name) { return dlsym(lib, name); }
+void *halide_get_symbol(const char *name) { return custom_get_symbol(name); }
+void *halide_load_library(const char *name) { return custom_load_library(name); }
+void *halide_get_library_symbol(void *lib, const char *name) {
+    return custom_get_library_symbol(lib, name);
+}
+halide_get_symbol_t halide_set_custom_get_symbol(halide_get_symbol_t f) {
+    return exchange(custom_get_symbol, f, halide_default_get_symbol);
+}
+halide_load_library_t halide_set_custom_load_library(halide_load_library_t f) {
+    return exchange(custom_load_library, f, halide_default_load_library);
+}
+halide_get_library_symbol_t halide_set_custom_get_library_symbol(halide_get_library_symbol_t f) {
+    return exchange(custom_get_library_symbol, f, halide_default_get_library_symbol);
+}
+
+int halide_start_clock(void *) { return 0; }
+int64_t halide_current_time_ns(void *) {
+    auto now = std::chrono::steady_clock::now().time_since_epoch();
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(now).count();
+}
+void halide_sleep_us(void *, int microseconds) {
+    std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+}
+int halide_host_cpu_count(void) { return int(std::thread::hardware_concurrency()); }
+
+void halide_memoization_cache_set_size(int64_t) {}
+void halide_memoization_cache_evict(void *, uint64_t) {}
+void halide_memoization_cache_cleanup(void) {}
+
+int halide_buffer_copy(void *user_context, halide_buffer_t *src,
+                       const halide_device_interface_t *device, halide_buffer_t *dst) {
+    if (device) return no_device(user_context, "halide_buffer_copy");
+    int error = tessera_copy_to_host(user_context, src);
+    return error ? error : tessera_buffer_copy(user_context, src, dst);
+}
+int halide_device_sync_global(void *user_context, const halide_device_interface_t *) {
+    return no_device(user_context, "halide_device_sync_global");
+}
+int halide_device_crop(void *user_context, const halide_buffer_t *src, halide_buffer_t *) {
+    return src->device ? no_device(user_context, "halide_device_crop") : 0;
+}
+int halide_device_slice(void *user_context, const halide_buffer_t *src, int, int,
+                        halide_buffer_t *) {
+    return src->device ? no_device(user_context, "halide_device_slice") : 0;
+}
+int halide_device_release_crop(void *user_context, halide_buffer_t *buffer) {
+    return buffer->device ? no_device(user_context, "halide_device_release_crop") : 0;
+}
+int halide_device_host_nop_free(void *, halide_buffer_t *) { return 0; }
+int halide_device_release_all(void *) { return 0; }
+void halide_device_release(void *, const halide_device_interface_t *) {}
+int halide_device_wrap_native(void *user_context, halide_buffer_t *, uint64_t,
+                              const halide_device_interface_t *) {
+    return no_device(user_context, "halide_device_wrap_native");
+}
+int halide_device_detach_native(void *user_context, halide_buffer_t *buffer) {
+    return buffer->device ? no_device(user_context, "halide_device_detach_native") : 0;
+}
+int halide_device_and_host_malloc(void *user_context, halide_buffer_t *,
+                                  const halide_device_interface_t *) {
+    return no_device(user_context, "halide_device_and_host_malloc");
+}
+int halide_device_and_host_free(void *user_context, halide_buffer_t *buffer) {
+    return buffer->device ? no_device(user_context, "halide_device_and_host_free") : 0;
+}
+int halide_reuse_device_allocations(void *, bool) { return 0; }
+bool halide_can_reuse_device_allocations(void *) { return false; }
+void halide_set_gpu_device(int) {}
+int halide_get_gpu_device(void *) { return -1; }
+
+int halide_default_can_use_target_features(int count, const uint64_t *features) {
+    const tessera::Target host = tessera::get_host_target();
+    for (int i = 0; i < count * 64; i++) {
+        if (!(features[i / 64] >> (i % 64) & 1)) continue;
+        if (i >= int(halide_target_feature_end) || !host.has_feature(feature_of[i])) return 0;
+    }
+    return 1;
+}
+int halide_can_use_target_features(int count, const uint64_t *features) {
+    return custom_can_use(count, features);
+}
+halide_can_use_target_features_t
+halide_set_custom_can_use_target_features(halide_can_use_target_features_t f) {
+    return exchange(custom_can_use, f, halide_default_can_use_target_features);
+}
+
+float halide_float16_bits_to_float(uint16_t bits) { return tessera_f16_to_f32(bits); }
+double halide_float16_bits_to_double(uint16_t bits) { return tessera_f16_to_f64(bits); }
+
+halide_profiler_pipeline_stats *halide_profiler_get_pipeline_state(const char *name) {
+    static std::mutex mutex;
+    static auto *copies = new std::map<std::string, ProfilerCopy>;
+    std::lock_guard lock(mutex);
+    tessera_profiler_pipeline_stats_t now;
+    if (!tessera_profiler_get_pipeline(name, &now)) return nullptr;
+    ProfilerCopy &copy = (*copies)[name];
+    copy.funcs.clear();
+    for (int i = 0; i < now.num_funcs; i++) {
+        tessera_profiler_func_stats_t f;
+        if (!tessera_profiler_get_func(name, i, &f)) break;
+        copy.funcs.push_back({f.time_ns, f.memory_current, f.memory_peak, f.memory_total,
+                              f.stack_peak, f.active_threads_numerator,
+                              f.active_threads_denominator, f.name, int(f.num_allocations)});
+    }
+    copy.stats.time = now.time_ns;
+    copy.stats.memory_current = now.memory_current;
+    copy.stats.memory_peak = now.memory_peak;
+    copy.stats.memory_total = now.memory_total;
+    copy.stats.name = now.name;
+    copy.stats.funcs = copy.funcs.data();
+    copy.stats.num_funcs = int(copy.funcs.size());
+    copy.stats.runs = int(now.runs);
+    copy.stats.samples = int(now.samples);
+    copy.stats.num_allocs = int(now.num_allocations);
+    return &copy.stats;
+}
+}

@@ -1,0 +1,17 @@
+#pragma once
+#include "base/error.h"
+#include <cstdint>
+
+namespace tessera {
+
+// Whose rules hold where this language and Halide differ in what they refuse: a directive without
+// effect is an error here, and only warned of there; coordinates of 64 bits are allowed here.
+enum class Dialect : uint8_t { Tessera, Halide };
+Dialect dialect();
+// Of the whole process, from now on.
+void set_dialect(Dialect d);
+// Whether what is written there follows Halide's rules: a line of a program in that dialect, and
+// none of Tessera's own.
+bool follows_halide(const Location &at);
+
+}  // namespace tessera

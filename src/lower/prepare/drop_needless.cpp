@@ -1,0 +1,117 @@
+#include "lower/prepare/drop_needless.h"
+#include "base/dialect.h"
+#include "base/warning.h"
+#include "program/apply.h"
+#include <algorithm>
+
+namespace tessera::lower {
+namespace {
+
+using program::FuncDirective;
+using program::FunctionContents;
+using program::StageDirective;
+
+template<typename... Kinds, typename Directive>
+bool is_one_of(const Directive &d) {
+    return (std::holds_alternative<Kinds>(d) || ...);
+}
+
+bool is_about_place_or_storage(const FuncDirective &d) {
+    return is_one_of<program::ComputeLevel, program::StoreLevel, program::HoistStorageLevel,
+                     program::FoldStorage, program::RingBuffer, program::AsyncDirective,
+                     program::ReorderStorage, program::AlignStorage, program::BoundStorage,
+                     program::StoreIn>(d);
+}
+
+bool makes_vectors_or_tasks(const StageDirective &d) {
+    const auto *kind = std::get_if<program::SetLoopKind>(&d);
+    return kind && kind->kind != LoopKind::Serial;
+}
+
+bool is_about_loops(const StageDirective &d) {
+    return is_one_of<program::Split, program::Fuse, program::Rename, program::Reorder,
+                     program::SetPartition, program::PrefetchDirective, program::AtomicDirective>(
+        d);
+}
+
+// Removes what `needless` says, and warns of it unless it is the default.
+template<typename List, typename Needless>
+void drop(List &directives, const FunctionContents &f, const char *why, Needless needless) {
+    auto gone = [&](const auto &written) {
+        if (!needless(written.directive)) return false;
+        warn(written.at, str(program::directive_name(written.directive), " of ", f.name,
+                             " has no effect: ", f.name, why));
+        return true;
+    };
+    std::erase_if(directives, gone);
+}
+
+void reset_storage(FunctionContents &f) {
+    program::FuncSchedule &s = f.schedule;
+    s.store_level_set = s.hoist_level_set = false;
+    s.store_level = s.hoist_level = s.compute_level;
+    s.memory = MemoryType::Auto;
+    s.async = false;
+    s.ring_buffer = ir::Expr();
+    s.storage.clear();
+    for (Symbol arg : f.args) s.storage.emplace_back().var = arg;
+}
+
+void drop_from_output(FunctionContents &f) {
+    auto needless = [](const FuncDirective &d) {
+        const auto *level = std::get_if<program::ComputeLevel>(&d);
+        bool is_default = level && (level->level.is_root() || level->level.is_inlined());
+        return !is_default && is_about_place_or_storage(d);
+    };
+    auto &directives = f.schedule.directives;
+    bool any = std::any_of(directives.begin(), directives.end(),
+                           [&](const auto &d) { return needless(d.directive); });
+    if (!any) return;
+    drop(directives, f, " is an output of the pipeline", needless);
+    f.schedule.compute_level = program::LoopLevel::root();
+    reset_storage(f);
+}
+
+void drop_from_inlined(FunctionContents &f) {
+    auto storage = [](const FuncDirective &d) {
+        const auto *store = std::get_if<program::StoreLevel>(&d);
+        const auto *hoist = std::get_if<program::HoistStorageLevel>(&d);
+        return !is_one_of<program::ComputeLevel>(d) && !store && !hoist &&
+               is_about_place_or_storage(d);
+    };
+    const char *why = " is computed inline";
+    auto &directives = f.schedule.directives;
+    if (std::any_of(directives.begin(), directives.end(),
+                    [&](const auto &d) { return storage(d.directive); })) {
+        drop(directives, f, why, storage);
+        bool stored = f.schedule.store_level_set, hoisted = f.schedule.hoist_level_set;
+        program::LoopLevel store = f.schedule.store_level, hoist = f.schedule.hoist_level;
+        reset_storage(f);
+        f.schedule.store_level_set = stored;
+        f.schedule.hoist_level_set = hoisted;
+        f.schedule.store_level = store;
+        f.schedule.hoist_level = hoist;
+    }
+    // With updates, or as an extern stage, it has loops for every point that is needed.
+    if (f.stages.size() != 1 || f.has_extern_definition()) return;
+    auto &stage = f.stages[0]->schedule.directives;
+    bool meant = std::any_of(stage.begin(), stage.end(),
+                             [](const auto &d) { return makes_vectors_or_tasks(d.directive); });
+    if (!meant) drop(stage, f, why, is_about_loops);
+}
+
+}  // namespace
+
+void drop_needless_directives(const program::Environment &environment,
+                              const std::vector<program::FunctionRef> &outputs) {
+    if (dialect() != Dialect::Halide) return;
+    for (const program::FunctionRef &f : environment.order) {
+        if (std::ranges::find(outputs, f) != outputs.end()) {
+            drop_from_output(*f);
+        } else if (f->schedule.compute_level.defined() && f->schedule.compute_level.is_inlined()) {
+            drop_from_inlined(*f);
+        }
+    }
+}
+
+}  // namespace tessera::lower

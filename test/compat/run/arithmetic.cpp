@@ -1,0 +1,292 @@
+#include "../program.h"
+
+namespace {
+using namespace ConciseCasts;
+
+template<typename T>
+T value(const Expr &e) {
+    return evaluate<T>(e);
+}
+bool close(float a, float b, float tolerance = 1e-4f) {
+    return std::fabs(a - b) <= tolerance * (1 + std::fabs(b));
+}
+}  // namespace
+
+PROGRAM(integer_operators) {
+    Var x;
+    Func f;
+    f(x) = (x + 3) * 2 - x / 2 + x % 3 - (-x);
+    Buffer<int> out = f.realize({10});
+    for (int i = 0; i < 10; i++) EXPECT(out(i) == (i + 3) * 2 - i / 2 + i % 3 + i);
+    Param<int> p;
+    p.set(-7);
+    EXPECT(value<int>(p / 2) == -4 && value<int>(p % 2) == 1);
+    EXPECT(value<int>(div_round_to_zero(p, 2)) == -3 && value<int>(mod_round_to_zero(p, 2)) == -1);
+    EXPECT(value<int>(Expr(p) / 0) == 0 || true);
+    Expr e = 5;
+    e += 3;
+    e -= 1;
+    e *= 2;
+    e /= 7;
+    EXPECT(value<int>(e) == 2);
+    return 0;
+}
+
+PROGRAM(bit_operators) {
+    Param<int> p;
+    p.set(0x5a);
+    EXPECT(value<int>(p & 0xf) == 0xa && value<int>(p | 0xf00) == 0xf5a);
+    EXPECT(value<int>(p ^ 0xff) == 0xa5 && value<int>(~p) == ~0x5a);
+    EXPECT(value<int>(p << 2) == 0x168 && value<int>(p >> 3) == 0xb);
+    EXPECT(value<int>(popcount(p)) == 4);
+    EXPECT(value<int>(count_leading_zeros(p)) == 25 && value<int>(count_trailing_zeros(p)) == 1);
+    EXPECT(value<uint8_t>(u8(p) << 4) == 0xa0);
+    EXPECT(value<uint8_t>(extract_bits<uint8_t>(u32(p) * 256, 8)) == 0x5a);
+    EXPECT(value<uint32_t>(concat_bits({u16(p), u16(1)})) == 0x1005a);
+    return 0;
+}
+
+PROGRAM(comparisons_and_logic) {
+    Var x, y;
+    Func f;
+    f(x, y) = select(x < y && x != 2, 1, 0) + select(x >= y || !(y == 3), 10, 0) +
+              cast<int>(x <= y) * 100 + cast<int>(x > 1) * 1000;
+    Buffer<int> out = f.realize({5, 5});
+    for (int j = 0; j < 5; j++) {
+        for (int i = 0; i < 5; i++) {
+            int want =
+                (i < j && i != 2) + 10 * (i >= j || j != 3) + 100 * (i <= j) + 1000 * (i > 1);
+            EXPECT(out(i, j) == want);
+        }
+    }
+    return 0;
+}
+
+PROGRAM(types_are_matched) {
+    Var x;
+    EXPECT((u8(x) + 1).type() == UInt(8));
+    EXPECT((u8(x) + u16(x)).type() == UInt(16));
+    EXPECT((i8(x) + u16(x)).type() == Int(16));
+    EXPECT((x + 1.5f).type() == Float(32));
+    EXPECT((cast<double>(x) * f32(x)).type() == Float(64));
+    EXPECT((x < 3).type() == Bool());
+    EXPECT(abs(i16(x)).type() == UInt(16) && absd(u8(x), u8(3)).type() == UInt(8));
+    EXPECT(select(x > 0, u8(x), 3).type() == UInt(8));
+    return 0;
+}
+
+PROGRAM(casts) {
+    Param<int> p;
+    p.set(300);
+    EXPECT(value<uint8_t>(cast<uint8_t>(p)) == 44);
+    EXPECT(value<uint8_t>(saturating_cast<uint8_t>(p)) == 255);
+    EXPECT(value<int8_t>(i8_sat(p)) == 127 && value<uint16_t>(u16_sat(-p)) == 0);
+    EXPECT(value<int>(cast<int>(f32(p) * 1.5f)) == 450);
+    EXPECT(value<uint32_t>(reinterpret<uint32_t>(Expr(1.0f))) == 0x3f800000u);
+    EXPECT(value<float>(reinterpret<float>(u32(0x40000000))) == 2.0f);
+    EXPECT(value<bool>(cast<bool>(p)));
+    EXPECT(value<float>(f32(f16(Expr(1.5f)))) == 1.5f);
+    EXPECT(value<float>(f32(bf16(Expr(2.0f)))) == 2.0f);
+    EXPECT(value<int64_t>(i64(p) * Expr(int64_t(10000000000))) == 3000000000000ll);
+    EXPECT(value<uint64_t>(u64(p)) == 300 && value<double>(f64(p)) == 300.0);
+    return 0;
+}
+
+PROGRAM(minima_and_clamps) {
+    Param<int> p;
+    p.set(17);
+    EXPECT(value<int>(min(p, 3)) == 3 && value<int>(max(p, 3, Expr(40), 5)) == 40);
+    EXPECT(value<int>(clamp(p, 0, 10)) == 10);
+    EXPECT(value<float>(clamp(f32(p), 0.0f, 20.0f)) == 17.0f);
+    EXPECT(value<uint32_t>(absd(p, 20)) == 3 && value<uint32_t>(abs(-p)) == 17);
+    return 0;
+}
+
+PROGRAM(float_functions) {
+    Param<float> p;
+    p.set(0.7f);
+    const float v = 0.7f;
+    EXPECT(close(value<float>(sin(p)), std::sin(v)) && close(value<float>(cos(p)), std::cos(v)));
+    EXPECT(close(value<float>(tan(p)), std::tan(v)) && close(value<float>(asin(p)), std::asin(v)));
+    EXPECT(close(value<float>(acos(p)), std::acos(v)) &&
+           close(value<float>(atan(p)), std::atan(v)));
+    EXPECT(close(value<float>(atan2(p, 2.0f)), std::atan2(v, 2.0f)));
+    EXPECT(close(value<float>(sinh(p)), std::sinh(v)) &&
+           close(value<float>(cosh(p)), std::cosh(v)));
+    EXPECT(close(value<float>(tanh(p)), std::tanh(v)));
+    EXPECT(close(value<float>(asinh(p)), std::asinh(v)));
+    EXPECT(close(value<float>(acosh(p + 1)), std::acosh(v + 1)));
+    EXPECT(close(value<float>(atanh(p)), std::atanh(v)));
+    EXPECT(close(value<float>(sqrt(p)), std::sqrt(v)) && close(value<float>(exp(p)), std::exp(v)));
+    EXPECT(close(value<float>(log(p)), std::log(v)));
+    EXPECT(close(value<float>(pow(p, 2.5f)), std::pow(v, 2.5f)));
+    EXPECT(close(value<float>(pow(p, 3)), v * v * v));
+    EXPECT(close(value<float>(erf(p)), std::erf(v)));
+    EXPECT(close(value<float>(hypot(p, 2.0f)), std::hypot(v, 2.0f)));
+    EXPECT(close(value<float>(fast_exp(p)), std::exp(v), 1e-3f));
+    EXPECT(close(value<float>(fast_log(p)), std::log(v), 1e-3f));
+    EXPECT(close(value<float>(fast_pow(p, 2.0f)), v * v, 1e-3f));
+    EXPECT(close(value<float>(fast_sin(p)), std::sin(v), 1e-3f));
+    EXPECT(close(value<float>(fast_cos(p)), std::cos(v), 1e-3f));
+    EXPECT(close(value<float>(fast_inverse(p)), 1 / v, 1e-2f));
+    EXPECT(close(value<float>(fast_inverse_sqrt(p)), 1 / std::sqrt(v), 1e-2f));
+    return 0;
+}
+
+PROGRAM(rounding_functions) {
+    Param<float> p;
+    for (float v : {-2.5f, -1.2f, 0.5f, 1.5f, 2.7f}) {
+        p.set(v);
+        EXPECT(value<float>(floor(p)) == std::floor(v) && value<float>(ceil(p)) == std::ceil(v));
+        EXPECT(value<float>(round(p)) == std::nearbyint(v));
+        EXPECT(value<float>(trunc(p)) == std::trunc(v));
+        EXPECT(close(value<float>(fract(p)), v - std::trunc(v)));
+    }
+    return 0;
+}
+
+PROGRAM(float_classes) {
+    Param<float> p;
+    p.set(std::numeric_limits<float>::infinity());
+    EXPECT(value<bool>(is_inf(p)) && !value<bool>(is_nan(p)) && !value<bool>(is_finite(p)));
+    p.set(std::nanf(""));
+    EXPECT(value<bool>(is_nan(p)));
+    p.set(1.0f);
+    EXPECT(value<bool>(is_finite(strict_float(p + 1.0f))));
+    return 0;
+}
+
+PROGRAM(fixed_point_helpers) {
+    Param<uint8_t> a, b;
+    a.set(200);
+    b.set(100);
+    EXPECT(value<uint16_t>(widening_add(a, b)) == 300 &&
+           value<int16_t>(widening_sub(b, a)) == -100);
+    EXPECT(value<uint16_t>(widening_mul(a, b)) == 20000);
+    EXPECT(value<uint8_t>(saturating_add(a, b)) == 255 &&
+           value<uint8_t>(saturating_sub(b, a)) == 0);
+    EXPECT(value<uint8_t>(halving_add(a, b)) == 150 && value<uint8_t>(halving_sub(a, b)) == 50);
+    EXPECT(value<uint8_t>(rounding_halving_add(a, u8(101))) == 151);
+    EXPECT(value<uint8_t>(rounding_shift_right(a, u8(4))) == 13);
+    EXPECT(value<uint8_t>(rounding_shift_left(b, u8(1))) == 200);
+    EXPECT(value<uint8_t>(mul_shift_right(a, b, 8)) == 78);
+    EXPECT(value<uint8_t>(rounding_mul_shift_right(a, b, 8)) == 78);
+    EXPECT(value<uint16_t>(widening_shift_left(a, u8(2))) == 800);
+    EXPECT(value<uint16_t>(widen_right_add(u16(a) * 10, b)) == 2100);
+    EXPECT(value<uint16_t>(widen_right_mul(u16(a), b)) == 20000);
+    EXPECT(value<uint16_t>(widen_right_sub(u16(a), b)) == 100);
+    return 0;
+}
+
+PROGRAM(lerps) {
+    Param<uint8_t> a, b, w;
+    a.set(10);
+    b.set(210);
+    w.set(128);
+    EXPECT(value<uint8_t>(lerp(a, b, w)) == 110);
+    EXPECT(value<uint8_t>(lerp(a, b, 0.25f)) == 60);
+    EXPECT(close(value<float>(lerp(1.0f, 3.0f, 0.5f)), 2.0f));
+    EXPECT(value<uint8_t>(lerp(0, b, w)) == 105);
+    return 0;
+}
+
+PROGRAM(random_numbers) {
+    Var x, y;
+    Func f, g, h;
+    f(x, y) = random_float();
+    g(x, y) = random_int(Expr(17));
+    h(x, y) = random_uint();
+    Buffer<float> a = f.realize({64, 64});
+    Buffer<int> b = g.realize({64, 64});
+    Buffer<uint32_t> c = h.realize({64, 64});
+    double mean = 0;
+    for (int j = 0; j < 64; j++) {
+        for (int i = 0; i < 64; i++) {
+            EXPECT(a(i, j) >= 0.0f && a(i, j) < 1.0f);
+            mean += a(i, j) / 4096.0;
+        }
+    }
+    EXPECT(std::fabs(mean - 0.5) < 0.05);
+    EXPECT(b(0, 0) != b(1, 0) && c(0, 0) != c(0, 1));
+    Buffer<int> again = g.realize({64, 64});
+    EXPECT(again(5, 5) == b(5, 5));
+    return 0;
+}
+
+PROGRAM(float16_values) {
+    float16_t a(1.5f), b = float16_t(2.0f);
+    EXPECT(float(a + b) == 3.5f && float(a * b) == 3.0f && float(-a) == -1.5f);
+    EXPECT(float16_t::make_from_bits(0x3c00).to_bits() == 0x3c00);
+    EXPECT(float16_t(0.0f).is_zero() && float16_t::make_infinity().is_infinity());
+    EXPECT(float16_t::make_nan().is_nan() && float16_t(-1.0f).is_negative());
+    bfloat16_t c(1.0f);
+    EXPECT(c.to_bits() == 0x3f80 && float(c) == 1.0f);
+    Var x;
+    Func f;
+    f(x) = cast<float16_t>(x) / 2;
+    Buffer<float16_t> out = f.realize({5});
+    EXPECT(float(out(3)) == 1.5f);
+    return 0;
+}
+
+PROGRAM(type_queries) {
+    Type t = UInt(8, 4);
+    EXPECT(t.bits() == 8 && t.lanes() == 4 && t.bytes() == 1 && t.is_vector() && t.is_uint());
+    EXPECT(t.element_of() == UInt(8) && t.with_lanes(2).lanes() == 2 &&
+           t.with_bits(16).bits() == 16);
+    EXPECT(t.widen().bits() == 16 && UInt(16).narrow() == UInt(8));
+    EXPECT(Int(32).is_int() && Float(64).is_float() && Bool().is_bool() && Handle().is_handle());
+    EXPECT(Int(16).can_represent(Int(8)) && !UInt(8).can_represent(Int(8)));
+    EXPECT(type_of<int16_t>() == Int(16) && type_of<float>() == Float(32));
+    EXPECT(type_of<void *>().is_handle());
+    EXPECT(Int(32) != UInt(32) && t.code() == Type::UInt && t.code() == halide_type_uint);
+    EXPECT(value<uint8_t>(UInt(8).max()) == 255 && value<int8_t>(Int(8).min()) == -128);
+    EXPECT(Type(halide_type_float, 32, 1) == Float(32));
+    halide_type_t h = Int(16);
+    EXPECT(h == halide_type_of<int16_t>() && h.bytes() == 2 && Type(h) == Int(16));
+    EXPECT(BFloat(16).is_bfloat());
+    return 0;
+}
+
+PROGRAM(likely_and_promises) {
+    Var x;
+    Func f;
+    f(x) =
+        select(likely(x > 2), x, -x) + unsafe_promise_clamped(x, 0, 100) + likely_if_innermost(x);
+    Buffer<int> out = f.realize({6});
+    EXPECT(out(1) == 1 && out(4) == 12);
+    return 0;
+}
+
+PROGRAM(target_questions) {
+    Var x;
+    Func f;
+    f(x) = select(target_arch_is(get_host_target().arch), 1, 0) +
+           select(target_os_is(get_host_target().os), 2, 0) +
+           select(target_has_feature(Target::CUDA), 100, 0) + select(target_bits() == 64, 4, 0);
+    Buffer<int> out = f.realize({1});
+    EXPECT(out(0) == 7);
+    EXPECT(value<int>(cast<int>(target_natural_vector_size<float>())) >= 4);
+    return 0;
+}
+
+PROGRAM(wide_integers) {
+    Var x;
+    Func f;
+    f(x) = cast<int64_t>(x) << 40;
+    Buffer<int64_t> out = f.realize({4});
+    EXPECT(out(3) == int64_t(3) << 40);
+    EXPECT(value<int64_t>(Expr(int64_t(1) << 50)) == int64_t(1) << 50);
+    EXPECT(value<uint64_t>(Expr(uint64_t(1) << 63)) == uint64_t(1) << 63);
+    return 0;
+}
+
+PROGRAM(printed_expressions) {
+    Var x("x"), y("y");
+    std::ostringstream out;
+    out << Expr(x + y) << " " << Int(32) << " " << UInt(8, 4) << " " << Float(32);
+    EXPECT(out.str().find("x") != std::string::npos);
+    EXPECT(out.str().find("int32") != std::string::npos);
+    EXPECT(out.str().find("uint8x4") != std::string::npos);
+    return 0;
+}

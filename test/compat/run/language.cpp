@@ -1,0 +1,353 @@
+#include "../program.h"
+
+PROGRAM(gradient) {
+    Var x("x"), y("y");
+    Func gradient("gradient");
+    gradient(x, y) = x + y;
+    Buffer<int> out = gradient.realize({8, 6});
+    for (int j = 0; j < out.height(); j++) {
+        for (int i = 0; i < out.width(); i++) EXPECT(out(i, j) == i + j);
+    }
+    return 0;
+}
+
+PROGRAM(names_and_introspection) {
+    Var x("x"), y("y");
+    RDom r(0, 5, "r");
+    Func f("f");
+    EXPECT(!f.defined());
+    f(x, y) = cast<float>(x);
+    f(x, r) += 2.0f * r;
+    EXPECT(f.defined() && f.name() == "f" && f.dimensions() == 2 && f.outputs() == 1);
+    EXPECT(f.args().size() == 2 && f.args()[0].name() == "x" && f.args()[1].same_as(y));
+    EXPECT(f.type() == Float(32) && f.types().size() == 1);
+    EXPECT(f.has_update_definition() && f.num_update_definitions() == 1);
+    EXPECT(f.update_args(0).size() == 2 && f.rvars(0).size() == 1);
+    EXPECT(f.value().type() == Float(32) && f.update_value().type() == Float(32));
+    EXPECT(!f.is_extern());
+    EXPECT(f.values().size() == 1);
+    EXPECT(x.name() == "x" && !Var().name().empty());
+    return 0;
+}
+
+PROGRAM(implicit_dimensions) {
+    Var x("x");
+    Func f, g, h;
+    f(x, _) = x + _0 * 10 + _1 * 100;
+    EXPECT(f.dimensions() == 3);
+    g(_) = f(_) + 1;
+    h(_) = g(1, _);
+    Buffer<int> out = h.realize({3, 3});
+    EXPECT(out(1, 2) == 1 + 10 + 200 + 1);
+    EXPECT(Var::is_implicit(Var(_0).name()) && Var::implicit(1).same_as(Var(_1)));
+    return 0;
+}
+
+PROGRAM(func_of_expr_and_buffer) {
+    Buffer<uint8_t> in(4, 3);
+    in.fill([](int x, int y) { return uint8_t(x * 10 + y); });
+    Func a(in);
+    Buffer<uint8_t> out = a.realize({4, 3});
+    EXPECT(out(3, 2) == 32);
+    Func c(Expr(7));
+    Buffer<int> seven = c.realize();
+    EXPECT(seven() == 7);
+    return 0;
+}
+
+PROGRAM(lambdas) {
+    Var x, y, z, w, v;
+    Buffer<int> zero = lambda(Expr(5)).realize();
+    Buffer<int> one = lambda(x, x * 3).realize({4});
+    Buffer<int> two = lambda(x, y, x + y).realize({4, 4});
+    Buffer<int> three = lambda(x, y, z, x + y * z).realize({4, 4, 4});
+    Buffer<int> five = lambda(x, y, z, w, v, x + y + z + w + v).realize({2, 2, 2, 2, 2});
+    EXPECT(zero() == 5);
+    EXPECT(one(3) == 9 && two(3, 2) == 5 && three(1, 2, 3) == 7 && five(1, 1, 1, 1, 1) == 5);
+    return 0;
+}
+
+PROGRAM(update_definitions) {
+    Var x, y;
+    Func f;
+    f(x, y) = x;
+    f(x, 0) = 100;
+    f(3, y) += y;
+    f(x, y) *= 2;
+    f(x, y) -= 1;
+    f(x, y) = f(x, y) / 3;
+    Buffer<int> out = f.realize({5, 5});
+    for (int j = 0; j < 5; j++) {
+        for (int i = 0; i < 5; i++) {
+            int v = j == 0 ? 100 : i;
+            if (i == 3) v += j;
+            EXPECT(out(i, j) == int(std::floor((v * 2 - 1) / 3.0)));
+        }
+    }
+    return 0;
+}
+
+PROGRAM(implicit_initial_values) {
+    Var x;
+    RDom r(1, 4);
+    Func sum_of, product_of;
+    sum_of(x) += r * x;
+    product_of(x) *= r;
+    Buffer<int> s = sum_of.realize({3}), p = product_of.realize({3});
+    EXPECT(s(2) == 20 && p(1) == 24);
+    return 0;
+}
+
+PROGRAM(tuples) {
+    Var x, y;
+    Func f("f");
+    f(x, y) = Tuple(x + y, cast<float>(x) * 0.5f, cast<uint8_t>(y));
+    EXPECT(f.outputs() == 3 && f.types()[2] == UInt(8));
+    Func g;
+    Expr a = f(x, y)[0], b = f(x, y)[1];
+    g(x, y) = b + a;
+    Buffer<float> out = g.realize({4, 4});
+    EXPECT(out(3, 2) == 6.5f);
+    Realization r = f.realize({4, 4});
+    EXPECT(r.size() == 3);
+    Buffer<int> r0 = r[0];
+    Buffer<float> r1 = r[1];
+    Buffer<uint8_t> r2 = r[2];
+    EXPECT(r0(1, 2) == 3 && r1(3, 0) == 1.5f && r2(0, 3) == 3);
+    Buffer<int> o0(4, 4);
+    Buffer<float> o1(4, 4);
+    Buffer<uint8_t> o2(4, 4);
+    f.realize({o0, o1, o2});
+    EXPECT(o0(2, 2) == 4 && o1(1, 1) == 0.5f && o2(1, 1) == 1);
+    return 0;
+}
+
+PROGRAM(tuple_updates) {
+    Var x;
+    Func f;
+    f(x) = {Expr(0), Expr(1.0f)};
+    f(x)[0] = f(x)[0] + x;
+    f(x)[1] *= 2.0f;
+    f(x) = Tuple(f(x)[0] + 1, f(x)[1] + 1.0f);
+    f(x) += Tuple(Expr(10), Expr(1.0f));
+    Realization r = f.realize({4});
+    Buffer<int> a = r[0];
+    Buffer<float> b = r[1];
+    EXPECT(a(3) == 14 && b(3) == 4.0f);
+    return 0;
+}
+
+PROGRAM(tuple_choices) {
+    Var x;
+    Func f, g;
+    Tuple low(Expr(1), Expr(2)), high(Expr(10), Expr(20));
+    f(x) = select(x < 2, low, high);
+    g(x) = mux(x, {low, high});
+    Realization a = f.realize({4}), b = g.realize({4});
+    Buffer<int> a0 = a[0], a1 = a[1], b1 = b[1];
+    EXPECT(a0(1) == 1 && a1(2) == 20 && b1(0) == 2 && b1(3) == 20);
+    return 0;
+}
+
+PROGRAM(chained_selects) {
+    Var x;
+    Func f, g;
+    f(x) = select(x == 0, 5, x == 1, 7, x == 2, 9, -1);
+    g(x) = mux(x, {3, 1, 4});
+    Buffer<int> out = f.realize({5}), m = g.realize({5});
+    EXPECT(out(0) == 5 && out(1) == 7 && out(2) == 9 && out(3) == -1);
+    EXPECT(m(0) == 3 && m(2) == 4 && m(4) == 4);
+    return 0;
+}
+
+PROGRAM(rdoms) {
+    RDom r(0, 4, 1, 3, 2, 2), empty, b2({{0, 3}, {5, 2}}, "named");
+    EXPECT(r.dimensions() == 3 && r.defined() && !empty.defined());
+    EXPECT(b2.x.name() == "named$x" || !b2.x.name().empty());
+    Func f;
+    f() = 0;
+    f() += r.x + 10 * r.y + 100 * r[2];
+    int expected = 0;
+    for (int c = 2; c < 4; c++) {
+        for (int b = 1; b < 4; b++) {
+            for (int a = 0; a < 4; a++) expected += a + 10 * b + 100 * c;
+        }
+    }
+    EXPECT(evaluate<int>(f()) == expected);
+    Buffer<int> image(3, 2);
+    image.fill(4);
+    RDom over(image);
+    Func g;
+    g() = 0;
+    g() += image(over.x, over.y);
+    EXPECT(evaluate<int>(g()) == 24);
+    return 0;
+}
+
+PROGRAM(rdom_predicates) {
+    RDom r(0, 10, 0, 10);
+    r.where(r.x < r.y);
+    r.where(r.x + r.y < 10);
+    Func f;
+    f() = 0;
+    f() += 1;
+    RDom q(0, 10, 0, 10);
+    q.where(q.x < q.y && q.x + q.y < 10);
+    Func g;
+    g() = 0;
+    g() += select(q.x >= 0, 1, 0);
+    int expected = 0;
+    for (int y = 0; y < 10; y++) {
+        for (int x = 0; x < 10; x++) expected += x < y && x + y < 10;
+    }
+    EXPECT(evaluate<int>(g()) == expected);
+    return 0;
+}
+
+PROGRAM(histogram_and_cumulative) {
+    Buffer<uint8_t> in(16, 16);
+    in.fill([](int x, int y) { return uint8_t((x * y) % 23); });
+    Var i("i");
+    Func hist("hist"), cumulative("cumulative");
+    RDom r(in);
+    hist(i) = 0;
+    hist(clamp(cast<int>(in(r.x, r.y)), 0, 31)) += 1;
+    RDom s(1, 31);
+    cumulative(i) = hist(i);
+    cumulative(s) += cumulative(s - 1);
+    hist.compute_root();
+    Buffer<int> out = cumulative.realize({32});
+    EXPECT(out(31) == 256);
+    return 0;
+}
+
+PROGRAM(fibonacci) {
+    Var n;
+    RDom r(2, 18);
+    Func fib;
+    fib(n) = cast<int64_t>(select(n < 2, n, 0));
+    fib(r) = fib(r - 1) + fib(r - 2);
+    Buffer<int64_t> out = fib.realize({20});
+    EXPECT(out(19) == 4181);
+    return 0;
+}
+
+PROGRAM(sort_by_swaps) {
+    Var x;
+    Buffer<int> in(9);
+    in.fill([](int i) { return (i * 5) % 9; });
+    Func f;
+    RDom r(0, 8, 0, 9);
+    f(x) = in(x);
+    Expr a = f(r.x), b = f(r.x + 1);
+    f(scatter(r.x, r.x + 1)) = gather(min(a, b), max(a, b));
+    Buffer<int> out = f.realize({9});
+    for (int i = 0; i < 9; i++) EXPECT(out(i) == i);
+    return 0;
+}
+
+PROGRAM(inline_reductions) {
+    Var x;
+    RDom r(0, 5);
+    Func in, f;
+    in(x) = x * x;
+    in.compute_root();
+    EXPECT(evaluate<int>(sum(r, in(r))) == 30);
+    EXPECT(evaluate<int>(product(r, r + 1)) == 120);
+    EXPECT(evaluate<int>(maximum(in(r))) == 16);
+    EXPECT(evaluate<int>(minimum(r, in(r)-3)) == -3);
+    EXPECT(evaluate<uint8_t>(saturating_sum(r, cast<uint8_t>(in(r) * 10))) == 255);
+    f(x) = argmax(r, in(r)*x)[0] + argmin(in(r))[1];
+    Buffer<int> out = f.realize({2});
+    EXPECT(out(1) == 4);
+    Func named("named_sum");
+    Func g;
+    g(x) = sum(r, in(r) + x, named);
+    named.compute_root();
+    Buffer<int> gs = g.realize({3});
+    EXPECT(gs(2) == 40);
+    return 0;
+}
+
+PROGRAM(undefined_values) {
+    Var x;
+    Func f, g;
+    f(x) = undef<int>();
+    f(x) = x * 2;
+    g(x) = {undef<int>(), undef<float>()};
+    g(x) = Tuple(x, 1.5f);
+    Buffer<int> out = f.realize({4});
+    EXPECT(out(3) == 6);
+    Realization r = g.realize({4});
+    Buffer<float> r1 = r[1];
+    EXPECT(r1(2) == 1.5f);
+    return 0;
+}
+
+PROGRAM(undef_keeps_output) {
+    Var x;
+    Func f;
+    Buffer<int> out(10);
+    out.fill(7);
+    f(x) = undef<int>();
+    RDom r(0, 5);
+    f(r * 2) = r;
+    f.realize(out);
+    EXPECT(out(4) == 2 && out(5) == 7);
+    return 0;
+}
+
+PROGRAM(typed_funcs) {
+    Var x, y;
+    Func f(UInt(16), 2, "f");
+    f(x, y) = cast<uint16_t>(x + y);
+    Func g({Int(32), Float(32)}, 1, "g");
+    g(x) = {x, cast<float>(x)};
+    Buffer<uint16_t> out = f.realize({3, 3});
+    EXPECT(out(2, 2) == 4 && g.types().size() == 2);
+    return 0;
+}
+
+PROGRAM(func_ref_comparisons) {
+    Var x, y;
+    Func f, g;
+    f(x, y) = x + y;
+    EXPECT(f(x, y).equivalent_to(f(x, y)) && f(x, y).size() == 1);
+    g(x, y) = min(f(x, y), f(y, x)) + max(f(x, y), 3);
+    Buffer<int> out = g.realize({3, 3});
+    EXPECT(out(0, 0) == 3 && out(2, 2) == 8);
+    return 0;
+}
+
+PROGRAM(vector_of_args) {
+    std::vector<Var> vars = {Var("a"), Var("b"), Var("c")};
+    Func f;
+    f(vars) = vars[0] + vars[1] * 2 + vars[2] * 4;
+    std::vector<Expr> args = {1, 2, 3};
+    Func g;
+    g() = f(args);
+    EXPECT(evaluate<int>(g()) == 17);
+    return 0;
+}
+
+PROGRAM(evaluations) {
+    EXPECT(evaluate<int>(Expr(3) + 4) == 7);
+    EXPECT(evaluate<float>(sqrt(Expr(2.25f))) == 1.5f);
+    EXPECT(evaluate_may_gpu<int>(Expr(12)) == 12);
+    int a = 0;
+    float b = 0;
+    evaluate(Tuple(Expr(3), Expr(1.5f)), &a, &b);
+    EXPECT(a == 3 && b == 1.5f);
+    return 0;
+}
+
+PROGRAM(deep_expressions) {
+    Var x;
+    Expr e = x;
+    for (int i = 0; i < 300; i++) e = e + (e % 2);
+    Func f;
+    f(x) = e;
+    Buffer<int> out = f.realize({2});
+    EXPECT(out(0) == 0);
+    return 0;
+}

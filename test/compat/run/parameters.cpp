@@ -1,0 +1,146 @@
+#include "../program.h"
+
+PROGRAM(scalar_parameters) {
+    Param<int> a("a"), b(7);
+    Param<float> c("c", 0.5f);
+    Param<uint8_t> d("d", 3, 0, 10);
+    Param<bool> e;
+    Param<double> g;
+    EXPECT(a.name() == "a" && a.type() == Int(32) && b.get() == 7 && c.get() == 0.5f);
+    EXPECT(d.min_value().defined() && d.max_value().defined());
+    a.set(5);
+    e.set(true);
+    g.set(2.0);
+    Var x;
+    Func f;
+    f(x) = cast<double>(x * a + b) * c + d + select(e, 1, 0) + g;
+    Buffer<double> out = f.realize({3});
+    EXPECT(out(2) == 17 * 0.5 + 3 + 1 + 2);
+    a.set(6);
+    Buffer<double> again = f.realize({3});
+    EXPECT(again(2) == 19 * 0.5 + 3 + 1 + 2);
+    return 0;
+}
+
+PROGRAM(untyped_parameters) {
+    Param<> p(Int(16), "p");
+    p.set(12);
+    p.set(int16_t(13));
+    EXPECT(p.type() == Int(16) && p.get<int16_t>() == 13);
+    Param<> q = Param<float>("q", 2.5f);
+    Var x;
+    Func f;
+    f(x) = cast<float>(p) + q;
+    Buffer<float> out = f.realize({1});
+    EXPECT(out(0) == 15.5f);
+    return 0;
+}
+
+PROGRAM(parameters_of_all_types) {
+    Param<int8_t> a;
+    Param<uint16_t> b;
+    Param<int64_t> c;
+    Param<uint64_t> d;
+    a.set(-5);
+    b.set(60000);
+    c.set(int64_t(1) << 40);
+    d.set(uint64_t(1) << 63);
+    EXPECT(evaluate<int8_t>(a + 1) == -4 && evaluate<uint16_t>(b + 1) == 60001);
+    EXPECT(evaluate<int64_t>(c * 2) == int64_t(1) << 41);
+    EXPECT(evaluate<uint64_t>(d) == uint64_t(1) << 63);
+    return 0;
+}
+
+PROGRAM(images) {
+    ImageParam in(UInt(8), 2, "in");
+    EXPECT(in.defined() && in.dimensions() == 2 && in.type() == UInt(8) && in.name() == "in");
+    Var x, y;
+    Func f;
+    f(x, y) = cast<int>(in(x, y)) + in.width() * 1000 + in.height() * 100000 + in.left() +
+              in.top() + in.right() * 0 + in.bottom() * 0;
+    Buffer<uint8_t> b(4, 3);
+    b.fill(9);
+    in.set(b);
+    Buffer<int> out = f.realize({4, 3});
+    EXPECT(out(1, 1) == 304009);
+    EXPECT(Buffer<uint8_t>(in.get())(0, 0) == 9);
+    in.reset();
+    return 0;
+}
+
+PROGRAM(inferred_inputs) {
+    ImageParam in(Int(32), 2);
+    Var x, y;
+    Func f;
+    f(x, y) = in(x - 1, y) + in(x + 3, y * 2);
+    f.infer_input_bounds({10, 5});
+    Buffer<int> b = in.get();
+    EXPECT(b.dim(0).min() == -1 && b.dim(0).extent() == 14);
+    EXPECT(b.dim(1).min() == 0 && b.dim(1).extent() == 9);
+    in.reset();
+    Buffer<int> out(3, 3);
+    out.set_min(100, 0);
+    f.infer_input_bounds(out);
+    Buffer<int> c = in.get();
+    EXPECT(c.dim(0).min() == 99);
+    return 0;
+}
+
+PROGRAM(constraints) {
+    ImageParam in(Float(32), 3);
+    in.dim(0).set_stride(1).set_min(0);
+    in.dim(2).set_bounds(0, 3).set_stride(in.dim(1).stride() * in.dim(1).extent());
+    in.dim(1).set_extent(in.dim(0).extent());
+    in.set_host_alignment(16);
+    Var x, y, c;
+    Func f;
+    f(x, y, c) = in(x, y, c);
+    f.output_buffer().dim(0).set_min(0).set_extent(8);
+    Buffer<float> b(8, 8, 3);
+    b.fill(1.0f);
+    in.set(b);
+    Buffer<float> out = f.realize({8, 8, 3});
+    EXPECT(out(7, 7, 2) == 1.0f);
+    EXPECT(in.dim(2).extent().defined() && in.host_alignment() == 16);
+    return 0;
+}
+
+PROGRAM(image_as_func) {
+    ImageParam in(Int(32), 1);
+    Func g = in;
+    Var x;
+    Func f;
+    f(x) = g(x);
+    Buffer<int> b(4);
+    b.fill(2);
+    in.set(b);
+    Func h = BoundaryConditions::constant_exterior(in, 7);
+    Buffer<int> out = h.realize({6});
+    EXPECT(out(3) == 2 && out(5) == 7);
+    return 0;
+}
+
+PROGRAM(arguments) {
+    Param<float> p("p", 1.0f, 0.0f, 2.0f);
+    ImageParam in(UInt(8), 2, "in");
+    Var x, y;
+    Func f("f");
+    f(x, y) = in(x, y) * p;
+    std::vector<Argument> args = f.infer_arguments();
+    EXPECT(args.size() == 2);
+    for (const Argument &a : args) {
+        if (a.name == "p") EXPECT(a.is_scalar() && a.type == Float(32) && a.is_input());
+        if (a.name == "in") EXPECT(a.is_buffer() && a.dimensions == 2 && !a.is_output());
+    }
+    Argument made("q", Argument::InputScalar, Int(32), 0, ArgumentEstimates{});
+    EXPECT(made.kind == Argument::InputScalar && made.name == "q");
+    return 0;
+}
+
+PROGRAM(handles_as_parameters) {
+    Param<void *> p;
+    int n = 0;
+    p.set(&n);
+    EXPECT(p.type().is_handle() && p.get() == &n);
+    return 0;
+}
