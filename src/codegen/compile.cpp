@@ -1,7 +1,7 @@
 #include "codegen/compile.h"
 #include "base/large_stack.h"
+#include "codegen/llvm/architecture.h"
 #include "codegen/machine.h"
-#include "codegen/x86/masked_accesses.h"
 #include <algorithm>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Bitcode/BitcodeWriter.h>
@@ -62,7 +62,7 @@ public:
 
 void write_file(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pwrite_stream &out,
                 llvm::CodeGenFileType type) {
-    mend_masked_accesses(module, machine);
+    architecture_of(machine.getTargetTriple()).mend(module, machine);
     std::unique_ptr<llvm::legacy::PassManager> passes;
     if (reduces_strength(module)) {
         passes = std::make_unique<llvm::legacy::PassManager>();

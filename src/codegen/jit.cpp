@@ -1,8 +1,8 @@
 #include "base/large_stack.h"
 #include "codegen/compile.h"
+#include "codegen/llvm/architecture.h"
 #include "codegen/machine.h"
 #include "codegen/split.h"
-#include "codegen/x86/features.h"
 #include "runtime/symbols.h"
 #include <future>
 #include <llvm/Bitcode/BitcodeReader.h>
@@ -95,9 +95,8 @@ void require_host(const Target &target) {
     };
     bool same = target.arch == host.arch && target.bits == host.bits && target.os == host.os;
     if (!same) refuse("is " + host.to_string());
-    if (host.arch != Target::X86) return;
-    std::vector<std::string> beyond =
-        x86_features_beyond(target.with_implied_features(), host.with_implied_features());
+    std::vector<std::string> beyond = architecture_of(target).features_beyond(
+        target.with_implied_features(), host.with_implied_features());
     if (!beyond.empty()) refuse(str("has no ", join(beyond), "; it is ", host.to_string()));
 }
 

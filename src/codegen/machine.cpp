@@ -1,7 +1,6 @@
 #include "codegen/machine.h"
 #include "base/error.h"
 #include "codegen/llvm/emitter.h"
-#include "codegen/x86/features.h"
 #include <chrono>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -10,14 +9,6 @@
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetOptions.h>
 #include <mutex>
-
-extern "C" {
-void LLVMInitializeX86TargetInfo();
-void LLVMInitializeX86Target();
-void LLVMInitializeX86TargetMC();
-void LLVMInitializeX86AsmPrinter();
-void LLVMInitializeX86AsmParser();
-}
 
 namespace tessera::codegen {
 namespace {
@@ -36,42 +27,27 @@ void initialize_llvm() {
     static std::once_flag once;
     std::call_once(once, [] {
         visit_only_what_changed();
-        LLVMInitializeX86TargetInfo();
-        LLVMInitializeX86Target();
-        LLVMInitializeX86TargetMC();
-        LLVMInitializeX86AsmPrinter();
-        LLVMInitializeX86AsmParser();
+        for (const Architecture *a : architectures()) a->initialize_llvm();
     });
-}
-
-llvm::Triple triple_of(const Target &target) {
-    if (target.arch != Target::X86 || target.bits != 64 || target.os != Target::Linux) {
-        throw CompileError(str("no code can be made for the target ", target.to_string(),
-                               "; what can be made is for x86-64-linux"));
-    }
-    for (Target::Feature f : Target::unsupported_features()) {
-        if (!target.has_feature(f)) continue;
-        throw CompileError(str("no code can be made for the target ", target.to_string(),
-                               "; leave ", Target::feature_to_name(f), " out"));
-    }
-    return llvm::Triple("x86_64", "unknown", "linux", "gnu");
 }
 
 }  // namespace
 
 std::unique_ptr<llvm::TargetMachine> make_target_machine(const Target &target, bool jit) {
     initialize_llvm();
-    llvm::Triple triple = triple_of(target);
+    const Architecture &architecture = architecture_of(target);
+    llvm::Triple triple = architecture.triple();
     std::string error;
     const llvm::Target *found = llvm::TargetRegistry::lookupTarget(triple, error);
-    if (!found) throw InternalError(str("LLVM has no x86: ", error));
+    if (!found)
+        throw InternalError(str("LLVM does not have the target ", triple.str(), ": ", error));
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
     Target all = target.with_implied_features();
     auto model = target.has_feature(Target::LLVMLargeCodeModel) ? llvm::CodeModel::Large
                                                                 : llvm::CodeModel::Small;
     auto *machine =
-        found->createTargetMachine(triple, "x86-64", x86_feature_string(all), options,
+        found->createTargetMachine(triple, architecture.cpu(), architecture.features(all), options,
                                    llvm::Reloc::PIC_, model, llvm::CodeGenOptLevel::Default, jit);
     return std::unique_ptr<llvm::TargetMachine>(machine);
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include "base/target.h"
+#include "codegen/llvm/architecture.h"
 #include "codegen/llvm/coordinates.h"
 #include "ir/module.h"
 #include <array>
@@ -24,6 +25,7 @@ class Parameter;
 //   storage.cpp   allocations, buffer structs                   control.cpp  loops, branches
 //   parallel.cpp  closures, tasks, semaphores                   atomic.cpp   atomic updates
 //   text.cpp      strings and their making                      coordinates.cpp  which values are
+// What is different between instruction sets is behind two interfaces: architecture.h, patterns.h.
 // What a register holds: bool is i1 (a byte in memory), bfloat16 is i16, Handle is ptr.
 namespace tessera::codegen {
 
@@ -62,6 +64,7 @@ struct FunctionState {
 class Emitter {
 public:
     Emitter(llvm::Module &module, const Target &target);
+    ~Emitter();
 
     // Declares every function of the module, then defines them.
     void emit_module(const ir::Module &m);
@@ -283,28 +286,12 @@ private:
     llvm::FunctionCallee extern_function(const std::string &name, Type result,
                                          const std::vector<Type> &args, bool pure);
 
-    // x86/patterns.cpp: instructions that LLVM does not find by itself; null where none fits.
-    Value *x86_reduce(const VectorReduce &node, const Expr &accumulator);
-    Value *x86_dot(const VectorReduce &node, const Expr &accumulator);
-    Value *x86_dot_of_bfloats(const VectorReduce &node, const Expr &accumulator, const Expr &a,
-                              const Expr &c);
-    Value *x86_accumulate(const VectorReduce &node, const Expr &accumulator, Value *x, Value *y,
-                          int group);
-    Value *finish_dot(const VectorReduce &node, const Expr &accumulator, Value *partial);
-    Value *x86_sum_of_bytes(const VectorReduce &node);
-    Value *x86_rounding_mul_shift(const IntrinsicCall &c);
-    Value *x86_fast_inverse(Value *v, int lanes, bool of_root);
-    Value *x86_call(llvm::Intrinsic::ID id, std::vector<Value *> args);
-    Value *by_native_width(const std::vector<Value *> &operands, int result_lanes,
-                           int bytes_per_result, int native_bytes,
-                           const std::function<Value *(int, std::vector<Value *>)> &f);
-    int native_integer_bytes() const;
-    bool prefers_gather(Type t) const;
-
     llvm::LLVMContext &context;
     llvm::Module &module;
-    std::unordered_set<Symbol> freed_early;     // buffers, before the end of their scope
-    Target target;                              // with implied features
+    std::unordered_set<Symbol> freed_early;  // buffers, before the end of their scope
+    Target target;                           // with implied features
+    const Architecture &architecture;
+    std::unique_ptr<Patterns> patterns;
     std::string target_text;                    // as it was asked for
     std::unordered_set<std::string> pipelines;  // the names of the module's functions
     llvm::IRBuilder<> b;
@@ -331,6 +318,7 @@ private:
     std::unordered_map<Symbol, llvm::MDNode *> alias_tags;
     llvm::MDNode *alias_root = nullptr;
     int closure_count = 0;
+    friend class Patterns;
     friend struct MemoScope;
     friend struct FreshMemo;
 };

@@ -1,4 +1,4 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/patterns.h"
 
 namespace tessera::codegen {
 
@@ -73,7 +73,7 @@ Value *Emitter::emit(const Reinterpret &node) {
 
 bool Emitter::via_float32(Type t) const {
     if (t.is_bfloat()) return true;
-    return t.is_float() && t.bits() == 16 && !target.has_feature(Target::AVX512_SapphireRapids);
+    return t.is_float() && t.bits() == 16 && !architecture.computes_half(target);
 }
 
 bool Emitter::never_overflows(Type t) const {
@@ -181,10 +181,10 @@ Value *Emitter::unary_float(llvm::Intrinsic::ID id, Value *a, Type t) {
 Value *Emitter::emit(const Add &node) {
     // acc + reduction: dot-product instructions add the accumulator for nothing.
     if (const auto *r = node.b.as<VectorReduce>()) {
-        if (Value *v = x86_reduce(*r, node.a)) return v;
+        if (Value *v = patterns->reduce(*r, node.a)) return v;
     }
     if (const auto *r = node.a.as<VectorReduce>()) {
-        if (Value *v = x86_reduce(*r, node.b)) return v;
+        if (Value *v = patterns->reduce(*r, node.b)) return v;
     }
     Value *a = value(node.a);
     return add(a, value(node.b), node.type);
@@ -284,7 +284,7 @@ Value *Emitter::emit(const ExternCall &node) {
     }
     Type result = node.type.element_of();
     if (f->streams_stores && node.function == "tessera_semaphore_release") {
-        call_runtime("llvm.x86.sse.sfence", b.getVoidTy(), {});
+        architecture.fence_streamed_stores(b);
     }
     llvm::FunctionCallee callee = extern_function(node.function, result, types, node.pure);
     return per_lane(node.type.lanes(), result, args, [&](const std::vector<Value *> &lane) {

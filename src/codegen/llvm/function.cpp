@@ -1,5 +1,4 @@
-#include "codegen/llvm/emitter.h"
-#include "codegen/x86/features.h"
+#include "codegen/llvm/patterns.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 
@@ -7,6 +6,7 @@ namespace tessera::codegen {
 
 Emitter::Emitter(llvm::Module &module, const Target &target)
     : context(module.getContext()), module(module), target(target.with_implied_features()),
+      architecture(architecture_of(target)), patterns(architecture.patterns(*this)),
       target_text(target.to_string()), b(context), metadata(context) {
     if (!target.has_feature(Target::StrictFloat)) {
         fast_flags.setAllowReassoc();
@@ -16,6 +16,8 @@ Emitter::Emitter(llvm::Module &module, const Target &target)
     b.setFastMathFlags(fast_flags);
     alias_root = metadata.createTBAARoot("tessera");
 }
+
+Emitter::~Emitter() = default;
 
 void Emitter::emit_module(const ir::Module &m) {
     std::vector<llvm::Function *> declared;
@@ -31,9 +33,9 @@ void Emitter::emit_module(const ir::Module &m) {
 }
 
 void Emitter::add_target_attributes(llvm::Function *function) {
-    function->addFnAttr("target-cpu", "x86-64");
-    function->addFnAttr("tune-cpu", x86_tuning(target));
-    function->addFnAttr("target-features", x86_feature_string(target));
+    function->addFnAttr("target-cpu", architecture.cpu());
+    function->addFnAttr("tune-cpu", architecture.tuning(target));
+    function->addFnAttr("target-features", architecture.features(target));
     function->addFnAttr("prefer-vector-width", "512");
     function->addFnAttr(llvm::Attribute::NoUnwind);
 }
@@ -48,7 +50,7 @@ void Emitter::begin_function(llvm::Function *function, FunctionState &state) {
 
 // Returns 0 from where the writing stands; the entry goes on to the body.
 void Emitter::end_function() {
-    if (f->streams_stores) call_runtime("llvm.x86.sse.sfence", b.getVoidTy(), {});
+    if (f->streams_stores) architecture.fence_streamed_stores(b);
     b.CreateRet(int32(0));
     b.SetInsertPoint(f->entry);
     b.CreateBr(f->entry->getNextNode());

@@ -1,4 +1,4 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/patterns.h"
 #include "ir/operators.h"
 
 namespace tessera::codegen {
@@ -14,6 +14,7 @@ Emitter::EmitIntrinsic Emitter::emitter_of(Intrinsic op) {
 
 Value *Emitter::emit(const IntrinsicCall &node) {
     if (!info_of(node.op).pure) impure_calls++;
+    if (Value *v = patterns->intrinsic(node)) return v;
     return (this->*emitter_of(node.op))(node);
 }
 
@@ -75,7 +76,7 @@ Value *Emitter::shift_call(const IntrinsicCall &c, bool left, bool rounding) {
                     : shift_right(x, count, t, count_signed);
     }
     if (!left) return rounding_shift_right(x, count, t, count_signed);
-    if (!count_signed) return left_by_unsigned(x, count, t);
+    if (!count_signed) return shift_left(x, count, t, false);
     return rounding_shift_right(x, b.CreateNeg(count), t, true);
 }
 
@@ -238,7 +239,6 @@ Value *Emitter::mul_shift_right(const IntrinsicCall &c, bool rounding) {
 
 Value *Emitter::emit_mul_shift_right(const IntrinsicCall &c) { return mul_shift_right(c, false); }
 Value *Emitter::emit_rounding_mul_shift_right(const IntrinsicCall &c) {
-    if (Value *v = x86_rounding_mul_shift(c)) return v;
     return mul_shift_right(c, true);
 }
 

@@ -1,4 +1,4 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/patterns.h"
 
 namespace tessera::codegen {
 
@@ -203,7 +203,7 @@ Value *Emitter::approximate(const IntrinsicCall &c, bool of_root) {
     Type t = Float(32, c.type.lanes());
     if (c.type.bits() == 64) t = c.type;
     Value *x = arg_as(c, 0, t);
-    Value *fast = t.bits() == 32 ? x86_fast_inverse(x, t.lanes(), of_root) : nullptr;
+    Value *fast = t.bits() == 32 ? patterns->fast_inverse(x, t.lanes(), of_root) : nullptr;
     if (fast) return cast(fast, t, c.type);
     if (of_root) x = b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
     return cast(b.CreateFDiv(float_constant(t, 1), x), t, c.type);

@@ -193,7 +193,8 @@ Value *Emitter::load_vector(const Load &node) {
         return load_strided(node, *ramp, *stride);
     }
     Value *index = coordinate(node.index);
-    if (mask || (prefers_gather(node.type) && !ramp)) return gather(node, index, mask);
+    if (mask || (architecture.prefers_gather(target, node.type) && !ramp))
+        return gather(node, index, mask);
     return load_each(node, index);
 }
 

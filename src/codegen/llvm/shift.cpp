@@ -1,4 +1,4 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/patterns.h"
 
 // Shifts have a value for every count: all bits are shifted out by one that is too large, and a
 // negative one shifts the other way.
@@ -19,6 +19,7 @@ Value *Emitter::right_by_unsigned(Value *a, Value *count, Type t) {
 }
 
 Value *Emitter::shift_left(Value *a, Value *count, Type t, bool count_signed) {
+    if (Value *v = patterns->shift(a, count, t, {true, false, count_signed})) return v;
     Value *left = left_by_unsigned(a, count, t);
     if (!count_signed) return left;
     Value *right = right_by_unsigned(a, b.CreateNeg(count), t);
@@ -26,6 +27,7 @@ Value *Emitter::shift_left(Value *a, Value *count, Type t, bool count_signed) {
 }
 
 Value *Emitter::shift_right(Value *a, Value *count, Type t, bool count_signed) {
+    if (Value *v = patterns->shift(a, count, t, {false, false, count_signed})) return v;
     Value *right = right_by_unsigned(a, count, t);
     if (!count_signed) return right;
     Value *left = left_by_unsigned(a, b.CreateNeg(count), t);
@@ -34,6 +36,7 @@ Value *Emitter::shift_right(Value *a, Value *count, Type t, bool count_signed) {
 
 // Half of the last unit is added before it is shifted out: that bit is what rounds.
 Value *Emitter::rounding_shift_right(Value *a, Value *count, Type t, bool count_signed) {
+    if (Value *v = patterns->shift(a, count, t, {false, true, count_signed})) return v;
     Value *zero = int_constant(t, 0), *one = int_constant(t, 1);
     Value *last = b.CreateSub(count, one);
     Value *round = b.CreateAnd(right_by_unsigned(a, last, t), one);

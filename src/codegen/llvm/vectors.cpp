@@ -1,4 +1,4 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/patterns.h"
 #include <numeric>
 
 namespace tessera::codegen {
@@ -171,7 +171,7 @@ Value *Emitter::reduce(ReduceOp op, Value *v, Type element, int lanes) {
 }
 
 Value *Emitter::emit(const VectorReduce &node) {
-    if (Value *v = x86_reduce(node, Expr())) return v;
+    if (Value *v = patterns->reduce(node, Expr())) return v;
     Type t = node.value.type();
     Value *v = value(node.value);
     if (!via_float32(t)) return reduce(node.op, v, t.element_of(), node.lanes);

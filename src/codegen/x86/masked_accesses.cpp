@@ -86,7 +86,7 @@ void widen_store(llvm::IntrinsicInst &call) {
 
 void mend_masked_accesses(llvm::Module &module, const llvm::TargetMachine &machine) {
     const llvm::MCSubtargetInfo &features = *machine.getMCSubtargetInfo();
-    if (!machine.getTargetTriple().isX86() || !features.checkFeatures("+avx512bw")) return;
+    if (!features.checkFeatures("+avx512bw")) return;
     std::vector<llvm::IntrinsicInst *> calls;
     for (llvm::Function &f : module) {
         for (llvm::Instruction &i : llvm::instructions(f)) {

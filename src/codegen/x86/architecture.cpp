@@ -1,19 +1,21 @@
-#include "codegen/x86/features.h"
-#include "base/error.h"
-#include "runtime/tessera_runtime.h"
-#include <sstream>
+#include "codegen/x86/architecture.h"
+#include "codegen/x86/masked_accesses.h"
+#include "codegen/x86/patterns.h"
+#include <llvm/IR/IntrinsicsX86.h>
+
+extern "C" {
+void LLVMInitializeX86TargetInfo();
+void LLVMInitializeX86Target();
+void LLVMInitializeX86TargetMC();
+void LLVMInitializeX86AsmPrinter();
+void LLVMInitializeX86AsmParser();
+}
 
 namespace tessera::codegen {
 namespace {
 
-struct Row {
-    Target::Feature feature;
-    const char *llvm_features;
-    std::initializer_list<tessera_cpu_feature_t> runtime_features;  // none: not found out
-};
-
-// In the order of growing machines. AVX512_KNL's own instructions (ER, PF) are no longer in LLVM.
-constexpr Row rows[] = {
+// AVX512_KNL's own instructions (ER, PF) are no longer in LLVM.
+constexpr MachineFeature rows[] = {
     {Target::SSE41, "+ssse3,+sse4.1", {tessera_cpu_sse41}},
     {Target::AVX, "+sse4.2,+popcnt,+avx", {tessera_cpu_avx}},
     {Target::F16C, "+f16c", {tessera_cpu_f16c}},
@@ -41,40 +43,44 @@ constexpr Row rows[] = {
     {Target::X86APX, "+egpr,+push2pop2,+ppx,+ndd,+ccmp,+nf,+cf,+zu", {}},
 };
 
-}  // namespace
-
-std::string x86_feature_string(const Target &target) {
-    std::string all = "+sse2";
-    for (const Row &row : rows) {
-        if (target.has_feature(row.feature)) all += std::string(",") + row.llvm_features;
+class X86 final : public Architecture {
+public:
+    const char *target_text() const override { return "x86-64-linux"; }
+    llvm::Triple triple() const override { return {"x86_64", "unknown", "linux", "gnu"}; }
+    void initialize_llvm() const override {
+        LLVMInitializeX86TargetInfo();
+        LLVMInitializeX86Target();
+        LLVMInitializeX86TargetMC();
+        LLVMInitializeX86AsmPrinter();
+        LLVMInitializeX86AsmParser();
     }
-    return all;
-}
-
-uint64_t x86_runtime_features(const Target &target) {
-    uint64_t bits = 0;
-    for (const Row &row : rows) {
-        if (!target.has_feature(row.feature)) continue;
-        if (row.runtime_features.size() == 0) {
-            throw CompileError(str("whether a machine has ", Target::feature_to_name(row.feature),
-                                   " is not found out at run time; leave it out of ", target));
-        }
-        for (tessera_cpu_feature_t f : row.runtime_features) bits |= uint64_t(1) << f;
+    const char *cpu() const override { return "x86-64"; }
+    std::string tuning(const Target &target) const override;
+    bool computes_half(const Target &target) const override {
+        return target.has_feature(Target::AVX512_SapphireRapids);
     }
-    return bits;
-}
-
-std::vector<std::string> x86_features_beyond(const Target &target, const Target &host) {
-    std::vector<std::string> beyond;
-    for (const Row &row : rows) {
-        if (!target.has_feature(row.feature) || host.has_feature(row.feature)) continue;
-        std::istringstream names(row.llvm_features);
-        for (std::string name; std::getline(names, name, ',');) beyond.push_back(name.substr(1));
+    // AMD's gathers are slower than loads one by one.
+    bool prefers_gather(const Target &target, Type t) const override {
+        bool intel = target.processor_tune == Target::ProcessorGeneric;
+        return intel && target.has_feature(Target::AVX512_Skylake) && t.bits() >= 32 &&
+               t.lanes() >= 8;
     }
-    return beyond;
-}
+    void fence_streamed_stores(llvm::IRBuilder<> &b) const override {
+        b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
+    }
+    void mend(llvm::Module &module, const llvm::TargetMachine &machine) const override {
+        mend_masked_accesses(module, machine);
+    }
+    std::unique_ptr<Patterns> patterns(Emitter &emitter) const override {
+        return x86_patterns(emitter);
+    }
 
-std::string x86_tuning(const Target &target) {
+private:
+    const char *plain_features() const override { return "+sse2"; }
+    std::span<const MachineFeature> machine_features() const override { return rows; }
+};
+
+std::string X86::tuning(const Target &target) const {
     switch (target.processor_tune) {
     case Target::K8: return "k8";
     case Target::K8_SSE3: return "k8-sse3";
@@ -94,6 +100,13 @@ std::string x86_tuning(const Target &target) {
     }
     if (target.has_feature(Target::AVX512_SapphireRapids)) return "sapphirerapids";
     return target.has_feature(Target::AVX512_Skylake) ? "icelake-server" : "x86-64";
+}
+
+}  // namespace
+
+const Architecture &x86_architecture() {
+    static const X86 x86;
+    return x86;
 }
 
 }  // namespace tessera::codegen

@@ -1,0 +1,67 @@
+#pragma once
+#include "base/target.h"
+#include "ir/type.h"
+#include "runtime/tessera_runtime.h"
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/Target/TargetMachine.h>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tessera::codegen {
+
+class Emitter;
+class Patterns;
+
+// A feature of Targets, what LLVM calls the instructions that come with it ("+avx,+popcnt"), and
+// what the runtime finds out about them; nothing if it does not.
+struct MachineFeature {
+    Target::Feature feature;
+    const char *llvm_features;
+    std::initializer_list<tessera_cpu_feature_t> runtime_features;
+};
+
+// What code generation has to know of one instruction set. Targets that are passed have all implied
+// features.
+class Architecture {
+public:
+    virtual ~Architecture() = default;
+
+    virtual const char *target_text() const = 0;  // of the plain target: "x86-64-linux"
+    virtual llvm::Triple triple() const = 0;
+    virtual void initialize_llvm() const = 0;
+
+    // What LLVM calls the machine, which instructions may be used, and whose latencies count.
+    virtual const char *cpu() const = 0;
+    std::string features(const Target &target) const;
+    virtual std::string tuning(const Target &target) const = 0;
+    // What LLVM calls the instructions that the target may use and the host does not have.
+    std::vector<std::string> features_beyond(const Target &target, const Target &host) const;
+    // The bits of tessera_cpu_feature_t that say whether a machine has the target's instructions.
+    // CompileError if the runtime has none for one of them.
+    uint64_t runtime_features(const Target &target) const;
+
+    // Whether it adds, multiplies and compares float16 itself.
+    virtual bool computes_half(const Target &target) const = 0;
+    // Whether gathers are faster than loads one by one.
+    virtual bool prefers_gather(const Target &target, Type type) const = 0;
+    // Streamed stores before it are seen by whoever sees ordinary ones behind it.
+    virtual void fence_streamed_stores(llvm::IRBuilder<> &b) const = 0;
+    // Writes optimised code so that it avoids faults of LLVM's.
+    virtual void mend(llvm::Module &module, const llvm::TargetMachine &machine) const = 0;
+    virtual std::unique_ptr<Patterns> patterns(Emitter &emitter) const = 0;
+
+private:
+    virtual const char *plain_features() const = 0;  // that every machine has
+    // In the order of growing machines.
+    virtual std::span<const MachineFeature> machine_features() const = 0;
+};
+
+std::span<const Architecture *const> architectures();
+// Throws CompileError if no code can be made for the target.
+const Architecture &architecture_of(const Target &target);
+// InternalError if there is none.
+const Architecture &architecture_of(const llvm::Triple &triple);
+
+}  // namespace tessera::codegen
