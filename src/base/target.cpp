@@ -139,6 +139,15 @@ constexpr Target::Feature implications[][5] = {
     {Target::FMA4, Target::AVX},
     {Target::F16C, Target::AVX},
     {Target::AVX, Target::SSE41},
+    {Target::ARMv89a, Target::ARMv88a},
+    {Target::ARMv88a, Target::ARMv87a},
+    {Target::ARMv87a, Target::ARMv86a},
+    {Target::ARMv86a, Target::ARMv85a},
+    {Target::ARMv85a, Target::ARMv84a},
+    {Target::ARMv84a, Target::ARMv83a, Target::ARMDotProd},
+    {Target::ARMv83a, Target::ARMv82a},
+    {Target::ARMv82a, Target::ARMv81a},
+    {Target::ARMv81a, Target::ARMv8a},
     {Target::CUDACapability120, Target::CUDACapability100},
     {Target::CUDACapability100, Target::CUDACapability90},
     {Target::CUDACapability90, Target::CUDACapability89},
@@ -276,13 +285,15 @@ bool Target::has_gpu_feature() const {
 }
 
 bool Target::supported() const {
-    return arch == X86 && bits == 64 && os == Linux && !has_gpu_feature() &&
+    return (arch == X86 || arch == ARM) && bits == 64 && os == Linux && !has_gpu_feature() &&
            !features_any_of(unsupported_features());
 }
 
 const std::vector<Target::Feature> &Target::unsupported_features() {
     static const std::vector<Feature> list = {MSAN,         TSAN,        ASAN, SanitizerCoverage,
-                                              SoftFloatABI, Semihosting, EGL,  CPlusPlusMangling};
+                                              SoftFloatABI, Semihosting, EGL,  CPlusPlusMangling,
+                                              NoNEON,       ARMv7s,      SVE,  SVE2,
+                                              SME2};
     return list;
 }
 

@@ -1,11 +1,12 @@
 #include "base/error.h"
+#include "codegen/aarch64/architecture.h"
 #include "codegen/x86/architecture.h"
 #include <sstream>
 
 namespace tessera::codegen {
 
 std::span<const Architecture *const> architectures() {
-    static const Architecture *const all[] = {&x86_architecture()};
+    static const Architecture *const all[] = {&x86_architecture(), &aarch64_architecture()};
     return all;
 }
 

@@ -138,6 +138,9 @@ TEST_SUITE("Target") {
         Target avx2 = Target("x86-64-linux-avx2").with_implied_features();
         CHECK(avx2.has_feature(Target::AVX));
         CHECK_FALSE(avx2.has_feature(Target::FMA));
+        Target arm = Target("arm-64-linux-armv84a").with_implied_features();
+        CHECK(arm.features_all_of({Target::ARMv81a, Target::ARMDotProd}));
+        CHECK_FALSE(arm.features_any_of({Target::ARMv85a, Target::ARMFp16}));
     }
     TEST_CASE("natural vectors fill a register") {
         CHECK(Target("x86-64-linux").natural_vector_size<uint8_t>() == 16);
@@ -157,6 +160,9 @@ TEST_SUITE("Target") {
     }
     TEST_CASE("what this compiler cannot do it does not claim") {
         CHECK_FALSE(Target("hexagon-32-qurt").supported());
+        CHECK(Target("arm-64-linux-arm_dot_prod").supported());
+        CHECK_FALSE(Target("arm-32-linux").supported());
+        CHECK_FALSE(Target("arm-64-linux-no_neon").supported());
         CHECK_FALSE(Target("x86-64-linux-opencl").supported());
         CHECK(Target("x86-64-linux-opencl").has_gpu_feature());
         CHECK_FALSE(Target("x86-64-linux").has_gpu_feature());

@@ -1,4 +1,6 @@
 #include "codegen/elementwise.h"
+#include "support/program.h"
+#include <fstream>
 
 namespace tessera::test {
 namespace {
@@ -46,35 +48,87 @@ std::string operand_text(const std::vector<Wide> &operands) {
     return text;
 }
 
-void check_case(const ElementCase &c, const codegen::JitModule &jit, const std::string &name) {
-    std::vector<RawBuffer> buffers(c.operands.begin(), c.operands.end());
-    buffers.emplace_back(c.result);
-    std::vector<std::vector<Wide>> values;
-    std::vector<void *> argv = {&no_context};
-    for (size_t k = 0; k < c.operands.size(); k++) {
-        Type t = c.operands[k];
-        values.push_back(sample_values(t, element_count, 17 * k + 1));
-        for (size_t i = 0; i < element_count; i++) {
-            write_element(t, buffers[k].bytes.data() + i * size_t(t.bytes()), values[k][i]);
+// The operands of a case and the buffers that hold them; the result is the last one.
+struct CaseData {
+    explicit CaseData(const ElementCase &c) : buffers(c.operands.begin(), c.operands.end()) {
+        buffers.emplace_back(c.result);
+        for (RawBuffer &buffer : buffers) {
+            buffer.raw.host = reinterpret_cast<uint8_t *>(buffer.bytes.data());
+            buffer.raw.dim = &buffer.dim;
+        }
+        for (size_t k = 0; k < c.operands.size(); k++) {
+            Type t = c.operands[k];
+            values.push_back(sample_values(t, element_count, 17 * k + 1));
+            for (size_t i = 0; i < element_count; i++) {
+                write_element(t, buffers[k].bytes.data() + i * size_t(t.bytes()), values[k][i]);
+            }
         }
     }
-    for (RawBuffer &buffer : buffers) {
-        buffer.raw.host = reinterpret_cast<uint8_t *>(buffer.bytes.data());
-        buffer.raw.dim = &buffer.dim;
-        argv.push_back(&buffer.raw);
-    }
-    REQUIRE(jit.argv_function(name)(argv.data()) == 0);
+    CaseData(const CaseData &) = delete;
+    CaseData(CaseData &&) = default;
+    std::vector<RawBuffer> buffers;
+    std::vector<std::vector<Wide>> values;
+};
+
+void compare(const ElementCase &c, const CaseData &data) {
     for (size_t i = 0; i < element_count; i++) {
         std::vector<Wide> operands;
-        for (auto &v : values) operands.push_back(v[i]);
+        for (auto &v : data.values) operands.push_back(v[i]);
         std::optional<Wide> exact = c.expected(operands);
         if (!exact) continue;
         Wide got =
-            read_element(c.result, buffers.back().bytes.data() + i * size_t(c.result.bytes()));
+            read_element(c.result, data.buffers.back().bytes.data() + i * size_t(c.result.bytes()));
         Wide wanted = wrap(c.result, *exact);
         if (got == wanted) continue;
         FAIL(c.name, " of", operand_text(operands), " gave ", to_text(got), ", not ",
              to_text(wanted));
+    }
+}
+
+Module module_of(const std::vector<ElementCase> &cases, int lanes, const std::string &prefix) {
+    Module module;
+    module.name = "cases";
+    for (size_t i = 0; i < cases.size(); i++) {
+        module.functions.push_back(make_function(cases[i], lanes, str(prefix, i)));
+    }
+    return module;
+}
+
+void check_here(const std::vector<ElementCase> &cases, const Target &target, int lanes) {
+    codegen::JitModule jit(module_of(cases, lanes, "case_"), target, {}, checked());
+    for (size_t i = 0; i < cases.size(); i++) {
+        INFO(target.to_string(), ", ", lanes, " lanes");
+        CaseData data(cases[i]);
+        std::vector<void *> argv = {&no_context};
+        for (RawBuffer &b : data.buffers) argv.push_back(&b.raw);
+        REQUIRE(jit.argv_function(str("case_", i))(argv.data()) == 0);
+        compare(cases[i], data);
+    }
+}
+
+void check_elsewhere(const std::vector<ElementCase> &cases, const Target &target,
+                     const std::vector<int> &lane_counts) {
+    Program program(aarch64_machine());
+    std::vector<CaseData> all;
+    for (int lanes : lane_counts) {
+        std::string prefix = str("case_", lanes, '_');
+        std::vector<char> object =
+            codegen::to_object(module_of(cases, lanes, prefix), target, checked());
+        std::ofstream(program.path(prefix + ".o"), std::ios::binary)
+            .write(object.data(), std::streamsize(object.size()));
+        for (size_t i = 0; i < cases.size(); i++) {
+            CaseData &data = all.emplace_back(cases[i]);
+            std::vector<Passed> arguments;
+            for (RawBuffer &b : data.buffers) arguments.emplace_back(&b.raw);
+            program.call(str(prefix, i), arguments);
+        }
+    }
+    program.run();
+    for (size_t i = 0; i < all.size(); i++) {
+        INFO(target.to_string(), ", ", lane_counts[i / cases.size()], " lanes");
+        REQUIRE(program.result(i).code == 0);
+        CHECK(program.result(i).message.empty());
+        compare(cases[i % cases.size()], all[i]);
     }
 }
 
@@ -132,18 +186,8 @@ std::vector<Wide> sample_values(Type t, size_t count, uint64_t seed) {
 
 void check_cases(const std::vector<ElementCase> &cases, const Target &target,
                  const std::vector<int> &lane_counts) {
-    for (int lanes : lane_counts) {
-        Module module;
-        module.name = "cases";
-        for (size_t i = 0; i < cases.size(); i++) {
-            module.functions.push_back(make_function(cases[i], lanes, str("case_", i)));
-        }
-        codegen::JitModule jit(module, target, {}, checked());
-        for (size_t i = 0; i < cases.size(); i++) {
-            INFO(target.to_string(), ", ", lanes, " lanes");
-            check_case(cases[i], jit, str("case_", i));
-        }
-    }
+    if (target.arch != get_host_target().arch) return check_elsewhere(cases, target, lane_counts);
+    for (int lanes : lane_counts) check_here(cases, target, lanes);
 }
 
 }  // namespace tessera::test

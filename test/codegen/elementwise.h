@@ -28,7 +28,7 @@ std::string to_text(Wide value);
 // Small, extreme and random values of the type.
 std::vector<Wide> sample_values(Type t, size_t count, uint64_t seed);
 
-// Every case at each number of lanes; failures are named.
+// Every case at each number of lanes; failures are named. Code for AArch64 is run by qemu.
 void check_cases(const std::vector<ElementCase> &cases, const Target &target,
                  const std::vector<int> &lane_counts);
 
