@@ -29,7 +29,8 @@ install(TARGETS tessera_shared tessera_runtime_shipped EXPORT TesseraTargets)
 install(DIRECTORY include/ DESTINATION ${include})
 foreach(name IN LISTS rooms)
     install(DIRECTORY src/${name} DESTINATION ${include}/tessera
-            FILES_MATCHING PATTERN *.h PATTERN llvm EXCLUDE PATTERN x86 EXCLUDE)
+            FILES_MATCHING PATTERN *.h PATTERN llvm EXCLUDE
+            PATTERN x86 EXCLUDE PATTERN aarch64 EXCLUDE)
 endforeach()
 install(DIRECTORY src/runtime DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera
         FILES_MATCHING PATTERN *.cpp PATTERN *.h)

@@ -3,6 +3,7 @@
 #include "codegen/archive.h"
 #include "codegen/cpu_features.h"
 #include "driver/files.h"
+#include "driver/runtime_library.h"
 #include "ir/operators.h"
 #include "program/parameter.h"
 #include "runtime/tessera_runtime.h"

@@ -4,6 +4,7 @@
 #include "codegen/c/c_source.h"
 #include "driver/c_header.h"
 #include "driver/function_info.h"
+#include "driver/runtime_library.h"
 #include "ir/printer.h"
 #include "program/names.h"
 #include "program/print_schedule.h"
@@ -12,8 +13,6 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
-
-extern "C" const char tessera_runtime_library_begin[], tessera_runtime_library_end[];
 
 namespace tessera::driver {
 namespace {
@@ -42,11 +41,6 @@ template<typename Bytes> void write(const std::string &path, const Bytes &bytes)
     file.write(bytes.data(), std::streamsize(bytes.size()));
     file.close();
     if (!file) throw RuntimeError(str("cannot write the file ", path, ": ", std::strerror(errno)));
-}
-
-bool is_this_machine(const Target &target) {
-    Target host = get_host_target();
-    return target.os == host.os && target.arch == host.arch && target.bits == host.bits;
 }
 
 std::string schedule_text(const program::Program &program) {
@@ -95,24 +89,10 @@ void require_c_name(const std::string &name, const Location &at) {
                                "\": that is no name in C; give it another one"));
 }
 
-std::string runtime_library() {
-    return {tessera_runtime_library_begin, tessera_runtime_library_end};
-}
-
-std::string runtime_for(const Target &target) {
-    bool wanted = !target.has_feature(Target::NoRuntime) && is_this_machine(target);
-    return wanted ? runtime_library() : std::string();
-}
-
 void write_text(const std::string &path, const std::string &text) { write(path, text); }
 
 void write_runtime_library(const Target &target, const std::string &path) {
-    if (!is_this_machine(target)) {
-        throw CompileError(str("the runtime for ", target,
-                               " is not within this compiler: compile its sources with a C++ "
-                               "compiler for that machine"));
-    }
-    write(path, runtime_library());
+    write(path, runtime_library(target));
 }
 
 void write_module(const ir::Module &module, const Target &target, OutputFileType type,

@@ -6,7 +6,7 @@
 namespace tessera::driver {
 
 // Writes a file of each type, at its path. A static library has the runtime in it unless the target
-// has Target::NoRuntime, or is another machine than this one.
+// has Target::NoRuntime.
 // Throws CompileError, also if the function's name is none in C; RuntimeError if a file cannot be
 // written.
 void write_files(const program::Program &program, const Target &target, const Signature &signature,
@@ -22,11 +22,7 @@ void write_text(const std::string &path, const std::string &text);
 void write_module(const ir::Module &module, const Target &target, OutputFileType type,
                   const std::string &path);
 
-// The runtime for the machine that this compiler runs on, as the bytes of a static library.
-std::string runtime_library();
-// The same if the target is such a machine, and without Target::NoRuntime; else empty.
-std::string runtime_for(const Target &target);
-// Writes the runtime alone, as a static library. CompileError if the target is another machine.
+// Writes the runtime alone, as a static library. CompileError if there is none for the target.
 void write_runtime_library(const Target &target, const std::string &path);
 
 }  // namespace tessera::driver

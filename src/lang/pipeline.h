@@ -179,7 +179,7 @@ public:
                          const std::string &function = "", const Target &target = Target(),
                          Location at = Here::current());
     // A library and its header: prefix.a and prefix.h. The runtime is in the library, unless the
-    // target has Target::NoRuntime, or is another machine than this one.
+    // target has Target::NoRuntime.
     void compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
                                    const std::string &function = "",
                                    const Target &target = Target(), Location at = Here::current());

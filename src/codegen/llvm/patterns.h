@@ -1,5 +1,6 @@
 #pragma once
 #include "codegen/llvm/emitter.h"
+#include <optional>
 
 namespace tessera::codegen {
 
