@@ -390,7 +390,7 @@ int c_add_right(tessera_buffer_t *in, tessera_buffer_t *out) {
         ImageParam in(Int(32), 1, "in");
         Func f("f"), g("g");
         f(x) = in(x) + n;
-        g(x) = f(x) * 2 + f(x + 1);
+        g(x) = require(n < 50, f(x) * 2 + f(x + 1), "too many:", n);
         f.compute_root();
         Pipeline p(g);
         p.add_requirement(n > 0, "n is", n, "and", 2.5f);
@@ -430,6 +430,10 @@ int c_add_right(tessera_buffer_t *in, tessera_buffer_t *out) {
         n.set(0);
         CHECK(library.call({out}, &mine) == tessera_error_code_requirement_failed);
         CHECK(message.find("n is 0 and 2.5") != std::string::npos);
+        n.set(50);
+        CHECK(library.call({out}, &mine) == tessera_error_code_requirement_failed);
+        CHECK(message.find("c_source_test.cpp:") != std::string::npos);
+        CHECK(message.find("Requirement failed: too many: 50") != std::string::npos);
         n.set(1);
         Buffer<int> large(50000), larger(60000);
         in.set(larger);

@@ -306,10 +306,12 @@ Value Printer::emit_if_then_else(const IntrinsicCall &c) {
 Value Printer::emit_require(const IntrinsicCall &c) {
     Value holds = all_lanes(arg(c, 0), c.args[0].type());
     block(str("if (!", holds.operand(), ")"), [&] {
-        std::vector<Expr> parts(c.args.begin() + 2, c.args.end());
+        std::vector<Expr> parts(c.args.begin() + 3, c.args.end());
+        std::string where = arg(c, 2).operand();
         std::string condition = parts.empty() ? "\"a requirement\"" : "\"\"";
         std::string message = parts.empty() ? "\"\"" : stringify(parts).text;
-        fail(str("tessera_error_requirement_failed(user_context, ", condition, ", ", message, ")"));
+        fail(str("tessera_error_requirement_failed(user_context, ", where, ", ", condition, ", ",
+                 message, ")"));
     });
     return arg(c, 1);
 }
