@@ -469,8 +469,7 @@ int main(void) {
 })",
                                            "caller.a my_runtime.a");
         CHECK(output == "10 29");
-        check_refused("-r rt -o . target=arm-32-linux",
-                      "built without a runtime for arm-32-linux");
+        check_refused("-r rt -o . target=arm-32-linux", "built without a runtime for arm-32-linux");
         check_refused("-r rt -o . target=host,x86-64-linux", "-r wants one target");
     }
 }

@@ -155,6 +155,7 @@ public:
     void generate() override {
         int which = get_target().has_feature(Target::AVX512_Skylake) ? 3
                     : get_target().has_feature(Target::AVX2)         ? 2
+                    : get_target().has_feature(Target::ARMDotProd)   ? 4
                                                                      : 1;
         out(x) = in(x) * 10 + which;
         if (!using_autoscheduler()) out.vectorize(x, natural_vector_size<int32_t>());

@@ -108,7 +108,7 @@ void check_here(const std::vector<ElementCase> &cases, const Target &target, int
 
 void check_elsewhere(const std::vector<ElementCase> &cases, const Target &target,
                      const std::vector<int> &lane_counts) {
-    Program program(aarch64_machine());
+    Program program(aarch64_machine("cortex-a57"));
     std::vector<CaseData> all;
     for (int lanes : lane_counts) {
         std::string prefix = str("case_", lanes, '_');

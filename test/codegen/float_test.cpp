@@ -1,4 +1,5 @@
 #include "codegen/harness.h"
+#include "support/floats.h"
 #include <cmath>
 
 using namespace tessera;
@@ -44,31 +45,12 @@ std::vector<double> evaluate(Type t, const std::vector<std::vector<double>> &ope
     return values;
 }
 
-// The value rounded to the type.
-double in_type(Type t, double v) {
-    Expr e = FloatImm::make(t, v);
-    return e.as<FloatImm>()->value;
-}
-
 std::vector<double> samples(Type t, double low, double high, int count = 64) {
     std::mt19937 random(7);
     std::uniform_real_distribution<double> any(low, high);
     std::vector<double> values;
     for (int i = 0; i < count; i++) values.push_back(in_type(t, any(random)));
     return values;
-}
-
-bool same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-// Equal up to `ulps` units of the last place in the type, or tiny.
-bool close(Type t, double got, double wanted, double ulps) {
-    if (same(got, wanted)) return true;
-    double epsilon = t.is_bfloat()    ? 1.0 / 128
-                     : t.bits() == 16 ? 1.0 / 1024
-                     : t.bits() == 32 ? 0x1p-23
-                                      : 0x1p-52;
-    double least = t.bits() == 64 ? 0x1p-1022 : t.is_float() && t.bits() == 16 ? 0x1p-14 : 0x1p-126;
-    return std::fabs(got - wanted) <= ulps * epsilon * std::max(std::fabs(wanted), least);
 }
 
 void check_unary(Intrinsic op, Type t, const std::vector<double> &x, double ulps,

@@ -1,12 +1,10 @@
 #include "codegen/harness.h"
-#include "support/program.h"
-#include <cmath>
-#include <fstream>
 
 using namespace tessera;
 using namespace tessera::test;
 
-// Which instructions of AArch64 are chosen, and floats by them; integers are in integer_test.cpp.
+// Which instructions of AArch64 are chosen. What they compute: integer_test.cpp for integers,
+// aot/aarch64_test.cpp for floats and pipelines.
 namespace {
 
 std::string vectors(std::string text, int lanes) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs Tessera into an empty folder, and builds the project of this folder against it: as it is,
-# cross-compiled by a toolchain file, and a program with pkg-config. Argument: Tessera's build.
+# cross-compiled by toolchain files (for AArch64, too, which qemu runs), and a program with
+# pkg-config. Argument: Tessera's build.
 set -euo pipefail
 build=$(cd "$1" && pwd)
 here=$(cd "$(dirname "$0")" && pwd)
@@ -44,6 +45,18 @@ configure crossed -DCMAKE_TOOLCHAIN_FILE="$work/toolchain.cmake" >/dev/null
 cmake --build crossed >/dev/null
 test -x crossed/brighten_generator.host
 expect "the cross-compiled project" "15 238 20 255" "$(crossed/brighter)"
+
+# Another machine: the generator is for this one, the library and the program for that one.
+machine_of() { readelf -h "$1" | sed -n 's/ *Machine: *//p'; }
+configure aarch64 -DCMAKE_TOOLCHAIN_FILE="$here/aarch64.toolchain.cmake" >/dev/null
+cmake --build aarch64 >/dev/null
+expect "the generator's machine" "$(machine_of /bin/sh)" \
+    "$(machine_of aarch64/brighten_generator.host)"
+expect "the program's machine" AArch64 "$(machine_of aarch64/brighter)"
+for cpu in cortex-a57 neoverse-n1; do
+    expect "the project for AArch64 on $cpu" "15 238 20 255" \
+        "$(qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu $cpu aarch64/brighter)"
+done
 
 refused=$(configure refused -DAUTOSCHEDULER=Best 2>&1) && exit 1
 contains "the refusal" "$refused" "there is no autoscheduler yet"

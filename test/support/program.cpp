@@ -70,15 +70,18 @@ void require_command(const std::string &name) {
 
 }  // namespace
 
-Machine aarch64_machine() { return {"aarch64-linux-gnu-g++", "qemu-aarch64 -cpu max"}; }
+Machine aarch64_machine(const std::string &cpu) {
+    return {"aarch64-linux-gnu-gcc", "aarch64-linux-gnu-g++",
+            "qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu " + cpu};
+}
 
-Machine this_machine() { return {CXX_COMPILER, ""}; }
+Machine this_machine() { return {C_COMPILER, CXX_COMPILER, ""}; }
 
 Program::Program(const Machine &machine) : machine(machine) {
     folder = (fs::temp_directory_path() / "tessera_program_XXXXXX").string();
     REQUIRE(mkdtemp(folder.data()));
-    require_command(machine.compiler);
-    std::string runner = machine.runner;
+    require_command(machine.cxx_compiler);
+    const std::string &runner = machine.runner;
     if (!runner.empty()) require_command(runner.substr(0, runner.find(' ')));
 }
 
@@ -137,7 +140,7 @@ bool Program::execute(const std::string &command) const {
 
 void Program::must_execute(const std::string &command) const {
     bool worked = execute(command);
-    INFO(command, "\n", contents_of(path("output.txt")));
+    INFO(command, "\n", contents_of(path("output.txt")), contents_of(path("at")));
     REQUIRE(worked);
 }
 
@@ -150,17 +153,22 @@ std::string Program::files(const char *extension) const {
 }
 
 bool Program::assemble(const std::string &instructions) {
-    return execute(std::string("'") + machine.compiler + "' -c -Wa,-march=" + instructions +
-                   files(".s"));
+    return execute("'" + machine.cxx_compiler + "' -c -Wa,-march=" + instructions + files(".s"));
 }
 
 void Program::run() {
     write_calls();
     write_functions();
-    must_execute(std::string("'") + machine.compiler +
-                 "' -std=c++20 -static -I '" SOURCE_FOLDER "' '" + PROGRAM_MAIN +
-                 "' functions.cpp" + files(".o") + files(".a") + " -o program -lpthread -ldl");
-    must_execute(std::string(machine.runner) + " ./program");
+    if (std::string sources = files(".c"); !sources.empty()) {
+        must_execute("'" + machine.c_compiler +
+                     "' -std=c11 -O1 -Wall -Wextra -Werror -pedantic -c -I '" SOURCE_FOLDER
+                     "/runtime'" +
+                     sources);
+    }
+    must_execute("'" + machine.cxx_compiler + "' -std=c++20 -static -I '" SOURCE_FOLDER "' '" +
+                 PROGRAM_MAIN + "' functions.cpp" + files(".o") + files(".a") +
+                 " -o program -lpthread -ldl");
+    must_execute(machine.runner + " ./program");
     read_results();
 }
 

@@ -8,11 +8,12 @@
 namespace tessera::test {
 
 struct Machine {
-    const char *compiler;  // of C++
-    const char *runner;    // what runs its programs; empty if this machine does
+    std::string c_compiler, cxx_compiler;
+    std::string runner;  // what runs its programs; empty if this machine does
 };
-// AArch64 by qemu-user, with all that qemu knows; this machine.
-Machine aarch64_machine();
+// AArch64 by qemu-user, as a CPU that has the instructions of this one and no more; "max" has all
+// that qemu knows. This machine.
+Machine aarch64_machine(const std::string &cpu = "max");
 Machine this_machine();
 
 // The value of an argument: a buffer, whose contents are replaced by what the program made of them,
@@ -40,7 +41,8 @@ public:
     ~Program();
     Program(const Program &) = delete;
 
-    // A path in the program's own folder. What is called `*.o` or `*.a` there is linked.
+    // A path in the program's own folder. What is called `*.o` or `*.a` there is linked,
+    // and so is `*.c` when it has been compiled, with all warnings as errors.
     std::string path(const std::string &file) const { return folder + "/" + file; }
     // Assembles every `*.s` in the folder, for a machine with these instructions only (GNU's
     // names): whether that can be done.

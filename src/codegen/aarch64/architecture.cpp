@@ -2,14 +2,7 @@
 #include "codegen/aarch64/patterns.h"
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
-
-extern "C" {
-void LLVMInitializeAArch64TargetInfo();
-void LLVMInitializeAArch64Target();
-void LLVMInitializeAArch64TargetMC();
-void LLVMInitializeAArch64AsmPrinter();
-void LLVMInitializeAArch64AsmParser();
-}
+#include <llvm/Support/TargetSelect.h>
 
 namespace tessera::codegen {
 namespace {

@@ -2,14 +2,7 @@
 #include "codegen/x86/masked_accesses.h"
 #include "codegen/x86/patterns.h"
 #include <llvm/IR/IntrinsicsX86.h>
-
-extern "C" {
-void LLVMInitializeX86TargetInfo();
-void LLVMInitializeX86Target();
-void LLVMInitializeX86TargetMC();
-void LLVMInitializeX86AsmPrinter();
-void LLVMInitializeX86AsmParser();
-}
+#include <llvm/Support/TargetSelect.h>
 
 namespace tessera::codegen {
 namespace {
