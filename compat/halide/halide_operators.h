@@ -2,6 +2,7 @@
 #include "ir/printer.h"
 #include "lang/operators.h"
 #include <concepts>
+#include <utility>
 
 // Operators of an expression and a C++ integer. Halide takes the integer for one of the
 // expression's type and refuses one that this type does not have, as it refuses a sum of constants
@@ -9,6 +10,17 @@
 namespace tessera::ir {
 
 namespace halide {
+
+template<typename T>
+concept Integer = std::integral<T> && !std::same_as<T, bool>;
+
+// C++ converts any integer to the `int` that Halide's operators take; what does not fit is refused.
+template<Integer T>
+int as_int(T value, const Location &at) {
+    if (std::in_range<int>(value)) return int(value);
+    throw CompileError(at, str("the integer ", value, " is no int32; cast it to an Expr of the type "
+                               "that is meant, as in Expr(int64_t(", value, "))"));
+}
 
 inline Expr integer_operand(const Expr &other, int value, const Location &at) {
     if (!other.defined() || !other.type().is_int_or_uint() || other.type().is_bool()) return value;
@@ -30,17 +42,17 @@ inline Expr checked(char operation, const Expr &a, const Expr &b, const Expr &re
 }  // namespace halide
 
 #define TESSERA_INTEGER_OPERAND(op)                                                                \
-    template<std::same_as<int> Int>                                                                \
+    template<halide::Integer Int>                                                                \
     Expr operator op(WrittenExpr a, Int b) {                                                       \
         const Location at = a.at;                                                                  \
         if (#op[0] == '%' && b == 0) throw CompileError(at, "the remainder of a division by 0");   \
-        Expr x = a, y = halide::integer_operand(a, b, at);                                         \
+        Expr x = a, y = halide::integer_operand(a, halide::as_int(b, at), at);                                         \
         return halide::checked(#op[0], x, y, operator op(std::move(a), Expr(y)), at);              \
     }                                                                                              \
-    template<std::same_as<int> Int>                                                                \
+    template<halide::Integer Int>                                                                \
     Expr operator op(Int a, WrittenExpr b) {                                                       \
         const Location at = b.at;                                                                  \
-        Expr x = halide::integer_operand(b, a, at), y = b;                                         \
+        Expr x = halide::integer_operand(b, halide::as_int(a, at), at), y = b;                                         \
         return halide::checked(#op[0], x, y, operator op(WrittenExpr(x, at), y), at);              \
     }
 TESSERA_INTEGER_OPERAND(+)
@@ -75,25 +87,68 @@ Expr operator||(Bool a, WrittenExpr b) {
     return operator||(WrittenExpr(a ? const_true() : const_false(), b.at), b);
 }
 
-template<std::same_as<int> Int>
+template<halide::Integer Int>
 Expr min(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, b, a.at);
+    Expr y = halide::integer_operand(a, halide::as_int(b, a.at), a.at);
     return min(std::move(a), y);
 }
-template<std::same_as<int> Int>
+template<halide::Integer Int>
 Expr max(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, b, a.at);
+    Expr y = halide::integer_operand(a, halide::as_int(b, a.at), a.at);
     return max(std::move(a), y);
 }
-template<std::same_as<int> Int>
+template<halide::Integer Int>
 Expr operator==(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, b, a.at);
+    Expr y = halide::integer_operand(a, halide::as_int(b, a.at), a.at);
     return operator==(std::move(a), WrittenExpr(y));
 }
-template<std::same_as<int> Int>
+template<halide::Integer Int>
 Expr operator!=(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, b, a.at);
+    Expr y = halide::integer_operand(a, halide::as_int(b, a.at), a.at);
     return operator!=(std::move(a), WrittenExpr(y));
+}
+template<halide::Integer Int>
+Expr min(Int a, WrittenExpr b) {
+    Expr x = halide::integer_operand(b, halide::as_int(a, b.at), b.at);
+    return min(WrittenExpr(x, b.at), b);
+}
+template<halide::Integer Int>
+Expr max(Int a, WrittenExpr b) {
+    Expr x = halide::integer_operand(b, halide::as_int(a, b.at), b.at);
+    return max(WrittenExpr(x, b.at), b);
+}
+// A shift by an integer does not take its type from it.
+template<halide::Integer Int>
+Expr operator<<(WrittenExpr a, Int b) {
+    const Location at = a.at;
+    return operator<<(std::move(a), Expr(halide::as_int(b, at)));
+}
+template<halide::Integer Int>
+Expr operator>>(WrittenExpr a, Int b) {
+    const Location at = a.at;
+    return operator>>(std::move(a), Expr(halide::as_int(b, at)));
 }
 
 }  // namespace tessera::ir
+
+// Found for Vars, Funcs and the like, too.
+namespace tessera {
+using ir::operator+;
+using ir::operator-;
+using ir::operator*;
+using ir::operator/;
+using ir::operator%;
+using ir::operator<;
+using ir::operator<=;
+using ir::operator>;
+using ir::operator>=;
+using ir::operator==;
+using ir::operator!=;
+using ir::operator&;
+using ir::operator|;
+using ir::operator^;
+using ir::operator<<;
+using ir::operator>>;
+using ir::max;
+using ir::min;
+}  // namespace tessera

@@ -84,6 +84,7 @@ struct Type {
     constexpr Type with_code(TypeCode code) const {
         return unchecked(code, element_bits, lane_count);
     }
+    constexpr Type with_code(tessera_type_code_t code) const { return with_code(TypeCode(code)); }
     constexpr Type element_of() const { return with_lanes(1); }
     constexpr Type widen() const { return with_bits(element_bits * 2); }
     constexpr Type narrow() const { return with_bits(element_bits / 2); }

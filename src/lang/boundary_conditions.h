@@ -60,5 +60,11 @@ Func constant_exterior(const Source &source, const Expr &value, const Expr &min,
                        const Args &...rest) {
     return constant_exterior(source, value, detail::pairs({min, extent, Expr(rest)...}));
 }
+template<ExprLike... Args>
+requires(sizeof...(Args) % 2 == 0)
+Func constant_exterior(const Source &source, const Tuple &value, const Expr &min,
+                       const Expr &extent, const Args &...rest) {
+    return constant_exterior(source, value, detail::pairs({min, extent, Expr(rest)...}));
+}
 
 }  // namespace tessera::BoundaryConditions

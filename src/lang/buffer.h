@@ -420,6 +420,11 @@ public:
     static void set_default_deallocate_fn(void (*deallocate)(void *)) {
         BufferContents::set_default_deallocate_fn(deallocate);
     }
+    // Halide keeps its runtime's buffer within; here they are one.
+    Buffer *get() { return this; }
+    const Buffer *get() const { return this; }
+    // This handle is of no buffer any more.
+    void reset() { *this = Buffer(); }
     bool owns_host_memory() const { return contents().memory != nullptr; }
     // Has a shape, but no memory: a pipeline that gets it says which region it needs.
     bool is_bounds_query() const { return !contents().raw.host && !contents().raw.device; }

@@ -16,6 +16,11 @@ public:
     LoopLevel(const Func &f, const VarOrRVar &v, int stage = -1, Location at = Here::current());
     LoopLevel(const Stage &stage, const VarOrRVar &v, Location at = Here::current());
 
+    using program::LoopLevel::set;
+    void set(const LoopLevel &other, Location at = Here::current()) {
+        program::LoopLevel::set(other, at);
+    }
+
     static LoopLevel inlined() { return program::LoopLevel::inlined(); }
     static LoopLevel root() { return program::LoopLevel::root(); }
 };

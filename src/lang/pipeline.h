@@ -71,6 +71,8 @@ public:
                             Location at = Here::current());
     void infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
                             const Target &target = Target(), Location at = Here::current());
+    // Forgets what has been compiled. Changes of the pipeline are noticed without it.
+    void invalidate_cache(Location at = Here::current());
     // Compiles now what realize() would compile; compiled code is kept for later.
     void compile_jit(const Target &target = get_jit_target_from_environment(),
                      Location at = Here::current());

@@ -330,6 +330,12 @@ void Pipeline::infer_input_bounds(JITUserContext *context, const RealizationArg 
     }
 }
 
+void Pipeline::invalidate_cache(Location at) {
+    PipelineContents &c = get(at);
+    std::lock_guard lock(c.mutex);
+    c.compiled.clear();
+}
+
 void Pipeline::compile_jit(const Target &target, Location at) {
     get(at).compile(driver::jit_target(target));
 }
