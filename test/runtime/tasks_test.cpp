@@ -1,7 +1,10 @@
 #include "capture.h"
+#include "runtime/thread_pool.h"
 #include <atomic>
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <functional>
+#include <iterator>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -419,4 +422,31 @@ TEST_SUITE("runtime mutexes") {
         }
         tessera_mutex_array_destroy(nullptr, nullptr);
     }
+
+#ifdef __linux__
+    // Code that is unloaded takes its threads along, though one of them may just hold the mutex.
+    TEST_CASE("the threads end when they have to, whoever else asks the pool something") {
+        auto threads = [] {
+            return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+        };
+        tessera::ThreadPool &pool = tessera::ThreadPool::instance();
+        pool.shut_down();
+        std::atomic<bool> over = false;
+        std::thread asking([&] {
+            while (!over) pool.num_threads();
+        });
+        const auto before = threads();
+        long begun = 0, left = 0;
+        for (int i = 0; i < 50; i++) {
+            par_for(0, 64, [](int) { return 0; });
+            begun += threads() - before;
+            pool.leave();
+            left += threads() - before;
+        }
+        over = true;
+        asking.join();
+        CHECK(begun > 0);
+        CHECK(left == 0);
+    }
+#endif
 }

@@ -452,8 +452,8 @@ private:
         Expr first = n ? less : greater, second = n ? greater : less;
         Expr outcome = holds(less <= greater) ? first : holds(greater <= less) ? second : Expr();
         auto [known, is_new] = found.emplace(test, outcome);
-        if (!is_new && !(known->second.defined() && outcome.defined() &&
-                         equal(known->second, outcome))) {
+        if (!is_new &&
+            !(known->second.defined() && outcome.defined() && equal(known->second, outcome))) {
             known->second = {};
         }
     }

@@ -33,9 +33,9 @@ struct SteadyState {
 };
 SteadyState solve_for_steady_state(const ir::For &loop, const LikelyTests &tests);
 
-// Adds to the outcomes those of min and max in lets of the body that nobody marked, where the steady
-// state decides them as well: such as the end of a tile, min(f.x.max, x * 16 + 15), where a test
-// marked likely says that the tile is whole.
+// Adds to the outcomes those of min and max in lets of the body that nobody marked, where the
+// steady state decides them as well: such as the end of a tile, min(f.x.max, x * 16 + 15), where a
+// test marked likely says that the tile is whole.
 void add_decided_ends(SteadyState &steady, const ir::For &loop);
 
 // The body with the tests replaced by their outcomes, and what follows from that.
