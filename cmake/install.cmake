@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(rooms runtime base ir algebra program lower interpret codegen driver lang aot)
+set(rooms runtime base files ir algebra program lower interpret codegen driver lang aot)
 set(objects)
 foreach(name IN LISTS rooms)
     list(APPEND objects $<TARGET_OBJECTS:tessera_${name}>)
@@ -14,7 +14,7 @@ set_target_properties(tessera_shared PROPERTIES
     OUTPUT_NAME tessera EXPORT_NAME Tessera VERSION ${PROJECT_VERSION} SOVERSION 0
     LINKER_LANGUAGE CXX)
 target_link_libraries(tessera_shared PRIVATE tessera_runtime_bytes tessera_llvm PNG::PNG
-                                             Threads::Threads dl)
+                                             ZLIB::ZLIB Threads::Threads dl)
 # LLVM's names stay inside: another LLVM may be in the same process.
 target_link_options(tessera_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined)
 target_compile_features(tessera_shared INTERFACE cxx_std_20)
