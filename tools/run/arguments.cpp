@@ -133,7 +133,7 @@ void Arguments::add_scalar(const ArgumentInfo &a) {
     std::string text = is_given ? given->second : *options.default_scalars;
     with_context(str(a.name, "=", text), [&] {
         auto value = scalar_from(a, text);
-        if (!value) throw RuntimeError("the pipeline says no such value");
+        if (!value) throw RuntimeError("the pipeline says none for it");
         scalar = *value;
     });
 }
@@ -167,9 +167,9 @@ void Arguments::size_output(BufferSize &size) const {
     if (found == options.output_extents.end() || found->second == "auto") return;
     const std::string &text = found->second;
     with_context(str("--output_extents=", text), [&] {
-        if (text == "estimate") {
+        if (text == "estimate" || text == "estimate_then_auto") {
             size.is_known = estimates_of(*size.about, size.mins, size.extents);
-            if (!size.is_known) throw RuntimeError(str(size.about->name, " has no estimates"));
+            if (!size.is_known && text == "estimate") throw RuntimeError(str(size.about->name, " has no estimates"));
             return;
         }
         size.extents = parse_extents(text);

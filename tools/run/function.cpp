@@ -26,21 +26,27 @@ bool Function::answers_queries() const {
     return std::string(metadata->target).find("no_bounds_query") == std::string::npos;
 }
 
-const Function &choose(const std::vector<Function> &functions, const std::string &name) {
-    std::vector<std::string> names;
-    const Function *only = nullptr;
+std::vector<const Function *> whole_functions(const std::vector<Function> &functions) {
+    std::vector<const Function *> whole;
     for (const Function &f : functions) {
-        if (!name.empty() && f.name() == name) return f;
-        if (is_variant(f, functions)) continue;
-        names.push_back(f.name());
-        only = &f;
+        if (!is_variant(f, functions)) whole.push_back(&f);
     }
-    if (name.empty() && names.size() == 1) return *only;
+    return whole;
+}
+
+const Function &choose(const std::vector<Function> &functions, const std::string &name) {
+    for (const Function &f : functions) {
+        if (f.name() == name) return f;
+    }
+    std::vector<const Function *> whole = whole_functions(functions);
+    std::vector<std::string> names;
+    for (const Function *f : whole) names.push_back(f->name());
+    if (name.empty() && whole.size() == 1) return *whole[0];
     if (name.empty()) {
         throw RuntimeError(str("there are several functions: ", join(names), "; say --name="));
     }
-    throw RuntimeError(str("there is no function ", name, suggestion(name, names),
-                           "; there is ", join(names)));
+    throw RuntimeError(str("there is no function ", name, suggestion(name, names), "; there is ",
+                           join(names)));
 }
 
 std::string count_text(int64_t count, const std::string &noun) {

@@ -25,6 +25,9 @@ struct Function {
 // only if it is asked for by its name. Throws RuntimeError if there is none, or several.
 const Function &choose(const std::vector<Function> &functions, const std::string &name);
 
+// All but code for one of several targets.
+std::vector<const Function *> whole_functions(const std::vector<Function> &functions);
+
 // "3 dimensions", "1 dimension"
 std::string count_text(int64_t count, const std::string &noun);
 

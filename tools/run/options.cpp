@@ -99,8 +99,8 @@ void add_options(CLI::App &app, Options &o, Texts &t) {
     app.add_flag("--describe", o.describe, "Prints the functions and their arguments");
     app.add_option("--name", o.name, "The function, where there are several");
     app.add_option("--output_extents", t.output_extents,
-                   "The outputs' extents: [640,480,3], estimate or auto; of one output: "
-                   "NAME:[640,480,3]")
+                   "The outputs' extents: [640,480,3], estimate, estimate_then_auto or auto; of one "
+                   "output: NAME:[640,480,3]")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->allow_extra_args(false);
@@ -151,7 +151,7 @@ void use_texts(Options &o, const Texts &t, const CLI::App &app) {
     if (t.estimate_all) {
         o.default_scalars = "estimate,default";
         o.default_buffers = "random:0:estimate_then_auto";
-        o.output_extents.emplace("", "estimate");
+        o.output_extents.emplace("", "estimate_then_auto");
     }
     // CLI11 takes no comma in a flag's own value.
     if (app.count("--default_input_scalars")) {

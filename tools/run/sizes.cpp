@@ -112,14 +112,14 @@ bool Sizes::inputs_suffice() const {
     return true;
 }
 
-Sizes::OutputExtents Sizes::outputs_of(const std::function<int(int)> &extent) const {
+Sizes::OutputExtents Sizes::outputs_of(const std::function<int(size_t, int)> &extent) const {
     OutputExtents all;
     for (const BufferSize &b : buffers) {
         if (!b.is_output()) continue;
         std::vector<int> extents = b.extents;
         if (!b.is_known) {
             extents.clear();
-            for (int d = 0; d < b.about->dimensions; d++) extents.push_back(extent(d));
+            for (int d = 0; d < b.about->dimensions; d++) extents.push_back(extent(all.size(), d));
         }
         all.push_back(extents);
     }
@@ -143,12 +143,13 @@ int Sizes::longest_input_extent() const {
     return longest;
 }
 
-// Of outputs that are as short as can be in all other dimensions: what is needed along one seldom
-// depends on another.
-int Sizes::largest_extent(int dimension) {
+// All else is as small as can be: what is needed along one dimension seldom depends on another.
+int Sizes::largest_extent(size_t output, int dimension) {
     auto fits = [&](int64_t extent) {
-        return ask(outputs_of([&](int d) { return d == dimension ? int(extent) : 1; })) &&
-               inputs_suffice();
+        auto asked = outputs_of([&](size_t o, int d) {
+            return o == output && d == dimension ? int(extent) : 1;
+        });
+        return ask(asked) && inputs_suffice();
     };
     int64_t limit = std::min(most_growth * longest_input_extent(), longest_dimension);
     if (fits(limit)) return first_input_extent(dimension);
@@ -181,19 +182,18 @@ void Sizes::require_something_known() {
 }
 
 void Sizes::refuse_small_input() const {
+    std::vector<std::string> outputs;
+    for (const BufferSize &b : buffers) {
+        if (!b.is_output()) continue;
+        outputs.push_back(str(b.about->name, " of ", extents_text(extents_of(b.needed))));
+    }
     for (const BufferSize &b : buffers) {
         if (!b.is_known || b.is_output()) continue;
         for (size_t d = 0; d < b.extents.size(); d++) {
             if (b.needed[d].extent <= b.extents[d]) continue;
-            std::vector<std::string> outputs;
-            for (const BufferSize &o : buffers) {
-                if (o.is_output()) {
-                    outputs.push_back(str(o.about->name, " of ", extents_text(extents_of(o.needed))));
-                }
-            }
             throw RuntimeError(str(b.about->name, " is ", extents_text(b.extents), ", but ",
-                                   join(outputs), " needs ", extents_text(extents_of(b.needed)),
-                                   " of it"));
+                                   extents_text(extents_of(b.needed)), " of it are needed for ",
+                                   join(outputs)));
         }
     }
     throw RuntimeError("the inputs do not suffice");
@@ -227,7 +227,7 @@ void Sizes::find_without_asking() {
 }
 
 void Sizes::ask_for_least() {
-    if (f.answers_queries() && !ask(outputs_of([](int) { return 1; }))) {
+    if (f.answers_queries() && !ask(outputs_of([](size_t, int) { return 1; }))) {
         for (BufferSize &b : buffers) b.needed.clear();
     }
 }
@@ -235,13 +235,16 @@ void Sizes::ask_for_least() {
 void Sizes::find() {
     if (!f.answers_queries()) return find_without_asking();
     require_something_known();
-    int dimensions = 0;
+    OutputExtents found;
     for (const BufferSize &b : buffers) {
-        if (b.is_output() && !b.is_known) dimensions = std::max(dimensions, b.about->dimensions);
+        if (!b.is_output()) continue;
+        std::vector<int> extents;
+        for (int d = 0; d < b.about->dimensions && !b.is_known; d++) {
+            extents.push_back(largest_extent(found.size(), d));
+        }
+        found.push_back(extents);
     }
-    std::vector<int> extents;
-    for (int d = 0; d < dimensions; d++) extents.push_back(largest_extent(d));
-    if (!ask(outputs_of([&](int d) { return extents[size_t(d)]; }))) {
+    if (!ask(outputs_of([&](size_t o, int d) { return found[o][size_t(d)]; }))) {
         throw RuntimeError(str("it cannot say which inputs it needs: ", refusal));
     }
     if (!inputs_suffice()) refuse_small_input();

@@ -40,8 +40,9 @@ private:
     bool ask(const OutputExtents &extents);
     bool ask_once(std::vector<Dimensions> &dims);
     bool inputs_suffice() const;
-    OutputExtents outputs_of(const std::function<int(int)> &extent_of_dimension) const;
-    int largest_extent(int dimension);
+    // Of outputs of unknown size, what is said of the output (an index) and its dimension.
+    OutputExtents outputs_of(const std::function<int(size_t, int)> &extent) const;
+    int largest_extent(size_t output, int dimension);
     int first_input_extent(int dimension) const;
     int longest_input_extent() const;
     void require_something_known();

@@ -11,7 +11,7 @@ namespace tessera::run {
 int run_functions(const std::vector<Function> &functions, const Options &options,
                   const FindSymbol &find) {
     if (options.describe && options.name.empty()) {
-        for (const Function &f : functions) describe(std::cout, f);
+        for (const Function *f : whole_functions(functions)) describe(std::cout, *f);
         return 0;
     }
     const Function &f = choose(functions, options.name);
