@@ -25,7 +25,14 @@ foreach(target tessera_shared tessera_runtime_shipped)
         $<INSTALL_INTERFACE:${include}> $<INSTALL_INTERFACE:${include}/tessera>)
 endforeach()
 
-install(TARGETS tessera_shared tessera_runtime_shipped EXPORT TesseraTargets)
+# tessera-run, and its library for add_tessera_run.
+set_target_properties(tessera_run PROPERTIES EXPORT_NAME Run)
+target_include_directories(tessera_run INTERFACE
+    $<INSTALL_INTERFACE:${include}> $<INSTALL_INTERFACE:${include}/tessera>)
+install(FILES tools/run/tessera_run.h DESTINATION ${include})
+
+install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera-run
+        EXPORT TesseraTargets)
 install(DIRECTORY include/ DESTINATION ${include})
 foreach(name IN LISTS rooms)
     install(DIRECTORY src/${name} DESTINATION ${include}/tessera

@@ -20,23 +20,25 @@ bool is_mat(std::string_view head) {
     return version.substr(2) == "IM" || version.substr(2) == "MI";
 }
 
+constexpr const char *png[] = {".png"}, *pgm[] = {".pgm"}, *ppm[] = {".ppm"}, *npy[] = {".npy"},
+                     *mat[] = {".mat"};
 constexpr Format formats[] = {
-    {"PNG", ".png", [](std::string_view head) { return head.starts_with("\x89P"); }, read_png,
+    {"PNG", png, [](std::string_view head) { return head.starts_with("\x89P"); }, read_png,
      write_png, true},
-    {"PGM", ".pgm", is_pnm<'2', '5'>, read_pnm, write_pgm, true},
-    {"PPM", ".ppm", is_pnm<'3', '6'>, read_pnm, write_ppm, true},
-    {"NPY", ".npy", [](std::string_view head) { return head.starts_with("\x93NUMPY"); }, read_npy,
+    {"PGM", pgm, is_pnm<'2', '5'>, read_pnm, write_pgm, true},
+    {"PPM", ppm, is_pnm<'3', '6'>, read_pnm, write_ppm, true},
+    {"NPY", npy, [](std::string_view head) { return head.starts_with("\x93NUMPY"); }, read_npy,
      write_npy},
-    {"MAT", ".mat", is_mat, read_mat, write_mat},
+    {"MAT", mat, is_mat, read_mat, write_mat},
 };
 constexpr size_t num_pictures = 3;
 
 // "a, b or c"
-std::string alternatives(std::span<const Format> list, const char *Format::*text) {
+std::string alternatives(const std::vector<const char *> &words) {
     std::string all;
-    for (size_t i = 0; i < list.size(); i++) {
-        if (i > 0) all += i + 1 == list.size() ? " or " : ", ";
-        all += list[i].*text;
+    for (size_t i = 0; i < words.size(); i++) {
+        if (i > 0) all += i + 1 == words.size() ? " or " : ", ";
+        all += words[i];
     }
     return all;
 }
@@ -65,16 +67,22 @@ Array read_file(const std::string &path, std::span<const Format> list, const std
             throw RuntimeError("out of memory");
         }
     }
-    throw RuntimeError(str("it is no ", alternatives(list, &Format::name), " file"));
+    std::vector<const char *> names;
+    for (const Format &f : list) names.push_back(f.name);
+    throw RuntimeError(str("it is no ", alternatives(names), " file"));
 }
 
 const Format &format_for(const std::string &path, std::span<const Format> list) {
     std::string lower = path;
     for (char &c : lower) c = char(std::tolower(static_cast<unsigned char>(c)));
+    std::vector<const char *> endings;
     for (const Format &f : list) {
-        if (lower.ends_with(f.ending)) return f;
+        for (const char *ending : f.endings) {
+            if (lower.ends_with(ending)) return f;
+            endings.push_back(ending);
+        }
     }
-    throw RuntimeError(str("the path must end in ", alternatives(list, &Format::ending)));
+    throw RuntimeError(str("the path must end in ", alternatives(endings)));
 }
 
 }  // namespace tessera::files

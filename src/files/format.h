@@ -6,9 +6,9 @@
 namespace tessera::files {
 
 struct Format {
-    const char *name;                     // "PNG"
-    const char *ending;                   // of the path, by which files are written: ".png"
-    bool (*begins)(std::string_view head); // whether a file begins like this; it may be short
+    const char *name;                       // "PNG"
+    std::span<const char *const> endings;   // of paths, by which files are written: ".png"
+    bool (*begins)(std::string_view head);  // whether a file begins like this; it may be short
     Array (*read)(const std::string &path, const std::string &name);
     void (*write)(const Array &array, const std::string &path, const std::string &name);
     bool holds_pictures = false;          // of integers of 8 and 16 bits

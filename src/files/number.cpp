@@ -85,9 +85,11 @@ std::string number_text(tessera_type_t type, long double value) {
         std::snprintf(text, sizeof(text), "%.0Lf", value);
         return text;
     }
-    for (int digits : {type.bits == 64 ? 15 : 6, type.bits == 64 ? 17 : 9}) {
+    for (int digits : {6, 9, 15, 17}) {
         std::snprintf(text, sizeof(text), "%.*Lg", digits, value);
-        if (std::strtold(text, nullptr) == value) break;
+        uint8_t stored[8];
+        store_number(type, stored, std::strtold(text, nullptr));
+        if (number_at(type, stored) == value) break;
     }
     return text;
 }

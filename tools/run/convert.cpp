@@ -105,6 +105,8 @@ tessera_type_t sample_type(tessera_type_t type, bool is_tiff) {
     return as_is ? type : tessera_type_t(tessera_type_uint, 16);
 }
 
+constexpr const char *tiff_endings[] = {".tif", ".tiff"};
+
 bool begins_as_tiff(std::string_view head) {
     using namespace std::string_view_literals;
     for (std::string_view magic : {"II*\0"sv, "MM\0*"sv, "II+\0"sv, "MM\0+"sv}) {
@@ -118,9 +120,7 @@ bool begins_as_tiff(std::string_view head) {
 std::span<const files::Format> formats() {
     static const std::vector<files::Format> all = [] {
         std::vector<files::Format> list(files::all_formats().begin(), files::all_formats().end());
-        for (const char *ending : {".tif", ".tiff"}) {
-            list.push_back({"TIFF", ending, begins_as_tiff, read_tiff, write_tiff, true});
-        }
+        list.push_back({"TIFF", tiff_endings, begins_as_tiff, read_tiff, write_tiff, true});
         return list;
     }();
     return all;
