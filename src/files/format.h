@@ -11,7 +11,7 @@ struct Format {
     bool (*begins)(std::string_view head);  // whether a file begins like this; it may be short
     Array (*read)(const std::string &path, const std::string &name);
     void (*write)(const Array &array, const std::string &path, const std::string &name);
-    bool holds_pictures = false;          // of integers of 8 and 16 bits
+    bool holds_pictures = false;  // of integers of 8 and 16 bits
 };
 
 // PNG, PGM and PPM; all formats of this room.

@@ -30,11 +30,11 @@ struct Numbers {
 };
 
 constexpr Numbers number_types[] = {
-    {1, 8, {tessera_type_int, 8}},     {2, 9, {tessera_type_uint, 8}},
-    {3, 10, {tessera_type_int, 16}},   {4, 11, {tessera_type_uint, 16}},
-    {5, 12, {tessera_type_int, 32}},   {6, 13, {tessera_type_uint, 32}},
-    {7, 7, {tessera_type_float, 32}},  {9, 6, {tessera_type_float, 64}},
-    {12, 14, {tessera_type_int, 64}},  {13, 15, {tessera_type_uint, 64}},
+    {1, 8, {tessera_type_int, 8}},    {2, 9, {tessera_type_uint, 8}},
+    {3, 10, {tessera_type_int, 16}},  {4, 11, {tessera_type_uint, 16}},
+    {5, 12, {tessera_type_int, 32}},  {6, 13, {tessera_type_uint, 32}},
+    {7, 7, {tessera_type_float, 32}}, {9, 6, {tessera_type_float, 64}},
+    {12, 14, {tessera_type_int, 64}}, {13, 15, {tessera_type_uint, 64}},
 };
 
 [[noreturn]] void damaged() { throw RuntimeError("the file is damaged"); }
@@ -129,8 +129,8 @@ public:
             if (!found || (v->is_numeric && !found->is_numeric)) found = std::move(v);
         }
         if (names.size() > 1) {
-            throw RuntimeError(
-                str("of its arrays, ", join(names), ", none is called ", name.empty() ? "''" : name));
+            throw RuntimeError(str("of its arrays, ", join(names), ", none is called ",
+                                   name.empty() ? "''" : name));
         }
         if (!found) throw RuntimeError("there is no array in it");
         return std::move(*found);
@@ -276,8 +276,8 @@ Array read_mat(const std::string &path, const std::string &name) {
 
 void write_mat(const Array &array, const std::string &path, const std::string &name) {
     Array values = storable(array);
-    auto type = std::ranges::find_if(number_types,
-                                     [&](const Numbers &n) { return n.type == values.type; });
+    auto type =
+        std::ranges::find_if(number_types, [&](const Numbers &n) { return n.type == values.type; });
     if (type == std::end(number_types)) {
         throw RuntimeError(str("a .mat file cannot hold elements of ", name_of(array.type)));
     }

@@ -92,7 +92,8 @@ private:
         while (!accept(')')) {
             skip_spaces();
             int extent = 0;
-            auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), extent);
+            auto [end, error] =
+                std::from_chars(text.data() + at, text.data() + text.size(), extent);
             if (error == std::errc::result_out_of_range) {
                 throw RuntimeError("a dimension of the array is longer than 2147483647");
             }

@@ -4,7 +4,8 @@
 
 namespace tessera::files {
 
-// A value of any type but handles. It is exact: a long double has the 64 bits of the widest integer.
+// A value of any type but handles. It is exact: a long double has the 64 bits of the widest
+// integer.
 long double number_at(tessera_type_t type, const uint8_t *element);
 // Floats are rounded to nearest. An integer has to be one, and within its type's range.
 void store_number(tessera_type_t type, uint8_t *element, long double value);

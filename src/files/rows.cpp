@@ -5,7 +5,8 @@
 namespace tessera::files {
 namespace {
 
-// Calls f(sample within the row, element of the image) for each sample of row y, in the row's order.
+// Calls f(sample within the row, element of the image) for each sample of row y, in the row's
+// order.
 template<typename F> void for_samples(const Array &image, int y, F f) {
     size_t width = size_t(image.extent(0)), height = size_t(image.extent(1));
     size_t channels = size_t(image.extent(2));
@@ -18,14 +19,15 @@ template<typename F> void for_samples(const Array &image, int y, F f) {
 }  // namespace
 
 void require_picture(const Array &image, const char *ending, int min_channels, int max_channels) {
-    bool known = image.type.code == tessera_type_uint &&
-                 (image.type.bits == 8 || image.type.bits == 16);
+    bool known =
+        image.type.code == tessera_type_uint && (image.type.bits == 8 || image.type.bits == 16);
     if (!known) {
-        throw RuntimeError(str("a ", ending, " file cannot hold elements of ", name_of(image.type)));
+        throw RuntimeError(
+            str("a ", ending, " file cannot hold elements of ", name_of(image.type)));
     }
     if (image.extents.size() != 2 && image.extents.size() != 3) {
-        throw RuntimeError(str("an image has 2 or 3 dimensions, but the buffer has ",
-                               image.extents.size()));
+        throw RuntimeError(
+            str("an image has 2 or 3 dimensions, but the buffer has ", image.extents.size()));
     }
     if (image.bytes.empty()) throw RuntimeError("the image has no pixels");
     int channels = image.extent(2);

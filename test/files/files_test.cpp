@@ -70,7 +70,8 @@ std::string compressed(const std::string &text) {
                      reinterpret_cast<const Bytef *>(text.data()), text.size()) == Z_OK);
     return word(15) + word(uint32_t(size)) + out.substr(0, size);
 }
-std::string mat(const std::string &elements, const std::string &version = std::string("\0\1IM", 4)) {
+std::string mat(const std::string &elements,
+                const std::string &version = std::string("\0\1IM", 4)) {
     return std::string(124, ' ') + version + elements;
 }
 std::string doubles(std::vector<double> values) {
@@ -148,8 +149,7 @@ TEST_SUITE("files") {
         Array written({tessera_type_float, 32}, {4});
         write_npy(written, folder / "w.npy", "");
         std::string text = contents_of(folder / "w.npy");
-        CHECK(text.substr(10, 59) ==
-              "{'descr': '<f4', 'fortran_order': False, 'shape': (4, ), } ");
+        CHECK(text.substr(10, 59) == "{'descr': '<f4', 'fortran_order': False, 'shape': (4, ), } ");
         CHECK(text.size() == 128 + 16);
     }
     TEST_CASE("an .npy file that cannot be read says why") {
@@ -203,7 +203,8 @@ TEST_SUITE("files") {
         // Several arrays, compressed, and one that is text.
         std::string text = matrix(4, {1, 2}, "text", element(4, std::string("h\0i\0", 4)));
         std::string first = matrix(6, {1, 2}, "first", doubles({1, 2}));
-        std::string truths = matrix(9 | 0x200, {1, 2}, "truths", element(2, std::string("\0\5", 2)));
+        std::string truths =
+            matrix(9 | 0x200, {1, 2}, "truths", element(2, std::string("\0\5", 2)));
         write(folder / "b.mat", mat(text + compressed(first) + compressed(truths)));
         CHECK(numbers(read(folder / "b.mat", "first")) == std::vector<double>{1, 2});
         Array t = read(folder / "b.mat", "truths");

@@ -77,6 +77,12 @@ done
 
 refused=$(configure refused -DAUTOSCHEDULER=Best 2>&1) && exit 1
 contains "the refusal" "$refused" "there is no autoscheduler yet"
+refused=$(configure refused_run -DRUN_FROM=brightn 2>&1) && exit 1
+contains "the refusal" "$refused" "FROM wants targets of"
+refused=$(configure refused_run -DRUN_FROM= 2>&1) && exit 1
+contains "the refusal" "$refused" "add_tessera_run(run_brighten): FROM is missing"
+refused=$(configure crossed -DRUN_FROM=brighten 2>&1) && exit 1
+contains "the refusal" "$refused" "the library of tessera-run is only there"
 
 export PKG_CONFIG_PATH=$(dirname "$(find tessera -name tessera.pc)")
 c++ project/while_it_runs.cpp -o while_it_runs $(pkg-config --cflags --libs tessera)

@@ -73,8 +73,8 @@ public:
     void generate() override {
         i32.set_estimate(32);
         Expr zero = reinterpret<uint64_t>(pointer) == cast<uint64_t>(0);
-        std::vector<Expr> values = {flag, i8, i16, i32, i64, u8_in, u16_in, u32_in, f16, bf16,
-                                    f32, f64, zero};
+        std::vector<Expr> values = {flag,   i8,  i16,  i32, i64, u8_in, u16_in,
+                                    u32_in, f16, bf16, f32, f64, zero};
         Expr chosen = cast<double>(0);
         for (size_t i = 0; i < values.size(); i++) {
             chosen = select(x == int(i), cast<double>(values[i]), chosen);

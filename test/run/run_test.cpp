@@ -228,8 +228,9 @@ TEST_SUITE("tessera-run") {
         tessera_run(product + " --estimate_all out=o.npy larger=l.npy");
         CHECK(extents("o.npy") == std::vector{5, 3});
         CHECK(extents("l.npy") == std::vector{8, 6});
-        std::string said = tessera_run(product + " a=zero:estimate b=zero:estimate_then_auto "
-                                                 "twice=true --verbose --output_extents=larger:[2,2]");
+        std::string said =
+            tessera_run(product + " a=zero:estimate b=zero:estimate_then_auto "
+                                  "twice=true --verbose --output_extents=larger:[2,2]");
         CHECK(has(said, "note: larger: float32 [0, +2) stride 1 x [0, +2) stride 2"));
         CHECK(has(said, "note: out: float32 [0, +5) stride 1 x [0, +3) stride 5"));
         // What nobody knows, the pipeline's estimates say.
@@ -268,7 +269,8 @@ TEST_SUITE("tessera-run") {
 
         std::string blur = library("small_blur");
         said = tessera_run(blur + " in=rgb.png out=blurred.pgm");
-        CHECK(has(said, "its colours become their brightness, for the argument has two dimensions"));
+        CHECK(
+            has(said, "its colours become their brightness, for the argument has two dimensions"));
         CHECK(extents("blurred.pgm") == std::vector{18, 9});
         write_png(array_of(u8, {9, 9, 2}, sample), "ga.png", "");
         CHECK(has(tessera_run(blur + " in=ga.png"), "its alpha is left out"));
@@ -280,9 +282,7 @@ TEST_SUITE("tessera-run") {
             write_npy(a, "a.npy", "");
             CHECK_REFUSED(blur + " in=a.npy", words);
         };
-        auto at_7 = [](double value) {
-            return [=](size_t i) { return i == 7 ? value : 1.0; };
-        };
+        auto at_7 = [](double value) { return [=](size_t i) { return i == 7 ? value : 1.0; }; };
         refused(array_of(f64, {5, 4}, at_7(0.5)),
                 "in=a.npy: its element at (2, 1), 0.5, is no uint8");
         refused(array_of(i32, {5, 4}, at_7(-1)), "its element at (2, 1), -1, is no uint8");
@@ -306,8 +306,8 @@ TEST_SUITE("tessera-run") {
         for (const char *type : {"bool", "uint16", "int64", "float16", "bfloat16", "float64"}) {
             CAPTURE(type);
             std::string function = std::string("copies_") + type;
-            std::string copies = libraries.path(
-                "copies", function, std::string("target=host in.type=") + type);
+            std::string copies =
+                libraries.path("copies", function, std::string("target=host in.type=") + type);
             std::string checks;
             tessera_run(copies + " in=random:3:[6,5,3] out=a.npy");
             for (const char *file : {"a.npy", "b.mat", "c.tif"}) {
@@ -323,10 +323,13 @@ TEST_SUITE("tessera-run") {
         CHECK(numbers("a.png") == std::vector<double>(16, 300));
         CHECK_REFUSED(wide + " in=constant:3:[4,4,5] out=a.png",
                       "out=a.png: a .png file cannot have 5 channels");
-        CHECK_REFUSED(wide + " in=constant:3:[4,4,1] out=a.jpg",
-                      "out=a.jpg: the path must end in .png, .pgm, .ppm, .npy, .mat, .tif or .tiff");
+        CHECK_REFUSED(
+            wide + " in=constant:3:[4,4,1] out=a.jpg",
+            "out=a.jpg: the path must end in .png, .pgm, .ppm, .npy, .mat, .tif or .tiff");
         CHECK_REFUSED(wide + " in=constant:3:[4,4,1] out=no/a.npy",
                       "out=no/a.npy: No such file or directory");
+        CHECK_REFUSED(wide + " in=zero:[100000,100000,3]",
+                      "100000x100000x3 are more elements than a buffer can have");
         CHECK_REFUSED(wide + " in=constant:3:[4,4,1] out=no/a.tif", "No such file or directory");
     }
     TEST_CASE("what is misspelt is not ignored") {
@@ -337,6 +340,10 @@ TEST_SUITE("tessera-run") {
         CHECK_REFUSED(blur + " in=zero:[9,9] --qiet",
                       "there is no option --qiet; did you mean --quiet?");
         CHECK_REFUSED(blur + " in=zero:[9,9] in=zero:[8,8]", "in is given twice");
+        CHECK_REFUSED(blur + " --check=out=a.npy --check=out=b.npy",
+                      "--check is given twice for out");
+        CHECK_REFUSED(blur + " --output_extents=[1,1] --output_extents=[2,2]",
+                      "--output_extents is given twice");
         CHECK_REFUSED(blur + " in=zero:[9,9] out", "'out' is no name=value");
         CHECK_REFUSED(blur, "in is not given: say in=FILE, or --default_input_buffers");
         CHECK_REFUSED(blur + " in=zero:[9,9] --check=o.npy", "--check wants OUTPUT=FILE");
@@ -366,12 +373,15 @@ TEST_SUITE("tessera-run") {
     TEST_CASE("a pipeline that fails says why, and so does one that cannot be asked") {
         Folder folder;
         std::string scalars = library("scalars");
-        std::string values = " --default_input_scalars i16=1 i64=1 u8=1 u16=1 u32=1 u64=1 f16=1 "
-                             "bf16=1 f32=1 pointer=null --output_extents=[13] --output_extents=exact:[] ";
+        std::string values =
+            " --default_input_scalars i16=1 i64=1 u8=1 u16=1 u32=1 u64=1 f16=1 "
+            "bf16=1 f32=1 pointer=null --output_extents=[13] --output_extents=exact:[] ";
         tessera_run(scalars + values + "f64=1");
         CHECK_REFUSED(scalars + values + "f64=2000", "scalars failed: ");
         CHECK(has(contents_of("output.txt"), "f64 is too large: 2.000000e+03"));
-        CHECK_REFUSED(scalars + values + "f64=1 i8=101", "Parameter i8 is 101, but must be at most 100");
+        CHECK_REFUSED(scalars + values + "f64=1 i8=101",
+                      "error: it cannot say which inputs it needs: Parameter i8 is 101, but must "
+                      "be at most 100");
         std::string unasked =
             libraries.path("small_blur", "unasked", "target=host-no_bounds_query");
         CHECK_REFUSED(unasked + " in=zero:[9,9]",
@@ -381,8 +391,8 @@ TEST_SUITE("tessera-run") {
     }
     TEST_CASE("a library without a runtime, a shared one and an object are run alike") {
         Folder folder;
-        std::string without =
-            libraries.path("copies", "without", "target=host-no_runtime-user_context in.type=uint8");
+        std::string without = libraries.path("copies", "without",
+                                             "target=host-no_runtime-user_context in.type=uint8");
         CHECK(has(tessera_run(without + " --describe"),
                   "  __user_context: the program's own pointer; null here\n"));
         std::string words = " in=random:1:[8,8,3] --output_extents=[8,8,3] --track_memory --quiet ";
@@ -407,6 +417,10 @@ TEST_SUITE("tessera-run") {
         CHECK_REFUSED("no.a", "cannot load the library no.a: No such file or directory");
         write("text.a", "hello");
         CHECK_REFUSED("text.a", "cannot load the library text.a: it is no library");
+        write("narrow.so", std::string("\x7f"
+                                       "ELF\1") +
+                               std::string(60, '\0'));
+        CHECK_REFUSED("narrow.so", "it is not for a machine of 64 bits");
         write("bad.a", "!<arch>\nhello");
         CHECK_REFUSED("bad.a", "cannot load the library bad.a: the C compiler 'cc' cannot link it");
         write("empty.c", "int nothing(void) { return 0; }\n");
@@ -415,25 +429,59 @@ TEST_SUITE("tessera-run") {
         write("open.c", "int nowhere(void);\nint open_metadata(void) { return nowhere(); }\n");
         run(c_compiler + "-shared -fPIC open.c -o open.so");
         CHECK_REFUSED("open.so", "undefined symbol: nowhere");
-        write("old.c", "#include <tessera_runtime.h>\n"
-                       "static const tessera_filter_metadata_t m = {7, 0, 0, \"\", \"old\"};\n"
-                       "const tessera_filter_metadata_t *old_metadata(void) { return &m; }\n"
-                       "int old_argv(void *const *args) { return args != 0; }\n");
-        run(c_compiler + "-shared -fPIC old.c -o old.so" + include_runtime);
-        CHECK_REFUSED("old.so", "its metadata is of version 7, but that of this program is 1");
         std::string cut = contents_of(library("small_blur")).substr(0, 3000);
         write("cut.a", cut);
         CHECK_REFUSED("cut.a", "cannot load the library cut.a: ");
-        std::string again = run("CC=no-such-compiler " + std::string(tool) + library("small_blur") +
-                                    " --describe",
-                                false);
+        std::string again =
+            run("CC=no-such-compiler " + std::string(tool) + library("small_blur") + " --describe",
+                false);
+        run("TMPDIR=/proc " + std::string(tool) + library("small_blur") + " --describe", false);
+        CHECK(has(contents_of("output.txt"), "no temporary folder can be made: "));
+        std::string shared = contents_of("empty.so");
+        write("short.so", shared.substr(0, shared.size() - 200));
+        CHECK_REFUSED("short.so", "cannot load the library short.so: it is damaged");
         CHECK(has(again, "the C compiler 'no-such-compiler' does not start: No such file or "
                          "directory; CC may name another"));
     }
+    TEST_CASE("a function that another compiler has made is run by its metadata") {
+        Folder folder;
+        write("own.c", R"(
+#include <tessera_runtime.h>
+#ifndef VERSION
+#define VERSION TESSERA_FILTER_METADATA_VERSION
+#endif
+#ifndef TYPE
+#define TYPE tessera_type_int
+#endif
+static const tessera_filter_argument_t arguments[] = {
+    {"code", tessera_argument_kind_input_scalar, 0, {tessera_type_int, 32, 1}, 0, 0, 0, 0, 0},
+    {"out", tessera_argument_kind_output_buffer, 1, {TYPE, 64, 1}, 0, 0, 0, 0, 0}};
+static const tessera_filter_metadata_t metadata = {VERSION, 2, arguments, "some target", "own"};
+const tessera_filter_metadata_t *own_metadata(void) { return &metadata; }
+int own_argv(void *const *args) {
+    tessera_buffer_t *out = args[1];
+    if (!out->host) return 0;
+    for (int i = 0; i < out->dim[0].extent; i++) ((int64_t *)out->host)[i] = i * 10;
+    return *(int *)args[0];
+}
+)");
+        auto build = [](const std::string &flags) {
+            run(c_compiler + "-shared -fPIC own.c -o own.so " + flags + include_runtime);
+        };
+        build("");
+        tessera_run("own.so code=0 --output_extents=[4] out=out.npy");
+        CHECK(numbers("out.npy") == std::vector<double>{0, 10, 20, 30});
+        CHECK_REFUSED("own.so code=-7 --output_extents=[4]",
+                      "own failed: it returned the error code -7");
+        build("-DVERSION=7");
+        CHECK_REFUSED("own.so", "its metadata is of version 7, but that of this program is 1");
+        build("-DTYPE=tessera_type_handle");
+        CHECK_REFUSED("own.so code=0", "out: there are no buffers of pointers here");
+    }
     TEST_CASE("code for several targets is one function, and each by its name") {
         Folder folder;
-        std::string many = libraries.path("of_target", "many",
-                                          "target=x86-64-linux,x86-64-linux-avx2-fma");
+        std::string many =
+            libraries.path("of_target", "many", "target=x86-64-linux,x86-64-linux-avx2-fma");
         std::string described = tessera_run(many + " --describe");
         CHECK(has(described, "many, for x86-64-linux\n"));
         CHECK_FALSE(has(described, "many_x86_64_linux"));
@@ -447,9 +495,8 @@ TEST_SUITE("tessera-run") {
     }
     TEST_CASE("a benchmark prints time and throughput") {
         Folder folder;
-        std::string blur = library("small_blur") +
-                           " in=random:1:[66,65] --quiet --benchmarks=all "
-                           "--benchmark_min_time=0.002 ";
+        std::string blur = library("small_blur") + " in=random:1:[66,65] --quiet --benchmarks=all "
+                                                   "--benchmark_min_time=0.002 ";
         std::string said = tessera_run(blur);
         CHECK(has(said, "Benchmark of small_blur: "));
         CHECK(has(said, " ms per iteration, the best of "));

@@ -86,8 +86,9 @@ void parse_size(InputText &input, const std::string &text) {
         input.size = Size::Given;
         input.extents = parse_extents(text);
     } else {
-        throw RuntimeError(str("'", text, "' is no size; it may be [100,200], auto, estimate or "
-                                          "estimate_then_auto"));
+        throw RuntimeError(str("'", text,
+                               "' is no size; it may be [100,200], auto, estimate or "
+                               "estimate_then_auto"));
     }
 }
 
@@ -126,8 +127,8 @@ std::optional<Scalar> scalar_from(const ArgumentInfo &about, const std::string &
     for (const std::string &w : words) named = named && (w == "default" || w == "estimate");
     if (!named) return parse_scalar(about.type, text);
     for (const std::string &w : words) {
-        auto value = of_metadata(about.type,
-                                 w == "default" ? about.scalar_def : about.scalar_estimate);
+        auto value =
+            of_metadata(about.type, w == "default" ? about.scalar_def : about.scalar_estimate);
         if (value) return value;
     }
     return std::nullopt;

@@ -51,7 +51,8 @@ tessera_buffer_t descriptor(uint8_t *host, tessera_type_t type, Dimensions &dims
 
 void copy(const tessera_buffer_t &from, tessera_buffer_t to) {
     if (to.number_of_elements() == 0) return;
-    if (tessera_buffer_copy(nullptr, &from, &to) != 0) throw RuntimeError("it cannot be copied");
+    if (tessera_buffer_copy(nullptr, &from, &to) != 0)
+        throw InternalError("a buffer cannot be copied");
 }
 
 void allocate(Arguments::Buffer &b, Dimensions &dims) {
@@ -127,8 +128,8 @@ void Arguments::add_scalar(const ArgumentInfo &a) {
     auto given = options.values.find(a.name);
     bool is_given = given != options.values.end();
     if (!is_given && !options.default_scalars) {
-        throw RuntimeError(str(a.name, " has no value: say ", a.name,
-                               "=..., or --default_input_scalars"));
+        throw RuntimeError(
+            str(a.name, " has no value: say ", a.name, "=..., or --default_input_scalars"));
     }
     std::string text = is_given ? given->second : *options.default_scalars;
     with_context(str(a.name, "=", text), [&] {
@@ -151,8 +152,8 @@ void Arguments::add_buffer(const ArgumentInfo &a) {
     auto given = options.values.find(a.name);
     bool is_given = given != options.values.end();
     if (!is_given && !options.default_buffers) {
-        throw RuntimeError(str(a.name, " is not given: say ", a.name,
-                               "=FILE, or --default_input_buffers"));
+        throw RuntimeError(
+            str(a.name, " is not given: say ", a.name, "=FILE, or --default_input_buffers"));
     }
     std::string text = is_given ? given->second : *options.default_buffers;
     with_context(str(a.name, "=", text), [&] {
@@ -169,7 +170,8 @@ void Arguments::size_output(BufferSize &size) const {
     with_context(str("--output_extents=", text), [&] {
         if (text == "estimate" || text == "estimate_then_auto") {
             size.is_known = estimates_of(*size.about, size.mins, size.extents);
-            if (!size.is_known && text == "estimate") throw RuntimeError(str(size.about->name, " has no estimates"));
+            if (!size.is_known && text == "estimate")
+                throw RuntimeError(str(size.about->name, " has no estimates"));
             return;
         }
         size.extents = parse_extents(text);

@@ -13,10 +13,10 @@ class Arguments {
 public:
     struct Buffer {
         const ArgumentInfo *about = nullptr;
-        InputText text;                     // of an input
-        files::Array array;                 // of an input from a file, until it is in the memory
-        std::vector<uint8_t> memory;        // with room for the alignment
-        tessera_buffer_t raw{};             // its dimensions are those of the BufferSize
+        InputText text;               // of an input
+        files::Array array;           // of an input from a file, until it is in the memory
+        std::vector<uint8_t> memory;  // with room for the alignment
+        tessera_buffer_t raw{};       // its dimensions are those of the BufferSize
     };
 
     // Throws RuntimeError, in terms of the command line.

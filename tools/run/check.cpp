@@ -27,19 +27,18 @@ Comparison compare(const files::Array &computed, const files::Array &expected, d
     for (size_t i = 0; i < computed.number_of_elements(); i++) {
         long double wanted = at(expected, i), off = distance(at(computed, i), wanted);
         // Of infinities, none but an equal one is near.
-        bool near = std::isfinite(wanted) ? off <= tolerance + relative * std::fabs(wanted)
-                                          : off == 0;
+        bool near =
+            std::isfinite(wanted) ? off <= tolerance + relative * std::fabs(wanted) : off == 0;
         if (!near) result.wrong++;
         if (off > largest) largest = off, worst = i;
     }
     if (largest == 0) return result;
     char off[40];
     std::snprintf(off, sizeof(off), "%.6Lg", largest);
-    result.difference = str("the largest difference is ", off, ", at ",
-                            place_text(computed.extents, worst), ": ",
-                            files::number_text(computed.type, at(computed, worst)),
-                            " is computed, ",
-                            files::number_text(expected.type, at(expected, worst)), " expected");
+    result.difference =
+        str("the largest difference is ", off, ", at ", place_text(computed.extents, worst), ": ",
+            files::number_text(computed.type, at(computed, worst)), " is computed, ",
+            files::number_text(expected.type, at(expected, worst)), " expected");
     return result;
 }
 

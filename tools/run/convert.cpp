@@ -73,8 +73,7 @@ Array brightness_of(const Array &picture) {
         auto at = [&](int c) {
             return number_at(picture.type, plane(picture, c).samples + i * bytes);
         };
-        long double value =
-            colour ? 0.299L * at(0) + 0.587L * at(1) + 0.114L * at(2) : at(0);
+        long double value = colour ? 0.299L * at(0) + 0.587L * at(1) + 0.114L * at(2) : at(0);
         if (is_integer(grey.type)) value = std::floor(value + 0.5L);
         files::store_number(grey.type, grey.bytes.data() + i * bytes, value);
     }
@@ -100,7 +99,8 @@ Array with_range(const Array &array, tessera_type_t type, bool rescale) {
 // The type of a file's samples for elements of a type.
 tessera_type_t sample_type(tessera_type_t type, bool is_tiff) {
     if (type.bits == 1) return {tessera_type_uint, 8};
-    if (is_tiff) return type.code == tessera_type_bfloat ? tessera_type_t(tessera_type_float, 32) : type;
+    if (is_tiff)
+        return type.code == tessera_type_bfloat ? tessera_type_t(tessera_type_float, 32) : type;
     bool as_is = type.code == tessera_type_uint && type.bits <= 16;
     return as_is ? type : tessera_type_t(tessera_type_uint, 16);
 }
@@ -154,8 +154,8 @@ Array with_dimensions(Array array, int wanted) {
         throw RuntimeError(str("its array is ", extents_text(array.extents), ", of ",
                                array.extents.size(), " dimensions, but the argument has ", wanted));
     }
-    array.notes.push_back(str("its ", extents_text(array.extents), " are taken as ",
-                              extents_text(extents)));
+    array.notes.push_back(
+        str("its ", extents_text(array.extents), " are taken as ", extents_text(extents)));
     array.extents = extents;
     return array;
 }
@@ -179,7 +179,8 @@ Array with_channels(Array picture, int wanted) {
         }
         append(result, has_alpha ? plane(picture, channels - 1) : plane(opaque, 0));
     }
-    result.notes.push_back(str("its ", channels, channels == 1 ? " channel becomes " : " channels become ", wanted));
+    result.notes.push_back(
+        str("its ", channels, channels == 1 ? " channel becomes " : " channels become ", wanted));
     return result;
 }
 
@@ -188,10 +189,9 @@ Array with_type(Array array, tessera_type_t type) {
     bool rescale = array.is_picture && has_range(array.type) && has_range(type);
     bool floats = is_float(array.type) && is_float(type);
     Array result = with_range(array, type, rescale && !floats);
-    std::string how = rescale && !floats ? str("; ", range_text(array.type), " becomes ", range_text(type))
-                                         : "";
-    result.notes.push_back(
-        str("its ", name_of(array.type), " become ", name_of(type), how));
+    std::string how =
+        rescale && !floats ? str("; ", range_text(array.type), " becomes ", range_text(type)) : "";
+    result.notes.push_back(str("its ", name_of(array.type), " become ", name_of(type), how));
     return result;
 }
 
@@ -201,9 +201,8 @@ Array writable(Array array, const files::Format &format) {
     tessera_type_t type = sample_type(array.type, is_tiff);
     while (array.extents.size() > 3 && array.extents.back() == 1) array.extents.pop_back();
     if (array.extents.size() > 3) {
-        throw RuntimeError(str("a picture cannot have the ", array.extents.size(),
-                               " dimensions ", extents_text(array.extents),
-                               "; write an .npy or .mat file"));
+        throw RuntimeError(str("a picture cannot have the ", array.extents.size(), " dimensions ",
+                               extents_text(array.extents), "; write an .npy or .mat file"));
     }
     while (array.extents.size() < 2) array.extents.push_back(1);
     array.is_picture = true;

@@ -4,8 +4,8 @@
 
 namespace tessera::run {
 
-// Between what files hold and what arguments are. All throw RuntimeError with the reason alone; what
-// was changed is a note of the result.
+// Between what files hold and what arguments are. All throw RuntimeError with the reason alone;
+// what was changed is a note of the result.
 
 // PNG, PGM, PPM, NPY, MAT and TIFF.
 std::span<const files::Format> formats();

@@ -28,7 +28,7 @@ std::string estimates(const ArgumentInfo &a) {
     if (!a.buffer_estimates) return "";
     std::vector<std::string> ranges;
     bool any = false;
-    for (int d = 0; d < a.dimensions; d++) {
+    for (size_t d = 0; d < size_t(a.dimensions); d++) {
         const int64_t *min = a.buffer_estimates[2 * d], *extent = a.buffer_estimates[2 * d + 1];
         any = any || min || extent;
         std::string first = min ? str(*min) : "?";

@@ -18,9 +18,10 @@ void fill_randomly(Array &array, uint64_t seed) {
         uint8_t *element = array.bytes.data() + i * bytes;
         if (files::is_float(array.type)) {
             // With so few bits, no rounding makes a 1 of it.
-            int kept = array.type.bits == 64 ? 53 : array.type.bits == 32 ? 24
-                       : array.type.code == tessera_type_bfloat           ? 8
-                                                                          : 11;
+            int kept = array.type.bits == 64                    ? 53
+                       : array.type.bits == 32                  ? 24
+                       : array.type.code == tessera_type_bfloat ? 8
+                                                                : 11;
             files::store_number(array.type, element,
                                 std::ldexp(static_cast<long double>(bits >> (64 - kept)), -kept));
         } else if (array.type.bits == 1) {
@@ -47,7 +48,7 @@ void fill_diagonal(Array &array, const std::vector<int> &mins) {
 Array filled_array(tessera_type_t type, const std::vector<int> &mins,
                    const std::vector<int> &extents, const InputText &text) {
     Array array(type, extents);
-    if (text.fill == InputText::Fill::Random) fill_randomly(array, *text.seed);
+    if (text.fill == InputText::Fill::Random) fill_randomly(array, text.seed.value_or(0));
     if (text.fill == InputText::Fill::Identity) fill_diagonal(array, mins);
     if (text.fill == InputText::Fill::Constant) {
         Scalar value = parse_scalar(type, text.value);

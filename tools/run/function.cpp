@@ -45,8 +45,8 @@ const Function &choose(const std::vector<Function> &functions, const std::string
     if (name.empty()) {
         throw RuntimeError(str("there are several functions: ", join(names), "; say --name="));
     }
-    throw RuntimeError(str("there is no function ", name, suggestion(name, names), "; there is ",
-                           join(names)));
+    throw RuntimeError(
+        str("there is no function ", name, suggestion(name, names), "; there is ", join(names)));
 }
 
 std::string count_text(int64_t count, const std::string &noun) {

@@ -26,7 +26,9 @@ namespace fs = std::filesystem;
 class TemporaryFolder {
 public:
     TemporaryFolder() {
-        path = (fs::temp_directory_path() / "tessera_run_XXXXXX").string();
+        std::error_code error;
+        fs::path parent = fs::temp_directory_path(error);
+        path = ((error ? "/tmp" : parent) / "tessera_run_XXXXXX").string();
         if (!mkdtemp(path.data())) {
             throw RuntimeError(str("no temporary folder can be made: ", std::strerror(errno)));
         }
@@ -81,7 +83,8 @@ bool run_program(const std::vector<std::string> &words, const std::string &outpu
                                std::strerror(error), "; CC may name another"));
     }
     int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+    }
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
@@ -93,8 +96,8 @@ void link_shared(const std::string &library, const std::string &shared, const st
     words.insert(words.end(), {"-shared", "-o", shared, "-Wl,--whole-archive", library,
                                "-Wl,--no-whole-archive", "-lm"});
     if (!run_program(words, log)) {
-        throw RuntimeError(str("the C compiler '", compiler, "' cannot link it: ",
-                               contents_of(log)));
+        throw RuntimeError(
+            str("the C compiler '", compiler, "' cannot link it: ", contents_of(log)));
     }
 }
 

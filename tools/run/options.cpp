@@ -61,15 +61,15 @@ void add_named(std::map<std::string, std::string> &map, const std::string &optio
     size_t at = text.find(separator);
     std::string name = at == std::string::npos ? "" : text.substr(0, at);
     if (!map.emplace(name, at == std::string::npos ? text : text.substr(at + 1)).second) {
-        throw RuntimeError(
-            str(option, " is given twice", name.empty() ? "" : str(" for ", name)));
+        throw RuntimeError(str(option, " is given twice", name.empty() ? "" : str(" for ", name)));
     }
 }
 
 // CLI11 only says that it does not know an option.
 std::string unknown_option(const CLI::App &app, const std::string &word) {
     std::vector<std::string> known;
-    for (const CLI::Option *option : app.get_options()) known.push_back("--" + option->get_lnames()[0]);
+    for (const CLI::Option *option : app.get_options())
+        known.push_back("--" + option->get_lnames()[0]);
     std::string name = word.substr(0, word.find('='));
     return str("there is no option ", name, suggestion(name, known), "; see --help");
 }
@@ -98,9 +98,10 @@ struct Texts {
 void add_options(CLI::App &app, Options &o, Texts &t) {
     app.add_flag("--describe", o.describe, "Prints the functions and their arguments");
     app.add_option("--name", o.name, "The function, where there are several");
-    app.add_option("--output_extents", t.output_extents,
-                   "The outputs' extents: [640,480,3], estimate, estimate_then_auto or auto; of one "
-                   "output: NAME:[640,480,3]")
+    app.add_option(
+           "--output_extents", t.output_extents,
+           "The outputs' extents: [640,480,3], estimate, estimate_then_auto or auto; of one "
+           "output: NAME:[640,480,3]")
         ->expected(1)
         ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
         ->allow_extra_args(false);
@@ -119,14 +120,16 @@ void add_options(CLI::App &app, Options &o, Texts &t) {
     app.add_option("--tolerance", o.tolerance, "How far a value may be from that of --check");
     app.add_option("--relative_tolerance", o.relative_tolerance,
                    "... and how far in parts of the expected value, which are added");
-    app.add_option("--benchmarks", t.benchmarks, "all: runs the function many times, and prints "
-                                                 "the time of the quickest");
+    app.add_option("--benchmarks", t.benchmarks,
+                   "all: runs the function many times, and prints "
+                   "the time of the quickest");
     app.add_option("--benchmark_min_time", o.benchmark_min_time, "How many seconds at least");
     app.add_option("--benchmark_min_iters", o.benchmark_min_iterations, "How many runs at least");
     app.add_option("--benchmark_max_iters", o.benchmark_max_iterations, "How many runs at most");
     app.add_flag("--track_memory", o.track_memory,
                  "Prints how much memory the pipeline allocates at most; it runs slower");
-    app.add_flag("--parsable_output", o.parsable, "Prints figures as lines of function, key, value");
+    app.add_flag("--parsable_output", o.parsable,
+                 "Prints figures as lines of function, key, value");
     app.add_flag("--quiet", o.quiet, "Prints no notes");
     app.add_flag("--verbose", o.verbose, "Prints the size of each buffer, and what is done");
 }

@@ -120,7 +120,8 @@ private:
              str("Benchmark of ", f.name(), ": ", milliseconds, " ms per iteration, the best of ",
                  count_text(r.samples, "sample"), ", ", count_text(r.iterations, "iteration"),
                  " in all."));
-        tell("THROUGHPUT_MPIX_PER_SEC", rate, str("Throughput: ", rate, " megapixels/s of output."));
+        tell("THROUGHPUT_MPIX_PER_SEC", rate,
+             str("Throughput: ", rate, " megapixels/s of output."));
         if (!options.parsable) return;
         tell("SAMPLES", str(r.samples), "");
         tell("ITERATIONS", str(r.iterations), "");

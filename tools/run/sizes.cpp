@@ -36,7 +36,10 @@ Dimensions dense(const std::vector<int> &mins, const std::vector<int> &extents,
     Dimensions dims(extents.size());
     int64_t stride = 1;
     for (size_t d : order) {
-        if (stride > INT32_MAX) throw RuntimeError("it has more elements than a buffer may have");
+        if (stride > INT32_MAX) {
+            throw RuntimeError(
+                str(extents_text(extents), " are more elements than a buffer can have"));
+        }
         dims[d] = {mins[d], extents[d], int32_t(stride)};
         stride *= std::max(extents[d], 1);
     }
@@ -102,14 +105,14 @@ bool Sizes::ask(const OutputExtents &extents) {
     return true;
 }
 
-bool Sizes::inputs_suffice() const {
+const BufferSize *Sizes::small_input() const {
     for (const BufferSize &b : buffers) {
         if (!b.is_known || b.is_output()) continue;
         for (size_t d = 0; d < b.extents.size(); d++) {
-            if (b.needed[d].extent > b.extents[d]) return false;
+            if (b.needed[d].extent > b.extents[d]) return &b;
         }
     }
-    return true;
+    return nullptr;
 }
 
 Sizes::OutputExtents Sizes::outputs_of(const std::function<int(size_t, int)> &extent) const {
@@ -146,10 +149,9 @@ int Sizes::longest_input_extent() const {
 // All else is as small as can be: what is needed along one dimension seldom depends on another.
 int Sizes::largest_extent(size_t output, int dimension) {
     auto fits = [&](int64_t extent) {
-        auto asked = outputs_of([&](size_t o, int d) {
-            return o == output && d == dimension ? int(extent) : 1;
-        });
-        return ask(asked) && inputs_suffice();
+        auto asked = outputs_of(
+            [&](size_t o, int d) { return o == output && d == dimension ? int(extent) : 1; });
+        return ask(asked) && !small_input();
     };
     int64_t limit = std::min(most_growth * longest_input_extent(), longest_dimension);
     if (fits(limit)) return first_input_extent(dimension);
@@ -176,27 +178,21 @@ void Sizes::require_something_known() {
     take_estimates();
     for (const BufferSize &b : buffers) {
         if (!open(b)) continue;
-        throw RuntimeError(str("how large ", b.about->name, " is to be is not known: say "
-                                                            "--output_extents=[...]"));
+        throw RuntimeError(str("how large ", b.about->name,
+                               " is to be is not known: say "
+                               "--output_extents=[...]"));
     }
 }
 
-void Sizes::refuse_small_input() const {
+void Sizes::refuse(const BufferSize &small) const {
     std::vector<std::string> outputs;
     for (const BufferSize &b : buffers) {
         if (!b.is_output()) continue;
         outputs.push_back(str(b.about->name, " of ", extents_text(extents_of(b.needed))));
     }
-    for (const BufferSize &b : buffers) {
-        if (!b.is_known || b.is_output()) continue;
-        for (size_t d = 0; d < b.extents.size(); d++) {
-            if (b.needed[d].extent <= b.extents[d]) continue;
-            throw RuntimeError(str(b.about->name, " is ", extents_text(b.extents), ", but ",
-                                   extents_text(extents_of(b.needed)), " of it are needed for ",
-                                   join(outputs)));
-        }
-    }
-    throw RuntimeError("the inputs do not suffice");
+    throw RuntimeError(str(small.about->name, " is ", extents_text(small.extents), ", but ",
+                           extents_text(extents_of(small.needed)), " of it are needed for ",
+                           join(outputs)));
 }
 
 // An input stays at 0 unless what is needed lies elsewhere.
@@ -218,7 +214,8 @@ void Sizes::use_answers() {
 void Sizes::find_without_asking() {
     for (BufferSize &b : buffers) {
         if (!b.is_known) {
-            throw RuntimeError(str("the size of ", b.about->name, " has to be given: the library is "
+            throw RuntimeError(str("the size of ", b.about->name,
+                                   " has to be given: the library is "
                                    "compiled with no_bounds_query"));
         }
         b.dims = dense(b.mins, b.extents, {});
@@ -247,7 +244,7 @@ void Sizes::find() {
     if (!ask(outputs_of([&](size_t o, int d) { return found[o][size_t(d)]; }))) {
         throw RuntimeError(str("it cannot say which inputs it needs: ", refusal));
     }
-    if (!inputs_suffice()) refuse_small_input();
+    if (const BufferSize *small = small_input()) refuse(*small);
     use_answers();
 }
 

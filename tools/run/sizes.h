@@ -39,7 +39,8 @@ private:
     // Sets `needed`, of outputs `dims`, and of unknown inputs both. False if the function refuses.
     bool ask(const OutputExtents &extents);
     bool ask_once(std::vector<Dimensions> &dims);
-    bool inputs_suffice() const;
+    // An input of known size that is too small for what is needed; null if there is none.
+    const BufferSize *small_input() const;
     // Of outputs of unknown size, what is said of the output (an index) and its dimension.
     OutputExtents outputs_of(const std::function<int(size_t, int)> &extent) const;
     int largest_extent(size_t output, int dimension);
@@ -48,7 +49,7 @@ private:
     void require_something_known();
     void use_answers();
     void take_estimates();
-    [[noreturn]] void refuse_small_input() const;
+    [[noreturn]] void refuse(const BufferSize &small) const;
     void find_without_asking();
 
     const Function &f;

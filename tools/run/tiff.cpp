@@ -127,8 +127,8 @@ void place(const Block &b, Array &image) {
     for (int y = 0; y < b.rows && b.y + y < image.extent(1); y++) {
         for (int x = 0; x < b.columns && b.x + x < image.extent(0); x++) {
             for (int c = 0; c < channels; c++) {
-                size_t from = (size_t(y) * size_t(b.row_pixels) + size_t(x)) * size_t(channels) +
-                              size_t(c);
+                size_t from =
+                    (size_t(y) * size_t(b.row_pixels) + size_t(x)) * size_t(channels) + size_t(c);
                 size_t plane = size_t(b.channel < 0 ? c : b.channel);
                 size_t to = (plane * height + size_t(b.y + y)) * width + size_t(b.x + x);
                 std::memcpy(image.bytes.data() + to * bytes, b.samples + from * bytes, bytes);
@@ -153,8 +153,8 @@ void read_tiles(const TiffFile &file, const Layout &l, Array &image) {
     auto columns = file.field<uint32_t>(TIFFTAG_TILEWIDTH);
     auto rows = file.field<uint32_t>(TIFFTAG_TILELENGTH);
     uint64_t size = uint64_t(TIFFTileSize64(file.get()));
-    uint64_t wanted = uint64_t(columns) * rows * uint64_t(l.planar ? 1 : l.channels) *
-                      uint64_t(l.bits / 8);
+    uint64_t wanted =
+        uint64_t(columns) * rows * uint64_t(l.planar ? 1 : l.channels) * uint64_t(l.bits / 8);
     constexpr uint64_t most = 1 << 28;
     if (columns == 0 || rows == 0 || columns > most || rows > most || size < wanted ||
         size > most) {
@@ -164,8 +164,7 @@ void read_tiles(const TiffFile &file, const Layout &l, Array &image) {
     for (int c = 0; c < (l.planar ? l.channels : 1); c++) {
         for (uint32_t y = 0; y < uint32_t(l.height); y += rows) {
             for (uint32_t x = 0; x < uint32_t(l.width); x += columns) {
-                file.require(
-                    TIFFReadTile(file.get(), tile.data(), x, y, 0, uint16_t(c)) >= 0);
+                file.require(TIFFReadTile(file.get(), tile.data(), x, y, 0, uint16_t(c)) >= 0);
                 place({tile.data(), int(x), int(y), int(columns), int(rows), int(columns),
                        l.planar ? c : -1},
                       image);
@@ -178,9 +177,9 @@ void read_tiles(const TiffFile &file, const Layout &l, Array &image) {
 Array read_converted(const TiffFile &file, const Layout &l) {
     char reason[1024] = "";
     if (!TIFFRGBAImageOK(file.get(), reason)) throw RuntimeError(reason);
-    bool grey = (l.photometric == PHOTOMETRIC_MINISBLACK ||
-                 l.photometric == PHOTOMETRIC_MINISWHITE) &&
-                l.channels == 1;
+    bool grey =
+        (l.photometric == PHOTOMETRIC_MINISBLACK || l.photometric == PHOTOMETRIC_MINISWHITE) &&
+        l.channels == 1;
     Array image({tessera_type_uint, 8}, extents_of(l.width, l.height, grey ? 1 : 3));
     std::vector<uint32_t> pixels(size_t(l.width) * size_t(l.height));
     file.require(TIFFReadRGBAImageOriented(file.get(), uint32_t(l.width), uint32_t(l.height),
