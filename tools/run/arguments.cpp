@@ -121,17 +121,19 @@ void Arguments::check_names() const {
     }
 }
 
+std::string Arguments::text_of(const ArgumentInfo &a, const std::optional<std::string> &otherwise,
+                               const char *what_to_say) const {
+    auto given = options.values.find(a.name);
+    if (given != options.values.end()) return given->second;
+    if (otherwise) return *otherwise;
+    throw RuntimeError(str(a.name, " has no value: say ", a.name, "=", what_to_say));
+}
+
 void Arguments::add_scalar(const ArgumentInfo &a) {
     Scalar &scalar = scalars[args.size()];
     args.push_back(scalar.bytes);
     if (is_user_context(a)) return;
-    auto given = options.values.find(a.name);
-    bool is_given = given != options.values.end();
-    if (!is_given && !options.default_scalars) {
-        throw RuntimeError(
-            str(a.name, " has no value: say ", a.name, "=..., or --default_input_scalars"));
-    }
-    std::string text = is_given ? given->second : *options.default_scalars;
+    std::string text = text_of(a, options.default_scalars, "VALUE, or --default_input_scalars");
     with_context(str(a.name, "=", text), [&] {
         auto value = scalar_from(a, text);
         if (!value) throw RuntimeError("the pipeline says none for it");
@@ -149,13 +151,7 @@ void Arguments::add_buffer(const ArgumentInfo &a) {
         throw RuntimeError(str(a.name, ": there are no buffers of pointers here"));
     }
     if (is_output(a)) return size_output(size);
-    auto given = options.values.find(a.name);
-    bool is_given = given != options.values.end();
-    if (!is_given && !options.default_buffers) {
-        throw RuntimeError(
-            str(a.name, " is not given: say ", a.name, "=FILE, or --default_input_buffers"));
-    }
-    std::string text = is_given ? given->second : *options.default_buffers;
+    std::string text = text_of(a, options.default_buffers, "FILE, or --default_input_buffers");
     with_context(str(a.name, "=", text), [&] {
         b.text = parse_input(text);
         load(b, size);

@@ -31,6 +31,9 @@ public:
 
 private:
     void check_names() const;
+    // What the user wrote for an argument, or for all that nothing was written for.
+    std::string text_of(const ArgumentInfo &about, const std::optional<std::string> &otherwise,
+                        const char *what_to_say) const;
     void add_scalar(const ArgumentInfo &about);
     void add_buffer(const ArgumentInfo &about);
     void size_output(BufferSize &size) const;
