@@ -21,22 +21,20 @@ template<typename T> void store(uint8_t *element, T value) {
 
 // Calls f with a value of the C++ type.
 template<typename F> auto with_type(tessera_type_t type, F f) {
-    switch (int(type.code) << 8 | int(type.bits)) {
-    case tessera_type_int << 8 | 8: return f(int8_t());
-    case tessera_type_int << 8 | 16: return f(int16_t());
-    case tessera_type_int << 8 | 32: return f(int32_t());
-    case tessera_type_int << 8 | 64: return f(int64_t());
-    case tessera_type_uint << 8 | 1: return f(uint8_t());
-    case tessera_type_uint << 8 | 8: return f(uint8_t());
-    case tessera_type_uint << 8 | 16: return f(uint16_t());
-    case tessera_type_uint << 8 | 32: return f(uint32_t());
-    case tessera_type_uint << 8 | 64: return f(uint64_t());
-    case tessera_type_float << 8 | 16: return f(float16_t());
-    case tessera_type_float << 8 | 32: return f(float());
-    case tessera_type_float << 8 | 64: return f(double());
-    case tessera_type_bfloat << 8 | 16: return f(bfloat16_t());
-    default: throw RuntimeError(str("elements of ", name_of(type), " are no numbers"));
-    }
+    auto is = [&](int code, int bits) { return type == tessera_type_t(code, bits); };
+    if (is(tessera_type_uint, 1) || is(tessera_type_uint, 8)) return f(uint8_t());
+    if (is(tessera_type_uint, 16)) return f(uint16_t());
+    if (is(tessera_type_uint, 32)) return f(uint32_t());
+    if (is(tessera_type_uint, 64)) return f(uint64_t());
+    if (is(tessera_type_int, 8)) return f(int8_t());
+    if (is(tessera_type_int, 16)) return f(int16_t());
+    if (is(tessera_type_int, 32)) return f(int32_t());
+    if (is(tessera_type_int, 64)) return f(int64_t());
+    if (is(tessera_type_float, 16)) return f(float16_t());
+    if (is(tessera_type_float, 32)) return f(float());
+    if (is(tessera_type_float, 64)) return f(double());
+    if (is(tessera_type_bfloat, 16)) return f(bfloat16_t());
+    throw RuntimeError(str("elements of ", name_of(type), " are no numbers"));
 }
 
 }  // namespace
