@@ -1,6 +1,6 @@
 #include "hooks.h"
 #include "base/str.h"
-#include <cstdlib>
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
 
@@ -18,10 +18,8 @@ void keep_failure(void *, const char *message) {
     if (first_failure.empty()) first_failure = message;
 }
 
-void *counted_malloc(void *, size_t bytes) {
-    constexpr size_t alignment = 128;
-    size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    void *p = rounded < bytes ? nullptr : std::aligned_alloc(alignment, rounded);
+void *counted_malloc(void *user_context, size_t bytes) {
+    void *p = tessera_default_malloc(user_context, bytes);
     if (!p) return nullptr;
     std::lock_guard lock(guard);
     sizes[p] = bytes;
@@ -30,8 +28,7 @@ void *counted_malloc(void *, size_t bytes) {
     return p;
 }
 
-void counted_free(void *, void *p) {
-    if (!p) return;
+void counted_free(void *user_context, void *p) {
     {
         std::lock_guard lock(guard);
         auto found = sizes.find(p);
@@ -40,7 +37,7 @@ void counted_free(void *, void *p) {
             sizes.erase(found);
         }
     }
-    std::free(p);
+    tessera_default_free(user_context, p);
 }
 
 // A library may have the runtime's setters a second time.
