@@ -4,7 +4,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(rooms runtime base ir algebra program lower interpret codegen driver lang aot)
+set(rooms runtime base files ir algebra program lower interpret codegen driver lang aot)
 set(objects)
 foreach(name IN LISTS rooms)
     list(APPEND objects $<TARGET_OBJECTS:tessera_${name}>)
@@ -14,7 +14,7 @@ set_target_properties(tessera_shared PROPERTIES
     OUTPUT_NAME tessera EXPORT_NAME Tessera VERSION ${PROJECT_VERSION} SOVERSION 0
     LINKER_LANGUAGE CXX)
 target_link_libraries(tessera_shared PRIVATE tessera_runtime_bytes tessera_llvm PNG::PNG
-                                             Threads::Threads dl)
+                                             ZLIB::ZLIB Threads::Threads dl)
 # LLVM's names stay inside: another LLVM may be in the same process.
 target_link_options(tessera_shared PRIVATE -Wl,--exclude-libs,ALL -Wl,--no-undefined)
 target_compile_features(tessera_shared INTERFACE cxx_std_20)
@@ -25,7 +25,14 @@ foreach(target tessera_shared tessera_runtime_shipped)
         $<INSTALL_INTERFACE:${include}> $<INSTALL_INTERFACE:${include}/tessera>)
 endforeach()
 
-install(TARGETS tessera_shared tessera_runtime_shipped EXPORT TesseraTargets)
+# tessera-run, and its library for add_tessera_run.
+set_target_properties(tessera_run PROPERTIES EXPORT_NAME Run)
+target_include_directories(tessera_run INTERFACE
+    $<INSTALL_INTERFACE:${include}> $<INSTALL_INTERFACE:${include}/tessera>)
+install(FILES tools/run/tessera_run.h DESTINATION ${include})
+
+install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera-run
+        EXPORT TesseraTargets)
 install(DIRECTORY include/ DESTINATION ${include})
 foreach(name IN LISTS rooms)
     install(DIRECTORY src/${name} DESTINATION ${include}/tessera

@@ -5,8 +5,8 @@ set -euo pipefail
 # Build: a generator, a cache, a quick linker. Python runs the checks among the tests.
 packages=(cmake g++ git ninja-build ccache lld python3 pkg-config)
 # The compiler and its runtime, for AArch64 too; the libraries after LLVM are what LLVM itself links.
-packages+=(llvm-22-dev libzstd-dev zlib1g-dev libxml2-dev libpng-dev nlohmann-json3-dev)
-packages+=(g++-aarch64-linux-gnu libc6-dev-arm64-cross)
+packages+=(llvm-22-dev libzstd-dev zlib1g-dev libxml2-dev libpng-dev libtiff-dev
+           nlohmann-json3-dev g++-aarch64-linux-gnu libc6-dev-arm64-cross)
 # Tests, command lines, formatting, checks of the sources, the report of sizes.
 packages+=(doctest-dev libz3-dev qemu-user libcli11-dev clang-format-22 clang-tidy-22
            universal-ctags)

@@ -81,9 +81,57 @@ function(add_tessera_library target)
     add_library(${target} STATIC IMPORTED GLOBAL)
     set_target_properties(${target} PROPERTIES
         IMPORTED_LOCATION ${library} IMPORTED_LINK_INTERFACE_LANGUAGES CXX
-        INTERFACE_INCLUDE_DIRECTORIES ${folder})
+        INTERFACE_INCLUDE_DIRECTORIES ${folder} TESSERA_FUNCTION ${ARG_FUNCTION_NAME})
     add_dependencies(${target} ${target}.build)
     target_link_libraries(${target} INTERFACE ${ARG_USE_RUNTIME})
+endfunction()
+
+# add_tessera_run(<target> FROM <library target>...)
+#
+# The program tessera-run with libraries of add_tessera_library linked in. Wants the packages TIFF,
+# PNG and ZLIB.
+function(add_tessera_run target)
+    cmake_parse_arguments(PARSE_ARGV 1 ARG "" "" "FROM")
+    _tessera_require_parsed(add_tessera_run ${target} "${ARG_UNPARSED_ARGUMENTS}")
+    if(NOT TARGET Tessera::Run)
+        message(FATAL_ERROR "add_tessera_run(${target}): the library of tessera-run is only there "
+                            "for the machine that Tessera was built on, and not where Tessera is "
+                            "a part of another project")
+    endif()
+    set(declarations)
+    set(rows)
+    foreach(library IN LISTS ARG_FROM)
+        set(function)
+        if(TARGET ${library})
+            get_target_property(function ${library} TESSERA_FUNCTION)
+        endif()
+        if(NOT function)
+            message(FATAL_ERROR "add_tessera_run(${target}): FROM wants targets of "
+                                "add_tessera_library, not '${library}'")
+        endif()
+        string(APPEND declarations "int ${function}_argv(void *const *args);\n"
+               "const tessera_filter_metadata_t *${function}_metadata(void);\n")
+        string(APPEND rows "    {${function}_argv, ${function}_metadata},\n")
+    endforeach()
+    if(NOT rows)
+        message(FATAL_ERROR "add_tessera_run(${target}): FROM is missing")
+    endif()
+    foreach(package TIFF PNG ZLIB)
+        find_package(${package} REQUIRED)
+    endforeach()
+    set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}.run.cpp)
+    file(CONFIGURE OUTPUT ${source} @ONLY CONTENT [[
+#include <tessera_run.h>
+extern "C" {
+@declarations@}
+int main(int argc, char **argv) {
+    const tessera_run_function_t functions[] = {
+@rows@    };
+    return tessera_run_main(argc, argv, functions, int(sizeof(functions) / sizeof(functions[0])));
+}
+]])
+    add_executable(${target} ${source})
+    target_link_libraries(${target} PRIVATE Tessera::Run ${ARG_FROM})
 endfunction()
 
 # add_tessera_runtime(<target>)

@@ -126,11 +126,26 @@ std::unordered_map<Symbol, std::string> buffer_names(const program::ProgramCopy 
     return names;
 }
 
+// What the user expects of the buffer of an output, or else of the function.
+ParameterRef with_estimates(const ParameterRef &buffer, const FunctionRef &f) {
+    if (f->schedule.estimates.empty()) return buffer;
+    ParameterRef p = program::make_buffer_parameter(buffer->name, buffer->type, buffer->dimensions);
+    p->constraints = buffer->constraints;
+    p->host_alignment = buffer->host_alignment;
+    for (const program::EstimateDirective &e : f->schedule.estimates) {
+        auto at = std::find(f->args.begin(), f->args.end(), e.var);
+        program::DimensionConstraint &c = p->constraints[size_t(at - f->args.begin())];
+        if (!c.min_estimate.defined()) c.min_estimate = e.min;
+        if (!c.extent_estimate.defined()) c.extent_estimate = e.extent;
+    }
+    return p;
+}
+
 void add_output(Context &context, const FunctionRef &f) {
     context.outputs.push_back(f->name);
     for (size_t k = 0; k < f->types.size(); k++) {
         Ref<const Referent> buffer;
-        if (k < f->output_buffers.size()) buffer = f->output_buffers[k];
+        if (k < f->output_buffers.size()) buffer = with_estimates(f->output_buffers[k], f);
         context.arguments.push_back({context.buffer_of(f->name, int(k)), ArgumentKind::OutputBuffer,
                                      f->types[k], f->dimensions(), buffer});
     }

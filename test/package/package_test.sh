@@ -36,6 +36,23 @@ expect "the project" "15 238 20 255" "$(native/brighter)"
 test -s native/brighten.files/brighten.stmt
 contains "the help" "$(native/brighten_generator --help)" "parameter vector_size=16"
 
+# Inputs and outputs are files, whether the library is loaded or linked in.
+tool=tessera/bin/tessera-run
+library=native/brighten.files/brighten.a
+$tool $library input=random:1:[64,40] factor=1.5 output=bright.png --quiet
+run() { native/run_brighten --name=brighten_many input=random:1:[64,40] "$@"; }
+expect "the linked run" "check of output against bright.png: ok" \
+    "$(run factor=1.5 --quiet --check=output=bright.png)"
+contains "its description" "$(native/run_brighten --describe)" "brighten_many, for"
+refused=$(run factr=1.5 2>&1) && exit 1
+contains "the refusal" "$refused" "there is no argument factr; did you mean factor?"
+refused=$(native/run_brighten input=zero factor=1 2>&1) && exit 1
+contains "the refusal" "$refused" "there are several functions: brighten, brighten_many; say --name="
+if readelf -d $tool | grep NEEDED.*LLVM; then
+    echo "tessera-run needs LLVM" >&2
+    exit 1
+fi
+
 # The same processor, but CMake takes it for another machine.
 cat >toolchain.cmake <<END
 set(CMAKE_SYSTEM_NAME Linux)
@@ -60,6 +77,12 @@ done
 
 refused=$(configure refused -DAUTOSCHEDULER=Best 2>&1) && exit 1
 contains "the refusal" "$refused" "there is no autoscheduler yet"
+refused=$(configure refused_run -DRUN_FROM=brightn 2>&1) && exit 1
+contains "the refusal" "$refused" "FROM wants targets of"
+refused=$(configure refused_run -DRUN_FROM= 2>&1) && exit 1
+contains "the refusal" "$refused" "add_tessera_run(run_brighten): FROM is missing"
+refused=$(configure crossed -DRUN_FROM=brighten 2>&1) && exit 1
+contains "the refusal" "$refused" "the library of tessera-run is only there"
 
 export PKG_CONFIG_PATH=$(dirname "$(find tessera -name tessera.pc)")
 c++ project/while_it_runs.cpp -o while_it_runs $(pkg-config --cflags --libs tessera)

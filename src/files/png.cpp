@@ -1,14 +1,14 @@
 // libpng reports an error by longjmp. So each function that calls it keeps nothing that has a
 // destructor on its own stack: it works on a plain struct that its caller owns.
-#include "lang/png_io.h"
 #include "base/error.h"
+#include "files/formats.h"
+#include "files/stream.h"
 #include <cstring>
 #include <memory>
 #include <png.h>
 #include <vector>
 
-namespace tessera {
-
+namespace tessera::files {
 namespace {
 
 // Deflate makes data less than so many times smaller.
@@ -93,76 +93,42 @@ struct Rows {
     std::vector<png_bytep> rows;
 };
 
-template<typename T> void pack(const Buffer<> &image, int y, uint8_t *row) {
-    Buffer<const T> from = image;
-    for (int x : from.dim(0)) {
-        for (int c : from.dim(2)) {
-            T sample = *from.address_of(x, y, c);
-            if constexpr (sizeof(T) == 2) *row++ = uint8_t(sample >> 8);
-            *row++ = uint8_t(sample);
-        }
-    }
-}
-
-template<typename T> void unpack(const uint8_t *row, int y, const Buffer<> &image) {
-    Buffer<T> to = image;
-    for (int x : to.dim(0)) {
-        for (int c : to.dim(2)) {
-            T sample = *row++;
-            if constexpr (sizeof(T) == 2) sample = T(sample << 8 | *row++);
-            *to.address_of(x, y, c) = sample;
-        }
-    }
-}
-
 }  // namespace
 
-void check_file_holds(std::FILE *file, uint64_t bytes, uint64_t ratio) {
-    long at = std::ftell(file);
-    if (at < 0 || std::fseek(file, 0, SEEK_END) != 0) return;
-    long end = std::ftell(file);
-    std::fseek(file, at, SEEK_SET);
-    if (uint64_t(end - at) < bytes / ratio) {
-        throw RuntimeError("the file ends before the image does");
-    }
-}
-
-void pack_row(const Buffer<> &image, int y, uint8_t *row) {
-    image.type().bits() == 8 ? pack<uint8_t>(image, y, row) : pack<uint16_t>(image, y, row);
-}
-
-void unpack_row(const uint8_t *row, int y, const Buffer<> &image) {
-    image.type().bits() == 8 ? unpack<uint8_t>(row, y, image) : unpack<uint16_t>(row, y, image);
-}
-
-Buffer<> read_png(std::FILE *file) {
+Array read_png(const std::string &path, const std::string &) {
+    Stream file = open_stream(path, "rb");
     Png png;
     PngOwner owner(&png, close);
-    if (!open_reader(&png, file)) throw RuntimeError(png.reason);
+    if (!open_reader(&png, file.get())) throw RuntimeError(png.reason);
     int width = int(png_get_image_width(png.png, png.info));
     int height = int(png_get_image_height(png.png, png.info));
     int channels = png_get_channels(png.png, png.info);
     uint64_t row_bytes = png_get_rowbytes(png.png, png.info);
-    check_file_holds(file, uint64_t(height) * row_bytes, best_compression);
+    check_file_holds(file.get(), uint64_t(height) * row_bytes, best_compression, "image");
     Rows rows{size_t(height), size_t(row_bytes)};
     if (!read_rows(&png, rows.rows.data())) throw RuntimeError(png.reason);
-    Buffer<> image(UInt(png_get_bit_depth(png.png, png.info)), {width, height, channels});
+    std::vector<int> extents = {width, height};
+    if (channels > 1) extents.push_back(channels);
+    Array image({tessera_type_uint, png_get_bit_depth(png.png, png.info)}, extents);
+    image.is_picture = true;
     for (int y = 0; y < height; y++) unpack_row(rows.rows[size_t(y)], y, image);
-    return channels == 1 ? image.sliced(2) : image;
+    return image;
 }
 
-void write_png(const Buffer<> &image, std::FILE *file) {
+void write_png(const Array &image, const std::string &path, const std::string &) {
+    require_picture(image, ".png", 1, 4);
+    Stream file = open_stream(path, "wb");
     Png png;
     png.writes = true;
     PngOwner owner(&png, close);
-    int bits = image.type().bits();
-    Rows rows(size_t(image.height()), size_t(image.width()) * size_t(image.channels() * bits / 8));
-    for (int y = 0; y < image.height(); y++)
-        pack_row(image, image.min(1) + y, rows.rows[size_t(y)]);
-    if (!write_rows(&png, file, image.width(), image.height(), bits, image.channels(),
+    int bits = image.type.bits, channels = image.extent(2);
+    Rows rows(size_t(image.extent(1)), size_t(image.extent(0)) * size_t(channels * bits / 8));
+    for (int y = 0; y < image.extent(1); y++) pack_row(image, y, rows.rows[size_t(y)]);
+    if (!write_rows(&png, file.get(), image.extent(0), image.extent(1), bits, channels,
                     rows.rows.data())) {
         throw RuntimeError(png.reason);
     }
+    finish(std::move(file));
 }
 
-}  // namespace tessera
+}  // namespace tessera::files

@@ -1,0 +1,23 @@
+#pragma once
+#include "function.h"
+
+namespace tessera::run {
+
+// The functions in a library that a generator wrote: of a static library or an object, which are
+// linked into a shared one by the system's C compiler ("cc", or what CC says), or of a shared one.
+// What the library does not have of the runtime, it takes from this program. It stays loaded.
+// Throws RuntimeError, with the path, if it cannot be loaded or describes no function.
+class Library {
+public:
+    explicit Library(const std::string &path);
+
+    const std::vector<Function> &functions() const { return found; }
+    // A symbol of the library, or null.
+    void *symbol(const std::string &name) const;
+
+private:
+    void *handle = nullptr;
+    std::vector<Function> found;
+};
+
+}  // namespace tessera::run
