@@ -97,3 +97,45 @@ Expr operator!=(WrittenExpr a, Int b) {
 }
 
 }  // namespace tessera::ir
+
+// A name in another namespace is of what was declared before it: once more, for these.
+namespace tessera {
+using ir::operator+;
+using ir::operator-;
+using ir::operator*;
+using ir::operator/;
+using ir::operator%;
+using ir::operator==;
+using ir::operator!=;
+using ir::operator<;
+using ir::operator<=;
+using ir::operator>;
+using ir::operator>=;
+using ir::operator&&;
+using ir::operator||;
+using ir::operator&;
+using ir::operator|;
+using ir::operator^;
+using ir::max;
+using ir::min;
+}  // namespace tessera
+namespace Halide {
+using tessera::operator+;
+using tessera::operator-;
+using tessera::operator*;
+using tessera::operator/;
+using tessera::operator%;
+using tessera::operator==;
+using tessera::operator!=;
+using tessera::operator<;
+using tessera::operator<=;
+using tessera::operator>;
+using tessera::operator>=;
+using tessera::operator&&;
+using tessera::operator||;
+using tessera::operator&;
+using tessera::operator|;
+using tessera::operator^;
+using tessera::max;
+using tessera::min;
+}  // namespace Halide

@@ -82,8 +82,10 @@ private:
             return GivenArgument(U());
         }
     }
-    int call(JITUserContext *context, std::vector<GivenArgument> args) const;
+    int call(JITUserContext *context, const std::vector<GivenArgument> &args) const;
+    int call_checked(JITUserContext *context, std::vector<GivenArgument> args) const;
     void check(const std::vector<GivenArgument> &args) const;
+    void check_buffers(const std::vector<GivenArgument> &args) const;
     struct Contents;
     std::shared_ptr<const Contents> contents;
 };
