@@ -55,8 +55,8 @@ void Callable::check_buffers(const std::vector<GivenArgument> &args) const {
         const auto &w = contents->wanted[i];
         if (!args[i].is_buffer) continue;
         if (!args[i].buffer) {
-            throw RuntimeError(str("argument ", i, " of the Callable, ", w.name,
-                                   ", is an undefined Buffer"));
+            throw RuntimeError(
+                str("argument ", i, " of the Callable, ", w.name, ", is an undefined Buffer"));
         }
         detail::check_dimensions(*args[i].buffer, w.name, w.dimensions);
     }

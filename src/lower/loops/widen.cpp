@@ -367,8 +367,8 @@ Expr widen_trace(const ExternCall &call, WidenScope &scope, const Expr &mask) {
     const uint32_t lanes_so_far = type >> 16;
     event[EventValue] = values;
     event[EventCoordinates] = coordinates;
-    event[EventType] = UIntImm::make(
-        UInt(32), (type & 0xffff) | lanes_so_far * uint32_t(scope.groups) << 16);
+    event[EventType] =
+        UIntImm::make(UInt(32), (type & 0xffff) | lanes_so_far * uint32_t(scope.groups) << 16);
     event[EventDimensions] = int(members(coordinates)->size());
     return ExternCall::make(
         call.type, call.function,
