@@ -10,10 +10,19 @@ namespace tessera::ir {
 
 namespace halide {
 
-inline Expr integer_operand(const Expr &other, int value, const Location &at) {
-    if (!other.defined() || !other.type().is_int_or_uint() || other.type().is_bool()) return value;
+// A C++ integer as an operand: what Halide takes for an int.
+template<typename T>
+concept Integer = std::integral<T> && !std::same_as<T, bool>;
+
+inline Expr integer_operand(const Expr &other, int64_t value, const Location &at) {
+    const bool is_int = value == int32_t(value);
+    if (!other.defined() || !other.type().is_int_or_uint() || other.type().is_bool()) {
+        if (is_int) return Expr(int32_t(value));
+        throw CompileError(at, str("the integer ", value, " is no int32; cast it to an Expr of the "
+                                   "type that is wanted"));
+    }
     const Type t = other.type().element_of();
-    if (t.can_represent(int64_t(value))) return value;
+    if (t.can_represent(value)) return is_int ? Expr(int32_t(value)) : make_const(t, value);
     throw CompileError(at, str("the integer ", value, " is to be a ", t, " as the expression beside "
                                "it, which cannot hold it; cast one of them"));
 }
@@ -29,19 +38,25 @@ inline Expr checked(char operation, const Expr &a, const Expr &b, const Expr &re
 
 }  // namespace halide
 
+// With the integer first, one for an Expr itself, which C++ prefers to conversions, and one for
+// what converts to it; only the latter knows the line.
 #define TESSERA_INTEGER_OPERAND(op)                                                                \
-    template<std::same_as<int> Int>                                                                \
+    template<halide::Integer Int>                                                                  \
     Expr operator op(WrittenExpr a, Int b) {                                                       \
         const Location at = a.at;                                                                  \
         if (#op[0] == '%' && b == 0) throw CompileError(at, "the remainder of a division by 0");   \
-        Expr x = a, y = halide::integer_operand(a, b, at);                                         \
+        Expr x = a, y = halide::integer_operand(a, int64_t(b), at);                                \
         return halide::checked(#op[0], x, y, operator op(std::move(a), Expr(y)), at);              \
     }                                                                                              \
-    template<std::same_as<int> Int>                                                                \
+    template<halide::Integer Int>                                                                  \
     Expr operator op(Int a, WrittenExpr b) {                                                       \
         const Location at = b.at;                                                                  \
-        Expr x = halide::integer_operand(b, a, at), y = b;                                         \
+        Expr x = halide::integer_operand(b, int64_t(a), at), y = b;                                \
         return halide::checked(#op[0], x, y, operator op(WrittenExpr(x, at), y), at);              \
+    }                                                                                              \
+    template<halide::Integer Int, std::same_as<Expr> E>                                            \
+    Expr operator op(Int a, const E &b) {                                                          \
+        return operator op(a, WrittenExpr(b, Location()));                                         \
     }
 TESSERA_INTEGER_OPERAND(+)
 TESSERA_INTEGER_OPERAND(-)
@@ -57,43 +72,48 @@ TESSERA_INTEGER_OPERAND(|)
 TESSERA_INTEGER_OPERAND(^)
 #undef TESSERA_INTEGER_OPERAND
 
-// With a C++ bool.
-template<std::same_as<bool> Bool>
-Expr operator&&(WrittenExpr a, Bool b) {
-    return operator&&(std::move(a), b ? const_true() : const_false());
-}
-template<std::same_as<bool> Bool>
-Expr operator&&(Bool a, WrittenExpr b) {
-    return operator&&(WrittenExpr(a ? const_true() : const_false(), b.at), b);
-}
-template<std::same_as<bool> Bool>
-Expr operator||(WrittenExpr a, Bool b) {
-    return operator||(std::move(a), b ? const_true() : const_false());
-}
-template<std::same_as<bool> Bool>
-Expr operator||(Bool a, WrittenExpr b) {
-    return operator||(WrittenExpr(a ? const_true() : const_false(), b.at), b);
-}
+#define TESSERA_INTEGER_COMPARISON(op)                                                             \
+    template<halide::Integer Int>                                                                  \
+    Expr operator op(WrittenExpr a, Int b) {                                                       \
+        Expr y = halide::integer_operand(a, int64_t(b), a.at);                                     \
+        return operator op(std::move(a), WrittenExpr(y));                                          \
+    }                                                                                              \
+    template<halide::Integer Int>                                                                  \
+    Expr operator op(Int a, WrittenExpr b) {                                                       \
+        Expr x = halide::integer_operand(b, int64_t(a), b.at);                                     \
+        return operator op(WrittenExpr(x, b.at), std::move(b));                                    \
+    }
+TESSERA_INTEGER_COMPARISON(==)
+TESSERA_INTEGER_COMPARISON(!=)
+#undef TESSERA_INTEGER_COMPARISON
 
-template<std::same_as<int> Int>
+// With a C++ bool.
+#define TESSERA_BOOL_OPERAND(op)                                                                   \
+    template<std::same_as<bool> Bool>                                                              \
+    Expr operator op(WrittenExpr a, Bool b) {                                                      \
+        return operator op(std::move(a), b ? const_true() : const_false());                        \
+    }                                                                                              \
+    template<std::same_as<bool> Bool>                                                              \
+    Expr operator op(Bool a, WrittenExpr b) {                                                      \
+        return operator op(WrittenExpr(a ? const_true() : const_false(), b.at), Expr(b));          \
+    }                                                                                              \
+    template<std::same_as<bool> Bool, std::same_as<Expr> E>                                        \
+    Expr operator op(Bool a, const E &b) {                                                         \
+        return operator op(a, WrittenExpr(b, Location()));                                         \
+    }
+TESSERA_BOOL_OPERAND(&&)
+TESSERA_BOOL_OPERAND(||)
+#undef TESSERA_BOOL_OPERAND
+
+template<halide::Integer Int>
 Expr min(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, b, a.at);
+    Expr y = halide::integer_operand(a, int64_t(b), a.at);
     return min(std::move(a), y);
 }
-template<std::same_as<int> Int>
+template<halide::Integer Int>
 Expr max(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, b, a.at);
+    Expr y = halide::integer_operand(a, int64_t(b), a.at);
     return max(std::move(a), y);
-}
-template<std::same_as<int> Int>
-Expr operator==(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, b, a.at);
-    return operator==(std::move(a), WrittenExpr(y));
-}
-template<std::same_as<int> Int>
-Expr operator!=(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, b, a.at);
-    return operator!=(std::move(a), WrittenExpr(y));
 }
 
 }  // namespace tessera::ir
