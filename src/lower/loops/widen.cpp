@@ -347,28 +347,31 @@ bool can_widen_trace(const ExternCall &call, const WidenScope &scope) {
 
 Expr widen_trace(const ExternCall &call, WidenScope &scope, const Expr &mask) {
     std::vector<Expr> event = *event_of(call);
+    const auto type = uint32_t(event[EventType].as<UIntImm>()->value);
+    const size_t lanes_so_far = type >> 16, groups = size_t(scope.groups);
     bool any = false;
+    // Of each coordinate (or value) the lanes, those of one iteration after those of another.
     auto all_iterations = [&](EventPart part) {
-        const std::vector<Expr> &scalars = *members(event[part]);
         std::vector<Expr> wide, result;
-        for (const Expr &e : scalars) {
+        for (const Expr &e : *members(event[part])) {
             wide.push_back(widen(e, scope, mask));
             any |= wide.back().type().lanes() != e.type().lanes();
             wide.back() = all_groups(wide.back(), e, scope.groups);
         }
-        for (int g = 0; g < scope.groups; g++) {
-            for (const Expr &e : wide) result.push_back(lanes::group_of(e, scope.groups, g));
+        for (size_t first = 0; first < wide.size(); first += lanes_so_far) {
+            for (size_t i = 0; i < groups * lanes_so_far; i++) {
+                const Expr &lane = wide[first + i % lanes_so_far];
+                result.push_back(lanes::group_of(lane, scope.groups, int(i / lanes_so_far)));
+            }
         }
         return ir::call(Handle(), Intrinsic::make_struct, std::move(result));
     };
     Expr values = all_iterations(EventValue), coordinates = all_iterations(EventCoordinates);
     if (!any) return Expr(&call);
-    const auto type = uint32_t(event[EventType].as<UIntImm>()->value);
-    const uint32_t lanes_so_far = type >> 16;
     event[EventValue] = values;
     event[EventCoordinates] = coordinates;
     event[EventType] =
-        UIntImm::make(UInt(32), (type & 0xffff) | lanes_so_far * uint32_t(scope.groups) << 16);
+        UIntImm::make(UInt(32), (type & 0xffff) | uint32_t(lanes_so_far * groups) << 16);
     event[EventDimensions] = int(members(coordinates)->size());
     return ExternCall::make(
         call.type, call.function,

@@ -34,8 +34,8 @@ ir::Expr index_per_iteration(const ir::Expr &wide_index, int groups);
 // Whether an expression may be widened: it has no effects, and handles in it are all the same.
 bool can_widen(const ir::Expr &e, const WidenScope &scope);
 
-// Of a call of tessera_trace: the event of all iterations, whose lanes and coordinates are those of
-// one iteration after those of another; the call itself if it is the same in all iterations.
+// Of a call of tessera_trace: the event of all iterations, with a lane for each; the call itself if
+// it is the same in all of them.
 ir::Expr widen_trace(const ir::ExternCall &call, WidenScope &scope, const ir::Expr &mask);
 // Whether it is such a call, of a load or a store, and what it tells may be widened.
 bool can_widen_trace(const ir::ExternCall &call, const WidenScope &scope);

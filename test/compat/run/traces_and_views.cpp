@@ -68,8 +68,8 @@ PROGRAM(trace_vectors_and_tags) {
         if (e.event != halide_trace_store) continue;
         stores++;
         EXPECT(e.type.lanes == 4 && e.at.size() == 8);
-        EXPECT(e.at[0] % 4 == 0 && e.at[2] == e.at[0] + 1 && e.at[1] == e.at[3]);
-        EXPECT(e.value == e.at[0] + 10 * e.at[1]);
+        EXPECT(e.at[0] % 4 == 0 && e.at[1] == e.at[0] + 1 && e.at[4] == e.at[7]);
+        EXPECT(e.value == e.at[0] + 10 * e.at[4]);
     }
     EXPECT(stores == 4);
     ImageParam in(Int(32), 1, "wt_in");
