@@ -42,7 +42,7 @@ Expr average(Expr a, Expr b) {
     b = cast(wide, b);
     return cast(t, (a + b) / 2);
 }
-PROGRAM(types) {
+PROGRAM(types_of_expressions) {
     Var x("x");
     assert(Int(32).is_int() && UInt(8).bits() == 8 && !Float(32).is_int());
     EXPECT(Expr(x).type() == Int(32) && cast(UInt(8), x).type() == UInt(8) &&
