@@ -280,20 +280,18 @@ Expr clamp(WrittenExpr e, Expr lowest, Expr highest) {
 }
 namespace {
 
-// A number takes the other value's type; other values have to be of one type.
+// A signed integer takes the other value's type; other values have to be of one type.
 void match_as_halide(Expr &a, Expr &b, const Location &at) {
     require_defined(a, "select", at);
     require_defined(b, "select", at);
     Type element_a = a.type().element_of(), element_b = b.type().element_of();
     if (element_a == element_b) return;
-    if (as_const_int(b) && !is_const(a)) {
-        b = cast(element_a, b);
-    } else if (as_const_int(a) && !is_const(b)) {
-        a = cast(element_b, a);
-    } else {
-        throw CompileError(at, str("select: one value is a ", a.type(), ", the other a ", b.type(),
-                                   "; cast one of them"));
-    }
+    // As Halide does it: the one after the other.
+    if (a.as<IntImm>()) a = cast(element_b, a);
+    if (b.as<IntImm>()) b = cast(a.type().element_of(), b);
+    if (a.type().element_of() == b.type().element_of()) return;
+    throw CompileError(at, str("select: one value is a ", a.type(), ", the other a ", b.type(),
+                               "; cast one of them"));
 }
 
 }  // namespace

@@ -50,8 +50,36 @@ void Callable::check(const std::vector<GivenArgument> &args) const {
     }
 }
 
-int Callable::call(JITUserContext *context, std::vector<GivenArgument> args) const {
+void Callable::check_buffers(const std::vector<GivenArgument> &args) const {
+    for (size_t i = 0; i < args.size(); i++) {
+        const auto &w = contents->wanted[i];
+        if (!args[i].is_buffer) continue;
+        if (!args[i].buffer) {
+            throw RuntimeError(
+                str("argument ", i, " of the Callable, ", w.name, ", is an undefined Buffer"));
+        }
+        detail::check_dimensions(*args[i].buffer, w.name, w.dimensions);
+    }
+}
+
+int Callable::call(JITUserContext *context, const std::vector<GivenArgument> &args) const {
+    if (!contents) throw RuntimeError("this Callable is undefined");
+    auto own = context ? context->handlers.custom_error : nullptr;
+    auto handler = own ? own : contents->pipeline->handlers.custom_error;
+    if (!handler) return call_checked(context, args);
+    try {
+        check(args);
+        check_buffers(args);
+    } catch (const RuntimeError &e) {
+        handler(context, e.what());
+        return tessera_error_code_generic;
+    }
+    return call_checked(context, args);
+}
+
+int Callable::call_checked(JITUserContext *context, std::vector<GivenArgument> args) const {
     check(args);
+    check_buffers(args);
     driver::CallContext call(context, contents->pipeline->handlers);
     std::vector<void *> passed;
     for (size_t i = 0; i < contents->sources.size(); i++) {
@@ -61,15 +89,6 @@ int Callable::call(JITUserContext *context, std::vector<GivenArgument> args) con
             continue;
         }
         GivenArgument &a = args[size_t(source)];
-        if (a.is_buffer && !a.buffer) {
-            throw RuntimeError(str("argument ", source, " of the Callable, ",
-                                   contents->wanted[size_t(source)].name,
-                                   ", is an undefined Buffer"));
-        }
-        if (a.is_buffer) {
-            const auto &w = contents->wanted[size_t(source)];
-            detail::check_dimensions(*a.buffer, w.name, w.dimensions);
-        }
         passed.push_back(a.is_buffer ? static_cast<void *>(a.buffer) : &a.bits);
     }
     int code = contents->code->call(call.user_context(), passed);

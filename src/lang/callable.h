@@ -1,6 +1,7 @@
 #pragma once
 #include "driver/jit_context.h"
 #include "lang/buffer.h"
+#include <concepts>
 #include <cstring>
 #include <functional>
 
@@ -20,6 +21,11 @@ public:
     // RuntimeError. So do arguments of the wrong number or type.
     template<typename... Args>
     int operator()(JITUserContext *context, const Args &...args) const {
+        return call(context, {GivenArgument(args)...});
+    }
+    // So may a pointer to a struct that begins with one.
+    template<std::derived_from<JITUserContext> Context, typename... Args>
+    int operator()(Context *context, const Args &...args) const {
         return call(context, {GivenArgument(args)...});
     }
     template<typename... Args>
@@ -82,8 +88,10 @@ private:
             return GivenArgument(U());
         }
     }
-    int call(JITUserContext *context, std::vector<GivenArgument> args) const;
+    int call(JITUserContext *context, const std::vector<GivenArgument> &args) const;
+    int call_checked(JITUserContext *context, std::vector<GivenArgument> args) const;
     void check(const std::vector<GivenArgument> &args) const;
+    void check_buffers(const std::vector<GivenArgument> &args) const;
     struct Contents;
     std::shared_ptr<const Contents> contents;
 };

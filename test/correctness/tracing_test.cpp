@@ -80,14 +80,33 @@ TEST_SUITE("tracing") {
         CHECK(joined(traced(g, {3})) ==
               "im tag \"red\"; im load [0 1] = 10; im load [1 1] = 11; im load [2 1] = 12; ");
     }
-    TEST_CASE("stores, of updates too, and each lane of a vector by itself") {
+    TEST_CASE("stores, of updates too, and a vector at once") {
         Func f("f");
         f(x) = x;
         f(2) += 10;
         f.vectorize(x, 2).trace_stores();
         CHECK(joined(traced(f, {4})) ==
-              "f store [0] = 0; f store [1] = 1; f store [2] = 2; f store [3] = 3; "
-              "f store [2] = 12; ");
+              "f store [0 1] = 0 = 1; f store [2 3] = 2 = 3; f store [2] = 12; ");
+    }
+    TEST_CASE("loads and stores of vectors: of each coordinate, all lanes") {
+        Func f("f"), g("g");
+        f(x, y) = x + 10 * y;
+        g(x, y) = f(x, y) + f(0, 1);
+        f.compute_root().trace_loads();
+        g.bound(x, 0, 2).bound(y, 0, 2).vectorize(x).vectorize(y).trace_stores();
+        CHECK(joined(traced(g, {2, 2})) ==
+              "f load [0 1 0 1 0 0 1 1] = 0 = 1 = 10 = 11; f load [0 1] = 10; "
+              "g store [0 1 0 1 0 0 1 1] = 10 = 11 = 20 = 21; ");
+    }
+    TEST_CASE("lanes that a condition leaves out are traced one by one") {
+        Func f("f"), g("g");
+        f(x) = 7 * x;
+        g(x) = f(x);
+        f.compute_root().trace_loads();
+        g.vectorize(x, 2, TailStrategy::GuardWithIf).trace_stores();
+        CHECK(joined(traced(g, {3})) ==
+              "f load [0] = 0; g store [0] = 0; f load [1] = 7; g store [1] = 7; "
+              "f load [2] = 14; g store [2] = 14; ");
     }
     TEST_CASE("stores of what is not undefined, and of each element") {
         Func f("f");

@@ -99,6 +99,7 @@ private:
     Stmt with_mask(const Expr &wide, const Expr &scalar, const Stmt &s);
     Stmt accumulate(const Store &store, const Accumulation &a, const Expr &index);
     Stmt store_same_place(const Store &store, const Expr &index);
+    Stmt trace_of_all(const Evaluate &evaluate);
     Stmt one_by_one(const Stmt &s);
     bool in_a_loop(const std::unordered_set<Symbol> &used) const;
     const std::unordered_set<Symbol> &addressed();
@@ -164,8 +165,18 @@ Stmt LoopAsLanes::visit(const AssertStmt &check) {
     return Stmt(&check);
 }
 
+// A store that is told of: one event of all iterations, lanes of the value and coordinates of one
+// iteration after those of another. Undefined if it is another call, or not one for every lane.
+Stmt LoopAsLanes::trace_of_all(const Evaluate &evaluate) {
+    const auto *c = evaluate.value.as<ExternCall>();
+    if (!c || mask.wide.defined() || !can_widen_trace(*c, scope)) return {};
+    Expr wide = widen_trace(*c, scope, {});
+    return wide.same_as(evaluate.value) ? Stmt() : Evaluate::make(wide);
+}
+
 Stmt LoopAsLanes::visit(const Evaluate &evaluate) {
     if (is_pure(evaluate.value)) return no_op();
+    if (Stmt trace = trace_of_all(evaluate); trace.defined()) return trace;
     const auto *c = evaluate.value.as<IntrinsicCall>();
     bool hint = c && c->op == Intrinsic::prefetch;
     if (hint && !mask.wide.defined() && !depends(evaluate.value)) return Stmt(&evaluate);
@@ -207,7 +218,9 @@ Stmt LoopAsLanes::with_mask(const Expr &wide, const Expr &scalar, const Stmt &s)
     Mask outer = mask;
     mask.wide = outer.wide.defined() ? And::make(outer.wide, wide) : wide;
     mask.scalar = outer.scalar.defined() ? And::make(outer.scalar, scalar) : scalar;
+    const bool outer_traces = std::exchange(scope.traces, false);
     Stmt result = (*this)(s);
+    scope.traces = outer_traces;
     mask = outer;
     return result;
 }

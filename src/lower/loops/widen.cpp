@@ -221,6 +221,7 @@ Expr Widen::visit(const IntrinsicCall &node) {
 }
 
 Expr Widen::visit(const ExternCall &node) {
+    if (can_widen_trace(node, scope)) return widen_trace(node, scope, mask);
     std::vector<Expr> args = node.args;
     Type t = widen_all(args) ? wide_type(node.type) : node.type;
     return ExternCall::make(t, node.function, std::move(args), node.pure);
@@ -282,13 +283,17 @@ public:
 
 private:
     void visit(const ExternCall &node) override {
+        if (scope.traces && !in_branch && can_widen_trace(node, scope)) return;
         found |= !node.pure || node.type.is_handle();
         Visitor::visit(node);
     }
     void visit(const IntrinsicCall &node) override {
         if (!info_of(node.op).pure) found = true;
         if (node.type.is_handle() && depends(node)) found = true;
+        bool outer = in_branch;
+        in_branch |= node.op == Intrinsic::if_then_else;
         Visitor::visit(node);
+        in_branch = outer;
     }
     bool depends(const IntrinsicCall &node) const {
         bool any = false;
@@ -300,6 +305,7 @@ private:
         return any;
     }
     const WidenScope &scope;
+    bool in_branch = false;  // is evaluated for some iterations only
 };
 
 }  // namespace
@@ -309,6 +315,67 @@ bool can_widen(const Expr &e, const WidenScope &scope) {
     Obstacles obstacles(scope);
     obstacles(e);
     return !obstacles.found;
+}
+
+namespace {
+
+// Where an event's parts are in the struct that it is given as (tessera_trace_event_t).
+enum EventPart { EventValue = 1, EventCoordinates = 2, EventType = 4, EventDimensions = 8 };
+
+// The parts of a struct; null if it is none.
+const std::vector<Expr> *members(const Expr &e) {
+    const auto *c = e.as<IntrinsicCall>();
+    return c && c->op == Intrinsic::make_struct ? &c->args : nullptr;
+}
+
+const std::vector<Expr> *event_of(const ExternCall &call) {
+    return call.function == "tessera_trace" ? members(call.args[1]) : nullptr;
+}
+
+}  // namespace
+
+bool can_widen_trace(const ExternCall &call, const WidenScope &scope) {
+    const std::vector<Expr> *event = event_of(call);
+    if (!event) return false;
+    const std::vector<Expr> *values = members((*event)[EventValue]);
+    const std::vector<Expr> *coordinates = members((*event)[EventCoordinates]);
+    if (!values || !coordinates) return false;
+    auto may = [&](const Expr &e) { return can_widen(e, scope); };
+    return std::all_of(values->begin(), values->end(), may) &&
+           std::all_of(coordinates->begin(), coordinates->end(), may);
+}
+
+Expr widen_trace(const ExternCall &call, WidenScope &scope, const Expr &mask) {
+    std::vector<Expr> event = *event_of(call);
+    const auto type = uint32_t(event[EventType].as<UIntImm>()->value);
+    const size_t lanes_so_far = type >> 16, groups = size_t(scope.groups);
+    bool any = false;
+    // Of each coordinate (or value) the lanes, those of one iteration after those of another.
+    auto all_iterations = [&](EventPart part) {
+        std::vector<Expr> wide, result;
+        for (const Expr &e : *members(event[part])) {
+            wide.push_back(widen(e, scope, mask));
+            any |= wide.back().type().lanes() != e.type().lanes();
+            wide.back() = all_groups(wide.back(), e, scope.groups);
+        }
+        for (size_t first = 0; first < wide.size(); first += lanes_so_far) {
+            for (size_t i = 0; i < groups * lanes_so_far; i++) {
+                const Expr &lane = wide[first + i % lanes_so_far];
+                result.push_back(lanes::group_of(lane, scope.groups, int(i / lanes_so_far)));
+            }
+        }
+        return ir::call(Handle(), Intrinsic::make_struct, std::move(result));
+    };
+    Expr values = all_iterations(EventValue), coordinates = all_iterations(EventCoordinates);
+    if (!any) return Expr(&call);
+    event[EventValue] = values;
+    event[EventCoordinates] = coordinates;
+    event[EventType] =
+        UIntImm::make(UInt(32), (type & 0xffff) | uint32_t(lanes_so_far * groups) << 16);
+    event[EventDimensions] = int(members(coordinates)->size());
+    return ExternCall::make(
+        call.type, call.function,
+        {call.args[0], ir::call(Handle(), Intrinsic::make_struct, std::move(event))}, call.pure);
 }
 
 Expr name_parts(const Expr &wide, Symbol name, std::vector<std::pair<Symbol, Expr>> &lets) {

@@ -13,6 +13,8 @@ struct WidenScope {
     std::unordered_map<Symbol, ir::Expr> wide;
     // Buffers that are given an innermost dimension, the iteration.
     std::unordered_set<Symbol> per_iteration;
+    // Whether all iterations run, so that one event may tell of all.
+    bool traces = true;
 };
 
 // The expression for all iterations: as many lanes as before if it is the same in all of them, else
@@ -31,6 +33,12 @@ ir::Expr index_per_iteration(const ir::Expr &wide_index, int groups);
 
 // Whether an expression may be widened: it has no effects, and handles in it are all the same.
 bool can_widen(const ir::Expr &e, const WidenScope &scope);
+
+// Of a call of tessera_trace: the event of all iterations, with a lane for each; the call itself if
+// it is the same in all of them.
+ir::Expr widen_trace(const ir::ExternCall &call, WidenScope &scope, const ir::Expr &mask);
+// Whether it is such a call, of a load or a store, and what it tells may be widened.
+bool can_widen_trace(const ir::ExternCall &call, const WidenScope &scope);
 
 // The names that stand for lets made from the scalar parts of ramps, added to `lets`.
 ir::Expr name_parts(const ir::Expr &wide, Symbol name,

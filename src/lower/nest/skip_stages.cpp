@@ -111,8 +111,44 @@ private:
         if (c && c->op == Intrinsic::if_then_else) {
             return read_branches(c->args[0], c->args[1], c->args.size() > 2 ? c->args[2] : Expr());
         }
-        read_always(e);
+        if (!has_branches(e)) return read_always(e);
+        Parts parts;
+        parts(e);
+        if (const auto *call = e.as<Call>()) used.add(call->callee, const_true());
+        for (const Expr &part : parts.list) read(part);
     }
+
+    // Whether it is made of few nodes, and of parts that are read only if a condition holds: what
+    // is shared is read as often as it stands there.
+    static bool has_branches(const Expr &e) {
+        size_t nodes = 0;
+        bool any = false;
+        for_each_node(e, [&](const Select &) { any = true; });
+        for_each_node(e, [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::if_then_else; });
+        if (any) nodes = count_nodes(Evaluate::make(e));
+        return any && nodes <= 256;
+    }
+
+    // The operands of an operation.
+    class Parts final : public Visitor {
+    public:
+        std::vector<Expr> list;
+
+        void operator()(const Expr &e) {
+            root = e.get();
+            Visitor::operator()(e);
+        }
+
+    private:
+#define VISIT(T)                                                                                   \
+    void visit(const T &node) override {                                                           \
+        if (&node != root) return list.push_back(Expr(&node));                                     \
+        Visitor::visit(node);                                                                      \
+    }
+        TESSERA_EXPR_NODES(VISIT)
+#undef VISIT
+        const ExprNode *root = nullptr;
+    };
 
     void read_branches(const Expr &condition, const Expr &yes, const Expr &no) {
         read_always(condition);
