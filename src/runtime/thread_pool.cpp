@@ -1,6 +1,7 @@
 #include "runtime/thread_pool.h"
 #include "runtime/message.h"
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <system_error>
@@ -379,10 +380,16 @@ void ThreadPool::shut_down() {
 }
 
 void ThreadPool::leave() {
-    {
-        Lock lock(mutex, std::try_to_lock);
-        if (!lock || newest || threads.empty() || process != getpid()) return;
+    if (process != getpid()) return;
+    // A thread that falls asleep or wakes holds the mutex for moments. Who ends the process from
+    // within (a signal handler, say) may hold it for ever: that is not waited for.
+    Lock lock(mutex, std::try_to_lock);
+    for (int i = 0; !lock && i < 1000; i++) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        lock.try_lock();
     }
+    if (!lock || newest || threads.empty()) return;
+    lock.unlock();
     shut_down();
 }
 
