@@ -1,6 +1,7 @@
 #pragma once
 #include "HalideBuffer.h"
 #include "base/dialect.h"
+#include "halide_operators.h"
 #include "tessera.h"
 
 // What is the same in both languages, under Halide's names.
