@@ -50,4 +50,3 @@
 #include "halide_internal.h"
 #include "halide_later.h"
 #include "halide_names.h"
-#include "halide_operators.h"

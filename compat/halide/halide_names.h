@@ -1,6 +1,7 @@
 #pragma once
 #include "HalideBuffer.h"
 #include "base/dialect.h"
+#include "halide_operators.h"
 #include "tessera.h"
 
 // What is the same in both languages, under Halide's names.
@@ -237,6 +238,11 @@ using tessera::BoundaryConditions::repeat_image;
 // ---- Where Halide adds something ----
 
 inline bool exceptions_enabled() { return true; }
+// The JITUserContext * of the call, as an argument of an extern stage.
+inline ExternFuncArgument user_context_value() {
+    return ExternFuncArgument(
+        tessera::ir::call(tessera::Handle(), tessera::ir::Intrinsic::user_context, {}));
+}
 // Deep expressions are walked on a stack of Tessera's own, of a size of its own.
 inline void set_compiler_stack_size(size_t) {}
 inline size_t get_compiler_stack_size() { return size_t(1) << 30; }

@@ -152,25 +152,3 @@ using ir::operator>>;
 using ir::max;
 using ir::min;
 }  // namespace tessera
-namespace Halide {
-using tessera::operator+;
-using tessera::operator-;
-using tessera::operator*;
-using tessera::operator/;
-using tessera::operator%;
-using tessera::operator==;
-using tessera::operator!=;
-using tessera::operator<;
-using tessera::operator<=;
-using tessera::operator>;
-using tessera::operator>=;
-using tessera::operator&&;
-using tessera::operator||;
-using tessera::operator&;
-using tessera::operator|;
-using tessera::operator^;
-using tessera::operator<<;
-using tessera::operator>>;
-using tessera::max;
-using tessera::min;
-}  // namespace Halide

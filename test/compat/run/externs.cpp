@@ -157,3 +157,25 @@ PROGRAM(jit_externs) {
     EXPECT(out2(2, 1) == 21);
     return 0;
 }
+
+struct CountingContext : JITUserContext {
+    int calls = 0;
+};
+extern "C" HALIDE_EXPORT_SYMBOL int stage_with_context(JITUserContext *context,
+                                                       halide_buffer_t *out) {
+    if (!out->host) return 0;
+    static_cast<CountingContext *>(context)->calls++;
+    for (int i = 0; i < out->dim[0].extent; i++) reinterpret_cast<int *>(out->host)[i] = i;
+    return 0;
+}
+PROGRAM(extern_stage_with_the_context) {
+    Func f, g;
+    Var x;
+    f.define_extern("stage_with_context", {user_context_value()}, Int(32), 1);
+    f.compute_root();
+    g(x) = f(x) * 2;
+    CountingContext context;
+    Buffer<int> out = g.realize(&context, {5});
+    EXPECT(context.calls == 1 && out(4) == 8);
+    return 0;
+}

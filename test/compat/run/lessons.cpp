@@ -31,9 +31,6 @@ PROGRAM(fractal) {
     EXPECT(result(0, 0) < 3 && result.width() == 61);
     return 0;
 }
-struct MultiScalar {
-    std::vector<Expr> v;
-};
 Expr average(Expr a, Expr b) {
     if (a.type().is_float() || b.type().is_float()) return cast(Float(32), (a + b) / 2);
     Type t = a.type();
