@@ -39,6 +39,7 @@ private:
     void visit(const For &inner) override {
         find_in(inner.min);
         find_in(inner.extent);
+        if (!all && !has_likely(inner.body, innermost)) return;
         // The range holds only if the tests that its ends take for granted go the likely way.
         Taken min = take(inner.min), extent = take(inner.extent);
         Expr first = lets.expand(min.value), count = lets.expand(extent.value);
@@ -394,34 +395,8 @@ void forget_what_needs_unknown(const LikelyTests &tests, Solved &solved) {
     }
 }
 
-bool are_guards(const std::vector<LikelyTest> &test) {
-    return std::ranges::all_of(test, &LikelyTest::guards_loop);
-}
-
-// Whether a copy of the loop saves more than tests that guard loops.
-bool pays(const For &loop, const LikelyTests &tests, const Solved &solved) {
-    if (loop.partition == Partition::Always) return true;
-    for (const auto &[test, interval] : solved) {
-        if (!interval || interval->is_everything()) continue;
-        if (!are_guards(tests.occurrences.at(test))) return true;
-    }
-    return count_nodes(loop.body) <= most_nodes_copied_for_guards;
-}
-
-}  // namespace
-
-SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
-    Solved solved;
-    for (const Expr &test : tests.order) {
-        solved[test] = steady_interval(loop, tests.occurrences.at(test));
-    }
+SteadyState steady_state_of(const LikelyTests &tests, Solved &solved) {
     forget_what_needs_unknown(tests, solved);
-    if (!pays(loop, tests, solved)) {
-        for (auto &[test, interval] : solved) {
-            if (interval && !interval->is_everything()) interval = std::nullopt;
-        }
-        forget_what_needs_unknown(tests, solved);
-    }
     SteadyState steady;
     for (const Expr &test : tests.order) {
         const std::optional<Interval> &interval = solved[test];
@@ -433,7 +408,19 @@ SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
     return steady;
 }
 
-namespace {
+bool are_guards(const std::vector<LikelyTest> &test) {
+    return std::ranges::all_of(test, &LikelyTest::guards_loop);
+}
+
+// Whether a copy of the loop saves more than tests that guard loops, or does not cost much.
+bool saves_more_than_guards(const For &loop, const LikelyTests &tests, const Solved &solved) {
+    if (loop.partition == Partition::Always) return true;
+    for (const auto &[test, interval] : solved) {
+        if (!interval || interval->is_everything()) continue;
+        if (!are_guards(tests.occurrences.at(test))) return true;
+    }
+    return count_nodes(loop.body) <= most_nodes_copied_for_guards;
+}
 
 // Finds the min and max in the values of lets whose outcome follows from the steady state.
 class DecidedEnds final : public Visitor {
@@ -505,6 +492,22 @@ private:
 };
 
 }  // namespace
+
+SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
+    Solved solved;
+    for (const Expr &test : tests.order) {
+        solved[test] = steady_interval(loop, tests.occurrences.at(test));
+    }
+    SteadyState steady = steady_state_of(tests, solved);
+    if (saves_more_than_guards(loop, tests, solved)) return steady;
+    DecidedEnds ends(loop, steady);
+    ends(loop.body);
+    if (!ends.outcomes().empty()) return steady;
+    for (auto &[test, interval] : solved) {
+        if (interval && !interval->is_everything()) interval = std::nullopt;
+    }
+    return steady_state_of(tests, solved);
+}
 
 void add_decided_ends(SteadyState &steady, const For &loop) {
     DecidedEnds ends(loop, steady);
