@@ -52,7 +52,7 @@ const Case cases[] = {
     {"sliding", "64 stencils under sliding windows", 64,
      [](int n) { return bench::sliding(bench::stencils(n), 128); }},
     {"shared", "10,000 shared nodes", 10000, shared},
-    {"sliding_tiles", "16 stencils under sliding windows, tiled", 32, bench::sliding_tiles},
+    {"sliding_tiles", "32 stencils under sliding windows, tiled", 32, bench::sliding_tiles},
     {"local_laplacian", "about 100 stages", 0, app("local_laplacian")},
     {"camera_pipe", "demosaicing under sliding windows", 0, app("camera_pipe")},
     {"stencil_chain", "32 stencils, eight in a sweep", 0, app("stencil_chain")},
