@@ -13,8 +13,7 @@ struct BilateralGrid {
     RDom r;
 
     // `input` is grey. A cell of the grid spans `cell` pixels and `range` of brightness.
-    BilateralGrid(const ImageParam &input, const Expr &range, int cell)
-        : r(0, cell, 0, cell, "r") {
+    BilateralGrid(const ImageParam &input, const Expr &range, int cell) : r(0, cell, 0, cell, "r") {
         Func in = BoundaryConditions::repeat_edge(input);
 
         const Expr per_range = 1.0f / range;

@@ -5,7 +5,7 @@
 namespace tessera::apps {
 
 struct BilateralGridSettings {
-    int cell = 8;         // pixels along a cell of the grid
+    int cell = 8;        // pixels along a cell of the grid
     float range = 0.1f;  // of brightness that a cell spans
 };
 

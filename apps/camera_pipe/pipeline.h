@@ -164,8 +164,7 @@ private:
     void correct_colours() {
         const Expr warm = 1.0f / settings.warm_kelvin;
         Expr cool = (1.0f / settings.kelvin - warm) / (1.0f / settings.cool_kelvin - warm);
-        Expr value =
-            settings.matrix_cool(x, y) * cool + settings.matrix_warm(x, y) * (1.0f - cool);
+        Expr value = settings.matrix_cool(x, y) * cool + settings.matrix_warm(x, y) * (1.0f - cool);
         matrix(x, y) = cast<int16_t>(floor(value * 256.0f + 0.5f));
 
         auto from = [&](int colour) { return cast<int32_t>(demosaiced(x, y, colour)); };

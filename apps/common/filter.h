@@ -43,7 +43,6 @@ struct FilterArgument {
 
     bool is_buffer() const { return host != nullptr; }
     tessera_buffer_t buffer();  // refers to this argument
-    std::string description() const;
 
     tessera_type_t type;
     tessera_scalar_value_t value{};
@@ -69,6 +68,18 @@ struct PreparedFilter {
     std::function<void()> call;
     std::string prepared;  // how: "compiled in 12.3 ms"
 };
+
+// What a compiled function takes.
+struct WantedArgument {
+    std::string name;
+    bool is_buffer;
+    tessera_type_t type;
+    size_t dimensions;
+};
+// Throws std::runtime_error unless these are the arguments given: argv functions trust their
+// caller.
+void check_arguments(const Filter &filter, const std::vector<WantedArgument> &wanted,
+                     const std::vector<FilterArgument> &given);
 
 // Throws std::runtime_error if there is no such filter, or if it takes other arguments.
 PreparedFilter prepare(const Filter &filter, std::vector<FilterArgument> arguments);

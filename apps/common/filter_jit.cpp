@@ -22,10 +22,17 @@ std::unique_ptr<GeneratorBase> made(const Filter &filter) {
     return generator;
 }
 
-void set_input(const tessera::Argument &input, FilterArgument &given) {
-    if (input.is_buffer() != given.is_buffer() || Type(given.type) != input.type) {
-        throw std::runtime_error(input.name + " is not " + given.description());
+std::vector<WantedArgument> wanted_of(const std::vector<tessera::Argument> &inputs,
+                                      const Func &output) {
+    std::vector<WantedArgument> wanted;
+    for (const tessera::Argument &a : inputs) {
+        wanted.push_back({a.name, a.is_buffer(), a.type, a.dimensions});
     }
+    wanted.push_back({output.name(), true, output.type(), size_t(output.dimensions())});
+    return wanted;
+}
+
+void set_input(const tessera::Argument &input, FilterArgument &given) {
     if (given.is_buffer()) {
         ImageParam(input.parameter).set(Buffer<>(given.buffer()));
     } else if (given.type.code == tessera_type_float) {
@@ -44,10 +51,7 @@ PreparedFilter prepare(const Filter &filter, std::vector<FilterArgument> argumen
     const double compiling =
         milliseconds([&] { pipeline.compile_jit(generator->context().target()); });
     const std::vector<tessera::Argument> inputs = generator->pipeline_arguments();
-    if (given->size() != inputs.size() + 1) {
-        throw std::runtime_error(filter.generator + " takes " + std::to_string(inputs.size()) +
-                                 " inputs and one output");
-    }
+    check_arguments(filter, wanted_of(inputs, generator->find_output("output").funcs()[0]), *given);
     for (size_t i = 0; i < inputs.size(); i++) set_input(inputs[i], (*given)[i]);
     Buffer<> output(given->back().buffer());
     char text[64];

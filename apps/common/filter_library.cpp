@@ -18,22 +18,14 @@ Library find(const Filter &filter) {
                              "' is linked with this program");
 }
 
-// The compiled function itself trusts its caller with all but the types of buffers.
-void check(const tessera_filter_metadata_t &wanted, const std::vector<FilterArgument> &given) {
-    if (given.size() != size_t(wanted.num_arguments)) {
-        throw std::runtime_error(std::string(wanted.name) + " takes " +
-                                 std::to_string(wanted.num_arguments) + " arguments");
+std::vector<WantedArgument> wanted_of(const tessera_filter_metadata_t &function) {
+    std::vector<WantedArgument> wanted;
+    for (int i = 0; i < function.num_arguments; i++) {
+        const tessera_filter_argument_t &a = function.arguments[i];
+        wanted.push_back(
+            {a.name, a.kind != tessera_argument_kind_input_scalar, a.type, size_t(a.dimensions)});
     }
-    for (size_t i = 0; i < given.size(); i++) {
-        const tessera_filter_argument_t &a = wanted.arguments[i];
-        const bool is_buffer = a.kind != tessera_argument_kind_input_scalar;
-        if (is_buffer == given[i].is_buffer() && a.type == given[i].type &&
-            size_t(a.dimensions) == given[i].dims.size()) {
-            continue;
-        }
-        throw std::runtime_error(std::string(a.name) + " of " + wanted.name + " is not " +
-                                 given[i].description());
-    }
+    return wanted;
 }
 
 // What the compiled function is given, all in one place that does not move.
@@ -63,7 +55,7 @@ struct Call {
 
 PreparedFilter prepare(const Filter &filter, std::vector<FilterArgument> arguments) {
     const Library library = find(filter);
-    check(*library.metadata(), arguments);
+    check_arguments(filter, wanted_of(*library.metadata()), arguments);
     auto call = std::make_shared<const Call>(library, std::move(arguments));
     return {[call] { (*call)(); }, "compiled ahead of time"};
 }

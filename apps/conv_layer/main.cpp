@@ -51,10 +51,10 @@ void run(const Options &options) {
 
     Image<float> taps(channels, channels, 3, 3);  // the same filter, as the pipeline takes it
     std::copy_n(filter.data(), filter.size(), taps.data());
-    Times times = run_timed({"conv_layer"},
-                            {as_buffer(input, 4), as_buffer(taps, 4), as_buffer(bias, 1),
-                             as_buffer(result, 4)},
-                            options);
+    Times times = run_timed(
+        {"conv_layer"},
+        {as_buffer(input, 4), as_buffer(taps, 4), as_buffer(bias, 1), as_buffer(result, 4)},
+        options);
     double work = 2.0 * 9 * channels * double(result.size());
     std::printf("conv_layer: %.1f GFLOP/s\n", work / times.best / 1e6);
     if (options.check) check_close(result, conv_layer_reference(input, filter, bias), {1e-3, 1e-4});

@@ -25,8 +25,7 @@ Image<float> visible(const Image<float> &response) {
 
 void run(const Options &options) {
     Image<float> picture = load_picture<float>(options, 3);
-    Image<float> result(picture.width() - 2 * harris_border,
-                        picture.height() - 2 * harris_border);
+    Image<float> result(picture.width() - 2 * harris_border, picture.height() - 2 * harris_border);
     run_timed({"harris"},
               {as_buffer(picture, 3), as_buffer(result, 2, {harris_border, harris_border})},
               options);

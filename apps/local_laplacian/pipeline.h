@@ -18,8 +18,8 @@ struct LocalLaplacian {
     Var x{"x"}, y{"y"}, c{"c"}, k{"k"}, i{"i"};
 
     // `input` has three colours of uint16_t; `alpha` is the gain of detail, `beta` of large edges.
-    LocalLaplacian(const ImageParam &input, const Expr &levels, const Expr &alpha,
-                   const Expr &beta, int pyramid_levels)
+    LocalLaplacian(const ImageParam &input, const Expr &levels, const Expr &alpha, const Expr &beta,
+                   int pyramid_levels)
         : levels(levels) {
         Func in = BoundaryConditions::repeat_edge(input);
         Func floating("floating");

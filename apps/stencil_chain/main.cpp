@@ -15,7 +15,8 @@ void run(const Options &options) {
         run_timed({"stencil_chain"}, {as_buffer(picture, 2), as_buffer(result, 2)}, options);
     std::printf("stencil_chain: %.1f billion taps/s\n",
                 25.0 * stencil_chain_count * double(result.size()) / times.best / 1e6);
-    if (options.check) check_close(result, stencil_chain_reference(picture, stencil_chain_count), {});
+    if (options.check)
+        check_close(result, stencil_chain_reference(picture, stencil_chain_count), {});
     save_picture(result, options);
 }
 

@@ -206,8 +206,8 @@ void TestFinder::add(const Expr &test, const Expr &condition, const Expr &outcom
     std::vector<LikelyTest> &occurrences = tests.occurrences[test];
     if (occurrences.empty()) tests.order.push_back(test);
     bool usable = certain.defined() && is_known_outside(certain);
-    occurrences.push_back({usable ? certain : Expr(), outcome, std::move(taken.tests),
-                           guards_loop});
+    occurrences.push_back(
+        {usable ? certain : Expr(), outcome, std::move(taken.tests), guards_loop});
 }
 
 // Replaces tests by their outcomes, and does away with what is decided by that.
@@ -469,8 +469,8 @@ private:
         Expr first = n ? less : greater, second = n ? greater : less;
         Expr outcome = holds(less <= greater) ? first : holds(greater <= less) ? second : Expr();
         auto [known, is_new] = found.emplace(test, outcome);
-        if (!is_new && !(known->second.defined() && outcome.defined() &&
-                         equal(known->second, outcome))) {
+        if (!is_new &&
+            !(known->second.defined() && outcome.defined() && equal(known->second, outcome))) {
             known->second = {};
         }
     }

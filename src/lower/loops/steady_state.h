@@ -26,8 +26,8 @@ struct LikelyTests {
 // is not worth a copy for the sake of a scalar min or max.
 LikelyTests find_likely_tests(const ir::For &loop, bool all);
 
-// The values of the loop variable where these tests go the likely way. None, where a long body would
-// be copied for the sake of tests that each guard a loop, and decide nothing else.
+// The values of the loop variable where these tests go the likely way. None, where a long body
+// would be copied for the sake of tests that each guard a loop, and that decide nothing else.
 struct SteadyState {
     std::vector<ir::Expr> mins, maxes;  // from the greatest of these to the least of these
     std::unordered_map<ir::Expr, ir::Expr, ir::ExprHash, ir::ExprEqual> outcomes;

@@ -2,8 +2,8 @@
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
-#include "ir/operators.h"
 #include "ir/equal.h"
+#include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
@@ -35,14 +35,14 @@ Interval SiteRegions::call_interval(const StageCall &call, size_t d, const Inter
     Interval i = algebra::bounds_of_expr(call.args[d], scope);
     if (i.is_bounded()) return {simplify(i.min), simplify(i.max)};
     bool own = call.callee == caller.func.name;
-    throw CompileError(
-        caller.definition.written,
-        str(caller.func.name, own ? " is updated" : str(" reads ", call.callee), " at ",
-            call.args[d], " in dimension ", d, ", which has no bound",
-            i.has_lower_bound()   ? " above"
-            : i.has_upper_bound() ? " below"
-                                  : "",
-            "; clamp() the index, so that it is known how much of ", call.callee, " is needed"));
+    throw CompileError(caller.definition.written,
+                       str(caller.func.name, own ? " is updated" : str(" reads ", call.callee),
+                           " at ", call.args[d], " in dimension ", d, ", which has no bound",
+                           i.has_lower_bound()   ? " above"
+                           : i.has_upper_bound() ? " below"
+                                                 : "",
+                           "; clamp() the index, so that it is known how much of ", call.callee,
+                           " is needed"));
 }
 
 Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
