@@ -4,15 +4,10 @@
 #include "codegen/compile.h"
 #include "lower/lower.h"
 
-#include "blur/pipeline.h"
-#include "camera_pipe/pipeline.h"
 #include "common/timing.h"
-#include "conv_layer/pipeline.h"
-#include "gemm/pipeline.h"
-#include "local_laplacian/pipeline.h"
 #include "stages.h"
 
-#include <tessera.h>
+#include <tessera_generator.h>
 
 #include <algorithm>
 #include <chrono>
@@ -44,12 +39,11 @@ Func shared(int nodes) {
     return f;
 }
 
-// The output of an app with the schedule that it has by hand.
-template<typename App, typename... Args> std::function<Func(int)> scheduled(Args... args) {
-    return [=](int) {
-        App app(args...);
-        app.schedule(get_jit_target_from_environment());
-        return app.output;
+// The output of an app's generator, with the schedule that it has by hand.
+std::function<Func(int)> app(const char *name) {
+    return [name](int) {
+        GeneratorContext context(get_jit_target_from_environment());
+        return GeneratorStub(name, context).output("output");
     };
 }
 
@@ -58,11 +52,14 @@ const Case cases[] = {
     {"sliding", "64 stencils under sliding windows", 64,
      [](int n) { return bench::sliding(bench::stencils(n), 128); }},
     {"shared", "10,000 shared nodes", 10000, shared},
-    {"local_laplacian", "about 100 stages", 0, scheduled<LocalLaplacian>(8)},
-    {"camera_pipe", "demosaicing under sliding windows", 0, scheduled<CameraPipe>()},
-    {"blur", "two stages, one tile in registers", 0, scheduled<Blur>()},
-    {"gemm", "one tile of sums in registers", 0, scheduled<Gemm>()},
-    {"conv_layer", "one tile of sums in registers", 0, scheduled<ConvLayer>(128)},
+    {"sliding_tiles", "32 stencils under sliding windows, tiled", 32, bench::sliding_tiles},
+    {"local_laplacian", "about 100 stages", 0, app("local_laplacian")},
+    {"camera_pipe", "demosaicing under sliding windows", 0, app("camera_pipe")},
+    {"stencil_chain", "32 stencils, eight in a sweep", 0, app("stencil_chain")},
+    {"interpolate", "a pyramid of ten levels", 0, app("interpolate")},
+    {"blur", "two stages, one tile in registers", 0, app("blur")},
+    {"gemm", "one tile of sums in registers", 0, app("gemm")},
+    {"conv_layer", "one tile of sums in registers", 0, app("conv_layer")},
 };
 
 struct Options {

@@ -47,4 +47,17 @@ inline Func sliding(std::vector<Func> stages, int strip_height) {
     return output;
 }
 
+// The same stages, all in tiles of two rows.
+inline Func sliding_tiles(int count) {
+    Var x("x"), y("y"), xi("xi"), yi("yi"), strip("strip");
+    std::vector<Func> stages = stencils(count);
+    Func output = stages.back();
+    auto tile = [&](Func f) { f.tile(x, y, xi, yi, 8, 2).vectorize(xi).unroll(yi); };
+    tile(output);
+    output.split(y, strip, y, 64, TailStrategy::GuardWithIf);
+    stages.pop_back();
+    for (Func &stage : stages) tile(stage.store_at(output, strip).compute_at(output, y));
+    return output;
+}
+
 }  // namespace tessera::bench

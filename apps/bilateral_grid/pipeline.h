@@ -7,16 +7,13 @@
 namespace tessera::apps {
 
 struct BilateralGrid {
-    static constexpr int cell = 8;  // pixels along a cell of the grid
-
-    ImageParam input{Float(32), 2, "input"};
-    Param<float> range{"range", 0.1f};  // brightness that a cell spans
     Func histogram{"histogram"}, blur_z{"blur_z"}, blur_x{"blur_x"}, blur_y{"blur_y"};
     Func output{"bilateral_grid"};
     Var x{"x"}, y{"y"}, z{"z"}, c{"c"};
-    RDom r{0, cell, 0, cell, "r"};
+    RDom r;
 
-    BilateralGrid() {
+    // `input` is grey. A cell of the grid spans `cell` pixels and `range` of brightness.
+    BilateralGrid(const ImageParam &input, const Expr &range, int cell) : r(0, cell, 0, cell, "r") {
         Func in = BoundaryConditions::repeat_edge(input);
 
         const Expr per_range = 1.0f / range;

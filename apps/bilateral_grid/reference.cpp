@@ -75,8 +75,10 @@ float slice(const Grid &grid, int x, int y, int z, float fx, float fy, float fz)
 
 }  // namespace
 
-Image<float> bilateral_grid_reference(const Image<float> &input, int cell, float range) {
-    const float per_range = 1 / range;
+Image<float> bilateral_grid_reference(const Image<float> &input,
+                                      const BilateralGridSettings &settings) {
+    const int cell = settings.cell;
+    const float per_range = 1 / settings.range;
     // The filled cells, and those around them that the blurs of filled cells outside reach.
     const int columns = input.width() / cell + 2, rows = input.height() / cell + 2;
     const int reach = 2;

@@ -1,11 +1,9 @@
-#include "blur/pipeline.h"
 #include "blur/reference.h"
 #include "common/compare.h"
 #include "common/options.h"
 #include "common/picture.h"
 #include "common/run.h"
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
@@ -15,15 +13,12 @@ constexpr int shift = 2;  // from the 16 bits of a picture to the 14 that the pi
 void run(const Options &options) {
     Image<uint16_t> picture = load_picture<uint16_t>(options);
     Image<uint16_t> blurred(picture.width() - 2, picture.height() - 2, picture.channels());
-    Blur blur;
-    blur.schedule(get_jit_target_from_environment());
     for (int c = 0; c < picture.channels(); c++) {
         Image<uint16_t> plane(picture.width(), picture.height());
         for_each_pixel(plane.width(), plane.height(),
                        [&](int x, int y) { plane(x, y) = uint16_t(picture(x, y, c) >> shift); });
         Image<uint16_t> result(blurred.width(), blurred.height());
-        blur.input.set(as_buffer(plane, 2));
-        run_timed(blur.output, as_buffer(result, 2), options);
+        run_timed({"blur"}, {as_buffer(plane, 2), as_buffer(result, 2)}, options);
         if (options.check) check_close(result, blur_reference(plane), {});
         for_each_pixel(result.width(), result.height(),
                        [&](int x, int y) { blurred(x, y, c) = uint16_t(result(x, y) << shift); });

@@ -6,11 +6,11 @@
 namespace tessera::apps {
 
 struct Blur {
-    ImageParam input{UInt(16), 2, "input"};  // at most 14 bits, so that three of them add up
     Func blur_x{"blur_x"}, output{"blur"};
     Var x{"x"}, y{"y"};
 
-    Blur() {
+    // `input` has values of uint16_t of at most 14 bits, so that three of them add up.
+    explicit Blur(const Func &input) {
         blur_x(x, y) = (input(x, y) + input(x + 1, y) + input(x + 2, y)) / 3;
         output(x, y) = (blur_x(x, y) + blur_x(x, y + 1) + blur_x(x, y + 2)) / 3;
     }

@@ -1,12 +1,10 @@
 #include "camera_pipe/mosaic.h"
-#include "camera_pipe/pipeline.h"
 #include "camera_pipe/reference.h"
 #include "common/compare.h"
 #include "common/options.h"
 #include "common/picture.h"
 #include "common/run.h"
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
@@ -22,16 +20,24 @@ Image<uint16_t> load_raw(const Options &options, const Camera &camera) {
     return raw;
 }
 
+Image<float> matrix(const float (&rows)[3][4]) {
+    Image<float> image(4, 3);
+    for_each_pixel(4, 3, [&](int x, int y) { image(x, y) = rows[y][x]; });
+    return image;
+}
+
 void run(const Options &options) {
     Camera camera;
     Image<uint16_t> raw = load_raw(options, camera);
     Image<uint8_t> result(raw.width() - 2 * Camera::border_x, raw.height() - 2 * Camera::border_y,
                           3);
-    CameraPipe pipe;
-    pipe.schedule(get_jit_target_from_environment());
-    pipe.input.set(as_buffer(raw, 2));
-    pipe.set(camera);
-    run_timed(pipe.output, as_buffer(result, 3), options);
+    Image<float> warm = matrix(camera.matrix_warm), cool = matrix(camera.matrix_cool);
+    run_timed({"camera_pipe"},
+              {as_buffer(raw, 2), as_buffer(warm, 2), as_buffer(cool, 2), camera.warm_kelvin,
+               camera.cool_kelvin, camera.kelvin, camera.gamma, camera.contrast,
+               camera.sharpen_strength, camera.black_level, camera.white_level,
+               as_buffer(result, 3)},
+              options);
     // The tables are computed in floats: one step of the curve or of the matrix either way.
     if (options.check) check_close(result, camera_pipe_reference(raw, camera), {4, 0});
     save_picture(result, options);

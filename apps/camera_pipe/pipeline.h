@@ -9,39 +9,30 @@
 namespace tessera::apps {
 
 struct CameraPipe {
-    ImageParam input{UInt(16), 2, "input"};  // 10 bits: green red / blue green
-    ImageParam matrix_warm{Float(32), 2, "matrix_warm"}, matrix_cool{Float(32), 2, "matrix_cool"};
-    Param<float> warm_kelvin{"warm_kelvin"}, cool_kelvin{"cool_kelvin"}, kelvin{"kelvin"};
-    Param<float> gamma{"gamma"}, contrast{"contrast"}, sharpen_strength{"sharpen_strength"};
-    Param<int> black_level{"black_level"}, white_level{"white_level"};
+    // As in Camera.
+    struct Settings {
+        Func matrix_warm, matrix_cool;  // floats: column, row
+        Expr warm_kelvin, cool_kelvin, kelvin;
+        Expr gamma, contrast, sharpen_strength;
+        Expr black_level, white_level;
+    };
 
+    Func input;
+    Settings settings;
     Func denoised{"denoised"}, quads{"quads"};
     Func green_at_red{"green_at_red"}, green_at_blue{"green_at_blue"};
     Func demosaiced{"demosaiced"}, matrix{"matrix"}, corrected{"corrected"};
     Func curve{"curve"}, curved{"curved"}, output{"camera_pipe"};
     Var x{"x"}, y{"y"}, c{"c"};
 
-    CameraPipe() {
+    // `input` has 10 bits of uint16_t: green red / blue green.
+    CameraPipe(const Func &input, const Settings &settings) : input(input), settings(settings) {
         remove_hot_pixels();
         interpolate_green();
         interpolate_red_and_blue();
         correct_colours();
         apply_curve();
         sharpen();
-    }
-
-    // The settings of one camera. The buffers are read when the pipeline runs.
-    void set(Camera &camera) {
-        matrix_warm.set(Buffer<float>(&camera.matrix_warm[0][0], {4, 3}));
-        matrix_cool.set(Buffer<float>(&camera.matrix_cool[0][0], {4, 3}));
-        warm_kelvin.set(camera.warm_kelvin);
-        cool_kelvin.set(camera.cool_kelvin);
-        kelvin.set(camera.kelvin);
-        gamma.set(camera.gamma);
-        contrast.set(camera.contrast);
-        sharpen_strength.set(camera.sharpen_strength);
-        black_level.set(camera.black_level);
-        white_level.set(camera.white_level);
     }
 
     void schedule(const Target &target) {
@@ -171,9 +162,9 @@ private:
 
     // Matrices are made for two lights; colour between them is linear in the inverse of kelvin.
     void correct_colours() {
-        Expr cool =
-            (1.0f / kelvin - 1.0f / warm_kelvin) / (1.0f / cool_kelvin - 1.0f / warm_kelvin);
-        Expr value = matrix_cool(x, y) * cool + matrix_warm(x, y) * (1.0f - cool);
+        const Expr warm = 1.0f / settings.warm_kelvin;
+        Expr cool = (1.0f / settings.kelvin - warm) / (1.0f / settings.cool_kelvin - warm);
+        Expr value = settings.matrix_cool(x, y) * cool + settings.matrix_warm(x, y) * (1.0f - cool);
         matrix(x, y) = cast<int16_t>(floor(value * 256.0f + 0.5f));
 
         auto from = [&](int colour) { return cast<int32_t>(demosaiced(x, y, colour)); };
@@ -184,10 +175,11 @@ private:
 
     void apply_curve() {
         // Two parabolas that meet at (1/2, 1/2): steep there and flat at the ends.
-        Expr slope = 2.0f - pow(2.0f, contrast / 100.0f);
+        Expr slope = 2.0f - pow(2.0f, settings.contrast / 100.0f);
         Expr bend = 2.0f - 2.0f * slope;
-        Expr light = cast<float>(x - black_level) / cast<float>(white_level - black_level);
-        Expr tone = pow(clamp(light, 0.0f, 1.0f), 1.0f / gamma);
+        const Expr black = settings.black_level;
+        Expr light = cast<float>(x - black) / cast<float>(settings.white_level - black);
+        Expr tone = pow(clamp(light, 0.0f, 1.0f), 1.0f / settings.gamma);
         Expr part = select(tone > 0.5f, 1.0f - tone, tone);
         Expr bent = bend * part * part + slope * part;
         Expr display = select(tone > 0.5f, 1.0f - bent, bent);
@@ -200,7 +192,8 @@ private:
         Func soft_y("soft_y"), soft("soft");
         soft_y(x, y, c) = smoothed(curved(x, y - 1, c), curved(x, y, c), curved(x, y + 1, c));
         soft(x, y, c) = smoothed(soft_y(x - 1, y, c), soft_y(x, y, c), soft_y(x + 1, y, c));
-        Expr strength = cast<int16_t>(clamp(cast<int32_t>(sharpen_strength * 32.0f), 0, 255));
+        Expr strength =
+            cast<int16_t>(clamp(cast<int32_t>(settings.sharpen_strength * 32.0f), 0, 255));
         Expr here = cast<int16_t>(curved(x, y, c));
         Expr detail = here - cast<int16_t>(soft(x, y, c));
         output(x, y, c) = saturating_cast<uint8_t>(here + ((detail * strength) >> 5));

@@ -1,22 +1,58 @@
 #include "common/picture.h"
 
-#include <cstdio>
+#include "files/format.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <stdexcept>
+#include <string>
 
 namespace tessera::apps {
 
 namespace {
 
-Image<float> copied(const Buffer<float> &buffer, int channels) {
-    const int stored = buffer.dimensions() > 2 ? buffer.dim(2).extent() : 1;
-    const int wanted = channels ? channels : stored;
-    Image<float> image(buffer.dim(0).extent(), buffer.dim(1).extent(), wanted);
+// The sample of 8 or 16 bits at `bytes`, of which the largest is 1.
+float sample_at(const uint8_t *bytes, int bits) {
+    if (bits == 8) return float(*bytes) / 255.0f;
+    uint16_t value = 0;
+    std::memcpy(&value, bytes, sizeof(value));
+    return float(value) / 65535.0f;
+}
+
+// Of `channels` 3 grey is repeated.
+Image<float> loaded(const std::string &path, int channels) {
+    const files::Array array = files::read_file(path, files::picture_formats());
+    const int width = array.extent(0), height = array.extent(1), bits = array.type.bits;
+    const int wanted = channels ? channels : array.extent(2);
+    Image<float> image(width, height, wanted);
     for (int c = 0; c < wanted; c++) {
-        const int from = stored >= wanted ? c : 0;
-        for_each_pixel(image.width(), image.height(), [&](int x, int y) {
-            image(x, y, c) = buffer.dimensions() > 2 ? buffer(x, y, from) : buffer(x, y);
+        const int from = array.extent(2) >= wanted ? c : 0;
+        for_each_pixel(width, height, [&](int x, int y) {
+            const size_t sample = (size_t(from) * size_t(height) + size_t(y)) * size_t(width);
+            image(x, y, c) = sample_at(&array.bytes[(sample + size_t(x)) * size_t(bits / 8)], bits);
         });
     }
     return image;
+}
+
+void save(const Image<float> &picture, int bits, const std::string &path) {
+    const int width = picture.width(), height = picture.height();
+    files::Array array({tessera_type_uint, uint8_t(bits), 1}, {width, height, picture.channels()});
+    const float most = bits == 8 ? 255.0f : 65535.0f;
+    uint8_t *byte = array.bytes.data();
+    for (int c = 0; c < picture.channels(); c++) {
+        for (int y = 0; y < height; y++) {
+            for (int x = 0; x < width; x++) {
+                const float kept = std::clamp(picture(x, y, c), 0.0f, 1.0f);
+                const auto value = uint16_t(kept * most + 0.5f);
+                std::memcpy(byte, &value, size_t(bits / 8));
+                byte += bits / 8;
+            }
+        }
+    }
+    const std::span<const files::Format> formats = files::picture_formats();
+    files::format_for(path, formats).write(array, path, "");
 }
 
 }  // namespace
@@ -51,17 +87,24 @@ Image<float> grey(const Image<float> &picture) {
 }
 
 Image<float> load_floats(const Options &options, int channels) {
-    Image<float> picture = copied(load_and_convert_image<float>(options.input), channels);
-    if (options.width == 0) return picture;
-    if (options.width == picture.width() && options.height == picture.height()) return picture;
-    return resized(picture, options.width, options.height);
+    try {
+        Image<float> picture = loaded(options.input, channels);
+        if (options.width == 0) return picture;
+        if (options.width == picture.width() && options.height == picture.height()) return picture;
+        return resized(picture, options.width, options.height);
+    } catch (const std::runtime_error &error) {
+        throw std::runtime_error("cannot read the picture " + options.input + ": " + error.what());
+    }
 }
 
-void save_as(const Image<float> &picture, Type type, const Options &options) {
+void save_as(const Image<float> &picture, int bits, const Options &options) {
     if (options.output.empty()) return;
-    Image<float> copy = picture;
-    save_image(convert_image(as_buffer(copy, picture.channels() > 1 ? 3 : 2), type),
-               options.output);
+    try {
+        save(picture, bits, options.output);
+    } catch (const std::runtime_error &error) {
+        throw std::runtime_error("cannot write the picture " + options.output + ": " +
+                                 error.what());
+    }
     std::printf("%s: wrote %s\n", options.app.c_str(), options.output.c_str());
 }
 

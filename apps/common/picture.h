@@ -1,32 +1,21 @@
 // Pictures of the apps: PNG files to plain memory and back, at the size and type an app wants.
+// Nothing here needs the compiler, as programs that run what was compiled before have none.
 #pragma once
 
 #include "common/image.h"
 #include "common/options.h"
 
-#include <tessera.h>
-
-#include <cmath>
 #include <limits>
-#include <string>
 #include <type_traits>
-#include <vector>
 
 namespace tessera::apps {
-
-// The same memory as a Buffer of the first `dimensions` dimensions.
-template<typename T> Buffer<T> as_buffer(Image<T> &image, int dimensions) {
-    std::vector<int> sizes = {image.width(), image.height(), image.channels(), image.count()};
-    sizes.resize(size_t(dimensions));
-    return Buffer<T>(image.data(), sizes);
-}
 
 // `options.input` in [0, 1], resized to the size that the options ask for. Of `channels` 3, grey
 // is repeated and alpha dropped; of 0, all are kept.
 Image<float> load_floats(const Options &options, int channels);
 
-// `picture` in [0, 1] written to `options.output` with the given type, if there is an output.
-void save_as(const Image<float> &picture, Type type, const Options &options);
+// `picture` in [0, 1] written to `options.output` with 8 or 16 bits, if there is an output.
+void save_as(const Image<float> &picture, int bits, const Options &options);
 
 // The picture with bilinear samples at another size.
 Image<float> resized(const Image<float> &picture, int width, int height);
@@ -56,7 +45,7 @@ template<typename T> Image<T> load_picture(const Options &options, int channels 
 
 // Integers are written as they are, floats with 8 bits.
 template<typename T> void save_picture(const Image<T> &picture, const Options &options) {
-    save_as(converted<float>(picture), sizeof(T) == 2 ? UInt(16) : UInt(8), options);
+    save_as(converted<float>(picture), sizeof(T) == 2 ? 16 : 8, options);
 }
 
 }  // namespace tessera::apps

@@ -84,7 +84,7 @@ TEST_SUITE("references") {
         Image<float> noisy = painted<float>(48, 40, 1, [](int x, int y, int) {
             return (x < 24 ? 0.1 : 0.9) + ((x + y) % 2 ? 0.02 : -0.02);
         });
-        Image<float> smooth = bilateral_grid_reference(noisy, 8, 0.1f);
+        Image<float> smooth = bilateral_grid_reference(noisy, {8, 0.1f});
         CHECK(smooth(5, 20) == doctest::Approx(0.1).epsilon(0.05));
         CHECK(smooth(23, 20) < 0.2f);
         CHECK(smooth(24, 20) > 0.8f);

@@ -7,14 +7,13 @@
 namespace tessera::apps {
 
 struct ConvLayer {
-    ImageParam input{Float(32), 4, "input"};    // ci, x, y, n
-    ImageParam filter{Float(32), 4, "filter"};  // co, ci, x, y
-    ImageParam bias{Float(32), 1, "bias"};      // co
     Func conv{"conv"}, output{"conv_layer"};
     Var co{"co"}, x{"x"}, y{"y"}, n{"n"};
     RDom r;
 
-    explicit ConvLayer(int input_channels) : r(0, input_channels, 0, 3, 0, 3, "r") {
+    // Dimensions: input (ci, x, y, n), filter (co, ci, x, y), bias (co).
+    ConvLayer(const Func &input, const Func &filter, const Func &bias, int input_channels)
+        : r(0, input_channels, 0, 3, 0, 3, "r") {
         conv(co, x, y, n) = bias(co);
         conv(co, x, y, n) += filter(co, r.x, r.y, r.z) * input(r.x, x + r.y, y + r.z, n);
         output(co, x, y, n) = max(0.0f, conv(co, x, y, n));

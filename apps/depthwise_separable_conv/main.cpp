@@ -3,15 +3,13 @@
 #include "common/picture.h"
 #include "common/run.h"
 #include "common/scattered.h"
-#include "depthwise_separable_conv/pipeline.h"
 #include "depthwise_separable_conv/reference.h"
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
 
-constexpr int channels = 32, outputs = 16, images = 4;
+constexpr int channels = depthwise_channels, outputs = 16, images = 4;
 
 Image<float> scattered_image(Image<float> image, uint32_t seed) {
     for (size_t i = 0; i < image.size(); i++) {
@@ -49,16 +47,10 @@ void run(const Options &options) {
     find_edges(depthwise, pointwise);
     Image<float> result(outputs, options.width, options.height, images);
 
-    ImageParam in(Float(32), 4, "input"), depthwise_filter(Float(32), 3, "depthwise_filter");
-    ImageParam pointwise_filter(Float(32), 2, "pointwise_filter"), offset(Float(32), 1, "bias");
-    DepthwiseSeparableConv layer(in, in.dim(1).extent(), in.dim(2).extent(), depthwise_filter,
-                                 pointwise_filter, offset, channels);
-    layer.schedule(get_jit_target_from_environment());
-    in.set(as_buffer(input, 4));
-    depthwise_filter.set(as_buffer(depthwise, 3));
-    pointwise_filter.set(as_buffer(pointwise, 2));
-    offset.set(as_buffer(bias, 1));
-    Times times = run_timed(layer.output, as_buffer(result, 4), options);
+    Times times = run_timed({"depthwise_separable_conv"},
+                            {as_buffer(input, 4), as_buffer(depthwise, 3), as_buffer(pointwise, 2),
+                             as_buffer(bias, 1), as_buffer(result, 4)},
+                            options);
     double work =
         2.0 * (9 * channels + channels * outputs) * options.width * options.height * images;
     std::printf("depthwise_separable_conv: %.1f GFLOP/s\n", work / times.best / 1e6);

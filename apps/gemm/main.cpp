@@ -2,12 +2,10 @@
 #include "common/options.h"
 #include "common/picture.h"
 #include "common/run.h"
-#include "gemm/pipeline.h"
 #include "gemm/reference.h"
 
 #include <cmath>
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
@@ -31,11 +29,8 @@ void run(const Options &options) {
     Image<float> picture = grey(load_picture<float>(options, 3));
     Image<float> smoothing = smoothing_matrix(picture.height());
     Image<float> result(picture.width(), picture.height());
-    Gemm gemm;
-    gemm.schedule(get_jit_target_from_environment());
-    gemm.a.set(as_buffer(smoothing, 2));
-    gemm.b.set(as_buffer(picture, 2));
-    Times times = run_timed(gemm.output, as_buffer(result, 2), options);
+    Times times = run_timed(
+        {"gemm"}, {as_buffer(smoothing, 2), as_buffer(picture, 2), as_buffer(result, 2)}, options);
     double work = 2.0 * smoothing.width() * double(result.size());
     std::printf("gemm: %.1f GFLOP/s\n", work / times.best / 1e6);
     if (options.check) check_close(result, gemm_reference(smoothing, picture), {1e-5, 1e-4});

@@ -6,13 +6,13 @@
 namespace tessera::apps {
 
 struct Gemm {
-    ImageParam a{Float(32), 2, "a"};  // k, y
-    ImageParam b{Float(32), 2, "b"};  // x, k
+    ImageParam b;
     Func product{"product"}, output{"gemm"};
     Var x{"x"}, y{"y"};
-    RDom k{0, a.dim(0).extent(), "k"};
+    RDom k;
 
-    Gemm() {
+    // Dimensions: a (k, y), b (x, k).
+    Gemm(const ImageParam &a, const ImageParam &b) : b(b), k(0, a.dim(0).extent(), "k") {
         product(x, y) += a(k, y) * b(x, k);
         output(x, y) = product(x, y);
     }

@@ -2,12 +2,10 @@
 #include "common/options.h"
 #include "common/picture.h"
 #include "common/run.h"
-#include "harris/pipeline.h"
 #include "harris/reference.h"
 
 #include <cmath>
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
@@ -27,14 +25,10 @@ Image<float> visible(const Image<float> &response) {
 
 void run(const Options &options) {
     Image<float> picture = load_picture<float>(options, 3);
-    Image<float> result(picture.width() - 2 * Harris::border,
-                        picture.height() - 2 * Harris::border);
-    Harris harris;
-    harris.schedule(get_jit_target_from_environment());
-    harris.input.set(as_buffer(picture, 3));
-    Buffer<float> target = as_buffer(result, 2);
-    target.set_min(Harris::border, Harris::border);
-    run_timed(harris.output, target, options);
+    Image<float> result(picture.width() - 2 * harris_border, picture.height() - 2 * harris_border);
+    run_timed({"harris"},
+              {as_buffer(picture, 3), as_buffer(result, 2, {harris_border, harris_border})},
+              options);
     if (options.check) check_close(result, harris_reference(picture), {1e-6, 1e-3});
     save_picture(visible(result), options);
 }

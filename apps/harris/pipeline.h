@@ -6,13 +6,11 @@
 namespace tessera::apps {
 
 struct Harris {
-    static constexpr int border = 3;  // the output lies this far inside the input
-
-    ImageParam input{Float(32), 3, "input"};
     Func gray{"gray"}, slope_x{"slope_x"}, slope_y{"slope_y"}, output{"harris"};
     Var x{"x"}, y{"y"};
 
-    Harris() {
+    // `input` has three colours as floats. The output lies three pixels inside.
+    explicit Harris(const Func &input) {
         gray(x, y) = 0.299f * input(x, y, 0) + 0.587f * input(x, y, 1) + 0.114f * input(x, y, 2);
         slope_x(x, y) =
             (gray(x + 1, y - 1) - gray(x - 1, y - 1) + 2 * (gray(x + 1, y) - gray(x - 1, y)) +

@@ -4,7 +4,9 @@
 
 namespace tessera::apps {
 
-// Harris' measure of corners on the grey picture. The result leaves out a border of three.
+constexpr int harris_border = 3;  // the result lies this far inside the input
+
+// Harris' measure of corners on the grey picture.
 Image<float> harris_reference(const Image<float> &input);
 
 }  // namespace tessera::apps

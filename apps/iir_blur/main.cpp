@@ -2,26 +2,18 @@
 #include "common/options.h"
 #include "common/picture.h"
 #include "common/run.h"
-#include "iir_blur/pipeline.h"
 #include "iir_blur/reference.h"
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
 
-constexpr float strength = 0.1f;
-
 void run(const Options &options) {
     Image<float> picture = load_picture<float>(options, 3);
     Image<float> result(picture.width(), picture.height(), 3);
-    ImageParam input(Float(32), 3, "input");
-    Param<float> alpha("alpha", strength);
-    IirBlur blur(input, input.width(), input.height(), alpha);
-    blur.schedule(get_jit_target_from_environment());
-    input.set(as_buffer(picture, 3));
-    run_timed(blur.output, as_buffer(result, 3), options);
-    if (options.check) check_close(result, iir_blur_reference(picture, strength), {1e-6, 1e-5});
+    run_timed({"iir_blur"}, {as_buffer(picture, 3), iir_blur_alpha, as_buffer(result, 3)}, options);
+    if (options.check)
+        check_close(result, iir_blur_reference(picture, iir_blur_alpha), {1e-6, 1e-5});
     save_picture(result, options);
 }
 

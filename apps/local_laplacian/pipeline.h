@@ -12,15 +12,15 @@
 namespace tessera::apps {
 
 struct LocalLaplacian {
-    ImageParam input{UInt(16), 3, "input"};
-    Param<int> levels{"levels", 8};         // of brightness
-    Param<float> alpha{"alpha", 1.0f / 7};  // gain of detail
-    Param<float> beta{"beta", 1.0f};        // gain of large edges
+    Expr levels;  // of brightness
     Func remap{"remap"}, gray{"gray"}, output{"local_laplacian"};
     std::vector<Func> remapped, original, blended, collapsed;  // one for each level of a pyramid
     Var x{"x"}, y{"y"}, c{"c"}, k{"k"}, i{"i"};
 
-    explicit LocalLaplacian(int pyramid_levels = 8) {
+    // `input` has three colours of uint16_t; `alpha` is the gain of detail, `beta` of large edges.
+    LocalLaplacian(const ImageParam &input, const Expr &levels, const Expr &alpha, const Expr &beta,
+                   int pyramid_levels)
+        : levels(levels) {
         Func in = BoundaryConditions::repeat_edge(input);
         Func floating("floating");
         floating(x, y, c) = in(x, y, c) / 65535.0f;

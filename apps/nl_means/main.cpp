@@ -3,10 +3,8 @@
 #include "common/picture.h"
 #include "common/run.h"
 #include "common/scattered.h"
-#include "nl_means/pipeline.h"
 #include "nl_means/reference.h"
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
@@ -23,14 +21,8 @@ void run(const Options &options) {
     Image<float> clean = load_picture<float>(options, 3), noisy = clean;
     add_noise(noisy);
     Image<float> result(noisy.width(), noisy.height(), 3);
-    NlMeansSettings settings;
-    ImageParam input(Float(32), 3, "input");
-    Param<float> sigma("sigma", settings.sigma);
-    NlMeans filter(input, input.width(), input.height(), settings.patch_size, settings.search_size,
-                   sigma);
-    filter.schedule(get_jit_target_from_environment());
-    input.set(as_buffer(noisy, 3));
-    run_timed(filter.output, as_buffer(result, 3), options);
+    const NlMeansSettings settings;
+    run_timed({"nl_means"}, {as_buffer(noisy, 3), settings.sigma, as_buffer(result, 3)}, options);
     if (options.check) check_close(result, nl_means_reference(noisy, settings), {1e-5, 1e-4});
     save_picture(result, options);
 }

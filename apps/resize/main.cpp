@@ -2,12 +2,10 @@
 #include "common/options.h"
 #include "common/picture.h"
 #include "common/run.h"
-#include "resize/pipeline.h"
 #include "resize/reference.h"
 
 #include <string>
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
@@ -15,14 +13,12 @@ namespace {
 constexpr float factors[] = {2.5f, 0.4f};
 
 template<typename T>
-Image<T> resized_by(Image<T> &picture, float by, ResizeKernel kernel, const Options &options) {
+Image<T> resized_by(Image<T> &picture, float by, ResizeKernel kernel, const std::string &type,
+                    const Options &options) {
     Image<T> result(int(float(picture.width()) * by), int(float(picture.height()) * by), 3);
-    ImageParam input(type_of<T>(), 3, "input");
-    Param<float> factor("factor", by);
-    Resize resize(input, input.width(), input.height(), factor, kernel, by > 1);
-    resize.schedule(get_jit_target_from_environment());
-    input.set(as_buffer(picture, 3));
-    run_timed(resize.output, as_buffer(result, 3), options);
+    const std::string params = "input.type=" + type + " kernel=" + name_of(kernel) +
+                               " enlarge=" + (by > 1 ? "true" : "false");
+    run_timed({"resize", params}, {as_buffer(picture, 3), by, as_buffer(result, 3)}, options);
     // An integer may be rounded either way.
     const double close = std::is_floating_point_v<T> ? 1e-5 : 1;
     if (options.check) check_close(result, resize_reference(picture, by, kernel), {close, 0});
@@ -61,14 +57,14 @@ private:
     Image<float> all;
 };
 
-template<typename T> Image<float> run_type(const char *type, const Options &options) {
+template<typename T> Image<float> run_type(const std::string &type, const Options &options) {
     Image<T> picture = load_picture<T>(options, 3);
     Overview overview(picture.width(), picture.height());
     for (ResizeKernel kernel : resize_kernels) {
         for (float factor : factors) {
             Options named = options;
-            named.app = str("resize ", type, " ", name_of(kernel));
-            Image<T> result = resized_by(picture, factor, kernel, named);
+            named.app = "resize " + type + " " + name_of(kernel);
+            Image<T> result = resized_by(picture, factor, kernel, type, named);
             overview.add(converted<float>(result), int(kernel));
         }
     }
@@ -78,7 +74,7 @@ template<typename T> Image<float> run_type(const char *type, const Options &opti
 void run(const Options &options) {
     run_type<uint8_t>("uint8", options);
     run_type<uint16_t>("uint16", options);
-    save_picture(run_type<float>("float", options), options);
+    save_picture(run_type<float>("float32", options), options);
 }
 
 }  // namespace

@@ -1,19 +1,16 @@
 #include "common/options.h"
+#include "common/picture.h"
 #include "common/run.h"
-#include "sample_picture/pipeline.h"
+#include "sample_picture/size.h"
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
 
 void run(const Options &options) {
-    SamplePicture sample;
-    sample.schedule(get_jit_target_from_environment());
-    Buffer<uint8_t> picture(SamplePicture::width, SamplePicture::height, 3);
-    run_timed(sample.output, picture, options);
-    save_image(picture, options.output);
-    std::printf("sample_picture: wrote %s\n", options.output.c_str());
+    Image<uint8_t> picture(sample_width, sample_height, 3);
+    run_timed({"sample_picture"}, {as_buffer(picture, 3)}, options);
+    save_picture(picture, options);
 }
 
 }  // namespace

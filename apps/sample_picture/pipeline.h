@@ -2,6 +2,8 @@
 // what they need: smooth gradients, sharp edges, fine texture and small saturated colours.
 #pragma once
 
+#include "sample_picture/size.h"
+
 #include <tessera.h>
 
 #include <string>
@@ -10,21 +12,19 @@
 namespace tessera::apps {
 
 struct SamplePicture {
-    static constexpr int width = 768, height = 512;
-
     Func output{"sample_picture"};
     Var x{"x"}, y{"y"}, c{"c"};
 
     SamplePicture() {
         // Places are measured in heights of the picture, from its upper left corner.
-        Expr u = cast<float>(x) / float(height), v = cast<float>(y) / float(height);
+        Expr u = cast<float>(x) / float(sample_height), v = cast<float>(y) / float(sample_height);
 
         above_water(x, y, c) = mountains(sky(u, v), u, v);
         const float shore = 0.64f;
         Expr across = u + 0.02f * (fractal(u * 6.0f, v * 60.0f, 5, 2) - 0.5f);
         Expr mirrored = 2.0f * shore - v + 0.03f * (fractal(u * 9.0f, v * 80.0f, 6, 2) - 0.5f);
-        Expr column = clamp(cast<int>(across * float(height)), 0, width - 1);
-        Expr row = clamp(cast<int>(mirrored * float(height)), 0, int(shore * height));
+        Expr column = clamp(cast<int>(across * float(sample_height)), 0, sample_width - 1);
+        Expr row = clamp(cast<int>(mirrored * float(sample_height)), 0, int(shore * sample_height));
         Expr water = above_water(column, row, c) * 0.72f + rgb(0.02f, 0.05f, 0.09f);
         Expr scene = select(v < shore, above_water(x, y, c), water);
         scene = meadow(scene, u, v);

@@ -2,10 +2,8 @@
 #include "common/options.h"
 #include "common/picture.h"
 #include "common/run.h"
-#include "unsharp/pipeline.h"
 #include "unsharp/reference.h"
 
-using namespace tessera;
 using namespace tessera::apps;
 
 namespace {
@@ -13,10 +11,7 @@ namespace {
 void run(const Options &options) {
     Image<float> picture = load_picture<float>(options, 3);
     Image<float> result(picture.width(), picture.height(), 3);
-    Unsharp unsharp;
-    unsharp.schedule(get_jit_target_from_environment());
-    unsharp.input.set(as_buffer(picture, 3));
-    run_timed(unsharp.output, as_buffer(result, 3), options);
+    run_timed({"unsharp"}, {as_buffer(picture, 3), as_buffer(result, 3)}, options);
     if (options.check) check_close(result, unsharp_reference(picture), {1e-5, 1e-4});
     save_picture(result, options);
 }

@@ -8,11 +8,11 @@
 namespace tessera::apps {
 
 struct Unsharp {
-    ImageParam input{Float(32), 3, "input"};
     Func gray{"gray"}, blur_y{"blur_y"}, blur_x{"blur_x"}, ratio{"ratio"}, output{"unsharp"};
     Var x{"x"}, y{"y"}, c{"c"};
 
-    Unsharp() {
+    // `input` has three colours as floats.
+    explicit Unsharp(const ImageParam &input) {
         Func in = BoundaryConditions::repeat_edge(input);
         gray(x, y) = 0.299f * in(x, y, 0) + 0.587f * in(x, y, 1) + 0.114f * in(x, y, 2);
 

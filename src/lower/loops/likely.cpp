@@ -45,9 +45,9 @@ class RemoveLikely final : public Mutator {
 };
 
 template<typename T>
-bool any_marker(const T &root) {
+bool any_marker(const T &root, bool innermost) {
     bool found = false;
-    for_each_node(root, [&](const IntrinsicCall &c) { found |= is_marker(c, true); });
+    for_each_node(root, [&](const IntrinsicCall &c) { found |= is_marker(c, innermost); });
     return found;
 }
 
@@ -64,8 +64,8 @@ bool is_likely(const Expr &e, bool innermost) {
     return finder.found;
 }
 
-bool has_likely(const Expr &e) { return any_marker(e); }
-bool has_likely(const Stmt &s) { return any_marker(s); }
+bool has_likely(const Expr &e) { return any_marker(e, true); }
+bool has_likely(const Stmt &s, bool innermost) { return any_marker(s, innermost); }
 Stmt remove_likely(const Stmt &s) { return RemoveLikely()(s); }
 Expr remove_likely(const Expr &e) { return RemoveLikely()(e); }
 Stmt remove_likely(const Stmt &s, const Context &) { return remove_likely(s); }

@@ -13,7 +13,7 @@ bool is_likely(const ir::Expr &e, bool innermost);
 
 // Whether there is any such marker at all.
 bool has_likely(const ir::Expr &e);
-bool has_likely(const ir::Stmt &s);
+bool has_likely(const ir::Stmt &s, bool innermost = true);
 
 // Replaces likely(e) and likely_if_innermost(e) by e.
 //

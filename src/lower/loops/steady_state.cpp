@@ -39,6 +39,7 @@ private:
     void visit(const For &inner) override {
         find_in(inner.min);
         find_in(inner.extent);
+        if (!all && !has_likely(inner.body, innermost)) return;
         // The range holds only if the tests that its ends take for granted go the likely way.
         Taken min = take(inner.min), extent = take(inner.extent);
         Expr first = lets.expand(min.value), count = lets.expand(extent.value);
@@ -55,7 +56,9 @@ private:
         needs.erase(inner.name);
     }
     void visit(const IfThenElse &branch) override {
+        guards_loop = has_likely(branch.condition) && contains_loop(branch.then_case);
         find_in(branch.condition);
+        guards_loop = false;
         if (all) add_condition(branch.condition);
         (*this)(branch.then_case);
         (*this)(branch.else_case);
@@ -134,6 +137,7 @@ private:
     bool is_known_outside(const Expr &e) const;
 
     bool innermost, all;
+    bool guards_loop = false;      // what is looked at
     LetScope lets;                 // inside of the body
     algebra::IntervalScope scope;  // of loops inside of the body
     std::unordered_set<Symbol> inside;
@@ -202,7 +206,8 @@ void TestFinder::add(const Expr &test, const Expr &condition, const Expr &outcom
     std::vector<LikelyTest> &occurrences = tests.occurrences[test];
     if (occurrences.empty()) tests.order.push_back(test);
     bool usable = certain.defined() && is_known_outside(certain);
-    occurrences.push_back({usable ? certain : Expr(), outcome, std::move(taken.tests)});
+    occurrences.push_back(
+        {usable ? certain : Expr(), outcome, std::move(taken.tests), guards_loop});
 }
 
 // Replaces tests by their outcomes, and does away with what is decided by that.
@@ -292,6 +297,8 @@ namespace {
 
 // A loop with a body of more nodes than this is not copied to save it a scalar min or max.
 constexpr size_t most_nodes_copied_for_little = 100;
+// Nor one of more than this to save tests of which each guards a loop.
+constexpr size_t most_nodes_copied_for_guards = 1000;
 
 bool save_little(const LikelyTests &tests) {
     return std::all_of(tests.order.begin(), tests.order.end(), [](const Expr &test) {
@@ -374,14 +381,8 @@ template<typename Choice> void add_end(std::vector<Expr> &ends, const Expr &end)
     }
 }
 
-}  // namespace
-
-SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
-    Solved solved;
-    for (const Expr &test : tests.order) {
-        solved[test] = steady_interval(loop, tests.occurrences.at(test));
-    }
-    // What takes an unknown outcome for granted is unknown itself.
+// What takes an unknown outcome for granted is unknown itself.
+void forget_what_needs_unknown(const LikelyTests &tests, Solved &solved) {
     bool changed = true;
     while (changed) {
         changed = false;
@@ -392,6 +393,10 @@ SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
             changed = true;
         }
     }
+}
+
+SteadyState steady_state_of(const LikelyTests &tests, Solved &solved) {
+    forget_what_needs_unknown(tests, solved);
     SteadyState steady;
     for (const Expr &test : tests.order) {
         const std::optional<Interval> &interval = solved[test];
@@ -403,7 +408,19 @@ SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
     return steady;
 }
 
-namespace {
+bool are_guards(const std::vector<LikelyTest> &test) {
+    return std::ranges::all_of(test, &LikelyTest::guards_loop);
+}
+
+// Whether a copy of the loop saves more than tests that guard loops, or does not cost much.
+bool saves_more_than_guards(const For &loop, const LikelyTests &tests, const Solved &solved) {
+    if (loop.partition == Partition::Always) return true;
+    for (const auto &[test, interval] : solved) {
+        if (!interval || interval->is_everything()) continue;
+        if (!are_guards(tests.occurrences.at(test))) return true;
+    }
+    return count_nodes(loop.body) <= most_nodes_copied_for_guards;
+}
 
 // Finds the min and max in the values of lets whose outcome follows from the steady state.
 class DecidedEnds final : public Visitor {
@@ -475,6 +492,22 @@ private:
 };
 
 }  // namespace
+
+SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
+    Solved solved;
+    for (const Expr &test : tests.order) {
+        solved[test] = steady_interval(loop, tests.occurrences.at(test));
+    }
+    SteadyState steady = steady_state_of(tests, solved);
+    if (saves_more_than_guards(loop, tests, solved)) return steady;
+    DecidedEnds ends(loop, steady);
+    ends(loop.body);
+    if (!ends.outcomes().empty()) return steady;
+    for (auto &[test, interval] : solved) {
+        if (interval && !interval->is_everything()) interval = std::nullopt;
+    }
+    return steady_state_of(tests, solved);
+}
 
 void add_decided_ends(SteadyState &steady, const For &loop) {
     DecidedEnds ends(loop, steady);

@@ -12,6 +12,7 @@ struct LikelyTest {
     ir::Expr condition;  // goes the likely way where this holds, in names known outside of the body
     ir::Expr outcome;    // the test's value then
     std::vector<ir::Expr> needs;  // tests inside, whose outcomes the condition takes for granted
+    bool guards_loop;             // it decides whether a whole loop is run: made once for all of it
 };
 // What is tested is a min, max or select with a likely operand, or likely(condition) itself.
 struct LikelyTests {
@@ -25,7 +26,8 @@ struct LikelyTests {
 // is not worth a copy for the sake of a scalar min or max.
 LikelyTests find_likely_tests(const ir::For &loop, bool all);
 
-// The values of the loop variable where these tests go the likely way.
+// The values of the loop variable where these tests go the likely way. None, where a long body
+// would be copied for the sake of tests that each guard a loop, and that decide nothing else.
 struct SteadyState {
     std::vector<ir::Expr> mins, maxes;  // from the greatest of these to the least of these
     std::unordered_map<ir::Expr, ir::Expr, ir::ExprHash, ir::ExprEqual> outcomes;

@@ -2,6 +2,7 @@
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
+#include "ir/equal.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
@@ -17,34 +18,63 @@ using algebra::Interval;
 using algebra::IntervalScope;
 using algebra::simplify;
 
+static void include(Interval &all, const Interval &more) {
+    all = {simplify(min(all.min, more.min)), simplify(max(all.max, more.max))};
+}
+
 void include(Box &box, const Box &more) {
     if (box.empty()) {
         box = more;
         return;
     }
-    for (size_t d = 0; d < box.size(); d++) {
-        box[d] = {simplify(min(box[d].min, more[d].min)), simplify(max(box[d].max, more[d].max))};
-    }
+    for (size_t d = 0; d < box.size(); d++) include(box[d], more[d]);
+}
+
+Interval SiteRegions::call_interval(const StageCall &call, size_t d, const IntervalScope &scope,
+                                    const StageNest &caller) const {
+    Interval i = algebra::bounds_of_expr(call.args[d], scope);
+    if (i.is_bounded()) return {simplify(i.min), simplify(i.max)};
+    bool own = call.callee == caller.func.name;
+    throw CompileError(caller.definition.written,
+                       str(caller.func.name, own ? " is updated" : str(" reads ", call.callee),
+                           " at ", call.args[d], " in dimension ", d, ", which has no bound",
+                           i.has_lower_bound()   ? " above"
+                           : i.has_upper_bound() ? " below"
+                                                 : "",
+                           "; clamp() the index, so that it is known how much of ", call.callee,
+                           " is needed"));
 }
 
 Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
                           const StageNest &caller) const {
     Box box;
     for (size_t d = 0; d < call.args.size(); d++) {
-        Interval i = algebra::bounds_of_expr(call.args[d], scope);
-        if (!i.is_bounded()) {
-            bool own = call.callee == caller.func.name;
-            throw CompileError(caller.definition.written,
-                               str(caller.func.name,
-                                   own ? " is updated" : str(" reads ", call.callee), " at ",
-                                   call.args[d], " in dimension ", d, ", which has no bound",
-                                   i.has_lower_bound()   ? " above"
-                                   : i.has_upper_bound() ? " below"
-                                                         : "",
-                                   "; clamp() the index, so that it is known how much of ",
-                                   call.callee, " is needed"));
+        box.push_back(call_interval(call, d, scope, caller));
+    }
+    return box;
+}
+
+// The calls of a stencil share their arguments: each is looked at once in its dimension.
+Box SiteRegions::box_of_calls(Symbol callee, int dimensions, const IntervalScope &scope,
+                              const StageNest &caller) const {
+    std::vector<std::unordered_set<Expr, ExprHash, ExprEqual>> seen(
+        static_cast<size_t>(dimensions));
+    Box box;
+    for (const StageCall &call : caller.calls) {
+        if (call.callee != callee) continue;
+        if (call.args.size() != seen.size()) {
+            throw InternalError(str(callee, " is called with ", call.args.size(),
+                                    " arguments, and has ", dimensions));
         }
-        box.push_back({simplify(i.min), simplify(i.max)});
+        const bool is_first = box.empty();
+        for (size_t d = 0; d < seen.size(); d++) {
+            if (!seen[d].insert(call.args[d]).second) continue;
+            const Interval i = call_interval(call, d, scope, caller);
+            if (is_first)
+                box.push_back(i);
+            else
+                include(box[d], i);
+        }
     }
     return box;
 }
@@ -104,15 +134,8 @@ Box SiteRegions::required(Symbol callee, int dimensions) {
             continue;
         }
         if (caller.nest->func.name == callee) continue;
-        const IntervalScope &scope = scope_of(caller);
-        for (const StageCall &call : caller.nest->calls) {
-            if (call.callee != callee) continue;
-            if (int(call.args.size()) != dimensions) {
-                throw InternalError(str(callee, " is called with ", call.args.size(),
-                                        " arguments, and has ", dimensions));
-            }
-            include(box, call_box(call, scope, *caller.nest));
-        }
+        const Box read = box_of_calls(callee, dimensions, scope_of(caller), *caller.nest);
+        if (!read.empty()) include(box, read);
     }
     return box;
 }

@@ -92,8 +92,14 @@ private:
     ir::Expr latest_end(const StageNest &nest, int d, const Region &there, const Region &here);
     // The scope, narrowed by the stage's predicate, and with what is known of functions' values.
     algebra::IntervalScope complete(algebra::IntervalScope scope, const StageNest &nest) const;
+    algebra::Interval call_interval(const StageCall &call, size_t d,
+                                    const algebra::IntervalScope &scope,
+                                    const StageNest &caller) const;
     Box call_box(const StageCall &call, const algebra::IntervalScope &scope,
                  const StageNest &caller) const;
+    // All that the caller reads of the callee; empty if it is nothing.
+    Box box_of_calls(Symbol callee, int dimensions, const algebra::IntervalScope &scope,
+                     const StageNest &caller) const;
     const ExternQuery &query_of(const program::FunctionContents &extern_func);
     void include_own_reads(Symbol func, int stage, const Region &region, Box &box);
 

@@ -59,6 +59,24 @@ TEST_SUITE("partition_loops") {
         CHECK(whole.find("let x_epilogue") != std::string::npos);
         CHECK(whole.substr(0, whole.find("f[x] = 1")).find("min(") != std::string::npos);
     }
+    TEST_CASE("a long body is not copied for the sake of a test that guards a loop") {
+        std::string sum = "x";
+        for (int i = 0; i < 250; i++) sum += str(" + g[x + ", i * 7, "]");
+        auto rows = [&](const char *mark, const char *test) {
+            return str("for y in [0, +n)", mark, ": if likely(", test,
+                       "): for x in [0, +9): ", "f[y * 9 + x] = ", sum);
+        };
+        CHECK(is_unchanged(rows("", "y < m")));
+        CHECK_FALSE(is_unchanged(rows(" partition Always", "y < m")));
+        // What is made for each element pays, and so does what is always true.
+        CHECK_FALSE(is_unchanged(
+            str("for y in [0, +n): for x in [0, +9): if likely(y < m): ", "f[y * 9 + x] = ", sum)));
+        CHECK_FALSE(is_unchanged(rows("", "y - y < 1")));
+        // So do the ends of tiles that it decides.
+        CHECK_FALSE(
+            is_unchanged(str("for y in [0, +n): let last = min(y, m)\n    g[y] = last\n    ",
+                             rows("", "y < m").substr(17))));
+    }
     TEST_CASE("predicates of vectors") {
         CHECK(partitioned("for x in [0, +10): "
                           "f[ramp(x * 8, 1, 8) if likely(ramp(x * 8, 1, 8) < x8(75))] = x8(1)") ==

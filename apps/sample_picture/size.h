@@ -1,0 +1,8 @@
+#pragma once
+
+namespace tessera::apps {
+
+// Of the sample picture, in pixels.
+constexpr int sample_width = 768, sample_height = 512;
+
+}  // namespace tessera::apps
