@@ -27,6 +27,8 @@ public:
     // As C++, for the header of a stub.
     virtual std::string cpp_type() const = 0;
     virtual std::string cpp_value() const = 0;
+    // The names of an enum's values; empty for other types.
+    virtual std::vector<std::string> enum_names() const { return {}; }
     // The pipeline is complete: what stands for a part of it can be found.
     virtual void resolve(const Pipeline &) {}
 
@@ -182,6 +184,13 @@ public:
                 text = "a text";
         }
         return text;
+    }
+    std::vector<std::string> enum_names() const override {
+        std::vector<std::string> names;
+        if constexpr (std::is_enum_v<T>) {
+            for (const auto &[name, value] : named) names.push_back(name);
+        }
+        return names;
     }
     std::string cpp_type() const override {
         if constexpr (std::is_same_v<T, bool>)

@@ -78,6 +78,10 @@ public:
     }
     auto begin() { return elements.begin(); }
     auto end() { return elements.end(); }
+    // What is typical of the caller's buffers, of each element: min and extent of each dimension.
+    void set_estimates(const Region &estimates, Location at = Here::current()) {
+        for (Element &e : elements) e.set_estimates(estimates, at);
+    }
     // If no size is known.
     void resize(size_t size) {
         set_array_size(int(size));
