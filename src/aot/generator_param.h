@@ -34,6 +34,7 @@ public:
 
 protected:
     [[noreturn]] void refuse(const std::string &text, const std::string &why) const;
+    bool is_changeable() const;  // the pipeline has not been made
     void require_changeable() const;
 
 private:
@@ -222,7 +223,8 @@ private:
 };
 
 // "root", "inlined" or "func.loop": a place in the pipeline that the generator makes. The level may
-// be given to schedules at once; a Func is looked for when the pipeline is complete.
+// be given to schedules at once; a Func is looked for when the pipeline is complete. Other than
+// parameters of other types it may be set when the pipeline has been made.
 template<>
 class GeneratorParam<LoopLevel> : public GeneratorParamBase {
 public:

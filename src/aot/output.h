@@ -94,6 +94,11 @@ public:
 
 protected:
     explicit ArrayOutput(const ArgumentShape &shape) : GeneratorOutput(shape) {}
+    // CompileError if there have to be more or fewer.
+    void assign(const std::vector<Func> &funcs) {
+        set_array_size(int(funcs.size()));
+        elements.assign(funcs.begin(), funcs.end());
+    }
 
 private:
     std::vector<Element> elements;
@@ -142,6 +147,11 @@ public:
     Output(int size, const std::string &name, const ArgumentTypes &types = {},
            int dimensions = ArgumentShape::open)
         : Base(detail::array_shape_of<T>(size, name, types, dimensions)) {}
+    // These Funcs are the output.
+    Output &operator=(const std::vector<Func> &funcs) {
+        this->assign(funcs);
+        return *this;
+    }
 };
 
 template<typename T, size_t N>
@@ -151,6 +161,7 @@ public:
                     int dimensions = ArgumentShape::open)
         : Output<T[]>(int(N), name, types, dimensions) {}
     Output(const std::string &name, int dimensions) : Output(name, {}, dimensions) {}
+    using Output<T[]>::operator=;
 };
 
 }  // namespace tessera

@@ -46,8 +46,8 @@ struct RegisterGenerator {
 
 }  // namespace tessera
 
-// One line outside of all namespaces: (Class, name), or (Class, name, stub_name). What it defines
-// is called by the header of a stub, so that a program without this generator does not link.
+// One line outside of all namespaces: (Class, name), or (Class, name, stub_name); a class with a
+// comma in its name in parentheses. What it defines is called by the header of a stub, so that a program without this generator does not link.
 #define TESSERA_REGISTER_GENERATOR(...)                                                            \
     TESSERA_CHOOSE_REGISTRATION(__VA_ARGS__, TESSERA_REGISTER_WITH_STUB,                           \
                                 TESSERA_REGISTER_WITHOUT_STUB, )                                   \
@@ -56,7 +56,8 @@ struct RegisterGenerator {
 #define TESSERA_REGISTER_WITHOUT_STUB(generator, name)                                             \
     TESSERA_REGISTER_WITH_STUB(generator, name, name)
 #define TESSERA_REGISTER_WITH_STUB(generator, name, stub)                                          \
-    TESSERA_REGISTER_FACTORY(name, #stub, (generator::make(#name, context)))
+    TESSERA_REGISTER_FACTORY(                                                                      \
+        name, #stub, (std::remove_pointer_t<decltype(new generator)>::make(#name, context)))
 // Another name for a registered generator with some parameters set: (name, original, {{"radius",
 // "3"}}). Whoever runs it may set them to something else.
 #define TESSERA_REGISTER_GENERATOR_ALIAS(name, original, ...)                                      \
