@@ -56,6 +56,10 @@ function(add_halide_library target)
         message(FATAL_ERROR "add_halide_library(${target}): there is no autoscheduler yet; "
                             "leave AUTOSCHEDULER ${ARG_AUTOSCHEDULER} out")
     endif()
+    if(NOT TARGET "${ARG_FROM}")
+        message(FATAL_ERROR "add_halide_library(${target}): FROM wants a target of "
+                            "add_halide_generator, not '${ARG_FROM}'")
+    endif()
 
     _tessera_default(ARG_GENERATOR ${target})
     _tessera_default(ARG_FUNCTION_NAME ${target})
@@ -150,10 +154,6 @@ function(_tessera_c_library target)
     if(NOT "C" IN_LIST languages OR NOT how_many EQUAL 1)
         message(FATAL_ERROR "add_halide_library(${target}): C_BACKEND wants one target, and the "
                             "language C: project(... LANGUAGES C CXX)")
-    endif()
-    if(NOT TARGET "${ARG_FROM}")
-        message(FATAL_ERROR "add_halide_library(${target}): FROM wants a target of "
-                            "add_halide_generator, not '${ARG_FROM}'")
     endif()
     list(JOIN ARG_FEATURES "-" features)
     string(PREPEND features "-")

@@ -6,14 +6,13 @@ namespace Halide::Internal {
 namespace {
 
 using tessera::CompileError;
-using tessera::GeneratorContext;
 
 class ProvidedGenerators final : public tessera::GeneratorSource {
 public:
     explicit ProvidedGenerators(const GeneratorFactoryProvider &provider) : provider(provider) {}
     std::vector<std::string> names() const override { return provider.enumerate(); }
     std::unique_ptr<tessera::GeneratorBase>
-    create(const std::string &name, const GeneratorContext &context) const override {
+    create(const std::string &name, const tessera::GeneratorContext &context) const override {
         if (auto made = provider.create(name, context)) return made;
         throw CompileError(tessera::str("there is no generator ", name, "; there are ",
                                         tessera::join(names())));
@@ -27,7 +26,7 @@ class MadeByFunction final : public tessera::GeneratorSource {
 public:
     explicit MadeByFunction(const ExecuteGeneratorArgs::CreateGeneratorFn &f) : make(f) {}
     std::unique_ptr<tessera::GeneratorBase>
-    create(const std::string &name, const GeneratorContext &context) const override {
+    create(const std::string &name, const tessera::GeneratorContext &context) const override {
         auto made = make ? make(name, context) : GeneratorSource::create(name, context);
         if (made) return made;
         throw CompileError("create_generator made none for the name " + name);

@@ -1,7 +1,7 @@
 #pragma once
 #include "aot/command_line.h"
 #include "aot/write_outputs.h"
-#include "halide_names.h"
+#include "halide_generator.h"
 #include <functional>
 #include <map>
 #include <memory>
@@ -15,8 +15,7 @@ namespace Halide::Internal {
 // What a generator is once it is made, whatever its class.
 using AbstractGenerator = tessera::GeneratorBase;
 using AbstractGeneratorPtr = std::unique_ptr<AbstractGenerator>;
-using GeneratorFactory =
-    std::function<AbstractGeneratorPtr(const tessera::GeneratorContext &context)>;
+using GeneratorFactory = std::function<AbstractGeneratorPtr(const GeneratorContext &context)>;
 
 // Where generators come from by their names, for the command line below: a program's own.
 class GeneratorFactoryProvider {
@@ -25,13 +24,13 @@ public:
     virtual std::vector<std::string> enumerate() const = 0;
     // Null if there is none of this name.
     virtual AbstractGeneratorPtr create(const std::string &name,
-                                        const tessera::GeneratorContext &context) const = 0;
+                                        const GeneratorContext &context) const = 0;
 };
 
 // A file of each type, of one generator.
 struct ExecuteGeneratorArgs {
     using CreateGeneratorFn = std::function<AbstractGeneratorPtr(
-        const std::string &name, const tessera::GeneratorContext &context)>;
+        const std::string &name, const GeneratorContext &context)>;
     enum BuildMode { Default, Gradient };
 
     std::string output_dir;

@@ -1,5 +1,4 @@
 #pragma once
-#include "halide_execute_generator.h"
 #include "halide_names.h"
 #include "tessera_generator.h"
 #include <map>

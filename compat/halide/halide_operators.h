@@ -54,6 +54,11 @@ inline Expr checked(char operation, const Expr &a, const Expr &b, const Expr &re
         const Location at = b.at;                                                                  \
         Expr x = halide::integer_operand(b, halide::as_int(a, at), at), y = b;                                         \
         return halide::checked(#op[0], x, y, operator op(WrittenExpr(x, at), y), at);              \
+    }                                                                                              \
+    /* An Expr itself would as well be the second operand of Tessera's own operator. */            \
+    template<halide::Integer Int, std::same_as<Expr> E>                                            \
+    Expr operator op(Int a, const E &b) {                                                          \
+        return operator op(a, WrittenExpr(b, Location()));                                         \
     }
 TESSERA_INTEGER_OPERAND(+)
 TESSERA_INTEGER_OPERAND(-)
