@@ -41,7 +41,9 @@ set_target_properties(tessera_halide_runtime PROPERTIES
     EXPORT_NAME HalideRuntime LINKER_LANGUAGE CXX)
 target_link_libraries(tessera_halide INTERFACE tessera_halide_runtime tessera_shared)
 target_link_libraries(tessera_halide_runtime INTERFACE tessera_runtime_shipped)
-target_include_directories(tessera_halide_runtime INTERFACE $<INSTALL_INTERFACE:${include}/tessera/halide>)
+target_include_directories(tessera_halide_runtime INTERFACE
+    $<INSTALL_INTERFACE:${include}/tessera/halide>)
+target_compile_features(tessera_halide_runtime INTERFACE cxx_std_20)
 target_link_options(tessera_halide INTERFACE -rdynamic)
 
 install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera-run tessera_halide
