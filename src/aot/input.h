@@ -92,6 +92,18 @@ public:
 
     // Of the input, not of the Func that stands for it.
     // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
+    // What the caller gives, to be read: const, so that it cannot be defined.
+    template<ExprLike... Args>
+    const FuncRef operator()(const CallArgument &first, const Args &...rest) const {
+        return Func::operator()(first, rest...);
+    }
+    const FuncRef operator()(Location at = Here::current()) const { return Func::operator()(at); }
+    const FuncRef operator()(const std::vector<Expr> &args, Location at = Here::current()) const {
+        return Func::operator()(args, at);
+    }
+    const FuncRef operator()(const std::vector<Var> &args, Location at = Here::current()) const {
+        return Func::operator()(args, at);
+    }
     const std::string &name() const { return shape().name; }
     const std::vector<Type> &types() const { return types_or_refuse(); }
     Type type() const { return types_or_refuse()[0]; }

@@ -126,13 +126,20 @@ private:
         }
         line("    };");
     }
-    // Those that neither the C++ type nor whoever writes the stub has said.
+    // Those that neither the C++ type nor whoever writes the stub has said; but a parameter of the
+    // field's name is what says it.
     std::vector<std::pair<std::string, std::string>> open_properties() const {
         std::vector<std::pair<std::string, std::string>> open;
+        auto add_one = [&](const std::string &argument, const char *property) {
+            const std::string field = argument + "_" + property;
+            auto has_it = [&](const GeneratorParamBase *p) { return p->name() == field; };
+            if (std::ranges::any_of(generator.generator_params(), has_it)) return;
+            open.emplace_back(argument, property);
+        };
         auto add = [&](const ArgumentShape &s) {
-            if (s.types.empty()) open.emplace_back(s.name, "type");
-            if (s.dimensions == ArgumentShape::open) open.emplace_back(s.name, "dim");
-            if (s.size == ArgumentShape::open) open.emplace_back(s.name, "size");
+            if (s.types.empty()) add_one(s.name, "type");
+            if (s.dimensions == ArgumentShape::open) add_one(s.name, "dim");
+            if (s.size == ArgumentShape::open) add_one(s.name, "size");
         };
         for (const GeneratorInput *i : generator.generator_inputs()) add(i->shape());
         for (const GeneratorOutput *o : generator.generator_outputs()) add(o->shape());

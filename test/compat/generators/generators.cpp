@@ -204,8 +204,8 @@ public:
         output(x, y) = second(x, y);
     }
     void schedule() {
-        sharpen->blur_at.set({output, y});
-        sharpen->output.compute_at(output, y);
+        sharpen->output.compute_root();
+        sharpen->blur_at.set({sharpen->output, y});
     }
 
 private:
@@ -265,7 +265,7 @@ namespace effects {
 
 class Negative : public Halide::Generator<Negative> {
 public:
-    Input<Buffer<uint8_t, 2>> input{"input"};
+    Input<Func> input{"input", UInt(8), 2};
     Output<Buffer<uint8_t, 2>> output{"output"};
     void generate() { output(x, y) = 255 - input(x, y); }
 };

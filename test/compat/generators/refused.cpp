@@ -13,9 +13,12 @@ public:
     GeneratorParam<int> factor{"factor", 2, 0, 10};
     Input<Func> input{"input", Int(32), 1};
     Input<Buffer<uint8_t, 1>> image{"image"};
+    Input<int> scalar{"scalar"};
     Output<Func> output{"output", Int(32), 1};
     void generate() {
-        if (factor == 7) input(x) = 3;
+        // An input is no output.
+        static_assert(!std::is_assignable_v<decltype(input(x)), Expr>);
+        static_assert(!std::is_assignable_v<decltype(scalar), Expr>);
         if (factor == 8) factor.set(1);
         output(x) = input(x) * factor + image(x);
     }
@@ -127,14 +130,14 @@ PROGRAM(generators_that_are_refused) {
     int wrong = 0;
     wrong += refused("output of undefined has no definition: generate() has to give it one",
                      [] { Undefined::create(host(), "undefined")->get_pipeline(); });
-    wrong += refused("is of int32, but the Func output is of float32",
+    wrong += refused("output was declared with the type int32, but is defined with float32",
                      [] { OfAnotherType::create(host())->get_pipeline(); });
     wrong += refused("has two parameters, inputs or outputs named same",
                      [] { TwoOfAName::create(host()); });
     wrong += refused("\" flag\" cannot be the name of a parameter", [] { BadName::create(host()); });
     wrong += refused("cannot be 11: it is int32 from 0 to 10", [] { OutOfRange::create(host()); });
     wrong += refused("a generator is made by create<...>()", [] { Simple simple; });
-    wrong += refused("the parameter lost has to be a member of a Generator",
+    wrong += refused("the GeneratorParam lost has to be a member of a Generator",
                      [] { GeneratorParam<int> lost("lost", 1); });
     return wrong;
 }
@@ -142,17 +145,19 @@ PROGRAM(generators_that_are_refused) {
 PROGRAM(inputs_that_are_refused) {
     int wrong = 0;
     auto apply = [](const auto &...args) { Simple::create(host(), "simple")->apply(args...); };
-    wrong += refused("has 2 inputs, but 1 are given", [&] { apply(any_func()); });
+    wrong += refused("has 3 inputs, but 1 are given", [&] { apply(any_func()); });
     wrong += refused("the input input of simple is a Func, but a number is given",
-                     [&] { apply(Expr(3), any_image()); });
+                     [&] { apply(Expr(3), any_image(), 1); });
     wrong += refused("the input image of simple is a Buffer, whose size may be asked for",
-                     [&] { apply(any_func(), any_func()); });
+                     [&] { apply(any_func(), any_func(), 1); });
     wrong += refused("is of uint8, but what is given is of int16",
-                     [&] { apply(any_func(), Buffer<int16_t>(16)); });
+                     [&] { apply(any_func(), Buffer<int16_t>(16), 1); });
     wrong += refused("has 1 dimensions, but what is given has 2",
-                     [&] { apply(any_func(), Buffer<uint8_t>(16, 16)); });
-    wrong += refused("is given a Func without a definition", [&] { apply(Func(), any_image()); });
-    wrong += refused("is given an undefined", [&] { apply(any_func(), Buffer<uint8_t>()); });
+                     [&] { apply(any_func(), Buffer<uint8_t>(16, 16), 1); });
+    wrong += refused("the input scalar of simple is a number, but something else is given",
+                     [&] { apply(any_func(), any_image(), any_func()); });
+    wrong += refused("is given a Func without a definition", [&] { apply(Func(), any_image(), 1); });
+    wrong += refused("an input of a generator is an undefined Buffer", [&] { apply(any_func(), Buffer<uint8_t>(), 1); });
     return wrong;
 }
 
@@ -161,13 +166,12 @@ PROGRAM(what_comes_too_late_or_in_the_wrong_place) {
     auto made = [](int factor) {
         auto simple = Simple::create(host(), "simple");
         simple->factor.set(factor);
-        simple->apply(any_func(), any_image());
+        simple->apply(any_func(), any_image(), 1);
         return simple;
     };
     wrong += refused("the parameter factor of simple is set too late: the pipeline has been made",
                      [&] { made(2)->factor.set(3); });
     wrong += refused("the parameter factor of simple is set too late", [&] { made(8); });
-    wrong += refused("is defined already", [&] { made(7); });
     wrong += refused("there is no generator none", [] { create_callable_from_generator(host(), "none"); });
     wrong += refused("the generator shift has no parameter x", [] {
         create_callable_from_generator(host(), "shift", {{"x", "1"}});
@@ -183,8 +187,12 @@ PROGRAM(stubs_that_are_refused) {
     int wrong = 0;
     wrong += refused("has 2 dimensions, but f has 1",
                      [] { Stub::generate(host(), {any_func(), 1.0f}); });
-    wrong += refused("the input amount of sharpen is a number, but something else is given",
-                     [] { Stub::generate(host(), {any_func(), any_func()}); });
+    wrong += refused("the input amount of sharpen is given an undefined Expr",
+                     [] { Stub::generate(host(), {Buffer<uint8_t>(4, 4), Expr()}); });
+    wrong += refused("the input amount of sharpen is of float32, but an expression of int32 is given",
+                     [] { Stub::generate(host(), {Buffer<uint8_t>(4, 4), Var("x") + 1}); });
+    wrong += refused("the input input of sharpen is a Func, but a number is given",
+                     [] { Stub::generate(host(), {1.0f, 1.0f}); });
     wrong += refused("cannot be 9: it is int32 from 1 to 8", [] {
         Stub::GeneratorParams params;
         params.radius = 9;
