@@ -10,6 +10,13 @@
 #include <utility>
 #include <vector>
 
+// What a pipeline's description points to has the names of either.
+static_assert(sizeof(halide_scalar_value_t) == sizeof(tessera_scalar_value_t));
+static_assert(sizeof(halide_filter_argument_t) == sizeof(tessera_filter_argument_t));
+static_assert(offsetof(halide_filter_argument_t, scalar_estimate) ==
+              offsetof(tessera_filter_argument_t, scalar_estimate));
+static_assert(sizeof(halide_filter_metadata_t) == sizeof(tessera_filter_metadata_t));
+
 namespace {
 
 int no_device(void *user_context, const char *what) {
