@@ -1,5 +1,5 @@
-#include "halide_execute_generator.h"
 #include "driver/files.h"
+#include "halide_execute_generator.h"
 #include <iostream>
 
 namespace Halide::Internal {
@@ -14,8 +14,8 @@ public:
     std::unique_ptr<tessera::GeneratorBase>
     create(const std::string &name, const tessera::GeneratorContext &context) const override {
         if (auto made = provider.create(name, context)) return made;
-        throw CompileError(tessera::str("there is no generator ", name, "; there are ",
-                                        tessera::join(names())));
+        throw CompileError(
+            tessera::str("there is no generator ", name, "; there are ", tessera::join(names())));
     }
 
 private:
@@ -46,8 +46,8 @@ void execute_generator(const ExecuteGeneratorArgs &args, tessera::Location at) {
         refuse("ExecuteGeneratorArgs: derivatives of Funcs are not there yet");
     if (!args.runtime_name.empty()) {
         if (args.targets.size() != 1) refuse("ExecuteGeneratorArgs: a runtime wants one target");
-        tessera::driver::write_runtime_library(
-            args.targets[0], args.output_dir + "/" + args.runtime_name + ".a");
+        tessera::driver::write_runtime_library(args.targets[0],
+                                               args.output_dir + "/" + args.runtime_name + ".a");
     }
     if (args.generator_name.empty()) {
         if (args.runtime_name.empty())

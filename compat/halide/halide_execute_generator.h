@@ -29,8 +29,8 @@ public:
 
 // A file of each type, of one generator.
 struct ExecuteGeneratorArgs {
-    using CreateGeneratorFn = std::function<AbstractGeneratorPtr(
-        const std::string &name, const GeneratorContext &context)>;
+    using CreateGeneratorFn = std::function<AbstractGeneratorPtr(const std::string &name,
+                                                                 const GeneratorContext &context)>;
     enum BuildMode { Default, Gradient };
 
     std::string output_dir;

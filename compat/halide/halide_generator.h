@@ -5,8 +5,8 @@
 #include <memory>
 #include <string>
 
-// Generators by Halide's names. They are Tessera's own (aot/generator.h): the same registry, command
-// line and files.
+// Generators by Halide's names. They are Tessera's own (aot/generator.h): the same registry,
+// command line and files.
 namespace Halide {
 
 using tessera::GeneratorParam;

@@ -216,8 +216,7 @@ public:
 
 // Of numbers: all have the same default, and the same range.
 template<typename T>
-requires std::is_arithmetic_v<T>
-class Input<T[]> : public detail::ArrayInput<Expr> {
+requires std::is_arithmetic_v<T> class Input<T[]> : public detail::ArrayInput<Expr> {
 public:
     explicit Input(const std::string &name) : Input(ArgumentShape::open, name) {}
     Input(const std::string &name, const T &value) : Input(ArgumentShape::open, name, value) {}
@@ -238,8 +237,7 @@ public:
 };
 
 template<typename T, size_t N>
-requires std::is_arithmetic_v<T>
-class Input<T[N]> : public Input<T[]> {
+requires std::is_arithmetic_v<T> class Input<T[N]> : public Input<T[]> {
 public:
     explicit Input(const std::string &name) : Input<T[]>(int(N), name) {}
     Input(const std::string &name, const T &value) : Input<T[]>(int(N), name, value) {}

@@ -47,7 +47,8 @@ struct RegisterGenerator {
 }  // namespace tessera
 
 // One line outside of all namespaces: (Class, name), or (Class, name, stub_name); a class with a
-// comma in its name in parentheses. What it defines is called by the header of a stub, so that a program without this generator does not link.
+// comma in its name in parentheses. What it defines is called by the header of a stub, so that a
+// program without this generator does not link.
 #define TESSERA_REGISTER_GENERATOR(...)                                                            \
     TESSERA_CHOOSE_REGISTRATION(__VA_ARGS__, TESSERA_REGISTER_WITH_STUB,                           \
                                 TESSERA_REGISTER_WITHOUT_STUB, )                                   \

@@ -114,15 +114,17 @@ private:
         line("    struct GeneratorParams {");
         for (const GeneratorParamBase *p : generator.generator_params()) {
             const std::string type = "Enum_" + p->name();
-            line(is_enum(*p) ? str("        ", type, " ", p->name(), " = ", type, "::",
-                                   p->value_text(), ";")
+            line(is_enum(*p) ? str("        ", type, " ", p->name(), " = ", type,
+                                   "::", p->value_text(), ";")
                              : str("        ", p->cpp_type(), " ", p->name(), " = ", p->cpp_value(),
                                    ";  // ", p->type_text()));
         }
         for (const auto &[argument, property] : open_properties()) {
             line(str("        ", property == "type" ? "tessera::Type " : "int ", argument, "_",
-                     property, property == "type" ? ";" : " = -1;", "  // if it is not given by what "
-                     "stands for ", argument));
+                     property, property == "type" ? ";" : " = -1;",
+                     "  // if it is not given by what "
+                     "stands for ",
+                     argument));
         }
         line("    };");
     }
@@ -168,13 +170,14 @@ private:
              "            std::vector<tessera::Func> all;");
         for (const GeneratorOutput *o : generator.generator_outputs()) {
             const std::string &n = o->shape().name;
-            line(o->shape().is_array ? "            all.insert(all.end(), " + n + ".begin(), " + n +
-                                           ".end());"
-                                     : "            all.push_back(" + n + ");");
+            line(o->shape().is_array
+                     ? "            all.insert(all.end(), " + n + ".begin(), " + n + ".end());"
+                     : "            all.push_back(" + n + ");");
         }
         line("            return tessera::Pipeline(all);\n        }");
-        line("        tessera::Realization realize(const std::vector<int32_t> &sizes = {}) const {\n"
-             "            return get_pipeline().realize(sizes, target);\n        }");
+        line(
+            "        tessera::Realization realize(const std::vector<int32_t> &sizes = {}) const {\n"
+            "            return get_pipeline().realize(sizes, target);\n        }");
         const auto &outputs = generator.generator_outputs();
         if (outputs.size() != 1 || outputs[0]->shape().is_array) return;
         const std::string &n = outputs[0]->shape().name;

@@ -12,7 +12,8 @@ struct GeneratorJob {
     std::string folder;
     std::string file_base;        // of the files, before their extensions; empty: as the function
     std::vector<Target> targets;  // several: one library that chooses (driver/dispatch.h)
-    std::vector<std::string> suffixes;  // of files of which there is one for each of several targets
+    std::vector<std::string>
+        suffixes;  // of files of which there is one for each of several targets
     std::vector<std::pair<std::string, std::string>> params;  // name, value
     std::set<OutputFileType> outputs;
     // Where its name is looked for; null: in the registry.

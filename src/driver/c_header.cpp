@@ -118,7 +118,8 @@ std::string to_c_header(const ir::Module &module, const Target &target) {
             "/* What is compiled calls Tessera's runtime, which is in a static library"
             " that\n * was written with it, and wants the C++ standard library and"
             " threads. */\n\n"
-            "struct tessera_buffer_t;\nstruct ", metadata_name(), ";\n\n");
+            "struct tessera_buffer_t;\nstruct ",
+            metadata_name(), ";\n\n");
     text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     for (const ir::LoweredFunction &f : module.functions) text += declarations(f, target) + "\n";
     return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";

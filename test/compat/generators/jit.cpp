@@ -35,9 +35,9 @@ PROGRAM(callable_of_a_registered_generator) {
     Buffer<uint8_t> a = ramp(50, 3, 1), b = ramp(50, 3, 3), out(50, 3);
     EXPECT(mix(a, b, 0.5f, out) == 0);
     EXPECT(out(20, 1) == 41);
-    Callable largest =
-        create_callable_from_generator(get_jit_target_from_environment(), "mix",
-                                       {{"blend", "largest"}, {"gain", "2"}, {"parallel", "false"}});
+    Callable largest = create_callable_from_generator(
+        get_jit_target_from_environment(), "mix",
+        {{"blend", "largest"}, {"gain", "2"}, {"parallel", "false"}});
     EXPECT(largest(a, b, 1.0f, out) == 0);
     EXPECT(out(20, 1) == 123);
     EXPECT(out(49, 2) == 255);
@@ -175,9 +175,10 @@ PROGRAM(command_line_over_generators_of_this_program) {
         }
     } provider;
     std::string dir = Internal::get_test_tmp_dir();
-    std::vector<std::string> words = {"gen",         "-g",           "scale",          "-o", dir,
-                                      "-f",          "scaled",       "-e",             "c_header",
-                                      "target=host", "factor=1",     "input.type=int8", "offsets.size=2"};
+    std::vector<std::string> words = {
+        "gen",           "-g", "scale",    "-o",          dir,        "-f",
+        "scaled",        "-e", "c_header", "target=host", "factor=1", "input.type=int8",
+        "offsets.size=2"};
     std::vector<char *> argv;
     for (std::string &w : words) argv.push_back(w.data());
     EXPECT(Internal::generate_filter_main(int(argv.size()), argv.data(), provider) == 0);

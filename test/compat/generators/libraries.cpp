@@ -85,14 +85,15 @@ int describe() {
 
 int arrays_of_everything() {
     Buffer<uint8_t> picture(2, 2);
-    Buffer<float> pair0(8), pair1(8), results0(8), results1(8), total = Buffer<float>::make_scalar();
+    Buffer<float> pair0(8), pair1(8), results0(8), results1(8),
+        total = Buffer<float>::make_scalar();
     Buffer<int32_t> many0(8), many1(8), doubled0(8), doubled1(8);
     Buffer<int16_t> b0(8), b1(8);
     Buffer<uint16_t> open0(4, 4), copied(4, 4);
     picture.fill(9), pair0.fill(0.5f), pair1.fill(0.25f), many0.fill(3), many1.fill(4);
     b0.fill(-5), b1.fill(6), open0.fill(11);
-    EXPECT(arrays(picture, pair0, pair1, many0, many1, b0, b1, open0, 2.0f, 3.0f, 100, 200, results0,
-                  results1, doubled0, doubled1, copied, total) == 0);
+    EXPECT(arrays(picture, pair0, pair1, many0, many1, b0, b1, open0, 2.0f, 3.0f, 100, 200,
+                  results0, results1, doubled0, doubled1, copied, total) == 0);
     EXPECT(results0(7) == 106.5f && results1(0) == 212.25f);
     EXPECT(doubled0(3) == -10 && doubled1(3) == 12 && copied(3, 3) == 11 && total() == 20.f);
     return 0;

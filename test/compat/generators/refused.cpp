@@ -113,7 +113,8 @@ PROGRAM(command_lines_that_are_refused) {
                              "-g mix -o /tmp target=host blend=lowest");
     wrong += command_refused("cannot be 65: it is int32 from 1 to 64",
                              "-g mix -o /tmp target=host vector_size=65");
-    wrong += command_refused("offset is given twice", "-g shift -o /tmp target=host offset=1 offset=2");
+    wrong +=
+        command_refused("offset is given twice", "-g shift -o /tmp target=host offset=1 offset=2");
     wrong += command_refused("the input many of arrays has no number of elements yet",
                              "-g arrays -o /tmp target=host many.type=int8");
     wrong += command_refused("the input first of mix is of uint8 and cannot be of int8",
@@ -121,8 +122,7 @@ PROGRAM(command_lines_that_are_refused) {
     wrong += command_refused("there is no autoscheduler yet",
                              "-g mix -o /tmp target=host autoscheduler=Adams2019");
     wrong += command_refused("\"-p\" is no option", "-p plugin.so -g mix -o /tmp target=host");
-    wrong += command_refused("-e: nothing is called hader",
-                             "-g mix -o /tmp -e hader target=host");
+    wrong += command_refused("-e: nothing is called hader", "-g mix -o /tmp -e hader target=host");
     return wrong;
 }
 
@@ -134,7 +134,8 @@ PROGRAM(generators_that_are_refused) {
                      [] { OfAnotherType::create(host())->get_pipeline(); });
     wrong += refused("has two parameters, inputs or outputs named same",
                      [] { TwoOfAName::create(host()); });
-    wrong += refused("\" flag\" cannot be the name of a parameter", [] { BadName::create(host()); });
+    wrong +=
+        refused("\" flag\" cannot be the name of a parameter", [] { BadName::create(host()); });
     wrong += refused("cannot be 11: it is int32 from 0 to 10", [] { OutOfRange::create(host()); });
     wrong += refused("a generator is made by create<...>()", [] { Simple simple; });
     wrong += refused("the GeneratorParam lost has to be a member of a Generator",
@@ -156,8 +157,10 @@ PROGRAM(inputs_that_are_refused) {
                      [&] { apply(any_func(), Buffer<uint8_t>(16, 16), 1); });
     wrong += refused("the input scalar of simple is a number, but something else is given",
                      [&] { apply(any_func(), any_image(), any_func()); });
-    wrong += refused("is given a Func without a definition", [&] { apply(Func(), any_image(), 1); });
-    wrong += refused("an input of a generator is an undefined Buffer", [&] { apply(any_func(), Buffer<uint8_t>(), 1); });
+    wrong +=
+        refused("is given a Func without a definition", [&] { apply(Func(), any_image(), 1); });
+    wrong += refused("an input of a generator is an undefined Buffer",
+                     [&] { apply(any_func(), Buffer<uint8_t>(), 1); });
     return wrong;
 }
 
@@ -172,13 +175,12 @@ PROGRAM(what_comes_too_late_or_in_the_wrong_place) {
     wrong += refused("the parameter factor of simple is set too late: the pipeline has been made",
                      [&] { made(2)->factor.set(3); });
     wrong += refused("the parameter factor of simple is set too late", [&] { made(8); });
-    wrong += refused("there is no generator none", [] { create_callable_from_generator(host(), "none"); });
-    wrong += refused("the generator shift has no parameter x", [] {
-        create_callable_from_generator(host(), "shift", {{"x", "1"}});
-    });
-    wrong += refused("AutoschedulerParams in a GeneratorContext", [] {
-        GeneratorContext(get_host_target(), AutoschedulerParams("Adams2019"));
-    });
+    wrong += refused("there is no generator none",
+                     [] { create_callable_from_generator(host(), "none"); });
+    wrong += refused("the generator shift has no parameter x",
+                     [] { create_callable_from_generator(host(), "shift", {{"x", "1"}}); });
+    wrong += refused("AutoschedulerParams in a GeneratorContext",
+                     [] { GeneratorContext(get_host_target(), AutoschedulerParams("Adams2019")); });
     return wrong;
 }
 
@@ -189,8 +191,9 @@ PROGRAM(stubs_that_are_refused) {
                      [] { Stub::generate(host(), {any_func(), 1.0f}); });
     wrong += refused("the input amount of sharpen is given an undefined Expr",
                      [] { Stub::generate(host(), {Buffer<uint8_t>(4, 4), Expr()}); });
-    wrong += refused("the input amount of sharpen is of float32, but an expression of int32 is given",
-                     [] { Stub::generate(host(), {Buffer<uint8_t>(4, 4), Var("x") + 1}); });
+    wrong +=
+        refused("the input amount of sharpen is of float32, but an expression of int32 is given",
+                [] { Stub::generate(host(), {Buffer<uint8_t>(4, 4), Var("x") + 1}); });
     wrong += refused("the input input of sharpen is a Func, but a number is given",
                      [] { Stub::generate(host(), {1.0f, 1.0f}); });
     wrong += refused("cannot be 9: it is int32 from 1 to 8", [] {
@@ -204,9 +207,8 @@ PROGRAM(stubs_that_are_refused) {
 PROGRAM(generators_of_one_name) {
     auto make = [](const tessera::GeneratorContext &c) { return Simple::create(c); };
     tessera::RegisterGenerator first("of_one_name", "", make), second("of_one_name", "", make);
-    int wrong = refused("two generators are registered as of_one_name", [] {
-        create_callable_from_generator(host(), "of_one_name");
-    });
+    int wrong = refused("two generators are registered as of_one_name",
+                        [] { create_callable_from_generator(host(), "of_one_name"); });
     tessera::GeneratorRegistry::remove("of_one_name");
     return wrong;
 }
