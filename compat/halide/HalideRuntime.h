@@ -51,20 +51,7 @@
 #define halide_argument_kind_output_buffer tessera_argument_kind_output_buffer
 // With the layout of Tessera's own; values are in `u`.
 typedef struct halide_scalar_value_t {
-    union {
-        bool b;
-        int8_t i8;
-        int16_t i16;
-        int32_t i32;
-        int64_t i64;
-        uint8_t u8;
-        uint16_t u16;
-        uint32_t u32;
-        uint64_t u64;
-        float f32;
-        double f64;
-        void *handle;
-    } u;
+    tessera_scalar_value_t u;
 } halide_scalar_value_t;
 typedef struct halide_filter_argument_t {
     const char *name;

@@ -1,3 +1,4 @@
+#include "../expect.h"
 #include "HalideBuffer.h"
 #include "HalideRuntime.h"
 #include "arrays.h"
@@ -15,14 +16,6 @@
 
 // Libraries that generators made, called by a program that has no compiler in it.
 using Halide::Runtime::Buffer;
-
-#define EXPECT(condition)                                                                          \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (false)
 
 namespace {
 

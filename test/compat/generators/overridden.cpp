@@ -1,3 +1,4 @@
+#include "../expect.h"
 #include "HalideBuffer.h"
 #include "HalideRuntime.h"
 #include "hooks.h"
@@ -46,14 +47,6 @@ int halide_do_par_for(void *user_context, halide_task_t f, int min, int size, ui
     return 0;
 }
 }
-
-#define EXPECT(condition)                                                                          \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (false)
 
 int main() {
     Halide::Runtime::Buffer<int32_t> in(9), out(8);
