@@ -31,8 +31,26 @@ target_include_directories(tessera_run INTERFACE
     $<INSTALL_INTERFACE:${include}> $<INSTALL_INTERFACE:${include}/tessera>)
 install(FILES tools/run/tessera_run.h DESTINATION ${include})
 
-install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera-run
+# Programs written for Halide; those that only call compiled pipelines need the second alone.
+add_library(tessera_halide STATIC $<TARGET_OBJECTS:TesseraHalideCompat>)
+add_library(tessera_halide_runtime STATIC
+            $<TARGET_OBJECTS:TesseraHalideRuntime> $<TARGET_OBJECTS:tessera_base>)
+set_target_properties(tessera_halide PROPERTIES
+    EXPORT_NAME HalideCompat LINKER_LANGUAGE CXX)
+set_target_properties(tessera_halide_runtime PROPERTIES
+    EXPORT_NAME HalideRuntime LINKER_LANGUAGE CXX)
+target_link_libraries(tessera_halide INTERFACE tessera_halide_runtime tessera_shared)
+target_link_libraries(tessera_halide_runtime INTERFACE tessera_runtime_shipped)
+target_include_directories(tessera_halide_runtime INTERFACE
+    $<INSTALL_INTERFACE:${include}/tessera/halide>)
+target_compile_features(tessera_halide_runtime INTERFACE cxx_std_20)
+target_link_options(tessera_halide INTERFACE -rdynamic)
+
+install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera-run tessera_halide
+                tessera_halide_runtime
         EXPORT TesseraTargets)
+install(DIRECTORY compat/halide/ DESTINATION ${include}/tessera/halide FILES_MATCHING PATTERN *.h)
+install(FILES compat/halide/support.cpp DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/halide)
 install(DIRECTORY include/ DESTINATION ${include})
 foreach(name IN LISTS rooms)
     install(DIRECTORY src/${name} DESTINATION ${include}/tessera
@@ -53,8 +71,11 @@ file(GENERATE OUTPUT ${here}/TesseraConfig.cmake INPUT ${here}/TesseraConfig.cma
 write_basic_package_version_file(${here}/TesseraConfigVersion.cmake
     VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
 install(FILES ${here}/TesseraConfig.cmake ${here}/TesseraConfigVersion.cmake
-              cmake/package/TesseraGenerators.cmake
+              cmake/package/TesseraGenerators.cmake cmake/package/HalideGenerators.cmake
         DESTINATION ${package})
+# find_package(Halide) finds Tessera where Halide_DIR says so.
+install(FILES cmake/package/HalideConfig.cmake cmake/package/HalideConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/halide)
 file(RELATIVE_PATH prefix_from_here /p/${CMAKE_INSTALL_LIBDIR}/pkgconfig /p)
 configure_file(cmake/package/tessera.pc.in ${here}/tessera.pc @ONLY)
 install(FILES ${here}/tessera.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

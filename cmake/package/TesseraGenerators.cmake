@@ -16,7 +16,7 @@ function(add_tessera_generator target)
         return()
     endif()
     if(CMAKE_CROSSCOMPILING)
-        _tessera_host_generator(${target} "${ARG_SOURCES}")
+        _tessera_host_generator(${target} "${ARG_SOURCES}" "" "")
         return()
     endif()
     add_executable(${target} ${ARG_SOURCES})
@@ -26,19 +26,21 @@ endfunction()
 # add_tessera_library(<target> FROM <generator target>
 #     [GENERATOR <name>]           of those in the executable; <target> without it
 #     [FUNCTION_NAME <name>]       of the C function, and of its header; <target> without it
+#     [FILE_BASE <name>]           of the header, if it is another than the function's
 #     [TARGETS <target>...]        such as x86-64-linux-avx2; several become one library that
 #                                  chooses when it runs; this machine, or that which one
 #                                  cross-compiles for, without it
 #     [FEATURES <feature>...]      of each target
 #     [PARAMS <name=value>...]
-#     [OUTPUTS <type>...]          more files than the library and its header: assembly, stmt, ...
+#     [OUTPUTS <type>...]          more files than the library and its header: assembly, stmt, ...;
+#                                  they are in the folder <target>.files
 #     [USE_RUNTIME <target>]       made by add_tessera_runtime
 #     [AUTOSCHEDULER <name>])
 #
 # A library to link with: its compiled function, the header, and the runtime.
 function(add_tessera_library target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG ""
-        "FROM;GENERATOR;FUNCTION_NAME;USE_RUNTIME;AUTOSCHEDULER"
+        "FROM;GENERATOR;FUNCTION_NAME;FILE_BASE;USE_RUNTIME;AUTOSCHEDULER"
         "TARGETS;FEATURES;PARAMS;OUTPUTS")
     _tessera_require_parsed(add_tessera_library ${target} "${ARG_UNPARSED_ARGUMENTS}")
     if(ARG_AUTOSCHEDULER)
@@ -51,6 +53,7 @@ function(add_tessera_library target)
     endif()
     _tessera_default(ARG_GENERATOR ${target})
     _tessera_default(ARG_FUNCTION_NAME ${target})
+    _tessera_default(ARG_FILE_BASE ${ARG_FUNCTION_NAME})
     _tessera_default_target(default_target)
     _tessera_default(ARG_TARGETS ${default_target})
     if(NOT ARG_USE_RUNTIME)
@@ -59,10 +62,12 @@ function(add_tessera_library target)
 
     set(targets)
     foreach(t IN LISTS ARG_TARGETS)
-        foreach(f IN LISTS ARG_FEATURES)
-            string(APPEND t "-${f}")
+        foreach(f IN LISTS ARG_FEATURES ITEMS no_runtime)
+            if(NOT "${t}-" MATCHES "-${f}-")
+                string(APPEND t "-${f}")
+            endif()
         endforeach()
-        list(APPEND targets "${t}-no_runtime")
+        list(APPEND targets "${t}")
     endforeach()
     list(JOIN targets "," targets)
     set(outputs static_library c_header ${ARG_OUTPUTS})
@@ -70,14 +75,25 @@ function(add_tessera_library target)
 
     set(folder ${CMAKE_CURRENT_BINARY_DIR}/${target}.files)
     file(MAKE_DIRECTORY ${folder})
-    set(library ${folder}/${ARG_FUNCTION_NAME}.a)
-    set(header ${folder}/${ARG_FUNCTION_NAME}.h)
-    add_custom_command(OUTPUT ${library} ${header}
-        COMMAND $<TARGET_FILE:${ARG_FROM}> -g ${ARG_GENERATOR} -f ${ARG_FUNCTION_NAME} -o ${folder} -e ${outputs}
-                target=${targets} ${ARG_PARAMS}
+    set(library ${folder}/${ARG_FILE_BASE}.a)
+    set(header ${folder}/${ARG_FILE_BASE}.h)
+    # Of several targets, most of the others are one for each.
+    set(others)
+    list(LENGTH ARG_TARGETS how_many)
+    if(how_many EQUAL 1)
+        foreach(type IN LISTS ARG_OUTPUTS)
+            _tessera_output_extension(extension ${type})
+            if(extension)  # else the generator says what there is
+                list(APPEND others ${folder}/${ARG_FILE_BASE}${extension})
+            endif()
+        endforeach()
+    endif()
+    add_custom_command(OUTPUT ${library} ${header} ${others}
+        COMMAND $<TARGET_FILE:${ARG_FROM}> -g ${ARG_GENERATOR} -f ${ARG_FUNCTION_NAME}
+                -n ${ARG_FILE_BASE} -o ${folder} -e ${outputs} target=${targets} ${ARG_PARAMS}
         DEPENDS ${ARG_FROM} $<TARGET_FILE:${ARG_FROM}>
         COMMENT "Compiling the pipeline ${target}" VERBATIM)
-    add_custom_target(${target}.build DEPENDS ${library} ${header})
+    add_custom_target(${target}.build DEPENDS ${library} ${header} ${others})
     add_library(${target} STATIC IMPORTED GLOBAL)
     set_target_properties(${target} PROPERTIES
         IMPORTED_LOCATION ${library} IMPORTED_LINK_INTERFACE_LANGUAGES CXX
@@ -132,6 +148,25 @@ int main(int argc, char **argv) {
 ]])
     add_executable(${target} ${source})
     target_link_libraries(${target} PRIVATE Tessera::Run ${ARG_FROM})
+endfunction()
+
+# The end of the name of a file of this type.
+function(_tessera_output_extension variable type)
+    set(static_library .a)
+    set(object .o)
+    set(c_header .h)
+    set(c_source .c)
+    set(cpp_stub .stub.h)
+    set(assembly .s)
+    set(bitcode .bc)
+    set(llvm_assembly .ll)
+    set(function_info_header .function_info.h)
+    set(schedule .schedule.h)
+    set(stmt .stmt)
+    set(stmt_html .stmt.html)
+    set(conceptual_stmt .conceptual.stmt)
+    set(conceptual_stmt_html .conceptual.stmt.html)
+    set(${variable} "${${type}}" PARENT_SCOPE)
 endfunction()
 
 # add_tessera_runtime(<target>)
@@ -189,7 +224,8 @@ function(_tessera_default_runtime variable)
     set(${variable} tessera_target_runtime PARENT_SCOPE)
 endfunction()
 
-function(_tessera_host_generator target sources)
+# Libraries and include paths beside Tessera's own are those of this machine.
+function(_tessera_host_generator target sources more_includes more_libraries)
     find_program(TESSERA_HOST_CXX NAMES c++ g++ clang++ NO_CMAKE_FIND_ROOT_PATH
                  DOC "A C++ compiler for this machine, for generators")
     get_property(library GLOBAL PROPERTY TESSERA_LIBRARY)
@@ -200,6 +236,7 @@ function(_tessera_host_generator target sources)
     endif()
     get_property(includes GLOBAL PROPERTY TESSERA_INCLUDE_DIRS)
     get_property(main GLOBAL PROPERTY TESSERA_GENERATOR_MAIN)
+    list(APPEND includes ${more_includes})
     list(TRANSFORM includes PREPEND "-I")
     list(TRANSFORM sources PREPEND "${CMAKE_CURRENT_SOURCE_DIR}/"
          REGEX "^[^/]")
@@ -207,7 +244,7 @@ function(_tessera_host_generator target sources)
     set(host ${CMAKE_CURRENT_BINARY_DIR}/${target}.host)
     add_custom_command(OUTPUT ${host}
         COMMAND ${TESSERA_HOST_CXX} -std=c++20 -O1 ${includes} ${sources} ${main} -o ${host}
-                ${library} -Wl,-rpath,${folder}
+                ${more_libraries} ${library} -Wl,-rpath,${folder}
         DEPENDS ${sources} ${library}
         COMMENT "Building the generator ${target} for this machine" VERBATIM)
     add_custom_target(${target}.build DEPENDS ${host})

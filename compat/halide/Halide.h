@@ -47,6 +47,8 @@
 #include "HalideRuntime.h"
 #include "tessera.h"
 
+#include "halide_execute_generator.h"
+#include "halide_generator.h"
 #include "halide_internal.h"
 #include "halide_later.h"
 #include "halide_names.h"

@@ -49,9 +49,25 @@
 #define halide_argument_kind_input_scalar tessera_argument_kind_input_scalar
 #define halide_argument_kind_input_buffer tessera_argument_kind_input_buffer
 #define halide_argument_kind_output_buffer tessera_argument_kind_output_buffer
-#define halide_scalar_value_t tessera_scalar_value_t
-#define halide_filter_argument_t tessera_filter_argument_t
-#define halide_filter_metadata_t tessera_filter_metadata_t
+// With the layout of Tessera's own; values are in `u`.
+typedef struct halide_scalar_value_t {
+    tessera_scalar_value_t u;
+} halide_scalar_value_t;
+typedef struct halide_filter_argument_t {
+    const char *name;
+    int32_t kind;
+    int32_t dimensions;
+    struct halide_type_t type;
+    const struct halide_scalar_value_t *scalar_def, *scalar_min, *scalar_max, *scalar_estimate;
+    int64_t const *const *buffer_estimates;
+} halide_filter_argument_t;
+typedef struct halide_filter_metadata_t {
+    int32_t version, num_arguments;
+    const struct halide_filter_argument_t *arguments;
+    const char *target;
+    const char *name;
+} halide_filter_metadata_t;
+#define halide_filter_metadata_t_VERSION 1
 
 // ---- Errors ----
 #define halide_error_code_t tessera_error_code_t

@@ -1,5 +1,4 @@
 #include "HalideRuntime.h"
-#include "base/target.h"
 #include <chrono>
 #include <cstring>
 #include <dlfcn.h>
@@ -10,6 +9,13 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+// What a pipeline's description points to has the names of either.
+static_assert(sizeof(halide_scalar_value_t) == sizeof(tessera_scalar_value_t));
+static_assert(sizeof(halide_filter_argument_t) == sizeof(tessera_filter_argument_t));
+static_assert(offsetof(halide_filter_argument_t, scalar_estimate) ==
+              offsetof(tessera_filter_argument_t, scalar_estimate));
+static_assert(sizeof(halide_filter_metadata_t) == sizeof(tessera_filter_metadata_t));
 
 namespace {
 
@@ -27,12 +33,6 @@ std::mutex &mutex_of(halide_mutex *m) {
     return *reinterpret_cast<std::mutex *>(m->_private[0]);
 }
 
-const tessera::Target::Feature feature_of[] = {
-#define FEATURE(name, ours) tessera::Target::ours,
-    HALIDE_TARGET_FEATURES(FEATURE)
-#undef FEATURE
-};
-
 halide_get_symbol_t custom_get_symbol = halide_default_get_symbol;
 halide_load_library_t custom_load_library = halide_default_load_library;
 halide_get_library_symbol_t custom_get_library_symbol = halide_default_get_library_symbol;
@@ -41,8 +41,6 @@ template<typename Function>
 Function exchange(Function &current, Function next, Function built_in) {
     return std::exchange(current, next ? next : built_in);
 }
-
-halide_can_use_target_features_t custom_can_use = halide_default_can_use_target_features;
 
 // What is known of a pipeline, as long as the process lives.
 struct ProfilerCopy {
@@ -140,22 +138,6 @@ int halide_reuse_device_allocations(void *, bool) { return 0; }
 bool halide_can_reuse_device_allocations(void *) { return false; }
 void halide_set_gpu_device(int) {}
 int halide_get_gpu_device(void *) { return -1; }
-
-int halide_default_can_use_target_features(int count, const uint64_t *features) {
-    const tessera::Target host = tessera::get_host_target();
-    for (int i = 0; i < count * 64; i++) {
-        if (!(features[i / 64] >> (i % 64) & 1)) continue;
-        if (i >= int(halide_target_feature_end) || !host.has_feature(feature_of[i])) return 0;
-    }
-    return 1;
-}
-int halide_can_use_target_features(int count, const uint64_t *features) {
-    return custom_can_use(count, features);
-}
-halide_can_use_target_features_t
-halide_set_custom_can_use_target_features(halide_can_use_target_features_t f) {
-    return exchange(custom_can_use, f, halide_default_can_use_target_features);
-}
 
 float halide_float16_bits_to_float(uint16_t bits) { return tessera_f16_to_f32(bits); }
 double halide_float16_bits_to_double(uint16_t bits) { return tessera_f16_to_f64(bits); }

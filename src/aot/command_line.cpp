@@ -1,5 +1,4 @@
 #include "aot/command_line.h"
-#include "aot/registry.h"
 #include "aot/write_outputs.h"
 #include "driver/files.h"
 #include <iostream>
@@ -118,9 +117,9 @@ std::string described(const ArgumentShape &s, bool is_output) {
     return text + (is_output ? ", several" : str(", as many as ", s.name, ".size= says"));
 }
 
-void print_generator(std::ostream &out, const std::string &name) {
+void print_generator(std::ostream &out, const std::string &name, const GeneratorSource &source) {
     out << name << "\n";
-    auto generator = GeneratorRegistry::create(name, GeneratorContext());
+    auto generator = source.create(name, GeneratorContext());
     // What configure() adds may depend on types that are open.
     try {
         generator->configure_now();
@@ -139,13 +138,13 @@ void print_generator(std::ostream &out, const std::string &name) {
     }
 }
 
-void print_help(std::ostream &out) {
+void print_help(std::ostream &out, const GeneratorSource &source) {
     out << usage << "Types of files:\n";
     for (const driver::OutputFile &f : driver::output_files()) {
         out << "  " << f.name << " (" << f.extension << ")\n";
     }
     out << "\nGenerators:\n\n";
-    for (const std::string &name : GeneratorRegistry::names()) print_generator(out, name);
+    for (const std::string &name : source.names()) print_generator(out, name, source);
 }
 
 void write_runtime(const Command &command) {
@@ -156,11 +155,14 @@ void write_runtime(const Command &command) {
                                   command.job.folder + "/" + command.runtime + ".a");
 }
 
-void run(Command command) {
+void run(Command command, const GeneratorSource &source) {
     if (command.job.folder.empty()) throw CompileError("-o folder is missing; see --help");
+    if (command.job.targets.empty() && command.job.outputs == std::set{OutputFileType::cpp_stub}) {
+        command.job.targets.push_back(get_host_target());  // a stub is for all
+    }
     if (command.job.targets.empty()) throw CompileError("target= is missing; see --help");
     if (!command.runtime.empty()) write_runtime(command);
-    std::vector<std::string> all = GeneratorRegistry::names();
+    std::vector<std::string> all = source.names();
     if (command.job.generator.empty()) {
         if (!command.runtime.empty()) return;
         if (all.size() != 1) {
@@ -168,20 +170,21 @@ void run(Command command) {
         }
         command.job.generator = all[0];
     }
+    command.job.source = &source;
     write_generator_files(command.job);
 }
 
 }  // namespace
 
 int run_generator_command(std::span<const std::string> arguments, std::ostream &out,
-                          std::ostream &errors) {
+                          std::ostream &errors, const GeneratorSource &source) {
     try {
         Command command = parse(arguments);
         if (command.help || arguments.empty()) {
-            print_help(out);
+            print_help(out, source);
             return command.help ? 0 : 1;
         }
-        run(command);
+        run(command, source);
         return 0;
     } catch (const std::exception &e) {
         errors << "error: " << e.what() << "\n";
@@ -189,9 +192,9 @@ int run_generator_command(std::span<const std::string> arguments, std::ostream &
     }
 }
 
-int generator_main(int argc, char **argv) {
+int generator_main(int argc, char **argv, const GeneratorSource &source) {
     std::vector<std::string> arguments(argv + (argc > 0), argv + argc);
-    return run_generator_command(arguments, std::cout, std::cerr);
+    return run_generator_command(arguments, std::cout, std::cerr, source);
 }
 
 }  // namespace tessera

@@ -1,4 +1,5 @@
 #pragma once
+#include "aot/registry.h"
 #include <iosfwd>
 #include <span>
 #include <string>
@@ -6,9 +7,9 @@
 namespace tessera {
 
 // What the executable of generators does (--help says it): returns its exit status. Mistakes are
-// told in a sentence on `errors`, with status 1.
+// told in a sentence on `errors`, with status 1. Its generators are those of `source`.
 int run_generator_command(std::span<const std::string> arguments, std::ostream &out,
-                          std::ostream &errors);
-int generator_main(int argc, char **argv);
+                          std::ostream &errors, const GeneratorSource &source = GeneratorSource());
+int generator_main(int argc, char **argv, const GeneratorSource &source = GeneratorSource());
 
 }  // namespace tessera

@@ -64,6 +64,18 @@ public:
         return add<Output<T>>(args...);
     }
 
+    // Of several values: add_output<Func>("sums", {Int(32), Float(32)}, 2).
+    template<typename T>
+    Input<T> *add_input(const std::string &name, const ArgumentTypes &types,
+                        int dimensions = ArgumentShape::open) {
+        return add<Input<T>>(name, types, dimensions);
+    }
+    template<typename T>
+    Output<T> *add_output(const std::string &name, const ArgumentTypes &types,
+                          int dimensions = ArgumentShape::open) {
+        return add<Output<T>>(name, types, dimensions);
+    }
+
     // ---- What there is ----
     const std::vector<GeneratorParamBase *> &generator_params() const { return params; }
     // Those that configure() adds are there after configure_now().

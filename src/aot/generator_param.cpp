@@ -15,8 +15,12 @@ void GeneratorParamBase::refuse(const std::string &text, const std::string &why)
                            " cannot be ", text.empty() ? "empty" : text, ": ", why));
 }
 
+bool GeneratorParamBase::is_changeable() const {
+    return owner.phase != GeneratorBase::Phase::Built;
+}
+
 void GeneratorParamBase::require_changeable() const {
-    if (owner.phase != GeneratorBase::Phase::Built) return;
+    if (is_changeable()) return;
     throw CompileError(str("the parameter ", param_name, " of ", owner.generator_name(),
                            " is set too late: the pipeline has been made"));
 }
@@ -24,12 +28,13 @@ void GeneratorParamBase::require_changeable() const {
 // ---- LoopLevel ----
 
 void GeneratorParam<LoopLevel>::set(const LoopLevel &value) {
-    require_changeable();
     func.clear();
-    level = value;
+    // Schedules that have it already see what it becomes.
+    is_changeable() ? void(level = value) : level.set(value);
 }
 
 void GeneratorParam<LoopLevel>::set_from_string(const std::string &text) {
+    require_changeable();
     if (text == "root") return set(LoopLevel::root().copy());
     if (text == "inlined") return set(LoopLevel::inlined().copy());
     size_t dot = text.rfind('.');

@@ -27,11 +27,14 @@ public:
     // As C++, for the header of a stub.
     virtual std::string cpp_type() const = 0;
     virtual std::string cpp_value() const = 0;
+    // The names of an enum's values; empty for other types.
+    virtual std::vector<std::string> enum_names() const { return {}; }
     // The pipeline is complete: what stands for a part of it can be found.
     virtual void resolve(const Pipeline &) {}
 
 protected:
     [[noreturn]] void refuse(const std::string &text, const std::string &why) const;
+    bool is_changeable() const;  // the pipeline has not been made
     void require_changeable() const;
 
 private:
@@ -183,6 +186,13 @@ public:
         }
         return text;
     }
+    std::vector<std::string> enum_names() const override {
+        std::vector<std::string> names;
+        if constexpr (std::is_enum_v<T>) {
+            for (const auto &[name, value] : named) names.push_back(name);
+        }
+        return names;
+    }
     std::string cpp_type() const override {
         if constexpr (std::is_same_v<T, bool>)
             return "bool";
@@ -213,7 +223,8 @@ private:
 };
 
 // "root", "inlined" or "func.loop": a place in the pipeline that the generator makes. The level may
-// be given to schedules at once; a Func is looked for when the pipeline is complete.
+// be given to schedules at once; a Func is looked for when the pipeline is complete. Other than
+// parameters of other types it may be set when the pipeline has been made.
 template<>
 class GeneratorParam<LoopLevel> : public GeneratorParamBase {
 public:

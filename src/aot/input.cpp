@@ -77,6 +77,7 @@ Expr GeneratorInput::make_scalar(size_t i) {
     Type type = types_or_refuse()[0];
     if (!is_bound()) {
         Param<> p(type, element_name(i));
+        if (prepare_scalar) prepare_scalar(p.parameter());
         add_argument(p);
         return p;
     }
@@ -102,10 +103,21 @@ void ScalarInput::settle() {
     add_argument(Argument(parameter()));
 }
 
-void Input<Func>::set_estimates(const Region &estimates, Location at) {
-    for (const Argument &a : arguments()) {
-        ImageParam(a.parameter).set_estimates(estimates, at);
+void GeneratorInput::set_all_estimates(const Region &estimates, Location at) const {
+    for (const Argument &a : all_arguments) ImageParam(a.parameter).set_estimates(estimates, at);
+}
+
+void GeneratorInput::set_scalar_estimate(const Expr &value, std::optional<size_t> i,
+                                         Location at) const {
+    if (is_bound()) return;  // what is given is known
+    if (i && *i >= all_arguments.size()) refuse(str("has no element ", *i));
+    for (size_t k = 0; k < all_arguments.size(); k++) {
+        if (!i || *i == k) detail::set_estimate(*all_arguments[k].parameter, value, at);
     }
+}
+
+void Input<Func>::set_estimates(const Region &estimates, Location at) {
+    set_all_estimates(estimates, at);
 }
 
 void Input<Func>::settle() {

@@ -2,6 +2,8 @@
 #include "aot/generator_argument.h"
 #include "aot/input_value.h"
 #include "lang/param.h"
+#include <functional>
+#include <optional>
 
 namespace tessera {
 
@@ -22,9 +24,14 @@ protected:
     ImageParam make_image(size_t i);
     Func make_func(size_t i);
     Expr make_scalar(size_t i);
+    // Of the caller's buffers, or numbers: all of them, or the one of element i.
+    void set_all_estimates(const Region &estimates, Location at) const;
+    void set_scalar_estimate(const Expr &value, std::optional<size_t> i, Location at) const;
     size_t begin_elements();  // how many there are
     bool is_bound() const { return !bound.empty(); }
     void add_argument(const Argument &a) { all_arguments.push_back(a); }
+    // What the parameters of numbers that are made have beside their types.
+    std::function<void(const program::ParameterRef &)> prepare_scalar;
 
 private:
     std::vector<InputValue> bound;
@@ -85,6 +92,18 @@ public:
 
     // Of the input, not of the Func that stands for it.
     // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
+    // What the caller gives, to be read: const, so that it cannot be defined.
+    template<ExprLike... Args>
+    const FuncRef operator()(const CallArgument &first, const Args &...rest) const {
+        return Func::operator()(first, rest...);
+    }
+    const FuncRef operator()(Location at = Here::current()) const { return Func::operator()(at); }
+    const FuncRef operator()(const std::vector<Expr> &args, Location at = Here::current()) const {
+        return Func::operator()(args, at);
+    }
+    const FuncRef operator()(const std::vector<Var> &args, Location at = Here::current()) const {
+        return Func::operator()(args, at);
+    }
     const std::string &name() const { return shape().name; }
     const std::vector<Type> &types() const { return types_or_refuse(); }
     Type type() const { return types_or_refuse()[0]; }
@@ -130,6 +149,22 @@ public:
     auto begin() const { return elements.begin(); }
     auto end() const { return elements.end(); }
     operator std::vector<Element>() const { return elements; }
+    // What is typical of the caller's buffers, of each element: min and extent of each dimension.
+    void set_estimates(const Region &estimates, Location at = Here::current())
+        requires(!std::is_same_v<Element, Expr>) {
+        set_all_estimates(estimates, at);
+    }
+    // What is typical of the caller's numbers: of each, or of element i.
+    template<typename V>
+    void set_estimate(const V &value, Location at = Here::current())
+        requires(std::is_same_v<Element, Expr>) {
+        set_scalar_estimate(Expr(value), {}, at);
+    }
+    template<typename V>
+    void set_estimate(size_t i, const V &value, Location at = Here::current())
+        requires(std::is_same_v<Element, Expr>) {
+        set_scalar_estimate(Expr(value), i, at);
+    }
     void settle() override {
         size_t n = begin_elements();
         for (size_t i = 0; i < n; i++) {
@@ -177,6 +212,37 @@ public:
     Input(int size, const std::string &name, const ArgumentTypes &types = {},
           int dimensions = ArgumentShape::open)
         : Base(detail::array_shape_of<T>(size, name, types, dimensions)) {}
+};
+
+// Of numbers: all have the same default, and the same range.
+template<typename T>
+requires std::is_arithmetic_v<T> class Input<T[]> : public detail::ArrayInput<Expr> {
+public:
+    explicit Input(const std::string &name) : Input(ArgumentShape::open, name) {}
+    Input(const std::string &name, const T &value) : Input(ArgumentShape::open, name, value) {}
+    Input(const std::string &name, const T &value, const T &min, const T &max)
+        : Input(ArgumentShape::open, name, value, min, max) {}
+    Input(int size, const std::string &name)
+        : ArrayInput(detail::array_shape_of<T>(size, name, {}, 0)) {}
+    Input(int size, const std::string &name, const T &value) : Input(size, name) {
+        prepare_scalar = [=](const program::ParameterRef &p) { Param<T>(p).set(value); };
+    }
+    Input(int size, const std::string &name, const T &value, const T &min, const T &max)
+        : Input(size, name) {
+        prepare_scalar = [=](const program::ParameterRef &p) {
+            Param<T>(p).set_range(Expr(min), Expr(max));
+            Param<T>(p).set(value);
+        };
+    }
+};
+
+template<typename T, size_t N>
+requires std::is_arithmetic_v<T> class Input<T[N]> : public Input<T[]> {
+public:
+    explicit Input(const std::string &name) : Input<T[]>(int(N), name) {}
+    Input(const std::string &name, const T &value) : Input<T[]>(int(N), name, value) {}
+    Input(const std::string &name, const T &value, const T &min, const T &max)
+        : Input<T[]>(int(N), name, value, min, max) {}
 };
 
 template<typename T, size_t N>

@@ -78,6 +78,10 @@ public:
     }
     auto begin() { return elements.begin(); }
     auto end() { return elements.end(); }
+    // What is typical of the caller's buffers, of each element: min and extent of each dimension.
+    void set_estimates(const Region &estimates, Location at = Here::current()) {
+        for (Element &e : elements) e.set_estimates(estimates, at);
+    }
     // If no size is known.
     void resize(size_t size) {
         set_array_size(int(size));
@@ -90,6 +94,11 @@ public:
 
 protected:
     explicit ArrayOutput(const ArgumentShape &shape) : GeneratorOutput(shape) {}
+    // CompileError if there have to be more or fewer.
+    void assign(const std::vector<Func> &funcs) {
+        set_array_size(int(funcs.size()));
+        elements.assign(funcs.begin(), funcs.end());
+    }
 
 private:
     std::vector<Element> elements;
@@ -138,6 +147,11 @@ public:
     Output(int size, const std::string &name, const ArgumentTypes &types = {},
            int dimensions = ArgumentShape::open)
         : Base(detail::array_shape_of<T>(size, name, types, dimensions)) {}
+    // These Funcs are the output.
+    Output &operator=(const std::vector<Func> &funcs) {
+        this->assign(funcs);
+        return *this;
+    }
 };
 
 template<typename T, size_t N>
@@ -147,6 +161,7 @@ public:
                     int dimensions = ArgumentShape::open)
         : Output<T[]>(int(N), name, types, dimensions) {}
     Output(const std::string &name, int dimensions) : Output(name, {}, dimensions) {}
+    using Output<T[]>::operator=;
 };
 
 }  // namespace tessera

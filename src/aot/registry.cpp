@@ -53,4 +53,14 @@ std::unique_ptr<GeneratorBase> GeneratorRegistry::create(const std::string &name
     return find(name).factory(context);
 }
 
+std::unique_ptr<GeneratorBase>
+GeneratorRegistry::create_alias(const std::string &name, const std::string &original,
+                                const GeneratorContext &context,
+                                const std::map<std::string, std::string> &params) {
+    if (name == original) throw CompileError(str("the generator ", name, " is its own alias"));
+    auto generator = create(original, context);
+    for (const auto &[param, text] : params) generator->set_generator_param(param, text);
+    return generator;
+}
+
 }  // namespace tessera

@@ -1,6 +1,7 @@
 #pragma once
 #include "aot/generator.h"
 #include <functional>
+#include <map>
 
 namespace tessera {
 
@@ -19,6 +20,22 @@ public:
     // CompileError if there is none of this name, or are two.
     static std::unique_ptr<GeneratorBase> create(const std::string &name,
                                                  const GeneratorContext &context);
+    // The generator `original` with parameters set, under another name.
+    static std::unique_ptr<GeneratorBase>
+    create_alias(const std::string &name, const std::string &original,
+                 const GeneratorContext &context, const std::map<std::string, std::string> &params);
+};
+
+// Where generators come from by their names: the registry, or something else of a program's own.
+class GeneratorSource {
+public:
+    virtual ~GeneratorSource() = default;
+    virtual std::vector<std::string> names() const { return GeneratorRegistry::names(); }
+    // CompileError if there is none of this name.
+    virtual std::unique_ptr<GeneratorBase> create(const std::string &name,
+                                                  const GeneratorContext &context) const {
+        return GeneratorRegistry::create(name, context);
+    }
 };
 
 struct RegisterGenerator {
@@ -29,8 +46,9 @@ struct RegisterGenerator {
 
 }  // namespace tessera
 
-// One line outside of all namespaces: (Class, name), or (Class, name, stub_name). What it defines
-// is called by the header of a stub, so that a program without this generator does not link.
+// One line outside of all namespaces: (Class, name), or (Class, name, stub_name); a class with a
+// comma in its name in parentheses. What it defines is called by the header of a stub, so that a
+// program without this generator does not link.
 #define TESSERA_REGISTER_GENERATOR(...)                                                            \
     TESSERA_CHOOSE_REGISTRATION(__VA_ARGS__, TESSERA_REGISTER_WITH_STUB,                           \
                                 TESSERA_REGISTER_WITHOUT_STUB, )                                   \
@@ -39,7 +57,14 @@ struct RegisterGenerator {
 #define TESSERA_REGISTER_WITHOUT_STUB(generator, name)                                             \
     TESSERA_REGISTER_WITH_STUB(generator, name, name)
 #define TESSERA_REGISTER_WITH_STUB(generator, name, stub)                                          \
-    TESSERA_REGISTER_FACTORY(name, #stub, (generator::make(#name, context)))
+    TESSERA_REGISTER_FACTORY(                                                                      \
+        name, #stub, (std::remove_pointer_t<decltype(new generator)>::make(#name, context)))
+// Another name for a registered generator with some parameters set: (name, original, {{"radius",
+// "3"}}). Whoever runs it may set them to something else.
+#define TESSERA_REGISTER_GENERATOR_ALIAS(name, original, ...)                                      \
+    TESSERA_REGISTER_FACTORY(                                                                      \
+        name, #name,                                                                               \
+        (tessera::GeneratorRegistry::create_alias(#name, #original, context, __VA_ARGS__)))
 #define TESSERA_REGISTER_FACTORY(name, stub, made)                                                 \
     namespace tessera_generators {                                                                 \
     std::unique_ptr<tessera::GeneratorBase> make_##name(const tessera::GeneratorContext &context); \

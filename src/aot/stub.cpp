@@ -1,4 +1,6 @@
 #include "aot/stub.h"
+#include "program/names.h"
+#include <algorithm>
 
 namespace tessera {
 
@@ -74,6 +76,7 @@ public:
         for (const std::string &s : spaces) line("namespace " + s + " {");
         line(str("// Calls the generator ", name, ", which has to be linked into this program."));
         line("struct " + type_name + " {");
+        for (const GeneratorParamBase *p : generator.generator_params()) write_enum(*p);
         write_params();
         write_inputs();
         write_outputs();
@@ -87,13 +90,62 @@ public:
 private:
     void line(const std::string &text) { header += text + "\n"; }
 
+    // Whether it is an enum in the header: otherwise its values are texts.
+    static bool is_enum(const GeneratorParamBase &p) {
+        const std::vector<std::string> names = p.enum_names(), keywords = program::cpp_keywords();
+        auto is_name = [&](const std::string &n) {
+            bool ok = !n.empty() && !std::isdigit(uint8_t(n[0]));
+            for (char c : n) ok &= std::isalnum(uint8_t(c)) || c == '_';
+            return ok && std::ranges::find(keywords, n) == keywords.end();
+        };
+        return !names.empty() && std::ranges::all_of(names, is_name);
+    }
+    void write_enum(const GeneratorParamBase &p) {
+        if (!is_enum(p)) return;
+        const std::string type = "Enum_" + p.name();
+        line(str("    enum class ", type, " { ", join(p.enum_names()), " };"));
+        line(str("    static const char *text_of(", type, " value) {\n        switch (value) {"));
+        for (const std::string &n : p.enum_names()) {
+            line(str("        case ", type, "::", n, ": return \"", n, "\";"));
+        }
+        line("        }\n        return \"\";\n    }");
+    }
     void write_params() {
         line("    struct GeneratorParams {");
         for (const GeneratorParamBase *p : generator.generator_params()) {
-            line(str("        ", p->cpp_type(), " ", p->name(), " = ", p->cpp_value(), ";  // ",
-                     p->type_text()));
+            const std::string type = "Enum_" + p->name();
+            line(is_enum(*p) ? str("        ", type, " ", p->name(), " = ", type,
+                                   "::", p->value_text(), ";")
+                             : str("        ", p->cpp_type(), " ", p->name(), " = ", p->cpp_value(),
+                                   ";  // ", p->type_text()));
+        }
+        for (const auto &[argument, property] : open_properties()) {
+            line(str("        ", property == "type" ? "tessera::Type " : "int ", argument, "_",
+                     property, property == "type" ? ";" : " = -1;",
+                     "  // if it is not given by what "
+                     "stands for ",
+                     argument));
         }
         line("    };");
+    }
+    // Those that neither the C++ type nor whoever writes the stub has said; but a parameter of the
+    // field's name is what says it.
+    std::vector<std::pair<std::string, std::string>> open_properties() const {
+        std::vector<std::pair<std::string, std::string>> open;
+        auto add_one = [&](const std::string &argument, const char *property) {
+            const std::string field = argument + "_" + property;
+            auto has_it = [&](const GeneratorParamBase *p) { return p->name() == field; };
+            if (std::ranges::any_of(generator.generator_params(), has_it)) return;
+            open.emplace_back(argument, property);
+        };
+        auto add = [&](const ArgumentShape &s) {
+            if (s.types.empty()) add_one(s.name, "type");
+            if (s.dimensions == ArgumentShape::open) add_one(s.name, "dim");
+            if (s.size == ArgumentShape::open) add_one(s.name, "size");
+        };
+        for (const GeneratorInput *i : generator.generator_inputs()) add(i->shape());
+        for (const GeneratorOutput *o : generator.generator_outputs()) add(o->shape());
+        return open;
     }
     void write_inputs() {
         line("    struct Inputs {");
@@ -109,11 +161,33 @@ private:
                      o->shape().is_array ? "std::vector<tessera::Func>" : "tessera::Func", " ",
                      o->shape().name, ";"));
         }
-        line("        tessera::Target target;");
+        line("        tessera::Target target;\n");
+        write_use_of_outputs();
         line("    };");
     }
+    void write_use_of_outputs() {
+        line("        tessera::Pipeline get_pipeline() const {\n"
+             "            std::vector<tessera::Func> all;");
+        for (const GeneratorOutput *o : generator.generator_outputs()) {
+            const std::string &n = o->shape().name;
+            line(o->shape().is_array
+                     ? "            all.insert(all.end(), " + n + ".begin(), " + n + ".end());"
+                     : "            all.push_back(" + n + ");");
+        }
+        line("            return tessera::Pipeline(all);\n        }");
+        line(
+            "        tessera::Realization realize(const std::vector<int32_t> &sizes = {}) const {\n"
+            "            return get_pipeline().realize(sizes, target);\n        }");
+        const auto &outputs = generator.generator_outputs();
+        if (outputs.size() != 1 || outputs[0]->shape().is_array) return;
+        const std::string &n = outputs[0]->shape().name;
+        line("        operator tessera::Func() const { return " + n + "; }");
+        line("        template<typename... Args>\n"
+             "        auto operator()(const Args &...args) const {\n            return " +
+             n + "(args...);\n        }");
+    }
     void write_generate() {
-        bool any_params = !generator.generator_params().empty();
+        bool any_params = !generator.generator_params().empty() || !open_properties().empty();
         line("    static Outputs generate(const tessera::GeneratorContext &context,\n"
              "                            const Inputs &inputs) {\n"
              "        return generate(context, inputs, GeneratorParams());\n    }");
@@ -123,7 +197,14 @@ private:
         line(str("        tessera::GeneratorStub stub(tessera_generators::make_", name,
                  "(context));"));
         for (const GeneratorParamBase *p : generator.generator_params()) {
-            line(str("        stub.set(\"", p->name(), "\", params.", p->name(), ");"));
+            bool named = is_enum(*p);
+            line(str("        stub.set(\"", p->name(), "\", ", named ? "text_of(" : "", "params.",
+                     p->name(), named ? "));" : ");"));
+        }
+        for (const auto &[argument, property] : open_properties()) {
+            const std::string field = str("params.", argument, "_", property);
+            line(str("        if (", field, property == "type" ? ".defined()" : " >= 0",
+                     ") stub.set(\"", argument, ".", property, "\", ", field, ");"));
         }
         for (const auto &[param, value] : fixed) {
             line(

@@ -56,7 +56,9 @@ Callable create_callable_from_generator(const GeneratorContext &context, const s
                                         const std::map<std::string, std::string> &params = {});
 
 // A header with a struct, called like the generator's stub, that calls the generator with
-// `params` set: its inputs, parameters and outputs as fields.
+// `params` set: its inputs, parameters and outputs as fields. An enum is one there, too, if the
+// names of its values are names of C++; what inputs and outputs leave open are fields such as
+// in_type.
 std::string to_stub_header(const std::string &name, const GeneratorContext &context,
                            const std::map<std::string, std::string> &params = {});
 

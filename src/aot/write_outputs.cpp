@@ -7,7 +7,10 @@ namespace tessera {
 namespace {
 
 driver::TargetProgram make_program(const GeneratorJob &job, const Target &target) {
-    auto generator = GeneratorRegistry::create(job.generator, GeneratorContext(target));
+    const GeneratorContext context(target);
+    auto generator = job.source ? job.source->create(job.generator, context)
+                                : GeneratorRegistry::create(job.generator, context);
+    if (!generator) throw CompileError(str("there is no generator ", job.generator));
     for (const auto &[name, text] : job.params) generator->set_generator_param(name, text);
     Pipeline pipeline = generator->get_pipeline();
     driver::TargetProgram made;
@@ -45,7 +48,7 @@ void write_generator_files(const GeneratorJob &job) {
     if (paths.empty()) return;
     if (targets.size() > 1) {
         auto make = [&](const Target &target) { return make_program(job, target); };
-        return driver::write_multitarget_files(make, function, targets, paths);
+        return driver::write_multitarget_files(make, function, targets, paths, job.suffixes);
     }
     driver::TargetProgram made = make_program(job, targets[0]);
     made.signature.name = function;

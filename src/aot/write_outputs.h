@@ -1,5 +1,5 @@
 #pragma once
-#include "aot/generator_base.h"
+#include "aot/registry.h"
 #include "driver/output_file.h"
 #include <set>
 
@@ -12,8 +12,12 @@ struct GeneratorJob {
     std::string folder;
     std::string file_base;        // of the files, before their extensions; empty: as the function
     std::vector<Target> targets;  // several: one library that chooses (driver/dispatch.h)
+    std::vector<std::string>
+        suffixes;  // of files of which there is one for each of several targets
     std::vector<std::pair<std::string, std::string>> params;  // name, value
     std::set<OutputFileType> outputs;
+    // Where its name is looked for; null: in the registry.
+    const GeneratorSource *source = nullptr;
 };
 
 // Throws CompileError, or RuntimeError if a file cannot be written.

@@ -1,4 +1,5 @@
 #include "driver/c_header.h"
+#include "base/dialect.h"
 #include "base/str.h"
 #include "codegen/compile.h"
 #include "ir/printer.h"
@@ -75,12 +76,18 @@ std::string description(const Argument &a, Names &names) {
                p ? constraints_of(a, *p, names) : "");
 }
 
+// For programs that have Halide's names: a struct of the same layout.
+const char *metadata_name() {
+    bool halide = dialect() == Dialect::Halide;
+    return halide ? "halide_filter_metadata_t" : "tessera_filter_metadata_t";
+}
+
 std::string declarations(const ir::LoweredFunction &f, const Target &target) {
     std::vector<Argument> args = codegen::passed_arguments(f, target);
     std::vector<std::string> parameters;
     std::vector<std::string> reserved = program::cpp_keywords();
     for (const Argument &a : args) reserved.push_back(c_type_name(a.type));
-    reserved.insert(reserved.end(), {"tessera_buffer_t", "tessera_filter_metadata_t"});
+    reserved.insert(reserved.end(), {"tessera_buffer_t", metadata_name()});
     Names names(Names::Style::Identifiers, reserved);
     std::string comment = str("/* ", f.name, ", for ", target, ".\n *\n");
     for (const Argument &a : args) {
@@ -98,7 +105,7 @@ std::string declarations(const ir::LoweredFunction &f, const Target &target) {
     return str(comment, "int ", f.name, "(", join(parameters), ");\n\n",
                "/* The same, of pointers to buffers and scalars. */\n", "int ", f.name,
                "_argv(void *const *args);\n\n", "/* What the arguments are, for programs. */\n",
-               "const struct tessera_filter_metadata_t *", f.name, "_metadata(void);\n");
+               "const struct ", metadata_name(), " *", f.name, "_metadata(void);\n");
 }
 
 }  // namespace
@@ -111,7 +118,8 @@ std::string to_c_header(const ir::Module &module, const Target &target) {
             "/* What is compiled calls Tessera's runtime, which is in a static library"
             " that\n * was written with it, and wants the C++ standard library and"
             " threads. */\n\n"
-            "struct tessera_buffer_t;\nstruct tessera_filter_metadata_t;\n\n");
+            "struct tessera_buffer_t;\nstruct ",
+            metadata_name(), ";\n\n");
     text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     for (const ir::LoweredFunction &f : module.functions) text += declarations(f, target) + "\n";
     return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";

@@ -71,7 +71,7 @@ std::atomic<tessera_can_use_target_features_t> custom_can_use{default_can_use};
 
 extern "C" {
 
-int tessera_can_use_target_features(int count, const uint64_t *features) {
+[[gnu::weak]] int tessera_can_use_target_features(int count, const uint64_t *features) {
     return custom_can_use.load(std::memory_order_relaxed)(count, features);
 }
 

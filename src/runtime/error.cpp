@@ -39,7 +39,7 @@ tessera::Message &tessera::Message::operator<<(double d) {
 
 extern "C" {
 
-void tessera_error(void *user_context, const char *message) {
+[[gnu::weak]] void tessera_error(void *user_context, const char *message) {
     error_handler.load(std::memory_order_relaxed)(user_context, message);
 }
 

@@ -22,11 +22,11 @@ std::atomic<tessera_free_t> custom_free{default_free};
 
 extern "C" {
 
-void *tessera_malloc(void *user_context, size_t bytes) {
+[[gnu::weak]] void *tessera_malloc(void *user_context, size_t bytes) {
     return custom_malloc.load(std::memory_order_relaxed)(user_context, bytes);
 }
 
-void tessera_free(void *user_context, void *p) {
+[[gnu::weak]] void tessera_free(void *user_context, void *p) {
     if (p) custom_free.load(std::memory_order_relaxed)(user_context, p);
 }
 

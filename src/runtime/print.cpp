@@ -40,7 +40,7 @@ const char *code_name(uint8_t code) {
 
 extern "C" {
 
-void tessera_print(void *user_context, const char *message) {
+[[gnu::weak]] void tessera_print(void *user_context, const char *message) {
     custom_print.load(std::memory_order_relaxed)(user_context, message);
 }
 

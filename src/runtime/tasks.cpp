@@ -134,11 +134,13 @@ struct tessera_mutex_array_t {
 
 extern "C" {
 
-int tessera_do_par_for(void *user_context, tessera_task_t f, int min, int size, uint8_t *closure) {
+[[gnu::weak]] int tessera_do_par_for(void *user_context, tessera_task_t f, int min, int size,
+                                     uint8_t *closure) {
     return custom_do_par_for.load(std::memory_order_relaxed)(user_context, f, min, size, closure);
 }
 
-int tessera_do_task(void *user_context, tessera_task_t f, int index, uint8_t *closure) {
+[[gnu::weak]] int tessera_do_task(void *user_context, tessera_task_t f, int index,
+                                  uint8_t *closure) {
     return custom_do_task.load(std::memory_order_relaxed)(user_context, f, index, closure);
 }
 
@@ -150,8 +152,8 @@ tessera_do_task_t tessera_set_custom_do_task(tessera_do_task_t f) {
     return custom_do_task.exchange(f ? f : default_do_task);
 }
 
-int tessera_do_parallel_tasks(void *user_context, int num_tasks, tessera_parallel_task_t *tasks,
-                              void *task_parent) {
+[[gnu::weak]] int tessera_do_parallel_tasks(void *user_context, int num_tasks,
+                                            tessera_parallel_task_t *tasks, void *task_parent) {
     return custom_do_parallel_tasks.load(std::memory_order_relaxed)(user_context, num_tasks, tasks,
                                                                     task_parent);
 }

@@ -151,7 +151,7 @@ std::atomic<tessera_trace_t> custom_trace{default_trace};
 
 extern "C" {
 
-int32_t tessera_trace(void *user_context, const tessera_trace_event_t *event) {
+[[gnu::weak]] int32_t tessera_trace(void *user_context, const tessera_trace_event_t *event) {
     return custom_trace.load(std::memory_order_relaxed)(user_context, event);
 }
 

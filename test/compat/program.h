@@ -1,5 +1,6 @@
 #pragma once
 #include "Halide.h"
+#include "expect.h"
 #include <cmath>
 #include <cstdio>
 #include <map>
@@ -27,10 +28,3 @@ inline bool add_program(const char *name, Program p) { return programs().emplace
     [[maybe_unused]] static const bool name##_is_there =                                           \
         add_program(#name, [] { return name##_body(), 0; });                                       \
     static void name##_body()
-#define EXPECT(condition)                                                                          \
-    do {                                                                                           \
-        if (!(condition)) {                                                                        \
-            std::printf("%s:%d: %s\n", __FILE__, __LINE__, #condition);                            \
-            return 1;                                                                              \
-        }                                                                                          \
-    } while (false)

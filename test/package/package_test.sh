@@ -53,6 +53,20 @@ if readelf -d $tool | grep NEEDED.*LLVM; then
     exit 1
 fi
 
+# A project of Halide's, with Tessera in its place.
+halide() { # <folder> <arguments>
+    cmake -S project/halide -B "$1" -G "${GENERATOR:-Ninja}" \
+        -DHalide_DIR="$work/tessera/share/tessera/halide" "${@:2}"
+}
+halide halide >/dev/null
+cmake --build halide >/dev/null
+expect "Halide's project" "0 0 0 120 160 200" "$(halide/threshold_app)"
+test -s halide/threshold.files/threshold.h
+if readelf -d halide/threshold_app | grep NEEDED.*tessera; then
+    echo "Halide's project needs the compiler when it runs" >&2
+    exit 1
+fi
+
 # The same processor, but CMake takes it for another machine.
 cat >toolchain.cmake <<END
 set(CMAKE_SYSTEM_NAME Linux)
@@ -74,6 +88,10 @@ for cpu in cortex-a57 neoverse-n1; do
     expect "the project for AArch64 on $cpu" "15 238 20 255" \
         "$(qemu-aarch64 -L /usr/aarch64-linux-gnu -cpu $cpu aarch64/brighter)"
 done
+
+halide halide_crossed -DCMAKE_TOOLCHAIN_FILE="$work/toolchain.cmake" >/dev/null
+cmake --build halide_crossed >/dev/null
+expect "Halide's cross-compiled project" "0 0 0 120 160 200" "$(halide_crossed/threshold_app)"
 
 refused=$(configure refused -DAUTOSCHEDULER=Best 2>&1) && exit 1
 contains "the refusal" "$refused" "there is no autoscheduler yet"

@@ -1,0 +1,5 @@
+# Of the public interface of Halide that there is.
+set(PACKAGE_VERSION 21.0.0)
+if(NOT PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
+    set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()

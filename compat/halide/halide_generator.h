@@ -1,0 +1,114 @@
+#pragma once
+#include "halide_names.h"
+#include "tessera_generator.h"
+#include <map>
+#include <memory>
+#include <string>
+
+// Generators by Halide's names. They are Tessera's own (aot/generator.h): the same registry,
+// command line and files.
+namespace Halide {
+
+using tessera::GeneratorParam;
+template<typename T>
+using GeneratorInput = tessera::Input<T>;
+template<typename T>
+using GeneratorOutput = tessera::Output<T>;
+using GeneratorParamsMap = std::map<std::string, std::string>;
+
+// What a generator makes its pipeline for. CompileError if a scheduler is named: there is none.
+class GeneratorContext : public tessera::GeneratorContext {
+public:
+    using tessera::GeneratorContext::GeneratorContext;
+    GeneratorContext() = default;
+    GeneratorContext(const tessera::GeneratorContext &context)
+        : tessera::GeneratorContext(context) {}
+    GeneratorContext(const Target &target, const AutoschedulerParams &params,
+                     tessera::Location at = tessera::Here::current())
+        : tessera::GeneratorContext(target) {
+        if (params.name.empty()) return;
+        tessera::detail::refuse_later("AutoschedulerParams in a GeneratorContext",
+                                      "finding schedules automatically is", at);
+    }
+
+    AutoschedulerParams autoscheduler_params() const { return {}; }
+    GeneratorContext with_target(const Target &target) const { return GeneratorContext(target); }
+    template<typename G>
+    std::unique_ptr<G> create() const {
+        return G::create(*this);
+    }
+    // Of another generator's class: its outputs, for these inputs.
+    template<typename G, typename... Args>
+    std::unique_ptr<G> apply(const Args &...args) const {
+        auto generator = create<G>();
+        generator->apply(args...);
+        return generator;
+    }
+};
+
+template<typename T>
+class Generator : public tessera::Generator<T> {
+public:
+    // `name`: for messages.
+    static std::unique_ptr<T> create(const GeneratorContext &context,
+                                     const std::string &name = "a generator that is called") {
+        return tessera::Generator<T>::make(name, context);
+    }
+    static std::unique_ptr<T> create(const GeneratorContext &context, const std::string &name,
+                                     const std::string & /*stub*/) {
+        return create(context, name);
+    }
+    // Another generator, to be called by this one.
+    template<typename Other>
+    std::unique_ptr<Other> create() const {
+        return context().template create<Other>();
+    }
+    using tessera::Generator<T>::apply;
+
+    GeneratorContext context() const { return tessera::GeneratorBase::context(); }
+    AutoschedulerParams autoscheduler_params() const { return {}; }
+    std::string name() const { return this->generator_name(); }
+    Pipeline build_pipeline() { return this->get_pipeline(); }
+    void set_generatorparam_value(const std::string &name, const std::string &value) {
+        this->set_generator_param(name, value);
+    }
+    void set_generatorparam_value(const std::string &name, const LoopLevel &value) {
+        this->set_generator_param(name, value);
+    }
+    void set_generator_param_values(const GeneratorParamsMap &values) {
+        for (const auto &[name, value] : values) this->set_generator_param(name, value);
+    }
+
+    // The language's names within the class, for those who do not write `using namespace Halide`.
+    using ExternFuncArgument = Halide::ExternFuncArgument;
+    using NameMangling = Halide::NameMangling;
+    using Range = Halide::Range;
+    using Region = Halide::Region;
+    template<typename U = void>
+    using Param = Halide::Param<U>;
+    static Type Bool(int lanes = 1) { return tessera::Bool(lanes); }
+    static Type Int(int bits, int lanes = 1) { return tessera::Int(bits, lanes); }
+    static Type UInt(int bits, int lanes = 1) { return tessera::UInt(bits, lanes); }
+    static Type Float(int bits, int lanes = 1) { return tessera::Float(bits, lanes); }
+    static Type BFloat(int bits, int lanes = 1) { return tessera::BFloat(bits, lanes); }
+
+protected:
+    Generator() = default;
+};
+
+// The pipeline of a registered generator, compiled for this process.
+inline Callable create_callable_from_generator(const GeneratorContext &context,
+                                               const std::string &name,
+                                               const GeneratorParamsMap &params = {}) {
+    return tessera::create_callable_from_generator(context, name, params);
+}
+inline Callable create_callable_from_generator(const Target &target, const std::string &name,
+                                               const GeneratorParamsMap &params = {}) {
+    return create_callable_from_generator(GeneratorContext(target), name, params);
+}
+
+}  // namespace Halide
+
+#define HALIDE_REGISTER_GENERATOR(...) TESSERA_REGISTER_GENERATOR(__VA_ARGS__)
+#define HALIDE_REGISTER_GENERATOR_ALIAS(name, original, ...)                                       \
+    TESSERA_REGISTER_GENERATOR_ALIAS(name, original, __VA_ARGS__)
