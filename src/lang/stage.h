@@ -138,11 +138,6 @@ public:
                Location at = Here::current()) {
         return tile(previous, previous, inners, factors, tail, at);
     }
-    Self &tile(const std::vector<VarOrRVar> &previous, const std::vector<VarOrRVar> &inners,
-               const std::vector<Expr> &factors, const std::vector<TailStrategy> &tails,
-               Location at = Here::current()) {
-        return tile(previous, previous, inners, factors, tails, at);
-    }
     Self &tile(const VarOrRVar &x, const VarOrRVar &y, const VarOrRVar &xo, const VarOrRVar &yo,
                const VarOrRVar &xi, const VarOrRVar &yi, const Expr &xfactor, const Expr &yfactor,
                TailStrategy tail = TailStrategy::Auto, Location at = Here::current()) {

@@ -386,7 +386,7 @@ void ThreadPool::leave() {
     Lock lock(mutex, std::try_to_lock);
     for (int i = 0; !lock && i < 1000; i++) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        lock.try_lock();
+        lock = Lock(mutex, std::try_to_lock);
     }
     if (!lock || newest || threads.empty()) return;
     lock.unlock();
