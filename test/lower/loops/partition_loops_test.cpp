@@ -73,9 +73,9 @@ TEST_SUITE("partition_loops") {
             str("for y in [0, +n): for x in [0, +9): if likely(y < m): ", "f[y * 9 + x] = ", sum)));
         CHECK_FALSE(is_unchanged(rows("", "y - y < 1")));
         // So do the ends of tiles that it decides.
-        CHECK_FALSE(
-            is_unchanged(str("for y in [0, +n): let last = min(y, m)\n    g[y] = last\n    ",
-                             rows("", "y < m").substr(17))));
+        CHECK_FALSE(is_unchanged(str("for y in [0, +n):\n    let last = min(y + 1, m)\n"
+                                     "    g[y] = last\n    if likely(y < m): ",
+                                     "for x in [0, +9): f[y * 9 + x] = ", sum)));
     }
     TEST_CASE("predicates of vectors") {
         CHECK(partitioned("for x in [0, +10): "
