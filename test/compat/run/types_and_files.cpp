@@ -392,7 +392,9 @@ PROGRAM(constraints_too) {
     Func h;
     h(x) = al(x);
     h.output_buffer().set_host_alignment(32);
-    al.set(Buffer<int>(64));
+    Buffer<int> zeros(64);
+    zeros.fill(0);
+    al.set(zeros);
     h.realize({64});
     EXPECT(al.dim(0).min().defined() && al.width().defined() && al.left().defined() &&
            al.right().defined());
