@@ -32,7 +32,8 @@ void write_stub(const GeneratorJob &job, const Target &target, const std::string
 
 void write_generator_files(const GeneratorJob &job) {
     std::string function = job.function.empty() ? job.generator : job.function;
-    std::string base = job.folder + "/" + (job.file_base.empty() ? function : job.file_base);
+    std::string base =
+        job.folder + "/" + (job.file_base.empty() ? driver::base_name(function) : job.file_base);
     std::vector<Target> targets;
     for (const Target &t : job.targets) targets.push_back(driver::file_target(t));
     if (targets.empty()) throw CompileError("a generator wants a target");

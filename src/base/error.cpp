@@ -14,6 +14,17 @@ bool is_of_user(const Location &at) {
     return at.known() && !std::string_view(at.file).starts_with(own_sources);
 }
 
+// "file.cpp:12: ..."
+bool begins_with_place(const std::string &what) {
+    size_t end = what.find(": ");
+    if (end == std::string::npos) return false;
+    size_t colon = what.rfind(':', end - 1);
+    if (colon == std::string::npos || colon == 0 || colon + 1 == end) return false;
+    std::string_view line = std::string_view(what).substr(colon + 1, end - colon - 1);
+    return line.find_first_not_of("0123456789") == line.npos &&
+           std::string_view(what).substr(0, colon).find(' ') == std::string_view::npos;
+}
+
 struct Observed {
     std::mutex mutex;
     ErrorObserver observer;
@@ -52,6 +63,9 @@ ErrorObserver set_error_observer(ErrorObserver observer) {
     std::lock_guard lock(observed().mutex);
     return std::exchange(observed().observer, std::move(observer));
 }
+
+RuntimeError::RuntimeError(const Location &at, const std::string &what)
+    : Error(is_of_user(at) && !begins_with_place(what) ? str(to_string(at), ": ", what) : what) {}
 
 InternalError::InternalError(const std::string &what, std::source_location at)
     : Error(str("internal error at ", to_string(Location(at)), ": ", what,

@@ -41,6 +41,8 @@ public:
 class RuntimeError : public Error {
 public:
     using Error::Error;
+    // Begins with the place, as a CompileError, unless the message begins with one already.
+    RuntimeError(const Location &at, const std::string &what);
 };
 
 // The compiler broke its own rules. The user cannot fix it; please report it.

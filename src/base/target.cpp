@@ -291,9 +291,8 @@ bool Target::supported() const {
 
 const std::vector<Target::Feature> &Target::unsupported_features() {
     static const std::vector<Feature> list = {MSAN,         TSAN,        ASAN, SanitizerCoverage,
-                                              SoftFloatABI, Semihosting, EGL,  CPlusPlusMangling,
-                                              NoNEON,       ARMv7s,      SVE,  SVE2,
-                                              SME2};
+                                              SoftFloatABI, Semihosting, EGL,  NoNEON,
+                                              ARMv7s,       SVE,         SVE2, SME2};
     return list;
 }
 

@@ -18,10 +18,19 @@
 // The first two return 0 or a tessera_error_code_t. With Target::UserContext, and in this process,
 // the user context (`__user_context`, a handle) goes before the other arguments. A Buffer of the
 // program itself is an argument in this process; files contain it.
+//
+// In files with Target::CPlusPlusMangling they are functions of C++, in the namespaces that f's
+// name has ("ns::f").
 namespace tessera::codegen {
 
 // The arguments of the C function, in its order.
 std::vector<ir::Argument> passed_arguments(const ir::LoweredFunction &f, const Target &target);
+
+// What linkers call the three functions.
+struct LinkNames {
+    std::string function, argv, metadata;
+};
+LinkNames link_names(const ir::LoweredFunction &f, const Target &target);
 
 struct Options {
     bool verify = false;   // check the LLVM IR: InternalError if it is broken

@@ -1,79 +1,34 @@
 #include "driver/c_header.h"
 #include "base/dialect.h"
 #include "base/str.h"
+#include "codegen/c/types.h"
 #include "codegen/compile.h"
-#include "ir/printer.h"
+#include "driver/argument_text.h"
+#include "ir/cpp_name.h"
 #include "program/names.h"
-#include "program/parameter.h"
+#include <algorithm>
 
 namespace tessera::driver {
 namespace {
 
 using ir::Argument;
 using ir::ArgumentKind;
-using ir::Expr;
 
+using codegen::c::scalar_type;
 using program::Names;
-using program::parameter_of;
 
-// Of a scalar argument; float16 and bfloat16 are their bits.
-std::string c_type_name(Type type) {
-    if (type.is_handle()) return "void *";
-    if (type.is_bool()) return "bool";
-    if (type == Float(32)) return "float";
-    if (type == Float(64)) return "double";
-    return str(type.is_int() ? "int" : "uint", type.bits(), "_t");
-}
-
-// Constants without their types, parameters by their names in C.
-std::string c_text(const Expr &e, Names &names) {
-    if (const auto *i = e.as<ir::IntImm>()) return str(i->value);
-    if (const auto *u = e.as<ir::UIntImm>()) return str(u->value);
-    if (const auto *f = e.as<ir::FloatImm>()) return str(f->value);
-    if (const auto *v = e.as<ir::Variable>()) return names[v->name];
-    return ir::to_string(e);
-}
-
-std::string limits(const program::Parameter &p, Names &names) {
-    std::string text;
-    auto add = [&](const char *what, const Expr &e) {
-        if (e.defined()) text += str(", ", what, " ", c_text(e, names));
-    };
-    add("at least", p.min_value);
-    add("at most", p.max_value);
-    add("estimated", p.estimate);
-    return text;
-}
-
-std::string constraints_of(const Argument &a, const program::Parameter &p, Names &names) {
-    std::string text;
-    for (size_t d = 0; d < p.constraints.size(); d++) {
-        const program::DimensionConstraint &c = p.constraints[d];
-        auto add = [&](const char *what, const Expr &e) {
-            if (e.defined()) text += str("\n *       dim[", d, "].", what, c_text(e, names));
-        };
-        add("min == ", c.min);
-        add("extent == ", c.extent);
-        add("stride == ", c.stride);
-        add("min is estimated to be ", c.min_estimate);
-        add("extent is estimated to be ", c.extent_estimate);
-    }
-    if (p.host_alignment > a.type.bytes()) {
-        text += str("\n *       host is aligned to ", p.host_alignment, " bytes");
-    }
-    return text;
-}
-
-std::string description(const Argument &a, Names &names) {
-    const std::string &name = names[a.name];
-    const program::Parameter *p = parameter_of(a);
-    if (a.kind == ArgumentKind::Scalar) {
-        return str(" *   ", name, ": ", a.type, p ? limits(*p, names) : "");
-    }
-    const char *role = a.kind == ArgumentKind::InputBuffer ? "input" : "output";
-    return str(" *   ", name, ": ", role, ", ", a.dimensions,
-               a.dimensions == 1 ? " dimension of " : " dimensions of ", a.type,
-               p ? constraints_of(a, *p, names) : "");
+// A comment, so that what only some functions need is explained for these alone.
+std::string comment_of(const std::string &title, const std::vector<std::string> &arguments) {
+    std::string text = str("/* ", title, "\n *\n");
+    for (const std::string &line : arguments) text += str(" *   ", line, "\n");
+    auto has = [&](const char *part) { return text.find(part) != std::string::npos; };
+    text += " *\n";
+    if (has("].max")) text += " * `b.dim[d].max` is b.dim[d].min + b.dim[d].extent - 1.\n";
+    if (has("/ ") || has("% ")) text += " * Quotients are rounded down.\n";
+    return text + " * A buffer with neither `host` nor `device` asks for bounds: its `min` and "
+                  "`extent` are\n"
+                  " * set to what the outputs need, and nothing is computed.\n"
+                  " * Returns 0, or a tessera_error_code_t after a call of tessera_error(). */\n";
 }
 
 // For programs that have Halide's names: a struct of the same layout.
@@ -84,34 +39,51 @@ const char *metadata_name() {
 
 std::string declarations(const ir::LoweredFunction &f, const Target &target) {
     std::vector<Argument> args = codegen::passed_arguments(f, target);
-    std::vector<std::string> parameters;
+    std::vector<std::string> parameters, lines;
     std::vector<std::string> reserved = program::cpp_keywords();
-    for (const Argument &a : args) reserved.push_back(c_type_name(a.type));
+    for (const Argument &a : args) reserved.push_back(scalar_type(a.type));
     reserved.insert(reserved.end(), {"tessera_buffer_t", metadata_name()});
     Names names(Names::Style::Identifiers, reserved);
-    std::string comment = str("/* ", f.name, ", for ", target, ".\n *\n");
+    std::unordered_map<Symbol, std::string> words;
+    for (const Argument &a : args) words[a.name] = names[a.name];
+    ArgumentTexts texts(f, args, words);
     for (const Argument &a : args) {
-        comment += description(a, names) + "\n";
+        bool is_first = true;
+        for (const std::string &line : texts.describe(a)) {
+            lines.push_back(std::exchange(is_first, false) ? line : "    " + line);
+        }
         bool scalar = a.kind == ArgumentKind::Scalar;
-        std::string type = scalar ? c_type_name(a.type) : "struct tessera_buffer_t *";
-        parameters.push_back(type + (type.back() == '*' ? "" : " ") + names[a.name]);
+        std::string type = scalar ? scalar_type(a.type) : "struct tessera_buffer_t *";
+        parameters.push_back(type + (type.back() == '*' ? "" : " ") + words[a.name]);
     }
-    comment +=
-        " *\n"
-        " * A buffer with neither `host` nor `device` asks for bounds: its `min` and `extent` are\n"
-        " * set to what the outputs need, and nothing is computed.\n"
-        " * Returns 0, or a tessera_error_code_t after a call of tessera_error(). */\n";
     if (parameters.empty()) parameters.emplace_back("void");
-    return str(comment, "int ", f.name, "(", join(parameters), ");\n\n",
-               "/* The same, of pointers to buffers and scalars. */\n", "int ", f.name,
-               "_argv(void *const *args);\n\n", "/* What the arguments are, for programs. */\n",
-               "const struct ", metadata_name(), " *", f.name, "_metadata(void);\n");
+    std::string name = ir::parts_of_name(f.name).back();
+    return str(comment_of(str(f.name, ", for ", target, "."), lines), "int ", name, "(",
+               join(parameters), ");\n\n", "/* The same, of pointers to buffers and scalars. */\n",
+               "int ", name, "_argv(void *const *args);\n\n",
+               "/* What the arguments are, for programs. */\n", "const struct ", metadata_name(),
+               " *", name, "_metadata(void);\n");
+}
+
+// In the namespaces that the function's name has.
+std::string cpp_declarations(const ir::LoweredFunction &f, const Target &target) {
+    std::vector<std::string> parts = ir::parts_of_name(f.name);
+    parts.pop_back();
+    std::string before, after;
+    for (const std::string &space : parts) {
+        before += str("namespace ", space, " {\n");
+        after = str("}  // namespace ", space, "\n", after);
+    }
+    return str(before, before.empty() ? "" : "\n", declarations(f, target),
+               after.empty() ? "" : "\n", after);
 }
 
 }  // namespace
 
 std::string to_c_header(const ir::Module &module, const Target &target) {
+    bool cpp = target.has_feature(Target::CPlusPlusMangling);
     std::string guard = "TESSERA_" + module.name + "_H";
+    std::ranges::replace(guard, ':', '_');
     std::string text =
         str("#ifndef ", guard, "\n#define ", guard,
             "\n#include <stdbool.h>\n#include <stdint.h>\n\n"
@@ -120,6 +92,13 @@ std::string to_c_header(const ir::Module &module, const Target &target) {
             " threads. */\n\n"
             "struct tessera_buffer_t;\nstruct ",
             metadata_name(), ";\n\n");
+    if (cpp) {
+        text += "#ifndef __cplusplus\n#error \"these are functions of C++\"\n#endif\n\n";
+        for (const ir::LoweredFunction &f : module.functions) {
+            text += cpp_declarations(f, target) + "\n";
+        }
+        return text + "#endif\n";
+    }
     text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     for (const ir::LoweredFunction &f : module.functions) text += declarations(f, target) + "\n";
     return text + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";

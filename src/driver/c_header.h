@@ -7,7 +7,8 @@ namespace tessera::driver {
 
 // A header for C and C++ that declares what the module's functions are in a file for the target:
 // for each f its C function, f_argv and f_metadata (codegen/compile.h), with a comment that
-// describes the arguments. It includes nothing but the standard's <stdint.h> and <stdbool.h>.
+// describes the arguments; with Target::CPlusPlusMangling for C++ alone. It includes nothing but
+// the standard's <stdint.h> and <stdbool.h>.
 std::string to_c_header(const ir::Module &module, const Target &target);
 
 }  // namespace tessera::driver

@@ -12,8 +12,9 @@ struct CallContext::State {
     JITHandlers handlers;
     std::mutex mutex;
     std::string message;
-    std::exception_ptr thrown;  // by a handler, the first one
-    int calls = 0;              // that use the context at the moment
+    // The calls that use the context at the moment, with what a handler has thrown first since each
+    // began: nobody knows which of them it was called for.
+    std::unordered_map<const CallContext *, std::exception_ptr> calls;
 };
 
 namespace {
@@ -39,15 +40,18 @@ CallContext::State *find(const void *user_context) {
 
 JITUserContext *ours(void *user_context) { return static_cast<JITUserContext *>(user_context); }
 
-// Handlers are called from compiled code, which no exception can pass: the call that uses the
-// context throws it once it has ended. Until then the handler counts as one that returned `result`.
+// Handlers are called from compiled code, which no exception can pass: the calls that use the
+// context throw it once they have ended. Until then the handler counts as one that returned
+// `result`.
 template<typename Handler, typename Result, typename... Args>
 Result run_handler(CallContext::State &state, Result result, Handler handler, Args... args) {
     try {
         return handler(args...);
     } catch (...) {
         std::lock_guard lock(state.mutex);
-        if (!state.thrown) state.thrown = std::current_exception();
+        for (auto &[call, thrown] : state.calls) {
+            if (!thrown) thrown = std::current_exception();
+        }
         return result;
     }
 }
@@ -180,15 +184,22 @@ CallContext::CallContext(JITUserContext *given, const JITHandlers &of_pipeline, 
     install_hooks(handlers);
     auto &entry = r.live[context];
     if (!entry) entry = std::make_unique<State>();
-    entry->handlers = handlers;
-    entry->calls++;
     state = entry.get();
+    std::lock_guard lock_state(state->mutex);
+    state->handlers = handlers;
+    state->calls.emplace(this, nullptr);
 }
 
 CallContext::~CallContext() {
     Registry &r = registry();
     std::unique_lock lock(r.mutex);
-    if (--state->calls == 0) r.live.erase(context);
+    bool is_last = false;
+    {
+        std::lock_guard lock_state(state->mutex);
+        state->calls.erase(this);
+        is_last = state->calls.empty();
+    }
+    if (is_last) r.live.erase(context);
 }
 
 const std::string &CallContext::message() const { return state->message; }
@@ -197,7 +208,7 @@ void CallContext::rethrow() const {
     std::exception_ptr thrown;
     {
         std::lock_guard lock(state->mutex);
-        thrown = std::exchange(state->thrown, nullptr);
+        thrown = std::exchange(state->calls.at(this), nullptr);
     }
     if (thrown) std::rethrow_exception(thrown);
 }

@@ -17,7 +17,8 @@ public:
     CallContext &operator=(const CallContext &) = delete;
 
     JITUserContext *user_context() { return context; }
-    // Throws what a handler has thrown, if one has.
+    // Throws what a handler has thrown, if one has; of several calls at once with one context, each
+    // that ran then throws it.
     void rethrow() const;
     // What was reported, if there is no handler of errors that took it.
     const std::string &message() const;

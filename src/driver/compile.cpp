@@ -3,6 +3,7 @@
 #include "driver/lower_program.h"
 #include "interpret/statement.h"
 #include "ir/equal.h"
+#include "lower/nest/extern_stage.h"
 #include "program/canonical.h"
 #include <atomic>
 #include <mutex>
@@ -91,12 +92,16 @@ CompiledPipeline::CompiledPipeline(const program::Program &program, const Target
         auto found = places.find(a.name);
         sources.push_back(found == places.end() ? wanted++ : found->second);
     }
-    if (target.has_feature(Target::Interpret)) return;
     codegen::Options options;
     for (const program::FunctionRef &f : copy.environment.order) {
         if (!f->extern_definition) continue;
-        options.written.emplace(f->extern_definition->function, f->extern_definition->written);
+        std::string name = lower::linked_name(*f, target);
+        options.written.emplace(name, f->extern_definition->written);
+        auto given_address = externs.symbols.find(f->extern_definition->function);
+        if (given_address == externs.symbols.end()) continue;
+        externs.symbols.emplace(name, given_address->second);
     }
+    if (target.has_feature(Target::Interpret)) return;
     code = std::make_shared<codegen::JitModule>(lowered, target, externs.symbols, options);
 }
 

@@ -1,9 +1,11 @@
 #include "driver/dispatch.h"
+#include "algebra/simplify.h"
 #include "base/large_stack.h"
 #include "codegen/archive.h"
 #include "codegen/cpu_features.h"
 #include "driver/files.h"
 #include "driver/runtime_library.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "program/parameter.h"
 #include "runtime/tessera_runtime.h"
@@ -23,6 +25,9 @@ struct Variant {
     std::string suffix;    // of its files
     std::string function;  // its name in C
 };
+
+// What callers see of a target.
+constexpr Target::Feature interface_features[] = {Target::UserContext, Target::CPlusPlusMangling};
 
 bool is_per_target(Type type) {
     switch (type) {
@@ -59,9 +64,12 @@ void require_one_machine(const std::vector<Target> &targets) {
             throw CompileError(str("the targets ", first, " and ", t,
                                    " are different machines: no library can be for both"));
         }
-        if (t.has_feature(Target::UserContext) != first.has_feature(Target::UserContext)) {
-            throw CompileError(str("of the targets ", first, " and ", t,
-                                   ", one has user_context: the arguments would differ"));
+        for (Target::Feature f : interface_features) {
+            if (t.has_feature(f) == first.has_feature(f)) continue;
+            throw CompileError(str("of the targets ", first, " and ", t, ", one has ",
+                                   Target::feature_to_name(f), ": ",
+                                   f == Target::UserContext ? "the arguments would differ"
+                                                            : "the names would differ"));
         }
         if (std::find(targets.begin(), targets.begin() + long(i), t) != targets.begin() + long(i)) {
             throw CompileError(str("the target ", t, " is in the list twice"));
@@ -99,6 +107,49 @@ bool same_arguments(const ir::LoweredFunction &f, const ir::LoweredFunction &g,
     });
 }
 
+// The ranges of one target's function in terms of the arguments of another's.
+class OtherArguments final : public ir::Mutator {
+public:
+    OtherArguments(const ir::LoweredFunction &from, const ir::LoweredFunction &to) {
+        for (size_t i = 0; i < from.args.size() && i < to.args.size(); i++) {
+            names[from.args[i].name] = to.args[i].name;
+        }
+    }
+    Symbol name(Symbol s) const {
+        auto found = names.find(s);
+        return found == names.end() ? s : found->second;
+    }
+
+private:
+    Expr visit(const ir::BufferProperty &p) override {
+        return ir::BufferProperty::make(name(p.buffer), p.field, p.dim);
+    }
+    Expr visit(const ir::Variable &v) override { return ir::Variable::make(v.type, name(v.name)); }
+    std::unordered_map<Symbol, Symbol> names;
+};
+
+using TouchedRanges = std::unordered_map<Symbol, std::vector<ir::TouchedRange>>;
+
+// Ranges that are others in `f` than in the function `like` become unknown.
+void note_other_ranges(TouchedRanges &ranges, const ir::LoweredFunction &f,
+                       const ir::LoweredFunction &like) {
+    OtherArguments in_terms_of_like(f, like), as_it_is(like, like);
+    auto same = [&](const Expr &of_f, const Expr &of_like) {
+        return ir::is_zero(algebra::simplify(in_terms_of_like(of_f) - as_it_is(of_like)));
+    };
+    for (const auto &[buffer, of_f] : f.touched) {
+        auto found = ranges.find(in_terms_of_like.name(buffer));
+        if (found == ranges.end()) continue;
+        for (size_t d = 0; d < of_f.size() && d < found->second.size(); d++) {
+            ir::TouchedRange &r = found->second[d];
+            if (!r.unknown.empty()) continue;
+            bool is_same =
+                of_f[d].unknown.empty() && same(of_f[d].min, r.min) && same(of_f[d].max, r.max);
+            if (!is_same) r = {{}, {}, "it differs between the targets"};
+        }
+    }
+}
+
 class Writer {
 public:
     Writer(const MakeProgram &make, const std::string &name, std::vector<Variant> variants,
@@ -106,7 +157,7 @@ public:
         : make(make), name(name), variants(std::move(variants)), paths(paths) {}
 
     void write() {
-        require_c_name(name, {});
+        require_function_name(name, variants[0].target, {});
         for (const Variant &v : variants) write_variant(v);
         write_once();
     }
@@ -120,51 +171,53 @@ private:
         // The library has one runtime, whatever its parts are.
         TargetProgram p = make(v.target);
         p.signature.name = v.function;
-        std::map<Type, std::string> files;
+        FileWriter writer(p.program, v.target, p.signature);
         for (const auto &[type, path] : paths) {
-            if (is_per_target(type)) files[type] = with_suffix(path, v.suffix);
+            if (is_per_target(type)) writer.write(type, with_suffix(path, v.suffix));
         }
-        write_files(p.program, v.target, p.signature, files);
-        ir::Module module = lower_for(p.program, v.target, p.signature);
-        if (lowered.empty() || same_arguments(lowered[0], module.functions[0], v.target)) {
-            lowered.push_back(module.functions[0]);
-        } else {
+        const ir::LoweredFunction &f = writer.module().functions[0];
+        if (!lowered.empty() && !same_arguments(lowered[0], f, v.target)) {
             throw CompileError(str("the arguments of ", name, " differ between the targets ",
                                    variants[0].target, " and ", v.target));
         }
+        lowered.push_back(f);
         if (!path_of(Type::static_library)) return;
-        members.push_back({v.function + ".o", codegen::to_object(module, v.target)});
+        members.push_back({base_name(v.function) + ".o", writer.object()});
     }
     // The function that chooses runs everywhere.
     Target baseline() const {
         const Target &t = variants[0].target;
         Target base(t.os, t.arch, t.bits);
-        base.set_feature(Target::UserContext, t.has_feature(Target::UserContext));
+        for (Target::Feature f : interface_features) base.set_feature(f, t.has_feature(f));
         return base;
     }
     ir::Module wrapper() const {
         std::vector<Target> targets;
         std::vector<std::string> functions;
-        for (const Variant &v : variants) {
-            targets.push_back(v.target);
-            functions.push_back(v.function);
+        for (size_t i = 0; i < variants.size(); i++) {
+            targets.push_back(variants[i].target);
+            functions.push_back(codegen::link_names(lowered[i], variants[i].target).function);
         }
-        return dispatch_module(name, lowered[0], targets, functions);
+        ir::Module module = dispatch_module(name, lowered[0], targets, functions);
+        for (const ir::LoweredFunction &f : lowered) {
+            note_other_ranges(module.functions[0].touched, f, lowered[0]);
+        }
+        return module;
     }
     void write_once() {
-        ir::Module module = wrapper();
+        FileWriter writer(wrapper(), baseline());
         if (auto path = path_of(Type::object)) {
-            write_module(module, baseline(), Type::object, with_suffix(*path, "_wrapper"));
+            writer.write(Type::object, with_suffix(*path, "_wrapper"));
         }
         for (Type type : {Type::c_header, Type::function_info_header}) {
-            if (auto path = path_of(type)) write_module(module, baseline(), type, *path);
+            if (auto path = path_of(type)) writer.write(type, *path);
         }
         if (auto path = path_of(Type::schedule)) {
             TargetProgram p = make(variants[0].target);
             write_files(p.program, variants[0].target, p.signature, {{Type::schedule, *path}});
         }
         if (auto path = path_of(Type::static_library)) {
-            members.push_back({name + ".o", codegen::to_object(module, baseline())});
+            members.push_back({base_name(name) + ".o", writer.object()});
             bool with_runtime = std::ranges::none_of(
                 variants, [](const Variant &v) { return v.target.has_feature(Target::NoRuntime); });
             codegen::write_archive(*path, members,
@@ -187,6 +240,7 @@ ir::Module dispatch_module(const std::string &name, const ir::LoweredFunction &l
                            const std::vector<std::string> &functions) {
     ir::LoweredFunction f;
     f.name = name;
+    f.touched = like.touched;
     std::vector<Expr> passed;
     Expr context = ir::call(Handle(), ir::Intrinsic::user_context, {});
     if (targets[0].has_feature(Target::UserContext)) passed.push_back(context);

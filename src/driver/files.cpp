@@ -5,6 +5,7 @@
 #include "driver/c_header.h"
 #include "driver/function_info.h"
 #include "driver/runtime_library.h"
+#include "ir/cpp_name.h"
 #include "ir/printer.h"
 #include "program/names.h"
 #include "program/print_schedule.h"
@@ -36,11 +37,18 @@ constexpr OutputFile all_files[] = {
     {Type::conceptual_stmt_html, "conceptual_stmt_html", ".conceptual.stmt.html"},
 };
 
-template<typename Bytes> void write(const std::string &path, const Bytes &bytes) {
+template<typename Bytes> void write_bytes(const std::string &path, const Bytes &bytes) {
     std::ofstream file(path, std::ios::binary);
     file.write(bytes.data(), std::streamsize(bytes.size()));
     file.close();
     if (!file) throw RuntimeError(str("cannot write the file ", path, ": ", std::strerror(errno)));
+}
+
+bool is_c_name(const std::string &name) {
+    bool is_name = !name.empty() && !std::isdigit(uint8_t(name[0]));
+    for (char c : name) is_name &= std::isalnum(uint8_t(c)) || c == '_';
+    std::vector<std::string> keywords = program::cpp_keywords();
+    return is_name && std::ranges::find(keywords, name) == keywords.end();
 }
 
 std::string schedule_text(const program::Program &program) {
@@ -64,11 +72,6 @@ std::string to_page(const std::string &title, const std::string &text) {
                "</title></head>\n<body><pre>\n", escaped, "</pre></body></html>\n");
 }
 
-void write_static_library(const std::string &path, const ir::Module &module, const Target &target) {
-    std::vector<char> object = codegen::to_object(module, target);
-    codegen::write_archive(path, {{module.name + ".o", object}}, runtime_for(target));
-}
-
 }  // namespace
 
 std::span<const OutputFile> output_files() { return all_files; }
@@ -80,68 +83,90 @@ std::optional<OutputFileType> output_file_type(const std::string &name) {
     return {};
 }
 
-void require_c_name(const std::string &name, const Location &at) {
-    bool is_name = !name.empty() && !std::isdigit(uint8_t(name[0]));
-    for (char c : name) is_name &= std::isalnum(uint8_t(c)) || c == '_';
-    std::vector<std::string> keywords = program::cpp_keywords();
-    if (is_name && std::ranges::find(keywords, name) == keywords.end()) return;
+void require_function_name(const std::string &name, const Target &target, const Location &at) {
+    bool cpp = target.has_feature(Target::CPlusPlusMangling);
+    std::vector<std::string> parts{name};
+    if (cpp) parts = ir::parts_of_name(name);
+    if (parts.size() > 1 && parts[0] == "std") {
+        throw CompileError(at, str("a compiled function cannot be called ", name,
+                                   ": the namespace std is the standard library's"));
+    }
+    if (std::ranges::all_of(parts, is_c_name)) return;
+    bool in_namespace = !cpp && std::ranges::all_of(ir::parts_of_name(name), is_c_name);
     throw CompileError(at, str("a compiled function cannot be called \"", name,
-                               "\": that is no name in C; give it another one"));
+                               "\": that is no name in C",
+                               in_namespace ? ", but one in C++: it wants Target::CPlusPlusMangling"
+                                            : "; give it another one"));
 }
 
-void write_text(const std::string &path, const std::string &text) { write(path, text); }
+std::string base_name(const std::string &function) { return ir::parts_of_name(function).back(); }
+
+void write_text(const std::string &path, const std::string &text) { write_bytes(path, text); }
 
 void write_runtime_library(const Target &target, const std::string &path) {
-    write(path, runtime_library(target));
+    write_bytes(path, runtime_library(target));
 }
 
-void write_module(const ir::Module &module, const Target &target, OutputFileType type,
-                  const std::string &path) {
-    require_c_name(module.name, {});
+FileWriter::FileWriter(const program::Program &program, const Target &target,
+                       const Signature &signature)
+    : program(&program), target(target), signature(signature) {}
+
+FileWriter::FileWriter(ir::Module module, const Target &target)
+    : target(target), the_module(std::move(module)) {}
+
+const ir::Module &FileWriter::lowered() {
+    if (!the_module) the_module = lower_for(*program, target, signature);
+    return *the_module;
+}
+
+const ir::Module &FileWriter::module() {
+    require_function_name(lowered().name, target, signature.written);
+    return lowered();
+}
+
+const std::vector<char> &FileWriter::object() {
+    if (!the_object) the_object = codegen::to_object(module(), target);
+    return *the_object;
+}
+
+void FileWriter::write_static_library(const std::string &path) {
+    codegen::write_archive(path, {{base_name(module().name) + ".o", object()}},
+                           runtime_for(target));
+}
+
+void FileWriter::write(OutputFileType type, const std::string &path) {
+    bool of_program = type == Type::schedule || type == Type::conceptual_stmt ||
+                      type == Type::conceptual_stmt_html;
+    if (of_program && !program) throw InternalError("this file is not written of a module alone");
     switch (type) {
-    case Type::object: return write(path, codegen::to_object(module, target));
-    case Type::c_header: return write(path, to_c_header(module, target));
-    case Type::function_info_header: return write(path, to_function_info_header(module, target));
-    default: throw InternalError("this kind of file is not written of a lowered module");
+    case Type::assembly: return write_bytes(path, codegen::to_assembly(module(), target));
+    case Type::bitcode: return write_bytes(path, codegen::to_bitcode(module(), target));
+    case Type::c_header: return write_bytes(path, to_c_header(module(), target));
+    case Type::c_source: return write_bytes(path, codegen::to_c_source(module(), target));
+    case Type::conceptual_stmt: return write_bytes(path, to_conceptual_text(*program, target));
+    case Type::conceptual_stmt_html:
+        return write_bytes(path, to_page(lowered().name, to_conceptual_text(*program, target)));
+    case Type::cpp_stub:
+        throw CompileError(signature.written,
+                           "a stub calls a generator: it is not written of a Pipeline");
+    case Type::function_info_header:
+        return write_bytes(path, to_function_info_header(module(), target));
+    case Type::llvm_assembly: return write_bytes(path, codegen::to_llvm_ir(module(), target));
+    case Type::object: return write_bytes(path, object());
+    case Type::schedule: return write_bytes(path, schedule_text(*program));
+    case Type::static_library: return write_static_library(path);
+    case Type::stmt: return write_bytes(path, ir::to_string(lowered()));
+    case Type::stmt_html:
+        return write_bytes(path, to_page(lowered().name, ir::to_string(lowered())));
+    default: throw CompileError(signature.written, "files of this kind are not there yet");
     }
 }
 
 void write_files(const program::Program &program, const Target &target, const Signature &signature,
                  const std::map<OutputFileType, std::string> &paths) {
-    std::optional<ir::Module> lowered;
-    auto module = [&]() -> const ir::Module & {
-        if (!lowered) lowered = lower_for(program, target, signature);
-        return *lowered;
-    };
-    auto compiled = [&]() -> const ir::Module & {
-        require_c_name(module().name, signature.written);
-        return module();
-    };
-    auto write_one = [&](OutputFileType type, const std::string &path) {
-        switch (type) {
-        case Type::assembly: return write(path, codegen::to_assembly(compiled(), target));
-        case Type::bitcode: return write(path, codegen::to_bitcode(compiled(), target));
-        case Type::c_header: return write(path, to_c_header(compiled(), target));
-        case Type::c_source: return write(path, codegen::to_c_source(compiled(), target));
-        case Type::conceptual_stmt: return write(path, to_conceptual_text(program, target));
-        case Type::cpp_stub:
-            throw CompileError(signature.written,
-                               "a stub calls a generator: it is not written of a Pipeline");
-        case Type::function_info_header:
-            return write(path, to_function_info_header(compiled(), target));
-        case Type::llvm_assembly: return write(path, codegen::to_llvm_ir(compiled(), target));
-        case Type::object: return write(path, codegen::to_object(compiled(), target));
-        case Type::schedule: return write(path, schedule_text(program));
-        case Type::static_library: return write_static_library(path, compiled(), target);
-        case Type::stmt: return write(path, ir::to_string(module()));
-        case Type::stmt_html: return write(path, to_page(module().name, ir::to_string(module())));
-        case Type::conceptual_stmt_html:
-            return write(path, to_page(module().name, to_conceptual_text(program, target)));
-        default: throw CompileError(signature.written, "files of this kind are not there yet");
-        }
-    };
+    FileWriter writer(program, target, signature);
     run_on_large_stack([&] {
-        for (const auto &[type, path] : paths) write_one(type, path);
+        for (const auto &[type, path] : paths) writer.write(type, path);
     });
 }
 

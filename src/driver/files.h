@@ -2,8 +2,32 @@
 #include "driver/compile.h"
 #include "driver/output_file.h"
 #include <map>
+#include <optional>
 
 namespace tessera::driver {
+
+// The files of one program or module for one target, which is lowered and compiled once, when that
+// is first needed. Call it on a large stack.
+class FileWriter {
+public:
+    FileWriter(const program::Program &program, const Target &target, const Signature &signature);
+    FileWriter(ir::Module module, const Target &target);  // has no schedule or conceptual_stmt
+
+    // Throw CompileError, also if the function's name is none in C.
+    const ir::Module &module();
+    const std::vector<char> &object();
+    void write(OutputFileType type, const std::string &path);
+
+private:
+    const ir::Module &lowered();
+    void write_static_library(const std::string &path);
+
+    const program::Program *program = nullptr;
+    Target target;
+    Signature signature;
+    std::optional<ir::Module> the_module;
+    std::optional<std::vector<char>> the_object;
+};
 
 // Writes a file of each type, at its path. A static library has the runtime in it unless the target
 // has Target::NoRuntime.
@@ -12,15 +36,14 @@ namespace tessera::driver {
 void write_files(const program::Program &program, const Target &target, const Signature &signature,
                  const std::map<OutputFileType, std::string> &paths);
 
-// Throws CompileError if the name is none of a C function.
-void require_c_name(const std::string &name, const Location &at);
+// Throws CompileError if the name is none of a C function; with Target::CPlusPlusMangling it may be
+// in namespaces: "ns::f".
+void require_function_name(const std::string &name, const Target &target, const Location &at);
+// "f" of "ns::f": what files are called.
+std::string base_name(const std::string &function);
 
 // Throws RuntimeError if the file cannot be written.
 void write_text(const std::string &path, const std::string &text);
-
-// One file of a module that has been lowered: its object, or a header.
-void write_module(const ir::Module &module, const Target &target, OutputFileType type,
-                  const std::string &path);
 
 // Writes the runtime alone, as a static library. CompileError if there is none for the target.
 void write_runtime_library(const Target &target, const std::string &path);

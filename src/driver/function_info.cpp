@@ -1,6 +1,7 @@
 #include "driver/function_info.h"
 #include "base/str.h"
 #include "codegen/compile.h"
+#include "ir/cpp_name.h"
 
 namespace tessera::driver {
 namespace {
@@ -38,16 +39,20 @@ std::string to_function_info_header(const ir::Module &module, const Target &targ
     text += definitions;
     for (const ir::LoweredFunction &f : module.functions) {
         std::vector<ir::Argument> args = codegen::passed_arguments(f, target);
-        text +=
-            str("// The arguments of ", f.name, ".\n",
-                "constexpr std::array<tessera::function_info::ArgumentInfo, ", args.size(), "> ",
-                f.name, "_argument_info() {\n    using namespace tessera::function_info;\n",
-                "    return {{\n");
+        std::vector<std::string> parts = ir::parts_of_name(f.name);
+        std::string name = parts.back();
+        parts.pop_back();
+        if (!parts.empty()) text += str("namespace ", join(parts, "::"), " {\n");
+        text += str("// The arguments of ", f.name, ".\n",
+                    "constexpr std::array<tessera::function_info::ArgumentInfo, ", args.size(),
+                    "> ", name, "_argument_info() {\n    using namespace tessera::function_info;\n",
+                    "    return {{\n");
         for (const ir::Argument &a : args) {
             text += str("        {\"", a.name, "\", ArgumentKind::", kind_name(a.kind), ", ",
                         a.dimensions, ", ", int(a.type.code()), ", ", a.type.bits(), "},\n");
         }
         text += "    }};\n}\n";
+        if (!parts.empty()) text += "}\n";
     }
     return text;
 }

@@ -4,6 +4,7 @@
 namespace tessera::driver {
 
 // Lowers with the checks that this build and the target ask for.
-ir::Module lower_program(const program::Program &program, const Target &target);
+ir::Module lower_program(const program::Program &program, const Target &target,
+                         lower::LowerOptions options = {});
 
 }  // namespace tessera::driver

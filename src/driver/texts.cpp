@@ -10,15 +10,6 @@
 namespace tessera::driver {
 namespace {
 
-lower::LowerOptions lower_options(const Target &target) {
-    lower::LowerOptions options;
-    options.verify = target.has_feature(Target::Debug);
-#ifndef NDEBUG
-    options.verify = true;
-#endif
-    return options;
-}
-
 bool is_output(const ir::Argument &a) { return a.kind == ir::ArgumentKind::OutputBuffer; }
 
 ir::Argument argument_of(const program::ParameterRef &p) {
@@ -108,10 +99,15 @@ void warn_of_unscheduled(const program::Program &program) {
 
 }  // namespace
 
-ir::Module lower_program(const program::Program &program, const Target &target) {
+ir::Module lower_program(const program::Program &program, const Target &target,
+                         lower::LowerOptions options) {
     if (program.outputs.empty()) throw CompileError("the pipeline has no outputs");
     warn_of_unscheduled(program);
-    return lower::lower(program, target, lower_options(target));
+    options.verify |= target.has_feature(Target::Debug);
+#ifndef NDEBUG
+    options.verify = true;
+#endif
+    return lower::lower(program, target, options);
 }
 
 ir::Module lower_for(const program::Program &program, const Target &target,
@@ -119,7 +115,9 @@ ir::Module lower_for(const program::Program &program, const Target &target,
     program::Program named = program;
     if (!signature.name.empty()) named.name = signature.name;
     if (!signature.outputs.empty()) named.output_names = signature.outputs;
-    ir::Module module = with_large_stack([&] { return lower_program(named, target); });
+    lower::LowerOptions options;
+    options.touched_ranges = true;
+    ir::Module module = with_large_stack([&] { return lower_program(named, target, options); });
     if (!signature.any_args) order_arguments(module.functions[0], signature);
     return module;
 }

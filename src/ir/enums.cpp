@@ -39,8 +39,8 @@ std::string_view name_of(ReduceOp op) {
         op);
 }
 std::string_view name_of(BufferField f) {
-    return look_up(std::array<std::string_view, 7>{"min", "extent", "stride", "host", "dimensions",
-                                                   "type_code", "type_bits"},
+    return look_up(std::array<std::string_view, 8>{"min", "extent", "stride", "host", "dimensions",
+                                                   "type_code", "type_bits", "device"},
                    f);
 }
 

@@ -45,7 +45,20 @@ enum class PrefetchBoundStrategy : uint8_t { Clamp, GuardWithIf, NonFaulting };
 enum class ReduceOp : uint8_t { Add, SaturatingAdd, Mul, Min, Max, And, Or };
 
 // What is known about one dimension of a buffer, or about a buffer as a whole (then dim is 0).
-enum class BufferField : uint8_t { Min, Extent, Stride, Host, Dimensions, TypeCode, TypeBits };
+enum class BufferField : uint8_t {
+    Min,
+    Extent,
+    Stride,
+    Host,
+    Dimensions,
+    TypeCode,
+    TypeBits,
+    Device
+};
+
+// How linkers know a function: by its name in C, or by that and its namespaces and parameters, as
+// C++ does. Default: as Target::CPlusPlusMangling says.
+enum class NameMangling : uint8_t { Default, C, CPlusPlus };
 
 enum class CallKind : uint8_t {
     Func,   // a value of a Func of this pipeline

@@ -1,5 +1,8 @@
 #pragma once
 #include "ir/nodes.h"
+#include <string>
+#include <unordered_map>
+#include <vector>
 
 namespace tessera::ir {
 
@@ -16,11 +19,21 @@ struct Argument {
     Ref<const Referent> referent;  // the parameter, image or buffer that the caller passes
 };
 
+// The coordinates [min, max] of one dimension of a buffer that a function touches, in terms of its
+// scalars and of the fields of its buffers.
+struct TouchedRange {
+    Expr min, max;
+    std::string unknown;  // why there are no such terms; the ends are undefined
+};
+
 // A C function that returns 0 or an error code.
 struct LoweredFunction {
     std::string name;
     std::vector<Argument> args;  // without the user context
     Stmt body;
+    // Of each buffer, a range per dimension, where lowering was asked for them; no entry: nothing
+    // of the buffer is touched.
+    std::unordered_map<Symbol, std::vector<TouchedRange>> touched = {};
 };
 
 struct Module {

@@ -116,7 +116,9 @@ Expr Variable::make(Type type, Symbol name, Ref<const Referent> referent) {
 Expr BufferProperty::make(Symbol buffer, BufferField field, int dim, Ref<const Referent> referent) {
     require(buffer.defined() && dim >= 0, "BufferProperty", "no buffer or dimension ", dim);
     auto *n = new BufferProperty;
-    n->type = field == BufferField::Host ? Handle() : Int(32);
+    n->type = field == BufferField::Host     ? Handle()
+              : field == BufferField::Device ? UInt(64)
+                                             : Int(32);
     n->buffer = buffer;
     n->field = field;
     n->dim = dim;

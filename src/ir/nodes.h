@@ -93,7 +93,7 @@ struct Variable final : NodeOf<Variable, ExprNode, NodeKind::Variable> {
     }
 };
 
-// A field of a buffer: int32, or Handle for BufferField::Host.
+// A field of a buffer: int32, but for BufferField::Host (Handle) and Device (uint64).
 struct BufferProperty final : NodeOf<BufferProperty, ExprNode, NodeKind::BufferProperty> {
     Symbol buffer;
     BufferField field = BufferField::Min;

@@ -107,14 +107,27 @@ Expr fold(const Expr &a, const Expr &b, F f) {
     return IntImm::make(a.type(), int64_t(exact));
 }
 
+// Of two signed constants that a user wrote, and whose result does not fit. What the compiler makes
+// of others may wrap.
+void refuse_overflow(const Expr &a, const Expr &b, const char *operation, const Location &at) {
+    auto x = wide_value(a), y = wide_value(b);
+    if (!x || !y || place_of_user(at).empty()) return;
+    throw CompileError(at, str("operator ", operation, ": ", *x, " ", operation, " ", *y, " is no ",
+                               a.type(),
+                               "; cast an operand to a wider type, or to an unsigned "
+                               "one if it is meant to wrap"));
+}
+
 template<typename Node, typename F>
 Expr arithmetic(WrittenExpr a, Expr b, const char *operation, F f) {
+    bool is_signed = a.defined() && b.defined() && !a.type().is_uint() && !b.type().is_uint();
     match_types_of(a, b, operation, a.at);
     if (a.type().is_bool()) {
         throw CompileError(a.at, str("operator ", operation,
                                      " of two booleans; cast them to an integer type first"));
     }
     Expr folded = fold(a, b, f);
+    if (!folded.defined() && is_signed) refuse_overflow(a, b, operation, a.at);
     return folded.defined() ? folded : Node::make(std::move(a), std::move(b));
 }
 

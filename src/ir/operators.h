@@ -6,7 +6,8 @@
 // Building expressions with C++ operators. The operands of a binary operator are brought to one
 // type first, as `match_types` says; an operand that is undefined, or types that cannot be
 // brought together, throw CompileError with the line of the first operand. Operators on constant
-// integers give constants.
+// integers give constants; signed ones of 32 or 64 bits whose result does not fit throw, too, where
+// a user wrote them.
 namespace tessera::ir {
 
 // Brings both to one type and one number of lanes. A scalar is broadcast. A constant takes the

@@ -460,8 +460,8 @@ Expr ExprParser::property() {
     Symbol buffer = name();
     expect(".");
     BufferField field;
-    if (!find_named(peek().text, 7, field)) {
-        fail("one of min, extent, stride, host, dimensions, type_code, type_bits");
+    if (!find_named(peek().text, 8, field)) {
+        fail("one of min, extent, stride, host, dimensions, type_code, type_bits, device");
     }
     take();
     bool has_dim = field == BufferField::Min || field == BufferField::Extent ||

@@ -248,6 +248,8 @@ public:
         : Buffer(static_type(), sizes, name) {}
     explicit Buffer(std::initializer_list<int> sizes, const std::string &name = "") requires typed
         : Buffer(static_type(), std::vector<int>(sizes), name) {}
+    explicit Buffer(std::initializer_list<int> sizes, const char *name) requires typed
+        : Buffer(sizes, std::string(name)) {}
     explicit Buffer(std::initializer_list<int> sizes, std::initializer_list<int> order,
                     const std::string &name = "") requires typed
         : Buffer(static_type(), std::vector<int>(sizes), std::vector<int>(order), name) {}

@@ -58,11 +58,15 @@ void Func::require_defined(const char *what, Location at) const {
 
 void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                          const std::vector<Type> &types, const std::vector<Var> &dimensions,
-                         Location at) {
+                         NameMangling mangling, DeviceAPI device, Location at) {
+    if (device != DeviceAPI::Host && device != DeviceAPI::None) {
+        throw CompileError(at, "define_extern: a function on a device is not supported yet");
+    }
     program::ExternDefinition definition;
     definition.function = function;
     definition.args.assign(args.begin(), args.end());
     definition.written = at;
+    definition.mangling = mangling;
     for (const ExternFuncArgument &arg : args) {
         if (arg.func != contents || !arg.func) continue;
         throw CompileError(at, str("define_extern: ", name(), " is an argument of itself"));
@@ -72,18 +76,21 @@ void Func::define_extern(const std::string &function, const std::vector<ExternFu
     program::define_extern(*contents, vars, types, std::move(definition));
 }
 void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
-                         Type type, const std::vector<Var> &dimensions, Location at) {
-    define_extern(function, args, std::vector<Type>{type}, dimensions, at);
+                         Type type, const std::vector<Var> &dimensions, NameMangling mangling,
+                         DeviceAPI device, Location at) {
+    define_extern(function, args, std::vector<Type>{type}, dimensions, mangling, device, at);
 }
 void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
-                         const std::vector<Type> &types, int dimensions, Location at) {
+                         const std::vector<Type> &types, int dimensions, NameMangling mangling,
+                         DeviceAPI device, Location at) {
     std::vector<Var> vars;
     for (int i = 0; i < dimensions; i++) vars.push_back(Var::implicit(i));
-    define_extern(function, args, types, vars, at);
+    define_extern(function, args, types, vars, mangling, device, at);
 }
 void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
-                         Type type, int dimensions, Location at) {
-    define_extern(function, args, std::vector<Type>{type}, dimensions, at);
+                         Type type, int dimensions, NameMangling mangling, DeviceAPI device,
+                         Location at) {
+    define_extern(function, args, std::vector<Type>{type}, dimensions, mangling, device, at);
 }
 
 // ---- What it is ----
@@ -147,16 +154,6 @@ std::vector<RVar> Func::rvars(int i, Location at) const {
 const std::string &Func::extern_function_name(Location at) const {
     if (is_extern()) return contents->extern_definition->function;
     throw CompileError(at, str(name(), " is not computed by an extern function"));
-}
-
-void Func::require_c_function(NameMangling mangling, DeviceAPI device, Location at) {
-    if (device != DeviceAPI::Host && device != DeviceAPI::None) {
-        throw CompileError(at, "define_extern: a function on a device is not supported yet");
-    }
-    if (mangling == NameMangling::CPlusPlus) {
-        throw CompileError(at, "define_extern: names as C++ writes them are not supported; declare "
-                               "the function extern \"C\"");
-    }
 }
 
 // ---- Schedule ----

@@ -10,9 +10,6 @@ namespace tessera {
 class OutputImageParam;
 class ImageParam;
 
-// How the name of an extern function is written in the object file; Default: as C does.
-enum class NameMangling : uint8_t { Default, C, CPlusPlus };
-
 // An argument of f(...), and the line where it stands.
 using CallArgument = WrittenExpr;
 
@@ -69,44 +66,22 @@ public:
     // Values come from a C function, int function(arguments..., output buffers...): it returns 0,
     // or an error code. If the host pointer of an input buffer is null, it is asked to set that
     // buffer's region to what the outputs need. `dimensions`: how many, or their Vars.
+    // In C++ the function may stand in namespaces: "ns::function".
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
-                       Type type, int dimensions, Location at = Here::current());
+                       Type type, int dimensions, NameMangling mangling = NameMangling::Default,
+                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current());
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                        const std::vector<Type> &types, int dimensions,
-                       Location at = Here::current());
+                       NameMangling mangling = NameMangling::Default,
+                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current());
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                        Type type, const std::vector<Var> &dimensions,
-                       Location at = Here::current());
+                       NameMangling mangling = NameMangling::Default,
+                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current());
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                        const std::vector<Type> &types, const std::vector<Var> &dimensions,
-                       Location at = Here::current());
-
-    // With the function's name as C++ or C writes it, on a device or not: C functions on the CPU.
-    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
-                       const Type &type, int dimensions, NameMangling mangling,
-                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current()) {
-        require_c_function(mangling, device, at);
-        define_extern(function, args, type, dimensions, at);
-    }
-    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
-                       const Type &type, const std::vector<Var> &dimensions, NameMangling mangling,
-                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current()) {
-        require_c_function(mangling, device, at);
-        define_extern(function, args, type, dimensions, at);
-    }
-    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
-                       const std::vector<Type> &type, int dimensions, NameMangling mangling,
-                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current()) {
-        require_c_function(mangling, device, at);
-        define_extern(function, args, type, dimensions, at);
-    }
-    void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
-                       const std::vector<Type> &type, const std::vector<Var> &dimensions,
-                       NameMangling mangling, DeviceAPI device = DeviceAPI::Host,
-                       Location at = Here::current()) {
-        require_c_function(mangling, device, at);
-        define_extern(function, args, type, dimensions, at);
-    }
+                       NameMangling mangling = NameMangling::Default,
+                       DeviceAPI device = DeviceAPI::Host, Location at = Here::current());
 
     // ---- What it is ----
     const std::string &name() const { return contents->name.text(); }
@@ -208,6 +183,15 @@ public:
     // ---- Running and compiling: as a Pipeline whose only output is this Func ----
     Realization realize(const std::vector<int32_t> &sizes = {}, const Target &target = Target(),
                         Location at = Here::current());
+    // The same: braces around one 0 would be a null context.
+    Realization realize(std::initializer_list<int32_t> sizes, const Target &target = Target(),
+                        Location at = Here::current()) {
+        return realize(std::vector<int32_t>(sizes), target, at);
+    }
+    Realization realize(JITUserContext *context, std::initializer_list<int32_t> sizes,
+                        const Target &target = Target(), Location at = Here::current()) {
+        return realize(context, std::vector<int32_t>(sizes), target, at);
+    }
     Realization realize(JITUserContext *context, const std::vector<int32_t> &sizes = {},
                         const Target &target = Target(), Location at = Here::current());
     void realize(const RealizationArg &outputs, const Target &target = Target(),
@@ -216,6 +200,10 @@ public:
                  const Target &target = Target(), Location at = Here::current());
     void infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target = Target(),
                             Location at = Here::current());
+    void infer_input_bounds(std::initializer_list<int32_t> sizes, const Target &target = Target(),
+                            Location at = Here::current()) {
+        infer_input_bounds(std::vector<int32_t>(sizes), target, at);
+    }
     void infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
                             const Target &target = Target(), Location at = Here::current());
     void infer_input_bounds(const RealizationArg &outputs, const Target &target = Target(),
@@ -318,7 +306,6 @@ public:
 
 private:
     static Func from_image(const BufferContentsRef &image, Location at);
-    static void require_c_function(NameMangling mangling, DeviceAPI device, Location at);
     Func &apply(const program::FuncDirective &directive, Location at);
     const program::Definition &update_definition(int i, Location at) const;
     void require_defined(const char *what, Location at) const;

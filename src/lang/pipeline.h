@@ -56,6 +56,15 @@ public:
     // fails. An undefined target: TESSERA_JIT_TARGET, or else the host.
     Realization realize(const std::vector<int32_t> &sizes = {}, const Target &target = Target(),
                         Location at = Here::current());
+    // The same: braces around one 0 would be a null context.
+    Realization realize(std::initializer_list<int32_t> sizes, const Target &target = Target(),
+                        Location at = Here::current()) {
+        return realize(std::vector<int32_t>(sizes), target, at);
+    }
+    Realization realize(JITUserContext *context, std::initializer_list<int32_t> sizes,
+                        const Target &target = Target(), Location at = Here::current()) {
+        return realize(context, std::vector<int32_t>(sizes), target, at);
+    }
     Realization realize(JITUserContext *context, const std::vector<int32_t> &sizes = {},
                         const Target &target = Target(), Location at = Here::current());
     void realize(const RealizationArg &outputs, const Target &target = Target(),
@@ -65,6 +74,10 @@ public:
     // Gives every ImageParam that has no buffer one that is large enough for outputs of this size.
     void infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target = Target(),
                             Location at = Here::current());
+    void infer_input_bounds(std::initializer_list<int32_t> sizes, const Target &target = Target(),
+                            Location at = Here::current()) {
+        infer_input_bounds(std::vector<int32_t>(sizes), target, at);
+    }
     void infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
                             const Target &target = Target(), Location at = Here::current());
     void infer_input_bounds(const RealizationArg &outputs, const Target &target = Target(),

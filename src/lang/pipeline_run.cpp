@@ -5,6 +5,7 @@
 #include "program/changes.h"
 #include "program/environment.h"
 #include <algorithm>
+#include <typeinfo>
 
 namespace tessera {
 namespace detail {
@@ -202,6 +203,46 @@ std::vector<Buffer<>> allocated_outputs(const program::Program &program,
     return buffers;
 }
 
+// What one image has to be may depend on what another is, so ask until nothing changes.
+void allocate_inputs(PipelineContents &pipeline, JITUserContext *context,
+                     const RealizationArg &outputs, const Target &target) {
+    Run run(pipeline, context, target, Run::Purpose::Query);
+    std::map<Symbol, BufferContentsRef> missing;
+    std::vector<program::ParameterRef> parameters = run.parameters();
+    for (const program::ParameterRef &p : parameters) {
+        if (!p->is_buffer || p->buffer) continue;
+        missing[p->name] = std::make_shared<BufferContents>(
+            p->type, BufferContents::Shape(size_t(p->dimensions)), nullptr, p->name.text());
+    }
+    if (missing.empty()) return;  // a query of nothing would compute the outputs
+    const int enough = 16;
+    int rounds = 0;
+    while (run.query(outputs.buffers, missing)) {
+        if (++rounds < enough) continue;
+        throw RuntimeError(str("infer_input_bounds of ", pipeline.program.name, ": after ", enough,
+                               " rounds the inputs still have to be larger; their constraints "
+                               "cannot be satisfied together"));
+    }
+    for (const program::ParameterRef &p : parameters) {
+        auto found = missing.find(p->name);
+        if (found == missing.end()) continue;
+        found->second->allocate();
+        p->buffer = &found->second->raw;
+        p->buffer_owner = found->second;
+    }
+}
+
+// Does something for the call at a line of the user's, which its failures name.
+template<typename F>
+auto called_at(const Location &at, F f) {
+    try {
+        return f();
+    } catch (const RuntimeError &e) {
+        if (typeid(e) != typeid(RuntimeError)) throw;  // what a handler threw
+        throw RuntimeError(at, e.what());
+    }
+}
+
 bool reaches_from_zero(const Buffer<> &b, const std::vector<int32_t> &sizes) {
     for (size_t d = 0; d < sizes.size(); d++) {
         BufferDimension have = b.dim(int(d));
@@ -260,12 +301,14 @@ Realization Pipeline::realize(const std::vector<int32_t> &sizes, const Target &t
 Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t> &sizes,
                               const Target &target, Location at) {
     const program::Program &program = get(at).program;
-    std::vector<Buffer<>> buffers = output_shapes(program, sizes);
+    std::vector<Buffer<>> buffers = called_at(at, [&] { return output_shapes(program, sizes); });
     // Schedules may compute more than they are asked for.
     const bool answers = !driver::jit_target(target).has_feature(Target::NoBoundsQuery);
     if (answers) {
-        Run query(get(at), context, target, Run::Purpose::Query);
-        bool answered = query.ask_outputs(RealizationArg(buffers).buffers);
+        bool answered = called_at(at, [&] {
+            Run query(get(at), context, target, Run::Purpose::Query);
+            return query.ask_outputs(RealizationArg(buffers).buffers);
+        });
         auto is_enough = [&](const Buffer<> &b) { return reaches_from_zero(b, sizes); };
         if (!answered || !std::ranges::all_of(buffers, is_enough)) {
             buffers = output_shapes(program, sizes);
@@ -284,7 +327,7 @@ void Pipeline::realize(const RealizationArg &outputs, const Target &target, Loca
 }
 void Pipeline::realize(JITUserContext *context, const RealizationArg &outputs, const Target &target,
                        Location at) {
-    Run(get(at), context, target).call(outputs.buffers);
+    called_at(at, [&] { Run(get(at), context, target).call(outputs.buffers); });
 }
 
 void Pipeline::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target,
@@ -293,41 +336,18 @@ void Pipeline::infer_input_bounds(const std::vector<int32_t> &sizes, const Targe
 }
 void Pipeline::infer_input_bounds(JITUserContext *context, const std::vector<int32_t> &sizes,
                                   const Target &target, Location at) {
-    infer_input_bounds(context, RealizationArg(allocated_outputs(get(at).program, sizes)), target,
-                       at);
+    std::vector<Buffer<>> outputs =
+        called_at(at, [&] { return allocated_outputs(get(at).program, sizes); });
+    infer_input_bounds(context, RealizationArg(outputs), target, at);
 }
 void Pipeline::infer_input_bounds(const RealizationArg &outputs, const Target &target,
                                   Location at) {
     infer_input_bounds(nullptr, outputs, target, at);
 }
 
-// What one image has to be may depend on what another is, so ask until nothing changes.
 void Pipeline::infer_input_bounds(JITUserContext *context, const RealizationArg &outputs,
                                   const Target &target, Location at) {
-    Run run(get(at), context, target, Run::Purpose::Query);
-    std::map<Symbol, BufferContentsRef> missing;
-    std::vector<program::ParameterRef> parameters = run.parameters();
-    for (const program::ParameterRef &p : parameters) {
-        if (!p->is_buffer || p->buffer) continue;
-        missing[p->name] = std::make_shared<BufferContents>(
-            p->type, BufferContents::Shape(size_t(p->dimensions)), nullptr, p->name.text());
-    }
-    if (missing.empty()) return;  // a query of nothing would compute the outputs
-    const int enough = 16;
-    int rounds = 0;
-    while (run.query(outputs.buffers, missing)) {
-        if (++rounds < enough) continue;
-        throw RuntimeError(str("infer_input_bounds of ", get(at).program.name, ": after ", enough,
-                               " rounds the inputs still have to be larger; their constraints "
-                               "cannot be satisfied together"));
-    }
-    for (const program::ParameterRef &p : parameters) {
-        auto found = missing.find(p->name);
-        if (found == missing.end()) continue;
-        found->second->allocate();
-        p->buffer = &found->second->raw;
-        p->buffer_owner = found->second;
-    }
+    called_at(at, [&] { allocate_inputs(get(at), context, outputs, target); });
 }
 
 void Pipeline::invalidate_cache(Location at) {

@@ -5,6 +5,7 @@
 #include "ir/mutator.h"
 #include "ir/verifier.h"
 #include "lower/checks/entry_checks.h"
+#include "lower/checks/touched_ranges.h"
 #include "lower/finish/inject_profiling.h"
 #include "lower/finish/inject_tracing.h"
 #include "lower/finish/lower_atomics.h"
@@ -36,6 +37,7 @@
 #include "lower/storage/ring_buffer.h"
 #include "lower/storage/sliding_window.h"
 #include "program/environment.h"
+#include <algorithm>
 
 namespace tessera::lower {
 
@@ -126,26 +128,31 @@ std::unordered_map<Symbol, std::string> buffer_names(const program::ProgramCopy 
     return names;
 }
 
-// What the user expects of the buffer of an output, or else of the function.
-ParameterRef with_estimates(const ParameterRef &buffer, const FunctionRef &f) {
-    if (f->schedule.estimates.empty()) return buffer;
-    ParameterRef p = program::make_buffer_parameter(buffer->name, buffer->type, buffer->dimensions);
-    p->constraints = buffer->constraints;
-    p->host_alignment = buffer->host_alignment;
-    for (const program::EstimateDirective &e : f->schedule.estimates) {
-        auto at = std::find(f->args.begin(), f->args.end(), e.var);
-        program::DimensionConstraint &c = p->constraints[size_t(at - f->args.begin())];
+// What the user said of the buffer of an output: its constraints, and the estimates of the
+// function, unless the buffer has its own.
+Ref<const Referent> described_output(const program::FunctionContents &f, size_t k) {
+    ParameterRef given = k < f.output_buffers.size() ? f.output_buffers[k] : ParameterRef();
+    if (f.schedule.estimates.empty()) return given;
+    Symbol name = given ? given->name : Symbol::fresh(f.name.text());
+    ParameterRef described = program::make_buffer_parameter(name, f.types[k], f.dimensions());
+    if (given) {
+        described->constraints = given->constraints;
+        described->host_alignment = given->host_alignment;
+    }
+    for (const program::EstimateDirective &e : f.schedule.estimates) {
+        size_t d = size_t(std::ranges::find(f.args, e.var) - f.args.begin());
+        if (d >= described->constraints.size()) continue;
+        program::DimensionConstraint &c = described->constraints[d];
         if (!c.min_estimate.defined()) c.min_estimate = e.min;
         if (!c.extent_estimate.defined()) c.extent_estimate = e.extent;
     }
-    return p;
+    return described;
 }
 
 void add_output(Context &context, const FunctionRef &f) {
     context.outputs.push_back(f->name);
     for (size_t k = 0; k < f->types.size(); k++) {
-        Ref<const Referent> buffer;
-        if (k < f->output_buffers.size()) buffer = with_estimates(f->output_buffers[k], f);
+        Ref<const Referent> buffer = described_output(*f, k);
         context.arguments.push_back({context.buffer_of(f->name, int(k)), ArgumentKind::OutputBuffer,
                                      f->types[k], f->dimensions(), buffer});
     }
@@ -238,7 +245,10 @@ Module lower_here(const program::Program &program, const Target &target,
     Context context = make_context(copy, parameters, target, options);
     context.traced_images = std::move(traced_images);
     validate_schedules(context);
-    Stmt s = add_entry_checks(build_nests(context), copy.program, context);
+    LoopNests nests = build_nests(context);
+    LoweredFunction lowered{program.name, context.arguments, {}, {}};
+    if (options.touched_ranges) lowered.touched = find_touched_ranges(nests, context);
+    Stmt s = add_entry_checks(nests, copy.program, context);
     s = OutputProperties(context)(s);
     VerifyOptions rules{.level = IRLevel::Funcs};
     after_pass("loop nests", s, context, rules);
@@ -248,7 +258,8 @@ Module lower_here(const program::Program &program, const Target &target,
         after_pass(pass.name, s, context, rules);
     }
     s = run_custom_passes(s, program, context, rules);
-    return {program.name, {{program.name, context.arguments, s}}};
+    lowered.body = s;
+    return {program.name, {lowered}};
 }
 
 }  // namespace

@@ -9,6 +9,8 @@ struct LowerOptions {
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
     // Run the verifier after every pass; an InternalError names the pass that broke the IR.
     bool verify = false;
+    // Fill in LoweredFunction::touched.
+    bool touched_ranges = false;
 };
 
 // Turns a program into a module of flat loops over loads and stores. The module's one function has

@@ -119,6 +119,7 @@ void add(Facts &facts, const Parameter &p) {
 void add(Facts &facts, const ExternDefinition &e) {
     facts.text(e.function);
     facts.number(e.uses_user_context);
+    facts.number(int(e.mangling));
     for (const ExternFuncArgument &arg : e.args) {
         facts.symbol(arg.func ? arg.func->name : Symbol());
         facts.symbol(arg.buffer ? arg.buffer->name : Symbol());

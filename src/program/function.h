@@ -45,6 +45,7 @@ struct ExternDefinition {
     std::vector<ExternFuncArgument> args;
     bool uses_user_context = false;
     Location written;
+    NameMangling mangling = NameMangling::Default;
 };
 
 // A Func's definition and schedule. A handle is a Ref to it; as a referent of calls it is kept

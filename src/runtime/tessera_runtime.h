@@ -441,6 +441,9 @@ typedef struct tessera_trace_event_t {
     int32_t parent_id;     /* what tessera_trace returned for the enclosing event */
     int32_t value_index;   /* which component of a Tuple */
     int32_t dimensions;    /* how many coordinates */
+    int32_t thread_id;     /* set by tessera_trace: which thread it was, 1 for the first that had
+                              an event, 2 for the second, ... (where halide_trace_event_t has four
+                              bytes of padding) */
 } tessera_trace_event_t;
 
 /* Returns the id of the event, a positive number (for the parent_id of others), or a negative error

@@ -2,6 +2,7 @@
 #include "runtime/message.h"
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <system_error>
@@ -34,8 +35,12 @@ int machine_threads() {
 int default_threads() {
     for (const char *name : {"TESSERA_NUM_THREADS", "HL_NUM_THREADS"}) {
         const char *text = std::getenv(name);
-        long n = text ? std::strtol(text, nullptr, 10) : 0;
-        if (n > 0) return int(std::min<long>(n, max_threads));
+        if (!text || !*text) continue;
+        char *end = nullptr;
+        long n = std::strtol(text, &end, 10);
+        if (n > 0 && !*end) return int(std::min<long>(n, max_threads));
+        std::fprintf(stderr, "%s is \"%s\", which is no number of threads, and ignored\n", name,
+                     text);
     }
     return std::min(machine_threads(), max_threads);
 }

@@ -1,6 +1,7 @@
 // A trace file is a row of packets in the byte order of the machine. A packet is a PacketHeader,
 // the coordinates (int32 each), the value (lanes times the bytes of an element), the name of the
-// Func and the trace tag (each ended by a zero), and zeros up to a multiple of four bytes.
+// Func and the trace tag (each ended by a zero), zeros up to a multiple of four bytes, and the id
+// of the thread (int32): at the end, where readers of halide_trace_packet_t skip it.
 #include "runtime/message.h"
 #include <atomic>
 #include <cstdio>
@@ -24,7 +25,12 @@ const char *const event_names[] = {
     "consume", "end consume", "begin pipeline",    "end pipeline",    "tag",
 };
 
-std::atomic<int32_t> last_id{0};
+std::atomic<int32_t> last_id{0}, last_thread{0};
+
+int32_t this_thread() {
+    thread_local int32_t id = ++last_thread;
+    return id;
+}
 
 size_t element_bytes(const tessera_type_t &type) { return size_t(type.bits + 7) / 8; }
 
@@ -101,7 +107,7 @@ void print_event(const tessera_trace_event_t &event, int32_t id) {
         print_region(line, event);
     }
     if (event.trace_tag && *event.trace_tag) line << " \"" << event.trace_tag << "\"";
-    line << "  #" << id << " in #" << event.parent_id << "\n";
+    line << "  #" << id << " in #" << event.parent_id << ", thread " << event.thread_id << "\n";
     std::fputs(line.c_str(), stderr);
 }
 
@@ -117,6 +123,7 @@ std::vector<uint8_t> make_packet(const tessera_trace_event_t &event, int32_t id)
     add(event.func, std::strlen(event.func) + 1);
     add(tag, std::strlen(tag) + 1);
     packet.resize((packet.size() + 3) / 4 * 4);
+    add(&event.thread_id, sizeof(event.thread_id));
     PacketHeader header{
         uint32_t(packet.size()), id, event.type, event.event, event.parent_id, event.value_index,
         event.dimensions};
@@ -152,7 +159,9 @@ std::atomic<tessera_trace_t> custom_trace{default_trace};
 extern "C" {
 
 [[gnu::weak]] int32_t tessera_trace(void *user_context, const tessera_trace_event_t *event) {
-    return custom_trace.load(std::memory_order_relaxed)(user_context, event);
+    tessera_trace_event_t here = *event;
+    here.thread_id = this_thread();
+    return custom_trace.load(std::memory_order_relaxed)(user_context, &here);
 }
 
 tessera_trace_t tessera_set_custom_trace(tessera_trace_t f) {

@@ -1,4 +1,6 @@
 #include "aot/build.h"
+#include "base/large_stack.h"
+#include "driver/files.h"
 #include <tessera.h>
 
 using namespace tessera;
@@ -24,7 +26,7 @@ TEST_SUITE("files") {
         std::string header = contents_of("brighter.h");
         CHECK(has(header, "int brighter(struct tessera_buffer_t *in, float strength, bool int_1, "
                           "struct tessera_buffer_t *brighter);"));
-        CHECK(has(header, "strength: float32, at least 0, at most 8"));
+        CHECK(has(header, "strength: float32, by default 2, at least 0, at most 8"));
         CHECK(has(header, "in: input, 2 dimensions of uint8"));
         CHECK(has(header, "dim[0].stride == 1"));
         std::string output = build_and_run(R"(
@@ -147,6 +149,100 @@ int main(void) {
         CHECK(has(output, "7: "));
         CHECK(has(output, "n is 0"));
         CHECK(has(output, "-27 -27 0 3"));
+    }
+    TEST_CASE("each value of several outputs is an argument, with its estimates in the metadata") {
+        Folder folder;
+        ImageParam in(Float(32), 2, "in");
+        Param<int> n("n", 3);
+        Func both("both"), sum("sum");
+        both(x, y) = Tuple(in(x, y), cast<uint8_t>(x + n));
+        sum(x) = in(x, 0) + in(x, 1);
+        in.set_estimates({{1, 640}, {2, 480}});
+        n.set_estimate(7);
+        both.set_estimates({{0, 100}, {5, 50}});
+        sum.set_estimate(x, -4, 200);
+        Pipeline({both, sum}).compile_to_static_library("several", {in, n}, "several");
+        CHECK(has(contents_of("several.h"),
+                  "int several(struct tessera_buffer_t *in, int32_t n, struct tessera_buffer_t "
+                  "*both_0, struct tessera_buffer_t *both_1, struct tessera_buffer_t *sum);"));
+        Pipeline({both, sum}).compile_to_c("several.c", {in, n}, "several");
+        std::string main = R"(
+#include "several.h"
+#include "tessera_runtime.h"
+#include <stdio.h>
+static void print_estimates(const tessera_filter_argument_t *a) {
+    int i;
+    if (a->scalar_estimate) printf(" ~%d", a->scalar_estimate->i32);
+    if (!a->buffer_estimates) return;
+    for (i = 0; i < 2 * a->dimensions; i++) {
+        if (a->buffer_estimates[i]) printf(" %d", (int)*a->buffer_estimates[i]);
+        else printf(" none");
+    }
+}
+int main(void) {
+    float in[2][4] = {{1, 2, 3, 4}, {10, 20, 30, 40}}, first[2][4], sum[4];
+    uint8_t second[2][4];
+    int i;
+    const tessera_filter_metadata_t *m = several_metadata();
+    tessera_dimension_t dims[2] = {{0, 4, 1, 0}, {0, 2, 4, 0}};
+    tessera_buffer_t a = {0}, b, c, d;
+    a.host = (uint8_t *)in;
+    a.type.code = tessera_type_float;
+    a.type.bits = 32;
+    a.type.lanes = 1;
+    a.dimensions = 2;
+    a.dim = dims;
+    b = c = d = a;
+    b.host = (uint8_t *)first;
+    c.host = (uint8_t *)second;
+    c.type.code = tessera_type_uint;
+    c.type.bits = 8;
+    d.host = (uint8_t *)sum;
+    d.dimensions = 1;
+    i = several(&a, 5, &b, &c, &d);
+    printf("%d %g %d %g;", i, first[1][3], second[1][3], sum[3]);
+    for (i = 0; i < m->num_arguments; i++) {
+        printf(" %s/%d", m->arguments[i].name, m->arguments[i].kind);
+        print_estimates(m->arguments + i);
+    }
+    return 0;
+})";
+        std::string expected = "0 40 8 44; in/1 1 640 2 480 n/0 ~7 both.0/2 0 100 5 50 "
+                               "both.1/2 0 100 5 50 sum/2 -4 200";
+        CHECK(build_and_run(main, "several.a") == expected);
+        run(c_compiler + "-std=c11 -c several.c -o several.o" + include_runtime);
+        CHECK(build_and_run(main, "several.o '" RUNTIME_LIBRARY "'") == expected);
+    }
+    TEST_CASE("what several files are made of is lowered and compiled once") {
+        Folder folder;
+        struct Count {
+            explicit Count(int &count) : count(count) {}
+            ir::Stmt operator()(const ir::Stmt &s) const { return count++, s; }
+            int &count;
+        };
+        int lowered = 0;
+        Func f("f");
+        f(x) = x;
+        Pipeline p(f);
+        p.add_custom_lowering_pass(new Count(lowered));
+        p.compile_to({{OutputFileType::object, "f.o"},
+                      {OutputFileType::static_library, "f.a"},
+                      {OutputFileType::c_header, "f.h"}},
+                     {}, "f");
+        CHECK(lowered == 1);
+        lowered = 0;
+        std::vector<Target> targets = {Target("x86-64-linux"), Target("x86-64-linux-avx2")};
+        p.compile_to_multitarget_static_library("f", {}, targets);
+        CHECK(lowered == 2);
+        driver::FileWriter writer(p.program(), get_host_target(), {});
+        run_on_large_stack([&] {
+            writer.write(OutputFileType::static_library, "g.a");
+            const char *object = writer.object().data();
+            writer.write(OutputFileType::object, "g.o");
+            CHECK(writer.object().data() == object);
+        });
+        std::string object = contents_of("g.o");
+        CHECK(has(contents_of("g.a"), object));
     }
     TEST_CASE("scalars of every type are arguments of C") {
         Folder folder;

@@ -520,6 +520,15 @@ int main(void) {
         CHECK(has(contents_of("chosen-x86-64-linux-avx512_skylake.s"), "%zmm"));
         CHECK_FALSE(has(contents_of("chosen-x86-64-linux.s"), "%ymm"));
     }
+    TEST_CASE("are called without the namespaces of their function") {
+        Folder folder;
+        check_written("-g of_target -f mine::chosen -o . -e static_library,c_header "
+                      "target=host-c_plus_plus_name_mangling");
+        CHECK(has(contents_of("chosen.h"), "namespace mine {\n"));
+        CHECK(has(run("ar t chosen.a"), "chosen.o\n"));
+        check_refused("-g of_target -f mine::chosen -o . target=host",
+                      "it wants Target::CPlusPlusMangling");
+    }
     TEST_CASE("fail where the machine has none of them") {
         Folder folder;
         check_written("-g of_target -f chosen -o . target=x86-64-linux-avx2,x86-64-linux-avx");

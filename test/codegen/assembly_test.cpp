@@ -288,9 +288,8 @@ func "f"(out: output float32[1], n: int32):
     }
     TEST_CASE("features that no code looks for are refused") {
         Module m = parse_module("module \"m\"\nfunc \"f\"(n: int32): assert n > 0, -1\n");
-        for (auto feature :
-             {Target::MSAN, Target::TSAN, Target::ASAN, Target::SanitizerCoverage,
-              Target::SoftFloatABI, Target::Semihosting, Target::EGL, Target::CPlusPlusMangling}) {
+        for (auto feature : {Target::MSAN, Target::TSAN, Target::ASAN, Target::SanitizerCoverage,
+                             Target::SoftFloatABI, Target::Semihosting, Target::EGL}) {
             Target t = get_host_target().with_feature(feature);
             CHECK_FALSE(t.supported());
             std::string advice = "leave " + Target::feature_to_name(feature) + " out";

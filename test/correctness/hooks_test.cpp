@@ -1,7 +1,9 @@
 #include "harness.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include <chrono>
 #include <fstream>
+#include <thread>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -142,6 +144,42 @@ TEST_SUITE("hooks") {
         };
         CHECK_THROWS_WITH_AS(reads.realize({5}), doctest::Contains("im"), std::logic_error);
         CHECK_NOTHROW(reads.realize({4}));
+    }
+    TEST_CASE(
+        "what a handler throws leaves the call it was called for, if others share its context") {
+        static std::atomic<int> began;
+        began = 0;
+        struct Stopped {};
+        JITUserContext context;
+        context.handlers.custom_print = [](JITUserContext *, const char *text) {
+            // Both are under way before the first line of the one throws.
+            began++;
+            for (int i = 0; i < 20000 && began < 2; i++) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
+            if (std::string(text).starts_with("-1")) throw Stopped();
+        };
+        Param<int> value("value");
+        Func bad("bad"), good("good");
+        bad() = print(Expr(-1) + value);
+        good() = print(Expr(1) + value);
+        value.set(0);
+        bool thrown = false;
+        std::thread other([&] {
+            try {
+                bad.realize(&context);
+            } catch (const Stopped &) {
+                thrown = true;
+            }
+        });
+        try {
+            good.realize(&context);
+        } catch (const Stopped &) {
+        }  // nobody knows for which of them it was called
+        other.join();
+        CHECK(thrown);
+        began = 2;
+        CHECK_NOTHROW(good.realize(&context));
     }
     TEST_CASE("the conceptual statement has regions and productions, the lowered one has not") {
         Func f("f"), g("g");

@@ -57,6 +57,25 @@ TEST_SUITE("realize") {
         Buffer<float> second = f.realize({8});
         CHECK(second(2) == 1.0f - 2.0f);
     }
+    TEST_CASE("sizes in braces are sizes, be they one 0") {
+        Var x("x");
+        Func f("f"), zero("zero");
+        f(x) = x;
+        zero() = 7;
+        JITUserContext context;
+        Buffer<int> empty = f.realize({0}), scalar = zero.realize({});
+        Buffer<int> with_context = f.realize(&context, {0});
+        CHECK(empty.width() == 0);
+        CHECK(with_context.width() == 0);
+        CHECK(scalar() == 7);
+        Buffer<int> of_pipeline = Pipeline(f).realize({0});
+        CHECK(of_pipeline.width() == 0);
+        ImageParam im(Int(32), 1, "im");
+        Func g("g");
+        g(x) = im(x + 3);
+        g.infer_input_bounds({0});
+        CHECK(im.get().width() == 0);
+    }
     TEST_CASE("a second run of the same pipeline compiles nothing") {
         Var x("x");
         Func f("cached");

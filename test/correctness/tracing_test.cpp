@@ -1,5 +1,10 @@
 #include "harness.h"
+#include <chrono>
+#include <condition_variable>
+#include <map>
 #include <mutex>
+#include <set>
+#include <thread>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -247,6 +252,35 @@ TEST_SUITE("tracing") {
         };
         CHECK(last(TailStrategy::RoundUp) == "f store [3] = 30");
         CHECK(last(TailStrategy::RoundUpAndBlend) == "f store [3] = 3");
+    }
+    TEST_CASE("events of a parallel loop have the ids of their threads") {
+        static std::mutex mutex;
+        static std::condition_variable arrived;
+        static std::map<std::thread::id, std::set<int32_t>> ids;
+        ids.clear();
+        int threads = tessera_set_num_threads(3);
+        JITUserContext context;
+        context.handlers.custom_trace = [](JITUserContext *, const tessera_trace_event_t *e) {
+            std::unique_lock lock(mutex);
+            ids[std::this_thread::get_id()].insert(e->thread_id);
+            if (e->event != tessera_trace_store) return 1;
+            // So that the loop is not over before a second thread has begun.
+            arrived.notify_all();
+            arrived.wait_for(lock, std::chrono::seconds(20), [] { return ids.size() > 1; });
+            return 1;
+        };
+        Func f("f");
+        f(x, y) = x + y;
+        f.parallel(y).trace_stores();
+        f.realize(&context, {4, 16});
+        tessera_set_num_threads(threads);
+        CHECK(ids.size() > 1);
+        std::set<int32_t> all;
+        for (const auto &[thread, of_thread] : ids) {
+            CHECK(of_thread.size() == 1);
+            CHECK(*of_thread.begin() > 0);
+            CHECK(all.insert(*of_thread.begin()).second);
+        }
     }
     TEST_CASE("tags come before everything else") {
         Func f("f");

@@ -74,6 +74,23 @@ TEST_SUITE("refused definitions") {
         Func g("g");
         REFUSED(g(x) = f(x * 1.5f), "argument 0 of f is a float32, not an integer");
     }
+    TEST_CASE("constants whose sum, difference or product does not fit") {
+        const int most = std::numeric_limits<int>::max(), least = std::numeric_limits<int>::min();
+        REFUSED(Expr(most) + 1,
+                "operator +: 2147483647 + 1 is no int32; cast an operand to a wider "
+                "type, or to an unsigned one if it is meant to wrap");
+        REFUSED(Expr(least) - 1, "operator -: -2147483648 - 1 is no int32");
+        REFUSED(-Expr(least), "operator -: 0 - -2147483648 is no int32");
+        REFUSED(Expr(65536) * 65536, "operator *: 65536 * 65536 is no int32");
+        REFUSED(Expr(least) / -1, "operator /: -2147483648 / -1 is no int32");
+        REFUSED(Expr(std::numeric_limits<int64_t>::max()) + 1,
+                "operator +: 9223372036854775807 + 1 is no int64");
+        Expr e = most;
+        REFUSED(e += 1, "is no int32");
+        CHECK(evaluate<uint32_t>(cast<uint32_t>(cast<uint32_t>(most) * 2)) == uint32_t(most) * 2);
+        CHECK(evaluate<int64_t>(cast<int64_t>(most) + 1) == int64_t(most) + 1);
+        CHECK(evaluate<int8_t>(cast<int8_t>(127) + cast<int8_t>(1)) == -128);
+    }
     TEST_CASE("the number of arguments is wrong") {
         Func f("f"), g("g");
         f(x, y) = 0;

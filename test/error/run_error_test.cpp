@@ -236,6 +236,55 @@ TEST_SUITE("pipelines that cannot run") {
                    {"the Buffer for an output has memory on a device only, but the pipeline runs "
                     "on the CPU"});
     }
+    TEST_CASE("a Callable's buffer with memory on a device only is no question of bounds") {
+        tessera_dimension_t dims[2] = {{7, 5, 1, 0}, {7, 3, 5, 0}};
+        tessera_buffer_t raw{};
+        raw.device = 1;
+        raw.type = {tessera_type_uint, 8, 1};
+        raw.dimensions = 2;
+        raw.dim = dims;
+        Shift s;
+        for (const Target &target : {Target(), Target("host-interpret")}) {
+            Callable c = s.f.compile_to_callable({s.im}, target);
+            Buffer<uint8_t> in(5, 3), wide(40, 20), out(4, 3);
+            in.fill(uint8_t(3));
+            FAILS(c(&raw, out), "Buffer im has no memory: its host pointer is null");
+            FAILS(c(wide, &raw), "Buffer f has no memory: its host pointer is null");
+            CHECK(dims[0].min == 7);
+            CHECK(c(in, out) == 0);
+            CHECK(out(2, 1) == 3);
+            raw.device = 0;  // now it is one
+            CHECK(c(&raw, out) == 0);
+            CHECK(dims[0].min == 1);
+            dims[0].min = 7;
+            raw.device = 1;
+        }
+    }
+    TEST_CASE("failures of arguments begin with the line of the call") {
+        Shift s;
+        Param<int> p("p", 1, 0, 5);
+        Func g("g");
+        g(x) = x + p;
+        auto begins = [](const std::string &message, int line, const char *part) {
+            CAPTURE(message);
+            CHECK(message.starts_with(line_of(__FILE__, line) + ": "));
+            CHECK(message.find(part) != message.npos);
+        };
+        begins(failure([&] { s.f.realize({4, 3}); }), __LINE__, "the ImageParam im has no Buffer");
+        s.im.set(Buffer<uint8_t>(4, 3));
+        begins(failure([&] { s.f.realize({4, 3}); }), __LINE__, "Buffer im is too small");
+        begins(failure([&] { s.f.realize({4}); }), __LINE__, "f has 2 dimensions");
+        Buffer<uint8_t> line(4);
+        begins(failure([&] { s.f.realize(line); }), __LINE__, "f has 2 dimensions");
+        p.set(9);
+        begins(failure([&] { Pipeline(g).realize({4}); }), __LINE__, "p is 9");
+        begins(failure([&] { g.infer_input_bounds({4, 5}); }), __LINE__, "g has 1 dimension");
+        // What a directive asked for keeps its own line.
+        p.set(5);
+        int line_of_bound = __LINE__ + 1;
+        g.bound(x, 0, 3);
+        begins(failure([&] { g.realize({4}); }), line_of_bound, "bound");
+    }
     TEST_CASE("sizes that are negative") {
         Shift s;
         check_says(failure([&] { s.f.realize({-1, 3}); }), {"-1", "negative"});

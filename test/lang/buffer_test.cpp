@@ -49,6 +49,7 @@ TEST_SUITE("buffer: making one") {
     TEST_CASE("every way to give type, sizes and name") {
         CHECK(Buffer<int>(3, 4, "photo").name() == "photo");
         CHECK(Buffer<int>({3, 4}).height() == 4);
+        CHECK(Buffer<int>({100}, "row").width() == 100);
         CHECK(Buffer<int>(std::vector<int>{3, 4}, "photo").name() == "photo");
         CHECK(Buffer<int>({3, 4, 5}, {2, 0, 1}).stride(0) == 5);
         CHECK(Buffer<>(Float(32), 3, 4).type() == Float(32));

@@ -1,7 +1,12 @@
 #pragma once
 #include "runtime/tessera_runtime.h"
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <mutex>
 #include <string>
+#include <unistd.h>
 
 // While it lives, what the runtime reports and prints is kept here.
 class Capture {
@@ -35,3 +40,23 @@ private:
     tessera_error_handler_t old_error;
     tessera_print_t old_print;
 };
+
+// What f writes to stderr.
+template<typename F>
+std::string stderr_of(F f) {
+    std::filesystem::path path =
+        std::filesystem::temp_directory_path() / ("tessera_stderr_" + std::to_string(getpid()));
+    std::fflush(stderr);
+    int saved = dup(2);
+    FILE *file = std::fopen(path.c_str(), "wb");
+    dup2(fileno(file), 2);
+    f();
+    std::fflush(stderr);
+    dup2(saved, 2);
+    close(saved);
+    std::fclose(file);
+    std::ifstream in(path);
+    std::string text{std::istreambuf_iterator<char>(in), {}};
+    std::filesystem::remove(path);
+    return text;
+}

@@ -222,7 +222,16 @@ TEST_SUITE("runtime tasks") {
         setenv("TESSERA_NUM_THREADS", "9", 1);
         tessera_set_num_threads(0);
         CHECK(tessera_get_num_threads() == 9);
+        for (const char *none : {"many", "8 of them", "-3", "0"}) {
+            setenv("TESSERA_NUM_THREADS", none, 1);
+            std::string told = stderr_of([] { tessera_set_num_threads(0); });
+            CHECK(told == "TESSERA_NUM_THREADS is \"" + std::string(none) +
+                              "\", which is no number of threads, and ignored\n");
+            CHECK(tessera_get_num_threads() == 7);
+        }
         unsetenv("HL_NUM_THREADS");
+        setenv("TESSERA_NUM_THREADS", "", 1);
+        CHECK(stderr_of([] { tessera_set_num_threads(0); }).empty());
         unsetenv("TESSERA_NUM_THREADS");
         tessera_set_num_threads(0);
         CHECK(tessera_get_num_threads() >= 1);

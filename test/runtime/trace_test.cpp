@@ -1,35 +1,17 @@
 #include "capture.h"
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
 namespace {
-
-namespace fs = std::filesystem;
-
-// What f writes to stderr.
-template<typename F> std::string stderr_of(F f) {
-    fs::path path = fs::temp_directory_path() / ("tessera_stderr_" + std::to_string(getpid()));
-    std::fflush(stderr);
-    int saved = dup(2);
-    FILE *file = std::fopen(path.c_str(), "wb");
-    dup2(fileno(file), 2);
-    f();
-    std::fflush(stderr);
-    dup2(saved, 2);
-    close(saved);
-    std::fclose(file);
-    std::ifstream in(path);
-    std::string text{std::istreambuf_iterator<char>(in), {}};
-    fs::remove(path);
-    return text;
-}
 
 tessera_trace_event_t event_of(int32_t code, const std::vector<int32_t> &coordinates) {
     tessera_trace_event_t event{};
@@ -63,9 +45,52 @@ TEST_SUITE("runtime trace") {
         });
         CHECK(first > 0);
         CHECK(second == first + 1);
+        size_t thread = text.find(", thread ");
+        REQUIRE(thread != text.npos);
+        std::string on = text.substr(thread, text.find('\n') - thread) + "\n";
         CHECK(text == "begin realization f [0, +10) [-1, +5)  #" + std::to_string(first) +
-                          " in #0\nstore f(3, 4).1 = 1.5 \"tag\"  #" + std::to_string(second) +
-                          " in #" + std::to_string(first) + "\n");
+                          " in #0" + on + "store f(3, 4).1 = 1.5 \"tag\"  #" +
+                          std::to_string(second) + " in #" + std::to_string(first) + on);
+    }
+    TEST_CASE("an event has the layout of halide_trace_event_t, and the thread in its padding") {
+        struct Other {
+            const char *func;
+            void *value;
+            int32_t *coordinates;
+            const char *trace_tag;
+            struct {
+                uint8_t code, bits;
+                uint16_t lanes;
+            } type;
+            int32_t event, parent_id, value_index, dimensions;
+        };
+        CHECK(sizeof(tessera_trace_event_t) == sizeof(Other));
+        CHECK(offsetof(tessera_trace_event_t, trace_tag) == offsetof(Other, trace_tag));
+        CHECK(offsetof(tessera_trace_event_t, type) == offsetof(Other, type));
+        CHECK(offsetof(tessera_trace_event_t, event) == offsetof(Other, event));
+        CHECK(offsetof(tessera_trace_event_t, value_index) == offsetof(Other, value_index));
+        CHECK(offsetof(tessera_trace_event_t, dimensions) == offsetof(Other, dimensions));
+        CHECK(offsetof(tessera_trace_event_t, thread_id) ==
+              offsetof(Other, dimensions) + sizeof(int32_t));
+    }
+    TEST_CASE("an event has the id of its thread, whatever the caller says") {
+        static std::vector<int32_t> ids;
+        ids.clear();
+        auto old = tessera_set_custom_trace([](void *, const tessera_trace_event_t *e) {
+            ids.push_back(e->thread_id);
+            return int32_t(ids.size());
+        });
+        tessera_trace_event_t event = event_of(tessera_trace_produce, {});
+        event.thread_id = 12345;
+        tessera_trace(nullptr, &event);
+        std::thread([&] { tessera_trace(nullptr, &event); }).join();
+        tessera_trace(nullptr, &event);
+        tessera_set_custom_trace(old);
+        REQUIRE(ids.size() == 3);
+        CHECK(ids[0] == ids[2]);
+        CHECK(ids[0] != ids[1]);
+        CHECK(ids[0] != 12345);
+        CHECK(event.thread_id == 12345);
     }
     TEST_CASE("vectors show the site and value of each lane") {
         std::vector<int32_t> site{3, 4, 7, 7};
@@ -104,7 +129,8 @@ TEST_SUITE("runtime trace") {
         CHECK(printed({tessera_type_bfloat, 16, 1}, &brain) == "1");
     }
     TEST_CASE("packets are appended to the file named by the environment") {
-        fs::path path = fs::temp_directory_path() / ("tessera_trace_" + std::to_string(getpid()));
+        std::filesystem::path path =
+            std::filesystem::temp_directory_path() / ("tessera_trace_" + std::to_string(getpid()));
         setenv("TESSERA_TRACE_FILE", path.c_str(), 1);
         std::vector<int32_t> site{3, 4};
         uint16_t value = 258;
@@ -118,7 +144,7 @@ TEST_SUITE("runtime trace") {
         unsetenv("TESSERA_TRACE_FILE");
         std::ifstream in(path, std::ios::binary);
         std::vector<char> bytes{std::istreambuf_iterator<char>(in), {}};
-        fs::remove(path);
+        std::filesystem::remove(path);
         uint32_t size;
         REQUIRE(bytes.size() >= 4);
         std::memcpy(&size, bytes.data(), 4);
@@ -129,6 +155,10 @@ TEST_SUITE("runtime trace") {
         CHECK(bytes[28] == 3);
         CHECK(bytes[36] == 2);
         CHECK(bytes[38] == 'f');
+        int32_t thread;
+        std::memcpy(&thread, bytes.data() + size - 4, 4);
+        CHECK(thread > 0);
+        CHECK(thread < 1000);
     }
     TEST_CASE("a file that cannot be written is an error") {
         Capture capture;
@@ -159,7 +189,8 @@ TEST_SUITE("runtime trace") {
     }
     TEST_CASE("two files in turn") {
         auto path_of = [](const char *name) {
-            return (fs::temp_directory_path() / (name + std::to_string(getpid()))).string();
+            return (std::filesystem::temp_directory_path() / (name + std::to_string(getpid())))
+                .string();
         };
         std::string a = path_of("tessera_file_a"), b = path_of("tessera_file_b");
         for (const char *part : {"1", "2"}) {
@@ -171,7 +202,7 @@ TEST_SUITE("runtime trace") {
             std::string text;
             std::ifstream(path) >> text;
             CHECK(text == "12");
-            fs::remove(path);
+            std::filesystem::remove(path);
         }
     }
     TEST_CASE("tracing can be replaced") {

@@ -1,27 +1,9 @@
 #include "codegen/c/printer.h"
 #include "codegen/c/types.h"
+#include "codegen/statements.h"
 #include "ir/visitor.h"
 
 namespace tessera::codegen::c {
-namespace {
-
-const Store *first_store(const Stmt &body) {
-    const Store *found = nullptr;
-    for_each_node(body, [&](const Store &store) {
-        if (!found) found = &store;
-    });
-    return found;
-}
-
-// The lets around an expression, innermost last, as part of it.
-Expr within_lets(const std::vector<std::pair<Symbol, Expr>> &lets, Expr e) {
-    for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
-        if (uses_symbol(e, let->first)) e = Let::make(let->first, let->second, e);
-    }
-    return e;
-}
-
-}  // namespace
 
 void Printer::emit(const Atomic &node) {
     if (node.mutexes.defined()) return locked_update(node);
@@ -32,17 +14,10 @@ void Printer::emit(const Atomic &node) {
 
 // The lock of the first element that is stored to.
 void Printer::locked_update(const Atomic &node) {
-    const Store *store = first_store(node.body);
-    if (!store) return run(node.body);
-    if (store->index.type().is_vector()) {
-        throw InternalError(str("C source met a vector store to ", store->buffer,
-                                " under a mutex; its lanes should have been taken apart"));
-    }
-    std::vector<std::pair<Symbol, Expr>> lets;
-    for_each_node(node.body, [&](const LetStmt &let) { lets.emplace_back(let.name, let.value); });
+    Expr place = locked_element(node);
+    if (!place.defined()) return run(node.body);
     MemoScope forget(*this);
     std::string mutexes = emit(*Variable::make(Handle(), node.mutexes).as<Variable>()).text;
-    Expr place = within_lets(lets, store->index);
     std::string index = kept(cast(value(place), place.type(), UInt(64)), UInt(64)).text;
     std::string args = str("(", mutexes, ", ", index, ")");
     fail_unless_zero("tessera_mutex_array_lock" + args);
@@ -52,10 +27,9 @@ void Printer::locked_update(const Atomic &node) {
 
 // Without a mutex: one lane after the other, computed again until nobody has come in between.
 void Printer::atomic_store(const Store &node) {
-    Expr v = within_lets(atomic_lets, node.value), at = within_lets(atomic_lets, node.index);
-    Expr wanted = node.predicate.defined() ? within_lets(atomic_lets, node.predicate) : Expr();
-    Stmt whole_store = Store::make(node.buffer, v, at, wanted);
+    Stmt whole_store = within_lets(atomic_lets, node);
     const Store &store = *whole_store.as<Store>();
+    Expr v = store.value, at = store.index, wanted = store.predicate;
     if (!uses_symbol(v, node.buffer)) {
         bool outer = std::exchange(in_atomic, false);
         auto lets = std::exchange(atomic_lets, {});

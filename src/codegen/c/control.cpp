@@ -1,10 +1,9 @@
 #include "codegen/c/printer.h"
 #include "codegen/c/types.h"
+#include "codegen/statements.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/scoped_calls.h"
-#include <algorithm>
-#include <set>
 
 namespace tessera::codegen::c {
 
@@ -17,15 +16,6 @@ void Printer::dispatch(const Stmt &s) {
     default: throw InternalError("C source met a statement of unknown kind");
     }
 }
-
-namespace {
-
-[[noreturn]] void refuse_statement(const char *kind, const std::string &what) {
-    throw InternalError(
-        str("C source met a ", kind, " of ", what, ", which lowering should have replaced"));
-}
-
-}  // namespace
 
 void Printer::emit(const Provide &node) { refuse_statement("Provide", node.func.text()); }
 void Printer::emit(const Realize &node) { refuse_statement("Realize", node.func.text()); }
@@ -60,9 +50,7 @@ void Printer::emit(const LetStmt &first) {
     Expr ends;
     // An impure let has no value of its own in an Atomic, and so nothing that uses it has.
     auto needs_unbound = [&](const Expr &e) {
-        return std::any_of(atomic_lets.begin(), atomic_lets.end(), [&](const auto &let) {
-            return !f->variables.contains(let.first) && uses_symbol(e, let.first);
-        });
+        return uses_unbound(e, atomic_lets, [&](Symbol s) { return f->variables.contains(s); });
     };
     for (const LetStmt *let = &first; let; let = body.as<LetStmt>()) {
         // A store in an Atomic computes anew what its value is made of, as often as it has to.
@@ -181,10 +169,7 @@ void Printer::serial_loop(const For &loop) {
 
 // Reads the addresses of all buffers that the body uses, once, before the loop.
 void Printer::hoist_base_pointers(const Stmt &body) {
-    std::set<Symbol> used;
-    for_each_node(body, [&](const Load &load) { used.insert(load.buffer); });
-    for_each_node(body, [&](const Store &store) { used.insert(store.buffer); });
-    for (Symbol s : used) {
+    for (Symbol s : accessed_buffers(body)) {
         auto found = f->buffers.find(s);
         if (found == f->buffers.end() || !found->second.base.empty()) continue;
         std::string base = f->names.of(s, "host");
@@ -195,10 +180,7 @@ void Printer::hoist_base_pointers(const Stmt &body) {
 }
 
 void Printer::emit(const For &node) {
-    if (node.loop_kind == LoopKind::Vectorized || node.loop_kind == LoopKind::Unrolled) {
-        refuse_statement(node.loop_kind == LoopKind::Unrolled ? "unrolled loop" : "vectorized loop",
-                         node.name.text());
-    }
+    refuse_unlowered_loop(node);
     bool outermost = !f->hoisted_base_pointers;
     std::unordered_map<Symbol, Storage> before;
     if (outermost) {

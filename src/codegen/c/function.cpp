@@ -1,6 +1,7 @@
 #include "codegen/c/c_source.h"
 #include "codegen/c/printer.h"
 #include "codegen/c/types.h"
+#include "codegen/compile.h"
 #include <algorithm>
 
 namespace tessera::codegen {
@@ -45,15 +46,16 @@ constexpr const char *strict = R"(
 
 void Printer::check_names(const ir::Module &module) {
     for (const LoweredFunction &function : module.functions) {
-        const std::string &name = function.name;
+        LinkNames names = link_names(function, target);
+        const std::string &name = names.function;
         if (is_library_function(name) || name.starts_with("tessera_")) {
             throw CompileError(str("a function in C source cannot be called ", name,
                                    ": C's headers or the runtime have a function of that name; "
                                    "give it another one"));
         }
-        for (const char *suffix : {"", "_argv", "_metadata"}) {
-            if (taken.insert(name + suffix).second) continue;
-            throw CompileError(str("two functions in one C source are called ", name, suffix));
+        for (const std::string &one : {names.function, names.argv, names.metadata}) {
+            if (taken.insert(one).second) continue;
+            throw CompileError(str("two functions in one C source are called ", one));
         }
         pipelines.insert(name);
     }
@@ -90,7 +92,7 @@ std::string Printer::print(const ir::Module &module) {
 
 void Printer::define(const LoweredFunction &lowered) {
     FunctionState state;
-    state.name = lowered.name;
+    state.name = link_names(lowered, target).function;
     f = &state;
     state.names.open_block();
     std::string signature = prototype(lowered);

@@ -1,26 +1,15 @@
-#include "algebra/simplify.h"
+#include "codegen/interface.h"
 #include "codegen/c/printer.h"
 #include "codegen/c/types.h"
-#include "codegen/compile.h"
 #include "codegen/embedded_buffer.h"
 #include "ir/operators.h"
 #include "program/parameter.h"
-#include <bit>
 #include <cstring>
-#include <optional>
 
 // What the callers of a compiled function see: its C function, the one that takes an array of
 // arguments, its description, and the buffers that came with the program.
 namespace tessera::codegen::c {
 namespace {
-
-bool is_user_context(const Argument &a) { return a.name.text() == "__user_context"; }
-
-uint64_t bits_of_float(Type t, double value) {
-    if (t.is_bfloat()) return bfloat16_t(value).to_bits();
-    if (t.bits() == 16) return float16_t(value).to_bits();
-    return t.bits() == 32 ? std::bit_cast<uint32_t>(float(value)) : std::bit_cast<uint64_t>(value);
-}
 
 std::string type_of(const Argument &a) {
     return a.kind == ArgumentKind::Scalar ? scalar_type(a.type) : "tessera_buffer_t *";
@@ -28,29 +17,18 @@ std::string type_of(const Argument &a) {
 
 // A tessera_scalar_value_t; NULL if the value is not known now.
 std::string scalar_metadata(const Expr &e, Type type) {
-    if (!e.defined() || type.is_handle()) return "NULL";
-    Expr known = algebra::simplify(ir::cast(type, e));
-    uint64_t bits = 0;
-    if (const auto *i = known.as<IntImm>()) {
-        bits = uint64_t(i->value) & UInt(type.bits()).max_uint();
-    } else if (const auto *u = known.as<UIntImm>()) {
-        bits = u->value;
-    } else if (const auto *f = known.as<FloatImm>()) {
-        bits = bits_of_float(type, f->value);
-    } else {
-        return "NULL";
-    }
-    return str("&(const tessera_scalar_value_t){.u64 = ", literal(UInt(64), int64_t(bits)), "}");
+    auto bits = known_bits(e, type);
+    if (!bits) return "NULL";
+    return str("&(const tessera_scalar_value_t){.u64 = ", literal(UInt(64), int64_t(*bits)), "}");
 }
 
 // Two pointers per dimension, to the estimates of its minimum and extent.
 std::string buffer_estimates(const program::Parameter &p) {
     std::vector<std::string> pointers;
     auto add = [&](const Expr &e) {
-        auto known = e.defined() ? as_const_int(algebra::simplify(ir::cast(Int(64), e)))
-                                 : std::optional<int64_t>();
-        pointers.push_back(known ? str("&(const int64_t){", literal(Int(64), *known), "}")
-                                 : "NULL");
+        auto bits = known_bits(e, Int(64));
+        pointers.push_back(bits ? str("&(const int64_t){", literal(Int(64), int64_t(*bits)), "}")
+                                : "NULL");
     };
     for (const program::DimensionConstraint &d : p.constraints) {
         add(d.min_estimate);
@@ -74,9 +52,10 @@ std::string Printer::prototype(const LoweredFunction &lowered) {
         if (a.kind != ArgumentKind::Scalar) f->buffers[a.name] = {"", name};
     }
     if (parameters.empty()) parameters.emplace_back("void");
-    std::string head = str("int ", lowered.name, "(", join(parameters), ")");
-    prototypes += str(head, ";\nint ", lowered.name, "_argv(void *const *args);\n",
-                      "const tessera_filter_metadata_t *", lowered.name, "_metadata(void);\n\n");
+    LinkNames names = link_names(lowered, target);
+    std::string head = str("int ", names.function, "(", join(parameters), ")");
+    prototypes += str(head, ";\nint ", names.argv, "(void *const *args);\n",
+                      "const tessera_filter_metadata_t *", names.metadata, "(void);\n\n");
     return head;
 }
 
@@ -106,8 +85,9 @@ void Printer::define_argv(const LoweredFunction &lowered) {
                      ", args[", i, "], sizeof(a", i, "));\n");
         args.push_back(str("a", i));
     }
-    functions += str("int ", lowered.name, "_argv(void *const *args) {\n", lines, "    return ",
-                     lowered.name, "(", join(args), ");\n}\n\n");
+    LinkNames names = link_names(lowered, target);
+    functions += str("int ", names.argv, "(void *const *args) {\n", lines, "    return ",
+                     names.function, "(", join(args), ");\n}\n\n");
 }
 
 // A tessera_filter_argument_t.
@@ -134,8 +114,9 @@ void Printer::define_metadata(const LoweredFunction &lowered) {
     std::string arguments;
     std::vector<Argument> passed = passed_arguments(lowered, target);
     for (const Argument &a : passed) arguments += described(a);
-    std::string list = new_name(lowered.name + "_arguments"),
-                all = new_name(lowered.name + "_description");
+    LinkNames names = link_names(lowered, target);
+    std::string list = new_name(names.function + "_arguments"),
+                all = new_name(names.function + "_description");
     if (!passed.empty()) {
         functions +=
             str("static const tessera_filter_argument_t ", list, "[] = {\n", arguments, "};\n");
@@ -144,8 +125,8 @@ void Printer::define_metadata(const LoweredFunction &lowered) {
                      " = {\n    TESSERA_FILTER_METADATA_VERSION, ", passed.size(), ", ",
                      passed.empty() ? "NULL" : list, ", ", string_literal(target.to_string()), ", ",
                      string_literal(lowered.name), "};\n");
-    functions += str("const tessera_filter_metadata_t *", lowered.name,
-                     "_metadata(void) { return &", all, "; }\n\n");
+    functions += str("const tessera_filter_metadata_t *", names.metadata, "(void) { return &", all,
+                     "; }\n\n");
 }
 
 // The buffer as it is now: its elements as numbers without a sign, of their bits.

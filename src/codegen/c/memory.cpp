@@ -164,6 +164,7 @@ std::string Printer::buffer_field(const std::string &descriptor, BufferField fie
     case BufferField::Dimensions: return descriptor + "->dimensions";
     case BufferField::TypeCode: return descriptor + "->type.code";
     case BufferField::TypeBits: return descriptor + "->type.bits";
+    case BufferField::Device: return descriptor + "->device";
     case BufferField::Min: return of_dimension("min");
     case BufferField::Extent: return of_dimension("extent");
     case BufferField::Stride: return of_dimension("stride");

@@ -1,5 +1,6 @@
 #include "codegen/c/printer.h"
 #include "codegen/c/types.h"
+#include "codegen/statements.h"
 #include "ir/visitor.h"
 #include <cctype>
 #include <set>
@@ -16,16 +17,6 @@ struct Printer::Closure {
 };
 
 namespace {
-
-std::set<Symbol> symbols_used(const Stmt &body) {
-    std::set<Symbol> used;
-    for_each_node(body, [&](const Variable &v) { used.insert(v.name); });
-    for_each_node(body, [&](const BufferProperty &p) { used.insert(p.buffer); });
-    for_each_node(body, [&](const Load &load) { used.insert(load.buffer); });
-    for_each_node(body, [&](const Store &store) { used.insert(store.buffer); });
-    for_each_node(body, [&](const Atomic &atomic) { used.insert(atomic.mutexes); });
-    return used;
-}
 
 // The variable that "t1.v[3]" is an element of.
 std::string variable_of(const std::string &text) {

@@ -1,4 +1,5 @@
 #include "codegen/llvm/emitter.h"
+#include "codegen/statements.h"
 #include "ir/equal.h"
 #include "ir/visitor.h"
 #include "lower/finish/scoped_calls.h"
@@ -6,22 +7,6 @@
 
 namespace tessera::codegen {
 namespace {
-
-const Store *first_store(const Stmt &body) {
-    const Store *found = nullptr;
-    for_each_node(body, [&](const Store &store) {
-        if (!found) found = &store;
-    });
-    return found;
-}
-
-// The lets around an expression, innermost last, as part of it.
-Expr within_lets(const std::vector<std::pair<Symbol, Expr>> &lets, Expr e) {
-    for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
-        if (uses_symbol(e, let->first)) e = Let::make(let->first, let->second, e);
-    }
-    return e;
-}
 
 // The x of buffer[index] + x, for atomicrmw.
 const Expr *added_operand(const Store &node) {
@@ -72,19 +57,12 @@ void Emitter::emit(const Atomic &atomic) {
 
 // The lock of the first element that is stored to.
 void Emitter::locked_update(const Atomic &node) {
-    const Store *store = first_store(node.body);
-    if (!store) return run(node.body);
-    if (store->index.type().is_vector()) {
-        throw InternalError(str("code generation met a vector store to ", store->buffer,
-                                " under a mutex; its lanes should have been taken apart"));
-    }
-    std::vector<std::pair<Symbol, Expr>> lets;
-    for_each_node(node.body, [&](const LetStmt &let) { lets.emplace_back(let.name, let.value); });
+    Expr place = locked_element(node);
+    if (!place.defined()) return run(node.body);
     Value *mutexes, *index;
     {
         MemoScope forget(*this);
         mutexes = emit(*Variable::make(Handle(), node.mutexes).as<Variable>());
-        Expr place = within_lets(lets, store->index);
         index = cast(value(place), place.type(), UInt(64));
     }
     fail_unless_zero(call_runtime("tessera_mutex_array_lock", b.getInt32Ty(), {mutexes, index}));
@@ -97,10 +75,9 @@ void Emitter::locked_update(const Atomic &node) {
 
 // Without a mutex: the machine's own read-modify-write, one lane after the other.
 bool Emitter::atomic_store(const Store &node) {
-    Expr v = within_lets(atomic_lets, node.value), at = within_lets(atomic_lets, node.index);
-    Expr wanted = node.predicate.defined() ? within_lets(atomic_lets, node.predicate) : Expr();
-    Stmt whole = Store::make(node.buffer, v, at, wanted);
+    Stmt whole = within_lets(atomic_lets, node);
     const Store &store = *whole.as<Store>();
+    Expr v = store.value, at = store.index, wanted = store.predicate;
     if (!uses_symbol(v, node.buffer)) {
         bool outer = std::exchange(in_atomic, false);
         auto lets = std::exchange(atomic_lets, {});

@@ -1,9 +1,8 @@
 #include "codegen/llvm/emitter.h"
+#include "codegen/statements.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/scoped_calls.h"
-#include <algorithm>
-#include <set>
 
 namespace tessera::codegen {
 
@@ -18,15 +17,6 @@ void Emitter::dispatch(const Stmt &s) {
     default: throw InternalError("code generation met a statement of unknown kind");
     }
 }
-
-namespace {
-
-[[noreturn]] void refuse_statement(const char *kind, const std::string &what) {
-    throw InternalError(
-        str("code generation met a ", kind, " of ", what, ", which lowering should have replaced"));
-}
-
-}  // namespace
 
 void Emitter::emit(const Provide &node) { refuse_statement("Provide", node.func.text()); }
 void Emitter::emit(const Realize &node) { refuse_statement("Realize", node.func.text()); }
@@ -54,9 +44,7 @@ void Emitter::emit(const LetStmt &first) {
     Expr ends;
     // An impure let has no value of its own in an Atomic, and so nothing that uses it has.
     auto needs_unbound = [&](const Expr &e) {
-        return std::any_of(atomic_lets.begin(), atomic_lets.end(), [&](const auto &let) {
-            return !f->variables.contains(let.first) && uses_symbol(e, let.first);
-        });
+        return uses_unbound(e, atomic_lets, [&](Symbol s) { return f->variables.contains(s); });
     };
     for (const LetStmt *let = &first; let; let = body.as<LetStmt>()) {
         // A store in an Atomic computes anew what its value is made of, as often as it has to.
@@ -198,10 +186,7 @@ void Emitter::serial_loop(const For &loop, const std::function<void(Value *)> &b
 
 // Reads the addresses of all buffers that the body uses, once, before the loop.
 void Emitter::hoist_base_pointers(const Stmt &body) {
-    std::set<Symbol> used;
-    for_each_node(body, [&](const Load &load) { used.insert(load.buffer); });
-    for_each_node(body, [&](const Store &store) { used.insert(store.buffer); });
-    for (Symbol s : used) {
+    for (Symbol s : accessed_buffers(body)) {
         auto found = f->buffers.find(s);
         if (found == f->buffers.end() || found->second.base) continue;
         found->second.base = base_pointer(s);
@@ -228,10 +213,7 @@ bool Emitter::is_crowded(const Stmt &body) {
 }
 
 void Emitter::emit(const For &node) {
-    if (node.loop_kind == LoopKind::Vectorized || node.loop_kind == LoopKind::Unrolled) {
-        refuse_statement(node.loop_kind == LoopKind::Unrolled ? "unrolled loop" : "vectorized loop",
-                         node.name.text());
-    }
+    refuse_unlowered_loop(node);
     bool crowded = f->crowded && !in_atomic && !f->task_parent;
     if (crowded && node.loop_kind == LoopKind::Serial) return loop_elsewhere(node);
     bool outermost = !f->hoisted_base_pointers;

@@ -1,3 +1,4 @@
+#include "codegen/compile.h"
 #include "codegen/llvm/patterns.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
@@ -23,7 +24,7 @@ void Emitter::emit_module(const ir::Module &m) {
     std::vector<llvm::Function *> declared;
     for (const LoweredFunction &function : m.functions) {
         declared.push_back(declare(function));
-        pipelines.insert(function.name);
+        pipelines.insert(link_names(function, target).function);
     }
     for (size_t i = 0; i < m.functions.size(); i++) {
         define(m.functions[i], declared[i]);

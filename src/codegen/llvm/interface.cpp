@@ -1,4 +1,4 @@
-#include "algebra/simplify.h"
+#include "codegen/interface.h"
 #include "codegen/embedded_buffer.h"
 #include "codegen/llvm/emitter.h"
 #include "ir/operators.h"
@@ -7,27 +7,6 @@
 // What the callers of a compiled function see: its C function, the one that takes an array of
 // arguments, its description, and the buffers that came with the program.
 namespace tessera::codegen {
-namespace {
-
-Argument user_context_argument() {
-    return {Symbol::interned("__user_context"), ArgumentKind::Scalar, Handle(), 0, {}};
-}
-
-}  // namespace
-
-std::vector<Argument> passed_arguments(const LoweredFunction &function, const Target &target) {
-    std::vector<Argument> passed;
-    bool in_file = !target.has_feature(Target::JIT);
-    if (!in_file || target.has_feature(Target::UserContext)) {
-        passed.push_back(user_context_argument());
-    }
-    for (const Argument &a : function.args) {
-        const program::Parameter *p = program::parameter_of(a);
-        if (!(in_file && p && p->embedded)) passed.push_back(a);
-    }
-    return passed;
-}
-
 // Binds the arguments: those that are passed, and the Buffers that are in the file.
 void Emitter::bind_arguments(const LoweredFunction &lowered, llvm::Function *function) {
     f->user_context = llvm::ConstantPointerNull::get(b.getPtrTy());
@@ -35,7 +14,7 @@ void Emitter::bind_arguments(const LoweredFunction &lowered, llvm::Function *fun
     unsigned next = 0;
     for (const Argument &a : passed_arguments(lowered, target)) {
         Value *v = function->getArg(next++);
-        if (a.name == user_context_argument().name) {
+        if (is_user_context(a)) {
             f->user_context = v;
             continue;
         }
@@ -66,8 +45,8 @@ llvm::Function *Emitter::declare(const LoweredFunction &lowered) {
         types.push_back(a.kind == ArgumentKind::Scalar ? c_type(a.type) : b.getPtrTy());
     }
     auto *type = llvm::FunctionType::get(b.getInt32Ty(), types, false);
-    auto *function =
-        llvm::Function::Create(type, llvm::Function::ExternalLinkage, lowered.name, module);
+    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                            link_names(lowered, target).function, module);
     for (size_t i = 0; i < args.size(); i++) {
         if (args[i].kind == ArgumentKind::Scalar) add_extension(function, int(i), args[i].type);
     }
@@ -77,7 +56,7 @@ llvm::Function *Emitter::declare(const LoweredFunction &lowered) {
 void Emitter::define_argv(const LoweredFunction &lowered, llvm::Function *callee) {
     auto *type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy()}, false);
     auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
-                                            lowered.name + "_argv", module);
+                                            link_names(lowered, target).argv, module);
     add_target_attributes(function);
     b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
     std::vector<Value *> args;
@@ -103,18 +82,9 @@ llvm::GlobalVariable *Emitter::private_global(llvm::Constant *value, bool consta
 
 // A tessera_scalar_value_t; null if the value is not known now.
 llvm::Constant *Emitter::scalar_metadata(const Expr &e, Type type) {
-    auto *null = llvm::ConstantPointerNull::get(b.getPtrTy());
-    if (!e.defined() || type.is_handle()) return null;
-    Expr known = algebra::simplify(ir::cast(type, e));
-    if (!known.as<IntImm>() && !known.as<UIntImm>() && !known.as<FloatImm>()) return null;
-    llvm::APInt bits;
-    Value *v = value(known);
-    if (auto *f = llvm::dyn_cast<llvm::ConstantFP>(v)) {
-        bits = f->getValueAPF().bitcastToAPInt();
-    } else {
-        bits = llvm::cast<llvm::ConstantInt>(v)->getValue();
-    }
-    return private_global(b.getInt(bits.zext(64)), true, "scalar");
+    auto bits = known_bits(e, type);
+    if (!bits) return llvm::ConstantPointerNull::get(b.getPtrTy());
+    return private_global(b.getInt64(*bits), true, "scalar");
 }
 
 // Two pointers per dimension, to the estimates of its minimum and extent.
@@ -162,9 +132,9 @@ void Emitter::define_metadata(const LoweredFunction &lowered) {
     llvm::Constant *metadata = llvm::ConstantStruct::getAnon(
         {b.getInt32(TESSERA_FILTER_METADATA_VERSION), b.getInt32(uint32_t(args.size())),
          private_global(all, true, "arguments"), text(target_text), text(lowered.name)});
-    auto *function =
-        llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), {}, false),
-                               llvm::Function::ExternalLinkage, lowered.name + "_metadata", module);
+    auto *function = llvm::Function::Create(llvm::FunctionType::get(b.getPtrTy(), {}, false),
+                                            llvm::Function::ExternalLinkage,
+                                            link_names(lowered, target).metadata, module);
     add_target_attributes(function);
     b.SetInsertPoint(llvm::BasicBlock::Create(context, "entry", function));
     b.CreateRet(private_global(metadata, true, "metadata"));

@@ -1,4 +1,5 @@
 #include "codegen/llvm/emitter.h"
+#include "codegen/statements.h"
 #include "ir/visitor.h"
 #include <set>
 
@@ -15,20 +16,6 @@ struct Emitter::Closure {
     std::unordered_map<Symbol, Value *> known_variables;
     std::unordered_map<Symbol, Storage> known_buffers;
 };
-
-namespace {
-
-std::set<Symbol> symbols_used(const Stmt &body) {
-    std::set<Symbol> used;
-    for_each_node(body, [&](const Variable &v) { used.insert(v.name); });
-    for_each_node(body, [&](const BufferProperty &p) { used.insert(p.buffer); });
-    for_each_node(body, [&](const Load &load) { used.insert(load.buffer); });
-    for_each_node(body, [&](const Store &store) { used.insert(store.buffer); });
-    for_each_node(body, [&](const Atomic &atomic) { used.insert(atomic.mutexes); });
-    return used;
-}
-
-}  // namespace
 
 Emitter::Closure Emitter::capture(const Stmt &body) {
     Closure closure;

@@ -159,6 +159,7 @@ Value *Emitter::buffer_field(Value *descriptor, BufferField field, Value *dim, l
     switch (field) {
     case BufferField::Host: type = b.getPtrTy(); return b.CreateStructGEP(s, descriptor, 2);
     case BufferField::Dimensions: return b.CreateStructGEP(s, descriptor, 5);
+    case BufferField::Device: type = b.getInt64Ty(); return b.CreateStructGEP(s, descriptor, 0);
     case BufferField::TypeCode:
     case BufferField::TypeBits:
         type = b.getInt8Ty();

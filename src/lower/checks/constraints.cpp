@@ -21,12 +21,22 @@ Expr constraint_of(const DimensionConstraint &c, BufferField f) {
                                       : Expr();
 }
 
+Expr UseConstraints::visit(const BufferProperty &p) {
+    const ir::Argument *a = arguments.argument(p.buffer);
+    Expr fixed = a ? constraint_of(constraint_of(*a, p.dim), p.field) : Expr();
+    return fixed.defined() ? cast(Int(32), fixed) : Expr(&p);
+}
+
 Expr handle_of(Symbol buffer) { return Variable::make(Handle(), buffer); }
 
 Expr is_null(const Expr &handle) {
     return Reinterpret::make(UInt(64), handle) == make_zero(UInt(64));
 }
 
-Expr is_query(Symbol buffer) { return is_null(BufferProperty::make(buffer, BufferField::Host, 0)); }
+Expr is_query(Symbol buffer) {
+    Expr device = BufferProperty::make(buffer, BufferField::Device, 0);
+    return is_null(BufferProperty::make(buffer, BufferField::Host, 0)) &&
+           device == make_zero(UInt(64));
+}
 
 }  // namespace tessera::lower

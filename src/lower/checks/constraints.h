@@ -1,4 +1,5 @@
 #pragma once
+#include "ir/mutator.h"
 #include "lower/context.h"
 #include "program/parameter.h"
 
@@ -10,10 +11,20 @@ program::DimensionConstraint constraint_of(const ir::Argument &argument, int d);
 // The same, of one field; undefined: anything.
 ir::Expr constraint_of(const program::DimensionConstraint &constraint, BufferField field);
 
+// Replaces fields of buffers that are arguments by what the user fixed them to.
+class UseConstraints final : public ir::Mutator {
+public:
+    explicit UseConstraints(const lower::Context &context) : arguments(context) {}
+
+private:
+    ir::Expr visit(const ir::BufferProperty &p) override;
+    const lower::Context &arguments;
+};
+
 // In the body of a pipeline: the struct of a buffer, and whether a pointer is null.
 ir::Expr handle_of(Symbol buffer);
 ir::Expr is_null(const ir::Expr &handle);
-// Whether the buffer has no memory: what it should be like is asked.
+// Whether the buffer has no memory, here or on a device: what it should be like is asked.
 ir::Expr is_query(Symbol buffer);
 
 }  // namespace tessera::lower

@@ -1,12 +1,12 @@
 #include "lower/checks/entry_checks.h"
 #include "algebra/simplify.h"
-#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lower/checks/constraints.h"
 #include "lower/checks/coordinate_checks.h"
 #include "lower/checks/errors.h"
 #include "lower/checks/query_answers.h"
+#include "lower/checks/touched_ranges.h"
 #include "lower/nest/stage.h"
 #include "program/apply.h"
 #include "program/parameter.h"
@@ -46,20 +46,6 @@ const program::Split *widening_split(const program::FunctionContents &f, int d) 
     return nullptr;
 }
 
-// Replaces fields of buffers by what the user fixed them to.
-class UseConstraints final : public Mutator {
-public:
-    explicit UseConstraints(const lower::Context &context) : arguments(context) {}
-
-private:
-    Expr visit(const BufferProperty &p) override {
-        const ir::Argument *a = arguments.argument(p.buffer);
-        Expr fixed = a ? constraint_of(constraint_of(*a, p.dim), p.field) : Expr();
-        return fixed.defined() ? cast(Int(32), fixed) : Expr(&p);
-    }
-    const lower::Context &arguments;
-};
-
 class EntryChecks {
 public:
     EntryChecks(const LoopNests &nests, const program::Program &program, const Context &context)
@@ -86,8 +72,8 @@ private:
     Stmt answer_query(const ir::Argument &b, QueryAnswers &answers) const;
     Stmt check_room(const ir::Argument &b, QueryAnswers &answers) const;
     Stmt null_checks() const;
-    const Box *box_of(const ir::Argument &b) const;
-    Symbol output_of(const ir::Argument &b) const;
+    const Box *box_of(const ir::Argument &b) const { return lower::box_of(b, nests, context); }
+    Symbol output_of(const ir::Argument &b) const { return lower::output_of(b, context); }
     std::string why_beyond(const ir::Argument &b, int d) const;
     Expr any_query() const;
 
@@ -107,21 +93,6 @@ void EntryChecks::check_at(const Location &at, const Expr &condition, const char
                            std::vector<Expr> args) {
     args.insert(args.begin(), Expr(place_of_user(at)));
     check(condition, error, std::move(args));
-}
-
-// The output that an argument holds values of; no symbol: it is an input.
-Symbol EntryChecks::output_of(const ir::Argument &b) const {
-    for (Symbol output : context.outputs) {
-        if (std::ranges::count(context.buffers.at(output), b.name)) return output;
-    }
-    return {};
-}
-
-// The region of an argument that the pipeline touches. Outputs are filed under their function.
-const Box *EntryChecks::box_of(const ir::Argument &b) const {
-    auto found = nests.buffers.find(b.name);
-    if (found == nests.buffers.end()) found = nests.buffers.find(output_of(b));
-    return found == nests.buffers.end() ? nullptr : &found->second;
 }
 
 // What may make the region of an argument larger than the caller has asked for.
@@ -192,6 +163,7 @@ void EntryChecks::check_buffer(const ir::Argument &b) {
           {name, packed(code, bits), packed(wanted_code, wanted_bits)});
     check(field(b, BufferField::Dimensions) == b.dimensions, "bad_dimensions",
           {name, field(b, BufferField::Dimensions), b.dimensions});
+    check(!is_null(field(b, BufferField::Host)), "host_is_null", {name});
     for (int d = 0; d < b.dimensions; d++) check_dimension(b, d);
     check_size(b);
     check(!call(Bool(), Intrinsic::is_device_dirty, {handle_of(b.name)}),

@@ -47,7 +47,7 @@ Expr trace(const Event &e) {
     Expr coordinates = e.coordinates.empty() ? null_handle() : struct_of(e.coordinates);
     Expr tag = e.tag.empty() ? null_handle() : Expr(e.tag);
     Expr event = struct_of({Expr(e.func.text()), value, coordinates, tag, packed(e.type), e.code,
-                            e.parent, e.value_index, int(e.coordinates.size())});
+                            e.parent, e.value_index, int(e.coordinates.size()), 0});
     return ExternCall::make(Int(32), "tessera_trace",
                             {call(Handle(), Intrinsic::user_context, {}), event}, false);
 }

@@ -1,4 +1,5 @@
 #include "lower/nest/extern_stage.h"
+#include "ir/cpp_name.h"
 #include "ir/operators.h"
 #include "lower/checks/errors.h"
 
@@ -32,11 +33,11 @@ std::vector<Range> ranges_of(const Region &region) {
     return all;
 }
 
-Expr extern_call(const FunctionContents &f, std::vector<Expr> args) {
+Expr extern_call(const FunctionContents &f, std::vector<Expr> args, const Context &context) {
     if (f.extern_definition->uses_user_context) {
         args.insert(args.begin(), call(Handle(), Intrinsic::user_context, {}));
     }
-    return ExternCall::make(Int(32), f.extern_definition->function, std::move(args), false);
+    return ExternCall::make(Int(32), linked_name(f, context.target), std::move(args), false);
 }
 
 Stmt check_result(const FunctionContents &f, const Expr &result, const char *error) {
@@ -58,7 +59,30 @@ std::vector<Range> ranges_of_image(Symbol buffer, int dimensions) {
 
 }  // namespace
 
-ExternQuery query_extern_stage(const FunctionContents &f, const Region &region) {
+std::string linked_name(const FunctionContents &f, const Target &target) {
+    const program::ExternDefinition &e = *f.extern_definition;
+    bool mangled = e.mangling == NameMangling::Default
+                       ? target.has_feature(Target::CPlusPlusMangling)
+                       : e.mangling == NameMangling::CPlusPlus;
+    if (!mangled && e.function.find("::") != std::string::npos) {
+        throw CompileError(e.written, str("define_extern: ", e.function,
+                                          " is in a namespace, as no "
+                                          "function of C is; say NameMangling::CPlusPlus"));
+    }
+    if (!mangled) return e.function;
+    std::vector<std::string> types;
+    if (e.uses_user_context) types.push_back(cpp_scalar(Handle()));
+    for (const ExternFuncArgument &a : e.args) {
+        if (a.scalar.defined()) types.push_back(cpp_scalar(a.scalar.type()));
+        size_t buffers = a.buffer ? 1 : a.func ? a.func->types.size() : 0;
+        types.insert(types.end(), buffers, cpp_buffer);
+    }
+    types.insert(types.end(), f.types.size(), cpp_buffer);
+    return mangled_name(e.function, types);
+}
+
+ExternQuery query_extern_stage(const FunctionContents &f, const Region &region,
+                               const Context &context) {
     ExternQuery query;
     std::vector<Expr> args;
     auto bind = [&](const std::string &name, const Expr &value) {
@@ -92,7 +116,7 @@ ExternQuery query_extern_stage(const FunctionContents &f, const Region &region) 
         }
     }
     for (Type type : f.types) bind_buffer(f.name, type, ranges_of(region));
-    Expr result = bind(str(f.name, ".query_result"), extern_call(f, std::move(args)));
+    Expr result = bind(str(f.name, ".query_result"), extern_call(f, std::move(args), context));
     query.check = check_result(f, result, "bounds_query_failed");
     return query;
 }
@@ -119,7 +143,8 @@ Stmt call_extern_stage(const FunctionContents &f, const Region &region, const Co
                         make_buffer(host, f.types[k], ranges_of(region), strides)});
         args.push_back(Variable::make(Handle(), lets.back().symbol));
     }
-    lets.push_back({Symbol::fresh(str(f.name, ".result")), extern_call(f, std::move(args))});
+    lets.push_back(
+        {Symbol::fresh(str(f.name, ".result")), extern_call(f, std::move(args), context)});
     Stmt s = check_result(f, Variable::make(Int(32), lets.back().symbol), "extern_stage_failed");
     for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
         s = LetStmt::make(let->symbol, let->value, s);

@@ -7,6 +7,10 @@
 // inputs that it needs for the outputs' regions; otherwise it computes the outputs.
 namespace tessera::lower {
 
+// What linkers call the function of an extern stage. CompileError if it is in a namespace, but to
+// be called as C does.
+std::string linked_name(const program::FunctionContents &f, const Target &target);
+
 // A call that asks an extern stage what it needs of its inputs.
 struct ExternQuery {
     std::vector<Binding> lets;
@@ -15,7 +19,8 @@ struct ExternQuery {
     std::unordered_map<Symbol, Box> inputs;
 };
 
-ExternQuery query_extern_stage(const program::FunctionContents &f, const Region &region);
+ExternQuery query_extern_stage(const program::FunctionContents &f, const Region &region,
+                               const Context &context);
 
 // The call that computes the region.
 ir::Stmt call_extern_stage(const program::FunctionContents &f, const Region &region,

@@ -144,7 +144,7 @@ Box SiteRegions::required(Symbol callee, int dimensions) {
 const ExternQuery &SiteRegions::query_of(const program::FunctionContents &f) {
     auto found = queries.find(f.name);
     if (found != queries.end()) return found->second;
-    ExternQuery query = query_extern_stage(f, stage_regions(f.name)[0]);
+    ExternQuery query = query_extern_stage(f, stage_regions(f.name)[0], context);
     lets.insert(lets.end(), query.lets.begin(), query.lets.end());
     asserts.push_back(query.check);
     return queries.emplace(f.name, std::move(query)).first->second;

@@ -270,6 +270,7 @@ Expr FlattenStorage::visit(const BufferProperty &p) {
     case BufferField::Dimensions: return int(layout.min.size());
     case BufferField::TypeCode: return int(layout.types[k].code());
     case BufferField::TypeBits: return layout.types[k].bits();
+    case BufferField::Device: return make_zero(UInt(64));
     }
     throw InternalError("an unknown field of a buffer");
 }

@@ -1,0 +1,70 @@
+#include "codegen/statements.h"
+#include "base/error.h"
+#include "ir/visitor.h"
+#include <algorithm>
+
+namespace tessera::codegen {
+
+using namespace ir;
+
+void refuse_statement(const char *kind, const std::string &what) {
+    throw InternalError(
+        str("code generation met a ", kind, " of ", what, ", which lowering should have replaced"));
+}
+
+void refuse_unlowered_loop(const For &loop) {
+    if (loop.loop_kind == LoopKind::Vectorized) {
+        refuse_statement("vectorized loop", loop.name.text());
+    }
+    if (loop.loop_kind == LoopKind::Unrolled) refuse_statement("unrolled loop", loop.name.text());
+}
+
+std::set<Symbol> accessed_buffers(const Stmt &body) {
+    std::set<Symbol> used;
+    for_each_node(body, [&](const Load &load) { used.insert(load.buffer); });
+    for_each_node(body, [&](const Store &store) { used.insert(store.buffer); });
+    return used;
+}
+
+std::set<Symbol> symbols_used(const Stmt &body) {
+    std::set<Symbol> used = accessed_buffers(body);
+    for_each_node(body, [&](const Variable &v) { used.insert(v.name); });
+    for_each_node(body, [&](const BufferProperty &p) { used.insert(p.buffer); });
+    for_each_node(body, [&](const Atomic &atomic) { used.insert(atomic.mutexes); });
+    return used;
+}
+
+Expr within_lets(const Lets &lets, Expr e) {
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
+        if (uses_symbol(e, let->first)) e = Let::make(let->first, let->second, e);
+    }
+    return e;
+}
+
+Stmt within_lets(const Lets &lets, const Store &store) {
+    Expr value = within_lets(lets, store.value), index = within_lets(lets, store.index);
+    Expr wanted = store.predicate.defined() ? within_lets(lets, store.predicate) : Expr();
+    return Store::make(store.buffer, value, index, wanted);
+}
+
+bool uses_unbound(const Expr &e, const Lets &lets, const std::function<bool(Symbol)> &is_bound) {
+    return std::ranges::any_of(
+        lets, [&](const auto &let) { return !is_bound(let.first) && uses_symbol(e, let.first); });
+}
+
+Expr locked_element(const Atomic &node) {
+    const Store *first = nullptr;
+    for_each_node(node.body, [&](const Store &store) {
+        if (!first) first = &store;
+    });
+    if (!first) return {};
+    if (first->index.type().is_vector()) {
+        throw InternalError(str("code generation met a vector store to ", first->buffer,
+                                " under a mutex; its lanes should have been taken apart"));
+    }
+    Lets lets;
+    for_each_node(node.body, [&](const LetStmt &let) { lets.emplace_back(let.name, let.value); });
+    return within_lets(lets, first->index);
+}
+
+}  // namespace tessera::codegen

@@ -1,0 +1,31 @@
+#pragma once
+#include "ir/nodes.h"
+#include "lower/with_lets.h"
+#include <functional>
+#include <set>
+
+// What code generation asks of lowered statements, whatever it makes of them.
+namespace tessera::codegen {
+
+using lower::Lets;
+
+// What lowering should have replaced: InternalError.
+[[noreturn]] void refuse_statement(const char *kind, const std::string &what);
+// Of a loop that no code is made for.
+void refuse_unlowered_loop(const ir::For &loop);
+
+std::set<Symbol> accessed_buffers(const ir::Stmt &body);
+// All that the body takes from the scope around it, if it is bound there.
+std::set<Symbol> symbols_used(const ir::Stmt &body);
+
+// The lets around an expression, innermost last, as part of it.
+ir::Expr within_lets(const Lets &lets, ir::Expr e);
+ir::Stmt within_lets(const Lets &lets, const ir::Store &store);
+// Whether the expression uses one of the lets that is not bound to a value.
+bool uses_unbound(const ir::Expr &e, const Lets &lets, const std::function<bool(Symbol)> &is_bound);
+
+// The index of the element whose mutex an Atomic takes: that of the first one that it stores to;
+// undefined if it stores nothing.
+ir::Expr locked_element(const ir::Atomic &node);
+
+}  // namespace tessera::codegen
