@@ -283,17 +283,25 @@ public:
 
 private:
     void visit(const ExternCall &node) override {
-        if (scope.traces && !in_branch && can_widen_trace(node, scope)) return;
+        if (may_be_told(node)) return;
         found |= !node.pure || node.type.is_handle();
         Visitor::visit(node);
     }
     void visit(const IntrinsicCall &node) override {
-        if (!info_of(node.op).pure) found = true;
+        const ExternCall *told = nullptr;
+        if (node.op == Intrinsic::return_second) {
+            const auto *same = node.args[0].as<Broadcast>();
+            told = (same ? same->value : node.args[0]).as<ExternCall>();
+        }
+        if (!info_of(node.op).pure && !(told && may_be_told(*told))) found = true;
         if (node.type.is_handle() && depends(node)) found = true;
         bool outer = in_branch;
         in_branch |= node.op == Intrinsic::if_then_else;
         Visitor::visit(node);
         in_branch = outer;
+    }
+    bool may_be_told(const ExternCall &node) const {
+        return scope.traces && !in_branch && can_widen_trace(node, scope);
     }
     bool depends(const IntrinsicCall &node) const {
         bool any = false;
