@@ -24,6 +24,18 @@ TEST_SUITE("skip_stages") {
         CHECK(is_skipped_unless("m < 5", computed_within("", "m < 5")));
         CHECK(is_skipped_unless("a < 5", computed_within("    let a = m\n", "a < 5")));
     }
+    TEST_CASE("conditions within a value count, each for what stands in its branch") {
+        auto read_in = [](const std::string &value) {
+            return "realize g: {int32} over [0, +9]\nfor y in [0, +n):\n    produce g: g(y) = y\n"
+                   "    consume g: f(y) = " +
+                   value + "\n";
+        };
+        CHECK(is_skipped_unless("m < 5", read_in("select(m < 5, g(y), 0) * 2 + y")));
+        CHECK(is_skipped_unless(
+            "m < 5", read_in("min(select(m < 5, g(y), 0), 7) - select(m < 5, g(y), 1)")));
+        const std::string always = read_in("select(m < 5, g(y), 0) + g(0)");
+        CHECK(run(skip_stages, always) == printed(always));
+    }
     TEST_CASE("what another iteration may read is computed") {
         auto is_unchanged = [](const std::string &text) {
             return run(skip_stages, text) == printed(text);
