@@ -267,7 +267,7 @@ PROGRAM(images_too) {
     std::string dir = std::filesystem::temp_directory_path().string() + "/";
     Buffer<uint8_t> im(20, 10, 3);
     im.fill([](int x, int y, int c) { return (uint8_t)(x * 10 + y + c * 50); });
-    for (std::string ext : {"png", "ppm", "npy", "tmp", "mat", "tiff"}) {
+    for (std::string ext : {"png", "ppm", "npy", "tmp", "mat"}) {
         std::string path = dir + "w_image." + ext;
         Tools::save_image(im, path);
         Buffer<uint8_t> back = Tools::load_image(path);
