@@ -56,9 +56,11 @@ struct RegisterGenerator {
 #define TESSERA_CHOOSE_REGISTRATION(a, b, c, chosen, ...) chosen
 #define TESSERA_REGISTER_WITHOUT_STUB(generator, name)                                             \
     TESSERA_REGISTER_WITH_STUB(generator, name, name)
+// NOLINTBEGIN(bugprone-macro-parentheses): a class may come in parentheses, but not in two
 #define TESSERA_REGISTER_WITH_STUB(generator, name, stub)                                          \
     TESSERA_REGISTER_FACTORY(                                                                      \
         name, #stub, (std::remove_pointer_t<decltype(new generator)>::make(#name, context)))
+// NOLINTEND(bugprone-macro-parentheses)
 // Another name for a registered generator with some parameters set: (name, original, {{"radius",
 // "3"}}). Whoever runs it may set them to something else.
 #define TESSERA_REGISTER_GENERATOR_ALIAS(name, original, ...)                                      \

@@ -171,8 +171,8 @@ private:
         for (const GeneratorOutput *o : generator.generator_outputs()) {
             const std::string &n = o->shape().name;
             line(o->shape().is_array
-                     ? "            all.insert(all.end(), " + n + ".begin(), " + n + ".end());"
-                     : "            all.push_back(" + n + ");");
+                     ? str("            all.insert(all.end(), ", n, ".begin(), ", n, ".end());")
+                     : str("            all.push_back(", n, ");"));
         }
         line("            return tessera::Pipeline(all);\n        }");
         line(
