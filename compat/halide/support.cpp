@@ -1,4 +1,5 @@
 #include "HalideRuntime.h"
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <dlfcn.h>
@@ -25,12 +26,9 @@ int no_device(void *user_context, const char *what) {
     return tessera_error_code_no_device_interface;
 }
 
-// A mutex lies within a word of the user's that begins as 0.
-std::mutex &mutex_of(halide_mutex *m) {
-    static std::mutex making;
-    std::lock_guard lock(making);
-    if (!m->_private[0]) m->_private[0] = reinterpret_cast<uintptr_t>(new std::mutex);
-    return *reinterpret_cast<std::mutex *>(m->_private[0]);
+// A mutex is a word of the user's that begins as 0 and is never given back: 1 while it is held.
+std::atomic_ref<uintptr_t> word_of(halide_mutex *m) {
+    return std::atomic_ref<uintptr_t>(m->_private[0]);
 }
 
 halide_get_symbol_t custom_get_symbol = halide_default_get_symbol;
@@ -56,8 +54,15 @@ struct halide_thread {
 
 extern "C" {
 
-void halide_mutex_lock(halide_mutex *mutex) { mutex_of(mutex).lock(); }
-void halide_mutex_unlock(halide_mutex *mutex) { mutex_of(mutex).unlock(); }
+void halide_mutex_lock(halide_mutex *mutex) {
+    auto word = word_of(mutex);
+    while (word.exchange(1, std::memory_order_acquire) != 0) word.wait(1);
+}
+void halide_mutex_unlock(halide_mutex *mutex) {
+    auto word = word_of(mutex);
+    word.store(0, std::memory_order_release);
+    word.notify_one();
+}
 halide_thread *halide_spawn_thread(void (*f)(void *), void *closure) {
     return new halide_thread{std::thread(f, closure)};
 }

@@ -31,7 +31,7 @@ Registry &registry() {
 }
 
 // The state of a live call, or null for a context that is not ours.
-CallContext::State *find(const void *user_context) {
+CallContext::State *find(void *user_context) {
     if (!user_context) return nullptr;
     std::shared_lock lock(registry().mutex);
     auto found = registry().live.find(user_context);
@@ -74,39 +74,56 @@ tessera_trace_t next_trace;
 tessera_do_task_t next_do_task;
 tessera_do_par_for_t next_do_par_for;
 
+// Several calls at once may share a context, and each brings its pipeline's handlers.
+template<typename Handler> Handler of(CallContext::State &state, Handler JITHandlers::*handler) {
+    std::lock_guard lock(state.mutex);
+    return state.handlers.*handler;
+}
+
+// A handler of a live call, and the call; both null where there is none.
+template<typename Handler> struct Found {
+    CallContext::State *state = nullptr;
+    Handler handler = nullptr;
+};
+template<typename Handler> Found<Handler> find(void *c, Handler JITHandlers::*member) {
+    CallContext::State *state = find(c);
+    Handler handler = state ? of(*state, member) : nullptr;
+    return handler ? Found<Handler>{state, handler} : Found<Handler>{};
+}
+
 void on_error(void *c, const char *message) {
     CallContext::State *state = find(c);
     if (!state) return next_error(c, message);
-    if (state->handlers.custom_error) {
-        return tell_handler(*state, state->handlers.custom_error, ours(c), message);
+    if (auto handler = of(*state, &JITHandlers::custom_error)) {
+        return tell_handler(*state, handler, ours(c), message);
     }
     std::lock_guard lock(state->mutex);
     if (state->message.empty()) state->message = message;
 }
 
 void on_print(void *c, const char *message) {
-    CallContext::State *state = find(c);
-    if (!state || !state->handlers.custom_print) return next_print(c, message);
-    tell_handler(*state, state->handlers.custom_print, ours(c), message);
+    auto [state, handler] = find(c, &JITHandlers::custom_print);
+    if (!state) return next_print(c, message);
+    tell_handler(*state, handler, ours(c), message);
 }
 
 void *on_malloc(void *c, size_t bytes) {
-    CallContext::State *state = find(c);
-    if (!state || !state->handlers.custom_malloc) return next_malloc(c, bytes);
+    auto [state, handler] = find(c, &JITHandlers::custom_malloc);
+    if (!state) return next_malloc(c, bytes);
     void *none = nullptr;
-    return run_handler(*state, none, state->handlers.custom_malloc, ours(c), bytes);
+    return run_handler(*state, none, handler, ours(c), bytes);
 }
 
 void on_free(void *c, void *p) {
-    CallContext::State *state = find(c);
-    if (!state || !state->handlers.custom_free) return next_free(c, p);
-    tell_handler(*state, state->handlers.custom_free, ours(c), p);
+    auto [state, handler] = find(c, &JITHandlers::custom_free);
+    if (!state) return next_free(c, p);
+    tell_handler(*state, handler, ours(c), p);
 }
 
 int32_t on_trace(void *c, const tessera_trace_event_t *event) {
-    CallContext::State *state = find(c);
-    if (!state || !state->handlers.custom_trace) return next_trace(c, event);
-    return run_handler(*state, 0, state->handlers.custom_trace, ours(c), event);
+    auto [state, handler] = find(c, &JITHandlers::custom_trace);
+    if (!state) return next_trace(c, event);
+    return run_handler(*state, 0, handler, ours(c), event);
 }
 
 const int failed = tessera_error_code_generic;
@@ -114,19 +131,17 @@ const int failed = tessera_error_code_generic;
 using UserTask = int (*)(JITUserContext *, int, uint8_t *);
 
 int on_do_task(void *c, tessera_task_t f, int index, uint8_t *closure) {
-    CallContext::State *state = find(c);
-    if (!state || !state->handlers.custom_do_task) return next_do_task(c, f, index, closure);
-    return run_handler(*state, failed, state->handlers.custom_do_task, ours(c),
-                       reinterpret_cast<UserTask>(f), index, closure);
+    auto [state, handler] = find(c, &JITHandlers::custom_do_task);
+    if (!state) return next_do_task(c, f, index, closure);
+    return run_handler(*state, failed, handler, ours(c), reinterpret_cast<UserTask>(f), index,
+                       closure);
 }
 
 int on_do_par_for(void *c, tessera_task_t f, int min, int size, uint8_t *closure) {
-    CallContext::State *state = find(c);
-    if (!state || !state->handlers.custom_do_par_for) {
-        return next_do_par_for(c, f, min, size, closure);
-    }
-    return run_handler(*state, failed, state->handlers.custom_do_par_for, ours(c),
-                       reinterpret_cast<UserTask>(f), min, size, closure);
+    auto [state, handler] = find(c, &JITHandlers::custom_do_par_for);
+    if (!state) return next_do_par_for(c, f, min, size, closure);
+    return run_handler(*state, failed, handler, ours(c), reinterpret_cast<UserTask>(f), min, size,
+                       closure);
 }
 
 // Installed when first needed, so that a program without handlers pays for none.
@@ -213,7 +228,9 @@ void CallContext::rethrow() const {
     if (thrown) std::rethrow_exception(thrown);
 }
 
-bool CallContext::has_error_handler() const { return state->handlers.custom_error != nullptr; }
+bool CallContext::has_error_handler() const {
+    return of(*state, &JITHandlers::custom_error) != nullptr;
+}
 
 JITHandlers set_default_handlers(const JITHandlers &handlers) {
     Registry &r = registry();

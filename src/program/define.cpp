@@ -132,13 +132,32 @@ void Candidate::require_equal_counts(const std::vector<Expr> &args,
     }
 }
 
-// Calls of the function itself do not keep it alive (a cycle would never be freed); and calls of
-// random() learn which point of which definition they are at.
+// Whether the condition of the domain keeps the function alive that is defined over it.
+bool calls(const Expr &e, Symbol function) {
+    bool found = false;
+    if (!e.defined()) return found;
+    ir::for_each_node(e, [&](const ir::Call &c) {
+        found |= c.call_kind == CallKind::Func && c.callee == function;
+    });
+    return found;
+}
+
+// Calls of the function itself do not keep it alive (a cycle would never be freed), nor do the
+// variables of a domain whose condition calls it; and calls of random() learn which point of which
+// definition they are at.
 class Settle final : public ir::Mutator {
 public:
-    Settle(Symbol self, std::vector<Expr> point) : self(self), point(std::move(point)) {}
+    Settle(Symbol self, std::vector<Expr> point, const ReductionDomain *domain = nullptr)
+        : self(self), point(std::move(point)),
+          dropped(domain && calls(domain->predicate, self) ? domain : nullptr) {
+        for (Expr &e : this->point) e = (*this)(e);
+    }
 
 private:
+    Expr visit(const ir::Variable &v) override {
+        bool drop = dropped && v.referent.get() == dropped;
+        return drop ? ir::Variable::make(v.type, v.name) : Expr(&v);
+    }
     Expr visit(const ir::Call &c) override {
         Expr e = Mutator::visit(c);
         if (c.call_kind != CallKind::Func || c.callee != self || !c.referent) return e;
@@ -155,6 +174,7 @@ private:
     }
     Symbol self;
     std::vector<Expr> point;
+    const ReductionDomain *dropped;
     int definition = random_definitions++;
 };
 
@@ -357,7 +377,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
         candidate.require_pure_self_calls(e, pure);
     }
     for (const Expr &e : all) freeze_callees(f, e);
-    Settle settle(f.name, point_of(pure, domain));
+    Settle settle(f.name, point_of(pure, domain), domain.get());
     auto d = make_ref<Definition>();
     for (const Expr &a : args) d->args.push_back(settle(a));
     for (const Expr &v : values) d->values.push_back(settle(v));

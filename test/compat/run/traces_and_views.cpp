@@ -155,7 +155,8 @@ PROGRAM(runtime_buffers_deep) {
     Buffer<int> arr(data);
     EXPECT(arr.width() == 4 && arr.height() == 3 && arr(1, 2) == 10);
     Buffer<int, 2> arr2(&data[0][0], {4, 3});
-    Buffer<int> neg(data[0], 1, new halide_dimension_t[1]{halide_dimension_t(-3, 4, -1)});
+    halide_dimension_t backwards(-3, 4, -1);
+    Buffer<int> neg(data[0], 1, &backwards);
     EXPECT(arr2(3, 1) == 8);
     (void)neg;
     Buffer<uint8_t> nothing;
