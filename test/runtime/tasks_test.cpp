@@ -1,6 +1,7 @@
 #include "capture.h"
 #include "runtime/thread_pool.h"
 #include <atomic>
+#include <chrono>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <functional>
@@ -450,6 +451,10 @@ TEST_SUITE("runtime mutexes") {
             par_for(0, 64, [](int) { return 0; });
             begun += threads() - before;
             pool.leave();
+            // The system may list a thread that has been joined for a moment longer.
+            for (int wait = 0; wait < 1000 && threads() > before; wait++) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            }
             left += threads() - before;
         }
         over = true;
