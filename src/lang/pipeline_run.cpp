@@ -279,9 +279,10 @@ PipelineContents::Compiled PipelineContents::compile(const Target &target) {
 }
 
 PipelineContents::Compiled PipelineContents::compile_now(const Target &target, uint64_t changes) {
-    for (const program::FunctionRef &f : program.outputs) f->frozen = true;
     program::Environment env = program::find_transitive_calls(program.outputs);
     for (const program::FunctionRef &f : env.order) {
+        f->frozen = true;
+        for (auto &[consumer, wrapper] : f->wrappers) wrapper->frozen = true;
         if (!f->extern_definition) continue;
         auto e = externs.find(f->extern_definition->function);
         if (e != externs.end() && e->second.func()) f->extern_definition->uses_user_context = true;

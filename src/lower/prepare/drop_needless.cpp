@@ -46,10 +46,9 @@ void drop(List &directives, const FunctionContents &f, const char *why, Needless
     std::erase_if(directives, gone);
 }
 
+// All but the levels, which say where it is.
 void reset_storage(FunctionContents &f) {
     program::FuncSchedule &s = f.schedule;
-    s.store_level_set = s.hoist_level_set = false;
-    s.store_level = s.hoist_level = s.compute_level;
     s.memory = MemoryType::Auto;
     s.async = false;
     s.ring_buffer = ir::Expr();
@@ -57,41 +56,29 @@ void reset_storage(FunctionContents &f) {
     for (Symbol arg : f.args) s.storage.emplace_back().var = arg;
 }
 
-void drop_from_output(FunctionContents &f) {
-    auto needless = [](const FuncDirective &d) {
-        const auto *level = std::get_if<program::ComputeLevel>(&d);
-        bool is_default = level && (level->level.is_root() || level->level.is_inlined());
-        return !is_default && is_about_place_or_storage(d);
-    };
+// An output that is to be computed or stored within a loop is refused by Halide as well.
+bool says_a_level(const FuncDirective &d) {
+    return is_one_of<program::ComputeLevel, program::StoreLevel, program::HoistStorageLevel>(d);
+}
+
+bool is_about_storage(const FuncDirective &d) {
+    return !says_a_level(d) && is_about_place_or_storage(d);
+}
+
+void drop_storage(FunctionContents &f, const char *why) {
     auto &directives = f.schedule.directives;
     bool any = std::any_of(directives.begin(), directives.end(),
-                           [&](const auto &d) { return needless(d.directive); });
+                           [&](const auto &d) { return is_about_storage(d.directive); });
     if (!any) return;
-    drop(directives, f, " is an output of the pipeline", needless);
-    f.schedule.compute_level = program::LoopLevel::root();
+    drop(directives, f, why, is_about_storage);
     reset_storage(f);
 }
 
+void drop_from_output(FunctionContents &f) { drop_storage(f, " is an output of the pipeline"); }
+
 void drop_from_inlined(FunctionContents &f) {
-    auto storage = [](const FuncDirective &d) {
-        const auto *store = std::get_if<program::StoreLevel>(&d);
-        const auto *hoist = std::get_if<program::HoistStorageLevel>(&d);
-        return !is_one_of<program::ComputeLevel>(d) && !store && !hoist &&
-               is_about_place_or_storage(d);
-    };
     const char *why = " is computed inline";
-    auto &directives = f.schedule.directives;
-    if (std::any_of(directives.begin(), directives.end(),
-                    [&](const auto &d) { return storage(d.directive); })) {
-        drop(directives, f, why, storage);
-        bool stored = f.schedule.store_level_set, hoisted = f.schedule.hoist_level_set;
-        program::LoopLevel store = f.schedule.store_level, hoist = f.schedule.hoist_level;
-        reset_storage(f);
-        f.schedule.store_level_set = stored;
-        f.schedule.hoist_level_set = hoisted;
-        f.schedule.store_level = store;
-        f.schedule.hoist_level = hoist;
-    }
+    drop_storage(f, why);
     // With updates, or as an extern stage, it has loops for every point that is needed.
     if (f.stages.size() != 1 || f.has_extern_definition()) return;
     auto &stage = f.stages[0]->schedule.directives;

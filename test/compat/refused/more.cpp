@@ -545,3 +545,20 @@ REFUSED(gradient_too) {
     Func g = d(in);
 }
 REFUSED(plugin) { load_plugin("autoschedule_adams2019"); }
+REFUSED(output_with_a_level) {
+    Var x("x");
+    Func f("f"), g("g");
+    f(x) = x;
+    g(x) = f(x) * 2;
+    g.compute_at(f, x);
+    g.realize({10});
+}
+REFUSED(wrapper_defined_after_realize) {
+    Var x("x");
+    Func f("f"), g("g");
+    f(x) = x;
+    g(x) = f(x);
+    Func wrapper = f.in(g);
+    g.realize({10});
+    wrapper(x) += 1;
+}

@@ -26,17 +26,6 @@ PROGRAM(update_rounded_up) {
     return 0;
 }
 
-PROGRAM(output_with_a_level) {
-    Var x, y;
-    Func f("f"), g("g");
-    f(x, y) = x + y;
-    g(x, y) = f(x, y);
-    f.compute_at(g, y);
-    Buffer<int> out = f.realize({4, 4});
-    EXPECT(out(3, 3) == 6);
-    return 0;
-}
-
 PROGRAM(async_of_an_inlined_func) {
     Var x;
     Func f, g;
