@@ -22,7 +22,7 @@ inline Expr integer_operand(const Expr &other, int64_t value, const Location &at
                                    "type that is wanted"));
     }
     const Type t = other.type().element_of();
-    if (t.can_represent(value)) return is_int ? Expr(int32_t(value)) : make_const(t, value);
+    if (t.can_represent(value)) return make_const(t, value);
     throw CompileError(at, str("the integer ", value, " is to be a ", t, " as the expression beside "
                                "it, which cannot hold it; cast one of them"));
 }

@@ -290,3 +290,11 @@ PROGRAM(printed_expressions) {
     EXPECT(out.str().find("uint8x4") != std::string::npos);
     return 0;
 }
+
+PROGRAM(integers_beside_constants) {
+    EXPECT((cast<uint32_t>(3) * 2).type() == UInt(32));
+    EXPECT((5 - cast<uint8_t>(3)).type() == UInt(8));
+    EXPECT(evaluate<uint8_t>(cast<uint8_t>(200) + 100) == 44);
+    EXPECT(evaluate<uint32_t>(Expr(uint32_t(3)) - 4) == 0xffffffffu);
+    return 0;
+}
