@@ -36,7 +36,9 @@ void check_arguments(const Filter &filter, const std::vector<WantedArgument> &wa
         const std::string got =
             description(given[i].is_buffer(), given[i].type, given[i].dims.size());
         if (is == got) continue;
-        throw std::runtime_error(w.name + " of " + filter.generator + " is " + is + ", not " + got);
+        std::string what = w.name + " of ";
+        what.append(filter.generator).append(" is ").append(is).append(", not ").append(got);
+        throw std::runtime_error(what);
     }
 }
 

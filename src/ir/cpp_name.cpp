@@ -64,7 +64,7 @@ std::string cpp_scalar(Type t) {
 std::string mangled_name(const std::string &qualified, const std::vector<std::string> &parameters) {
     Substitutions substitutions;
     std::vector<std::string> parts = parts_of_name(qualified);
-    std::string name, prefix;
+    std::string name;
     for (size_t i = 0; i < parts.size(); i++) {
         name += str(parts[i].size(), parts[i]);
         // Each namespace may be substituted, the function may not.

@@ -113,7 +113,7 @@ private:
         }
         if (!has_branches(e)) return read_always(e);
         Parts parts;
-        parts(e);
+        parts.collect_of(e);
         if (const auto *call = e.as<Call>()) used.add(call->callee, const_true());
         for (const Expr &part : parts.list) read(part);
     }
@@ -134,9 +134,9 @@ private:
     public:
         std::vector<Expr> list;
 
-        void operator()(const Expr &e) {
+        void collect_of(const Expr &e) {
             root = e.get();
-            Visitor::operator()(e);
+            (*this)(e);
         }
 
     private:
