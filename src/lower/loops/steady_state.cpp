@@ -465,6 +465,8 @@ private:
     // A choice of `less` where it is the less, or, of max, of what is not.
     void decide(const Expr &test, const Expr &less, const Expr &greater) {
         if (test.type() != loop.min.type() || steady.outcomes.count(test)) return;
+        // A name of the body's own may be bound to something else where the same test stands again.
+        if (uses_any(test, inside)) return;
         const auto *n = test.as<Min>();
         Expr first = n ? less : greater, second = n ? greater : less;
         Expr outcome = holds(less <= greater) ? first : holds(greater <= less) ? second : Expr();

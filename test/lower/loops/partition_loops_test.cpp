@@ -77,6 +77,16 @@ TEST_SUITE("partition_loops") {
                                      "    g[y] = last\n    if likely(y < m): ",
                                      "for x in [0, +9): f[y * 9 + x] = ", sum)));
     }
+    TEST_CASE("a test of names that are bound twice is not decided for both by one of them") {
+        std::string s = partitioned("for x in [0, +n):\n"
+                                    "    if x < q:\n        let k = x * 8 + 7\n"
+                                    "        let last = min(k, m)\n        g[x] = last\n"
+                                    "    else:\n        let k = x * 9\n"
+                                    "        h[x] = min(k, m)\n"
+                                    "    if likely(x * 8 + 7 <= m): f[x] = 1");
+        std::string steady = s.substr(0, s.find("f[x] = 1"));
+        CHECK(steady.find("h[x] = min(") != std::string::npos);
+    }
     TEST_CASE("predicates of vectors") {
         CHECK(partitioned("for x in [0, +10): "
                           "f[ramp(x * 8, 1, 8) if likely(ramp(x * 8, 1, 8) < x8(75))] = x8(1)") ==
