@@ -797,3 +797,28 @@ TEST_CASE("an asynchronous stage whose accesses are traced waits for room in its
         out.for_each_element([&](int i, int j) { CHECK(out(i, j) == i); });
     }
 }
+
+TEST_CASE("what a predicate leaves is computed wherever it is not known further in which it is") {
+    Var x("x");
+    RDom s(0, 1, "s"), r(0, 1, 0, 2, "r");
+    r.where(r.x * 3 < r.y);
+    ImageParam in(Int(32), 1, "in");
+    Func f("f"), mirrored("mirrored"), selected("selected");
+    f(x) = minimum(s, in(x));
+    Func around = BoundaryConditions::mirror_interior(f, {{0, 12}});
+    mirrored(x) = 1;
+    mirrored(0) = around(r.x);
+    selected(x) = 1;
+    selected(0) = f(select(r.x >= 0, r.x, r.x + 5));
+    for (Func g : {mirrored, selected}) {
+        in.reset();
+        g.infer_input_bounds({3});
+        Buffer<int> image = in.get();
+        image.for_each_element([&](int i) { image(i) = 10 + i; });
+        Buffer<int> out = g.realize({3});
+        CHECK(out(0) == 10);
+        CHECK(out(1) == 1);
+        Buffer<int> again = g.realize({3}, get_host_target().with_feature(Target::Interpret));
+        CHECK(again(0) == 10);
+    }
+}

@@ -51,9 +51,7 @@ private:
     void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
     void refuse_idle_prefetches() const;
     Stmt wrap_loop(const StageNest::Loop &loop, Stmt body);
-    std::vector<Expr> tests_around(const Site &site) const;
-    void mark_tested(const Site &site, const std::vector<Symbol> &funcs,
-                     const std::vector<Binding> &lets);
+    void note_predicated(const StageNestRef &nest);
     Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
     Context &context;
@@ -178,7 +176,16 @@ bool tests_read(const StageNest &nest, const std::vector<Symbol> &funcs) {
     return found;
 }
 
+void NestBuilder::note_predicated(const StageNestRef &nest) {
+    if (!nest->definition.predicate.defined()) return;
+    for (const program::ReductionVariable &r : nest->definition.reduction) {
+        const Expr symbol = nest->in_symbols(Variable::make(Int(32), r.var));
+        if (const auto *v = symbol.as<Variable>()) built.predicated[v->name] = {nest, r.var};
+    }
+}
+
 Built NestBuilder::build_innermost(const StageNestRef &nest) {
+    note_predicated(nest);
     Built b{provide(*nest), {}};
     std::vector<Symbol> seen;
     for (const StageCall &call : nest->calls) {
@@ -270,56 +277,6 @@ Built NestBuilder::build_production(const FunctionContents &f, const std::vector
     return all;
 }
 
-// The tests of the stage that decide whether what is computed at this site is run at all, but for
-// those of tails: they are known from `BuiltPipeline::lasts`.
-std::vector<Expr> NestBuilder::tests_around(const Site &site) const {
-    std::vector<Expr> around;
-    if (!site.owner) return around;
-    bool outside = built.innermost_sites.contains(site.owner);  // of the innermost tests
-    for (const StageNest::Test &test : site.owner->tests) {
-        bool decides = test.innermost ? site.loop < 0 && !outside : test.depth >= site.loop;
-        if (decides && !test.of_tail) around.push_back(test.condition);
-    }
-    return around;
-}
-
-// What the expression is computed from, through these lets.
-void add_origins(const Expr &e, const Substitution &lets, std::unordered_set<Symbol> &found) {
-    for_each_node(e, [&](const Variable &v) {
-        if (!found.insert(v.name).second) return;
-        auto let = lets.find(v.name);
-        if (let != lets.end()) add_origins(let->second, lets, found);
-    });
-}
-
-// A test leaves out values of what it depends on, and of the ends of regions that depend on that,
-// too; other dimensions are computed as far as they go.
-void NestBuilder::mark_tested(const Site &site, const std::vector<Symbol> &funcs,
-                              const std::vector<Binding> &lets) {
-    std::vector<Expr> tests = tests_around(site);
-    if (tests.empty()) return;
-    Substitution lets_here;
-    for (const StageNest::Let &let : site.owner->lets) lets_here[let.symbol] = let.value;
-    for (const Binding &let : lets) lets_here[let.symbol] = let.value;
-    std::unordered_set<Symbol> tested;
-    for (const Expr &test : tests) add_origins(test, lets_here, tested);
-    auto mark = [&](Symbol end) {
-        std::unordered_set<Symbol> origins;
-        if (lets_here.count(end)) add_origins(lets_here[end], lets_here, origins);
-        bool depends = std::any_of(origins.begin(), origins.end(),
-                                   [&](Symbol s) { return tested.count(s) > 0; });
-        if (depends) built.tested.insert(end);
-    };
-    for (Symbol func : funcs) {
-        auto ends = context.regions.find(func);
-        if (!sites.computes(func, site) || ends == context.regions.end()) continue;
-        for (const RegionSymbols &stage : ends->second) {
-            for (Symbol end : stage.min) mark(end);
-            for (Symbol end : stage.max) mark(end);
-        }
-    }
-}
-
 void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func) {
     const FunctionContents &f = *context.function(func);
     bool is_output = context.is_output(func);
@@ -368,7 +325,6 @@ void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol
         b.stmt = Block::make(*a, b.stmt);
     }
     b.stmt = wrap_lets(regions.lets, b.stmt);
-    mark_tested(site, funcs, regions.lets);
     built.sliding.merge(regions.sliding);
 }
 

@@ -175,6 +175,14 @@ Box SiteRegions::needed_of(const program::FunctionContents &func) {
     return box;
 }
 
+// What a stage's predicate leaves of the range of one of its variables.
+Interval SiteRegions::left_by_predicate(const BuiltPipeline::Predicated &variable) {
+    const StageNest &nest = *variable.nest;
+    const Interval left = *complete(nest.box(int(nest.loops.size())), nest).find(variable.var);
+    return {bounds_of_expr(left.min, inner_scope(left.min)).min,
+            bounds_of_expr(left.max, inner_scope(left.max)).max};
+}
+
 const Interval *SiteRegions::inner_values(Symbol symbol) {
     auto known = inner.find(symbol);
     if (known != inner.end()) return &known->second;
@@ -195,6 +203,13 @@ const Interval *SiteRegions::inner_values(Symbol symbol) {
         const Expr last = bounds_of_expr(passes->second, inner_scope(passes->second)).max;
         if (last.defined()) {
             values.max = values.max.defined() ? simplify(min(values.max, last)) : last;
+        }
+    }
+    auto predicated = built.predicated.find(symbol);
+    if (predicated != built.predicated.end()) {
+        values = make_intersection(values, left_by_predicate(predicated->second));
+        for (Expr *end : {&values.min, &values.max}) {
+            if (end->defined()) *end = simplify(*end);
         }
     }
     auto slides = built.sliding.find(symbol);
@@ -244,11 +259,7 @@ bool SiteRegions::follows(const Expr &e, Origins &origins) {
         found = known->second;
         if (found || !is_new) return;
         auto let = built.lets.find(v.name);
-        auto loop = built.loops.find(v.name);
         if (let != built.lets.end()) found = follows(let->second, origins);
-        if (origins.through_loops && loop != built.loops.end()) {
-            found |= follows(loop->second.min, origins) || follows(loop->second.max, origins);
-        }
         origins.known[v.name] = found;
     });
     return found;
@@ -370,7 +381,7 @@ void SiteRegions::cover_further_in(Symbol func, Box &box) {
             known_there &= is_const(run.back().min[d]) && is_const(run.back().max[d]);
         }
         bool rounds = is_rounded_further_in(func);
-        if ((!known_here && !known_there && !rounds) || may_be_left_out(func, d)) continue;
+        if (!known_here && !known_there && !rounds) continue;
         Interval covered = covered_further_in(func, int(d));
         if (!covered.is_bounded()) continue;
         bool are_constants = is_const(covered.min) && is_const(covered.max);
@@ -395,17 +406,6 @@ bool SiteRegions::is_known_here(const Expr &e) const {
         known &= !built.lets.contains(v.name) && !built.loops.contains(v.name);
     });
     return known;
-}
-
-// Whether a test leaves out some of what would be computed further in.
-bool SiteRegions::may_be_left_out(Symbol func, size_t d) {
-    for (const std::vector<Region> &run : built.regions.at(func)) {
-        if (follows(run.back().min[d], tested_regions) ||
-            follows(run.back().max[d], tested_regions)) {
-            return true;
-        }
-    }
-    return false;
 }
 
 // The value, with the lets of the site put in, if it depends on parameters at most; or undefined.

@@ -23,9 +23,13 @@ struct BuiltPipeline {
     std::unordered_map<Symbol, algebra::Interval> loops;
     // The last values that a test of a tail lets pass of a let.
     std::unordered_map<Symbol, ir::Expr> lasts;
-    // The ends of regions that are computed within a test, which may leave out some of their
-    // values.
-    std::unordered_set<Symbol> tested;
+    // The variables of reductions whose predicate leaves out some of their values, by the symbol
+    // that each has in its stage.
+    struct Predicated {
+        StageNestRef nest;
+        Symbol var;  // as the user calls it
+    };
+    std::unordered_map<Symbol, Predicated> predicated;
     // Where a sliding window may let a region begin later than its let says: as late as one after
     // the end, which then leaves nothing. From the symbol of its first point to that of its last.
     std::unordered_map<Symbol, Symbol> sliding;
@@ -66,7 +70,6 @@ private:
     void apply_bounds(const program::FunctionContents &func, Box &box, bool computed_here);
     algebra::Interval covered_further_in(Symbol func, int d);
     void cover_further_in(Symbol func, Box &box);
-    bool may_be_left_out(Symbol func, size_t d);
     bool is_rounded_further_in(Symbol func);
     bool is_known_here(const ir::Expr &e) const;
     ir::Expr fixed_value(const ir::Expr &e) const;
@@ -79,14 +82,14 @@ private:
     std::vector<ir::Expr> rounded_max(const StageNest &nest, const Region &region);
     // The values that something bound further in has, in terms of what is bound here.
     const algebra::Interval *inner_values(Symbol symbol);
+    algebra::Interval left_by_predicate(const BuiltPipeline::Predicated &variable);
     algebra::IntervalScope inner_scope(const ir::Expr &e);
     // Symbols of a kind, and what is known so far of those that are computed from them.
     struct Origins {
         std::function<bool(Symbol)> includes;
-        bool through_loops;  // or through lets only
         std::unordered_map<Symbol, bool> known;
     };
-    // Whether e is computed, through lets (and loops), from a symbol of that kind.
+    // Whether e is computed, through lets, from a symbol of that kind.
     bool follows(const ir::Expr &e, Origins &origins);
     // Where a stage that is computed further in ends at the latest when its region is this.
     ir::Expr latest_end(const StageNest &nest, int d, const Region &there, const Region &here);
@@ -114,8 +117,7 @@ private:
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
     ir::Substitution fixed;  // the lets that depend on parameters at most
-    Origins sliding_ends{[this](Symbol s) { return built.sliding.contains(s); }, false, {}};
-    Origins tested_regions{[this](Symbol s) { return built.tested.contains(s); }, true, {}};
+    Origins sliding_ends{[this](Symbol s) { return built.sliding.contains(s); }, {}};
 };
 
 }  // namespace tessera::lower
