@@ -226,6 +226,8 @@ private:
             bool cancels_u = with_u->terms.size() < f.terms.size();
             bool cancels_v = with_v->terms.size() < f.terms.size();
             if (!cancels_u && !cancels_v) continue;
+            // The sum as it is written may be small where one with this operand is not.
+            if (s.may_overflow(*with_u, t) || s.may_overflow(*with_v, t)) continue;
             Expr better;
             if (any) {
                 better = end_of_sum(cancels_u ? *with_u : *with_v, t, upper, cases - 1);

@@ -69,6 +69,15 @@ int64_t common_factor(const std::vector<LinearForm> &forms) {
     return std::max<int64_t>(g, 1) * (negative ? -1 : 1);
 }
 
+bool is_lowest(const Expr &e) {
+    auto value = e.type().is_int() ? as_const_int(e) : std::nullopt;
+    return value && *value == e.type().min_int();
+}
+bool is_highest(const Expr &e) {
+    auto value = e.type().is_int() ? as_const_int(e) : std::nullopt;
+    return value && *value == e.type().max_int();
+}
+
 NodeKind dual(NodeKind op) { return op == NodeKind::Min ? NodeKind::Max : NodeKind::Min; }
 
 }  // namespace
@@ -77,6 +86,8 @@ NodeKind dual(NodeKind op) { return op == NodeKind::Min ? NodeKind::Max : NodeKi
 int Simplifier::compare_order(const Expr &a, const Expr &b) {
     if (a.same_as(b)) return 1;
     Type t = a.type();
+    if (is_lowest(b) || is_highest(a)) return 1;
+    if (is_lowest(a) || is_highest(b)) return -1;
     if (is_exact(t)) {
         auto difference = add(form(a), form(b), -1);
         if (!difference) return 0;

@@ -78,6 +78,10 @@ TEST_SUITE("simplify") {
         CHECK(simple(min(x, max(x, y))) == "x");
         CHECK(simple(min(x, y) + max(x, y)) == simple(x + y));
         CHECK(simple(clamp(x, 0, 10) < 11) == "true");
+        CHECK(simple(max(x, -2147483647 - 1)) == "x");
+        CHECK(simple(min(2147483647, x)) == "x");
+        CHECK(simple(max(x, 2147483647)) == "2147483647");
+        CHECK(simple(min(x, -2147483647 - 1)) == "-2147483648");
     }
     TEST_CASE("comparisons cancel what both sides share") {
         CHECK(simple(x + y < y + 5) == simple(x < 5));
@@ -182,12 +186,20 @@ TEST_SUITE("bounds") {
         CHECK(to_string(i.min) == simple(min((n * y - 1) / n, 0)));
         CHECK(to_string(i.max) == simple(max((n * y - 1) / n, 0)));
     }
-    TEST_CASE("of a sum with a min of the largest number there is") {
+    TEST_CASE("of a sum with a min of nearly the largest number there is") {
         IntervalScope scope;
         scope.bind(sx, {0, 1});
-        Interval i = bounds_of_expr(min(y, 2147483647) + x + 3, scope);
-        CHECK(to_string(i.min) == simple(min(y, 2147483647) + 3));
-        CHECK(to_string(i.max) == simple(min(y, 2147483647) + 4));
+        Interval i = bounds_of_expr(min(y, 2147483646) + x + 3, scope);
+        CHECK(to_string(i.min) == simple(min(y, 2147483646) + 3));
+        CHECK(to_string(i.max) == simple(min(y, 2147483646) + 4));
+    }
+    TEST_CASE("of a difference of max with nearly the smallest number there is") {
+        IntervalScope scope;
+        scope.bind(sx, {z, z + 7});
+        for (int lowest : {-2147483647, -1100000000}) {
+            Interval i = bounds_of_expr(max(x, lowest) - max(y, lowest) + 4, scope);
+            CHECK(to_string(i.max) == simple(max(z + 7, lowest) - max(y, lowest) + 4));
+        }
     }
     TEST_CASE("of a clamp that is dropped, as the value is known to be within it") {
         IntervalScope scope;

@@ -822,3 +822,19 @@ TEST_CASE("what a predicate leaves is computed wherever it is not known further 
         CHECK(again(0) == 10);
     }
 }
+
+TEST_CASE("hoisted storage is as large as it needs to be where an index has a far lower end") {
+    Var x("x"), outer("outer"), o("o"), i("i");
+    for (int lowest : {INT32_MIN, INT32_MIN + 1}) {
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = f(max(x, lowest) - 3) + f(max(x, lowest));
+        g.split(x, o, i, 8, TailStrategy::PredicateStores).split(o, outer, o, 8);
+        g.reorder(i, outer, o);
+        f.compute_at(g, o).hoist_storage_root();
+        Buffer<int> out(137);
+        out.set_min(9);
+        g.realize(out);
+        out.for_each_element([&](int at) { CHECK(out(at) == 2 * at - 3); });
+    }
+}
