@@ -52,6 +52,7 @@ void Emitter::emit(const LetStmt &first) {
         if (!in_atomic || (is_pure(let->value) && !needs_unbound(let->value))) {
             MemoScope forget(*this);
             f->variables[let->name] = bound_value(let->name, let->value);
+            bind_wide(let->name, let->value);
             bound.push_back(let->name);
         }
         body = let->body;
@@ -70,6 +71,7 @@ void Emitter::emit(const LetStmt &first) {
     }
     for (Symbol s : bound) {
         f->variables.erase(s);
+        f->wide_variables.erase(s);
         f->buffers.erase(s);
     }
     atomic_lets.resize(lets_before);
@@ -172,12 +174,14 @@ void Emitter::counted_loop(Value *min, Value *extent, const std::function<void(V
     start(after);
 }
 
+// Counts in numbers as wide as an address, if it counts coordinates.
 void Emitter::serial_loop(const For &loop, const std::function<void(Value *)> &body) {
     Value *min, *extent;
     {
         MemoScope forget(*this);
-        min = coordinate(loop.min);
-        extent = coordinate(loop.extent);
+        const bool are_wide = is_wide(loop.min) && is_wide(loop.extent);
+        min = are_wide ? wide_value(wide(loop.min)) : coordinate(loop.min);
+        extent = are_wide ? wide_value(wide(loop.extent)) : coordinate(loop.extent);
     }
     auto *constant = llvm::dyn_cast<llvm::ConstantInt>(extent);
     if (constant && constant->isOne()) return body(min);
@@ -212,6 +216,15 @@ bool Emitter::is_crowded(const Stmt &body) {
     return loops.count > most_loops;
 }
 
+void Emitter::bind_index(const For &loop, Value *index) {
+    llvm::Type *type = register_type(loop.min.type());
+    if (index->getType() != type) {
+        f->wide_variables[loop.name] = {index, 0};
+        index = b.CreateTrunc(index, type);
+    }
+    f->variables[loop.name] = index;
+}
+
 void Emitter::emit(const For &node) {
     refuse_unlowered_loop(node);
     bool crowded = f->crowded && !in_atomic && !f->task_parent;
@@ -227,11 +240,12 @@ void Emitter::emit(const For &node) {
         parallel_loop(node);
     } else {
         serial_loop(node, [&](Value *i) {
-            f->variables[node.name] = i;
+            bind_index(node, i);
             bool around = std::exchange(f->crowded, is_crowded(node.body));
             run(node.body);
             f->crowded = around;
             f->variables.erase(node.name);
+            f->wide_variables.erase(node.name);
         });
     }
     if (outermost) {

@@ -25,6 +25,7 @@ class Parameter;
 //   storage.cpp   allocations, buffer structs                   control.cpp  loops, branches
 //   parallel.cpp  closures, tasks, semaphores                   atomic.cpp   atomic updates
 //   text.cpp      strings and their making                      coordinates.cpp  which values are
+//   wide.cpp      coordinates as wide as addresses
 // What is different between instruction sets is behind two interfaces: architecture.h, patterns.h.
 // What a register holds: bool is i1 (a byte in memory), bfloat16 is i16, Handle is ptr.
 namespace tessera::codegen {
@@ -38,6 +39,13 @@ struct Storage {
     Value *descriptor = nullptr;  // the tessera_buffer_t, if there is one
     uint64_t alignment = 1;       // of base, in bytes
     Value *to_free = nullptr;     // where base is as long as nobody has freed it, if somebody does
+};
+
+// A coordinate as wide as an address: a 64-bit value, null for 0, and what is added to it, which
+// becomes part of the address where an element is accessed.
+struct WideCoordinate {
+    Value *part = nullptr;
+    int64_t offset = 0;
 };
 
 // What has to be undone when a statement is left, in whatever way.
@@ -54,6 +62,7 @@ struct FunctionState {
     Value *user_context = nullptr;
     Value *task_parent = nullptr;
     std::unordered_map<Symbol, Value *> variables;
+    std::unordered_map<Symbol, WideCoordinate> wide_variables;  // of some of them
     std::unordered_map<Symbol, Storage> buffers;
     std::vector<Cleanup> cleanups;
     bool streams_stores = false;
@@ -133,6 +142,13 @@ private:
                       const std::function<Value *(const std::vector<Value *> &, Type)> &f);
     void forbid_reassociation(Type t);
     Value *float_arithmetic(llvm::Instruction::BinaryOps op, Value *a, Value *b2, Type t);
+
+    // wide.cpp
+    bool is_wide(const Expr &index) const;
+    WideCoordinate wide(const Expr &e);
+    WideCoordinate wide_node(const Expr &e);
+    Value *wide_value(const WideCoordinate &w);
+    void bind_wide(Symbol let, const Expr &value);
 
     // cast.cpp
     Value *cast(Value *v, Type from, Type to);
@@ -255,6 +271,7 @@ private:
 #undef EMIT
     void serial_loop(const For &loop, const std::function<void(Value *)> &body);
     void counted_loop(Value *min, Value *extent, const std::function<void(Value *)> &body);
+    void bind_index(const For &loop, Value *index);
     void hoist_base_pointers(const Stmt &body);
     static bool is_crowded(const Stmt &body);
     void branch(Value *condition, const std::function<void()> &then_case,
@@ -302,8 +319,16 @@ private:
     Coordinates coordinates;     // of the function that is being written
     bool in_coordinate = false;  // what is written is part of one: its sums do not overflow
 
-    // Values of shared nodes, valid within the statement that is being written, by in_coordinate.
-    using Memo = std::array<std::unordered_map<const ExprNode *, Value *>, 2>;
+    // Values of shared nodes, valid within the statement that is being written.
+    struct Memo {
+        std::array<std::unordered_map<const ExprNode *, Value *>, 2> values;  // by in_coordinate
+        std::unordered_map<const ExprNode *, WideCoordinate> wide;
+
+        void forget(const ExprNode *node) {
+            for (auto &known : values) known.erase(node);
+            wide.erase(node);
+        }
+    };
     Memo memo;
     std::vector<Expr> memo_log;  // keeps the nodes alive
     uint64_t impure_calls = 0;
@@ -341,7 +366,7 @@ struct MemoScope {
     explicit MemoScope(Emitter &e) : emitter(e), mark(e.memo_log.size()) {}
     ~MemoScope() {
         while (emitter.memo_log.size() > mark) {
-            for (auto &values : emitter.memo) values.erase(emitter.memo_log.back().get());
+            emitter.memo.forget(emitter.memo_log.back().get());
             emitter.memo_log.pop_back();
         }
     }

@@ -5,7 +5,7 @@ namespace tessera::codegen {
 Value *Emitter::value(const Expr &e) {
     const ExprNode *node = e.get();
     bool shared = node->use_count() > 1;
-    auto &values = memo[in_coordinate];
+    auto &values = memo.values[in_coordinate];
     if (shared) {
         auto known = values.find(node);
         if (known != values.end()) return known->second;
@@ -255,15 +255,22 @@ Value *Emitter::emit(const Select &node) {
 Value *Emitter::emit(const Let &first) {
     MemoScope forget(*this);
     std::vector<std::pair<Symbol, Value *>> former;
+    std::vector<std::pair<Symbol, WideCoordinate>> former_wide;
     const Let *let = &first;
     Expr body;
     for (; let; let = body.as<Let>()) {
         Value *bound = bound_value(let->name, let->value);
         former.emplace_back(let->name, f->variables[let->name]);
         f->variables[let->name] = bound;
+        auto other = f->wide_variables.find(let->name);  // of another let of that name
+        if (other != f->wide_variables.end()) {
+            former_wide.push_back(*other);
+            f->wide_variables.erase(other);
+        }
         body = let->body;
     }
     Value *result = value(body);
+    for (const auto &[name, wide] : former_wide) f->wide_variables.try_emplace(name, wide);
     for (auto i = former.rbegin(); i != former.rend(); ++i) {
         if (i->second) {
             f->variables[i->first] = i->second;

@@ -96,14 +96,12 @@ Value *Emitter::element_pointer(Value *base, Type element, Value *index) {
     return b.CreateGEP(memory_type(element.element_of()), base, index);
 }
 
-// A constant added to the index is kept apart: it becomes part of the address.
 Value *Emitter::element_pointer(Symbol buffer, Type element, const Expr &index) {
-    const auto *add = index.as<Add>();
-    const int64_t *offset = add ? constant_of(add->b) : nullptr;
     Value *base = base_pointer(buffer);
-    if (!offset) return element_pointer(base, element, coordinate(index));
-    return element_pointer(element_pointer(base, element, coordinate(add->a)), element,
-                           int64(*offset));
+    if (!is_wide(index)) return element_pointer(base, element, coordinate(index));
+    const WideCoordinate at = wide(index);
+    if (at.part) base = element_pointer(base, element, at.part);
+    return at.offset ? element_pointer(base, element, int64(at.offset)) : base;
 }
 
 llvm::Align Emitter::alignment_of(Symbol buffer, Type element, const Alignment &known) {

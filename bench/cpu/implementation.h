@@ -1,0 +1,32 @@
+// Who computes a problem: ours, a library, another compiler.
+#pragma once
+
+#include "cpu/problem.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::bench {
+
+struct Implementation {
+    std::string name;
+    std::function<void()> run;
+    std::function<void(int)> set_threads;
+    std::function<Buffer<>()> result;  // as the problem describes its output
+};
+
+// Ours, compiled in this process. Throws CompileError.
+Implementation tessera_implementation(const std::shared_ptr<Data> &data);
+
+// Those of the shared libraries that `list`, a file with a path in each line, names; none without
+// such a file. An implementation that fails when it is first run is left out, with a line on
+// stderr.
+std::vector<Implementation> peer_implementations(const std::shared_ptr<Data> &data,
+                                                 const std::string &list);
+
+// Those of libraries that the benchmark was linked with: oneDNN, OpenBLAS, OpenCV.
+std::vector<Implementation> library_implementations(const std::shared_ptr<Data> &data);
+
+}  // namespace tessera::bench

@@ -1,0 +1,164 @@
+// oneDNN 2: each problem in the layouts that it prefers, which weights and activations of a network
+// would be kept in; what is reordered into them is not timed, nor is the result.
+#include "cpu/libraries.h"
+
+#include <dnnl.hpp>
+#include <omp.h>
+
+#include <unordered_map>
+
+namespace tessera::bench {
+
+namespace {
+
+using dnnl::memory;
+using Tag = memory::format_tag;
+constexpr auto f32 = memory::data_type::f32;
+
+// One after another, as a stream runs them.
+class Primitives {
+public:
+    void add(dnnl::primitive primitive, std::unordered_map<int, memory> arguments) {
+        steps.emplace_back(std::move(primitive), std::move(arguments));
+    }
+    void run() {
+        for (auto &[primitive, arguments] : steps) primitive.execute(stream, arguments);
+        stream.wait();
+    }
+
+    dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+    dnnl::stream stream{engine};
+
+    // Memory of a buffer's, in its own layout or copied into another one.
+    memory of(const Buffer<> &b, const memory::dims &dims, Tag tag) {
+        return {{dims, f32, tag}, engine, b.data()};
+    }
+    memory in_layout(memory m, const memory::desc &wanted) {
+        if (m.get_desc() == wanted) return m;
+        memory other(wanted, engine);
+        dnnl::reorder(m, other).execute(stream, m, other);
+        stream.wait();
+        return other;
+    }
+
+private:
+    std::vector<std::pair<dnnl::primitive, std::unordered_map<int, memory>>> steps;
+};
+
+using PrimitivesRef = std::shared_ptr<Primitives>;
+
+// `computed` is the result's memory, which `output` gets a copy of in its own layout.
+Implementation implementation(const std::string &name, const PrimitivesRef &all,
+                              const std::shared_ptr<Data> &data, const Buffer<> &output,
+                              const memory &computed, const memory &plain) {
+    auto result = [=] {
+        memory from = computed, to = plain;
+        if (from.get_desc() != to.get_desc() || from.get_data_handle() != to.get_data_handle()) {
+            dnnl::reorder(from, to).execute(all->stream, from, to);
+            all->stream.wait();
+        }
+        return output;
+    };
+    // The data stays while it is referred to.
+    return {name, [all, data] { all->run(); }, [](int n) { omp_set_num_threads(n); }, result};
+}
+
+Implementation matmul(const std::shared_ptr<Data> &data) {
+    auto all = std::make_shared<Primitives>();
+    const Buffer<> a = data->input("a"), b = data->input("b"), c = data->new_output();
+    const memory::dim m = c.dim(1).extent(), n = c.dim(0).extent(), k = a.dim(0).extent();
+    const memory ma = all->of(a, {m, k}, Tag::ab), mb = all->of(b, {k, n}, Tag::ab),
+                 mc = all->of(c, {m, n}, Tag::ab);
+    dnnl::matmul::primitive_desc pd({ma.get_desc(), mb.get_desc(), mc.get_desc()}, all->engine);
+    all->add(dnnl::matmul(pd), {{DNNL_ARG_SRC, ma}, {DNNL_ARG_WEIGHTS, mb}, {DNNL_ARG_DST, mc}});
+    return implementation("oneDNN", all, data, c, mc, mc);
+}
+
+dnnl::primitive_attr with_relu() {
+    dnnl::post_ops relu;
+    relu.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
+    dnnl::primitive_attr attr;
+    attr.set_post_ops(relu);
+    return attr;
+}
+
+Implementation convolution(const std::shared_ptr<Data> &data, Tag tag, const char *name) {
+    auto all = std::make_shared<Primitives>();
+    const Buffer<> input = data->input("input"), filter = data->input("filter"),
+                   bias = data->input("bias"), output = data->new_output();
+    auto extent = [](const Buffer<> &b, int d) -> memory::dim { return b.dim(d).extent(); };
+    const memory::dims in = {extent(input, 3), extent(input, 0), extent(input, 2),
+                             extent(input, 1)},
+                       weights = {extent(filter, 0), extent(filter, 1), extent(filter, 3),
+                                  extent(filter, 2)},
+                       out = {extent(output, 3), extent(output, 0), extent(output, 2),
+                              extent(output, 1)};
+    const memory min = all->of(input, in, Tag::nhwc), mfilter = all->of(filter, weights, Tag::hwio),
+                 mbias = all->of(bias, {extent(bias, 0)}, Tag::a),
+                 mout = all->of(output, out, Tag::nhwc);
+    const dnnl::convolution_forward::desc desc(
+        dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct, {in, f32, tag},
+        {weights, f32, Tag::any}, mbias.get_desc(), {out, f32, tag}, {1, 1}, {0, 0}, {0, 0});
+    const dnnl::convolution_forward::primitive_desc pd(desc, with_relu(), all->engine);
+    const memory computed =
+        pd.dst_desc() == mout.get_desc() ? mout : memory(pd.dst_desc(), all->engine);
+    all->add(dnnl::convolution_forward(pd),
+             {{DNNL_ARG_SRC, all->in_layout(min, pd.src_desc())},
+              {DNNL_ARG_WEIGHTS, all->in_layout(mfilter, pd.weights_desc())},
+              {DNNL_ARG_BIAS, mbias},
+              {DNNL_ARG_DST, computed}});
+    return implementation(name, all, data, output, computed, mout);
+}
+
+// Two primitives: the library fuses them for other layouts only.
+Implementation depthwise_separable(const std::shared_ptr<Data> &data, Tag tag, const char *name) {
+    auto all = std::make_shared<Primitives>();
+    const Buffer<> input = data->input("input"), depthwise = data->input("depthwise_filter"),
+                   pointwise = data->input("pointwise_filter"), bias = data->input("bias"),
+                   output = data->new_output();
+    const memory::dim channels = input.dim(0).extent(), width = input.dim(1).extent(),
+                      height = input.dim(2).extent(), count = input.dim(3).extent(),
+                      out_channels = output.dim(0).extent();
+    const memory::dims in = {count, channels, height, width},
+                       out = {count, out_channels, height, width};
+    const memory min = all->of(input, in, Tag::nhwc), mout = all->of(output, out, Tag::nhwc),
+                 mdepthwise = all->of(depthwise, {channels, 1, 1, 3, 3}, Tag::hwigo),
+                 mpointwise = all->of(pointwise, {out_channels, channels, 1, 1}, Tag::hwio),
+                 mbias = all->of(bias, {out_channels}, Tag::a);
+    using Forward = dnnl::convolution_forward;
+    const Forward::primitive_desc first(
+        Forward::desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+                      {in, f32, tag}, {{channels, 1, 1, 3, 3}, f32, Tag::any}, {in, f32, tag},
+                      {1, 1}, {1, 1}, {1, 1}),
+        all->engine);
+    const Forward::primitive_desc second(
+        Forward::desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
+                      first.dst_desc(), {{out_channels, channels, 1, 1}, f32, Tag::any},
+                      mbias.get_desc(), {out, f32, tag}, {1, 1}, {0, 0}, {0, 0}),
+        with_relu(), all->engine);
+    const memory between(first.dst_desc(), all->engine), computed(second.dst_desc(), all->engine);
+    all->add(Forward(first), {{DNNL_ARG_SRC, all->in_layout(min, first.src_desc())},
+                              {DNNL_ARG_WEIGHTS, all->in_layout(mdepthwise, first.weights_desc())},
+                              {DNNL_ARG_DST, between}});
+    all->add(Forward(second),
+             {{DNNL_ARG_SRC, between},
+              {DNNL_ARG_WEIGHTS, all->in_layout(mpointwise, second.weights_desc())},
+              {DNNL_ARG_BIAS, mbias},
+              {DNNL_ARG_DST, computed}});
+    return implementation(name, all, data, output, computed, mout);
+}
+
+}  // namespace
+
+std::vector<Implementation> onednn_implementations(const std::shared_ptr<Data> &data) {
+    const std::string &problem = data->problem.generator;
+    if (problem == "gemm") return {matmul(data)};
+    if (problem == "conv_layer")
+        return {convolution(data, Tag::any, "oneDNN"), convolution(data, Tag::nhwc, "oneDNN nhwc")};
+    if (problem == "depthwise_separable_conv")
+        return {depthwise_separable(data, Tag::any, "oneDNN"),
+                depthwise_separable(data, Tag::nhwc, "oneDNN nhwc")};
+    return {};
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,23 @@
+// What a peer's shared library offers: `bench_peer()` is the only function that it exports.
+#pragma once
+
+extern "C" {
+
+struct bench_function_t {
+    const char *generator;  // the app's
+    const char *params;     // "name=value name=value", or ""
+    const char *schedule;   // "manual", "mullapudi", ...
+    int (*argv)(void **arguments);
+    const void *metadata;  // halide_filter_metadata_t: laid out as tessera_filter_metadata_t
+};
+
+struct bench_peer_t {
+    const char *name;  // "Halide 14"
+    void (*set_threads)(int count);
+    const char *(*last_error)();  // of this thread: what the peer's error handler was told
+    int count;
+    const bench_function_t *functions;
+};
+
+const bench_peer_t *bench_peer();
+}

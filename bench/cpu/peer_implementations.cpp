@@ -1,0 +1,86 @@
+#include "cpu/implementation.h"
+#include "cpu/peer.h"
+
+#include <cstdio>
+#include <dlfcn.h>
+#include <fstream>
+#include <stdexcept>
+
+namespace tessera::bench {
+
+namespace {
+
+// Stays loaded: its threads run on.
+std::vector<const bench_peer_t *> load(const std::string &list) {
+    std::vector<const bench_peer_t *> peers;
+    std::ifstream paths(list);
+    for (std::string path; std::getline(paths, path);) {
+        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        auto *get = library
+                        ? reinterpret_cast<const bench_peer_t *(*)()>(dlsym(library, "bench_peer"))
+                        : nullptr;
+        if (get)
+            peers.push_back(get());
+        else
+            std::fprintf(stderr, "left out: %s\n", dlerror());
+    }
+    return peers;
+}
+
+struct Arguments {
+    std::vector<void *> pointers;
+    std::vector<std::unique_ptr<tessera_scalar_value_t>> scalars;
+    Buffer<> output;
+};
+
+std::shared_ptr<Arguments> arguments_of(const tessera_filter_metadata_t &function, Data &data) {
+    auto all = std::make_shared<Arguments>();
+    for (int i = 0; i < function.num_arguments; i++) {
+        const tessera_filter_argument_t &a = function.arguments[i];
+        if (a.kind == tessera_argument_kind_output_buffer) {
+            all->output = data.new_output();
+            all->pointers.push_back(all->output.raw_buffer());
+        } else if (a.kind == tessera_argument_kind_input_buffer) {
+            all->pointers.push_back(data.input(a.name).raw_buffer());
+        } else {
+            auto &value = *all->scalars.emplace_back(std::make_unique<tessera_scalar_value_t>());
+            if (a.type.code == tessera_type_float)
+                value.f32 = float(data.scalar(a.name));
+            else
+                value.i32 = int32_t(data.scalar(a.name));
+            all->pointers.push_back(&value);
+        }
+    }
+    return all;
+}
+
+Implementation implementation_of(const bench_peer_t &peer, const bench_function_t &function,
+                                 Data &data) {
+    const auto &metadata = *static_cast<const tessera_filter_metadata_t *>(function.metadata);
+    auto arguments = arguments_of(metadata, data);
+    auto run = [&peer, &function, arguments] {
+        if (function.argv(arguments->pointers.data()) != 0)
+            throw std::runtime_error(peer.last_error());
+    };
+    return {std::string(peer.name) + " " + function.schedule, run, peer.set_threads,
+            [arguments] { return arguments->output; }};
+}
+
+}  // namespace
+
+std::vector<Implementation> peer_implementations(const std::shared_ptr<Data> &data,
+                                                 const std::string &list) {
+    static const std::vector<const bench_peer_t *> peers = load(list);
+    std::vector<Implementation> found;
+    for (const bench_peer_t *peer : peers) {
+        for (int i = 0; i < peer->count; i++) {
+            const bench_function_t &function = peer->functions[i];
+            const Problem &p = data->problem;
+            if (function.generator != p.generator || function.params != p.params) continue;
+            found.push_back(implementation_of(*peer, function, *data));
+        }
+    }
+    return found;
+}
+
+}  // namespace tessera::bench

@@ -1,0 +1,77 @@
+#include "cpu/implementation.h"
+#include "driver/compile.h"
+#include "program/environment.h"
+#include "program/parameter.h"
+
+#include <tessera_generator.h>
+
+#include <sstream>
+
+namespace tessera::bench {
+
+namespace {
+
+Pipeline pipeline_of(const Problem &problem) {
+    auto generator = GeneratorRegistry::create(problem.generator,
+                                               GeneratorContext(get_jit_target_from_environment()));
+    std::istringstream words(problem.params);
+    for (std::string word; words >> word;) {
+        const size_t equals = word.find('=');
+        generator->set_generator_param(word.substr(0, equals), word.substr(equals + 1));
+    }
+    return generator->get_pipeline();
+}
+
+// What the compiled code is called with: pointers to buffers, and to scalars, which are kept here.
+struct Arguments {
+    std::vector<void *> pointers;
+    std::vector<std::unique_ptr<tessera_scalar_value_t>> scalars;
+
+    void add(const program::Parameter &p, Data &data) {
+        const std::string name = p.name.text();
+        if (p.is_buffer) {
+            pointers.push_back(data.input(name).raw_buffer());
+            return;
+        }
+        auto &value = *scalars.emplace_back(std::make_unique<tessera_scalar_value_t>());
+        if (p.type == Float(32)) {
+            value.f32 = float(data.scalar(name));
+        } else {
+            value.i32 = int32_t(data.scalar(name));
+        }
+        pointers.push_back(&value);
+    }
+};
+
+// Takes the message of a call that fails.
+struct Context : JITUserContext {
+    explicit Context(std::string &message) : message(message) {
+        handlers.custom_error = [](JITUserContext *self, const char *text) {
+            static_cast<Context *>(self)->message = text;
+        };
+    }
+    std::string &message;
+};
+
+}  // namespace
+
+Implementation tessera_implementation(const std::shared_ptr<Data> &data) {
+    const Pipeline pipeline = pipeline_of(data->problem);
+    const program::Program &program = pipeline.program();
+    driver::CompiledRef code =
+        driver::compile(program, driver::jit_target(get_jit_target_from_environment()));
+    auto arguments = std::make_shared<Arguments>();
+    const program::Environment all = program::find_transitive_calls(program.outputs);
+    for (const auto &p : program::find_parameters(program, all)) arguments->add(*p, *data);
+    Buffer<> output = data->new_output();
+    arguments->pointers.push_back(output.raw_buffer());
+    auto context = std::make_shared<driver::CallContext>(nullptr, JITHandlers{});
+    auto run = [code, arguments, context, data] {  // the data stays while it is referred to
+        if (code->call(context->user_context(), arguments->pointers) == 0) return;
+        throw std::runtime_error(context->message());
+    };
+    return {"Tessera", run, [](int threads) { JITSharedRuntime::set_num_threads(threads); },
+            [output] { return output; }};
+}
+
+}  // namespace tessera::bench
