@@ -61,8 +61,7 @@ struct DepthwiseSeparableConv {
             .vectorize(d, vector)
             .unroll(x)
             .unroll(y)
-            .unroll(tap.x)
-            .unroll(tap.y);
+            .unroll(tap.x);
         padded.store_at(output, task)
             .compute_at(output, y)  // six rows are alive; no tile has to ask where it is
             .vectorize(d, vector);

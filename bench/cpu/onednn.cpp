@@ -47,31 +47,42 @@ private:
 
 using PrimitivesRef = std::shared_ptr<Primitives>;
 
-// `computed` is the result's memory, which `output` gets a copy of in its own layout.
-Implementation implementation(const std::string &name, const PrimitivesRef &all,
-                              const std::shared_ptr<Data> &data, const Buffer<> &output,
-                              const memory &computed, const memory &plain) {
-    auto result = [=] {
-        memory from = computed, to = plain;
-        if (from.get_desc() != to.get_desc() || from.get_data_handle() != to.get_data_handle()) {
-            dnnl::reorder(from, to).execute(all->stream, from, to);
-            all->stream.wait();
-        }
-        return output;
+// A problem's primitives, where they leave the result, and the output that gets it in its own
+// layout.
+struct Built {
+    PrimitivesRef all;
+    Buffer<> output;
+    memory computed, plain;
+};
+
+// A primitive is made for the number of threads that there are when it is made.
+Implementation implementation(const std::string &name, const std::shared_ptr<Data> &data,
+                              const std::function<Built(Data &)> &build) {
+    auto built = std::make_shared<Built>();
+    auto set_threads = [=](int threads) {
+        omp_set_num_threads(threads);
+        *built = build(*data);
     };
-    // The data stays while it is referred to.
-    return {name, [all, data] { all->run(); }, [](int n) { omp_set_num_threads(n); }, result};
+    auto result = [=] {
+        memory &from = built->computed, &to = built->plain;
+        if (from.get_desc() != to.get_desc() || from.get_data_handle() != to.get_data_handle()) {
+            dnnl::reorder(from, to).execute(built->all->stream, from, to);
+            built->all->stream.wait();
+        }
+        return built->output;
+    };
+    return {name, [=] { built->all->run(); }, set_threads, result};
 }
 
-Implementation matmul(const std::shared_ptr<Data> &data) {
+Built matmul(Data &data) {
     auto all = std::make_shared<Primitives>();
-    const Buffer<> a = data->input("a"), b = data->input("b"), c = data->new_output();
+    const Buffer<> a = data.input("a"), b = data.input("b"), c = data.new_output();
     const memory::dim m = c.dim(1).extent(), n = c.dim(0).extent(), k = a.dim(0).extent();
     const memory ma = all->of(a, {m, k}, Tag::ab), mb = all->of(b, {k, n}, Tag::ab),
                  mc = all->of(c, {m, n}, Tag::ab);
     dnnl::matmul::primitive_desc pd({ma.get_desc(), mb.get_desc(), mc.get_desc()}, all->engine);
     all->add(dnnl::matmul(pd), {{DNNL_ARG_SRC, ma}, {DNNL_ARG_WEIGHTS, mb}, {DNNL_ARG_DST, mc}});
-    return implementation("oneDNN", all, data, c, mc, mc);
+    return {all, c, mc, mc};
 }
 
 dnnl::primitive_attr with_relu() {
@@ -82,10 +93,10 @@ dnnl::primitive_attr with_relu() {
     return attr;
 }
 
-Implementation convolution(const std::shared_ptr<Data> &data, Tag tag, const char *name) {
+Built convolution(Data &data, Tag tag) {
     auto all = std::make_shared<Primitives>();
-    const Buffer<> input = data->input("input"), filter = data->input("filter"),
-                   bias = data->input("bias"), output = data->new_output();
+    const Buffer<> input = data.input("input"), filter = data.input("filter"),
+                   bias = data.input("bias"), output = data.new_output();
     auto extent = [](const Buffer<> &b, int d) -> memory::dim { return b.dim(d).extent(); };
     const memory::dims in = {extent(input, 3), extent(input, 0), extent(input, 2),
                              extent(input, 1)},
@@ -107,15 +118,15 @@ Implementation convolution(const std::shared_ptr<Data> &data, Tag tag, const cha
               {DNNL_ARG_WEIGHTS, all->in_layout(mfilter, pd.weights_desc())},
               {DNNL_ARG_BIAS, mbias},
               {DNNL_ARG_DST, computed}});
-    return implementation(name, all, data, output, computed, mout);
+    return {all, output, computed, mout};
 }
 
 // Two primitives: the library fuses them for other layouts only.
-Implementation depthwise_separable(const std::shared_ptr<Data> &data, Tag tag, const char *name) {
+Built depthwise_separable(Data &data, Tag tag) {
     auto all = std::make_shared<Primitives>();
-    const Buffer<> input = data->input("input"), depthwise = data->input("depthwise_filter"),
-                   pointwise = data->input("pointwise_filter"), bias = data->input("bias"),
-                   output = data->new_output();
+    const Buffer<> input = data.input("input"), depthwise = data.input("depthwise_filter"),
+                   pointwise = data.input("pointwise_filter"), bias = data.input("bias"),
+                   output = data.new_output();
     const memory::dim channels = input.dim(0).extent(), width = input.dim(1).extent(),
                       height = input.dim(2).extent(), count = input.dim(3).extent(),
                       out_channels = output.dim(0).extent();
@@ -145,19 +156,23 @@ Implementation depthwise_separable(const std::shared_ptr<Data> &data, Tag tag, c
               {DNNL_ARG_WEIGHTS, all->in_layout(mpointwise, second.weights_desc())},
               {DNNL_ARG_BIAS, mbias},
               {DNNL_ARG_DST, computed}});
-    return implementation(name, all, data, output, computed, mout);
+    return {all, output, computed, mout};
 }
 
 }  // namespace
 
 std::vector<Implementation> onednn_implementations(const std::shared_ptr<Data> &data) {
     const std::string &problem = data->problem.generator;
-    if (problem == "gemm") return {matmul(data)};
-    if (problem == "conv_layer")
-        return {convolution(data, Tag::any, "oneDNN"), convolution(data, Tag::nhwc, "oneDNN nhwc")};
-    if (problem == "depthwise_separable_conv")
-        return {depthwise_separable(data, Tag::any, "oneDNN"),
-                depthwise_separable(data, Tag::nhwc, "oneDNN nhwc")};
+    auto with_layout = [&](const std::string &name, Tag tag, Built (*build)(Data &, Tag)) {
+        return implementation(name, data, [=](Data &d) { return build(d, tag); });
+    };
+    auto any_layout = [&](Built (*build)(Data &, Tag)) -> std::vector<Implementation> {
+        return {with_layout("oneDNN", Tag::any, build),
+                with_layout("oneDNN nhwc", Tag::nhwc, build)};
+    };
+    if (problem == "gemm") return {implementation("oneDNN", data, matmul)};
+    if (problem == "conv_layer") return any_layout(convolution);
+    if (problem == "depthwise_separable_conv") return any_layout(depthwise_separable);
     return {};
 }
 
