@@ -1,0 +1,93 @@
+// What the compiler makes of the loops that take the time, by counts of instructions: they tell
+// more than times, and are the same on every machine.
+#include <tessera_generator.h>
+
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+using namespace tessera;
+
+namespace {
+
+// An innermost loop, by the instructions of its body.
+struct Loop {
+    int instructions = 0, fused_multiply_adds = 0, loads = 0, broadcasts = 0, stores = 0,
+        on_stack = 0;
+};
+
+std::string assembly_of(const std::string &generator, const std::string &target) {
+    GeneratorContext context{Target(target)};
+    const std::string path = std::filesystem::temp_directory_path() /
+                             ("tessera_inner_loop_" + generator + std::to_string(getpid()) + ".s");
+    auto made = GeneratorRegistry::create(generator, context);
+    Pipeline pipeline = made->get_pipeline();
+    pipeline.compile_to_assembly(path, made->pipeline_arguments(), generator, Target(target));
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    std::filesystem::remove(path);
+    return text.str();
+}
+
+bool contains(const std::string &line, const char *part) {
+    return line.find(part) != std::string::npos;
+}
+
+void count(Loop &loop, const std::string &line) {
+    const bool to_memory = line.back() == ')';  // AT&T: the target comes last
+    loop.instructions++;
+    if (contains(line, "vfmadd")) loop.fused_multiply_adds++;
+    if (contains(line, "vbroadcastss")) loop.broadcasts++;
+    if (contains(line, "vmovup") || contains(line, "vmovap")) {
+        if (contains(line, "(")) (to_memory ? loop.stores : loop.loads)++;
+    }
+    if (contains(line, "rsp") || contains(line, "rbp)")) loop.on_stack++;
+}
+
+// The one with the most multiply-adds: from a label to a jump back to it, without another label.
+Loop hottest_loop(const std::string &assembly) {
+    std::istringstream lines(assembly);
+    Loop best, current;
+    std::string label;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.empty() || contains(line, "#") || line[0] != '\t') {
+            const size_t colon = line.find(':');
+            if (colon == std::string::npos) continue;
+            label = line.substr(0, colon);
+            current = {};
+            continue;
+        }
+        if (line[1] == '.') continue;  // a directive
+        count(current, line);
+        const bool jumps_back = line[1] == 'j' && line.substr(line.rfind('\t') + 1) == label;
+        if (jumps_back && current.fused_multiply_adds > best.fused_multiply_adds) best = current;
+    }
+    return best;
+}
+
+const char *avx512 = "x86-64-linux-avx512_skylake";
+
+}  // namespace
+
+TEST_SUITE("inner loops") {
+    TEST_CASE("gemm: 24 sums stay in registers, and constants in addresses") {
+        const Loop loop = hottest_loop(assembly_of("gemm", avx512));
+        CHECK(loop.fused_multiply_adds == 4 * 24);  // k is unrolled by 4
+        CHECK(loop.loads == 4 * 4);
+        CHECK(loop.broadcasts == 4 * 6);
+        CHECK(loop.stores == 0);
+        CHECK(loop.on_stack == 0);
+        CHECK(loop.instructions <= 4 * (24 + 4 + 6) + 12);
+    }
+    TEST_CASE("conv_layer: 20 sums stay in registers") {
+        const Loop loop = hottest_loop(assembly_of("conv_layer", avx512));
+        CHECK(loop.fused_multiply_adds == 2 * 20);  // the channels are unrolled by 2
+        CHECK(loop.loads == 2 * 4);
+        CHECK(loop.broadcasts == 2 * 5);
+        CHECK(loop.stores == 0);
+        CHECK(loop.on_stack == 0);
+        CHECK(loop.instructions <= 2 * (20 + 4 + 5) + 6);
+    }
+}
