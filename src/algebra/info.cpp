@@ -155,10 +155,39 @@ Simplifier::Origin Simplifier::compute_origin(const Expr &e) {
     }
 }
 
+// A remainder: the atom, or the value of the let that it names; null if it is none.
+const Mod *Simplifier::as_remainder(const Expr &atom) {
+    const Expr *e = &atom;
+    if (const auto *v = atom.as<Variable>()) {
+        auto found = known.find(v->name);
+        if (found == known.end() || !found->second.value.defined()) return nullptr;
+        e = &found->second.value;
+    }
+    const auto *mod = e->as<Mod>();
+    auto k = mod && is_exact(e->type()) ? as_const_int(mod->b) : std::nullopt;
+    return k && *k > 0 ? mod : nullptr;
+}
+
+// Remainders by k are what they are of, but for a multiple of k: so x - (x + 1) % 2 is odd.
 Alignment Simplifier::alignment(const LinearForm &f) {
-    Alignment r{0, f.constant};
-    for (const LinearTerm &t : f.terms) r = sum(r, scaled(alignment(t.atom), t.coefficient));
-    return r;
+    Alignment r{0, f.constant}, up_to{0, 0};
+    std::optional<LinearForm> without = LinearForm{{}, f.constant};
+    for (const LinearTerm &t : f.terms) {
+        r = sum(r, scaled(alignment(t.atom), t.coefficient));
+        if (!without) continue;
+        if (const Mod *mod = as_remainder(t.atom)) {
+            up_to = sum(up_to, scaled({*as_const_int(mod->b), 0}, t.coefficient));
+            without = add(*without, form(mod->a), t.coefficient);
+        } else {
+            without = add(*without, LinearForm{{{t.atom, 1}}, 0}, t.coefficient);
+        }
+    }
+    if (!without || up_to.modulus <= 1) return r;
+    for (const LinearTerm &t : without->terms)
+        up_to = sum(up_to, scaled(alignment(t.atom), t.coefficient));
+    up_to = sum(up_to, {0, without->constant});
+    // Of two alignments, the finer one: both hold.
+    return r.modulus != 0 && up_to.modulus > r.modulus ? up_to : r;
 }
 
 ConstantInterval Simplifier::compute_interval(const Expr &e) {

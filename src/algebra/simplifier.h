@@ -52,6 +52,7 @@ public:
     bool is_unbounded(const LinearForm &f);
     ConstantInterval interval(const LinearForm &f);
     ir::Alignment alignment(const LinearForm &f);
+    const ir::Mod *as_remainder(const Expr &atom);
     // Whether the form may overflow where what it was made of does not. Coordinates and sizes are
     // taken to be far from the ends of their types; what a program reads may be anything.
     bool may_overflow(const LinearForm &f, Type t);

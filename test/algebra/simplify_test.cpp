@@ -83,6 +83,15 @@ TEST_SUITE("simplify") {
         CHECK(simple(max(x, 2147483647)) == "2147483647");
         CHECK(simple(min(x, -2147483647 - 1)) == "-2147483648");
     }
+    TEST_CASE("what is rounded to even numbers is even") {
+        CHECK(simple((x - x % 2) % 2) == "0");
+        CHECK(simple((x - (x + 1) % 2 - 63) % 2) == "0");
+        CHECK(simple((x * 3 - (x * 3 + y) % 4 + y + 1) % 4) == "1");
+        CHECK(simple((x - (x + y) % 2) % 2) != "0");
+        CHECK(simple((x - x % 6 + 1) % 2) == "1");
+        Expr rounded = Let::make(Symbol::interned("r"), x % 2, (x - var("r") + 3) % 2);
+        CHECK(simple(rounded) == "1");
+    }
     TEST_CASE("comparisons cancel what both sides share") {
         CHECK(simple(x + y < y + 5) == simple(x < 5));
         CHECK(simple(x <= min(x, y)) == simple(x <= y));
