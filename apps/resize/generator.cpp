@@ -25,7 +25,8 @@ public:
         output = resize.output;
         if (!using_autoscheduler()) resize.schedule(get_target());
         add_requirement(enlarge ? factor >= 1.0f : factor > 0.0f && factor <= 1.0f,
-                        "the factor is not one that enlarge=", enlarge.value_text(), " is for");
+                        "the factor is not one that enlarge=", enlarge ? "true" : "false",
+                        " is for");
         const int width = enlarge ? 3840 : 614, height = enlarge ? 6400 : 1024;
         input.set_estimates({{0, 1536}, {0, 2560}, {0, 3}});
         factor.set_estimate(enlarge ? 2.5f : 0.4f);

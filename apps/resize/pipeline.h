@@ -42,7 +42,7 @@ struct Resize {
             weight(kernel, strict_float((cast<float>(first(i) + k) - place(i)) * scale));
         weights(i, k) = raw_weights(i, k) / sum(raw_weights(i, tap));
 
-        const Type type = input.type();
+        const Type type = Expr(input(x, y, c)).type();
         floating(x, y, c) = cast<float>(
             BoundaryConditions::repeat_edge(input, {{0, width}, {0, height}, {}})(x, y, c));
         along_y(x, y, c) += weights(y, tap) * floating(x, first(y) + tap, c);

@@ -16,7 +16,7 @@ struct StencilChain {
 
     // `input` is a picture of uint16_t of this size; around it, its edge is repeated.
     StencilChain(const Func &input, const Expr &width, const Expr &height, int count = 32) {
-        padded(x, y) = BoundaryConditions::repeat_edge(input, 0, width, 0, height)(x, y);
+        padded(x, y) = BoundaryConditions::repeat_edge(input, {{0, width}, {0, height}})(x, y);
         Func previous = padded;
         for (int i = 0; i < count; i++) {
             Func stage("stage" + std::to_string(i));
