@@ -38,9 +38,11 @@ using tessera::ir::is_pure;
 using tessera::ir::make_const;
 using tessera::ir::make_one;
 using tessera::ir::make_zero;
-using tessera::ir::match_types;
 inline bool is_const_one(const Expr &e) { return tessera::ir::is_one(e); }
 inline bool is_const_zero(const Expr &e) { return tessera::ir::is_zero(e); }
+inline void match_types(Expr &a, Expr &b, tessera::Location at = tessera::Here::current()) {
+    tessera::ir::match_types(a, b, at);
+}
 inline Expr make_bool(bool value, int lanes = 1) {
     return value ? const_true(lanes) : const_false(lanes);
 }

@@ -3,28 +3,47 @@
 #include "lang/operators.h"
 #include <concepts>
 
-// Operators of an expression and a C++ integer. Halide takes the integer for one of the
-// expression's type and refuses one that this type does not have, as it refuses a sum of constants
-// that overflows; Tessera's own operators choose a wider type, and wrap.
+// Operators of an expression and a C++ integer, or what C++ makes one of: a bool, an enumerator.
+// Halide takes it for one of the expression's type and refuses one that this type does not have, as
+// it refuses a sum of constants that overflows; Tessera's own operators choose a wider type, and
+// wrap. An Expr that is a constant is no such integer.
 namespace tessera::ir {
 
 namespace halide {
 
 // A C++ integer as an operand: what Halide takes for an int.
 template<typename T>
-concept Integer = std::integral<T> && !std::same_as<T, bool>;
+concept Integer = std::integral<T> || (std::is_enum_v<T> && std::convertible_to<T, int>);
 
+[[noreturn]] inline void refuse_integer(Type t, int64_t value, const Location &at) {
+    throw CompileError(at, str("the integer ", value, " is to be a ", t, " as the expression beside "
+                               "it, which cannot hold it; cast one of them"));
+}
 inline Expr integer_operand(const Expr &other, int64_t value, const Location &at) {
-    const bool is_int = value == int32_t(value);
-    if (!other.defined() || !other.type().is_int_or_uint() || other.type().is_bool()) {
-        if (is_int) return Expr(int32_t(value));
+    if (!other.defined() || other.type().is_handle()) {
+        if (value == int32_t(value)) return Expr(int32_t(value));
         throw CompileError(at, str("the integer ", value, " is no int32; cast it to an Expr of the "
                                    "type that is wanted"));
     }
     const Type t = other.type().element_of();
-    if (t.can_represent(value)) return make_const(t, value);
-    throw CompileError(at, str("the integer ", value, " is to be a ", t, " as the expression beside "
-                               "it, which cannot hold it; cast one of them"));
+    if (t.is_any_float()) {
+        Expr same = make_const(t, value);
+        if (!is_const(same, value)) refuse_integer(t, value, at);
+        return same;
+    }
+    if (!t.can_represent(value)) refuse_integer(t, value, at);
+    return make_const(t, value);
+}
+// As many bits as what is shifted has; negative ones shift the other way.
+inline Expr shift_count(const Expr &shifted, int64_t bits, const Location &at) {
+    if (!shifted.defined() || !shifted.type().is_int_or_uint()) return Expr(int32_t(bits));
+    if (shifted.type().is_bool()) {
+        throw CompileError(at, "a bool has one bit to shift; cast it to an integer first");
+    }
+    const Type signed_type = Int(shifted.type().bits()), unsigned_type = UInt(signed_type.bits());
+    const Type t = bits < 0 ? signed_type : unsigned_type;
+    if (!t.can_represent(bits)) refuse_integer(t, bits, at);
+    return make_const(t, bits);
 }
 
 inline Expr checked(char operation, const Expr &a, const Expr &b, const Expr &result,
@@ -91,7 +110,7 @@ TESSERA_INTEGER_COMPARISON(!=)
 #define TESSERA_INTEGER_SHIFT(op)                                                                  \
     template<halide::Integer Int>                                                                  \
     Expr operator op(WrittenExpr a, Int bits) {                                                    \
-        Expr y = halide::integer_operand(Expr(), int64_t(bits), a.at);                             \
+        Expr y = halide::shift_count(a, int64_t(bits), a.at);                                      \
         return operator op(std::move(a), std::move(y));                                            \
     }
 TESSERA_INTEGER_SHIFT(<<)
@@ -116,16 +135,60 @@ TESSERA_BOOL_OPERAND(&&)
 TESSERA_BOOL_OPERAND(||)
 #undef TESSERA_BOOL_OPERAND
 
-template<halide::Integer Int>
-Expr min(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, int64_t(b), a.at);
-    return min(std::move(a), y);
-}
-template<halide::Integer Int>
-Expr max(WrittenExpr a, Int b) {
-    Expr y = halide::integer_operand(a, int64_t(b), a.at);
-    return max(std::move(a), y);
-}
+// Of two: as the operators. Of more: of the first, and of what the others give.
+#define TESSERA_INTEGER_EXTREME(f)                                                                 \
+    template<halide::Integer Int>                                                                  \
+    Expr f(WrittenExpr a, Int b) {                                                                 \
+        Expr y = halide::integer_operand(a, int64_t(b), a.at);                                     \
+        return f(std::move(a), y);                                                                 \
+    }                                                                                              \
+    template<halide::Integer Int>                                                                  \
+    Expr f(Int a, WrittenExpr b) {                                                                 \
+        Expr x = halide::integer_operand(b, int64_t(a), b.at);                                     \
+        return f(WrittenExpr(x, b.at), Expr(b));                                                   \
+    }                                                                                              \
+    template<halide::Integer Int, std::same_as<Expr> E>                                            \
+    Expr f(Int a, const E &b) {                                                                    \
+        return f(a, WrittenExpr(b, Location()));                                                   \
+    }                                                                                              \
+    template<halide::Integer A, halide::Integer B>                                                 \
+    Expr f(A a, B b) {                                                                             \
+        Expr x = halide::integer_operand(Expr(), int64_t(a), {});                                  \
+        return f(WrittenExpr(x, Location()), halide::integer_operand(Expr(), int64_t(b), {}));     \
+    }                                                                                              \
+    namespace halide {                                                                             \
+    template<typename A, typename B, typename... Rest>                                             \
+    Expr f##_of(const Location &at, const A &a, const B &b, const Rest &...rest) {                 \
+        if constexpr (sizeof...(rest) > 0) {                                                       \
+            Expr others = f##_of(at, b, rest...);                                                  \
+            if constexpr (Integer<A>)                                                              \
+                return ir::f(a, WrittenExpr(others, at));                                          \
+            else                                                                                   \
+                return ir::f(WrittenExpr(a, at), others);                                          \
+        } else if constexpr (Integer<A> && Integer<B>) {                                           \
+            return ir::f(a, b);                                                                    \
+        } else if constexpr (Integer<A>) {                                                         \
+            return ir::f(a, WrittenExpr(b, at));                                                   \
+        } else if constexpr (Integer<B>) {                                                         \
+            return ir::f(WrittenExpr(a, at), b);                                                   \
+        } else {                                                                                   \
+            return ir::f(WrittenExpr(a, at), Expr(b));                                             \
+        }                                                                                          \
+    }                                                                                              \
+    }                                                                                              \
+    template<typename B, typename C, typename... Rest>                                             \
+    requires(halide::Integer<B> || halide::Integer<C> || (halide::Integer<Rest> || ...))           \
+    Expr f(const WrittenExpr &a, const B &b, const C &c, const Rest &...rest) {                    \
+        return halide::f##_of(a.at, Expr(a), b, c, rest...);                                       \
+    }                                                                                              \
+    template<halide::Integer Int, typename B, typename C, typename... Rest>                        \
+    requires(std::convertible_to<B, Expr> && std::convertible_to<C, Expr>)                         \
+    Expr f(const Int &a, const B &b, const C &c, const Rest &...rest) {                            \
+        return halide::f##_of(Location(), a, b, c, rest...);                                       \
+    }
+TESSERA_INTEGER_EXTREME(min)
+TESSERA_INTEGER_EXTREME(max)
+#undef TESSERA_INTEGER_EXTREME
 
 }  // namespace tessera::ir
 
@@ -151,4 +214,16 @@ using ir::operator<<;
 using ir::operator>>;
 using ir::max;
 using ir::min;
+
+#define TESSERA_INTEGER_SHIFT(f)                                                                   \
+    template<ir::halide::Integer Int>                                                              \
+    Expr f(WrittenExpr a, Int bits) {                                                              \
+        Expr y = ir::halide::shift_count(a, int64_t(bits), a.at);                                  \
+        return f(std::move(a), std::move(y));                                                      \
+    }
+TESSERA_INTEGER_SHIFT(widening_shift_left)
+TESSERA_INTEGER_SHIFT(widening_shift_right)
+TESSERA_INTEGER_SHIFT(rounding_shift_left)
+TESSERA_INTEGER_SHIFT(rounding_shift_right)
+#undef TESSERA_INTEGER_SHIFT
 }  // namespace tessera

@@ -285,6 +285,15 @@ TESSERA_PARAM_OPERATOR(>=)
 TESSERA_PARAM_OPERATOR(&&)
 TESSERA_PARAM_OPERATOR(||)
 #undef TESSERA_PARAM_OPERATOR
+#define TESSERA_PARAM_FUNCTION(f)                                                                  \
+    template<typename A, typename B>                                                               \
+    requires(detail::is_generator_param<A> || detail::is_generator_param<B>)                       \
+    auto f(const A &a, const B &b) -> decltype(f(detail::plain(a), detail::plain(b))) {            \
+        return f(detail::plain(a), detail::plain(b));                                              \
+    }
+TESSERA_PARAM_FUNCTION(min)
+TESSERA_PARAM_FUNCTION(max)
+#undef TESSERA_PARAM_FUNCTION
 template<typename T>
 auto operator-(const GeneratorParam<T> &p) -> decltype(-p.value()) {
     return -p.value();

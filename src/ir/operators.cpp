@@ -80,11 +80,35 @@ void match_lanes(Expr &a, Expr &b) {
     }
 }
 
+// Of two values with as many lanes: whether one is a constant that has been given the other's type.
+// A broadcast constant counts as a constant, too.
+bool constant_takes_type(Expr &a, Expr &b) {
+    Type element_a = a.type().element_of(), element_b = b.type().element_of();
+    if (is_imm(b) && !is_imm(a)) {
+        Expr same = constant_in(element_a, b);
+        if (same.defined()) return b = same, true;
+    }
+    if (is_imm(a) && !is_imm(b)) {
+        Expr same = constant_in(element_b, a);
+        if (same.defined()) return a = same, true;
+    }
+    const auto *splat_a = a.as<Broadcast>(), *splat_b = b.as<Broadcast>();
+    if (splat_b && is_imm(splat_b->value) && !(splat_a && is_imm(splat_a->value))) {
+        Expr same = constant_in(element_a, splat_b->value);
+        if (same.defined()) return b = Broadcast::make(same, a.type().lanes()), true;
+    }
+    if (splat_a && is_imm(splat_a->value) && !(splat_b && is_imm(splat_b->value))) {
+        Expr same = constant_in(element_b, splat_a->value);
+        if (same.defined()) return a = Broadcast::make(same, b.type().lanes()), true;
+    }
+    return false;
+}
+
 void match_types_of(Expr &a, Expr &b, const char *operation, const Location &at) {
     require_defined(a, operation, at);
     require_defined(b, operation, at);
     try {
-        match_types(a, b);
+        match_types(a, b, at);
     } catch (const CompileError &e) {
         throw CompileError(at, str("operator ", operation, ": ", e.what()));
     }
@@ -149,30 +173,12 @@ void require_bool(const Expr &e, const char *operation, const Location &at) {
 
 }  // namespace
 
-void match_types(Expr &a, Expr &b) {
+void match_types(Expr &a, Expr &b, const Location &at) {
     if (a.type() == b.type()) return;
     match_lanes(a, b);
     if (a.type() == b.type()) return;
-    Type element_a = a.type().element_of(), element_b = b.type().element_of();
-    if (is_imm(b) && !is_imm(a)) {
-        Expr same = constant_in(element_a, b);
-        if (same.defined()) return void(b = same);
-    }
-    if (is_imm(a) && !is_imm(b)) {
-        Expr same = constant_in(element_b, a);
-        if (same.defined()) return void(a = same);
-    }
-    // A broadcast constant counts as a constant, too.
-    const auto *splat_a = a.as<Broadcast>(), *splat_b = b.as<Broadcast>();
-    if (splat_b && is_imm(splat_b->value) && !(splat_a && is_imm(splat_a->value))) {
-        Expr same = constant_in(element_a, splat_b->value);
-        if (same.defined()) return void(b = Broadcast::make(same, a.type().lanes()));
-    }
-    if (splat_a && is_imm(splat_a->value) && !(splat_b && is_imm(splat_b->value))) {
-        Expr same = constant_in(element_b, splat_a->value);
-        if (same.defined()) return void(a = Broadcast::make(same, b.type().lanes()));
-    }
-    Type common = common_type(element_a, element_b);
+    if (!follows_halide(at) && constant_takes_type(a, b)) return;
+    Type common = common_type(a.type().element_of(), b.type().element_of());
     if (!common.defined()) {
         throw CompileError(
             str("types ", a.type(), " and ", b.type(), " have no common type; cast one of them"));
@@ -254,22 +260,26 @@ Expr operator!(WrittenExpr a) {
     return Not::make(std::move(a));
 }
 
-Expr &operator+=(Expr &a, WrittenExpr b) {
-    WrittenExpr left(a, b.at);
-    return a = std::move(left) + std::move(b);
+namespace {
+
+// Halide's assignments keep the type of what is assigned to.
+Expr operand_of_assignment(const Expr &a, WrittenExpr b) {
+    if (!follows_halide(b.at) || !a.defined() || !b.defined()) return b;
+    return cast(a.type().element_of(), std::move(b));
 }
-Expr &operator-=(Expr &a, WrittenExpr b) {
-    WrittenExpr left(a, b.at);
-    return a = std::move(left) - std::move(b);
-}
-Expr &operator*=(Expr &a, WrittenExpr b) {
-    WrittenExpr left(a, b.at);
-    return a = std::move(left) * std::move(b);
-}
-Expr &operator/=(Expr &a, WrittenExpr b) {
-    WrittenExpr left(a, b.at);
-    return a = std::move(left) / std::move(b);
-}
+
+}  // namespace
+
+#define ASSIGNMENT(op)                                                                             \
+    Expr &operator op## = (Expr & a, WrittenExpr b) {                                              \
+        WrittenExpr left(a, b.at);                                                                 \
+        return a = std::move(left) op operand_of_assignment(a, std::move(b));                      \
+    }
+ASSIGNMENT(+)
+ASSIGNMENT(-)
+ASSIGNMENT(*)
+ASSIGNMENT(/)
+#undef ASSIGNMENT
 
 Expr min(WrittenExpr a, Expr b) {
     match_types_of(a, b, "min", a.at);

@@ -11,9 +11,10 @@
 namespace tessera::ir {
 
 // Brings both to one type and one number of lanes. A scalar is broadcast. A constant takes the
-// other's type if that can represent it. Between integers the wider type wins; a signed and an
-// unsigned one give a signed one of the wider size. An integer and a float give the float's type.
-void match_types(Expr &a, Expr &b);
+// other's type if that can represent it, unless `at` is a line that follows Halide's rules, which
+// know no constants. Between integers the wider type wins; a signed and an unsigned one give a
+// signed one of the wider size. An integer and a float give the float's type.
+void match_types(Expr &a, Expr &b, const Location &at = {});
 
 Expr operator+(WrittenExpr a, Expr b);
 Expr operator-(WrittenExpr a, Expr b);
@@ -31,6 +32,7 @@ Expr operator&&(WrittenExpr a, Expr b);
 Expr operator||(WrittenExpr a, Expr b);
 Expr operator!(WrittenExpr a);
 
+// Where Halide's rules hold, the second operand is cast to the type of the first.
 Expr &operator+=(Expr &a, WrittenExpr b);
 Expr &operator-=(Expr &a, WrittenExpr b);
 Expr &operator*=(Expr &a, WrittenExpr b);

@@ -18,7 +18,7 @@ struct CallSite {
         require_defined(a);
         require_defined(b);
         try {
-            ir::match_types(a, b);
+            ir::match_types(a, b, at);
         } catch (const CompileError &e) {
             refuse(e.what());
         }

@@ -41,6 +41,13 @@ Expr subtract(WrittenExpr a, Expr b) { return std::move(a) - std::move(b); }
 Expr multiply(WrittenExpr a, Expr b) { return std::move(a) * std::move(b); }
 Expr divide(WrittenExpr a, Expr b) { return std::move(a) / std::move(b); }
 
+// What is stored has the Func's type, which a constant takes by any rules.
+Expr operand_of_update(Type t, const Expr &e) {
+    if (!ir::is_const(e) || !ir::may_hold(t, e)) return e;
+    const bool integers = t.is_int_or_uint() && e.type().is_int_or_uint();
+    return integers || t.is_any_float() ? cast(t, e) : e;
+}
+
 }  // namespace
 
 FuncRef::FuncRef(program::FunctionRef f, std::vector<Expr> args, Location at)
@@ -226,7 +233,7 @@ Stage FuncRef::update_here(const std::vector<Expr> &values, int initial, Operato
         if (!values[i].defined()) {
             throw CompileError(at, str("update of ", f->name, ": a value is an undefined Expr"));
         }
-        changed.push_back(op({value(int(i)), at}, values[i]));
+        changed.push_back(op({value(int(i)), at}, operand_of_update(f->types[i], values[i])));
     }
     return define(changed);
 }
@@ -268,7 +275,10 @@ Stage FuncTupleElementRef::set(const Expr &e) const {
     return ref.define(values);
 }
 Stage FuncTupleElementRef::update(const Expr &e, FuncRef::Operator op) const {
-    return ref.f->defined() ? set(op({ref.value(index), ref.at}, e)) : set(e);
+    if (!ref.f->defined()) return set(e);
+    const Expr old = ref.value(index);
+    if (!e.defined()) return set(op({old, ref.at}, e));
+    return set(op({old, ref.at}, operand_of_update(old.type(), e)));
 }
 Stage FuncTupleElementRef::operator=(const Expr &e) { return set(e); }
 Stage FuncTupleElementRef::operator=(const FuncRef &e) { return set(Expr(e)); }

@@ -100,6 +100,11 @@ Expr is_finite(WrittenExpr x) { return test(Intrinsic::is_finite, "is_finite", s
 Expr atan2(WrittenExpr y_written, Expr x) {
     const CallSite site{"atan2", y_written.at};
     Expr y = std::move(y_written);
+    if (follows_halide(site.at)) {  // the first operand's type decides
+        y = as_float(std::move(y), site);
+        site.require_defined(x);
+        x = cast(y.type().element_of(), {x, site.at});
+    }
     site.match_types(y, x);
     y = as_float(std::move(y), site);
     x = as_float(std::move(x), site);
@@ -122,7 +127,7 @@ Expr pow(WrittenExpr base, Expr y) {
     site.require_defined(y);
     auto exponent = ir::as_const_int(y);
     const bool is_small = exponent && *exponent >= -64 && *exponent <= 64;
-    const bool stays_integer = is_small && *exponent >= 0 && base.type().is_int_or_uint();
+    const bool stays_integer = is_small && y.type().is_int() && base.type().is_int_or_uint();
     if (stays_integer && follows_halide(site.at)) return raise(base, *exponent);
     Expr x = as_float(std::move(base), site);
     if (is_small) return raise(x, *exponent);

@@ -1,3 +1,4 @@
+#include "base/dialect.h"
 #include "lang/call_site.h"
 #include "lang/operators.h"
 
@@ -20,20 +21,26 @@ void match_integers(Expr &a, Expr &b, const CallSite &site) {
     site.match_types(a, b);
 }
 
-// Both as wide as the wider, each keeping its sign. A constant is as wide as the other.
+// The constant in the type, or undefined if it is none, or none of that type.
+Expr constant_in(Type t, const Expr &e) {
+    auto constant = ir::as_const_int(e);
+    if (!constant || !t.element_of().can_represent(*constant)) return {};
+    return ir::make_const(t, *constant);
+}
+
+// Both as wide as the wider, each keeping its sign. A constant is as wide as the other, but not by
+// Halide's rules.
 void match_widths(Expr &a, Expr &b, const CallSite &site) {
     require_integer(a, site);
     require_integer(b, site);
     if (a.type().lanes() == 1 && b.type().lanes() > 1) a = ir::broadcast(a, b.type().lanes());
     if (b.type().lanes() == 1 && a.type().lanes() > 1) b = ir::broadcast(b, a.type().lanes());
     if (a.type().bits() == b.type().bits()) return;
-    if (auto constant = ir::as_const_int(b)) {
-        Type t = b.type().with_bits(a.type().bits());
-        if (t.element_of().can_represent(*constant)) return void(b = ir::make_const(t, *constant));
-    }
-    if (auto constant = ir::as_const_int(a)) {
-        Type t = a.type().with_bits(b.type().bits());
-        if (t.element_of().can_represent(*constant)) return void(a = ir::make_const(t, *constant));
+    if (!follows_halide(site.at)) {
+        Expr same = constant_in(b.type().with_bits(a.type().bits()), b);
+        if (same.defined()) return void(b = same);
+        same = constant_in(a.type().with_bits(b.type().bits()), a);
+        if (same.defined()) return void(a = same);
     }
     if (a.type().bits() < b.type().bits()) {
         a = cast(a.type().with_bits(b.type().bits()), a);
@@ -44,6 +51,12 @@ void match_widths(Expr &a, Expr &b, const CallSite &site) {
 
 Expr bitwise(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
     const CallSite site{name, a.at};
+    require_integer(a, site);
+    require_integer(b, site);
+    if (follows_halide(a.at) && a.type().is_uint() != b.type().is_uint()) {
+        site.refuse(str("the operands are of types ", a.type(), " and ", b.type(),
+                        ", one of them signed, the other not; cast one of them"));
+    }
     match_integers(a, b, site);
     Type t = a.type();
     return call(t, op, {std::move(a), std::move(b)});
@@ -84,7 +97,7 @@ Expr widen_right(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
     site.require_defined(a);
     site.require_defined(b);
     Type narrow = narrowed(a.type(), site);
-    if (ir::is_const(b)) b = cast(narrow, b);
+    if (ir::is_const(b) && !follows_halide(a.at)) b = cast(narrow, b);
     if (b.type() != narrow && b.type() != narrow.with_code(TypeCode::UInt) &&
         b.type() != narrow.with_code(TypeCode::Int)) {
         site.refuse(
@@ -324,17 +337,38 @@ Expr rounding_mul_shift_right(WrittenExpr a, Expr b, int q) {
     return rounding_mul_shift_right(std::move(a), std::move(b), Expr(q));
 }
 
+namespace {
+
+// A constant takes the other's type; by Halide's rules only a signed integer does.
+void match_ends(Expr &a, Expr &b, const CallSite &site) {
+    auto yields = [&](const Expr &e, Type t) {
+        if (!follows_halide(site.at)) return ir::is_const(e);
+        return e.as<ir::IntImm>() && ir::may_hold(t, e);
+    };
+    Type element_a = a.type().element_of(), element_b = b.type().element_of();
+    const bool a_yields = yields(a, element_b), b_yields = yields(b, element_a);
+    if (element_a != element_b && !a_yields && !b_yields) {
+        site.refuse(
+            str("one value is a ", a.type(), ", the other a ", b.type(), "; cast one of them"));
+    }
+    if (follows_halide(site.at)) {
+        if (a_yields) {
+            a = cast(element_b, a);
+        } else if (b_yields) {
+            b = cast(element_a, b);
+        }
+    }
+    site.match_types(a, b);
+}
+
+}  // namespace
+
 Expr lerp(WrittenExpr zero_val, Expr one_val, Expr weight) {
     const CallSite site{"lerp", zero_val.at};
     site.require_defined(weight);
     site.require_defined(zero_val);
     site.require_defined(one_val);
-    bool same = zero_val.type().element_of() == one_val.type().element_of();
-    if (!same && !ir::is_const(zero_val) && !ir::is_const(one_val)) {
-        site.refuse(str("one value is a ", zero_val.type(), ", the other a ", one_val.type(),
-                        "; cast one of them"));
-    }
-    site.match_types(zero_val, one_val);
+    match_ends(zero_val, one_val, site);
     if (!weight.type().is_uint() && !weight.type().is_float()) {
         site.refuse(str("the weight is a ", weight.type(), ", not an unsigned integer or a float"));
     }

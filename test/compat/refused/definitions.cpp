@@ -134,6 +134,18 @@ REFUSED(logic_of_integers) {
     Expr e = x && y;
     (void)e;
 }
+REFUSED(bits_of_two_signs) { Expr e = cast<uint8_t>(x) & Expr(1); }
+REFUSED(shift_by_more_than_the_type_has) { Expr e = cast<uint8_t>(x) << 300; }
+REFUSED(shift_of_a_bool) { Expr e = (x > 0) << 1; }
+REFUSED(integer_that_a_float_rounds) { Expr e = cast<float>(x) + 16777217; }
+REFUSED(integer_that_is_no_bool) { Expr e = (x > 0) & 2; }
+REFUSED(lerp_between_two_float_types) { Expr e = lerp(cast<float16_t>(x), 1.0f, 0.5f); }
+REFUSED(widen_right_by_a_wide_constant) { Expr e = widen_right_add(cast<uint16_t>(x), 1); }
+REFUSED(update_that_widens) {
+    Func f;
+    f(x) = cast<uint8_t>(x);
+    f(x) = f(x) + Expr(1);
+}
 REFUSED(integer_that_does_not_fit) {
     Expr e = cast<uint8_t>(x) + 3000;
     (void)e;

@@ -298,3 +298,107 @@ PROGRAM(integers_beside_constants) {
     EXPECT(evaluate<uint32_t>(Expr(uint32_t(3)) - 4) == 0xffffffffu);
     return 0;
 }
+
+PROGRAM(constant_expressions_keep_their_type) {
+    Var x;
+    Expr byte = cast<uint8_t>(x), word = cast<uint16_t>(x), half = cast<float16_t>(x);
+    Expr wide = cast<double>(x), is_positive = x > 0;
+    EXPECT((byte + Expr(1)).type() == Int(32) && (Expr(1) - byte).type() == Int(32));
+    EXPECT(evaluate<int>(cast<uint8_t>(200) + Expr(100)) == 300);
+    EXPECT(evaluate<bool>(cast<uint8_t>(255) != Expr(-1)));
+    EXPECT((cast<uint32_t>(x) + Expr(1)).type() == Int(32));
+    EXPECT((cast<uint64_t>(x) + Expr(1)).type() == Int(64));
+    EXPECT((x + Expr(uint8_t(1))).type() == Int(32) && (x + Expr(int64_t(1))).type() == Int(64));
+    EXPECT((word + Expr(1u)).type() == UInt(32) && (byte * Expr(2.5f)).type() == Float(32));
+    EXPECT((half * 2.0f).type() == Float(32) && (half * Expr(2)).type() == Float(16));
+    EXPECT((wide * 2.5f).type() == Float(64) && (cast<float>(x) * Expr(2.5)).type() == Float(64));
+    EXPECT(min(byte, Expr(3)).type() == Int(32) && max(byte, word, Expr(1)).type() == Int(32));
+    EXPECT(absd(byte, 1).type() == UInt(32) && saturating_add(byte, 3).type() == Int(32));
+    EXPECT((byte << Expr(1)).type() == UInt(32) && (cast<int8_t>(x) >> Expr(1)).type() == Int(32));
+    EXPECT(widening_mul(byte, 3).type() == Int(64) && div_round_to_zero(byte, 3).type() == Int(32));
+    EXPECT(atan2(half, Expr(1.0f)).type() == Float(16) && atan2(x, wide).type() == Float(32));
+    EXPECT(lerp(byte, Expr(255), cast<float>(x)).type() == UInt(8));
+    EXPECT(pow(x, -2).type() == Int(32) && pow(x, cast<uint8_t>(2)).type() == Float(32));
+    EXPECT(select(is_positive, byte, Expr(1)).type() == UInt(8));
+    EXPECT(clamp(byte, Expr(1), Expr(3)).type() == UInt(8));
+    Func f;
+    f(x) = byte;
+    EXPECT((f(x) + Expr(1)).type() == Int(32) && (f(x) + 1).type() == UInt(8));
+    Param<uint8_t> p;
+    EXPECT((p + Expr(1)).type() == Int(32) && (p + 1).type() == UInt(8));
+    Expr one(1), matched = byte;
+    Internal::match_types(matched, one);
+    EXPECT(matched.type() == Int(32) && one.type() == Int(32));
+    return 0;
+}
+
+PROGRAM(integers_of_cpp_take_the_type_beside_them) {
+    Var x;
+    enum { seven = 7 };
+    Expr byte = cast<uint8_t>(x), half = cast<float16_t>(x), is_positive = x > 0;
+    EXPECT((byte + seven).type() == UInt(8) && (byte + true).type() == UInt(8));
+    EXPECT((byte + 'a').type() == UInt(8) && (half + 2048).type() == Float(16));
+    EXPECT(min(3, byte).type() == UInt(8) && min(byte, seven).type() == UInt(8));
+    EXPECT(min(byte, 3, byte).type() == UInt(8) && min(3, byte, byte).type() == UInt(8));
+    EXPECT(max(3, 4, byte).type() == UInt(8) && max(byte, byte, byte, 3).type() == UInt(8));
+    EXPECT(max(byte, Expr(1), 3).type() == Int(32) && max(3, x).type() == Int(32));
+    EXPECT(evaluate<int>(min(seven, 3)) == 3 && evaluate<int>(max(seven, 3, 9)) == 9);
+    EXPECT((byte << 1).type() == UInt(8) && (byte >> seven).type() == UInt(8));
+    EXPECT((1 << byte).type() == Int(32));
+    EXPECT(rounding_shift_right(byte, 1).type() == UInt(8));
+    EXPECT(widening_shift_left(byte, 1).type() == UInt(16));
+    EXPECT((is_positive == 1).type().is_bool() && (is_positive & true).type().is_bool());
+    EXPECT(evaluate<int8_t>(cast<int8_t>(-64) << -3) == -8);
+    EXPECT(evaluate<int8_t>(cast<int8_t>(-64) >> 3) == -8);
+    return 0;
+}
+
+PROGRAM(assignments_keep_the_type) {
+    Expr e = cast<uint8_t>(200);
+    e += Expr(100);
+    EXPECT(e.type() == UInt(8) && evaluate<uint8_t>(e) == 44);
+    e *= 2.5f;
+    EXPECT(e.type() == UInt(8) && evaluate<uint8_t>(e) == 88);
+    e -= 300;
+    EXPECT(e.type() == UInt(8) && evaluate<uint8_t>(e) == 44);
+    e /= cast<double>(e) / 4;
+    EXPECT(e.type() == UInt(8) && evaluate<uint8_t>(e) == 4);
+    Var x;
+    Func f;
+    f(x) = cast<uint8_t>(x);
+    f(x) += 1;
+    f(x) *= Expr(2);
+    Buffer<uint8_t> out = f.realize({4});
+    EXPECT(out(3) == 8);
+    return 0;
+}
+
+PROGRAM(refusals_of_types_say_why) {
+    Var x;
+    auto message_of = [](auto make) -> std::string {
+        try {
+            make();
+        } catch (const CompileError &e) {
+            return e.what();
+        }
+        return "none";
+    };
+    auto says = [](const std::string &message, const char *text) {
+        return message.find(text) != std::string::npos;
+    };
+    EXPECT(says(message_of([&] { return cast<uint8_t>(x) & Expr(1); }),
+                "operator &: the operands are of types uint8 and int32, one of them signed, the "
+                "other not; cast one of them"));
+    EXPECT(says(message_of([&] { return cast<uint8_t>(x) << 300; }),
+                "the integer 300 is to be a uint8 as the expression beside it, which cannot hold "
+                "it; cast one of them"));
+    EXPECT(says(message_of([&] { return cast<float>(x) + 16777217; }),
+                "the integer 16777217 is to be a float32 as the expression beside it"));
+    EXPECT(says(message_of([&] { return (x > 0) << 1; }),
+                "a bool has one bit to shift; cast it to an integer first"));
+    EXPECT(says(message_of([&] { return lerp(cast<float16_t>(x), 1.0f, 0.5f); }),
+                "lerp: one value is a float16, the other a float32; cast one of them"));
+    EXPECT(says(message_of([&] { return widen_right_add(cast<uint16_t>(x), 1); }),
+                "widen_right_add: the second operand is a int32, not a uint8, half of the first"));
+    return 0;
+}
