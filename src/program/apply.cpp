@@ -307,7 +307,7 @@ void StageApplier::operator()(const PrefetchDirective &prefetch) {
     auto is_there = [&](Symbol var) {
         return std::ranges::any_of(schedule.loops, [&](const Loop &l) { return l.var == var; });
     };
-    if (dialect() == Dialect::Halide && !(is_there(prefetch.at) && is_there(prefetch.from))) {
+    if (dialect() == Dialect::Halide && !is_there(prefetch.at)) {
         return warn(at, str("prefetch of ", stage.name, " has no effect: it has no such loop"));
     }
     auto inside = loop("prefetch", prefetch.at), from = loop("prefetch", prefetch.from);

@@ -325,3 +325,13 @@ REFUSED(clone_for_no_consumer) {
     f.clone_in(h).compute_root();
     h.realize({4, 4});
 }
+
+REFUSED(prefetch_from_no_loop) {
+    Var x, y, z;
+    Func f, g;
+    f(x, y) = x + y;
+    g(x, y) = f(x, y);
+    f.compute_root();
+    g.prefetch(f, y, z);
+    g.realize({4, 4});
+}
