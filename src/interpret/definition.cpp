@@ -5,6 +5,7 @@
 #include "program/environment.h"
 #include <algorithm>
 #include <deque>
+#include <optional>
 
 namespace tessera::interpret {
 namespace {
@@ -446,18 +447,37 @@ void DefinitionRun::write(FunctionState &f, const StageState &stage, size_t firs
     }
 }
 
+// Enlarges the box so that the other is in it.
+static void include_box(Point &low, Point &high, const std::vector<tessera_dimension_t> &box) {
+    for (size_t d = 0; d < box.size(); d++) {
+        low[d] = std::min(low[d], box[d].min);
+        high[d] = std::max(high[d], box[d].min + box[d].extent - 1);
+    }
+}
+
 void DefinitionRun::run_extern(FunctionState &f) {
     f.extern_done = true;
     const program::ExternDefinition &e = *f.contents->extern_definition;
-    ExternStage stage(e, options.externs);
-    if (e.uses_user_context) stage.pass(Handle(), Word(uintptr_t(options.user_context)));
-    for (const program::ExternFuncArgument &arg : e.args) add_extern_argument(stage, arg);
+    std::optional<ExternStage> asked;
     std::vector<std::unique_ptr<OwnedBuffer>> values;
-    for (Type t : f.contents->types) {
-        values.push_back(std::make_unique<OwnedBuffer>(t, box_dimensions(f.low, f.high)));
-        stage.pass(*values.back());
-    }
-    stage.call();
+    auto ask = [&](const Point &low, const Point &high) {
+        asked.emplace(e, options.externs);
+        values.clear();
+        if (e.uses_user_context) asked->pass(Handle(), Word(uintptr_t(options.user_context)));
+        for (const program::ExternFuncArgument &arg : e.args) add_extern_argument(*asked, arg);
+        for (Type t : f.contents->types) {
+            values.push_back(std::make_unique<OwnedBuffer>(t, box_dimensions(low, high)));
+            asked->pass(*values.back());
+        }
+        asked->call();
+    };
+    ask(f.low, f.high);
+    // It may want to compute more, and reads more for it then.
+    Point low = f.low, high = f.high;
+    for (const auto &v : values) include_box(low, high, v->dims);
+    if (low != f.low || high != f.high) ask(low, high);
+    for (auto &v : values) std::ranges::copy(box_dimensions(low, high), v->dims.begin());
+    ExternStage &stage = *asked;
     size_t next = 0;
     for (const program::ExternFuncArgument &arg : e.args) {
         if (arg.buffer) pass_image(stage.buffers[next++], *arg.buffer);

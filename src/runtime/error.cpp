@@ -291,6 +291,17 @@ int tessera_error_bounds_query_failed(void *user_context, const char *function, 
         .raise(user_context, tessera_error_code_bounds_query_failed);
 }
 
+int tessera_error_extern_stage_enlarged(void *user_context, const char *where, const char *function,
+                                        const char *func, int32_t dimension, int32_t min,
+                                        int32_t max, int32_t needed_min, int32_t needed_max) {
+    return (Message(where) << "The extern stage " << function << " wants to compute [" << min
+                           << ", " << max << "] of " << func << " in dimension " << dimension
+                           << ", and [" << needed_min << ", " << needed_max
+                           << "] is what there is; it may compute more than that only where "
+                           << func << " is stored on the heap at the loop where it is computed")
+        .raise(user_context, tessera_error_code_extern_stage_enlarged);
+}
+
 int tessera_error_unsupported_target(void *user_context, const char *pipeline) {
     return (Message() << "Pipeline " << pipeline
                       << " was compiled for instructions that this CPU does not have")

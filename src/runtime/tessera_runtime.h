@@ -204,7 +204,8 @@ typedef enum tessera_error_code_t {
     tessera_error_code_out_of_threads = -50,
     tessera_error_code_bad_argument = -52,
     tessera_error_code_trace_failed = -53,
-    tessera_error_code_coordinates_too_large = -54
+    tessera_error_code_coordinates_too_large = -54,
+    tessera_error_code_extern_stage_enlarged = -55
 } tessera_error_code_t;
 
 /* Reports a failure. The built-in handler writes the message to stderr and returns; the pipeline
@@ -287,6 +288,10 @@ int tessera_error_specialize_fail(void *user_context, const char *where, const c
                                   const char *message);
 int tessera_error_extern_stage_failed(void *user_context, const char *function, int32_t result);
 int tessera_error_bounds_query_failed(void *user_context, const char *function, int32_t result);
+/* In a bounds query the function asked for [min, max] of a dimension of func. */
+int tessera_error_extern_stage_enlarged(void *user_context, const char *where, const char *function,
+                                        const char *func, int32_t dimension, int32_t min,
+                                        int32_t max, int32_t needed_min, int32_t needed_max);
 int tessera_error_unsupported_target(void *user_context, const char *pipeline);
 
 /* ---- Memory ---- */

@@ -54,12 +54,31 @@ extern "C" inline int add_both(tessera_buffer_t *a, tessera_buffer_t *b, tessera
     for (int i : to.dim(0)) to(i) = first(i) + second(i);
     return 0;
 }
+// out(x, y) = in(x, y) + 1, in whole tiles of 4 x 2.
+extern "C" inline int tiles_plus_one(tessera_buffer_t *in, tessera_buffer_t *out) {
+    if (!in->host) {
+        const int sizes[] = {4, 2};
+        for (int d = 0; d < 2; d++) {
+            int first = out->dim[d].min, end = first + out->dim[d].extent;
+            first &= -sizes[d];
+            end = (end + sizes[d] - 1) & -sizes[d];
+            in->dim[d].min = out->dim[d].min = first;
+            in->dim[d].extent = out->dim[d].extent = end - first;
+        }
+        return 0;
+    }
+    Buffer<int> from(*in), to(*out);
+    if (to.min(0) % 4 || to.extent(0) % 4 || to.min(1) % 2 || to.extent(1) % 2) return 7;
+    to.for_each_element([&](int x, int y) { to(x, y) = from(x, y) + 1; });
+    return 0;
+}
 extern "C" inline int always_fails(tessera_buffer_t *) { return 42; }
 [[maybe_unused]] static const bool registered =
     detail::register_extern("add_right", reinterpret_cast<void *>(&add_right)) &&
     detail::register_extern("fill_two", reinterpret_cast<void *>(&fill_two)) &&
     detail::register_extern("scaled_table", reinterpret_cast<void *>(&scaled_table)) &&
     detail::register_extern("add_both", reinterpret_cast<void *>(&add_both)) &&
+    detail::register_extern("tiles_plus_one", reinterpret_cast<void *>(&tiles_plus_one)) &&
     detail::register_extern("always_fails", reinterpret_cast<void *>(&always_fails));
 
 TEST_SUITE("extern stages") {
@@ -107,6 +126,55 @@ TEST_SUITE("extern stages") {
             auto er = [](int x, int y) { return 2 * x + 1 + 20 * y; };
             Lowered(out).check<int>({5, 3},
                                     [&](int x, int y) { return 2 * er(x, y) + er(x + 1, y); });
+        }
+    }
+    TEST_CASE("one that computes whole tiles, more than is read") {
+        for (int place = 0; place < 5; place++) {
+            CAPTURE(place);
+            Var x("x"), y("y"), xi("xi"), yi("yi");
+            Func f("f"), e("e"), second("second"), out("out");
+            f(x, y) = x + 10 * y;
+            e.define_extern("tiles_plus_one", {f}, Int(32), {x, y});
+            second.define_extern("tiles_plus_one", {e}, Int(32), {x, y});
+            out(x, y) = second(x, y + 1) + e(x + 1, y);
+            if (place > 0) out.tile(x, y, xi, yi, 3, 3, TailStrategy::GuardWithIf);
+            if (place == 0) f.compute_root(), e.compute_root(), second.compute_root();
+            if (place == 1) f.compute_root(), e.compute_at(out, x), second.compute_at(out, x);
+            if (place == 2) f.compute_at(out, x), e.compute_at(out, y), second.compute_at(out, x);
+            if (place == 3)
+                f.store_root().compute_at(out, y), e.compute_root(), second.compute_at(out, xi);
+            if (place == 4) {
+                f.compute_at(out, x).vectorize(x, 4), e.compute_at(out, x),
+                    second.compute_at(out, x);
+                out.vectorize(xi, 3).parallel(y);
+            }
+            Lowered l(out);
+            for (int size : {1, 5, 8}) {
+                l.check<int>({size, 5}, [&](int x, int y) {
+                    return x + 10 * (y + 1) + 2 + (x + 1) + 10 * y + 1;
+                });
+            }
+        }
+    }
+    TEST_CASE("one that wants to compute more than there is storage for") {
+        for (int place = 0; place < 3; place++) {
+            CAPTURE(place);
+            Var x("x"), y("y");
+            Func f("f"), e("e"), out("out");
+            f(x, y) = x + 10 * y;
+            e.define_extern("tiles_plus_one", {f}, Int(32), {x, y});
+            const unsigned line = __LINE__ - 1;
+            out(x, y) = e(x + 1, y);
+            f.compute_root();
+            e.compute_at(out, y);
+            if (place == 0) e.store_root();
+            if (place == 1) e.hoist_storage_root();
+            if (place == 2) e.store_in(MemoryType::Stack).bound_extent(x, 4).bound_extent(y, 1);
+            FAILS(out.realize({4, 4}),
+                  str("extern_stage_test.cpp:", line,
+                      ": The extern stage tiles_plus_one wants to compute [0, 7] of e in "
+                      "dimension 0, and [1, 4] is what there is; it may compute more than that "
+                      "only where e is stored on the heap at the loop where it is computed"));
         }
     }
     TEST_CASE("storage outside of where an extern stage says how much it needs") {

@@ -134,6 +134,12 @@ TEST_SUITE("runtime errors") {
         said(tessera_error_bounds_query_failed(nullptr, "sort", 4),
              tessera_error_code_bounds_query_failed,
              "The extern stage sort failed when asked which input it needs: it returned 4");
+        said(
+            tessera_error_extern_stage_enlarged(nullptr, "a.cpp:7", "tiles", "f", 1, 0, 15, 3, 10),
+            tessera_error_code_extern_stage_enlarged,
+            "a.cpp:7: The extern stage tiles wants to compute [0, 15] of f in dimension 1, and "
+            "[3, 10] is what there is; it may compute more than that only where f is stored on the "
+            "heap at the loop where it is computed");
         said(tessera_error_unsupported_target(nullptr, "blur"),
              tessera_error_code_unsupported_target,
              "Pipeline blur was compiled for instructions that this CPU does not have");

@@ -1,7 +1,10 @@
 #include "lower/nest/extern_stage.h"
+#include "base/dialect.h"
 #include "ir/cpp_name.h"
 #include "ir/operators.h"
 #include "lower/checks/errors.h"
+#include "lower/storage/production_path.h"
+#include <algorithm>
 
 namespace tessera::lower {
 
@@ -57,7 +60,30 @@ std::vector<Range> ranges_of_image(Symbol buffer, int dimensions) {
     return all;
 }
 
+// What the buffer says when it is read.
+Box box_of(Symbol buffer, int dimensions) {
+    Box box;
+    for (const Range &r : ranges_of_image(buffer, dimensions)) {
+        box.push_back({r.min, r.min + r.extent - 1});
+    }
+    return box;
+}
+
 }  // namespace
+
+bool is_asked(const FunctionContents &f) {
+    const program::ExternDefinition &e = *f.extern_definition;
+    bool reads =
+        std::ranges::any_of(e.args, [](const ExternFuncArgument &a) { return a.buffer || a.func; });
+    return reads || follows_halide(e.written);
+}
+
+bool may_enlarge(const FunctionContents &f, const Context &context) {
+    const program::FuncSchedule &s = f.schedule;
+    const bool is_sized_by_run = s.memory == MemoryType::Auto || s.memory == MemoryType::Heap;
+    return !context.is_output(f.name) && !is_stored_outside(f) && !s.hoist_level_set &&
+           is_sized_by_run;
+}
 
 std::string linked_name(const FunctionContents &f, const Target &target) {
     const program::ExternDefinition &e = *f.extern_definition;
@@ -97,12 +123,7 @@ ExternQuery query_extern_stage(const FunctionContents &f, const Region &region,
     };
     auto ask = [&](Symbol input, Type type, const std::vector<Range> &ranges) {
         Symbol buffer = bind_buffer(input, type, ranges);
-        Box box;
-        for (int d = 0; d < int(ranges.size()); d++) {
-            Range r = range_of(buffer, d);
-            box.push_back({r.min, r.min + r.extent - 1});
-        }
-        include(query.inputs[input], box);
+        include(query.inputs[input], box_of(buffer, int(ranges.size())));
     };
     for (const ExternFuncArgument &a : f.extern_definition->args) {
         if (a.scalar.defined()) args.push_back(a.scalar);
@@ -115,10 +136,29 @@ ExternQuery query_extern_stage(const FunctionContents &f, const Region &region,
                 std::vector<Range>(size_t(a.func->dimensions()), Range{0, 0}));
         }
     }
-    for (Type type : f.types) bind_buffer(f.name, type, ranges_of(region));
+    for (size_t d = 0; d < region.min.size(); d++) {
+        query.outputs.push_back({region.min[d], region.max[d]});
+    }
+    for (Type type : f.types) {
+        Symbol buffer = bind_buffer(f.name, type, ranges_of(region));
+        include(query.outputs, box_of(buffer, f.dimensions()));
+    }
     Expr result = bind(str(f.name, ".query_result"), extern_call(f, std::move(args), context));
     query.check = check_result(f, result, "bounds_query_failed");
     return query;
+}
+
+Stmt check_not_enlarged(const FunctionContents &f, const Region &region, const Box &answer) {
+    std::vector<Stmt> checks;
+    for (size_t d = 0; d < answer.size(); d++) {
+        const auto &[first, last] = answer[d];
+        Expr is_same = first >= region.min[d] && last <= region.max[d];
+        checks.push_back(AssertStmt::make(
+            is_same, error_call_at(f.extern_definition->written, "extern_stage_enlarged",
+                                   {Expr(f.extern_definition->function), Expr(f.name.text()),
+                                    Expr(int32_t(d)), first, last, region.min[d], region.max[d]})));
+    }
+    return Block::make(std::move(checks));
 }
 
 Stmt call_extern_stage(const FunctionContents &f, const Region &region, const Context &context) {

@@ -4,12 +4,21 @@
 
 // Stages written in C: int f(arguments..., outputs...), where a Func or buffer is passed as a
 // tessera_buffer_t *. Given buffers without host memory it sets their fields to the regions of its
-// inputs that it needs for the outputs' regions; otherwise it computes the outputs.
+// inputs that it needs for the outputs' regions, which it may enlarge, to whole tiles for example;
+// otherwise it computes the outputs.
 namespace tessera::lower {
 
 // What linkers call the function of an extern stage. CompileError if it is in a namespace, but to
 // be called as C does.
 std::string linked_name(const program::FunctionContents &f, const Target &target);
+
+// Whether the function is asked at all. One without buffers to read is asked only by Halide's
+// rules, for what it may enlarge: otherwise it need not know of such questions.
+bool is_asked(const program::FunctionContents &f);
+// Whether it may compute more than its consumers need. Not into a buffer of the caller's, which is
+// as large as it is; and not where the storage is not made for each of its runs, as large as that
+// one wants it.
+bool may_enlarge(const program::FunctionContents &f, const Context &context);
 
 // A call that asks an extern stage what it needs of its inputs.
 struct ExternQuery {
@@ -17,10 +26,15 @@ struct ExternQuery {
     ir::Stmt check;  // that it succeeded; inside of the lets
     // Per function and image that it reads, in terms of the lets.
     std::unordered_map<Symbol, Box> inputs;
+    Box outputs;  // what it computes, all values together; at least the region
 };
 
 ExternQuery query_extern_stage(const program::FunctionContents &f, const Region &region,
                                const Context &context);
+
+// That the answer leaves the region as it is.
+ir::Stmt check_not_enlarged(const program::FunctionContents &f, const Region &region,
+                            const Box &answer);
 
 // The call that computes the region.
 ir::Stmt call_extern_stage(const program::FunctionContents &f, const Region &region,

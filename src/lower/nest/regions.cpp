@@ -144,10 +144,31 @@ Box SiteRegions::required(Symbol callee, int dimensions) {
 const ExternQuery &SiteRegions::query_of(const program::FunctionContents &f) {
     auto found = queries.find(f.name);
     if (found != queries.end()) return found->second;
-    ExternQuery query = query_extern_stage(f, stage_regions(f.name)[0], context);
+    const Region &region = stage_regions(f.name)[0];
+    ExternQuery query = query_extern_stage(f, region, context);
     lets.insert(lets.end(), query.lets.begin(), query.lets.end());
     asserts.push_back(query.check);
+    if (is_computed_here.contains(f.name) && !context.is_output(f.name)) {
+        asserts.push_back(check_not_enlarged(f, region, query.outputs));
+    }
     return queries.emplace(f.name, std::move(query)).first->second;
+}
+
+// All that the extern stage wants to compute where this much is needed. What it reads for that is
+// another question, of the region found here.
+Box SiteRegions::enlarged(const program::FunctionContents &f, const Box &needed) {
+    Region asked;
+    for (size_t d = 0; d < needed.size(); d++) {
+        auto name = [&](const char *end) {
+            return Symbol::fresh(str(f.name, ".", f.args[d], end));
+        };
+        asked.min.push_back(bind(name(".min_asked"), needed[d].min));
+        asked.max.push_back(bind(name(".max_asked"), needed[d].max));
+    }
+    ExternQuery query = query_extern_stage(f, asked, context);
+    lets.insert(lets.end(), query.lets.begin(), query.lets.end());
+    asserts.push_back(query.check);
+    return query.outputs;
 }
 
 const std::vector<Region> &SiteRegions::stage_regions(Symbol func) {
@@ -157,7 +178,10 @@ const std::vector<Region> &SiteRegions::stage_regions(Symbol func) {
 }
 
 std::vector<Region> SiteRegions::bind_computed(Symbol func) {
-    return regions[func] = find_stage_regions(func, true);
+    regions[func] = find_stage_regions(func, true);
+    const program::FunctionContents &f = *context.function(func);
+    if (f.has_extern_definition() && is_asked(f)) query_of(f);
+    return regions[func];
 }
 
 // What is wanted of the function here: what others read, and all of an output's buffer.
@@ -320,6 +344,8 @@ std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_h
     }
     apply_bounds(f, box, computed_here);
     if (!computed_here) cover_further_in(func, box);
+    const bool enlarges = computed_here && f.has_extern_definition() && is_asked(f);
+    if (enlarges && may_enlarge(f, context)) box = enlarged(f, box);
     std::vector<Region> found(f.stages.size());
     for (int s = int(f.stages.size()) - 1; s >= 0; s--) {
         found[size_t(s)] = bind(f, s, box, computed_here);

@@ -104,6 +104,7 @@ private:
     Box box_of_calls(Symbol callee, int dimensions, const algebra::IntervalScope &scope,
                      const StageNest &caller) const;
     const ExternQuery &query_of(const program::FunctionContents &extern_func);
+    Box enlarged(const program::FunctionContents &extern_func, const Box &needed);
     void include_own_reads(Symbol func, int stage, const Region &region, Box &box);
 
     Site site;

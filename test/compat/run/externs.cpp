@@ -179,3 +179,145 @@ PROGRAM(extern_stage_with_the_context) {
     EXPECT(context.calls == 1 && out(4) == 8);
     return 0;
 }
+
+namespace {
+
+bool wants_whole_tiles = true;
+
+// Rounded out to multiples of 8.
+void round_to_tiles(halide_buffer_t *b) {
+    const int first = b->dim[0].min & ~7, end = (b->dim[0].min + b->dim[0].extent + 7) & ~7;
+    b->dim[0].min = first;
+    b->dim[0].extent = end - first;
+}
+bool is_of_tiles(const halide_buffer_t *b) {
+    return !wants_whole_tiles || (b->dim[0].min % 8 == 0 && b->dim[0].extent % 8 == 0);
+}
+bool holds(const halide_buffer_t *b, int first, int extent) {
+    return b->dim[0].min <= first && first + extent <= b->dim[0].min + b->dim[0].extent;
+}
+
+}  // namespace
+
+// out(x) = in(x) * 2; what is read is said before what is computed is rounded.
+extern "C" HALIDE_EXPORT_SYMBOL int compat_tiles(halide_buffer_t *in, halide_buffer_t *out) {
+    const int first = out->dim[0].min, extent = out->dim[0].extent;
+    if (in->is_bounds_query() || out->is_bounds_query()) {
+        in->dim[0].min = first;
+        in->dim[0].extent = extent;
+        round_to_tiles(out);
+        return 0;
+    }
+    if (!is_of_tiles(out) || !holds(in, first, extent)) return 7;
+    for (int i = 0; i < extent; i++) {
+        ((int32_t *)out->host)[i] = ((const int32_t *)in->host)[first + i - in->dim[0].min] * 2;
+    }
+    return 0;
+}
+extern "C" HALIDE_EXPORT_SYMBOL int compat_tiles_of_nothing(halide_buffer_t *out) {
+    if (out->is_bounds_query()) return round_to_tiles(out), 0;
+    if (!is_of_tiles(out)) return 7;
+    for (int i = 0; i < out->dim[0].extent; i++) {
+        ((int32_t *)out->host)[i] = out->dim[0].min + i;
+    }
+    return 0;
+}
+extern "C" HALIDE_EXPORT_SYMBOL int compat_two_tiles(halide_buffer_t *a, halide_buffer_t *b) {
+    if (a->is_bounds_query()) return round_to_tiles(a), 0;  // for both
+    if (!is_of_tiles(a) || !is_of_tiles(b)) return 7;
+    for (int i = 0; i < a->dim[0].extent; i++) {
+        ((int32_t *)a->host)[i] = ((int32_t *)b->host)[i] = a->dim[0].min + i;
+    }
+    return 0;
+}
+
+PROGRAM(extern_stages_that_compute_whole_tiles) {
+    for (int place = 0; place < 4; place++) {
+        Var x, xo, xi;
+        Func in, f, g;
+        in(x) = x * 3;
+        f.define_extern("compat_tiles", {in}, Int(32), 1);
+        g(x) = f(x) + f(x + 3);
+        g.split(x, xo, xi, 5, TailStrategy::GuardWithIf);
+        if (place == 2) g.parallel(xo);
+        if (place == 0) {
+            f.compute_root();
+        } else {
+            f.compute_at(g, xo);
+        }
+        if (place == 3) {
+            in.compute_at(g, xo);
+        } else {
+            in.compute_root();
+        }
+        Buffer<int> out = g.realize({13});
+        for (int i = 0; i < 13; i++) EXPECT(out(i) == 6 * i + 6 * (i + 3));
+    }
+    return 0;
+}
+PROGRAM(extern_sources_that_compute_whole_tiles) {
+    Var x;
+    Func f, h, g, two;
+    f.define_extern("compat_tiles_of_nothing", {}, Int(32), 1);
+    h.define_extern("compat_tiles", {f}, Int(32), 1);
+    two.define_extern("compat_two_tiles", {}, {Int(32), Int(32)}, 1);
+    g(x) = h(x + 3) + h(x + 6) + two(x + 1)[1];
+    f.compute_root();
+    h.compute_root();
+    two.compute_root();
+    Buffer<int> out = g.realize({13});
+    for (int i = 0; i < 13; i++) EXPECT(out(i) == 2 * (i + 3) + 2 * (i + 6) + i + 1);
+    return 0;
+}
+PROGRAM(extern_outputs_are_as_large_as_their_buffers) {
+    wants_whole_tiles = false;
+    Var x;
+    Func in, f;
+    in(x) = x * 3;
+    in.compute_root();
+    f.define_extern("compat_tiles", {in}, Int(32), 1);
+    Buffer<int> out(13);
+    f.realize(out);
+    wants_whole_tiles = true;
+    EXPECT(out(12) == 72);
+    return 0;
+}
+PROGRAM(pipelines_as_extern_stages_compute_whole_vectors) {
+    Var x;
+    Func inner, f, g;
+    inner(x) = x * 5;
+    inner.vectorize(x, 8);
+    inner.compile_jit();
+    f.define_extern("computes_eight", {}, Int(32), 1);
+    f.compute_root();
+    g(x) = f(x) + 1;
+    Pipeline p(g);
+    p.set_jit_externs({{"computes_eight", JITExtern(inner)}});
+    Buffer<int> out = p.realize({3});
+    EXPECT(out(2) == 11);
+    return 0;
+}
+PROGRAM(extern_stages_stored_elsewhere_compute_what_is_needed) {
+    for (int place = 0; place < 3; place++) {
+        Var x, xo, xi;
+        Func in, f, g;
+        in(x) = x;
+        in.compute_root();
+        f.define_extern("compat_tiles", {in}, Int(32), 1);
+        g(x) = f(x) + f(x + 3);
+        g.split(x, xo, xi, 5, TailStrategy::GuardWithIf);
+        f.compute_at(g, xo);
+        if (place == 0) f.store_root();
+        if (place == 1) f.hoist_storage_root();
+        if (place == 2) f.store_in(MemoryType::Stack).bound_extent(f.args()[0], 8);
+        std::string why;
+        try {
+            g.realize({13});
+        } catch (const Error &e) {
+            why = e.what();
+        }
+        EXPECT(why.find("The extern stage compat_tiles wants to compute [") != why.npos &&
+               why.find("it may compute more than that only where") != why.npos);
+    }
+    return 0;
+}
