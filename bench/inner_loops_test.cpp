@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <sstream>
+#include <unistd.h>
 
 using namespace tessera;
 

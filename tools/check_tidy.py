@@ -22,7 +22,7 @@ options = parser.parse_args()
 
 root = options.root.resolve()
 # The tools share the random programs of the fuzz tests; those are read as includes only.
-folders = [root / name for name in ("src", "include", "apps", "test/fuzz")]
+folders = [root / name for name in ("src", "include", "apps", "bench", "test/fuzz")]
 command = [options.tidy, "--quiet", "--warnings-as-errors=*"]
 flags = ["-std=c++20", "-Wall", "-Wextra", *(f"-I{folder}" for folder in folders),
          *(f"-isystem{path}" for path in options.system_include)]

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <regex>
@@ -21,7 +22,7 @@ using namespace tessera::bench;
 namespace {
 
 struct Options {
-    std::string filter, json, peers = TESSERA_BENCH_PEERS;
+    std::string filter, json, peers;
     std::vector<int> threads = {1, 2};
     bool quick = false, list = false;
     double seconds = 0;
@@ -157,6 +158,8 @@ void set_environment(char **argv) {
 int main(int argc, char **argv) {
     set_environment(argv);
     Options options;
+    // Where the build of the peers writes it: beside this program.
+    options.peers = std::filesystem::read_symlink("/proc/self/exe").replace_filename("peers.txt");
     CLI::App app{"Times of compiled pipelines beside those of other libraries and compilers."};
     app.add_option("--filter", options.filter, "a regex: the cases whose name and size it matches");
     app.add_option("--json", options.json, "a file to write all times to");

@@ -3,7 +3,7 @@
 
 extern "C" {
 
-struct bench_function_t {
+struct PeerFunction {
     const char *generator;  // the app's
     const char *params;     // "name=value name=value", or ""
     const char *schedule;   // "manual", "mullapudi", ...
@@ -11,13 +11,13 @@ struct bench_function_t {
     const void *metadata;  // halide_filter_metadata_t: laid out as tessera_filter_metadata_t
 };
 
-struct bench_peer_t {
+struct Peer {
     const char *name;  // "Halide 14"
     void (*set_threads)(int count);
     const char *(*last_error)();  // of this thread: what the peer's error handler was told
     int count;
-    const bench_function_t *functions;
+    const PeerFunction *functions;
 };
 
-const bench_peer_t *bench_peer();
+const Peer *bench_peer();
 }

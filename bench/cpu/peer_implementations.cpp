@@ -11,14 +11,13 @@ namespace tessera::bench {
 namespace {
 
 // Stays loaded: its threads run on.
-std::vector<const bench_peer_t *> load(const std::string &list) {
-    std::vector<const bench_peer_t *> peers;
+std::vector<const Peer *> load(const std::string &list) {
+    std::vector<const Peer *> peers;
     std::ifstream paths(list);
     for (std::string path; std::getline(paths, path);) {
         void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        auto *get = library
-                        ? reinterpret_cast<const bench_peer_t *(*)()>(dlsym(library, "bench_peer"))
-                        : nullptr;
+        auto *get =
+            library ? reinterpret_cast<const Peer *(*)()>(dlsym(library, "bench_peer")) : nullptr;
         if (get)
             peers.push_back(get());
         else
@@ -54,8 +53,7 @@ std::shared_ptr<Arguments> arguments_of(const tessera_filter_metadata_t &functio
     return all;
 }
 
-Implementation implementation_of(const bench_peer_t &peer, const bench_function_t &function,
-                                 Data &data) {
+Implementation implementation_of(const Peer &peer, const PeerFunction &function, Data &data) {
     const auto &metadata = *static_cast<const tessera_filter_metadata_t *>(function.metadata);
     auto arguments = arguments_of(metadata, data);
     auto run = [&peer, &function, arguments] {
@@ -70,11 +68,11 @@ Implementation implementation_of(const bench_peer_t &peer, const bench_function_
 
 std::vector<Implementation> peer_implementations(const std::shared_ptr<Data> &data,
                                                  const std::string &list) {
-    static const std::vector<const bench_peer_t *> peers = load(list);
+    static const std::vector<const Peer *> peers = load(list);
     std::vector<Implementation> found;
-    for (const bench_peer_t *peer : peers) {
+    for (const Peer *peer : peers) {
         for (int i = 0; i < peer->count; i++) {
-            const bench_function_t &function = peer->functions[i];
+            const PeerFunction &function = peer->functions[i];
             const Problem &p = data->problem;
             if (function.generator != p.generator || function.params != p.params) continue;
             found.push_back(implementation_of(*peer, function, *data));

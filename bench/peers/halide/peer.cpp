@@ -52,7 +52,7 @@ namespace {
 
 #define FUNCTION(generator, params, schedule, name)                                                \
     {generator, params, schedule, name##_argv, name##_metadata()},
-const bench_function_t functions[] = {
+const PeerFunction functions[] = {
 #include "functions.inc"
 };
 
@@ -80,9 +80,9 @@ void set_threads(int count) {
 
 }  // namespace
 
-extern "C" __attribute__((visibility("default"))) const bench_peer_t *bench_peer() {
-    static const bench_peer_t peer{PEER_NAME, set_threads, last_error, int(std::size(functions)),
-                                   functions};
+extern "C" __attribute__((visibility("default"))) const Peer *bench_peer() {
+    static const Peer peer{PEER_NAME, set_threads, last_error, int(std::size(functions)),
+                           functions};
     halide_set_error_handler(keep_message);
     return &peer;
 }
