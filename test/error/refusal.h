@@ -49,4 +49,5 @@ struct Expected {
     CHECK(refusal([&] { (void)(statement); }) == Expected{"", part})
 // The statement throws a RuntimeError whose message has this part.
 #define FAILS(statement, part)                                                                     \
-    CHECK_THROWS_WITH_AS((void)(statement), doctest::Contains(part), tessera::RuntimeError)
+    CHECK_THROWS_WITH_AS((void)(statement), doctest::Contains(std::string(part).c_str()),          \
+                         tessera::RuntimeError)
