@@ -140,9 +140,8 @@ TEST_SUITE("extern stages") {
             if (place > 0) out.tile(x, y, xi, yi, 3, 3, TailStrategy::GuardWithIf);
             if (place == 0) f.compute_root(), e.compute_root(), second.compute_root();
             if (place == 1) f.compute_root(), e.compute_at(out, x), second.compute_at(out, x);
-            if (place == 2) f.compute_at(out, x), e.compute_at(out, y), second.compute_at(out, x);
-            if (place == 3)
-                f.store_root().compute_at(out, y), e.compute_root(), second.compute_at(out, xi);
+            if (place == 2) f.compute_at(out, y), e.compute_at(out, y), second.compute_at(out, x);
+            if (place == 3) f.compute_root(), e.compute_root(), second.compute_at(out, xi);
             if (place == 4) {
                 f.compute_at(out, x).vectorize(x, 4), e.compute_at(out, x),
                     second.compute_at(out, x);
@@ -170,11 +169,12 @@ TEST_SUITE("extern stages") {
             if (place == 0) e.store_root();
             if (place == 1) e.hoist_storage_root();
             if (place == 2) e.store_in(MemoryType::Stack).bound_extent(x, 4).bound_extent(y, 1);
-            FAILS(out.realize({4, 4}),
-                  str("extern_stage_test.cpp:", line,
-                      ": The extern stage tiles_plus_one wants to compute [0, 7] of e in "
-                      "dimension 0, and [1, 4] is what there is; it may compute more than that "
-                      "only where e is stored on the heap at the loop where it is computed"));
+            const std::string message =
+                str("extern_stage_test.cpp:", line,
+                    ": The extern stage tiles_plus_one wants to compute [0, 7] of e in "
+                    "dimension 0, and [1, 4] is what there is; it may compute more than that "
+                    "only where e is stored on the heap at the loop where it is computed");
+            FAILS(out.realize({4, 4}), message.c_str());
         }
     }
     TEST_CASE("storage outside of where an extern stage says how much it needs") {

@@ -99,6 +99,24 @@ extern "C" int add_neighbours(tessera_buffer_t *in, int32_t offset, tessera_buff
     return offset < 0 ? -1 : 0;
 }
 
+// out(x) = in(x) * 2, of as many pairs as it takes; says first what it reads for what is asked.
+extern "C" int double_pairs(tessera_buffer_t *in, tessera_buffer_t *out) {
+    tessera_dimension_t &to = out->dim[0], &from = in->dim[0];
+    if (!in->host) {
+        from = to;
+        const int first = to.min & ~1, end = (to.min + to.extent + 1) & ~1;
+        to.min = first;
+        to.extent = end - first;
+        return 0;
+    }
+    if (to.min % 2 || to.extent % 2 || from.min > to.min || from.extent < to.extent) return 7;
+    for (int i = 0; i < to.extent; i++) {
+        reinterpret_cast<int32_t *>(out->host)[i] =
+            2 * reinterpret_cast<const int32_t *>(in->host)[(to.min + i - from.min) * from.stride];
+    }
+    return 0;
+}
+
 }  // namespace
 
 TEST_SUITE("definition interpreter") {
@@ -230,6 +248,19 @@ TEST_SUITE("definition interpreter") {
         e.f->extern_definition->args[1].scalar = Expr(-1);
         CHECK_THROWS_WITH_AS(realize(e, {0}, {1}, options), doctest::Contains("failed with code"),
                              RuntimeError);
+    }
+    TEST_CASE("an extern stage may compute more than it was asked for") {
+        Builder f("f", {"x"}), e("e", {"x"}), g("g", {"x"});
+        f.pure({x + 5});
+        e.f->types = {Int(32)};
+        e.f->extern_definition = std::make_shared<ExternDefinition>();
+        e.f->extern_definition->function = "double_pairs";
+        e.f->extern_definition->args = {{f.f, {}, {}}};
+        g.pure({e({x + 1})});
+        DefinitionOptions options;
+        options.externs["double_pairs"] = reinterpret_cast<void *>(double_pairs);
+        CHECK(realize(g, {0}, {3}, options) == Values{12, 14, 16});
+        CHECK(realize(g, {4}, {1}, options) == Values{20});
     }
     TEST_CASE("an image that an extern stage reads is passed as it is, or with zeros beyond") {
         auto in = make_buffer_parameter(Symbol::fresh("in"), Int(32), 1);
