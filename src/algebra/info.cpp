@@ -176,7 +176,7 @@ Alignment Simplifier::alignment(const LinearForm &f) {
         r = sum(r, scaled(alignment(t.atom), t.coefficient));
         if (!without) continue;
         if (const Mod *mod = as_remainder(t.atom)) {
-            up_to = sum(up_to, scaled({*as_const_int(mod->b), 0}, t.coefficient));
+            up_to = sum(up_to, scaled({as_const_int(mod->b).value_or(1), 0}, t.coefficient));
             without = add(*without, form(mod->a), t.coefficient);
         } else {
             without = add(*without, LinearForm{{{t.atom, 1}}, 0}, t.coefficient);

@@ -477,6 +477,7 @@ void DefinitionRun::run_extern(FunctionState &f) {
     for (const auto &v : values) include_box(low, high, v->dims);
     if (low != f.low || high != f.high) ask(low, high);
     for (auto &v : values) std::ranges::copy(box_dimensions(low, high), v->dims.begin());
+    if (!asked) throw InternalError("an extern stage was not asked");
     ExternStage &stage = *asked;
     size_t next = 0;
     for (const program::ExternFuncArgument &arg : e.args) {

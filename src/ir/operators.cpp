@@ -270,16 +270,22 @@ Expr operand_of_assignment(const Expr &a, WrittenExpr b) {
 
 }  // namespace
 
-#define ASSIGNMENT(op)                                                                             \
-    Expr &operator op## = (Expr & a, WrittenExpr b) {                                              \
-        WrittenExpr left(a, b.at);                                                                 \
-        return a = std::move(left) op operand_of_assignment(a, std::move(b));                      \
-    }
-ASSIGNMENT(+)
-ASSIGNMENT(-)
-ASSIGNMENT(*)
-ASSIGNMENT(/)
-#undef ASSIGNMENT
+Expr &operator+=(Expr &a, WrittenExpr b) {
+    WrittenExpr left(a, b.at);
+    return a = std::move(left) + operand_of_assignment(a, std::move(b));
+}
+Expr &operator-=(Expr &a, WrittenExpr b) {
+    WrittenExpr left(a, b.at);
+    return a = std::move(left) - operand_of_assignment(a, std::move(b));
+}
+Expr &operator*=(Expr &a, WrittenExpr b) {
+    WrittenExpr left(a, b.at);
+    return a = std::move(left) * operand_of_assignment(a, std::move(b));
+}
+Expr &operator/=(Expr &a, WrittenExpr b) {
+    WrittenExpr left(a, b.at);
+    return a = std::move(left) / operand_of_assignment(a, std::move(b));
+}
 
 Expr min(WrittenExpr a, Expr b) {
     match_types_of(a, b, "min", a.at);
