@@ -170,21 +170,21 @@ const Mod *Simplifier::as_remainder(const Expr &atom) {
 
 // Remainders by k are what they are of, but for a multiple of k: so x - (x + 1) % 2 is odd.
 Alignment Simplifier::alignment(const LinearForm &f) {
-    Alignment r{0, f.constant}, up_to{0, 0};
-    std::optional<LinearForm> without = LinearForm{{}, f.constant};
+    Alignment r{0, f.constant};
+    for (const LinearTerm &t : f.terms) r = sum(r, scaled(alignment(t.atom), t.coefficient));
+    Alignment up_to{0, 0};  // what the remainders are known up to
+    std::optional<LinearForm> without = f;
     for (const LinearTerm &t : f.terms) {
-        r = sum(r, scaled(alignment(t.atom), t.coefficient));
-        if (!without) continue;
-        if (const Mod *mod = as_remainder(t.atom)) {
-            up_to = sum(up_to, scaled({as_const_int(mod->b).value_or(1), 0}, t.coefficient));
-            without = add(*without, form(mod->a), t.coefficient);
-        } else {
-            without = add(*without, LinearForm{{{t.atom, 1}}, 0}, t.coefficient);
-        }
+        const Mod *mod = as_remainder(t.atom);
+        if (!mod || !without) continue;
+        up_to = sum(up_to, scaled({as_const_int(mod->b).value_or(1), 0}, t.coefficient));
+        without = add(*without, LinearForm{{{t.atom, 1}}, 0}, -t.coefficient);
+        if (without) without = add(*without, form(mod->a), t.coefficient);
     }
     if (!without || up_to.modulus <= 1) return r;
-    for (const LinearTerm &t : without->terms)
+    for (const LinearTerm &t : without->terms) {
         up_to = sum(up_to, scaled(alignment(t.atom), t.coefficient));
+    }
     up_to = sum(up_to, {0, without->constant});
     // Of two alignments, the finer one: both hold.
     return r.modulus != 0 && up_to.modulus > r.modulus ? up_to : r;
