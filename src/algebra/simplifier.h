@@ -68,6 +68,14 @@ public:
     // The variable is replaced by this value, which is cheap, wherever it is met.
     void replace(Symbol s, const Expr &value);
     static bool is_cheap(const Expr &value);
+    // Binds or replaces the symbol of a let for what is simplified next, and returns the let that
+    // is to stand around it; undefined: none. A ramp is put in place, so that an access is seen to
+    // be dense or strided; of one whose base is not cheap, the base has a let of its own.
+    struct Bound {
+        Symbol name;
+        Expr value;
+    };
+    Bound bind_let(Symbol name, const Expr &value);
 
     int effort;
 

@@ -211,27 +211,36 @@ bool Simplifier::is_cheap(const Expr &e) {
     if (e.type().is_handle()) return false;  // a buffer is named by symbol, too
     if (ir::is_const(e) || e.as<Variable>()) return true;
     if (const auto *b = e.as<Broadcast>()) return is_cheap(b->value);
+    if (const auto *r = e.as<Ramp>()) return is_cheap(r->base) && ir::is_const(r->stride);
     if (const auto *a = e.as<Add>()) return a->a.as<Variable>() && ir::is_const(a->b);
     if (const auto *s = e.as<Sub>()) return s->a.as<Variable>() && ir::is_const(s->b);
     return false;
 }
 
+Simplifier::Bound Simplifier::bind_let(Symbol name, const Expr &value) {
+    if (is_pure(value) && is_cheap(value)) {
+        replace(name, value);
+        return {};
+    }
+    const auto *ramp = value.as<Ramp>();
+    if (ramp && ramp->base.type().is_scalar() && is_pure(value) && ir::is_const(ramp->stride)) {
+        Symbol first = Symbol::fresh(str(name.text(), ".first"));
+        bind_value(first, ramp->base);
+        Expr base = intern(Variable::make(ramp->base.type(), first));
+        replace(name, intern(Ramp::make(base, ramp->stride, ramp->lanes)));
+        return {first, ramp->base};
+    }
+    bind_value(name, value);
+    return {name, value};
+}
+
 Expr Simplifier::visit_let(const Expr &e) {
-    struct Kept {
-        Symbol name;
-        Expr value;
-    };
-    std::vector<Kept> kept;
+    std::vector<Bound> kept;
     Expr rest = e;
     enter(false);
     while (const auto *let = rest.as<Let>()) {
-        Expr value = (*this)(let->value);
-        if (is_pure(value) && is_cheap(value)) {
-            replace(let->name, value);
-        } else {
-            kept.push_back({let->name, value});
-            bind_value(let->name, value);
-        }
+        Bound bound = bind_let(let->name, (*this)(let->value));
+        if (bound.value.defined()) kept.push_back(bound);
         rest = let->body;
     }
     Expr body = (*this)(rest);

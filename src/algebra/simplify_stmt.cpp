@@ -49,21 +49,12 @@ private:
     Stmt visit_child(const Stmt &stmt) { return (*this)(stmt); }
 
     Stmt visit_lets(const Stmt &stmt) {
-        struct Kept {
-            Symbol name;
-            Expr value;
-        };
-        std::vector<Kept> kept;
+        std::vector<Simplifier::Bound> kept;
         Stmt rest = stmt;
         s.enter(false);
         while (const auto *let = rest.as<LetStmt>()) {
-            Expr value = s(let->value);
-            if (s.is_pure(value) && Simplifier::is_cheap(value)) {
-                s.replace(let->name, value);
-            } else {
-                kept.push_back({let->name, value});
-                s.bind_value(let->name, value);
-            }
+            Simplifier::Bound bound = s.bind_let(let->name, s(let->value));
+            if (bound.value.defined()) kept.push_back(bound);
             rest = let->body;
         }
         Stmt body = (*this)(rest);

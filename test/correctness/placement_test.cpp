@@ -124,6 +124,41 @@ TEST_SUITE("compute and store levels") {
             }
         }
     }
+    TEST_CASE("rows that align_bounds rounds slide: each once") {
+        for (int modulus : {2, 3}) {
+            CAPTURE(modulus);
+            Stencil s;
+            s.f.store_root().compute_at(s.out, s.y).align_bounds(s.y, modulus, 1);
+            Lowered l(s.out);
+            int rows = modulus == 2 ? 32 : 33;
+            CHECK(s.calls(l, 10, 30) == 12 * rows);
+            CHECK(l.flat().find(modulus == 2 ? "% 4" : "% 8") != std::string::npos);
+        }
+    }
+    TEST_CASE("what is split slides where align_bounds makes its regions multiples") {
+        for (TailStrategy tail :
+             {TailStrategy::ShiftInwards, TailStrategy::RoundUp, TailStrategy::GuardWithIf}) {
+            CAPTURE(int(tail));
+            Stencil s;
+            s.out.split(s.y, s.yo, s.yi, 2, TailStrategy::GuardWithIf);
+            s.f.store_root()
+                .compute_at(s.out, s.yo)
+                .align_bounds(s.y, 4, 1)
+                .split(s.y, s.yo, s.yi, 2, tail)
+                .unroll(s.yi);
+            Lowered l(s.out);
+            CHECK(s.calls(l, 10, 30) == 12 * 36);  // -1 to 30 are read, -3 to 32 computed
+            CHECK(s.calls(l, 10, 30, {7, -12}) == 12 * 36);
+        }
+    }
+    TEST_CASE("a split that does not divide what is aligned keeps it from sliding") {
+        Stencil s;
+        s.f.store_root()
+            .compute_at(s.out, s.y)
+            .align_bounds(s.y, 2)
+            .split(s.y, s.yo, s.yi, 4, TailStrategy::RoundUp);
+        CHECK(s.calls(Lowered(s.out), 10, 30) == 12 * 30 * 4);
+    }
     TEST_CASE("backwards: a consumer that walks down") {
         Var x("x"), y("y");
         Func f("f"), out("out");

@@ -62,6 +62,7 @@ public:
             for (int i = 0; i < 2; i++) {
                 if (random.chance(0.3 * density)) schedule_storage(f);
             }
+            if (!is_output(f) && random.chance(0.3)) align_to_a_split(f);
         }
         if (random.chance(0.3)) copies();
     }
@@ -756,6 +757,28 @@ private:
                     random.chance(0.7) ? MemoryType::Heap : MemoryType::Stack;
             }
         }
+    }
+
+    // Regions that a split divides need no tail, and may slide although they are split.
+    void align_to_a_split(int f) {
+        std::vector<std::pair<std::string, int>> splits;
+        for (const Directive &d : plan.directives) {
+            if (d.func != f || d.update >= 0) continue;
+            if (d.verb == Verb::Split) splits.push_back({d.names[0], d.factor});
+            if (d.verb != Verb::Tile) continue;
+            for (size_t i = 0; i < d.factors.size(); i++) {
+                splits.push_back({d.names[i], d.factors[i]});
+            }
+        }
+        std::erase_if(splits, [](const auto &s) {
+            return s.second < 2 || s.second > 16 ||
+                   std::string("xyzw").find(s.first) == std::string::npos;
+        });
+        if (splits.empty()) return;
+        const auto &[dim, factor] = random.pick(splits);
+        Directive &d = emit(Verb::AlignBounds, f, 0, {dim});
+        d.factor = factor * random.range(1, 2);
+        if (random.chance(0.4)) d.offset = random.range(0, d.factor - 1);
     }
 
     // ---- Copies: last, so that nothing else names what they make ----

@@ -463,12 +463,12 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
             i = {simplify(max(covered.min, i.min)), simplify(min(covered.max, latest))};
             continue;
         }
-        if (bound.modulus.defined()) {
+        if (bound.modulus.defined() && bound.remainder.defined()) {
+            // Each end by itself, and as a quotient: then it is seen to follow what it is made of.
+            Expr m = cast(Int(32), bound.modulus), r = cast(Int(32), bound.remainder);
+            i = {simplify((i.min - r) / m * m + r), simplify((i.max - r + m) / m * m + (r - 1))};
+        } else if (bound.modulus.defined()) {
             Expr m = cast(Int(32), bound.modulus);
-            if (bound.remainder.defined()) {
-                Expr r = cast(Int(32), bound.remainder);
-                i.min = simplify(i.min - (i.min - r) % m);
-            }
             i.max = simplify((i.max - i.min + m) / m * m + i.min - 1);
         }
         if (!bound.extent.defined()) continue;

@@ -85,6 +85,19 @@ std::vector<Expr> conditions_of(const program::Definition &general) {
     return conditions;
 }
 
+int64_t aligned_extent(const program::FunctionContents &func, int d) {
+    int64_t modulus = 1;
+    int bounds = 0;
+    for (const auto &[bound, at] : func.schedule.bounds) {
+        if (bound.var != func.args[size_t(d)]) continue;
+        auto m = bound.modulus.defined() ? as_const_int(bound.modulus) : std::nullopt;
+        auto r = bound.remainder.defined() ? as_const_int(bound.remainder) : std::nullopt;
+        if (m && r) modulus = *m;
+        bounds++;
+    }
+    return bounds == 1 ? modulus : 1;
+}
+
 StageNest::StageNest(const program::FunctionContents &func, int stage,
                      const program::Definition &def, const std::vector<Expr> &region_min,
                      const std::vector<Expr> &region_max)
@@ -115,7 +128,11 @@ void StageNest::add_pure_variables(const std::vector<Expr> &min, const std::vect
     for (size_t d = 0; d < func.args.size(); d++) {
         const auto *arg = stage == 0 ? nullptr : definition.args[d].as<ir::Variable>();
         bool is_pure_here = stage == 0 || (arg && arg->name == func.args[d]);
-        if (is_pure_here) add_original(func.args[d], min[d], max[d]);
+        if (!is_pure_here) continue;
+        add_original(func.args[d], min[d], max[d]);
+        // What earlier stages compute is enlarged by what later ones read of it.
+        bool is_last = size_t(stage) + 1 == func.stages.size();
+        if (is_last) variables.back().multiple = aligned_extent(func, int(d));
     }
 }
 
@@ -129,8 +146,9 @@ int StageNest::current(Symbol var) const {
 
 bool StageNest::divides(const Variable &old, const Expr &factor) const {
     auto constant = as_const_int(factor);
+    if (!constant || *constant <= 0) return false;
     auto extent = as_const_int(simplify(old.max - old.min + 1));
-    return constant && extent && *constant > 0 && *extent % *constant == 0;
+    return (extent ? *extent : old.multiple) % *constant == 0;
 }
 
 void StageNest::apply(const program::Split &split) {
@@ -140,8 +158,13 @@ void StageNest::apply(const program::Split &split) {
     Expr outer_extent = simplify(ceil_div(old.max - old.min + 1, factor));
     int outer = add(split.outer, 0, simplify(outer_extent - 1));
     int inner = add(split.inner, 0, simplify(factor - 1));
+    bool exact = divides(old, factor);
+    auto size = as_const_int(factor);
+    if (exact && old.multiple % *size == 0) {
+        variables[size_t(outer)].multiple = old.multiple / *size;
+    }
     variables[size_t(old_index)].made_from = int(transforms.size());
-    transforms.push_back(Split{old_index, outer, inner, factor, split.tail, divides(old, factor)});
+    transforms.push_back(Split{old_index, outer, inner, factor, split.tail, exact});
 }
 
 void StageNest::apply(const program::Fuse &fuse) {
@@ -159,6 +182,7 @@ void StageNest::apply(const program::Rename &rename) {
     int old = current(rename.old);
     const Variable v = variables[size_t(old)];
     int renamed = add(rename.new_name, v.min, v.max);
+    variables[size_t(renamed)].multiple = v.multiple;
     variables[size_t(old)].made_from = int(transforms.size());
     transforms.push_back(Rename{old, renamed});
 }

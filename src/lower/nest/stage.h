@@ -85,6 +85,7 @@ private:
         ir::Expr min, max;   // the whole range
         int made_from = -1;  // the transform that makes it from others; -1: it is a loop, or given
         int loop = -1;
+        int64_t multiple = 1;  // whatever the region, the extent is a multiple of it
     };
     // A transform, with the indices of the variables it names.
     struct Split {
@@ -138,6 +139,11 @@ private:
 };
 
 using StageNestRef = std::shared_ptr<const StageNest>;
+
+// What divides the extent of each region of the function in dimension d that is computed, also
+// where it begins later because others have computed its beginning: the modulus of align_bounds; 1
+// if there is none, or more that says what is computed.
+int64_t aligned_extent(const program::FunctionContents &func, int d);
 
 // The calls in a definition: its values, arguments, and predicate.
 std::vector<StageCall> calls_of(const program::Definition &def);

@@ -120,27 +120,70 @@ bool is_stored_outside(const FunctionContents &f) {
 
 namespace {
 
-bool runs_exactly(const program::StageSchedule &s, Symbol var) {
-    for (const auto &t : s.transforms) {
-        const auto *split = std::get_if<program::Split>(&t.directive);
-        const auto *fuse = std::get_if<program::Fuse>(&t.directive);
-        if (split && split->old == var) return false;
-        if (fuse && (fuse->inner == var || fuse->outer == var)) return false;
-        if (std::holds_alternative<program::Rename>(t.directive)) return false;
+// Follows the loops over one dimension through the directives of a stage.
+class ExactLoops {
+public:
+    // `multiple`: what divides every extent of the dimension.
+    ExactLoops(Symbol var, int64_t multiple) { add(var, {multiple, false}); }
+
+    bool run(const program::StageSchedule &s) {
+        for (const auto &t : s.transforms) {
+            bool exact = std::visit([&](const auto &d) { return apply(d); }, t.directive);
+            if (!exact) return false;
+        }
+        for (const program::Loop &l : s.loops) {
+            bool needs_constant = l.kind == LoopKind::Vectorized || l.kind == LoopKind::Unrolled;
+            auto made = variables.find(l.var);
+            if (made != variables.end() && needs_constant && !made->second.is_constant) {
+                return false;
+            }
+        }
+        return true;
     }
-    for (const program::Loop &l : s.loops) {
-        bool needs_constant = l.kind == LoopKind::Vectorized || l.kind == LoopKind::Unrolled;
-        if (l.var == var && needs_constant) return false;
+
+private:
+    struct Made {
+        int64_t multiple;  // of this is its extent
+        bool is_constant;  // it is just that
+    };
+
+    void add(Symbol var, Made made) { variables[var] = made; }
+
+    bool apply(const program::Split &split) {
+        auto old = variables.find(split.old);
+        if (old == variables.end()) return true;
+        auto [multiple, is_constant] = old->second;
+        auto factor = as_const_int(split.factor);
+        if (!factor || *factor <= 0 || multiple % *factor != 0) return false;
+        variables.erase(old);
+        add(split.outer, {multiple / *factor, is_constant});
+        add(split.inner, {*factor, true});
+        return true;
     }
-    return true;
-}
+    bool apply(const program::Fuse &fuse) {
+        return !variables.contains(fuse.inner) && !variables.contains(fuse.outer);
+    }
+    bool apply(const program::Rename &rename) {
+        auto old = variables.find(rename.old);
+        if (old == variables.end()) return true;
+        Made made = old->second;
+        variables.erase(old);
+        add(rename.new_name, made);
+        return true;
+    }
+
+    std::unordered_map<Symbol, Made> variables;
+};
 
 }  // namespace
 
 bool is_computed_exactly(const FunctionContents &f, int d) {
+    // What earlier stages compute is enlarged by what later ones read of it.
+    int64_t multiple = f.stages.size() == 1 ? aligned_extent(f, d) : 1;
     for (const program::DefinitionRef &stage : f.stages) {
         for (const program::Definition *version : versions_of(*stage)) {
-            if (!runs_exactly(version->schedule, f.args[size_t(d)])) return false;
+            ExactLoops loops(f.args[size_t(d)], multiple);
+            if (!loops.run(version->schedule)) return false;
         }
     }
     return true;

@@ -47,8 +47,8 @@ ProductionPath find_production(const ir::Stmt &body, Symbol func);
 bool is_stored_outside(const program::FunctionContents &f);
 
 // Whether dimension d is computed exactly as far as it is asked for, which may differ from one time
-// to the next: no loop over it is split, vectorized or unrolled. And whether each update works on
-// each point of it by itself.
+// to the next: no loop over it is vectorized, unrolled, or split by what does not divide all
+// regions. And whether each update works on each point of it by itself.
 bool is_computed_exactly(const program::FunctionContents &f, int d);
 bool is_pure_in_all_stages(const program::FunctionContents &f, int d);
 
