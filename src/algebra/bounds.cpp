@@ -649,8 +649,8 @@ private:
         case Intrinsic::unsafe_promise_clamped:
             return tighter(bounds(c.args[0]), {bounds(c.args[1]).min, bounds(c.args[2]).max});
         case Intrinsic::if_then_else: {
-            Interval a = bounds(c.args[1]);
-            return c.args.size() == 3 ? unite(a, bounds(c.args[2])) : a;
+            Expr otherwise = c.args.size() == 3 ? c.args[2] : make_zero(c.args[1].type());
+            return unite(bounds(c.args[1]), bounds(otherwise));
         }
         case Intrinsic::gather:
         case Intrinsic::scatter: {

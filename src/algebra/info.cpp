@@ -17,6 +17,13 @@ ConstantInterval unless_wrapped(Type t, const ConstantInterval &i) {
     return i.fits(t) ? i : ConstantInterval::of_type(t);
 }
 
+// All values of the type, also of those whose arithmetic is taken not to overflow; of 64 bits,
+// what stands for unbounded.
+ConstantInterval range_of(Type t) {
+    if (t.bits() >= 64) return ConstantInterval::of_type(t);
+    return {t.element_of().min_int(), t.element_of().max_int()};
+}
+
 Alignment reduced(int64_t modulus, Wide remainder) {
     modulus = common_divisor(modulus, 0);
     if (modulus == 0) {
@@ -275,7 +282,7 @@ ConstantInterval Simplifier::interval_of_call(const IntrinsicCall &c) {
     case Intrinsic::promise_clamped:
     case Intrinsic::unsafe_promise_clamped: return intersect(arg(0), {arg(1).min, arg(2).max});
     case Intrinsic::return_second: return arg(1);
-    case Intrinsic::if_then_else: return c.args.size() == 3 ? unite(arg(1), arg(2)) : arg(1);
+    case Intrinsic::if_then_else: return unite(arg(1), c.args.size() == 3 ? arg(2) : zero);
     case Intrinsic::abs: {
         if (!is_number(0)) return all;
         ConstantInterval magnitude = max(arg(0), zero - arg(0));
@@ -308,15 +315,16 @@ ConstantInterval Simplifier::interval_of_call(const IntrinsicCall &c) {
     case Intrinsic::shift_left: {
         auto k = as_const_int(c.args[1]);
         if (!k || *k < 0 || *k >= t.bits() || *k > 62) return all;
-        return unless_wrapped(t, arg(0) * ConstantInterval::point(int64_t(1) << *k));
+        ConstantInterval shifted = arg(0) * ConstantInterval::point(int64_t(1) << *k);
+        return range_of(t).contains(shifted) ? shifted : all;
     }
     case Intrinsic::popcount:
     case Intrinsic::count_leading_zeros:
     case Intrinsic::count_trailing_zeros: return {0, c.args[0].type().bits()};
     case Intrinsic::saturating_cast:
         if (!is_number(0)) return all;
-        return {std::max(all.min, std::min(arg(0).min, all.max)),
-                std::min(all.max, std::max(arg(0).max, all.min))};
+        return min(max(arg(0), ConstantInterval::point(range_of(t).min)),
+                   ConstantInterval::point(range_of(t).max));
     case Intrinsic::widening_add:
     case Intrinsic::widen_right_add: return unless_wrapped(t, arg(0) + arg(1));
     case Intrinsic::widening_sub:

@@ -137,6 +137,7 @@ private:
 
     // simplify.cpp
     Expr fold_or_undefined(const Expr &node);
+    bool may_shift_out(const Expr &a, int64_t k);
     Expr visit(const Expr &e);
     Expr visit_children(const Expr &e);
     Expr visit_variable(const Expr &e);

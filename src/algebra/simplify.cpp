@@ -457,6 +457,13 @@ Expr Simplifier::make_cast(Type t, const Expr &value) {
     return lossless || truncating ? make_cast(t, inner->value) : node;
 }
 
+// Whether a << k may lose bits at the top, or change the sign.
+bool Simplifier::may_shift_out(const Expr &a, int64_t k) {
+    ConstantInterval shifted = interval(a) * ConstantInterval::point(int64_t(1) << k);
+    Type t = a.type().element_of();
+    return !shifted.bounded() || !t.can_represent(shifted.min) || !t.can_represent(shifted.max);
+}
+
 Expr Simplifier::make_call(const IntrinsicCall &c) {
     Expr node = intern(IntrinsicCall::make(c.type, c.op, c.args));
     Expr folded = fold_or_undefined(node);
@@ -471,7 +478,8 @@ Expr Simplifier::make_call(const IntrinsicCall &c) {
         if (a.type().is_int() && interval(a).min >= 0) return make_cast(c.type, a);
         break;
     case Intrinsic::shift_left:
-        if (exact && power) {
+        // Bits of data may be shifted out, where a product would overflow.
+        if (exact && power && !(info(a).origin.is_data() && may_shift_out(a, k))) {
             return make_normal(NodeKind::Mul, a, intern(make_const(a.type(), int64_t(1) << k)));
         }
         break;

@@ -143,8 +143,15 @@ private:
                               ? as_const_int(r->stride)
                               : std::nullopt;
             if (!stride) return unknown(outer);
-            int64_t last = *stride * term.coefficient * (r->lanes - 1);
-            scalar.constant += outer ? std::max<int64_t>(last, 0) : std::min<int64_t>(last, 0);
+            int64_t last;
+            if (__builtin_mul_overflow(*stride, term.coefficient, &last) ||
+                __builtin_mul_overflow(last, int64_t(r->lanes - 1), &last)) {
+                return unknown(outer);
+            }
+            last = outer ? std::max<int64_t>(last, 0) : std::min<int64_t>(last, 0);
+            if (__builtin_add_overflow(scalar.constant, last, &scalar.constant)) {
+                return unknown(outer);
+            }
         }
         return at_least_zero(scalar, t.element_of(), outer, max_splits);
     }

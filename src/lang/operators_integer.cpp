@@ -28,25 +28,38 @@ Expr constant_in(Type t, const Expr &e) {
     return ir::make_const(t, *constant);
 }
 
-// Both as wide as the wider, each keeping its sign. A constant is as wide as the other, but not by
-// Halide's rules.
+// Both as wide as the wider, each keeping its sign. A count that is a constant is as wide as what
+// is shifted by it, but not by Halide's rules.
+void match_count(Expr &a, Expr &count, const CallSite &site) {
+    require_integer(a, site);
+    require_integer(count, site);
+    if (a.type().lanes() == 1 && count.type().lanes() > 1) {
+        a = ir::broadcast(a, count.type().lanes());
+    }
+    if (count.type().lanes() == 1 && a.type().lanes() > 1) {
+        count = ir::broadcast(count, a.type().lanes());
+    }
+    if (a.type().bits() == count.type().bits()) return;
+    if (!follows_halide(site.at)) {
+        Expr same = constant_in(count.type().with_bits(a.type().bits()), count);
+        if (same.defined()) return void(count = same);
+    }
+    if (a.type().bits() < count.type().bits()) {
+        a = cast(a.type().with_bits(count.type().bits()), a);
+    } else {
+        count = cast(count.type().with_bits(a.type().bits()), count);
+    }
+}
+
+// The same where either may be a constant that is as wide as the other.
 void match_widths(Expr &a, Expr &b, const CallSite &site) {
     require_integer(a, site);
     require_integer(b, site);
-    if (a.type().lanes() == 1 && b.type().lanes() > 1) a = ir::broadcast(a, b.type().lanes());
-    if (b.type().lanes() == 1 && a.type().lanes() > 1) b = ir::broadcast(b, a.type().lanes());
-    if (a.type().bits() == b.type().bits()) return;
-    if (!follows_halide(site.at)) {
-        Expr same = constant_in(b.type().with_bits(a.type().bits()), b);
-        if (same.defined()) return void(b = same);
-        same = constant_in(a.type().with_bits(b.type().bits()), a);
-        if (same.defined()) return void(a = same);
+    if (!follows_halide(site.at) && a.type().bits() != b.type().bits() && !ir::is_const(b)) {
+        Expr same = constant_in(a.type().with_bits(b.type().bits()), a);
+        if (same.defined()) a = same;
     }
-    if (a.type().bits() < b.type().bits()) {
-        a = cast(a.type().with_bits(b.type().bits()), a);
-    } else {
-        b = cast(b.type().with_bits(a.type().bits()), b);
-    }
+    match_count(a, b, site);
 }
 
 Expr bitwise(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
@@ -64,7 +77,7 @@ Expr bitwise(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
 
 Expr shift(Intrinsic op, const char *name, WrittenExpr a, Expr b) {
     const CallSite site{name, a.at};
-    match_widths(a, b, site);
+    match_count(a, b, site);
     Type t = a.type();
     return call(t, op, {std::move(a), std::move(b)});
 }
@@ -280,13 +293,13 @@ Expr widening_mul(WrittenExpr a, Expr b) {
 }
 Expr widening_shift_left(WrittenExpr a, Expr b) {
     const CallSite site{"widening_shift_left", a.at};
-    match_widths(a, b, site);
+    match_count(a, b, site);
     Type t = widened(a.type(), site);
     return call(t, Intrinsic::widening_shift_left, {std::move(a), std::move(b)});
 }
 Expr widening_shift_right(WrittenExpr a, Expr b) {
     const CallSite site{"widening_shift_right", a.at};
-    match_widths(a, b, site);
+    match_count(a, b, site);
     Type t = widened(a.type(), site);
     return call(t, Intrinsic::widening_shift_right, {std::move(a), std::move(b)});
 }

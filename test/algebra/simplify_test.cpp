@@ -37,6 +37,20 @@ TEST_SUITE("simplify") {
         CHECK(simple((x + 3) * 2 - x * 2) == "6");
         CHECK(simple(y + x - 3) == simple(x - 3 + y));
     }
+    TEST_CASE("data may be shifted beyond the top, and saturates at the ends of its type") {
+        for (const char *text :
+             {"shift_left(int32(a[0]:uint8), 24) < 0",
+              "saturating_cast(int64(a[0]:uint8) + 5000000000:int64):int32 == 2147483647",
+              "saturating_cast(min(x:int64, -3000000000:int64)):int32 == -2147483648",
+              "if_then_else(x < 3, max(y, 5)) == 0"}) {
+            std::string result = simple(parse_expr(text));
+            INFO(text, " -> ", result);
+            CHECK(result != "false");
+        }
+        CHECK(simple(parse_expr("shift_left(int32(a[0]:uint8), 4)")) ==
+              simple(parse_expr("int32(a[0]:uint8) * 16")));
+        CHECK(simple(parse_expr("shift_left(x, 4)")) == simple(x * 16));
+    }
     TEST_CASE("division by a constant takes out what the constant divides") {
         CHECK(simple((x * 8 + 3) / 8) == "x");
         CHECK(simple((x * 8 + y) / 8) == simple(x + y / 8));

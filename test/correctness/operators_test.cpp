@@ -85,6 +85,9 @@ TEST_CASE("integer arithmetic is Euclidean, and division by zero gives zero") {
         , CASE(a << 2, -28)
         , CASE(a >> 1, -4)
         , CASE(a << -1, -4)
+        , CASE(1 << param<uint8_t>(10), 1024)
+        , CASE((cast<int32_t>(param<uint8_t>(200)) << 24) >> 24, -56)
+        , CASE(select((cast<int32_t>(param<uint8_t>(200)) << 24) < 0, 1, 2), 1)
         , CASE(a >> -1, -14)
         ,
     });
