@@ -19,15 +19,16 @@ struct Blur {
         const int vector = target.natural_vector_size<uint16_t>();
         Var xi("xi"), yi("yi"), strip("strip");
         output
-            .tile(x, y, xi, yi, vector, 8)  // small enough for blur_x to stay in registers
+            .tile(x, y, xi, yi, vector, 16)  // two more rows of blur_x for sixteen: computed anew, not stored
             .vectorize(xi)
             .unroll(yi)
-            .split(y, strip, y, 16, TailStrategy::GuardWithIf)
+            .split(y, strip, y, 8, TailStrategy::GuardWithIf)
             .parallel(strip);  // 128 rows a task: few tasks, and the rows shared are still few
         blur_x
-            .compute_at(output, x)  // ten rows for eight: recomputing two beats storing them
+            .compute_at(output, x)  // one row at a time, in registers
             .vectorize(x)
             .unroll(y);
+        output.stream_stores();  // nobody reads it here: past the caches
     }
 };
 

@@ -53,6 +53,8 @@ struct Unsharp {
         ratio
             .compute_at(output, x)  // one vector in a register; blur_x is inlined into it
             .vectorize(x);
+        gray.align_storage(x, vector);  // so that blur_y reads whole lines
+        output.stream_stores();  // nobody reads it here: past the caches
     }
 };
 
