@@ -19,7 +19,7 @@ struct Blur {
         const int vector = target.natural_vector_size<uint16_t>();
         Var xi("xi"), yi("yi"), strip("strip");
         output
-            .tile(x, y, xi, yi, vector, 16)  // two more rows of blur_x for sixteen: computed anew, not stored
+            .tile(x, y, xi, yi, vector, 16)  // eighteen rows of blur_x for sixteen
             .vectorize(xi)
             .unroll(yi)
             .split(y, strip, y, 8, TailStrategy::GuardWithIf)

@@ -78,6 +78,7 @@ struct CameraPipe {
             .vectorize(x)
             .unroll(c)
             .unroll(y);
+        output.stream_stores();  // nobody reads it here: past the caches
     }
 
 private:

@@ -40,9 +40,11 @@ struct Harris {
             stage
                 ->store_at(output, strip)  // the last three rows suffice; each is computed once
                 .compute_at(output, y)
+                .align_storage(x, vector)  // its rows begin where cache lines do
                 .vectorize(x, vector);
         }
         // The products and their sums are inlined: cheaper again than to load them.
+        output.stream_stores();  // nobody reads it here: past the caches
     }
 
 private:

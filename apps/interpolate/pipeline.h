@@ -67,6 +67,7 @@ struct Interpolate {
             }
         }
         // The finest level is inlined: to multiply again costs less than to store four channels.
+        output.stream_stores();  // nobody reads it here: past the caches
     }
 
 private:

@@ -78,6 +78,7 @@ struct Resize {
             along_x.compute_at(output, xi).vectorize(x);  // a gather for each tap
             along_x.update().reorder(x, tap).vectorize(x);
         }
+        output.stream_stores();  // nobody reads it here: past the caches
     }
 
 private:

@@ -46,6 +46,7 @@ struct Unsharp {
             .parallel(strip);  // long strips: each computes six rows of gray that others do too
         gray.store_at(output, strip)  // seven rows are alive; each is computed once per strip
             .compute_at(output, y)
+            .align_storage(x, vector)  // its rows begin where cache lines do
             .vectorize(x, vector);
         blur_y
             .compute_at(output, y)  // one row, still in the first cache when blur_x reads it
@@ -53,7 +54,6 @@ struct Unsharp {
         ratio
             .compute_at(output, x)  // one vector in a register; blur_x is inlined into it
             .vectorize(x);
-        gray.align_storage(x, vector);  // so that blur_y reads whole lines
         output.stream_stores();  // nobody reads it here: past the caches
     }
 };

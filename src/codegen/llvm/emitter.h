@@ -238,6 +238,8 @@ private:
     Value *is_aligned(Value *pointer, uint64_t alignment);
     Value *load_streaming(const Load &node, Value *pointer, llvm::Align align, Type t);
     Value *load_strided(const Load &node, const Ramp &ramp, int64_t stride);
+    Value *lane_pointer(Value *first, Type element, const Expr &stride, int lane);
+    Value *load_lanes(const Load &node, const Ramp &index);
     Value *load_each(const Load &node, Value *index);
     Value *load_scalar(const Load &node);
     Value *gather(const Load &node, Value *index, Value *mask);
@@ -249,6 +251,7 @@ private:
     void store_dense(const Store &node, const Expr &first, Value *v, Value *mask);
     void store_chunk(const Store &node, Value *pointer, llvm::Align align, Value *v, Value *mask);
     void store_streaming(const Store &node, Value *pointer, llvm::Align align, Value *v);
+    void store_lanes(const Store &node, const Ramp &index, Value *v);
     void store_each(const Store &node, Value *index, Value *v, Value *mask);
     Value *predicate(const Expr &e);
 

@@ -190,9 +190,9 @@ Value *Emitter::load_vector(const Load &node) {
     if (stride && !mask && std::abs(*stride) <= 4 && *stride != 0) {
         return load_strided(node, *ramp, *stride);
     }
+    if (ramp && !mask) return load_lanes(node, *ramp);
     Value *index = coordinate(node.index);
-    if (mask || (architecture.prefers_gather(target, node.type) && !ramp))
-        return gather(node, index, mask);
+    if (mask || architecture.prefers_gather(target, node.type)) return gather(node, index, mask);
     return load_each(node, index);
 }
 
@@ -295,6 +295,28 @@ Value *Emitter::load_strided(const Load &node, const Ramp &ramp, int64_t stride)
     return stride < 0 ? reverse(result) : result;
 }
 
+// The address of one lane of a ramp of scalars from that of the first.
+Value *Emitter::lane_pointer(Value *first, Type element, const Expr &stride, int lane) {
+    if (const int64_t *constant = constant_of(stride)) {
+        return element_pointer(first, element, int64(*constant * lane));
+    }
+    Value *step = b.CreateSExt(coordinate(stride), b.getInt64Ty());
+    return element_pointer(first, element, b.CreateNSWMul(step, int64(lane)));
+}
+
+Value *Emitter::load_lanes(const Load &node, const Ramp &index) {
+    Type element = node.type.element_of();
+    Value *first = element_pointer(node.buffer, element, index.base);
+    llvm::Align align(uint64_t(element.bytes()));
+    Value *result = llvm::PoisonValue::get(memory_type(node.type));
+    for (int i = 0; i < index.lanes; i++) {
+        Value *pointer = lane_pointer(first, element, index.stride, i);
+        auto *load = tagged(b.CreateAlignedLoad(memory_type(element), pointer, align), node.buffer);
+        result = b.CreateInsertElement(result, load, uint64_t(i));
+    }
+    return from_memory(result, node.type);
+}
+
 Value *Emitter::load_each(const Load &node, Value *index) {
     Value *base = base_pointer(node.buffer);
     Type element = node.type.element_of();
@@ -356,6 +378,7 @@ void Emitter::store_value(const Store &node, Value *v) {
         return mask ? branch(mask, store, nullptr) : store();
     }
     if (is_dense(node.index)) return store_dense(node, ramp->base, v, mask);
+    if (ramp && !mask) return store_lanes(node, *ramp, v);
     store_each(node, coordinate(node.index), v, mask);
 }
 
@@ -403,6 +426,19 @@ void Emitter::store_streaming(const Store &node, Value *pointer, llvm::Align ali
 }
 
 // In the order of the lanes: of several at one place the last one stays.
+void Emitter::store_lanes(const Store &node, const Ramp &index, Value *v) {
+    Type t = node.value.type(), element = t.element_of();
+    v = to_memory(v, t);
+    Value *first = element_pointer(node.buffer, element, index.base);
+    llvm::Align align(uint64_t(t.bytes()));
+    for (int i = 0; i < t.lanes(); i++) {
+        Value *pointer = lane_pointer(first, element, index.stride, i);
+        tagged(b.CreateAlignedStore(b.CreateExtractElement(v, uint64_t(i)), pointer, align),
+               node.buffer);
+    }
+}
+
+// The same for any places.
 void Emitter::store_each(const Store &node, Value *index, Value *v, Value *mask) {
     Type t = node.value.type();
     v = to_memory(v, t);

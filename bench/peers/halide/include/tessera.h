@@ -3,8 +3,23 @@
 
 #include <Halide.h>
 
+#include <type_traits>
+
 namespace tessera {
 
 using namespace Halide;
+
+// Halide's, with the directives that it lacks: they do nothing.
+class Func : public Halide::Func {
+public:
+    using Halide::Func::Func;
+    Func(const Halide::Func &f) : Halide::Func(f) {}
+    template<typename T,
+             typename = std::enable_if_t<std::is_convertible_v<const T &, Halide::Func> &&
+                                         !std::is_base_of_v<Halide::Func, T>>>
+    Func(const T &input) : Halide::Func(input) {}
+
+    void stream_stores() {}
+};
 
 }  // namespace tessera
