@@ -84,6 +84,17 @@ Value *Emitter::concat(const std::vector<Value *> &parts) {
     return level[0];
 }
 
+// The lanes of two vectors in turns.
+Value *Emitter::interleave(Value *a, Value *b2) {
+    const int lanes = lanes_of(a);
+    std::vector<int> indices;
+    for (int i = 0; i < lanes; i++) {
+        indices.push_back(i);
+        indices.push_back(lanes + i);
+    }
+    return shuffle(a, b2, indices);
+}
+
 Value *Emitter::emit(const Ramp &node) {
     Value *base = value(node.base), *stride = value(node.stride);
     Type t = node.base.type();
