@@ -1,4 +1,4 @@
-// The product of two matrices of floats, each stored row by row.
+// The product of two matrices of floats, each stored row by row, or column by column.
 #pragma once
 
 #include <tessera.h>
@@ -6,14 +6,19 @@
 namespace tessera::apps {
 
 struct Gemm {
-    ImageParam b;
-    Func product{"product"}, output{"gemm"};
-    Var x{"x"}, y{"y"};
+    Func left{"left"}, right{"right"}, product{"product"}, output{"gemm"};
+    Var x{"x"}, y{"y"}, i{"i"};
+    const bool transpose_a, transpose_b;
     RDom k;
 
-    // Dimensions: a (k, y), b (x, k).
-    Gemm(const ImageParam &a, const ImageParam &b) : b(b), k(0, a.dim(0).extent(), "k") {
-        product(x, y) += a(k, y) * b(x, k);
+    // Dimensions: a (k, y) and b (x, k), or those that are transposed the other way round.
+    Gemm(const ImageParam &a, const ImageParam &b, bool transpose_a = false,
+         bool transpose_b = false)
+        : transpose_a(transpose_a), transpose_b(transpose_b),
+          k(0, a.dim(transpose_a ? 1 : 0).extent(), "k") {
+        left(i, y) = transpose_a ? a(y, i) : a(i, y);
+        right(x, i) = transpose_b ? b(i, x) : b(x, i);
+        product(x, y) += left(k, y) * right(x, k);
         output(x, y) = product(x, y);
     }
 
@@ -44,11 +49,18 @@ struct Gemm {
             .unroll(x)
             .unroll(y)
             .unroll(k, 4);
-        Func panel = b.in();
-        panel
-            .compute_at(output, x)  // packed: the rows of b are far apart, those of a panel not
-            .vectorize(panel.args()[0], vector, TailStrategy::GuardWithIf)
-            .unroll(panel.args()[0]);
+        right
+            .compute_at(output, x)  // a panel: the rows of b are far apart, those of a panel not
+            .vectorize(x, vector, TailStrategy::GuardWithIf)
+            .unroll(x);
+        // Whole vectors are read of what is transposed, and written to the other matrix.
+        if (transpose_b) right.vectorize(i, vector, TailStrategy::GuardWithIf);
+        if (transpose_a) {
+            left.compute_root()
+                .vectorize(i, vector, TailStrategy::GuardWithIf)
+                .vectorize(y, vector, TailStrategy::GuardWithIf)
+                .parallel(y);
+        }
     }
 
 private:
