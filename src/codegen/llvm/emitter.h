@@ -214,7 +214,8 @@ private:
     Value *concat(const std::vector<Value *> &parts);
     Value *reverse(Value *v);
     Value *repeat(Value *v, int times);
-    Value *interleave(Value *a, Value *b);
+    std::vector<Value *> interleave(const std::vector<Value *> &first,
+                                    const std::vector<Value *> &second, Type t);
     Value *as_vector(Value *v);
     bool depends_on_order(ReduceOp op, Type element) const;
     Value *reduce_pair(ReduceOp op, Value *a, Value *b, Type t);

@@ -225,25 +225,24 @@ Value *Emitter::load_groups(const Load &node, const Ramp &index) {
     return concat(parts);
 }
 
-// One dense load for each lane of a group; then pairs of vectors are interleaved until there is
-// one.
+// One dense load for each lane of a group; then pairs of rows are interleaved until there is one.
 Value *Emitter::load_transposed(const Load &node, const Ramp &index, const Ramp &group) {
-    const int rows = group.lanes, columns = index.lanes;
+    const int count = group.lanes, columns = index.lanes;
     const Type t = index.type.element_of();
-    std::vector<Value *> parts;
-    for (int i = 0; i < rows; i++) {
+    std::vector<std::vector<Value *>> rows;
+    for (int i = 0; i < count; i++) {
         const Expr first = plus(group.base, times(group.stride, i));
         Expr wanted = node.predicate;
-        if (wanted.defined()) wanted = Shuffle::make_slice(wanted, i, rows, columns);
-        parts.push_back(
-            value(Load::make(node.type.with_lanes(columns), node.buffer,
-                             Ramp::make(first, IntImm::make(t, 1), columns), wanted,
-                             group_alignment(node.alignment, group.stride, i), node.streaming)));
+        if (wanted.defined()) wanted = Shuffle::make_slice(wanted, i, count, columns);
+        Expr row = Load::make(node.type.with_lanes(columns), node.buffer,
+                              Ramp::make(first, IntImm::make(t, 1), columns), wanted,
+                              group_alignment(node.alignment, group.stride, i), node.streaming);
+        rows.push_back({value(row)});
     }
-    for (size_t half = parts.size() / 2; half > 0; half /= 2) {
-        for (size_t i = 0; i < half; i++) parts[i] = interleave(parts[i], parts[i + half]);
+    for (size_t half = rows.size() / 2; half > 0; half /= 2) {
+        for (size_t i = 0; i < half; i++) rows[i] = interleave(rows[i], rows[i + half], node.type);
     }
-    return parts[0];
+    return concat(rows[0]);
 }
 
 // Which alignment the machine wants of what it streams.
