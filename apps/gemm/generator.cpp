@@ -14,9 +14,11 @@ public:
     Output<Buffer<float, 2>> output{"output"};
 
     void generate() override {
-        Gemm gemm(a, b, transpose_a, transpose_b);
+        // An auto-scheduler chooses by itself.
+        const bool by_hand = !using_autoscheduler();
+        Gemm gemm(a, b, {transpose_a, transpose_b, by_hand && !transpose_b});
         output = gemm.output;
-        if (!using_autoscheduler()) gemm.schedule(get_target());
+        if (by_hand) gemm.schedule(get_target());
         a.set_estimates({{0, 1024}, {0, 1024}});
         b.set_estimates({{0, 1024}, {0, 1024}});
         output.set_estimates({{0, 1024}, {0, 1024}});
