@@ -55,7 +55,7 @@ struct Gemm {
         tile(narrow, vector, 6, vector, TailStrategy::ShiftInwards);
         tile(output, vector, 6, vector, TailStrategy::GuardWithIf);  // smaller than a tile
 
-        schedule_sums(product, vector, 4);
+        schedule_sums(product, vector);
         right
             .compute_at(output, x)  // a panel: the rows of b are far apart, those of a panel not
             .vectorize(x, vector, TailStrategy::GuardWithIf)
@@ -79,13 +79,13 @@ private:
             tile(s, vectors * vector, vectors == wide ? 4 : 8, vector, TailStrategy::ShiftInwards);
         }
         tile(small, vector, 8, vector, TailStrategy::ShiftInwards);
-        schedule_sums(small_product, vector, 2);
+        schedule_sums(small_product, vector);
     }
 
     // One tile of sums, in registers: a column of a times a row of b at each step.
-    void schedule_sums(Func sums, int vector, int steps) {
+    void schedule_sums(Func sums, int vector) {
         sums.compute_at(output, y).vectorize(x, vector).unroll(x).unroll(y);
-        sums.update().reorder(x, y, k).vectorize(x, vector).unroll(x).unroll(y).unroll(k, steps);
+        sums.update().reorder(x, y, k).vectorize(x, vector).unroll(x).unroll(y);
     }
 
     // Down a panel of b, which stays in the cache meanwhile. A tile at the end is moved inwards, so
