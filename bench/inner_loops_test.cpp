@@ -15,15 +15,16 @@ namespace {
 
 // An innermost loop, by the instructions of its body.
 struct Loop {
-    int instructions = 0, fused_multiply_adds = 0, loads = 0, broadcasts = 0, stores = 0,
-        on_stack = 0;
+    int instructions = 0, multiply_adds = 0, loads = 0, broadcasts = 0, stores = 0, on_stack = 0;
 };
 
-std::string assembly_of(const std::string &generator, const std::string &target) {
+std::string assembly_of(const std::string &generator, const std::string &target,
+                        const std::map<std::string, std::string> &params = {}) {
     GeneratorContext context{Target(target)};
     const std::string path = std::filesystem::temp_directory_path() /
                              ("tessera_inner_loop_" + generator + std::to_string(getpid()) + ".s");
     auto made = GeneratorRegistry::create(generator, context);
+    for (const auto &[name, value] : params) made->set_generator_param(name, value);
     Pipeline pipeline = made->get_pipeline();
     pipeline.compile_to_assembly(path, made->pipeline_arguments(), generator, Target(target));
     std::ostringstream text;
@@ -39,9 +40,11 @@ bool contains(const std::string &line, const char *part) {
 void count(Loop &loop, const std::string &line) {
     const bool to_memory = line.back() == ')';  // AT&T: the target comes last
     loop.instructions++;
-    if (contains(line, "vfmadd")) loop.fused_multiply_adds++;
-    if (contains(line, "vbroadcastss")) loop.broadcasts++;
-    if (contains(line, "vmovup") || contains(line, "vmovap")) {
+    for (const char *name : {"vfmadd", "vpdpbusd", "vdpbf16ps"}) {
+        if (contains(line, name)) loop.multiply_adds++;
+    }
+    if (contains(line, "broadcast")) loop.broadcasts++;
+    if (contains(line, "\tvmovup") || contains(line, "\tvmovap") || contains(line, "\tvmovdq")) {
         if (contains(line, "(")) (to_memory ? loop.stores : loop.loads)++;
     }
     if (contains(line, "rsp") || contains(line, "rbp)")) loop.on_stack++;
@@ -73,34 +76,51 @@ std::vector<Loop> innermost_loops(const std::string &assembly) {
 Loop hottest_loop(const std::string &assembly) {
     Loop best;
     for (const Loop &loop : innermost_loops(assembly)) {
-        if (loop.fused_multiply_adds > best.fused_multiply_adds) best = loop;
+        if (loop.multiply_adds > best.multiply_adds) best = loop;
     }
     return best;
 }
 
-const char *avx512 = "x86-64-linux-avx512_skylake";
+const char *avx512 = "x86-64-linux-avx512_skylake", *zen4 = "x86-64-linux-avx512_zen4";
+
+// 24 sums stay in registers, and what they take comes straight from memory.
+void check_widening_gemm(const char *instruction, const std::string &a, const std::string &b) {
+    const std::string assembly = assembly_of("widening_gemm", zen4, {{"a.type", a}, {"b.type", b}});
+    CHECK(contains(assembly, instruction));
+    const Loop loop = hottest_loop(assembly);
+    CHECK(loop.multiply_adds == 24);
+    CHECK(loop.loads == 4);
+    CHECK(loop.broadcasts == 6);
+    CHECK(loop.stores == 0);
+    CHECK(loop.on_stack == 0);
+    CHECK(loop.instructions <= 24 + 4 + 6 + 8);
+}
 
 }  // namespace
 
 TEST_SUITE("inner loops") {
     TEST_CASE("gemm: 24 sums stay in registers, and constants in addresses") {
         const Loop loop = hottest_loop(assembly_of("gemm", avx512));
-        CHECK(loop.fused_multiply_adds == 4 * 24);  // k is unrolled by 4
-        CHECK(loop.loads == 4 * 4);
-        CHECK(loop.broadcasts == 4 * 6);
+        CHECK(loop.multiply_adds == 24);
+        CHECK(loop.loads == 4);
+        CHECK(loop.broadcasts == 6);
         CHECK(loop.stores == 0);
         CHECK(loop.on_stack == 0);
-        CHECK(loop.instructions <= 4 * (24 + 4 + 6) + 12);
+        CHECK(loop.instructions <= 24 + 4 + 6 + 8);
+    }
+    TEST_CASE("widening_gemm: one instruction for the products of a group") {
+        check_widening_gemm("vpdpbusd", "uint8", "int8");
+        check_widening_gemm("vdpbf16ps", "bfloat16", "bfloat16");
     }
     TEST_CASE("unsharp: away from the edges, three colours are loaded as they lie in memory") {
         const std::vector<Loop> loops = innermost_loops(assembly_of("unsharp", avx512));
         CHECK(std::ranges::any_of(loops, [](const Loop &loop) {
-            return loop.fused_multiply_adds == 2 && loop.stores == 1 && loop.instructions <= 10;
+            return loop.multiply_adds == 2 && loop.stores == 1 && loop.instructions <= 10;
         }));
     }
     TEST_CASE("conv_layer: 20 sums stay in registers") {
         const Loop loop = hottest_loop(assembly_of("conv_layer", avx512));
-        CHECK(loop.fused_multiply_adds == 2 * 20);  // the channels are unrolled by 2
+        CHECK(loop.multiply_adds == 2 * 20);  // the channels are unrolled by 2
         CHECK(loop.loads == 2 * 4);
         CHECK(loop.broadcasts == 2 * 5);
         CHECK(loop.stores == 0);

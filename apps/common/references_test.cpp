@@ -16,6 +16,7 @@
 #include "resize/reference.h"
 #include "stencil_chain/reference.h"
 #include "unsharp/reference.h"
+#include "widening_gemm/reference.h"
 
 #include <doctest/doctest.h>
 
@@ -163,6 +164,18 @@ TEST_SUITE("references") {
         Image<float> result = gemm_reference(a, b);
         CHECK(result(0, 0) == 1 * 1 + 2 * 4);
         CHECK(result(2, 1) == 3 * 3 + 4 * 6);
+    }
+    TEST_CASE("widening_gemm keeps what bytes and bfloat16s do not hold") {
+        Image<uint8_t> a(2, 1);
+        Image<int8_t> b(1, 2);
+        a(0, 0) = a(1, 0) = 255;
+        b(0, 0) = -128, b(0, 1) = 1;
+        CHECK(widening_gemm_reference(a, b)(0, 0) == 255 * -128 + 255);
+        CHECK(to_bfloat16(1.00390625f) == to_bfloat16(1));  // half of the last bit, to even
+        CHECK(from_bfloat16(to_bfloat16(1.01171875f)) == 1.015625f);
+        Image<uint16_t> c(1, 1);
+        c(0, 0) = to_bfloat16(1.0078125f);
+        CHECK(widening_gemm_reference(c, c)(0, 0) == 1.0078125f * 1.0078125f);
     }
     TEST_CASE("a stencil weights columns and rows from 1 to 5, and wraps") {
         Image<uint16_t> dot(7, 7);

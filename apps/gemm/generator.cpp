@@ -8,14 +8,17 @@ namespace {
 
 class GemmGenerator : public Generator<GemmGenerator> {
 public:
+    GeneratorParam<bool> transpose_a{"transpose_a", false}, transpose_b{"transpose_b", false};
     Input<Buffer<float, 2>> a{"a"};
     Input<Buffer<float, 2>> b{"b"};
     Output<Buffer<float, 2>> output{"output"};
 
     void generate() override {
-        Gemm gemm(a, b);
+        // An auto-scheduler chooses by itself.
+        const bool by_hand = !using_autoscheduler();
+        Gemm gemm(a, b, {transpose_a, transpose_b, by_hand && !transpose_b});
         output = gemm.output;
-        if (!using_autoscheduler()) gemm.schedule(get_target());
+        if (by_hand) gemm.schedule(get_target());
         a.set_estimates({{0, 1024}, {0, 1024}});
         b.set_estimates({{0, 1024}, {0, 1024}});
         output.set_estimates({{0, 1024}, {0, 1024}});

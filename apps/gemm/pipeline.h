@@ -1,4 +1,4 @@
-// The product of two matrices of floats, each stored row by row.
+// The product of two matrices of floats, each stored row by row, or column by column.
 #pragma once
 
 #include <tessera.h>
@@ -6,53 +6,90 @@
 namespace tessera::apps {
 
 struct Gemm {
-    ImageParam b;
-    Func product{"product"}, output{"gemm"};
-    Var x{"x"}, y{"y"};
+    struct Options {
+        bool transpose_a = false, transpose_b = false;  // stored column by column
+        bool has_small = true;  // small products are computed in another way than large ones
+    };
+
+    Func left{"left"}, right{"right"}, product{"product"}, small_product{"small_product"},
+        output{"gemm"};
+    Var x{"x"}, y{"y"}, i{"i"};
+    const Options options;
     RDom k;
 
-    // Dimensions: a (k, y), b (x, k).
-    Gemm(const ImageParam &a, const ImageParam &b) : b(b), k(0, a.dim(0).extent(), "k") {
-        product(x, y) += a(k, y) * b(x, k);
-        output(x, y) = product(x, y);
+    // Dimensions: a (k, y) and b (x, k), or the other way round of one that is transposed.
+    Gemm(const ImageParam &a, const ImageParam &b, const Options &given)
+        : options(given), k(0, a.dim(given.transpose_a ? 1 : 0).extent(), "k") {
+        left(i, y) = options.transpose_a ? a(y, i) : a(i, y);
+        right(x, i) = options.transpose_b ? b(i, x) : b(x, i);
+        product(x, y) += left(k, y) * right(x, k);
+        small_product(x, y) += left(k, y) * (options.transpose_b ? b(k, x) : b(x, k));
+
+        width = b.dim(options.transpose_b ? 1 : 0).extent();
+        height = a.dim(options.transpose_a ? 0 : 1).extent();
+        const Expr depth = a.dim(options.transpose_a ? 1 : 0).extent();
+        is_small = width * height <= 128 * 128 && depth <= 128;
+        output(x, y) = options.has_small ? select(is_small, small_product(x, y), product(x, y))
+                                         : product(x, y);
     }
 
     void schedule(const Target &target) {
         // With AVX-512, 6 rows of 4 vectors are 24 of the 32 registers; the rest holds four
         // vectors of b and one value of a.
         const int vector = target.natural_vector_size<float>();
-        const int vectors = vector >= 16 ? 4 : 2, rows = 6;
-        const Expr width = output.output_buffer().width(), height = output.output_buffer().height();
+        const int wide = vector >= 16 ? 4 : 2;
+        if (options.has_small) schedule_small(wide, vector);
 
-        // A tile at the end is moved inwards, so that all are whole: computing some sums twice
-        // costs less than masks.
-        Stage large = output.specialize(width >= vectors * vector && height >= rows);
-        tile(large, vectors * vector, rows, vector, TailStrategy::ShiftInwards);
-        large.split(y, block, y, 16, TailStrategy::GuardWithIf).parallel(block).parallel(x);
-        Stage narrow = output.specialize(width >= vector && height >= rows);
-        tile(narrow, vector, rows, vector, TailStrategy::ShiftInwards);
-        tile(output, vector, rows, vector, TailStrategy::GuardWithIf);  // smaller than a tile
+        // Where the matrix is a few columns or rows wider than a multiple of the large tiles,
+        // smaller ones waste less.
+        const Expr is_odd =
+            33 * padded_size(wide / 2 * vector, 8) < 32 * padded_size(wide * vector, 6);
+        const Expr is_large = width >= wide * vector && height >= 8;
+        Stage odd = output.specialize(is_large && is_odd);
+        tile(odd, wide / 2 * vector, 8, vector, TailStrategy::ShiftInwards);
+        in_parallel(odd);
+        Stage even = output.specialize(is_large);
+        tile(even, wide * vector, 6, vector, TailStrategy::ShiftInwards);
+        in_parallel(even);
+        Stage narrow = output.specialize(width >= vector && height >= 6);
+        tile(narrow, vector, 6, vector, TailStrategy::ShiftInwards);
+        tile(output, vector, 6, vector, TailStrategy::GuardWithIf);  // smaller than a tile
 
-        product
-            .compute_at(output, y)  // one tile of sums, in registers
-            .vectorize(x, vector)
-            .unroll(x)
-            .unroll(y);
-        product.update()
-            .reorder(x, y, k)  // a column of a times a row of b at each step
-            .vectorize(x, vector)
-            .unroll(x)
-            .unroll(y)
-            .unroll(k, 4);
-        Func panel = b.in();
-        panel
-            .compute_at(output, x)  // packed: the rows of b are far apart, those of a panel not
-            .vectorize(panel.args()[0], vector, TailStrategy::GuardWithIf)
-            .unroll(panel.args()[0]);
+        schedule_sums(product, vector);
+        right
+            .compute_at(output, x)  // a panel: the rows of b are far apart, those of a panel not
+            .vectorize(x, vector, TailStrategy::GuardWithIf)
+            .unroll(x);
+        // Whole vectors are read of what is transposed, and written.
+        if (options.transpose_b) right.vectorize(i, vector, TailStrategy::GuardWithIf);
+        if (options.transpose_a) {
+            left.compute_root()
+                .vectorize(i, vector, TailStrategy::GuardWithIf)
+                .vectorize(y, vector, TailStrategy::GuardWithIf)
+                .parallel(y);
+        }
     }
 
 private:
-    // Down a panel of b, which stays in the cache meanwhile.
+    // One thread, which reads b as it is: it stays in the cache. Most sizes are multiples of 4.
+    void schedule_small(int wide, int vector) {
+        Stage small = output.specialize(is_small && width >= vector && height >= 8);
+        for (int vectors = wide; vectors > 1; vectors /= 2) {
+            Stage s = small.specialize(width >= vectors * vector);
+            tile(s, vectors * vector, vectors == wide ? 4 : 8, vector, TailStrategy::ShiftInwards);
+        }
+        tile(small, vector, 8, vector, TailStrategy::ShiftInwards);
+        schedule_sums(small_product, vector);
+    }
+
+    // One tile of sums, in registers: a column of a times a row of b at each step.
+    void schedule_sums(Func sums, int vector) {
+        sums.compute_at(output, y).vectorize(x, vector).unroll(x).unroll(y);
+        sums.update().reorder(x, y, k).vectorize(x, vector).unroll(x).unroll(y);
+    }
+
+    // Down a panel of b, which stays in the cache meanwhile. A tile at the end is moved inwards, so
+    // that all are whole: computing some sums twice costs less than masks.
     void tile(Stage stage, int width, int height, int vector, TailStrategy tail) {
         stage.tile(x, y, xi, yi, width, height, tail)
             .reorder(xi, yi, y, x)
@@ -61,7 +98,18 @@ private:
             .unroll(yi);
     }
 
+    void in_parallel(Stage stage) {
+        stage.split(y, block, y, 16, TailStrategy::GuardWithIf).parallel(block).parallel(x);
+    }
+
+    // How much is computed with tiles of this size.
+    Expr padded_size(int tile_width, int tile_height) const {
+        auto rounded = [](const Expr &size, int to) { return (size + to - 1) / to * to; };
+        return rounded(width, tile_width) * rounded(height, tile_height);
+    }
+
     Var xi{"xi"}, yi{"yi"}, block{"block"};
+    Expr width, height, is_small;
 };
 
 }  // namespace tessera::apps

@@ -42,6 +42,10 @@ void fill(Buffer<> &b, uint32_t seed) {
 
 }  // namespace
 
+bool is_set(const Problem &problem, const std::string &name) {
+    return (" " + problem.params + " ").find(" " + name + "=true ") != std::string::npos;
+}
+
 Data::Data(const Problem &problem) : problem(problem) {
     for (const Shape &shape : problem.inputs) {
         Buffer<> b = allocate(shape);

@@ -35,6 +35,9 @@ struct Problem {
     double bar = 1;           // what the ratio peer / ours should be at least
 };
 
+// Whether its params say `name=true`.
+bool is_set(const Problem &problem, const std::string &name);
+
 // Memory for a problem's arguments, the inputs filled with random numbers: floats in [0, 1),
 // integers over the range of their type.
 class Data {

@@ -1,29 +1,11 @@
 #include "cpu/problems.h"
+#include "cpu/product_problems.h"
 
 namespace tessera::bench {
 
 namespace {
 
 const Type f32 = Float(32), u16 = UInt(16), u8 = UInt(8);
-
-std::string text(std::initializer_list<int> sizes) {
-    std::string all;
-    for (int size : sizes) all += (all.empty() ? "" : "x") + std::to_string(size);
-    return all;
-}
-
-// Row by row: c (m x n) is a (m x k) times b (k x n).
-Problem gemm(const char *name, int m, int n, int k, double bar) {
-    return {.name = name,
-            .size = text({m, n, k}),
-            .generator = "gemm",
-            .inputs = {{"a", f32, {k, m}}, {"b", f32, {n, k}}},
-            .output = {"output", f32, {n, m}},
-            .operations = 2.0 * m * n * k,
-            .tolerance = 1e-5,
-            .quick = double(m) * n * k <= 1.1e9,
-            .bar = bar};
-}
 
 Problem convolution() {
     const int channels = 128, width = 100, height = 80, count = 5;
@@ -129,35 +111,30 @@ Problem resize() {
 
 std::vector<Problem> problems() {
     const std::vector<int> photo = {1536, 2560, 3};
-    return {
-        gemm("sgemm", 512, 512, 512, 0.98),
-        gemm("sgemm", 1024, 1024, 1024, 0.98),
-        gemm("sgemm", 2048, 2048, 2048, 0.98),
-        gemm("sgemm, odd", 1000, 777, 333, 1),
-        gemm("sgemm, tall", 4096, 64, 512, 1),
-        gemm("sgemm, flat", 64, 4096, 512, 1),
-        gemm("sgemm, small", 16, 16, 16, 1),
-        gemm("sgemm, small", 32, 32, 32, 1),
-        gemm("sgemm, small", 64, 64, 64, 1),
-        gemm("sgemm, small", 128, 128, 128, 1),
-        convolution(),
-        depthwise_separable(),
-        blur("blur u16", "blur", u16, 6464, 4816),
-        picture("unsharp", "unsharp", f32, photo, 1.2),
-        harris(),
-        with_scalars(picture("bilateral_grid", "bilateral_grid", f32, {1536, 2560}, 1.3),
-                     {{"range", 0.1}}),
-        with_scalars(picture("local_laplacian", "local_laplacian", u16, photo, 1.3),
-                     {{"levels", 8}, {"alpha", 1.0 / 7}, {"beta", 1}}),
-        camera_pipe(),
-        slow(with_scalars(picture("nl_means", "nl_means", f32, photo, 1.1), {{"sigma", 0.12}})),
-        interpolate(),
-        picture("stencil_chain", "stencil_chain", u16, {1536, 2560}, 1.1),
-        picture("hist", "hist", u8, photo, 1.1),
-        with_scalars(picture("iir_blur", "iir_blur", f32, photo, 1.1), {{"alpha", 0.1}}),
-        picture("max_filter", "max_filter", f32, photo, 1.1),
-        resize(),
-    };
+    std::vector<Problem> all = product_problems();
+    for (Problem &p : std::vector<Problem>{
+             convolution(),
+             depthwise_separable(),
+             blur("blur u16", "blur", u16, 6464, 4816),
+             picture("unsharp", "unsharp", f32, photo, 1.2),
+             harris(),
+             with_scalars(picture("bilateral_grid", "bilateral_grid", f32, {1536, 2560}, 1.3),
+                          {{"range", 0.1}}),
+             with_scalars(picture("local_laplacian", "local_laplacian", u16, photo, 1.3),
+                          {{"levels", 8}, {"alpha", 1.0 / 7}, {"beta", 1}}),
+             camera_pipe(),
+             slow(
+                 with_scalars(picture("nl_means", "nl_means", f32, photo, 1.1), {{"sigma", 0.12}})),
+             interpolate(),
+             picture("stencil_chain", "stencil_chain", u16, {1536, 2560}, 1.1),
+             picture("hist", "hist", u8, photo, 1.1),
+             with_scalars(picture("iir_blur", "iir_blur", f32, photo, 1.1), {{"alpha", 0.1}}),
+             picture("max_filter", "max_filter", f32, photo, 1.1),
+             resize(),
+         }) {
+        all.push_back(std::move(p));
+    }
+    return all;
 }
 
 }  // namespace tessera::bench

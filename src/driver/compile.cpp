@@ -5,6 +5,7 @@
 #include "ir/equal.h"
 #include "lower/nest/extern_stage.h"
 #include "program/canonical.h"
+#include <array>
 #include <atomic>
 #include <mutex>
 
@@ -103,6 +104,7 @@ CompiledPipeline::CompiledPipeline(const program::Program &program, const Target
     }
     if (target.has_feature(Target::Interpret)) return;
     code = std::make_shared<codegen::JitModule>(lowered, target, externs.symbols, options);
+    entry = code->argv_function(lowered.functions[0].name);
 }
 
 void *CompiledPipeline::address() const {
@@ -114,13 +116,18 @@ int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args)
     if (args.size() != wanted) {
         throw InternalError(str(f.name, " takes ", wanted, " arguments, not ", args.size()));
     }
-    std::vector<void *> argv{static_cast<void *>(&context)};
-    for (size_t source : sources) argv.push_back(args[source]);
-    if (code) return code->argv_function(f.name)(argv.data());
+    // A small pipeline may take less time than an allocation.
+    constexpr size_t few = 16;
+    std::array<void *, few> on_stack;
+    std::vector<void *> on_heap(sources.size() < few ? 0 : sources.size() + 1);
+    void **argv = on_heap.empty() ? on_stack.data() : on_heap.data();
+    argv[0] = &context;
+    for (size_t i = 0; i < sources.size(); i++) argv[i + 1] = args[sources[i]];
+    if (entry) return entry(argv);
     interpret::StatementOptions options;
     options.user_context = context;
     options.externs.insert(externs.symbols.begin(), externs.symbols.end());
-    std::span<void *const> without_context(argv.data() + 1, argv.size() - 1);
+    std::span<void *const> without_context(argv + 1, sources.size());
     return with_large_stack([&] { return interpret::run_statement(f, without_context, options); });
 }
 

@@ -37,6 +37,7 @@ private:
     Target target;
     Externs externs;
     std::shared_ptr<const codegen::JitModule> code;  // null: interpreted
+    codegen::JitModule::ArgvFunction entry = nullptr;
 };
 
 // Compiles, or finds what was compiled before for an equal program, target and externs. From

@@ -126,6 +126,33 @@ func "f"(a: input bfloat16[1], b: input bfloat16[1], out: output float32[1]):
 )";
         CHECK(has(assembly(bfloats, "x86-64-linux-avx512_zen4"), "vdpbf16ps"));
     }
+    TEST_CASE("dot products with a group that is repeated") {
+        const char *bytes = R"(
+module "m"
+func "f"(a: input uint8[1], b: input int8[1], out: output int32[1]):
+    out[ramp(0, 1, 16)] = out[ramp(0, 1, 16)] + vector_reduce(add, x16(int32x4(a[ramp(0, 1, 4)])) * int32x64(b[ramp(0, 1, 64)]), 16)
+)";
+        std::string text = assembly(bytes, "x86-64-linux-avx512_zen4");
+        CHECK(has(text, "vpdpbusd"));
+        CHECK_FALSE(has(text, "vpmov"));
+        const char *bfloats = R"(
+module "m"
+func "f"(a: input bfloat16[1], b: input bfloat16[1], out: output float32[1]):
+    out[ramp(0, 1, 16)] = out[ramp(0, 1, 16)] + vector_reduce(add, x16(float32x2(a[ramp(0, 1, 2)])) * float32x32(b[ramp(0, 1, 32)]), 16)
+)";
+        CHECK(has(assembly(bfloats, "x86-64-linux-avx512_zen4"), "vdpbf16ps"));
+    }
+    TEST_CASE("rows that are loaded as columns are shuffled, not gathered") {
+        std::string text = assembly(R"(
+module "m"
+func "f"(a: input float32[1], out: output float32[1], n: int32):
+    out[ramp(0, 1, 64)] = a[ramp(ramp(0, n, 8), x8(1), 8)]
+)",
+                                    "x86-64-linux-avx2");
+        CHECK(has(text, "vunpcklps"));
+        CHECK_FALSE(has(text, "gather"));
+        CHECK_FALSE(has(text, "vmovss"));
+    }
     TEST_CASE("sums of bytes and of differences") {
         check_instruction("vector_reduce(add, uint32x64(absd(a, b):uint8x64), 8)", "uint8", 64,
                           "-avx2", "vpsadbw", "uint32", 8);

@@ -86,6 +86,24 @@ std::vector<int32_t> store(const std::string &index, int lanes, const char *targ
     return out.values();
 }
 
+// Groups of `rows` lanes, each a column of rows that are `stride` apart.
+std::vector<int> columns_of(int first, int stride, int rows, int columns) {
+    std::vector<int> values;
+    for (int x = 0; x < columns; x++) {
+        for (int y = 0; y < rows; y++) values.push_back(first + y * stride + x);
+    }
+    return values;
+}
+
+template<typename T> void check_columns(const char *stride, int step, int rows, int columns) {
+    const std::string index =
+        str("ramp(ramp(n, ", stride, ", ", rows, "), x", rows, "(1), ", columns, ")");
+    for (const char *target : {"host", "x86-64-linux", "x86-64-linux-avx2"}) {
+        INFO(target, ": ", index);
+        CHECK(load<T>(index, rows * columns, target) == columns_of(5, step, rows, columns));
+    }
+}
+
 }  // namespace
 
 TEST_SUITE("loads") {
@@ -123,6 +141,22 @@ TEST_SUITE("loads") {
               std::vector<int>{0, 1, 4, 9, 16, 25, 36, 49});
         CHECK(load<float>("ramp(0, 1, 8) * ramp(0, 1, 8)", 8) ==
               std::vector<int>{0, 1, 4, 9, 16, 25, 36, 49});
+    }
+    TEST_CASE("of columns") {
+        check_columns<int32_t>("9", 9, 4, 3);
+        check_columns<int32_t>("n", 5, 8, 8);
+        check_columns<int32_t>("n", 5, 3, 4);
+        check_columns<int32_t>("-1", -1, 2, 4);
+        check_columns<float>("n + 11", 16, 8, 16);
+        check_columns<uint8_t>("n * 7", 35, 4, 16);
+        check_columns<bfloat16_t>("20", 20, 2, 32);
+        check_columns<double>("3", 3, 4, 2);
+        std::vector<int> some = columns_of(5, 9, 2, 4);
+        std::fill(some.begin(), some.begin() + 3, 0);
+        for (const char *target : {"host", "x86-64-linux"}) {
+            CHECK(load<int32_t>("ramp(ramp(n, 9, 2), x2(1), 4) if ramp(0, 1, 8) > x8(2)", 8,
+                                target) == some);
+        }
     }
     TEST_CASE("of some lanes only") {
         for (const char *target : {"host", "x86-64-linux"}) {

@@ -15,6 +15,13 @@ using dnnl::memory;
 using Tag = memory::format_tag;
 constexpr auto f32 = memory::data_type::f32;
 
+memory::data_type data_type_of(Type t) {
+    if (t == UInt(8)) return memory::data_type::u8;
+    if (t == Int(8)) return memory::data_type::s8;
+    if (t == Int(32)) return memory::data_type::s32;
+    return t == BFloat(16) ? memory::data_type::bf16 : f32;
+}
+
 // One after another, as a stream runs them.
 class Primitives {
 public:
@@ -31,7 +38,7 @@ public:
 
     // Memory of a buffer's, in its own layout or copied into another one.
     memory of(const Buffer<> &b, const memory::dims &dims, Tag tag) {
-        return {{dims, f32, tag}, engine, b.data()};
+        return {{dims, data_type_of(b.type()), tag}, engine, b.data()};
     }
     memory in_layout(memory m, const memory::desc &wanted) {
         if (m.get_desc() == wanted) return m;
@@ -77,8 +84,12 @@ Implementation implementation(const std::string &name, const std::shared_ptr<Dat
 Built matmul(Data &data) {
     auto all = std::make_shared<Primitives>();
     const Buffer<> a = data.input("a"), b = data.input("b"), c = data.new_output();
-    const memory::dim m = c.dim(1).extent(), n = c.dim(0).extent(), k = a.dim(0).extent();
-    const memory ma = all->of(a, {m, k}, Tag::ab), mb = all->of(b, {k, n}, Tag::ab),
+    const bool transpose_a = is_set(data.problem, "transpose_a"),
+               transpose_b = is_set(data.problem, "transpose_b");
+    const memory::dim m = c.dim(1).extent(), n = c.dim(0).extent(),
+                      k = a.dim(transpose_a ? 1 : 0).extent();
+    const memory ma = all->of(a, {m, k}, transpose_a ? Tag::ba : Tag::ab),
+                 mb = all->of(b, {k, n}, transpose_b ? Tag::ba : Tag::ab),
                  mc = all->of(c, {m, n}, Tag::ab);
     dnnl::matmul::primitive_desc pd({ma.get_desc(), mb.get_desc(), mc.get_desc()}, all->engine);
     all->add(dnnl::matmul(pd), {{DNNL_ARG_SRC, ma}, {DNNL_ARG_WEIGHTS, mb}, {DNNL_ARG_DST, mc}});
@@ -170,7 +181,8 @@ std::vector<Implementation> onednn_implementations(const std::shared_ptr<Data> &
         return {with_layout("oneDNN", Tag::any, build),
                 with_layout("oneDNN nhwc", Tag::nhwc, build)};
     };
-    if (problem == "gemm") return {implementation("oneDNN", data, matmul)};
+    if (problem == "gemm" || problem == "widening_gemm")
+        return {implementation("oneDNN", data, matmul)};
     if (problem == "conv_layer") return any_layout(convolution);
     if (problem == "depthwise_separable_conv") return any_layout(depthwise_separable);
     return {};

@@ -214,6 +214,8 @@ private:
     Value *concat(const std::vector<Value *> &parts);
     Value *reverse(Value *v);
     Value *repeat(Value *v, int times);
+    std::vector<Value *> interleave(const std::vector<Value *> &first,
+                                    const std::vector<Value *> &second, Type t);
     Value *as_vector(Value *v);
     bool depends_on_order(ReduceOp op, Type element) const;
     Value *reduce_pair(ReduceOp op, Value *a, Value *b, Type t);
@@ -231,6 +233,7 @@ private:
     template<typename I> I *tagged(I *access, Symbol buffer);
     Value *load_vector(const Load &node);
     Value *load_groups(const Load &node, const Ramp &index);
+    Value *load_transposed(const Load &node, const Ramp &index, const Ramp &group);
     Value *load_dense(const Load &node, const Expr &first, int lanes, Value *mask);
     Value *load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes, Value *mask);
     uint64_t streaming_alignment(uint64_t bytes) const;

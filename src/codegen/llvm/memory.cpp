@@ -69,6 +69,18 @@ bool is_dense(const Expr &index) {
     return stride && *stride == 1;
 }
 
+// The group of a ramp of vectors whose lanes are far apart, while those of different groups are
+// next to one another: what it names is the transpose of a few dense rows. Else null.
+const Ramp *transposed_group(const Ramp &index) {
+    const auto *group = index.base.as<Ramp>();
+    const auto *step = index.stride.as<Broadcast>();
+    if (!group || group->base.type().is_vector() || !step) return nullptr;
+    const int64_t *next = constant_of(step->value), *stride = constant_of(group->stride);
+    if (!next || *next != 1 || (group->lanes & (group->lanes - 1)) != 0) return nullptr;
+    const bool is_near = stride && std::abs(*stride) <= 4;
+    return is_near && (*stride == 1 || index.lanes < group->lanes) ? nullptr : group;
+}
+
 }  // namespace
 
 const Storage &Emitter::storage(Symbol buffer) {
@@ -183,7 +195,10 @@ Value *Emitter::load_vector(const Load &node) {
         return repeat(value(once), same->lanes);
     }
     const auto *ramp = node.index.as<Ramp>();
-    if (ramp && ramp->base.type().is_vector()) return load_groups(node, *ramp);
+    if (ramp && ramp->base.type().is_vector()) {
+        const Ramp *group = transposed_group(*ramp);
+        return group ? load_transposed(node, *ramp, *group) : load_groups(node, *ramp);
+    }
     Value *mask = predicate(node.predicate);
     if (is_dense(node.index)) return load_dense(node, ramp->base, node.type.lanes(), mask);
     const int64_t *stride = ramp ? constant_of(ramp->stride) : nullptr;
@@ -208,6 +223,26 @@ Value *Emitter::load_groups(const Load &node, const Ramp &index) {
         parts.push_back(value(part));
     }
     return concat(parts);
+}
+
+// One dense load for each lane of a group; then pairs of rows are interleaved until there is one.
+Value *Emitter::load_transposed(const Load &node, const Ramp &index, const Ramp &group) {
+    const int count = group.lanes, columns = index.lanes;
+    const Type t = index.type.element_of();
+    std::vector<std::vector<Value *>> rows;
+    for (int i = 0; i < count; i++) {
+        const Expr first = plus(group.base, times(group.stride, i));
+        Expr wanted = node.predicate;
+        if (wanted.defined()) wanted = Shuffle::make_slice(wanted, i, count, columns);
+        Expr row = Load::make(node.type.with_lanes(columns), node.buffer,
+                              Ramp::make(first, IntImm::make(t, 1), columns), wanted,
+                              group_alignment(node.alignment, group.stride, i), node.streaming);
+        rows.push_back({value(row)});
+    }
+    for (size_t half = rows.size() / 2; half > 0; half /= 2) {
+        for (size_t i = 0; i < half; i++) rows[i] = interleave(rows[i], rows[i + half], node.type);
+    }
+    return concat(rows[0]);
 }
 
 // Which alignment the machine wants of what it streams.

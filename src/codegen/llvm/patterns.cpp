@@ -19,6 +19,10 @@ bool holds_product(Type t, Type a, Type b) {
 }  // namespace
 
 Expr narrower(const Expr &e) {
+    if (const auto *same = e.as<Broadcast>()) {
+        Expr narrow = narrower(same->value);
+        return narrow.defined() ? Broadcast::make(narrow, same->lanes) : Expr();
+    }
     const auto *cast = e.as<Cast>();
     if (!cast) return Expr();
     Type from = cast->value.type(), to = cast->type;

@@ -73,8 +73,8 @@ struct Product {
 };
 bool find_product(const Expr &e, Product &found);
 
-// The operand of a cast to a type with more bits that has every value of the former; else
-// undefined.
+// The operand of a cast to a type with more bits that has every value of the former, also where it
+// is what a Broadcast repeats; else undefined.
 Expr narrower(const Expr &e);
 
 // The one number in all lanes, if it is a constant that fits.

@@ -84,6 +84,23 @@ Value *Emitter::concat(const std::vector<Value *> &parts) {
     return level[0];
 }
 
+// The lanes of two vectors in turns, each vector in parts of no more than the machine's width.
+std::vector<Value *> Emitter::interleave(const std::vector<Value *> &first,
+                                         const std::vector<Value *> &second, Type t) {
+    std::vector<Value *> result;
+    for (size_t part = 0; part < first.size(); part++) {
+        const int lanes = lanes_of(first[part]);
+        std::vector<int> indices;
+        for (int i = 0; i < lanes; i++) indices.insert(indices.end(), {i, lanes + i});
+        const bool fits = 2 * lanes <= target.natural_vector_size(t.element_of());
+        const int step = fits || lanes == 1 ? 2 * lanes : lanes;
+        for (auto at = indices.begin(); at != indices.end(); at += step) {
+            result.push_back(shuffle(first[part], second[part], {at, at + step}));
+        }
+    }
+    return result;
+}
+
 Value *Emitter::emit(const Ramp &node) {
     Value *base = value(node.base), *stride = value(node.stride);
     Type t = node.base.type();

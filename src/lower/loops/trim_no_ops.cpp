@@ -93,6 +93,18 @@ private:
     std::unordered_set<Symbol> inside;
 };
 
+// Whether the statement reads, writes or passes on this storage.
+bool touches(const Stmt &s, Symbol buffer) {
+    bool any = false;
+    auto look_at = [&](Symbol name) { any |= name == buffer; };
+    for_each_node(s, [&](const Load &n) { look_at(n.buffer); });
+    for_each_node(s, [&](const Store &n) { look_at(n.buffer); });
+    for_each_node(s, [&](const Variable &n) { look_at(n.name); });
+    for_each_node(s, [&](const BufferProperty &n) { look_at(n.buffer); });
+    for_each_node(s, [&](const Atomic &n) { look_at(n.mutexes); });
+    return any;
+}
+
 class TrimNoOps final : public Mutator {
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &e) override { return is_pure(e.value) ? no_op() : Stmt(&e); }
@@ -104,7 +116,16 @@ class TrimNoOps final : public Mutator {
     Stmt visit(const ProducerConsumer &node) override {
         Stmt s = Mutator::visit(node);
         const auto *n = s.as<ProducerConsumer>();
-        return n && is_no_op(n->body) ? n->body : s;
+        if (n && is_no_op(n->body)) return n->body;
+        if (node.is_producer) produced.insert(node.func);
+        return s;
+    }
+    // Of a stage that is not computed nothing is left but, maybe, its storage.
+    Stmt visit(const Allocate &node) override {
+        produced.erase(node.buffer);
+        Stmt s = Mutator::visit(node);
+        const Stmt &body = s.as<Allocate>()->body;
+        return produced.count(node.buffer) || touches(body, node.buffer) ? s : body;
     }
     Stmt visit(const IfThenElse &node) override {
         Stmt then_case = (*this)(node.then_case), else_case = (*this)(node.else_case);
@@ -136,6 +157,8 @@ class TrimNoOps final : public Mutator {
         return shrinkable ? shrink(*s.as<For>()) : s;
     }
     static Stmt shrink(const For &loop);
+
+    std::unordered_set<Symbol> produced;  // so far; storage of these is not looked for again
 };
 
 Stmt TrimNoOps::shrink(const For &loop) {

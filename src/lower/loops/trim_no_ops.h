@@ -7,6 +7,7 @@ namespace tessera::lower {
 //
 //     for x in [0, +n): if x < m: f[x] = 1    ->    for x in [0, +min(n, m)): if x < m: f[x] = 1
 //     for x in [0, +n): no_op                 ->    no_op
+//     allocate f: int32[n]: g[0] = 1          ->    g[0] = 1
 ir::Stmt trim_no_ops(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

@@ -48,18 +48,31 @@ bool reads_memory(const Expr &e) {
     return reads;
 }
 
+// What holds whenever the condition does, whatever the symbol is.
+Expr without(Symbol name, const Expr &condition) {
+    if (!uses_symbol(condition, name)) return condition;
+    if (const auto *both = condition.as<And>()) {
+        return without(name, both->a) && without(name, both->b);
+    }
+    if (const auto *either = condition.as<Or>()) {
+        return without(name, either->a) || without(name, either->b);
+    }
+    return const_true();
+}
+
 // The same conditions, for a place where the symbol is not bound.
 void leave(Conditions &conditions, Symbol bound, const Expr &value) {
-    std::vector<Symbol> unknown;
+    std::vector<Symbol> always;
     for (auto &[func, condition] : conditions.sometimes) {
         if (!uses_symbol(condition, bound)) continue;
         if (value.defined() && !reads_memory(value)) {
             condition = substitute(bound, value, condition);
         } else {
-            unknown.push_back(func);
+            condition = algebra::simplify(without(bound, condition));
         }
+        if (is_true(condition)) always.push_back(func);
     }
-    for (Symbol func : unknown) conditions.add(func, const_true());
+    for (Symbol func : always) conditions.add(func, const_true());
 }
 
 class SkipStages final : public Mutator {

@@ -29,6 +29,17 @@ TEST_SUITE("trim_no_ops") {
         CHECK(trimmed("produce f: for x in [0, +n): no_op") == printed("no_op"));
         CHECK(trimmed("for x in [0, +n): if x < 0 && x > 5: f[x] = 1") == printed("no_op"));
     }
+    TEST_CASE("storage that nobody uses is gone") {
+        CHECK(trimmed(
+                  "allocate f: int32[n] in Auto:\n    produce f: no_op\n    consume f: g[0] = 1") ==
+              printed("consume f: g[0] = 1"));
+        CHECK(is_unchanged("allocate f: int32[n] in Auto: f[0] = 1"));
+        CHECK(is_unchanged("allocate f: int32[n] in Auto: g[0] = f[0]"));
+        CHECK(is_unchanged("allocate f: int32[n] in Auto: extern int32 act(f)"));
+        const std::string used = "allocate f: int32[n] in Auto: produce f: f[0] = 1\n";
+        CHECK(trimmed("if m < 5: " + used + "else: allocate f: int32[n] in Auto: g[0] = 1") ==
+              printed("if m < 5: " + used + "else: g[0] = 1"));
+    }
     TEST_CASE("effects are kept") {
         CHECK(is_unchanged("for x in [0, +n): extern int32 act(x)"));
         CHECK(is_unchanged("for x in [0, +n): if extern int32 act(x) == 0: f[0] = 1"));

@@ -36,6 +36,17 @@ TEST_SUITE("skip_stages") {
         const std::string always = read_in("select(m < 5, g(y), 0) + g(0)");
         CHECK(run(skip_stages, always) == printed(always));
     }
+    TEST_CASE("a condition of the loops that read does not hide one that they have in common") {
+        auto read_if = [](const std::string &condition) {
+            return "realize g: {int32} over [0, +9]\nfor y in [0, +n):\n    produce g: g(y) = y\n"
+                   "    consume g: for x in [0, +n): if " +
+                   condition + ": f(x, y) = g(y)\n";
+        };
+        CHECK(is_skipped_unless("m < 5", read_if("x < k && m < 5")));
+        CHECK(is_skipped_unless("m < 5", read_if("m < 5 && (x < k || x == 7)")));
+        const std::string either = read_if("x < k || m < 5");
+        CHECK(run(skip_stages, either) == printed(either));
+    }
     TEST_CASE("what another iteration may read is computed") {
         auto is_unchanged = [](const std::string &text) {
             return run(skip_stages, text) == printed(text);
