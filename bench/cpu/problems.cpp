@@ -1,5 +1,7 @@
 #include "cpu/problems.h"
 
+#include "cpu/row_problems.h"
+
 namespace tessera::bench {
 
 namespace {
@@ -129,7 +131,7 @@ Problem resize() {
 
 std::vector<Problem> problems() {
     const std::vector<int> photo = {1536, 2560, 3};
-    return {
+    std::vector<Problem> all = {
         gemm("sgemm", 512, 512, 512, 0.98),
         gemm("sgemm", 1024, 1024, 1024, 0.98),
         gemm("sgemm", 2048, 2048, 2048, 0.98),
@@ -143,6 +145,7 @@ std::vector<Problem> problems() {
         convolution(),
         depthwise_separable(),
         blur("blur u16", "blur", u16, 6464, 4816),
+        blur("blur f32", "blur_f32", f32, 1536, 2560),
         picture("unsharp", "unsharp", f32, photo, 1.2),
         harris(),
         with_scalars(picture("bilateral_grid", "bilateral_grid", f32, {1536, 2560}, 1.3),
@@ -158,6 +161,8 @@ std::vector<Problem> problems() {
         picture("max_filter", "max_filter", f32, photo, 1.1),
         resize(),
     };
+    for (Problem &p : row_problems()) all.push_back(std::move(p));
+    return all;
 }
 
 }  // namespace tessera::bench
