@@ -40,7 +40,8 @@ struct Attention {
             .parallel(h);
         tile(output, d, rows, width, vector);
         transposed
-            .compute_at(output, h)  // so that products are of vectors of keys
+            .compute_at(output, h)          // so that products are of vectors of keys
+            .align_storage(k, 33 * vector)  // a power of two would meet few sets of the first cache
             .vectorize(k, vector, TailStrategy::ShiftInwards);
         score.compute_at(output, block);
         tile(score, k, rows, width, vector);
@@ -67,7 +68,7 @@ private:
     // One tile of sums, in registers.
     void sums_of_tile(Func f, Stage update, const Var &x, const RVar &r, int vector) {
         f.vectorize(x, vector).unroll(x).unroll(q);
-        update.reorder(x, q, r).vectorize(x, vector).unroll(x).unroll(q).unroll(r, 2);
+        update.reorder(x, q, r).vectorize(x, vector).unroll(x).unroll(q);
     }
 
     Var xi{"xi"}, qi{"qi"};

@@ -26,9 +26,11 @@ struct LayerNorm {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
+        Var block("block");
         output
             .vectorize(x, vector, TailStrategy::GuardWithIf)  // a row may be short
-            .parallel(y, 16);  // some rows a task: one is too little work
+            .split(y, block, y, 16, TailStrategy::GuardWithIf)
+            .parallel(block);  // some rows a task: one is too little work
         // The three loops over a row read it once from memory: it stays in the cache.
         for (Func f : {sum, mean, squares, factor}) f.compute_at(output, y);
         reduce_in_lanes(sum, r, 4 * vector, vector);

@@ -22,9 +22,11 @@ struct Softmax {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
+        Var block("block");
         output
             .vectorize(x, vector, TailStrategy::GuardWithIf)  // a row may be short
-            .parallel(y, 16);  // some rows a task: one is too little work
+            .split(y, block, y, 16, TailStrategy::GuardWithIf)
+            .parallel(block);  // some rows a task: one is too little work
         // A row is read once from memory, and its powers are computed once: both stay in the cache.
         for (Func f : {largest, total, factor}) f.compute_at(output, y);
         power.compute_at(output, y).vectorize(x, vector, TailStrategy::GuardWithIf);
