@@ -10,7 +10,8 @@ int main(int argc, char **argv) {
     std::vector<std::string> words(argv, argv + argc);
     std::vector<char *> pointers;
     for (std::string &word : words) {
-        if (word.rfind(host, 0) == 0) word.replace(0, host.size(), "target=" + host_target().to_string());
+        if (word.rfind(host, 0) == 0)
+            word.replace(0, host.size(), "target=" + host_target().to_string());
         pointers.push_back(word.data());
     }
     pointers.push_back(nullptr);
