@@ -1,5 +1,7 @@
+#include "attention/reference.h"
 #include "bilateral_grid/reference.h"
 #include "blur/reference.h"
+#include "blur_f32/reference.h"
 #include "camera_pipe/mosaic.h"
 #include "camera_pipe/reference.h"
 #include "common/compare.h"
@@ -10,10 +12,12 @@
 #include "hist/reference.h"
 #include "iir_blur/reference.h"
 #include "interpolate/reference.h"
+#include "layer_norm/reference.h"
 #include "local_laplacian/reference.h"
 #include "max_filter/reference.h"
 #include "nl_means/reference.h"
 #include "resize/reference.h"
+#include "softmax/reference.h"
 #include "stencil_chain/reference.h"
 #include "unsharp/reference.h"
 #include "widening_gemm/reference.h"
@@ -269,5 +273,40 @@ TEST_SUITE("references") {
         CHECK(result(0, 2, 1) == 0.5f);
         CHECK(result(1, 1, 1) == 0);
         CHECK(result(2, 1, 1) == 2 * input(0, 2, 1) - input(1, 1, 1));
+    }
+    TEST_CASE("the blur of floats is the mean of nine") {
+        Image<float> input(4, 3);
+        for (size_t i = 0; i < 12; i++) input.data()[i] = float(i);
+        CHECK(blur_f32_reference(input)(0, 0) == 5);
+        CHECK(blur_f32_reference(input)(1, 0) == 6);
+    }
+    TEST_CASE("softmax gives parts of a row that add up to 1, however large the values are") {
+        Image<float> row(3, 1);
+        row(0) = 1000;
+        row(1) = row(2) = 1000 + std::log(2.0f);
+        Image<float> result = softmax_reference(row);
+        CHECK(result(0) == doctest::Approx(0.2));
+        CHECK(result(1) == doctest::Approx(0.4));
+    }
+    TEST_CASE("layer normalization moves and scales each row by itself") {
+        Image<float> input(2, 2), scale(2), shift(2);
+        input(0, 0) = 3, input(1, 0) = 5;  // mean 4, deviation 1
+        input(0, 1) = input(1, 1) = 7;     // without any
+        scale(0) = 2, scale(1) = 10;
+        shift(1) = 100;
+        Image<float> result = layer_norm_reference(input, scale, shift);
+        CHECK(result(0, 0) == doctest::Approx(-2));
+        CHECK(result(1, 0) == doctest::Approx(110));
+        CHECK(result(0, 1) == 0);
+        CHECK(result(1, 1) == 100);
+    }
+    TEST_CASE("attention takes the values of the keys that a query points to") {
+        Image<float> query(4, 1), key(4, 3), value(4, 3);
+        query(2, 0) = 40;
+        key(2, 1) = key(2, 2) = 40;  // over the square root of 4, products of 800: e^800 times more
+        for (int d = 0; d < 4; d++) value(d, 0) = 9, value(d, 1) = float(d), value(d, 2) = 2;
+        Image<float> result = attention_reference(query, key, value);
+        CHECK(result(0, 0) == 1);
+        CHECK(result(3, 0) == 2.5f);
     }
 }

@@ -26,7 +26,7 @@ Implementation tessera_implementation(const std::shared_ptr<Data> &data);
 std::vector<Implementation> peer_implementations(const std::shared_ptr<Data> &data,
                                                  const std::string &list);
 
-// Those of libraries that the benchmark was linked with: oneDNN, OpenBLAS.
+// Those of libraries that the benchmark was linked with, oneDNN, OpenBLAS, OpenCV, and plain loops.
 std::vector<Implementation> library_implementations(const std::shared_ptr<Data> &data);
 
 }  // namespace tessera::bench

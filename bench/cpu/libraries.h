@@ -7,5 +7,7 @@ namespace tessera::bench {
 
 std::vector<Implementation> onednn_implementations(const std::shared_ptr<Data> &data);
 std::vector<Implementation> openblas_implementations(const std::shared_ptr<Data> &data);
+std::vector<Implementation> opencv_implementations(const std::shared_ptr<Data> &data);
+std::vector<Implementation> loop_implementations(const std::shared_ptr<Data> &data);
 
 }  // namespace tessera::bench

@@ -3,14 +3,16 @@
 
 namespace tessera::bench {
 
-std::vector<Implementation>
-library_implementations([[maybe_unused]] const std::shared_ptr<Data> &data) {
-    std::vector<Implementation> all;
+std::vector<Implementation> library_implementations(const std::shared_ptr<Data> &data) {
+    std::vector<Implementation> all = loop_implementations(data);
 #ifdef TESSERA_BENCH_ONEDNN
     for (auto &i : onednn_implementations(data)) all.push_back(std::move(i));
 #endif
 #ifdef TESSERA_BENCH_OPENBLAS
     for (auto &i : openblas_implementations(data)) all.push_back(std::move(i));
+#endif
+#ifdef TESSERA_BENCH_OPENCV
+    for (auto &i : opencv_implementations(data)) all.push_back(std::move(i));
 #endif
     return all;
 }

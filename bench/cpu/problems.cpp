@@ -1,5 +1,6 @@
 #include "cpu/problems.h"
 #include "cpu/product_problems.h"
+#include "cpu/row_problems.h"
 
 namespace tessera::bench {
 
@@ -116,6 +117,7 @@ std::vector<Problem> problems() {
              convolution(),
              depthwise_separable(),
              blur("blur u16", "blur", u16, 6464, 4816),
+             blur("blur f32", "blur_f32", f32, 1536, 2560),
              picture("unsharp", "unsharp", f32, photo, 1.2),
              harris(),
              with_scalars(picture("bilateral_grid", "bilateral_grid", f32, {1536, 2560}, 1.3),
@@ -134,6 +136,7 @@ std::vector<Problem> problems() {
          }) {
         all.push_back(std::move(p));
     }
+    for (Problem &p : row_problems()) all.push_back(std::move(p));
     return all;
 }
 

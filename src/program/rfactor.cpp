@@ -54,7 +54,7 @@ void LoopRanges::split(const Split &s) {
     Expr value = algebra::simplify(place + r.min);
     for (Expr &g : guards) g = ir::substitute(s.old, value, g);
     if (!ir::is_zero(algebra::simplify(r.extent % s.factor))) {
-        guards.push_back(place < r.extent);
+        guards.push_back(ir::likely(place < r.extent));
         // What is read is then within the domain, too.
         value = ir::call(Int(32), ir::Intrinsic::promise_clamped,
                          {value, r.min, algebra::simplify(r.min + r.extent - 1)});

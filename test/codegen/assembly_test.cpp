@@ -95,6 +95,11 @@ func "f"(a: input float32[1], b: input float32[1], out: output float32[1], n: in
         CHECK(has(text, "vfmadd231ps\t("));
         CHECK(has(text, "vbroadcastss"));
     }
+    TEST_CASE("powers of e are scaled by an instruction") {
+        check_instruction("exp(a)", "float32", 16, "-avx512_skylake", "vscalefps");
+        check_instruction("exp(a)", "float32", 8, "-avx512_skylake", "vscalefps");
+        check_instruction("exp(a)", "float32", 4, "-avx512_skylake", "vscalefps");
+    }
     TEST_CASE("widening products") {
         check_instruction("mul_shift_right(a, b, x16(16:uint16))", "int16", 16, "-avx2", "vpmulhw");
         check_instruction("mul_shift_right(a, b, x16(16:uint16))", "uint16", 16, "-avx2",

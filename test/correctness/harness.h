@@ -43,6 +43,7 @@ public:
         return n;
     }
     int count(const std::string &what) const { return count(final_text, what); }
+    const ir::Stmt &body() const { return module.functions[0].body; }
     // How many stores there are of so many lanes.
     int stores(int lanes) const {
         int n = 0;

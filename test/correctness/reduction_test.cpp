@@ -187,6 +187,19 @@ TEST_SUITE("reductions") {
         CHECK(l.stores(4) > 0);
         s.check(l);
     }
+    TEST_CASE("rfactor of a split that does not divide tests only what is left over") {
+        Sum s(39);
+        s.sum.update().split(s.r, s.ro, s.ri, 4);
+        Func part = s.sum.update().rfactor(s.ri, s.u);
+        part.compute_at(s.sum, s.x).vectorize(s.u).update().reorder(s.u, s.ro).vectorize(s.u);
+        Lowered l(s.sum);
+        int whole = 0;
+        ir::for_each_node(l.body(), [&](const ir::Store &store) {
+            whole += store.value.type().lanes() == 4 && !store.predicate.defined();
+        });
+        CHECK(whole == 2);  // zeros, and the sums of the steady state
+        s.check(l);
+    }
     TEST_CASE("rfactor of two dimensions") {
         Var x("x"), u("u"), v("v");
         RDom r(0, 6, 0, 5, 0, 4, "r");

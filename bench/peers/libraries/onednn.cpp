@@ -5,6 +5,7 @@
 #include <dnnl.hpp>
 #include <omp.h>
 
+#include <cmath>
 #include <unordered_map>
 
 namespace tessera::bench {
@@ -96,6 +97,64 @@ Built matmul(Data &data) {
     return {all, c, mc, mc};
 }
 
+// Rows of a matrix.
+Built softmax(Data &data) {
+    auto all = std::make_shared<Primitives>();
+    const Buffer<> input = data.input("input"), output = data.new_output();
+    const memory::dims dims = {input.dim(1).extent(), input.dim(0).extent()};
+    const memory from = all->of(input, dims, Tag::ab), to = all->of(output, dims, Tag::ab);
+    const dnnl::softmax_forward::primitive_desc pd(
+        {dnnl::prop_kind::forward_inference, from.get_desc(), 1}, all->engine);
+    all->add(dnnl::softmax_forward(pd), {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+    return {all, output, to, to};
+}
+
+Built layer_norm(Data &data) {
+    auto all = std::make_shared<Primitives>();
+    const Buffer<> input = data.input("input"), output = data.new_output();
+    const memory::dims dims = {input.dim(1).extent(), input.dim(0).extent()};
+    const memory from = all->of(input, dims, Tag::ab), to = all->of(output, dims, Tag::ab),
+                 scale = all->of(data.input("scale"), {dims[1]}, Tag::a),
+                 shift = all->of(data.input("shift"), {dims[1]}, Tag::a);
+    using Flags = dnnl::normalization_flags;
+    const dnnl::layer_normalization_forward::primitive_desc pd(
+        {dnnl::prop_kind::forward_inference, from.get_desc(), 1e-5f,
+         Flags::use_scale | Flags::use_shift},
+        all->engine);
+    all->add(dnnl::layer_normalization_forward(pd), {{DNNL_ARG_SRC, from},
+                                                     {DNNL_ARG_SCALE, scale},
+                                                     {DNNL_ARG_SHIFT, shift},
+                                                     {DNNL_ARG_DST, to}});
+    return {all, output, to, to};
+}
+
+// Two products for each head and a softmax between them, which takes the place of the scores.
+Built attention(Data &data) {
+    auto all = std::make_shared<Primitives>();
+    const Buffer<> query = data.input("query"), output = data.new_output();
+    const memory::dim size = query.dim(0).extent(), count = query.dim(1).extent(),
+                      heads = query.dim(2).extent();
+    const memory::dims rows = {heads, count, size}, square = {heads, count, count};
+    const memory mquery = all->of(query, rows, Tag::abc), mout = all->of(output, rows, Tag::abc),
+                 mkey = all->of(data.input("key"), {heads, size, count}, Tag::acb),
+                 mvalue = all->of(data.input("value"), rows, Tag::abc),
+                 scores({square, f32, Tag::abc}, all->engine);
+    dnnl::primitive_attr scaled;
+    scaled.set_output_scales(0, {1 / std::sqrt(float(size))});
+    const dnnl::matmul::primitive_desc first(
+        {mquery.get_desc(), mkey.get_desc(), scores.get_desc()}, scaled, all->engine);
+    const dnnl::softmax_forward::primitive_desc middle(
+        {dnnl::prop_kind::forward_inference, scores.get_desc(), 2}, all->engine);
+    const dnnl::matmul::primitive_desc second(
+        {scores.get_desc(), mvalue.get_desc(), mout.get_desc()}, all->engine);
+    all->add(dnnl::matmul(first),
+             {{DNNL_ARG_SRC, mquery}, {DNNL_ARG_WEIGHTS, mkey}, {DNNL_ARG_DST, scores}});
+    all->add(dnnl::softmax_forward(middle), {{DNNL_ARG_SRC, scores}, {DNNL_ARG_DST, scores}});
+    all->add(dnnl::matmul(second),
+             {{DNNL_ARG_SRC, scores}, {DNNL_ARG_WEIGHTS, mvalue}, {DNNL_ARG_DST, mout}});
+    return {all, output, mout, mout};
+}
+
 dnnl::primitive_attr with_relu() {
     dnnl::post_ops relu;
     relu.append_eltwise(1, dnnl::algorithm::eltwise_relu, 0, 0);
@@ -183,6 +242,9 @@ std::vector<Implementation> onednn_implementations(const std::shared_ptr<Data> &
     };
     if (problem == "gemm" || problem == "widening_gemm")
         return {implementation("oneDNN", data, matmul)};
+    if (problem == "softmax") return {implementation("oneDNN", data, softmax)};
+    if (problem == "layer_norm") return {implementation("oneDNN", data, layer_norm)};
+    if (problem == "attention") return {implementation("oneDNN", data, attention)};
     if (problem == "conv_layer") return any_layout(convolution);
     if (problem == "depthwise_separable_conv") return any_layout(depthwise_separable);
     return {};

@@ -77,16 +77,17 @@ Value *Emitter::polynomial(Value *x, std::initializer_list<double> coefficients)
     return sum;
 }
 
-// e^x = 2^n e^r with n = round(x / ln 2); 2^n is multiplied in two steps, as it may be too large
-// or too small for one number although the result is not. The polynomial is that of the Cephes
-// library's expf, as is log_float32's that of its logf.
+// e^x = 2^n e^r with n = round(x / ln 2); where no instruction scales by 2^n, that is multiplied in
+// two steps, as it may be too large or too small for one number although the result is not. The
+// polynomial is that of the Cephes library's expf, as is log_float32's that of its logf.
 Value *Emitter::exp_float32(Value *x, int lanes) {
     llvm::IRBuilder<>::FastMathFlagGuard keep(b);
     b.clearFastMathFlags();
     if (!strict) b.getFastMathFlags().setAllowContract();
     Type f32 = Float(32, lanes), i32 = Int(32, lanes);
     auto real = [&](double v) { return float_constant(f32, v); };
-    Value *within = minimum(maximum(x, real(-105), f32), real(89), f32);
+    // x as the second operand: one that is not a number stays so.
+    Value *within = minimum(real(89), maximum(real(-105), x, f32), f32);
     Value *n = unary_float(llvm::Intrinsic::roundeven,
                            b.CreateFMul(within, real(1.44269504088896341)), f32);
     Value *r = b.CreateFSub(within, b.CreateFMul(n, real(0.693359375)));
@@ -94,15 +95,15 @@ Value *Emitter::exp_float32(Value *x, int lanes) {
     Value *p = polynomial(r, {1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2,
                               1.6666665459e-1, 5.0000001201e-1});
     Value *e = b.CreateFAdd(b.CreateFAdd(b.CreateFMul(p, b.CreateFMul(r, r)), r), real(1));
-    Value *power = b.CreateFPToSI(n, register_type(i32));
+    if (Value *scaled = patterns->scale(e, n, lanes)) return scaled;
+    Value *power = b.CreateFreeze(b.CreateFPToSI(n, register_type(i32)));
     Value *half = b.CreateAShr(power, 1);
     auto power_of_two = [&](Value *k) {
         Value *exponent = b.CreateShl(b.CreateAdd(k, int_constant(i32, 127)), 23);
         return b.CreateBitCast(exponent, register_type(f32));
     };
-    Value *scaled =
-        b.CreateFMul(b.CreateFMul(e, power_of_two(half)), power_of_two(b.CreateSub(power, half)));
-    return select(b.CreateFCmpUNO(x, x), x, scaled);
+    return b.CreateFMul(b.CreateFMul(e, power_of_two(half)),
+                        power_of_two(b.CreateSub(power, half)));
 }
 
 // log x = log m + k ln 2 with m in [sqrt(1/2), sqrt(2)).

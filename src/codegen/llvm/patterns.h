@@ -24,6 +24,8 @@ public:
     virtual Value *shift(Value *v, Value *count, Type t, const Shift &how) = 0;
     // 1 / x or 1 / sqrt(x) of float32s, to about 22 bits.
     virtual Value *fast_inverse(Value *x, int lanes, bool of_root) = 0;
+    // x * 2^n, rounded once, of float32s; n are whole numbers.
+    virtual Value *scale(Value * /*x*/, Value * /*n*/, int /*lanes*/) { return nullptr; }
 
 protected:
     // The emitter's, for those that derive from this.

@@ -22,6 +22,7 @@ public:
     Value *intrinsic(const IntrinsicCall &call) override;
     Value *shift(Value *, Value *, Type, const Shift &) override { return nullptr; }
     Value *fast_inverse(Value *x, int lanes, bool of_root) override;
+    Value *scale(Value *x, Value *n, int lanes) override;
 
 private:
     Value *dot(const VectorReduce &node, const Expr &accumulator);
@@ -163,6 +164,19 @@ Value *X86Patterns::fast_inverse(Value *x, int lanes, bool of_root) {
     if (!of_root) return b.CreateFMul(y, b.CreateFSub(real(2), b.CreateFMul(x, y)));
     Value *half = b.CreateFMul(b.CreateFMul(real(0.5), x), b.CreateFMul(y, y));
     return b.CreateFMul(y, b.CreateFSub(real(1.5), half));
+}
+
+Value *X86Patterns::scale(Value *x, Value *n, int lanes) {
+    if (!target.has_feature(Target::AVX512_Skylake)) return nullptr;
+    constexpr Widths op = {I::x86_avx512_mask_scalef_ps_128, I::x86_avx512_mask_scalef_ps_256,
+                           I::x86_avx512_mask_scalef_ps_512};
+    return by_native_width({x, n}, lanes, 4, 64, [&](int bytes, const std::vector<Value *> &v) {
+        std::vector<Value *> args = {v[0], v[1], v[0]};  // those of lanes that are masked out
+        args.push_back(bytes == 64 ? b.getInt16(0xffff) : b.getInt8(0xff));
+        constexpr int current_rounding = 4;
+        if (bytes == 64) args.push_back(b.getInt32(current_rounding));
+        return machine_call(op.of(bytes), args);
+    });
 }
 
 Value *X86Patterns::intrinsic(const IntrinsicCall &call) {

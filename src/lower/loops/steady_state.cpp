@@ -366,6 +366,14 @@ bool needs_unknown(const std::vector<LikelyTest> &test, const Solved &solved) {
     return false;
 }
 
+// A scalar min or max of which nothing says that it counts in a loop with another one inside.
+bool is_little(const Expr &test) {
+    auto is_weak = [](const auto &n) { return !is_likely(n.a, false) && !is_likely(n.b, false); };
+    const auto *least = test.as<Min>();
+    const auto *most = test.as<Max>();
+    return test.type().is_scalar() && ((least && is_weak(*least)) || (most && is_weak(*most)));
+}
+
 bool is_among(const Expr &end, const std::vector<Expr> &ends) {
     return std::any_of(ends.begin(), ends.end(), [&](const Expr &e) { return equal(e, end); });
 }
@@ -412,14 +420,26 @@ bool are_guards(const std::vector<LikelyTest> &test) {
     return std::ranges::all_of(test, &LikelyTest::guards_loop);
 }
 
-// Whether a copy of the loop saves more than tests that guard loops, or does not cost much.
-bool saves_more_than_guards(const For &loop, const LikelyTests &tests, const Solved &solved) {
-    if (loop.partition == Partition::Always) return true;
+// What a copy of the loop without tests saves: a scalar min or max here and there, tests that each
+// guard a loop, or tests for each element or vector. What else is tested in its body may not depend
+// on its variable.
+enum class Saved { Little, Guards, Much };
+
+Saved saved_by(const LikelyTests &tests, const Solved &solved) {
+    Saved saved = Saved::Little;
     for (const auto &[test, interval] : solved) {
-        if (!interval || interval->is_everything()) continue;
-        if (!are_guards(tests.occurrences.at(test))) return true;
+        if (!interval || interval->is_everything() || is_little(test)) continue;
+        if (!are_guards(tests.occurrences.at(test))) return Saved::Much;
+        saved = Saved::Guards;
     }
-    return count_nodes(loop.body) <= most_nodes_copied_for_guards;
+    return saved;
+}
+
+bool is_worth_a_copy(const For &loop, Saved saved) {
+    if (saved == Saved::Much || loop.partition == Partition::Always) return true;
+    const bool guards = saved == Saved::Guards;
+    return count_nodes(loop.body) <=
+           (guards ? most_nodes_copied_for_guards : most_nodes_copied_for_little);
 }
 
 // Finds the min and max in the values of lets whose outcome follows from the steady state.
@@ -501,9 +521,10 @@ SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
         solved[test] = steady_interval(loop, tests.occurrences.at(test));
     }
     SteadyState steady = steady_state_of(tests, solved);
-    if (saves_more_than_guards(loop, tests, solved)) return steady;
+    const Saved saved = saved_by(tests, solved);
+    if (is_worth_a_copy(loop, saved)) return steady;
     DecidedEnds ends(loop, steady);
-    ends(loop.body);
+    if (saved == Saved::Guards) ends(loop.body);
     if (!ends.outcomes().empty()) return steady;
     for (auto &[test, interval] : solved) {
         if (interval && !interval->is_everything()) interval = std::nullopt;

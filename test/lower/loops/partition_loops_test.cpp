@@ -67,6 +67,10 @@ TEST_SUITE("partition_loops") {
                        "): for x in [0, +9): ", "f[y * 9 + x] = ", sum);
         };
         CHECK(is_unchanged(rows("", "y < m")));
+        // Nor if it saves a min of the tile's place besides.
+        CHECK(is_unchanged(str("for y in [0, +n):\n    let b = min(likely_if_innermost(y), m - 1)\n"
+                               "    if likely(y < m): for x in [0, +9): f[b * 9 + x] = ",
+                               sum)));
         CHECK_FALSE(is_unchanged(rows(" partition Always", "y < m")));
         // What is made for each element pays, and so does what is always true.
         CHECK_FALSE(is_unchanged(

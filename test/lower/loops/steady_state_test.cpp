@@ -30,6 +30,20 @@ TEST_SUITE("steady_state") {
     TEST_CASE("a long body is not copied for the sake of one min") {
         CHECK_FALSE(is_split(loop_of(100, shifted_inwards)));
     }
+    TEST_CASE("nor where its inner loops are split for tests of their own") {
+        auto loops_over_y = [](int terms) {
+            std::string text = "for y in [0, +n):\n"
+                               "    let b = min(likely_if_innermost(y * 8), m - 8)\n"
+                               "    for x in [0, +w): f[x + b] = g[max(likely(x), v)]";
+            for (int i = 0; i < terms; i++) text += " + g[x + " + std::to_string(i) + "]";
+            const std::string after = run(partition_loops, text);
+            int count = 0;
+            for (size_t at = 0; (at = after.find("for y", at)) != after.npos; at++) count++;
+            return count;
+        };
+        CHECK(loops_over_y(1) == 2);
+        CHECK(loops_over_y(100) == 1);
+    }
     TEST_CASE("a long body is copied where the test guards a store") {
         CHECK(is_split(loop_of(100, "x * 8", " if likely_if_innermost(x * 8 < m)")));
     }

@@ -1,0 +1,45 @@
+#include "attention/reference.h"
+
+#include <cmath>
+
+namespace tessera::apps {
+
+namespace {
+
+std::vector<double> scores(const Image<float> &query, const Image<float> &key, int row, int c) {
+    std::vector<double> products(size_t(key.height()));
+    for (int k = 0; k < key.height(); k++) {
+        for (int d = 0; d < key.width(); d++) {
+            products[size_t(k)] += double(query(d, row, c)) * double(key(d, k, c));
+        }
+        products[size_t(k)] /= std::sqrt(double(key.width()));
+    }
+    return products;
+}
+
+}  // namespace
+
+Image<float> attention_reference(const Image<float> &query, const Image<float> &key,
+                                 const Image<float> &value) {
+    Image<float> result(value.width(), query.height(), query.channels());
+    for (int c = 0; c < query.channels(); c++) {
+        for (int row = 0; row < query.height(); row++) {
+            std::vector<double> weights = scores(query, key, row, c), sums(size_t(value.width()));
+            const double largest = *std::max_element(weights.begin(), weights.end());
+            double total = 0;
+            for (int k = 0; k < key.height(); k++) {
+                const double weight = std::exp(weights[size_t(k)] - largest);
+                total += weight;
+                for (int d = 0; d < value.width(); d++) {
+                    sums[size_t(d)] += weight * double(value(d, k, c));
+                }
+            }
+            for (int d = 0; d < value.width(); d++) {
+                result(d, row, c) = float(sums[size_t(d)] / total);
+            }
+        }
+    }
+    return result;
+}
+
+}  // namespace tessera::apps

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "common/image.h"
+
+namespace tessera::apps {
+
+// For each of the channels: of each row of `query`, the mean of the rows of `value`, weighted by
+// the softmax of the row's products with those of `key`, over the square root of their length.
+Image<float> attention_reference(const Image<float> &query, const Image<float> &key,
+                                 const Image<float> &value);
+
+}  // namespace tessera::apps

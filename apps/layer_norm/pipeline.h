@@ -1,0 +1,41 @@
+// Layer normalization: each row is moved and scaled to a mean of 0 and a variance of 1, then scaled
+// and moved by what was learnt for each column.
+#pragma once
+
+#include "common/row_reduction.h"
+
+namespace tessera::apps {
+
+struct LayerNorm {
+    Func sum{"sum"}, mean{"mean"}, squares{"squares"}, factor{"factor"}, output{"layer_norm"};
+    Var x{"x"}, y{"y"};
+    RDom r;
+
+    // Dimensions: input (x, y), scale (x), shift (x). `epsilon` is added to the variance.
+    LayerNorm(const Func &input, const Func &scale, const Func &shift, const Expr &width,
+              float epsilon)
+        : r(0, width, "r") {
+        const Expr count = cast<float>(width);
+        sum(y) += input(r, y);
+        mean(y) = sum(y) / count;
+        const Expr distance = input(r, y) - mean(y);
+        squares(y) += distance * distance;
+        factor(y) = 1.0f / sqrt(squares(y) / count + epsilon);
+        output(x, y) = (input(x, y) - mean(y)) * factor(y) * scale(x) + shift(x);
+    }
+
+    void schedule(const Target &target) {
+        const int vector = target.natural_vector_size<float>();
+        Var block("block");
+        output
+            .vectorize(x, vector, TailStrategy::GuardWithIf)  // a row may be short
+            .split(y, block, y, 16, TailStrategy::GuardWithIf)
+            .parallel(block);  // some rows a task: one is too little work
+        // The three loops over a row read it once from memory: it stays in the cache.
+        for (Func f : {sum, mean, squares, factor}) f.compute_at(output, y);
+        reduce_in_lanes(sum, r, 4 * vector, vector);
+        reduce_in_lanes(squares, r, 4 * vector, vector);
+    }
+};
+
+}  // namespace tessera::apps

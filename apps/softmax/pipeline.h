@@ -1,0 +1,38 @@
+// Softmax along each row: e^value as a part of the row's sum of them. The largest value is
+// subtracted first, so that no power overflows.
+#pragma once
+
+#include "common/row_reduction.h"
+
+namespace tessera::apps {
+
+struct Softmax {
+    Func largest{"largest"}, power{"power"}, total{"total"}, factor{"factor"}, output{"softmax"};
+    Var x{"x"}, y{"y"};
+    RDom r;
+
+    Softmax(const Func &input, const Expr &width) : r(0, width, "r") {
+        largest(y) = Float(32).min();
+        largest(y) = max(largest(y), input(r, y));
+        power(x, y) = exp(input(x, y) - largest(y));
+        total(y) += power(r, y);
+        factor(y) = 1.0f / total(y);
+        output(x, y) = power(x, y) * factor(y);
+    }
+
+    void schedule(const Target &target) {
+        const int vector = target.natural_vector_size<float>();
+        Var block("block");
+        output
+            .vectorize(x, vector, TailStrategy::GuardWithIf)  // a row may be short
+            .split(y, block, y, 16, TailStrategy::GuardWithIf)
+            .parallel(block);  // some rows a task: one is too little work
+        // A row is read once from memory, and its powers are computed once: both stay in the cache.
+        for (Func f : {largest, total, factor}) f.compute_at(output, y);
+        power.compute_at(output, y).vectorize(x, vector, TailStrategy::GuardWithIf);
+        reduce_in_lanes(largest, r, 4 * vector, vector);
+        reduce_in_lanes(total, r, 4 * vector, vector);
+    }
+};
+
+}  // namespace tessera::apps

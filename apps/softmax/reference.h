@@ -1,0 +1,10 @@
+#pragma once
+
+#include "common/image.h"
+
+namespace tessera::apps {
+
+// Of each row: e^value over the sum of these.
+Image<float> softmax_reference(const Image<float> &input);
+
+}  // namespace tessera::apps

@@ -1,0 +1,17 @@
+#include "peers/libraries/loops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace tessera::bench {
+
+namespace {
+
+#include "peers/libraries/loops.inc"
+
+}  // namespace
+
+const Loops &loops() { return all; }
+
+}  // namespace tessera::bench
