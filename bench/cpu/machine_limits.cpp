@@ -111,7 +111,7 @@ constexpr int64_t steps = 2'000'000;
 void measure_arithmetic(Limits &limits, int threads) {
     if (__builtin_cpu_supports("avx512f"))
         limits.float32 = best_rate(threads, float32_avx512);
-    else if (__builtin_cpu_supports("avx2"))
+    else if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         limits.float32 = best_rate(threads, float32_avx2);
     if (__builtin_cpu_supports("avx512vnni")) limits.int8 = best_rate(threads, int8_vnni);
     if (__builtin_cpu_supports("avx512bf16")) limits.bfloat16 = best_rate(threads, bfloat16_dot);

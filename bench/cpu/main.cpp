@@ -163,7 +163,9 @@ int main(int argc, char **argv) {
     CLI::App app{"Times of compiled pipelines beside those of other libraries and compilers."};
     app.add_option("--filter", options.filter, "a regex: the cases whose name and size it matches");
     app.add_option("--json", options.json, "a file to write all times to");
-    app.add_option("--threads", options.threads, "how many, as in 1,2")->delimiter(',');
+    app.add_option("--threads", options.threads, "how many, as in 1,2")
+        ->check(CLI::PositiveNumber)
+        ->delimiter(',');
     app.add_option("--peers", options.peers, "a file that lists shared libraries of peers");
     app.add_option("--seconds", options.seconds, "for each implementation of a case");
     app.add_flag("--quick", options.quick, "under three minutes in all");

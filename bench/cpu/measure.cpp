@@ -66,8 +66,8 @@ std::vector<Timing> measure(std::vector<Implementation> &implementations, int th
     std::vector<Sampled> all;
     Buffer<> expected;
     for (const Implementation &i : implementations) {
-        i.set_threads(threads);
         try {
+            i.set_threads(threads);
             i.run();
             const Buffer<> result = i.result();
             if (all.empty()) expected = result;

@@ -43,16 +43,6 @@ struct Arguments {
     }
 };
 
-// Takes the message of a call that fails.
-struct Context : JITUserContext {
-    explicit Context(std::string &message) : message(message) {
-        handlers.custom_error = [](JITUserContext *self, const char *text) {
-            static_cast<Context *>(self)->message = text;
-        };
-    }
-    std::string &message;
-};
-
 }  // namespace
 
 Implementation tessera_implementation(const std::shared_ptr<Data> &data) {

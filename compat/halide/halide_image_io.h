@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-// Images in files: PNG, PGM and PPM by Tessera's own functions, arrays in .npy files.
+// Images in files: PNG, PGM and PPM by Tessera's own functions; arrays in .npy, .mat and .tmp files.
 namespace Halide::Tools {
 
 namespace Internal {
