@@ -79,7 +79,7 @@ private:
             Stage s = small.specialize(width >= vectors * vector && height >= rows);
             tile(s, vectors * vector, rows, vector, TailStrategy::ShiftInwards);
         }
-        tile(small, vector, 4, vector, TailStrategy::GuardWithIf);
+        tile(small, vector, 1, vector, TailStrategy::GuardWithIf);
         schedule_sums(small_product, vector);
     }
 
