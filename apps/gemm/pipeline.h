@@ -73,12 +73,13 @@ struct Gemm {
 private:
     // One thread, which reads b as it is: it stays in the cache. Most sizes are multiples of 4.
     void schedule_small(int wide, int vector) {
-        Stage small = output.specialize(is_small && width >= vector && height >= 8);
-        for (int vectors = wide; vectors > 1; vectors /= 2) {
-            Stage s = small.specialize(width >= vectors * vector);
-            tile(s, vectors * vector, vectors == wide ? 4 : 8, vector, TailStrategy::ShiftInwards);
+        Stage small = output.specialize(is_small);
+        for (int vectors = wide; vectors > 0; vectors /= 2) {
+            const int rows = vectors == wide ? 4 : 8;
+            Stage s = small.specialize(width >= vectors * vector && height >= rows);
+            tile(s, vectors * vector, rows, vector, TailStrategy::ShiftInwards);
         }
-        tile(small, vector, 8, vector, TailStrategy::ShiftInwards);
+        tile(small, vector, 1, vector, TailStrategy::GuardWithIf);
         schedule_sums(small_product, vector);
     }
 

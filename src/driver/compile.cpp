@@ -121,7 +121,7 @@ int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args)
     std::array<void *, few> on_stack;
     std::vector<void *> on_heap(sources.size() < few ? 0 : sources.size() + 1);
     void **argv = on_heap.empty() ? on_stack.data() : on_heap.data();
-    argv[0] = &context;
+    argv[0] = static_cast<void *>(&context);
     for (size_t i = 0; i < sources.size(); i++) argv[i + 1] = args[sources[i]];
     if (entry) return entry(argv);
     interpret::StatementOptions options;
