@@ -12,7 +12,7 @@ void for_each_operand(const ir::Expr &e, F &&f) {
     auto visit = [&](const auto &node) {
         using T = std::decay_t<decltype(node)>;
         auto field = [&](const auto &value) { ir::fields::for_each_child(value, f); };
-        std::apply([&](auto... member) { (field(node.*member), ...); }, T::fields());
+        T::Fields::apply([&](auto... member) { (field(node.*member), ...); });
     };
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
@@ -28,7 +28,7 @@ template<typename F>
 ir::Expr map_operands(const ir::Expr &e, F &&f) {
     auto visit = [&](const auto &node) {
         using T = std::decay_t<decltype(node)>;
-        auto copies = std::apply([&](auto... m) { return std::tuple(node.*m...); }, T::fields());
+        auto copies = T::Fields::apply([&](auto... m) { return std::tuple(node.*m...); });
         bool changed = false;
         std::apply([&](auto &...c) { ((changed |= ir::fields::transform(c, f)), ...); }, copies);
         if (!changed) return e;
@@ -49,7 +49,7 @@ template<typename F>
 ir::Stmt map_children(const ir::Stmt &s, F &&f) {
     auto visit = [&](const auto &node) {
         using T = std::decay_t<decltype(node)>;
-        auto copies = std::apply([&](auto... m) { return std::tuple(node.*m...); }, T::fields());
+        auto copies = T::Fields::apply([&](auto... m) { return std::tuple(node.*m...); });
         bool changed = false;
         std::apply([&](auto &...c) { ((changed |= ir::fields::transform(c, f)), ...); }, copies);
         if (!changed) return s;

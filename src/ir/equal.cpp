@@ -47,9 +47,8 @@ private:
         }
         auto same_child = [&](const auto &x, const auto &y) { return same(x, y); };
         auto symbols = [&](Symbol x, Symbol y) { return same_symbol(x, y); };
-        return std::apply(
-            [&](auto... f) { return (fields::equal(a.*f, b.*f, same_child, symbols) && ...); },
-            T::fields());
+        return T::Fields::apply(
+            [&](auto... f) { return (fields::equal(a.*f, b.*f, same_child, symbols) && ...); });
     }
 
     bool same_symbol(Symbol a, Symbol b) {

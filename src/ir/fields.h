@@ -108,7 +108,7 @@ bool equal(const Field &a, const Field &b, Same &&same, SameSymbol &&same_symbol
 // Calls f(field) for each field of the node.
 template<typename T, typename F>
 void for_each(const T &node, F &&f) {
-    std::apply([&](auto... member) { (f(node.*member), ...); }, T::fields());
+    T::Fields::apply([&](auto... member) { (f(node.*member), ...); });
 }
 
 }  // namespace tessera::ir::fields

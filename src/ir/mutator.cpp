@@ -6,7 +6,7 @@ namespace tessera::ir {
 template<typename T>
 auto Mutator::rebuild(const T &node) {
     using Result = std::conditional_t<std::is_base_of_v<ExprNode, T>, Expr, Stmt>;
-    auto copies = std::apply([&](auto... f) { return std::tuple(node.*f...); }, T::fields());
+    auto copies = T::Fields::apply([&](auto... f) { return std::tuple(node.*f...); });
     auto mutate = [this](const auto &child) { return (*this)(child); };
     bool changed = false;
     std::apply([&](auto &...f) { ((changed |= fields::transform(f, mutate)), ...); }, copies);

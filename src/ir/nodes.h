@@ -34,6 +34,16 @@
 // elements, int32 (int64 with Target::LargeBuffers).
 namespace tessera::ir {
 
+// A node's members, each named once. Costs nothing where the header is only included.
+template<auto... members>
+struct FieldList {
+    // What f returns for pointers to the members.
+    template<typename F>
+    static decltype(auto) apply(F &&f) {
+        return f(members...);
+    }
+};
+
 // Ties a node struct to its kind, so that `as<T>()` and `match` can find it.
 template<typename T, typename Base, NodeKind K>
 struct NodeOf : Base {
@@ -59,28 +69,28 @@ struct IntImm final : NodeOf<IntImm, ExprNode, NodeKind::IntImm> {
     int64_t value = 0;
     // Wraps the value into the type.
     static Expr make(Type type, int64_t value);
-    static auto fields() { return std::tuple(&IntImm::type, &IntImm::value); }
+    using Fields = FieldList<&IntImm::type, &IntImm::value>;
 };
 
 struct UIntImm final : NodeOf<UIntImm, ExprNode, NodeKind::UIntImm> {
     uint64_t value = 0;
     // Wraps the value into the type.
     static Expr make(Type type, uint64_t value);
-    static auto fields() { return std::tuple(&UIntImm::type, &UIntImm::value); }
+    using Fields = FieldList<&UIntImm::type, &UIntImm::value>;
 };
 
 struct FloatImm final : NodeOf<FloatImm, ExprNode, NodeKind::FloatImm> {
     double value = 0;
     // Rounds the value to the type (Float or BFloat).
     static Expr make(Type type, double value);
-    static auto fields() { return std::tuple(&FloatImm::type, &FloatImm::value); }
+    using Fields = FieldList<&FloatImm::type, &FloatImm::value>;
 };
 
 // A constant text; its type is Handle().
 struct StringImm final : NodeOf<StringImm, ExprNode, NodeKind::StringImm> {
     std::string value;
     static Expr make(std::string value);
-    static auto fields() { return std::tuple(&StringImm::value); }
+    using Fields = FieldList<&StringImm::value>;
 };
 
 // A loop variable, let-bound value, scalar parameter, or pointer to a tessera_buffer_t (Handle).
@@ -88,9 +98,7 @@ struct Variable final : NodeOf<Variable, ExprNode, NodeKind::Variable> {
     Symbol name;
     Ref<const Referent> referent;  // a scalar parameter or reduction domain that it stands for
     static Expr make(Type type, Symbol name, Ref<const Referent> referent = {});
-    static auto fields() {
-        return std::tuple(&Variable::type, &Variable::name, &Variable::referent);
-    }
+    using Fields = FieldList<&Variable::type, &Variable::name, &Variable::referent>;
 };
 
 // A field of a buffer: int32, but for BufferField::Host (Handle) and Device (uint64).
@@ -100,23 +108,21 @@ struct BufferProperty final : NodeOf<BufferProperty, ExprNode, NodeKind::BufferP
     int dim = 0;
     Ref<const Referent> referent;  // the image parameter that it is a property of, if any
     static Expr make(Symbol buffer, BufferField field, int dim, Ref<const Referent> referent = {});
-    static auto fields() {
-        return std::tuple(&BufferProperty::buffer, &BufferProperty::field, &BufferProperty::dim,
-                          &BufferProperty::referent);
-    }
+    using Fields = FieldList<&BufferProperty::buffer, &BufferProperty::field, &BufferProperty::dim,
+                             &BufferProperty::referent>;
 };
 
 struct Cast final : NodeOf<Cast, ExprNode, NodeKind::Cast> {
     Expr value;
     static Expr make(Type type, Expr value);
-    static auto fields() { return std::tuple(&Cast::type, &Cast::value); }
+    using Fields = FieldList<&Cast::type, &Cast::value>;
 };
 
 // The same bits, seen as another type of the same total size.
 struct Reinterpret final : NodeOf<Reinterpret, ExprNode, NodeKind::Reinterpret> {
     Expr value;
     static Expr make(Type type, Expr value);
-    static auto fields() { return std::tuple(&Reinterpret::type, &Reinterpret::value); }
+    using Fields = FieldList<&Reinterpret::type, &Reinterpret::value>;
 };
 
 // Operands of one type, which is the result's type, or bool for comparisons and logic.
@@ -129,7 +135,7 @@ struct Reinterpret final : NodeOf<Reinterpret, ExprNode, NodeKind::Reinterpret> 
     struct T final : NodeOf<T, ExprNode, NodeKind::T> {                                            \
         Expr a, b;                                                                                 \
         static Expr make(Expr a, Expr b);                                                          \
-        static auto fields() { return std::tuple(&T::a, &T::b); }                                  \
+        using Fields = FieldList<&T::a, &T::b>;                                                    \
     };
 TESSERA_BINARY_NODES(BINARY)
 #undef BINARY
@@ -137,16 +143,14 @@ TESSERA_BINARY_NODES(BINARY)
 struct Not final : NodeOf<Not, ExprNode, NodeKind::Not> {
     Expr a;
     static Expr make(Expr a);
-    static auto fields() { return std::tuple(&Not::a); }
+    using Fields = FieldList<&Not::a>;
 };
 
 // Lane by lane; the condition has as many lanes as the values, or is a scalar.
 struct Select final : NodeOf<Select, ExprNode, NodeKind::Select> {
     Expr condition, true_value, false_value;
     static Expr make(Expr condition, Expr true_value, Expr false_value);
-    static auto fields() {
-        return std::tuple(&Select::condition, &Select::true_value, &Select::false_value);
-    }
+    using Fields = FieldList<&Select::condition, &Select::true_value, &Select::false_value>;
 };
 
 // Elements of a flat buffer. Lanes whose predicate is false are not read and have no value.
@@ -158,10 +162,8 @@ struct Load final : NodeOf<Load, ExprNode, NodeKind::Load> {
     bool streaming = false;  // bypass the caches
     static Expr make(Type type, Symbol buffer, Expr index, Expr predicate = {},
                      Alignment alignment = {}, bool streaming = false);
-    static auto fields() {
-        return std::tuple(&Load::type, &Load::buffer, &Load::index, &Load::predicate,
-                          &Load::alignment, &Load::streaming);
-    }
+    using Fields = FieldList<&Load::type, &Load::buffer, &Load::index, &Load::predicate,
+                             &Load::alignment, &Load::streaming>;
 };
 
 // base, base + stride, ..., `lanes` times; base and stride may be vectors themselves.
@@ -169,7 +171,7 @@ struct Ramp final : NodeOf<Ramp, ExprNode, NodeKind::Ramp> {
     Expr base, stride;
     int lanes = 0;
     static Expr make(Expr base, Expr stride, int lanes);
-    static auto fields() { return std::tuple(&Ramp::base, &Ramp::stride, &Ramp::lanes); }
+    using Fields = FieldList<&Ramp::base, &Ramp::stride, &Ramp::lanes>;
 };
 
 // value, value, ..., `lanes` times; value may be a vector itself.
@@ -177,14 +179,14 @@ struct Broadcast final : NodeOf<Broadcast, ExprNode, NodeKind::Broadcast> {
     Expr value;
     int lanes = 0;
     static Expr make(Expr value, int lanes);
-    static auto fields() { return std::tuple(&Broadcast::value, &Broadcast::lanes); }
+    using Fields = FieldList<&Broadcast::value, &Broadcast::lanes>;
 };
 
 struct Let final : NodeOf<Let, ExprNode, NodeKind::Let> {
     Symbol name;
     Expr value, body;
     static Expr make(Symbol name, Expr value, Expr body);
-    static auto fields() { return std::tuple(&Let::name, &Let::value, &Let::body); }
+    using Fields = FieldList<&Let::name, &Let::value, &Let::body>;
 };
 
 // A value of a Func, or an element of an image, at a point: one argument per dimension.
@@ -196,19 +198,15 @@ struct Call final : NodeOf<Call, ExprNode, NodeKind::Call> {
     Ref<const Referent> referent;  // the function or image, kept alive; none for a self-reference
     static Expr make(Type type, Symbol callee, CallKind kind, int value_index,
                      std::vector<Expr> args, Ref<const Referent> referent = {});
-    static auto fields() {
-        return std::tuple(&Call::type, &Call::callee, &Call::call_kind, &Call::value_index,
-                          &Call::args, &Call::referent);
-    }
+    using Fields = FieldList<&Call::type, &Call::callee, &Call::call_kind, &Call::value_index,
+                             &Call::args, &Call::referent>;
 };
 
 struct IntrinsicCall final : NodeOf<IntrinsicCall, ExprNode, NodeKind::IntrinsicCall> {
     Intrinsic op = Intrinsic::abs;
     std::vector<Expr> args;
     static Expr make(Type type, Intrinsic op, std::vector<Expr> args);
-    static auto fields() {
-        return std::tuple(&IntrinsicCall::type, &IntrinsicCall::op, &IntrinsicCall::args);
-    }
+    using Fields = FieldList<&IntrinsicCall::type, &IntrinsicCall::op, &IntrinsicCall::args>;
 };
 
 // A C function. Called once per lane if vectorized. A pure one may be merged, moved and dropped.
@@ -217,10 +215,8 @@ struct ExternCall final : NodeOf<ExternCall, ExprNode, NodeKind::ExternCall> {
     std::vector<Expr> args;
     bool pure = false;
     static Expr make(Type type, std::string function, std::vector<Expr> args, bool pure);
-    static auto fields() {
-        return std::tuple(&ExternCall::type, &ExternCall::function, &ExternCall::args,
-                          &ExternCall::pure);
-    }
+    using Fields =
+        FieldList<&ExternCall::type, &ExternCall::function, &ExternCall::args, &ExternCall::pure>;
 };
 
 // Lanes picked by index from the concatenation of the vectors, which have one element type.
@@ -236,7 +232,7 @@ struct Shuffle final : NodeOf<Shuffle, ExprNode, NodeKind::Shuffle> {
     bool is_interleave() const;
     bool is_concat() const;
     bool is_slice() const;
-    static auto fields() { return std::tuple(&Shuffle::vectors, &Shuffle::indices); }
+    using Fields = FieldList<&Shuffle::vectors, &Shuffle::indices>;
 };
 
 // Each group of value.lanes() / lanes neighbouring lanes becomes one.
@@ -245,9 +241,7 @@ struct VectorReduce final : NodeOf<VectorReduce, ExprNode, NodeKind::VectorReduc
     Expr value;
     int lanes = 0;  // of the result
     static Expr make(ReduceOp op, Expr value, int lanes);
-    static auto fields() {
-        return std::tuple(&VectorReduce::op, &VectorReduce::value, &VectorReduce::lanes);
-    }
+    using Fields = FieldList<&VectorReduce::op, &VectorReduce::value, &VectorReduce::lanes>;
 };
 
 struct LetStmt final : NodeOf<LetStmt, StmtNode, NodeKind::LetStmt> {
@@ -255,7 +249,7 @@ struct LetStmt final : NodeOf<LetStmt, StmtNode, NodeKind::LetStmt> {
     Expr value;
     Stmt body;
     static Stmt make(Symbol name, Expr value, Stmt body);
-    static auto fields() { return std::tuple(&LetStmt::name, &LetStmt::value, &LetStmt::body); }
+    using Fields = FieldList<&LetStmt::name, &LetStmt::value, &LetStmt::body>;
 };
 
 // If the condition is false, `message` (an int32: the error code, from a call of a runtime
@@ -263,7 +257,7 @@ struct LetStmt final : NodeOf<LetStmt, StmtNode, NodeKind::LetStmt> {
 struct AssertStmt final : NodeOf<AssertStmt, StmtNode, NodeKind::AssertStmt> {
     Expr condition, message;
     static Stmt make(Expr condition, Expr message);
-    static auto fields() { return std::tuple(&AssertStmt::condition, &AssertStmt::message); }
+    using Fields = FieldList<&AssertStmt::condition, &AssertStmt::message>;
 };
 
 // Says that the body computes (or else uses) a Func; no effect of its own.
@@ -272,10 +266,8 @@ struct ProducerConsumer final : NodeOf<ProducerConsumer, StmtNode, NodeKind::Pro
     bool is_producer = false;
     Stmt body;
     static Stmt make(Symbol func, bool is_producer, Stmt body);
-    static auto fields() {
-        return std::tuple(&ProducerConsumer::func, &ProducerConsumer::is_producer,
-                          &ProducerConsumer::body);
-    }
+    using Fields =
+        FieldList<&ProducerConsumer::func, &ProducerConsumer::is_producer, &ProducerConsumer::body>;
 };
 
 // Run `body` once for each value of `name` in [min, min + extent).
@@ -287,10 +279,8 @@ struct For final : NodeOf<For, StmtNode, NodeKind::For> {
     Stmt body;
     static Stmt make(Symbol name, Expr min, Expr extent, LoopKind kind, Partition partition,
                      Stmt body);
-    static auto fields() {
-        return std::tuple(&For::name, &For::min, &For::extent, &For::loop_kind, &For::partition,
-                          &For::body);
-    }
+    using Fields = FieldList<&For::name, &For::min, &For::extent, &For::loop_kind, &For::partition,
+                             &For::body>;
 };
 
 // Wait until the semaphore (Handle) can be lowered by `count`, then run the body.
@@ -298,9 +288,7 @@ struct Acquire final : NodeOf<Acquire, StmtNode, NodeKind::Acquire> {
     Expr semaphore, count;
     Stmt body;
     static Stmt make(Expr semaphore, Expr count, Stmt body);
-    static auto fields() {
-        return std::tuple(&Acquire::semaphore, &Acquire::count, &Acquire::body);
-    }
+    using Fields = FieldList<&Acquire::semaphore, &Acquire::count, &Acquire::body>;
 };
 
 // buffer[index] = value; lanes whose predicate is false are not written.
@@ -313,10 +301,8 @@ struct Store final : NodeOf<Store, StmtNode, NodeKind::Store> {
     bool streaming = false;  // bypass the caches
     static Stmt make(Symbol buffer, Expr value, Expr index, Expr predicate = {},
                      Alignment alignment = {}, bool streaming = false);
-    static auto fields() {
-        return std::tuple(&Store::buffer, &Store::value, &Store::index, &Store::predicate,
-                          &Store::alignment, &Store::streaming);
-    }
+    using Fields = FieldList<&Store::buffer, &Store::value, &Store::index, &Store::predicate,
+                             &Store::alignment, &Store::streaming>;
 };
 
 // func(args...) = {values...}, where the predicate holds; all values are evaluated before the
@@ -327,9 +313,7 @@ struct Provide final : NodeOf<Provide, StmtNode, NodeKind::Provide> {
     Expr predicate;  // undefined: always
     static Stmt make(Symbol func, std::vector<Expr> values, std::vector<Expr> args,
                      Expr predicate = {});
-    static auto fields() {
-        return std::tuple(&Provide::func, &Provide::values, &Provide::args, &Provide::predicate);
-    }
+    using Fields = FieldList<&Provide::func, &Provide::values, &Provide::args, &Provide::predicate>;
 };
 
 // Flat storage for the body, of the product of the extents in elements.
@@ -343,10 +327,9 @@ struct Allocate final : NodeOf<Allocate, StmtNode, NodeKind::Allocate> {
     Stmt body;
     static Stmt make(Symbol buffer, Type type, MemoryType memory, std::vector<Expr> extents,
                      Expr condition, int padding, Stmt body);
-    static auto fields() {
-        return std::tuple(&Allocate::buffer, &Allocate::type, &Allocate::memory, &Allocate::extents,
-                          &Allocate::condition, &Allocate::padding, &Allocate::body);
-    }
+    using Fields =
+        FieldList<&Allocate::buffer, &Allocate::type, &Allocate::memory, &Allocate::extents,
+                  &Allocate::condition, &Allocate::padding, &Allocate::body>;
 };
 
 // Storage for a Func over a region, one buffer per value, during the body.
@@ -359,10 +342,8 @@ struct Realize final : NodeOf<Realize, StmtNode, NodeKind::Realize> {
     Stmt body;
     static Stmt make(Symbol func, std::vector<Type> types, MemoryType memory, Region bounds,
                      Expr condition, Stmt body);
-    static auto fields() {
-        return std::tuple(&Realize::func, &Realize::types, &Realize::memory, &Realize::bounds,
-                          &Realize::condition, &Realize::body);
-    }
+    using Fields = FieldList<&Realize::func, &Realize::types, &Realize::memory, &Realize::bounds,
+                             &Realize::condition, &Realize::body>;
 };
 
 // The Realize of this Func, somewhere in the body, is to be allocated here.
@@ -370,7 +351,7 @@ struct HoistedStorage final : NodeOf<HoistedStorage, StmtNode, NodeKind::Hoisted
     Symbol func;
     Stmt body;
     static Stmt make(Symbol func, Stmt body);
-    static auto fields() { return std::tuple(&HoistedStorage::func, &HoistedStorage::body); }
+    using Fields = FieldList<&HoistedStorage::func, &HoistedStorage::body>;
 };
 
 // One after the other. Flat: no statement of it is a Block; at least two.
@@ -379,30 +360,29 @@ struct Block final : NodeOf<Block, StmtNode, NodeKind::Block> {
     // Flattens, leaves out undefined ones; one statement is returned itself, none is a no-op.
     static Stmt make(std::vector<Stmt> stmts);
     static Stmt make(Stmt first, Stmt rest);
-    static auto fields() { return std::tuple(&Block::stmts); }
+    using Fields = FieldList<&Block::stmts>;
 };
 
 // All at the same time, on threads of their own.
 struct Fork final : NodeOf<Fork, StmtNode, NodeKind::Fork> {
     std::vector<Stmt> stmts;
     static Stmt make(std::vector<Stmt> stmts);
-    static auto fields() { return std::tuple(&Fork::stmts); }
+    using Fields = FieldList<&Fork::stmts>;
 };
 
 struct IfThenElse final : NodeOf<IfThenElse, StmtNode, NodeKind::IfThenElse> {
     Expr condition;
     Stmt then_case, else_case;  // else_case may be undefined
     static Stmt make(Expr condition, Stmt then_case, Stmt else_case = {});
-    static auto fields() {
-        return std::tuple(&IfThenElse::condition, &IfThenElse::then_case, &IfThenElse::else_case);
-    }
+    using Fields =
+        FieldList<&IfThenElse::condition, &IfThenElse::then_case, &IfThenElse::else_case>;
 };
 
 // Evaluate for its effects. `Evaluate(0)` is the no-op.
 struct Evaluate final : NodeOf<Evaluate, StmtNode, NodeKind::Evaluate> {
     Expr value;
     static Stmt make(Expr value);
-    static auto fields() { return std::tuple(&Evaluate::value); }
+    using Fields = FieldList<&Evaluate::value>;
 };
 
 // Before the body, ask for a region of a Func or image to be brought into the cache.
@@ -414,10 +394,8 @@ struct Prefetch final : NodeOf<Prefetch, StmtNode, NodeKind::Prefetch> {
     Stmt body;
     static Stmt make(Symbol name, std::vector<Type> types, Region bounds, Expr condition,
                      Stmt body);
-    static auto fields() {
-        return std::tuple(&Prefetch::name, &Prefetch::types, &Prefetch::bounds,
-                          &Prefetch::condition, &Prefetch::body);
-    }
+    using Fields = FieldList<&Prefetch::name, &Prefetch::types, &Prefetch::bounds,
+                             &Prefetch::condition, &Prefetch::body>;
 };
 
 // The body reads, changes and writes elements of `func` as if nobody else did meanwhile.
@@ -426,7 +404,7 @@ struct Atomic final : NodeOf<Atomic, StmtNode, NodeKind::Atomic> {
     Symbol mutexes;  // the array of locks, one per element; undefined: hardware atomics suffice
     Stmt body;
     static Stmt make(Symbol func, Symbol mutexes, Stmt body);
-    static auto fields() { return std::tuple(&Atomic::func, &Atomic::mutexes, &Atomic::body); }
+    using Fields = FieldList<&Atomic::func, &Atomic::mutexes, &Atomic::body>;
 };
 
 }  // namespace tessera::ir
