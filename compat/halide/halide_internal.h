@@ -16,6 +16,12 @@
 #include <string>
 #include <vector>
 
+// Programs compare names of nodes with texts.
+namespace tessera {
+inline bool operator==(Symbol a, const std::string &b) { return a.text() == b; }
+inline bool operator==(Symbol a, const char *b) { return a.text() == b; }
+}  // namespace tessera
+
 // Names of Halide::Internal that programs use beside the public ones. The nodes are Tessera's: their
 // names are Symbols, and some fields are called differently (ir/nodes.h).
 namespace Halide::Internal {
@@ -28,6 +34,7 @@ TESSERA_EXPR_NODES(NODE)
 TESSERA_STMT_NODES(NODE)
 #undef NODE
 using ForType = tessera::LoopKind;
+using LoweredFunc = tessera::ir::LoweredFunction;
 
 using tessera::ir::const_false;
 using tessera::ir::const_true;
@@ -143,6 +150,10 @@ public:
     void see(const Stmt &s) { walk(s); }
     void operator()(const Expr &e) { walk(e); }
     void operator()(const Stmt &s) { walk(s); }
+    // What accept() calls of an Expr.
+    void operator()(const tessera::ir::NodeHandle<tessera::ir::ExprNode> &e) {
+        walk(Expr(e.get()));
+    }
 
 protected:
 #define VISIT(T)                                                                                   \
@@ -196,6 +207,12 @@ inline bool starts_with(const std::string &s, const std::string &prefix) {
 }
 inline bool ends_with(const std::string &s, const std::string &suffix) {
     return s.ends_with(suffix);
+}
+inline bool starts_with(tessera::Symbol s, const std::string &prefix) {
+    return s.text().starts_with(prefix);
+}
+inline bool ends_with(tessera::Symbol s, const std::string &suffix) {
+    return s.text().ends_with(suffix);
 }
 // A file of a new name, removed when this is gone.
 class TemporaryFile final {

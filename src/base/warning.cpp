@@ -1,4 +1,5 @@
 #include "base/warning.h"
+#include "base/dialect.h"
 #include <cstdio>
 #include <mutex>
 #include <utility>
@@ -24,7 +25,8 @@ WarningHandler set_warning_handler(WarningHandler handler) {
 }
 
 void warn(const Location &at, const std::string &what) {
-    std::string message = CompileError(at, what).what();
+    // Put together as errors are, and told to nobody who waits for those of programs.
+    std::string message = RuntimeError(at, what).what();
     WarningHandler handler;
     {
         std::lock_guard lock(warnings().mutex);
@@ -32,7 +34,8 @@ void warn(const Location &at, const std::string &what) {
     }
     // Outside of the lock: the handler may compile, or wait for a thread that does.
     if (handler) return handler(message);
-    std::fprintf(stderr, "warning: %s\n", message.c_str());
+    const char *kind = dialect() == Dialect::Halide ? "Warning" : "warning";
+    std::fprintf(stderr, "%s: %s\n", kind, message.c_str());
 }
 
 }  // namespace tessera

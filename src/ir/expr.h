@@ -78,6 +78,12 @@ public:
         return defined() && kind() == T::node_kind ? static_cast<const T *>(get()) : nullptr;
     }
 
+    // Shows this to a visitor, or to anything that can be called with it.
+    template<typename V>
+    void accept(V *visitor) const {
+        (*visitor)(*this);
+    }
+
 private:
     Ref<const Base> node;
 };
@@ -96,8 +102,8 @@ public:
     explicit Expr(uint16_t value);
     explicit Expr(uint32_t value);
     explicit Expr(uint64_t value);
-    explicit Expr(float16_t value);
-    explicit Expr(bfloat16_t value);
+    Expr(float16_t value);
+    Expr(bfloat16_t value);
     explicit Expr(double value);
     explicit Expr(bool value);
     Expr(const std::string &value);

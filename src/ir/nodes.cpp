@@ -262,6 +262,10 @@ Expr Call::make(Type type, Symbol callee, CallKind kind, int value_index, std::v
     return finish<Expr>(n);
 }
 
+Expr Call::make(Type type, std::string function, std::vector<Expr> args, CallType call_type) {
+    return ExternCall::make(type, std::move(function), std::move(args), call_type == PureExtern);
+}
+
 Expr IntrinsicCall::make(Type type, Intrinsic op, std::vector<Expr> args) {
     const IntrinsicInfo &info = info_of(op);
     require(type.defined(), "IntrinsicCall", "no type");

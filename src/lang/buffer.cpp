@@ -1,4 +1,5 @@
 #include "lang/buffer.h"
+#include "base/dialect.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "ir/nodes.h"
@@ -348,11 +349,12 @@ std::vector<ValueLoop> value_loops(const std::vector<const BufferContents *> &bu
     return loops;
 }
 
-void for_each_position(const BufferContents &buffer, const std::function<void(const int *)> &f) {
+void for_each_position(const BufferContents &buffer, const std::function<void(const int *)> &f,
+                       size_t dimensions) {
     if (buffer.number_of_elements() == 0) return;
-    const size_t n = size_t(buffer.dimensions());
-    std::vector<int> pos(n);
-    for (size_t d = 0; d < n; d++) pos[d] = buffer.dim(int(d)).min;
+    std::vector<int> pos(size_t(buffer.dimensions()));
+    for (size_t d = 0; d < pos.size(); d++) pos[d] = buffer.dim(int(d)).min;
+    const size_t n = std::min(dimensions, pos.size());
     for (;;) {
         f(pos.data());
         size_t d = 0;
@@ -434,7 +436,7 @@ void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted
 }
 
 void check_number_of_dimensions(size_t given, int wanted) {
-    if (int(given) == wanted) return;
+    if (int(given) == wanted || (int(given) < wanted && dialect() == Dialect::Halide)) return;
     throw RuntimeError(
         str("a function of ", given, " coordinates cannot walk a buffer of ", describe(wanted)));
 }

@@ -106,7 +106,9 @@ struct ValueLoop {
 std::vector<ValueLoop> value_loops(const std::vector<const BufferContents *> &buffers);
 
 // Calls f with each position of the buffer, dimension 0 fastest.
-void for_each_position(const BufferContents &buffer, const std::function<void(const int *)> &f);
+// Only of the first `dimensions`, where there are more; the others stay at their minima.
+void for_each_position(const BufferContents &buffer, const std::function<void(const int *)> &f,
+                       size_t dimensions = SIZE_MAX);
 
 // The element at `args` as part of a Func's definition; the expression keeps the buffer alive.
 ir::Expr image_element(const BufferContentsRef &buffer, std::vector<ir::Expr> args, Location at);
@@ -546,16 +548,18 @@ public:
         if (!loops.empty()) walk_values(f, loops, loops.size() - 1, data(), others.data()...);
         return *this;
     }
-    // f(x, y, ...), or f(const int *position).
+    // f(x, y, ...), or f(const int *position). By Halide's rules f may take fewer coordinates, and
+    // is called once for those.
     template<typename Fn> const Buffer &for_each_element(Fn &&f) const {
         if constexpr (std::is_invocable_v<Fn, const int *>) {
             for_each_position(contents(), [&](const int *pos) { f(pos); });
         } else {
             constexpr int n = arity<Fn>(std::make_index_sequence<0>());
             check_number_of_dimensions(size_t(n), dimensions());
-            for_each_position(contents(), [&](const int *pos) {
-                call_at(f, pos, std::make_index_sequence<size_t(n)>());
-            });
+            for_each_position(
+                contents(),
+                [&](const int *pos) { call_at(f, pos, std::make_index_sequence<size_t(n)>()); },
+                size_t(n));
         }
         return *this;
     }

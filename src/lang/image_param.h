@@ -88,6 +88,10 @@ public:
     void set(const Buffer<T, D> &buffer, Location at = Here::current()) {
         set_buffer(Buffer<>(buffer), at);
     }
+    // A single result.
+    void set(const Realization &result, Location at = Here::current()) {
+        set_buffer(Buffer<>(result), at);
+    }
     Buffer<> get(Location at = Here::current()) const;
     // Forgets the Buffer: infer_input_bounds() gives a new one.
     void reset(Location at = Here::current());

@@ -1,4 +1,5 @@
 #pragma once
+#include "ir/module.h"
 #include "lang/pipeline.h"
 
 namespace tessera {
@@ -17,6 +18,10 @@ public:
 
     const std::string &name() const { return function; }
     const Target &target() const { return own_target; }
+    // What it is lowered to.
+    std::vector<ir::LoweredFunction> functions(Location at = Here::current()) const {
+        return pipeline.lowered(args, function, own_target, at).functions;
+    }
     // A file of each type, at its path.
     void compile(const std::map<OutputFileType, std::string> &files,
                  Location at = Here::current()) {

@@ -2,6 +2,7 @@
 #include "base/target.h"
 #include "ir/operators.h"
 #include "lang/tuple.h"
+#include <compare>
 #include <concepts>
 
 // The functions and operators on expressions. Where nothing else is said, operands are brought to
@@ -48,6 +49,18 @@ using ir::operator^;
 using ir::operator~;
 using ir::operator<<;
 using ir::operator>>;
+
+// Two numbers of 16 bits are compared at once, although each is an Expr, too.
+template<typename H>
+concept Half = std::same_as<H, float16_t> || std::same_as<H, bfloat16_t>;
+template<Half H>
+bool operator==(H a, H b) {
+    return float(a) == float(b);
+}
+template<Half H>
+std::partial_ordering operator<=>(H a, H b) {
+    return float(a) <=> float(b);
+}
 
 using ir::cast;
 using ir::clamp;

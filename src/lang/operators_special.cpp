@@ -1,3 +1,6 @@
+#include "algebra/simplify.h"
+#include "base/dialect.h"
+#include "base/warning.h"
 #include "lang/call_site.h"
 #include "lang/operators.h"
 #include "program/define.h"
@@ -76,6 +79,10 @@ Expr require(const WrittenExpr &condition, const std::vector<Expr> &value_and_me
     if (value.as<ir::StringImm>()) {
         site.refuse("after the condition comes the value, and then the message, as in "
                     "require(x > 0, x, \"x is not positive\")");
+    }
+    if (dialect() == Dialect::Halide && ir::is_false(algebra::simplify(condition))) {
+        warn(condition.at,
+             "what is required here never holds: the pipeline fails wherever it runs");
     }
     std::vector<Expr> args{condition, value, Expr(place_of_user(condition.at))};
     std::vector<Expr> message = spaced({value_and_message.begin() + 1, value_and_message.end()});

@@ -24,6 +24,7 @@ class Module;
 struct PipelineContents;
 
 namespace ir {
+struct Module;
 template<typename P>
 concept StmtPass = requires(P &pass, const Stmt &s) {
     { pass(s) } -> std::convertible_to<Stmt>;
@@ -223,6 +224,10 @@ public:
     // What compile() of it writes: the same under this name for this target.
     Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
                              const Target &target = Target(), Location at = Here::current());
+
+    // What compile_to() compiles for these arguments, this name and target.
+    ir::Module lowered(const std::vector<Argument> &args, const std::string &function = "",
+                       const Target &target = Target(), Location at = Here::current()) const;
 
     const program::Program &program(Location at = Here::current()) const;
 

@@ -31,6 +31,13 @@ void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
     driver::write_files(get(at).program, driver::file_target(target),
                         signature_of(get(at).program, args, function, at), files);
 }
+ir::Module Pipeline::lowered(const std::vector<Argument> &args, const std::string &function,
+                             const Target &target, Location at) const {
+    const driver::Signature signature = signature_of(program(at), args, function, at);
+    return with_large_stack(
+        [&] { return driver::lower_for(program(at), driver::file_target(target), signature); });
+}
+
 void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
                                        StmtOutputFormat format, const Target &target, Location at) {
     driver::Signature signature = signature_of(get(at).program, args, "", at);

@@ -25,6 +25,7 @@ public:
     static Var implicit(int n);
     static bool is_implicit(const std::string &name) { return implicit_index(name) >= 0; }
     static bool is_implicit(const Var &v) { return implicit_index(v) >= 0; }
+    bool is_implicit() const { return implicit_index(*this) >= 0; }
     static int implicit_index(const std::string &name);  // -1: none of these
     static int implicit_index(const Var &v);
     static bool is_placeholder(const Var &v);

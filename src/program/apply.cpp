@@ -54,7 +54,7 @@ private:
     Tiles tiles_around(const Split &split) const;
     TailStrategy resolve_tail(const Split &split, const Loop &old) const;
     void require_tail(const Split &split, const Loop &old) const;
-    bool may_reorder_reduction() const;
+    bool may_reorder_reduction(const Loops &before, const Loops &after) const;
     void require_order_kept(const char *directive, const Loops &before, const Loops &after) const;
     void require_no_race(const char *directive, const Loop &loop, LoopKind kind) const;
 
@@ -218,12 +218,17 @@ void StageApplier::operator()(const Rename &rename) {
     schedule.transforms.push_back({rename, at});
 }
 
-bool StageApplier::may_reorder_reduction() const {
-    bool free_of_races = true;
-    for (const Loop &l : schedule.loops) {
-        if (l.is_reduction) free_of_races &= is_free_of_races(*stage.function, def, l.var);
-    }
-    if (free_of_races) return true;
+bool StageApplier::may_reorder_reduction(const Loops &before, const Loops &after) const {
+    // Iterations of a loop that is free of races have nothing to do with one another.
+    const auto order_in = [&](const Loops &loops) {
+        std::vector<Symbol> order;
+        for (const Loop &l : loops) {
+            if (!l.is_reduction || is_free_of_races(*stage.function, def, l.var)) continue;
+            order.push_back(l.var);
+        }
+        return order;
+    };
+    if (order_in(before) == order_in(after)) return true;
     auto proven = prove_associativity(*stage.function, def);
     return proven && proven->commutative;
 }
@@ -237,7 +242,7 @@ void StageApplier::require_order_kept(const char *directive, const Loops &before
     for (const Loop &l : after) {
         if (l.is_reduction) new_order.push_back(l.var);
     }
-    if (old_order == new_order || may_reorder_reduction()) return;
+    if (old_order == new_order || may_reorder_reduction(before, after)) return;
     refuse(directive, str("the reduction loops of ", stage.name, " would run in the order ",
                           join(new_order), " instead of ", join(old_order),
                           " (innermost first), which may change its result: it is not known to be "

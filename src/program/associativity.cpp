@@ -1,4 +1,5 @@
 #include "program/associativity.h"
+#include "base/dialect.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -216,7 +217,7 @@ bool Prover::by_itself(size_t i) {
 
 // Of several that are the smallest, the first is taken, or the last: all values have to agree
 // which, and their order matters. The last one has no identity: a key may be as large as that of
-// one.
+// one. By Halide's rules that is the caller's business.
 bool Prover::arg_extremum() {
     for (size_t key = 0; key < values.size(); key++) {
         for (bool smaller : {true, false}) {
@@ -247,7 +248,7 @@ bool Prover::arg_extremum() {
             for (size_t i = 0; i < values.size(); i++) {
                 Type t = values[i].type();
                 Expr identity = i != key ? ir::make_zero(t) : smaller ? t.max() : t.min();
-                if (takes_last) identity = {};
+                if (takes_last && dialect() != Dialect::Halide) identity = {};
                 found[i] = {ir::select(takes_y, y(i), x(i)), identity, own[i], values.size() == 1};
             }
             return true;

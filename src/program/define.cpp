@@ -1,4 +1,6 @@
 #include "program/define.h"
+#include "base/dialect.h"
+#include "base/warning.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -350,6 +352,18 @@ ReductionDomainRef domain_of(const std::vector<Expr> &exprs, const Location &at)
     return ReductionDomainRef(const_cast<ReductionDomain *>(found));
 }
 
+// Whether these values are all of f: nothing that was defined before is left of it.
+static bool hides_what_was(const FunctionContents &f, const std::vector<Symbol> &pure,
+                           const std::vector<Expr> &values) {
+    bool hides = std::ranges::all_of(pure, &Symbol::defined);
+    for (const Expr &v : values) {
+        ir::for_each_node(v, [&](const ir::Call &c) { hides &= c.callee != f.name; });
+        ir::for_each_node(
+            v, [&](const ir::IntrinsicCall &c) { hides &= c.op != ir::Intrinsic::undef; });
+    }
+    return hides;
+}
+
 void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr> values,
                    const Location &at, const ReductionDomainRef &over) {
     Candidate candidate(f, int(f.stages.size()), at);
@@ -375,6 +389,10 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
     for (const Expr &e : all) {
         candidate.require_bound_variables(e, pure, domain.get());
         candidate.require_pure_self_calls(e, pure);
+    }
+    if (dialect() == Dialect::Halide && !domain && hides_what_was(f, pure, values)) {
+        warn(at, str("this computes all of ", f.name,
+                     " anew, so that its earlier definitions have no effect"));
     }
     for (const Expr &e : all) freeze_callees(f, e);
     Settle settle(f.name, point_of(pure, domain), domain.get());
@@ -438,6 +456,13 @@ Expr random_call(Type type, const Expr &seed, const Location &at) {
     }
     if (seed.type() != Int(32)) {
         throw CompileError(at, str("the seed of a random number is an int32, not ", seed.type()));
+    }
+    if (dialect() == Dialect::Halide) {
+        // Two calls are never the same number there, whatever their seeds.
+        const uint32_t own = uint32_t(random_calls++) * 0x9E3779B1u;
+        const Expr mixed = ir::Cast::make(UInt(32), seed) + ir::make_const(UInt(32), own);
+        return ir::call(type, ir::Intrinsic::random,
+                        {ir::Cast::make(Int(32), mixed * ir::make_const(UInt(32), 2))});
     }
     return ir::call(type, ir::Intrinsic::random, {seed * 2});
 }

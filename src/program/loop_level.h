@@ -32,6 +32,7 @@ public:
     const Location &written() const { return place().written; }
     // The same place (not merely the same handle).
     bool matches(const LoopLevel &other) const;
+    friend bool operator==(const LoopLevel &a, const LoopLevel &b) { return a.matches(b); }
     // From now on set() is refused. CompileError if it has not been set yet.
     LoopLevel &lock(Location written = std::source_location::current());
     // As text; CompileError before lock(), when it may still become another.

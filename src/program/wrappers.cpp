@@ -1,4 +1,5 @@
 #include "program/wrappers.h"
+#include "base/dialect.h"
 #include "ir/mutator.h"
 #include "program/changes.h"
 #include "program/define.h"
@@ -113,6 +114,7 @@ FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers
     }
     w->wrapped = f.get();
     define_pure(*w, f->args, values, at);
+    w->frozen = dialect() == Dialect::Halide;
     f->frozen = true;
     install(f, w, consumers);
     return w;

@@ -6,7 +6,7 @@
 #include "lower/traced_access.h"
 #include "lower/with_lets.h"
 #include "program/scatter.h"
-#include <unordered_set>
+#include <unordered_map>
 
 namespace tessera::lower {
 namespace {
@@ -32,7 +32,9 @@ struct Event {
 
 Expr null_handle() { return Reinterpret::make(Handle(), UIntImm::make(UInt(64), 0)); }
 
+// What has no value has no lanes.
 Expr packed(Type t) {
+    if (!t.defined()) return UIntImm::make(UInt(32), uint64_t(Handle().code()));
     uint32_t bits = uint32_t(t.code()) | uint32_t(t.bits()) << 8 | uint32_t(t.lanes()) << 16;
     return UIntImm::make(UInt(32), bits);
 }
@@ -68,6 +70,7 @@ private:
     Stmt visit(const Realize &realize) override;
     Stmt visit(const ProducerConsumer &node) override;
     bool is_of_another(const ProducerConsumer &node) const;
+    std::vector<Expr> region_of(Symbol func) const;
     Stmt visit(const Provide &provide) override;
     Expr visit(const Call &call) override;
     Expr visit(const IntrinsicCall &call) override;
@@ -87,8 +90,8 @@ private:
     const lower::Context &context;
     Symbol pipeline;  // the id of the pipeline's event
     std::unordered_map<Symbol, Wanted> wanted;
-    std::unordered_map<Symbol, Symbol> ids;  // of functions whose realizations are reported
-    std::unordered_set<Symbol> stored;       // around what is visited
+    std::unordered_map<Symbol, Symbol> ids;     // of functions whose realizations are reported
+    std::unordered_map<Symbol, Region> stored;  // around what is visited
     bool any = false;
     bool told_already = false;  // what is visited is a copy of what is told of
 };
@@ -149,7 +152,7 @@ std::vector<Expr> coordinates_of(const Region &region) {
 }
 
 Stmt InjectTracing::visit(const Realize &realize) {
-    stored.insert(realize.func);
+    stored.emplace(realize.func, realize.bounds);
     Stmt body = (*this)(realize.body);
     stored.erase(realize.func);
     if (wanted_of(realize.func).realizations && ids.count(realize.func)) {
@@ -163,6 +166,20 @@ Stmt InjectTracing::visit(const Realize &realize) {
     if (body.same_as(realize.body)) return Stmt(&realize);
     return Realize::make(realize.func, realize.types, realize.memory, realize.bounds,
                          realize.condition, body);
+}
+
+// What of it there is storage for.
+std::vector<Expr> InjectTracing::region_of(Symbol func) const {
+    if (auto found = stored.find(func); found != stored.end()) return coordinates_of(found->second);
+    std::vector<Expr> all;
+    if (!context.is_output(func)) return all;
+    const Symbol buffer = context.buffer_of(func, 0);
+    const program::FunctionContents *f = context.function(func);
+    for (int d = 0; f && d < f->dimensions(); d++) {
+        all.push_back(BufferProperty::make(buffer, BufferField::Min, d));
+        all.push_back(BufferProperty::make(buffer, BufferField::Extent, d));
+    }
+    return all;
 }
 
 // The loops that an asynchronous producer runs through, as its consumer does, compute nothing
@@ -182,17 +199,12 @@ Stmt InjectTracing::visit(const ProducerConsumer &node) {
     begin.func = node.func;
     begin.code = node.is_producer ? tessera_trace_produce : tessera_trace_consume;
     begin.parent = parent_of(node.func);
+    begin.coordinates = region_of(node.func);
     int32_t end = node.is_producer ? tessera_trace_end_produce : tessera_trace_end_consume;
     Symbol id = Symbol::fresh(str(node.func, node.is_producer ? "_produce" : "_consume"));
     s = with_event(id, begin, end, s);
     if (!node.is_producer || !context.is_output(node.func)) return s;
     // The storage of an output is the caller's: its realization is when it is computed.
-    Symbol buffer = context.buffer_of(node.func, 0);
-    const program::FunctionContents *f = context.function(node.func);
-    for (int d = 0; f && d < f->dimensions(); d++) {
-        begin.coordinates.push_back(BufferProperty::make(buffer, BufferField::Min, d));
-        begin.coordinates.push_back(BufferProperty::make(buffer, BufferField::Extent, d));
-    }
     begin.code = tessera_trace_begin_realization;
     return with_event(Symbol::fresh(str(node.func, "_trace")), begin, tessera_trace_end_realization,
                       s);

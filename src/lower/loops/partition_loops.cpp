@@ -1,11 +1,13 @@
 #include "lower/loops/partition_loops.h"
 #include "algebra/simplify.h"
+#include "base/dialect.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_ends.h"
 #include "lower/loops/steady_state.h"
 #include "lower/with_lets.h"
+#include <unordered_set>
 
 namespace tessera::lower {
 namespace {
@@ -13,6 +15,19 @@ namespace {
 using namespace ir;
 
 class PartitionLoops final : public Mutator {
+public:
+    // A loop that was to be partitioned in any case, and is so nowhere.
+    Symbol left_whole() const {
+        for (Symbol loop : demanded) {
+            if (!done.contains(loop)) return loop;
+        }
+        return {};
+    }
+
+private:
+    std::vector<Symbol> demanded;
+    std::unordered_set<Symbol> done;
+
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const For &loop) override {
@@ -21,11 +36,13 @@ class PartitionLoops final : public Mutator {
             (loop.loop_kind == LoopKind::Serial || loop.loop_kind == LoopKind::Parallel);
         auto extent = as_const_int(loop.extent);
         if (!splittable || (extent && *extent < 2)) return Mutator::visit(loop);
+        if (loop.partition == Partition::Always) demanded.push_back(loop.name);
         LikelyTests tests = find_likely_tests(loop, loop.partition == Partition::Always);
         if (tests.order.empty()) return Mutator::visit(loop);
         SteadyState steady = solve_for_steady_state(loop, tests);
         if (steady.empty()) return Mutator::visit(loop);
         add_decided_ends(steady, loop);
+        done.insert(loop.name);
         return split(loop, steady);
     }
     Stmt split(const For &loop, const SteadyState &steady);
@@ -103,6 +120,15 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
 
 }  // namespace
 
-Stmt partition_loops(const Stmt &s, const Context &) { return PartitionLoops()(s); }
+Stmt partition_loops(const Stmt &s, const Context &) {
+    PartitionLoops partition;
+    Stmt result = partition(s);
+    const Symbol whole = partition.left_whole();
+    if (whole.defined() && dialect() == Dialect::Halide) {
+        throw CompileError(str("Partition::Always: nothing in the loop ", whole,
+                               " is decided by where in it one is, so that it cannot be split"));
+    }
+    return result;
+}
 
 }  // namespace tessera::lower

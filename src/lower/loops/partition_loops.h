@@ -16,6 +16,7 @@ namespace tessera::lower {
 // leaves a loop whole, Partition::Always splits it for unmarked conditions as well. A parallel loop
 // stays one loop, with an `if` inside. Prologues and epilogues are left as they are, without
 // markers, so that nested loops do not multiply.
+// Throws CompileError, by Halide's rules, if a loop with Partition::Always is left whole.
 ir::Stmt partition_loops(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

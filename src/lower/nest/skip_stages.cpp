@@ -48,14 +48,23 @@ bool reads_memory(const Expr &e) {
     return reads;
 }
 
-// What holds whenever the condition does, whatever the symbol is.
-Expr without(Symbol name, const Expr &condition) {
-    if (!uses_symbol(condition, name)) return condition;
-    if (const auto *both = condition.as<And>()) {
-        return without(name, both->a) && without(name, both->b);
-    }
-    if (const auto *either = condition.as<Or>()) {
-        return without(name, either->a) || without(name, either->b);
+// Whatever the symbol is, this holds where the condition does.
+Expr for_any(Symbol bound, const Expr &condition) {
+    if (!uses_symbol(condition, bound)) return condition;
+    const auto both = [&](const Expr &a, const Expr &b) {
+        const Expr x = for_any(bound, a), y = for_any(bound, b);
+        return is_true(x) ? y : is_true(y) ? x : x && y;
+    };
+    const auto either = [&](const Expr &a, const Expr &b) {
+        const Expr x = for_any(bound, a), y = for_any(bound, b);
+        return is_true(x) || is_true(y) ? const_true() : x || y;
+    };
+    if (const auto *all = condition.as<And>()) return both(all->a, all->b);
+    if (const auto *any = condition.as<Or>()) return either(any->a, any->b);
+    if (const auto *no = condition.as<Not>()) {
+        if (const auto *all = no->a.as<And>()) return either(!all->a, !all->b);
+        if (const auto *any = no->a.as<Or>()) return both(!any->a, !any->b);
+        if (const auto *again = no->a.as<Not>()) return for_any(bound, again->a);
     }
     return const_true();
 }
@@ -68,7 +77,7 @@ void leave(Conditions &conditions, Symbol bound, const Expr &value) {
         if (value.defined() && !reads_memory(value)) {
             condition = substitute(bound, value, condition);
         } else {
-            condition = algebra::simplify(without(bound, condition));
+            condition = algebra::simplify(for_any(bound, condition));
         }
         if (is_true(condition)) always.push_back(func);
     }

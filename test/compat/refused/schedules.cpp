@@ -254,6 +254,12 @@ REFUSED(wrapper_that_is_never_used) {
     f.in(h).compute_root();
     h.realize({4, 4});
 }
+REFUSED(wrapper_with_an_update) {
+    Func f = sum_func(), g("g");
+    g(x, y) = f(x, y);
+    Func w = f.in(g);
+    w(x, y) += 1;
+}
 REFUSED(wrapper_of_itself) {
     Func f = sum_func();
     f.in(f);
@@ -281,6 +287,11 @@ REFUSED(reduction_shifted_inwards) {
     f(x) += r;
     f.update().split(r, ro, ri, 4, TailStrategy::ShiftInwards);
     f.realize({4});
+}
+REFUSED(partition_without_a_boundary) {
+    Func f = sum_func();
+    f.partition(x, Partition::Always);
+    f.realize({10, 4});
 }
 REFUSED(partition_that_is_impossible) {
     Func f = sum_func();

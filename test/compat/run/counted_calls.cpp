@@ -342,6 +342,34 @@ PROGRAM(skip_stages) {
         EXPECT(w_call_count == 0);
     }
     {
+        // By the part of a condition that is known before: x is not.
+        Func f, g;
+        Var x, xo, xi;
+        Param<bool> toggle;
+        f(x) = w_count_calls(x);
+        g(x) = select(toggle && x > 3, f(x), !(toggle || x < 2), 2, 1);
+        g.split(x, xo, xi, 5);
+        f.compute_at(g, xo);
+        for (bool on : {false, true}) {
+            toggle.set(on);
+            w_call_count = 0;
+            Buffer<int> b = g.realize({10});
+            EXPECT(w_call_count == (on ? 10 : 0));
+            for (int i = 0; i < 10; i++) {
+                EXPECT(b(i) == (on && i > 3 ? i : !on && i >= 2 ? 2 : 1));
+            }
+        }
+        Func h, k;
+        h(x) = w_count_calls(x);
+        k(x) = select(toggle || x < 100, 1, h(x));
+        k.split(x, xo, xi, 5);
+        h.compute_at(k, xo);
+        toggle.set(true);
+        w_call_count = 0;
+        k.realize({10});
+        EXPECT(w_call_count == 0);
+    }
+    {
         // Two values: only what is asked for.
         Func f, g;
         Var x;

@@ -358,6 +358,23 @@ PROGRAM(rfactor_all) {
         EXPECT(o() == sum);
     }
     {
+        // Of several that are the largest, the last one.
+        Func f;
+        RDom r(0, 64);
+        RVar ro, ri;
+        f() = Tuple(Int(32).min(), -1);
+        f() = Tuple(max(f()[0], in(r, 3)), select(f()[0] > in(r, 3), f()[1], r));
+        f.update().split(r, ro, ri, 8);
+        Func intm = f.update().rfactor(ro, u);
+        intm.compute_root().vectorize(u, 4).update().vectorize(u, 4);
+        Realization o = f.realize();
+        int last = 0;
+        for (int i = 0; i < 64; i++)
+            if (in(i, 3) >= in(last, 3)) last = i;
+        Buffer<int> value = o[0], place = o[1];
+        EXPECT(value() == in(last, 3) && place() == last);
+    }
+    {
         Func f;
         RDom r(0, 64, 0, 32);
         RVar rxo, rxi;

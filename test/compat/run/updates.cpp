@@ -425,3 +425,31 @@ PROGRAM(boundary_forms) {
     EXPECT(q0(9, 0) == 6);
     return 0;
 }
+PROGRAM(reduction_loops_that_may_be_reordered) {
+    // Columns have nothing to do with one another, whatever is done in each.
+    const int w = 13, h = 9;
+    Buffer<int> in(w, h);
+    in.fill([](int x, int y) { return (x * 5 + y * 3) % 7; });
+    Func f;
+    Var x, y;
+    RDom r(0, w, 1, h - 1);
+    RVar xo, xi;
+    f(x, y) = in(x, y);
+    f(r.x, r.y) = f(r.x, r.y - 1) * 2 - f(r.x, r.y);
+    f.update().reorder(r.y, r.x);
+    Func g;
+    g(x) = 1;
+    g(r.x) = g(r.x) * 3 + in(r.x, r.y);
+    g.update().split(r.x, xo, xi, 4).reorder(r.y, xi, xo).parallel(xo);
+    Buffer<int> scan = f.realize({w, h}), digits = g.realize({w});
+    for (int i = 0; i < w; i++) {
+        int value = in(i, 0), number = 1;
+        for (int j = 1; j < h; j++) {
+            value = value * 2 - in(i, j);
+            number = number * 3 + in(i, j);
+            EXPECT(scan(i, j) == value);
+        }
+        EXPECT(digits(i) == number);
+    }
+    return 0;
+}
