@@ -76,6 +76,7 @@ struct BufferData {
         buf.host = nullptr;
         buf.device = 0;
         buf.device_interface = nullptr;
+        set_shape({});
     }
     void set_shape(std::vector<halide_dimension_t> s) {
         shape = std::move(s);
@@ -176,15 +177,18 @@ public:
     template<typename T2, int D2, int S2>
     Buffer(const Buffer<T2, D2, S2> &other) : BufferData(other) {
         static_assert(may_convert<T2, D2>());
-        assert(can_convert_from(other));
+        assert_can_convert_from(other);
     }
     template<typename T2, int D2, int S2>
-    Buffer(Buffer<T2, D2, S2> &&other) : BufferData(std::move(other)) {
+    Buffer(Buffer<T2, D2, S2> &&other) {
         static_assert(may_convert<T2, D2>());
+        assert_can_convert_from(other);
+        BufferData::operator=(std::move(other));
     }
     template<typename T2, int D2, int S2>
     Buffer &operator=(const Buffer<T2, D2, S2> &other) {
         static_assert(may_convert<T2, D2>());
+        assert_can_convert_from(other);
         BufferData::operator=(other);
         return *this;
     }

@@ -103,6 +103,7 @@ PROGRAM(runtime_buffer_allocation) {
     from.fill(4);
     moved = std::move(from);
     EXPECT(moved.width() == 5 && moved(4) == 4);
+    EXPECT(from.dimensions() == 0 && from.data() == nullptr);
     moved.set_host_dirty();
     EXPECT(moved.host_dirty() && !moved.device_dirty() && moved.copy_to_host() == 0);
     moved.reset();
