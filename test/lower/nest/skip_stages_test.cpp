@@ -47,6 +47,20 @@ TEST_SUITE("skip_stages") {
         const std::string either = read_if("x < k || m < 5");
         CHECK(run(skip_stages, either) == printed(either));
     }
+    TEST_CASE("of a condition counts the part that no loop within decides") {
+        auto read_in = [](const std::string &condition) {
+            return "realize g: {int32} over [0, +9]\nfor y in [0, +n):\n    produce g: g(y) = y\n"
+                   "    consume g:\n        for x in [0, +4):\n            if " +
+                   condition + ":\n                f(x, y) = g(y)\n";
+        };
+        CHECK(is_skipped_unless("m < 5", read_in("m < 5 && x < 3")));
+        CHECK(is_skipped_unless("m < 5", read_in("x < 3 && (m < 5 && x < 2)")));
+        CHECK(is_skipped_unless("m < 5", read_in("!(m >= 5 || x == y)")));
+        CHECK(is_skipped_unless("m < 5 || k < 3", read_in("(m < 5 && x < 3) || k < 3")));
+        for (const char *any : {"m < 5 || x < 3", "!(m < 5 && x < 3)", "x < m"}) {
+            CHECK(run(skip_stages, read_in(any)) == printed(read_in(any)));
+        }
+    }
     TEST_CASE("what another iteration may read is computed") {
         auto is_unchanged = [](const std::string &text) {
             return run(skip_stages, text) == printed(text);
