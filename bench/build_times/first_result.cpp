@@ -23,14 +23,14 @@ Target target() {
 #endif
 }
 
-template<typename T> Buffer<T> filled(std::vector<int> sizes) {
+template<typename T> Buffer<T> filled(const std::vector<int> &sizes) {
     Buffer<T> b(sizes);
     for (size_t i = 0; i < b.number_of_elements(); i++) b.data()[i] = T(i % 100);
     return b;
 }
 
 // The sum tells that the programs compute the same.
-template<typename T> int print_sum(Func output, std::vector<int> sizes) {
+template<typename T> int print_sum(Func output, const std::vector<int> &sizes) {
     Buffer<T> result = output.realize(sizes, target());
     double sum = 0;
     for (size_t i = 0; i < result.number_of_elements(); i++) sum += double(result.data()[i]);

@@ -38,7 +38,7 @@ std::function<void(int)> run_of(const Loops &loops, Data &data, const Buffer<> &
 std::vector<Implementation> loop_implementations(const std::shared_ptr<Data> &data) {
     std::vector<Implementation> all;
     for (bool fast : {false, true}) {
-        const Buffer<> output = data->new_output();
+        Buffer<> output = data->new_output();
         auto run = run_of(fast ? fast_math_loops() : loops(), *data, output);
         if (!run) return {};
         auto threads = std::make_shared<int>(1);

@@ -7,7 +7,7 @@ namespace tessera::bench {
 
 std::vector<Implementation> opencv_implementations(const std::shared_ptr<Data> &data) {
     if (data->problem.generator != "blur_f32") return {};
-    const Buffer<> input = data->input("input"), output = data->new_output();
+    Buffer<> input = data->input("input"), output = data->new_output();
     const int width = output.dim(0).extent(), height = output.dim(1).extent();
     const cv::Mat whole(height + 2, width + 2, CV_32F, input.data());
     // Around a part of a picture there is the rest of it: no border is made up.
