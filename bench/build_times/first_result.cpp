@@ -50,7 +50,7 @@ int gemm() {
     ImageParam a(Float(32), 2, "a"), b(Float(32), 2, "b");
     a.set(filled<float>({256, 256}));
     b.set(filled<float>({256, 256}));
-    apps::Gemm gemm(a, b);
+    apps::Gemm gemm(a, b, {});
     gemm.schedule(target());
     return print_sum<float>(gemm.output, {256, 256});
 }
