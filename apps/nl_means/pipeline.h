@@ -67,8 +67,11 @@ struct NlMeans {
             .vectorize(x, vector);
         columns
             .compute_at(sum, row)  // one row, read seven times
-            .vectorize(x, vector);
-        columns.update().reorder(patch, x, y).vectorize(x, vector).unroll(patch);
+            .vectorize(x, vector, TailStrategy::RoundUp);
+        columns.update()
+            .reorder(patch, x, y)
+            .vectorize(x, vector, TailStrategy::RoundUp)  // a masked sum would pass through memory
+            .unroll(patch);
         patches.compute_at(sum, column).vectorize(x);  // in a register, as is the weight
         patches.update().reorder(x, patch).vectorize(x).unroll(patch);
         weight.compute_at(sum, column).vectorize(x);
