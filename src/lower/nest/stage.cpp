@@ -158,9 +158,9 @@ void StageNest::apply(const program::Split &split) {
     Expr outer_extent = simplify(ceil_div(old.max - old.min + 1, factor));
     int outer = add(split.outer, 0, simplify(outer_extent - 1));
     int inner = add(split.inner, 0, simplify(factor - 1));
-    bool exact = divides(old, factor);
     auto size = as_const_int(factor);
-    if (exact && old.multiple % *size == 0) {
+    bool exact = divides(old, factor);
+    if (size && exact && old.multiple % *size == 0) {
         variables[size_t(outer)].multiple = old.multiple / *size;
     }
     variables[size_t(old_index)].made_from = int(transforms.size());
