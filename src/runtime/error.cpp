@@ -302,6 +302,19 @@ int tessera_error_extern_stage_enlarged(void *user_context, const char *where, c
         .raise(user_context, tessera_error_code_extern_stage_enlarged);
 }
 
+int tessera_error_extern_stage_input_too_small(void *user_context, const char *where,
+                                               const char *function, const char *input,
+                                               int32_t dimension, int32_t min, int32_t max,
+                                               int32_t held_min, int32_t held_max) {
+    return (Message(where) << "The extern stage " << function << " wants to read [" << min << ", "
+                           << max << "] of " << input << " in dimension " << dimension
+                           << " for a part of what it computes, and [" << held_min << ", "
+                           << held_max
+                           << "] is what there is, all that it wanted for the whole; let it say "
+                              "of the whole what it reads for each part, or compute it as a whole")
+        .raise(user_context, tessera_error_code_extern_stage_input_too_small);
+}
+
 int tessera_error_unsupported_target(void *user_context, const char *pipeline) {
     return (Message() << "Pipeline " << pipeline
                       << " was compiled for instructions that this CPU does not have")

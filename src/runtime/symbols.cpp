@@ -48,6 +48,7 @@ const RuntimeSymbol symbols[] = {
     ROW(tessera_error_extern_stage_failed),
     ROW(tessera_error_bounds_query_failed),
     ROW(tessera_error_extern_stage_enlarged),
+    ROW(tessera_error_extern_stage_input_too_small),
     ROW(tessera_error_unsupported_target),
     ROW(tessera_malloc),
     ROW(tessera_free),

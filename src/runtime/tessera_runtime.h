@@ -205,7 +205,8 @@ typedef enum tessera_error_code_t {
     tessera_error_code_bad_argument = -52,
     tessera_error_code_trace_failed = -53,
     tessera_error_code_coordinates_too_large = -54,
-    tessera_error_code_extern_stage_enlarged = -55
+    tessera_error_code_extern_stage_enlarged = -55,
+    tessera_error_code_extern_stage_input_too_small = -56
 } tessera_error_code_t;
 
 /* Reports a failure. The built-in handler writes the message to stderr and returns; the pipeline
@@ -292,6 +293,12 @@ int tessera_error_bounds_query_failed(void *user_context, const char *function, 
 int tessera_error_extern_stage_enlarged(void *user_context, const char *where, const char *function,
                                         const char *func, int32_t dimension, int32_t min,
                                         int32_t max, int32_t needed_min, int32_t needed_max);
+/* In a bounds query for a part of what it computes the function asked for [min, max] of a dimension
+ * of its input, and [held_min, held_max] is what it had asked for all of it. */
+int tessera_error_extern_stage_input_too_small(void *user_context, const char *where,
+                                               const char *function, const char *input,
+                                               int32_t dimension, int32_t min, int32_t max,
+                                               int32_t held_min, int32_t held_max);
 int tessera_error_unsupported_target(void *user_context, const char *pipeline);
 
 /* ---- Memory ---- */

@@ -72,6 +72,31 @@ extern "C" inline int tiles_plus_one(tessera_buffer_t *in, tessera_buffer_t *out
     to.for_each_element([&](int x, int y) { to(x, y) = from(x, y) + 1; });
     return 0;
 }
+// out(x) = in(x) + 1, of one more at each end than it is asked for, whatever that is.
+extern "C" inline int padded_plus_one(tessera_buffer_t *in, tessera_buffer_t *out) {
+    if (!in->host) {
+        out->dim[0].min--;
+        out->dim[0].extent += 2;
+        in->dim[0].min = out->dim[0].min;
+        in->dim[0].extent = out->dim[0].extent;
+        return 0;
+    }
+    Buffer<int> from(*in), to(*out);
+    for (int i : to.dim(0)) to(i) = from(i) + 1;
+    return 0;
+}
+// out(x) = in(x): reads ten more at each end where it is asked for a part.
+extern "C" inline int reads_more_for_parts(tessera_buffer_t *in, tessera_buffer_t *out) {
+    if (!in->host) {
+        const int more = out->dim[0].extent < 8 ? 10 : 0;
+        in->dim[0].min = out->dim[0].min - more;
+        in->dim[0].extent = out->dim[0].extent + 2 * more;
+        return 0;
+    }
+    Buffer<int> from(*in), to(*out);
+    for (int i : to.dim(0)) to(i) = from(i);
+    return 0;
+}
 extern "C" inline int always_fails(tessera_buffer_t *) { return 42; }
 [[maybe_unused]] static const bool registered =
     detail::register_extern("add_right", reinterpret_cast<void *>(&add_right)) &&
@@ -79,6 +104,9 @@ extern "C" inline int always_fails(tessera_buffer_t *) { return 42; }
     detail::register_extern("scaled_table", reinterpret_cast<void *>(&scaled_table)) &&
     detail::register_extern("add_both", reinterpret_cast<void *>(&add_both)) &&
     detail::register_extern("tiles_plus_one", reinterpret_cast<void *>(&tiles_plus_one)) &&
+    detail::register_extern("padded_plus_one", reinterpret_cast<void *>(&padded_plus_one)) &&
+    detail::register_extern("reads_more_for_parts",
+                            reinterpret_cast<void *>(&reads_more_for_parts)) &&
     detail::register_extern("always_fails", reinterpret_cast<void *>(&always_fails));
 
 TEST_SUITE("extern stages") {
@@ -153,6 +181,65 @@ TEST_SUITE("extern stages") {
                     return x + 10 * (y + 1) + 2 + (x + 1) + 10 * y + 1;
                 });
             }
+        }
+    }
+    TEST_CASE("tiles that are enlarged read what is stored further out") {
+        for (const char *stage : {"tiles_plus_one", "padded_plus_one"}) {
+            const int dimensions = stage[0] == 't' ? 2 : 1;
+            for (int place = 0; place < 4; place++) {
+                CAPTURE(stage);
+                CAPTURE(place);
+                Var x("x"), y("y"), xi("xi");
+                const std::vector<Var> vars =
+                    dimensions == 2 ? std::vector<Var>{x, y} : std::vector<Var>{x};
+                const std::vector<Expr> at(vars.begin(), vars.end());
+                Func f("f"), e("e"), out("out");
+                f(vars) = 3 * x;
+                e.define_extern(stage, {f}, Int(32), vars);
+                out(vars) = e(at) + 1;
+                out.split(x, x, xi, 3, TailStrategy::GuardWithIf);
+                if (dimensions == 2) out.reorder(xi, y, x);
+                e.compute_at(out, place == 3 ? xi : x);
+                if (place == 0) f.compute_root();
+                if (place == 1) f.store_root().compute_at(out, x);
+                if (place == 2) f.compute_at(out, x);
+                if (place == 3) f.store_root().compute_at(out, xi);
+                Lowered l(out);
+                for (int size : {1, 7, 9}) {
+                    if (dimensions == 1) l.check<int>({size}, [](int i) { return 3 * i + 2; });
+                    if (dimensions == 2)
+                        l.check<int>({size, 3}, [](int i, int) { return 3 * i + 2; });
+                }
+            }
+        }
+    }
+    TEST_CASE("one that wants to read more for a part than for the whole") {
+        Var x("x"), xi("xi");
+        ImageParam image(Int(32), 1, "image");
+        image.set(Buffer<int>(8));
+        for (int place = 0; place < 4; place++) {
+            CAPTURE(place);
+            Func f("f"), e("e"), out("out");
+            f(x) = 3 * x;
+            const unsigned line = __LINE__ + 3;
+            const ExternFuncArgument in =
+                place == 3 ? ExternFuncArgument(image) : ExternFuncArgument(f);
+            e.define_extern("reads_more_for_parts", {in}, Int(32), {x});
+            out(x) = e(x);
+            out.split(x, x, xi, 4);
+            e.compute_at(out, x);
+            if (place == 0) f.compute_root();
+            if (place == 1) f.store_root().compute_at(out, x);
+            if (place == 2) f.compute_at(out, x);
+            const std::string message =
+                str("extern_stage_test.cpp:", line,
+                    ": The extern stage reads_more_for_parts wants to read [-10, 13] of ",
+                    place == 3 ? "image" : "f",
+                    " in dimension 0 for a part of what it computes, and [0, 7] is what there is");
+            if (place == 2)
+                Lowered(out).check<int>({8}, [](int i) { return 3 * i; });
+            else
+                FAILS(out.realize({8}), message.c_str());
         }
     }
     TEST_CASE("one that wants to compute more than there is storage for") {

@@ -140,6 +140,12 @@ TEST_SUITE("runtime errors") {
             "a.cpp:7: The extern stage tiles wants to compute [0, 15] of f in dimension 1, and "
             "[3, 10] is what there is; it may compute more than that only where f is stored on the "
             "heap at the loop where it is computed");
+        said(tessera_error_extern_stage_input_too_small(nullptr, "a.cpp:7", "tiles", "f", 1, 0, 15, 3,
+                                                        10),
+             tessera_error_code_extern_stage_input_too_small,
+             "a.cpp:7: The extern stage tiles wants to read [0, 15] of f in dimension 1 for a part "
+             "of what it computes, and [3, 10] is what there is, all that it wanted for the whole; "
+             "let it say of the whole what it reads for each part, or compute it as a whole");
         said(tessera_error_unsupported_target(nullptr, "blur"),
              tessera_error_code_unsupported_target,
              "Pipeline blur was compiled for instructions that this CPU does not have");

@@ -321,6 +321,7 @@ void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol
     for (auto func = funcs.rbegin(); func != funcs.rend(); ++func) {
         wrap_function(b, site, regions, *func);
     }
+    regions.check_answers([&](Symbol input) { return sites.stores(input, site); });
     for (auto a = regions.asserts.rbegin(); a != regions.asserts.rend(); ++a) {
         b.stmt = Block::make(*a, b.stmt);
     }

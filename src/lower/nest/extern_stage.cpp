@@ -161,6 +161,20 @@ Stmt check_not_enlarged(const FunctionContents &f, const Region &region, const B
     return Block::make(std::move(checks));
 }
 
+Stmt check_input_holds(const FunctionContents &f, Symbol input, const Box &wanted) {
+    std::vector<Stmt> checks;
+    const Box held = box_of(input, int(wanted.size()));
+    for (size_t d = 0; d < wanted.size(); d++) {
+        Expr holds = wanted[d].min >= held[d].min && wanted[d].max <= held[d].max;
+        checks.push_back(AssertStmt::make(
+            holds, error_call_at(f.extern_definition->written, "extern_stage_input_too_small",
+                                 {Expr(f.extern_definition->function), Expr(input.text()),
+                                  Expr(int32_t(d)), wanted[d].min, wanted[d].max, held[d].min,
+                                  held[d].max})));
+    }
+    return Block::make(std::move(checks));
+}
+
 Stmt call_extern_stage(const FunctionContents &f, const Region &region, const Context &context) {
     std::vector<Binding> lets;
     std::vector<Expr> args;

@@ -36,6 +36,9 @@ ExternQuery query_extern_stage(const program::FunctionContents &f, const Region 
 ir::Stmt check_not_enlarged(const program::FunctionContents &f, const Region &region,
                             const Box &answer);
 
+// That what is stored of a function, or the image, holds what a stage wants to read of it.
+ir::Stmt check_input_holds(const program::FunctionContents &f, Symbol input, const Box &wanted);
+
 // The call that computes the region.
 ir::Stmt call_extern_stage(const program::FunctionContents &f, const Region &region,
                            const Context &context);

@@ -148,14 +148,29 @@ const ExternQuery &SiteRegions::query_of(const program::FunctionContents &f) {
     ExternQuery query = query_extern_stage(f, region, context);
     lets.insert(lets.end(), query.lets.begin(), query.lets.end());
     asserts.push_back(query.check);
-    if (is_computed_here.contains(f.name) && !context.is_output(f.name)) {
+    const bool is_fixed = !context.is_output(f.name) && !may_enlarge(f, context);
+    if (is_computed_here.contains(f.name) && is_fixed) {
         asserts.push_back(check_not_enlarged(f, region, query.outputs));
     }
     return queries.emplace(f.name, std::move(query)).first->second;
 }
 
-// All that the extern stage wants to compute where this much is needed. What it reads for that is
-// another question, of the region found here.
+void SiteRegions::check_answers(const std::function<bool(Symbol)> &is_stored_here) {
+    for (const program::FunctionRef &f : context.order) {
+        auto query = queries.find(f->name);
+        if (query == queries.end() || !is_computed_here.contains(f->name)) continue;
+        for (const program::ExternFuncArgument &a : f->extern_definition->args) {
+            if (!a.func && !a.buffer) continue;
+            const Symbol input = a.func ? a.func->name : a.buffer->name;
+            if (a.func && is_stored_here(input)) continue;
+            asserts.push_back(check_input_holds(*f, input, query->second.inputs.at(input)));
+        }
+    }
+}
+
+// All that the extern stage wants to compute where this much is needed, here or further in. What it
+// reads for that is another question, of the region found here; if it then wants to compute still
+// more, that is not asked of it.
 Box SiteRegions::enlarged(const program::FunctionContents &f, const Box &needed) {
     Region asked;
     for (size_t d = 0; d < needed.size(); d++) {
@@ -344,8 +359,8 @@ std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_h
     }
     apply_bounds(f, box, computed_here);
     if (!computed_here) cover_further_in(func, box);
-    const bool enlarges = computed_here && f.has_extern_definition() && is_asked(f);
-    if (enlarges && may_enlarge(f, context)) box = enlarged(f, box);
+    const bool enlarges = f.has_extern_definition() && is_asked(f) && may_enlarge(f, context);
+    if (enlarges) box = enlarged(f, box);
     std::vector<Region> found(f.stages.size());
     for (int s = int(f.stages.size()) - 1; s >= 0; s--) {
         found[size_t(s)] = bind(f, s, box, computed_here);

@@ -55,6 +55,10 @@ public:
     // What the stages in the body read of a function or image, but for the function's own.
     Box required(Symbol callee, int dimensions);
 
+    // Adds to the asserts that what is stored further out holds what the extern stages that are
+    // computed here want to read: asked there for the whole, they may have wanted less.
+    void check_answers(const std::function<bool(Symbol)> &is_stored_here);
+
     // In an order in which each uses only earlier ones.
     std::vector<Binding> lets;
     // Conditions that the user promised with bound(), and that bounds queries succeed; to be
