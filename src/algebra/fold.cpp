@@ -129,6 +129,10 @@ Expr to_float(Type t, const Value &v) {
     }
     if (s.bits() == 64) return floating(t, double(v.i));
     if (s.bits() == 32) return floating(t, float(v.i));
+    constexpr double least_without_a_half = 65520;  // which is rounded to infinity
+    if (s.is_float() && std::abs(double(v.i)) >= least_without_a_half) {
+        return floating(t, v.i < 0 ? -INFINITY : INFINITY);
+    }
     return std::abs(double(v.i)) <= 256 ? floating(t, double(v.i)) : Expr();
 }
 

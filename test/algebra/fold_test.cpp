@@ -4,6 +4,8 @@
 #include "ir/printer.h"
 #include <doctest/doctest.h>
 
+#include <cmath>
+
 using namespace tessera;
 using namespace tessera::ir;
 using namespace tessera::algebra;
@@ -36,6 +38,11 @@ TEST_SUITE("fold") {
         CHECK(fold("1.5:float32 * 3.0:float32") == to_string(Expr(4.5f)));
         CHECK(fold("int32(-2.7:float32)") == "-2");
         CHECK(fold("int32(1e20:float64)") == "undefined");
+        CHECK(fold("float16(65519:uint32)") == "undefined");
+        for (const char *beyond : {"float16(4294967295:uint32)", "float16(65520)"}) {
+            CHECK(fold(beyond) == to_string(make_float_const(Float(16), INFINITY)));
+        }
+        CHECK(fold("float16(-70000)") == to_string(make_float_const(Float(16), -INFINITY)));
         Expr third = fold_constants(Div::make(Expr(float16_t(1.0f)), Expr(float16_t(3.0f))));
         CHECK(third.as<FloatImm>()->value == double(float(float16_t(1.0f / 3.0f))));
     }

@@ -396,6 +396,47 @@ TEST_SUITE("pipelines that cannot run") {
         g(x) = in(max(x - 2147483640, -x));
         check_says(failure([&] { g.realize({100}); }), {"coordinates", "b.min.0", "1073741824"});
     }
+    TEST_CASE("coordinates within a loop that a float or a scalar argument makes too large") {
+        for (bool is_float : {false, true}) {
+            for (int place = 0; place < 3; place++) {
+                CAPTURE(is_float);
+                CAPTURE(place);
+                ImageParam floats(Float(32), 1, "floats"), ints(Int(32), 1, "ints");
+                Param<float> p("p");
+                Param<int> q("q");
+                Func f("f"), g("g");
+                f(x) = 3 * x;
+                g(x, y) = is_float ? f(1 + cast<int>(clamp(floats(x), 0.f, p)))
+                                   : f(1 + clamp(ints(x), 0, q));
+                if (place == 0) f.compute_root();
+                if (place == 1) f.compute_at(g, y);
+                if (place == 2) f.store_at(g, y).compute_at(g, x);
+                Buffer<float> some_floats(4);
+                Buffer<int> some_ints(4);
+                some_floats.fill(5.0f);
+                some_ints.fill(5);
+                floats.set(some_floats);
+                ints.set(some_ints);
+                p.set(1e10f);
+                q.set(INT32_MAX);
+                check_says(failure([&] { g.realize({4, 2}); }),
+                           {"coordinates", "too large", "f.x.max", "2147483648", "1073741824"});
+                p.set(8.0f);
+                q.set(8);
+                Buffer<int> out = g.realize({4, 2});
+                CHECK(out(3, 1) == 18);
+            }
+        }
+    }
+    TEST_CASE("an index of float16 that an integer may not fit") {
+        ImageParam in(UInt(32), 1, "in");
+        Func f("f"), g("g");
+        f(x) = 3 * x;
+        g(x) = f(1 + cast<int>(cast<float16_t>(in(x))));
+        f.compute_root();
+        CHECK_THROWS_WITH_AS(g.compile_jit(),
+                             doctest::Contains("which has no bound above; clamp()"), CompileError);
+    }
     TEST_CASE("buffers near the ends of 32 bits") {
         Func f("f"), g("g"), h("h");
         g(x) = x;

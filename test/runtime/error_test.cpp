@@ -140,8 +140,8 @@ TEST_SUITE("runtime errors") {
             "a.cpp:7: The extern stage tiles wants to compute [0, 15] of f in dimension 1, and "
             "[3, 10] is what there is; it may compute more than that only where f is stored on the "
             "heap at the loop where it is computed");
-        said(tessera_error_extern_stage_input_too_small(nullptr, "a.cpp:7", "tiles", "f", 1, 0, 15, 3,
-                                                        10),
+        said(tessera_error_extern_stage_input_too_small(nullptr, "a.cpp:7", "tiles", "f", 1, 0, 15,
+                                                        3, 10),
              tessera_error_code_extern_stage_input_too_small,
              "a.cpp:7: The extern stage tiles wants to read [0, 15] of f in dimension 1 for a part "
              "of what it computes, and [3, 10] is what there is, all that it wanted for the whole; "

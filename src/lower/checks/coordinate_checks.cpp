@@ -27,6 +27,11 @@ bool may_overflow(const Expr &e) {
 
 }  // namespace
 
+bool is_float_made_integer(const IntrinsicCall &call) {
+    return call.op == Intrinsic::saturating_cast && call.type.is_int_or_uint() &&
+           call.args[0].type().is_any_float();
+}
+
 void CoordinateChecks::bind_scalar(const Argument &a, const Expr &min, const Expr &max) {
     double largest = std::ldexp(1.0, a.type.bits());
     if (a.type.is_any_float()) largest = std::numeric_limits<double>::infinity();
@@ -53,6 +58,11 @@ void CoordinateChecks::bind(Symbol name, const Expr &end) {
     add(name.text(), end);
     variable_scales[name] = scale(end);
     if (end.type() == Int(32)) checked.insert(name);
+}
+
+void CoordinateChecks::require(const std::string &name, const Expr &end) {
+    current = name;
+    check(end);
 }
 
 void CoordinateChecks::check_argument(const Argument &buffer, int d) {
@@ -164,7 +174,7 @@ double CoordinateChecks::compute_scale(const Expr &e) {
         const auto &call = *e.as<IntrinsicCall>();
         double largest = 1;
         for (const Expr &arg : call.args) largest = std::max(largest, scale_of_operand(arg));
-        bool grows = call.op == Intrinsic::shift_left;
+        bool grows = call.op == Intrinsic::shift_left || is_float_made_integer(call);
         return grows ? std::numeric_limits<double>::infinity() : largest;
     }
     default: return 1;

@@ -7,11 +7,14 @@
 
 namespace tessera::lower {
 
+// What bounds name as the end of floats that were cast: it may be the largest integer there is.
+bool is_float_made_integer(const ir::IntrinsicCall &call);
+
 // Asserts that coordinates of 32 bits are enough for the regions that a pipeline needs. Looked at
 // are products of more than 16 times a coordinate of an argument, as in f(x * 1000000), those of
-// two variables, sums with a constant beyond 2^30, and all that a scalar argument is a part of,
-// which may be any number of its type; for the others it is enough that the outputs' coordinates
-// fit what is left: 2^26 where something is 16 times a coordinate.
+// two variables, sums with a constant beyond 2^30, and all that a scalar argument or a float is a
+// part of, which may be any number of its type; for the others it is enough that the outputs'
+// coordinates fit what is left: 2^26 where something is 16 times a coordinate.
 //
 //     let f.x.max = g.x.max * 1000000 + 3   ->
 //     assert -2^30 <= int64(g.x.max) * 1000000 <= 2^30, tessera_error_coordinates_too_large(...)
@@ -22,6 +25,8 @@ public:
     // An end of a region. Where it may use a variable that is bound to another, that comes first.
     void add(const std::string &name, const ir::Expr &end);
     void bind(Symbol name, const ir::Expr &end);
+    // An end that is looked at whatever it is computed from.
+    void require(const std::string &name, const ir::Expr &end);
     // A buffer's own coordinates along a dimension; after all ends that use them.
     void check_argument(const ir::Argument &buffer, int d);
     std::vector<ir::Stmt> asserts;

@@ -503,6 +503,21 @@ Expr SiteRegions::bind(Symbol symbol, const Expr &value) {
     return Variable::make(Int(32), symbol);
 }
 
+// Coordinates follow those of outputs, which are checked when the pipeline begins; but a scalar
+// argument, or a float that was cast, may be any number. (Those of the root are checked then, too.)
+void SiteRegions::check_coordinate(Symbol symbol, const Expr &end) {
+    if (!site.owner) return;
+    bool may_be_any = false;
+    for_each_node(end, [&](const ir::Variable &v) {
+        may_be_any |= dynamic_cast<const program::Parameter *>(v.referent.get()) != nullptr;
+    });
+    for_each_node(end, [&](const IntrinsicCall &c) { may_be_any |= is_float_made_integer(c); });
+    if (!may_be_any) return;
+    CoordinateChecks checks;
+    checks.require(symbol.text(), end);
+    asserts.insert(asserts.end(), checks.asserts.begin(), checks.asserts.end());
+}
+
 // Gives the region names, so that what is built on it stays small. The distance from min to max is
 // often constant; then it is written so, and loops over the region have constant extents; but not
 // where a sliding window may move one end of it.
@@ -523,6 +538,10 @@ Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Bo
         Expr extent = simplify(box[d].max - box[d].min);
         bool may_slide = computed_here && is_stored_outside(f) && is_computed_exactly(f, int(d));
         if (may_slide && is_pure_in_all_stages(f, int(d))) sliding.emplace(min_symbol, max_symbol);
+        if (!is_const(extent)) {
+            check_coordinate(min_symbol, box[d].min);
+            check_coordinate(max_symbol, box[d].max);
+        }
         if (!is_const(extent) || may_slide) {
             r.min.push_back(first);
             r.max.push_back(bind(max_symbol, box[d].max));

@@ -4,6 +4,7 @@
 
 #include "ir/substitute.h"
 #include "lower/bounds/value_bounds.h"
+#include "lower/checks/coordinate_checks.h"
 #include "lower/context.h"
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/uses.h"
@@ -80,6 +81,7 @@ private:
     Region bind(const program::FunctionContents &func, int stage, const Box &box,
                 bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
+    void check_coordinate(Symbol symbol, const ir::Expr &end);
     const algebra::IntervalScope &scope_of(const Caller &caller);
     ir::Expr latest_run(const StageNest &nest, int d, const Region &region);
     // How far a stage computes, per dimension, when the region is asked for here.
