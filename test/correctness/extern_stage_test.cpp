@@ -213,6 +213,18 @@ TEST_SUITE("extern stages") {
             }
         }
     }
+    TEST_CASE("what an asynchronous producer is read by has storage in one half only") {
+        Var x("x"), y("y");
+        Func f("f"), e("e"), second("second"), out("out");
+        f(x, y) = 3 * x + y;
+        e.define_extern("add_right", {f}, Int(32), {x, y});
+        second.define_extern("add_right", {e}, Int(32), {x, y});
+        out(x, y) = second(x, y);
+        second.compute_at(out, x);
+        e.store_at(out, y).compute_at(out, x);
+        f.store_at(out, y).compute_at(out, x).async();
+        Lowered(out).check<int>({3, 2}, [](int i, int j) { return 4 * (3 * i + j) + 12; });
+    }
     TEST_CASE("one that wants to read more for a part than for the whole") {
         Var x("x"), xi("xi");
         ImageParam image(Int(32), 1, "image");

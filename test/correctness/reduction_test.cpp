@@ -116,6 +116,19 @@ TEST_SUITE("reductions") {
         CHECK(l.count("atomic") > 0);
         s.check(l);
     }
+    TEST_CASE("vectors without an iteration leave an element to the thread that has one") {
+        Var x("x"), z("z"), xo("xo"), xi("xi"), o("o"), i("i"), io("io"), ii("ii");
+        Func f("f"), out("out");
+        f(x, z) = cast<float>(x + z);
+        f(x, z) = min(f(x, z), cast<float>(x - z));
+        out(x, z) = f(1, z);
+        f.compute_root();
+        f.update(0).split(x, xo, xi, 4, TailStrategy::GuardWithIf);
+        f.update(0).split(xi, o, i, 4, TailStrategy::PredicateStores);
+        f.update(0).split(i, io, ii, 2).reorder(o, ii, io, xo, z);
+        f.update(0).atomic().vectorize(o, 4).parallel(io);
+        Lowered(out).check<float>({2, 3}, [](int, int j) { return 1 - j; });
+    }
     TEST_CASE("a parallel histogram under atomic") {
         Var x("x");
         RDom r(0, 500, "r");

@@ -20,14 +20,6 @@ bool has_load(const Expr &e) {
     return found;
 }
 
-// Whether it only says which iterations of a split loop exist: then one of them always does.
-bool is_tail_condition(const Expr &e) {
-    if (const auto *both = e.as<And>()) {
-        return is_tail_condition(both->a) && is_tail_condition(both->b);
-    }
-    return likely_marker(e, true) != nullptr;
-}
-
 // Gives buffers with an innermost dimension `iteration` their place in it.
 class PickIteration final : public Mutator {
 public:
@@ -350,8 +342,8 @@ Stmt LoopAsLanes::accumulate(const Store &store, const Accumulation &a, const Ex
     Expr old = Load::make(t, store.buffer, index, kept, store.alignment);
     Stmt result = Store::make(store.buffer, combine(a.op, old, reduced), index, kept,
                               store.alignment, store.streaming);
-    bool sure = !active.defined() || (!wide_predicate && is_tail_condition(mask.wide));
-    if (sure) return result;
+    // Where no iteration exists, the element may be none, or be another thread's to write.
+    if (!active.defined()) return result;
     return IfThenElse::make(VectorReduce::make(ReduceOp::Or, active, 1), result);
 }
 

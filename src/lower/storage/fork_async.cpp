@@ -245,6 +245,14 @@ private:
     Stmt visit(const Prefetch &p) override {
         return dropped.contains(p.name) ? (*this)(p.body) : Mutator::visit(p);
     }
+    // Whether storage holds what is read of it is asked in the half that has it.
+    Stmt visit(const AssertStmt &check) override {
+        bool is_of_dropped = false;
+        for_each_node(check.condition, [&](const BufferProperty &p) {
+            is_of_dropped |= dropped.contains(p.buffer);
+        });
+        return is_of_dropped ? no_op() : Mutator::visit(check);
+    }
     Stmt visit(const HoistedStorage &h) override {
         return is_dead(h.func) ? (*this)(h.body) : Mutator::visit(h);
     }
