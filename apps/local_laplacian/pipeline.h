@@ -15,6 +15,7 @@ struct LocalLaplacian {
     Expr levels;  // of brightness
     Func remap{"remap"}, gray{"gray"}, output{"local_laplacian"};
     std::vector<Func> remapped, original, blended, collapsed;  // one for each level of a pyramid
+    std::vector<Func> remapped_rows, original_rows;  // a level that is half as wide as the last
     Var x{"x"}, y{"y"}, c{"c"}, k{"k"}, i{"i"};
 
     // `input` has three colours of uint16_t; `alpha` is the gain of detail, `beta` of large edges.
@@ -27,7 +28,8 @@ struct LocalLaplacian {
         gray(x, y) =
             0.299f * floating(x, y, 0) + 0.587f * floating(x, y, 1) + 0.114f * floating(x, y, 2);
 
-        // The detail added, as a table over 256 steps between two levels.
+        // The detail added, in 256 steps between two levels. To compute it again in vectors costs
+        // less than reading a table of it element by element.
         Expr detail = i / 256.0f;
         remap(i) = alpha * detail * exp(-detail * detail / 2.0f);
 
@@ -36,8 +38,8 @@ struct LocalLaplacian {
         Expr index = clamp(cast<int>(gray(x, y) * cast<float>(steps)), 0, steps);
         Func finest = named("remapped", 0);
         finest(x, y, k) = beta * (gray(x, y) - level) + level + remap(index - 256 * k);
-        remapped = pyramid(finest, "remapped", pyramid_levels);
-        original = pyramid(gray, "original", pyramid_levels);
+        remapped = pyramid(finest, "remapped", pyramid_levels, remapped_rows);
+        original = pyramid(gray, "original", pyramid_levels, original_rows);
 
         blended.resize(size_t(pyramid_levels));
         collapsed.resize(size_t(pyramid_levels));
@@ -52,7 +54,6 @@ struct LocalLaplacian {
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
         const size_t fine = 5;  // levels large enough for vectors and threads
-        remap.compute_root();   // a table: exp would cost more than the load
         output.bound(c, 0, 3)
             .reorder(c, x, y)  // the colours share the gain
             .unroll(c)
@@ -62,30 +63,44 @@ struct LocalLaplacian {
         for (size_t j = 1; j < remapped.size(); j++) {
             // Pyramids are read at three scales and two levels: each is computed once, in full.
             original[j].compute_root();
-            remapped[j].compute_root().reorder_storage(x, k, y).reorder(x, k, y);
+            remapped[j].compute_root().reorder_storage(x, k, y);
             collapsed[j].compute_root();
             if (j >= fine) continue;
-            original[j].vectorize(x, vector).parallel(y, 32);
-            remapped[j].vectorize(x, vector).parallel(y, 8);
             collapsed[j].vectorize(x, vector).parallel(y, 32);
+            // Half of the rows that a row is made of were made for the row before.
+            const Var strip("strip");
+            original[j].split(y, strip, y, 16).vectorize(x, vector).parallel(strip);
+            original_rows[j].store_at(original[j], strip).compute_at(original[j], y);
+            original_rows[j].vectorize(x, vector);
+            remapped[j].split(y, strip, y, 16).reorder(x, y, k, strip).vectorize(x, vector);
+            remapped[j].parallel(strip);
+            remapped_rows[j].store_at(remapped[j], k).compute_at(remapped[j], y);
+            remapped_rows[j].vectorize(x, vector);
         }
-        // remapped[0] is inlined: to compute it again costs less than eight pictures of memory.
+        // Where the output reads remapped[0] it is inlined: to compute it again costs less than
+        // eight pictures of memory.
+        if (remapped.size() > 1) {
+            remapped[0].in(remapped_rows[1]).compute_at(remapped_rows[1], y).vectorize(x, vector);
+        }
     }
 
 private:
     static Func named(const char *name, int j) { return Func(name + std::to_string(j)); }
 
-    // 1 3 3 1 in each direction, then every other pixel.
-    Func downsample(Func f) {
-        Func along_x(f.name() + "_half_x"), along_y(f.name() + "_half");
-        along_x(x, y, _) = (f(2 * x - 1, y, _) + 3.0f * (f(2 * x, y, _) + f(2 * x + 1, y, _)) +
-                            f(2 * x + 2, y, _)) /
-                           8.0f;
-        along_y(x, y, _) =
-            (along_x(x, 2 * y - 1, _) + 3.0f * (along_x(x, 2 * y, _) + along_x(x, 2 * y + 1, _)) +
-             along_x(x, 2 * y + 2, _)) /
-            8.0f;
-        return along_y;
+    // 1 3 3 1 and every other sample, along x; and then along y.
+    Func half_x(Func f) {
+        Func half(f.name() + "_half_x");
+        half(x, y, _) = (f(2 * x - 1, y, _) + 3.0f * (f(2 * x, y, _) + f(2 * x + 1, y, _)) +
+                         f(2 * x + 2, y, _)) /
+                        8.0f;
+        return half;
+    }
+    Func half_y(Func f) {
+        Func half(f.name() + "_half_y");
+        half(x, y, _) = (f(x, 2 * y - 1, _) + 3.0f * (f(x, 2 * y, _) + f(x, 2 * y + 1, _)) +
+                         f(x, 2 * y + 2, _)) /
+                        8.0f;
+        return half;
     }
 
     // Three quarters of the nearer sample and a quarter of the next, in each direction.
@@ -97,13 +112,16 @@ private:
         return along_y;
     }
 
-    std::vector<Func> pyramid(Func finest, const char *name, int levels_of_pyramid) {
+    std::vector<Func> pyramid(Func finest, const char *name, int levels_of_pyramid,
+                              std::vector<Func> &rows) {
         const std::vector<Var> vars = finest.args();
         const std::vector<Expr> place(vars.begin(), vars.end());
         std::vector<Func> result = {finest};
+        rows = {Func()};
         for (int j = 1; j < levels_of_pyramid; j++) {
             Func next = named(name, j);
-            next(vars) = downsample(result.back())(place);
+            rows.push_back(half_x(result.back()));
+            next(vars) = half_y(rows.back())(place);
             result.push_back(next);
         }
         return result;

@@ -2,15 +2,35 @@
 #include <atomic>
 #include <cstdlib>
 
+#ifdef __linux__
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 namespace {
 
 constexpr size_t alignment = 128;
 constexpr uint64_t max_bytes = uint64_t(1) << 47;  // what an x86-64 process can address
 
+// Where the system gives huge pages to whoever asks, first touching a large block costs a fraction:
+// one fault for every 2 MB instead of 4 KB. A hint; the block is as good without.
+constexpr size_t large = size_t(4) << 20;
+
+void ask_for_huge_pages([[maybe_unused]] void *block, [[maybe_unused]] size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+    const auto page = uintptr_t(sysconf(_SC_PAGESIZE));
+    const uintptr_t first = (uintptr_t(block) + page - 1) / page * page;
+    const uintptr_t end = (uintptr_t(block) + bytes) / page * page;
+    if (first < end) madvise(reinterpret_cast<void *>(first), end - first, MADV_HUGEPAGE);
+#endif
+}
+
 void *default_malloc(void *, size_t bytes) {
     if (bytes > max_bytes) return nullptr;
     size_t rounded = (bytes + alignment - 1) / alignment * alignment;
-    return std::aligned_alloc(alignment, rounded ? rounded : alignment);
+    void *block = std::aligned_alloc(alignment, rounded ? rounded : alignment);
+    if (block && bytes >= large) ask_for_huge_pages(block, bytes);
+    return block;
 }
 
 void default_free(void *, void *p) { std::free(p); }

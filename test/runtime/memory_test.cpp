@@ -1,8 +1,12 @@
 #include "runtime/tessera_runtime.h"
+#include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <doctest/doctest.h>
+#include <fstream>
 #include <initializer_list>
+#include <string>
 
 TEST_SUITE("runtime memory") {
     TEST_CASE("memory is aligned to 128 bytes and can be written") {
@@ -15,6 +19,34 @@ TEST_SUITE("runtime memory") {
             tessera_free(nullptr, nullptr);  // does nothing
         }
     }
+#ifdef __linux__
+    TEST_CASE("large blocks ask for huge pages") {
+        if (!std::ifstream("/sys/kernel/mm/transparent_hugepage/enabled")) {
+            MESSAGE("this system has no huge pages");
+            return;
+        }
+        // The flags of the mapping that holds the address.
+        auto flags_at = [](const void *address) {
+            std::ifstream maps("/proc/self/smaps");
+            bool here = false;
+            for (std::string line; std::getline(maps, line);) {
+                unsigned long first = 0, end = 0;
+                if (std::sscanf(line.c_str(), "%lx-%lx ", &first, &end) == 2) {
+                    here = first <= uintptr_t(address) && uintptr_t(address) < end;
+                }
+                if (here && line.rfind("VmFlags:", 0) == 0) return line + " ";
+            }
+            return std::string();
+        };
+        const size_t bytes = size_t(48) << 20;
+        auto *block = static_cast<char *>(tessera_malloc(nullptr, bytes));
+        REQUIRE(block);
+        const std::string flags = flags_at(block + bytes / 2);
+        INFO(flags);
+        CHECK(flags.find(" hg ") != std::string::npos);
+        tessera_free(nullptr, block);
+    }
+#endif
     TEST_CASE("an impossible size gives null, even where rounding up would overflow") {
         CHECK(tessera_malloc(nullptr, SIZE_MAX) == nullptr);
         CHECK(tessera_malloc(nullptr, SIZE_MAX - 100) == nullptr);
