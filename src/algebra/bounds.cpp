@@ -432,14 +432,10 @@ private:
     }
 
     static bool is_small(const Expr &e) {
-        size_t count = 0;
         std::unordered_set<const ExprNode *> seen;
         for_each_postorder(
             e, [&](const Expr &n) { return seen.size() > small_branch || seen.count(n.get()) > 0; },
-            [&](const Expr &n) {
-                seen.insert(n.get());
-                count++;
-            });
+            [&](const Expr &n) { seen.insert(n.get()); });
         return seen.size() <= small_branch;
     }
 

@@ -136,4 +136,25 @@ TEST_SUITE("reduction domains") {
         f.update().split(r, ro, ri, 2);
         CHECK(names(f.update()) == "ri* ro* x y ");
     }
+    TEST_CASE("a predicate is tested from left to right") {
+        for (int order = 0; order < 3; order++) {
+            CAPTURE(order);
+            Buffer<int> table(1);
+            table(0) = 3;
+            Var x("x");
+            Func limit("limit"), g("g"), f("f");
+            limit(x) = clamp(table(clamp(x, 0, 0)), 0, 4);
+            g(x) = x + 1;
+            RDom r(0, 40);
+            const Expr below = r.x < limit(0), positive = g(r.x) > 0;
+            if (order == 0) r.where(below), r.where(positive);
+            if (order == 1) r.where(below && positive);
+            if (order == 2) r.where(positive && below);
+            f() = 0;
+            f() += g(r.x);
+            g.compute_root();
+            limit.compute_root();
+            Lowered(f).check<int>({}, [] { return 1 + 2 + 3; });
+        }
+    }
 }

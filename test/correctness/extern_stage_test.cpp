@@ -1,5 +1,6 @@
 #include "error/refusal.h"
 #include "harness.h"
+#include <algorithm>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -97,6 +98,20 @@ extern "C" inline int reads_more_for_parts(tessera_buffer_t *in, tessera_buffer_
     for (int i : to.dim(0)) to(i) = from(i);
     return 0;
 }
+// out(x, y) = in(x, y) from row 4 on, and -1 before, where it asks for nothing.
+extern "C" inline int some_rows(tessera_buffer_t *in, tessera_buffer_t *out) {
+    const int first = std::max(out->dim[1].min, 4), end = out->dim[1].min + out->dim[1].extent;
+    if (!in->host) {
+        if (first >= end) return 0;
+        in->dim[0] = out->dim[0];
+        in->dim[1].min = first;
+        in->dim[1].extent = end - first;
+        return 0;
+    }
+    Buffer<int> from(*in), to(*out);
+    to.for_each_element([&](int x, int y) { to(x, y) = y < 4 ? -1 : from(x, y); });
+    return 0;
+}
 extern "C" inline int always_fails(tessera_buffer_t *) { return 42; }
 [[maybe_unused]] static const bool registered =
     detail::register_extern("add_right", reinterpret_cast<void *>(&add_right)) &&
@@ -104,6 +119,7 @@ extern "C" inline int always_fails(tessera_buffer_t *) { return 42; }
     detail::register_extern("scaled_table", reinterpret_cast<void *>(&scaled_table)) &&
     detail::register_extern("add_both", reinterpret_cast<void *>(&add_both)) &&
     detail::register_extern("tiles_plus_one", reinterpret_cast<void *>(&tiles_plus_one)) &&
+    detail::register_extern("some_rows", reinterpret_cast<void *>(&some_rows)) &&
     detail::register_extern("padded_plus_one", reinterpret_cast<void *>(&padded_plus_one)) &&
     detail::register_extern("reads_more_for_parts",
                             reinterpret_cast<void *>(&reads_more_for_parts)) &&
@@ -224,6 +240,23 @@ TEST_SUITE("extern stages") {
         e.store_at(out, y).compute_at(out, x);
         f.store_at(out, y).compute_at(out, x).async();
         Lowered(out).check<int>({3, 2}, [](int i, int j) { return 4 * (3 * i + j) + 12; });
+    }
+    TEST_CASE("one that needs nothing of its input for some parts") {
+        for (int place = 0; place < 3; place++) {
+            CAPTURE(place);
+            Var x("x"), y("y"), yi("yi");
+            Func f("f"), e("e"), out("out");
+            f(x, y) = x + 100 * y;
+            e.define_extern("some_rows", {f}, Int(32), {x, y});
+            out(x, y) = e(x, y);
+            out.split(y, y, yi, 2).reorder(x, yi, y);
+            e.compute_at(out, y);
+            if (place == 0) f.compute_root();
+            if (place == 1) f.store_root().compute_at(out, y);
+            if (place == 2) f.compute_at(out, y);
+            Lowered(out).check<int>({4, 8}, [](int i, int j) { return j < 4 ? -1 : i + 100 * j; },
+                                    {10, 0});
+        }
     }
     TEST_CASE("one that wants to read more for a part than for the whole") {
         Var x("x"), xi("xi");

@@ -359,4 +359,41 @@ TEST_SUITE("reductions") {
         };
         for (int size : {1, 8, 13}) l.check<float>({size, 9}, ref);
     }
+    TEST_CASE("split loops of nearly 2^31 iterations") {
+        for (bool is_factor : {false, true}) {
+            CAPTURE(is_factor);
+            Param<int> extent("extent"), factor("factor");
+            extent.set(INT32_MAX);
+            factor.set(8);
+            RDom r(0, is_factor ? Expr(INT32_MAX) : Expr(extent));
+            RVar ro("ro"), ri("ri");
+            Func f("f");
+            f() = cast<uint64_t>(0);
+            f() += cast<uint64_t>(r.x) + cast<uint64_t>(1);
+            f.update().split(r.x, ro, ri, is_factor ? Expr(factor) : Expr(8));
+            Buffer<uint64_t> sum = f.realize();
+            CHECK(sum() == uint64_t(INT32_MAX) * (uint64_t(INT32_MAX) + 1) / 2);
+        }
+    }
+    TEST_CASE("fused loops of more than 2^31 iterations are refused") {
+        Param<int> n("n");
+        for (const Expr &extent : {Expr(50000), Expr(n)}) {
+            n.set(50000);
+            RDom r(0, extent, 0, extent, "r");
+            RVar both("both");
+            Func f("f");
+            f() = 0;
+            f() += select(r.x + r.y >= 0, 1, 0);
+            f.update().fuse(r.x, r.y, both);
+            CHECK_THROWS_WITH_AS(
+                f.realize(),
+                doctest::Contains("loop both of f is computed from 2500000000, and "
+                                  "only coordinates within [0, 2147483647]"),
+                RuntimeError);
+            n.set(3);
+            if (is_const(extent)) continue;
+            Buffer<int> count = f.realize();
+            CHECK(count() == 9);
+        }
+    }
 }

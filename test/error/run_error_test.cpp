@@ -428,6 +428,22 @@ TEST_SUITE("pipelines that cannot run") {
             }
         }
     }
+    TEST_CASE("a sum within a clamp in a loop that a scalar argument makes too large") {
+        Param<int> p("p");
+        Var xi("xi");
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = f(clamp(x + p, 0, 100));
+        g.split(x, x, xi, 8);
+        f.compute_at(g, x);
+        p.set(2147483644);
+        check_says(failure([&] { g.realize({8}); }),
+                   {"coordinates", "too large", "f.x.m", "2147483644", "1073741824"});
+        p.set(98);
+        Buffer<int> out = g.realize({8});
+        CHECK(out(1) == 99);
+        CHECK(out(7) == 100);
+    }
     TEST_CASE("an index of float16 that an integer may not fit") {
         ImageParam in(UInt(32), 1, "in");
         Func f("f"), g("g");

@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/operators.h"
 #include "lower/checks/errors.h"
+#include "program/parameter.h"
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -25,6 +26,11 @@ bool may_overflow(const Expr &e) {
     return e.type() == Int(32) && (e.as<Mul>() || e.as<Add>() || e.as<Sub>());
 }
 
+double scale_of_any(Type t) {
+    if (t.is_any_float()) return std::numeric_limits<double>::infinity();
+    return std::ldexp(1.0, t.bits()) / trusted_coordinate;
+}
+
 }  // namespace
 
 bool is_float_made_integer(const IntrinsicCall &call) {
@@ -33,15 +39,11 @@ bool is_float_made_integer(const IntrinsicCall &call) {
 }
 
 void CoordinateChecks::bind_scalar(const Argument &a, const Expr &min, const Expr &max) {
-    double largest = std::ldexp(1.0, a.type.bits());
-    if (a.type.is_any_float()) largest = std::numeric_limits<double>::infinity();
-    if (min.defined() && max.defined()) {
-        auto least = as_const_int(min), greatest = as_const_int(max);
-        if (least && greatest) {
-            largest = std::max(std::fabs(double(*least)), std::fabs(double(*greatest)));
-        }
-    }
-    variable_scales[a.name] = largest / trusted_coordinate;
+    double &scale = variable_scales[a.name] = scale_of_any(a.type);
+    if (!min.defined() || !max.defined()) return;
+    auto least = as_const_int(min), greatest = as_const_int(max);
+    if (!least || !greatest) return;
+    scale = std::max(std::fabs(double(*least)), std::fabs(double(*greatest))) / trusted_coordinate;
 }
 
 void CoordinateChecks::add(const std::string &name, const Expr &end) {
@@ -62,6 +64,7 @@ void CoordinateChecks::bind(Symbol name, const Expr &end) {
 
 void CoordinateChecks::require(const std::string &name, const Expr &end) {
     current = name;
+    scale(end);  // checks what is within a min, max or select
     check(end);
 }
 
@@ -146,10 +149,7 @@ double CoordinateChecks::scale_of_operand(const Expr &e) {
 double CoordinateChecks::compute_scale(const Expr &e) {
     if (as_const_int(e)) return 0;
     switch (e.kind()) {
-    case NodeKind::Variable: {
-        auto found = variable_scales.find(e.as<Variable>()->name);
-        return found == variable_scales.end() ? 1 : found->second;
-    }
+    case NodeKind::Variable: return scale_of_variable(*e.as<Variable>());
     case NodeKind::Cast: return scale_of_operand(e.as<Cast>()->value);
     case NodeKind::Mul: return scale_of_product(*e.as<Mul>());
     case NodeKind::Div: {
@@ -179,6 +179,14 @@ double CoordinateChecks::compute_scale(const Expr &e) {
     }
     default: return 1;
     }
+}
+
+// A scalar argument that was not bound may be any number; all other variables are coordinates.
+double CoordinateChecks::scale_of_variable(const Variable &v) {
+    auto found = variable_scales.find(v.name);
+    if (found != variable_scales.end()) return found->second;
+    bool is_scalar = dynamic_cast<const program::Parameter *>(v.referent.get()) != nullptr;
+    return is_scalar ? scale_of_any(v.type) : 1;
 }
 
 double CoordinateChecks::scale_of_product(const Mul &product) {

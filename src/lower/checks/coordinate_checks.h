@@ -39,6 +39,7 @@ private:
     double scale_of_term(const ir::Expr &e);
     double scale_of_operand(const ir::Expr &e);
     double compute_scale(const ir::Expr &e);
+    double scale_of_variable(const ir::Variable &v);
     double scale_of_product(const ir::Mul &product);
 
     std::string current;           // end that is looked at

@@ -48,6 +48,7 @@ private:
     void wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs);
     void wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func);
     void wrap_tests_and_lets(Built &b, const StageNest &nest, int depth);
+    void wrap_limits(Built &b, const StageNest &nest) const;
     void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
     void refuse_idle_prefetches() const;
     Stmt wrap_loop(const StageNest::Loop &loop, Stmt body);
@@ -201,8 +202,8 @@ Built NestBuilder::build_innermost(const StageNestRef &nest) {
     Site site{nest.get(), -1};
     bool tested_first = !tests_read(*nest, own);
     if (tested_first) wrap_site(b, site, own);
-    for (const StageNest::Test &test : nest->tests) {
-        if (test.innermost) b.stmt = IfThenElse::make(test.condition, b.stmt);
+    for (auto test = nest->tests.rbegin(); test != nest->tests.rend(); ++test) {
+        if (test->innermost) b.stmt = IfThenElse::make(test->condition, b.stmt);
     }
     if (!tested_first) {
         built.innermost_sites.emplace(nest.get(), site);
@@ -227,7 +228,22 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
         b.stmt = wrap_loop(loop, b.stmt);
     }
     wrap_tests_and_lets(b, *nest, depth);
+    wrap_limits(b, *nest);
     return b;
+}
+
+// Of loops over pure variables, what is computed fits its storage, unless that may be large.
+void NestBuilder::wrap_limits(Built &b, const StageNest &nest) const {
+    const bool storage_is_small = !context.target.has_feature(Target::LargeBuffers);
+    for (const StageNest::FusedLoop &loop : nest.fused_loops) {
+        if (!loop.of_reduction && storage_is_small) continue;
+        const Expr most = IntImm::make(Int(64), INT32_MAX), none = make_zero(Int(64));
+        const Expr fits = simplify(loop.iterations <= most);
+        if (is_one(fits)) continue;
+        const Expr name(str("loop ", loop.var, " of ", nest.func.name));
+        const Expr error = error_call("coordinates_too_large", {name, loop.iterations, none, most});
+        b.stmt = Block::make(AssertStmt::make(fits, error), b.stmt);
+    }
 }
 
 // The specializations of a definition, the first whose condition holds, else the definition itself.

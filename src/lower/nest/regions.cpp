@@ -55,21 +55,23 @@ Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
 }
 
 // The calls of a stencil share their arguments: each is looked at once in its dimension.
-Box SiteRegions::box_of_calls(Symbol callee, int dimensions, const IntervalScope &scope,
-                              const StageNest &caller) const {
-    std::vector<std::unordered_set<Expr, ExprHash, ExprEqual>> seen(
-        static_cast<size_t>(dimensions));
+Box SiteRegions::box_of_calls(Symbol callee, int dimensions, const Caller &caller) {
+    using Seen = std::unordered_set<Expr, ExprHash, ExprEqual>;
+    std::map<const ExprNode *, std::vector<Seen>> all_seen;  // per what has been tested
     Box box;
-    for (const StageCall &call : caller.calls) {
+    for (const StageCall &call : caller.nest->calls) {
         if (call.callee != callee) continue;
-        if (call.args.size() != seen.size()) {
+        if (call.args.size() != size_t(dimensions)) {
             throw InternalError(str(callee, " is called with ", call.args.size(),
                                     " arguments, and has ", dimensions));
         }
+        const IntervalScope &scope = scope_of(caller, call.tested);
+        std::vector<Seen> &seen = all_seen[call.tested.get()];
+        seen.resize(size_t(dimensions));
         const bool is_first = box.empty();
         for (size_t d = 0; d < seen.size(); d++) {
             if (!seen[d].insert(call.args[d]).second) continue;
-            const Interval i = call_interval(call, d, scope, caller);
+            const Interval i = call_interval(call, d, scope, *caller.nest);
             if (is_first)
                 box.push_back(i);
             else
@@ -82,9 +84,10 @@ Box SiteRegions::box_of_calls(Symbol callee, int dimensions, const IntervalScope
 // Points that the predicate leaves out read nothing: each variable is taken to the range in which
 // the predicate can hold, whatever the others are. But where functions are computed for each of its
 // values, they are so for those without a point, too.
-IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest) const {
+IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest,
+                                    const Expr &tested) const {
     scope.call_bounds = values.as_callback();
-    if (!nest.definition.predicate.defined()) return scope;
+    if (!tested.defined()) return scope;
     auto site = built.innermost_sites.find(&nest);
     IntervalScope innermost;
     if (site != built.innermost_sites.end()) innermost = nest.box(site->second.fixed());
@@ -92,7 +95,7 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest) 
         Interval range = *scope.find(r.var);
         const Interval *inner_range = innermost.find(r.var);
         if (nest.is_fixed(range) || (inner_range && nest.is_fixed(*inner_range))) continue;
-        Interval holds = algebra::solve_for_outer_interval(nest.definition.predicate, r.var);
+        Interval holds = algebra::solve_for_outer_interval(tested, r.var);
         IntervalScope others = scope;
         others.unbind(r.var);
         if (holds.is_nothing()) continue;
@@ -112,8 +115,9 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest) 
     return scope;
 }
 
-const IntervalScope &SiteRegions::scope_of(const Caller &caller) {
-    auto found = scopes.find(caller.nest.get());
+const IntervalScope &SiteRegions::scope_of(const Caller &caller, const Expr &tested) {
+    const std::pair key{caller.nest.get(), tested.get()};
+    auto found = scopes.find(key);
     if (found != scopes.end()) return found->second;
     IntervalScope scope;
     if (caller.nest.get() == site.owner) {
@@ -122,8 +126,8 @@ const IntervalScope &SiteRegions::scope_of(const Caller &caller) {
         const Region &r = stage_regions(caller.nest->func.name).at(size_t(caller.nest->stage));
         scope = caller.nest->box_over(r.min, rounded_max(*caller.nest, r));
     }
-    scope = complete(std::move(scope), *caller.nest);
-    return scopes.emplace(caller.nest.get(), std::move(scope)).first->second;
+    scope = complete(std::move(scope), *caller.nest, tested);
+    return scopes.emplace(key, std::move(scope)).first->second;
 }
 
 Box SiteRegions::required(Symbol callee, int dimensions) {
@@ -134,7 +138,7 @@ Box SiteRegions::required(Symbol callee, int dimensions) {
             continue;
         }
         if (caller.nest->func.name == callee) continue;
-        const Box read = box_of_calls(callee, dimensions, scope_of(caller), *caller.nest);
+        const Box read = box_of_calls(callee, dimensions, caller);
         if (!read.empty()) include(box, read);
     }
     return box;
@@ -217,7 +221,8 @@ Box SiteRegions::needed_of(const program::FunctionContents &func) {
 // What a stage's predicate leaves of the range of one of its variables.
 Interval SiteRegions::left_by_predicate(const BuiltPipeline::Predicated &variable) {
     const StageNest &nest = *variable.nest;
-    const Interval left = *complete(nest.box(int(nest.loops.size())), nest).find(variable.var);
+    const IntervalScope whole = nest.box(int(nest.loops.size()));
+    const Interval left = *complete(whole, nest, nest.definition.predicate).find(variable.var);
     return {bounds_of_expr(left.min, inner_scope(left.min)).min,
             bounds_of_expr(left.max, inner_scope(left.max)).max};
 }
@@ -377,9 +382,10 @@ std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_h
 void SiteRegions::include_own_reads(Symbol func, int stage, const Region &region, Box &box) {
     for (const StageNestRef &nest : built.stages.at(func).at(size_t(stage))) {
         std::vector<Expr> last = rounded_max(*nest, region);
-        IntervalScope scope = complete(nest->box_over(region.min, last), *nest);
+        const IntervalScope whole = nest->box_over(region.min, last);
         for (const StageCall &call : nest->calls) {
-            if (call.callee == func) include(box, call_box(call, scope, *nest));
+            if (call.callee != func) continue;
+            include(box, call_box(call, complete(whole, *nest, call.tested), *nest));
         }
     }
 }
@@ -563,11 +569,12 @@ Box SiteRegions::touched(Symbol func) {
         for (const StageNestRef &nest : built.stages.at(func).at(s)) {
             Box written;
             std::vector<Expr> last = rounded_max(*nest, all[s]);
-            IntervalScope scope = complete(nest->box_over(all[s].min, last), *nest);
+            IntervalScope scope =
+                complete(nest->box_over(all[s].min, last), *nest, nest->definition.predicate);
             for (size_t d = 0; d < f.args.size(); d++) written.push_back({all[s].min[d], last[d]});
             include(box, written);
             if (s == 0) continue;
-            include(box, call_box({func, f.stages[s]->args}, scope, *nest));
+            include(box, call_box({func, f.stages[s]->args, {}}, scope, *nest));
         }
         if (built.stages.at(func).at(s).empty()) {  // an extern stage
             Box whole;

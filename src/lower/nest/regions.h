@@ -1,13 +1,13 @@
 #pragma once
-#include <functional>
-#include <unordered_set>
-
 #include "ir/substitute.h"
 #include "lower/bounds/value_bounds.h"
 #include "lower/checks/coordinate_checks.h"
 #include "lower/context.h"
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/uses.h"
+#include <functional>
+#include <map>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -82,7 +82,8 @@ private:
                 bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
     void check_coordinate(Symbol symbol, const ir::Expr &end);
-    const algebra::IntervalScope &scope_of(const Caller &caller);
+    // What the caller's variables run over, narrowed by what has been tested.
+    const algebra::IntervalScope &scope_of(const Caller &caller, const ir::Expr &tested);
     ir::Expr latest_run(const StageNest &nest, int d, const Region &region);
     // How far a stage computes, per dimension, when the region is asked for here.
     std::vector<ir::Expr> rounded_max(const StageNest &nest, const Region &region);
@@ -99,16 +100,17 @@ private:
     bool follows(const ir::Expr &e, Origins &origins);
     // Where a stage that is computed further in ends at the latest when its region is this.
     ir::Expr latest_end(const StageNest &nest, int d, const Region &there, const Region &here);
-    // The scope, narrowed by the stage's predicate, and with what is known of functions' values.
-    algebra::IntervalScope complete(algebra::IntervalScope scope, const StageNest &nest) const;
+    // The scope of a stage's variables, narrowed by what of its predicate has been tested, and with
+    // what is known of functions' values.
+    algebra::IntervalScope complete(algebra::IntervalScope scope, const StageNest &nest,
+                                    const ir::Expr &tested) const;
     algebra::Interval call_interval(const StageCall &call, size_t d,
                                     const algebra::IntervalScope &scope,
                                     const StageNest &caller) const;
     Box call_box(const StageCall &call, const algebra::IntervalScope &scope,
                  const StageNest &caller) const;
     // All that the caller reads of the callee; empty if it is nothing.
-    Box box_of_calls(Symbol callee, int dimensions, const algebra::IntervalScope &scope,
-                     const StageNest &caller) const;
+    Box box_of_calls(Symbol callee, int dimensions, const Caller &caller);
     const ExternQuery &query_of(const program::FunctionContents &extern_func);
     Box enlarged(const program::FunctionContents &extern_func, const Box &needed);
     void include_own_reads(Symbol func, int stage, const Region &region, Box &box);
@@ -119,7 +121,7 @@ private:
     const ValueBounds &values;
     const Context &context;
     std::unordered_map<Symbol, std::vector<Region>> regions;  // by function; per stage
-    std::unordered_map<const StageNest *, algebra::IntervalScope> scopes;
+    std::map<std::pair<const StageNest *, const ir::ExprNode *>, algebra::IntervalScope> scopes;
     std::unordered_map<Symbol, ExternQuery> queries;
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;

@@ -37,8 +37,8 @@ bool has_call(const Expr &e) {
     return found;
 }
 
-// ceil(n / factor)
-Expr ceil_div(const Expr &n, const Expr &factor) { return (n + factor - 1) / factor; }
+// ceil(n / factor), where n + factor may be too large
+Expr ceil_div(const Expr &n, const Expr &factor) { return (n - 1) / factor + 1; }
 
 bool is_guard(TailStrategy t) {
     return t == TailStrategy::GuardWithIf || t == TailStrategy::Predicate ||
@@ -51,14 +51,26 @@ bool is_shift(TailStrategy t) {
 
 }  // namespace
 
+// A predicate is tested from left to right, but for what reads no function, which comes first.
 std::vector<StageCall> calls_of(const program::Definition &def) {
     std::vector<StageCall> calls;
-    auto collect = [&](const Expr &e) {
-        for_each_node(e, [&](const ir::Call &c) { calls.push_back({c.callee, c.args}); });
+    auto collect = [&](const Expr &e, const Expr &tested) {
+        for_each_node(e, [&](const ir::Call &c) { calls.push_back({c.callee, c.args, tested}); });
     };
-    for (const Expr &e : def.values) collect(e);
-    for (const Expr &e : def.args) collect(e);
-    if (def.predicate.defined()) collect(def.predicate);
+    for (const Expr &e : def.values) collect(e, def.predicate);
+    for (const Expr &e : def.args) collect(e, def.predicate);
+    if (!def.predicate.defined()) return calls;
+    Expr tested;
+    auto also = [&](const Expr &c) { tested = tested.defined() ? tested && c : c; };
+    const std::vector<Expr> all = conjuncts(def.predicate);
+    for (const Expr &c : all) {
+        if (!has_call(c)) also(c);
+    }
+    for (const Expr &c : all) {
+        if (!has_call(c)) continue;
+        collect(c, tested);
+        also(c);
+    }
     return calls;
 }
 
@@ -105,6 +117,7 @@ StageNest::StageNest(const program::FunctionContents &func, int stage,
     add_pure_variables(region_min, region_max);
     for (const program::ReductionVariable &r : definition.reduction) {
         add_original(r.var, r.min, simplify(r.min + r.extent - 1));
+        variables.back().of_reduction = true;
     }
     for (const auto &t : def.schedule.transforms) {
         std::visit([&](const auto &transform) { apply(transform); }, t.directive);
@@ -163,6 +176,7 @@ void StageNest::apply(const program::Split &split) {
     if (size && exact && old.multiple % *size == 0) {
         variables[size_t(outer)].multiple = old.multiple / *size;
     }
+    for (int made : {outer, inner}) variables[size_t(made)].of_reduction = old.of_reduction;
     variables[size_t(old_index)].made_from = int(transforms.size());
     transforms.push_back(Split{old_index, outer, inner, factor, split.tail, exact});
 }
@@ -171,8 +185,13 @@ void StageNest::apply(const program::Fuse &fuse) {
     int inner = current(fuse.inner), outer = current(fuse.outer);
     const Variable i = variables[size_t(inner)], o = variables[size_t(outer)];
     // Where there is nothing to compute, both extents may be negative.
-    Expr extent = ir::max(i.max - i.min + 1, 0) * (o.max - o.min + 1);
-    int fused = add(fuse.fused, 0, simplify(extent - 1));
+    const Expr inner_extent = ir::max(i.max - i.min + 1, 0), outer_extent = o.max - o.min + 1;
+    int fused = add(fuse.fused, 0, simplify(inner_extent * outer_extent - 1));
+    const bool of_reduction = i.of_reduction || o.of_reduction;
+    variables[size_t(fused)].of_reduction = of_reduction;
+    fused_loops.push_back({fuse.fused,
+                           simplify(cast(Int(64), inner_extent) * cast(Int(64), outer_extent)),
+                           of_reduction});
     variables[size_t(inner)].made_from = variables[size_t(outer)].made_from =
         int(transforms.size());
     transforms.push_back(Fuse{inner, outer, fused});
@@ -183,6 +202,7 @@ void StageNest::apply(const program::Rename &rename) {
     const Variable v = variables[size_t(old)];
     int renamed = add(rename.new_name, v.min, v.max);
     variables[size_t(renamed)].multiple = v.multiple;
+    variables[size_t(renamed)].of_reduction = v.of_reduction;
     variables[size_t(old)].made_from = int(transforms.size());
     transforms.push_back(Rename{old, renamed});
 }

@@ -10,6 +10,7 @@ namespace tessera::lower {
 struct StageCall {
     Symbol callee;
     std::vector<ir::Expr> args;
+    ir::Expr tested;  // what holds wherever it is read; undefined: nothing is asked
 };
 
 // One stage of a function in one place of the pipeline, with one of its schedules: its loops under
@@ -38,6 +39,14 @@ public:
         bool of_tail = false;    // that a let is not greater than its `last`
     };
 
+    // A fused loop, and how many iterations it has, as int64: more than 2^31 - 1 are too many. Over
+    // pure variables only, these are elements of one storage.
+    struct FusedLoop {
+        Symbol var;
+        ir::Expr iterations;
+        bool of_reduction = false;
+    };
+
     // `region_min`, `region_max`: the bounds to compute, one of each per dimension of the function.
     StageNest(const program::FunctionContents &func, int stage, const program::Definition &def,
               const std::vector<ir::Expr> &region_min, const std::vector<ir::Expr> &region_max);
@@ -50,6 +59,7 @@ public:
     std::vector<Loop> loops;  // innermost first
     std::vector<Let> lets;    // in an order in which each uses only earlier ones
     std::vector<Test> tests;
+    std::vector<FusedLoop> fused_loops;
     std::vector<StageCall> calls;
 
     // Which loop is over this variable (by the user's name), or -1.
@@ -86,6 +96,7 @@ private:
         int made_from = -1;  // the transform that makes it from others; -1: it is a loop, or given
         int loop = -1;
         int64_t multiple = 1;  // whatever the region, the extent is a multiple of it
+        bool of_reduction = false;
     };
     // A transform, with the indices of the variables it names.
     struct Split {

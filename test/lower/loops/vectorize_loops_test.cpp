@@ -133,8 +133,8 @@ TEST_SUITE("vectorize_loops") {
     TEST_CASE("a predicate leaves out what it excludes from the sum") {
         CHECK(vectorized("vectorized for r in [0, +4): if likely(r < n): "
                          "atomic f: f[x] = f[x] + g[r]") ==
-              printed("atomic f: f[x] = f[x] + vector_reduce(add, "
-                      "select(likely(ramp(0, 1, 4) < x4(n)), "
+              printed("atomic f: if vector_reduce(or, likely(ramp(0, 1, 4) < x4(n)), 1): "
+                      "f[x] = f[x] + vector_reduce(add, select(likely(ramp(0, 1, 4) < x4(n)), "
                       "g[ramp(0, 1, 4) if likely(ramp(0, 1, 4) < x4(n))], x4(0)), 1)"));
     }
     TEST_CASE("updates that are not associative run one by one") {
