@@ -32,16 +32,30 @@ struct Harris {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
-        Var strip("strip");
-        output.vectorize(x, vector)
-            .split(y, strip, y, 128, TailStrategy::GuardWithIf)
+        Var strip("strip"), xi("xi"), yi("yi");
+        // Two rows at once share what they read of the rows between.
+        output.split(y, y, yi, 2, TailStrategy::GuardWithIf)
+            .split(y, strip, y, 64, TailStrategy::GuardWithIf)
+            .split(x, x, xi, vector)
+            .reorder(xi, yi, x, y, strip)
+            .vectorize(xi)
+            .unroll(yi)
             .parallel(strip);
-        for (Func *stage : {&gray, &slope_x, &slope_y}) {
+        gray.store_at(output, strip)
+            .compute_at(output, y)
+            .align_storage(x, vector)
+            .vectorize(x, vector);
+        for (Func *stage : {&slope_x, &slope_y}) {
             stage
-                ->store_at(output, strip)  // the last three rows suffice; each is computed once
+                ->store_at(output, strip)  // the last four rows suffice; each is computed once
                 .compute_at(output, y)
+                .align_bounds(y, 2)        // pairs follow upon pairs
                 .align_storage(x, vector)  // its rows begin where cache lines do
-                .vectorize(x, vector);
+                .split(x, x, xi, vector)
+                .split(y, y, yi, 2)
+                .reorder(xi, yi, x, y)
+                .vectorize(xi)
+                .unroll(yi);
         }
         // The products and their sums are inlined: cheaper again than to load them.
         output.stream_stores();  // nobody reads it here: past the caches

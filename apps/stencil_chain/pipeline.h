@@ -56,16 +56,28 @@ private:
         return sum;
     }
 
+    // Two rows at once share four of the six rows that they read.
     void sweep(Func f, const Var &strip, int vector) {
-        f.vectorize(x, vector)
-            .split(y, strip, y, 128, TailStrategy::GuardWithIf)  // a group repeats 32 of its rows
+        Var xi("xi"), yi("yi");
+        f.split(y, y, yi, 2, TailStrategy::GuardWithIf)
+            .split(y, strip, y, 64, TailStrategy::GuardWithIf)  // a group repeats 32 of 128 rows
+            .split(x, x, xi, vector)
+            .reorder(xi, yi, x, y, strip)
+            .vectorize(xi)
+            .unroll(yi)
             .parallel(strip);
     }
 
     void slide(Func f, const Func &last, const Var &strip, int vector) {
-        f.store_at(last, strip)  // five rows are alive; each is computed once per strip
+        Var xi("xi"), yi("yi");
+        f.store_at(last, strip)  // six rows are alive; each is computed once per strip
             .compute_at(last, y)
-            .vectorize(x, vector);
+            .align_bounds(y, 2)  // pairs follow upon pairs
+            .split(x, x, xi, vector)
+            .split(y, y, yi, 2)
+            .reorder(xi, yi, x, y)
+            .vectorize(xi)
+            .unroll(yi);
     }
 };
 
