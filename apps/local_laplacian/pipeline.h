@@ -15,7 +15,7 @@ struct LocalLaplacian {
     Expr levels;  // of brightness
     Func remap{"remap"}, gray{"gray"}, output{"local_laplacian"};
     std::vector<Func> remapped, original, blended, collapsed;  // one for each level of a pyramid
-    std::vector<Func> remapped_rows, original_rows;  // a level that is half as wide as the last
+    Func rows;                                                 // of remapped[0], half as wide
     Var x{"x"}, y{"y"}, c{"c"}, k{"k"}, i{"i"};
 
     // `input` has three colours of uint16_t; `alpha` is the gain of detail, `beta` of large edges.
@@ -38,8 +38,8 @@ struct LocalLaplacian {
         Expr index = clamp(cast<int>(gray(x, y) * cast<float>(steps)), 0, steps);
         Func finest = named("remapped", 0);
         finest(x, y, k) = beta * (gray(x, y) - level) + level + remap(index - 256 * k);
-        remapped = pyramid(finest, "remapped", pyramid_levels, remapped_rows);
-        original = pyramid(gray, "original", pyramid_levels, original_rows);
+        original = pyramid(gray, "original", pyramid_levels);
+        remapped = pyramid(finest, "remapped", pyramid_levels, &rows);
 
         blended.resize(size_t(pyramid_levels));
         collapsed.resize(size_t(pyramid_levels));
@@ -67,21 +67,18 @@ struct LocalLaplacian {
             collapsed[j].compute_root();
             if (j >= fine) continue;
             collapsed[j].vectorize(x, vector).parallel(y, 32);
-            // Half of the rows that a row is made of were made for the row before.
-            const Var strip("strip");
-            original[j].split(y, strip, y, 16).vectorize(x, vector).parallel(strip);
-            original_rows[j].store_at(original[j], strip).compute_at(original[j], y);
-            original_rows[j].vectorize(x, vector);
-            remapped[j].split(y, strip, y, 16).reorder(x, y, k, strip).vectorize(x, vector);
-            remapped[j].parallel(strip);
-            remapped_rows[j].store_at(remapped[j], k).compute_at(remapped[j], y);
-            remapped_rows[j].vectorize(x, vector);
+            original[j].vectorize(x, vector).parallel(y, 32);
+            if (j > 1) remapped[j].reorder(x, k, y).vectorize(x, vector).parallel(y, 8);
         }
-        // Where the output reads remapped[0] it is inlined: to compute it again costs less than
-        // eight pictures of memory.
-        if (remapped.size() > 1) {
-            remapped[0].in(remapped_rows[1]).compute_at(remapped_rows[1], y).vectorize(x, vector);
-        }
+        if (remapped.size() == 1) return;
+        // Half of the rows that a row of the first level is made of were made for the row before,
+        // and these of rows of remapped[0]. Where the output reads remapped[0] it is inlined: to
+        // compute it again costs less than eight pictures of memory.
+        const Var strip("strip");
+        remapped[1].split(y, strip, y, 16).reorder(x, y, k, strip).vectorize(x, vector);
+        remapped[1].parallel(strip);
+        rows.store_at(remapped[1], k).compute_at(remapped[1], y).vectorize(x, vector);
+        remapped[0].in(rows).compute_at(rows, y).vectorize(x, vector);
     }
 
 private:
@@ -112,16 +109,17 @@ private:
         return along_y;
     }
 
+    // `first_rows`: set to what the second level is made of, half as wide as the first.
     std::vector<Func> pyramid(Func finest, const char *name, int levels_of_pyramid,
-                              std::vector<Func> &rows) {
+                              Func *first_rows = nullptr) {
         const std::vector<Var> vars = finest.args();
         const std::vector<Expr> place(vars.begin(), vars.end());
         std::vector<Func> result = {finest};
-        rows = {Func()};
         for (int j = 1; j < levels_of_pyramid; j++) {
             Func next = named(name, j);
-            rows.push_back(half_x(result.back()));
-            next(vars) = half_y(rows.back())(place);
+            Func half = half_x(result.back());
+            if (j == 1 && first_rows) *first_rows = half;
+            next(vars) = half_y(half)(place);
             result.push_back(next);
         }
         return result;
