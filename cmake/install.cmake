@@ -27,6 +27,7 @@ endforeach()
 
 # tessera-run, and its library for add_tessera_run.
 set_target_properties(tessera_run PROPERTIES EXPORT_NAME Run)
+set_target_properties(tessera_run_main PROPERTIES EXPORT_NAME RunMain)
 target_include_directories(tessera_run INTERFACE
     $<INSTALL_INTERFACE:${include}> $<INSTALL_INTERFACE:${include}/tessera>)
 install(FILES tools/run/tessera_run.h DESTINATION ${include})
@@ -46,8 +47,8 @@ target_include_directories(tessera_halide_runtime INTERFACE
 target_compile_features(tessera_halide_runtime INTERFACE cxx_std_20)
 target_link_options(tessera_halide INTERFACE -rdynamic)
 
-install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera-run tessera_halide
-                tessera_halide_runtime
+install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera_run_main tessera-run
+                tessera_halide tessera_halide_runtime
         EXPORT TesseraTargets)
 install(DIRECTORY compat/halide/ DESTINATION ${include}/tessera/halide FILES_MATCHING PATTERN *.h)
 install(FILES compat/halide/support.cpp DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/halide)

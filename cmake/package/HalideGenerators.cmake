@@ -32,29 +32,37 @@ endfunction()
 # add_halide_library(<target> FROM <generator target>
 #     [GENERATOR <name>] [FUNCTION_NAME <name>] [USE_RUNTIME <target>]
 #     [PARAMS <name=value>...] [TARGETS <target>...] [FEATURES <feature>...]
+#     [NAMESPACE <name>]            of C++, for the compiled function: a::b
+#     [AUTOSCHEDULER <name>]        of one that a plugin adds, or the target <prefix>::<name> of the
+#                                   plugin that adds it
+#     [PLUGINS <target or file>...]
 #     [C_BACKEND]                   a library of C source, compiled by this project's own compiler
 #     [<file> <variable>]...)       more files: the variable is set to the path
 #
 # The library <target>, whose header is <target>.h. A file is HEADER or C_HEADER, CPP_STUB,
-# ASSEMBLY, BITCODE, LLVM_ASSEMBLY, FUNCTION_INFO_HEADER, SCHEDULE, STMT, STMT_HTML,
-# CONCEPTUAL_STMT or CONCEPTUAL_STMT_HTML.
+# ASSEMBLY, BITCODE, LLVM_ASSEMBLY, FUNCTION_INFO_HEADER, REGISTRATION (a source for programs that
+# link with Halide::RunGenMain), SCHEDULE, STMT, STMT_HTML, CONCEPTUAL_STMT or CONCEPTUAL_STMT_HTML.
 function(add_halide_library target)
-    set(files ASSEMBLY BITCODE CPP_STUB FUNCTION_INFO_HEADER LLVM_ASSEMBLY SCHEDULE STMT STMT_HTML
-              CONCEPTUAL_STMT CONCEPTUAL_STMT_HTML)
-    set(refused NAMESPACE FEATURIZATION PYTHON_EXTENSION PYTORCH_WRAPPER REGISTRATION COMPILER_LOG
+    set(files ASSEMBLY BITCODE CPP_STUB FUNCTION_INFO_HEADER LLVM_ASSEMBLY REGISTRATION SCHEDULE STMT
+              STMT_HTML CONCEPTUAL_STMT CONCEPTUAL_STMT_HTML)
+    set(refused FEATURIZATION PYTHON_EXTENSION PYTORCH_WRAPPER COMPILER_LOG
                 HLPIPE DEVICE_CODE)
-    set(names FROM GENERATOR FUNCTION_NAME USE_RUNTIME AUTOSCHEDULER HEADER C_HEADER)
+    set(names FROM GENERATOR FUNCTION_NAME NAMESPACE USE_RUNTIME AUTOSCHEDULER HEADER C_HEADER)
     cmake_parse_arguments(PARSE_ARGV 1 ARG "C_BACKEND;GRADIENT_DESCENT;NO_THREADS;NO_DL_LIBS"
         "${names};${files};${refused}" "PARAMS;TARGETS;FEATURES;PLUGINS")
     _tessera_require_parsed(add_halide_library ${target} "${ARG_UNPARSED_ARGUMENTS}")
-    foreach(what IN LISTS refused ITEMS GRADIENT_DESCENT PLUGINS)
+    foreach(what IN LISTS refused ITEMS GRADIENT_DESCENT)
         if(ARG_${what})
             message(FATAL_ERROR "add_halide_library(${target}): ${what} is not there")
         endif()
     endforeach()
-    if(ARG_AUTOSCHEDULER)
-        message(FATAL_ERROR "add_halide_library(${target}): there is no autoscheduler yet; "
-                            "leave AUTOSCHEDULER ${ARG_AUTOSCHEDULER} out")
+    if(ARG_AUTOSCHEDULER MATCHES "::")
+        if(NOT TARGET ${ARG_AUTOSCHEDULER})
+            message(FATAL_ERROR "add_halide_library(${target}): there is no plugin "
+                                "${ARG_AUTOSCHEDULER}; Tessera has no autoscheduler of its own yet")
+        endif()
+        list(APPEND ARG_PLUGINS ${ARG_AUTOSCHEDULER})
+        string(REGEX REPLACE "^.*::" "" ARG_AUTOSCHEDULER ${ARG_AUTOSCHEDULER})
     endif()
     if(NOT TARGET "${ARG_FROM}")
         message(FATAL_ERROR "add_halide_library(${target}): FROM wants a target of "
@@ -63,17 +71,28 @@ function(add_halide_library target)
 
     _tessera_default(ARG_GENERATOR ${target})
     _tessera_default(ARG_FUNCTION_NAME ${target})
+    if(ARG_NAMESPACE)
+        string(PREPEND ARG_FUNCTION_NAME "${ARG_NAMESPACE}::")
+    endif()
+    if(ARG_FUNCTION_NAME MATCHES "::")
+        list(APPEND ARG_FEATURES c_plus_plus_name_mangling)
+    endif()
     _tessera_default_target(default_target)
     list(TRANSFORM ARG_TARGETS REPLACE "^cmake(-|$)" "${default_target}\\1")
     _tessera_default(ARG_TARGETS ${default_target})
     list(LENGTH ARG_TARGETS how_many)
+    if(ARG_REGISTRATION)
+        foreach(package TIFF PNG ZLIB)  # of Halide::RunGenMain
+            find_package(${package} QUIET)
+        endforeach()
+    endif()
     set(outputs)
     foreach(file IN LISTS files)
         if(NOT ARG_${file})
             continue()
         endif()
         string(TOLOWER ${file} type)
-        if(how_many GREATER 1 AND NOT type MATCHES "^(cpp_stub|function_info_header|schedule)$")
+        if(how_many GREATER 1 AND NOT type MATCHES "^(cpp_stub|function_info_header|registration|schedule)$")
             message(FATAL_ERROR "add_halide_library(${target}): ${file} is one file for each of "
                                 "several TARGETS; ask for it with one")
         endif()
@@ -84,7 +103,11 @@ function(add_halide_library target)
     if(ARG_C_BACKEND)
         set(make _tessera_c_library)
     endif()
-    cmake_language(CALL ${make} ${target} FROM ${ARG_FROM} GENERATOR ${ARG_GENERATOR}
+    set(scheduled AUTOSCHEDULER "${ARG_AUTOSCHEDULER}" PLUGINS ${ARG_PLUGINS})
+    if(NOT ARG_AUTOSCHEDULER)
+        set(scheduled PLUGINS ${ARG_PLUGINS})
+    endif()
+    cmake_language(CALL ${make} ${target} ${scheduled} FROM ${ARG_FROM} GENERATOR ${ARG_GENERATOR}
         FUNCTION_NAME ${ARG_FUNCTION_NAME} FILE_BASE ${target} USE_RUNTIME ${target}.runtime
         TARGETS ${ARG_TARGETS} FEATURES ${ARG_FEATURES} PARAMS ${ARG_PARAMS} OUTPUTS ${outputs})
 
@@ -149,7 +172,9 @@ endfunction()
 # As add_tessera_library(), of C source.
 function(_tessera_c_library target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG ""
-        "FROM;GENERATOR;FUNCTION_NAME;FILE_BASE;USE_RUNTIME" "TARGETS;FEATURES;PARAMS;OUTPUTS")
+        "FROM;GENERATOR;FUNCTION_NAME;FILE_BASE;USE_RUNTIME;AUTOSCHEDULER"
+        "TARGETS;FEATURES;PARAMS;OUTPUTS;PLUGINS")
+    _tessera_scheduling(scheduling scheduling_files "${ARG_AUTOSCHEDULER}" "${ARG_PLUGINS}")
     get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
     list(LENGTH ARG_TARGETS how_many)
     if(NOT "C" IN_LIST languages OR NOT how_many EQUAL 1)
@@ -172,8 +197,8 @@ function(_tessera_c_library target)
     add_custom_command(OUTPUT ${written}
         COMMAND $<TARGET_FILE:${ARG_FROM}> -g ${ARG_GENERATOR} -f ${ARG_FUNCTION_NAME}
                 -n ${ARG_FILE_BASE} -o ${folder} -e ${outputs}
-                target=${ARG_TARGETS}${features} ${ARG_PARAMS}
-        DEPENDS ${ARG_FROM} $<TARGET_FILE:${ARG_FROM}>
+                target=${ARG_TARGETS}${features} ${scheduling} ${ARG_PARAMS}
+        DEPENDS ${ARG_FROM} $<TARGET_FILE:${ARG_FROM}> ${scheduling_files}
         COMMENT "Writing the pipeline ${target} as C source" VERBATIM)
     add_library(${target} STATIC ${written})
     target_include_directories(${target} SYSTEM PUBLIC ${folder})
@@ -193,6 +218,7 @@ if(NOT CMAKE_CROSSCOMPILING)
     _tessera_halide_target(Tools Tessera::HalideCompat)
     _tessera_halide_target(ImageIO Tessera::HalideCompat)
     _tessera_halide_target(Runtime Tessera::HalideRuntime)
+    _tessera_halide_target(RunGenMain Tessera::RunMain)
 else()
     add_halide_runtime(_tessera_shared_halide_runtime)
     set_target_properties(_tessera_shared_halide_runtime PROPERTIES EXCLUDE_FROM_ALL ON)

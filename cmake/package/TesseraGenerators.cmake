@@ -35,18 +35,16 @@ endfunction()
 #     [OUTPUTS <type>...]          more files than the library and its header: assembly, stmt, ...;
 #                                  they are in the folder <target>.files
 #     [USE_RUNTIME <target>]       made by add_tessera_runtime
-#     [AUTOSCHEDULER <name>])
+#     [AUTOSCHEDULER <name>]       makes the schedule: one that the generators' program or a plugin
+#                                  adds; PARAMS autoscheduler.<option>=<value> are for it
+#     [PLUGINS <plugin>...])       shared libraries (targets or files) that the generator loads
 #
 # A library to link with: its compiled function, the header, and the runtime.
 function(add_tessera_library target)
     cmake_parse_arguments(PARSE_ARGV 1 ARG ""
         "FROM;GENERATOR;FUNCTION_NAME;FILE_BASE;USE_RUNTIME;AUTOSCHEDULER"
-        "TARGETS;FEATURES;PARAMS;OUTPUTS")
+        "TARGETS;FEATURES;PARAMS;OUTPUTS;PLUGINS")
     _tessera_require_parsed(add_tessera_library ${target} "${ARG_UNPARSED_ARGUMENTS}")
-    if(ARG_AUTOSCHEDULER)
-        message(FATAL_ERROR "add_tessera_library(${target}): there is no autoscheduler yet; "
-                            "leave AUTOSCHEDULER ${ARG_AUTOSCHEDULER} out")
-    endif()
     if(NOT TARGET "${ARG_FROM}")
         message(FATAL_ERROR "add_tessera_library(${target}): FROM wants a target of "
                             "add_tessera_generator, not '${ARG_FROM}'")
@@ -70,6 +68,7 @@ function(add_tessera_library target)
         list(APPEND targets "${t}")
     endforeach()
     list(JOIN targets "," targets)
+    _tessera_scheduling(scheduling scheduling_files "${ARG_AUTOSCHEDULER}" "${ARG_PLUGINS}")
     set(outputs static_library c_header ${ARG_OUTPUTS})
     list(JOIN outputs "," outputs)
 
@@ -90,8 +89,9 @@ function(add_tessera_library target)
     endif()
     add_custom_command(OUTPUT ${library} ${header} ${others}
         COMMAND $<TARGET_FILE:${ARG_FROM}> -g ${ARG_GENERATOR} -f ${ARG_FUNCTION_NAME}
-                -n ${ARG_FILE_BASE} -o ${folder} -e ${outputs} target=${targets} ${ARG_PARAMS}
-        DEPENDS ${ARG_FROM} $<TARGET_FILE:${ARG_FROM}>
+                -n ${ARG_FILE_BASE} -o ${folder} -e ${outputs} target=${targets} ${scheduling}
+                ${ARG_PARAMS}
+        DEPENDS ${ARG_FROM} $<TARGET_FILE:${ARG_FROM}> ${scheduling_files}
         COMMENT "Compiling the pipeline ${target}" VERBATIM)
     add_custom_target(${target}.build DEPENDS ${library} ${header} ${others})
     add_library(${target} STATIC IMPORTED GLOBAL)
@@ -150,6 +150,29 @@ int main(int argc, char **argv) {
     target_link_libraries(${target} PRIVATE Tessera::Run ${ARG_FROM})
 endfunction()
 
+# What a generator's command line says of its autoscheduler, and the files it then depends on.
+function(_tessera_scheduling arguments files autoscheduler plugins)
+    set(paths)
+    foreach(plugin IN LISTS plugins)
+        if(TARGET ${plugin})
+            list(APPEND paths $<TARGET_FILE:${plugin}>)
+        else()
+            get_filename_component(path ${plugin} ABSOLUTE)
+            list(APPEND paths ${path})
+        endif()
+    endforeach()
+    set(words)
+    if(paths)
+        list(JOIN paths "," joined)
+        list(APPEND words -p ${joined})
+    endif()
+    if(autoscheduler)
+        list(APPEND words autoscheduler=${autoscheduler})
+    endif()
+    set(${arguments} ${words} PARENT_SCOPE)
+    set(${files} ${paths} PARENT_SCOPE)
+endfunction()
+
 # The end of the name of a file of this type.
 function(_tessera_output_extension variable type)
     set(static_library .a)
@@ -161,6 +184,7 @@ function(_tessera_output_extension variable type)
     set(bitcode .bc)
     set(llvm_assembly .ll)
     set(function_info_header .function_info.h)
+    set(registration .registration.cpp)
     set(schedule .schedule.h)
     set(stmt .stmt)
     set(stmt_html .stmt.html)

@@ -1,6 +1,6 @@
 #pragma once
-// Halide's public interface by its names, on top of Tessera. docs/coming_from_halide.md says what is
-// the same, what is better and what is not there.
+// Halide's public interface by its names, on top of Tessera. docs/coming_from_halide.md says what
+// is the same, what is better and what is not there.
 
 // Programs rely on what Halide's header includes for itself.
 #include <algorithm>
@@ -52,3 +52,4 @@
 #include "halide_internal.h"
 #include "halide_later.h"
 #include "halide_names.h"
+#include "halide_parameter.h"

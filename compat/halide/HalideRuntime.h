@@ -68,6 +68,13 @@ typedef struct halide_filter_metadata_t {
     const char *name;
 } halide_filter_metadata_t;
 #define halide_filter_metadata_t_VERSION 1
+// Called before main() by a pipeline's file of the type registration; the program defines it.
+#ifdef __cplusplus
+extern "C"
+#endif
+    void halide_register_argv_and_metadata(int (*filter_argv_call)(void **),
+                                           const struct halide_filter_metadata_t *filter_metadata,
+                                           const char *const *extra_key_value_pairs);
 
 // ---- Errors ----
 #define halide_error_code_t tessera_error_code_t
@@ -76,8 +83,7 @@ typedef struct halide_filter_metadata_t {
 #define halide_error_code_explicit_bounds_too_small tessera_error_code_explicit_bounds_too_small
 #define halide_error_code_bad_type tessera_error_code_bad_type
 #define halide_error_code_access_out_of_bounds tessera_error_code_access_out_of_bounds
-#define halide_error_code_buffer_allocation_too_large                                              \
-    tessera_error_code_buffer_allocation_too_large
+#define halide_error_code_buffer_allocation_too_large tessera_error_code_buffer_allocation_too_large
 #define halide_error_code_buffer_extents_too_large tessera_error_code_buffer_extents_too_large
 #define halide_error_code_constraints_make_required_region_smaller                                 \
     tessera_error_code_constraints_make_required_region_smaller

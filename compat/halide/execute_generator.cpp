@@ -13,7 +13,7 @@ public:
     std::vector<std::string> names() const override { return provider.enumerate(); }
     std::unique_ptr<tessera::GeneratorBase>
     create(const std::string &name, const tessera::GeneratorContext &context) const override {
-        if (auto made = provider.create(name, context)) return made;
+        if (auto made = to_tessera(provider.create(name, context))) return made;
         throw CompileError(
             tessera::str("there is no generator ", name, "; there are ", tessera::join(names())));
     }
@@ -27,7 +27,7 @@ public:
     explicit MadeByFunction(const ExecuteGeneratorArgs::CreateGeneratorFn &f) : make(f) {}
     std::unique_ptr<tessera::GeneratorBase>
     create(const std::string &name, const tessera::GeneratorContext &context) const override {
-        auto made = make ? make(name, context) : GeneratorSource::create(name, context);
+        auto made = make ? to_tessera(make(name, context)) : GeneratorSource::create(name, context);
         if (made) return made;
         throw CompileError("create_generator made none for the name " + name);
     }
@@ -65,7 +65,9 @@ void execute_generator(const ExecuteGeneratorArgs &args, tessera::Location at) {
     job.outputs = args.output_types;
     const MadeByFunction source(args.create_generator);
     job.source = &source;
-    tessera::write_generator_files(job);
+    for (const std::string &path : tessera::write_generator_files(job)) {
+        if (args.log_outputs) std::cout << path << "\n";
+    }
 }
 
 int generate_filter_main(int argc, char **argv, const GeneratorFactoryProvider &provider) {

@@ -12,11 +12,6 @@
 // The command line of generators as functions, for programs that have a main function of their own.
 namespace Halide::Internal {
 
-// What a generator is once it is made, whatever its class.
-using AbstractGenerator = tessera::GeneratorBase;
-using AbstractGeneratorPtr = std::unique_ptr<AbstractGenerator>;
-using GeneratorFactory = std::function<AbstractGeneratorPtr(const GeneratorContext &context)>;
-
 // Where generators come from by their names, for the command line below: a program's own.
 class GeneratorFactoryProvider {
 public:

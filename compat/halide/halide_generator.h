@@ -1,4 +1,5 @@
 #pragma once
+#include "halide_abstract_generator.h"
 #include "halide_names.h"
 #include "tessera_generator.h"
 #include <map>
@@ -14,40 +15,9 @@ template<typename T>
 using GeneratorInput = tessera::Input<T>;
 template<typename T>
 using GeneratorOutput = tessera::Output<T>;
-using GeneratorParamsMap = std::map<std::string, std::string>;
-
-// What a generator makes its pipeline for. CompileError if a scheduler is named: there is none.
-class GeneratorContext : public tessera::GeneratorContext {
-public:
-    using tessera::GeneratorContext::GeneratorContext;
-    GeneratorContext() = default;
-    GeneratorContext(const tessera::GeneratorContext &context)
-        : tessera::GeneratorContext(context) {}
-    GeneratorContext(const Target &target, const AutoschedulerParams &params,
-                     tessera::Location at = tessera::Here::current())
-        : tessera::GeneratorContext(target) {
-        if (params.name.empty()) return;
-        tessera::detail::refuse_later("AutoschedulerParams in a GeneratorContext",
-                                      "finding schedules automatically is", at);
-    }
-
-    AutoschedulerParams autoscheduler_params() const { return {}; }
-    GeneratorContext with_target(const Target &target) const { return GeneratorContext(target); }
-    template<typename G>
-    std::unique_ptr<G> create() const {
-        return G::create(*this);
-    }
-    // Of another generator's class: its outputs, for these inputs.
-    template<typename G, typename... Args>
-    std::unique_ptr<G> apply(const Args &...args) const {
-        auto generator = create<G>();
-        generator->apply(args...);
-        return generator;
-    }
-};
 
 template<typename T>
-class Generator : public tessera::Generator<T> {
+class Generator : public tessera::Generator<T>, public Internal::TesseraGenerator {
 public:
     // `name`: for messages.
     static std::unique_ptr<T> create(const GeneratorContext &context,
@@ -65,19 +35,12 @@ public:
     }
     using tessera::Generator<T>::apply;
 
-    GeneratorContext context() const { return tessera::GeneratorBase::context(); }
-    AutoschedulerParams autoscheduler_params() const { return {}; }
-    std::string name() const { return this->generator_name(); }
-    Pipeline build_pipeline() { return this->get_pipeline(); }
-    void set_generatorparam_value(const std::string &name, const std::string &value) {
-        this->set_generator_param(name, value);
-    }
-    void set_generatorparam_value(const std::string &name, const LoopLevel &value) {
-        this->set_generator_param(name, value);
-    }
+    GeneratorContext context() const override { return tessera::GeneratorBase::context(); }
+    AutoschedulerParams autoscheduler_params() const { return context().autoscheduler_params(); }
     void set_generator_param_values(const GeneratorParamsMap &values) {
-        for (const auto &[name, value] : values) this->set_generator_param(name, value);
+        this->set_generatorparam_values(values);
     }
+    tessera::GeneratorBase &base() final { return *this; }
 
     // The language's names within the class, for those who do not write `using namespace Halide`.
     using ExternFuncArgument = Halide::ExternFuncArgument;

@@ -55,11 +55,6 @@ Pipeline deserialize_pipeline(const std::string &, const Parameters & = {},
     tessera::detail::refuse_later("deserialize_pipeline", "loading a pipeline is", at);
 }
 
-// Automatic schedules.
-inline void load_plugin(const std::string &, tessera::Location at = tessera::Here::current()) {
-    tessera::detail::refuse_later("load_plugin", "finding schedules automatically is", at);
-}
-
 // No device.
 inline const halide_device_interface_t *
 get_device_interface_for_device_api(DeviceAPI, const Target & = Target(), const char * = nullptr) {

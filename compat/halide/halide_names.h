@@ -45,19 +45,18 @@ using tessera::_8;
 using tessera::_9;
 using tessera::Argument;
 using tessera::ArgumentEstimates;
-using tessera::AutoschedulerParams;
 using tessera::AutoSchedulerFn;
+using tessera::AutoschedulerParams;
 using tessera::AutoSchedulerResults;
 using tessera::Buffer;
 using tessera::Callable;
+using tessera::compile_standalone_runtime;
 using tessera::evaluate;
 using tessera::evaluate_may_gpu;
-using tessera::compile_standalone_runtime;
 using tessera::EvictionKey;
 using tessera::ExternCFunction;
-using tessera::ExternSignature;
-using tessera::Module;
 using tessera::ExternFuncArgument;
+using tessera::ExternSignature;
 using tessera::Func;
 using tessera::FuncRef;
 using tessera::FuncTupleElementRef;
@@ -66,7 +65,9 @@ using tessera::JITExtern;
 using tessera::JITHandlers;
 using tessera::JITUserContext;
 using tessera::lambda;
+using tessera::load_plugin;
 using tessera::LoopLevel;
+using tessera::Module;
 using tessera::OutputImageParam;
 using tessera::Param;
 using tessera::Pipeline;
@@ -80,6 +81,8 @@ using tessera::VarOrRVar;
 
 // ---- Enums ----
 using tessera::DeviceAPI;
+using tessera::HTML;
+using tessera::LinkageType;
 using tessera::LoopAlignStrategy;
 using tessera::MemoryType;
 using tessera::NameMangling;
@@ -89,15 +92,13 @@ using tessera::PrefetchBoundStrategy;
 using tessera::StmtOutputFormat;
 using tessera::TailStrategy;
 using tessera::Text;
-using tessera::HTML;
-using tessera::LinkageType;
 
 // ---- Targets and the process ----
 using tessera::get_host_target;
 using tessera::get_jit_target_from_environment;
 using tessera::get_target_from_environment;
-using tessera::Target;
 using tessera::host_supports_target_device;
+using tessera::Target;
 using tessera::target_feature_for_device_api;
 
 // ---- Operators and functions of expressions ----

@@ -1,7 +1,10 @@
 #include "aot/command_line.h"
 #include "aot/write_outputs.h"
 #include "driver/files.h"
+#include <charconv>
+#include <condition_variable>
 #include <iostream>
+#include <thread>
 
 namespace tessera {
 namespace {
@@ -9,12 +12,15 @@ namespace {
 struct Command {
     GeneratorJob job;
     std::string runtime;  // the name of a library with the runtime alone
+    std::vector<std::string> plugins;
+    int timeout = 0;  // in seconds; 0: none
+    bool verbose = false;
     bool help = false;
 };
 
 constexpr const char *usage =
     R"(usage: generator -g name -o folder [-f function] [-n file_base] [-e types] [-r runtime]
-                 target=... [name=value ...]
+                 [-p plugins] [-t seconds] [-v 0|1] target=... [name=value ...]
 
 Compiles the pipeline of a generator and writes files of it.
   -g name       the generator; may be left out if there is only one
@@ -23,10 +29,16 @@ Compiles the pipeline of a generator and writes files of it.
   -n file_base  the files' name, before their extensions; the function's name without it
   -e types      what to write, separated by commas; static_library,c_header without it
   -r runtime    writes the runtime alone, as a static library of this name
+  -p plugins    shared libraries that are loaded first, separated by commas: of autoschedulers
+  -s name       as autoscheduler=name
+  -t seconds    how long it may take before it is given up; for ever without it
+  -v 1          prints the names of the files that are written
   target=t      such as x86-64-linux-avx2, or host; several, separated by commas, become one
                 library that chooses the best one when it runs
   name=value    sets a parameter; input.type=uint8, input.dim=2, input.size=3 say what an input
                 or output leaves open
+  autoscheduler=name, autoscheduler.option=value
+                one that a plugin or the generator's program has added makes the schedule
   -h, --help    this text
 
 )";
@@ -61,24 +73,37 @@ void add_param(Command &command, const std::string &word, size_t equals) {
         for (const std::string &t : split_at_commas(value)) command.job.targets.emplace_back(t);
         return;
     }
-    if (name.substr(0, name.find('.')) == "autoscheduler") {
-        throw CompileError("there is no autoscheduler yet; leave autoscheduler= out");
-    }
     for (const auto &[known, text] : command.job.params) {
         if (known == name) throw CompileError(str(name, " is given twice"));
     }
     command.job.params.emplace_back(name, value);
 }
 
+int parse_number(const std::string &option, const std::string &text, int largest) {
+    int number = -1;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error == std::errc() && end == text.data() + text.size() && number >= 0 &&
+        number <= largest) {
+        return number;
+    }
+    throw CompileError(str(option, " wants a number from 0 to ", largest, ", not ", text));
+}
+
 Command parse(std::span<const std::string> arguments) {
     Command command;
     std::string outputs = "static_library,c_header";
+    std::string plugins, scheduler, timeout = "0", verbose = "0", gradient = "0";
     std::map<std::string, std::string *> options = {{"-g", &command.job.generator},
                                                     {"-o", &command.job.folder},
                                                     {"-f", &command.job.function},
                                                     {"-n", &command.job.file_base},
                                                     {"-e", &outputs},
-                                                    {"-r", &command.runtime}};
+                                                    {"-r", &command.runtime},
+                                                    {"-p", &plugins},
+                                                    {"-s", &scheduler},
+                                                    {"-t", &timeout},
+                                                    {"-v", &verbose},
+                                                    {"-d", &gradient}};
     for (size_t i = 0; i < arguments.size(); i++) {
         const std::string &word = arguments[i];
         if (word == "-h" || word == "--help") {
@@ -94,8 +119,34 @@ Command parse(std::span<const std::string> arguments) {
         }
     }
     command.job.outputs = parse_outputs(outputs);
+    command.plugins = split_at_commas(plugins);
+    command.timeout = parse_number("-t", timeout, 1'000'000);
+    command.verbose = parse_number("-v", verbose, 1) != 0;
+    if (!scheduler.empty()) add_param(command, "autoscheduler=" + scheduler, 13);
+    if (parse_number("-d", gradient, 1) != 0)
+        throw CompileError("-d 1: derivatives of Funcs are not there yet");
     return command;
 }
+
+// Ends the process where what it is for takes longer than this.
+class TimeLimit {
+public:
+    explicit TimeLimit(int seconds) {
+        if (seconds == 0) return;
+        waiting = std::jthread([this, seconds](const std::stop_token &stop) {
+            std::unique_lock lock(mutex);
+            changed.wait_for(lock, stop, std::chrono::seconds(seconds), [] { return false; });
+            if (stop.stop_requested()) return;
+            std::cerr << "error: it takes longer than " << seconds << " seconds (-t)" << std::endl;
+            std::_Exit(1);
+        });
+    }
+
+private:
+    std::mutex mutex;
+    std::condition_variable_any changed;
+    std::jthread waiting;
+};
 
 std::string described(const ArgumentShape &s, bool is_output) {
     const char *kind = s.kind == GeneratorArgumentKind::Scalar     ? "number"
@@ -155,7 +206,7 @@ void write_runtime(const Command &command) {
                                   command.job.folder + "/" + command.runtime + ".a");
 }
 
-void run(Command command, const GeneratorSource &source) {
+void run(Command command, std::ostream &out, const GeneratorSource &source) {
     if (command.job.folder.empty()) throw CompileError("-o folder is missing; see --help");
     if (command.job.targets.empty() && command.job.outputs == std::set{OutputFileType::cpp_stub}) {
         command.job.targets.push_back(get_host_target());  // a stub is for all
@@ -171,7 +222,9 @@ void run(Command command, const GeneratorSource &source) {
         command.job.generator = all[0];
     }
     command.job.source = &source;
-    write_generator_files(command.job);
+    for (const std::string &path : write_generator_files(command.job)) {
+        if (command.verbose) out << path << "\n";
+    }
 }
 
 }  // namespace
@@ -180,11 +233,13 @@ int run_generator_command(std::span<const std::string> arguments, std::ostream &
                           std::ostream &errors, const GeneratorSource &source) {
     try {
         Command command = parse(arguments);
+        for (const std::string &plugin : command.plugins) load_plugin(plugin, Location());
         if (command.help || arguments.empty()) {
             print_help(out, source);
             return command.help ? 0 : 1;
         }
-        run(command, source);
+        const TimeLimit limit(command.timeout);
+        run(command, out, source);
         return 0;
     } catch (const std::exception &e) {
         errors << "error: " << e.what() << "\n";

@@ -32,7 +32,6 @@ GeneratorBase &GeneratorBase::under_construction(const char *what, const std::st
 // ---- Names ----
 
 void GeneratorBase::require_new_name(const std::string &name) const {
-    std::vector<std::string> all = settable_names();
     bool is_name = !name.empty() && !std::isdigit(uint8_t(name[0]));
     for (char c : name) is_name &= std::isalnum(uint8_t(c)) || c == '_';
     if (!is_name || name == "target" || name == "autoscheduler") {
@@ -114,7 +113,21 @@ bool GeneratorBase::set_known(const std::string &name, const std::string &text) 
     return output && output->set_property(property, text);
 }
 
+void GeneratorBase::set_autoscheduler(const std::string &name, const std::string &text) {
+    if (phase == Phase::Built)
+        throw CompileError(
+            str(name, "= of ", registered_name, " comes too late: the pipeline has been made"));
+    AutoschedulerParams scheduler = made_for.autoscheduler_params();
+    size_t dot = name.find('.');
+    if (dot == std::string::npos)
+        scheduler.name = text;
+    else
+        scheduler.extra[name.substr(dot + 1)] = text;
+    made_for = GeneratorContext(made_for.target(), scheduler);
+}
+
 void GeneratorBase::set_generator_param(const std::string &name, const std::string &text) {
+    if (name.substr(0, name.find('.')) == "autoscheduler") return set_autoscheduler(name, text);
     if (set_known(name, text)) return;
     if (phase != Phase::Constructed) refuse_name("parameter", name, settable_names());
     to_set.emplace_back(name, text);
@@ -178,6 +191,19 @@ Pipeline GeneratorBase::get_pipeline() {
         throw CompileError(str("the generator ", registered_name, " has made no pipeline"));
     }
     return pipeline;
+}
+
+Pipeline GeneratorBase::get_scheduled_pipeline() {
+    Pipeline made = get_pipeline();
+    const AutoschedulerParams &scheduler = made_for.autoscheduler_params();
+    if (!using_autoscheduler()) {
+        if (scheduler.extra.empty()) return made;
+        throw CompileError(str("autoscheduler.", scheduler.extra.begin()->first,
+                               " is given, but no autoscheduler"));
+    }
+    if (!is_autoscheduled) made.apply_autoscheduler(get_target(), scheduler, Location());
+    is_autoscheduled = true;
+    return made;
 }
 
 std::vector<Argument> GeneratorBase::pipeline_arguments() const {

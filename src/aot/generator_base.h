@@ -39,8 +39,8 @@ public:
     // ---- For generate() and schedule() ----
     const GeneratorContext &context() const { return made_for; }
     Target get_target() const { return made_for.target(); }
-    // Whether a schedule is wanted of the compiler, and not of schedule(). There is none yet.
-    bool using_autoscheduler() const { return false; }
+    // Whether an autoscheduler makes the schedule, and schedule() leaves it to that.
+    bool using_autoscheduler() const { return !made_for.autoscheduler_params().name.empty(); }
     template<typename T>
     int natural_vector_size() const {
         return get_target().natural_vector_size<T>();
@@ -86,9 +86,10 @@ public:
 
     // ---- Using it ----
     // Sets a parameter, or a property of an input or output: name.type, name.dim, name.size. Before
-    // configure(), a name may be one of what that adds.
-    void set_generator_param(const std::string &name, const std::string &text);
-    void set_generator_param(const std::string &name, const LoopLevel &level);
+    // configure(), a name may be one of what that adds. "autoscheduler" names the one that makes
+    // the schedule, autoscheduler.name one of its options.
+    virtual void set_generator_param(const std::string &name, const std::string &text);
+    virtual void set_generator_param(const std::string &name, const LoopLevel &level);
     // CompileError if a name that was set is none.
     void configure_now();
     // Passes the inputs, in the order of their declarations, and makes the outputs.
@@ -98,10 +99,13 @@ public:
     }
     void bind_inputs(const std::vector<InputValues> &values);
     // The pipeline, made when it is first asked for.
-    Pipeline get_pipeline();
+    virtual Pipeline get_pipeline();
+    // The same, scheduled by the autoscheduler if there is to be one. CompileError if it is
+    // unknown.
+    Pipeline get_scheduled_pipeline();
     // The arguments of the compiled function: inputs, and the names of outputs, one per Func.
-    std::vector<Argument> pipeline_arguments() const;
-    std::vector<std::string> output_names() const;
+    virtual std::vector<Argument> pipeline_arguments() const;
+    virtual std::vector<std::string> output_names() const;
 
 protected:
     GeneratorBase();
@@ -120,6 +124,7 @@ private:
     void require_new_name(const std::string &name) const;
     void add_param(GeneratorParamBase *p, const std::string &name);
     bool set_known(const std::string &name, const std::string &text);
+    void set_autoscheduler(const std::string &name, const std::string &text);
     [[noreturn]] void refuse_name(const char *what, const std::string &name,
                                   const std::vector<std::string> &all) const;
     std::vector<std::string> settable_names() const;
@@ -144,6 +149,7 @@ private:
     std::vector<program::Requirement> requirements;
     enum class Phase : uint8_t { Constructed, Configured, Built } phase = Phase::Constructed;
     Pipeline pipeline;
+    bool is_autoscheduled = false;
 };
 
 }  // namespace tessera

@@ -1,5 +1,5 @@
 #pragma once
-#include "base/target.h"
+#include "lang/autoscheduler.h"
 
 namespace tessera {
 
@@ -8,13 +8,19 @@ class GeneratorContext {
 public:
     // TESSERA_TARGET, or else the host.
     GeneratorContext() : GeneratorContext(get_target_from_environment()) {}
-    explicit GeneratorContext(const Target &target) : for_target(target) {}
+    // `scheduler`: of the pipeline, instead of the generator's own schedule; none without a name.
+    explicit GeneratorContext(const Target &target, const AutoschedulerParams &scheduler = {})
+        : for_target(target), scheduler(scheduler) {}
 
     const Target &target() const { return for_target; }
-    GeneratorContext with_target(const Target &target) const { return GeneratorContext(target); }
+    const AutoschedulerParams &autoscheduler_params() const { return scheduler; }
+    GeneratorContext with_target(const Target &target) const {
+        return GeneratorContext(target, scheduler);
+    }
 
 private:
     Target for_target;
+    AutoschedulerParams scheduler;
 };
 
 }  // namespace tessera

@@ -38,7 +38,7 @@ Callable create_callable_from_generator(const GeneratorContext &context, const s
                                         const std::map<std::string, std::string> &params) {
     auto generator = GeneratorRegistry::create(name, context);
     for (const auto &[param, text] : params) generator->set_generator_param(param, text);
-    Pipeline pipeline = generator->get_pipeline();
+    Pipeline pipeline = generator->get_scheduled_pipeline();
     return pipeline.compile_to_callable(generator->pipeline_arguments(), context.target());
 }
 

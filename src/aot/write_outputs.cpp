@@ -12,7 +12,7 @@ driver::TargetProgram make_program(const GeneratorJob &job, const Target &target
                                 : GeneratorRegistry::create(job.generator, context);
     if (!generator) throw CompileError(str("there is no generator ", job.generator));
     for (const auto &[name, text] : job.params) generator->set_generator_param(name, text);
-    Pipeline pipeline = generator->get_pipeline();
+    Pipeline pipeline = generator->get_scheduled_pipeline();
     driver::TargetProgram made;
     made.program = pipeline.program();
     made.signature.any_args = false;
@@ -30,7 +30,7 @@ void write_stub(const GeneratorJob &job, const Target &target, const std::string
 
 }  // namespace
 
-void write_generator_files(const GeneratorJob &job) {
+std::vector<std::string> write_generator_files(const GeneratorJob &job) {
     std::string function = job.function.empty() ? job.generator : job.function;
     std::string base =
         job.folder + "/" + (job.file_base.empty() ? driver::base_name(function) : job.file_base);
@@ -38,22 +38,29 @@ void write_generator_files(const GeneratorJob &job) {
     for (const Target &t : job.targets) targets.push_back(driver::file_target(t));
     if (targets.empty()) throw CompileError("a generator wants a target");
     std::map<OutputFileType, std::string> paths;
+    std::vector<std::string> written;
     for (const driver::OutputFile &file : driver::output_files()) {
         if (!job.outputs.count(file.type)) continue;
         std::string path = base + file.extension;
-        if (file.type == OutputFileType::cpp_stub)
-            write_stub(job, targets[0], path);
-        else
+        if (file.type != OutputFileType::cpp_stub) {
             paths[file.type] = path;
+            continue;
+        }
+        write_stub(job, targets[0], path);
+        written.push_back(path);
     }
-    if (paths.empty()) return;
+    if (paths.empty()) return written;
     if (targets.size() > 1) {
         auto make = [&](const Target &target) { return make_program(job, target); };
-        return driver::write_multitarget_files(make, function, targets, paths, job.suffixes);
+        auto files = driver::write_multitarget_files(make, function, targets, paths, job.suffixes);
+        written.insert(written.end(), files.begin(), files.end());
+        return written;
     }
     driver::TargetProgram made = make_program(job, targets[0]);
     made.signature.name = function;
     driver::write_files(made.program, targets[0], made.signature, paths);
+    for (const auto &[type, path] : paths) written.push_back(path);
+    return written;
 }
 
 }  // namespace tessera

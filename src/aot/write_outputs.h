@@ -20,7 +20,7 @@ struct GeneratorJob {
     const GeneratorSource *source = nullptr;
 };
 
-// Throws CompileError, or RuntimeError if a file cannot be written.
-void write_generator_files(const GeneratorJob &job);
+// Returns the paths of the files. Throws CompileError, or RuntimeError if a file cannot be written.
+std::vector<std::string> write_generator_files(const GeneratorJob &job);
 
 }  // namespace tessera

@@ -156,13 +156,19 @@ public:
            const std::map<Type, std::string> &paths)
         : make(make), name(name), variants(std::move(variants)), paths(paths) {}
 
-    void write() {
+    // The paths of the files.
+    std::vector<std::string> write() {
         require_function_name(name, variants[0].target, {});
         for (const Variant &v : variants) write_variant(v);
         write_once();
+        return written;
     }
 
 private:
+    void write_file(FileWriter &writer, Type type, const std::string &path) {
+        writer.write(type, path);
+        written.push_back(path);
+    }
     std::optional<std::string> path_of(Type type) const {
         auto found = paths.find(type);
         return found == paths.end() ? std::nullopt : std::optional(found->second);
@@ -173,7 +179,7 @@ private:
         p.signature.name = v.function;
         FileWriter writer(p.program, v.target, p.signature);
         for (const auto &[type, path] : paths) {
-            if (is_per_target(type)) writer.write(type, with_suffix(path, v.suffix));
+            if (is_per_target(type)) write_file(writer, type, with_suffix(path, v.suffix));
         }
         const ir::LoweredFunction &f = writer.module().functions[0];
         if (!lowered.empty() && !same_arguments(lowered[0], f, v.target)) {
@@ -207,14 +213,15 @@ private:
     void write_once() {
         FileWriter writer(wrapper(), baseline());
         if (auto path = path_of(Type::object)) {
-            writer.write(Type::object, with_suffix(*path, "_wrapper"));
+            write_file(writer, Type::object, with_suffix(*path, "_wrapper"));
         }
-        for (Type type : {Type::c_header, Type::function_info_header}) {
-            if (auto path = path_of(type)) writer.write(type, *path);
+        for (Type type : {Type::c_header, Type::function_info_header, Type::registration}) {
+            if (auto path = path_of(type)) write_file(writer, type, *path);
         }
         if (auto path = path_of(Type::schedule)) {
             TargetProgram p = make(variants[0].target);
             write_files(p.program, variants[0].target, p.signature, {{Type::schedule, *path}});
+            written.push_back(*path);
         }
         if (auto path = path_of(Type::static_library)) {
             members.push_back({base_name(name) + ".o", writer.object()});
@@ -222,6 +229,7 @@ private:
                 variants, [](const Variant &v) { return v.target.has_feature(Target::NoRuntime); });
             codegen::write_archive(*path, members,
                                    with_runtime ? runtime_for(baseline()) : std::string());
+            written.push_back(*path);
         }
     }
 
@@ -231,6 +239,7 @@ private:
     const std::map<Type, std::string> &paths;
     std::vector<ir::LoweredFunction> lowered;
     std::vector<codegen::ArchiveMember> members;
+    std::vector<std::string> written;
 };
 
 }  // namespace
@@ -269,12 +278,14 @@ ir::Module dispatch_module(const std::string &name, const ir::LoweredFunction &l
     return {name, {f}};
 }
 
-void write_multitarget_files(const MakeProgram &make, const std::string &name,
-                             const std::vector<Target> &targets,
-                             const std::map<OutputFileType, std::string> &paths,
-                             const std::vector<std::string> &suffixes) {
+std::vector<std::string> write_multitarget_files(const MakeProgram &make, const std::string &name,
+                                                 const std::vector<Target> &targets,
+                                                 const std::map<OutputFileType, std::string> &paths,
+                                                 const std::vector<std::string> &suffixes) {
+    std::vector<std::string> written;
     run_on_large_stack(
-        [&] { Writer(make, name, variants_of(name, targets, suffixes), paths).write(); });
+        [&] { written = Writer(make, name, variants_of(name, targets, suffixes), paths).write(); });
+    return written;
 }
 
 }  // namespace tessera::driver

@@ -21,13 +21,13 @@ using MakeProgram = std::function<TargetProgram(const Target &)>;
 // Of object, assembly, bitcode, llvm_assembly, stmt and conceptual_stmt, there is one file for each
 // target: its suffix goes before the extension (`suffixes` in the order of `targets`; empty: "-"
 // and the target as text). An object of the function that chooses is beside the objects:
-// _wrapper.o. Other files are there once.
+// _wrapper.o. Other files are there once. Returns the paths of all.
 //
 // Throws CompileError, also if the targets are of different machines, or one is there twice.
-void write_multitarget_files(const MakeProgram &make, const std::string &name,
-                             const std::vector<Target> &targets,
-                             const std::map<OutputFileType, std::string> &paths,
-                             const std::vector<std::string> &suffixes = {});
+std::vector<std::string> write_multitarget_files(const MakeProgram &make, const std::string &name,
+                                                 const std::vector<Target> &targets,
+                                                 const std::map<OutputFileType, std::string> &paths,
+                                                 const std::vector<std::string> &suffixes = {});
 
 // The function that chooses, and nothing else: `like` is the function of one of the targets,
 // `functions` are those of all `targets`, richest first.

@@ -4,6 +4,7 @@
 #include "codegen/c/c_source.h"
 #include "driver/c_header.h"
 #include "driver/function_info.h"
+#include "driver/registration.h"
 #include "driver/runtime_library.h"
 #include "ir/cpp_name.h"
 #include "ir/printer.h"
@@ -30,6 +31,7 @@ constexpr OutputFile all_files[] = {
     {Type::function_info_header, "function_info_header", ".function_info.h"},
     {Type::llvm_assembly, "llvm_assembly", ".ll"},
     {Type::object, "object", ".o"},
+    {Type::registration, "registration", ".registration.cpp"},
     {Type::schedule, "schedule", ".schedule.h"},
     {Type::static_library, "static_library", ".a"},
     {Type::stmt, "stmt", ".stmt"},
@@ -153,6 +155,7 @@ void FileWriter::write(OutputFileType type, const std::string &path) {
         return write_bytes(path, to_function_info_header(module(), target));
     case Type::llvm_assembly: return write_bytes(path, codegen::to_llvm_ir(module(), target));
     case Type::object: return write_bytes(path, object());
+    case Type::registration: return write_bytes(path, to_registration(module(), target));
     case Type::schedule: return write_bytes(path, schedule_text(*program));
     case Type::static_library: return write_static_library(path);
     case Type::stmt: return write_bytes(path, ir::to_string(lowered()));

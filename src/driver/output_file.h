@@ -17,6 +17,7 @@ enum class OutputFileType : uint8_t {
     function_info_header,
     llvm_assembly,
     object,
+    registration,
     schedule,
     static_library,
     stmt,
@@ -29,7 +30,6 @@ enum class OutputFileType : uint8_t {
     hlpipe,
     python_extension,
     pytorch_wrapper,
-    registration,
     compiler_log
 };
 

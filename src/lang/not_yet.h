@@ -3,9 +3,6 @@
 #include "lang/location.h"
 #include "lang/rdom.h"
 #include <concepts>
-#include <functional>
-#include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -129,23 +126,5 @@ public:
     }
     Self copy_to_host(Location at = Here::current()) { detail::refuse_gpu("copy_to_host", at); }
 };
-
-// Which automatic scheduler, and its options.
-struct AutoschedulerParams {
-    std::string name;
-    std::map<std::string, std::string> extra;
-    AutoschedulerParams() = default;
-    AutoschedulerParams(const std::string &name,
-                        const std::map<std::string, std::string> &extra = {})
-        : name(name), extra(extra) {}
-};
-struct AutoSchedulerResults {
-    std::string schedule_source;
-    std::vector<uint8_t> featurization;
-};
-
-// A function that schedules a pipeline: Pipeline::add_autoscheduler().
-using AutoSchedulerFn = std::function<void(const Pipeline &, const Target &,
-                                           const AutoschedulerParams &, AutoSchedulerResults *)>;
 
 }  // namespace tessera

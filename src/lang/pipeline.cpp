@@ -202,51 +202,6 @@ void Pipeline::apply_schedule(const std::string &json, const std::vector<Argumen
 
 JITHandlers &Pipeline::jit_handlers(Location at) { return get(at).handlers; }
 
-namespace {
-
-struct Schedulers {
-    std::mutex mutex;
-    std::map<std::string, AutoSchedulerFn> functions;
-    std::string name_of_default;
-};
-
-Schedulers &schedulers() {
-    static auto *s = new Schedulers;
-    return *s;
-}
-
-}  // namespace
-
-void Pipeline::add_autoscheduler(const std::string &name, const AutoSchedulerFn &scheduler) {
-    std::lock_guard lock(schedulers().mutex);
-    schedulers().functions[name] = scheduler;
-}
-void Pipeline::set_default_autoscheduler_name(const std::string &name) {
-    std::lock_guard lock(schedulers().mutex);
-    schedulers().name_of_default = name;
-}
-AutoSchedulerResults Pipeline::apply_autoscheduler(const Target &target,
-                                                   const AutoschedulerParams &params,
-                                                   Location at) const {
-    AutoSchedulerFn scheduler;
-    std::string name = params.name;
-    {
-        std::lock_guard lock(schedulers().mutex);
-        if (name.empty()) name = schedulers().name_of_default;
-        auto found = schedulers().functions.find(name);
-        if (found != schedulers().functions.end()) scheduler = found->second;
-    }
-    if (!scheduler) {
-        throw CompileError(at, str("apply_autoscheduler: there is no scheduler \"", name,
-                                   "\"; finding schedules automatically is not there yet, only "
-                                   "functions of the program's own (add_autoscheduler)"));
-    }
-    get(at);
-    AutoSchedulerResults results;
-    scheduler(*this, target, params, &results);
-    return results;
-}
-
 void Pipeline::set_jit_externs(const std::map<std::string, JITExtern> &externs, Location at) {
     get(at).externs = externs;
     program::note_change();

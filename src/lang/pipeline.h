@@ -5,8 +5,8 @@
 #include "ir/operators.h"
 #include "ir/written_expr.h"
 #include "lang/argument.h"
+#include "lang/autoscheduler.h"
 #include "lang/callable.h"
-#include "lang/not_yet.h"
 #include "lang/realization.h"
 #include "program/program.h"
 #include <functional>
@@ -131,8 +131,8 @@ public:
     void clear_custom_lowering_passes(Location at = Here::current());
 
     // ---- Schedules that are found ----
-    // Schedules the pipeline by the function of that name, one that a program has added: there is
-    // none of Tessera's own yet.
+    // Schedules the pipeline by the function of that name, one that this program or a plugin has
+    // added (lang/autoscheduler.h): there is none of Tessera's own yet.
     AutoSchedulerResults apply_autoscheduler(const Target &target,
                                              const AutoschedulerParams &params,
                                              Location at = Here::current()) const;

@@ -425,10 +425,63 @@ TEST_SUITE("generator command line") {
         check_refused("-g box -o . target=host radius", "\"radius\" is no option");
         check_refused("-g box -o . target=host -q 3", "\"-q\" is no option");
         check_refused("-g box -o . target=host -f", "-f wants a value after it");
-        check_refused("-g box -o . target=host autoscheduler=Best", "no autoscheduler yet");
+        check_refused("-g box -o . target=host in.type=int32 autoscheduler=Best",
+                      "there is no autoscheduler \"Best\"");
+        check_refused("-g of_target -o . target=host autoscheduler.threads=2",
+                      "autoscheduler.threads is given, but no autoscheduler");
+        check_refused("-g box -o . target=host -p no_such_plugin",
+                      "the plugin no_such_plugin cannot be loaded: libno_such_plugin.so");
+        check_refused("-g box -o . target=host -t soon", "-t wants a number from 0 to");
+        check_refused("-g box -o . target=host -v 2", "-v wants a number from 0 to 1, not 2");
+        check_refused("-g box -o . target=host -d 1", "derivatives of Funcs are not there yet");
         check_refused("-g box -o . target=host in.type=int32 -f 7up", "no name in C");
         check_refused("-g box -o no/folder target=host in.type=int32", "no/folder/box");
         CHECK(fs::is_empty("."));
+    }
+    TEST_CASE("an autoscheduler makes the schedule, for each target") {
+        std::vector<std::string> asked;
+        Pipeline::add_autoscheduler("unroller", [&](const Pipeline &p, const Target &target,
+                                                    const AutoschedulerParams &params,
+                                                    AutoSchedulerResults *) {
+            bool avx2 = target.has_feature(Target::AVX2);
+            asked.push_back(str(params.name, " ", params.extra.at("factor"), avx2));
+            Func out = p.outputs()[0];
+            out.unroll(out.args()[0], std::stoi(params.extra.at("factor")));
+        });
+        Folder folder;
+        check_written("-g of_target -o . target=x86-64-linux,x86-64-linux-avx2 -e schedule,object "
+                      "autoscheduler=unroller autoscheduler.factor=3");
+        // Once for each target, richest first, and for the file with the schedule.
+        CHECK(asked == std::vector<std::string>{"unroller 31", "unroller 30", "unroller 31"});
+        CHECK(has(contents_of("of_target.schedule.h"), ".split(x, x, x_i, 3,"));
+        CHECK(!has(contents_of("of_target.schedule.h"), "vectorize"));
+        // -s is another way to name it.
+        check_written("-g of_target -o . target=host -e schedule -s unroller "
+                      "autoscheduler.factor=5");
+        CHECK(has(contents_of("of_target.schedule.h"), ".split(x, x, x_i, 5,"));
+        Buffer<int32_t> in(15), out(15);
+        in.fill(1);
+        create_callable_from_generator(
+            host(), "of_target",
+            {{"autoscheduler", "unroller"}, {"autoscheduler.factor", "4"}})(in, out);
+        CHECK(out(14) / 10 == 1);
+        CHECK(has(asked.back(), "unroller 4"));
+    }
+    TEST_CASE("the names of the files are printed where they are asked for") {
+        Folder folder;
+        CHECK(command("-g of_target -o . target=host -e stmt").out.empty());
+        CHECK(command("-g of_target -o . target=host -e stmt,cpp_stub -v 1 -t 600").out ==
+              "./of_target.stub.h\n./of_target.stmt\n");
+        CHECK(command("-g of_target -o . target=x86-64-linux,x86-64-linux-avx2 -v 1 -e "
+                      "static_library,stmt")
+                  .out == "./of_target-x86-64-linux-avx2.stmt\n./of_target-x86-64-linux.stmt\n"
+                          "./of_target.a\n");
+    }
+    TEST_CASE("what takes too long is given up") {
+        Folder folder;
+        std::string refused = run("'" GENERATORS "' -g slow -o . target=host -t 1", false);
+        CHECK(has(refused, "error: it takes longer than 1 seconds (-t)"));
+        CHECK(!fs::exists("slow.a"));
     }
     TEST_CASE("files of every type have the names that are asked for") {
         Folder folder;

@@ -1,4 +1,6 @@
+#include <chrono>
 #include <tessera_generator.h>
+#include <thread>
 
 using namespace tessera;
 
@@ -162,6 +164,15 @@ public:
     }
 };
 
+class Slow : public Generator<Slow> {
+public:
+    Output<Func> out{"out", Int(32), 1};
+    void generate() override {
+        std::this_thread::sleep_for(std::chrono::minutes(1));
+        out(x) = x;
+    }
+};
+
 class Undefined : public Generator<Undefined> {
 public:
     GeneratorParam<bool> define{"define", false};
@@ -201,6 +212,7 @@ TESSERA_REGISTER_GENERATOR(Configured, configured)
 TESSERA_REGISTER_GENERATOR(Box, box, filters::BoxFilter)
 TESSERA_REGISTER_GENERATOR(Caller, caller)
 TESSERA_REGISTER_GENERATOR(OfTarget, of_target)
+TESSERA_REGISTER_GENERATOR(Slow, slow)
 TESSERA_REGISTER_GENERATOR(Undefined, undefined)
 TESSERA_REGISTER_FUNCTION(scale, scale, InputArgument("in", UInt(8), 1),
                           InputArgument("factor", Int(32)), ParamArgument("shift", 1),

@@ -9,7 +9,9 @@ public:
     Output<Buffer<uint8_t, 2>> output{"output"};
 
     void generate() override { output(x, y) = u8_sat(input(x, y) * factor); }
-    void schedule() override { output.vectorize(x, vector_size).parallel(y, 8); }
+    void schedule() override {
+        if (!using_autoscheduler()) output.vectorize(x, vector_size).parallel(y, 8);
+    }
 
 private:
     Var x{"x"}, y{"y"};

@@ -36,6 +36,13 @@ expect "the project" "15 238 20 255" "$(native/brighter)"
 test -s native/brighten.files/brighten.stmt
 contains "the help" "$(native/brighten_generator --help)" "parameter vector_size=16"
 
+# An autoscheduler that a plugin adds.
+schedule=$(cat native/brighten_by_rows.files/brighten_by_rows.schedule.h)
+contains "the plugin's schedule" "$schedule" "output.split(y, y, y_i, 4,"
+refused=$(native/brighten_generator -g brighten -o . target=host -p native/libby_rows.so \
+    autoscheduler=by_row 2>&1) && exit 1
+contains "the refusal" "$refused" 'there is no autoscheduler "by_row"; did you mean by_rows?'
+
 # Inputs and outputs are files, whether the library is loaded or linked in.
 tool=tessera/bin/tessera-run
 library=native/brighten.files/brighten.a
@@ -62,6 +69,7 @@ halide halide >/dev/null
 cmake --build halide >/dev/null
 expect "Halide's project" "0 0 0 120 160 200" "$(halide/threshold_app)"
 test -s halide/threshold.files/threshold.h
+contains "the plugin's schedule" "$(cat halide/unrolled.files/unrolled.schedule.h)" ", 2,"
 if readelf -d halide/threshold_app | grep NEEDED.*tessera; then
     echo "Halide's project needs the compiler when it runs" >&2
     exit 1
@@ -93,8 +101,6 @@ halide halide_crossed -DCMAKE_TOOLCHAIN_FILE="$work/toolchain.cmake" >/dev/null
 cmake --build halide_crossed >/dev/null
 expect "Halide's cross-compiled project" "0 0 0 120 160 200" "$(halide_crossed/threshold_app)"
 
-refused=$(configure refused -DAUTOSCHEDULER=Best 2>&1) && exit 1
-contains "the refusal" "$refused" "there is no autoscheduler yet"
 refused=$(configure refused_run -DRUN_FROM=brightn 2>&1) && exit 1
 contains "the refusal" "$refused" "FROM wants targets of"
 refused=$(configure refused_run -DRUN_FROM= 2>&1) && exit 1

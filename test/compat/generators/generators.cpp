@@ -259,6 +259,57 @@ public:
     }
 };
 
+// A generator without members that declare: Halide's interface, written out.
+class ByHand : public Internal::AbstractGenerator {
+    using Direction = Internal::ArgInfoDirection;
+    using Kind = Internal::ArgInfoKind;
+
+public:
+    explicit ByHand(const GeneratorContext &context) : made_for(context) {}
+    std::string name() override { return "by_hand"; }
+    GeneratorContext context() const override { return made_for; }
+    std::vector<ArgInfo> arginfos() override {
+        return {{"input", Direction::Input, Kind::Buffer, {Int(32)}, 1},
+                {"offset", Direction::Input, Kind::Scalar, {Int(32)}, 0},
+                {"output", Direction::Output, Kind::Buffer, {Int(32)}, 1}};
+    }
+    void set_generatorparam_value(const std::string &name, const std::string &value) override {
+        if (name != "factor") throw std::runtime_error("by_hand has no parameter " + name);
+        factor = std::stoi(value);
+    }
+    void set_generatorparam_value(const std::string &name, const LoopLevel &) override {
+        throw std::runtime_error("by_hand has no loop level " + name);
+    }
+    Pipeline build_pipeline() override {
+        output(x) = read(x) * factor + added;
+        return Pipeline(output);
+    }
+    std::vector<Parameter> input_parameter(const std::string &name) override {
+        if (name == "input") return {input.parameter()};
+        return {offset.parameter()};
+    }
+    std::vector<Func> output_func(const std::string &) override { return {output}; }
+    void bind_input(const std::string &, const std::vector<Parameter> &v) override {
+        read = Func("read");
+        read(x) = ImageParam(v[0].ref())(x);
+    }
+    void bind_input(const std::string &, const std::vector<Func> &v) override { read = v[0]; }
+    void bind_input(const std::string &, const std::vector<Expr> &v) override { added = v[0]; }
+    bool emit_cpp_stub(const std::string &) override { return false; }
+
+private:
+    GeneratorContext made_for;
+    ImageParam input{Int(32), 1, "input"};
+    Param<int32_t> offset{"offset"};
+    Func read{input}, output{"output"};
+    Expr added = offset;
+    int factor = 1;
+};
+
+const Internal::RegisterGenerator register_by_hand("by_hand", [](const GeneratorContext &context) {
+    return std::make_unique<ByHand>(context);
+});
+
 }  // namespace
 
 namespace effects {

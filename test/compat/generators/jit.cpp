@@ -185,3 +185,81 @@ PROGRAM(command_line_over_generators_of_this_program) {
     EXPECT(std::ifstream(dir + "scaled.h").good());
     return 0;
 }
+
+PROGRAM(interface_of_generators) {
+    using namespace Internal;
+    std::vector<std::string> names = GeneratorRegistry::enumerate();
+    EXPECT(std::find(names.begin(), names.end(), "by_hand") != names.end());
+    // One of Halide's kind, by the interface that all have.
+    AbstractGeneratorPtr shift = GeneratorRegistry::create("shift", host());
+    EXPECT(shift->name() == "shift" && shift->context().target() == host().target());
+    std::vector<AbstractGenerator::ArgInfo> infos = shift->arginfos();
+    EXPECT(infos.size() == 2 && infos[0].name == "input" && infos[1].name == "output");
+    EXPECT(infos[0].dir == ArgInfoDirection::Input && infos[1].dir == ArgInfoDirection::Output);
+    EXPECT(infos[0].kind == ArgInfoKind::Buffer && infos[0].types[0] == Int(32));
+    EXPECT(infos[0].dimensions == 1);
+    shift->set_generatorparam_values({{"offset", "7"}});
+    Buffer<int32_t> in(4), out(4);
+    in.fill(1);
+    EXPECT(shift->compile_to_callable()(in, out) == 0 && out(3) == 8);
+    EXPECT(shift->input_parameter("input")[0].name() == "input");
+    EXPECT(shift->output_func("output")[0].dimensions() == 1);
+    EXPECT(shift->build_module("shifted").functions().size() == 1);
+    // Inputs are bound, here with a Func and with a parameter.
+    Var x;
+    Func twice("twice");
+    twice(x) = 2 * x;
+    AbstractGeneratorPtr mixed = GeneratorRegistry::create("negative", host());
+    Func bytes("bytes");
+    Var y;
+    bytes(x, y) = cast<uint8_t>(x + y);
+    mixed->bind_input("input", std::vector<Func>{bytes});
+    mixed->build_pipeline();
+    Buffer<uint8_t> negative = mixed->output_func("output")[0].realize({8, 8});
+    EXPECT(negative(3, 4) == 248);
+    AbstractGeneratorPtr shifts = GeneratorRegistry::create("shift", host());
+    ImageParam image(Int(32), 1, "image");
+    shifts->bind_input("input", std::vector<Parameter>{image.parameter()});
+    Pipeline shifted = shifts->build_pipeline();
+    image.set(in);
+    Buffer<int32_t> copy = shifted.realize({4});
+    EXPECT(copy(2) == 1);
+    // One of a program's own class.
+    AbstractGeneratorPtr by_hand = GeneratorRegistry::create("by_hand", host());
+    EXPECT(by_hand->name() == "by_hand" && !by_hand->emit_cpp_stub("none"));
+    by_hand->set_generatorparam_value("factor", "10");
+    EXPECT(by_hand->compile_to_callable()(in, 3, out) == 0 && out(0) == 13);
+    by_hand = GeneratorRegistry::create("by_hand", host());
+    by_hand->bind_input("input", std::vector<Func>{twice});
+    by_hand->bind_input("offset", std::vector<Expr>{Expr(5)});
+    Buffer<int32_t> bound = by_hand->build_pipeline().realize({4});
+    EXPECT(bound(3) == 11);
+    EXPECT(create_callable_from_generator(host(), "by_hand", {{"factor", "3"}})(in, 1, out) == 0);
+    EXPECT(out(1) == 4);
+    GeneratorRegistry::register_factory(
+        "again", [](const GeneratorContext &context) { return Scale::create(context, "again"); });
+    EXPECT(GeneratorRegistry::create("again", host())->arginfos().size() == 3);
+    GeneratorRegistry::unregister_factory("again");
+    return 0;
+}
+
+PROGRAM(scheduled_by_a_function_of_this_program) {
+    static std::string asked;
+    Pipeline::add_autoscheduler("by_four",
+                                [](const Pipeline &p, const Target &,
+                                   const AutoschedulerParams &params, AutoSchedulerResults *) {
+                                    asked += params.name + params.extra.at("parts");
+                                    Func f = p.outputs()[0];
+                                    f.vectorize(f.args()[0], 4);
+                                });
+    AutoschedulerParams params("by_four", {{"parts", "9"}});
+    GeneratorContext context(get_host_target(), params);
+    EXPECT(context.autoscheduler_params().name == "by_four");
+    Buffer<int32_t> in(8), out(8);
+    in.fill(1);
+    EXPECT(create_callable_from_generator(context, "shift_by_42")(in, out) == 0 && out(7) == 43);
+    EXPECT(asked == "by_four9");
+    EXPECT(Scale::create(context, "scale")->using_autoscheduler());
+    EXPECT(!Scale::create(host(), "scale")->using_autoscheduler());
+    return 0;
+}

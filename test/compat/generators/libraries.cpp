@@ -2,10 +2,12 @@
 #include "HalideBuffer.h"
 #include "HalideRuntime.h"
 #include "arrays.h"
+#include "by_hand.h"
 #include "configured.h"
 #include "interleaved.h"
 #include "mix.h"
 #include "mix_largest.h"
+#include "named.h"
 #include "plain_c.h"
 #include "shift_by_42.h"
 #include "short_of.h"
@@ -119,6 +121,11 @@ int other_kinds_of_libraries() {
     Buffer<int16_t, 2> shorts(9, 2);
     image.fill(-3.75f);
     EXPECT(short_of(image, shorts) == 0 && shorts(8, 1) == -3);
+    EXPECT(photo::filters::named(image, shorts) == 0 && shorts(7, 1) == -3);
+    Buffer<int32_t> numbers(6), results(6);
+    numbers.fill(5);
+    EXPECT(by_hand(numbers, 2, results) == 0 && results(5) == 37);
+    EXPECT(by_hand_metadata()->num_arguments == 3);
     auto colours = Buffer<uint8_t>::make_interleaved(10, 4, 3);
     auto inverted = Buffer<uint8_t>::make_interleaved(10, 4, 3);
     colours.fill(5);

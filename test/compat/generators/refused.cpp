@@ -119,9 +119,12 @@ PROGRAM(command_lines_that_are_refused) {
                              "-g arrays -o /tmp target=host many.type=int8");
     wrong += command_refused("the input first of mix is of uint8 and cannot be of int8",
                              "-g mix -o /tmp target=host first.type=int8");
-    wrong += command_refused("there is no autoscheduler yet",
+    wrong += command_refused("there is no autoscheduler \"Adams2019\"",
                              "-g mix -o /tmp target=host autoscheduler=Adams2019");
-    wrong += command_refused("\"-p\" is no option", "-p plugin.so -g mix -o /tmp target=host");
+    wrong += command_refused("the plugin plugin.so cannot be loaded",
+                             "-p plugin.so -g mix -o /tmp target=host");
+    wrong += command_refused("derivatives of Funcs are not there yet",
+                             "-d 1 -g mix -o /tmp target=host");
     wrong += command_refused("-e: nothing is called hader", "-g mix -o /tmp -e hader target=host");
     return wrong;
 }
@@ -179,8 +182,13 @@ PROGRAM(what_comes_too_late_or_in_the_wrong_place) {
                      [] { create_callable_from_generator(host(), "none"); });
     wrong += refused("the generator shift has no parameter x",
                      [] { create_callable_from_generator(host(), "shift", {{"x", "1"}}); });
-    wrong += refused("AutoschedulerParams in a GeneratorContext",
-                     [] { GeneratorContext(get_host_target(), AutoschedulerParams("Adams2019")); });
+    GeneratorContext scheduled(get_host_target(), AutoschedulerParams("Adams2019"));
+    wrong += refused("there is no autoscheduler \"Adams2019\"",
+                     [&] { create_callable_from_generator(scheduled, "shift"); });
+    wrong += refused("autoscheduler= of simple comes too late", [&] {
+        auto simple = made(2);
+        simple->set_generatorparam_value("autoscheduler", "Adams2019");
+    });
     return wrong;
 }
 

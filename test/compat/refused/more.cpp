@@ -544,6 +544,18 @@ REFUSED(gradient_too) {
     Derivative d = propagate_adjoints(f);
     Func g = d(in);
 }
+REFUSED(scalar_of_a_buffer_parameter) {
+    Parameter p(UInt(8), true, 2, "p");
+    p.scalar<uint8_t>();
+}
+REFUSED(constraint_of_a_dimension_that_is_not_there) {
+    Parameter p(UInt(8), true, 2, "p");
+    p.set_min_constraint(2, 0);
+}
+REFUSED(undefined_parameter) {
+    Parameter p;
+    p.type();
+}
 REFUSED(plugin) { load_plugin("autoschedule_adams2019"); }
 REFUSED(output_with_a_level) {
     Var x("x");

@@ -144,3 +144,36 @@ PROGRAM(handles_as_parameters) {
     EXPECT(p.type().is_handle() && p.get() == &n);
     return 0;
 }
+
+PROGRAM(parameter_handles) {
+    Parameter number(Int(32), false, 0, "number"), image(UInt(8), true, 2, "image"), none;
+    EXPECT(!none.defined() && number.defined() && !number.same_as(image));
+    EXPECT(number.name() == "number" && number.type() == Int(32) && !number.is_buffer());
+    EXPECT(image.is_buffer() && image.dimensions() == 2 && image.host_alignment() == 1);
+    number.set_scalar(int32_t(12));
+    EXPECT(number.scalar<int32_t>() == 12);
+    number.set_min_value(1);
+    number.set_max_value(20);
+    EXPECT(Internal::is_const_one(number.min_value()));
+    image.set_extent_constraint(0, 8);
+    image.set_host_alignment(16);
+    EXPECT(image.extent_constraint(0).defined() && !image.extent_constraint(1).defined());
+    EXPECT(image.host_alignment() == 16);
+    Buffer<uint8_t> pixels(8, 4);
+    pixels.fill(30);
+    image.set_buffer(pixels);
+    EXPECT(image.buffer().defined() && image.buffer().width() == 8);
+    Var x, y;
+    Func f;
+    f(x, y) = cast<int>(ImageParam(image.ref())(x, y)) + number.scalar_expr();
+    Buffer<int> result = f.realize({8, 4});
+    EXPECT(result(7, 3) == 42);
+    // The handles of Params and ImageParams are of this kind.
+    Param<float> p("p");
+    p.set(2.5f);
+    Parameter of_p = p.parameter();
+    EXPECT(of_p.scalar<float>() == 2.5f);
+    of_p.set_scalar(3.5f);
+    EXPECT(p.get() == 3.5f);
+    return 0;
+}
