@@ -30,11 +30,17 @@ struct Options {
 
 // One line of the table.
 struct Row {
-    const Problem *problem;
-    int threads;
+    const Problem *problem = nullptr;
+    int threads = 0;
     std::vector<Timing> timings;  // ours first
     double limit = 0;             // milliseconds
+    std::vector<Timing> fewer;    // with as few threads as were measured
 
+    // How many times as fast as with fewer threads; 0 if that is not known.
+    double speed_up(const Timing &t) const {
+        auto before = std::ranges::find(fewer, t.name, &Timing::name);
+        return before == fewer.end() ? 0 : before->best / t.best;
+    }
     // The peer that is fastest compared with ours; null without one.
     const Timing *best_peer() const {
         auto best = std::min_element(timings.begin() + 1, timings.end(),
@@ -47,14 +53,18 @@ Row measure_row(const Problem &problem, int threads, std::vector<Implementation>
                 double bytes, const Limits &limits, const Options &options) {
     Effort effort{options.quick ? 0.3 : 2.0, options.quick ? 3 : 7};
     if (options.seconds > 0) effort.seconds = options.seconds;
-    Row row{&problem, threads, measure(implementations, threads, problem.tolerance, effort)};
+    Row row;
+    row.problem = &problem;
+    row.threads = threads;
+    row.timings = measure(implementations, threads, problem.tolerance, effort);
     row.limit = limits.milliseconds(problem.operations, problem.arithmetic, bytes);
     return row;
 }
 
 void print_heading() {
-    std::printf("%-22s %-20s %3s %10s %10s %7s %6s  %-24s %10s %7s %5s\n", "case", "size", "thr",
-                "best ms", "median", "limit", "of it", "best peer", "best ms", "ratio", "bar");
+    std::printf("%-22s %-20s %3s %10s %10s %7s %6s  %-24s %10s %7s %5s  %8s %6s\n", "case", "size",
+                "thr", "best ms", "median", "limit", "of it", "best peer", "best ms", "ratio",
+                "bar", "speed-up", "peer's");
 }
 
 void print(const Row &row) {
@@ -64,8 +74,12 @@ void print(const Row &row) {
                 100 * row.limit / ours.best);
     if (peer) {
         std::printf("  %-24s %10.4f %7.3f %5.2f%s", peer->name.c_str(), peer->best, peer->ratio,
-                    row.problem->bar, peer->ratio < row.problem->bar ? " *" : "");
+                    row.problem->bar, peer->ratio < row.problem->bar ? " *" : "  ");
+    } else {
+        std::printf("%61s", "");
     }
+    if (!row.fewer.empty()) std::printf("%7.2f", row.speed_up(ours));
+    if (!row.fewer.empty() && peer) std::printf(" %6.2f", row.speed_up(*peer));
     std::printf("\n");
     std::fflush(stdout);
 }
@@ -78,6 +92,7 @@ nlohmann::json to_json(const Row &row) {
                        {"median_ms", t.median},
                        {"ratio", t.ratio},
                        {"busy_threads", t.busy},
+                       {"speed_up", row.speed_up(t)},
                        {"difference", t.off}});
     }
     return {{"case", row.problem->name},
@@ -132,9 +147,12 @@ void run(const Options &options) {
         for (auto &i : peer_implementations(data, options.peers)) {
             implementations.push_back(std::move(i));
         }
+        std::vector<Timing> fewer;
         for (int threads : options.threads) {
-            const Row row = measure_row(problem, threads, implementations, data->bytes(),
-                                        limits[threads], options);
+            Row row = measure_row(problem, threads, implementations, data->bytes(), limits[threads],
+                                  options);
+            row.fewer = fewer;
+            if (fewer.empty()) fewer = row.timings;
             print(row);
             file["rows"].push_back(to_json(row));
         }

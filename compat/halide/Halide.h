@@ -53,3 +53,14 @@
 #include "halide_later.h"
 #include "halide_names.h"
 #include "halide_parameter.h"
+
+namespace Halide::Internal {
+template<>
+struct RuntimeType<tessera::float16_t> {
+    static constexpr halide_type_t value() { return {halide_type_float, 16}; }
+};
+template<>
+struct RuntimeType<tessera::bfloat16_t> {
+    static constexpr halide_type_t value() { return {halide_type_bfloat, 16}; }
+};
+}  // namespace Halide::Internal

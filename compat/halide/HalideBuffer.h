@@ -19,6 +19,7 @@ constexpr int AnyDims = -1;
 
 namespace Runtime {
 
+using Halide::AnyDims;
 inline constexpr int DynamicDims = AnyDims;
 
 enum struct BufferDeviceOwnership : int {
@@ -356,6 +357,9 @@ public:
             if (at[d] < min(int(d)) || at[d] > dim(int(d)).max()) return false;
         }
         return true;
+    }
+    bool contains(const int *at) const {
+        return contains(std::vector<int>(at, at + dimensions()));
     }
     template<typename... Args>
     requires(detail::all_ints<Args...>)

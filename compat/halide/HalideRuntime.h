@@ -302,6 +302,12 @@ struct halide_profiler_pipeline_stats *halide_profiler_get_pipeline_state(const 
 }  // extern "C"
 
 namespace Halide::Internal {
+// Of a class that is a number: Halide.h has those of float16_t and bfloat16_t.
+template<typename T>
+struct RuntimeType {
+    static constexpr halide_type_t value() { return T::halide_type(); }
+};
+
 template<typename T>
 constexpr halide_type_t runtime_type_of() {
     using U = std::remove_cv_t<std::remove_reference_t<T>>;
@@ -314,7 +320,7 @@ constexpr halide_type_t runtime_type_of() {
     } else if constexpr (std::is_integral_v<U> || std::is_enum_v<U>) {
         return {std::is_signed_v<U> ? halide_type_int : halide_type_uint, int(8 * sizeof(U))};
     } else {
-        return U::halide_type();
+        return RuntimeType<U>::value();
     }
 }
 }  // namespace Halide::Internal

@@ -36,6 +36,7 @@ TESSERA_STMT_NODES(NODE)
 using ForType = tessera::LoopKind;
 using LoweredFunc = tessera::ir::LoweredFunction;
 
+using tessera::ir::as_const_int;
 using tessera::ir::const_false;
 using tessera::ir::const_true;
 using tessera::ir::equal;
@@ -53,7 +54,6 @@ inline void match_types(Expr &a, Expr &b, tessera::Location at = tessera::Here::
 inline Expr make_bool(bool value, int lanes = 1) {
     return value ? const_true(lanes) : const_false(lanes);
 }
-inline std::optional<int64_t> as_const_int(const Expr &e) { return tessera::ir::as_const_int(e); }
 
 inline Expr simplify(const Expr &e) { return tessera::algebra::simplify(e); }
 inline Stmt simplify(const Stmt &s) { return tessera::algebra::simplify(s); }
@@ -64,6 +64,9 @@ inline Expr substitute(const Expr &variable, const Expr &value, const Expr &e) {
 }
 inline Expr substitute(const std::string &name, const Expr &value, const Expr &e) {
     return tessera::ir::substitute(tessera::Symbol::interned(name), value, e);
+}
+inline Expr substitute(const char *name, const Expr &value, const Expr &e) {
+    return substitute(std::string(name), value, e);
 }
 
 struct ReductionVariable {

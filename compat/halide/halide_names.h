@@ -5,6 +5,16 @@
 #include "tessera.h"
 
 // What is the same in both languages, under Halide's names.
+// Programs print what directives are given.
+namespace tessera {
+inline std::ostream &operator<<(std::ostream &out, TailStrategy t) { return out << name_of(t); }
+inline std::ostream &operator<<(std::ostream &out, MemoryType m) { return out << name_of(m); }
+inline std::ostream &operator<<(std::ostream &out, Partition p) { return out << name_of(p); }
+inline std::ostream &operator<<(std::ostream &out, PrefetchBoundStrategy s) {
+    return out << name_of(s);
+}
+}  // namespace tessera
+
 namespace Halide {
 
 namespace Internal {

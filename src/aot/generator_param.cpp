@@ -48,14 +48,14 @@ void GeneratorParam<LoopLevel>::set_from_string(const std::string &text) {
 
 std::string GeneratorParam<LoopLevel>::value_text() const {
     if (!func.empty()) return func + "." + loop;
-    if (level.is_root()) return "root";
-    if (level.is_inlined()) return "inlined";
+    if (level.means_root()) return "root";
+    if (level.means_inlined()) return "inlined";
     return level.is_at() ? str(level.func(), ".", level.var()) : "undefined";
 }
 
 std::string GeneratorParam<LoopLevel>::cpp_value() const {
-    if (level.is_root()) return "tessera::LoopLevel::root()";
-    return level.is_inlined() ? "tessera::LoopLevel::inlined()" : "tessera::LoopLevel()";
+    if (level.means_root()) return "tessera::LoopLevel::root()";
+    return level.means_inlined() ? "tessera::LoopLevel::inlined()" : "tessera::LoopLevel()";
 }
 
 void GeneratorParam<LoopLevel>::resolve(const Pipeline &pipeline) {

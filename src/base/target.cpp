@@ -1,4 +1,5 @@
 #include "base/target.h"
+#include "base/dialect.h"
 #include "base/error.h"
 #include <algorithm>
 #include <cstdlib>
@@ -169,6 +170,19 @@ constexpr Word<DeviceAPI> gpu_apis[] = {
     {"vulkan", DeviceAPI::Vulkan}, {"webgpu", DeviceAPI::WebGPU},
 };
 
+// Features of the instructions of one architecture, from the first to the last.
+struct FeaturesOf {
+    Target::Feature first, last;
+    Target::Arch arch;
+};
+constexpr FeaturesOf features_of_architectures[] = {
+    {Target::SSE41, Target::X86APX, Target::X86},
+    {Target::NoNEON, Target::SME2, Target::ARM},
+    {Target::VSX, Target::POWER_ARCH_2_07, Target::POWERPC},
+    {Target::RVV, Target::RVV, Target::RISCV},
+    {Target::WasmMvpOnly, Target::WasmBulkMemory, Target::WebAssembly},
+};
+
 // The first of the variables that is set and not empty.
 std::string from_environment(std::initializer_list<const char *> names) {
     for (const char *name : names) {
@@ -199,6 +213,8 @@ void Target::parse(const std::string &text) {
         if (i == 0 && word == "host") {
             *this = get_host_target();
         } else if (word == "32" || word == "64") {
+            if (i > 0 && words[0] != "host" && bits != 0)
+                throw CompileError(str("the target \"", text, "\" says its bits twice"));
             bits = word == "32" ? 32 : 64;
         } else if (find_word(feature_words, word, feature)) {
             set_feature(feature);
@@ -217,6 +233,18 @@ void Target::parse(const std::string &text) {
                                : bits == 0         ? "bits"
                                                    : "operating system",
                                "; write one like \"x86-64-linux-avx2\", or \"host\""));
+    }
+    require_own_features(text);
+}
+
+void Target::require_own_features(const std::string &text) const {
+    for (const FeaturesOf &own : features_of_architectures) {
+        for (int f = own.first; arch != own.arch && arch != ArchUnknown && f <= own.last; f++) {
+            if (!has_feature(Feature(f))) continue;
+            throw CompileError(str("the target \"", text, "\": ", feature_to_name(Feature(f)),
+                                   " is a feature of ", text_of(arch_words, own.arch), ", not of ",
+                                   text_of(arch_words, arch)));
+        }
     }
 }
 
@@ -390,14 +418,26 @@ int Target::natural_vector_size(int element_bytes, bool is_integer) const {
     return std::max(1, bytes / element_bytes);
 }
 
+// In Halide's dialect by name, and with its name for three of them.
+std::vector<std::string> Target::feature_names() const {
+    const std::initializer_list<Feature> traced = {TraceLoads, TraceStores, TraceRealizations};
+    bool halide = dialect() == Dialect::Halide, all_traced = halide && features_all_of(traced);
+    std::vector<std::string> names;
+    for (const Word<Feature> &word : feature_words) {
+        bool is_traced = std::ranges::find(traced, word.value) != traced.end();
+        if (has_feature(word.value) && !(all_traced && is_traced)) names.push_back(word.text);
+    }
+    if (all_traced) names.push_back("trace_all");
+    if (halide) std::ranges::sort(names);
+    return names;
+}
+
 std::string Target::to_string() const {
     std::string text = str(text_of(arch_words, arch), '-', bits, '-', text_of(os_words, os));
     if (processor_tune != ProcessorGeneric) {
         text += str('-', text_of(processor_words, processor_tune));
     }
-    for (const Word<Feature> &word : feature_words) {
-        if (has_feature(word.value)) text += str('-', word.text);
-    }
+    for (const std::string &name : feature_names()) text += "-" + name;
     if (vector_bits) text += str("-vector_bits_", vector_bits);
     return text;
 }

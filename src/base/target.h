@@ -185,6 +185,8 @@ struct Target {
 
 private:
     void parse(const std::string &text);
+    void require_own_features(const std::string &text) const;
+    std::vector<std::string> feature_names() const;
     std::bitset<FeatureEnd> features;
 };
 

@@ -95,6 +95,7 @@ bool is_text(const ir::Expr &e) {
 
 std::string text_of(Type t, Word word) {
     return formatted([&](char *dst, char *end) {
+        if (t.is_bool()) return tessera_string_to_string(dst, end, word ? "true" : "false");
         if (t.is_int()) return tessera_int64_to_string(dst, end, int64_t(word), 1);
         if (t.is_uint()) return tessera_uint64_to_string(dst, end, word, 1);
         if (t.is_any_float()) {

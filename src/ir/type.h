@@ -98,6 +98,11 @@ struct Type {
     int64_t min_int() const;
     int64_t max_int() const;
     uint64_t max_uint() const;
+    // Whether it is that; never of a float or a handle.
+    bool is_max(int64_t value) const { return is_int() && value == max_int(); }
+    bool is_max(uint64_t value) const { return is_uint() && value == max_uint(); }
+    bool is_min(int64_t value) const { return is_int() && value == min_int(); }
+    bool is_min(uint64_t value) const { return is_uint() && value == 0; }
     // The largest and the smallest value, infinite for floats, as constants (ir/limits.cpp).
     ir::Expr max() const;
     ir::Expr min() const;

@@ -36,6 +36,15 @@ AutoSchedulerFn find_autoscheduler(std::string name, Location at) {
 
 }  // namespace
 
+std::string AutoschedulerParams::to_string() const {
+    std::string text;
+    if (!name.empty()) text = "autoscheduler=" + name;
+    for (const auto &[option, value] : extra) {
+        text += str(text.empty() ? "" : " ", "autoscheduler.", option, "=", value);
+    }
+    return text;
+}
+
 void Pipeline::add_autoscheduler(const std::string &name, const AutoSchedulerFn &scheduler) {
     std::lock_guard lock(autoschedulers().mutex);
     autoschedulers().functions[name] = scheduler;
@@ -52,6 +61,8 @@ AutoSchedulerResults Pipeline::apply_autoscheduler(const Target &target,
     AutoSchedulerFn scheduler = find_autoscheduler(params.name, at);
     get(at);
     AutoSchedulerResults results;
+    results.target = target;
+    results.autoscheduler_params = params;
     scheduler(*this, target, params, &results);
     return results;
 }

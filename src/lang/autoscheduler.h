@@ -20,9 +20,14 @@ struct AutoschedulerParams {
     AutoschedulerParams(const std::string &name,
                         const std::map<std::string, std::string> &extra = {})
         : name(name), extra(extra) {}
+    // As a generator's command line has it: "autoscheduler=name autoscheduler.option=value".
+    std::string to_string() const;
 };
 
+// What it was asked for, and what it tells of its work.
 struct AutoSchedulerResults {
+    Target target;
+    AutoschedulerParams autoscheduler_params;
     std::string schedule_source;
     std::vector<uint8_t> featurization;
 };

@@ -88,7 +88,11 @@ public:
     // ---- What it is ----
     const std::string &name() const { return contents->name.text(); }
     bool defined() const { return contents->defined(); }
-    int dimensions() const { return contents->dimensions(); }
+    // Of one without a definition, those that it was declared with.
+    int dimensions() const {
+        bool declared = contents->types.empty() && contents->required_dimensions >= 0;
+        return declared ? contents->required_dimensions : contents->dimensions();
+    }
     std::vector<Var> args() const;
     Expr value(Location at = Here::current()) const;
     Tuple values(Location at = Here::current()) const;
@@ -245,29 +249,29 @@ public:
                                     StmtOutputFormat format = Text, const Target &target = Target(),
                                     Location at = Here::current());
     void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
-                                  const std::string &function = "", const Target &target = Target(),
+                                  const std::string &function = "", const Target &target = get_target_from_environment(),
                                   Location at = Here::current());
     void compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
-                             const std::string &function = "", const Target &target = Target(),
+                             const std::string &function = "", const Target &target = get_target_from_environment(),
                              Location at = Here::current());
     void compile_to_object(const std::string &path, const std::vector<Argument> &args,
-                           const std::string &function = "", const Target &target = Target(),
+                           const std::string &function = "", const Target &target = get_target_from_environment(),
                            Location at = Here::current());
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
-                            const std::string &function = "", const Target &target = Target(),
+                            const std::string &function = "", const Target &target = get_target_from_environment(),
                             Location at = Here::current());
     void compile_to_header(const std::string &path, const std::vector<Argument> &args,
-                           const std::string &function = "", const Target &target = Target(),
+                           const std::string &function = "", const Target &target = get_target_from_environment(),
                            Location at = Here::current());
     void compile_to_c(const std::string &path, const std::vector<Argument> &args,
-                      const std::string &function = "", const Target &target = Target(),
+                      const std::string &function = "", const Target &target = get_target_from_environment(),
                       Location at = Here::current());
     void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
-                         const std::string &function = "", const Target &target = Target(),
+                         const std::string &function = "", const Target &target = get_target_from_environment(),
                          Location at = Here::current());
     void compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
                                    const std::string &function = "",
-                                   const Target &target = Target(), Location at = Here::current());
+                                   const Target &target = get_target_from_environment(), Location at = Here::current());
     void compile_to_multitarget_static_library(const std::string &prefix,
                                                const std::vector<Argument> &args,
                                                const std::vector<Target> &targets,
@@ -281,10 +285,10 @@ public:
                                              Location at = Here::current());
     void compile_to(const std::map<OutputFileType, std::string> &files,
                     const std::vector<Argument> &args, const std::string &function = "",
-                    const Target &target = Target(), Location at = Here::current());
+                    const Target &target = get_target_from_environment(), Location at = Here::current());
 
     Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
-                             const Target &target = Target(), Location at = Here::current());
+                             const Target &target = get_target_from_environment(), Location at = Here::current());
 
     // For a target, with the pipeline's name.
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,

@@ -94,6 +94,12 @@ Expr unsafe_promise_clamped(const WrittenExpr &value, const Expr &min, const Exp
     const CallSite site{"unsafe_promise_clamped", value.at};
     require_all({value}, site);
     Type t = value.type();
+    for (const Expr &end : {min, max}) {
+        if (!end.defined() || end.type() == t ||
+            (ir::is_const(end) && t.is_any_float() == end.type().is_any_float()))
+            continue;
+        site.refuse(str("the value is a ", t, ", but an end of its range is a ", end.type()));
+    }
     Expr low = min.defined() ? cast(t, {min, site.at}) : t.min(),
          high = max.defined() ? cast(t, {max, site.at}) : t.max();
     return call(t, Intrinsic::unsafe_promise_clamped, {value, low, high});

@@ -202,6 +202,10 @@ void Pipeline::apply_schedule(const std::string &json, const std::vector<Argumen
 
 JITHandlers &Pipeline::jit_handlers(Location at) { return get(at).handlers; }
 
+const std::map<std::string, JITExtern> &Pipeline::get_jit_externs(Location at) const {
+    return get(at).externs;
+}
+
 void Pipeline::set_jit_externs(const std::map<std::string, JITExtern> &externs, Location at) {
     get(at).externs = externs;
     program::note_change();

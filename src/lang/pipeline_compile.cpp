@@ -28,6 +28,11 @@ driver::Signature signature_of(const program::Program &program, const std::vecto
 void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
                           const std::vector<Argument> &args, const std::string &function,
                           const Target &target, Location at) {
+    if (dialect() == Dialect::Halide && target.has_unknowns()) {
+        throw CompileError(at, str("the target \"", target,
+                                   "\" does not say for which machine: give the operating system, "
+                                   "the architecture and its bits"));
+    }
     driver::write_files(get(at).program, driver::file_target(target),
                         signature_of(get(at).program, args, function, at), files);
 }

@@ -54,6 +54,7 @@ private:
     Tiles tiles_around(const Split &split) const;
     TailStrategy resolve_tail(const Split &split, const Loop &old) const;
     void require_tail(const Split &split, const Loop &old) const;
+    void require_no_predicate(const Split &split) const;
     bool may_reorder_reduction(const Loops &before, const Loops &after) const;
     void require_order_kept(const char *directive, const Loops &before, const Loops &after) const;
     void require_no_race(const char *directive, const Loop &loop, LoopKind kind) const;
@@ -150,13 +151,33 @@ void StageApplier::require_tail(const Split &split, const Loop &old) const {
                             " twice, which changes the result of an update; use GuardWithIf, "
                             "RoundUp or ShiftInwardsAndBlend"));
     }
-    if (stage.stage > 0 && tail == TailStrategy::RoundUp && tiles_around(split) == Tiles::Divided) {
+    const Tiles tiles = tiles_around(split);
+    bool may_round_up =
+        dialect() == Dialect::Halide ? tiles == Tiles::None : tiles != Tiles::Divided;
+    if (stage.stage > 0 && tail == TailStrategy::RoundUp && !may_round_up) {
         refuse("split", str("TailStrategy::RoundUp of ", split.old,
                             " would run on into the next "
                             "tile of an earlier split and compute points of ",
                             stage.name,
                             " twice, which changes the result of an update; use GuardWithIf, or "
                             "a factor that divides the earlier one"));
+    }
+}
+
+// In Halide, what is split with predicated loads or stores is split for good.
+void StageApplier::require_no_predicate(const Split &split) const {
+    if (dialect() != Dialect::Halide) return;
+    for (const auto &t : schedule.transforms) {
+        const auto *earlier = std::get_if<Split>(&t.directive);
+        if (!earlier || earlier->inner != split.old) continue;
+        if (earlier->tail != TailStrategy::PredicateLoads &&
+            earlier->tail != TailStrategy::PredicateStores) {
+            continue;
+        }
+        refuse("split", str(split.old, " is the inner loop of a split with TailStrategy::",
+                            name_of(earlier->tail),
+                            ", which cannot be split again; use "
+                            "GuardWithIf or Predicate there"));
     }
 }
 
@@ -171,6 +192,7 @@ void StageApplier::operator()(const Split &written) {
     require_new("split", split.inner, {split.old});
     split.factor = ir::cast(Int(32), split.factor);
     require_tail(split, *old);
+    require_no_predicate(split);
     split.tail = resolve_tail(split, *old);
     Loop inner = *old, outer = *old;
     inner.var = split.inner;

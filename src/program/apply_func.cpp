@@ -1,3 +1,4 @@
+#include "base/dialect.h"
 #include "ir/operators.h"
 #include "program/apply.h"
 #include "program/apply_checks.h"
@@ -137,6 +138,9 @@ void FuncApplier::operator()(const RingBuffer &d) {
 }
 
 void FuncApplier::operator()(const ReorderStorage &d) {
+    if (dialect() == Dialect::Halide && d.vars.size() < 2) {
+        refuse("reorder_storage", "an order is that of two dimensions or more");
+    }
     std::vector<size_t> places;
     std::vector<StorageDimension> moved;
     for (Symbol v : d.vars) {
@@ -190,15 +194,15 @@ void apply(FunctionContents &f, const FuncDirective &directive, const Location &
 std::string directive_name(const FuncDirective &directive) {
     return std::visit(overloaded{
                           [](const ComputeLevel &d) -> std::string {
-                              return d.level.is_root()      ? "compute_root"
-                                     : d.level.is_inlined() ? "compute_inline"
+                              return d.level.means_root()      ? "compute_root"
+                                     : d.level.means_inlined() ? "compute_inline"
                                                             : "compute_at";
                           },
                           [](const StoreLevel &d) -> std::string {
-                              return d.level.is_root() ? "store_root" : "store_at";
+                              return d.level.means_root() ? "store_root" : "store_at";
                           },
                           [](const HoistStorageLevel &d) -> std::string {
-                              return d.level.is_root() ? "hoist_storage_root" : "hoist_storage";
+                              return d.level.means_root() ? "hoist_storage_root" : "hoist_storage";
                           },
                           [](const BoundDirective &d) -> std::string {
                               return !d.modulus.defined()

@@ -21,7 +21,7 @@ public:
     }
     void place(const Location &at) { text(place_of_user(at)); }
     void level(const LoopLevel &l) {
-        number(l.is_root() ? 1 : l.is_inlined() ? 2 : l.is_at() ? 3 : 0);
+        number(l.means_root() ? 1 : l.means_inlined() ? 2 : l.is_at() ? 3 : 0);
         symbol(l.func());
         symbol(l.var());
         number(l.stage());

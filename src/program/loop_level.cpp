@@ -1,4 +1,5 @@
 #include "program/loop_level.h"
+#include "base/dialect.h"
 #include "base/str.h"
 #include "program/changes.h"
 
@@ -39,10 +40,23 @@ LoopLevel &LoopLevel::lock(Location written) {
     return *this;
 }
 
+void LoopLevel::require_locked(const Location &written) const {
+    if (state->locked) return;
+    throw CompileError(written, "this LoopLevel may still become another: call lock() first");
+}
+
+bool LoopLevel::is_inlined(Location written) const {
+    if (dialect() == Dialect::Halide) require_locked(written);
+    return means_inlined();
+}
+
+bool LoopLevel::is_root(Location written) const {
+    if (dialect() == Dialect::Halide) require_locked(written);
+    return means_root();
+}
+
 std::string LoopLevel::to_string(Location written) const {
-    if (!state->locked) {
-        throw CompileError(written, "this LoopLevel may still become another: call lock() first");
-    }
+    require_locked(written);
     return str(*this);
 }
 
@@ -54,8 +68,8 @@ LoopLevel LoopLevel::copy() const {
 
 std::ostream &operator<<(std::ostream &out, const LoopLevel &level) {
     if (!level.defined()) return out << "undefined";
-    if (level.is_inlined()) return out << "inlined";
-    if (level.is_root()) return out << "root";
+    if (level.means_inlined()) return out << "inlined";
+    if (level.means_root()) return out << "root";
     out << level.func();
     if (level.stage() > 0) out << ".update(" << level.stage() - 1 << ")";
     return out << ", " << level.var();

@@ -23,8 +23,13 @@ public:
     void set(const LoopLevel &other, Location written = std::source_location::current());
 
     bool defined() const { return place().kind != Kind::Undefined; }
-    bool is_inlined() const { return place().kind == Kind::Inlined; }
-    bool is_root() const { return place().kind == Kind::Root; }
+    // Which place it is now. In Halide's dialect CompileError before lock(), when it may still
+    // become another.
+    bool is_inlined(Location written = std::source_location::current()) const;
+    bool is_root(Location written = std::source_location::current()) const;
+    // The same, for the compiler.
+    bool means_inlined() const { return place().kind == Kind::Inlined; }
+    bool means_root() const { return place().kind == Kind::Root; }
     bool is_at() const { return place().kind == Kind::At; }
     Symbol func() const { return place().func; }
     Symbol var() const { return place().var; }
@@ -53,6 +58,7 @@ private:
         bool locked = false;
     };
     const Place &place() const { return state->place; }
+    void require_locked(const Location &written) const;
     Ref<State> state;
 };
 

@@ -1,8 +1,12 @@
 #include "program/races.h"
+#include "algebra/simplify.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
 #include "ir/visitor_inl.h"
 #include "program/apply.h"
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
 #include <optional>
 
 namespace tessera::program {
@@ -26,12 +30,46 @@ std::optional<int64_t> factor_of(const Expr &e, Symbol var) {
     return std::nullopt;
 }
 
-bool reads_only_own_place(const FunctionContents &f, const Definition &d, size_t dim) {
+// Whether factor * var + rest of one iteration is never that of another, or of the same: where the
+// values lie on different grids, or in different ranges.
+struct Places {
+    int64_t factor;
+    Expr rest;
+};
+std::optional<Places> places_of(const Expr &e, Symbol var) {
+    auto factor = factor_of(e, var);
+    if (!factor || std::abs(*factor) > 1 << 20) return std::nullopt;
+    Expr v = ir::Variable::make(Int(32), var);
+    return Places{*factor, e - v * int(*factor)};
+}
+bool never_meet(const Expr &written, const Expr &read, const Definition &d, Symbol var) {
+    auto w = places_of(written, var), r = places_of(read, var);
+    if (!w || !r) return false;
+    auto distance = ir::as_const_int(algebra::simplify(r->rest - w->rest));
+    if (!distance) return false;
+    int64_t grid = std::gcd(w->factor, r->factor);
+    if (grid != 0 && *distance % grid != 0) return true;
+    auto domain = std::ranges::find(d.reduction, var, &ReductionVariable::var);
+    if (domain == d.reduction.end()) return false;
+    auto min = ir::as_const_int(domain->min), extent = ir::as_const_int(domain->extent);
+    if (!min || !extent || *extent <= 0) return false;
+    auto ends = [&](int64_t factor) {
+        return std::minmax({factor * *min, factor * (*min + *extent - 1)});
+    };
+    auto [w_min, w_max] = ends(w->factor);
+    auto [r_min, r_max] = ends(r->factor);
+    return w_max < r_min + *distance || r_max + *distance < w_min;
+}
+
+// In dimension `dim`, where iterations of the loop over `var` write different places: whether each
+// reads what it writes itself, or what none writes.
+bool reads_only_own_place(const FunctionContents &f, const Definition &d, size_t dim, Symbol var) {
     bool same = true;
     auto check = [&](const Expr &e) {
         ir::for_each_node(e, [&](const ir::Call &c) {
             if (c.call_kind != CallKind::Func || c.callee != f.name) return;
-            same &= ir::equal(c.args[dim], d.args[dim]);
+            same = same && (ir::equal(c.args[dim], d.args[dim]) ||
+                            never_meet(d.args[dim], c.args[dim], d, var));
         });
     };
     for (const Expr &e : d.args) check(e);
@@ -43,7 +81,7 @@ bool reads_only_own_place(const FunctionContents &f, const Definition &d, size_t
 // Whether argument `dim` takes different values for different values of `var`, whatever the other
 // reduction variables are.
 bool tells_apart(const Definition &d, size_t dim, Symbol var) {
-    auto factor = factor_of(d.args[dim], var);
+    auto factor = factor_of(algebra::simplify(d.args[dim]), var);
     if (!factor || *factor == 0) return false;
     for (const ReductionVariable &other : d.reduction) {
         if (other.var != var && ir::uses_symbol(d.args[dim], other.var)) return false;
@@ -59,7 +97,7 @@ bool is_free_of_races(const FunctionContents &f, const Definition &d, Symbol var
     for (Symbol root : roots_of_loop(d.schedule, var)) {
         bool apart = false;
         for (size_t dim = 0; dim < d.args.size() && !apart; dim++) {
-            apart = tells_apart(d, dim, root) && reads_only_own_place(f, d, dim);
+            apart = tells_apart(d, dim, root) && reads_only_own_place(f, d, dim, root);
         }
         if (!apart) return false;
     }

@@ -40,7 +40,7 @@ private:
     }
     json level(const LoopLevel &l) {
         if (!l.defined()) return {{"place", "not set"}};
-        if (!l.is_at()) return {{"place", l.is_root() ? "root" : "inlined"}};
+        if (!l.is_at()) return {{"place", l.means_root() ? "root" : "inlined"}};
         return {{"func", function_names[l.func()]}, {"loop", name(l.var())}, {"stage", l.stage()}};
     }
 

@@ -56,8 +56,21 @@ TEST_SUITE("Target") {
             auto f = Target::Feature(i);
             CAPTURE(Target::feature_to_name(f));
             CHECK(Target::feature_from_name(Target::feature_to_name(f)) == f);
-            CHECK(Target("x86-64-linux-" + Target::feature_to_name(f)).has_feature(f));
+            int targets = 0;
+            for (const char *machine : {"x86-64-linux-", "arm-64-linux-", "powerpc-64-linux-",
+                                        "riscv-64-linux-", "wasm-32-wasmrt-"}) {
+                std::string text = machine + Target::feature_to_name(f);
+                if (!Target::validate_target_string(text)) continue;
+                CHECK(Target(text).has_feature(f));
+                targets++;
+            }
+            CHECK((targets == 1 || targets == 5));  // of one architecture, or of all
         }
+        CHECK_THROWS_WITH_AS(Target("arm-64-linux-avx2"),
+                             doctest::Contains("avx2 is a feature of x86, not of arm"),
+                             CompileError);
+        CHECK_THROWS_WITH_AS(Target("x86-64-linux-32"), doctest::Contains("says its bits twice"),
+                             CompileError);
         CHECK(Target::feature_from_name("warp_drive") == Target::FeatureEnd);
     }
     TEST_CASE("its own text gives the same target back") {

@@ -419,7 +419,7 @@ func "f"(n: int32):
     extern int32 tessera_print(user_context():handle, stringify("n=", n, " u=", 200:uint8, " f=", 1.5, " v=", ramp(n, 2, 3), " b=", true, " [", stringify("in", 2), "]"):handle)
 )",
                   -4) == 0);
-        CHECK(log.all() == "n=-4 u=200 f=1.500000 v=<-4, -2, 0> b=1 [in2]");
+        CHECK(log.all() == "n=-4 u=200 f=1.500000 v=<-4, -2, 0> b=true [in2]");
     }
     TEST_CASE("a requirement gives its value, or fails with its message") {
         Messages log;

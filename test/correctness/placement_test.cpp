@@ -151,13 +151,42 @@ TEST_SUITE("compute and store levels") {
             CHECK(s.calls(l, 10, 30, {7, -12}) == 12 * 36);
         }
     }
-    TEST_CASE("a split that does not divide what is aligned keeps it from sliding") {
+    TEST_CASE("a split that does not divide what is aligned computes as much as before") {
         Stencil s;
         s.f.store_root()
             .compute_at(s.out, s.y)
             .align_bounds(s.y, 2)
             .split(s.y, s.yo, s.yi, 4, TailStrategy::RoundUp);
         CHECK(s.calls(Lowered(s.out), 10, 30) == 12 * 30 * 4);
+    }
+    TEST_CASE("what is split slides, rounded up at its beginning") {
+        for (TailStrategy tail :
+             {TailStrategy::ShiftInwards, TailStrategy::RoundUp, TailStrategy::GuardWithIf}) {
+            CAPTURE(int(tail));
+            bool exact = tail == TailStrategy::GuardWithIf;
+            Stencil s;
+            s.out.split(s.y, s.yo, s.yi, 4);
+            s.f.store_root().compute_at(s.out, s.yo).split(s.y, s.y, s.yi, 4, tail);
+            Lowered l(s.out);
+            // The first time 6 rows, in tiles of 4, then 4.
+            CHECK(s.calls(l, 10, 32) == 12 * (28 + (exact ? 6 : 8)));
+            // The last tile moves inwards by 3: one new row.
+            CHECK(s.calls(l, 10, 29) == 12 * (24 + (exact ? 1 + 6 : 4 + 8)));
+            CHECK(s.calls(l, 10, 29, {3, -17}) == s.calls(l, 10, 29));
+        }
+    }
+    TEST_CASE("what is split does not slide where another one was told where it begins") {
+        Var x("x"), y("y"), yo("yo"), yi("yi");
+        Func g("g"), f("f"), out("out");
+        g(x, y) = counted(x + y);
+        f(x, y) = g(x, y) * 2;
+        out(x, y) = f(x, y - 1) + f(x, y + 1);
+        out.split(y, yo, yi, 4);
+        f.store_root().compute_at(out, yo).split(y, y, yi, 4, TailStrategy::RoundUp);
+        g.compute_at(out, yo);
+        auto wanted = [](int x, int y) { return 4 * (x + y); };
+        Lowered l(out);
+        CHECK(calls_during([&] { l.check<int>({5, 16}, wanted); }) == 2 * 5 * 4 * 8);
     }
     TEST_CASE("backwards: a consumer that walks down") {
         Var x("x"), y("y");

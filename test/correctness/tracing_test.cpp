@@ -232,9 +232,10 @@ TEST_SUITE("tracing") {
         CHECK(with(Target::TraceStores) ==
               "f store [0] = 7; f store [1] = 7; g store [0] = 8; g store [1] = 8; ");
         CHECK(with(Target::TraceRealizations) ==
-              "f begin_realization [0 2]; f produce [0 2]; f end_produce [0 2]; f consume [0 2]; "
-              "g begin_realization [0 2]; g produce [0 2]; g end_produce [0 2]; "
-              "g end_realization [0 2]; f end_consume [0 2]; f end_realization [0 2]; ");
+              "g begin_realization [0 2]; f begin_realization [0 2]; f produce [0 2]; "
+              "f end_produce [0 2]; f consume [0 2]; "
+              "g produce [0 2]; g end_produce [0 2]; f end_consume [0 2]; "
+              "f end_realization [0 2]; g end_realization [0 2]; ");
     }
     TEST_CASE("RoundUp stores beyond what is needed, RoundUpAndBlend what was there") {
         auto last = [](TailStrategy tail) {

@@ -26,6 +26,7 @@ std::string Printer::appended(const std::string &at, const std::string &end, con
     if (t.is_any_float()) {
         return str(to, "double", room, cast(v, t, Float(64)).text, ", ", t.bits() == 64, ");");
     }
+    if (t.is_bool()) return str(to, "string", room, v.text, " ? \"true\" : \"false\");");
     Value wide = cast(v, t, t.with_bits(64));
     return str(to, t.is_int() ? "int64" : "uint64", room, wide.text, ", 1);");
 }

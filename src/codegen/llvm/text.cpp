@@ -73,6 +73,10 @@ Value *Emitter::append_text(Value *at, Value *end, Value *v, Type t, bool text) 
         return call_runtime("tessera_double_to_string", ptr,
                             {at, end, wide, int32(t.bits() == 64)});
     }
+    if (t.is_bool()) {
+        Value *word = b.CreateSelect(v, string_constant("true"), string_constant("false"));
+        return call_runtime("tessera_string_to_string", ptr, {at, end, word});
+    }
     const char *name = t.is_int() ? "tessera_int64_to_string" : "tessera_uint64_to_string";
     Value *wide = cast(v, t, t.with_bits(64));
     return call_runtime(name, ptr, {at, end, wide, int32(1)});

@@ -67,6 +67,7 @@ public:
 
 private:
     void note(const program::FunctionContents &f);
+    Stmt realize_outputs(Stmt s) const;
     Stmt visit(const Realize &realize) override;
     Stmt visit(const ProducerConsumer &node) override;
     bool is_of_another(const ProducerConsumer &node) const;
@@ -103,9 +104,7 @@ void InjectTracing::note(const program::FunctionContents &f) {
              t.realizations || context.target.has_feature(Target::TraceRealizations)};
     any |= w.any() || !t.tag.empty();
     wanted[f.name] = w;
-    if (w.realizations && !context.is_output(f.name)) {
-        ids[f.name] = Symbol::fresh(str(f.name, "_trace"));
-    }
+    if (w.realizations) ids[f.name] = Symbol::fresh(str(f.name, "_trace"));
 }
 
 // The event, what happens in it under its id, and its end.
@@ -116,6 +115,20 @@ Stmt InjectTracing::with_event(Symbol id, const Event &begin, int32_t end, Stmt 
     Stmt check = AssertStmt::make(last.parent >= 0, last.parent);
     Stmt inside = Block::make({check, std::move(body), Evaluate::make(trace(last))});
     return LetStmt::make(id, trace(begin), inside);
+}
+
+// The storage of an output is the caller's: it is there as long as the pipeline runs.
+Stmt InjectTracing::realize_outputs(Stmt s) const {
+    for (Symbol output : context.outputs) {
+        if (!wanted_of(output).realizations) continue;
+        Event begin;
+        begin.func = output;
+        begin.code = tessera_trace_begin_realization;
+        begin.parent = Variable::make(Int(32), pipeline);
+        begin.coordinates = region_of(output);
+        s = with_event(ids.at(output), begin, tessera_trace_end_realization, s);
+    }
+    return s;
 }
 
 Stmt InjectTracing::run(const Stmt &s) {
@@ -134,7 +147,7 @@ Stmt InjectTracing::run(const Stmt &s) {
         if (image != context.traced_images.end()) add_tag(a.name, image->second.tag);
     }
     for (const program::FunctionRef &f : context.order) add_tag(f->name, f->schedule.trace.tag);
-    parts.push_back((*this)(s));
+    parts.push_back(realize_outputs((*this)(s)));
     Event begin;
     begin.func = context.outputs.empty() ? pipeline : context.outputs.back();
     begin.code = tessera_trace_begin_pipeline;
@@ -202,12 +215,7 @@ Stmt InjectTracing::visit(const ProducerConsumer &node) {
     begin.coordinates = region_of(node.func);
     int32_t end = node.is_producer ? tessera_trace_end_produce : tessera_trace_end_consume;
     Symbol id = Symbol::fresh(str(node.func, node.is_producer ? "_produce" : "_consume"));
-    s = with_event(id, begin, end, s);
-    if (!node.is_producer || !context.is_output(node.func)) return s;
-    // The storage of an output is the caller's: its realization is when it is computed.
-    begin.code = tessera_trace_begin_realization;
-    return with_event(Symbol::fresh(str(node.func, "_trace")), begin, tessera_trace_end_realization,
-                      s);
+    return with_event(id, begin, end, s);
 }
 
 // An address that is taken, for an extern stage or a prefetch, is no load.

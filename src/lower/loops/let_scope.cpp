@@ -2,6 +2,8 @@
 #include "algebra/linear.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
+#include "program/parameter.h"
 
 namespace tessera::lower {
 namespace {
@@ -55,6 +57,18 @@ const algebra::Facts &LetScope::known() const {
     }
     unaligned.clear();
     return facts;
+}
+
+algebra::Facts LetScope::known_of_parameters(const Expr &e, const Context &context) const {
+    algebra::Facts all = known();
+    for_each_node(e, [&](const Variable &v) {
+        const ir::Argument *argument = context.argument(v.name);
+        const program::Parameter *p = argument ? program::parameter_of(*argument) : nullptr;
+        if (!p || p->is_buffer || !p->type.is_int()) return;
+        if (p->min_value.defined() || p->max_value.defined())
+            all.between(v.name, p->min_value, p->max_value);
+    });
+    return all;
 }
 
 void LetScope::push_loop(Symbol name, const Expr &min, const Expr &extent) {

@@ -1,5 +1,6 @@
 #pragma once
 #include "algebra/facts.h"
+#include "lower/context.h"
 #include <unordered_map>
 #include <vector>
 
@@ -22,6 +23,8 @@ public:
     ir::Expr value_of(Symbol name) const;
     // Where the loop variables lie, and what lets are modulo something.
     const algebra::Facts &known() const;
+    // The same, and the ranges of the parameters in `e`, which are checked before anything runs.
+    algebra::Facts known_of_parameters(const ir::Expr &e, const Context &context) const;
 
 private:
     std::unordered_map<Symbol, ir::Expr> lets;

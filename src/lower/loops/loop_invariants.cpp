@@ -108,6 +108,11 @@ bool is_sum(const Expr &e) {
     return index && (e.as<Add>() || e.as<Sub>());
 }
 
+bool is_impure_extern(const Expr &e) {
+    const auto *call = e.as<ExternCall>();
+    return call && !call->pure;
+}
+
 int HoistInvariants::Rewriter::depth_of(const Expr &e) {
     auto known = depths.find(e.get());
     if (known != depths.end()) return known->second;
@@ -124,7 +129,7 @@ int HoistInvariants::Rewriter::depth_of(const Expr &e) {
         pass.bound[let->name] = never;  // its name is known only below it
         depth = never;
     } else if (const auto *c = e.as<IntrinsicCall>();
-               (c && !info_of(c->op).pure) || e.as<Load>() || e.as<Call>() || e.as<ExternCall>() ||
+               (c && !info_of(c->op).pure) || e.as<Load>() || e.as<Call>() || is_impure_extern(e) ||
                (e.type().is_handle() && !e.as<StringImm>())) {
         depth = never;
     } else {

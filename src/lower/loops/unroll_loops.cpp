@@ -49,7 +49,8 @@ private:
 };
 
 int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
-    std::optional<int64_t> most = algebra::constant_upper_bound(extent, scope.known());
+    std::optional<int64_t> most =
+        algebra::constant_upper_bound(extent, scope.known_of_parameters(extent, context));
     Location at = loop_kind_written(context, loop.name, LoopKind::Unrolled);
     if (!most) {
         throw CompileError(at, str("cannot unroll ", loop_name(context, loop.name), ": its extent ",

@@ -7,6 +7,7 @@
 #include "ir/visitor.h"
 #include "lower/loops/accumulate.h"
 #include "lower/loops/let_scope.h"
+#include "lower/loops/likely.h"
 #include "lower/loops/loop_lanes.h"
 #include "lower/loops/loop_name.h"
 
@@ -57,7 +58,7 @@ private:
         for_each_node(s, [&](const For &f) { found |= f.loop_kind == LoopKind::Vectorized; });
         return found;
     }
-    int64_t iterations_of(const For &loop) const;
+    int64_t lanes_of(const For &loop, const Expr &extent) const;
     Stmt vectorize(const For &loop, const Stmt &body) const;
 
     const lower::Context &context;
@@ -65,9 +66,9 @@ private:
     int atomics = 0, vectorized = 0;
 };
 
-int64_t VectorizeLoops::iterations_of(const For &loop) const {
-    Expr extent = scope.expand(loop.extent);
-    auto count = algebra::constant_value(extent, scope.known());
+int64_t VectorizeLoops::lanes_of(const For &loop, const Expr &extent) const {
+    std::optional<int64_t> count =
+        algebra::constant_upper_bound(extent, scope.known_of_parameters(extent, context));
     Location at = loop_kind_written(context, loop.name, LoopKind::Vectorized);
     if (!count) {
         throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name),
@@ -85,11 +86,19 @@ int64_t VectorizeLoops::iterations_of(const For &loop) const {
 }
 
 Stmt VectorizeLoops::vectorize(const For &loop, const Stmt &body) const {
-    int64_t count = iterations_of(loop);
+    Expr extent = scope.expand(loop.extent);
+    std::optional<int64_t> exact = algebra::constant_value(extent, scope.known());
+    int64_t count = exact && *exact <= most_lanes ? *exact : lanes_of(loop, extent);
     if (count <= 0) return no_op();
-    if (count == 1) return LetStmt::make(loop.name, loop.min, body);
+    // Of a loop that is shorter at times, the last lanes are masked.
+    Stmt lanes = body;
+    if (!exact) {
+        Expr index = Variable::make(loop.min.type(), loop.name) - loop.min;
+        lanes = IfThenElse::make(likely_if_innermost(index < loop.extent), body);
+    }
+    if (count == 1) return LetStmt::make(loop.name, loop.min, lanes);
     bool strict = context.target.has_feature(Target::StrictFloat);
-    return loop_as_lanes(loop, body, int(count), atomics > 0, strict);
+    return loop_as_lanes(loop, lanes, int(count), atomics > 0, strict);
 }
 
 }  // namespace

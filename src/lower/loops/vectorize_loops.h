@@ -15,7 +15,8 @@ namespace tessera::lower {
 // - Below Atomic, `f[i] = f[i] + g` with the same i in all iterations becomes one update by a
 //   VectorReduce of the g, for operations that are associative. Other updates run one by one.
 //
-// Throws CompileError if the extent of such a loop is not a constant.
+// Of a loop whose extent is not a constant, but has a constant upper bound, the lanes behind its
+// end are masked. Throws CompileError if it has none.
 ir::Stmt vectorize_loops(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

@@ -542,8 +542,10 @@ Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Bo
         }
         Expr first = bind(min_symbol, box[d].min);
         Expr extent = simplify(box[d].max - box[d].min);
-        bool may_slide = computed_here && is_stored_outside(f) && is_computed_exactly(f, int(d));
-        if (may_slide && is_pure_in_all_stages(f, int(d))) sliding.emplace(min_symbol, max_symbol);
+        std::optional<int64_t> multiple = granularity(f, int(d));
+        bool may_slide = computed_here && is_stored_outside(f) && multiple;
+        if (may_slide && *multiple == 1 && is_pure_in_all_stages(f, int(d)))
+            sliding.emplace(min_symbol, max_symbol);
         if (!is_const(extent)) {
             check_coordinate(min_symbol, box[d].min);
             check_coordinate(max_symbol, box[d].max);

@@ -25,7 +25,7 @@ Sites::Sites(const Context &context) : context(context) {
     for (const program::FunctionRef &f : context.order) {
         const FuncSchedule &s = f->schedule;
         if (context.is_output(f->name)) continue;
-        if (s.compute_level.is_inlined()) {
+        if (s.compute_level.means_inlined()) {
             inlined.push_back(f->name);
             continue;
         }
@@ -54,8 +54,8 @@ std::vector<Symbol> Sites::at(Symbol func, int stage, Symbol var) const {
 
 bool Sites::matches(const LoopLevel &level, Symbol func, const Site &site) const {
     if (context.is_output(func)) return !site.owner;
-    if (!site.owner) return level.is_root();
-    if (site.loop < 0) return level.is_inlined();
+    if (!site.owner) return level.means_root();
+    if (site.loop < 0) return level.means_inlined();
     return level.is_at() && level.func() == site.owner->func.name &&
            level.var() == site.owner->loops[size_t(site.loop)].var &&
            (level.stage() < 0 || level.stage() == site.owner->stage);

@@ -108,7 +108,7 @@ void require_moderate(const FunctionContents &f, const Definition &written,
 bool is_inlined(const FunctionRef &f, const std::vector<FunctionRef> &outputs) {
     bool is_output = std::find(outputs.begin(), outputs.end(), f) != outputs.end();
     return !is_output && !f->has_extern_definition() && f->stages.size() == 1 &&
-           f->schedule.compute_level.is_inlined();
+           f->schedule.compute_level.means_inlined();
 }
 
 }  // namespace

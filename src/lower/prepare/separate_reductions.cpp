@@ -41,7 +41,7 @@ void Separation::add_reader(const FunctionRef &f) {
 }
 
 bool Separation::is_computed_inline(const FunctionRef &f) const {
-    return f->schedule.compute_level.is_inlined() &&
+    return f->schedule.compute_level.means_inlined() &&
            std::find(outputs.begin(), outputs.end(), f) == outputs.end();
 }
 

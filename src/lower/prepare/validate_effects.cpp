@@ -19,7 +19,7 @@ bool is_one_of(const Directive &d) {
 bool wants_storage(const FuncDirective &d) {
     const auto *store = std::get_if<program::StoreLevel>(&d);
     const auto *hoist = std::get_if<program::HoistStorageLevel>(&d);
-    return (store && !store->level.is_inlined()) || (hoist && !hoist->level.is_inlined()) ||
+    return (store && !store->level.means_inlined()) || (hoist && !hoist->level.means_inlined()) ||
            is_one_of<program::FoldStorage, program::RingBuffer, program::AsyncDirective,
                      program::ReorderStorage, program::AlignStorage, program::BoundStorage,
                      program::StoreIn>(d);
@@ -28,7 +28,7 @@ bool wants_storage(const FuncDirective &d) {
 bool wants_storage_of_its_own(const FuncDirective &d) {
     const auto *store = std::get_if<program::StoreLevel>(&d);
     const auto *hoist = std::get_if<program::HoistStorageLevel>(&d);
-    if (store || hoist) return !(store ? store->level : hoist->level).is_root();
+    if (store || hoist) return !(store ? store->level : hoist->level).means_root();
     return wants_storage(d);
 }
 
@@ -55,7 +55,7 @@ void add_reads(const program::DefinitionRef &stage, const Context &context,
         for (const StageCall &call : calls_of(*version)) {
             if (!reads.insert(call.callee).second) continue;
             const FunctionContents *f = context.function(call.callee);
-            if (!f || !f->schedule.compute_level.is_inlined()) continue;
+            if (!f || !f->schedule.compute_level.means_inlined()) continue;
             for (const program::DefinitionRef &inner : f->stages) {
                 add_reads(inner, context, reads);
             }

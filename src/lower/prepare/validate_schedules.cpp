@@ -1,4 +1,5 @@
 #include "lower/prepare/validate_schedules.h"
+#include "base/dialect.h"
 #include "lower/nest/sites.h"
 #include "lower/nest/stage.h"
 #include "lower/prepare/validate_effects.h"
@@ -55,6 +56,7 @@ private:
                               const LoopLevel &stored);
     void check_ring_buffer(const FunctionContents &f) const;
     static void check_memory(const FunctionContents &f);
+    static void check_rounded_blend(const FunctionContents &f, const StageSchedule &s, size_t t);
     static void check_blends(const FunctionContents &f, const StageSchedule &s);
     static void check_shifts_beside_blends(const FunctionContents &f, const StageSchedule &s);
     bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
@@ -103,7 +105,7 @@ void Validator::check_level(const FunctionContents &f, const LoopLevel &level,
 
 // Whether whatever is computed at `place` is computed within the loop of `level`.
 bool Validator::place_is_inside(const LoopLevel &place, const LoopLevel &level) const {
-    if (level.is_root()) return true;
+    if (level.means_root()) return true;
     if (!place.is_at()) return false;
     const FunctionContents *g = context.function(place.func());
     if (!g) return false;
@@ -124,7 +126,7 @@ bool Validator::place_is_inside(const LoopLevel &place, const LoopLevel &level) 
 }
 
 bool Validator::stage_is_inside(Symbol func, int stage, const LoopLevel &level) const {
-    if (level.is_root()) return true;
+    if (level.means_root()) return true;
     const FunctionContents &c = *context.function(func);
     if (func == level.func()) {
         bool in_all = level.stage() < 0 || level.stage() == stage;
@@ -134,7 +136,7 @@ bool Validator::stage_is_inside(Symbol func, int stage, const LoopLevel &level) 
         if (in_all) return true;
     }
     if (context.is_output(func)) return false;
-    if (!c.schedule.compute_level.is_inlined()) {
+    if (!c.schedule.compute_level.means_inlined()) {
         return place_is_inside(c.schedule.compute_level, level);
     }
     auto found = consumers.find(func);
@@ -147,14 +149,14 @@ bool Validator::stage_is_inside(Symbol func, int stage, const LoopLevel &level) 
 void Validator::check_encloses(const FunctionContents &f, const LoopLevel &outer,
                                const char *outer_name, const LoopLevel &inner,
                                const char *inner_name, const Location &at) const {
-    if (outer.is_root() || outer.matches(inner) || place_is_inside(inner, outer)) return;
+    if (outer.means_root() || outer.matches(inner) || place_is_inside(inner, outer)) return;
     throw CompileError(at, str(outer_name, "(", outer, ") of ", f.name, " is not outside of ",
                                inner_name, "(", inner, "); storage must enclose what uses it"));
 }
 
 void Validator::check_uses(const FunctionContents &f) const {
     const program::FuncSchedule &s = f.schedule;
-    if (s.compute_level.is_root()) return;
+    if (s.compute_level.means_root()) return;
     auto found = consumers.find(f.name);
     if (found == consumers.end()) return;
     for (const auto &[user, stage] : found->second) {
@@ -235,7 +237,7 @@ void Validator::check_extern_inputs(const FunctionContents &f) const {
     if (!f.has_extern_definition()) return;
     for (const program::ExternFuncArgument &a : f.extern_definition->args) {
         const FunctionContents *input = a.func ? context.function(a.func->name) : nullptr;
-        if (!a.func || (input && !input->schedule.compute_level.is_inlined())) continue;
+        if (!a.func || (input && !input->schedule.compute_level.means_inlined())) continue;
         if (input && context.is_output(input->name)) continue;
         throw CompileError(f.extern_definition->written,
                            str("extern stage ", f.name, " reads ", a.func->name,
@@ -282,6 +284,15 @@ const Loop *loop_at_once(const StageSchedule &s, size_t split, bool vectorized_t
     return nullptr;
 }
 
+// Rounded tiles do not overlap, but Halide says that they may race.
+void Validator::check_rounded_blend(const FunctionContents &f, const StageSchedule &s, size_t t) {
+    const Loop *l = dialect() == Dialect::Halide ? loop_at_once(s, t, false) : nullptr;
+    if (!l) return;
+    throw CompileError(s.transforms[t].at,
+                       str("split of ", f.name, ": with TailStrategy::RoundUpAndBlend the loop ",
+                           l->var, " cannot be parallel in Halide; use GuardWithIf"));
+}
+
 // Tiles that are shifted inwards overlap; to blend, one must be complete before the next begins.
 void Validator::check_blends(const FunctionContents &f, const StageSchedule &s) {
     bool blends = false;
@@ -290,6 +301,7 @@ void Validator::check_blends(const FunctionContents &f, const StageSchedule &s) 
         if (!split) continue;
         blends |= split->tail == TailStrategy::ShiftInwardsAndBlend ||
                   split->tail == TailStrategy::RoundUpAndBlend;
+        if (split->tail == TailStrategy::RoundUpAndBlend) check_rounded_blend(f, s, t);
         if (split->tail != TailStrategy::ShiftInwardsAndBlend) continue;
         const Loop *l = loop_at_once(s, t, true);
         if (!l) continue;
@@ -345,7 +357,7 @@ void Validator::check(const FunctionContents &f) const {
     if (context.is_output(f.name)) return validate_output(f);
     const program::FuncSchedule &s = f.schedule;
     check_level(f, s.compute_level, "compute_at", s.compute_written);
-    if (s.compute_level.is_inlined()) return validate_inline(f);
+    if (s.compute_level.means_inlined()) return validate_inline(f);
     check_level(f, store_level(s), "store_at", s.store_written);
     check_level(f, hoist_level(s), "hoist_storage", s.hoist_written);
     check_encloses(f, store_level(s), "store_at", s.compute_level, "compute_at", s.store_written);

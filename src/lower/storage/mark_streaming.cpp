@@ -55,7 +55,8 @@ private:
     Streams streams_of(const LoopOrigin &origin) const {
         if (!origin.schedule) return {};
         const program::FunctionContents *f = context.function(origin.func);
-        bool is_inline = f && !context.is_output(f->name) && f->schedule.compute_level.is_inlined();
+        bool is_inline =
+            f && !context.is_output(f->name) && f->schedule.compute_level.means_inlined();
         Streams s = is_inline ? streams : Streams();
         s.all_loads |= origin.schedule->stream_all_loads;
         for (Symbol name : origin.schedule->stream_loads) add_buffers(name, s.loads);

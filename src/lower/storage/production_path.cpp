@@ -7,6 +7,7 @@
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
 #include "lower/nest/sites.h"
+#include <numeric>
 
 namespace tessera::lower {
 
@@ -124,27 +125,30 @@ namespace {
 class ExactLoops {
 public:
     // `multiple`: what divides every extent of the dimension.
-    ExactLoops(Symbol var, int64_t multiple) { add(var, {multiple, false}); }
+    ExactLoops(Symbol var, int64_t multiple) { add(var, {multiple, false, 1}); }
 
-    bool run(const program::StageSchedule &s) {
+    // What the extent has to be a multiple of for the loops to compute just the region; nothing if
+    // no multiple will do.
+    std::optional<int64_t> run(const program::StageSchedule &s) {
         for (const auto &t : s.transforms) {
             bool exact = std::visit([&](const auto &d) { return apply(d); }, t.directive);
-            if (!exact) return false;
+            if (!exact) return std::nullopt;
         }
         for (const program::Loop &l : s.loops) {
             bool needs_constant = l.kind == LoopKind::Vectorized || l.kind == LoopKind::Unrolled;
             auto made = variables.find(l.var);
             if (made != variables.end() && needs_constant && !made->second.is_constant) {
-                return false;
+                return std::nullopt;
             }
         }
-        return true;
+        return needed;
     }
 
 private:
     struct Made {
         int64_t multiple;  // of this is its extent
         bool is_constant;  // it is just that
+        int64_t points;    // of the dimension that an iteration stands for
     };
 
     void add(Symbol var, Made made) { variables[var] = made; }
@@ -152,13 +156,26 @@ private:
     bool apply(const program::Split &split) {
         auto old = variables.find(split.old);
         if (old == variables.end()) return true;
-        auto [multiple, is_constant] = old->second;
+        auto [multiple, is_constant, points] = old->second;
         auto factor = as_const_int(split.factor);
-        if (!factor || *factor <= 0 || multiple % *factor != 0) return false;
+        if (!factor || *factor <= 0) return false;
         variables.erase(old);
-        add(split.outer, {multiple / *factor, is_constant});
-        add(split.inner, {*factor, true});
-        return true;
+        add(split.inner, {*factor, true, points});
+        if (multiple % *factor == 0) {
+            add(split.outer, {multiple / *factor, is_constant, points * *factor});
+            return true;
+        }
+        if (is_constant || points > most_points / *factor) return false;
+        add(split.outer, {1, false, points * *factor});
+        switch (split.tail) {
+        case TailStrategy::GuardWithIf:
+        case TailStrategy::Predicate:
+        case TailStrategy::PredicateLoads:
+        case TailStrategy::PredicateStores: return true;
+        case TailStrategy::RoundUp:
+        case TailStrategy::ShiftInwards: needed = std::lcm(needed, points * *factor); return true;
+        default: return false;
+        }
     }
     bool apply(const program::Fuse &fuse) {
         return !variables.contains(fuse.inner) && !variables.contains(fuse.outer);
@@ -172,22 +189,30 @@ private:
         return true;
     }
 
+    static constexpr int64_t most_points = 1 << 16;
     std::unordered_map<Symbol, Made> variables;
+    int64_t needed = 1;
 };
 
 }  // namespace
 
-bool is_computed_exactly(const FunctionContents &f, int d) {
+std::optional<int64_t> granularity(const FunctionContents &f, int d) {
     // What earlier stages compute is enlarged by what later ones read of it.
     int64_t multiple = f.stages.size() == 1 ? aligned_extent(f, d) : 1;
+    int64_t all = 1;
     for (const program::DefinitionRef &stage : f.stages) {
         for (const program::Definition *version : versions_of(*stage)) {
             ExactLoops loops(f.args[size_t(d)], multiple);
-            if (!loops.run(version->schedule)) return false;
+            std::optional<int64_t> needed = loops.run(version->schedule);
+            if (!needed) return std::nullopt;
+            all = std::lcm(all, *needed);
         }
     }
-    return true;
+    if (all > 1 && f.stages.size() > 1) return std::nullopt;
+    return all;
 }
+
+bool is_computed_exactly(const FunctionContents &f, int d) { return granularity(f, d) == 1; }
 
 bool is_pure_in_all_stages(const FunctionContents &f, int d) {
     auto is_var = [&](const Expr &e) {

@@ -1,5 +1,6 @@
 #pragma once
 #include "lower/context.h"
+#include <optional>
 
 namespace tessera::lower {
 
@@ -50,6 +51,9 @@ bool is_stored_outside(const program::FunctionContents &f);
 // to the next: no loop over it is vectorized, unrolled, or split by what does not divide all
 // regions. And whether each update works on each point of it by itself.
 bool is_computed_exactly(const program::FunctionContents &f, int d);
+// What the extent of a region in this dimension has to be a multiple of for that, where splits
+// round it up; nothing if no multiple will do.
+std::optional<int64_t> granularity(const program::FunctionContents &f, int d);
 bool is_pure_in_all_stages(const program::FunctionContents &f, int d);
 
 // Whether the loop at this place of the path runs what is inside of it in every iteration, or at

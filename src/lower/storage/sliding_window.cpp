@@ -1,4 +1,5 @@
 #include "lower/storage/sliding_window.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
 #include "ir/mutator.h"
@@ -17,6 +18,9 @@ using algebra::simplify;
 using program::FunctionContents;
 
 namespace {
+
+// Of a region, in one iteration, where splits round what is new.
+constexpr int64_t largest_step = 1 << 16;
 
 using NewValues = std::unordered_map<Symbol, Expr>;
 
@@ -69,11 +73,28 @@ private:
         return false;
     }
 
+    // How many points at the end of the region splits make an iteration compute that adds `added`:
+    // so many, to compute nothing behind the end. 0: just those that it adds. Nothing if that is
+    // not known.
+    std::optional<int> points_at_once(int d, const Expr &added) const {
+        std::optional<int64_t> multiple = granularity(f, d);
+        if (!multiple || *multiple == 1) return multiple ? std::optional(0) : std::nullopt;
+        // Nobody else may have been told where the region begins.
+        for (const PathEntry &e : path.entries) {
+            for (Symbol end : {region.min[size_t(d)], region.max[size_t(d)]}) {
+                if (e.value.defined() && uses_symbol(e.value, end)) return std::nullopt;
+            }
+        }
+        std::optional<int64_t> most = algebra::constant_upper_bound(simplify(added));
+        if (!most || *most > largest_step) return std::nullopt;
+        return int((std::max<int64_t>(*most, 1) + *multiple - 1) / *multiple * *multiple);
+    }
+
     void over(size_t loop) {
         const PathEntry &l = path.entries[loop];
         int d = dimension_of(loop);
-        if (d < 0 || depends_on_inner_loop(loop, size_t(d)) || !is_computed_exactly(f, d) ||
-            !is_pure_in_all_stages(f, d) || undoes_others(loop) || !runs_without_gaps(path, loop)) {
+        if (d < 0 || depends_on_inner_loop(loop, size_t(d)) || !is_pure_in_all_stages(f, d) ||
+            undoes_others(loop) || !runs_without_gaps(path, loop)) {
             return;
         }
         const Expr &low = min[size_t(d)], &high = max[size_t(d)];
@@ -85,11 +106,17 @@ private:
             return m == other || m == Monotonic::Unknown;
         };
         if (!never(low_moves, Monotonic::Decreasing) && !never(high_moves, Monotonic::Decreasing)) {
-            Expr rest = simplify(ir::max(low, before(high) + 1));
+            auto points = points_at_once(d, high - before(high));
+            if (!points) return;
+            Expr begin = *points > 0 ? high + 1 - *points : before(high) + 1;
+            Expr rest = simplify(ir::max(low, begin));
             set(region.min[size_t(d)], first, near(rest, region.max[size_t(d)], high));
         } else if (!never(low_moves, Monotonic::Increasing) &&
                    !never(high_moves, Monotonic::Increasing)) {
-            Expr rest = simplify(ir::min(high, before(low) - 1));
+            auto points = points_at_once(d, before(low) - low);
+            if (!points) return;
+            Expr end = *points > 0 ? low - 1 + *points : before(low) - 1;
+            Expr rest = simplify(ir::min(high, end));
             set(region.max[size_t(d)], first, near(rest, region.min[size_t(d)], low));
         }
     }

@@ -12,8 +12,9 @@ namespace tessera::lower {
 //         let f.y.max = y + 1                          let f.y.max = y + 1
 //         produce f: for f.y in [f.y.min, ...          produce f: ...
 //
-// Only in a dimension that alone depends on the loop, monotonically, that no split makes larger and
-// that updates do not mix; nor where updates mix another one along a loop further in.
+// Only in a dimension that alone depends on the loop, monotonically, and that updates do not mix;
+// nor where updates mix another one along a loop further in. Where splits round the region up, what
+// an iteration adds is rounded up at its beginning.
 ir::Stmt sliding_window(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

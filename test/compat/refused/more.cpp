@@ -574,3 +574,53 @@ REFUSED(wrapper_defined_after_realize) {
     g.realize({10});
     wrapper(x) += 1;
 }
+
+// ---- What another reader found ----
+REFUSED(asking_a_loop_level_that_may_change) { LoopLevel::root().is_root(); }
+REFUSED(asking_a_loop_level_whether_it_is_inlined) {
+    Func f;
+    Var x;
+    f(x) = x;
+    LoopLevel(f, x).is_inlined();
+}
+REFUSED(blends_in_parallel) {
+    Func g;
+    Var x, xo, xi;
+    g(x) = 0;
+    g(x) = g(x) + 1;
+    g.update().split(x, xo, xi, 8, TailStrategy::RoundUpAndBlend).parallel(xo);
+    g.realize({100});
+}
+REFUSED(split_of_a_predicated_tile) {
+    Func f;
+    Var x, xo, xi;
+    f(x) = x;
+    f.split(x, xo, xi, 16, TailStrategy::PredicateLoads).vectorize(xi, 4);
+}
+REFUSED(rounded_split_of_a_tile_in_an_update) {
+    Func f;
+    Var x, xo, xi, u, v;
+    f(x) = 0;
+    f(x) += 1;
+    f.update()
+        .split(x, xo, xi, 16, TailStrategy::GuardWithIf)
+        .split(xi, u, v, 4, TailStrategy::RoundUp);
+}
+REFUSED(files_for_an_unknown_target) {
+    Func f("f");
+    Var x;
+    f(x) = x;
+    f.compile_to_file("more_refused", {}, "f", Target());
+}
+REFUSED(features_of_another_architecture) { Target("x86-64-linux-sve"); }
+REFUSED(two_widths_of_a_target) { Target("x86-64-linux-32"); }
+REFUSED(promise_of_another_type) {
+    Var x;
+    unsafe_promise_clamped(Expr(x), Expr(1.5f), Expr(3));
+}
+REFUSED(order_of_one_dimension) {
+    Func f;
+    Var x, y;
+    f(x, y) = x;
+    f.reorder_storage({x});
+}

@@ -4,7 +4,7 @@
 
 // ---- Handlers ----
 namespace {
-std::atomic<int> begin_count{0}, store_count{0}, vector_stores{0}, scalar_stores{0};
+std::atomic<int> begin_count{0}, store_count{0}, store_lanes{0}, vector_stores{0}, scalar_stores{0};
 std::map<std::string, std::vector<int>> regions;
 std::mutex region_mutex;
 int32_t region_trace(JITUserContext *, const halide_trace_event_t *e) {
@@ -402,5 +402,195 @@ PROGRAM(side_effects_order) {
     h.vectorize(x, 4);
     Buffer<float> out2 = h.realize({8});
     EXPECT(out2(5) == 25.0f);
+    return 0;
+}
+
+// ---- How often a producer is computed that is split itself ----
+namespace {
+int stores_of(Func producer, Func output, std::vector<int> size) {
+    store_lanes = 0;
+    producer.trace_stores();
+    output.jit_handlers().custom_trace = [](JITUserContext *, const halide_trace_event_t *e) {
+        if (int(e->event) == int(halide_trace_store)) store_lanes += e->type.lanes;
+        return 0;
+    };
+    output.realize(size);
+    return store_lanes;
+}
+}  // namespace
+
+PROGRAM(sliding_windows_of_split_producers) {
+    Var x("x"), y("y"), xi("xi"), yo("yo"), yi("yi");
+    auto both_by = [&](int lanes, int taps_apart, TailStrategy tail) {
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = f(x) + f(x + taps_apart);
+        g.vectorize(x, lanes);
+        f.store_root().compute_at(g, x).vectorize(x, lanes, tail);
+        return stores_of(f, g, {lanes * 8});
+    };
+    EXPECT(both_by(4, 1, TailStrategy::Auto) == 36);
+    EXPECT(both_by(8, 1, TailStrategy::Auto) == 72);
+    EXPECT(both_by(8, 1, TailStrategy::RoundUp) == 72);
+    EXPECT(both_by(4, 4, TailStrategy::Auto) == 36);
+    EXPECT(both_by(4, 1, TailStrategy::GuardWithIf) == 33);
+    Func unrolled("unrolled"), g("g");
+    unrolled(x) = x;
+    g(x) = unrolled(x) + unrolled(x + 1);
+    g.split(x, x, xi, 4).unroll(xi);
+    unrolled.store_root().compute_at(g, x).vectorize(x, 4);
+    EXPECT(stores_of(unrolled, g, {32}) == 36);
+    for (TailStrategy tail : {TailStrategy::GuardWithIf, TailStrategy::RoundUp}) {
+        Func d("d"), e("e");
+        d(x, y) = x + y;
+        e(x, y) = d(x, y - 1) + d(x, y) + d(x, y + 1);
+        e.split(y, y, yi, 2).unroll(yi);
+        d.store_root().compute_at(e, y).split(y, yo, yi, 2, tail).unroll(yi);
+        EXPECT(stores_of(d, e, {1, 20}) == 22);
+    }
+    return 0;
+}
+
+namespace {
+std::atomic<int> pure_calls{0};
+}
+extern "C" HALIDE_EXPORT_SYMBOL int cc_pure(int a, int b) {
+    pure_calls++;
+    return a + b;
+}
+extern "C" HALIDE_EXPORT_SYMBOL int cc_plain(int a) { return a; }
+HalidePureExtern_2(int, cc_pure, int, int);
+
+PROGRAM(pure_extern_calls_that_loops_repeat) {
+    Var x("x"), y("y");
+    Param<int> p("p");
+    p.set(3);
+    auto calls = [&](const Expr &e, bool vectors) {
+        Func f("f");
+        f(x, y) = e;
+        if (vectors) f.vectorize(x, 4);
+        pure_calls = 0;
+        Buffer<int> b = f.realize({12, 10});
+        return pure_calls.load();
+    };
+    for (bool vectors : {false, true}) {
+        EXPECT(calls(x + y + cc_pure(0, p), vectors) == 1);
+        EXPECT(calls(select(x > 3, x + y + cc_pure(0, p), 1), vectors) == 1);
+        EXPECT(calls(x + cc_pure(y, cc_pure(p, 3)), vectors) == 11);
+    }
+    return 0;
+}
+
+PROGRAM(vectors_of_an_extent_that_varies) {
+    Var x("x"), xo("xo"), xi("xi");
+    Param<int> p("p"), limited("limited");
+    p.set(2);
+    limited.set(2);
+    limited.set_range(0, 3);
+    {
+        Func f, g;
+        f(x) = x;
+        g(x) = f(x) + f(x + 1);
+        g.split(x, xo, xi, 4, TailStrategy::GuardWithIf);
+        f.compute_at(g, xo).vectorize(x);
+        Buffer<int> b = g.realize({10});
+        for (int i = 0; i < 10; i++) EXPECT(b(i) == 2 * i + 1);
+    }
+    for (bool unrolled : {false, true}) {
+        for (Expr apart : {clamp(p, 0, 3), Expr(limited)}) {
+            Func f, g;
+            f(x) = x;
+            g(x) = f(x) + f(x + apart);
+            f.compute_at(g, x);
+            if (unrolled)
+                f.unroll(x);
+            else
+                f.vectorize(x);
+            Buffer<int> b = g.realize({10});
+            for (int i = 0; i < 10; i++) EXPECT(b(i) == 2 * i + 2);
+        }
+    }
+    return 0;
+}
+
+PROGRAM(updates_whose_iterations_do_not_meet) {
+    Var x("x");
+    RDom r(0, 64);
+    Func from_above("from_above"), even("even"), halves("halves");
+    from_above(x) = x;
+    from_above(r) = from_above(r + 64) + r;
+    from_above.update().vectorize(r, 8);
+    Buffer<int> a = from_above.realize({128});
+    even(x) = x;
+    even(2 * r) = even(2 * r + 1) + r;
+    even.update().vectorize(r, 8);
+    Buffer<int> b = even.realize({128});
+    halves(x) = 0;
+    halves(r % 2 + 2 * (r / 2)) += 1;
+    halves.update().parallel(r);
+    Buffer<int> c = halves.realize({64});
+    for (int i = 0; i < 64; i++) {
+        EXPECT(a(i) == 2 * i + 64 && a(i + 64) == i + 64);
+        EXPECT(b(2 * i) == 3 * i + 1 && b(2 * i + 1) == 2 * i + 1);
+        EXPECT(c(i) == 1);
+    }
+    return 0;
+}
+
+PROGRAM(order_of_realizations) {
+    static std::string order;
+    Var x("x");
+    Func f("f"), g("g");
+    f(x) = x;
+    g(x) = f(x);
+    f.compute_root().trace_realizations();
+    g.trace_realizations();
+    g.jit_handlers().custom_trace = [](JITUserContext *, const halide_trace_event_t *e) {
+        static const std::map<int, std::string> letters = {
+            {halide_trace_begin_realization, "("}, {halide_trace_end_realization, ")"},
+            {halide_trace_produce, "p"},           {halide_trace_end_produce, "P"},
+            {halide_trace_consume, "c"},           {halide_trace_end_consume, "C"}};
+        auto found = letters.find(int(e->event));
+        if (found != letters.end()) order += e->func + found->second;
+        return 1;
+    };
+    g.realize({4});
+    EXPECT(order == "g(f(fpfPfcgpgPfCf)g)");
+    return 0;
+}
+
+PROGRAM(small_things) {
+    // Text of booleans, of targets, of enums.
+    static std::string printed;
+    Var x("x");
+    Func f("f");
+    f(x) = print(x > 1, "is");
+    f.jit_handlers().custom_print = [](JITUserContext *, const char *text) { printed += text; };
+    f.realize({3});
+    EXPECT(printed == "false is\nfalse is\ntrue is\n");
+    EXPECT(Target("x86-64-linux-sse41-avx-avx2").to_string() == "x86-64-linux-avx-avx2-sse41");
+    EXPECT(Target("x86-64-linux-trace_all-avx").to_string() == "x86-64-linux-avx-trace_all");
+    std::ostringstream text;
+    text << TailStrategy::GuardWithIf << " " << MemoryType::Stack;
+    EXPECT(text.str() == "GuardWithIf Stack");
+    // What is known of a Func before it is defined.
+    Func typed(Int(32), 2, "typed");
+    EXPECT(typed.types()[0] == Int(32) && typed.dimensions() == 2);
+    EXPECT(halide_type_of<float16_t>() == halide_type_t(halide_type_float, 16));
+    EXPECT(halide_type_of<bfloat16_t>() == halide_type_t(halide_type_bfloat, 16));
+    EXPECT(Int(8).is_max(int64_t(127)) && UInt(8).is_min(uint64_t(0)));
+    EXPECT(!Int(8).is_min(int64_t(0)) && !UInt(8).is_max(uint64_t(254)));
+    EXPECT(Var::is_placeholder("_") && !Var::is_placeholder("x"));
+    AutoschedulerParams params("fast", {{"threads", "4"}});
+    EXPECT(params.to_string() == "autoscheduler=fast autoscheduler.threads=4");
+    Pipeline p(f);
+    p.set_jit_externs({{"cc_plain", JITExtern(cc_plain)}});
+    EXPECT(p.get_jit_externs().count("cc_plain") == 1);
+    Halide::Runtime::Buffer<int> b(3, 2);
+    int inside[] = {2, 1}, outside[] = {3, 1};
+    EXPECT(b.contains(inside) && !b.contains(outside));
+    using namespace Halide::Internal;
+    Expr e = substitute("x", 5, Expr(x) + 1);
+    EXPECT(as_const_int(simplify(e)).value() == 6);
     return 0;
 }

@@ -114,7 +114,7 @@ PROGRAM(loop_levels) {
     compute.set(LoopLevel(g, x));
     Buffer<int> out = g.realize({5, 5});
     EXPECT(check_sum(out, 2) == 0);
-    EXPECT(LoopLevel::root().is_root() && LoopLevel::inlined().is_inlined());
+    EXPECT(LoopLevel::root().lock().is_root() && LoopLevel::inlined().lock().is_inlined());
     return 0;
 }
 

@@ -157,6 +157,13 @@ TEST_SUITE("vectorize_loops") {
                   context) ==
               printed("atomic f: for r in [0, +4): f[0] = f[0]:float32 + g[0 + 1 * r]:float32"));
     }
+    TEST_CASE("of an extent with a bound, the lanes behind the end are masked") {
+        CHECK(vectorized("vectorized for i in [a, +min(n, 4)): f[i] = 1") ==
+              printed("f[ramp(a, 1, 4) if likely_if_innermost(ramp(a - a, 1, 4) < "
+                      "x4(min(n, 4)))] = x4(1)"));
+        CHECK(vectorized("vectorized for i in [a, +min(n, 1)): f[i] = 1") ==
+              printed("let i = a\nif likely_if_innermost(i - a < min(n, 1)): f[i] = 1"));
+    }
     TEST_CASE("a loop of unknown extent is the user's error") {
         ir::Stmt before = ir::parse_stmt("vectorized for i in [0, +n): f[i] = i");
         CHECK_THROWS_WITH_AS(vectorize_loops(before, {}),
