@@ -16,11 +16,13 @@ std::vector<Argument> arguments_of(AbstractGenerator &generator) {
     return all;
 }
 
-Pipeline scheduled_pipeline(AbstractGenerator &generator) {
+// Once, however often it is compiled.
+Pipeline scheduled_pipeline(AbstractGenerator &generator, bool &was_scheduled) {
     Pipeline pipeline = generator.build_pipeline();
     const GeneratorContext context = generator.context();
-    if (!context.autoscheduler_params().name.empty())
+    if (!context.autoscheduler_params().name.empty() && !was_scheduled)
         pipeline.apply_autoscheduler(context.target(), context.autoscheduler_params());
+    was_scheduled = true;
     return pipeline;
 }
 
@@ -43,6 +45,10 @@ public:
         return made;
     }
     std::vector<Argument> pipeline_arguments() const override { return arguments_of(*generator); }
+    bool write_stub(const std::string &path) override {
+        if (generator->emit_cpp_stub(path)) return true;
+        throw CompileError("the generator " + generator_name() + " has no stub");
+    }
     std::vector<std::string> output_names() const override {
         std::vector<std::string> all;
         for (const auto &info : generator->arginfos()) {
@@ -74,7 +80,7 @@ AbstractGenerator::ArgInfo info_of(const tessera::ArgumentShape &s, ArgInfoDirec
     return {s.name, direction, ArgInfoKind(s.kind), s.types, std::max(s.dimensions, 0)};
 }
 
-// What `p` points to as a T, whose owner `p` is: not owned by anybody where it is none.
+// What `p` owns as a T; where it is none, null, and `p` keeps it.
 template<typename T, typename U>
 std::unique_ptr<T> cast_owner(std::unique_ptr<U> &p) {
     auto *other = dynamic_cast<T *>(p.get());
@@ -112,15 +118,16 @@ void GeneratorRegistry::register_factory(const std::string &name, GeneratorFacto
 
 Callable AbstractGenerator::compile_to_callable(const JITHandlers *handlers,
                                                 const std::map<std::string, JITExtern> *externs) {
-    Pipeline pipeline = scheduled_pipeline(*this);
+    Pipeline pipeline = scheduled_pipeline(*this, was_scheduled);
     if (handlers) pipeline.jit_handlers() = *handlers;
     if (externs) pipeline.set_jit_externs(*externs);
     return pipeline.compile_to_callable(arguments_of(*this), context().target());
 }
 
 Module AbstractGenerator::build_module(const std::string &function_name) {
-    return scheduled_pipeline(*this).compile_to_module(
-        arguments_of(*this), function_name.empty() ? name() : function_name, context().target());
+    return scheduled_pipeline(*this, was_scheduled)
+        .compile_to_module(arguments_of(*this), function_name.empty() ? name() : function_name,
+                           context().target());
 }
 
 // ---- TesseraGenerator ----

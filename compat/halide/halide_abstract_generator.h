@@ -84,6 +84,9 @@ public:
                                  const std::map<std::string, JITExtern> *externs = nullptr);
     // `function_name`: empty: the generator's own.
     Module build_module(const std::string &function_name = "");
+
+private:
+    bool was_scheduled = false;
 };
 using AbstractGeneratorPtr = std::unique_ptr<AbstractGenerator>;
 using GeneratorFactory = std::function<AbstractGeneratorPtr(const GeneratorContext &context)>;

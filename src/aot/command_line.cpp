@@ -2,8 +2,11 @@
 #include "aot/write_outputs.h"
 #include "driver/files.h"
 #include <charconv>
+#include <chrono>
 #include <condition_variable>
+#include <cstdlib>
 #include <iostream>
+#include <mutex>
 #include <thread>
 
 namespace tessera {
@@ -86,7 +89,7 @@ int parse_number(const std::string &option, const std::string &text, int largest
         number <= largest) {
         return number;
     }
-    throw CompileError(str(option, " wants a number from 0 to ", largest, ", not ", text));
+    throw CompileError(str(option, " wants a whole number from 0 to ", largest, ", not ", text));
 }
 
 Command parse(std::span<const std::string> arguments) {
@@ -122,7 +125,7 @@ Command parse(std::span<const std::string> arguments) {
     command.plugins = split_at_commas(plugins);
     command.timeout = parse_number("-t", timeout, 1'000'000);
     command.verbose = parse_number("-v", verbose, 1) != 0;
-    if (!scheduler.empty()) add_param(command, "autoscheduler=" + scheduler, 13);
+    if (!scheduler.empty()) command.job.params.emplace_back("autoscheduler", scheduler);
     if (parse_number("-d", gradient, 1) != 0)
         throw CompileError("-d 1: derivatives of Funcs are not there yet");
     return command;
@@ -243,8 +246,11 @@ int run_generator_command(std::span<const std::string> arguments, std::ostream &
         return 0;
     } catch (const std::exception &e) {
         errors << "error: " << e.what() << "\n";
-        return 1;
+    } catch (...) {
+        errors
+            << "error: the generator or its autoscheduler threw something that is no exception\n";
     }
+    return 1;
 }
 
 int generator_main(int argc, char **argv, const GeneratorSource &source) {

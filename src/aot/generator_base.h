@@ -103,6 +103,8 @@ public:
     // The same, scheduled by the autoscheduler if there is to be one. CompileError if it is
     // unknown.
     Pipeline get_scheduled_pipeline();
+    // Writes the header of its stub in its own way; false: it is what to_stub_header() makes.
+    virtual bool write_stub(const std::string & /*path*/) { return false; }
     // The arguments of the compiled function: inputs, and the names of outputs, one per Func.
     virtual std::vector<Argument> pipeline_arguments() const;
     virtual std::vector<std::string> output_names() const;

@@ -159,12 +159,22 @@ public:
     // The paths of the files.
     std::vector<std::string> write() {
         require_function_name(name, variants[0].target, {});
+        for (const auto &[type, path] : paths) require_possible(type);
         for (const Variant &v : variants) write_variant(v);
         write_once();
         return written;
     }
 
 private:
+    static void require_possible(Type type) {
+        constexpr Type once[] = {Type::object,       Type::c_header, Type::function_info_header,
+                                 Type::registration, Type::schedule, Type::static_library};
+        if (is_per_target(type) || std::ranges::find(once, type) != std::end(once)) return;
+        for (const OutputFile &file : output_files()) {
+            if (file.type != type) continue;
+            throw CompileError(str(file.name, " is written for one target, not for several"));
+        }
+    }
     void write_file(FileWriter &writer, Type type, const std::string &path) {
         writer.write(type, path);
         written.push_back(path);

@@ -20,9 +20,10 @@ int )",
                name, "_argv(void *const *args);\nconst tessera_filter_metadata_t *", name,
                R"(_metadata(void);
 }
-static const struct Registration {
+namespace {
+const struct Registration {
     Registration() { tessera_register_function()",
-               name, "_argv, ", name, "_metadata); }\n} registration;\n");
+               name, "_argv, ", name, "_metadata); }\n} registration;\n}\n");
 }
 
 }  // namespace tessera::driver

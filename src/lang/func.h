@@ -249,29 +249,37 @@ public:
                                     StmtOutputFormat format = Text, const Target &target = Target(),
                                     Location at = Here::current());
     void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
-                                  const std::string &function = "", const Target &target = get_target_from_environment(),
+                                  const std::string &function = "",
+                                  const Target &target = get_target_from_environment(),
                                   Location at = Here::current());
     void compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
-                             const std::string &function = "", const Target &target = get_target_from_environment(),
+                             const std::string &function = "",
+                             const Target &target = get_target_from_environment(),
                              Location at = Here::current());
     void compile_to_object(const std::string &path, const std::vector<Argument> &args,
-                           const std::string &function = "", const Target &target = get_target_from_environment(),
+                           const std::string &function = "",
+                           const Target &target = get_target_from_environment(),
                            Location at = Here::current());
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
-                            const std::string &function = "", const Target &target = get_target_from_environment(),
+                            const std::string &function = "",
+                            const Target &target = get_target_from_environment(),
                             Location at = Here::current());
     void compile_to_header(const std::string &path, const std::vector<Argument> &args,
-                           const std::string &function = "", const Target &target = get_target_from_environment(),
+                           const std::string &function = "",
+                           const Target &target = get_target_from_environment(),
                            Location at = Here::current());
     void compile_to_c(const std::string &path, const std::vector<Argument> &args,
-                      const std::string &function = "", const Target &target = get_target_from_environment(),
+                      const std::string &function = "",
+                      const Target &target = get_target_from_environment(),
                       Location at = Here::current());
     void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
-                         const std::string &function = "", const Target &target = get_target_from_environment(),
+                         const std::string &function = "",
+                         const Target &target = get_target_from_environment(),
                          Location at = Here::current());
     void compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
                                    const std::string &function = "",
-                                   const Target &target = get_target_from_environment(), Location at = Here::current());
+                                   const Target &target = get_target_from_environment(),
+                                   Location at = Here::current());
     void compile_to_multitarget_static_library(const std::string &prefix,
                                                const std::vector<Argument> &args,
                                                const std::vector<Target> &targets,
@@ -285,10 +293,12 @@ public:
                                              Location at = Here::current());
     void compile_to(const std::map<OutputFileType, std::string> &files,
                     const std::vector<Argument> &args, const std::string &function = "",
-                    const Target &target = get_target_from_environment(), Location at = Here::current());
+                    const Target &target = get_target_from_environment(),
+                    Location at = Here::current());
 
     Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
-                             const Target &target = get_target_from_environment(), Location at = Here::current());
+                             const Target &target = get_target_from_environment(),
+                             Location at = Here::current());
 
     // For a target, with the pipeline's name.
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,

@@ -171,35 +171,43 @@ public:
                                     StmtOutputFormat format = Text, const Target &target = Target(),
                                     Location at = Here::current());
     void compile_to_llvm_assembly(const std::string &path, const std::vector<Argument> &args,
-                                  const std::string &function = "", const Target &target = get_target_from_environment(),
+                                  const std::string &function = "",
+                                  const Target &target = get_target_from_environment(),
                                   Location at = Here::current());
     void compile_to_assembly(const std::string &path, const std::vector<Argument> &args,
-                             const std::string &function = "", const Target &target = get_target_from_environment(),
+                             const std::string &function = "",
+                             const Target &target = get_target_from_environment(),
                              Location at = Here::current());
     void compile_to_object(const std::string &path, const std::vector<Argument> &args,
-                           const std::string &function = "", const Target &target = get_target_from_environment(),
+                           const std::string &function = "",
+                           const Target &target = get_target_from_environment(),
                            Location at = Here::current());
     void compile_to_bitcode(const std::string &path, const std::vector<Argument> &args,
-                            const std::string &function = "", const Target &target = get_target_from_environment(),
+                            const std::string &function = "",
+                            const Target &target = get_target_from_environment(),
                             Location at = Here::current());
     // A header for C and C++ that declares the compiled function and describes its arguments.
     void compile_to_header(const std::string &path, const std::vector<Argument> &args,
-                           const std::string &function = "", const Target &target = get_target_from_environment(),
+                           const std::string &function = "",
+                           const Target &target = get_target_from_environment(),
                            Location at = Here::current());
     // The compiled function as C11, to be compiled by any machine's compiler and linked with the
     // runtime.
     void compile_to_c(const std::string &path, const std::vector<Argument> &args,
-                      const std::string &function = "", const Target &target = get_target_from_environment(),
+                      const std::string &function = "",
+                      const Target &target = get_target_from_environment(),
                       Location at = Here::current());
     // An object and its header: prefix.o and prefix.h.
     void compile_to_file(const std::string &prefix, const std::vector<Argument> &args,
-                         const std::string &function = "", const Target &target = get_target_from_environment(),
+                         const std::string &function = "",
+                         const Target &target = get_target_from_environment(),
                          Location at = Here::current());
     // A library and its header: prefix.a and prefix.h. The runtime is in the library, unless the
     // target has Target::NoRuntime.
     void compile_to_static_library(const std::string &prefix, const std::vector<Argument> &args,
                                    const std::string &function = "",
-                                   const Target &target = get_target_from_environment(), Location at = Here::current());
+                                   const Target &target = get_target_from_environment(),
+                                   Location at = Here::current());
     // A library with code for each target, and its header: the function runs the code of the best
     // target that the machine has all features of, found out by tessera_can_use_target_features();
     // it fails with tessera_error_code_unsupported_target if there is none. All targets have one
@@ -220,15 +228,18 @@ public:
     // A file of each type, at its path.
     void compile_to(const std::map<OutputFileType, std::string> &files,
                     const std::vector<Argument> &args, const std::string &function = "",
-                    const Target &target = get_target_from_environment(), Location at = Here::current());
+                    const Target &target = get_target_from_environment(),
+                    Location at = Here::current());
 
     // What compile() of it writes: the same under this name for this target.
     Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
-                             const Target &target = get_target_from_environment(), Location at = Here::current());
+                             const Target &target = get_target_from_environment(),
+                             Location at = Here::current());
 
     // What compile_to() compiles for these arguments, this name and target.
     ir::Module lowered(const std::vector<Argument> &args, const std::string &function = "",
-                       const Target &target = get_target_from_environment(), Location at = Here::current()) const;
+                       const Target &target = get_target_from_environment(),
+                       Location at = Here::current()) const;
 
     const program::Program &program(Location at = Here::current()) const;
 

@@ -196,7 +196,7 @@ std::string directive_name(const FuncDirective &directive) {
                           [](const ComputeLevel &d) -> std::string {
                               return d.level.means_root()      ? "compute_root"
                                      : d.level.means_inlined() ? "compute_inline"
-                                                            : "compute_at";
+                                                               : "compute_at";
                           },
                           [](const StoreLevel &d) -> std::string {
                               return d.level.means_root() ? "store_root" : "store_at";

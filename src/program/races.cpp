@@ -30,18 +30,24 @@ std::optional<int64_t> factor_of(const Expr &e, Symbol var) {
     return std::nullopt;
 }
 
-// Whether factor * var + rest of one iteration is never that of another, or of the same: where the
-// values lie on different grids, or in different ranges.
+// Factors beyond it are not followed, so that products with them do not overflow.
+constexpr int64_t largest_factor = 1 << 20;
+
+// An index that is linear in a variable: factor * var + rest.
 struct Places {
     int64_t factor;
     Expr rest;
 };
+
 std::optional<Places> places_of(const Expr &e, Symbol var) {
     auto factor = factor_of(e, var);
-    if (!factor || std::abs(*factor) > 1 << 20) return std::nullopt;
+    if (!factor || std::abs(*factor) > largest_factor) return std::nullopt;
     Expr v = ir::Variable::make(Int(32), var);
     return Places{*factor, e - v * int(*factor)};
 }
+
+// Whether no iteration reads what any writes: where the two lie on different grids, or in different
+// ranges.
 bool never_meet(const Expr &written, const Expr &read, const Definition &d, Symbol var) {
     auto w = places_of(written, var), r = places_of(read, var);
     if (!w || !r) return false;

@@ -431,8 +431,10 @@ TEST_SUITE("generator command line") {
                       "autoscheduler.threads is given, but no autoscheduler");
         check_refused("-g box -o . target=host -p no_such_plugin",
                       "the plugin no_such_plugin cannot be loaded: libno_such_plugin.so");
-        check_refused("-g box -o . target=host -t soon", "-t wants a number from 0 to");
-        check_refused("-g box -o . target=host -v 2", "-v wants a number from 0 to 1, not 2");
+        check_refused("-g box -o . target=host -t soon", "-t wants a whole number from 0 to");
+        check_refused("-g box -o . target=host -v 2", "-v wants a whole number from 0 to 1, not 2");
+        check_refused("-g of_target -o . target=x86-64-linux,x86-64-linux-avx2 -e c_source",
+                      "c_source is written for one target, not for several");
         check_refused("-g box -o . target=host -d 1", "derivatives of Funcs are not there yet");
         check_refused("-g box -o . target=host in.type=int32 -f 7up", "no name in C");
         check_refused("-g box -o no/folder target=host in.type=int32", "no/folder/box");

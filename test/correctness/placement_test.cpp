@@ -175,6 +175,44 @@ TEST_SUITE("compute and store levels") {
             CHECK(s.calls(l, 10, 29, {3, -17}) == s.calls(l, 10, 29));
         }
     }
+    TEST_CASE("what a split rounds up is not folded, for a loop further in still reads it") {
+        Var x("x"), y("y"), xo("xo"), yo("yo"), xi("xi"), yi("yi");
+        Func f("f"), g("g");
+        f(x, y) = x * 7 + y * y * 3;
+        g(x, y) = f(x, y) + f(x + 2, y) * 3 + f(x, y + 1) * 5;
+        g.tile(x, y, xo, yo, xi, yi, 6, 4);
+        f.store_at(g, yo).compute_at(g, xi).vectorize(x, 4);
+        auto of_f = [](int x, int y) { return x * 7 + y * y * 3; };
+        Lowered(g).check<int>({24, 16}, [&](int x, int y) {
+            return of_f(x, y) + of_f(x + 2, y) * 3 + of_f(x, y + 1) * 5;
+        });
+    }
+    TEST_CASE(
+        "a version without a tail, thanks to align_bounds, computes multiples when it slides") {
+        Var x("x"), y("y"), yo("yo"), yi("yi"), u("u"), v("v");
+        Param<int> p("p");
+        Func f("f"), g("g");
+        f(x, y) = x * 7 + y * y * 3;
+        g(x, y) = f(x, y) + f(x, y + 1) * 3 + f(x, y + 2) * 5;
+        g.bound(y, 0, 48).split(y, yo, yi, 6);
+        f.store_root().compute_at(g, yo).align_bounds(y, 6, 0);
+        f.specialize(p == 1).split(y, u, v, 4, TailStrategy::RoundUp);
+        f.split(y, u, v, 6);
+        auto of_f = [](int x, int y) { return x * 7 + y * y * 3; };
+        for (int version : {0, 1}) {
+            p.set(version);
+            for (bool interpreted : {false, true}) {
+                Target t = get_host_target();
+                if (interpreted) t = t.with_feature(Target::Interpret);
+                Buffer<int> out = g.realize({8, 48}, t);
+                int wrong = 0;
+                out.for_each_element([&](int x, int y) {
+                    wrong += out(x, y) != of_f(x, y) + of_f(x, y + 1) * 3 + of_f(x, y + 2) * 5;
+                });
+                CHECK(wrong == 0);
+            }
+        }
+    }
     TEST_CASE("what is split does not slide where another one was told where it begins") {
         Var x("x"), y("y"), yo("yo"), yi("yi");
         Func g("g"), f("f"), out("out");

@@ -112,4 +112,7 @@ export PKG_CONFIG_PATH=$(dirname "$(find tessera -name tessera.pc)")
 c++ project/while_it_runs.cpp -o while_it_runs $(pkg-config --cflags --libs tessera)
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir tessera) ./while_it_runs >result
 expect "the program with pkg-config" 81 "$(cat result)"
+c++ project/brighten_generator.cpp "$(pkg-config --variable=generator_main tessera)" -o by_hand \
+    $(pkg-config --cflags --libs tessera) -Wl,-rpath,"$(pkg-config --variable=libdir tessera)"
+contains "a generator with pkg-config" "$(./by_hand --help)" "parameter vector_size=16"
 echo "package: ok"

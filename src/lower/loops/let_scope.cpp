@@ -61,6 +61,7 @@ const algebra::Facts &LetScope::known() const {
 
 algebra::Facts LetScope::known_of_parameters(const Expr &e, const Context &context) const {
     algebra::Facts all = known();
+    if (context.target.has_feature(Target::NoAsserts)) return all;
     for_each_node(e, [&](const Variable &v) {
         const ir::Argument *argument = context.argument(v.name);
         const program::Parameter *p = argument ? program::parameter_of(*argument) : nullptr;

@@ -23,7 +23,8 @@ public:
     ir::Expr value_of(Symbol name) const;
     // Where the loop variables lie, and what lets are modulo something.
     const algebra::Facts &known() const;
-    // The same, and the ranges of the parameters in `e`, which are checked before anything runs.
+    // The same, and the ranges of the parameters in `e`, which are checked before anything runs
+    // unless the target has no asserts.
     algebra::Facts known_of_parameters(const ir::Expr &e, const Context &context) const;
 
 private:

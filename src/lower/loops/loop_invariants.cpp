@@ -1,4 +1,5 @@
 #include "lower/loops/loop_invariants.h"
+#include "base/dialect.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -108,9 +109,11 @@ bool is_sum(const Expr &e) {
     return index && (e.as<Add>() || e.as<Sub>());
 }
 
-bool is_impure_extern(const Expr &e) {
+// A call of C that must stay where it is. In Halide's dialect pure ones leave their loops, which
+// may run no iteration, and whatever guards them there.
+bool is_bound_extern(const Expr &e) {
     const auto *call = e.as<ExternCall>();
-    return call && !call->pure;
+    return call && (!call->pure || dialect() != Dialect::Halide);
 }
 
 int HoistInvariants::Rewriter::depth_of(const Expr &e) {
@@ -129,7 +132,7 @@ int HoistInvariants::Rewriter::depth_of(const Expr &e) {
         pass.bound[let->name] = never;  // its name is known only below it
         depth = never;
     } else if (const auto *c = e.as<IntrinsicCall>();
-               (c && !info_of(c->op).pure) || e.as<Load>() || e.as<Call>() || is_impure_extern(e) ||
+               (c && !info_of(c->op).pure) || e.as<Load>() || e.as<Call>() || is_bound_extern(e) ||
                (e.type().is_handle() && !e.as<StringImm>())) {
         depth = never;
     } else {

@@ -55,7 +55,8 @@ int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
     if (!most) {
         throw CompileError(at, str("cannot unroll ", loop_name(context, loop.name), ": its extent ",
                                    brief(algebra::simplify(extent, scope.known())),
-                                   " is not a constant; split it by a constant factor and unroll "
+                                   " is not a constant and has no constant upper bound; split it "
+                                   "by a constant factor and unroll "
                                    "the inner loop, or give it a constant extent with bound() or "
                                    "bound_extent()"));
     }

@@ -73,7 +73,8 @@ int64_t VectorizeLoops::lanes_of(const For &loop, const Expr &extent) const {
     if (!count) {
         throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name),
                                    ": its extent ", brief(algebra::simplify(extent, scope.known())),
-                                   " is not a constant; vectorize by a number of lanes, as in "
+                                   " is not a constant and has no constant upper bound; vectorize "
+                                   "by a number of lanes, as in "
                                    "vectorize(x, 8), or split the loop by a constant factor and "
                                    "vectorize the inner one"));
     }

@@ -95,7 +95,8 @@ void drop_needless_directives(const program::Environment &environment,
     for (const program::FunctionRef &f : environment.order) {
         if (std::ranges::find(outputs, f) != outputs.end()) {
             drop_from_output(*f);
-        } else if (f->schedule.compute_level.defined() && f->schedule.compute_level.means_inlined()) {
+        } else if (f->schedule.compute_level.defined() &&
+                   f->schedule.compute_level.means_inlined()) {
             drop_from_inlined(*f);
         }
     }

@@ -118,12 +118,10 @@ private:
         bool forward = low != Monotonic::Decreasing && high != Monotonic::Decreasing;
         bool backward = low != Monotonic::Increasing && high != Monotonic::Increasing;
         bool one_way = low != Monotonic::Unknown && high != Monotonic::Unknown &&
-                       (forward || backward) && is_pure_in_all_stages(f, int(d));
-        std::optional<int64_t> multiple = granularity(f, int(d));
-        if (!one_way || !multiple) return true;
+                       (forward || backward) && is_computed_exactly(f, int(d)) &&
+                       is_pure_in_all_stages(f, int(d));
+        if (!one_way) return true;
         Expr extent = simplify(w.max - w.min + 1);
-        if (*multiple > 1)
-            extent = simplify((extent + int(*multiple - 1)) / int(*multiple) * int(*multiple));
         const program::StorageDimension *s = storage(d);
         if (s && s->fold_factor.defined()) {
             Expr factor = cast(Int(32), s->fold_factor);

@@ -209,7 +209,8 @@ std::optional<int64_t> granularity(const FunctionContents &f, int d) {
         }
     }
     if (all > 1 && f.stages.size() > 1) return std::nullopt;
-    return all;
+    // A version that has no tail thanks to align_bounds needs its multiples, too.
+    return all > 1 ? std::lcm(all, multiple) : 1;
 }
 
 bool is_computed_exactly(const FunctionContents &f, int d) { return granularity(f, d) == 1; }

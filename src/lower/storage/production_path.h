@@ -51,8 +51,8 @@ bool is_stored_outside(const program::FunctionContents &f);
 // to the next: no loop over it is vectorized, unrolled, or split by what does not divide all
 // regions. And whether each update works on each point of it by itself.
 bool is_computed_exactly(const program::FunctionContents &f, int d);
-// What the extent of a region in this dimension has to be a multiple of for that, where splits
-// round it up; nothing if no multiple will do.
+// What the extent of a region in this dimension has to be a multiple of for the stages to compute
+// exactly that region; nothing if no multiple will do.
 std::optional<int64_t> granularity(const program::FunctionContents &f, int d);
 bool is_pure_in_all_stages(const program::FunctionContents &f, int d);
 

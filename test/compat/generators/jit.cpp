@@ -204,7 +204,7 @@ PROGRAM(interface_of_generators) {
     EXPECT(shift->compile_to_callable()(in, out) == 0 && out(3) == 8);
     EXPECT(shift->input_parameter("input")[0].name() == "input");
     EXPECT(shift->output_func("output")[0].dimensions() == 1);
-    EXPECT(shift->build_module("shifted").functions().size() == 1);
+    EXPECT(shift->build_module("shifted").name() == "shifted");
     // Inputs are bound, here with a Func and with a parameter.
     Var x;
     Func twice("twice");
@@ -226,7 +226,7 @@ PROGRAM(interface_of_generators) {
     EXPECT(copy(2) == 1);
     // One of a program's own class.
     AbstractGeneratorPtr by_hand = GeneratorRegistry::create("by_hand", host());
-    EXPECT(by_hand->name() == "by_hand" && !by_hand->emit_cpp_stub("none"));
+    EXPECT(by_hand->name() == "by_hand" && by_hand->context().target() == host().target());
     by_hand->set_generatorparam_value("factor", "10");
     EXPECT(by_hand->compile_to_callable()(in, 3, out) == 0 && out(0) == 13);
     by_hand = GeneratorRegistry::create("by_hand", host());
@@ -259,6 +259,29 @@ PROGRAM(scheduled_by_a_function_of_this_program) {
     in.fill(1);
     EXPECT(create_callable_from_generator(context, "shift_by_42")(in, out) == 0 && out(7) == 43);
     EXPECT(asked == "by_four9");
+    // Once, however often it is compiled.
+    Internal::AbstractGeneratorPtr shift = Internal::GeneratorRegistry::create("shift", context);
+    EXPECT(shift->compile_to_callable()(in, out) == 0 && shift->build_module("m").name() == "m");
+    EXPECT(asked == "by_four9by_four9");
+    // A class of one's own is told which one, and writes its own stub, if it can.
+    ExecuteGeneratorArgs args;
+    args.output_dir = Internal::get_test_tmp_dir();
+    args.output_types = {OutputFileType::cpp_stub};
+    args.targets = {get_host_target()};
+    args.generator_name = "by_hand";
+    args.generator_params = {{"autoscheduler", "by_four"}};
+    execute_generator(args);
+    std::ifstream written(args.output_dir + "by_hand.stub.h");
+    std::string text;
+    std::getline(written, text);
+    EXPECT(text == "// by_four");
+    args.generator_params = {{"factor", "2"}};
+    try {
+        execute_generator(args);
+        return 1;
+    } catch (const CompileError &e) {
+        EXPECT(std::string(e.what()).find("by_hand has no stub") != std::string::npos);
+    }
     EXPECT(Scale::create(context, "scale")->using_autoscheduler());
     EXPECT(!Scale::create(host(), "scale")->using_autoscheduler());
     return 0;
