@@ -5,13 +5,28 @@
 #include "tessera.h"
 
 // What is the same in both languages, under Halide's names.
-// Programs print what directives are given.
+
+// Programs print what directives are given. (Of Tessera's types: found beside them.)
 namespace tessera {
 inline std::ostream &operator<<(std::ostream &out, TailStrategy t) { return out << name_of(t); }
 inline std::ostream &operator<<(std::ostream &out, MemoryType m) { return out << name_of(m); }
 inline std::ostream &operator<<(std::ostream &out, Partition p) { return out << name_of(p); }
 inline std::ostream &operator<<(std::ostream &out, PrefetchBoundStrategy s) {
     return out << name_of(s);
+}
+inline std::ostream &operator<<(std::ostream &out, DeviceAPI api) {
+    constexpr const char *names[] = {"None",       "Host",         "Default_GPU", "CUDA",
+                                     "OpenCL",     "Metal",        "Hexagon",     "HexagonDma",
+                                     "D3D12Compute", "Vulkan",     "WebGPU",      "SMEStreaming"};
+    return out << "<" << names[size_t(api)] << ">";
+}
+inline std::ostream &operator<<(std::ostream &out, const RDom &r) {
+    out << "RDom(\n";
+    for (int i = 0; i < r.dimensions(); i++) {
+        const RVar v = r[i];
+        out << "  " << v.name() << "(" << v.min() << ", " << v.extent() << ")\n";
+    }
+    return out << ")";
 }
 }  // namespace tessera
 

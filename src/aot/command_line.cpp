@@ -140,7 +140,8 @@ public:
             std::unique_lock lock(mutex);
             changed.wait_for(lock, stop, std::chrono::seconds(seconds), [] { return false; });
             if (stop.stop_requested()) return;
-            std::cerr << "error: it takes longer than " << seconds << " seconds (-t)" << std::endl;
+            std::cerr << "error: it takes longer than " << seconds << " seconds (-t)\n"
+                      << std::flush;
             std::_Exit(1);
         });
     }

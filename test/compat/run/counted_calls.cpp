@@ -573,6 +573,9 @@ PROGRAM(small_things) {
     std::ostringstream text;
     text << TailStrategy::GuardWithIf << " " << MemoryType::Stack;
     EXPECT(text.str() == "GuardWithIf Stack");
+    text.str("");
+    text << DeviceAPI::CUDA << " " << RDom(0, 3, 1, 4, "r");
+    EXPECT(text.str() == "<CUDA> RDom(\n  r$x(0, 3)\n  r$y(1, 4)\n)");
     // What is known of a Func before it is defined.
     Func typed(Int(32), 2, "typed");
     EXPECT(typed.types()[0] == Int(32) && typed.dimensions() == 2);
