@@ -1,4 +1,5 @@
 #include "aot/stub.h"
+#include "aot/create_generator.h"
 #include "program/names.h"
 #include <algorithm>
 
@@ -36,8 +37,10 @@ Func GeneratorStub::output(const std::string &name) {
 
 Callable create_callable_from_generator(const GeneratorContext &context, const std::string &name,
                                         const std::map<std::string, std::string> &params) {
-    auto generator = GeneratorRegistry::create(name, context);
-    for (const auto &[param, text] : params) generator->set_generator_param(param, text);
+    GeneratorJob job;
+    job.generator = name;
+    job.params.assign(params.begin(), params.end());
+    auto generator = create_generator(job, context);
     Pipeline pipeline = generator->get_scheduled_pipeline();
     return pipeline.compile_to_callable(generator->pipeline_arguments(), context.target());
 }

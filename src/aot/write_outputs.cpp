@@ -1,4 +1,5 @@
 #include "aot/write_outputs.h"
+#include "aot/create_generator.h"
 #include "aot/stub.h"
 #include "driver/dispatch.h"
 #include "driver/files.h"
@@ -6,26 +7,8 @@
 namespace tessera {
 namespace {
 
-// With its parameters; which autoscheduler is wanted is known before it is made.
-std::unique_ptr<GeneratorBase> create_generator(const GeneratorJob &job, const Target &target) {
-    AutoschedulerParams scheduler;
-    const std::string prefix = "autoscheduler";
-    for (const auto &[name, text] : job.params) {
-        if (name == prefix) scheduler.name = text;
-        if (name.starts_with(prefix + ".")) scheduler.extra[name.substr(prefix.size() + 1)] = text;
-    }
-    const GeneratorContext context(target, scheduler);
-    auto generator = job.source ? job.source->create(job.generator, context)
-                                : GeneratorRegistry::create(job.generator, context);
-    if (!generator) throw CompileError(str("there is no generator ", job.generator));
-    for (const auto &[name, text] : job.params) {
-        if (name.substr(0, name.find('.')) != prefix) generator->set_generator_param(name, text);
-    }
-    return generator;
-}
-
 driver::TargetProgram make_program(const GeneratorJob &job, const Target &target) {
-    auto generator = create_generator(job, target);
+    auto generator = create_generator(job, GeneratorContext(target));
     Pipeline pipeline = generator->get_scheduled_pipeline();
     driver::TargetProgram made;
     made.program = pipeline.program();
@@ -38,7 +21,7 @@ driver::TargetProgram make_program(const GeneratorJob &job, const Target &target
 }
 
 void write_stub(const GeneratorJob &job, const Target &target, const std::string &path) {
-    if (create_generator(job, target)->write_stub(path)) return;
+    if (create_generator(job, GeneratorContext(target))->write_stub(path)) return;
     std::map<std::string, std::string> params(job.params.begin(), job.params.end());
     driver::write_text(path, to_stub_header(job.generator, GeneratorContext(target), params));
 }

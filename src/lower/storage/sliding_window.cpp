@@ -82,11 +82,13 @@ private:
         // Nobody else may have been told where the region begins.
         for (const PathEntry &e : path.entries) {
             for (Symbol end : {region.min[size_t(d)], region.max[size_t(d)]}) {
-                if (e.value.defined() && uses_symbol(e.value, end)) return std::nullopt;
+                for (const Expr &told : {e.value, e.loop_extent}) {
+                    if (told.defined() && uses_symbol(told, end)) return std::nullopt;
+                }
             }
         }
         std::optional<int64_t> most = algebra::constant_upper_bound(simplify(added));
-        if (!most || *most > largest_step) return std::nullopt;
+        if (!most || *most > largest_step || *multiple > largest_step) return std::nullopt;
         return int((std::max<int64_t>(*most, 1) + *multiple - 1) / *multiple * *multiple);
     }
 

@@ -263,6 +263,18 @@ PROGRAM(scheduled_by_a_function_of_this_program) {
     Internal::AbstractGeneratorPtr shift = Internal::GeneratorRegistry::create("shift", context);
     EXPECT(shift->compile_to_callable()(in, out) == 0 && shift->build_module("m").name() == "m");
     EXPECT(asked == "by_four9by_four9");
+    // The parameters of a call name one as well, before the generator is made.
+    std::string seen;
+    auto look = [&](const GeneratorContext &c) {
+        seen = c.autoscheduler_params().to_string();
+        return Internal::GeneratorRegistry::create("shift", c);
+    };
+    Internal::GeneratorRegistry::register_factory("looking", look);
+    GeneratorParamsMap by_name = {{"autoscheduler", "by_four"}, {"autoscheduler.parts", "1"}};
+    EXPECT(create_callable_from_generator(host(), "looking", by_name)(in, out) == 0);
+    EXPECT(seen == params.to_string().substr(0, params.to_string().size() - 1) + "1");
+    EXPECT(asked == "by_four9by_four9by_four1");
+    Internal::GeneratorRegistry::unregister_factory("looking");
     // A class of one's own is told which one, and writes its own stub, if it can.
     ExecuteGeneratorArgs args;
     args.output_dir = Internal::get_test_tmp_dir();
