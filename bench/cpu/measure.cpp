@@ -47,10 +47,14 @@ int calls_of(const Implementation &i) {
     return int(std::clamp(std::ceil(least_sample / one), 1.0, 1e5));
 }
 
-void sample(Sampled &s) {
-    // Threads of the one before go to sleep; the caches and the clock get used to this one.
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    s.of->run();
+void sample(Sampled &s, int threads) {
+    // Threads of the one before go to sleep (those of OpenMP spin for up to 15 ms); the caches and
+    // the clock get used to this one, and the system runs its threads on processors of their own.
+    std::this_thread::sleep_for(std::chrono::milliseconds(threads == 1 ? 2 : 20));
+    const double warm = now() + (threads == 1 ? 0 : 10);
+    do {
+        s.of->run();
+    } while (now() < warm);
     const double start = now(), worked = processor_time();
     for (int i = 0; i < s.calls; i++) s.of->run();
     const double elapsed = now() - start;
@@ -85,7 +89,8 @@ std::vector<Timing> measure(std::vector<Implementation> &implementations, int th
     const double start = now();
     const double budget = 1e3 * effort.seconds * double(all.size());
     for (int round = 0; round < effort.least_rounds || now() - start < budget; round++) {
-        for (size_t i = 0; i < all.size(); i++) sample(all[(i + size_t(round)) % all.size()]);
+        for (size_t i = 0; i < all.size(); i++)
+            sample(all[(i + size_t(round)) % all.size()], threads);
     }
     std::vector<Timing> timings;
     for (const Sampled &s : all) {

@@ -17,12 +17,40 @@ namespace tessera {
 namespace {
 
 constexpr int max_threads = 4096;
-constexpr int spins_before_sleep = 40;
+// Waking a thread takes 50 us and more: for so long one that has nothing to do looks for work
+// first.
+constexpr std::chrono::microseconds time_before_sleep{100};
+// Each wakes others as soon as it is up, so that the first need not wake them all.
+constexpr int longest_rest = 64;
+constexpr int most_wakes_at_once = 2;
 
 // The job whose iteration this thread executes.
 thread_local Job *current_job = nullptr;
 // Whether this thread is among those that the pool counts as running.
 thread_local bool counted = false;
+
+using Clock = std::chrono::steady_clock;
+
+void rest() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("yield");
+#endif
+}
+
+// Whether `done` comes true in time.
+template<class Condition>
+bool spin_until(Clock::time_point end, Condition done) {
+    constexpr int looks_at_once = 16;  // the clock is slower to read than what others write
+    while (Clock::now() < end) {
+        for (int i = 0; i < looks_at_once; i++) {
+            if (done()) return true;
+            rest();
+        }
+    }
+    return done();
+}
 
 int machine_threads() {
 #ifdef __linux__
@@ -110,6 +138,22 @@ __attribute__((destructor)) static void leave_pool() { ThreadPool::instance().le
 
 ThreadPool::ThreadPool() : thread_limit(default_threads()), process(getpid()) {}
 
+// The mutex is held for moments: who finds it taken tries again before it sleeps, which would take
+// longer than what all others do meanwhile.
+void ThreadPool::hold(Lock &lock) {
+    for (int rests = 1; rests <= longest_rest; rests *= 2) {
+        if (lock.try_lock()) return;
+        for (int i = 0; i < rests; i++) rest();
+    }
+    lock.lock();
+}
+
+ThreadPool::Lock ThreadPool::hold() {
+    Lock lock(mutex, std::defer_lock);
+    hold(lock);
+    return lock;
+}
+
 int ThreadPool::run(Job &job) {
     start(job);
     return finish(job);
@@ -118,27 +162,28 @@ int ThreadPool::run(Job &job) {
 void ThreadPool::start(Job &job) {
     job.parent = current_job;
     job.owner_counted = std::exchange(counted, true);
-    Lock lock(mutex);
-    if (!job.owner_counted) running++;
+    Lock lock = hold();
+    if (!job.owner_counted) threads_now.begin();
     link(job);
     recruit();
 }
 
 void ThreadPool::publish(Job &job) {
-    Lock lock(mutex);
+    Lock lock = hold();
     job.limit.fetch_add(1, std::memory_order_release);
-    pushes.fetch_add(1, std::memory_order_relaxed);
+    pushes++;
     recruit();
 }
 
 int ThreadPool::finish(Job &job) {
     execute_all(job);
-    Lock lock(mutex);
+    Lock lock = hold();
     unlink(job);
-    wait_until_done(job, lock);
+    wait_until_left(job, lock);
     counted = job.owner_counted;
     if (!counted) {
-        running--;
+        threads_now.end();
+        if (newest) pushes++;  // who spins may begin now
         recruit();
     }
     return error_of_ancestors(&job);
@@ -153,25 +198,62 @@ void ThreadPool::execute_all(Job &job) {
 
 // As one of the threads that are not the job's owner.
 void ThreadPool::help(Job &job, Lock &lock) {
-    running++;
+    threads_now.begin();
     job.active++;
-    bool was_counted = std::exchange(counted, true);
     recruit();
     lock.unlock();
+    execute_as_helper(job);
+    hold(lock);
+    threads_now.end();
+    leave(job, lock);
+}
+
+void ThreadPool::execute_as_helper(Job &job) {
+    bool was_counted = std::exchange(counted, true);
     execute_all(job);
-    lock.lock();
     counted = was_counted;
-    running--;
-    if (--job.active == 0 && job.owner_sleeps) job.owner_wakes.notify_one();
+}
+
+void ThreadPool::leave(Job &job, const Lock &) {
+    if ((--job.active & Job::helpers) == 0) job.owner_wakes.notify_one();
+}
+
+// What a thread that spins does instead of help(): it takes no lock, for which all that spin would
+// wait one after another.
+bool ThreadPool::help_newest() {
+    // finish() lets no job go while a thread is between these two lines.
+    joining++;
+    Job *job = newest.load();
+    const bool helps = job && threads_now.begin_instead_of_spinning(thread_limit);
+    if (helps) job->active++;
+    joining--;
+    if (!helps) return false;
+    execute_as_helper(*job);
+    // With the last one, the owner takes the job away, unless it sleeps until it is told.
+    int active = job->active;
+    while (!(active & Job::owner_waits)) {
+        if (!job->active.compare_exchange_weak(active, active - 1)) continue;
+        threads_now.spin_again();
+        return true;
+    }
+    Lock lock = hold();
+    threads_now.spin_again();
+    leave(*job, lock);
+    return true;
+}
+
+// None helps with a job that is unlinked, nor can one begin to.
+bool ThreadPool::is_left(const Job &job) {
+    return joining == 0 && (job.active & Job::helpers) == 0;
 }
 
 // Helping only with what is inside the job keeps this wait from depending on anything that it did
 // not depend on before.
-void ThreadPool::wait_until_done(Job &job, Lock &lock) {
-    if (job.active == 0) return;
+void ThreadPool::wait_until_left(Job &job, Lock &lock) {
+    if (is_left(job)) return;
     begin_waiting();
-    spin_while_active(job, lock);
-    while (job.active > 0) {
+    spin_until_left(job, lock);
+    while (!is_left(job)) {
         if (Job *inner = find_work(&job)) {
             help(*inner, lock);
             continue;
@@ -185,54 +267,69 @@ void ThreadPool::wait_until_done(Job &job, Lock &lock) {
 
 void ThreadPool::sleep_until_called(Job &job, Lock &lock) {
     job.owner_sleeps = true;
-    job.owner_wakes.wait(lock);
+    // Whoever leaves from now on takes the lock first.
+    if (job.active.fetch_or(Job::owner_waits) & Job::helpers) {
+        job.owner_wakes.wait(lock);
+    } else {
+        lock.unlock();
+        std::this_thread::yield();  // to one that looks which job there is
+        hold(lock);
+    }
+    job.active.fetch_and(~Job::owner_waits);
     job.owner_sleeps = false;
     if (std::exchange(job.owner_called, false)) called--;
 }
 
-void ThreadPool::spin_while_active(Job &job, Lock &lock) {
+void ThreadPool::spin_until_left(Job &job, Lock &lock) {
     lock.unlock();
-    for (int i = 0; i < spins_before_sleep && job.active > 0; i++) std::this_thread::yield();
-    lock.lock();
+    spin_until(Clock::now() + time_before_sleep, [&] { return is_left(job); });
+    hold(lock);
 }
 
-void ThreadPool::spin_for_work(Lock &lock) {
-    uint64_t seen = pushes.load(std::memory_order_relaxed);
-    spinning++;
+// Until nothing has come for a while (false), or there may be work that takes the lock to find.
+bool ThreadPool::spin(Lock &lock) {
+    uint64_t seen = pushes;
+    threads_now.spin();
     lock.unlock();
-    for (int i = 0; i < spins_before_sleep && pushes.load(std::memory_order_relaxed) == seen; i++) {
-        std::this_thread::yield();
+    bool looks = false;
+    while (!looks && spin_until(Clock::now() + time_before_sleep, [&] { return pushes != seen; })) {
+        seen = pushes;
+        help_newest();
+        looks = jobs > 1 || stopping;
     }
-    lock.lock();
-    spinning--;
+    hold(lock);
+    threads_now.stop_spinning();
+    return looks;
 }
 
+// Each time for a token, of which there is one for each that is woken or created; it may be
+// another's.
 void ThreadPool::worker() {
-    Lock lock(mutex);
-    tokens--;
-    bool has_spun = false;
-    while (!stopping) {
-        if (Job *job = find_work(nullptr)) {
-            help(*job, lock);
-            has_spun = false;
-            continue;
-        }
-        if (!has_spun && running < thread_limit) {
-            spin_for_work(lock);
-            has_spun = true;
-            continue;
-        }
-        idle++;
+    Lock lock = hold();
+    while (true) {
         worker_wakes.wait(lock, [&] { return tokens > 0 || stopping; });
         if (stopping) return;
         tokens--;
-        has_spun = false;
+        work(lock);
+        idle++;
+    }
+}
+
+// Until there is none, and none has come for a while.
+void ThreadPool::work(Lock &lock) {
+    while (!stopping) {
+        if (Job *job = find_work(nullptr)) {
+            help(*job, lock);
+        } else if (threads_now.running() >= thread_limit || !spin(lock)) {
+            // Work that came since the last look may count on this thread.
+            if (!find_work(nullptr)) return;
+        }
     }
 }
 
 // The newest, so that what is nested inside is done before more of the outside is begun.
 Job *ThreadPool::find_work(const Job *ancestor) {
-    if (running >= thread_limit) return nullptr;
+    if (threads_now.running() >= thread_limit) return nullptr;
     for (Job *job = newest; job; job = job->older) {
         if (remaining(*job) > 0 && (!ancestor || is_inside(job, ancestor))) return job;
     }
@@ -246,13 +343,14 @@ int64_t ThreadPool::available() {
 }
 
 void ThreadPool::recruit() {
+    const auto [running, spinning] = threads_now.get();
     if (running >= thread_limit) return;
     int64_t wanted = std::min<int64_t>(thread_limit - running, available());
     wanted -= tokens + called + spinning;
     for (Job *job = newest; job && wanted > 0; job = job->older) {
         if (remaining(*job) > 0 && call_waiting_owner(*job)) wanted--;
     }
-    while (wanted-- > 0) {
+    for (int wakes = 0; wanted > 0 && wakes < most_wakes_at_once; wanted--, wakes++) {
         if (idle == 0) {
             if (!spawn()) return;
             continue;
@@ -287,16 +385,19 @@ bool ThreadPool::spawn() {
 }
 
 void ThreadPool::begin_waiting() {
-    if (counted) running--;
+    if (!counted) return;
+    threads_now.end();
+    if (newest) pushes++;  // who spins may begin now
 }
 
 void ThreadPool::end_waiting() {
-    if (counted) running++;
+    if (counted) threads_now.begin();
 }
 
 // When all wait, there is work, and the system gives us no thread to do it: fail instead of
 // hanging.
 void ThreadPool::give_up_if_starved() {
+    const auto [running, spinning] = threads_now.get();
     if (running + idle + tokens + called + spinning > 0) return;
     for (Job *job = newest; job; job = job->older) {
         if (remaining(*job) > 0) mark_failed(*job, tessera_error_code_out_of_threads);
@@ -304,7 +405,7 @@ void ThreadPool::give_up_if_starved() {
 }
 
 void ThreadPool::fail(Job &job, int error) {
-    Lock lock(mutex);
+    Lock lock = hold();
     mark_failed(job, error);
 }
 
@@ -316,20 +417,25 @@ void ThreadPool::mark_failed(Job &job, int error) {
 
 void ThreadPool::link(Job &job) {
     job.older = newest;
-    if (newest) newest->newer = &job;
+    if (job.older) job.older->newer = &job;
     newest = &job;
-    pushes.fetch_add(1, std::memory_order_relaxed);
+    jobs++;
+    pushes++;
 }
 
 void ThreadPool::unlink(Job &job) {
     if (job.older) job.older->newer = job.newer;
-    (job.newer ? job.newer->older : newest) = job.older;
+    if (job.newer)
+        job.newer->older = job.older;
+    else
+        newest = job.older;
+    jobs--;
 }
 
 int ThreadPool::release(Semaphore &semaphore, int n) {
     int count = semaphore.count.fetch_add(n) + n;
     if (semaphore.waiters.load() == 0) return count;
-    Lock lock(mutex);
+    Lock lock = hold();
     for (Waiter *waiter : waiters) {
         if (waiter->semaphore == &semaphore) waiter->wakes.notify_one();
     }
@@ -339,7 +445,7 @@ int ThreadPool::release(Semaphore &semaphore, int n) {
 int ThreadPool::acquire(Semaphore &semaphore, int n) {
     if (int error = error_of_ancestors(current_job)) return error;
     if (semaphore.try_acquire(n)) return 0;
-    Lock lock(mutex);
+    Lock lock = hold();
     Waiter waiter{&semaphore, {}};
     waiters.push_back(&waiter);
     semaphore.waiters++;
@@ -358,7 +464,7 @@ int ThreadPool::acquire(Semaphore &semaphore, int n) {
 }
 
 int ThreadPool::set_num_threads(int n) {
-    Lock lock(mutex);
+    Lock lock = hold();
     int before = thread_limit;
     thread_limit = n == 0 ? default_threads() : std::min(n, max_threads);
     recruit();
@@ -366,20 +472,20 @@ int ThreadPool::set_num_threads(int n) {
 }
 
 int ThreadPool::num_threads() {
-    Lock lock(mutex);
+    Lock lock = hold();
     return thread_limit;
 }
 
 void ThreadPool::shut_down() {
     std::vector<std::thread> leaving;
     {
-        Lock lock(mutex);
+        Lock lock = hold();
         stopping = true;
         leaving.swap(threads);
         worker_wakes.notify_all();
     }
     for (std::thread &thread : leaving) thread.join();
-    Lock lock(mutex);
+    Lock lock = hold();
     stopping = false;
     idle = tokens = 0;
 }

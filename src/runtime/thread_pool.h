@@ -25,7 +25,9 @@ struct Job {
     std::atomic<int64_t> next;   // the first iteration not yet handed out
     std::atomic<int64_t> limit;  // may grow while the job is known to the pool
     std::atomic<int> error{0};   // the first failure
-    std::atomic<int> active{0};  // threads inside, the owner apart; changes under the pool's mutex
+    // Threads inside, the owner apart; with `owner_waits`, these leave under the pool's mutex.
+    std::atomic<int> active{0};
+    static constexpr int owner_waits = 1 << 30, helpers = owner_waits - 1;
 
     // Below: the pool's, under its mutex.
     bool owner_sleeps = false;
@@ -40,6 +42,37 @@ struct Semaphore {
     std::atomic<int> waiters;
 
     bool try_acquire(int n);
+};
+
+// How many threads execute iterations without waiting, and how many look for work a moment longer
+// before they sleep. Each change is one step, so that no thread counts twice or not at all.
+class ThreadCounts {
+public:
+    struct Both {
+        int running, spinning;
+    };
+    Both get() const { return unpacked(counts); }
+    int running() const { return get().running; }
+
+    void begin() { counts += one_running; }
+    void end() { counts -= one_running; }
+    void spin() { counts += one_spinning; }
+    void stop_spinning() { counts -= one_spinning; }
+    void spin_again() { counts += one_spinning - one_running; }
+    // False if `limit` are running already.
+    bool begin_instead_of_spinning(int limit) {
+        int64_t now = counts;
+        while (unpacked(now).running < limit) {
+            if (counts.compare_exchange_weak(now, now + one_running - one_spinning)) return true;
+        }
+        return false;
+    }
+
+private:
+    static constexpr int64_t one_spinning = 1, one_running = int64_t(1) << 32;
+    static Both unpacked(int64_t counts) { return {int(counts >> 32), int(int32_t(counts))}; }
+
+    std::atomic<int64_t> counts{0};
 };
 
 // See "Tasks" in tessera_runtime.h for what it promises. How: a thread that executes iterations and
@@ -91,12 +124,19 @@ private:
     };
 
     ThreadPool();
+    void hold(Lock &lock);
+    Lock hold();
     void worker();
+    void work(Lock &lock);
     void execute_all(Job &job);
     void help(Job &job, Lock &lock);
-    void wait_until_done(Job &job, Lock &lock);
-    void spin_while_active(Job &job, Lock &lock);
-    void spin_for_work(Lock &lock);
+    bool help_newest();
+    void execute_as_helper(Job &job);
+    void leave(Job &job, const Lock &lock);
+    bool is_left(const Job &job);
+    void wait_until_left(Job &job, Lock &lock);
+    void spin_until_left(Job &job, Lock &lock);
+    bool spin(Lock &lock);
     Job *find_work(const Job *ancestor);
     int64_t available();
     void recruit();
@@ -114,16 +154,20 @@ private:
     std::condition_variable worker_wakes;
     std::vector<std::thread> threads;
     std::vector<Waiter *> waiters;
-    Job *newest = nullptr;
-    std::atomic<uint64_t> pushes{0};  // grows with each job, for those who spin
-    int thread_limit;
-    int running = 0;   // see above
-    int idle = 0;      // workers asleep that nobody has woken yet
-    int tokens = 0;    // workers woken or created that are not up yet
-    int called = 0;    // owners woken to help that are not up yet
-    int spinning = 0;  // workers that look for work a moment longer before they sleep
-    bool stopping = false;
-    pid_t process;  // that started the threads
+    int idle = 0;    // workers asleep that nobody has woken yet
+    int tokens = 0;  // workers woken or created that are not up yet
+    int called = 0;  // owners woken to help that are not up yet
+
+    // These change under the mutex as well, and are read by threads that spin.
+    std::atomic<Job *> newest{nullptr};
+    std::atomic<int> jobs{0};         // linked
+    std::atomic<uint64_t> pushes{0};  // grows whenever there may be work that was not there before
+    std::atomic<int> thread_limit;
+    std::atomic<bool> stopping{false};
+    // And these without it.
+    ThreadCounts threads_now;
+    std::atomic<int> joining{0};  // threads in help_newest() that are about to help
+    pid_t process;                // that started the threads
 };
 
 }  // namespace tessera

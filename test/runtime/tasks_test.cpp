@@ -144,13 +144,19 @@ TEST_SUITE("runtime tasks") {
         }
     }
     TEST_CASE("threads really run at the same time") {
-        NumThreads guard(4);
-        std::atomic<int> here{0};
-        CHECK(par_for(0, 4, [&](int) {
-                  here++;
-                  while (here < 4) std::this_thread::yield();
-                  return 0;
-              }) == 0);
+        // Threads that have just been started, that still look for work, that fall asleep or sleep.
+        for (int pause = 0; pause < 200; pause++) {
+            if (pause % 20 == 0) tessera_shutdown_thread_pool();
+            NumThreads guard(2 + pause % 5);
+            std::atomic<int> here{0};
+            const int all = tessera_get_num_threads();
+            CHECK(par_for(0, all, [&](int) {
+                      here++;
+                      while (here < all) std::this_thread::yield();
+                      return 0;
+                  }) == 0);
+            std::this_thread::sleep_for(std::chrono::microseconds(pause));
+        }
     }
     TEST_CASE("several programs' threads may call at once") {
         NumThreads guard(3);
@@ -169,6 +175,44 @@ TEST_SUITE("runtime tasks") {
         for (std::thread &t : callers) t.join();
         CHECK(count == 8 * 20 * 20);
     }
+    TEST_CASE(
+        "short loops, one right after another, from several threads, nested and with errors") {
+        NumThreads limit(4);
+        std::atomic<int> running{0}, most{0}, wrong{0};
+        auto program = [&](int seed) {
+            for (int round = 0; round < 2000; round++) {
+                // Lives no longer than the loop: a thread that comes late must not touch it.
+                std::vector<std::atomic<int>> counts(size_t(1 + (seed + round) % 9));
+                const int fails = round % 50 == 0 ? 3 : 0;
+                const int error = par_for(0, int(counts.size()), [&](int i) {
+                    const int now = ++running;
+                    for (int before = most;
+                         now > before && !most.compare_exchange_weak(before, now);) {
+                    }
+                    counts[size_t(i)]++;
+                    running--;
+                    if (round % 7 == 0) {
+                        return par_for(0, 3, [&](int) {
+                            counts[size_t(i)]++;
+                            return fails;
+                        });
+                    }
+                    return fails;
+                });
+                if (error != fails) wrong++;
+                for (const std::atomic<int> &count : counts) {
+                    if (!fails && count != (round % 7 == 0 ? 4 : 1)) wrong++;
+                }
+            }
+        };
+        std::vector<std::thread> programs;
+        for (int seed = 0; seed < 3; seed++) programs.emplace_back(program, seed);
+        for (std::thread &thread : programs) thread.join();
+        CHECK(wrong == 0);
+        // Each program's own thread may run beside those of the pool.
+        CHECK(most <= 4 + 2);
+    }
+
     TEST_CASE("the first error stops the loop and is returned") {
         for (int threads : {1, 4}) {
             NumThreads guard(threads);
