@@ -17,4 +17,11 @@ inline void reduce_in_lanes(Func reduction, const RVar &r, int lanes, int vector
     reduction.update().atomic().vectorize(of);
 }
 
+// Whether an output of two dimensions of floats takes more than 8 MB: a good part of the last
+// cache.
+inline Expr is_large(Func output) {
+    const OutputImageParam buffer = output.output_buffer();
+    return cast<int64_t>(buffer.dim(0).extent()) * buffer.dim(1).extent() > (1 << 21);
+}
+
 }  // namespace tessera::apps

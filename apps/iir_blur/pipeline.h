@@ -34,6 +34,7 @@ struct IirBlur {
             }
         }
         passes[0].transposed.compute_at(output, c);  // one channel at a time, in the last cache
+        output.stream_stores();                      // nobody reads it here: past the caches
     }
 
 private:

@@ -44,7 +44,7 @@ struct NlMeans {
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi"), row("row"), column("column");
         output.bound(c, 0, 3)
-            .tile(x, y, xi, yi, 64, 32)
+            .tile(x, y, xi, yi, 128, 64)  // with what is around it, for the second cache
             .reorder(c, xi, yi, x, y)
             .unroll(c)
             .vectorize(xi, vector)
@@ -58,23 +58,23 @@ struct NlMeans {
         sum.update()
             .rename(y, row)
             .split(x, column, x, vector)
-            .reorder(c, x, column, row, search.x, search.y)  // one weight for four channels
-            .unroll(c)
+            .reorder(c, x, search.x, column, row, search.y)  // sums of seven places in registers
+            .unroll(c)                                       // one weight for four channels
             .vectorize(x);
         difference
-            .store_at(sum, search.x)  // seven rows are alive; each is computed once
+            .store_at(sum, search.y)  // seven rows are alive; each is computed once
             .compute_at(sum, row)
             .vectorize(x, vector);
         columns
-            .compute_at(sum, row)  // one row, read seven times
+            .compute_at(sum, row)  // a row for each of seven places, each read seven times
             .vectorize(x, vector, TailStrategy::RoundUp);
         columns.update()
             .reorder(patch, x, y)
             .vectorize(x, vector, TailStrategy::RoundUp)  // a masked sum would pass through memory
             .unroll(patch);
-        patches.compute_at(sum, column).vectorize(x);  // in a register, as is the weight
+        patches.compute_at(sum, search.x).vectorize(x);  // in a register, as is the weight
         patches.update().reorder(x, patch).vectorize(x).unroll(patch);
-        weight.compute_at(sum, column).vectorize(x);
+        weight.compute_at(sum, search.x).vectorize(x);
     }
 };
 
