@@ -60,8 +60,8 @@ struct Hist {
             .parallel(y, 32);
         luma.compute_at(output, y).vectorize(x, vector);
         equalized
-            .compute_at(output, y)  // one load at a time: a gather of bytes takes longer
-            .unroll(x, 8);
+            .compute_at(output, y)
+            .vectorize(x, target.natural_vector_size<uint8_t>());  // a table that fits in registers
     }
 };
 

@@ -39,6 +39,7 @@ struct Storage {
     Value *descriptor = nullptr;  // the tessera_buffer_t, if there is one
     uint64_t alignment = 1;       // of base, in bytes
     Value *to_free = nullptr;     // where base is as long as nobody has freed it, if somebody does
+    int64_t bytes = 0;            // of an allocation of a constant size
 };
 
 // A coordinate as wide as an address: a 64-bit value, null for 0, and what is added to it, which
@@ -243,6 +244,7 @@ private:
     Value *load_strided(const Load &node, const Ramp &ramp, int64_t stride);
     Value *lane_pointer(Value *first, Type element, const Expr &stride, int lane);
     Value *load_lanes(const Load &node, const Ramp &index);
+    Value *look_up(const Load &node);
     Value *load_each(const Load &node, Value *index);
     Value *load_scalar(const Load &node);
     Value *gather(const Load &node, Value *index, Value *mask);

@@ -1,4 +1,5 @@
 #include "codegen/llvm/emitter.h"
+#include "codegen/llvm/patterns.h"
 #include <numeric>
 
 namespace tessera::codegen {
@@ -206,6 +207,7 @@ Value *Emitter::load_vector(const Load &node) {
         return load_strided(node, *ramp, *stride);
     }
     if (ramp && !mask) return load_lanes(node, *ramp);
+    if (Value *found = mask ? nullptr : look_up(node)) return found;
     Value *index = coordinate(node.index);
     if (mask || architecture.prefers_gather(target, node.type)) return gather(node, index, mask);
     return load_each(node, index);
@@ -328,6 +330,27 @@ Value *Emitter::load_strided(const Load &node, const Ramp &ramp, int64_t stride)
         result = result ? shuffle(result, chunk, indices) : shuffle(chunk, nullptr, indices);
     }
     return stride < 0 ? reverse(result) : result;
+}
+
+// Of bytes that are few enough to be kept in registers; null if the machine cannot find them there.
+Value *Emitter::look_up(const Load &node) {
+    constexpr int64_t register_bytes = 64, most_registers = 16;
+    const int64_t size = storage(node.buffer).bytes, registers = size / register_bytes;
+    const bool is_table = size > 0 && size % register_bytes == 0 && registers <= most_registers;
+    // Each register costs about two instructions, each lane that is loaded by itself three.
+    if (node.type.bits() != 8 || !is_table || node.type.lanes() < 4 * registers) return nullptr;
+    if (!patterns->has_byte_tables()) return nullptr;
+    Value *base = base_pointer(node.buffer);
+    std::vector<Value *> table;
+    for (int64_t at = 0; at < size; at += register_bytes) {
+        const Type part = node.type.with_lanes(int(register_bytes));
+        auto *load =
+            b.CreateAlignedLoad(memory_type(part), element_pointer(base, node.type, int64(at)),
+                                llvm::commonAlignment(llvm::Align(64), uint64_t(at)));
+        table.push_back(tagged(load, node.buffer));
+    }
+    const Expr index = narrower(node.index);
+    return patterns->look_up(std::move(table), index.defined() ? index : node.index);
 }
 
 // The address of one lane of a ramp of scalars from that of the first.

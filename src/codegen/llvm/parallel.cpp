@@ -61,7 +61,8 @@ void Emitter::restore(const Closure &closure, Value *pointer) {
     };
     for (auto [name, v] : closure.known_variables) f->variables[name] = value_here(v);
     for (auto [name, s] : closure.known_buffers) {
-        f->buffers[name] = {value_here(s.base), value_here(s.descriptor), s.alignment};
+        f->buffers[name] = {value_here(s.base), value_here(s.descriptor), s.alignment, nullptr,
+                            s.bytes};
     }
 }
 

@@ -26,6 +26,11 @@ public:
     virtual Value *fast_inverse(Value *x, int lanes, bool of_root) = 0;
     // x * 2^n, rounded once, of float32s; n are whole numbers.
     virtual Value *scale(Value * /*x*/, Value * /*n*/, int /*lanes*/) { return nullptr; }
+    // A byte of the table, which is in registers of 64, for each lane of the index.
+    virtual bool has_byte_tables() const { return false; }
+    virtual Value *look_up(std::vector<Value *> /*table*/, const Expr & /*index*/) {
+        return nullptr;
+    }
 
 protected:
     // The emitter's, for those that derive from this.

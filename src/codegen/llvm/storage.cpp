@@ -33,7 +33,7 @@ void Emitter::allocate_on_stack(const Allocate &node, uint64_t bytes) {
     uint64_t count = std::max<uint64_t>(1, bytes / uint64_t(node.type.bytes()));
     auto *slot = stack_slot(llvm::ArrayType::get(element, count), 1, bytes < 64 ? 16 : 64);
     b.CreateLifetimeStart(slot);
-    f->buffers[node.buffer] = {slot, nullptr, slot->getAlign().value()};
+    f->buffers[node.buffer] = {slot, nullptr, slot->getAlign().value(), nullptr, int64_t(bytes)};
     f->variables[node.buffer] = slot;
     run(node.body);
     b.CreateLifetimeEnd(slot);
@@ -105,7 +105,8 @@ void Emitter::allocate_on_heap(const Allocate &node) {
         pointer = node.condition.defined() ? choose(value(node.condition), allocate, nothing)
                                            : allocate();
     }
-    f->buffers[node.buffer] = {pointer, nullptr, 128};
+    const int64_t known = node.condition.defined() ? 0 : constant_bytes(node).value_or(0);
+    f->buffers[node.buffer] = {pointer, nullptr, 128, nullptr, known};
     f->variables[node.buffer] = pointer;
     auto free = [this](Value *p) {
         call_runtime("tessera_free", b.getVoidTy(), {f->user_context, p});

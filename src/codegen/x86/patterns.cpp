@@ -1,5 +1,6 @@
 #include "codegen/x86/patterns.h"
 #include <llvm/IR/IntrinsicsX86.h>
+#include <numeric>
 
 namespace tessera::codegen {
 namespace {
@@ -22,6 +23,8 @@ public:
     Value *intrinsic(const IntrinsicCall &call) override;
     Value *shift(Value *, Value *, Type, const Shift &) override { return nullptr; }
     Value *fast_inverse(Value *x, int lanes, bool of_root) override;
+    bool has_byte_tables() const override { return target.has_feature(Target::AVX512_Cannonlake); }
+    Value *look_up(std::vector<Value *> table, const Expr &index) override;
     Value *scale(Value *x, Value *n, int lanes) override;
 
 private:
@@ -177,6 +180,54 @@ Value *X86Patterns::scale(Value *x, Value *n, int lanes) {
         if (bytes == 64) args.push_back(b.getInt32(current_rounding));
         return machine_call(op.of(bytes), args);
     });
+}
+
+// vpermi2b finds a byte among 128, by the low 7 bits of its lane of the index; the others choose
+// between what was found in several.
+Value *X86Patterns::look_up(std::vector<Value *> table, const Expr &index) {
+    constexpr int width = 64;
+    const int lanes = index.type().lanes();
+    if (index.type().bits() == 8 && table.size() > 4) table.resize(4);
+    while (table.size() < 2 || (table.size() & (table.size() - 1)) != 0) {
+        table.push_back(table.back());  // nothing is found there
+    }
+    const Type byte = UInt(8, lanes);
+    Value *all = value(index);
+    auto byte_of = [&](int shift) {
+        Value *shifted = shift ? b.CreateLShr(all, int_constant(index.type(), shift)) : all;
+        return b.CreateTrunc(shifted, register_type(byte));
+    };
+    std::vector<Value *> operands = {byte_of(0)};
+    const bool high_bits = table.size() > 4;
+    if (high_bits) operands.push_back(byte_of(8));
+    auto find = [&](int, const std::vector<Value *> &parts) -> Value * {
+        auto *type = llvm::cast<llvm::FixedVectorType>(parts[0]->getType());
+        const int count = int(type->getNumElements());
+        auto filled_up = [&](Value *v) {
+            std::vector<int> places(width, -1);
+            std::iota(places.begin(), places.begin() + count, 0);
+            return count == width ? v : b.CreateShuffleVector(v, places);
+        };
+        Value *low = filled_up(parts[0]), *high = high_bits ? filled_up(parts[1]) : nullptr;
+        std::vector<Value *> found;
+        for (size_t i = 0; i < table.size(); i += 2) {
+            found.push_back(
+                machine_call(I::x86_avx512_vpermi2var_qi_512, {table[i], low, table[i + 1]}));
+        }
+        for (int bit = 7; found.size() > 1; bit++) {
+            Value *from = bit == 7 ? low : high,
+                  *zero = llvm::Constant::getNullValue(low->getType());
+            Value *mask = b.getInt8(uint8_t(1 << (bit % 8)));
+            Value *is_set =
+                b.CreateICmpNE(b.CreateAnd(from, b.CreateVectorSplat(width, mask)), zero);
+            for (size_t i = 0; i < found.size() / 2; i++) {
+                found[i] = b.CreateSelect(is_set, found[2 * i + 1], found[2 * i]);
+            }
+            found.resize(found.size() / 2);
+        }
+        return count == width ? found[0] : slice(found[0], 0, 1, count);
+    };
+    return by_native_width(operands, lanes, 1, width, find);
 }
 
 Value *X86Patterns::intrinsic(const IntrinsicCall &call) {
