@@ -237,7 +237,7 @@ class SplitOverlappingLoads final : public Mutator {
 }  // namespace
 
 Stmt split_overlapping_loads(const Stmt &s, const Context &context) {
-    if (!context.target.has_feature(Target::AVX512)) return s;
+    if (!context.target.with_implied_features().has_feature(Target::AVX512)) return s;
     return SplitOverlappingLoads()(s);
 }
 

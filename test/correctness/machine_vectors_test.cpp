@@ -1,0 +1,90 @@
+// What the machine has instructions of its own for: vectors that overlap, tables of bytes. On
+// machines without them, the same results.
+#include "harness.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+namespace {
+
+// A table of `size` bytes, looked up at places that data of `index` give.
+template<typename Byte, typename Index> void check_table(int size, int lanes, bool parallel) {
+    Var x("x"), y("y"), v("v");
+    Func table("table"), out("out");
+    ImageParam places(type_of<Index>(), 2, "places");
+    table(v) = cast<Byte>(v * 37 + v / 5);
+    out(x, y) = table(cast<int>(places(x, y)) % size);
+    table.compute_root();
+    out.vectorize(x, lanes, TailStrategy::GuardWithIf);
+    if (parallel) out.parallel(y);
+
+    const int width = 200, height = 5;
+    Buffer<Index> in(width, height);
+    for (int j = 0; j < height; j++) {
+        for (int i = 0; i < width; i++) in(i, j) = Index(i * 7919 + j * 104729 + 13);
+    }
+    places.set(in);
+    Buffer<Byte> result = out.realize({width, height});
+    int wrong = 0;
+    for (int j = 0; j < height; j++) {
+        for (int i = 0; i < width; i++) {
+            const int at = int(in(i, j)) % size;
+            wrong += result(i, j) != Byte(at * 37 + at / 5);
+        }
+    }
+    INFO("size ", size, ", lanes ", lanes);
+    CHECK(wrong == 0);
+}
+
+}  // namespace
+
+TEST_SUITE("vectors of the machine") {
+    TEST_CASE("a table of bytes is looked up") {
+        for (int size : {1, 63, 64, 100, 128, 192, 256}) {
+            check_table<uint8_t, uint8_t>(size, 64, false);
+            check_table<int8_t, uint8_t>(size, 32, true);
+            check_table<uint8_t, uint16_t>(size, 16, false);
+        }
+        for (int size : {320, 512, 768, 1000, 1024, 1088, 2048}) {
+            check_table<uint8_t, uint16_t>(size, 64, false);
+            check_table<uint8_t, uint16_t>(size, 128, true);
+            check_table<int8_t, uint32_t>(size, 64, true);
+        }
+    }
+    TEST_CASE("a table is looked up by bytes that have no more values than it") {
+        Var x("x"), v("v");
+        Func table("table"), out("out");
+        ImageParam places(UInt(8), 1, "places");
+        table(v) = cast<uint8_t>(v ^ 85);
+        out(x) = table(cast<int>(places(x)));
+        table.compute_root().bound_extent(v, 512);
+        out.vectorize(x, 64);
+        Buffer<uint8_t> in(256);
+        for (int i = 0; i < 256; i++) in(i) = uint8_t(i * 3);
+        places.set(in);
+        Buffer<uint8_t> result = out.realize({256});
+        for (int i = 0; i < 256; i++) CHECK(result(i) == (in(i) ^ 85));
+    }
+    TEST_CASE("vectors that overlap, at the end of what is stored") {
+        for (int taps : {3, 5, 7, 20, 40}) {
+            for (int width : {16, 48, 100}) {
+                Var x("x"), y("y");
+                Func f("f"), out("out");
+                f(x, y) = cast<float>(x * x % 91 + 3 * y);
+                Expr sum = 0.0f;
+                for (int i = 0; i < taps; i++) sum += f(x + i, y) * float(i + 1);
+                out(x, y) = sum;
+                f.compute_root().vectorize(x, 16);
+                out.vectorize(x, 16);
+                Lowered l(out);
+                l.check<float>({width, 3}, [&](int i, int j) {
+                    float expected = 0;
+                    for (int t = 0; t < taps; t++) {
+                        expected += float((i + t) * (i + t) % 91 + 3 * j) * float(t + 1);
+                    }
+                    return expected;
+                });
+            }
+        }
+    }
+}
