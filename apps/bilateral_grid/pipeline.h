@@ -48,26 +48,24 @@ struct BilateralGrid {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
-        histogram
-            .compute_at(blur_z, y)  // the bins of one row of cells stay in the cache
-            .vectorize(x, vector);
+        Var cz("cz");
+        histogram.compute_at(blur_z, y);  // the bins of one row of cells stay in the cache
         histogram.update()
-            .reorder(c, r.x, r.y, x, y)  // a cell's pixels in turn; both channels of a bin at once
-            .unroll(c);
-        blur_z.compute_root()
-            .reorder(c, z, x, y)  // rows of cells outermost: the histogram follows
-            .unroll(c)
-            .vectorize(x, vector, TailStrategy::GuardWithIf)
-            .parallel(y);
-        for (Func *stage : {&blur_x, &blur_y}) {
+            .reorder(c, r.x, r.y, x, y)  // a cell's pixels in turn
+            .vectorize(c, 2);            // both channels of a bin at once
+        for (Func *stage : {&histogram, &blur_z, &blur_x, &blur_y}) {
             stage
-                ->compute_root()  // the grid is small, 1/64 of the picture times its depth
-                .reorder(c, x, y, z)
-                .unroll(c)
-                .vectorize(x, vector, TailStrategy::GuardWithIf)
-                .parallel(z);
+                ->reorder_storage(c, z, x, y)  // what a pixel reads of a cell lies side by side
+                .bound(c, 0, 2)
+                .align_bounds(z, vector / 2)  // whole vectors of bins
+                .reorder(c, z, x, y)
+                .fuse(c, z, cz)
+                .vectorize(cz, vector);
         }
-        for (Func *stage : {&blur_z, &blur_x, &blur_y}) stage->bound(c, 0, 2);
+        for (Func *stage : {&blur_z, &blur_x, &blur_y}) {
+            // The grid is small, 1/64 of the picture times its depth.
+            stage->compute_root().parallel(y);
+        }
         output
             .vectorize(x, vector)  // one cell's x for eight pixels, gathers over z
             .parallel(y, 8);       // a row of cells a task

@@ -13,6 +13,7 @@
 #include "lower/finish/lower_prefetch.h"
 #include "lower/finish/lower_undef.h"
 #include "lower/finish/unpack_buffers.h"
+#include "lower/loops/adjacent_gathers.h"
 #include "lower/loops/interleave.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_invariants.h"
@@ -82,6 +83,7 @@ constexpr Pass all_passes[] = {
     {"simplify loops", simplify_stmt},  // what partitioning made certain folds
     {"trim no-ops", trim_no_ops},
     {"bound small allocations", bound_small_allocations},
+    {"merge adjacent gathers", merge_adjacent_gathers},
     {"split overlapping loads", split_overlapping_loads},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},
     {"free early", free_early},

@@ -234,6 +234,7 @@ private:
     template<typename I> I *tagged(I *access, Symbol buffer);
     Value *load_vector(const Load &node);
     Value *load_groups(const Load &node, const Ramp &index);
+    Value *load_rows(const Load &node, const Ramp &index);
     Value *load_transposed(const Load &node, const Ramp &index, const Ramp &group);
     Value *load_dense(const Load &node, const Expr &first, int lanes, Value *mask);
     Value *load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes, Value *mask);

@@ -82,6 +82,15 @@ const Ramp *transposed_group(const Ramp &index) {
     return is_near && (*stride == 1 || index.lanes < group->lanes) ? nullptr : group;
 }
 
+// Two or four elements for each of many lanes that lie anywhere.
+bool is_gather_of_rows(const Load &load, const Ramp &index) {
+    const auto *step = index.stride.as<Broadcast>();
+    const int64_t *next = step ? constant_of(step->value) : nullptr;
+    return next && *next == 1 && (index.lanes == 2 || index.lanes == 4) && !index.base.as<Ramp>() &&
+           !index.base.as<Broadcast>() && !load.predicate.defined() && !load.type.is_bool() &&
+           index.base.type().lanes() % index.lanes == 0;
+}
+
 }  // namespace
 
 const Storage &Emitter::storage(Symbol buffer) {
@@ -198,7 +207,8 @@ Value *Emitter::load_vector(const Load &node) {
     const auto *ramp = node.index.as<Ramp>();
     if (ramp && ramp->base.type().is_vector()) {
         const Ramp *group = transposed_group(*ramp);
-        return group ? load_transposed(node, *ramp, *group) : load_groups(node, *ramp);
+        if (group) return load_transposed(node, *ramp, *group);
+        return is_gather_of_rows(node, *ramp) ? load_rows(node, *ramp) : load_groups(node, *ramp);
     }
     Value *mask = predicate(node.predicate);
     if (is_dense(node.index)) return load_dense(node, ramp->base, node.type.lanes(), mask);
@@ -245,6 +255,51 @@ Value *Emitter::load_transposed(const Load &node, const Ramp &index, const Ramp 
         for (size_t i = 0; i < half; i++) rows[i] = interleave(rows[i], rows[i + half], node.type);
     }
     return concat(rows[0]);
+}
+
+// One dense load for each lane of the index. Rows that are as many apart as a row has elements
+// stand side by side, so that squares of them are transposed within parts of a register.
+Value *Emitter::load_rows(const Load &node, const Ramp &index) {
+    const int count = index.lanes, lanes = index.base.type().lanes();
+    const Type row = node.type.with_lanes(count), element = node.type.element_of();
+    Value *base = base_pointer(node.buffer);
+    Value *at = coordinate(index.base);
+    at = b.CreateSExt(at, llvm::FixedVectorType::get(b.getInt64Ty(), unsigned(lanes)));
+    std::vector<Value *> columns;
+    for (int first = 0; first < count; first++) {
+        std::vector<Value *> rows;
+        for (int lane = first; lane < lanes; lane += count) {
+            Value *pointer =
+                element_pointer(base, element, b.CreateExtractElement(at, uint64_t(lane)));
+            rows.push_back(tagged(b.CreateAlignedLoad(memory_type(row), pointer,
+                                                      llvm::Align(uint64_t(element.bytes()))),
+                                  node.buffer));
+        }
+        columns.push_back(concat(rows));
+    }
+    // Of the first half and the second: in groups of so many elements, one of each in turn.
+    auto zip = [&](Value *x, Value *y, int size, bool high) {
+        std::vector<int> places;
+        for (int square = 0; square < lanes; square += count) {
+            for (int i = 0; i < count; i += 2 * size) {
+                const int from = square + i / 2 + (high ? count / 2 : 0);
+                for (int k = 0; k < size; k++) places.push_back(from + k);
+                for (int k = 0; k < size; k++) places.push_back(lanes + from + k);
+            }
+        }
+        return shuffle(x, y, places);
+    };
+    if (count == 2) {
+        columns = {zip(columns[0], columns[1], 1, false), zip(columns[0], columns[1], 1, true)};
+    } else {
+        Value *low01 = zip(columns[0], columns[1], 1, false);
+        Value *high01 = zip(columns[0], columns[1], 1, true);
+        Value *low23 = zip(columns[2], columns[3], 1, false);
+        Value *high23 = zip(columns[2], columns[3], 1, true);
+        columns = {zip(low01, low23, 2, false), zip(low01, low23, 2, true),
+                   zip(high01, high23, 2, false), zip(high01, high23, 2, true)};
+    }
+    return from_memory(concat(columns), node.type);
 }
 
 // Which alignment the machine wants of what it streams.

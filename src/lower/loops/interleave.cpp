@@ -183,7 +183,7 @@ Stmt Interleave::visit(const Store &node) {
     const auto *store = s.as<Store>();
     if (store->value.type().is_scalar() || store->predicate.defined()) return s;
     const auto *ramp = store->index.as<Ramp>();
-    if (!ramp || ramp->base.type().is_scalar()) return s;
+    if (store->index.as<Broadcast>() || (ramp && ramp->base.type().is_scalar())) return s;
     auto place = lane_offsets(store->index, scope);
     if (!place) return s;
     int lanes = store->value.type().lanes();

@@ -11,6 +11,8 @@ namespace tessera::lower {
 //     f[ramp(b, 1, 4) / x4(2)]                         ->   interleave(f[ramp(b / 2, 1, 2)],
 //                                                                      f[ramp((b + 1) / 2, 1, 2)])
 //     f[ramp(ramp(b, 1, 4), x4(4), 2)]                 ->   f[ramp(b, 1, 8)]
+//     f[ramp(b * 2, 1, 4) / x4(2) * x4(2) + ramp(b * 2, 1, 4) % x4(2)] = a
+//                                                      ->   f[ramp(b * 2, 1, 4)] = a
 //
 // Stores next to each other in a block are merged if none of the values reads the buffer.
 ir::Stmt interleave(const ir::Stmt &s, const Context &context);

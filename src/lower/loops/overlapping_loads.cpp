@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/loops/straight_code.h"
 #include <algorithm>
 #include <map>
 #include <set>
@@ -122,48 +123,6 @@ private:
     std::unordered_map<Symbol, ByBase> groups;
 };
 
-// Finds the loads of statements without loops and conditions, or says that it cannot.
-class Collector final : public Visitor {
-public:
-    Groups groups;
-    bool straight = true;
-
-private:
-    void visit(const Load &load) override {
-        Visitor::visit(load);
-        if (is_dense_register(load)) groups.add(load);
-    }
-    // Of these values, only one is evaluated.
-    void visit(const IntrinsicCall &call) override {
-        if (call.op == Intrinsic::if_then_else) straight = false;
-        Visitor::visit(call);
-    }
-    // One symbol means one thing.
-    void bind(Symbol name) {
-        if (!bound.insert(name).second) straight = false;
-    }
-    void visit(const Let &let) override {
-        bind(let.name);
-        Visitor::visit(let);
-    }
-    void visit(const LetStmt &let) override {
-        bind(let.name);
-        if (straight) Visitor::visit(let);
-    }
-    void visit(const Block &block) override {
-        for (const Stmt &part : block.stmts) {
-            if (straight) (*this)(part);
-        }
-    }
-    void visit(const For &) override { straight = false; }
-    void visit(const IfThenElse &) override { straight = false; }
-    void visit(const Allocate &) override { straight = false; }
-    void visit(const Fork &) override { straight = false; }
-    void visit(const Acquire &) override { straight = false; }
-
-    std::unordered_set<Symbol> bound;
-};
-
 class Replace final : public Mutator {
 public:
     Replace(const Groups &groups, std::unordered_map<Symbol, int> &padding)
@@ -183,20 +142,16 @@ private:
     std::unordered_map<Symbol, int> &padding;
 };
 
-class SplitOverlappingLoads final : public Mutator {
-    // The widest statements without loops and conditions.
-    template<typename T>
-    Stmt within(const T &node) {
-        Stmt s(&node);
-        Collector loads;
-        loads(s);
-        if (!loads.straight) return Mutator::visit(node);
-        loads.groups.choose(own);
-        return loads.groups.any() ? Replace(loads.groups, padding)(s) : s;
+class SplitOverlappingLoads final : public StraightCodeMutator {
+    Stmt rewrite(const Stmt &s, const std::vector<Expr> &loads) override {
+        Groups groups;
+        for (const Expr &e : loads) {
+            const auto &load = *e.as<Load>();
+            if (is_dense_register(load)) groups.add(load);
+        }
+        groups.choose(own);
+        return groups.any() ? Replace(groups, padding)(s) : s;
     }
-    Stmt visit(const Block &s) override { return within(s); }
-    Stmt visit(const LetStmt &s) override { return within(s); }
-    Stmt visit(const Store &s) override { return within(s); }
 
     Stmt visit(const Allocate &a) override {
         own.insert(a.buffer);
