@@ -131,6 +131,13 @@ TEST_SUITE("inner loops") {
             CHECK(!contains(assembly, "vpinsrb"));  // no byte is looked up by itself
         }
     }
+    TEST_CASE("bilateral_grid: four numbers of a cell are one load") {
+        const std::vector<Loop> loops = innermost_loops(assembly_of("bilateral_grid", avx512));
+        const Loop loop = *std::ranges::max_element(loops, {}, &Loop::instructions);
+        // Of 16 pixels, four cells each: 64 loads, of which some are folded into inserts.
+        CHECK(loop.multiply_adds >= 14);
+        CHECK(loop.instructions < 320);
+    }
     TEST_CASE("conv_layer: 20 sums stay in registers") {
         const Loop loop = hottest_loop(assembly_of("conv_layer", avx512));
         CHECK(loop.multiply_adds == 2 * 20);  // the channels are unrolled by 2

@@ -65,6 +65,34 @@ TEST_SUITE("vectors of the machine") {
         Buffer<uint8_t> result = out.realize({256});
         for (int i = 0; i < 256; i++) CHECK(result(i) == (in(i) ^ 85));
     }
+    TEST_CASE("elements side by side, at places that data give") {
+        for (int lanes : {4, 8, 16, 32}) {
+            for (int count : {2, 3, 4, 6}) {
+                Var x("x"), v("v");
+                Func table("table"), out("out");
+                ImageParam places(Int(32), 1, "places");
+                table(v) = cast<float>(v * v % 1013);
+                Expr sum = 0.0f, place = clamp(places(x), 0, 1000) * 2;
+                for (int k = 0; k < count; k++) sum += table(place + k) * float(k + 1);
+                out(x) = sum;
+                table.compute_root().bound(v, 0, 2048);
+                out.vectorize(x, lanes);
+                Buffer<int32_t> in(96);
+                for (int i = 0; i < 96; i++) in(i) = i * 7919 % 1000;
+                places.set(in);
+                Buffer<float> result = out.realize({96});
+                INFO("lanes ", lanes, ", count ", count);
+                for (int i = 0; i < 96; i++) {
+                    float expected = 0;
+                    for (int k = 0; k < count; k++) {
+                        const int at = in(i) * 2 + k;
+                        expected += float(at * at % 1013) * float(k + 1);
+                    }
+                    CHECK(result(i) == expected);
+                }
+            }
+        }
+    }
     TEST_CASE("vectors that overlap, at the end of what is stored") {
         for (int taps : {3, 5, 7, 20, 40}) {
             for (int width : {16, 48, 100}) {

@@ -24,6 +24,11 @@ TEST_SUITE("interleave") {
         CHECK(interleaved("let t = g[ramp(c, 1, 4)]\nf[ramp(b * 2, 2, 4)] = t:int32x4") ==
               printed("let t = g[ramp(c, 1, 4)]\nf[ramp(b * 2, 2, 4)] = t:int32x4"));
     }
+    TEST_CASE("lanes that a division and its remainder take apart are together in a store") {
+        CHECK(interleaved(
+                  "f[ramp(b * 4, 1, 4) % x4(2) + ramp(b * 4, 1, 4) / x4(2) * x4(2)] = x4(x)") ==
+              printed("f[ramp(0 + b * 4 / 2 * 2, 1, 4)] = x4(x)"));
+    }
     TEST_CASE("not if a value reads what a store before it writes") {
         CHECK(is_unchanged("f[ramp(b, 2, 4)] = x4(x)\nf[ramp(b + 1, 2, 4)] = f[ramp(b, 2, 4)]"));
     }
