@@ -20,6 +20,13 @@ public:
     Func(const T &input) : Halide::Func(input) {}
 
     void stream_stores() {}
+
+    class Stage : public Halide::Stage {
+    public:
+        Stage(const Halide::Stage &s) : Halide::Stage(s) {}
+        void stream_stores() {}
+    };
+    Stage specialize(const Halide::Expr &condition) { return Halide::Func::specialize(condition); }
 };
 
 }  // namespace tessera
