@@ -43,13 +43,17 @@ struct NlMeans {
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi"), row("row"), column("column");
+        RVar places("places"), place("place");
         output.bound(c, 0, 3)
-            .tile(x, y, xi, yi, 128, 64)  // with what is around it, for the second cache
+            .tile(x, y, xi, yi, 192, 64)  // with what is around it, for the second cache
             .reorder(c, xi, yi, x, y)
             .unroll(c)
             .vectorize(xi, vector)
             .parallel(y);
-        padded.compute_at(output, x).vectorize(x, vector);  // no place has to ask for the edge
+        padded
+            .compute_at(output, x)  // no place has to ask for the edge
+            .align_storage(x, vector)
+            .vectorize(x, vector);
         sum.compute_at(output, x)  // a tile's sums stay in the cache for all places compared
             .bound(c, 0, 4)
             .reorder(c, x, y)
@@ -58,23 +62,26 @@ struct NlMeans {
         sum.update()
             .rename(y, row)
             .split(x, column, x, vector)
-            .reorder(c, x, search.x, column, row, search.y)  // sums of seven places in registers
-            .unroll(c)                                       // one weight for four channels
+            .split(search.x, places, place, 4)  // their rows of differences fit the first cache
+            .reorder(c, x, place, column, row, places, search.y)  // sums in registers meanwhile
+            .unroll(c)                                            // one weight for four channels
             .vectorize(x);
         difference
-            .store_at(sum, search.y)  // seven rows are alive; each is computed once
+            .store_at(sum, places)  // seven rows are alive; each is computed once
             .compute_at(sum, row)
+            .align_storage(x, vector)  // its rows begin where cache lines do
             .vectorize(x, vector);
         columns
-            .compute_at(sum, row)  // a row for each of seven places, each read seven times
+            .compute_at(sum, row)  // a row for each of the places, read seven times
+            .align_storage(x, vector)
             .vectorize(x, vector, TailStrategy::RoundUp);
         columns.update()
             .reorder(patch, x, y)
             .vectorize(x, vector, TailStrategy::RoundUp)  // a masked sum would pass through memory
             .unroll(patch);
-        patches.compute_at(sum, search.x).vectorize(x);  // in a register, as is the weight
+        patches.compute_at(sum, place).vectorize(x);  // in a register, as is the weight
         patches.update().reorder(x, patch).vectorize(x).unroll(patch);
-        weight.compute_at(sum, search.x).vectorize(x);
+        weight.compute_at(sum, place).vectorize(x);
     }
 };
 
