@@ -145,8 +145,10 @@ std::shared_ptr<void> allocate_memory(size_t bytes) {
     auto *allocate = custom_allocate.load();
     auto *deallocate = custom_deallocate.load();
     if (!allocate) {
-        void *p = std::aligned_alloc(alignment, bytes);
-        return p ? std::shared_ptr<void>(p, std::free) : nullptr;
+        // Aligned as much, and large ones in huge pages.
+        void *p = tessera_default_malloc(nullptr, bytes);
+        auto free = [](void *p) { tessera_default_free(nullptr, p); };
+        return p ? std::shared_ptr<void>(p, free) : nullptr;
     }
     void *all = allocate(bytes + alignment);
     if (!all) return nullptr;
