@@ -115,14 +115,6 @@ TEST_SUITE("inner loops") {
             return loop.multiply_adds == 2 && loop.stores == 1 && loop.instructions <= 10;
         }));
     }
-    TEST_CASE("harris: of three columns, one is loaded and two are shuffled") {
-        const std::string assembly = assembly_of("harris", avx512);
-        const Loop loop = hottest_loop(assembly);
-        // For two rows of the output, four of each slope, at three columns.
-        CHECK(loop.loads <= 2 * 4 * 2);
-        CHECK(loop.on_stack == 0);
-        CHECK((contains(assembly, "vperm") || contains(assembly, "valign")));
-    }
     TEST_CASE("hist and camera_pipe: tables of bytes are in registers") {
         for (const char *generator : {"hist", "camera_pipe"}) {
             INFO(generator);

@@ -17,7 +17,6 @@
 #include "lower/loops/interleave.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_invariants.h"
-#include "lower/loops/overlapping_loads.h"
 #include "lower/loops/partition_loops.h"
 #include "lower/loops/trim_no_ops.h"
 #include "lower/loops/unroll_loops.h"
@@ -83,8 +82,7 @@ constexpr Pass all_passes[] = {
     {"simplify loops", simplify_stmt},  // what partitioning made certain folds
     {"trim no-ops", trim_no_ops},
     {"bound small allocations", bound_small_allocations},
-    {"merge adjacent gathers", merge_adjacent_gathers},
-    {"split overlapping loads", split_overlapping_loads},  // before parts of indices have names
+    {"merge adjacent gathers", merge_adjacent_gathers},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},
     {"free early", free_early},
     {"inject profiling", inject_profiling},

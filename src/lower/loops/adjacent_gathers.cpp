@@ -1,10 +1,12 @@
 #include "lower/loops/adjacent_gathers.h"
 #include "ir/equal.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
-#include "lower/loops/straight_code.h"
+#include "ir/visitor.h"
 #include <map>
 #include <set>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tessera::lower {
 namespace {
@@ -122,15 +124,66 @@ private:
     const Groups &groups;
 };
 
-class MergeAdjacentGathers final : public StraightCodeMutator {
-    Stmt rewrite(const Stmt &s, const std::vector<Expr> &loads) override {
+// The loads of a statement without loops, conditions, checks and values of which only one is
+// evaluated: each runs if one of them does. It says so if it is not such a statement, or if a
+// symbol means two things in it.
+class StraightCode final : public Visitor {
+public:
+    std::vector<Expr> loads;
+    bool straight = true;
+
+private:
+    void visit(const Load &load) override {
+        Visitor::visit(load);
+        loads.emplace_back(&load);
+    }
+    void visit(const IntrinsicCall &call) override {
+        straight &= call.op != Intrinsic::if_then_else && call.op != Intrinsic::require;
+        Visitor::visit(call);
+    }
+    void bind(Symbol name) {
+        if (!bound.insert(name).second) straight = false;
+    }
+    void visit(const Let &let) override {
+        bind(let.name);
+        Visitor::visit(let);
+    }
+    void visit(const LetStmt &let) override {
+        bind(let.name);
+        if (straight) Visitor::visit(let);
+    }
+    void visit(const Block &block) override {
+        for (const Stmt &part : block.stmts) {
+            if (straight) (*this)(part);
+        }
+    }
+    void visit(const AssertStmt &) override { straight = false; }
+    void visit(const For &) override { straight = false; }
+    void visit(const IfThenElse &) override { straight = false; }
+    void visit(const Allocate &) override { straight = false; }
+    void visit(const Fork &) override { straight = false; }
+    void visit(const Acquire &) override { straight = false; }
+
+    std::unordered_set<Symbol> bound;
+};
+
+class MergeAdjacentGathers final : public Mutator {
+    // The widest statements that are straight code.
+    template<typename T> Stmt within(const T &node) {
+        Stmt s(&node);
+        StraightCode code;
+        code(s);
+        if (!code.straight) return Mutator::visit(node);
         Groups groups;
-        for (const Expr &e : loads) {
+        for (const Expr &e : code.loads) {
             const auto &load = *e.as<Load>();
             if (is_gather(load)) groups.add(load);
         }
         return groups.choose() ? Replace(groups)(s) : s;
     }
+    Stmt visit(const Block &s) override { return within(s); }
+    Stmt visit(const LetStmt &s) override { return within(s); }
+    Stmt visit(const Store &s) override { return within(s); }
 };
 
 }  // namespace
