@@ -5,9 +5,11 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
-#include <omp.h>
 #include <thread>
 #include <vector>
+
+// Of OpenMP, whose header not every compiler has.
+extern "C" void omp_set_num_threads(int n);
 
 namespace {
 

@@ -59,9 +59,8 @@ struct Hist {
             .vectorize(x, vector)
             .parallel(y, 32);
         luma.compute_at(output, y).vectorize(x, vector);
-        equalized
-            .compute_at(output, y)
-            .vectorize(x, target.natural_vector_size<uint8_t>());  // a table that fits in registers
+        equalized.compute_at(output, y).vectorize(
+            x, target.natural_vector_size<uint8_t>());  // a table that fits in registers
     }
 };
 

@@ -90,18 +90,6 @@ int64_t remaining(const Job &job) {
     return std::max<int64_t>(0, job.limit.load() - job.next.load());
 }
 
-bool take(Job &job, int &index) {
-    if (error_of_ancestors(&job)) return false;
-    int64_t i = job.next.load(std::memory_order_relaxed);
-    while (i < job.limit.load(std::memory_order_acquire)) {
-        if (job.next.compare_exchange_weak(i, i + 1, std::memory_order_relaxed)) {
-            index = int(i);
-            return true;
-        }
-    }
-    return false;
-}
-
 int execute(Job &job, int index) {
     try {
         return job.body(job, index);
@@ -170,7 +158,8 @@ void ThreadPool::start(Job &job) {
 
 void ThreadPool::publish(Job &job) {
     Lock lock = hold();
-    job.limit.fetch_add(1, std::memory_order_release);
+    job.limit++;
+    open(job);
     pushes++;
     recruit();
 }
@@ -183,10 +172,33 @@ int ThreadPool::finish(Job &job) {
     counted = job.owner_counted;
     if (!counted) {
         threads_now.end();
-        if (newest) pushes++;  // who spins may begin now
+        if (open_jobs > 0) pushes++;  // who spins may begin now
         recruit();
     }
     return error_of_ancestors(&job);
+}
+
+bool ThreadPool::take(Job &job, int &index) {
+    if (error_of_ancestors(&job)) return false;
+    int64_t i = job.next.load(std::memory_order_relaxed);
+    while (i < job.limit.load(std::memory_order_acquire)) {
+        if (job.next.compare_exchange_weak(i, i + 1)) {
+            if (remaining(job) == 0) close(job);
+            index = int(i);
+            return true;
+        }
+    }
+    return false;
+}
+
+void ThreadPool::open(Job &job) {
+    if (!job.is_open.exchange(true)) open_jobs++;
+}
+
+void ThreadPool::close(Job &job) {
+    if (job.is_open.exchange(false)) open_jobs--;
+    // Somebody may have published in between.
+    if (remaining(job) > 0) open(job);
 }
 
 void ThreadPool::execute_all(Job &job) {
@@ -198,7 +210,7 @@ void ThreadPool::execute_all(Job &job) {
 
 // As one of the threads that are not the job's owner.
 void ThreadPool::help(Job &job, Lock &lock) {
-    threads_now.begin();
+    if (!threads_now.begin(thread_limit)) return;
     job.active++;
     recruit();
     lock.unlock();
@@ -221,6 +233,7 @@ void ThreadPool::leave(Job &job, const Lock &) {
 // What a thread that spins does instead of help(): it takes no lock, for which all that spin would
 // wait one after another.
 bool ThreadPool::help_newest() {
+    if (open_jobs == 0) return false;
     // finish() lets no job go while a thread is between these two lines.
     joining++;
     Job *job = newest.load();
@@ -250,9 +263,10 @@ bool ThreadPool::is_left(const Job &job) {
 // Helping only with what is inside the job keeps this wait from depending on anything that it did
 // not depend on before.
 void ThreadPool::wait_until_left(Job &job, Lock &lock) {
+    // It counts as running until it sleeps: else another would be called to its processor.
+    if (!is_left(job)) spin_until_left(job, lock);
     if (is_left(job)) return;
     begin_waiting();
-    spin_until_left(job, lock);
     while (!is_left(job)) {
         if (Job *inner = find_work(&job)) {
             help(*inner, lock);
@@ -286,6 +300,12 @@ void ThreadPool::spin_until_left(Job &job, Lock &lock) {
     hold(lock);
 }
 
+// No more threads than processors: who spins gives way to nobody.
+bool ThreadPool::may_spin() {
+    const auto [running, spinning] = threads_now.get();
+    return running + spinning < thread_limit;
+}
+
 // Until nothing has come for a while (false), or there may be work that takes the lock to find.
 bool ThreadPool::spin(Lock &lock) {
     uint64_t seen = pushes;
@@ -295,7 +315,7 @@ bool ThreadPool::spin(Lock &lock) {
     while (!looks && spin_until(Clock::now() + time_before_sleep, [&] { return pushes != seen; })) {
         seen = pushes;
         help_newest();
-        looks = jobs > 1 || stopping;
+        looks = open_jobs > 0 || stopping;
     }
     hold(lock);
     threads_now.stop_spinning();
@@ -320,7 +340,7 @@ void ThreadPool::work(Lock &lock) {
     while (!stopping) {
         if (Job *job = find_work(nullptr)) {
             help(*job, lock);
-        } else if (threads_now.running() >= thread_limit || !spin(lock)) {
+        } else if (!may_spin() || !spin(lock)) {
             // Work that came since the last look may count on this thread.
             if (!find_work(nullptr)) return;
         }
@@ -387,7 +407,7 @@ bool ThreadPool::spawn() {
 void ThreadPool::begin_waiting() {
     if (!counted) return;
     threads_now.end();
-    if (newest) pushes++;  // who spins may begin now
+    if (open_jobs > 0) pushes++;  // who spins may begin now
 }
 
 void ThreadPool::end_waiting() {
@@ -419,7 +439,7 @@ void ThreadPool::link(Job &job) {
     job.older = newest;
     if (job.older) job.older->newer = &job;
     newest = &job;
-    jobs++;
+    if (remaining(job) > 0) open(job);
     pushes++;
 }
 
@@ -429,7 +449,7 @@ void ThreadPool::unlink(Job &job) {
         job.newer->older = job.older;
     else
         newest = job.older;
-    jobs--;
+    if (job.is_open.exchange(false)) open_jobs--;
 }
 
 int ThreadPool::release(Semaphore &semaphore, int n) {

@@ -29,6 +29,8 @@ struct Job {
     std::atomic<int> active{0};
     static constexpr int owner_waits = 1 << 30, helpers = owner_waits - 1;
 
+    std::atomic<bool> is_open{false};  // counts among the pool's open jobs
+
     // Below: the pool's, under its mutex.
     bool owner_sleeps = false;
     bool owner_called = false;   // woken to help, and not up yet
@@ -60,16 +62,18 @@ public:
     void stop_spinning() { counts -= one_spinning; }
     void spin_again() { counts += one_spinning - one_running; }
     // False if `limit` are running already.
-    bool begin_instead_of_spinning(int limit) {
-        int64_t now = counts;
-        while (unpacked(now).running < limit) {
-            if (counts.compare_exchange_weak(now, now + one_running - one_spinning)) return true;
-        }
-        return false;
-    }
+    bool begin(int limit) { return begin(limit, one_running); }
+    bool begin_instead_of_spinning(int limit) { return begin(limit, one_running - one_spinning); }
 
 private:
     static constexpr int64_t one_spinning = 1, one_running = int64_t(1) << 32;
+    bool begin(int limit, int64_t step) {
+        int64_t now = counts;
+        while (unpacked(now).running < limit) {
+            if (counts.compare_exchange_weak(now, now + step)) return true;
+        }
+        return false;
+    }
     static Both unpacked(int64_t counts) { return {int(counts >> 32), int(int32_t(counts))}; }
 
     std::atomic<int64_t> counts{0};
@@ -128,6 +132,9 @@ private:
     Lock hold();
     void worker();
     void work(Lock &lock);
+    bool take(Job &job, int &index);
+    void open(Job &job);
+    void close(Job &job);
     void execute_all(Job &job);
     void help(Job &job, Lock &lock);
     bool help_newest();
@@ -136,6 +143,7 @@ private:
     bool is_left(const Job &job);
     void wait_until_left(Job &job, Lock &lock);
     void spin_until_left(Job &job, Lock &lock);
+    bool may_spin();
     bool spin(Lock &lock);
     Job *find_work(const Job *ancestor);
     int64_t available();
@@ -160,14 +168,14 @@ private:
 
     // These change under the mutex as well, and are read by threads that spin.
     std::atomic<Job *> newest{nullptr};
-    std::atomic<int> jobs{0};         // linked
     std::atomic<uint64_t> pushes{0};  // grows whenever there may be work that was not there before
     std::atomic<int> thread_limit;
     std::atomic<bool> stopping{false};
     // And these without it.
     ThreadCounts threads_now;
-    std::atomic<int> joining{0};  // threads in help_newest() that are about to help
-    pid_t process;                // that started the threads
+    std::atomic<int> joining{0};    // threads in help_newest() that are about to help
+    std::atomic<int> open_jobs{0};  // that have iterations to hand out: a hint for those who spin
+    pid_t process;                  // that started the threads
 };
 
 }  // namespace tessera

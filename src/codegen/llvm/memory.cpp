@@ -405,7 +405,7 @@ Value *Emitter::look_up(const Load &node) {
         table.push_back(tagged(load, node.buffer));
     }
     const Expr index = narrower(node.index);
-    return patterns->look_up(std::move(table), index.defined() ? index : node.index);
+    return patterns->look_up(table, index.defined() ? index : node.index);
 }
 
 // The address of one lane of a ramp of scalars from that of the first.

@@ -28,7 +28,7 @@ public:
     virtual Value *scale(Value * /*x*/, Value * /*n*/, int /*lanes*/) { return nullptr; }
     // A byte of the table, which is in registers of 64, for each lane of the index.
     virtual bool has_byte_tables() const { return false; }
-    virtual Value *look_up(std::vector<Value *> /*table*/, const Expr & /*index*/) {
+    virtual Value *look_up(const std::vector<Value *> & /*table*/, const Expr & /*index*/) {
         return nullptr;
     }
 

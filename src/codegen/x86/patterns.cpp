@@ -24,7 +24,7 @@ public:
     Value *shift(Value *, Value *, Type, const Shift &) override { return nullptr; }
     Value *fast_inverse(Value *x, int lanes, bool of_root) override;
     bool has_byte_tables() const override { return target.has_feature(Target::AVX512_Cannonlake); }
-    Value *look_up(std::vector<Value *> table, const Expr &index) override;
+    Value *look_up(const std::vector<Value *> &registers, const Expr &index) override;
     Value *scale(Value *x, Value *n, int lanes) override;
 
 private:
@@ -184,7 +184,8 @@ Value *X86Patterns::scale(Value *x, Value *n, int lanes) {
 
 // vpermi2b finds a byte among 128, by the low 7 bits of its lane of the index; the others choose
 // between what was found in several.
-Value *X86Patterns::look_up(std::vector<Value *> table, const Expr &index) {
+Value *X86Patterns::look_up(const std::vector<Value *> &registers, const Expr &index) {
+    std::vector<Value *> table = registers;
     constexpr int width = 64;
     const int lanes = index.type().lanes();
     if (index.type().bits() == 8 && table.size() > 4) table.resize(4);
