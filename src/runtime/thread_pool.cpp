@@ -394,6 +394,9 @@ bool ThreadPool::call_waiting_owner(const Job &job) {
 }
 
 bool ThreadPool::spawn() {
+    // After a fork, the threads of the process before are not there: nobody can wait for them, and
+    // a std::thread that stands for one must not be destroyed.
+    if (process != getpid()) new std::vector<std::thread>(std::exchange(threads, {}));
     try {
         threads.emplace_back([this] { worker(); });
         process = getpid();
