@@ -10,6 +10,7 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#include <pthread.h>
 #include <unistd.h>
 
 namespace tessera {
@@ -124,7 +125,22 @@ ThreadPool &ThreadPool::instance() {
 // Threads must not return into code that is gone.
 __attribute__((destructor)) static void leave_pool() { ThreadPool::instance().leave(); }
 
-ThreadPool::ThreadPool() : thread_limit(default_threads()), process(getpid()) {}
+ThreadPool::ThreadPool() : thread_limit(default_threads()), process(getpid()) {
+    // The mutex is held across a fork, so that the new process finds it in a state that it knows.
+    pthread_atfork([] { instance().mutex.lock(); }, [] { instance().mutex.unlock(); },
+                   [] {
+                       instance().forget_other_threads();
+                       instance().mutex.unlock();
+                   });
+}
+
+// In a process that was forked: nobody can wait for the threads of the one before, and a
+// std::thread that stands for one must not be destroyed.
+void ThreadPool::forget_other_threads() {
+    new std::vector<std::thread>(std::exchange(threads, {}));
+    idle = tokens = called = joining = 0;
+    threads_now.forget_others(counted);
+}
 
 // The mutex is held for moments: who finds it taken tries again before it sleeps, which would take
 // longer than what all others do meanwhile.
@@ -394,9 +410,6 @@ bool ThreadPool::call_waiting_owner(const Job &job) {
 }
 
 bool ThreadPool::spawn() {
-    // After a fork, the threads of the process before are not there: nobody can wait for them, and
-    // a std::thread that stands for one must not be destroyed.
-    if (process != getpid()) new std::vector<std::thread>(std::exchange(threads, {}));
     try {
         threads.emplace_back([this] { worker(); });
         process = getpid();

@@ -61,6 +61,7 @@ public:
     void spin() { counts += one_spinning; }
     void stop_spinning() { counts -= one_spinning; }
     void spin_again() { counts += one_spinning - one_running; }
+    void forget_others(bool this_runs) { counts = this_runs ? one_running : 0; }
     // False if `limit` are running already.
     bool begin(int limit) { return begin(limit, one_running); }
     bool begin_instead_of_spinning(int limit) { return begin(limit, one_running - one_spinning); }
@@ -128,6 +129,7 @@ private:
     };
 
     ThreadPool();
+    void forget_other_threads();
     void hold(Lock &lock);
     Lock hold();
     void worker();

@@ -7,7 +7,9 @@
 #include <functional>
 #include <iterator>
 #include <stdexcept>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 namespace {
@@ -254,6 +256,28 @@ TEST_SUITE("runtime tasks") {
             tessera_shutdown_thread_pool();
         }
     }
+#ifndef __SANITIZE_THREAD__
+    TEST_CASE("a process that is forked while threads look for work has threads of its own") {
+        NumThreads limit(8);
+        auto sum_of_loop = [] {
+            std::atomic<int> sum{0};
+            par_for(0, 64, [&](int i) {
+                sum += i;
+                return 0;
+            });
+            return sum.load();
+        };
+        for (int pause = 0; pause < 200; pause += 2) {
+            REQUIRE(sum_of_loop() == 64 * 63 / 2);
+            std::this_thread::sleep_for(std::chrono::microseconds(pause));
+            const pid_t child = fork();
+            if (child == 0) _exit(sum_of_loop() == 64 * 63 / 2 ? 0 : 1);
+            int status = 1;
+            REQUIRE(waitpid(child, &status, 0) == child);
+            CHECK(status == 0);
+        }
+    }
+#endif
     TEST_CASE("the number of threads is set, told, and restored to its default") {
         Capture capture;
         int before = tessera_set_num_threads(5);
