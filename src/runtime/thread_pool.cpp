@@ -22,8 +22,9 @@ constexpr int max_threads = 4096;
 // first.
 constexpr std::chrono::microseconds time_before_sleep{100};
 // Each wakes others as soon as it is up, so that the first need not wake them all.
-constexpr int longest_rest = 64;
 constexpr int most_wakes_at_once = 2;
+// Between looks at the mutex, in instructions that do nothing.
+constexpr int longest_rest = 64;
 
 // The job whose iteration this thread executes.
 thread_local Job *current_job = nullptr;
