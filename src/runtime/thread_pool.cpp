@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <new>
 #include <system_error>
 #include <utility>
 #ifdef __linux__
@@ -135,12 +136,25 @@ ThreadPool::ThreadPool() : thread_limit(default_threads()), process(getpid()) {
                    });
 }
 
-// In a process that was forked: nobody can wait for the threads of the one before, and a
-// std::thread that stands for one must not be destroyed.
+// In a process that was forked: of the one before, only this thread and its jobs are left. What
+// stands for other threads must not be destroyed, which would wait for them; nor may the condition
+// that they slept on be signalled.
 void ThreadPool::forget_other_threads() {
     new std::vector<std::thread>(std::exchange(threads, {}));
-    idle = tokens = called = joining = 0;
+    new (&worker_wakes) std::condition_variable;
+    waiters.clear();
+    idle = tokens = called = joining = open_jobs = 0;
     threads_now.forget_others(counted);
+    Job *oldest = newest.exchange(nullptr);
+    while (oldest && oldest->older) oldest = oldest->older;
+    for (Job *job = oldest, *next; job; job = next) {
+        next = job->newer;
+        if (job->owner != std::this_thread::get_id()) continue;
+        job->active = 0;
+        job->is_open = false;
+        job->newer = nullptr;
+        link(*job);
+    }
 }
 
 // The mutex is held for moments: who finds it taken tries again before it sleeps, which would take
@@ -166,6 +180,7 @@ int ThreadPool::run(Job &job) {
 
 void ThreadPool::start(Job &job) {
     job.parent = current_job;
+    job.owner = std::this_thread::get_id();
     job.owner_counted = std::exchange(counted, true);
     Lock lock = hold();
     if (!job.owner_counted) threads_now.begin();

@@ -32,6 +32,7 @@ struct Job {
     std::atomic<bool> is_open{false};  // counts among the pool's open jobs
 
     // Below: the pool's, under its mutex.
+    std::thread::id owner;
     bool owner_sleeps = false;
     bool owner_called = false;   // woken to help, and not up yet
     bool owner_counted = false;  // as running, before it started this job
