@@ -446,7 +446,12 @@ bool is_worth_a_copy(const For &loop, Saved saved) {
 class DecidedEnds final : public Visitor {
 public:
     DecidedEnds(const For &loop, const SteadyState &steady)
-        : Visitor(Context::Matters), loop(loop), steady(steady) {}
+        : Visitor(Context::Matters), loop(loop), steady(steady) {
+        (*this)(loop.body);
+        // The same test may stand again where its names mean something else.
+        is_first_walk = false;
+        (*this)(loop.body);
+    }
 
     // Of two that are equal, in scopes of their own, both have to be decided alike.
     std::unordered_map<Expr, Expr, ExprHash, ExprEqual> outcomes() const {
@@ -459,56 +464,99 @@ public:
 
 private:
     void visit(const LetStmt &let) override {
-        find_in(let.value);
-        lets.push_let(let.name, let.value);
+        if (is_first_walk) find_in(let.value);
+        check(let.value);
+        lets.push_let(let.name, steady_value(let.value));
         inside.insert(let.name);
         (*this)(let.body);
         lets.pop_let(let.name);
     }
     void visit(const For &inner) override {
+        check(inner.min);
+        check(inner.extent);
+        const Expr first = lets.expand(steady_value(inner.min));
+        const Expr count = lets.expand(steady_value(inner.extent));
+        Interval i;
+        i.min = bounds_of_expr(first, scope).min;
+        i.max = bounds_of_expr(first + count - make_one(count.type()), scope).max;
+        scope.bind(inner.name, i);
         inside.insert(inner.name);
         (*this)(inner.body);
+        scope.unbind(inner.name);
     }
     void visit(const Allocate &a) override {
+        for (const Expr &e : a.extents) check(e);
+        check(a.condition);
         inside.insert(a.buffer);
         (*this)(a.body);
     }
-    void visit(const Store &) override {}
-    void visit(const Evaluate &) override {}
-    void visit(const AssertStmt &) override {}
+    void visit(const IfThenElse &branch) override {
+        check(branch.condition);
+        (*this)(branch.then_case);
+        (*this)(branch.else_case);
+    }
+    void visit(const Store &store) override {
+        check(store.value);
+        check(store.index);
+        check(store.predicate);
+    }
+    void visit(const Evaluate &evaluate) override { check(evaluate.value); }
+    void visit(const AssertStmt &assertion) override { check(assertion.condition); }
 
+    template<typename F> static void for_each_choice(const Expr &e, const F &f) {
+        for_each_node(e, [&](const Min &n) { f(Expr(&n), n.a, n.b); });
+        for_each_node(e, [&](const Max &n) { f(Expr(&n), n.b, n.a); });
+    }
     void find_in(const Expr &e) {
         if (e.type() != loop.min.type()) return;
-        for_each_node(e, [&](const Min &n) { decide(Expr(&n), n.a, n.b); });
-        for_each_node(e, [&](const Max &n) { decide(Expr(&n), n.b, n.a); });
+        for_each_choice(e, [&](const Expr &test, const Expr &less, const Expr &greater) {
+            if (test.type() != loop.min.type() || steady.outcomes.count(test)) return;
+            found.emplace(test, outcome_of(test, less, greater));
+        });
     }
-    // A choice of `less` where it is the less, or, of max, of what is not.
-    void decide(const Expr &test, const Expr &less, const Expr &greater) {
-        if (test.type() != loop.min.type() || steady.outcomes.count(test)) return;
-        // A name of the body's own may be bound to something else where the same test stands again.
-        if (uses_any(test, inside)) return;
+    void check(const Expr &e) {
+        if (is_first_walk || !e.defined()) return;
+        // What these bind is not known here.
+        for_each_node(e, [&](const Let &let) { inside.insert(let.name); });
+        for_each_choice(e, [&](const Expr &test, const Expr &less, const Expr &greater) {
+            auto same = found.find(test);
+            if (same == found.end() || !same->second.defined()) return;
+            const Expr outcome = outcome_of(test, less, greater);
+            if (!outcome.defined() || !equal(same->second, outcome)) same->second = {};
+        });
+    }
+    // Of a choice of `less` where it is the less, or, of max, of what is not.
+    Expr outcome_of(const Expr &test, const Expr &less, const Expr &greater) const {
         const auto *n = test.as<Min>();
         Expr first = n ? less : greater, second = n ? greater : less;
-        Expr outcome = holds(less <= greater) ? first : holds(greater <= less) ? second : Expr();
-        auto [known, is_new] = found.emplace(test, outcome);
-        if (!is_new &&
-            !(known->second.defined() && outcome.defined() && equal(known->second, outcome))) {
-            known->second = {};
-        }
+        return holds(less <= greater) ? first : holds(greater <= less) ? second : Expr();
     }
     bool holds(const Expr &condition) const {
-        Expr c = algebra::simplify(lets.expand(condition));
+        Expr c = certainly(algebra::simplify(lets.expand(condition)), scope);
+        if (!c.defined()) return false;
+        c = algebra::simplify(c);
         if (!uses_symbol(c, loop.name) || uses_any(c, inside) || !is_pure(c)) return false;
         Interval i = algebra::solve_for_inner_interval(c, loop.name);
-        return !i.is_nothing() && is_end(i.min, steady.mins) && is_end(i.max, steady.maxes);
+        if (i.is_nothing()) return false;
+        auto at_least = [](const Expr &a, const Expr &b) { return a >= b; };
+        auto at_most = [](const Expr &a, const Expr &b) { return a <= b; };
+        return follows(i.min, steady.mins, at_least) && follows(i.max, steady.maxes, at_most);
     }
-    static bool is_end(const Expr &end, const std::vector<Expr> &ends) {
-        return !end.defined() || is_among(algebra::simplify(end), ends);
+    // Whether one of the steady state's ends implies this one.
+    template<typename Compare>
+    static bool follows(const Expr &end, const std::vector<Expr> &ends, const Compare &compare) {
+        if (!end.defined() || is_among(algebra::simplify(end), ends)) return true;
+        return std::ranges::any_of(ends, [&](const Expr &e) {
+            return e.type() == end.type() && algebra::can_prove(compare(e, end));
+        });
     }
+    Expr steady_value(const Expr &e) const { return remove_likely(AssumeOutcomes(steady)(e)); }
 
     const For &loop;
     const SteadyState &steady;
+    bool is_first_walk = true;
     LetScope lets;
+    algebra::IntervalScope scope;  // of loops inside of the body
     std::unordered_set<Symbol> inside;
     std::unordered_map<Expr, Expr, ExprHash, ExprEqual> found;
 };
@@ -523,9 +571,7 @@ SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
     SteadyState steady = steady_state_of(tests, solved);
     const Saved saved = saved_by(tests, solved);
     if (is_worth_a_copy(loop, saved)) return steady;
-    DecidedEnds ends(loop, steady);
-    if (saved == Saved::Guards) ends(loop.body);
-    if (!ends.outcomes().empty()) return steady;
+    if (saved == Saved::Guards && !DecidedEnds(loop, steady).outcomes().empty()) return steady;
     for (auto &[test, interval] : solved) {
         if (interval && !interval->is_everything()) interval = std::nullopt;
     }
@@ -533,9 +579,8 @@ SteadyState solve_for_steady_state(const For &loop, const LikelyTests &tests) {
 }
 
 void add_decided_ends(SteadyState &steady, const For &loop) {
-    DecidedEnds ends(loop, steady);
-    ends(loop.body);
-    for (auto &[test, outcome] : ends.outcomes()) steady.outcomes.emplace(test, outcome);
+    for (auto &[test, outcome] : DecidedEnds(loop, steady).outcomes())
+        steady.outcomes.emplace(test, outcome);
 }
 
 Stmt assume_outcomes(const Stmt &body, const SteadyState &steady) {

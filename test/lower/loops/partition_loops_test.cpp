@@ -91,6 +91,23 @@ TEST_SUITE("partition_loops") {
         std::string steady = s.substr(0, s.find("f[x] = 1"));
         CHECK(steady.find("h[x] = min(") != std::string::npos);
     }
+    TEST_CASE("ends are decided in all iterations of a loop inside, or not at all") {
+        auto steady = [](const char *tiles, const char *more) {
+            std::string s = partitioned(str("for b in [0, +n):\n    for y in [0, +", tiles,
+                                            "):\n        let k = b * 8 + y\n"
+                                            "        let last = min(k * 4 + 3, m)\n"
+                                            "        g[k] = last\n",
+                                            more, "    if likely(b * 32 + 31 <= m): f[b] = 1"));
+            REQUIRE(s.find("let b_epilogue") != std::string::npos);
+            return s.substr(0, s.find("f[b] = 1"));
+        };
+        CHECK(steady("8", "").find("let last = k * 4 + 3") != std::string::npos);
+        CHECK(steady("7", "").find("let last = k * 4 + 3") != std::string::npos);
+        CHECK(steady("9", "").find("min(m") != std::string::npos);
+        const char *longer = "    for y in [0, +9):\n        let k = b * 8 + y\n"
+                             "        h[k] = min(k * 4 + 3, m)\n";
+        CHECK(steady("8", longer).find("let last = min(m") != std::string::npos);
+    }
     TEST_CASE("predicates of vectors") {
         CHECK(partitioned("for x in [0, +10): "
                           "f[ramp(x * 8, 1, 8) if likely(ramp(x * 8, 1, 8) < x8(75))] = x8(1)") ==
