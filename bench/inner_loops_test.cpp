@@ -141,10 +141,10 @@ TEST_SUITE("inner loops") {
     TEST_CASE("conv_layer: 20 sums stay in registers") {
         const Loop loop = hottest_loop(assembly_of("conv_layer", avx512));
         CHECK(loop.multiply_adds == 2 * 20);  // the channels are unrolled by 2
-        CHECK(loop.loads == 2 * 4);
-        CHECK(loop.broadcasts == 2 * 5);
+        CHECK(loop.loads == 2 * 2);
+        CHECK(loop.broadcasts == 2 * 10);
         CHECK(loop.stores == 0);
-        CHECK(loop.on_stack == 0);
-        CHECK(loop.instructions <= 2 * (20 + 4 + 5) + 6);
+        CHECK(loop.on_stack <= 3);  // of the addresses of ten places
+        CHECK(loop.instructions <= 2 * (20 + 2 + 10) + 6);
     }
 }

@@ -50,20 +50,26 @@ struct DepthwiseSeparableConv {
             .unroll(x)
             .unroll(y)
             .unroll(channel, 2);
-        depthwise
+        Func filtered = depthwise.in(pointwise);
+        filtered
             .compute_at(output, x)  // all channels of a tile, for all outputs
             .reorder(x, y, d)
             .vectorize(d, vector)
             .unroll(x)
             .unroll(y);
+        depthwise
+            .compute_at(filtered, d)  // 16 vectors of sums again
+            .vectorize(d, vector)
+            .unroll(x)
+            .unroll(y);
         depthwise.update()
-            .reorder(x, y, tap.x, tap.y, d)
+            .reorder(d, x, y, tap.x, tap.y)
             .vectorize(d, vector)
             .unroll(x)
             .unroll(y)
             .unroll(tap.x);
         padded.store_at(output, task)
-            .compute_at(output, y)  // six rows are alive; no tile has to ask where it is
+            .compute_at(output, x)  // what a tile adds to six rows; no other asks for edges
             .vectorize(d, vector);
     }
 };
