@@ -236,6 +236,7 @@ private:
     Value *load_groups(const Load &node, const Ramp &index);
     Value *load_rows(const Load &node, const Ramp &index);
     Value *load_transposed(const Load &node, const Ramp &index, const Ramp &group);
+    bool is_whole_in_slot(Symbol buffer, Type element, const Expr &first, int lanes);
     Value *load_dense(const Load &node, const Expr &first, int lanes, Value *mask);
     Value *load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes, Value *mask);
     uint64_t streaming_alignment(uint64_t bytes) const;

@@ -352,7 +352,20 @@ Value *Emitter::load_chunk(const Load &node, Value *pointer, llvm::Align align, 
     return from_memory(tagged(b.CreateAlignedLoad(type, pointer, align), node.buffer), t);
 }
 
+// Whether a vector of such elements lies within a stack slot of this function, of which nobody else
+// sees what is in it meanwhile. Slots whose vectors are accessed as a whole become registers.
+bool Emitter::is_whole_in_slot(Symbol buffer, Type element, const Expr &first, int lanes) {
+    const Storage &s = storage(buffer);
+    const int64_t *at = constant_of(first);
+    return at && *at >= 0 && s.base && llvm::isa<llvm::AllocaInst>(s.base) &&
+           (*at + lanes) * element.bytes() <= s.bytes;
+}
+
 Value *Emitter::load_dense(const Load &node, const Expr &first, int lanes, Value *mask) {
+    if (mask && is_whole_in_slot(node.buffer, node.type, first, lanes)) {
+        Value *all = load_dense(node, first, lanes, nullptr);
+        return select(mask, all, llvm::Constant::getNullValue(all->getType()));
+    }
     Value *pointer = element_pointer(node.buffer, node.type, first);
     return load_chunk(node, pointer, alignment_of(node.buffer, node.type, node.alignment), lanes,
                       mask);
@@ -509,7 +522,14 @@ void Emitter::store_groups(const Store &node, const Ramp &index, Value *v) {
 void Emitter::store_dense(const Store &node, const Expr &first, Value *v, Value *mask) {
     Type t = node.value.type().element_of();
     Value *pointer = element_pointer(node.buffer, t, first);
-    store_chunk(node, pointer, alignment_of(node.buffer, t, node.alignment), v, mask);
+    const llvm::Align align = alignment_of(node.buffer, t, node.alignment);
+    if (mask && is_whole_in_slot(node.buffer, t, first, node.value.type().lanes())) {
+        Expr old = Load::make(node.value.type(), node.buffer, node.index);
+        v = select(mask, v,
+                   load_chunk(*old.as<Load>(), pointer, align, old.type().lanes(), nullptr));
+        mask = nullptr;
+    }
+    store_chunk(node, pointer, align, v, mask);
 }
 
 void Emitter::store_chunk(const Store &node, Value *pointer, llvm::Align align, Value *v,
