@@ -2,6 +2,7 @@
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Transforms/InstCombine/InstCombine.h>
 #include <llvm/Transforms/Scalar/ADCE.h>
+#include <llvm/Transforms/Scalar/DeadStoreElimination.h>
 #include <llvm/Transforms/Scalar/EarlyCSE.h>
 #include <llvm/Transforms/Scalar/LICM.h>
 #include <llvm/Transforms/Scalar/LoopPassManager.h>
@@ -36,6 +37,7 @@ llvm::FunctionPassManager clean_up_passes() {
     loops.addPass(llvm::LICMPass(llvm::LICMOptions()));
     passes.addPass(llvm::createFunctionToLoopPassAdaptor(std::move(loops), true));
     passes.addPass(llvm::EarlyCSEPass(true));
+    passes.addPass(llvm::DSEPass());  // of sums whose next value is stored at the same place
     passes.addPass(llvm::InstCombinePass());
     passes.addPass(llvm::ADCEPass());
     return passes;
