@@ -45,7 +45,7 @@ struct NlMeans {
         Var xi("xi"), yi("yi"), row("row"), column("column");
         RVar places("places"), place("place");
         output.bound(c, 0, 3)
-            .tile(x, y, xi, yi, 192, 64)  // with what is around it, for the second cache
+            .tile(x, y, xi, yi, 128, 64)  // with what is around it, for the second cache
             .reorder(c, xi, yi, x, y)
             .unroll(c)
             .vectorize(xi, vector)
@@ -71,13 +71,18 @@ struct NlMeans {
             .compute_at(sum, row)
             .align_storage(x, vector)  // its rows begin where cache lines do
             .vectorize(x, vector);
-        columns
+        Func stored = columns.in(patches);
+        stored
             .compute_at(sum, row)  // a row for each of the places, read seven times
             .align_storage(x, vector)
+            .split(x, x, xi, vector, TailStrategy::RoundUp)
+            .vectorize(xi);
+        columns
+            .compute_at(stored, x)  // the sums in a register meanwhile
             .vectorize(x, vector, TailStrategy::RoundUp);
         columns.update()
-            .reorder(patch, x, y)
-            .vectorize(x, vector, TailStrategy::RoundUp)  // a masked sum would pass through memory
+            .reorder(x, patch)
+            .vectorize(x, vector, TailStrategy::RoundUp)
             .unroll(patch);
         patches.compute_at(sum, place).vectorize(x);  // in a register, as is the weight
         patches.update().reorder(x, patch).vectorize(x).unroll(patch);
