@@ -71,13 +71,19 @@ struct Gemm {
     }
 
 private:
-    // One thread, which reads b as it is: it stays in the cache. Most sizes are multiples of 4.
+    // Reads b as it is: it stays in the cache. Most sizes are multiples of 4.
     void schedule_small(int wide, int vector) {
         Stage small = output.specialize(is_small);
         for (int vectors = wide; vectors > 0; vectors /= 2) {
             const int rows = vectors == wide ? 4 : 8;
             Stage s = small.specialize(width >= vectors * vector && height >= rows);
             tile(s, vectors * vector, rows, vector, TailStrategy::ShiftInwards);
+            if (vectors < wide) continue;
+            // 64x64 are one task, which no thread is woken for; 128x128 are four.
+            s.split(y, block, y, 16, TailStrategy::GuardWithIf)
+                .reorder(xi, yi, y, x, block)
+                .parallel(x)
+                .parallel(block);
         }
         tile(small, vector, 1, vector, TailStrategy::GuardWithIf);
         schedule_sums(small_product, vector);

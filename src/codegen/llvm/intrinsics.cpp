@@ -365,6 +365,7 @@ Value *Emitter::emit_alloca(const IntrinsicCall &c) {
 
 // One prefetch per element of the region, but not more than one per cache line.
 Value *Emitter::emit_prefetch(const IntrinsicCall &c) {
+    constexpr int64_t most_unrolled = 8;  // of a dimension
     Value *address = arg(c, 0);
     std::function<void(size_t, Value *)> walk = [&](size_t i, Value *at) {
         if (i >= c.args.size()) {
@@ -380,6 +381,13 @@ Value *Emitter::emit_prefetch(const IntrinsicCall &c) {
         }
         extent = b.CreateSDiv(b.CreateAdd(extent, int64(per_line - 1)), int64(per_line));
         stride = b.CreateMul(stride, int64(per_line));
+        auto *count = llvm::dyn_cast<llvm::ConstantInt>(extent);
+        if (count && count->getSExtValue() <= most_unrolled) {
+            for (int64_t k = 0; k < count->getSExtValue(); k++) {
+                walk(i + 2, b.CreateGEP(b.getInt8Ty(), at, b.CreateMul(int64(k), stride)));
+            }
+            return;
+        }
         counted_loop(int64(0), extent, [&](Value *k) {
             MemoScope forget(*this);
             walk(i + 2, b.CreateGEP(b.getInt8Ty(), at, b.CreateMul(k, stride)));
