@@ -177,6 +177,35 @@ func "f"(out: output uint8[1], n: int32):
         CHECK(has(store, "vmovdqu8"));
         CHECK(has(store, "{%k"));
     }
+    TEST_CASE("a stack slot whose vectors are under a mask is a register") {
+        std::string text = assembly(R"(
+module "m"
+func "f"(a: input float32[1], out: output float32[1], n: int32):
+    allocate sum: float32[16] in Stack
+    sum[ramp(0, 1, 16)] = x16(0.0)
+    for i in [0, +n):
+        let t = ramp(i * 16, 1, 16) < x16(n)
+        sum[ramp(0, 1, 16) if t] = sum[ramp(0, 1, 16) if t] + a[ramp(i * 16, 1, 16) if t]
+    out[ramp(0, 1, 16)] = sum[ramp(0, 1, 16)]
+)",
+                                    "x86-64-linux-avx512_skylake");
+        CAPTURE(text);
+        CHECK(has(text, "vaddps"));
+        CHECK(!has(text, "rsp)"));
+    }
+    TEST_CASE("of several stores at one place the last is made") {
+        std::string text = assembly(R"(
+module "m"
+func "f"(a: input float32[1], out: output float32[1], n: int32):
+    for i in [0, +n):
+        out[ramp(i * 16, 1, 16)] = out[ramp(i * 16, 1, 16)] + a[ramp(i * 16, 1, 16)]
+        out[ramp(i * 16, 1, 16)] = out[ramp(i * 16, 1, 16)] + a[ramp(i * 16 + 1, 1, 16)]
+        out[ramp(i * 16, 1, 16)] = out[ramp(i * 16, 1, 16)] + a[ramp(i * 16 + 2, 1, 16)]
+)",
+                                    "x86-64-linux-avx512_skylake");
+        CAPTURE(text);
+        CHECK(text.find("vmovups\t%zmm") == text.rfind("vmovups\t%zmm"));
+    }
     TEST_CASE("a store of the first lane only writes no byte more") {
         std::string store = assembly(R"(
 module "m"

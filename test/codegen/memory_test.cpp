@@ -229,6 +229,36 @@ TEST_SUITE("stores") {
             CHECK(out[15] == 102);
         }
     }
+    TEST_CASE("of some lanes only, in a stack slot, where the others keep what they had") {
+        for (const char *type : {"int32", "uint8"}) {
+            TestBuffer<int32_t> out(24);
+            CHECK(run(str(R"(
+module "m"
+func "f"(out: output int32[1], n: int32):
+    allocate sums: )",
+                          type, R"([20] in Stack
+    sums[ramp(0, 1, 16)] = )",
+                          type, R"(x16(ramp(0, 1, 16))
+    sums[ramp(16, 1, 4)] = )",
+                          type, R"(x4(ramp(50, 1, 4))
+    for i in [0, +3):
+        sums[ramp(2, 1, 16) if ramp(i, 1, 16) < x16(n)] = sums[ramp(2, 1, 16) if ramp(i, 1, 16) < x16(n)] + )",
+                          type, R"(x16(ramp(1, 1, 16))
+    sums[ramp(n, 1, 4) if ramp(0, 1, 4) < x4(1)] = )",
+                          type, R"(x4(ramp(90, 1, 4))
+    out[ramp(0, 1, 20)] = int32x20(sums[ramp(0, 1, 20)])
+)"),
+                      out, 5) == 0);
+            std::vector<int32_t> expected;
+            for (int i = 0; i < 16; i++) expected.push_back(i);
+            for (int i = 0; i < 4; i++) expected.push_back(50 + i);
+            for (int step = 0; step < 3; step++) {
+                for (int lane = 0; lane + step < 5; lane++) expected[size_t(2 + lane)] += lane + 1;
+            }
+            expected[5] = 90;
+            for (size_t i = 0; i < expected.size(); i++) CHECK(out[i] == expected[i]);
+        }
+    }
     TEST_CASE("a scalar under a condition, and a stream that is not aligned") {
         TestBuffer<int32_t> out(40);
         CHECK(run(R"(
