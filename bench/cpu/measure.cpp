@@ -48,9 +48,10 @@ int calls_of(const Implementation &i) {
 }
 
 void sample(Sampled &s, int threads) {
-    // Threads of the one before go to sleep (those of OpenMP spin for up to 15 ms); the caches and
-    // the clock get used to this one, and the system runs its threads on processors of their own.
-    std::this_thread::sleep_for(std::chrono::milliseconds(threads == 1 ? 2 : 20));
+    // Threads of the one before go to sleep (those of OpenMP and OpenBLAS spin for tens of ms); the
+    // caches and the clock get used to this one, and the system runs its threads on processors of
+    // their own.
+    std::this_thread::sleep_for(std::chrono::milliseconds(threads == 1 ? 2 : 100));
     const double warm = now() + (threads == 1 ? 3 : 10);
     do {
         s.of->run();
