@@ -63,6 +63,34 @@ int machine_threads() {
     return std::max(1, int(std::thread::hardware_concurrency()));
 }
 
+int current_processor() {
+#ifdef __linux__
+    return sched_getcpu();
+#else
+    return -1;
+#endif
+}
+
+// Some systems wake a thread on the processor of the one that wakes it, and leave both there for
+// milliseconds while other processors are idle.
+void leave_processor(int processor) {
+#ifdef __linux__
+    constexpr std::chrono::milliseconds time_between_moves{10};
+    thread_local Clock::time_point next_move;
+    const Clock::time_point now = Clock::now();
+    if (now < next_move) return;
+    next_move = now + time_between_moves;
+    cpu_set_t mine;
+    if (sched_getaffinity(0, sizeof(mine), &mine) != 0) return;
+    cpu_set_t others = mine;
+    CPU_CLR(size_t(processor), &others);
+    if (CPU_COUNT(&others) == 0 || sched_setaffinity(0, sizeof(others), &others) != 0) return;
+    sched_setaffinity(0, sizeof(mine), &mine);
+#else
+    (void)processor;
+#endif
+}
+
 int default_threads() {
     for (const char *name : {"TESSERA_NUM_THREADS", "HL_NUM_THREADS"}) {
         const char *text = std::getenv(name);
@@ -127,7 +155,8 @@ ThreadPool &ThreadPool::instance() {
 // Threads must not return into code that is gone.
 __attribute__((destructor)) static void leave_pool() { ThreadPool::instance().leave(); }
 
-ThreadPool::ThreadPool() : thread_limit(default_threads()), process(getpid()) {
+ThreadPool::ThreadPool()
+    : processors(machine_threads()), thread_limit(default_threads()), process(getpid()) {
     // The mutex is held across a fork, so that the new process finds it in a state that it knows.
     pthread_atfork([] { instance().mutex.lock(); }, [] { instance().mutex.unlock(); },
                    [] {
@@ -181,6 +210,7 @@ int ThreadPool::run(Job &job) {
 void ThreadPool::start(Job &job) {
     job.parent = current_job;
     job.owner = std::this_thread::get_id();
+    job.processor = current_processor();
     job.owner_counted = std::exchange(counted, true);
     Lock lock = hold();
     if (!job.owner_counted) threads_now.begin();
@@ -253,6 +283,10 @@ void ThreadPool::help(Job &job, Lock &lock) {
 }
 
 void ThreadPool::execute_as_helper(Job &job) {
+    const int processor = job.processor;
+    if (processor >= 0 && processor == current_processor() && thread_limit <= processors) {
+        leave_processor(processor);
+    }
     bool was_counted = std::exchange(counted, true);
     execute_all(job);
     counted = was_counted;

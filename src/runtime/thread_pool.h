@@ -31,6 +31,8 @@ struct Job {
 
     std::atomic<bool> is_open{false};  // counts among the pool's open jobs
 
+    int processor = -1;  // that the owner was on when it started the job
+
     // Below: the pool's, under its mutex.
     std::thread::id owner;
     bool owner_sleeps = false;
@@ -161,6 +163,7 @@ private:
     void link(Job &job);
     void unlink(Job &job);
 
+    const int processors;
     std::mutex mutex;
     std::condition_variable worker_wakes;
     std::vector<std::thread> threads;

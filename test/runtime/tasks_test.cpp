@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <sched.h>
 #include <stdexcept>
 #include <sys/wait.h>
 #include <thread>
@@ -158,6 +159,25 @@ TEST_SUITE("runtime tasks") {
                       return 0;
                   }) == 0);
             std::this_thread::sleep_for(std::chrono::microseconds(pause));
+        }
+    }
+    TEST_CASE(
+        "threads that were moved to another processor may run on all that they might before") {
+        cpu_set_t all;
+        REQUIRE(sched_getaffinity(0, sizeof(all), &all) == 0);
+        NumThreads threads(CPU_COUNT(&all));
+        // Loops as short as these are where threads are found on one processor.
+        for (int i = 0; i < 300; i++) {
+            CHECK(par_for(0, 16, [&](int) {
+                      const auto end =
+                          std::chrono::steady_clock::now() + std::chrono::microseconds(20);
+                      while (std::chrono::steady_clock::now() < end) {
+                      }
+                      cpu_set_t mine;
+                      if (sched_getaffinity(0, sizeof(mine), &mine) != 0) return 1;
+                      return CPU_EQUAL(&mine, &all) ? 0 : 2;
+                  }) == 0);
+            if (i % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
     }
     TEST_CASE("several programs' threads may call at once") {
