@@ -173,6 +173,7 @@ void ThreadPool::forget_other_threads() {
     new (&worker_wakes) std::condition_variable;
     waiters.clear();
     idle = tokens = called = joining = open_jobs = 0;
+    stopping = false;
     threads_now.forget_others(counted);
     Job *oldest = newest.exchange(nullptr);
     while (oldest && oldest->older) oldest = oldest->older;

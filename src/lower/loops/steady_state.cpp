@@ -23,6 +23,14 @@ bool contains_loop(const Stmt &s) {
     return found;
 }
 
+// The values that the variable of such a loop may take, whatever those in the scope are.
+Interval values_in_loop(const Expr &first, const Expr &count, const algebra::IntervalScope &scope) {
+    Interval i;
+    i.min = bounds_of_expr(first, scope).min;
+    i.max = bounds_of_expr(first + count - make_one(count.type()), scope).max;
+    return i;
+}
+
 class TestFinder final : public Visitor {
 public:
     TestFinder(bool innermost, bool all)
@@ -46,10 +54,7 @@ private:
         std::vector<Expr> assumed = std::move(min.tests);
         assumed.insert(assumed.end(), extent.tests.begin(), extent.tests.end());
         if (!assumed.empty()) needs[inner.name] = std::move(assumed);
-        Interval i;
-        i.min = bounds_of_expr(first, scope).min;
-        i.max = bounds_of_expr(first + count - make_one(count.type()), scope).max;
-        scope.bind(inner.name, i);
+        scope.bind(inner.name, values_in_loop(first, count, scope));
         inside.insert(inner.name);
         (*this)(inner.body);
         scope.unbind(inner.name);
@@ -476,10 +481,7 @@ private:
         check(inner.extent);
         const Expr first = lets.expand(steady_value(inner.min));
         const Expr count = lets.expand(steady_value(inner.extent));
-        Interval i;
-        i.min = bounds_of_expr(first, scope).min;
-        i.max = bounds_of_expr(first + count - make_one(count.type()), scope).max;
-        scope.bind(inner.name, i);
+        scope.bind(inner.name, values_in_loop(first, count, scope));
         inside.insert(inner.name);
         (*this)(inner.body);
         scope.unbind(inner.name);
@@ -502,6 +504,10 @@ private:
     }
     void visit(const Evaluate &evaluate) override { check(evaluate.value); }
     void visit(const AssertStmt &assertion) override { check(assertion.condition); }
+    void visit(const Acquire &acquire) override {
+        check(acquire.count);
+        (*this)(acquire.body);
+    }
 
     template<typename F> static void for_each_choice(const Expr &e, const F &f) {
         for_each_node(e, [&](const Min &n) { f(Expr(&n), n.a, n.b); });
