@@ -38,6 +38,9 @@ struct Gemm {
         // vectors of b and one value of a.
         const int vector = target.natural_vector_size<float>();
         const int wide = vector >= 16 ? 4 : 2;
+        // Where the sizes are known, what a tile moved inwards needs is, too, and not computed in each
+        // call: an eighth of the time of a product of 16x16x16.
+        output.bound(x, 0, width).bound(y, 0, height);
         if (options.has_small) schedule_small(wide, vector);
 
         // Where the matrix is a few columns or rows wider than a multiple of the large tiles,
@@ -106,7 +109,7 @@ private:
     }
 
     void in_parallel(Stage stage) {
-        stage.split(y, block, y, 16, TailStrategy::GuardWithIf).parallel(block).parallel(x);
+        stage.split(y, block, y, 8, TailStrategy::GuardWithIf).parallel(block).parallel(x);
     }
 
     // How much is computed with tiles of this size.

@@ -47,11 +47,20 @@ int calls_of(const Implementation &i) {
     return int(std::clamp(std::ceil(least_sample / one), 1.0, 1e5));
 }
 
+// Threads of the one before go to sleep: those of OpenMP and OpenBLAS spin for up to 130 ms.
+void wait_until_quiet() {
+    constexpr int most_looks = 100;
+    for (int looks = 0; looks < most_looks; looks++) {
+        const double start = now(), worked = processor_time();
+        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        if (processor_time() - worked < 0.05 * (now() - start)) return;
+    }
+}
+
 void sample(Sampled &s, int threads) {
-    // Threads of the one before go to sleep (those of OpenMP and OpenBLAS spin for tens of ms); the
-    // caches and the clock get used to this one, and the system runs its threads on processors of
-    // their own.
-    std::this_thread::sleep_for(std::chrono::milliseconds(threads == 1 ? 2 : 100));
+    wait_until_quiet();
+    // The caches and the clock get used to this one, and the system runs its threads on processors
+    // of their own.
     const double warm = now() + (threads == 1 ? 3 : 10);
     do {
         s.of->run();

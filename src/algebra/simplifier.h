@@ -176,6 +176,7 @@ private:
     Expr emit_comparison(ir::NodeKind op, const LinearForm &f, Type t);
     // simplify_logic.cpp
     Expr make_logic(ir::NodeKind op, const Expr &a, const Expr &b);
+    bool is_other_where(const Expr &condition, const Expr &value, const Expr &other);
     Expr select_of_forms(const Expr &condition, const Expr &a, const Expr &b);
     // simplify_vector.cpp
     Expr make_vector(ir::NodeKind op, const Expr &a, const Expr &b);

@@ -169,11 +169,33 @@ Expr Simplifier::make_select(const Expr &condition, const Expr &a, const Expr &b
     Expr node = intern(Select::make(condition, a, b));
     if (is_likely(a) || is_likely(b) || is_likely(condition)) return node;
     if (is_exact(a.type())) {
+        if (condition.type().is_scalar()) {
+            if (is_other_where(condition, a, b)) return b;
+            if (is_other_where(make_not(condition), b, a)) return a;
+        }
         Expr e = select_of_forms(condition, a, b);
         if (e.defined()) return e;
     }
     Expr rewritten = apply_rules(node);
     return rewritten.defined() ? rewritten : node;
+}
+
+// Whether the value, which has a min or max in it, is the other one where the condition holds:
+// max(x, 7) is x where 8 <= x.
+bool Simplifier::is_other_where(const Expr &condition, const Expr &value, const Expr &other) {
+    auto has_choice = [](const LinearForm &f) {
+        return std::any_of(f.terms.begin(), f.terms.end(), [](const LinearTerm &t) {
+            return t.atom.as<Min>() || t.atom.as<Max>();
+        });
+    };
+    if (!has_choice(form(value))) return false;
+    auto difference = add(form(value), form(other), -1);
+    if (!difference || difference->terms.size() > 2 || !has_choice(*difference)) return false;
+    enter(true);
+    learn(condition);
+    const bool equal = lower_bound(*difference, 0) >= 0 && upper_bound(*difference, 0) <= 0;
+    leave();
+    return equal;
 }
 
 // What both values share is added outside; select(f >= 0, a, b) where a - b is f or f + 1 is

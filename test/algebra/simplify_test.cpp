@@ -51,6 +51,16 @@ TEST_SUITE("simplify") {
               simple(parse_expr("int32(a[0]:uint8) * 16")));
         CHECK(simple(parse_expr("shift_left(x, 4)")) == simple(x * 16));
     }
+    TEST_CASE("a select of a value and a max or min that is that value where it is taken") {
+        CHECK(simple(select(x < y && n >= 8, max(n - 1, 7), n - 1)) == simple(n - 1));
+        CHECK(simple(select(n >= 8, z + 3 + max(n, 8), z + 3 + n)) == simple(n + z + 3));
+        CHECK(simple(select(n < 8, n, max(n, 8))) == "n");
+        CHECK(simple(select(n < y, min(n * 2, y * 2), n * 2)) == simple(n * 2));
+        for (const Expr &other : {select(n >= 7, max(n, 8), n), select(n < 8, max(n, 8), n),
+                                  select(n >= 8 || x < y, max(n, 8), n)}) {
+            CHECK(simple(other) != "n");
+        }
+    }
     TEST_CASE("division by a constant takes out what the constant divides") {
         CHECK(simple((x * 8 + 3) / 8) == "x");
         CHECK(simple((x * 8 + y) / 8) == simple(x + y / 8));
