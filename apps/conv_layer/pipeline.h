@@ -35,7 +35,8 @@ struct ConvLayer {
             .fuse(y, n, rows)      // a task is five rows of one image for one block of channels:
             .fuse(rows, co, task)  // neighbours in time share the block's filter in the cache
             .parallel(task);
-        conv.compute_at(output, x)  // the whole tile of sums lives in registers
+        output.prefetch(output, x, x, 0);  // while the sums are computed, which would wait for it
+        conv.compute_at(output, x)         // the whole tile of sums lives in registers
             .vectorize(co, vector)
             .unroll(co)
             .unroll(x)

@@ -38,8 +38,8 @@ struct Gemm {
         // vectors of b and one value of a.
         const int vector = target.natural_vector_size<float>();
         const int wide = vector >= 16 ? 4 : 2;
-        // Where the sizes are known, what a tile moved inwards needs is, too, and not computed in each
-        // call: an eighth of the time of a product of 16x16x16.
+        // Where the sizes are known, what a tile moved inwards needs is, too, and not computed in
+        // each call: an eighth of the time of a product of 16x16x16.
         output.bound(x, 0, width).bound(y, 0, height);
         if (options.has_small) schedule_small(wide, vector);
 
@@ -108,8 +108,10 @@ private:
             .unroll(yi);
     }
 
+    // What a tile writes is fetched while its sums are computed: they would wait for it.
     void in_parallel(Stage stage) {
         stage.split(y, block, y, 8, TailStrategy::GuardWithIf).parallel(block).parallel(x);
+        stage.prefetch(output, y, y, 0);
     }
 
     // How much is computed with tiles of this size.

@@ -197,7 +197,8 @@ public:
     void specialize_fail(const std::string &message, Location at = Here::current()) {
         program::apply(self().scheduled(at), program::SpecializeFail{message}, at);
     }
-    // At the loop `at_loop`, fetch what the iteration of `from` that is `offset` later needs.
+    // At the loop `at_loop`, fetch what the iteration of `from` that is `offset` later reads of
+    // `what`, or writes if that is this Func itself.
     Self &prefetch(const Fetched &what, const VarOrRVar &at_loop, const VarOrRVar &from,
                    const Expr &offset = 1,
                    PrefetchBoundStrategy strategy = PrefetchBoundStrategy::GuardWithIf,

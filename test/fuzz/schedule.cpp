@@ -571,8 +571,9 @@ private:
 
     void prefetch(int f, int s) {
         std::set<int> what = callees(f, s);
+        what.insert(f);  // what it writes
         const StageModel &stage = stage_of(f, s);
-        if (what.empty() || stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
+        if (stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
         size_t at = size_t(random.range(0, int(stage.loops.size()) - 1));
         size_t from = size_t(random.range(int(at), int(stage.loops.size()) - 1));
         for (size_t i : {at, from}) {
@@ -581,7 +582,7 @@ private:
         }
         Directive &d = emit(Verb::Prefetch, f, s, {stage.loops[at].name, stage.loops[from].name});
         d.other = pick(what);
-        d.offset = random.range(1, 3);
+        d.offset = random.range(0, 3);
         d.strategy = random.pick<PrefetchBoundStrategy>({PrefetchBoundStrategy::Clamp,
                                                          PrefetchBoundStrategy::GuardWithIf,
                                                          PrefetchBoundStrategy::NonFaulting});

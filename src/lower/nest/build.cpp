@@ -150,18 +150,19 @@ Stmt NestBuilder::wrap_loop(const StageNest::Loop &loop, Stmt body) {
                      std::move(body));
 }
 
-// Asks for what the iterations `offset` later of loop `from` read, before each of loop `at`.
+// Asks for what the iterations `offset` later of loop `from` read, or write of the stage's own
+// function, before each of loop `at`.
 void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) {
     for (const auto &[prefetch, at] : nest->definition.schedule.prefetches) {
         if (nest->find_loop(prefetch.at) != loop) continue;
-        bool reads = b.uses.contains(prefetch.what);
+        bool reads = b.uses.contains(prefetch.what) || prefetch.what == nest->func.name;
         PrefetchKey key{nest->func.name, nest->stage, prefetch.what, prefetch.at};
         auto known = idle_prefetches.try_emplace(key, IdlePrefetch{at}).first;
         known->second.in_all_versions &= !reads;
         if (!reads) continue;
         int from = nest->find_loop(prefetch.from);
         SiteRegions regions({nest.get(), from}, b.uses, built, values, context);
-        b.stmt = wrap_prefetch(b.stmt, regions, prefetch, nest->loops[size_t(from)], context);
+        b.stmt = wrap_prefetch(b.stmt, regions, prefetch, nest, nest->loops[size_t(from)], context);
     }
 }
 

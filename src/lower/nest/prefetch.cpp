@@ -9,12 +9,14 @@ using namespace ir;
 using algebra::simplify;
 
 Stmt wrap_prefetch(const Stmt &body, SiteRegions &regions,
-                   const program::PrefetchDirective &prefetch, const StageNest::Loop &from,
-                   const Context &context) {
+                   const program::PrefetchDirective &prefetch, const StageNestRef &nest,
+                   const StageNest::Loop &from, const Context &context) {
     const program::FunctionContents *f = context.function(prefetch.what);
     const ir::Argument *image = context.argument(prefetch.what);
     std::vector<Type> types = f ? f->types : std::vector<Type>{image->type};
-    Box box = regions.required(prefetch.what, f ? f->dimensions() : image->dimensions);
+    Box box = prefetch.what == nest->func.name
+                  ? regions.written(nest)
+                  : regions.required(prefetch.what, f ? f->dimensions() : image->dimensions);
 
     Expr ahead = Variable::make(Int(32), from.symbol) + cast(Int(32), prefetch.offset);
     Expr last = from.min + from.extent - 1, condition = const_true();

@@ -144,6 +144,12 @@ Box SiteRegions::required(Symbol callee, int dimensions) {
     return box;
 }
 
+Box SiteRegions::written(const StageNestRef &owner) {
+    const Expr &predicate = owner->definition.predicate;
+    return call_box({owner->func.name, owner->func.stages[size_t(owner->stage)]->args, {}},
+                    scope_of({owner}, predicate), *owner);
+}
+
 // Asked once per site, with the region of the extern stage's output that is needed here.
 const ExternQuery &SiteRegions::query_of(const program::FunctionContents &f) {
     auto found = queries.find(f.name);

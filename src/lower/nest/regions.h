@@ -55,6 +55,8 @@ public:
     Box touched(Symbol func);
     // What the stages in the body read of a function or image, but for the function's own.
     Box required(Symbol callee, int dimensions);
+    // What the stage that owns the site writes of its function.
+    Box written(const StageNestRef &owner);
 
     // Adds to the asserts that what is stored further out holds what the extern stages that are
     // computed here want to read: asked there for the whole, they may have wanted less.

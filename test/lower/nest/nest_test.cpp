@@ -92,6 +92,18 @@ TEST_SUITE("prefetch") {
         Passes p(prefetching(PrefetchBoundStrategy::Clamp));
         CHECK(Passes::has(p.after("loop nests"), {"prefetch f", "min(", " if true"}));
     }
+    TEST_CASE("of what the stage itself writes: the tile that comes next") {
+        Small f{"f", x * y};
+        const Symbol var_x = Symbol::interned("x"), var_y = Symbol::interned("y");
+        const Symbol xi = Symbol::interned("xi");
+        f.loops(Split{var_x, var_x, xi, 8, TailStrategy::RoundUp})
+            .loops(PrefetchDirective{f.f->name, var_x, var_x, 1, PrefetchBoundStrategy::Clamp});
+        Passes p(f);
+        CHECK(Passes::has(p.after("loop nests"),
+                          {"for `f.y`", "for `f.x`", "prefetch f: {int32} over ", "min(`f.x` + 1",
+                           ", +8], [`f.y`, +1] if true", "for `f.xi`"}));
+        CHECK(Passes::has(p.after("lower prefetch"), {"prefetch(address_of(f(", "for `f.xi`"}));
+    }
     TEST_CASE("without a look where that is") {
         Passes p(prefetching(PrefetchBoundStrategy::NonFaulting));
         CHECK(Passes::has(p.after("loop nests"), {"prefetch f", "`out.y` + 2, +1", " if true"}));

@@ -10,6 +10,15 @@ namespace tessera {
 using namespace Halide;
 
 // Halide's, with the directives that it lacks: they do nothing.
+class Stage : public Halide::Stage {
+public:
+    Stage(const Halide::Stage &s) : Halide::Stage(s) {}
+    Stage(const Halide::Func &f) : Halide::Stage(f) {}
+    void stream_stores() {}
+    // Of what the stage writes.
+    void prefetch(const Halide::Func &, const VarOrRVar &, const VarOrRVar &, const Expr &) {}
+};
+
 class Func : public Halide::Func {
 public:
     using Halide::Func::Func;
@@ -20,12 +29,7 @@ public:
     Func(const T &input) : Halide::Func(input) {}
 
     void stream_stores() {}
-
-    class Stage : public Halide::Stage {
-    public:
-        Stage(const Halide::Stage &s) : Halide::Stage(s) {}
-        void stream_stores() {}
-    };
+    void prefetch(const Halide::Func &, const VarOrRVar &, const VarOrRVar &, const Expr &) {}
     Stage specialize(const Halide::Expr &condition) { return Halide::Func::specialize(condition); }
 };
 
