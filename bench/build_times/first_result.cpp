@@ -30,7 +30,7 @@ template<typename T> Buffer<T> filled(const std::vector<int> &sizes) {
 }
 
 // The sum tells that the programs compute the same.
-template<typename T> int print_sum(Func output, const std::vector<int> &sizes) {
+template<typename T> int print_sum(tessera::Func output, const std::vector<int> &sizes) {
     Buffer<T> result = output.realize(sizes, target());
     double sum = 0;
     for (size_t i = 0; i < result.number_of_elements(); i++) sum += double(result.data()[i]);
