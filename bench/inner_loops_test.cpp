@@ -84,13 +84,13 @@ Loop hottest_loop(const std::string &assembly) {
 const char *avx512 = "x86-64-linux-avx512_skylake", *zen4 = "x86-64-linux-avx512_zen4";
 
 // 24 sums stay in registers, and what they take comes straight from memory.
-void check_tile(const Loop &loop) {
+void check_tile(const Loop &loop, int others = 8) {
     CHECK(loop.multiply_adds == 24);
     CHECK(loop.loads == 4);
     CHECK(loop.broadcasts == 6);
     CHECK(loop.stores == 0);
     CHECK(loop.on_stack == 0);
-    CHECK(loop.instructions <= 24 + 4 + 6 + 9);
+    CHECK(loop.instructions <= 24 + 4 + 6 + others);
 }
 
 int vectors_on_stack(const std::string &assembly) {
@@ -113,7 +113,8 @@ void check_widening_gemm(const char *instruction, const std::string &a, const st
 TEST_SUITE("inner loops") {
     TEST_CASE("gemm: 24 sums stay in registers, and constants in addresses") {
         const std::string assembly = assembly_of("gemm", avx512);
-        check_tile(hottest_loop(assembly));
+        // One more than needs be: twice the stride of a's rows is added up each time.
+        check_tile(hottest_loop(assembly), 9);
         // Nor do they pass through memory on their way to the output.
         CHECK(vectors_on_stack(assembly) <= 30);
     }

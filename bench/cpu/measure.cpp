@@ -47,7 +47,7 @@ int calls_of(const Implementation &i) {
     return int(std::clamp(std::ceil(least_sample / one), 1.0, 1e5));
 }
 
-// Threads of the one before go to sleep: those of OpenMP and OpenBLAS spin for up to 130 ms.
+// Threads of the one before go to sleep: those of OpenMP and OpenBLAS spin for tens of ms.
 void wait_until_quiet() {
     constexpr int most_looks = 100;
     for (int looks = 0; looks < most_looks; looks++) {

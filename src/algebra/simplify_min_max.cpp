@@ -179,13 +179,17 @@ Expr Simplifier::combine_min_max(NodeKind op, std::vector<Expr> list) {
     }
     Expr e = list[0];
     for (size_t i = 1; i < list.size(); i++) {
-        // Two together may decide about a third as none of them does alone.
+        // Two together may decide about a third, or match with it, as none of them does alone.
         int order = i == 1 ? 0 : compare_order(e, list[i]);
-        if (order == 0) {
-            e = raw(op, e, list[i]);
-        } else if ((order > 0) != (op == NodeKind::Max)) {
-            e = list[i];
+        if (order != 0) {
+            if ((order > 0) != (op == NodeKind::Max)) e = list[i];
+            continue;
         }
+        e = raw(op, e, list[i]);
+        Expr matched = i == 1 ? Expr() : apply_rules(e);
+        if (!matched.defined()) continue;
+        for (size_t j = i + 1; j < list.size(); j++) matched = make_normal(op, matched, list[j]);
+        return matched;
     }
     return e;
 }

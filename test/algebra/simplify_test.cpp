@@ -165,6 +165,12 @@ TEST_SUITE("simplifying again changes nothing") {
         CHECK(simple(max(max(x, 14) + x, max(either, z + 17))) ==
               simple(max(max(x, 14) + x, z + 17)));
     }
+    TEST_CASE("where two of a min, next to one another at last, match what a third chooses from") {
+        const Expr either = select(z <= x, min(x, y), z);
+        check(min(min(min(-5, x), y), either));
+        CHECK(simple(min(min(min(-5, x), y), either)) == simple(min(min(x, y), -5)));
+        check(max(max(max(-5, x), y), select(x <= z, max(x, y), z)));
+    }
     TEST_CASE("where a minimum meets its maximum in the lanes of a vector") {
         Expr both = Broadcast::make(min(x, y), 4) + Ramp::make(max(x, y), n, 4);
         check(both);

@@ -145,9 +145,8 @@ Box SiteRegions::required(Symbol callee, int dimensions) {
 }
 
 Box SiteRegions::written(const StageNestRef &owner) {
-    const Expr &predicate = owner->definition.predicate;
-    return call_box({owner->func.name, owner->func.stages[size_t(owner->stage)]->args, {}},
-                    scope_of({owner}, predicate), *owner);
+    const program::Definition &d = owner->definition;
+    return call_box({owner->func.name, d.args, {}}, scope_of({owner}, d.predicate), *owner);
 }
 
 // Asked once per site, with the region of the extern stage's output that is needed here.
