@@ -29,9 +29,9 @@ struct DepthwiseSeparableConv {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
-        Var xi("xi"), yi("yi"), coi("coi"), strip("strip"), task("task");
+        Var xi("xi"), yi("yi"), coi("coi"), strip("strip"), task("task"), di("di"), pair("pair");
         output.split(co, co, coi, vector)
-            .tile(x, y, xi, yi, 4, 4)  // 16 vectors of sums
+            .tile(x, y, xi, yi, 2, 4)  // 8 vectors of sums, with registers left for what they read
             .reorder(coi, xi, yi, co, x, y, n)
             .vectorize(coi)
             .unroll(xi)
@@ -45,7 +45,7 @@ struct DepthwiseSeparableConv {
             .unroll(x)
             .unroll(y);
         pointwise.update()
-            .reorder(co, x, y, channel)  // one vector of the filter for 16 places
+            .reorder(co, x, y, channel)  // one vector of the filter for 8 places
             .vectorize(co, vector)
             .unroll(x)
             .unroll(y)
@@ -53,12 +53,15 @@ struct DepthwiseSeparableConv {
         Func filtered = depthwise.in(pointwise);
         filtered
             .compute_at(output, x)  // all channels of a tile, for all outputs
-            .reorder(x, y, d)
-            .vectorize(d, vector)
+            .split(d, d, di, vector)
+            .split(d, d, pair, 2)
+            .reorder(di, x, y, pair, d)
+            .vectorize(di)
+            .unroll(pair)  // the sums of one vector of channels beside the loads of the next
             .unroll(x)
             .unroll(y);
         depthwise
-            .compute_at(filtered, d)  // 16 vectors of sums again
+            .compute_at(filtered, pair)  // 8 vectors of sums again
             .vectorize(d, vector)
             .unroll(x)
             .unroll(y);
@@ -67,10 +70,8 @@ struct DepthwiseSeparableConv {
             .vectorize(d, vector)
             .unroll(x)
             .unroll(y)
-            .unroll(tap.x);
-        padded.store_at(output, task)
-            .compute_at(output, x)  // what a tile adds to six rows; no other asks for edges
-            .vectorize(d, vector);
+            .unroll(tap.x)   // all nine taps at once: what places share is loaded once, and
+            .unroll(tap.y);  // `padded`, computed inline, tests for edges in border tiles alone
     }
 };
 
