@@ -36,8 +36,8 @@ struct DepthwiseSeparableConv {
             .vectorize(coi)
             .unroll(xi)
             .unroll(yi)
-            .split(y, strip, y, 7, TailStrategy::GuardWithIf)
-            .fuse(strip, n, task)  // a task is 28 rows of one image
+            .split(y, strip, y, 2, TailStrategy::GuardWithIf)
+            .fuse(strip, n, task)  // a task is 8 rows of one image
             .parallel(task);
         pointwise
             .compute_at(output, co)  // the sums of a tile in registers

@@ -47,18 +47,21 @@ int calls_of(const Implementation &i) {
     return int(std::clamp(std::ceil(least_sample / one), 1.0, 1e5));
 }
 
-// Threads of the one before go to sleep: those of OpenMP and OpenBLAS spin for tens of ms.
-void wait_until_quiet() {
-    constexpr int most_looks = 100;
+// Threads of the one before go to sleep: those of OpenMP and OpenBLAS spin for tens of ms. What
+// other threads worked is known at the ticks of the system's clock only, which are up to 10 ms
+// apart.
+void wait_until_quiet(int threads) {
+    constexpr int most_looks = 50;
+    const std::chrono::milliseconds look(threads == 1 ? 3 : 15);
     for (int looks = 0; looks < most_looks; looks++) {
         const double start = now(), worked = processor_time();
-        std::this_thread::sleep_for(std::chrono::milliseconds(3));
+        std::this_thread::sleep_for(look);
         if (processor_time() - worked < 0.05 * (now() - start)) return;
     }
 }
 
 void sample(Sampled &s, int threads) {
-    wait_until_quiet();
+    wait_until_quiet(threads);
     // The caches and the clock get used to this one, and the system runs its threads on processors
     // of their own.
     const double warm = now() + (threads == 1 ? 3 : 10);
