@@ -82,11 +82,11 @@ private:
             Stage s = small.specialize(width >= vectors * vector && height >= rows);
             tile(s, vectors * vector, rows, vector, TailStrategy::ShiftInwards);
             if (vectors < wide) continue;
-            // 64x64 are one task, which no thread is woken for; 128x128 are four.
-            s.split(y, block, y, 16, TailStrategy::GuardWithIf)
+            // 32 rows of 64 columns are a task.
+            s.split(y, block, y, 8, TailStrategy::GuardWithIf)
                 .reorder(xi, yi, y, x, block)
-                .parallel(x)
-                .parallel(block);
+                .fuse(x, block, x)
+                .parallel(x);
         }
         tile(small, vector, 1, vector, TailStrategy::GuardWithIf);
         schedule_sums(small_product, vector);
