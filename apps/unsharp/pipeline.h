@@ -37,20 +37,26 @@ struct Unsharp {
 
     void schedule(const Target &target) {
         const int vector = target.natural_vector_size<float>();
-        Var strip("strip");
+        Var strip("strip"), xi("xi"), yi("yi");
         output.bound(c, 0, 3)
-            .reorder(c, x, y)  // the three colours share one ratio
+            .split(x, x, xi, vector)
+            .split(y, y, yi, 2, TailStrategy::GuardWithIf)
+            .reorder(c, xi, x, yi, y)  // the three colours share one ratio
             .unroll(c)
-            .vectorize(x, vector)
-            .split(y, strip, y, 128, TailStrategy::GuardWithIf)
+            .vectorize(xi)
+            .split(y, strip, y, 64, TailStrategy::GuardWithIf)
             .parallel(strip);  // long strips: each computes six rows of gray that others do too
-        gray.store_at(output, strip)  // seven rows are alive; each is computed once per strip
+        gray.store_at(output, strip)  // eight rows are alive; each is computed once per strip
             .compute_at(output, y)
             .align_storage(x, vector)  // its rows begin where cache lines do
             .vectorize(x, vector);
         blur_y
-            .compute_at(output, y)  // one row, still in the first cache when blur_x reads it
-            .vectorize(x, vector);
+            .compute_at(output, y)  // two rows, which share six of the eight that they read
+            .align_storage(x, vector)
+            .split(x, x, xi, vector)
+            .reorder(xi, y, x)
+            .vectorize(xi)
+            .unroll(y);
         ratio
             .compute_at(output, x)  // one vector in a register; blur_x is inlined into it
             .vectorize(x);
