@@ -114,7 +114,7 @@ void check_widening_gemm(const char *instruction, const std::string &a, const st
 TEST_SUITE("inner loops") {
     TEST_CASE("gemm: 24 sums stay in registers, and constants in addresses") {
         const std::string assembly = assembly_of("gemm", avx512);
-        // One more than needs be: twice the stride of a's rows is added up each time.
+        // One more than needed: twice the stride of a's rows is computed in each iteration.
         check_tile(hottest_loop(assembly), 9);
         // Nor do they pass through memory on their way to the output.
         CHECK(vectors_on_stack(assembly) <= 30);
@@ -156,7 +156,7 @@ TEST_SUITE("inner loops") {
         CHECK(loop.on_stack <= 3);  // of the addresses of ten places
         CHECK(loop.instructions <= 2 * (20 + 2 + 10) + 6);
     }
-    TEST_CASE("conv_layer: fewer loads where two multiply-adds a cycle would wait for them") {
+    TEST_CASE("conv_layer: on Sapphire Rapids, which would wait for loads, fewer of them") {
         const Loop loop = hottest_loop(assembly_of("conv_layer", sapphire_rapids));
         CHECK(loop.multiply_adds == 2 * 24);
         CHECK(loop.loads + loop.broadcasts == 2 * (4 + 6));

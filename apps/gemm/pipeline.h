@@ -38,8 +38,8 @@ struct Gemm {
         // vectors of b and one value of a.
         const int vector = target.natural_vector_size<float>();
         const int wide = vector >= 16 ? 4 : 2;
-        // Where the sizes are known, what a tile moved inwards needs is, too, and not computed in
-        // each call: an eighth of the time of a product of 16x16x16.
+        // The output is the whole product. As its sizes are known, so is where tiles that are moved
+        // inwards begin, which each call computed before: an eighth of the time of 16x16x16.
         output.bound(x, 0, width).bound(y, 0, height);
         if (options.has_small) schedule_small(wide, vector);
 
@@ -82,7 +82,8 @@ private:
             Stage s = small.specialize(width >= vectors * vector && height >= rows);
             tile(s, vectors * vector, rows, vector, TailStrategy::ShiftInwards);
             if (vectors < wide) continue;
-            // 32 rows of 64 columns are a task.
+            // Eight tiles are a task: with AVX-512, 32 rows of 64 columns. All tasks are one loop,
+            // for the owner of a loop within a loop would wait for its last task.
             s.split(y, block, y, 8, TailStrategy::GuardWithIf)
                 .reorder(xi, yi, y, x, block)
                 .fuse(x, block, x)
@@ -108,9 +109,9 @@ private:
             .unroll(yi);
     }
 
-    // What a tile writes is fetched while its sums are computed: they would wait for it.
     void in_parallel(Stage stage) {
         stage.split(y, block, y, 8, TailStrategy::GuardWithIf).parallel(block).parallel(x);
+        // What a tile is stored to comes while its sums are computed: the stores would wait for it.
         stage.prefetch(output, y, y, 0);
     }
 

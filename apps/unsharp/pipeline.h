@@ -45,7 +45,7 @@ struct Unsharp {
             .unroll(c)
             .vectorize(xi)
             .split(y, strip, y, 64, TailStrategy::GuardWithIf)
-            .parallel(strip);  // long strips: each computes six rows of gray that others do too
+            .parallel(strip);  // strips of 128 rows: each computes six of gray that others do too
         gray.store_at(output, strip)  // eight rows are alive; each is computed once per strip
             .compute_at(output, y)
             .align_storage(x, vector)  // its rows begin where cache lines do

@@ -47,21 +47,21 @@ int calls_of(const Implementation &i) {
     return int(std::clamp(std::ceil(least_sample / one), 1.0, 1e5));
 }
 
-// Threads of the one before go to sleep: those of OpenMP and OpenBLAS spin for tens of ms. What
-// other threads worked is known at the ticks of the system's clock only, which are up to 10 ms
-// apart.
-void wait_until_quiet(int threads) {
+// Waits until the threads of the implementation before sleep: those of OpenMP spin for tens of ms,
+// OpenBLAS's for 130. What other threads worked is known at the ticks of the system's clock only,
+// up to 10 ms apart: a look is longer.
+void wait_until_quiet() {
     constexpr int most_looks = 50;
-    const std::chrono::milliseconds look(threads == 1 ? 3 : 15);
     for (int looks = 0; looks < most_looks; looks++) {
         const double start = now(), worked = processor_time();
-        std::this_thread::sleep_for(look);
+        std::this_thread::sleep_for(std::chrono::milliseconds(15));
         if (processor_time() - worked < 0.05 * (now() - start)) return;
     }
+    std::fprintf(stderr, "other threads of this process do not go to sleep\n");
 }
 
 void sample(Sampled &s, int threads) {
-    wait_until_quiet(threads);
+    if (threads > 1) wait_until_quiet();  // none of a single one spins
     // The caches and the clock get used to this one, and the system runs its threads on processors
     // of their own.
     const double warm = now() + (threads == 1 ? 3 : 10);
@@ -84,6 +84,7 @@ std::vector<Timing> measure(std::vector<Implementation> &implementations, int th
     Buffer<> expected;
     for (const Implementation &i : implementations) {
         try {
+            wait_until_quiet();
             i.set_threads(threads);
             i.run();
             const Buffer<> result = i.result();

@@ -180,8 +180,8 @@ Expr Simplifier::make_select(const Expr &condition, const Expr &a, const Expr &b
     return rewritten.defined() ? rewritten : node;
 }
 
-// Whether the value, which has a min or max in it, is the other one where the condition holds:
-// max(x, 7) is x where 8 <= x.
+// Whether the value has a min or max in it and is the other one where the condition holds: max(x,
+// 7) is x where 7 <= x. Of a difference of more than two terms it is not tried.
 bool Simplifier::is_other_where(const Expr &condition, const Expr &value, const Expr &other) {
     auto has_choice = [](const LinearForm &f) {
         return std::any_of(f.terms.begin(), f.terms.end(), [](const LinearTerm &t) {

@@ -179,7 +179,8 @@ Expr Simplifier::combine_min_max(NodeKind op, std::vector<Expr> list) {
     }
     Expr e = list[0];
     for (size_t i = 1; i < list.size(); i++) {
-        // Two together may decide about a third, or match with it, as none of them does alone.
+        // Pairs have been tried. Several together may decide about the next, or match with it, as
+        // none of them does alone.
         int order = i == 1 ? 0 : compare_order(e, list[i]);
         if (order != 0) {
             if ((order > 0) != (op == NodeKind::Max)) e = list[i];

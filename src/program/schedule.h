@@ -38,7 +38,7 @@ struct SetPartition {
     Partition partition = Partition::Auto;
 };
 // At the loop `at`, bring the region of `what` into the cache that the iteration of the loop `from`
-// needs which is `offset` later.
+// reads which is `offset` later; or writes, if it is the stage's own function.
 struct PrefetchDirective {
     Symbol what;  // a function or an image
     Symbol at, from;

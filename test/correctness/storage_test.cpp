@@ -232,9 +232,27 @@ TEST_SUITE("storage") {
             out(x, y) = f(x, y) + f(x, y + 1);
             f.compute_root().prefetch(in, y, y, 2, strategy);
             out.prefetch(f, x, y, 1, strategy);
+            out.prefetch(out, y, y, 1, strategy);  // what it writes next
             Lowered l(out);
-            CHECK(l.count("prefetch") >= 2);
+            CHECK(l.count("prefetch") >= 3);
             l.check<int>({37, 7}, [](int x, int y) { return 4 * x + 4 * y + 2; });
+        }
+    }
+    TEST_CASE("prefetch of what a specialization, another one and an update write") {
+        for (bool wide : {true, false}) {
+            Var x("x"), y("y"), xi("xi");
+            RDom r(0, 5, "r");
+            Param<bool> is_wide("is_wide");
+            Func f("f");
+            f(x, y) = x + y;
+            f(r, y) += 1;
+            f.specialize(is_wide).split(x, x, xi, 16).prefetch(f, x, x, 0);
+            f.split(x, x, xi, 8, TailStrategy::GuardWithIf).prefetch(f, x, x, 1);
+            f.update().prefetch(f, y, y, 1);
+            is_wide.set(wide);
+            Lowered l(f);
+            CHECK(l.count("prefetch") == 3);
+            l.check<int>({37, 7}, [](int x, int y) { return x + y + (x < 5); });
         }
     }
 }

@@ -145,7 +145,8 @@ TEST_SUITE("refused directives") {
         k.prefetch(other, y, y, 1);
         REFUSED_ABOVE(
             k.realize({8, 8}),
-            "prefetch of k: nothing in its loop y reads other from memory; prefetch what is");
+            "prefetch of k: nothing in its loop y reads other from memory; prefetch what is read "
+            "there, or k itself");
     }
     TEST_CASE("a prefetch that only one specialization has use for") {
         ImageParam in(Int(32), 2, "in");

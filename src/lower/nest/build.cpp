@@ -155,11 +155,11 @@ Stmt NestBuilder::wrap_loop(const StageNest::Loop &loop, Stmt body) {
 void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) {
     for (const auto &[prefetch, at] : nest->definition.schedule.prefetches) {
         if (nest->find_loop(prefetch.at) != loop) continue;
-        bool reads = b.uses.contains(prefetch.what) || prefetch.what == nest->func.name;
+        bool touches = b.uses.contains(prefetch.what) || prefetch.what == nest->func.name;
         PrefetchKey key{nest->func.name, nest->stage, prefetch.what, prefetch.at};
         auto known = idle_prefetches.try_emplace(key, IdlePrefetch{at}).first;
-        known->second.in_all_versions &= !reads;
-        if (!reads) continue;
+        known->second.in_all_versions &= !touches;
+        if (!touches) continue;
         int from = nest->find_loop(prefetch.from);
         SiteRegions regions({nest.get(), from}, b.uses, built, values, context);
         b.stmt = wrap_prefetch(b.stmt, regions, prefetch, nest, nest->loops[size_t(from)], context);
@@ -326,7 +326,7 @@ void NestBuilder::refuse_idle_prefetches() const {
         const auto &[func, stage, what, at] = key;
         throw CompileError(prefetch.written,
                            str("prefetch of ", func, ": nothing in its loop ", at, " reads ", what,
-                               " from memory; prefetch what is read there"));
+                               " from memory; prefetch what is read there, or ", func, " itself"));
     }
 }
 
