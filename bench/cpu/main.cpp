@@ -117,17 +117,34 @@ nlohmann::json to_json(const Limits &limits, int threads) {
 }
 
 void print(const Limits &limits, int threads) {
-    std::printf(
-        "%d threads: %.0f GFLOP/s of float32, %.0f of bfloat16, %.0f GOP/s of int8; copies:",
-        threads, limits.float32 / 1e9, limits.bfloat16 / 1e9, limits.int8 / 1e9);
+    std::printf("%d %s: %.0f GFLOP/s of float32, %.0f of bfloat16, %.0f GOP/s of int8; copies",
+                threads, threads == 1 ? "thread" : "threads", limits.float32 / 1e9,
+                limits.bfloat16 / 1e9, limits.int8 / 1e9);
+    const char *separator = ": ";
     for (const auto &c : limits.copies) {
-        std::printf(" %.0f GB/s of %.3g MB,", c.bytes_per_second / 1e9, c.bytes / 1e6);
+        std::printf("%s%.0f GB/s of %.3g MB", separator, c.bytes_per_second / 1e9, c.bytes / 1e6);
+        separator = ", ";
     }
     std::printf("\n");
     std::fflush(stdout);
 }
 
+// Throws std::runtime_error if there is none.
+std::vector<Problem> asked_for(const Options &options) {
+    const std::regex filter(options.filter);
+    std::vector<Problem> all = problems();
+    std::erase_if(all, [&](const Problem &p) {
+        return !std::regex_search(p.name + " " + p.size, filter) || (options.quick && !p.quick);
+    });
+    if (all.empty()) throw std::runtime_error("no case matches \"" + options.filter + "\"");
+    return all;
+}
+
 void run(const Options &options) {
+    const std::vector<Problem> cases = asked_for(options);
+    if (!std::filesystem::exists(options.peers)) {
+        std::fprintf(stderr, "without Halide: %s is not built\n", options.peers.c_str());
+    }
     std::map<int, Limits> limits;
     nlohmann::json file;
     for (int threads : options.threads) {
@@ -136,11 +153,7 @@ void run(const Options &options) {
         file["machine"].push_back(to_json(limits[threads], threads));
     }
     print_heading();
-    const std::regex filter(options.filter);
-    const std::vector<Problem> all = problems();
-    for (const Problem &problem : all) {
-        const std::string name = problem.name + " " + problem.size;
-        if (!std::regex_search(name, filter) || (options.quick && !problem.quick)) continue;
+    for (const Problem &problem : cases) {
         auto data = std::make_shared<Data>(problem);
         std::vector<Implementation> implementations = {tessera_implementation(data)};
         for (auto &i : library_implementations(data)) implementations.push_back(std::move(i));
@@ -181,17 +194,18 @@ int main(int argc, char **argv) {
     CLI::App app{"Times of compiled pipelines beside those of other libraries and compilers."};
     app.add_option("--filter", options.filter, "a regex: the cases whose name and size it matches");
     app.add_option("--json", options.json, "a file to write all times to");
-    app.add_option("--threads", options.threads, "how many, as in 1,2")
-        ->check(CLI::PositiveNumber)
+    app.add_option("--threads", options.threads, "how many, as in 1,2 (the default)")
+        ->check(CLI::Range(1, 1024))
         ->delimiter(',');
     app.add_option("--peers", options.peers, "a file that lists shared libraries of peers");
-    app.add_option("--seconds", options.seconds, "for each implementation of a case");
-    app.add_flag("--quick", options.quick, "under three minutes in all");
+    app.add_option("--seconds", options.seconds, "for each implementation of a case (2)");
+    app.add_flag("--quick", options.quick, "few rounds of the smaller cases: under three minutes");
     app.add_flag("--list", options.list, "print the names of the cases");
     CLI11_PARSE(app, argc, argv);
     try {
         if (options.list) {
-            for (const Problem &p : problems()) std::cout << p.name << " " << p.size << "\n";
+            for (const Problem &p : asked_for(options))
+                std::cout << p.name << " " << p.size << "\n";
             return 0;
         }
         run(options);
