@@ -51,7 +51,7 @@ struct Row {
 
 Row measure_row(const Problem &problem, int threads, std::vector<Implementation> &implementations,
                 double bytes, const Limits &limits, const Options &options) {
-    Effort effort{options.quick ? 0.3 : 2.0, options.quick ? 3 : 7};
+    Effort effort{options.quick ? 0.05 : 2.0, options.quick ? 2 : 7};
     if (options.seconds > 0) effort.seconds = options.seconds;
     Row row;
     row.problem = &problem;
