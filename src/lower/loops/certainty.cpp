@@ -1,5 +1,6 @@
 #include "lower/loops/certainty.h"
 #include "algebra/simplify.h"
+#include "ir/expr_table.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
@@ -13,7 +14,18 @@ class Certainty {
 public:
     explicit Certainty(const algebra::IntervalScope &scope) : scope(scope) {}
 
-    Expr of(const Expr &e) const {
+    // Conditions may share their parts, each of which is looked at once.
+    Expr of(const Expr &e) {
+        return certain.get(e, [&] { return find(e); });
+    }
+
+    // Of the condition's opposite.
+    Expr opposite(const Expr &e) {
+        return excluded.get(e, [&] { return find_opposite(e); });
+    }
+
+private:
+    Expr find(const Expr &e) {
         if (is_true(e)) return const_true();
         if (const auto *n = e.as<And>()) return both(of(n->a), of(n->b));
         if (const auto *n = e.as<Or>()) return either(of(n->a), of(n->b));
@@ -31,8 +43,7 @@ public:
         return plain(e);
     }
 
-    // Of the condition's opposite.
-    Expr opposite(const Expr &e) const {
+    Expr find_opposite(const Expr &e) {
         if (const auto *n = e.as<And>()) return either(opposite(n->a), opposite(n->b));
         if (const auto *n = e.as<Or>()) return both(opposite(n->a), opposite(n->b));
         if (const auto *n = e.as<Not>()) return of(n->a);
@@ -52,7 +63,6 @@ public:
         return same.defined() ? !same : same;
     }
 
-private:
     static Expr both(const Expr &a, const Expr &b) {
         return a.defined() && b.defined() ? a && b : Expr();
     }
@@ -79,6 +89,7 @@ private:
     }
 
     const algebra::IntervalScope &scope;
+    ExprTable<Expr> certain, excluded;
 };
 
 }  // namespace
@@ -89,23 +100,51 @@ Expr certainly(const Expr &condition, const algebra::IntervalScope &scope) {
 
 namespace {
 
-Expr negation(const Expr &e) {
-    if (const auto *n = e.as<And>()) return negation(n->a) || negation(n->b);
-    if (const auto *n = e.as<Or>()) return negation(n->a) && negation(n->b);
-    if (const auto *n = e.as<LT>()) return n->a >= n->b;
-    if (const auto *n = e.as<LE>()) return n->a > n->b;
-    return is_true(e) ? const_false() : !e;
-}
+// Of a condition, a part that is shared once.
+class Negation {
+public:
+    Expr of(const Expr &e) {
+        return known.get(e, [&] { return find(e); });
+    }
+
+private:
+    Expr find(const Expr &e) {
+        if (const auto *n = e.as<And>()) return of(n->a) || of(n->b);
+        if (const auto *n = e.as<Or>()) return of(n->a) && of(n->b);
+        if (const auto *n = e.as<LT>()) return n->a >= n->b;
+        if (const auto *n = e.as<LE>()) return n->a > n->b;
+        return is_true(e) ? const_false() : !e;
+    }
+    ExprTable<Expr> known;
+};
+
+class Possibility {
+public:
+    explicit Possibility(const algebra::IntervalScope &scope) : certainty(scope) {}
+
+    Expr of(const Expr &e) {
+        return known.get(e, [&] { return find(e); });
+    }
+
+private:
+    Expr find(const Expr &e) {
+        if (const auto *both = e.as<And>()) {
+            Expr a = of(both->a), b = of(both->b);
+            return a.defined() && b.defined() ? a && b : a.defined() ? a : b;
+        }
+        Expr never = certainty.opposite(e);
+        return never.defined() ? negation.of(never) : never;
+    }
+
+    Certainty certainty;
+    Negation negation;
+    ExprTable<Expr> known;
+};
 
 }  // namespace
 
 Expr possibly(const Expr &condition, const algebra::IntervalScope &scope) {
-    if (const auto *both = condition.as<And>()) {
-        Expr a = possibly(both->a, scope), b = possibly(both->b, scope);
-        return a.defined() && b.defined() ? a && b : a.defined() ? a : b;
-    }
-    Expr never = Certainty(scope).opposite(condition);
-    return never.defined() ? negation(never) : never;
+    return Possibility(scope).of(condition);
 }
 
 }  // namespace tessera::lower

@@ -51,14 +51,13 @@ private:
         // The range holds only if the tests that its ends take for granted go the likely way.
         Taken min = take(inner.min), extent = take(inner.extent);
         Expr first = lets.expand(min.value), count = lets.expand(extent.value);
-        std::vector<Expr> assumed = std::move(min.tests);
-        assumed.insert(assumed.end(), extent.tests.begin(), extent.tests.end());
-        if (!assumed.empty()) needs[inner.name] = std::move(assumed);
+        AssumedRef both = together(min.assumed, extent.assumed);
+        if (both) assumed[inner.name] = both;
         scope.bind(inner.name, values_in_loop(first, count, scope));
         inside.insert(inner.name);
         (*this)(inner.body);
         scope.unbind(inner.name);
-        needs.erase(inner.name);
+        assumed.erase(inner.name);
     }
     void visit(const IfThenElse &branch) override {
         guards_loop = has_likely(branch.condition) && contains_loop(branch.then_case);
@@ -83,11 +82,15 @@ private:
         (*this)(a.body);
     }
 
-    // What an expression is when all tests in it go the likely way, and which tests these are.
+    // What an expression is when all tests in it go the likely way.
     struct Taken {
         Expr value;
-        std::vector<Expr> tests;
+        AssumedRef assumed;
     };
+    static AssumedRef together(const AssumedRef &a, const AssumedRef &b) {
+        if (!a || !b) return a ? a : b;
+        return std::make_shared<const Assumed>(Assumed{{}, {a, b}});
+    }
     void find_in(const Expr &e) {
         if (!e.defined() || !has_likely(e)) return;
         ExprTests (*this)(e);
@@ -146,7 +149,7 @@ private:
     LetScope lets;                 // inside of the body
     algebra::IntervalScope scope;  // of loops inside of the body
     std::unordered_set<Symbol> inside;
-    std::unordered_map<Symbol, std::vector<Expr>> needs;  // of lets: what their values assume
+    std::unordered_map<Symbol, AssumedRef> assumed;  // by the values of lets and loops
 };
 
 // Puts the outcomes of tests found before into an expression, but for one test.
@@ -176,26 +179,33 @@ private:
 TestFinder::Taken TestFinder::take(const Expr &e, const Expr &test) const {
     TakeOutcomes outcomes(tests, test);
     Expr value = outcomes(e);
-    Taken taken{remove_likely(value), std::move(outcomes.used)};
-    if (needs.empty()) return taken;
-    for_each_node(e, [&](const Variable &v) {
-        auto found = needs.find(v.name);
-        if (found == needs.end()) return;
-        taken.tests.insert(taken.tests.end(), found->second.begin(), found->second.end());
-    });
-    return taken;
+    Assumed all{std::move(outcomes.used), {}};
+    std::unordered_set<const Assumed *> seen;
+    auto look_up = [&](const Variable &v) {
+        auto found = assumed.find(v.name);
+        if (found == assumed.end() || !seen.insert(found->second.get()).second) return;
+        all.others.push_back(found->second);
+    };
+    if (!assumed.empty()) for_each_node(e, look_up);
+    AssumedRef ref;
+    if (all.tests.empty() && all.others.size() == 1) {
+        ref = all.others[0];
+    } else if (!all.tests.empty() || !all.others.empty()) {
+        ref = std::make_shared<const Assumed>(std::move(all));
+    }
+    return {remove_likely(value), ref};
 }
 
 void TestFinder::push(Symbol name, const Expr &value) {
     Taken taken = take(value);
     lets.push_let(name, taken.value);
     inside.insert(name);
-    if (!taken.tests.empty()) needs[name] = std::move(taken.tests);
+    if (taken.assumed) assumed[name] = taken.assumed;
 }
 
 void TestFinder::pop(Symbol name) {
     lets.pop_let(name);
-    needs.erase(name);
+    assumed.erase(name);
 }
 
 bool TestFinder::is_known_outside(const Expr &e) const {
@@ -212,7 +222,7 @@ void TestFinder::add(const Expr &test, const Expr &condition, const Expr &outcom
     if (occurrences.empty()) tests.order.push_back(test);
     bool usable = certain.defined() && is_known_outside(certain);
     occurrences.push_back(
-        {usable ? certain : Expr(), outcome, std::move(taken.tests), guards_loop});
+        {usable ? certain : Expr(), outcome, taken.assumed, guards_loop});
 }
 
 // Replaces tests by their outcomes, and does away with what is decided by that.
@@ -362,14 +372,26 @@ std::optional<Interval> steady_interval(const For &loop, const std::vector<Likel
 
 using Solved = std::unordered_map<Expr, std::optional<Interval>, ExprHash, ExprEqual>;
 
-bool needs_unknown(const std::vector<LikelyTest> &test, const Solved &solved) {
-    for (const LikelyTest &t : test) {
-        for (const Expr &needed : t.needs) {
-            if (!solved.at(needed)) return true;
-        }
+// Finds what takes for granted a test of which it is not known where it goes the likely way.
+class UnknownFinder {
+public:
+    explicit UnknownFinder(const Solved &solved) : solved(solved) {}
+
+    bool is_unknown(const AssumedRef &assumed) {
+        if (!assumed) return false;
+        auto [found, is_new] = known.try_emplace(assumed.get(), false);
+        if (!is_new) return found->second;
+        bool unknown =
+            std::ranges::any_of(assumed->tests, [&](const Expr &e) { return !solved.at(e); }) ||
+            std::ranges::any_of(assumed->others,
+                                [&](const AssumedRef &other) { return is_unknown(other); });
+        return known[assumed.get()] = unknown;
     }
-    return false;
-}
+
+private:
+    const Solved &solved;
+    std::unordered_map<const Assumed *, bool> known;
+};
 
 // A scalar min or max of which nothing says that it counts in a loop with another one inside.
 bool is_little(const Expr &test) {
@@ -399,9 +421,11 @@ void forget_what_needs_unknown(const LikelyTests &tests, Solved &solved) {
     bool changed = true;
     while (changed) {
         changed = false;
+        UnknownFinder finder(solved);
         for (const Expr &test : tests.order) {
             std::optional<Interval> &interval = solved[test];
-            if (!interval || !needs_unknown(tests.occurrences.at(test), solved)) continue;
+            auto is_unknown = [&](const LikelyTest &t) { return finder.is_unknown(t.assumed); };
+            if (!interval || std::ranges::none_of(tests.occurrences.at(test), is_unknown)) continue;
             interval = std::nullopt;
             changed = true;
         }

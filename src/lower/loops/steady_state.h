@@ -1,18 +1,27 @@
 #pragma once
 #include "ir/equal.h"
 #include "ir/nodes.h"
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
 namespace tessera::lower {
 
+// Tests whose outcomes a value takes for granted. Values that are made of one another share them:
+// a list of all tests for each would be as long as there are ways through the names.
+struct Assumed {
+    std::vector<ir::Expr> tests;                         // in the value itself
+    std::vector<std::shared_ptr<const Assumed>> others;  // by the names that it reads
+};
+using AssumedRef = std::shared_ptr<const Assumed>;  // null: nothing
+
 // What a test in a loop's body comes down to where it goes the likely way.
 struct LikelyTest {
     ir::Expr condition;  // goes the likely way where this holds, in names known outside of the body
     ir::Expr outcome;    // the test's value then
-    std::vector<ir::Expr> needs;  // tests inside, whose outcomes the condition takes for granted
-    bool guards_loop;             // it decides whether a whole loop is run: made once for all of it
+    AssumedRef assumed;  // by the condition
+    bool guards_loop;    // it decides whether a whole loop is run: made once for all of it
 };
 // What is tested is a min, max or select with a likely operand, or likely(condition) itself.
 struct LikelyTests {

@@ -1,5 +1,6 @@
 #include "lower/nest/skip_stages.h"
 #include "algebra/simplify.h"
+#include "ir/expr_table.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
@@ -48,26 +49,34 @@ bool reads_memory(const Expr &e) {
     return reads;
 }
 
-// Whatever the symbol is, this holds where the condition does.
-Expr for_any(Symbol bound, const Expr &condition) {
-    if (!uses_symbol(condition, bound)) return condition;
-    const auto both = [&](const Expr &a, const Expr &b) {
-        const Expr x = for_any(bound, a), y = for_any(bound, b);
-        return is_true(x) ? y : is_true(y) ? x : x && y;
-    };
-    const auto either = [&](const Expr &a, const Expr &b) {
-        const Expr x = for_any(bound, a), y = for_any(bound, b);
-        return is_true(x) || is_true(y) ? const_true() : x || y;
-    };
-    if (const auto *all = condition.as<And>()) return both(all->a, all->b);
-    if (const auto *any = condition.as<Or>()) return either(any->a, any->b);
-    if (const auto *no = condition.as<Not>()) {
-        if (const auto *all = no->a.as<And>()) return either(!all->a, !all->b);
-        if (const auto *any = no->a.as<Or>()) return both(!any->a, !any->b);
-        if (const auto *again = no->a.as<Not>()) return for_any(bound, again->a);
+// What holds, whatever the symbol is, where a condition does.
+class ForAny {
+public:
+    explicit ForAny(Symbol bound) : bound(bound) {}
+
+    // Of the condition, or of its opposite. What conditions share is looked at once.
+    Expr of(const Expr &condition, bool opposite = false) {
+        return (opposite ? opposites : known).get(condition, [&] {
+            return uses_symbol(condition, bound) ? find(condition, opposite)
+                   : opposite                    ? !condition
+                                                 : condition;
+        });
     }
-    return const_true();
-}
+
+private:
+    Expr find(const Expr &condition, bool opposite) {
+        if (const auto *no = condition.as<Not>()) return of(no->a, !opposite);
+        const auto *all = condition.as<And>();
+        const auto *any = condition.as<Or>();
+        if (!all && !any) return const_true();
+        Expr x = of(all ? all->a : any->a, opposite), y = of(all ? all->b : any->b, opposite);
+        if ((all != nullptr) != opposite) return is_true(x) ? y : is_true(y) ? x : x && y;
+        return is_true(x) || is_true(y) ? const_true() : x || y;
+    }
+
+    Symbol bound;
+    ExprTable<Expr> known, opposites;
+};
 
 // The same conditions, for a place where the symbol is not bound.
 void leave(Conditions &conditions, Symbol bound, const Expr &value) {
@@ -77,7 +86,7 @@ void leave(Conditions &conditions, Symbol bound, const Expr &value) {
         if (value.defined() && !reads_memory(value)) {
             condition = substitute(bound, value, condition);
         } else {
-            condition = algebra::simplify(for_any(bound, condition));
+            condition = algebra::simplify(ForAny(bound).of(condition));
         }
         if (is_true(condition)) always.push_back(func);
     }
@@ -93,6 +102,7 @@ private:
     std::unordered_map<Symbol, Symbol> functions;  // by buffer
     // What the statement being visited reads.
     Conditions used;
+    ExprTable<Conditions> read_by;  // expressions that are shared
     size_t loops = 0;                                     // around the statement
     std::unordered_map<Symbol, size_t> loops_at_storage;  // how many of them, by function
     // The loops and lets around the statement: how many loops there are up to the innermost one
@@ -120,6 +130,10 @@ private:
     // Both branches of a select or if_then_else are read only when they are chosen.
     void read(const Expr &e) {
         if (!e.defined()) return;
+        if (e->use_count() < 2) return read_once(e);
+        used.merge(Conditions(read_by.get(e, [&] { return collect([&] { read_once(e); }); })));
+    }
+    void read_once(const Expr &e) {
         if (const auto *let = e.as<Let>()) {
             read(let->value);
             Conditions inner = collect([&] { read(let->body); });
@@ -140,8 +154,7 @@ private:
         for (const Expr &part : parts.list) read(part);
     }
 
-    // Whether it is made of few nodes, and of parts that are read only if a condition holds: what
-    // is shared is read as often as it stands there.
+    // Whether it is made of few nodes, and of parts that are read only if a condition holds.
     static bool has_branches(const Expr &e) {
         size_t nodes = 0;
         bool any = false;

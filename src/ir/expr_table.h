@@ -1,0 +1,32 @@
+#pragma once
+#include "ir/expr.h"
+#include <unordered_map>
+
+namespace tessera::ir {
+
+// What a recursive walk found of each expression, by node: a shared one is looked at once. Keeps
+// the expressions alive, so that no other node comes to the place of one.
+template<typename Value>
+class ExprTable {
+public:
+    // What is known of the expression, or else compute(), which may ask for others meanwhile.
+    template<typename Compute>
+    const Value &get(const Expr &e, Compute &&compute) {
+        auto [found, is_new] = entries.try_emplace(e.get());
+        Entry &entry = found->second;  // stays where it is when others come
+        if (is_new) {
+            entry.expr = e;
+            entry.value = compute();
+        }
+        return entry.value;
+    }
+
+private:
+    struct Entry {
+        Expr expr;
+        Value value{};
+    };
+    std::unordered_map<const ExprNode *, Entry> entries;
+};
+
+}  // namespace tessera::ir
