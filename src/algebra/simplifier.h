@@ -176,7 +176,9 @@ private:
     Expr emit_comparison(ir::NodeKind op, const LinearForm &f, Type t);
     // simplify_logic.cpp
     Expr make_logic(ir::NodeKind op, const Expr &a, const Expr &b);
-    bool is_other_where(const Expr &condition, const Expr &value, const Expr &other);
+    Expr compute_not(const Expr &a);
+    bool is_other_where(const Expr &condition, const Expr &value, const Expr &other,
+                        bool opposite);
     Expr select_of_forms(const Expr &condition, const Expr &a, const Expr &b);
     // simplify_vector.cpp
     Expr make_vector(ir::NodeKind op, const Expr &a, const Expr &b);
@@ -222,7 +224,7 @@ private:
     // Of nodes whose operands were not interned yet: what they became, so that what is shared
     // is walked once. The first of each pair keeps the node alive.
     NodeMap<std::pair<Expr, Expr>> interned_as;
-    NodeMap<Memo> memo;
+    NodeMap<Memo> memo, negations;
     NodeMap<Info> infos;
     NodeMap<std::unique_ptr<LinearForm>> forms;
     NodeMap<uint64_t> variable_masks;
@@ -238,7 +240,7 @@ private:
     std::unordered_set<uint32_t> active;
     uint32_t next_serial = 1, oldest_usable = 0;
     uint64_t leaves_of_facts = 0;  // that inequalities are known about
-    int budget = 0, fuel = 0;
+    int budget = 0, fuel = 0, merging = 0;
     bool strict = false;
 };
 

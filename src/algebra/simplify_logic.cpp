@@ -146,6 +146,14 @@ Expr Simplifier::make_logic(NodeKind op, const Expr &a, const Expr &b) {
 
 Expr Simplifier::make_not(const Expr &a) {
     if (!is_pure(a)) return Not::make(a);
+    const Memo *known = negations.find(a.get());
+    if (known && usable(known->scope)) return known->after;
+    Expr after = compute_not(a);
+    negations[a.get()] = {a, after, scopes.back().serial};
+    return after;
+}
+
+Expr Simplifier::compute_not(const Expr &a) {
     Expr node = intern(Not::make(a));
     Expr folded = fold_or_undefined(node);
     if (folded.defined()) return folded;
@@ -170,8 +178,8 @@ Expr Simplifier::make_select(const Expr &condition, const Expr &a, const Expr &b
     if (is_likely(a) || is_likely(b) || is_likely(condition)) return node;
     if (is_exact(a.type())) {
         if (condition.type().is_scalar()) {
-            if (is_other_where(condition, a, b)) return b;
-            if (is_other_where(make_not(condition), b, a)) return a;
+            if (is_other_where(condition, a, b, false)) return b;
+            if (is_other_where(condition, b, a, true)) return a;
         }
         Expr e = select_of_forms(condition, a, b);
         if (e.defined()) return e;
@@ -180,9 +188,11 @@ Expr Simplifier::make_select(const Expr &condition, const Expr &a, const Expr &b
     return rewritten.defined() ? rewritten : node;
 }
 
-// Whether the value has a min or max in it and is the other one where the condition holds: max(x,
-// 7) is x where 7 <= x. Of a difference of more than two terms it is not tried.
-bool Simplifier::is_other_where(const Expr &condition, const Expr &value, const Expr &other) {
+// Whether the value has a min or max in it and is the other one where the condition holds (or its
+// opposite does): max(x, 7) is x where 7 <= x. Of a difference of more than two terms it is not
+// tried.
+bool Simplifier::is_other_where(const Expr &condition, const Expr &value, const Expr &other,
+                                bool opposite) {
     auto has_choice = [](const LinearForm &f) {
         return std::any_of(f.terms.begin(), f.terms.end(), [](const LinearTerm &t) {
             return t.atom.as<Min>() || t.atom.as<Max>();
@@ -191,8 +201,9 @@ bool Simplifier::is_other_where(const Expr &condition, const Expr &value, const 
     if (!has_choice(form(value))) return false;
     auto difference = add(form(value), form(other), -1);
     if (!difference || difference->terms.size() > 2 || !has_choice(*difference)) return false;
+    const Expr fact = opposite ? make_not(condition) : condition;
     enter(true);
-    learn(condition);
+    learn(fact);
     const bool equal = lower_bound(*difference, 0) >= 0 && upper_bound(*difference, 0) <= 0;
     leave();
     return equal;

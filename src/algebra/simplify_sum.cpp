@@ -14,6 +14,7 @@ namespace {
 // cancels.
 constexpr size_t max_terms = 24, max_data_terms = 8;
 constexpr size_t max_factors = 8;  // longer products are left as they are
+constexpr int max_merging = 3;     // selects whose values are selects that become one, and so on
 
 bool is_data(const Expr &atom) {
     switch (atom.kind()) {
@@ -305,10 +306,12 @@ bool Simplifier::recombine_pair(LinearForm &f, const LinearTerm &s, const Linear
         const auto *p = s.atom.as<Select>(), *q = t.atom.as<Select>();
         bool same = p && q && p->condition.same_as(q->condition) && std::abs(s.coefficient) == 1 &&
                     std::abs(t.coefficient) == 1;
-        if (!same) return false;
+        if (!same || merging == max_merging) return false;
+        merging++;
         int64_t factor = s.coefficient * t.coefficient;
         Expr merged = make_select(p->condition, make_sum(p->true_value, q->true_value, factor),
                                   make_sum(p->false_value, q->false_value, factor));
+        merging--;
         r = add(*r, form(merged), s.coefficient);
     }
     if (!r) return false;
