@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <unordered_set>
 
 namespace tessera::lower {
 namespace {
@@ -68,28 +69,39 @@ Expr dense_load(const Load &load, const LaneOffsets &place) {
     return Shuffle::make({all}, std::move(indices));
 }
 
-// The least number that all constants divide by which the index divides its lanes.
-int64_t common_divisor(const Expr &index, const LetScope &scope) {
+// The least number that all constants divide by which the index divides its lanes; or one that is
+// more than most_parts.
+class CommonDivisor {
+public:
+    explicit CommonDivisor(const LetScope &scope) : scope(scope) {}
     int64_t common = 1;
-    auto add = [&](int64_t divisor) {
-        if (divisor > 0 && common <= most_parts) common = std::lcm(common, divisor);
-    };
-    auto add_constant = [&](const Expr &by) {
-        if (by.type().is_vector()) add(as_const_int(by).value_or(0));
-    };
-    for_each_node(index, [&](const Div &n) { add_constant(n.b); });
-    for_each_node(index, [&](const Mod &n) { add_constant(n.b); });
-    for_each_node(index, [&](const Variable &v) {
-        Expr value = v.type.is_vector() ? scope.value_of(v.name) : Expr();
-        if (value.defined()) add(common_divisor(value, scope));
-    });
-    return common;
-}
+
+    void add_of(const Expr &index) {
+        for_each_node(index, [&](const Div &n) { add(n.b); });
+        for_each_node(index, [&](const Mod &n) { add(n.b); });
+        for_each_node(index, [&](const Variable &v) {
+            if (v.type.is_scalar() || common > most_parts || !seen.insert(v.name).second) return;
+            Expr value = scope.value_of(v.name);
+            if (value.defined()) add_of(value);
+        });
+    }
+
+private:
+    void add(const Expr &by) {
+        if (by.type().is_scalar() || common > most_parts) return;
+        int64_t divisor = as_const_int(by).value_or(0);
+        if (divisor > 0) common = std::lcm(common, divisor);
+    }
+    const LetScope &scope;
+    std::unordered_set<Symbol> seen;  // lets
+};
 
 // Lanes with the same remainder by what the index divides them by, in a load of their own; none if
 // these are not evenly spaced. No lane is read that was not wanted.
 Expr DenseLoads::by_remainder(const Load &load) const {
-    int64_t parts = common_divisor(load.index, scope), lanes = load.type.lanes() / parts;
+    CommonDivisor divisor(scope);
+    divisor.add_of(load.index);
+    int64_t parts = divisor.common, lanes = load.type.lanes() / parts;
     if (parts < 2 || parts > most_parts || lanes < 2 || load.type.lanes() % parts != 0) return {};
     std::vector<Expr> loads;
     for (int part = 0; part < parts; part++) {

@@ -1,5 +1,6 @@
 #include "lower/loops/lane_offsets.h"
 #include "algebra/linear.h"
+#include "ir/expr_table.h"
 #include "ir/operators.h"
 #include <algorithm>
 
@@ -35,8 +36,13 @@ class Analysis {
 public:
     Analysis(const LetScope &scope, EveryLane wanted) : scope(scope), wanted(wanted) {}
 
-    Found of(const Expr &e) const {
+    Found of(const Expr &e) {
         if (e.type().is_scalar()) return LaneOffsets{e, {0}};
+        return known.get(e, [&] { return find(e); });
+    }
+
+private:
+    Found find(const Expr &e) {
         if (const auto *n = e.as<Variable>()) return let(*n);
         if (const auto *n = e.as<Broadcast>()) return repeated(*n);
         if (const auto *n = e.as<Ramp>()) return ramp(*n);
@@ -50,8 +56,7 @@ public:
         return {};
     }
 
-private:
-    Found let(const Variable &n) const {
+    Found let(const Variable &n) {
         Expr value = scope.value_of(n.name);
         return value.defined() ? of(value) : std::nullopt;
     }
@@ -65,7 +70,7 @@ private:
         }
         return {};
     }
-    Found repeated(const Broadcast &n) const {
+    Found repeated(const Broadcast &n) {
         Found value = of(n.value);
         if (!value) return {};
         LaneOffsets all{value->base, {}};
@@ -76,7 +81,7 @@ private:
         }
         return all;
     }
-    Found ramp(const Ramp &n) const {
+    Found ramp(const Ramp &n) {
         Found base = of(n.base), step = of(n.stride);
         if (!base || !step) return {};
         auto constant = as_const_int(step->base);
@@ -91,14 +96,14 @@ private:
         }
         return checked(all);
     }
-    Found sum(const Expr &a, const Expr &b, int sign) const {
+    Found sum(const Expr &a, const Expr &b, int sign) {
         Found x = of(a), y = of(b);
         if (!x || !y) return {};
         x->base = sign > 0 ? x->base + y->base : x->base - y->base;
         for (size_t i = 0; i < x->offsets.size(); i++) x->offsets[i] += sign * y->offsets[i];
         return checked(*x);
     }
-    Found product(const Mul &n) const {
+    Found product(const Mul &n) {
         auto a = as_const_int(n.a), b = as_const_int(n.b);
         if (!a && !b) return product_of_alike(n);
         Found x = of(a ? n.b : n.a);
@@ -111,7 +116,7 @@ private:
         return checked(*x);
     }
     // Where neither factor differs from lane to lane, nobody has to know them.
-    Found product_of_alike(const Mul &n) const {
+    Found product_of_alike(const Mul &n) {
         Found a = of(n.a), b = of(n.b);
         if (!a || !b || a->least() != a->greatest() || b->least() != b->greatest()) return {};
         auto first = [](const LaneOffsets &l) {
@@ -121,7 +126,7 @@ private:
         for (int64_t &o : a->offsets) o = 0;
         return a;
     }
-    Found divided(const Expr &a, const Expr &b, bool rest) const {
+    Found divided(const Expr &a, const Expr &b, bool rest) {
         auto by = as_const_int(b);
         Found x = of(a);
         if (!by || *by <= 0 || !x) return {};
@@ -149,7 +154,7 @@ private:
         x.base = rest ? start % divisor : start / divisor;
         return x;
     }
-    Found shuffled(const Shuffle &n) const {
+    Found shuffled(const Shuffle &n) {
         if (n.vectors.size() != 1 || wanted.step != 1) return {};
         Found all = of(n.vectors[0]);
         if (!all) return {};
@@ -158,7 +163,7 @@ private:
         return picked;
     }
     // Signed indices do not overflow, so widening them changes nothing.
-    Found widened(const Cast &n) const {
+    Found widened(const Cast &n) {
         Type from = n.value.type();
         if (!from.is_int() || !n.type.is_int() || from.bits() < 32 || n.type.bits() < from.bits()) {
             return {};
@@ -170,6 +175,7 @@ private:
 
     const LetScope &scope;
     EveryLane wanted;
+    ExprTable<Found> known;
 };
 
 }  // namespace
