@@ -13,6 +13,8 @@ namespace {
 
 constexpr int max_cases = 3;         // nested case distinctions about one sum
 constexpr size_t small_branch = 60;  // nodes of a select's value that is looked at again
+constexpr int max_narrowed = 100;    // values of selects that are looked at again
+constexpr int deep_end = 24;         // operations within one another of which one has a name
 
 class BoundsFinder {
 public:
@@ -126,6 +128,10 @@ private:
             }
         }
         if (t.is_int_or_uint()) i = within_known(i, t, s.interval(e));
+        // What ends share would be searched again for each.
+        const bool point = i.is_single_point();
+        i.min = named_if_deep(i.min);
+        i.max = point ? i.min : named_if_deep(i.max);
         memo[e.get()] = i;
         alive.push_back(e);
         return i;
@@ -442,7 +448,9 @@ private:
     // The bounds of the value where the condition holds: it may narrow the interval of a variable.
     Interval under(const Expr &condition, const Expr &value) {
         Interval plain = bounds(value);
-        if (is_point(value) || depth > 2 || !is_small(value)) return plain;
+        if (is_point(value) || depth > 2 || narrowed_values >= max_narrowed || !is_small(value)) {
+            return plain;
+        }
         if (const auto *call = condition.as<IntrinsicCall>();
             call && (call->op == Intrinsic::likely || call->op == Intrinsic::likely_if_innermost)) {
             return under(call->args[0], value);
@@ -487,6 +495,7 @@ private:
         Interval before = std::exchange(intervals[name], narrowed);
         auto old_memo = std::exchange(memo, {});
         depth++;
+        narrowed_values++;
         s.enter(true);
         s.bind(name, narrowed);
         Interval i = bounds(value);
@@ -591,6 +600,14 @@ private:
             rest = let->body;
         }
         return bounds(rest);
+    }
+
+    Expr named_if_deep(const Expr &end) {
+        if (!end.defined() || end->depth <= deep_end) return end;
+        auto known = names.find(end.get());
+        if (known != names.end()) return known->second;
+        alive.push_back(end);
+        return names[end.get()] = named(Symbol::fresh("end"), end);
     }
 
     Expr named(Symbol name, const Expr &end) {
@@ -698,8 +715,9 @@ private:
     std::vector<Expr> alive;
     std::vector<Symbol> expanding;
     std::vector<Bound> lets;
+    std::unordered_map<const ExprNode *, Expr> names;  // of deep ends
     std::unordered_set<Symbol> let_names;
-    int depth = 0;
+    int depth = 0, narrowed_values = 0;
 };
 
 }  // namespace
