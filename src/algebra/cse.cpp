@@ -113,6 +113,8 @@ public:
     }
 
     bool has_effects(const Expr &e) const { return effects.count(e.get()) > 0; }
+    // Whether a float is computed in it.
+    bool has_floats(const Expr &e) const { return floats.count(e.get()) > 0; }
 
 private:
     template<typename Done>
@@ -148,12 +150,15 @@ private:
     void set(const Expr &e, const Expr &n) {
         kept_alive.push_back(e);
         numbered[e.get()] = n;
+        bool any = e.type().is_any_float();
+        for_each_operand(e, [&](const Expr &o) { any = any || has_floats(numbered.at(o.get())); });
+        if (any) floats.insert(n.get());
     }
 
     std::unordered_map<const ExprNode *, Expr> numbered;
     std::unordered_set<Expr, ExprHash, ExprEqual> unique;
     std::unordered_map<Symbol, Expr> inlined;
-    std::unordered_set<const ExprNode *> effects;
+    std::unordered_set<const ExprNode *> effects, floats;
     std::vector<Expr> kept_alive;
 };
 
@@ -162,53 +167,62 @@ struct Lifted {
     Expr value;
 };
 
+// An expression and where it stands: below a strict_float, arithmetic of floats is another than
+// elsewhere. For one that computes no floats `strict` is false.
+struct Place {
+    Expr expr;
+    bool strict = false;
+};
+
 // Names what occurs more than once in the expressions, which are numbered. The conditional
-// operands of an if_then_else are regions of their own; so is the operand of a strict_float, which
-// shares nothing with what is computed outside of any.
+// operands of an if_then_else are regions of their own.
 class Region {
 public:
-    Region(const Numbering &numbering, const Region *outer, bool strict = false)
-        : numbering(numbering), outer(outer), strict(strict) {}
+    Region(const Numbering &numbering, const Region *outer) : numbering(numbering), outer(outer) {}
 
-    std::vector<Lifted> run(std::vector<Expr> &roots) {
-        for (const Expr &root : roots) count(root);
+    std::vector<Lifted> run(std::vector<Expr> &roots, bool strict = false) {
+        for (const Expr &root : roots) count(place_of(root, strict));
         count_through_what_stays();
         std::vector<Lifted> lets;
-        for (const Expr &e : order) rebuild(e, lets);
-        for (Expr &root : roots) root = replacement(root);
+        for (const Place &p : order) rebuild(p, lets);
+        for (Expr &root : roots) root = replacement(place_of(root, strict));
         return lets;
     }
 
 private:
-    bool enters_strict(const Expr &e) const { return !strict && is_strict_float(e); }
-
-    template<typename F>
-    void for_each_edge(const Expr &e, F &&f) {
-        if (enters_strict(e)) return;
-        if (is_conditional(e)) return f(e.as<IntrinsicCall>()->args[0]);
-        if (e.as<Let>()) return f(e.as<Let>()->value);
-        for_each_operand(e, f);
+    Place place_of(const Expr &e, bool strict) const {
+        return {e, strict && numbering.has_floats(e)};
     }
 
-    void count(const Expr &root) {
-        uses[root.get()]++;
+    template<typename F>
+    void for_each_edge(const Place &p, F &&f) {
+        const Expr &e = p.expr;
+        bool strict = p.strict || is_strict_float(e);
+        auto edge = [&](const Expr &o) { f(place_of(o, strict)); };
+        if (is_conditional(e)) return edge(e.as<IntrinsicCall>()->args[0]);
+        if (e.as<Let>()) return edge(e.as<Let>()->value);
+        for_each_operand(e, edge);
+    }
+
+    void count(const Place &root) {
+        uses_of(root)++;
         if (known(root)) return;
-        std::vector<Expr> stack{root};
+        std::vector<Place> stack{root};
         while (!stack.empty()) {
-            Expr top = stack.back();
+            Place top = stack.back();
             size_t before = stack.size();
-            if (!opened.insert(top.get()).second) {
+            if (!opened[top.strict].insert(top.expr.get()).second) {
                 stack.pop_back();
-                if (closed.insert(top.get()).second) order.push_back(top);
+                if (closed[top.strict].insert(top.expr.get()).second) order.push_back(top);
                 continue;
             }
-            for_each_edge(top, [&](const Expr &o) {
-                uses[o.get()]++;
+            for_each_edge(top, [&](const Place &o) {
+                uses_of(o)++;
                 if (!known(o)) stack.push_back(o);
             });
             if (stack.size() == before) {
                 stack.pop_back();
-                closed.insert(top.get());
+                closed[top.strict].insert(top.expr.get());
                 order.push_back(top);
             }
         }
@@ -217,54 +231,63 @@ private:
     // What such an expression is made of is used as often as it is itself.
     void count_through_what_stays() {
         for (size_t i = order.size(); i-- > 0;) {
-            if (!stays_in_place(order[i])) continue;
-            int more = uses[order[i].get()] - 1;
-            for_each_edge(order[i], [&](const Expr &o) { uses[o.get()] += more; });
+            if (!stays_in_place(order[i].expr)) continue;
+            int more = uses_of(order[i]) - 1;
+            for_each_edge(order[i], [&](const Place &o) { uses_of(o) += more; });
         }
     }
 
-    const Expr *find(const Expr &e) const {
-        auto found = replaced.find(e.get());
-        if (found != replaced.end()) return &found->second;
-        return outer && outer->strict == strict ? outer->find(e) : nullptr;
+    int &uses_of(const Place &p) { return uses[p.strict][p.expr.get()]; }
+    const Expr *find(const Place &p) const {
+        auto found = replaced[p.strict].find(p.expr.get());
+        if (found != replaced[p.strict].end()) return &found->second;
+        return outer ? outer->find(p) : nullptr;
     }
-    const Expr &replacement(const Expr &e) const { return *find(e); }
-    bool known(const Expr &e) const { return find(e) || opened.count(e.get()); }
+    const Expr &replacement(const Place &p) const { return *find(p); }
+    bool known(const Place &p) const {
+        return find(p) || opened[p.strict].count(p.expr.get());
+    }
 
-    void rebuild(const Expr &e, std::vector<Lifted> &lets) {
-        Expr built = with_operands(e);
-        bool lift =
-            uses[e.get()] > 1 && !is_trivial(e) && !stays_in_place(e) && !numbering.has_effects(e);
+    void rebuild(const Place &p, std::vector<Lifted> &lets) {
+        const Expr &e = p.expr;
+        Expr built = with_operands(p);
+        bool lift = uses_of(p) > 1 && !is_trivial(e) && !built.as<Variable>() &&
+                    !stays_in_place(e) && !numbering.has_effects(e);
         if (lift) {
             Symbol name = Symbol::fresh("t");
+            if (p.strict && !is_strict_float(built)) {
+                built = IntrinsicCall::make(e.type(), Intrinsic::strict_float, {built});
+            }
             lets.push_back({name, built});
             built = Variable::make(e.type(), name);
         }
-        replaced[e.get()] = built;
+        replaced[p.strict][e.get()] = built;
     }
 
-    Expr with_operands(const Expr &e) {
-        if (enters_strict(e)) {
-            const auto *c = e.as<IntrinsicCall>();
-            return IntrinsicCall::make(c->type, c->op, {inner(c->args[0], true)});
+    Expr with_operands(const Place &p) {
+        const Expr &e = p.expr;
+        bool strict = p.strict || is_strict_float(e);
+        auto operand = [&](const Expr &o) { return replacement(place_of(o, strict)); };
+        if (is_strict_float(e)) {
+            // One that has a name is known to be strict.
+            Expr value = operand(e.as<IntrinsicCall>()->args[0]);
+            if (value.as<Variable>()) return value;
         }
         if (is_conditional(e)) {
             const auto *c = e.as<IntrinsicCall>();
-            std::vector<Expr> args{replacement(c->args[0])};
-            for (size_t i = 1; i < c->args.size(); i++) {
-                args.push_back(inner(c->args[i], strict));
-            }
+            std::vector<Expr> args{operand(c->args[0])};
+            for (size_t i = 1; i < c->args.size(); i++) args.push_back(inner(c->args[i], strict));
             return IntrinsicCall::make(c->type, c->op, std::move(args));
         }
         if (const auto *let = e.as<Let>()) {
-            return Let::make(let->name, replacement(let->value), inner(let->body, strict));
+            return Let::make(let->name, operand(let->value), inner(let->body, strict));
         }
-        return map_operands(e, [&](const Expr &o) { return replacement(o); });
+        return map_operands(e, operand);
     }
 
-    Expr inner(const Expr &e, bool is_strict) {
+    Expr inner(const Expr &e, bool strict) {
         std::vector<Expr> roots{e};
-        std::vector<Lifted> lets = Region(numbering, this, is_strict).run(roots);
+        std::vector<Lifted> lets = Region(numbering, this).run(roots, strict);
         for (size_t i = lets.size(); i-- > 0;) {
             roots[0] = Let::make(lets[i].name, lets[i].value, roots[0]);
         }
@@ -273,11 +296,11 @@ private:
 
     const Numbering &numbering;
     const Region *outer;
-    bool strict;  // below a strict_float
-    std::unordered_map<const ExprNode *, Expr> replaced;
-    std::unordered_map<const ExprNode *, int> uses;
-    std::unordered_set<const ExprNode *> opened, closed;
-    std::vector<Expr> order;
+    // By node, elsewhere and below a strict_float.
+    std::unordered_map<const ExprNode *, Expr> replaced[2];
+    std::unordered_map<const ExprNode *, int> uses[2];
+    std::unordered_set<const ExprNode *> opened[2], closed[2];
+    std::vector<Place> order;
 };
 
 // The lets that the expressions, which are changed, need around them.

@@ -140,6 +140,7 @@ private:
     bool may_shift_out(const Expr &a, int64_t k);
     Expr visit(const Expr &e);
     Expr visit_children(const Expr &e);
+    void keep_impure(const Expr &e);
     Expr visit_variable(const Expr &e);
     Expr visit_let(const Expr &e);
     Expr visit_conditional(const ir::IntrinsicCall &c);
@@ -224,7 +225,7 @@ private:
     // Of nodes whose operands were not interned yet: what they became, so that what is shared
     // is walked once. The first of each pair keeps the node alive.
     NodeMap<std::pair<Expr, Expr>> interned_as;
-    NodeMap<Memo> memo, negations;
+    NodeMap<Memo> memos[2], negations[2];  // outside and inside of a strict_float
     NodeMap<Info> infos;
     NodeMap<std::unique_ptr<LinearForm>> forms;
     NodeMap<uint64_t> variable_masks;
@@ -240,7 +241,7 @@ private:
     std::unordered_set<uint32_t> active;
     uint32_t next_serial = 1, oldest_usable = 0;
     uint64_t leaves_of_facts = 0;  // that inequalities are known about
-    int budget = 0, fuel = 0, merging = 0;
+    int budget = 0, fuel = 0, merging = 0, conditionals = 0;
     bool strict = false;
 };
 

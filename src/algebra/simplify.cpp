@@ -68,6 +68,17 @@ Type type_of_pattern(const PatternNode &p, const Bindings &m) {
 
 bool is_comparison(NodeKind op) { return op >= NodeKind::EQ && op <= NodeKind::GE; }
 
+constexpr int max_conditionals = 2;    // within one another whose conditions are known inside
+constexpr size_t small_operand = 50;  // nodes of what is looked at anew where one is known
+
+bool is_small(const Expr &e) {
+    std::unordered_set<const ExprNode *> seen;
+    for_each_postorder(
+        e, [&](const Expr &n) { return seen.size() > small_operand || seen.count(n.get()) > 0; },
+        [&](const Expr &n) { seen.insert(n.get()); });
+    return seen.size() <= small_operand;
+}
+
 }  // namespace
 
 bool is_likely(const Expr &e) {
@@ -90,6 +101,7 @@ bool Simplifier::usable(uint32_t scope) const {
 
 Expr Simplifier::operator()(const Expr &root) {
     if (!root.defined()) return root;
+    NodeMap<Memo> &memo = memos[strict];
     auto done = [&](const Expr &e) {
         const Memo *found = memo.find(e.get());
         return found && usable(found->scope);
@@ -202,9 +214,13 @@ Expr Simplifier::visit_children(const Expr &e) {
         return s;
     });
     if (!effects) return intern(simple);
-    impure.insert(simple.get());
-    memo[simple.get()] = {simple, simple, 0};
+    keep_impure(simple);
     return simple;
+}
+
+void Simplifier::keep_impure(const Expr &e) {
+    impure.insert(e.get());
+    for (NodeMap<Memo> &memo : memos) memo[e.get()] = {e, e, 0};
 }
 
 bool Simplifier::is_cheap(const Expr &e) {
@@ -263,8 +279,7 @@ Expr Simplifier::visit_let(const Expr &e) {
         effects |= !is_pure(body);
         body = Let::make(kept[i].name, kept[i].value, body);
         if (effects) {
-            impure.insert(body.get());
-            memo[body.get()] = {body, body, 0};
+            keep_impure(body);
         } else {
             body = intern(body);
         }
@@ -276,21 +291,26 @@ Expr Simplifier::visit_conditional(const IntrinsicCall &c) {
     std::vector<Expr> args;
     bool effects = false;
     if (c.op == Intrinsic::strict_float) {
-        enter(true);
         bool outer = std::exchange(strict, true);
         args.push_back((*this)(c.args[0]));
         strict = outer;
-        leave();
     } else {
         Expr condition = (*this)(c.args[0]);
         if (is_true(condition)) return (*this)(c.args[1]);
         if (is_false(condition) && c.args.size() == 3) return (*this)(c.args[2]);
         args.push_back(condition);
         for (size_t i = 1; i < c.args.size(); i++) {
+            // What is learnt here has everything below be looked at anew.
+            if (conditionals == max_conditionals || !is_small(c.args[i])) {
+                args.push_back((*this)(c.args[i]));
+                continue;
+            }
+            conditionals++;
             enter(true);
             learn(i == 1 || !is_pure(condition) ? condition : make_not(condition));
             args.push_back((*this)(c.args[i]));
             leave();
+            conditionals--;
         }
         if (args.size() == 3 && args[1].same_as(args[2]) && is_pure(condition)) return args[1];
     }
@@ -300,8 +320,7 @@ Expr Simplifier::visit_conditional(const IntrinsicCall &c) {
         Expr folded = fold_or_undefined(call);
         return folded.defined() ? folded : intern(call);
     }
-    impure.insert(call.get());
-    memo[call.get()] = {call, call, 0};
+    keep_impure(call);
     return call;
 }
 

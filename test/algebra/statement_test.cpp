@@ -115,9 +115,22 @@ TEST_SUITE("common subexpression elimination") {
         Expr e = parse_expr("strict_float((a:float32 * b:float32 + c:float32) * "
                             "(a:float32 * b:float32 + d:float32)) + a:float32 * b:float32");
         CHECK(alpha_equal(common_subexpression_elimination(e),
-                          parse_expr("strict_float(let t = a:float32 * b:float32 in "
-                                     "(t + c:float32) * (t + d:float32)) + "
+                          parse_expr("let t = strict_float(a:float32 * b:float32) in "
+                                     "strict_float((t + c:float32) * (t + d:float32)) + "
                                      "a:float32 * b:float32")));
+    }
+    TEST_CASE("what several strict_floats share is computed once") {
+        Expr e = parse_expr("strict_float(a:float32 * b:float32 + c:float32) + "
+                            "strict_float(a:float32 * b:float32 - c:float32)");
+        CHECK(alpha_equal(common_subexpression_elimination(e),
+                          parse_expr("let t = strict_float(a:float32 * b:float32) in "
+                                     "strict_float(t + c:float32) + strict_float(t - c:float32)")));
+    }
+    TEST_CASE("what computes no floats is the same below a strict_float") {
+        Expr e = parse_expr("strict_float(float32(i * k) + 1.0) + float32(i * k)");
+        CHECK(alpha_equal(common_subexpression_elimination(e),
+                          parse_expr("let t = i * k in strict_float(float32(t) + 1.0) + "
+                                     "float32(t)")));
     }
     TEST_CASE("is linear in a graph of shared nodes") {
         Expr e = parse_expr("x * y");
