@@ -244,9 +244,7 @@ private:
         return outer ? outer->find(p) : nullptr;
     }
     const Expr &replacement(const Place &p) const { return *find(p); }
-    bool known(const Place &p) const {
-        return find(p) || opened[p.strict].count(p.expr.get());
-    }
+    bool known(const Place &p) const { return find(p) || opened[p.strict].count(p.expr.get()); }
 
     void rebuild(const Place &p, std::vector<Lifted> &lets) {
         const Expr &e = p.expr;

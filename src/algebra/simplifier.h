@@ -178,8 +178,7 @@ private:
     // simplify_logic.cpp
     Expr make_logic(ir::NodeKind op, const Expr &a, const Expr &b);
     Expr compute_not(const Expr &a);
-    bool is_other_where(const Expr &condition, const Expr &value, const Expr &other,
-                        bool opposite);
+    bool is_other_where(const Expr &condition, const Expr &value, const Expr &other, bool opposite);
     Expr select_of_forms(const Expr &condition, const Expr &a, const Expr &b);
     // simplify_vector.cpp
     Expr make_vector(ir::NodeKind op, const Expr &a, const Expr &b);

@@ -68,7 +68,7 @@ Type type_of_pattern(const PatternNode &p, const Bindings &m) {
 
 bool is_comparison(NodeKind op) { return op >= NodeKind::EQ && op <= NodeKind::GE; }
 
-constexpr int max_conditionals = 2;    // within one another whose conditions are known inside
+constexpr int max_conditionals = 2;   // within one another whose conditions are known inside
 constexpr size_t small_operand = 50;  // nodes of what is looked at anew where one is known
 
 bool is_small(const Expr &e) {

@@ -221,8 +221,7 @@ void TestFinder::add(const Expr &test, const Expr &condition, const Expr &outcom
     std::vector<LikelyTest> &occurrences = tests.occurrences[test];
     if (occurrences.empty()) tests.order.push_back(test);
     bool usable = certain.defined() && is_known_outside(certain);
-    occurrences.push_back(
-        {usable ? certain : Expr(), outcome, taken.assumed, guards_loop});
+    occurrences.push_back({usable ? certain : Expr(), outcome, taken.assumed, guards_loop});
 }
 
 // Replaces tests by their outcomes, and does away with what is decided by that.

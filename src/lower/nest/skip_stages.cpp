@@ -102,7 +102,7 @@ private:
     std::unordered_map<Symbol, Symbol> functions;  // by buffer
     // What the statement being visited reads.
     Conditions used;
-    ExprTable<Conditions> read_by;  // expressions that are shared
+    ExprTable<Conditions> read_by;                        // expressions that are shared
     size_t loops = 0;                                     // around the statement
     std::unordered_map<Symbol, size_t> loops_at_storage;  // how many of them, by function
     // The loops and lets around the statement: how many loops there are up to the innermost one
