@@ -60,7 +60,9 @@ private:
     static void check_blends(const FunctionContents &f, const StageSchedule &s);
     static void check_shifts_beside_blends(const FunctionContents &f, const StageSchedule &s);
     bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
-    bool place_is_inside(const LoopLevel &place, const LoopLevel &level) const;
+    bool is_read_within(Symbol func, const FunctionContents &g, int stage) const;
+    bool is_read_within(Symbol func, Symbol other, int stage, std::set<Symbol> &seen) const;
+    bool place_is_inside(Symbol func, const LoopLevel &place, const LoopLevel &level) const;
     std::string loops_of(const FunctionContents &f, int stage) const;
 
     const Context &context;
@@ -103,18 +105,39 @@ void Validator::check_level(const FunctionContents &f, const LoopLevel &level,
                                level.var(), "; its loops are ", loops_of(*g, level.stage())));
 }
 
-// Whether whatever is computed at `place` is computed within the loop of `level`.
-bool Validator::place_is_inside(const LoopLevel &place, const LoopLevel &level) const {
+// Whether this stage of another function reads the function, itself or by what is computed within
+// its loops.
+bool Validator::is_read_within(Symbol func, const FunctionContents &g, int stage) const {
+    std::set<Symbol> seen;
+    return g.stages.size() == 1 || is_read_within(func, g.name, stage, seen);
+}
+
+bool Validator::is_read_within(Symbol func, Symbol other, int stage, std::set<Symbol> &seen) const {
+    auto found = consumers.find(func);
+    if (found == consumers.end() || !seen.insert(func).second) return false;
+    return std::ranges::any_of(found->second, [&](const auto &user) {
+        if (user.first == other) return user.second == stage;
+        const LoopLevel &level = context.function(user.first)->schedule.compute_level;
+        if (context.is_output(user.first) || level.means_root()) return false;
+        const bool elsewhere =
+            level.is_at() && level.func() == other && level.stage() >= 0 && level.stage() != stage;
+        return !elsewhere && is_read_within(user.first, other, stage, seen);
+    });
+}
+
+// Whether the function, computed at `place`, is computed within the loop of `level`.
+bool Validator::place_is_inside(Symbol func, const LoopLevel &place, const LoopLevel &level) const {
     if (level.means_root()) return true;
     if (!place.is_at()) return false;
     const FunctionContents *g = context.function(place.func());
     if (!g) return false;
     if (place.func() != level.func()) {
-        return place_is_inside(g->schedule.compute_level, level);
+        return place_is_inside(g->name, g->schedule.compute_level, level);
     }
     bool found = false;
     for (size_t s = 0; s < g->stages.size(); s++) {
         if (place.stage() >= 0 && place.stage() != int(s)) continue;
+        if (!is_read_within(func, *g, int(s))) continue;
         for (const program::Definition *version : versions_of(*g->stages[s])) {
             int at = loop_index(version->schedule, place.var());
             if (at < 0) continue;
@@ -137,7 +160,7 @@ bool Validator::stage_is_inside(Symbol func, int stage, const LoopLevel &level) 
     }
     if (context.is_output(func)) return false;
     if (!c.schedule.compute_level.means_inlined()) {
-        return place_is_inside(c.schedule.compute_level, level);
+        return place_is_inside(func, c.schedule.compute_level, level);
     }
     auto found = consumers.find(func);
     return found != consumers.end() &&
@@ -149,7 +172,9 @@ bool Validator::stage_is_inside(Symbol func, int stage, const LoopLevel &level) 
 void Validator::check_encloses(const FunctionContents &f, const LoopLevel &outer,
                                const char *outer_name, const LoopLevel &inner,
                                const char *inner_name, const Location &at) const {
-    if (outer.means_root() || outer.matches(inner) || place_is_inside(inner, outer)) return;
+    if (outer.means_root() || outer.matches(inner) || place_is_inside(f.name, inner, outer)) {
+        return;
+    }
     throw CompileError(at, str(outer_name, "(", outer, ") of ", f.name, " is not outside of ",
                                inner_name, "(", inner, "); storage must enclose what uses it"));
 }
@@ -203,8 +228,9 @@ void Validator::check_no_race(const FunctionContents &f) const {
     while (at.is_at() && !at.matches(store)) {
         const FunctionContents *g = context.function(at.func());
         if (!g) return;  // whoever is computed there is refused for it
-        for (const program::DefinitionRef &stage : g->stages) {
-            for (const program::Definition *version : versions_of(*stage)) {
+        for (size_t s = 0; s < g->stages.size(); s++) {
+            if (!is_read_within(f.name, *g, int(s))) continue;
+            for (const program::Definition *version : versions_of(*g->stages[s])) {
                 check_no_race(f, *g, version->schedule, at, store);
             }
         }
