@@ -664,6 +664,8 @@ private:
         while (lowest > 0 && usable[lowest].kind != LoopKind::Parallel) lowest--;
         bool root = lowest == 0 && (usable[0].kind != LoopKind::Parallel) && random.chance(0.4);
         size_t store = size_t(random.range(int(lowest), int(at)));
+        if (random.chance(0.3)) store = lowest;
+        if (random.chance(0.3)) specialize_around(usable[at]);
         if (random.chance(0.3)) {
             if (root) {
                 emit(Verb::HoistStorageRoot, f, 0);
@@ -686,13 +688,22 @@ private:
         } else {
             level(Verb::StoreAt, f, usable[store]);
         }
-        if (random.chance(0.2))
+        if (random.chance(0.3))
             fold(f, {usable.begin() + long(root ? 0 : store + 1), usable.begin() + long(at) + 1});
         if (random.chance(0.25)) emit(Verb::Async, f, 0);
     }
 
-    // Along a dimension that one of the loops between where it is stored and computed may walk
-    // over.
+    // A copy of the stage that something is computed in, with the same loops.
+    void specialize_around(const Site &site) {
+        for (const Directive &d : plan.directives) {
+            const bool there = d.func == site.func && d.update == site.stage - 1;
+            if (there && d.verb == Verb::Specialize) return;
+        }
+        if (plan.funcs[size_t(site.func)].is_extern) return;
+        emit(Verb::Specialize, site.func, site.stage).factor = random.range(2, 4);
+    }
+
+    // Along dimensions that the loops between where it is stored and computed may walk over.
     void fold(int f, const std::vector<Site> &between) {
         static const char *names[] = {"x", "y", "z", "w"};
         std::vector<int> dims;
@@ -701,8 +712,11 @@ private:
             if (walks && site.dim < plan.funcs[size_t(f)].dims) dims.push_back(site.dim);
         }
         if (dims.empty()) return;
-        Directive &fold = emit(Verb::FoldStorage, f, 0, {names[random.pick(dims)]});
-        fold.factor = random.pick<int>({16, 32, 64});
+        random.shuffle(dims);
+        for (size_t i = 0; i < dims.size() && (i == 0 || random.chance(0.4)); i++) {
+            const int factor = random.pick<int>({4, 8, 16, 32, 64});
+            emit(Verb::FoldStorage, f, 0, {names[dims[i]]}).factor = factor;
+        }
     }
 
     // ---- Storage and regions ----
