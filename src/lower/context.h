@@ -45,8 +45,8 @@ struct Context {
     // The flat buffer that holds value k of a function: the argument, for an output.
     std::unordered_map<Symbol, std::vector<Symbol>> buffers;
     std::vector<ir::Argument> arguments;
-    // Per function, per stage; of the last one, for a function that is computed in several places.
-    std::unordered_map<Symbol, std::vector<RegionSymbols>> regions;
+    // Per function, for each place where it is computed, per stage.
+    std::unordered_map<Symbol, std::vector<std::vector<RegionSymbols>>> regions;
     std::unordered_map<Symbol, LoopOrigin> loops;
     // What is to be reported of images: the functions that stand for them are computed inline.
     std::unordered_map<Symbol, program::Trace> traced_images;

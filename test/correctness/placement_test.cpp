@@ -175,7 +175,8 @@ TEST_SUITE("compute and store levels") {
             CHECK(s.calls(l, 10, 29, {3, -17}) == s.calls(l, 10, 29));
         }
     }
-    TEST_CASE("what a split rounds up is not folded, for a loop further in still reads it") {
+    TEST_CASE(
+        "what a split rounds up is folded by enough for a loop further in that still reads it") {
         Var x("x"), y("y"), xo("xo"), yo("yo"), xi("xi"), yi("yi");
         Func f("f"), g("g");
         f(x, y) = x * 7 + y * y * 3;

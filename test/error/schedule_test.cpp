@@ -150,6 +150,27 @@ TEST_SUITE("schedules that cannot work") {
         c.g.compute_root().fold_storage(c.y, 2);
         CHECK(says(refusal({c.out}), {"fold_storage(y) of g", "store_root"}));
     }
+    TEST_CASE("fold_storage where it cannot be, and why") {
+        Var x("x"), y("y");
+        RDom r(1, 5, "r");
+        auto refused = [&](Func f, const Expr &read, std::initializer_list<const char *> parts) {
+            Func out("out");
+            out(x, y) = read;
+            f.store_root().compute_at(out, y).fold_storage(y, 4);
+            CHECK(says(refusal({out}), parts));
+        };
+        Func f("f"), g("g"), h("h"), scan("scan");
+        f(x, y) = x + y;
+        refused(f, f(x, y) + f(x, 20 - y), {"fold_storage(y) of f", "in one direction"});
+        g(x, y) = x + y;
+        refused(g, g(x, 3) + y, {"fold_storage(y) of g", "no loop between", "moves along y"});
+        h(x, y) = x;
+        h.vectorize(y);
+        refused(h, h(x, y) + h(x, y + 1), {"fold_storage(y) of h", "vectors", "GuardWithIf"});
+        scan(x, y) = x;
+        scan(x, r) += scan(x, r - 1);
+        refused(scan, scan(x, y), {"fold_storage(y) of scan", "an update of scan"});
+    }
     TEST_CASE("ring_buffer without hoisted storage, or whose size is not bounded") {
         Chain c;
         c.g.compute_at(c.out, c.y).ring_buffer(2);

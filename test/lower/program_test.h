@@ -27,6 +27,9 @@ public:
     ir::Expr operator()(const ir::Expr &a, const ir::Expr &b) const {
         return program::call(f, {a, b});
     }
+    ir::Expr operator()(const ir::Expr &a, const ir::Expr &b, const ir::Expr &c) const {
+        return program::call(f, {a, b, c});
+    }
     Small &schedule(const program::FuncDirective &directive) {
         program::apply(*f, directive, {});
         return *this;

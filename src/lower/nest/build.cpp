@@ -70,8 +70,7 @@ private:
 };
 
 void NestBuilder::add_region_symbols(const FunctionContents &f) {
-    std::vector<RegionSymbols> &regions = context.regions[f.name];
-    regions.clear();
+    std::vector<RegionSymbols> &regions = context.regions[f.name].emplace_back();
     for (size_t s = 0; s < f.stages.size(); s++) {
         RegionSymbols symbols;
         for (Symbol arg : f.args) {
@@ -106,7 +105,7 @@ void NestBuilder::make_provisional_nests(const FunctionContents &f) {
     for (size_t s = 0; s < f.stages.size(); s++) {
         Region region;
         for (size_t d = 0; d < f.args.size(); d++) {
-            const RegionSymbols &symbols = context.regions.at(f.name)[s];
+            const RegionSymbols &symbols = context.regions.at(f.name).back()[s];
             region.min.push_back(Variable::make(Int(32), symbols.min[d]));
             region.max.push_back(Variable::make(Int(32), symbols.max[d]));
         }

@@ -1,227 +1,189 @@
 #include "lower/storage/fold_storage.h"
-#include "algebra/prove.h"
-#include "algebra/simplify.h"
-#include "algebra/solve.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
-#include "lower/storage/production_path.h"
+#include "lower/storage/folds.h"
 #include "lower/traced_access.h"
 #include <algorithm>
-#include <bit>
+#include <map>
 
 namespace tessera::lower {
 
 using namespace ir;
-using algebra::Interval;
-using algebra::is_monotonic;
-using algebra::Monotonic;
-using algebra::simplify;
 using program::FunctionContents;
 
 namespace {
 
-constexpr int64_t largest_fold = 1024;
+using FoldsOfFuncs = std::unordered_map<Symbol, std::vector<Fold>>;
 
-// Indices of one dimension of one function, modulo a factor.
-class FoldIndices final : public Mutator {
+// Indices of folded dimensions, modulo their factors.
+class FoldIndices : public Mutator {
 public:
-    FoldIndices(Symbol func, size_t dim, Expr factor, bool traced)
-        : func(func), dim(dim), factor(std::move(factor)), traced(traced) {}
+    FoldIndices(const lower::Context &lowering, FoldsOfFuncs folds)
+        : lowering(lowering), folds(std::move(folds)) {}
 
-private:
+protected:
+    using Mutator::visit;
     Expr visit(const Call &call) override {
         Expr mutated = Mutator::visit(call);
+        auto found = folds.find(call.callee);
+        if (found == folds.end()) return mutated;
         const Call &c = *mutated.as<Call>();
-        if (c.callee != func) return mutated;
-        return Call::make(c.type, c.callee, c.call_kind, c.value_index, folded(c.args), c.referent);
+        return Call::make(c.type, c.callee, c.call_kind, c.value_index,
+                          folded(c.callee, c.args, found->second), c.referent);
     }
     Stmt visit(const Provide &provide) override {
         Stmt mutated = Mutator::visit(provide);
+        auto found = folds.find(provide.func);
+        if (found == folds.end()) return mutated;
         const Provide &p = *mutated.as<Provide>();
-        if (p.func != func) return mutated;
-        return Provide::make(p.func, p.values, folded(p.args), p.predicate);
+        return Provide::make(p.func, p.values, folded(p.func, p.args, found->second), p.predicate);
     }
-    std::vector<Expr> folded(std::vector<Expr> args) const {
-        Expr index = args[dim] % factor;
-        args[dim] = traced ? stored_at(args[dim], index) : index;
+
+    const lower::Context &lowering;
+    const FoldsOfFuncs folds;
+
+private:
+    std::vector<Expr> folded(Symbol func, std::vector<Expr> args,
+                             const std::vector<Fold> &of_func) const {
+        const bool traced = are_accesses_traced(lowering, func);
+        for (const Fold &fold : of_func) {
+            Expr &arg = args[fold.dim];
+            const Expr index = arg % fold.factor;
+            arg = traced ? stored_at(arg, index) : index;
+        }
         return args;
     }
-    Symbol func;
-    size_t dim;
-    Expr factor;
-    bool traced;
 };
 
-struct Fold {
-    size_t dim;
-    Expr factor;
-    Expr check;  // must hold in every iteration; undefined: proved
-    Symbol loop;
-    Expr needed;  // by one iteration
+// The folds of each storage, and what must hold at each production for them.
+struct AllFolds {
+    std::unordered_map<const Realize *, std::vector<Fold>> folds;
+    std::unordered_map<const ProducerConsumer *, std::vector<Fold>> checks;
+    // Why a dimension cannot be folded that the user wants to be, by function and dimension.
+    std::map<std::pair<Symbol, size_t>, std::string> reasons;
 };
 
-// Looks for the folds of one function's storage.
-class FindFolds {
-public:
-    FindFolds(const FunctionContents &f, const RegionSymbols &region, const ProductionPath &path)
-        : f(f), region(region), path(path) {}
+// Those that all productions of one storage have in common, as large as any needs them.
+void keep_common(std::vector<Fold> &folds, const std::vector<Fold> &more) {
+    std::erase_if(folds, [&](Fold &fold) {
+        auto other = std::ranges::find(more, fold.dim, &Fold::dim);
+        if (other == more.end()) return true;
+        const auto a = as_const_int(fold.factor), b = as_const_int(other->factor);
+        if (a && b && *b > *a) fold.factor = other->factor;
+        return false;
+    });
+}
 
-    std::vector<Fold> find() {
-        for (size_t i = 0; i < path.entries.size(); i++) {
-            if (!path.entries[i].is_loop()) continue;
-            if (path.entries[i].loop_kind != LoopKind::Serial) break;
-            bool carries = false;
-            for (size_t d = 0; d < f.args.size(); d++) carries |= fold(d, i);
-            // What is kept from one iteration to the next must not be overwritten by folding for
-            // the sake of a loop further in.
-            if (carries) break;
-        }
-        return std::move(folds);
+void note_reasons(AllFolds &all, const Production &p, const std::vector<Fold> &folds,
+                  bool is_of_extern) {
+    for (size_t d = 0; d < p.func.args.size(); d++) {
+        if (std::ranges::find(folds, d, &Fold::dim) != folds.end()) continue;
+        std::string reason =
+            is_of_extern ? str("an extern stage computes or reads ", p.func.name,
+                               ", which takes its storage for one buffer; leave fold_storage out")
+                         : why_not_folded(p, d);
+        all.reasons.try_emplace({p.func.name, d}, std::move(reason));
     }
+}
+
+AllFolds find_all(const Stmt &s, const lower::Context &lowering) {
+    AllFolds all;
+    for_each_production(s, lowering, [&](const Production &p) {
+        const bool may_fold =
+            !p.func.has_extern_definition() && !lowering.is_read_by_extern(p.func.name);
+        std::vector<Fold> here = may_fold ? find_folds(p) : std::vector<Fold>();
+        if (asks_for_fold(p.func)) note_reasons(all, p, here, !may_fold);
+        auto [folds, is_new] = all.folds.try_emplace(&p.storage, here);
+        if (!is_new) keep_common(folds->second, here);
+        std::erase_if(here, [](const Fold &fold) { return !fold.check.defined(); });
+        if (!here.empty()) all.checks.emplace(&p.computed, std::move(here));
+    });
+    return all;
+}
+
+// Those of the functions that have one storage, which are right wherever the function is named.
+FoldsOfFuncs folds_everywhere(const AllFolds &all) {
+    FoldsOfFuncs once;
+    std::unordered_set<Symbol> again;
+    for (const auto &[realize, folds] : all.folds) {
+        if (!once.try_emplace(realize->func, folds).second) again.insert(realize->func);
+    }
+    std::erase_if(once,
+                  [&](const auto &of) { return of.second.empty() || again.contains(of.first); });
+    return once;
+}
+
+class FoldAll final : public FoldIndices {
+public:
+    FoldAll(const lower::Context &lowering, const AllFolds &all)
+        : FoldIndices(lowering, folds_everywhere(all)), all(all) {}
 
 private:
-    // The ends of the region in dimension d during one iteration of the loop.
-    Interval window(size_t d, size_t loop) const {
-        algebra::IntervalScope scope;
-        for (size_t i = loop + 1; i < path.entries.size(); i++) {
-            const PathEntry &e = path.entries[i];
-            if (e.is_loop()) scope.bind(e.name, range_of(e, scope));
-        }
-        Expr low = path.expand(Variable::make(Int(32), region.min[d]));
-        Expr high = path.expand(Variable::make(Int(32), region.max[d]));
-        return {bounds_of_expr(low, scope).min, bounds_of_expr(high, scope).max};
-    }
-
-    Interval range_of(const PathEntry &e, const algebra::IntervalScope &scope) const {
-        Interval first = bounds_of_expr(path.expand(e.value), scope);
-        Interval last = bounds_of_expr(path.expand(e.value + e.loop_extent - 1), scope);
-        return {first.min, last.max};
-    }
-
-    const program::StorageDimension *storage(size_t d) const {
-        for (const program::StorageDimension &s : f.schedule.storage) {
-            if (s.var == f.args[d]) return &s;
-        }
-        return nullptr;
-    }
-
-    // True if the loop walks along this dimension. Then it is folded, if it can be.
-    bool fold(size_t d, size_t loop) {
-        Symbol v = path.entries[loop].name;
-        Interval w = window(d, loop);
-        if (!w.is_bounded()) return false;
-        if (path.asks_within(w.min, loop) || path.asks_within(w.max, loop)) return true;
-        if (!uses_symbol(w.min, v) && !uses_symbol(w.max, v)) return false;
-        Monotonic low = is_monotonic(w.min, v), high = is_monotonic(w.max, v);
-        bool forward = low != Monotonic::Decreasing && high != Monotonic::Decreasing;
-        bool backward = low != Monotonic::Increasing && high != Monotonic::Increasing;
-        bool one_way = low != Monotonic::Unknown && high != Monotonic::Unknown &&
-                       (forward || backward) && is_computed_exactly(f, int(d)) &&
-                       is_pure_in_all_stages(f, int(d));
-        if (!one_way) return true;
-        Expr extent = simplify(w.max - w.min + 1);
-        const program::StorageDimension *s = storage(d);
-        if (s && s->fold_factor.defined()) {
-            Expr factor = cast(Int(32), s->fold_factor);
-            Expr fits = simplify(extent <= factor);
-            folds.push_back({d, factor, algebra::can_prove(fits) ? Expr() : fits, v, extent});
-            return true;
-        }
-        auto bound = algebra::constant_upper_bound(extent);
-        if (bound && *bound > 0 && *bound <= largest_fold) {
-            folds.push_back({d, int(std::bit_ceil(uint64_t(*bound))), {}, v, extent});
-        }
-        return true;
-    }
-
-    const FunctionContents &f;
-    const RegionSymbols &region;
-    const ProductionPath &path;
-    std::vector<Fold> folds;
-};
-
-class FoldAll final : public Mutator {
-public:
-    explicit FoldAll(const lower::Context &lowering) : lowering(lowering) {}
-
-private:
+    using FoldIndices::visit;
     Stmt visit(const Realize &realize) override {
         Stmt mutated = Mutator::visit(realize);
         const Realize &r = *mutated.as<Realize>();
         const FunctionContents *f = lowering.function(r.func);
         if (!f) return mutated;
-        std::vector<Fold> folds = folds_of(*f, r);
-        check_requests(*f, folds);
+        auto found = all.folds.find(&realize);
+        const std::vector<Fold> none, &here = found == all.folds.end() ? none : found->second;
+        check_requests(*f, here);
+        if (here.empty()) return mutated;
         Stmt body = r.body;
+        if (!folds.contains(r.func)) body = FoldIndices(lowering, {{r.func, here}})(body);
         ir::Region bounds = r.bounds;
-        bool traced = are_accesses_traced(lowering, r.func);
-        for (const Fold &fold : folds) {
-            body = FoldIndices(r.func, fold.dim, fold.factor, traced)(body);
-            if (fold.check.defined()) body = add_check(*f, fold, body);
-            bounds[fold.dim] = {0, fold.factor};
-        }
-        if (folds.empty()) return mutated;
+        for (const Fold &fold : here) bounds[fold.dim] = {0, fold.factor};
         return Realize::make(r.func, r.types, r.memory, bounds, r.condition, body);
     }
 
-    std::vector<Fold> folds_of(const FunctionContents &f, const Realize &r) const {
-        if (!is_stored_outside(f) || f.has_extern_definition()) return {};
-        if (lowering.is_read_by_extern(f.name)) return {};
-        ProductionPath path = find_production(r.body, r.func);
-        if (path.productions != 1) return {};
-        return FindFolds(f, lowering.regions.at(r.func).back(), path).find();
+    // In each iteration of the loop, before anything is computed.
+    Stmt visit(const ProducerConsumer &p) override {
+        Stmt s = Mutator::visit(p);
+        auto found = all.checks.find(&p);
+        if (found == all.checks.end()) return s;
+        for (const Fold &fold : found->second) {
+            s = Block::make(check_of(*lowering.function(p.func), fold), s);
+        }
+        return s;
+    }
+
+    static Stmt check_of(const FunctionContents &f, const Fold &fold) {
+        const Symbol var = f.args[fold.dim];
+        auto written = std::ranges::find(f.schedule.storage, var, &program::StorageDimension::var);
+        return AssertStmt::make(fold.check,
+                                error_call_at(written->fold_written, "fold_factor_too_small",
+                                              {Expr(f.name.text()), Expr(var.text()), fold.factor,
+                                               Expr(fold.loop.text()), fold.needed}));
     }
 
     // What the user asked for must have been done.
-    static void check_requests(const FunctionContents &f, const std::vector<Fold> &folds) {
+    void check_requests(const FunctionContents &f, const std::vector<Fold> &done) const {
         for (const auto &[directive, at] : f.schedule.directives) {
             const auto *wanted = std::get_if<program::FoldStorage>(&directive);
             if (!wanted) continue;
-            bool done = false;
-            for (const Fold &fold : folds) done |= f.args[fold.dim] == wanted->var;
-            if (done) continue;
-            throw CompileError(at, str("fold_storage(", wanted->var, ") of ", f.name,
-                                       ": no serial loop between "
-                                       "where ",
-                                       f.name, " is stored and where it is computed walks over ",
-                                       wanted->var,
-                                       " in one direction; store it outside of such a loop "
-                                       "(store_root, store_at) and compute it inside"));
+            const size_t d = size_t(std::ranges::find(f.args, wanted->var) - f.args.begin());
+            if (std::ranges::find(done, d, &Fold::dim) != done.end()) continue;
+            auto reason = all.reasons.find({f.name, d});
+            throw CompileError(
+                at, str("fold_storage(", wanted->var, ") of ", f.name, ": ",
+                        reason != all.reasons.end()
+                            ? reason->second
+                            : str("it is stored where it is computed, all that is needed at once; "
+                                  "store it outside of a loop over ",
+                                  wanted->var, " (store_root, store_at) and compute it inside")));
         }
     }
 
-    // In each iteration of the loop, before anything is computed.
-    static Stmt add_check(const FunctionContents &f, const Fold &fold, const Stmt &body);
-
-    const lower::Context &lowering;
+    const AllFolds &all;
 };
-
-class AddCheck final : public Mutator {
-public:
-    AddCheck(Symbol func, Stmt check) : func(func), check(std::move(check)) {}
-
-private:
-    Stmt visit(const ProducerConsumer &p) override {
-        if (p.func != func || !p.is_producer) return Mutator::visit(p);
-        return Block::make(check, Stmt(&p));
-    }
-    Symbol func;
-    Stmt check;
-};
-
-Stmt FoldAll::add_check(const FunctionContents &f, const Fold &fold, const Stmt &body) {
-    const Symbol var = f.args[fold.dim];
-    auto written = std::ranges::find(f.schedule.storage, var, &program::StorageDimension::var);
-    Expr message = error_call_at(
-        written->fold_written, "fold_factor_too_small",
-        {Expr(f.name.text()), Expr(var.text()), fold.factor, Expr(fold.loop.text()), fold.needed});
-    return AddCheck(f.name, AssertStmt::make(fold.check, message))(body);
-}
 
 }  // namespace
 
-Stmt fold_storage(const Stmt &s, const lower::Context &context) { return FoldAll(context)(s); }
+Stmt fold_storage(const Stmt &s, const lower::Context &context) {
+    const AllFolds all = find_all(s, context);
+    return FoldAll(context, all)(s);
+}
 
 }  // namespace tessera::lower

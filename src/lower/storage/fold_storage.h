@@ -11,8 +11,11 @@ namespace tessera::lower {
 //         f(y) = ...                                   f(y % 4) = ...
 //         g(y) = f(y - 1) + f(y + 1)                   g(y) = f((y - 1) % 4) + f((y + 1) % 4)
 //
-// The number is rounded up to a power of two, unless the user gives it with fold_storage. Runs
-// before sliding_window, while the regions say what is read and not what is computed anew.
+// So does each loop further in, as long as the iterations of those around it touch no rows in
+// common; further on, only what the user asks for is folded. The number is rounded up to a power of
+// two, unless the user gives it with fold_storage, and has room for what splits compute beyond what
+// is read. Where a function is computed in several places, all of them use the same. Runs before
+// sliding_window, while the regions say what is read and not what is computed anew.
 // Throws CompileError if the user asks for a fold that cannot be.
 ir::Stmt fold_storage(const ir::Stmt &s, const Context &context);
 

@@ -7,7 +7,9 @@
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
 #include "lower/nest/sites.h"
+#include <map>
 #include <numeric>
+#include <utility>
 
 namespace tessera::lower {
 
@@ -15,68 +17,218 @@ using namespace ir;
 using algebra::Monotonic;
 using program::FunctionContents;
 
+void PathValues::add(const PathEntry &entry) {
+    entries++;
+    if (entry.kind == PathEntry::Kind::Let) values[entry.name] = entry.value;
+    if (entry.is_loop() && is_one(expand(entry.loop_extent))) values[entry.name] = entry.value;
+}
+
+void PathValues::remove_last(const PathEntry &entry) {
+    entries--;
+    values.erase(entry.name);
+    expanded.erase(entry.name);
+}
+
+Expr PathValues::expand(const Expr &e) {
+    if (const auto *v = e.as<Variable>()) return has(v->name) ? expanded_value(v->name) : e;
+    Substitution known;
+    for_each_node(e, [&](const Variable &v) {
+        if (has(v.name)) known.try_emplace(v.name, expanded_value(v.name));
+    });
+    return algebra::simplify(substitute(known, e));
+}
+
+Expr PathValues::expanded_value(Symbol name) {
+    auto known = expanded.find(name);
+    if (known != expanded.end()) return known->second;
+    Expr value = algebra::simplify(expand(values.at(name)));
+    return expanded[name] = value;
+}
+
 namespace {
 
-class FindProduction final : public Visitor {
+// A statement around a production, and which of its branches leads there.
+struct Around {
+    const StmtNode *node;
+    bool in_else_case;
+    Symbol bound;
+    friend bool operator==(const Around &a, const Around &b) {
+        return a.node == b.node && a.in_else_case == b.in_else_case;
+    }
+};
+
+// What is around each production of the functions that have several under one storage.
+class FindSeveral final : public Visitor {
 public:
-    explicit FindProduction(Symbol func) : func(func) {}
-    ProductionPath result;
+    using Paths = std::vector<std::pair<const ProducerConsumer *, std::vector<Around>>>;
+    std::unordered_map<const Realize *, Paths> found;
+
+    explicit FindSeveral(const Stmt &s) {
+        (*this)(s);  // counts
+        std::erase_if(counts, [](const auto &of) { return of.second < 2; });
+        if (!counts.empty()) is_counting = false, (*this)(s);
+    }
+
+private:
+    void visit(const Realize &r) override {
+        const Storage outer = std::exchange(storage[r.func], {&r, around.size()});
+        (*this)(r.body);
+        storage[r.func] = outer;
+    }
+    void visit(const ProducerConsumer &p) override {
+        auto stored = p.is_producer ? storage.find(p.func) : storage.end();
+        if (stored != storage.end() && stored->second.realize) note(p, stored->second);
+        (*this)(p.body);
+    }
+    void visit(const For &loop) override { within({&loop, false, loop.name}, loop.body); }
+    void visit(const LetStmt &let) override { within({&let, false, let.name}, let.body); }
+    void visit(const IfThenElse &test) override {
+        within({&test, false, {}}, test.then_case);
+        within({&test, true, {}}, test.else_case);
+    }
+    void visit(const Provide &) override {}
+    void visit(const Evaluate &) override {}
+    void visit(const AssertStmt &) override {}
+
+    struct Storage {
+        const Realize *realize = nullptr;
+        size_t depth = 0;
+    };
+    void note(const ProducerConsumer &p, const Storage &at) {
+        if (is_counting) {
+            counts[at.realize]++;
+        } else if (counts.contains(at.realize)) {
+            found[at.realize].emplace_back(
+                &p, std::vector<Around>(around.begin() + long(at.depth), around.end()));
+        }
+    }
+    void within(const Around &a, const Stmt &body) {
+        if (!body.defined()) return;
+        around.push_back(a);
+        (*this)(body);
+        around.pop_back();
+    }
+
+    bool is_counting = true;
+    std::unordered_map<const Realize *, int> counts;
+    std::unordered_map<Symbol, Storage> storage;
+    std::vector<Around> around;
+};
+
+// Adds the loops that two productions share, unless only one of them is ever run: they are in the
+// two branches of a test that nothing around it changes.
+void add_shared(std::unordered_set<Symbol> &loops, const std::vector<Around> &a,
+                const std::vector<Around> &b) {
+    std::unordered_set<Symbol> bound, shared;
+    size_t i = 0;
+    for (; i < a.size() && i < b.size() && a[i] == b[i]; i++) {
+        if (a[i].bound.defined()) bound.insert(a[i].bound);
+        if (a[i].node->kind == NodeKind::For) shared.insert(a[i].bound);
+    }
+    const bool branches = i < a.size() && i < b.size() && a[i].node == b[i].node;
+    if (branches && !uses_any(static_cast<const IfThenElse *>(a[i].node)->condition, bound)) return;
+    loops.merge(shared);
+}
+
+class VisitProductions final : public Visitor {
+public:
+    using Function = std::function<void(const Production &)>;
+    VisitProductions(const lower::Context &lowering, const Stmt &s, const Function &f)
+        : lowering(lowering), several(s), f(f) {}
 
 private:
     void visit(const For &loop) override {
-        descend({PathEntry::Kind::Loop, loop.name, loop.min, loop.extent, loop.loop_kind},
-                loop.body);
+        within({PathEntry::Kind::Loop, loop.name, loop.min, loop.extent, loop.loop_kind},
+               loop.body);
     }
     void visit(const LetStmt &let) override {
-        descend({PathEntry::Kind::Let, let.name, let.value, {}}, let.body);
+        within({PathEntry::Kind::Let, let.name, let.value, {}}, let.body);
     }
     void visit(const IfThenElse &test) override {
-        descend({PathEntry::Kind::Test, {}, test.condition, {}}, test.then_case);
-        descend({PathEntry::Kind::Test, {}, !test.condition, {}}, test.else_case);
+        within({PathEntry::Kind::Test, {}, test.condition, {}}, test.then_case);
+        within({PathEntry::Kind::Test, {}, !test.condition, {}}, test.else_case);
+    }
+    void visit(const Realize &r) override {
+        const Storage outer = std::exchange(storage[r.func], {&r, path.size()});
+        (*this)(r.body);
+        storage[r.func] = outer;
     }
     void visit(const ProducerConsumer &p) override {
-        if (p.func != func || !p.is_producer) return Visitor::visit(p);
-        if (result.productions++ == 0) result.entries = path;
+        auto stored = p.is_producer ? storage.find(p.func) : storage.end();
+        const program::FunctionContents *func = lowering.function(p.func);
+        const bool is_wanted = func && stored != storage.end() && stored->second.realize;
+        if (is_wanted && is_stored_outside(*func)) call(*func, p, stored->second);
+        (*this)(p.body);
     }
     void visit(const Provide &) override {}
+    void visit(const Evaluate &) override {}
+    void visit(const AssertStmt &) override {}
 
-    void descend(PathEntry entry, const Stmt &body) {
+    struct Storage {
+        const Realize *realize = nullptr;
+        size_t depth = 0;
+    };
+
+    void call(const FunctionContents &func, const ProducerConsumer &p, const Storage &at) {
+        ProductionPath to_p;
+        to_p.entries = std::span(path).subspan(at.depth);
+        to_p.values = &values_from(at.depth);
+        for (const auto &[other, around] : several.found[at.realize]) {
+            if (other == &p) add_shared_loops(to_p, p, around, at);
+        }
+        if (const RegionSymbols *region = region_of(func, to_p)) {
+            f({func, *at.realize, p, *region, to_p});
+        }
+    }
+
+    void add_shared_loops(ProductionPath &to_p, const ProducerConsumer &p,
+                          const std::vector<Around> &around, const Storage &at) {
+        for (const auto &[other, around_other] : several.found[at.realize]) {
+            if (other != &p) add_shared(to_p.shared_loops, around, around_other);
+        }
+    }
+
+    // The symbols of the region that is bound on the path.
+    const RegionSymbols *region_of(const FunctionContents &func, const ProductionPath &to_p) const {
+        for (const std::vector<RegionSymbols> &stages : lowering.regions.at(func.name)) {
+            if (stages.empty()) continue;
+            const RegionSymbols &last = stages.back();
+            if (last.min.empty() || to_p.values->has(last.min[0])) return &last;
+        }
+        return nullptr;
+    }
+
+    // Functions that are stored in one place share what is found of the lets.
+    PathValues &values_from(size_t depth) {
+        PathValues &all = values[depth];
+        while (depth + all.size() < path.size()) all.add(path[depth + all.size()]);
+        return all;
+    }
+    void within(PathEntry entry, const Stmt &body) {
+        if (!body.defined()) return;
         path.push_back(std::move(entry));
         (*this)(body);
+        values.erase(values.lower_bound(path.size()), values.end());
+        for (auto &[depth, known] : values) {
+            if (depth + known.size() == path.size()) known.remove_last(path.back());
+        }
         path.pop_back();
     }
 
-    Symbol func;
+    const lower::Context &lowering;
+    FindSeveral several;
+    const Function &f;
+    std::unordered_map<Symbol, Storage> storage;
     std::vector<PathEntry> path;
+    std::map<size_t, PathValues> values;  // by how many entries are outside of the storage
 };
 
 }  // namespace
 
-ProductionPath find_production(const Stmt &body, Symbol func) {
-    FindProduction find(func);
-    find(body);
-    return std::move(find.result);
-}
-
-void ProductionPath::find_lets() const {
-    if (!lets.empty()) return;
-    for (const PathEntry &entry : entries) {
-        if (entry.kind == PathEntry::Kind::Let) lets.emplace(entry.name, entry.value);
-    }
-}
-
-Expr ProductionPath::let_value(Symbol name) const {
-    find_lets();
-    return lets.at(name);
-}
-
-Expr ProductionPath::expand(const Expr &e) const {
-    find_lets();
-    Substitution values;
-    for_each_node(e, [&](const Variable &v) {
-        if (lets.contains(v.name)) values.try_emplace(v.name, expanded_let(v.name));
-    });
-    return algebra::simplify(substitute(values, e));
+void for_each_production(const Stmt &s, const Context &context,
+                         const std::function<void(const Production &)> &f) {
+    VisitProductions visit(context, s, f);
+    visit(s);
 }
 
 bool ProductionPath::asks_within(const Expr &e, size_t loop) const {
@@ -104,15 +256,6 @@ bool ProductionPath::depends_on_loop(const Expr &e, size_t loop) const {
         }
     }
     return false;
-}
-
-Expr ProductionPath::expanded_let(Symbol name) const {
-    auto [known, is_new] = expanded.try_emplace(name);
-    if (is_new) {
-        Expr value = expand(lets.at(name));
-        return expanded[name] = value;
-    }
-    return known->second;
 }
 
 bool is_stored_outside(const FunctionContents &f) {

@@ -1,6 +1,9 @@
 #pragma once
 #include "lower/context.h"
+#include <functional>
 #include <optional>
+#include <span>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -14,15 +17,45 @@ struct PathEntry {
     LoopKind loop_kind = LoopKind::Serial;
 
     bool is_loop() const { return kind == Kind::Loop; }
+    // Whether its iterations come one after the other.
+    bool is_in_order() const {
+        return is_loop() && (loop_kind == LoopKind::Serial || loop_kind == LoopKind::Unrolled);
+    }
 };
 
+// The values of the lets of a path, and of its loops of one iteration, in terms of its other loops
+// and of what is bound outside.
+class PathValues {
+public:
+    // The next entry, inside of those that are known.
+    void add(const PathEntry &entry);
+    // Forgets the entry that was added last.
+    void remove_last(const PathEntry &entry);
+    size_t size() const { return entries; }
+
+    ir::Expr expand(const ir::Expr &e);
+    // What the let binds, as it is written.
+    const ir::Expr &let_value(Symbol name) const { return values.at(name); }
+    bool has(Symbol name) const { return values.contains(name); }
+
+private:
+    ir::Expr expanded_value(Symbol name);
+    std::unordered_map<Symbol, ir::Expr> values, expanded;
+    size_t entries = 0;
+};
+
+// The path to one production. It names what is around the production while that is visited.
 struct ProductionPath {
-    std::vector<PathEntry> entries;
-    int productions = 0;  // how many there are; the entries are of the first
+    std::span<const PathEntry> entries;
+    PathValues *values = nullptr;
+    // The loops that are around another production, too, which may be run beside this one.
+    std::unordered_set<Symbol> shared_loops;
 
     // The expression with the lets of the path put in: in terms of its loops and of what is bound
-    // outside.
-    ir::Expr expand(const ir::Expr &e) const;
+    // outside. A loop of one iteration counts as a let.
+    ir::Expr expand(const ir::Expr &e) const { return values->expand(e); }
+    // Whether the loop at this place is of more than one iteration, as far as is known.
+    bool repeats(size_t loop) const { return !values->has(entries[loop].name); }
     // Whether the expression, expanded, depends on what the bounds query of an extern stage finds
     // within the loop at this place (the only lets that are still named then): nothing is known of
     // how that changes from one iteration to the next.
@@ -33,16 +66,21 @@ struct ProductionPath {
     // Whether the expression, expanded, names a loop further in than the one at this place.
     bool names_loop_within(const ir::Expr &e, size_t loop) const;
     // What the let of this name in the path binds.
-    ir::Expr let_value(Symbol name) const;
-
-private:
-    void find_lets() const;
-    ir::Expr expanded_let(Symbol name) const;
-    // What expand() has found so far.
-    mutable std::unordered_map<Symbol, ir::Expr> lets, expanded;
+    ir::Expr let_value(Symbol name) const { return values->let_value(name); }
 };
 
-ProductionPath find_production(const ir::Stmt &body, Symbol func);
+// One place where a function is computed that is stored further out.
+struct Production {
+    const program::FunctionContents &func;
+    const ir::Realize &storage;
+    const ir::ProducerConsumer &computed;
+    const RegionSymbols &region;  // of the last stage
+    const ProductionPath &path;
+};
+
+// Calls f for each of them in the statement. What it is given is gone when it returns.
+void for_each_production(const ir::Stmt &s, const Context &context,
+                         const std::function<void(const Production &)> &f);
 
 // Whether the function is stored further out than it is computed.
 bool is_stored_outside(const program::FunctionContents &f);

@@ -14,7 +14,14 @@ namespace tessera::lower {
 //
 // Only in a dimension that alone depends on the loop, monotonically, and that updates do not mix;
 // nor where updates mix another one along a loop further in. Where splits round the region up, what
-// an iteration adds is rounded up at its beginning.
+// an iteration adds is rounded up at its beginning. Where no dimension depends on the loop, only
+// its first iteration computes anything.
+//
+//     for y in [0, +n): produce f: ...  ->  for y in [0, +n): produce f: if y == 0: ...
+//
+// A loop of one iteration is looked through: what slides along a loop around it does so in it, too.
+// Each version of a specialized stage slides by itself. No loop slides that is around one along
+// which fold_storage() has been asked for.
 ir::Stmt sliding_window(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

@@ -38,7 +38,54 @@ TEST_SUITE("sliding_window") {
     }
 }
 
+TEST_SUITE("sliding_window of windows that stand still") {
+    TEST_CASE("the first iteration computes what all of them read") {
+        Small f{"f", x * x, {"x"}};
+        Small out{"out", f(3) + x, {"x"}};
+        f.store_root().compute_at(out, "x");
+        Passes p(out);
+        CHECK(Passes::has(p.before("sliding window"), {"produce f:", "f(", "consume f:"}));
+        CHECK(p.before("sliding window").find("if `out.x`") == std::string::npos);
+        CHECK(Passes::has(p.after("sliding window"),
+                          {"produce f:", "if `out.x` == `out.x.min`:", "f(", "consume f:"}));
+    }
+    TEST_CASE("not where the user folds what the loop further in walks over") {
+        Small f{"f", x * x, {"x"}};
+        Small out{"out", f(x) + f(x + 1) + y};
+        f.store_root().compute_at(out, "x").schedule(FoldStorage{Symbol::interned("x"), 2});
+        Passes p(out);
+        CHECK(p.after("sliding window").find("if `out.y`") == std::string::npos);
+        CHECK(Passes::has(p.after("sliding window"), {"select(`out.x` == `out.x.min`"}));
+    }
+}
+
+TEST_SUITE("sliding_window of specialized stages") {
+    TEST_CASE("each version slides on its own") {
+        Rows r;
+        auto wide = make_scalar_parameter(Symbol::interned("wide"), Bool());
+        specialize(stage_of(r.out.f, 0), ir::Variable::make(Bool(), wide->name, wide), {});
+        Passes p(r.out);
+        CHECK(Passes::has(p.after("sliding window"), {"if wide:", "select(`out.y` == `out.y.min`",
+                                                      "else:", "select(`out.y.1` == `out.y.min`"}));
+    }
+}
+
 TEST_SUITE("fold_storage") {
+    TEST_CASE("rows within planes that have nothing in common") {
+        Small f{"f", x + y * y, {"x", "y", "z"}};
+        Small out{"out", f(x, y, var("z")) + f(x, y + 1, var("z")), {"x", "y", "z"}};
+        f.store_root().compute_at(out, "y");
+        Passes p(out);
+        CHECK(Passes::has(p.after("fold storage"), {"realize f", ", [0, +2], [0, +1]"}));
+        CHECK(Passes::has(p.after("fold storage"), {"% 2, ", "% 1) = "}));
+    }
+    TEST_CASE("not a loop within one whose iterations have rows in common") {
+        Small f{"f", x + y * y, {"x", "y"}};
+        Small out{"out", f(x, y) + f(x + 1, y + 1)};
+        f.store_root().compute_at(out, "x");
+        Passes p(out);
+        CHECK(Passes::has(p.after("fold storage"), {"realize f", "1], [0, +2]"}));
+    }
     TEST_CASE("a power of two of rows is stored, and used in turn") {
         Rows r;
         Passes p(r.out);

@@ -1,0 +1,29 @@
+#pragma once
+#include "lower/storage/production_path.h"
+#include <string>
+
+namespace tessera::lower {
+
+// How the storage of a function is folded along one dimension: an element is kept at its coordinate
+// modulo `factor`.
+struct Fold {
+    size_t dim = 0;
+    ir::Expr factor;
+    ir::Expr check;    // must hold where it is computed; undefined: proved
+    size_t place = 0;  // in the path, of the loop that walks over the dimension
+    Symbol loop;
+    ir::Expr needed;  // by one iteration of that loop
+};
+
+// Whether the user has said how to fold any dimension.
+bool asks_for_fold(const program::FunctionContents &f);
+
+// The folds that are right for one production. From the outermost loop in, as far as an iteration
+// leaves nothing to the next one that a loop further in might overwrite, and on to the loops that
+// walk over what the user wants to be folded.
+std::vector<Fold> find_folds(const Production &production);
+
+// Why the storage is not folded along this dimension, and what would be right.
+std::string why_not_folded(const Production &production, size_t dim);
+
+}  // namespace tessera::lower

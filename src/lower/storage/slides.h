@@ -1,0 +1,44 @@
+#pragma once
+#include "lower/storage/production_path.h"
+
+namespace tessera::lower {
+
+// What a production has to compute in each iteration of a loop but the first, as what the
+// iterations before have computed is still stored.
+struct Slide {
+    enum class Kind {
+        Fixed,     // nothing: every iteration asks for the same region
+        Forward,   // the region from `end` on
+        Backward,  // the region up to `end`
+    };
+    Kind kind = Kind::Fixed;
+    size_t loop = 0;  // its place in the path
+    size_t dim = 0;
+    ir::Expr end;
+    // The region that splits compute of it is longer than it, unless it begins at `end`.
+    bool is_rounded = false;
+};
+
+// Along which loops the window of a production slides: the region that it is asked for.
+class Slides {
+public:
+    explicit Slides(const Production &production);
+
+    // How it slides along the loop at this place; nothing if it does not, or nobody knows.
+    std::optional<Slide> along(size_t loop) const;
+
+private:
+    bool is_fixed(size_t loop) const;
+    int dimension_of(size_t loop) const;
+    bool depends_on_inner_loop(size_t loop, size_t d) const;
+    bool undoes_others(size_t loop) const;
+    std::optional<int> points_at_once(size_t d, const ir::Expr &added) const;
+    std::optional<Slide> forward(size_t loop, size_t d) const;
+    std::optional<Slide> backward(size_t loop, size_t d) const;
+
+    const program::FunctionContents &f;
+    const ProductionPath &path;
+    std::vector<ir::Expr> min, max;  // expanded
+};
+
+}  // namespace tessera::lower
