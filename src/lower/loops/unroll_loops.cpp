@@ -1,10 +1,11 @@
 #include "lower/loops/unroll_loops.h"
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
+#include "ir/equal.h"
+#include "ir/expr_table.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
-#include "ir/substitute.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/loop_name.h"
 
@@ -15,6 +16,60 @@ using namespace ir;
 
 // More copies than this are a mistake rather than a wish.
 constexpr int64_t most_copies = 1 << 16;
+
+// Selects within one another that compare one expression with constants, as mux() makes them.
+struct Choice {
+    Expr index;                               // undefined: the select is nothing of the kind
+    std::unordered_map<int64_t, Expr> chosen;
+    Expr otherwise;
+};
+
+Choice choice_of(const Expr &e) {
+    Choice choice;
+    Expr rest = e;
+    while (const auto *s = rest.as<Select>()) {
+        const auto *test = s->condition.as<EQ>();
+        auto value = test ? as_const_int(test->b) : std::nullopt;
+        bool fits = value && test->a.type().is_scalar() && test->a.type().is_int_or_uint() &&
+                    (!choice.index.defined() || equal(choice.index, test->a));
+        if (!fits) break;
+        choice.index = test->a;
+        choice.chosen.emplace(*value, s->true_value);  // the first one counts
+        rest = s->false_value;
+    }
+    choice.otherwise = rest;
+    return choice;
+}
+
+// Puts the number of one iteration after another in for a loop's variable. Of values of which that
+// chooses one, the others are not looked at: else a mux of n values in n iterations takes n * n.
+class Iterations final {
+public:
+    explicit Iterations(Symbol name) : name(name) {}
+    Stmt at(const Expr &value, const Stmt &body) { return Iteration(*this, value)(body); }
+
+private:
+    class Iteration final : public Mutator {
+    public:
+        Iteration(Iterations &all, const Expr &value) : all(all), value(value) {}
+
+    private:
+        Expr visit(const Variable &v) override { return v.name == all.name ? value : Expr(&v); }
+        Expr visit(const Select &s) override {
+            Expr e(&s);
+            const Choice &choice = all.choices.get(e, [&] { return choice_of(e); });
+            if (choice.chosen.size() < 2) return Mutator::visit(s);
+            auto index = as_const_int(algebra::simplify((*this)(choice.index)));
+            if (!index) return Mutator::visit(s);
+            auto found = choice.chosen.find(*index);
+            return (*this)(found == choice.chosen.end() ? choice.otherwise : found->second);
+        }
+        Iterations &all;
+        const Expr value;
+    };
+    Symbol name;
+    ExprTable<Choice> choices;
+};
 
 class UnrollLoops final : public Mutator {
 public:
@@ -73,9 +128,10 @@ Stmt UnrollLoops::unroll(const For &loop, const Stmt &body) const {
     std::optional<int64_t> exact = algebra::constant_value(extent, scope.known());
     int64_t count = exact && *exact <= most_copies ? *exact : copies_of(loop, extent);
     std::vector<Stmt> copies;
+    Iterations iterations(loop.name);
     for (int64_t i = 0; i < count; i++) {
         Expr offset = make_const(loop.min.type(), i);
-        Stmt copy = substitute(loop.name, is_zero(offset) ? loop.min : loop.min + offset, body);
+        Stmt copy = iterations.at(is_zero(offset) ? loop.min : loop.min + offset, body);
         if (!exact) copy = IfThenElse::make(offset < loop.extent, copy);
         copies.push_back(copy);
     }
