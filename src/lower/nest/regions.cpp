@@ -568,10 +568,49 @@ Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Bo
     return r;
 }
 
+namespace {
+
+// Adds up boxes. Ends that are one by the lets count once: hundreds of updates of a function touch
+// what the first of them does.
+class BoxUnion {
+public:
+    BoxUnion(const std::vector<Binding> &lets, const std::unordered_map<Symbol, Symbol> &sliding) {
+        for (const auto &[symbol, value] : lets) {
+            if (value.as<ir::Variable>() && !sliding.contains(symbol)) names[symbol] = value;
+        }
+    }
+    Box box;
+
+    void add(const Box &more) {
+        seen.resize(std::max(seen.size(), more.size()));
+        if (box.empty()) box = more;
+        for (size_t d = 0; d < more.size(); d++) {
+            bool is_new = seen[d].first.insert(named(more[d].min)).second;
+            is_new |= seen[d].second.insert(named(more[d].max)).second;
+            if (is_new) include(box[d], more[d]);
+        }
+    }
+
+private:
+    Expr named(Expr end) const {
+        while (const auto *v = end.as<ir::Variable>()) {
+            auto found = names.find(v->name);
+            if (found == names.end()) break;
+            end = found->second;
+        }
+        return end;
+    }
+    using Seen = std::unordered_set<Expr, ExprHash, ExprEqual>;
+    std::unordered_map<Symbol, Expr> names;
+    std::vector<std::pair<Seen, Seen>> seen;  // per dimension
+};
+
+}  // namespace
+
 Box SiteRegions::touched(Symbol func) {
     const program::FunctionContents &f = *context.function(func);
     const std::vector<Region> &all = stage_regions(func);
-    Box box;
+    BoxUnion together(lets, sliding);
     for (size_t s = 0; s < all.size(); s++) {
         for (const StageNestRef &nest : built.stages.at(func).at(s)) {
             Box written;
@@ -579,19 +618,19 @@ Box SiteRegions::touched(Symbol func) {
             IntervalScope scope =
                 complete(nest->box_over(all[s].min, last), *nest, nest->definition.predicate);
             for (size_t d = 0; d < f.args.size(); d++) written.push_back({all[s].min[d], last[d]});
-            include(box, written);
+            together.add(written);
             if (s == 0) continue;
-            include(box, call_box({func, f.stages[s]->args, {}}, scope, *nest));
+            together.add(call_box({func, f.stages[s]->args, {}}, scope, *nest));
         }
         if (built.stages.at(func).at(s).empty()) {  // an extern stage
             Box whole;
             for (size_t d = 0; d < f.args.size(); d++)
                 whole.push_back({all[s].min[d], all[s].max[d]});
-            include(box, whole);
+            together.add(whole);
         }
     }
-    for (Interval &i : box) i = {simplify(i.min), simplify(i.max)};
-    return box;
+    for (Interval &i : together.box) i = {simplify(i.min), simplify(i.max)};
+    return together.box;
 }
 
 }  // namespace tessera::lower
