@@ -1,6 +1,7 @@
 #include "algebra/prove.h"
 #include "algebra/simplifier.h"
 #include "algebra/simplify.h"
+#include "ir/expr_table.h"
 #include "ir/operators.h"
 
 namespace tessera::algebra {
@@ -11,29 +12,41 @@ namespace {
 
 constexpr int effort = 400;
 
-bool prove(Simplifier &s, const Expr &e) {
-    if (is_true(e)) return true;
-    if (const auto *a = e.as<And>()) return prove(s, a->a) && prove(s, a->b);
-    if (const auto *o = e.as<Or>()) {
-        // Where one side fails, the other must hold.
-        if (prove(s, o->a) || prove(s, o->b)) return true;
-        s.enter(true);
-        s.learn(s.make_not(o->a));
-        bool proven = is_true(s(o->b));
-        s.leave();
-        return proven;
+// What conditions share is looked at once.
+class Prover {
+public:
+    explicit Prover(const Facts &facts) : s(facts, effort) {}
+    bool run(const Expr &condition) { return prove(s(condition)); }
+
+private:
+    bool prove(const Expr &e) {
+        return known.get(e, [&] { return find(e); });
     }
-    if (const auto *q = e.as<Select>()) return prove(s, q->true_value) && prove(s, q->false_value);
-    if (is_likely(e)) return prove(s, e.as<IntrinsicCall>()->args[0]);
-    return false;
-}
+    bool find(const Expr &e) {
+        if (is_true(e)) return true;
+        if (const auto *a = e.as<And>()) return prove(a->a) && prove(a->b);
+        if (const auto *o = e.as<Or>()) {
+            // Where one side fails, the other must hold.
+            if (prove(o->a) || prove(o->b)) return true;
+            s.enter(true);
+            s.learn(s.make_not(o->a));
+            bool proven = is_true(s(o->b));
+            s.leave();
+            return proven;
+        }
+        if (const auto *q = e.as<Select>()) return prove(q->true_value) && prove(q->false_value);
+        if (is_likely(e)) return prove(e.as<IntrinsicCall>()->args[0]);
+        return false;
+    }
+    Simplifier s;
+    ExprTable<bool> known;
+};
 
 }  // namespace
 
 bool can_prove(const Expr &condition, const Facts &facts) {
     if (is_true(condition)) return true;
-    Simplifier s(facts, effort);
-    return prove(s, s(condition));
+    return Prover(facts).run(condition);
 }
 
 std::optional<int64_t> constant_upper_bound(const Expr &e, const Facts &facts) {

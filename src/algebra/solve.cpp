@@ -3,6 +3,7 @@
 #include "algebra/walk.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
+#include <map>
 
 namespace tessera::algebra {
 
@@ -11,6 +12,7 @@ using namespace ir;
 namespace {
 
 constexpr int max_splits = 12;
+constexpr int max_inequalities = 500;  // that are looked at in all
 
 // Finds the interval outside of which a condition cannot hold (outer), or inside of which it must.
 class Solver {
@@ -82,10 +84,19 @@ private:
         return {s(i.max + 1), Expr()};
     }
 
+    // What conditions share is solved once.
     Interval solve(const Expr &e, bool outer, int splits) {
         if (is_true(e)) return Interval::everything();
         if (is_false(e)) return Interval::nothing();
         if (splits < 0 || !depends(e)) return unknown(outer);
+        auto [found, is_new] = solved.try_emplace({e.get(), outer, splits});
+        Interval &solution = found->second;  // stays where it is
+        if (is_new) solution = find_solution(e, outer, splits);
+        return solution;
+    }
+
+    Interval find_solution(const Expr &e, bool outer, int splits) {
+        alive.push_back(e);
         switch (e.kind()) {
         case NodeKind::And:
             return intersection(solve(e.as<And>()->a, outer, splits),
@@ -167,6 +178,7 @@ private:
     }
 
     Interval at_least_zero(const LinearForm &f, Type t, bool outer, int splits) {
+        if (++inequalities > max_inequalities) return unknown(outer);
         if (s.lower_bound(f, 0) >= 0) return Interval::everything();
         if (s.upper_bound(f, -1) <= -1) return Interval::nothing();
         const LinearTerm *linear = nullptr, *other = nullptr;
@@ -295,6 +307,8 @@ private:
     Simplifier s;
     Symbol var;
     std::unordered_map<const ExprNode *, bool> dependent;
+    std::map<std::tuple<const ExprNode *, bool, int>, Interval> solved;
+    int inequalities = 0;
     std::vector<Expr> alive;
 };
 

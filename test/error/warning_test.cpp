@@ -76,4 +76,27 @@ TEST_SUITE("warnings") {
         Buffer<int> b = f.realize({8});
         CHECK(b(5) == 6);
     }
+    TEST_CASE("what takes long to compile is named before it does") {
+        const WarningHandler before =
+            set_warning_handler([](const std::string &m) { throw RuntimeError(m); });
+        Func unrolled("unrolled"), small("small");
+        unrolled(x, y) = x * y + x / (y + 1) - y % 7 * x;
+        small(x) = x;
+        int line = __LINE__ + 1;
+        unrolled.unroll(x, 1 << 15);
+        FAILS(unrolled.realize({9, 9}),
+              line_of(__FILE__, line) + ": unrolling loop x_i of unrolled makes 32768 copies");
+        FAILS(unrolled.realize({9, 9}), "takes long to compile; split it by a smaller factor");
+        small.unroll(x, 100);
+        Buffer<int> b = small.realize({3});
+        CHECK(b(2) == 2);
+        std::vector<Func> chain(60);
+        chain[0](x) = x;
+        for (size_t i = 1; i < chain.size(); i++) {
+            chain[i](x) = chain[i - 1](x * 2) + chain[i - 1](x * 3);
+        }
+        FAILS(chain.back().realize({9}), "operations, which take long to compile, where");
+        FAILS(chain.back().realize({9}), "computed inline at each of the 2 points that it reads");
+        set_warning_handler(before);
+    }
 }

@@ -282,6 +282,11 @@ private:
             Term r = random.chance(0.5) ? apply(Op::Abs, {a}) : apply(Op::Absd, {a, b});
             return cast_to(t, r);
         }
+        if (random.chance(0.1)) {
+            auto small = [&] { return apply(Op::Clamp, {operand(), number(t, 0), number(t, 60)}); };
+            Term a = exact(small()), b = exact(small());
+            return apply(Op::SharedDifferences, {a, b});
+        }
         if (random.chance(0.2)) {
             Op op = random.chance(0.5) ? Op::Popcount : Op::CountLeadingZeros;
             return apply(op, {operand()});

@@ -39,7 +39,7 @@ private:
     X(Min, min) X(Max, max) X(Absd, absd) X(HalvingAdd, halving_add) X(HalvingSub, halving_sub)    \
     X(RoundingHalvingAdd, rounding_halving_add) X(SaturatingAdd, saturating_add)                   \
     X(SaturatingSub, saturating_sub) X(WideningMul, widening_mul) X(WideningAdd, widening_add)     \
-    X(RoundingShiftRight, rounding_shift_right)
+    X(RoundingShiftRight, rounding_shift_right) X(SharedDifferences, shared_differences)
 #define TESSERA_FUZZ_FUNCTION3(X)                                                                  \
     X(Select, select) X(Clamp, clamp) X(Lerp, lerp) X(MulShiftRight, mul_shift_right)
 // clang-format on

@@ -26,6 +26,15 @@ std::string literal(double value) {
     return out.str();
 }
 
+const char *const shared_differences = "Expr shared_differences(Expr a, Expr b) {\n"
+                                       "    for (int i = 0; i < 24; i++) {\n"
+                                       "        const Expr less = select(a > b, b, b - a);\n"
+                                       "        a = select(a > b, a - b, a);\n"
+                                       "        b = i % 2 ? less : min(less + 1, b);\n"
+                                       "    }\n"
+                                       "    return a;\n"
+                                       "}\n";
+
 class Printer {
 public:
     explicit Printer(const Plan &plan) : plan(plan) {}
@@ -37,7 +46,9 @@ public:
         for (const Directive &d : plan.directives) schedule += print(d);
         std::string sizes = join(plan.size), mins = join(minima(plan)), outputs;
         for (int f : plan.outputs) outputs += str(outputs.empty() ? "" : ", ", "f", f);
+        const bool shares = algorithm.find("shared_differences(") != algorithm.npos;
         return str("// seed ", plan.seed, "\n#include <tessera.h>\nusing namespace tessera;\n",
+                   shares ? shared_differences : "",
                    "Var x(\"x\"), y(\"y\"), z(\"z\"), w(\"w\");\nParam<int> p(\"p\");\n", algorithm,
                    loops, schedule, "// outputs ", outputs, ", sizes {", sizes, "}, minima {", mins,
                    "}\n");

@@ -238,6 +238,10 @@ Term apply(Op op, std::vector<Term> args) {
         Term r = with_type(t.is_int() ? UInt(t.bits()) : t);
         return finish(r, 0, magnitude(args[0]) + magnitude(args[1]), args[0].error + args[1].error);
     }
+    // Of two numbers that are not negative, each step is one.
+    case Op::SharedDifferences: {
+        return finish(with_type(t), 0, std::max(magnitude(args[0]), magnitude(args[1])) + 1);
+    }
     case Op::WideningMul:
     case Op::WideningAdd: {
         bool is_sum = op == Op::WideningAdd;

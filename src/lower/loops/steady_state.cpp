@@ -17,6 +17,10 @@ namespace {
 using namespace ir;
 using algebra::Interval;
 
+// Of operations within one another, when the values of lets are put in. What is deeper follows
+// what is computed in the loop, and each test would look at all of that.
+constexpr int deepest_condition = 100;
+
 bool contains_loop(const Stmt &s) {
     bool found = false;
     for_each_node(s, [&](const For &) { found = true; });
@@ -217,7 +221,9 @@ bool TestFinder::is_known_outside(const Expr &e) const {
 
 void TestFinder::add(const Expr &test, const Expr &condition, const Expr &outcome) {
     Taken taken = take(condition, test);
-    Expr certain = certainly(lets.expand(taken.value), scope);
+    Expr expanded = lets.expand(taken.value);
+    bool deep = expanded->depth > deepest_condition;
+    Expr certain = deep ? Expr() : certainly(expanded, scope);
     std::vector<LikelyTest> &occurrences = tests.occurrences[test];
     if (occurrences.empty()) tests.order.push_back(test);
     bool usable = certain.defined() && is_known_outside(certain);

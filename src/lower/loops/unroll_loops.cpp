@@ -1,11 +1,13 @@
 #include "lower/loops/unroll_loops.h"
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
+#include "base/warning.h"
 #include "ir/equal.h"
 #include "ir/expr_table.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/visitor.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/loop_name.h"
 
@@ -16,10 +18,12 @@ using namespace ir;
 
 // More copies than this are a mistake rather than a wish.
 constexpr int64_t most_copies = 1 << 16;
+// Of more operations than this in all copies it is said that they take long to compile.
+constexpr int64_t many_operations = 200'000;
 
 // Selects within one another that compare one expression with constants, as mux() makes them.
 struct Choice {
-    Expr index;                               // undefined: the select is nothing of the kind
+    Expr index;  // undefined: the select is nothing of the kind
     std::unordered_map<int64_t, Expr> chosen;
     Expr otherwise;
 };
@@ -96,12 +100,26 @@ private:
         return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
     }
 
-    Stmt unroll(const For &loop, const Stmt &body) const;
+    Stmt unroll(const For &loop, const Stmt &body);
     int64_t copies_of(const For &loop, const Expr &extent) const;
+    void warn_of_many(const For &loop, int64_t copies, const Stmt &copy);
 
     const lower::Context &context;
     LetScope scope;
+    bool warned = false;
 };
+
+// Once: what is unrolled around it has more.
+void UnrollLoops::warn_of_many(const For &loop, int64_t copies, const Stmt &copy) {
+    auto operations = int64_t(count_nodes(copy));
+    if (warned || copies * operations <= many_operations) return;
+    warned = true;
+    warn(loop_kind_written(context, loop.name, LoopKind::Unrolled),
+         str("unrolling ", loop_name(context, loop.name), " makes ", copies,
+             " copies of its body, of ", operations,
+             " operations each, and takes long to compile; split it by a smaller factor and "
+             "unroll the inner loop"));
+}
 
 int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
     std::optional<int64_t> most =
@@ -123,7 +141,7 @@ int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
     return *most;
 }
 
-Stmt UnrollLoops::unroll(const For &loop, const Stmt &body) const {
+Stmt UnrollLoops::unroll(const For &loop, const Stmt &body) {
     Expr extent = scope.expand(loop.extent);
     std::optional<int64_t> exact = algebra::constant_value(extent, scope.known());
     int64_t count = exact && *exact <= most_copies ? *exact : copies_of(loop, extent);
@@ -133,6 +151,7 @@ Stmt UnrollLoops::unroll(const For &loop, const Stmt &body) const {
         Expr offset = make_const(loop.min.type(), i);
         Stmt copy = iterations.at(is_zero(offset) ? loop.min : loop.min + offset, body);
         if (!exact) copy = IfThenElse::make(offset < loop.extent, copy);
+        if (i == 1) warn_of_many(loop, count, copy);
         copies.push_back(copy);
     }
     return Block::make(std::move(copies));

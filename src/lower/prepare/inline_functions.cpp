@@ -1,4 +1,5 @@
 #include "lower/prepare/inline_functions.h"
+#include "base/warning.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/substitute.h"
@@ -19,7 +20,7 @@ namespace {
 
 // Of one definition. Where Funcs that are read at several points are computed inline in one
 // another, the number of operations multiplies with each of them.
-constexpr size_t most_operations = 1'000'000;
+constexpr size_t many_operations = 200'000, most_operations = 1'000'000;
 
 // The values of a function that is computed inline, in terms of variables that all such functions
 // have for their arguments: then those of one are parts of those of the next.
@@ -154,7 +155,7 @@ struct Largest {
 Largest largest_inlined(const Definition &written, Operations &operations) {
     Largest largest;
     for (const auto &[func, count] : Operations::reads_of(written)) {
-        if (size_t(count) * operations.at_most(func) <= most_operations) continue;
+        if (size_t(count) * operations.at_most(func) <= many_operations) continue;
         size_t total = size_t(count) * operations.of(func);
         if (total > largest.operations) largest = {func, count, total};
     }
@@ -163,13 +164,16 @@ Largest largest_inlined(const Definition &written, Operations &operations) {
 
 void require_moderate(const FunctionContents &f, const Definition &written,
                       const Largest &largest) {
-    if (largest.operations <= most_operations) return;
-    throw CompileError(written.written,
-                       str("the definition of ", f.name, " has about ", largest.operations,
-                           " operations, more than ", most_operations, ", where ", largest.func,
-                           " is computed inline at each of the ", largest.reads,
-                           " points that it reads; say where to compute ", largest.func,
-                           " with compute_root() or compute_at()"));
+    if (largest.operations <= many_operations) return;
+    bool too_many = largest.operations > most_operations;
+    std::string what =
+        str("the definition of ", f.name, " has about ", largest.operations, " operations, ",
+            too_many ? str("more than ", most_operations) : "which take long to compile",
+            ", where ", largest.func, " is computed inline at each of the ", largest.reads,
+            " points that it reads; say where to compute ", largest.func,
+            " with compute_root() or compute_at()");
+    if (too_many) throw CompileError(written.written, what);
+    warn(written.written, what);
 }
 
 bool is_inlined(const FunctionRef &f, const std::vector<FunctionRef> &outputs) {

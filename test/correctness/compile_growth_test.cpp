@@ -1,0 +1,309 @@
+#include "driver/compile.h"
+#include "driver/lower_program.h"
+#include "lang/boundary_conditions.h"
+#include "lang/image_param.h"
+#include <algorithm>
+#include <ctime>
+#include <doctest/doctest.h>
+#include <functional>
+
+using namespace tessera;
+
+// How long pipelines take to compile whose parts are used more than once, or which have many parts
+// of a kind: four times the size may take about four times as long. What took exponential time
+// would not end at these sizes.
+namespace {
+
+const Var x("x"), y("y");
+
+double processor_milliseconds() {
+    timespec t{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return double(t.tv_sec) * 1e3 + double(t.tv_nsec) * 1e-6;
+}
+
+double time_to_lower(const Func &f) {
+    const double start = processor_milliseconds();
+    driver::lower_program({.name = "f", .outputs = {f.function()}}, get_host_target());
+    return processor_milliseconds() - start;
+}
+
+double time_to_compile(const Func &f) {
+    const double start = processor_milliseconds();
+    driver::compile({.name = "f", .outputs = {f.function()}},
+                    driver::jit_target(get_host_target()));
+    return processor_milliseconds() - start;
+}
+
+// n log n of four times the size is about five times as much; twice that is noise. A quadratic one
+// is sixteen times as much.
+void check_growth(int size, const std::function<Func(int)> &make,
+                  double (*time)(const Func &) = time_to_lower) {
+    double small = time(make(size)), large = time(make(4 * size));
+    if (large > 8 * small) large = std::min(large, time(make(4 * size)));
+    CAPTURE(small);
+    CAPTURE(large);
+    CHECK(large < 10 * small + 20);
+}
+
+// What an expression reads.
+using Input = std::function<Expr(Expr, Expr)>;
+
+// The expression in scalars, in vectors, and in vectors behind a boundary condition.
+void check_expression(int size, const std::function<Expr(int, const Input &)> &make) {
+    for (const bool in_vectors : {false, true}) {
+        for (const bool at_edges : {false, true}) {
+            if (at_edges && !in_vectors) continue;
+            CAPTURE(in_vectors);
+            CAPTURE(at_edges);
+            check_growth(size, [&](int n) {
+                ImageParam image(Int(32), 2, "image");
+                Func edges = BoundaryConditions::repeat_edge(image), f("f");
+                const Input read = [&](const Expr &i, const Expr &j) {
+                    return at_edges ? Expr(edges(i, j)) : Expr(image(i, j));
+                };
+                f(x, y) = make(n, read);
+                if (in_vectors) f.vectorize(x, 8);
+                return f;
+            });
+        }
+    }
+}
+
+// The median of n values, by exchanges of neighbours; in n rounds.
+Expr median(int n, const Input &in) {
+    std::vector<Expr> v;
+    for (int i = 0; i < n; i++) v.push_back(in(x + i % 5, y + i / 5));
+    for (int round = 0; round < n; round++) {
+        for (size_t j = size_t(round % 2); j + 1 < v.size(); j += 2) {
+            const Expr less = min(v[j], v[j + 1]), more = max(v[j], v[j + 1]);
+            v[j] = less, v[j + 1] = more;
+        }
+    }
+    return v[v.size() / 2];
+}
+
+// Each Func, which is computed inline, of the two before it.
+Func inlined_chain(int n, const std::function<Expr(Expr, Expr)> &next) {
+    Func before("before"), last("last");
+    before(x) = x + 1;
+    last(x) = before(x) * 5;
+    for (int k = 0; k < n; k++) {
+        Func f;
+        f(x) = next(last(x), before(x));
+        before = last, last = f;
+    }
+    return last;
+}
+
+}  // namespace
+
+TEST_SUITE("growth of the time to compile") {
+    TEST_CASE("recurrences whose steps use the values of the step before twice") {
+        SUBCASE("of floats, by a condition") {
+            check_expression(12, [](int n, const Input &in) {
+                Expr a = 0.f, b = 0.f, count = 0;
+                for (int i = 0; i < n; i++) {
+                    const Expr inside = a * a + b * b < 4.f;
+                    const Expr next = a * a - b * b + cast<float>(in(x, y));
+                    b = select(inside, 2.f * a * b + 0.5f, b);
+                    a = select(inside, next, a);
+                    count = select(inside, count + 1, count);
+                }
+                return count;
+            });
+        }
+        SUBCASE("differences by the greater") {
+            check_expression(12, [](int n, const Input &in) {
+                Expr a = in(x, y), b = in(x + 1, y);
+                for (int i = 0; i < n; i++) {
+                    const Expr next = select(a > b, a - b, b);
+                    b = select(a > b, b, b - a);
+                    a = next;
+                }
+                return a + b;
+            });
+        }
+        SUBCASE("remainders") {
+            check_expression(12, [](int n, const Input &in) {
+                Expr a = in(x, y), b = in(x + 1, y);
+                for (int i = 0; i < n; i++) {
+                    const Expr rest = select(b == 0, a, a % b);
+                    a = b, b = rest;
+                }
+                return a;
+            });
+        }
+        SUBCASE("a square root, bit by bit") {
+            check_expression(12, [](int n, const Input &in) {
+                Expr root = cast<uint32_t>(0);
+                for (int i = 0; i < n; i++) {
+                    const Expr next = root | cast<uint32_t>(1 << (15 - i % 16));
+                    root = select(next * next <= cast<uint32_t>(in(x, y)), next, root);
+                }
+                return cast<int>(root);
+            });
+        }
+        SUBCASE("steps of Newton") {
+            check_expression(12, [](int n, const Input &in) {
+                Expr root = in(x, y);
+                for (int i = 0; i < n; i++) root = (root + in(x, y) / max(root, 1)) / 2;
+                return root;
+            });
+        }
+        SUBCASE("strict floats") {
+            check_expression(12, [](int n, const Input &in) {
+                Expr a = cast<float>(in(x, y)), b = cast<float>(in(x + 1, y));
+                for (int i = 0; i < n; i++) {
+                    const Expr next = strict_float(a * 0.5f + b) - a * b;
+                    a = b, b = next;
+                }
+                return cast<int>(b);
+            });
+        }
+        SUBCASE("conditions") {
+            check_expression(12, [](int n, const Input &in) {
+                Expr a = x > 3;
+                for (int i = 0; i < n; i++) {
+                    const Expr b = x + y > i;
+                    a = (a && !b) || (!a && b);
+                }
+                return select(a, in(x, y), 0);
+            });
+        }
+        SUBCASE("a sorting network, of the square of n exchanges") {
+            check_expression(49,
+                             [](int n, const Input &in) { return median(n < 100 ? 7 : 14, in); });
+        }
+    }
+    TEST_CASE("coordinates that are made of themselves") {
+        SUBCASE("clamped and looked up") {
+            check_expression(6, [](int n, const Input &in) {
+                Expr at = x;
+                for (int i = 0; i < n; i++) at = in(clamp(at, 0, 100), clamp(at + y, 0, 100));
+                return at;
+            });
+        }
+        SUBCASE("quotients and remainders") {
+            check_expression(15, [](int n, const Input &in) {
+                Expr at = x + y * 100;
+                for (int i = 0; i < n; i++) at = (at / 3 % 5) * 7 + at % 3;
+                return in(at, y);
+            });
+        }
+        SUBCASE("products") {
+            check_expression(6, [](int n, const Input &in) {
+                Expr a = x, b = y;
+                for (int i = 0; i < n; i++) {
+                    const Expr next = a * b + x;
+                    a = b, b = next;
+                }
+                return in(clamp(a, 0, 9), clamp(b, 0, 9));
+            });
+        }
+        SUBCASE("distances") {
+            check_expression(10, [](int n, const Input &in) {
+                Expr a = x, b = y;
+                for (int i = 0; i < n; i++) {
+                    const Expr next = cast<int>(abs(a - b));
+                    a = b, b = next;
+                }
+                return in(clamp(b, 0, 9), y);
+            });
+        }
+    }
+    TEST_CASE("chains of Funcs that are computed inline") {
+        SUBCASE("sums") {
+            check_growth(60, [](int n) {
+                return inlined_chain(n, [](const Expr &a, const Expr &b) { return a * 3 + b; });
+            });
+        }
+        SUBCASE("selects") {
+            check_growth(40, [](int n) {
+                return inlined_chain(
+                    n, [](const Expr &a, const Expr &b) { return select(a > b, a - b, b + 1); });
+            });
+        }
+        SUBCASE("each with its own variables") {
+            check_growth(60, [](int n) {
+                Func before("before"), last("last");
+                before(x, y) = x + 1;
+                last(x, y) = before(y, x) * 5;
+                for (int k = 0; k < n; k++) {
+                    Func f;
+                    const Var i, j;
+                    f(i, j) = last(j, i) * 3 + before(i, j);
+                    before = last, last = f;
+                }
+                return last;
+            });
+        }
+    }
+    TEST_CASE("a chain of Funcs that are computed inline has the values of its definitions") {
+        const Func last =
+            inlined_chain(200, [](const Expr &a, const Expr &b) { return a * 3 + b; });
+        Buffer<int> values = Func(last).realize({5});
+        for (int i = 0; i < 5; i++) {
+            uint32_t before = uint32_t(i) + 1, now = before * 5;
+            for (int k = 0; k < 200; k++) before = std::exchange(now, now * 3 + before);
+            CHECK(values(i) == int32_t(now));
+        }
+    }
+    TEST_CASE("one of many values in a loop that is unrolled") {
+        const auto chosen = [](int n) {
+            std::vector<Expr> values;
+            for (int j = 0; j < n; j++) values.push_back(3 * y + j * j);
+            Func f("f");
+            f(x, y) = mux(x, values);
+            f.bound(x, 0, n).unroll(x);
+            return f;
+        };
+        check_growth(200, chosen, time_to_compile);
+        Buffer<int> values = chosen(100).realize({100, 3});
+        int wrong = 0;
+        values.for_each_element([&](int i, int j) { wrong += values(i, j) != 3 * j + i * i; });
+        CHECK(wrong == 0);
+    }
+    TEST_CASE("one of many values beyond the last, and of those that are compared twice") {
+        Func f("f");
+        f(x) = select(x + 1 == 2, 10, x + 1 == 3, 20, x + 1 == 2, 30, 40 + x);
+        f.bound(x, 0, 5).unroll(x);
+        Buffer<int> values = f.realize({5});
+        const int expected[] = {40, 10, 20, 43, 44};
+        for (int i = 0; i < 5; i++) CHECK(values(i) == expected[i]);
+    }
+    TEST_CASE("an unrolled loop without a bound") {
+        check_growth(
+            150,
+            [](int n) {
+                Func f("f");
+                f(x) = x * x + 1;
+                f.unroll(x, n);
+                return f;
+            },
+            time_to_compile);
+    }
+    TEST_CASE("updates of one Func") {
+        check_growth(80, [](int n) {
+            Func f("f");
+            f(x) = x;
+            for (int i = 0; i < n; i++) f(x) += i * x;
+            return f;
+        });
+    }
+    TEST_CASE("conditions of a reduction that share their parts") {
+        check_growth(8, [](int n) {
+            RDom r(0, 100, 0, 100);
+            Expr a = r.x > 3;
+            for (int i = 0; i < n; i++) {
+                const Expr b = r.x + r.y > i;
+                a = (a && !b) || (!a && b);
+            }
+            r.where(a);
+            Func f("f");
+            f(x) = 0;
+            f(x) += r.x * r.y;
+            return f;
+        });
+    }
+}
