@@ -111,6 +111,22 @@ TEST_SUITE("more than there can be") {
         REFUSED(summed(x) = sum(r, nested(100000) + r), "sum: there are more than 20000");
         goes_on();
     }
+    TEST_CASE("the message about an index of shared parts without a bound is short") {
+        ImageParam image(Int(32), 1, "image");
+        Func f("f"), g("g");
+        Expr a = image(x), b = image(x + 1);
+        for (int i = 0; i < 40; i++) {
+            const Expr next = a * b + 1;
+            a = b, b = next;
+        }
+        f(x) = x;
+        g(x) = f(b);
+        f.compute_root();
+        const std::string message = refusal([&] { g.realize({3}); });
+        check_says(message, {"g reads f at ", "has no bound", "clamp() the index"});
+        CHECK(message.size() < 2000);
+        goes_on();
+    }
     TEST_CASE("memory that a CPU has not") {
         for (MemoryType memory :
              {MemoryType::GPUShared, MemoryType::GPUTexture, MemoryType::VTCM, MemoryType::AMXTile,

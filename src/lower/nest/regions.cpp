@@ -37,7 +37,7 @@ Interval SiteRegions::call_interval(const StageCall &call, size_t d, const Inter
     bool own = call.callee == caller.func.name;
     throw CompileError(caller.definition.written,
                        str(caller.func.name, own ? " is updated" : str(" reads ", call.callee),
-                           " at ", call.args[d], " in dimension ", d, ", which has no bound",
+                           " at ", brief(call.args[d]), " in dimension ", d, ", which has no bound",
                            i.has_lower_bound()   ? " above"
                            : i.has_upper_bound() ? " below"
                                                  : "",
