@@ -97,8 +97,10 @@ void Candidate::require_no_self_calls(const Expr &e) const {
     ir::for_each_node(e, [&](const ir::Call &c) {
         if (c.call_kind != CallKind::Func || c.callee != f.name) return;
         refuse(str("it uses ", f.name,
-                   " itself, which has no values yet; a recursion is an update "
-                   "definition over an RDom"));
+                   " itself, which has no values yet; define its first values without that, as in ",
+                   f.name, "(", join(f.args),
+                   ") = 0, and write this as an update, over an RDom if "
+                   "it is a recursion"));
     });
 }
 
@@ -144,14 +146,15 @@ bool calls(const Expr &e, Symbol function) {
     return found;
 }
 
-// Calls of the function itself do not keep it alive (a cycle would never be freed), nor do the
-// variables of a domain whose condition calls it; and calls of random() learn which point of which
-// definition they are at.
+// Calls of the function itself do not keep it alive (a cycle would never be freed), nor do a
+// wrapper's calls of what owns it, nor the variables of a domain whose condition calls it; and
+// calls of random() learn which point of which definition they are at.
 class Settle final : public ir::Mutator {
 public:
-    Settle(Symbol self, std::vector<Expr> point, const ReductionDomain *domain = nullptr)
+    Settle(const FunctionContents &self, std::vector<Expr> point,
+           const ReductionDomain *domain = nullptr)
         : self(self), point(std::move(point)),
-          dropped(domain && calls(domain->predicate, self) ? domain : nullptr) {
+          dropped(domain && calls(domain->predicate, self.name) ? domain : nullptr) {
         for (Expr &e : this->point) e = (*this)(e);
     }
 
@@ -162,7 +165,8 @@ private:
     }
     Expr visit(const ir::Call &c) override {
         Expr e = Mutator::visit(c);
-        if (c.call_kind != CallKind::Func || c.callee != self || !c.referent) return e;
+        if (c.call_kind != CallKind::Func || !c.referent) return e;
+        if (c.callee != self.name && c.referent.get() != self.owner) return e;
         const auto &call = *e.as<ir::Call>();
         return ir::Call::make(call.type, call.callee, call.call_kind, call.value_index, call.args);
     }
@@ -174,7 +178,7 @@ private:
         args.insert(args.end(), point.begin(), point.end());
         return ir::call(c.type, c.op, std::move(args));
     }
-    Symbol self;
+    const FunctionContents &self;
     std::vector<Expr> point;
     const ReductionDomain *dropped;
     int definition = random_definitions++;
@@ -262,7 +266,7 @@ Symbol outermost_loop() {
 }
 
 FunctionRef make_function(Symbol name) {
-    auto f = make_ref<FunctionContents>();
+    FunctionRef f(new FunctionContents);
     f->name = name;
     return f;
 }
@@ -290,7 +294,7 @@ void define_pure(FunctionContents &f, const std::vector<Symbol> &args,
         throw;
     }
     for (const Expr &v : values) freeze_callees(f, v);
-    Settle settle(f.name, point_of(args, {}));
+    Settle settle(f, point_of(args, {}));
     auto d = make_ref<Definition>();
     for (Symbol s : args) d->args.push_back(ir::Variable::make(Int(32), s));
     for (const Expr &v : values) d->values.push_back(settle(v));
@@ -395,7 +399,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
                      " anew, so that its earlier definitions have no effect"));
     }
     for (const Expr &e : all) freeze_callees(f, e);
-    Settle settle(f.name, point_of(pure, domain), domain.get());
+    Settle settle(f, point_of(pure, domain), domain.get());
     auto d = make_ref<Definition>();
     for (const Expr &a : args) d->args.push_back(settle(a));
     for (const Expr &v : values) d->values.push_back(settle(v));

@@ -147,7 +147,7 @@ void require_wrappers_in_use(const FunctionContents &f, const Environment &env) 
 }  // namespace
 
 FunctionRef copy(const FunctionContents &f) {
-    auto c = make_ref<FunctionContents>();
+    FunctionRef c(new FunctionContents);
     c->name = f.name;
     c->args = f.args;
     c->types = f.types;
@@ -168,13 +168,13 @@ FunctionRef copy(const FunctionContents &f) {
 }
 
 FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller) {
-    if (!call.referent) {
-        if (caller.wrapped && call.callee == caller.wrapped->name) {
-            return FunctionRef(caller.wrapped);
-        }
-        return FunctionRef(const_cast<FunctionContents *>(&caller));
-    }
     const auto *found = dynamic_cast<const FunctionContents *>(call.referent.get());
+    if (!call.referent) {
+        if (call.callee == caller.name || !caller.owner) {
+            return FunctionRef(const_cast<FunctionContents *>(&caller));
+        }
+        found = caller.owner;
+    }
     if (found && found->name != call.callee) found = find_wrapper(*found, call.callee);
     if (!found) throw InternalError(str("no function for a call of ", call.callee));
     return FunctionRef(const_cast<FunctionContents *>(found));

@@ -17,7 +17,7 @@ struct Environment {
 Environment find_transitive_calls(const std::vector<FunctionRef> &outputs);
 
 // The function that a call in a definition of `caller` is of: by its referent; without one, the
-// caller itself or what it wraps.
+// caller itself, or its owner or a wrapper of that.
 FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller);
 
 // The functions that `f` calls, each once, in the order of their first call; never f itself.

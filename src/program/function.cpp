@@ -18,10 +18,11 @@ DefinitionRef Definition::copy() const {
     return d;
 }
 
+FunctionRef::FunctionRef(FunctionContents *f) : owner(f ? f->owner : nullptr), function(f) {}
+
 Expr call(const FunctionRef &f, std::vector<Expr> args, int index) {
     // A wrapper is owned by what it wraps, so that is what a call has to keep alive.
-    Ref<const ir::Referent> keeps =
-        f->owner ? Ref<const ir::Referent>(f->owner) : Ref<const ir::Referent>(f);
+    Ref<const ir::Referent> keeps(f->owner ? f->owner : f.get());
     return ir::Call::make(f->types[size_t(index)], f->name, CallKind::Func, index, std::move(args),
                           std::move(keeps));
 }

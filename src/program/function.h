@@ -7,7 +7,28 @@
 namespace tessera::program {
 
 class FunctionContents;
-using FunctionRef = Ref<FunctionContents>;
+
+// A handle to a function. A wrapper belongs to what it wraps, so that a handle to it keeps that
+// alive, too.
+class FunctionRef {
+public:
+    FunctionRef() = default;
+    FunctionRef(std::nullptr_t) {}
+    explicit FunctionRef(FunctionContents *f);
+    FunctionRef(const Ref<FunctionContents> &f) : FunctionRef(f.get()) {}
+
+    FunctionContents *get() const { return function.get(); }
+    FunctionContents *operator->() const { return function.get(); }
+    FunctionContents &operator*() const { return *function; }
+    explicit operator bool() const { return bool(function); }
+    friend bool operator==(const FunctionRef &a, const FunctionRef &b) {
+        return a.function == b.function;
+    }
+
+private:
+    Ref<FunctionContents> owner, function;  // no owner: it is no wrapper
+};
+
 struct Definition;
 using DefinitionRef = Ref<Definition>;
 
@@ -48,8 +69,7 @@ struct ExternDefinition {
     NameMangling mangling = NameMangling::Default;
 };
 
-// A Func's definition and schedule. A handle is a Ref to it; as a referent of calls it is kept
-// alive by those who call it.
+// A Func's definition and schedule. As a referent of calls it is kept alive by those who call it.
 class FunctionContents final : public ir::Referent {
 public:
     Symbol name;
@@ -63,8 +83,8 @@ public:
     // of the wrapper. `copy_reachable` (environment.h) makes that so; nobody else looks at it.
     std::map<Symbol, Ref<FunctionContents>> wrappers;
     // Of a wrapper: the function that owns it, at the end of a chain of wrappers, and the one it
-    // reads (null: a clone). Calls of a wrapper keep the owner alive; a wrapper's call of what it
-    // wraps has no referent.
+    // reads (null: a clone). Handles and calls of a wrapper keep the owner alive; a wrapper's own
+    // calls of the owner and of its wrappers have no referent.
     FunctionContents *owner = nullptr, *wrapped = nullptr;
     std::vector<Type> required_types;  // of a typed Func; empty: any
     int required_dimensions = -1;

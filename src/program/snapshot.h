@@ -20,7 +20,7 @@ private:
         FunctionRef function;
         std::vector<DefinitionRef> stages;
         FuncSchedule schedule;
-        std::map<Symbol, FunctionRef> wrappers;
+        std::map<Symbol, Ref<FunctionContents>> wrappers;
         bool frozen;
     };
     void save(const DefinitionRef &d);

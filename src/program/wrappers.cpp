@@ -36,13 +36,13 @@ FunctionRef existing(const FunctionRef &f, const std::vector<FunctionRef> &consu
     for (Symbol key : keys) {
         auto w = f->wrappers.find(key);
         if (w == f->wrappers.end()) continue;
-        if (found && found != w->second) met = keys.size() + 1;
-        found = w->second;
+        if (found && found.get() != w->second.get()) met = keys.size() + 1;
+        found = FunctionRef(w->second.get());
         met++;
     }
     if (met == 0) return {};
     size_t sharing = 0;
-    for (const auto &[key, w] : f->wrappers) sharing += w == found;
+    for (const auto &[key, w] : f->wrappers) sharing += w.get() == found.get();
     if (met == keys.size() && sharing == keys.size()) return found;
     throw CompileError(at, str(directive, ": some of these consumers already use ", found->name,
                                " instead of ", f->name,
@@ -50,12 +50,15 @@ FunctionRef existing(const FunctionRef &f, const std::vector<FunctionRef> &consu
                                "has one wrapper"));
 }
 
-void install(const FunctionRef &f, const FunctionRef &w,
-             const std::vector<FunctionRef> &consumers) {
-    w->owner = f->owner ? f->owner : f.get();
-    if (consumers.empty()) f->wrappers[Symbol()] = w;
-    for (const FunctionRef &c : consumers) f->wrappers[c->name] = w;
+// Returns a handle to `w` that keeps its owner alive.
+FunctionRef install(const FunctionRef &f, const FunctionRef &w,
+                    const std::vector<FunctionRef> &consumers) {
+    Ref<FunctionContents> wrapper(w.get());
+    wrapper->owner = f->owner ? f->owner : f.get();
+    if (consumers.empty()) f->wrappers[Symbol()] = wrapper;
+    for (const FunctionRef &c : consumers) f->wrappers[c->name] = wrapper;
     note_change();
+    return FunctionRef(wrapper.get());
 }
 
 // Calls of `from` (by itself: without a referent) become calls of `to`.
@@ -116,8 +119,7 @@ FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers
     define_pure(*w, f->args, values, at);
     w->frozen = dialect() == Dialect::Halide;
     f->frozen = true;
-    install(f, w, consumers);
-    return w;
+    return install(f, w, consumers);
 }
 
 FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
@@ -134,8 +136,7 @@ FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumer
     c->written = at;
     c->output_buffers = copies_for(*c, f->output_buffers);
     f->frozen = true;
-    install(f, c, consumers);
-    return c;
+    return install(f, c, consumers);
 }
 
 FunctionRef copy_as(Symbol name, const FunctionContents &f) {
