@@ -1,4 +1,5 @@
 #pragma once
+#define HALIDE_H 1
 // Halide's public interface by its names, on top of Tessera. docs/coming_from_halide.md says what
 // is the same, what is better and what is not there.
 

@@ -11,6 +11,15 @@
 #include <utility>
 #include <vector>
 
+#define HALIDE_RUNTIME_BUFFER_H 1
+// Coordinates are not checked, and memory begins at a multiple of this.
+#ifndef HALIDE_RUNTIME_BUFFER_CHECK_INDICES
+#define HALIDE_RUNTIME_BUFFER_CHECK_INDICES 0
+#endif
+#ifndef HALIDE_RUNTIME_BUFFER_ALLOCATION_ALIGNMENT
+#define HALIDE_RUNTIME_BUFFER_ALLOCATION_ALIGNMENT 128
+#endif
+
 // Halide::Runtime::Buffer: a view of memory by value. A copy has a shape of its own and shares the
 // memory. It needs the runtime alone.
 namespace Halide {
@@ -204,6 +213,9 @@ public:
     Buffer(halide_type_t t, const std::vector<int> &sizes) { describe(t, detail::dense(sizes)).make(); }
     Buffer(const std::vector<int> &sizes, const std::vector<int> &order)
         : Buffer(static_halide_type(), sizes, order) {}
+    // The same: three numbers in braces would be a type, too.
+    Buffer(std::initializer_list<int> sizes, std::initializer_list<int> order)
+        : Buffer(std::vector<int>(sizes), std::vector<int>(order)) {}
     Buffer(halide_type_t t, const std::vector<int> &sizes, const std::vector<int> &order) {
         describe(t, detail::dense(sizes, order)).make();
     }
@@ -410,7 +422,7 @@ public:
         if (!deallocate_fn) deallocate_fn = detail::default_deallocate;
         if (!allocate_fn) allocate_fn = [](size_t n) { return std::malloc(n); };
         if (!deallocate_fn) deallocate_fn = [](void *p) { std::free(p); };
-        const size_t alignment = 128;
+        const size_t alignment = HALIDE_RUNTIME_BUFFER_ALLOCATION_ALIGNMENT;
         void *raw = allocate_fn(size_in_bytes() + alignment);
         memory = std::shared_ptr<void>(raw, deallocate_fn);
         auto address = (reinterpret_cast<uintptr_t>(raw) + alignment - 1) & ~(alignment - 1);
@@ -652,6 +664,7 @@ private:
     }
     Element *at_position(const int *at, int n) const {
         ptrdiff_t offset = 0;
+        n = std::min(n, dimensions());  // what follows stands for nothing
         for (int d = 0; d < n; d++) offset += ptrdiff_t(stride(d)) * (at[d] - min(d));
         return reinterpret_cast<Element *>(buf.host + offset * type().bytes());
     }

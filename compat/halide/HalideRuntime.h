@@ -19,6 +19,9 @@
 #define HALIDE_EXPORT HALIDE_EXPORT_SYMBOL
 #define HALIDE_ATTRIBUTE_ALIGN(x) __attribute__((aligned(x)))
 #define HALIDE_ATTRIBUTE_DEPRECATED(x) __attribute__((deprecated(x)))
+#define HALIDE_ALLOCA __builtin_alloca
+// How much of Halide's header a program has met.
+#define HALIDE_HALIDERUNTIME_H 1
 #ifdef __cplusplus
 #define HALIDE_MUST_USE_RESULT [[nodiscard]]
 #else

@@ -28,6 +28,29 @@ inline std::ostream &operator<<(std::ostream &out, const RDom &r) {
     }
     return out << ")";
 }
+
+// The value after the condition, of several at once.
+inline Tuple tuple_select(const Expr &condition, const Tuple &yes, const Tuple &no) {
+    return select(condition, yes, no);
+}
+inline Tuple tuple_select(const Tuple &condition, const Tuple &yes, const Tuple &no) {
+    return select(condition, yes, no);
+}
+template<typename C, typename... Rest>
+requires(sizeof...(Rest) > 0)
+Tuple tuple_select(const C &c0, const Tuple &v0, const C &c1, const Tuple &v1,
+                   const Rest &...rest) {
+    return select(c0, v0, c1, v1, rest...);
+}
+// No result is kept from one call to the next, so that there is nothing to tag.
+template<typename... Keys>
+Expr memoize_tag(const Expr &result, const Keys &...) {
+    return result;
+}
+
+namespace ir {
+using tessera::memoize_tag;
+}
 }  // namespace tessera
 
 namespace Halide {
@@ -176,6 +199,9 @@ using tessera::fast_cos;
 using tessera::fast_exp;
 using tessera::fast_inverse;
 using tessera::fast_inverse_sqrt;
+using tessera::fast_integer_divide;
+using tessera::fast_integer_divide_round_to_zero;
+using tessera::fast_integer_modulo;
 using tessera::fast_log;
 using tessera::fast_pow;
 using tessera::fast_sin;
@@ -290,23 +316,8 @@ inline void set_custom_compile_time_error_reporter(CompileTimeErrorReporter *rep
     tessera::set_error_observer([=](const std::string &m) { reporter->error(m.c_str()); });
 }
 
-// The value after the condition, of several at once.
-inline Tuple tuple_select(const Expr &condition, const Tuple &yes, const Tuple &no) {
-    return select(condition, yes, no);
-}
-inline Tuple tuple_select(const Tuple &condition, const Tuple &yes, const Tuple &no) {
-    return select(condition, yes, no);
-}
-template<typename... Rest>
-Tuple tuple_select(const Expr &c0, const Tuple &v0, const Expr &c1, const Tuple &v1,
-                   const Rest &...rest) {
-    return select(c0, v0, c1, v1, rest...);
-}
-// No result is kept from one call to the next, so that there is nothing to tag.
-template<typename... Keys>
-Expr memoize_tag(const Expr &result, const Keys &...) {
-    return result;
-}
+using tessera::memoize_tag;
+using tessera::tuple_select;
 
 }  // namespace Halide
 
@@ -336,5 +347,5 @@ Expr memoize_tag(const Expr &result, const Keys &...) {
 #define HALIDE_DECLARE_EXTERN_CLASS_TYPE(...)
 #define HALIDE_DECLARE_EXTERN_UNION_TYPE(...)
 #ifndef HALIDE_WITH_EXCEPTIONS
-#define HALIDE_WITH_EXCEPTIONS
+#define HALIDE_WITH_EXCEPTIONS 1
 #endif

@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/printer.h"
+#include "lang/func_ref.h"
 #include "lang/operators.h"
 #include <concepts>
 
@@ -190,6 +191,44 @@ TESSERA_INTEGER_EXTREME(min)
 TESSERA_INTEGER_EXTREME(max)
 #undef TESSERA_INTEGER_EXTREME
 
+// With `using namespace std`, too: std::min, std::max and std::clamp take two operands of one type
+// as they are, and come before functions that convert. Where both are Exprs, these come first.
+namespace halide {
+// What is written for an expression: an Expr, or something that converts to one.
+template<typename T>
+concept Written = std::convertible_to<T, Expr> && std::is_class_v<T> &&
+                  !std::same_as<T, WrittenExpr>;
+template<typename A, typename B>
+concept Operands = (Written<A> && (Written<B> || std::convertible_to<B, Expr>)) ||
+                   (Written<B> && std::convertible_to<A, Expr> &&
+                    !(Integer<A> && std::same_as<B, Expr>));
+}  // namespace halide
+#define TESSERA_EXTREME_OF_EXPRS(f)                                                                \
+    inline Expr f(const Expr &a, const Expr &b, Location at = std::source_location::current()) {   \
+        return f(WrittenExpr(a, at), b);                                                           \
+    }                                                                                              \
+    inline Expr f(const FuncRef &a, const FuncRef &b,                                              \
+                  Location at = std::source_location::current()) {                                 \
+        return f(WrittenExpr(a, at), Expr(b));                                                     \
+    }                                                                                              \
+    template<typename A, typename B>                                                               \
+    requires halide::Operands<A, B>                                                                \
+    Expr f(const A &a, const B &b, Location at = std::source_location::current()) {                \
+        return halide::f##_of(at, a, b);                                                           \
+    }
+TESSERA_EXTREME_OF_EXPRS(min)
+TESSERA_EXTREME_OF_EXPRS(max)
+#undef TESSERA_EXTREME_OF_EXPRS
+inline Expr clamp(const Expr &a, const Expr &low, const Expr &high,
+                  Location at = std::source_location::current()) {
+    return clamp(WrittenExpr(a, at), low, high);
+}
+template<halide::Written A>
+Expr clamp(const A &a, const Expr &low, const Expr &high,
+           Location at = std::source_location::current()) {
+    return clamp(WrittenExpr(a, at), low, high);
+}
+
 }  // namespace tessera::ir
 
 // A name in another namespace is of what was declared before it: once more, for these.
@@ -212,6 +251,7 @@ using ir::operator|;
 using ir::operator^;
 using ir::operator<<;
 using ir::operator>>;
+using ir::clamp;
 using ir::max;
 using ir::min;
 
@@ -227,3 +267,12 @@ TESSERA_INTEGER_SHIFT(rounding_shift_left)
 TESSERA_INTEGER_SHIFT(rounding_shift_right)
 #undef TESSERA_INTEGER_SHIFT
 }  // namespace tessera
+
+namespace tessera::ir {  // as in lang/operators.h
+
+using tessera::rounding_shift_left;
+using tessera::rounding_shift_right;
+using tessera::widening_shift_left;
+using tessera::widening_shift_right;
+
+}  // namespace tessera::ir

@@ -159,7 +159,20 @@ void GeneratorBase::bind_inputs(const std::vector<InputValues> &values) {
                                " inputs, but ", values.size(), " are given"));
     }
     for (size_t i = 0; i < values.size(); i++) inputs[i]->bind(values[i]);
-    get_pipeline();
+}
+
+Realization GeneratorBase::realize(const std::vector<int32_t> &sizes, Location at) {
+    return get_pipeline().realize(sizes, get_target(), at);
+}
+Realization GeneratorBase::realize(JITUserContext *context, const std::vector<int32_t> &sizes,
+                                   Location at) {
+    return get_pipeline().realize(context, sizes, get_target(), at);
+}
+void GeneratorBase::realize(const RealizationArg &outputs, Location at) {
+    get_pipeline().realize(outputs, get_target(), at);
+}
+void GeneratorBase::realize(JITUserContext *context, const RealizationArg &outputs, Location at) {
+    get_pipeline().realize(context, outputs, get_target(), at);
 }
 
 void GeneratorBase::build() {

@@ -96,8 +96,24 @@ public:
     template<typename... Args>
     void apply(const Args &...args) {
         bind_inputs({InputValues(args)...});
+        get_pipeline();
+    }
+    // The same, without making the outputs yet.
+    template<typename... Args>
+    void set_inputs(const Args &...args) {
+        bind_inputs({InputValues(args)...});
     }
     void bind_inputs(const std::vector<InputValues> &values);
+    // Runs its pipeline on this machine, for the generator's target; inputs are those of apply().
+    Realization realize(const std::vector<int32_t> &sizes = {}, Location at = Here::current());
+    Realization realize(std::initializer_list<int32_t> sizes, Location at = Here::current()) {
+        return realize(std::vector<int32_t>(sizes), at);
+    }
+    Realization realize(JITUserContext *context, const std::vector<int32_t> &sizes = {},
+                        Location at = Here::current());
+    void realize(const RealizationArg &outputs, Location at = Here::current());
+    void realize(JITUserContext *context, const RealizationArg &outputs,
+                 Location at = Here::current());
     // The pipeline, made when it is first asked for.
     virtual Pipeline get_pipeline();
     // The same, scheduled by the autoscheduler if there is to be one. CompileError if it is

@@ -50,7 +50,7 @@ std::string GeneratorParam<LoopLevel>::value_text() const {
     if (!func.empty()) return func + "." + loop;
     if (level.means_root()) return "root";
     if (level.means_inlined()) return "inlined";
-    return level.is_at() ? str(level.func(), ".", level.var()) : "undefined";
+    return level.is_at() ? str(level.func(), ".", level.var().name()) : "undefined";
 }
 
 std::string GeneratorParam<LoopLevel>::cpp_value() const {

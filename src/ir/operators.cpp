@@ -326,6 +326,10 @@ void match_as_halide(Expr &a, Expr &b, const Location &at) {
 }  // namespace
 
 Expr select(WrittenExpr condition, Expr true_value, Expr false_value) {
+    if (condition.defined() && follows_halide(condition.at)) {  // `true` is the integer 1 there
+        const auto constant = as_const_int(condition);
+        if (constant) static_cast<Expr &>(condition) = *constant ? const_true() : const_false();
+    }
     require_bool(condition, "select", condition.at);
     if (follows_halide(condition.at)) match_as_halide(true_value, false_value, condition.at);
     match_types_of(true_value, false_value, "select", condition.at);

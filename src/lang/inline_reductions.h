@@ -48,3 +48,15 @@ Tuple argmax(const RDom &r, const Expr &e, const Func &f, Location at = Here::cu
 Tuple argmin(const RDom &r, const Expr &e, const Func &f, Location at = Here::current());
 
 }  // namespace tessera
+
+namespace tessera::ir {  // as in lang/operators.h
+
+using tessera::argmax;
+using tessera::argmin;
+using tessera::maximum;
+using tessera::minimum;
+using tessera::product;
+using tessera::saturating_sum;
+using tessera::sum;
+
+}  // namespace tessera::ir

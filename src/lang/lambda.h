@@ -39,3 +39,9 @@ inline Func lambda(const Var &x, const Var &y, const Var &z, const Var &w, const
 }
 
 }  // namespace tessera
+
+namespace tessera::ir {  // as in lang/operators.h
+
+using tessera::lambda;
+
+}  // namespace tessera::ir

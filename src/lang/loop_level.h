@@ -21,6 +21,10 @@ public:
         program::LoopLevel::set(other, at);
     }
 
+    // Of a level that is at a loop.
+    std::string func() const { return program::LoopLevel::func().text(); }
+    VarOrRVar var() const { return Var(program::LoopLevel::var()); }
+
     static LoopLevel inlined() { return program::LoopLevel::inlined(); }
     static LoopLevel root() { return program::LoopLevel::root(); }
 };

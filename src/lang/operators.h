@@ -99,6 +99,12 @@ Tuple select(const WrittenExpr &c0, const Tuple &v0, const Expr &c1, const Tuple
     return select(c0, v0, select(WrittenExpr(c1, c0.at), v1, rest...));
 }
 
+template<typename... Rest>
+Tuple select(const Tuple &c0, const Tuple &v0, const Tuple &c1, const Tuple &v1,
+             const Rest &...rest) {
+    return select(c0, v0, select(c1, v1, rest...));
+}
+
 // values[id]; the last one for an id out of range.
 Expr mux(const WrittenExpr &id, const std::vector<Expr> &values);
 Expr mux(const WrittenExpr &id, const std::initializer_list<Expr> &values);
@@ -124,12 +130,17 @@ Expr reinterpret(WrittenExpr e) {
 // ---- Integers ----
 
 Expr abs(WrittenExpr a);           // of a signed integer: unsigned
-Expr absd(WrittenExpr a, Expr b);  // |a - b|; of integers: unsigned, never overflows
+Expr absd(WrittenExpr a, Expr b);  // |a - b|; of integers: unsigned, never overflows; of bools: !=
 Expr popcount(WrittenExpr e);
 Expr count_leading_zeros(WrittenExpr e);
 Expr count_trailing_zeros(WrittenExpr e);
 Expr div_round_to_zero(WrittenExpr a, Expr b);
 Expr mod_round_to_zero(WrittenExpr a, Expr b);
+// Of an integer of 8, 16 or 32 bits and a uint8, which stands for 256 where it is 0. The type of
+// the result is the first one's. Rounded down, as by `/`; to zero; and the remainder to the first.
+Expr fast_integer_divide(WrittenExpr a, Expr b);
+Expr fast_integer_divide_round_to_zero(WrittenExpr a, Expr b);
+Expr fast_integer_modulo(WrittenExpr a, Expr b);
 // The bits of e from `lsb` on, as many as the type has.
 Expr extract_bits(Type t, WrittenExpr e, const Expr &lsb);
 template<typename T>
@@ -271,3 +282,91 @@ Expr target_natural_vector_size() {
 }
 
 }  // namespace tessera
+
+namespace tessera::ir {
+
+// C++ looks for a function of expressions in the namespace of Expr: a program need not name it.
+using tessera::abs;
+using tessera::absd;
+using tessera::acos;
+using tessera::acosh;
+using tessera::asin;
+using tessera::asinh;
+using tessera::atan;
+using tessera::atan2;
+using tessera::atanh;
+using tessera::ceil;
+using tessera::concat_bits;
+using tessera::cos;
+using tessera::cosh;
+using tessera::count_leading_zeros;
+using tessera::count_trailing_zeros;
+using tessera::div_round_to_zero;
+using tessera::erf;
+using tessera::exp;
+using tessera::extract_bits;
+using tessera::fast_cos;
+using tessera::fast_exp;
+using tessera::fast_integer_divide;
+using tessera::fast_integer_divide_round_to_zero;
+using tessera::fast_integer_modulo;
+using tessera::fast_inverse;
+using tessera::fast_inverse_sqrt;
+using tessera::fast_log;
+using tessera::fast_pow;
+using tessera::fast_sin;
+using tessera::floor;
+using tessera::fma;
+using tessera::fract;
+using tessera::gather;
+using tessera::halving_add;
+using tessera::halving_sub;
+using tessera::hypot;
+using tessera::is_finite;
+using tessera::is_inf;
+using tessera::is_nan;
+using tessera::lerp;
+using tessera::log;
+using tessera::max;
+using tessera::min;
+using tessera::mod_round_to_zero;
+using tessera::mul_shift_right;
+using tessera::mux;
+using tessera::popcount;
+using tessera::pow;
+using tessera::print;
+using tessera::print_when;
+using tessera::random_float;
+using tessera::random_int;
+using tessera::random_uint;
+using tessera::reinterpret;
+using tessera::require;
+using tessera::round;
+using tessera::rounding_halving_add;
+using tessera::rounding_mul_shift_right;
+using tessera::rounding_shift_left;
+using tessera::rounding_shift_right;
+using tessera::saturating_add;
+using tessera::saturating_cast;
+using tessera::saturating_sub;
+using tessera::scatter;
+using tessera::select;
+using tessera::sin;
+using tessera::sinh;
+using tessera::sqrt;
+using tessera::strict_float;
+using tessera::tan;
+using tessera::tanh;
+using tessera::target_natural_vector_size;
+using tessera::trunc;
+using tessera::unsafe_promise_clamped;
+using tessera::widen_right_add;
+using tessera::widen_right_mul;
+using tessera::widen_right_sub;
+using tessera::widening_add;
+using tessera::widening_mul;
+using tessera::widening_shift_left;
+using tessera::widening_shift_right;
+using tessera::widening_sub;
+
+}  // namespace tessera::ir

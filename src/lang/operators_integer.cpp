@@ -205,7 +205,8 @@ Expr absd(WrittenExpr a, Expr b) {
     const CallSite site{"absd", a.at};
     site.match_types(a, b);
     Type t = a.type();
-    if (t.is_handle() || t.is_bool()) site.refuse(str("the operands are of type ", t));
+    if (t.is_handle()) site.refuse(str("the operands are of type ", t));
+    if (t.is_bool()) return a != b;
     if (t.is_any_float()) return abs(a - b);
     if (t.is_int()) t = t.with_code(TypeCode::UInt);
     return call(t, Intrinsic::absd, {std::move(a), std::move(b)});
@@ -234,6 +235,40 @@ Expr div_round_to_zero(WrittenExpr a, Expr b) {
 }
 Expr mod_round_to_zero(WrittenExpr a, Expr b) {
     return same_type(Intrinsic::mod_round_to_zero, "mod_round_to_zero", std::move(a), std::move(b));
+}
+
+namespace {
+
+// `quotient` of both in a type that holds either, in that of `a`.
+template<typename Quotient>
+Expr divide_by_byte(const char *name, const WrittenExpr &a, const Expr &b, Quotient quotient) {
+    const CallSite site{name, a.at};
+    require_integer(a, site);
+    require_integer(b, site);
+    const Type t = a.type();
+    if (t.is_bool() || t.bits() > 32) {
+        site.refuse(str("it divides integers of 8, 16 or 32 bits, not a ", t, "; cast it"));
+    }
+    if (b.type().element_of() != UInt(8)) {
+        site.refuse(str("the divisor is a ", b.type(), "; cast<uint8_t>(...) it"));
+    }
+    const Type wide = t == UInt(32, t.lanes()) ? t : Int(std::min(32, 2 * t.bits()), t.lanes());
+    Expr divisor = cast(wide.with_lanes(b.type().lanes()), b);
+    divisor = select(b == 0, ir::make_const(divisor.type(), 256), divisor);
+    return cast(t, quotient(WrittenExpr(cast(wide, a), a.at), divisor));
+}
+
+}  // namespace
+
+Expr fast_integer_divide(WrittenExpr a, Expr b) {
+    return divide_by_byte("fast_integer_divide", a, b, [](auto x, auto y) { return x / y; });
+}
+Expr fast_integer_divide_round_to_zero(WrittenExpr a, Expr b) {
+    return divide_by_byte("fast_integer_divide_round_to_zero", a, b,
+                          [](auto x, auto y) { return div_round_to_zero(x, y); });
+}
+Expr fast_integer_modulo(WrittenExpr a, Expr b) {
+    return divide_by_byte("fast_integer_modulo", a, b, [](auto x, auto y) { return x % y; });
 }
 
 Expr extract_bits(Type t, WrittenExpr e, const Expr &lsb) {

@@ -62,6 +62,9 @@ class Param {
     using Value = std::conditional_t<typed, T, int>;
 
 public:
+    static constexpr bool has_static_type = typed;
+    static constexpr Type static_type() requires typed { return type_of<T>(); }
+
     Param() requires typed : parameter_ref(detail::new_scalar(type_of<T>(), "")) {}
     explicit Param(const std::string &name) requires typed
         : parameter_ref(detail::new_scalar(type_of<T>(), name)) {}
@@ -115,11 +118,12 @@ public:
     template<typename V>
     void set(const V &value, Location at = Here::current()) {
         if constexpr (typed) {
-            if (!detail::can_hold<Value>(value)) {
+            if constexpr (std::is_arithmetic_v<V>) {
+                if (detail::can_hold<Value>(value)) return set_bits(Value(value), at);
                 throw CompileError(
                     at, str("Param ", name(), " is a ", type(), ", which cannot hold ", +value));
             }
-            detail::set_scalar(*parameter_ref, type(), detail::bits_of(Value(value)), at);
+            set_bits(Value(value), at);
         } else {
             std::optional<uint64_t> bits = detail::bits_as(type(), value);
             if (!bits) {
@@ -152,6 +156,9 @@ public:
     operator Expr() const { return program::parameter_value(parameter_ref); }
 
 private:
+    void set_bits(Value value, const Location &at) {
+        detail::set_scalar(*parameter_ref, type(), detail::bits_of(value), at);
+    }
     program::ParameterRef parameter_ref;
 };
 

@@ -37,6 +37,8 @@ enum StmtOutputFormat { Text, HTML };
 // One or several Funcs to be computed together. A handle: copies are the same pipeline.
 class Pipeline {
 public:
+    using RealizationArg = tessera::RealizationArg;
+
     Pipeline() = default;
     Pipeline(const Func &output, Location at = Here::current());
     Pipeline(const std::vector<Func> &outputs, Location at = Here::current());

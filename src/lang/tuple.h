@@ -12,6 +12,7 @@ class FuncRef;
 class Tuple {
 public:
     explicit Tuple(std::vector<Expr> values, Location at = Here::current());
+    explicit Tuple(const ir::WrittenExpr &value) : Tuple(std::vector<Expr>{value}, value.at) {}
     Tuple(std::initializer_list<Expr> values, Location at = Here::current())
         : Tuple(std::vector<Expr>(values), at) {}
     template<typename... Args>

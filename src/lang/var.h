@@ -29,6 +29,7 @@ public:
     static int implicit_index(const std::string &name);  // -1: none of these
     static int implicit_index(const Var &v);
     static bool is_placeholder(const Var &v);
+    bool is_placeholder() const { return is_placeholder(*this); }
     static bool is_placeholder(const std::string &name) { return is_placeholder(Var(name)); }
     // Around all loops of a stage.
     static Var outermost();

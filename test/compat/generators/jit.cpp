@@ -99,6 +99,46 @@ PROGRAM(generators_by_their_class) {
     return 0;
 }
 
+namespace {
+
+// slope * i to a power.
+class Ramp : public Generator<Ramp> {
+public:
+    GeneratorParam<int> power{"power", 1};
+    Input<int> slope{"slope"};
+    Output<Buffer<int, 1>> out{"out"};
+    Output<Buffer<float, 1>> half{"half"};
+    void generate() {
+        Var i;
+        Expr e = slope * i;
+        for (int k = 1; k < power; k++) e *= i;
+        out(i) = e;
+        half(i) = cast<float>(e) / 2;
+    }
+};
+
+}  // namespace
+
+PROGRAM(generators_that_are_realized) {
+    auto line = host().apply<Ramp>(7);
+    Realization r = line->realize({10});
+    EXPECT(Buffer<int>(r[0])(9) == 63 && Buffer<float>(r[1])(9) == 31.5f);
+    auto square = host().create<Ramp>();
+    square->power.set(2);
+    square->set_inputs(3);
+    Buffer<int> curve(6);
+    Buffer<float> half(6);
+    square->realize({curve, half});
+    EXPECT(curve(5) == 75 && half(5) == 37.5f);
+    JITUserContext context;
+    Realization again = square->realize(&context, {4});
+    EXPECT(Buffer<int>(again[0])(3) == 27);
+    Realization into({curve, half});
+    square->realize(into);
+    EXPECT(curve(4) == 48);
+    return 0;
+}
+
 PROGRAM(stubs) {
     Var x, y;
     Func in("in");

@@ -204,3 +204,72 @@ PROGRAM(copy_between_layouts) {
     EXPECT(out(5, 3, 2) == uint8_t(5 + 30 + 160 + 1));
     return 0;
 }
+
+PROGRAM(zeros_behind_the_coordinates) {
+    RDom r(1, 10);
+    Func total;
+    total() = 0;
+    total() += r;
+    Buffer<int> number = total.realize();
+    EXPECT(number(0) == 55 && number(0, 0) == 55 && number() == 55);
+    Buffer<int, 1> row(12);
+    row.fill([](int i) { return 5 + i; });
+    EXPECT(row(3, 0, 0) == 8);
+    const Buffer<int> same = row;
+    EXPECT(same(3, 0) == 8);
+#ifndef NDEBUG  // where coordinates are checked
+    try {
+        EXPECT(row(3, 1) == 0);
+        return 1;
+    } catch (const RuntimeError &) {
+    }
+#endif
+    Runtime::Buffer<int> plain(12);
+    plain.fill(3);
+    EXPECT(plain(4, 0, 0) == 3 && plain(4, 0, 0, 0, 0, 0) == 3);
+    return 0;
+}
+
+PROGRAM(iterators_that_end_beyond_a_buffer) {
+    Buffer<int> row(12), image(4, 3);
+    row.fill([](int i) { return 5 + i; });
+    std::sort(&row(0), &row(12), std::greater<int>());
+    EXPECT(row(0) == 16 && row(11) == 5);
+    image.fill([](int x, int y) { return x + 4 * y; });
+    EXPECT(std::accumulate(&image(0, 1), &image(4, 1), 0) == 4 + 5 + 6 + 7);
+    EXPECT(std::accumulate(&image(0, 0), &image(0, 3), 0) == 66);
+    EXPECT(&image(4, 2) == image.end());
+    image.set_min(-1, -1);
+    EXPECT(&image(3, 1) == image.end() && &image(-1, 2) == image.end());
+#ifndef NDEBUG
+    for (auto beyond : {std::pair(4, 0), std::pair(-2, 0), std::pair(0, 3), std::pair(3, 2)}) {
+        try {
+            EXPECT(&image(beyond.first, beyond.second) == nullptr);
+            return 1;
+        } catch (const RuntimeError &) {
+        }
+    }
+#endif
+    return 0;
+}
+
+PROGRAM(runtime_buffers_with_an_order) {
+    Runtime::Buffer<uint16_t> planes({12, 8, 4}, {2, 0, 1});
+    EXPECT(planes.dim(0).stride() == 4 && planes.dim(1).stride() == 48);
+    EXPECT(planes.dim(2).stride() == 1 && planes.owns_host_memory());
+    Runtime::Buffer<uint16_t, 2> rows({12, 8}, {1, 0});
+    EXPECT(rows.dim(1).stride() == 1 && rows.dim(0).stride() == 8);
+    Runtime::Buffer<uint8_t, 4> all({2, 3, 4, 5}, {3, 2, 1, 0});
+    EXPECT(all.stride(0) == 60 && all.stride(3) == 1);
+    Runtime::Buffer<> typed(halide_type_of<float>(), {12, 8, 4}, {2, 0, 1});
+    EXPECT(typed.dim(2).stride() == 1 && typed.type() == halide_type_of<float>());
+    return 0;
+}
+
+PROGRAM(conversions_that_are_asked_for_first) {
+    Buffer<> bytes(UInt(8), 4, 3);
+    EXPECT(Buffer<uint8_t>::can_convert_from(bytes) && !Buffer<float>::can_convert_from(bytes));
+    EXPECT((Buffer<uint8_t, 2>::can_convert_from(bytes)));
+    EXPECT(!(Buffer<uint8_t, 3>::can_convert_from(bytes)));
+    return 0;
+}

@@ -351,3 +351,82 @@ PROGRAM(deep_expressions) {
     EXPECT(out(0) == 0);
     return 0;
 }
+
+PROGRAM(tuples_of_one_value) {
+    Var i;
+    Func f, g;
+    f(i) = Tuple(3 * i);
+    f(i) += Tuple(2);
+    f(i) *= Tuple(i);
+    Realization r = f.realize({6});
+    EXPECT(r.size() == 1 && Buffer<int>(r[0])(5) == 85);
+    Tuple one(2.5f), var(i), call(f(i));
+    EXPECT(one.size() == 1 && one[0].type() == Float(32) && call.size() == 1);
+    g(i) = one;
+    Buffer<float> b = g.realize({2});
+    EXPECT(b(1) == 2.5f);
+    return 0;
+}
+
+PROGRAM(select_of_several_tuples) {
+    Var u, v;
+    Func f, g;
+    f(u, v) = select(Tuple(u < 2, v < 4), Tuple(u, 10 * v), Tuple(u < 5, v < 6), Tuple(-u, -v),
+                     Tuple(77, 99));
+    Realization r = f.realize({8, 8});
+    Buffer<int> a = r[0], b = r[1];
+    EXPECT(a(1, 0) == 1 && a(3, 3) == -3 && a(6, 5) == 77);
+    EXPECT(b(3, 3) == 30 && b(6, 5) == -5 && b(0, 7) == 99);
+    g(u, v) = select(Tuple(u < 1, v < 1), Tuple(0, 0), Tuple(u < 2, v < 2), Tuple(1, 1),
+                     Tuple(u < 3, v < 3), Tuple(2, 2), f(u, v));
+    Realization s = g.realize({8, 8});
+    Buffer<int> c = s[0], d = s[1];
+    EXPECT(c(1, 5) == 1 && c(2, 5) == 2 && c(3, 5) == -3 && d(5, 0) == 0 && d(5, 7) == 99);
+    return 0;
+}
+
+PROGRAM(conditions_that_are_constants) {
+    EXPECT(evaluate<int>(select(true, 1, 2)) == 1);
+    EXPECT(evaluate<int>(select(false, 1, true, 5, 2)) == 5);
+    return 0;
+}
+
+PROGRAM(quotients_by_a_byte) {
+    Var x;
+    Func down, to_zero, rest, by_zero;
+    down(x) = fast_integer_divide(cast<int8_t>(x - 100), cast<uint8_t>(x % 250 + 1));
+    to_zero(x) = fast_integer_divide_round_to_zero(x - 100, cast<uint8_t>(7));
+    rest(x) = fast_integer_modulo(cast<uint16_t>(x + 60000), cast<uint8_t>(201));
+    by_zero(x) = fast_integer_divide(cast<uint32_t>(x) * 1000, cast<uint8_t>(0));
+    to_zero.vectorize(x, 8);
+    Buffer<int8_t> a = down.realize({200});
+    Buffer<int> b = to_zero.realize({200});
+    Buffer<uint16_t> c = rest.realize({200});
+    Buffer<uint32_t> d = by_zero.realize({200});
+    for (int i = 0; i < 200; i++) {
+        const int n = int8_t(i - 100), by = i % 250 + 1;
+        EXPECT(a(i) == int8_t(std::floor(double(n) / by)));
+        EXPECT(b(i) == (i - 100) / 7 && c(i) == (i + 60000) % 201 &&
+               d(i) == uint32_t(i) * 1000 / 256);
+    }
+    return 0;
+}
+
+PROGRAM(absd_of_every_type) {
+    Var x;
+    Func bytes, halves, doubles, longs, bools;
+    bytes(x) = absd(cast<int8_t>(x - 100), cast<int8_t>(100));
+    halves(x) = absd(cast<float16_t>(x), float16_t(3.5f));
+    doubles(x) = absd(cast<double>(x), 3.5f);
+    longs(x) = absd(cast<int64_t>(x), cast<int64_t>(7));
+    bools(x) = absd(x < 3, x < 5);
+    EXPECT(bytes.type() == UInt(8) && halves.type() == Float(16) && doubles.type() == Float(64));
+    EXPECT(longs.type() == UInt(64) && bools.type() == Bool());
+    Buffer<uint8_t> a = bytes.realize({8});
+    Buffer<float16_t> b = halves.realize({8});
+    Buffer<double> c = doubles.realize({8});
+    Buffer<uint64_t> d = longs.realize({8});
+    Buffer<bool> e = bools.realize({8});
+    EXPECT(a(0) == 200 && float(b(0)) == 3.5f && c(1) == 2.5 && d(2) == 5 && !e(2) && e(4));
+    return 0;
+}
