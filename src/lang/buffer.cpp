@@ -128,9 +128,27 @@ bool BufferContents::contains(const int *pos, int n) const {
     return true;
 }
 
+// By Halide's rules zeros may follow the coordinates, and the end of a row or of the buffer is a
+// place, though nothing may be read there: std::sort(&b(0), &b(n)).
+bool BufferContents::is_place(const int *pos, int n) const {
+    int64_t offset = 0;
+    for (int d = 0; d < n; d++) {
+        if (d >= raw.dimensions) {
+            if (pos[d] != 0) return false;
+            continue;
+        }
+        const tessera_dimension_t &s = shape[size_t(d)];
+        const int64_t steps = int64_t(pos[d]) - s.min;
+        if (steps < 0 || steps > s.extent) return false;
+        offset += steps * s.stride;
+    }
+    return offset >= lowest() && offset <= past_highest();
+}
+
 void BufferContents::check_position(const int *pos, int n) const {
     if (!raw.host) throw RuntimeError(str("buffer ", name, " has no memory"));
     if (contains(pos, n)) return;
+    if (dialect() == Dialect::Halide && is_place(pos, n)) return;
     throw RuntimeError(str("position (", join(std::vector<int>(pos, pos + n), ", "),
                            ") lies outside of buffer ", name));
 }
@@ -426,14 +444,32 @@ void throw_undefined_buffer() {
     throw RuntimeError("this Buffer is undefined: it was made without a size and not assigned yet");
 }
 
-void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted_dimensions) {
-    if (wanted_type.defined() && buffer.type() != wanted_type) {
-        throw RuntimeError(str("buffer ", buffer.name, " has elements of type ", buffer.type(),
-                               ", not ", wanted_type));
+// As it is written in C++: "uint8_t".
+static std::string name_in_cpp(Type t) {
+    if (t.is_bool()) return "bool";
+    if (t.is_handle()) return "void *";
+    if (t.is_bfloat()) return "bfloat16_t";
+    if (t.is_float()) return t.bits() == 16 ? "float16_t" : t.bits() == 32 ? "float" : "double";
+    return str(t.is_uint() ? "u" : "", "int", t.bits(), "_t");
+}
+
+void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted_dimensions,
+                      const Location &at) {
+    const Type type = buffer.type();
+    if (wanted_type.defined() && type != wanted_type) {
+        throw RuntimeError(at, str("buffer ", buffer.name, " has elements of type ", type, ", not ",
+                                   wanted_type, "; use a Buffer<", name_in_cpp(type),
+                                   ">, or a Buffer<> for any type, or copy its elements into one "
+                                   "of ",
+                                   wanted_type));
     }
-    if (wanted_dimensions >= 0 && buffer.dimensions() != wanted_dimensions) {
-        throw RuntimeError(str("buffer ", buffer.name, " has ", describe(buffer.dimensions()),
-                               ", not ", wanted_dimensions));
+    const int n = buffer.dimensions();
+    if (wanted_dimensions >= 0 && n != wanted_dimensions) {
+        throw RuntimeError(at, str("buffer ", buffer.name, " has ", describe(n), ", not ",
+                                   wanted_dimensions,
+                                   n > wanted_dimensions ? "; sliced() takes one of them out"
+                                                         : "; embedded() adds one",
+                                   ", and a Buffer without a number of dimensions takes any"));
     }
 }
 

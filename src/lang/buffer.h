@@ -4,6 +4,7 @@
 #include "ir/type.h"
 #include "ir/written_expr.h"
 #include "runtime/tessera_runtime.h"
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstdlib>
@@ -84,6 +85,7 @@ public:
 
 private:
     void shape_changed();
+    bool is_place(const int *pos, int n) const;
     Shape shape;
     Symbol own_symbol;
 };
@@ -118,7 +120,8 @@ Ref<program::Parameter> embedded_parameter(const BufferContentsRef &buffer);
 [[noreturn]] void throw_undefined_buffer();
 // Throws RuntimeError if a buffer of this type and number of dimensions (-1: any) cannot be used
 // as one of the wanted type (undefined: any) and number (-1: any).
-void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted_dimensions);
+void check_conversion(const BufferContents &buffer, Type wanted_type, int wanted_dimensions,
+                      const Location &at = {});
 void check_number_of_dimensions(size_t given, int wanted);
 
 // One dimension, and the range of its coordinates: for (int x : buffer.dim(0)) ...
@@ -169,7 +172,8 @@ template<typename T2, int Dims2, typename T, int Dims> constexpr bool buffers_co
 // Copying a handle shares everything, as does passing it by value; copy() copies the elements.
 // T void: the element type is known only when the program runs, and as<T>() gives access.
 // Misuse throws RuntimeError; so do coordinates outside of the buffer, which are not checked in
-// builds with NDEBUG.
+// builds with NDEBUG. (By Halide's rules, zeros may follow the coordinates, and `&b(n)` may be one
+// past the end.)
 template<typename T = void, int Dims = AnyDims> class Buffer {
     template<typename T2, int D2> friend class Buffer;
 
@@ -199,7 +203,7 @@ public:
     static constexpr tessera_type_t static_halide_type() { return static_type(); }
     template<typename T2, int D2>
     static bool can_convert_from(const Buffer<T2, D2> &other) {
-        if (!may_convert<T2, D2>()) return false;
+        if (!may_convert<T2, D2>) return false;
         return !other.defined() || ((!typed || other.type() == static_type()) &&
                                     (Dims == AnyDims || other.dimensions() == Dims));
     }
@@ -218,8 +222,9 @@ public:
 
     // The same buffer, seen with another static type; RuntimeError if it has not that type.
     template<typename T2, int D2, std::enable_if_t<may_convert<T2, D2>, int> = 0>
-    Buffer(const Buffer<T2, D2> &other) : contents_ref(other.contents_ref) {
-        if (contents_ref) check_conversion(*contents_ref, static_type(), Dims);
+    Buffer(const Buffer<T2, D2> &other, Location at = std::source_location::current())
+        : contents_ref(other.contents_ref) {
+        if (contents_ref) check_conversion(*contents_ref, static_type(), Dims, at);
     }
     // A copy of the view is kept: what keeps its memory alive keeps that of the Buffer.
     template<BufferView B>
@@ -230,8 +235,9 @@ public:
         made->memory = kept;
         *this = Buffer(made);
     }
-    explicit Buffer(BufferContentsRef contents) : contents_ref(std::move(contents)) {
-        if (contents_ref) check_conversion(*contents_ref, static_type(), Dims);
+    explicit Buffer(BufferContentsRef contents, Location at = std::source_location::current())
+        : contents_ref(std::move(contents)) {
+        if (contents_ref) check_conversion(*contents_ref, static_type(), Dims, at);
     }
     // Of the memory that `raw` describes, which stays its owner's.
     explicit Buffer(const tessera_buffer_t &raw, const std::string &name = "")
@@ -342,8 +348,9 @@ public:
     tessera_buffer_t *raw_buffer() const { return &contents().raw; }
     operator tessera_buffer_t *() const { return contents_ref ? &contents_ref->raw : nullptr; }
     // The same buffer with another static type.
-    template<typename T2, int D2 = Dims> Buffer<T2, D2> as() const {
-        return Buffer<T2, D2>(contents_ref);
+    template<typename T2, int D2 = Dims>
+    Buffer<T2, D2> as(Location at = std::source_location::current()) const {
+        return Buffer<T2, D2>(contents_ref, at);
     }
 
     const std::string &name() const { return contents().name; }
@@ -624,8 +631,9 @@ private:
         contents().check_position(pos, n);
 #endif
         const tessera_buffer_t &raw = contents().raw;
+        const int known = Dims != AnyDims && n <= Dims ? n : std::min(n, int(raw.dimensions));
         int64_t offset = 0;
-        for (int d = 0; d < n; d++) {
+        for (int d = 0; d < known; d++) {
             offset += (int64_t(pos[d]) - raw.dim[d].min) * raw.dim[d].stride;
         }
         return reinterpret_cast<Element *>(raw.host) + offset;

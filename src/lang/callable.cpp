@@ -2,6 +2,7 @@
 #include "base/large_stack.h"
 #include "lang/pipeline_contents.h"
 #include <algorithm>
+#include <typeinfo>
 
 namespace tessera {
 
@@ -14,6 +15,7 @@ struct Callable::Contents {
         bool is_buffer;
         Type type;
         int dimensions;
+        bool is_output;
     };
     std::vector<Wanted> wanted;
     // Where each argument of the code comes from: the caller's (>= 0), or the program's own.
@@ -51,6 +53,7 @@ void Callable::check(const std::vector<GivenArgument> &args) const {
 }
 
 void Callable::check_buffers(const std::vector<GivenArgument> &args) const {
+    std::vector<tessera_buffer_t *> outputs;
     for (size_t i = 0; i < args.size(); i++) {
         const auto &w = contents->wanted[i];
         if (!args[i].is_buffer) continue;
@@ -59,6 +62,18 @@ void Callable::check_buffers(const std::vector<GivenArgument> &args) const {
                 str("argument ", i, " of the Callable, ", w.name, ", is an undefined Buffer"));
         }
         detail::check_dimensions(*args[i].buffer, w.name, w.dimensions);
+        if (w.is_output) outputs.push_back(args[i].buffer);
+    }
+    detail::check_places(outputs);
+}
+
+int Callable::call_at(const Location &at, JITUserContext *context,
+                      const std::vector<GivenArgument> &args) const {
+    try {
+        return call(context, args);
+    } catch (const RuntimeError &e) {
+        if (typeid(e) != typeid(RuntimeError)) throw;  // what a handler threw
+        throw RuntimeError(at, e.what());
     }
 }
 
@@ -119,7 +134,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const 
     result->is_profiled = detail::is_profiled(driver::jit_target(target));
     result->parameters = compiled.parameters;
     for (const Argument &a : args) {
-        result->wanted.push_back({a.name, a.is_buffer(), a.type, int(a.dimensions)});
+        result->wanted.push_back({a.name, a.is_buffer(), a.type, int(a.dimensions), false});
     }
     for (const program::ParameterRef &p : compiled.parameters) {
         auto found = std::find_if(args.begin(), args.end(),
@@ -133,7 +148,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const 
     for (const program::FunctionRef &f : get(at).program.outputs) {
         for (Type t : f->types) {
             result->sources.push_back(int(result->wanted.size()));
-            result->wanted.push_back({f->name.text(), true, t, f->dimensions()});
+            result->wanted.push_back({f->name.text(), true, t, f->dimensions(), true});
         }
     }
     Callable callable;

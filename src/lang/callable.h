@@ -1,6 +1,7 @@
 #pragma once
 #include "driver/jit_context.h"
 #include "lang/buffer.h"
+#include "lang/location.h"
 #include <concepts>
 #include <cstring>
 #include <functional>
@@ -14,45 +15,6 @@ struct PipelineContents;
 // a bounds query: it sets the regions of such buffers and computes nothing. Buffers of 2 GiB or
 // more need Target::LargeBuffers.
 class Callable {
-public:
-    bool defined() const { return contents != nullptr; }
-
-    // Returns 0, or an error code if a handler of errors took the message; else a failure throws
-    // RuntimeError. So do arguments of the wrong number or type.
-    template<typename... Args>
-    int operator()(JITUserContext *context, const Args &...args) const {
-        return call(context, {GivenArgument(args)...});
-    }
-    // So may a pointer to a struct that begins with one.
-    template<std::derived_from<JITUserContext> Context, typename... Args>
-    int operator()(Context *context, const Args &...args) const {
-        return call(context, {GivenArgument(args)...});
-    }
-    template<typename... Args>
-    int operator()(const Args &...args) const {
-        return call(nullptr, {GivenArgument(args)...});
-    }
-
-    // As a std::function. Throws RuntimeError now if these are not the arguments that the pipeline
-    // takes; with a JITUserContext * first, only when it is called.
-    template<typename... Args>
-    std::function<int(Args...)> make_std_function() const {
-        if constexpr (sizeof...(Args) > 0) {
-            if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<Args...>>,
-                                         JITUserContext *>) {
-                return [self = *this](Args... args) { return self(args...); };
-            }
-        }
-        check({wanted<Args>()...});
-        return [self = *this](Args... args) { return self(args...); };
-    }
-    template<typename... Args>
-    explicit operator std::function<int(Args...)>() const {
-        return make_std_function<Args...>();
-    }
-
-private:
-    friend class Pipeline;
     // What a caller passes: a buffer, or a number.
     struct GivenArgument {
         template<typename T, int D>
@@ -76,6 +38,54 @@ private:
         tessera_buffer_t *buffer = nullptr;
         uint64_t bits = 0;
     };
+    // The first one, which may be a JITUserContext * or a pointer to what is derived from it; and
+    // the line of the call.
+    struct FirstArgument {
+        template<std::derived_from<JITUserContext> Context>
+        FirstArgument(Context *context, Location at = Here::current())
+            : given(0), context(context), is_context(true), at(at) {}
+        template<std::convertible_to<GivenArgument> T>
+        FirstArgument(const T &value, Location at = Here::current()) : given(value), at(at) {}
+        GivenArgument given;
+        JITUserContext *context = nullptr;
+        bool is_context = false;
+        Location at;
+    };
+
+public:
+    bool defined() const { return contents != nullptr; }
+
+    // Returns 0, or an error code if a handler of errors took the message; else a failure throws
+    // RuntimeError with the line. So do arguments of the wrong number or type.
+    template<typename... Args>
+    int operator()(const FirstArgument &first, const Args &...args) const {
+        std::vector<GivenArgument> given;
+        if (!first.is_context) given.push_back(first.given);
+        (given.push_back(GivenArgument(args)), ...);
+        return call_at(first.at, first.context, given);
+    }
+    int operator()(Location at = Here::current()) const { return call_at(at, nullptr, {}); }
+
+    // As a std::function. Throws RuntimeError now if these are not the arguments that the pipeline
+    // takes; with a JITUserContext * first, only when it is called.
+    template<typename... Args>
+    std::function<int(Args...)> make_std_function() const {
+        if constexpr (sizeof...(Args) > 0) {
+            if constexpr (std::is_same_v<std::tuple_element_t<0, std::tuple<Args...>>,
+                                         JITUserContext *>) {
+                return [self = *this](Args... args) { return self(args...); };
+            }
+        }
+        check({wanted<Args>()...});
+        return [self = *this](Args... args) { return self(args...); };
+    }
+    template<typename... Args>
+    explicit operator std::function<int(Args...)>() const {
+        return make_std_function<Args...>();
+    }
+
+private:
+    friend class Pipeline;
     template<typename T>
     static GivenArgument wanted() {
         using U = std::decay_t<T>;
@@ -88,6 +98,8 @@ private:
             return GivenArgument(U());
         }
     }
+    int call_at(const Location &at, JITUserContext *context,
+                const std::vector<GivenArgument> &args) const;
     int call(JITUserContext *context, const std::vector<GivenArgument> &args) const;
     int call_checked(JITUserContext *context, std::vector<GivenArgument> args) const;
     void check(const std::vector<GivenArgument> &args) const;

@@ -124,10 +124,17 @@ Type Func::type(Location at) const {
 }
 int Func::num_update_definitions() const { return std::max(0, int(contents->stages.size()) - 1); }
 
+// How many there are, for messages.
+static std::string updates_of(const Func &f) {
+    const int n = f.num_update_definitions();
+    if (n > 0) return str(n, " update definition", n == 1 ? "" : "s", ", counted from 0");
+    return str("0 update definitions: each definition after the first is one, as in ", f.name(),
+               "(...) += 1. The schedule of the first is written without update()");
+}
+
 const program::Definition &Func::update_definition(int i, Location at) const {
     if (i >= 0 && i < num_update_definitions()) return *contents->stages[size_t(i) + 1];
-    throw CompileError(at, str(name(), " has no update ", i, "; it has ", num_update_definitions(),
-                               " update definitions"));
+    throw CompileError(at, str(name(), " has no update ", i, "; it has ", updates_of(*this)));
 }
 const std::vector<Expr> &Func::update_args(int i, Location at) const {
     return update_definition(i, at).args;
@@ -160,8 +167,8 @@ const std::string &Func::extern_function_name(Location at) const {
 
 Stage Func::update(int i, Location at) const {
     if (i < 0 || i >= num_update_definitions()) {
-        throw CompileError(at, str("update(", i, ") of ", name(), ", which has ",
-                                   num_update_definitions(), " update definitions"));
+        throw CompileError(at,
+                           str("update(", i, ") of ", name(), ", which has ", updates_of(*this)));
     }
     return Stage(program::stage_of(contents, i + 1));
 }

@@ -29,6 +29,12 @@ struct ExternFuncArgument : program::ExternFuncArgument {
     ExternFuncArgument(const Param<T> &p) {
         scalar = p;
     }
+
+    bool is_func() const { return bool(func); }
+    bool is_expr() const { return scalar.defined(); }
+    bool is_buffer() const { return buffer && buffer->embedded; }
+    bool is_image_param() const { return buffer && !buffer->embedded; }
+    bool defined() const { return func || buffer || scalar.defined(); }
 };
 
 // A stage of a pipeline: values over an infinite grid, as its definition says, and the schedule by
@@ -98,7 +104,7 @@ public:
     Tuple values(Location at = Here::current()) const;
     const std::vector<Type> &types(Location at = Here::current()) const;
     Type type(Location at = Here::current()) const;
-    int outputs() const { return int(types().size()); }
+    int outputs(Location at = Here::current()) const { return int(types(at).size()); }
     bool has_update_definition() const { return num_update_definitions() > 0; }
     int num_update_definitions() const;
     const std::vector<Expr> &update_args(int i = 0, Location at = Here::current()) const;
@@ -369,3 +375,10 @@ T evaluate_may_gpu(const Expr &e) {
 }
 
 }  // namespace tessera
+
+namespace tessera::ir {  // as in lang/operators.h
+
+using tessera::evaluate;
+using tessera::evaluate_may_gpu;
+
+}  // namespace tessera::ir

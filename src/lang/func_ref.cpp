@@ -101,7 +101,10 @@ std::vector<Expr> FuncRef::call_args() const {
         throw CompileError(at, str(f->name,
                                    " is used, but has no definition yet; define it first, "
                                    "as in ",
-                                   f->name, "(x, y) = ..."));
+                                   f->name,
+                                   "(x, y) = ...; if this is its own first definition, "
+                                   "give it values that do not read it, and make this an update, "
+                                   "over an RDom if it is a recursion"));
     }
     std::vector<Expr> result = expanded_args({});
     if (int(result.size()) != f->dimensions()) {

@@ -75,22 +75,31 @@ template<typename T> T from_unit(double v) {
     }
 }
 
-// Calls f with a value of the C++ type that stands for `type`.
-template<typename F> void with_image_type(Type type, F f) {
-    if (type == UInt(8)) return f(uint8_t());
-    if (type == UInt(16)) return f(uint16_t());
-    if (type == UInt(32)) return f(uint32_t());
-    if (type == Float(16)) return f(float16_t());
-    if (type == Float(32)) return f(float());
-    if (type == Float(64)) return f(double());
-    if (type == BFloat(16)) return f(bfloat16_t());
-    throw RuntimeError(str("images of ", type, " are not converted"));
+// Calls f with a value of the C++ type that stands for `type`. False if there is none.
+template<typename F> bool with_image_type(Type type, F f) {
+    bool known = false;
+    auto if_it_is = [&]<typename T>(T value) {
+        if (type != type_of<T>()) return;
+        known = true;
+        f(value);
+    };
+    if_it_is(uint8_t()), if_it_is(uint16_t()), if_it_is(uint32_t());
+    if_it_is(float16_t()), if_it_is(bfloat16_t()), if_it_is(float()), if_it_is(double());
+    return known;
+}
+
+void require_image_type(Type type, const Location &at) {
+    if (with_image_type(type, [](auto) {})) return;
+    throw RuntimeError(at, str("images of ", type,
+                               " are not converted; their elements are uint8, uint16, uint32 or "
+                               "floats"));
 }
 
 }  // namespace
 
-Buffer<> convert_image(const Buffer<> &image, Type type) {
+Buffer<> convert_image(const Buffer<> &image, Type type, Location at) {
     if (image.type() == type) return image;
+    for (Type t : {type, image.type()}) require_image_type(t, at);
     Buffer<> result(make_contents(type, dense_shape_like(image.contents()), image.name()));
     with_image_type(type, [&](auto to) {
         with_image_type(image.type(), [&](auto from) {
@@ -103,29 +112,29 @@ Buffer<> convert_image(const Buffer<> &image, Type type) {
     return result;
 }
 
-Buffer<> load_image(const std::string &path) {
+Buffer<> load_image(const std::string &path, Location at) {
     try {
         return read_image(path);
     } catch (const RuntimeError &e) {
-        throw RuntimeError(str("cannot read the image ", path, ": ", e.what()));
+        throw RuntimeError(at, str("cannot read the image ", path, ": ", e.what()));
     } catch (const std::bad_alloc &) {
-        throw RuntimeError(str("cannot read the image ", path, ": out of memory"));
+        throw RuntimeError(at, str("cannot read the image ", path, ": out of memory"));
     }
 }
 
-void save_image(const Buffer<> &image, const std::string &path) {
+void save_image(const Buffer<> &image, const std::string &path, Location at) {
     try {
         write_image(image, path);
     } catch (const RuntimeError &e) {
-        throw RuntimeError(str("cannot write the image ", path, ": ", e.what()));
+        throw RuntimeError(at, str("cannot write the image ", path, ": ", e.what()));
     } catch (const std::bad_alloc &) {
-        throw RuntimeError(str("cannot write the image ", path, ": out of memory"));
+        throw RuntimeError(at, str("cannot write the image ", path, ": out of memory"));
     }
 }
 
-void convert_and_save_image(const Buffer<> &image, const std::string &path) {
+void convert_and_save_image(const Buffer<> &image, const std::string &path, Location at) {
     bool as_is = image.type() == UInt(8) || image.type() == UInt(16);
-    save_image(as_is ? image : convert_image(image, UInt(16)), path);
+    save_image(as_is ? image : convert_image(image, UInt(16), at), path, at);
 }
 
 }  // namespace tessera

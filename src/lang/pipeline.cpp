@@ -127,15 +127,25 @@ program::ParameterRef detail::parameter_for(const Argument &a, const program::Pr
                                    "arguments of a pipeline by themselves"));
     }
     auto environment = program::find_transitive_calls(program.outputs);
+    program::ParameterRef found;
+    bool of_another_kind = false;
     for (const program::ParameterRef &p : program::find_parameters(program, environment)) {
         if (p->name.text() != a.name) continue;
-        if (p->is_buffer == a.is_buffer() && p->type == a.type &&
-            p->dimensions == int(a.dimensions)) {
-            return p;
+        if (p->is_buffer != a.is_buffer() || p->type != a.type ||
+            p->dimensions != int(a.dimensions)) {
+            of_another_kind = true;
+        } else if (found) {
+            throw CompileError(at, str("the pipeline has several parameters named ", a.name,
+                                       ", and the argument says only the name; pass the Param or "
+                                       "ImageParam itself"));
+        } else {
+            found = p;
         }
+    }
+    if (found) return found;
+    if (of_another_kind) {
         throw CompileError(at, str("the argument ", a.name,
-                                   " is not of the kind that the "
-                                   "parameter of this name has"));
+                                   " is not of the kind that the parameter of this name has"));
     }
     if (a.is_buffer()) {
         return program::make_buffer_parameter(Symbol::fresh(a.name), a.type, int(a.dimensions));

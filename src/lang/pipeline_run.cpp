@@ -104,6 +104,7 @@ void Run::call(const std::vector<tessera_buffer_t *> &outputs) {
     bool large = std::any_of(outputs.begin(), outputs.end(),
                              [](const auto *b) { return detail::is_large(*b); });
     for (const tessera_buffer_t *b : outputs) check_memory(*b, "an output");
+    detail::check_places(outputs);
     int code = call_with_inputs(outputs, large);
     detail::check_result(code, pipeline.program.name, context);
     if (detail::is_profiled(target)) tessera_profiler_report(context.user_context());
@@ -316,7 +317,7 @@ Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t
         }
     }
     for (Buffer<> &b : buffers) b.allocate();
-    Realization result(buffers);
+    Realization result(buffers, at);
     realize(context, RealizationArg(result), target, at);
     for (Buffer<> &b : result) {
         for (size_t d = 0; d < sizes.size(); d++) b.crop(int(d), 0, sizes[d]);

@@ -3,10 +3,11 @@
 
 namespace tessera {
 
-Realization::Realization(std::vector<Buffer<>> buffers) : images(std::move(buffers)) {
-    if (images.empty()) throw RuntimeError("Realization: there are no buffers");
+Realization::Realization(std::vector<Buffer<>> buffers, Location at)
+    : images(std::move(buffers)), at(at) {
+    if (images.empty()) throw RuntimeError(at, "Realization: there are no buffers");
     for (const Buffer<> &b : images) {
-        if (!b.defined()) throw RuntimeError("Realization: a Buffer is undefined");
+        if (!b.defined()) throw RuntimeError(at, "Realization: a Buffer is undefined");
     }
 }
 
@@ -20,8 +21,8 @@ const Buffer<> &Realization::operator[](size_t i) const {
 
 void Realization::require_single() const {
     if (images.size() == 1) return;
-    throw RuntimeError(str("a Realization of ", images.size(),
-                           " results stands for no single Buffer; say which, as in r[0]"));
+    throw RuntimeError(at, str("a Realization of ", images.size(),
+                               " results stands for no single Buffer; say which, as in r[0]"));
 }
 
 int Realization::device_sync(void *user_context) {

@@ -6,7 +6,9 @@ namespace tessera {
 // The results of a pipeline: one Buffer per value.
 class Realization {
 public:
-    explicit Realization(std::vector<Buffer<>> buffers);
+    // `at`: the line that errors of conversions, which can take no Location, name.
+    explicit Realization(std::vector<Buffer<>> buffers,
+                         Location at = std::source_location::current());
     explicit Realization(std::initializer_list<Buffer<>> buffers)
         : Realization(std::vector<Buffer<>>(buffers)) {}
     explicit Realization(Buffer<> &buffer) : Realization(std::vector<Buffer<>>{buffer}) {}
@@ -21,7 +23,7 @@ public:
     template<typename T, int D>
     operator Buffer<T, D>() const {
         require_single();
-        return images[0];
+        return Buffer<T, D>(images[0], at);
     }
     // Returns an error code of the runtime.
     int device_sync(void *user_context = nullptr);
@@ -34,6 +36,7 @@ public:
 private:
     void require_single() const;
     std::vector<Buffer<>> images;
+    Location at;
 };
 
 // What realize() writes into.

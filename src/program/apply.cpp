@@ -448,6 +448,18 @@ std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var) {
     return names;
 }
 
+// What is never run needs no schedule.
+static void require_effect(const StageRef &stage, const Location &at) {
+    const auto &all = stage.definition->specializations;
+    if (all.empty() || all.back().definition) return;
+    const std::string what = str(
+        "a directive of ", stage.name,
+        " after specialize_fail has no effect: only its specializations run. Say it before "
+        "specialize(), which begins with what has been said till then, or of what that returns");
+    if (dialect() != Dialect::Halide) throw CompileError(at, what);
+    warn(at, what);
+}
+
 void apply(const StageRef &stage, const StageDirective &directive, const Location &at) {
     StageSchedule &schedule = stage.definition->schedule;
     if (!std::holds_alternative<SetLoopKind>(directive) &&
@@ -456,6 +468,8 @@ void apply(const StageRef &stage, const StageDirective &directive, const Locatio
     }
     if (std::holds_alternative<SpecializeFail>(directive)) {
         require_no_fail(stage, "specialize_fail", at);
+    } else {
+        require_effect(stage, at);
     }
     std::visit(StageApplier(stage, at), directive);
     schedule.directives.push_back({directive, at});

@@ -103,6 +103,7 @@ private:
     }
     const Definition &check() const;
     void check_preserved() const;
+    std::string reduction_loops() const;
     void check_fused() const;
     bool is_preserved(Symbol loop) const {
         return std::any_of(preserved.begin(), preserved.end(),
@@ -133,24 +134,39 @@ private:
 };
 
 const Definition &Factoring::check() const {
-    if (stage.stage == 0) refuse(str(stage.name, " is no update; only updates reduce"));
+    if (stage.stage == 0)
+        refuse(str(stage.name, " is no update, and only updates reduce; take one of them, as in ",
+                   f.name, ".update(0).rfactor(...)"));
     if (!d.specializations.empty()) {
         refuse(str(stage.name, " has specializations; say rfactor before specialize"));
     }
-    if (preserved.empty()) refuse("no reduction variable is given");
+    if (preserved.empty())
+        refuse(str("no reduction variable is given; name one, and a Var for it, as in ", stage.name,
+                   ".rfactor(r.x, u)"));
     check_preserved();
     check_fused();
     return d;
+}
+
+// "those are r$x, r$y", for messages.
+std::string Factoring::reduction_loops() const {
+    std::vector<Symbol> names;
+    for (const Loop &l : stage.definition->schedule.loops) {
+        if (l.is_reduction) names.push_back(l.var);
+    }
+    return names.empty() ? "it has none" : str("it has ", join(names));
 }
 
 void Factoring::check_preserved() const {
     std::vector<Symbol> seen = f.args;
     for (const Preserved &p : preserved) {
         const Loop &loop = require_loop(stage, "rfactor", p.rvar, at);
-        if (!loop.is_reduction) refuse(str(p.rvar, " is no reduction loop of ", stage.name));
+        if (!loop.is_reduction)
+            refuse(str(p.rvar, " is no reduction loop of ", stage.name, "; ", reduction_loops()));
         for (Symbol name : {p.var, p.rvar}) {
             if (std::find(seen.begin(), seen.end(), name) != seen.end()) {
-                refuse(str(name, " is there twice, or is an argument of ", f.name, " already"));
+                refuse(str(name, " is there twice, or is an argument of ", f.name,
+                           " already; take another Var"));
             }
             seen.push_back(name);
         }
@@ -165,7 +181,8 @@ void Factoring::check_fused() const {
             bool of_domain = std::any_of(d.reduction.begin(), d.reduction.end(),
                                          [&](const ReductionVariable &v) { return v.var == root; });
             if (of_domain) continue;
-            refuse(str(loop.var, " is made from a reduction and a pure loop, ", root));
+            refuse(str(loop.var, " is made from a reduction and a pure loop, ", root,
+                       "; say rfactor before fuse"));
         }
     }
 }
@@ -189,13 +206,16 @@ AssociativeUpdate Factoring::prove() const {
     auto update = prove_associativity(f, d);
     if (!update || !update->has_identities()) {
         refuse(str("the update ", stage.name,
-                   " is not known to be associative with an identity, "
-                   "so it cannot be computed in parts"));
+                   " is not known to be associative with an identity, so it cannot be computed in "
+                   "parts; sums, products, minima and maxima are, and so are several of them. If "
+                   "it is, although that is not seen, atomic(true) allows parallel() or "
+                   "vectorize() of its reduction loops"));
     }
     if (!update->commutative && changes_order()) {
         refuse(str("the update ", stage.name,
-                   " is not known to be commutative, and other "
-                   "reduction loops are outside of the given ones"));
+                   " is not known to be commutative, and other reduction loops are outside of the "
+                   "given ones, so that its values would be joined in another order; reorder() "
+                   "the given ones outwards"));
     }
     return *update;
 }

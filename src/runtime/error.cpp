@@ -17,6 +17,9 @@ tessera_type_t unpack(uint32_t type) {
     return {uint8_t(type), uint8_t(type >> 8), uint16_t(type >> 16)};
 }
 
+const char *const hint_at_large_buffers =
+    "; compile it for a target with the feature LargeBuffers (large_buffers in its text)";
+
 template<typename T> int param_too_small(void *user_context, const char *param, T value, T min) {
     return (Message() << "Parameter " << param << " is " << value << ", but must be at least "
                       << min)
@@ -93,13 +96,15 @@ int tessera_error_buffer_allocation_too_large(void *user_context, const char *bu
         message << bytes;
     }
     message << " bytes, more than the " << max_bytes << " that this target can address";
+    if (max_bytes <= INT32_MAX) message << hint_at_large_buffers;
     return message.raise(user_context, tessera_error_code_buffer_allocation_too_large);
 }
 
 int tessera_error_buffer_extents_too_large(void *user_context, const char *buffer, int64_t elements,
                                            int64_t max_elements) {
     return (Message() << "Buffer " << buffer << " has " << elements << " elements, more than the "
-                      << max_elements << " that this pipeline can address")
+                      << max_elements << " that this pipeline can address"
+                      << (max_elements <= INT32_MAX ? hint_at_large_buffers : ""))
         .raise(user_context, tessera_error_code_buffer_extents_too_large);
 }
 

@@ -206,6 +206,10 @@ TEST_SUITE("refused uses") {
         Pipeline pipeline(f);
         REFUSED(pipeline.get_param("p"), "the pipeline has several parameters named p");
         REFUSED(pipeline.get_image_param("im"), "the pipeline has several parameters named im");
+        const Argument described("p", Argument::InputScalar, Int(32), 0);
+        REFUSED(f.compile_to_callable({described, described, a, b}),
+                "the pipeline has several parameters named p, and the argument says only the name; "
+                "pass the Param or ImageParam itself");
         REFUSED(pipeline.get_param("q"), "the pipeline has no scalar parameter named q; it has p");
         REFUSED(pipeline.get_image_param("p"), "the pipeline has no image parameter named p");
     }

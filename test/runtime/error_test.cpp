@@ -27,7 +27,7 @@ TEST_SUITE("runtime errors") {
     }
     TEST_CASE("each failure returns its code and says what was wrong and what would be right") {
         Capture capture;
-        auto said = [&](int code, int wanted, const char *sentence) {
+        auto said = [&](int code, int wanted, const std::string &sentence) {
             CHECK(code == wanted);
             CHECK(capture.text() == sentence);
             capture.text().clear();
@@ -44,18 +44,23 @@ TEST_SUITE("runtime errors") {
              tessera_error_code_access_out_of_bounds,
              "Buffer in is too small in dimension 0: the pipeline touches [0, 4], but the buffer "
              "is empty there (5 missing beyond its max); x is split by 8");
+        const std::string hint = "; compile it for a target with the feature LargeBuffers "
+                                 "(large_buffers in its text)";
         said(tessera_error_buffer_allocation_too_large(nullptr, "f", 5000000000u, 2147483647u),
              tessera_error_code_buffer_allocation_too_large,
              "The storage of f needs 5000000000 bytes, more than the 2147483647 that this target "
-             "can address");
+             "can address" +
+                 hint);
         said(tessera_error_buffer_allocation_too_large(nullptr, "f", UINT64_MAX, 2147483647u),
              tessera_error_code_buffer_allocation_too_large,
              "The storage of f needs 2^64 or more bytes, more than the 2147483647 that this target "
-             "can address");
+             "can address" +
+                 hint);
         said(tessera_error_buffer_extents_too_large(nullptr, "in", 5000000000, 2147483647),
              tessera_error_code_buffer_extents_too_large,
              "Buffer in has 5000000000 elements, more than the 2147483647 that this pipeline can "
-             "address");
+             "address" +
+                 hint);
         said(tessera_error_coordinates_too_large(nullptr, "f.x.max", 5000000000, -64, 64),
              tessera_error_code_coordinates_too_large,
              "The coordinates that the pipeline needs are too large: f.x.max is computed from "

@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include "ir/visitor_inl.h"
 #include "lower/checks/constraints.h"
 #include "lower/checks/coordinate_checks.h"
 #include "lower/checks/errors.h"
@@ -9,8 +10,11 @@
 #include "lower/checks/touched_ranges.h"
 #include "lower/nest/stage.h"
 #include "program/apply.h"
+#include "program/define.h"
+#include "program/environment.h"
 #include "program/parameter.h"
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 namespace tessera::lower {
@@ -46,6 +50,45 @@ const program::Split *widening_split(const program::FunctionContents &f, int d) 
     return nullptr;
 }
 
+std::string whole_pieces(const std::string &loop, const program::Split &split) {
+    return str(loop, " is split by ", split.factor, " with TailStrategy::", name_of(split.tail),
+               ", which computes whole pieces only");
+}
+
+// Whether an expression of the stage reads an image or function of these names.
+bool reads(const program::Definition &d, const std::unordered_set<Symbol> &names) {
+    bool found = false;
+    program::for_each_expr(d, [&](const Expr &e) {
+        for_each_node(e, [&](const Call &c) { found |= names.contains(c.callee); });
+    });
+    return found;
+}
+
+// What may make more of an input needed than the outputs ask for: a stage that rounds up, or a
+// condition of a domain that says nothing of the coordinate.
+std::string why_read_beyond(Symbol image, const Context &context) {
+    std::unordered_set<Symbol> readers{image};
+    std::string of_condition, of_split;
+    for (const program::FunctionRef &f : context.order) {
+        bool is_reader = false;
+        for (size_t i = 0; i < f->stages.size(); i++) {
+            const program::Definition &stage = *f->stages[i];
+            is_reader |= reads(stage, readers);
+            const bool is_limited = stage.predicate.defined() && !is_true(stage.predicate);
+            if (!is_limited || !of_condition.empty() || !reads(stage, {image})) continue;
+            of_condition = str("the condition of where() in ", program::stage_name(*f, int(i)),
+                               " is not seen to limit what is read; clamp() the coordinate");
+        }
+        if (!is_reader) continue;
+        readers.insert(f->name);
+        for (int d = 0; d < f->dimensions() && of_split.empty(); d++) {
+            const program::Split *split = widening_split(*f, d);
+            if (split) of_split = whole_pieces(str(split->old, " of ", f->name), *split);
+        }
+    }
+    return of_condition.empty() ? of_split : of_condition;
+}
+
 class EntryChecks {
 public:
     EntryChecks(const LoopNests &nests, const program::Program &program, const Context &context)
@@ -74,13 +117,14 @@ private:
     Stmt null_checks() const;
     const Box *box_of(const ir::Argument &b) const { return lower::box_of(b, nests, context); }
     Symbol output_of(const ir::Argument &b) const { return lower::output_of(b, context); }
-    std::string why_beyond(const ir::Argument &b, int d) const;
+    std::string why_beyond(const ir::Argument &b, int d);
     Expr any_query() const;
 
     const LoopNests &nests;
     const program::Program &program;
     const Context &context;
     std::vector<Stmt> checks;
+    std::unordered_map<Symbol, std::string> why_inputs;  // why_read_beyond, by image
 };
 
 void EntryChecks::check(Expr condition, const char *error, std::vector<Expr> args) {
@@ -96,20 +140,29 @@ void EntryChecks::check_at(const Location &at, const Expr &condition, const char
 }
 
 // What may make the region of an argument larger than the caller has asked for.
-std::string EntryChecks::why_beyond(const ir::Argument &b, int d) const {
+std::string EntryChecks::why_beyond(const ir::Argument &b, int d) {
     const program::FunctionContents *f = context.function(output_of(b));
-    const program::Split *split = f ? widening_split(*f, d) : nullptr;
-    if (!split) return "";
-    return str(split->old, " is split by ", split->factor,
-               " with TailStrategy::", name_of(split->tail), ", which computes whole pieces only");
+    if (!f) {
+        auto [why, is_new] = why_inputs.try_emplace(b.name);
+        if (is_new) why->second = why_read_beyond(b.name, context);
+        return why->second;
+    }
+    const program::Split *split = widening_split(*f, d);
+    return split ? whole_pieces(split->old.text(), *split) : "";
 }
 
 void EntryChecks::check_constraint(const ir::Argument &b, int d, BufferField f) {
     Expr fixed = constraint_of(constraint_of(b, d), f);
     if (!fixed.defined()) return;
     Expr actual = field(b, f, d);
+    std::string constraint = str(fixed);
+    if (f == BufferField::Stride && d == 0 && is_one(fixed)) {  // what is asked of all buffers
+        constraint =
+            str(output_of(b).defined() ? str(output_of(b), ".output_buffer()") : b.name.text(),
+                ".dim(0).set_stride(Expr()) allows any");
+    }
     check(actual == cast(Int(32), fixed), "constraint_violated",
-          {Expr(str(b.name, ".", name_of(f), ".", d)), actual, Expr(str(fixed)),
+          {Expr(str(b.name, ".", name_of(f), ".", d)), actual, Expr(constraint),
            cast(Int(32), fixed)});
 }
 

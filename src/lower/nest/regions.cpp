@@ -2,6 +2,7 @@
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
+#include "base/warning.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -472,6 +473,30 @@ Expr SiteRegions::fixed_value(const Expr &e) const {
     return all ? known : Expr();
 }
 
+// Whether the interval is another one in other iterations of the loops around the site.
+bool SiteRegions::follows_site(const Interval &i) {
+    if (!site.owner) return false;
+    Origins loops{[&](Symbol s) {
+                      const auto &all = site.owner->loops;
+                      auto is_it = [&](const StageNest::Loop &l) { return l.symbol == s; };
+                      return std::any_of(all.begin() + site.fixed(), all.end(), is_it);
+                  },
+                  {}};
+    return follows(i.min, loops) || follows(i.max, loops);
+}
+
+void SiteRegions::warn_of_repetition(const program::FunctionContents &f, Symbol var,
+                                     const Location &at) const {
+    const StageNest &owner = *site.owner;
+    warn(at, str("bound of ", f.name, " along ", var,
+                 " says what is computed at once: each "
+                 "iteration of the loop ",
+                 owner.loops[size_t(site.fixed())].var, " of ", owner.func.name,
+                 " computes all of it, although it reads less; drop the bound, "
+                 "or compute ",
+                 f.name, " further out"));
+}
+
 // The user's bound, bound_extent, align_bounds and align_extent.
 void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, bool computed_here) {
     for (const auto &[bound, at] : f.schedule.bounds) {
@@ -501,6 +526,7 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
         if (bound.min.defined()) i.min = cast(Int(32), bound.min);
         i.max = simplify(i.min + cast(Int(32), bound.extent) - 1);
         if (!computed_here) continue;
+        if (bound.min.defined() && follows_site(required)) warn_of_repetition(f, bound.var, at);
         asserts.push_back(
             AssertStmt::make(simplify(required.min >= i.min && required.max <= i.max),
                              error_explicit_bounds_too_small(at, f.name, bound.var, i, required)));

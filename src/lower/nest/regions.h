@@ -75,6 +75,9 @@ private:
     std::vector<Region> find_stage_regions(Symbol func, bool computed_here);
     Box needed_of(const program::FunctionContents &func);
     void apply_bounds(const program::FunctionContents &func, Box &box, bool computed_here);
+    bool follows_site(const algebra::Interval &i);
+    void warn_of_repetition(const program::FunctionContents &f, Symbol var,
+                            const Location &at) const;
     algebra::Interval covered_further_in(Symbol func, int d);
     void cover_further_in(Symbol func, Box &box);
     bool is_rounded_further_in(Symbol func);
