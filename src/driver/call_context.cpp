@@ -183,10 +183,50 @@ JITHandlers merged(JITHandlers first, const JITHandlers &second) {
     fill(first.custom_do_par_for, second.custom_do_par_for);
     fill(first.custom_error, second.custom_error);
     fill(first.custom_trace, second.custom_trace);
+    fill(first.custom_get_symbol, second.custom_get_symbol);
+    fill(first.custom_load_library, second.custom_load_library);
+    fill(first.custom_get_library_symbol, second.custom_get_library_symbol);
+    fill(first.custom_cuda_acquire_context, second.custom_cuda_acquire_context);
+    fill(first.custom_cuda_release_context, second.custom_cuda_release_context);
+    fill(first.custom_cuda_get_stream, second.custom_cuda_get_stream);
     return first;
 }
 
+// The runtime's own, as handlers.
+JITHandlers handlers_of_runtime() {
+    JITHandlers h;
+    h.custom_print = [](JITUserContext *c, const char *message) {
+        (next_print ? next_print : tessera_default_print)(c, message);
+    };
+    h.custom_malloc = [](JITUserContext *c, size_t bytes) {
+        return (next_malloc ? next_malloc : tessera_default_malloc)(c, bytes);
+    };
+    h.custom_free = [](JITUserContext *c, void *p) {
+        (next_free ? next_free : tessera_default_free)(c, p);
+    };
+    h.custom_do_task = [](JITUserContext *c, UserTask f, int index, uint8_t *closure) {
+        const auto task = reinterpret_cast<tessera_task_t>(f);
+        return (next_do_task ? next_do_task : tessera_default_do_task)(c, task, index, closure);
+    };
+    h.custom_do_par_for = [](JITUserContext *c, UserTask f, int min, int size, uint8_t *closure) {
+        const auto task = reinterpret_cast<tessera_task_t>(f);
+        const auto run = next_do_par_for ? next_do_par_for : tessera_default_do_par_for;
+        return run(c, task, min, size, closure);
+    };
+    h.custom_trace = [](JITUserContext *c, const tessera_trace_event_t *event) {
+        return (next_trace ? next_trace : tessera_default_trace)(c, event);
+    };
+    return h;
+}
+
 }  // namespace
+
+void populate_handlers(JITUserContext &context, const JITHandlers &handlers) {
+    Registry &r = registry();
+    std::unique_lock lock(r.mutex);
+    const JITHandlers known = merged(merged(context.handlers, handlers), r.defaults);
+    context.handlers = merged(known, handlers_of_runtime());
+}
 
 CallContext::CallContext(JITUserContext *given, const JITHandlers &of_pipeline, Purpose purpose)
     : context(given ? given : &own) {

@@ -7,7 +7,8 @@
 namespace tessera {
 
 struct Callable::Contents {
-    std::shared_ptr<PipelineContents> pipeline;
+    std::string name;      // of the pipeline
+    JITHandlers handlers;  // that it had when this was compiled
     driver::CompiledRef code;
     // What the caller gives: parameters, then outputs.
     struct Wanted {
@@ -80,7 +81,7 @@ int Callable::call_at(const Location &at, JITUserContext *context,
 int Callable::call(JITUserContext *context, const std::vector<GivenArgument> &args) const {
     if (!contents) throw RuntimeError("this Callable is undefined");
     auto own = context ? context->handlers.custom_error : nullptr;
-    auto handler = own ? own : contents->pipeline->handlers.custom_error;
+    auto handler = own ? own : contents->handlers.custom_error;
     if (!handler) return call_checked(context, args);
     try {
         check(args);
@@ -95,7 +96,7 @@ int Callable::call(JITUserContext *context, const std::vector<GivenArgument> &ar
 int Callable::call_checked(JITUserContext *context, std::vector<GivenArgument> args) const {
     check(args);
     check_buffers(args);
-    driver::CallContext call(context, contents->pipeline->handlers);
+    driver::CallContext call(context, contents->handlers);
     std::vector<void *> passed;
     for (size_t i = 0; i < contents->sources.size(); i++) {
         int source = contents->sources[i];
@@ -107,7 +108,7 @@ int Callable::call_checked(JITUserContext *context, std::vector<GivenArgument> a
         passed.push_back(a.is_buffer ? static_cast<void *>(a.buffer) : &a.bits);
     }
     int code = contents->code->call(call.user_context(), passed);
-    detail::check_result(code, contents->pipeline->program.name, call);
+    detail::check_result(code, contents->name, call);
     if (contents->is_profiled) tessera_profiler_report(call.user_context());
     return code;
 }
@@ -128,7 +129,8 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const 
             at, str("compile_to_callable: ", a->name, " is in the list of arguments twice"));
     }
     auto result = std::make_shared<Callable::Contents>();
-    result->pipeline = contents;
+    result->name = get(at).program.name;
+    result->handlers = get(at).handlers;
     PipelineContents::Compiled compiled = get(at).compile(driver::jit_target(target));
     result->code = compiled.code;
     result->is_profiled = detail::is_profiled(driver::jit_target(target));

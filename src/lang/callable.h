@@ -8,12 +8,11 @@
 
 namespace tessera {
 
-struct PipelineContents;
-
 // A compiled pipeline as a function object: its arguments, then a Buffer per value of its outputs.
-// A JITUserContext * may come first. Copies share the code. A Buffer without memory makes the call
-// a bounds query: it sets the regions of such buffers and computes nothing. Buffers of 2 GiB or
-// more need Target::LargeBuffers.
+// A JITUserContext * may come first. Copies share the code. What the pipeline's handlers were when
+// it was compiled, they stay; those of the context of a call come before them. A Buffer without
+// memory makes the call a bounds query: it sets the regions of such buffers and computes nothing.
+// Buffers of 2 GiB or more need Target::LargeBuffers.
 class Callable {
     // What a caller passes: a buffer, or a number.
     struct GivenArgument {

@@ -334,7 +334,7 @@ private:
     Pipeline &own_pipeline(const Location &at = {}) const;
 
     program::FunctionRef contents;
-    mutable Pipeline own;
+    std::shared_ptr<Pipeline> own = std::make_shared<Pipeline>();  // of all copies of the handle
 };
 
 // f() of one value, as a number of that type.

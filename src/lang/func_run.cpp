@@ -8,8 +8,8 @@ namespace tessera {
 Pipeline &Func::own_pipeline(const Location &at) const {
     static std::mutex mutex;
     std::lock_guard lock(mutex);
-    if (!own.defined()) own = Pipeline(*this, at);
-    return own;
+    if (!own->defined()) *own = Pipeline(*this, at);
+    return *own;
 }
 
 Pipeline Func::pipeline(Location at) const { return own_pipeline(at); }

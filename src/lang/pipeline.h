@@ -89,7 +89,9 @@ public:
                             const Target &target = Target(), Location at = Here::current());
     // Forgets what has been compiled. Changes of the pipeline are noticed without it.
     void invalidate_cache(Location at = Here::current());
-    // Compiles now what realize() would compile; compiled code is kept for later.
+    // Compiles now what realize() would compile; compiled code is kept for later. realize() and
+    // infer_input_bounds() without a target are for the one that was named last, here or there;
+    // before any was, for the environment's.
     void compile_jit(const Target &target = get_jit_target_from_environment(),
                      Location at = Here::current());
     // A function object that takes these arguments, and then the outputs. CompileError if one of

@@ -22,9 +22,13 @@ struct PipelineContents {
     std::mutex mutex;
     std::map<std::string, Compiled> compiled;  // by target
 
+    // The target that was named last for a run in this process; unknown: none was.
+    Target last_target;
+
     // Compiles, unless nothing has changed since the last time.
     Compiled compile(const Target &target);
-    driver::Externs extern_functions();
+    // The target to run for: of an undefined one, the one that was named last.
+    Target target_for(const Target &given);
 
 private:
     Compiled compile_now(const Target &target, uint64_t changes);

@@ -1,6 +1,7 @@
 #include "base/dialect.h"
 #include "base/large_stack.h"
 #include "lang/image_param.h"
+#include "lang/jit_externs.h"
 #include "lang/pipeline_contents.h"
 #include "program/changes.h"
 #include "program/environment.h"
@@ -60,7 +61,7 @@ public:
     Run(PipelineContents &pipeline, JITUserContext *context, const Target &target,
         Purpose purpose = Purpose::Run)
         : pipeline(pipeline), context(context, pipeline.handlers, purpose),
-          target(driver::jit_target(target)) {
+          target(pipeline.target_for(target)) {
         if (purpose == Purpose::Run) return;
         this->target.set_features({Target::Profile, Target::ProfileByTimer}, false);
     }
@@ -254,21 +255,15 @@ bool reaches_from_zero(const Buffer<> &b, const std::vector<int32_t> &sizes) {
 
 }  // namespace
 
-driver::Externs PipelineContents::extern_functions() {
-    driver::Externs found{detail::registered_externs(), {}};
-    for (const auto &[name, e] : externs) {
-        if (e.address()) {
-            found.symbols[name] = e.address();
-            continue;
-        }
-        program::Program sub;
-        sub.name = name;
-        sub.outputs = {e.func()};
-        Target target = driver::jit_target(Target());
-        found.compiled.push_back(driver::compile(sub, target, {detail::registered_externs(), {}}));
-        found.symbols[name] = found.compiled.back()->address();
+Target PipelineContents::target_for(const Target &given) {
+    std::lock_guard lock(mutex);
+    if (!given.has_unknowns()) last_target = driver::jit_target(given);
+    if (last_target.has_unknowns()) return driver::jit_target(given);
+    Target target = last_target;
+    for (int f = 0; f < Target::FeatureEnd && given.has_unknowns(); f++) {
+        if (given.has_feature(Target::Feature(f))) target.set_feature(Target::Feature(f));
     }
-    return found;
+    return target;
 }
 
 PipelineContents::Compiled PipelineContents::compile(const Target &target) {
@@ -284,13 +279,12 @@ PipelineContents::Compiled PipelineContents::compile_now(const Target &target, u
     for (const program::FunctionRef &f : env.order) {
         f->frozen = true;
         for (auto &[consumer, wrapper] : f->wrappers) wrapper->frozen = true;
-        if (!f->extern_definition) continue;
-        auto e = externs.find(f->extern_definition->function);
-        if (e != externs.end() && e->second.func()) f->extern_definition->uses_user_context = true;
     }
+    program::Program complete = program;
+    complete.compiled_externs = detail::parameters_of_externs(externs, env);
     Compiled now;
-    now.code = driver::compile(program, target, extern_functions());
-    program::ProgramCopy copy = program::copy_reachable(program);
+    now.code = driver::compile(complete, target, detail::compile_externs(externs, target));
+    program::ProgramCopy copy = program::copy_reachable(complete);
     now.parameters = program::find_parameters(copy.program, copy.environment);
     now.changes = changes;
     return now;
@@ -305,7 +299,7 @@ Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t
     const program::Program &program = get(at).program;
     std::vector<Buffer<>> buffers = called_at(at, [&] { return output_shapes(program, sizes); });
     // Schedules may compute more than they are asked for.
-    const bool answers = !driver::jit_target(target).has_feature(Target::NoBoundsQuery);
+    const bool answers = !get(at).target_for(target).has_feature(Target::NoBoundsQuery);
     if (answers) {
         bool answered = called_at(at, [&] {
             Run query(get(at), context, target, Run::Purpose::Query);
@@ -359,7 +353,7 @@ void Pipeline::invalidate_cache(Location at) {
 }
 
 void Pipeline::compile_jit(const Target &target, Location at) {
-    get(at).compile(driver::jit_target(target));
+    get(at).compile(get(at).target_for(target));
 }
 
 }  // namespace tessera

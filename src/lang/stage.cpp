@@ -42,7 +42,6 @@ void all_or_none(const StageRef &s, Steps steps) {
 // What a split for another directive would refuse in its own name.
 void require_split_operands(const char *directive, const StageRef &s, const VarOrRVar &old,
                             const Expr &factor, Location at) {
-    program::require_known_loops(s, directive, at);
     program::require_loop(s, directive, old.symbol, at);
     program::require_factor(factor, directive, at);
 }

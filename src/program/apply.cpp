@@ -58,6 +58,8 @@ private:
     bool may_reorder_reduction(const Loops &before, const Loops &after) const;
     void require_order_kept(const char *directive, const Loops &before, const Loops &after) const;
     void require_no_race(const char *directive, const Loop &loop, LoopKind kind) const;
+    void require_no_blend(const Split &split) const;
+    void require_callable(const char *directive, LoopKind kind) const;
 
     const StageRef &stage;
     Definition &def;
@@ -193,10 +195,12 @@ void StageApplier::operator()(const Split &written) {
     split.factor = ir::cast(Int(32), split.factor);
     require_tail(split, *old);
     require_no_predicate(split);
+    require_no_blend(split);
     split.tail = resolve_tail(split, *old);
     Loop inner = *old, outer = *old;
     inner.var = split.inner;
     outer.var = split.outer;
+    outer.in_call = false;
     *old = outer;
     schedule.loops.insert(old, inner);
     schedule.transforms.push_back({split, at});
@@ -210,6 +214,7 @@ void StageApplier::operator()(const Fuse &fuse) {
     Loop &fused = after[size_t(inner - schedule.loops.begin())];
     fused.var = fuse.fused;
     fused.is_reduction = inner->is_reduction || outer->is_reduction;
+    fused.in_call = inner->in_call && outer->in_call;
     if (outer->partition != Partition::Auto) fused.partition = outer->partition;
     // Side by side, inner inside of outer: this is the order in which the fused loop runs.
     Loops adjacent = schedule.loops;
@@ -315,15 +320,37 @@ void StageApplier::require_no_race(const char *directive, const Loop &loop, Loop
                           loop.var, "; if that is meant, say atomic(true)"));
 }
 
+// What a function wrote before, another cannot keep.
+void StageApplier::require_no_blend(const Split &split) const {
+    const bool blends = split.tail == TailStrategy::ShiftInwardsAndBlend ||
+                        split.tail == TailStrategy::RoundUpAndBlend;
+    if (!blends || !stage.function->extern_definition) return;
+    refuse("split",
+           str("TailStrategy::", name_of(split.tail), " keeps values where ", split.old,
+               " ends, but the extern function ", stage.function->extern_definition->function,
+               " writes all that it is called for; use GuardWithIf or ShiftInwards"));
+}
+
+// Of an extern stage, a loop can be around calls.
+void StageApplier::require_callable(const char *directive, LoopKind kind) const {
+    if (kind != LoopKind::Vectorized || !stage.function->extern_definition) return;
+    refuse(directive, str(stage.name, " is computed by the extern function ",
+                          stage.function->extern_definition->function,
+                          ", which is called once for each iteration, and not for a vector of "
+                          "them; its loops may be serial, parallel or unrolled"));
+}
+
 void StageApplier::operator()(const SetLoopKind &set) {
     const std::string name = directive_name(set);
     const char *directive = name.c_str();
     auto found = loop(directive, set.var);
+    require_callable(directive, set.kind);
     require_no_race(directive, *found, set.kind);
     if (runs_at_once(set.kind) && set.var == outermost_loop()) {
         refuse(directive, "Var::outermost() has one iteration");
     }
     found->kind = set.kind;
+    found->in_call = false;
 }
 
 void StageApplier::operator()(const SetPartition &set) {
@@ -417,12 +444,24 @@ const Loop &require_loop(const StageRef &stage, const char *directive, Symbol va
         at, str(directive, ": no loop named ", var, " in stage ", stage.name, "; ", loops));
 }
 
-void require_known_loops(const StageRef &stage, const std::string &directive, const Location &at) {
-    if (!stage.function->extern_definition) return;
-    throw CompileError(at, str(directive, ": ", stage.name, " is computed by the extern function ",
-                               stage.function->extern_definition->function,
-                               ", whose loops Tessera does not know"));
+namespace {
+
+// Of an extern stage nothing is known but which points each call computes.
+bool is_about_the_definition(const StageDirective &d) {
+    return std::holds_alternative<PrefetchDirective>(d) || std::holds_alternative<StreamLoads>(d) ||
+           std::holds_alternative<StreamStores>(d);
 }
+
+void require_definition(const StageRef &stage, const StageDirective &directive,
+                        const Location &at) {
+    if (!stage.function->extern_definition || !is_about_the_definition(directive)) return;
+    throw CompileError(at, str(directive_name(directive), ": ", stage.name,
+                               " is computed by the extern function ",
+                               stage.function->extern_definition->function,
+                               ", whose loads and stores the compiler does not know"));
+}
+
+}  // namespace
 
 std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var) {
     std::vector<Symbol> names{var};
@@ -462,10 +501,7 @@ static void require_effect(const StageRef &stage, const Location &at) {
 
 void apply(const StageRef &stage, const StageDirective &directive, const Location &at) {
     StageSchedule &schedule = stage.definition->schedule;
-    if (!std::holds_alternative<SetLoopKind>(directive) &&
-        !std::holds_alternative<SpecializeFail>(directive)) {
-        require_known_loops(stage, directive_name(directive), at);
-    }
+    require_definition(stage, directive, at);
     if (std::holds_alternative<SpecializeFail>(directive)) {
         require_no_fail(stage, "specialize_fail", at);
     } else {

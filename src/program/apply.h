@@ -28,9 +28,6 @@ const Loop *find_loop(const StageSchedule &schedule, Symbol var);
 const Loop &require_loop(const StageRef &stage, const char *directive, Symbol var,
                          const Location &at);
 
-// Throws "vectorize: f is computed by the extern function work, whose loops Tessera does not know".
-void require_known_loops(const StageRef &stage, const std::string &directive, const Location &at);
-
 // The name of a directive as it is written: "split", "compute_at", ...
 std::string directive_name(const StageDirective &directive);
 std::string directive_name(const FuncDirective &directive);

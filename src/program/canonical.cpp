@@ -157,6 +157,7 @@ std::vector<Expr> describe(const StageSchedule &s) {
         facts.number(int64_t(l.kind));
         facts.number(l.is_reduction);
         facts.number(int64_t(l.partition));
+        facts.number(l.in_call);
     }
     for (const auto &p : s.prefetches) {
         for (Symbol x : {p.directive.what, p.directive.at, p.directive.from}) facts.symbol(x);

@@ -216,14 +216,14 @@ void add_outputs(FunctionContents &f) {
 
 void add_loops(Definition &d, const std::vector<Symbol> &pure) {
     for (const ReductionVariable &v : d.reduction) {
-        d.schedule.loops.push_back({v.var, LoopKind::Serial, true, Partition::Auto});
+        d.schedule.loops.push_back({v.var, LoopKind::Serial, true});
     }
     for (Symbol s : pure) {
         if (s.defined()) {
-            d.schedule.loops.push_back({s, LoopKind::Serial, false, Partition::Auto});
+            d.schedule.loops.push_back({s});
         }
     }
-    d.schedule.loops.push_back({outermost_loop(), LoopKind::Serial, false, Partition::Auto});
+    d.schedule.loops.push_back({outermost_loop()});
 }
 
 void require_distinct(const Candidate &candidate, const std::vector<Symbol> &args) {
@@ -443,6 +443,7 @@ void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
     f.written = definition.written;
     f.extern_definition = std::make_shared<ExternDefinition>(std::move(definition));
     add_loops(*d, args);
+    for (Loop &l : d->schedule.loops) l.in_call = l.var != outermost_loop();
     f.stages.push_back(d);
     note_change();
     add_outputs(f);

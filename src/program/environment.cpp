@@ -193,6 +193,30 @@ Environment find_transitive_calls(const std::vector<FunctionRef> &outputs) {
     return depth_first(outputs, direct_callees);
 }
 
+bool is_user_context(const ExternFuncArgument &arg) {
+    const auto *c = arg.scalar.defined() ? arg.scalar.as<ir::IntrinsicCall>() : nullptr;
+    return c && c->op == ir::Intrinsic::user_context;
+}
+
+static void pass_to_compiled(ExternDefinition &e, const std::vector<ParameterRef> &parameters) {
+    if (!e.args.empty() && is_user_context(e.args[0])) e.args.erase(e.args.begin());
+    e.uses_user_context = true;
+    std::vector<ExternFuncArgument> args;
+    size_t next = 0, left = 0;  // values of a function that are yet to be passed
+    for (const ParameterRef &p : parameters) {
+        if (p->embedded) {
+            args.push_back({{}, p, {}});
+        } else if (left > 0) {
+            left--;
+        } else if (next < e.args.size()) {
+            args.push_back(e.args[next]);
+            if (e.args[next].func) left = e.args[next].func->types.size() - 1;
+            next++;
+        }
+    }
+    e.args = std::move(args);
+}
+
 ProgramCopy copy_reachable(const Program &program) {
     Environment originals = depth_first(program.outputs, wrapped_callees);
     bool any_wrappers = false;
@@ -211,6 +235,10 @@ ProgramCopy copy_reachable(const Program &program) {
         result.environment.order.push_back(c);
         result.environment.functions.emplace(c->name, c);
         if (!c->extern_definition) continue;
+        auto compiled = program.compiled_externs.find(c->extern_definition->function);
+        if (compiled != program.compiled_externs.end()) {
+            pass_to_compiled(*c->extern_definition, compiled->second);
+        }
         for (ExternFuncArgument &arg : c->extern_definition->args) {
             if (arg.func) {
                 Symbol name = after_wrapping(arg.func.get(), *f)->name;

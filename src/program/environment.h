@@ -26,6 +26,9 @@ std::vector<FunctionRef> direct_callees(const FunctionContents &f);
 // A function of the same name with definitions and a schedule of its own, but no wrappers.
 FunctionRef copy(const FunctionContents &f);
 
+// Whether an argument of an extern stage is the user context of the call.
+bool is_user_context(const ExternFuncArgument &arg);
+
 struct ProgramCopy {
     Program program;          // its outputs are copies
     Environment environment;  // of the copies

@@ -1,6 +1,7 @@
 #pragma once
 #include "program/function.h"
 #include <functional>
+#include <map>
 
 namespace tessera::program {
 
@@ -19,6 +20,9 @@ struct Program {
     std::vector<std::string> output_names;
     std::vector<Requirement> requirements;
     bool trace_pipeline = false;
+    // The functions of extern stages that are pipelines compiled in this process, by name, with
+    // their parameters: such a one is also given the user context, and the buffers that it holds.
+    std::map<std::string, std::vector<ParameterRef>> compiled_externs;
     // The user's own, over the lowered statement, after all others.
     std::vector<std::function<ir::Stmt(const ir::Stmt &)>> custom_passes;
 };

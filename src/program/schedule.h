@@ -150,6 +150,7 @@ struct Loop {
     LoopKind kind = LoopKind::Serial;
     bool is_reduction = false;  // of a reduction domain, or made from loops of one
     Partition partition = Partition::Auto;
+    bool in_call = false;  // of an extern stage: one call of its function runs all iterations
 };
 
 using LoopTransform = std::variant<Split, Fuse, Rename>;

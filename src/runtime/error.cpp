@@ -235,12 +235,12 @@ int tessera_error_fold_factor_too_small(void *user_context, const char *where, c
 }
 
 int tessera_error_bad_extern_fold(void *user_context, const char *where, const char *func,
-                                  int32_t dimension, int32_t min, int32_t extent, int32_t valid_min,
-                                  int32_t fold_factor) {
+                                  const char *function, int32_t dimension, int32_t min,
+                                  int32_t extent, int32_t valid_min, int32_t fold_factor) {
     return (Message(where)
             << "The storage of " << func << " is folded by " << fold_factor << " along dimension "
-            << dimension << ", starting at " << valid_min << ", but an extern stage needs [" << min
-            << ", " << int64_t(min) + extent - 1
+            << dimension << ", starting at " << valid_min << ", but the extern stage " << function
+            << " needs [" << min << ", " << int64_t(min) + extent - 1
             << "], which wraps around. Use a larger fold factor, one that the extern "
                "stage's step divides")
         .raise(user_context, tessera_error_code_bad_extern_fold);

@@ -271,9 +271,10 @@ int tessera_error_bad_fold(void *user_context, const char *where, const char *fu
 int tessera_error_fold_factor_too_small(void *user_context, const char *where, const char *func,
                                         const char *var, int32_t fold_factor, const char *loop,
                                         int32_t required);
+/* One call of the extern stage's function reads or writes [min, min + extent) of a dimension. */
 int tessera_error_bad_extern_fold(void *user_context, const char *where, const char *func,
-                                  int32_t dimension, int32_t min, int32_t extent, int32_t valid_min,
-                                  int32_t fold_factor);
+                                  const char *function, int32_t dimension, int32_t min,
+                                  int32_t extent, int32_t valid_min, int32_t fold_factor);
 int tessera_error_storage_bound_too_small(void *user_context, const char *where, const char *func,
                                           const char *var, int32_t bound, int32_t required);
 int tessera_error_explicit_bounds_too_small(void *user_context, const char *where, const char *func,

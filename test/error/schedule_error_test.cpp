@@ -81,7 +81,6 @@ TEST_SUITE("refused directives") {
         Func g("g");
         g.define_extern("work", {}, Int(32), {x});
         REFUSED(g.vectorize(x, 8), ": vectorize: g is computed by the extern function work, whose");
-        REFUSED(g.tile(x, x, xi, yi, 8, 8), ": tile: g is computed by the extern function work");
     }
     TEST_CASE("blended tiles that would be computed at once") {
         Func f = image();

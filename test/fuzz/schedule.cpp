@@ -12,8 +12,9 @@ struct LoopModel {
     std::string name;
     bool is_reduction = false;
     LoopKind kind = LoopKind::Serial;
-    int extent = 0;  // 0: not a constant
-    int dim = -1;    // that it walks over
+    int extent = 0;        // 0: not a constant
+    int dim = -1;          // that it walks over
+    bool in_call = false;  // of an extern stage: one call runs it
 };
 
 // A stage of a function and its loops, innermost first.
@@ -77,8 +78,10 @@ private:
         FuncModel &model = models[size_t(f)];
         static const char *names[] = {"x", "y", "z", "w"};
         StageModel pure;
-        for (int d = 0; d < func.dims; d++) pure.loops.push_back({names[d], false, {}, 0, d});
-        if (!func.is_extern) model.stages.push_back(pure);
+        for (int d = 0; d < func.dims; d++) {
+            pure.loops.push_back({names[d], false, {}, 0, d, func.is_extern});
+        }
+        model.stages.push_back(pure);
         for (const UpdatePlan &u : func.updates) {
             StageModel stage;
             stage.is_update = true;
@@ -203,6 +206,7 @@ private:
     std::string fresh(const char *base) { return base + std::to_string(next_name++); }
 
     void schedule_stage(int f, int s) {
+        if (plan.funcs[size_t(f)].is_extern) return schedule_extern(f);
         bool over_domain = s > 0 && plan.funcs[size_t(f)].updates[size_t(s) - 1].domain >= 0;
         if (over_domain && stage_of(f, s).associative && random.chance(0.4 * density))
             return rfactor(f, s);
@@ -220,7 +224,7 @@ private:
 
     void partition(int f, int s) {
         for (const LoopModel &loop : stage_of(f, s).loops) {
-            if (plan.funcs[size_t(f)].is_extern || !random.chance(0.15 * density)) continue;
+            if (!random.chance(0.15 * density)) continue;
             emit(Verb::Partition, f, s, {loop.name}).partition =
                 random.pick<Partition>({Partition::Never, Partition::Always, Partition::Auto});
         }
@@ -257,10 +261,77 @@ private:
     }
 
     StageModel &stage_of(int f, int s) { return models[size_t(f)].stages[size_t(s)]; }
-    // In terms of directives: extern stages have no pure loops of their own.
+
+    // ---- Extern stages: loops around calls of their functions ----
+
+    void schedule_extern(int f) {
+        StageModel &stage = stage_of(f, 0);
+        int steps = random.range(0, 3);
+        for (int i = 0; i < steps; i++) {
+            switch (random.range(0, 4)) {
+            case 0: {
+                size_t calls = loops_in_call(stage);
+                if (calls > 1 && calls == stage.loops.size()) reorder(f, 0);
+                break;
+            }
+            case 1: loop_around_calls(f); break;
+            case 2: tile_extern(f); break;
+            default: split_extern(f);
+            }
+        }
+        std::vector<LoopModel *> outer;
+        for (LoopModel &loop : stage.loops) {
+            if (!loop.in_call && loop.kind == LoopKind::Serial) outer.push_back(&loop);
+        }
+        if (!outer.empty() && random.chance(0.3)) {
+            outer.back()->kind = LoopKind::Parallel;
+            emit(Verb::Parallel, f, 0, {outer.back()->name});
+        }
+        if (random.chance(0.15 * density)) specialize(f, 0);
+    }
+
+    static size_t loops_in_call(const StageModel &stage) {
+        return size_t(std::ranges::count(stage.loops, true, &LoopModel::in_call));
+    }
+
+    void loop_around_calls(int f) {
+        StageModel &stage = stage_of(f, 0);
+        const size_t calls = loops_in_call(stage);
+        if (calls == 0) return;
+        LoopModel &loop = stage.loops[calls - 1];
+        loop.in_call = false;
+        emit(Verb::Serial, f, 0, {loop.name});
+    }
+
+    // The outermost of the loops that a call runs, so that what is left to it stays within.
+    void split_extern(int f) {
+        StageModel &stage = stage_of(f, 0);
+        const size_t calls = loops_in_call(stage);
+        if (calls == 0 || !split(f, 0, int(calls - 1))) return;
+        stage.loops[calls].in_call = false;
+    }
+
+    void tile_extern(int f) {
+        StageModel &stage = stage_of(f, 0);
+        if (loops_in_call(stage) != stage.loops.size()) return;
+        tile(f, 0);
+        // The loops that are not tiled are within the tiles, or another order is asked for.
+        std::vector<std::string> order;
+        std::vector<LoopModel> calls, outer;
+        for (LoopModel &loop : stage.loops) {
+            const bool is_outer = loop.extent == 0 && split_once.count(loop.name);
+            loop.in_call = !is_outer;
+            (is_outer ? outer : calls).push_back(loop);
+        }
+        stage.loops = calls;
+        stage.loops.insert(stage.loops.end(), outer.begin(), outer.end());
+        for (const LoopModel &loop : stage.loops) order.push_back(loop.name);
+        if (!outer.empty() && order.size() > 1) emit(Verb::Reorder, f, 0, order);
+    }
+
     void one_transform(int f, int s) {
         StageModel &stage = stage_of(f, s);
-        if (stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
+        if (stage.loops.empty()) return;
         switch (random.range(0, 8)) {
         case 0:
         case 1:
@@ -462,7 +533,7 @@ private:
     // For others to be computed in, and stored around.
     void split_and_fuse(int f, int s) {
         StageModel &stage = stage_of(f, s);
-        if (stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
+        if (stage.loops.empty()) return;
         if (stage.loops.size() < 3 || random.chance(0.7)) split(f, s);
         if (random.chance(0.3)) reorder(f, s);
         fuse(f, s);
@@ -507,7 +578,6 @@ private:
 
     void mark_loops(int f, int s) {
         StageModel &stage = stage_of(f, s);
-        if (plan.funcs[size_t(f)].is_extern) return;
         for (size_t i = 0; i < stage.loops.size(); i++) {
             LoopModel &loop = stage.loops[i];
             if (loop.kind != LoopKind::Serial || !random.chance(0.5 * density)) continue;
@@ -546,7 +616,7 @@ private:
             if (i > 0) than = -than - 1;
             lowest = std::min(lowest, than);
             emit(Verb::Specialize, f, s).factor = than;
-            if (plan.funcs[size_t(f)].is_extern || stage.loops.empty()) continue;
+            if (stage.loops.empty()) continue;
             if (random.chance(0.6)) schedule_special(f, s, i);
         }
         if (lowest < 3 && random.chance(0.2)) emit(Verb::SpecializeFail, f, s);
@@ -556,6 +626,7 @@ private:
         StageModel &stage = stage_of(f, s);
         const LoopModel &loop = stage.loops[0];
         if (loop.kind != LoopKind::Serial || loop.is_reduction) return;
+        if (loop.in_call && loops_in_call(stage) > 1) return;  // its outer loop would be within one
         stage.hidden = std::max<size_t>(stage.hidden, 1);
         int factor = random.pick<int>({2, 4, 8});
         Directive &d = emit(Verb::Split, f, s, {loop.name, fresh("o"), fresh("i")});
@@ -565,7 +636,7 @@ private:
         std::string inner = d.names[2];
         bool blends = d.tail == TailStrategy::ShiftInwardsAndBlend ||
                       d.tail == TailStrategy::RoundUpAndBlend || blended.count(loop.name);
-        if (blends || !fits(f, s, factor)) return;
+        if (blends || !fits(f, s, factor) || plan.funcs[size_t(f)].is_extern) return;
         emit(random.chance(0.7) ? Verb::Vectorize : Verb::Unroll, f, s, {inner}).special = number;
     }
 
@@ -573,7 +644,7 @@ private:
         std::set<int> what = callees(f, s);
         what.insert(f);  // what it writes
         const StageModel &stage = stage_of(f, s);
-        if (stage.loops.empty() || plan.funcs[size_t(f)].is_extern) return;
+        if (stage.loops.empty()) return;
         size_t at = size_t(random.range(0, int(stage.loops.size()) - 1));
         size_t from = size_t(random.range(int(at), int(stage.loops.size()) - 1));
         for (size_t i : {at, from}) {
@@ -593,7 +664,6 @@ private:
     // The loops around a stage's body, outermost first.
     std::vector<Site> path(int f, int s) const {
         std::vector<Site> all = models[size_t(f)].enclosing;
-        if (plan.funcs[size_t(f)].is_extern) return all;
         const StageModel &stage = models[size_t(f)].stages[size_t(s)];
         if (stage.elsewhere || models[size_t(f)].by_readers) return {};
         for (size_t i = stage.loops.size(); i-- > stage.hidden;) {
@@ -714,7 +784,9 @@ private:
         if (dims.empty()) return;
         random.shuffle(dims);
         for (size_t i = 0; i < dims.size() && (i == 0 || random.chance(0.4)); i++) {
-            const int factor = random.pick<int>({4, 8, 16, 32, 64});
+            int factor = random.pick<int>({4, 8, 16, 32, 64});
+            const bool is_passed_on = plan.funcs[size_t(f)].is_extern || feeds_extern(f);
+            if (is_passed_on) factor = random.pick<int>({1, 2, 4, 8, 64});
             emit(Verb::FoldStorage, f, 0, {names[dims[i]]}).factor = factor;
         }
     }

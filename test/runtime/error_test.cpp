@@ -115,10 +115,10 @@ TEST_SUITE("runtime errors") {
              tessera_error_code_fold_factor_too_small,
              "The storage of f is folded along y by 2, but one iteration of the loop over yo needs "
              "3");
-        said(tessera_error_bad_extern_fold(nullptr, "", "f", 1, 3, 4, 2, 4),
+        said(tessera_error_bad_extern_fold(nullptr, "", "f", "work", 1, 3, 4, 2, 4),
              tessera_error_code_bad_extern_fold,
-             "The storage of f is folded by 4 along dimension 1, starting at 2, but an extern "
-             "stage needs [3, 6], which wraps around. Use a larger fold factor, one that the "
+             "The storage of f is folded by 4 along dimension 1, starting at 2, but the extern "
+             "stage work needs [3, 6], which wraps around. Use a larger fold factor, one that the "
              "extern stage's step divides");
         said(tessera_error_storage_bound_too_small(nullptr, "a.cpp:7", "f", "x", 8, 10),
              tessera_error_code_storage_bound_too_small,

@@ -7,10 +7,12 @@
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/prefetch.h"
 #include "lower/nest/sites.h"
+#include "lower/storage/folds.h"
 #include "program/scatter.h"
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -36,6 +38,7 @@ public:
 
 private:
     void add_region_symbols(const FunctionContents &f);
+    void reserve_region_symbols();
     std::vector<StageNestRef> make_nests(const FunctionContents &f, int stage,
                                          const Region &region);
     void make_provisional_nests(const FunctionContents &f);
@@ -44,10 +47,13 @@ private:
                          size_t &end);
     Built build_loops(const StageNestRef &nest);
     Built build_innermost(const StageNestRef &nest);
+    Built build_call(const StageNestRef &nest);
     Stmt provide(const StageNest &nest);
     void wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs);
+    void wrap_answers(Built &b, const SiteRegions &regions);
     void wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func);
     void wrap_tests_and_lets(Built &b, const StageNest &nest, int depth);
+    static void wrap_existence(Built &b, const StageNest &nest);
     void wrap_limits(Built &b, const StageNest &nest) const;
     void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
     void refuse_idle_prefetches() const;
@@ -59,6 +65,8 @@ private:
     Sites sites;
     ValueBounds values;
     BuiltPipeline built;
+    // What extern stages ask about before it is built: their regions have symbols already.
+    std::unordered_set<Symbol> reserved;
 
     // Whether a prefetch finds nothing to fetch in any version of its stage.
     struct IdlePrefetch {
@@ -69,7 +77,16 @@ private:
     std::map<PrefetchKey, IdlePrefetch> idle_prefetches;
 };
 
+void NestBuilder::reserve_region_symbols() {
+    for (const program::FunctionRef &f : context.order) {
+        if (!asks_for_fold(*f) || !context.is_read_by_extern(f->name)) continue;
+        add_region_symbols(*f);
+        reserved.insert(f->name);
+    }
+}
+
 void NestBuilder::add_region_symbols(const FunctionContents &f) {
+    if (reserved.erase(f.name) > 0) return;
     std::vector<RegionSymbols> &regions = context.regions[f.name].emplace_back();
     for (size_t s = 0; s < f.stages.size(); s++) {
         RegionSymbols symbols;
@@ -101,7 +118,6 @@ void NestBuilder::make_provisional_nests(const FunctionContents &f) {
     add_region_symbols(f);
     std::vector<std::vector<StageNestRef>> &all = built.stages[f.name];
     all.assign(f.stages.size(), {});
-    if (f.has_extern_definition()) return;
     for (size_t s = 0; s < f.stages.size(); s++) {
         Region region;
         for (size_t d = 0; d < f.args.size(); d++) {
@@ -185,7 +201,26 @@ void NestBuilder::note_predicated(const StageNestRef &nest) {
     }
 }
 
+Built NestBuilder::build_call(const StageNestRef &nest) {
+    const FunctionContents &f = nest->func;
+    Built b;
+    for (const program::ExternFuncArgument &a : f.extern_definition->args) {
+        if (a.func) b.uses.add(a.func->name, {nest});
+        if (a.buffer) b.uses.add(a.buffer->name, {nest});
+    }
+    SiteRegions regions({nest.get(), 0}, b.uses, built, values, context);
+    std::unordered_map<Symbol, Box> folded;
+    for (const program::ExternFuncArgument &a : f.extern_definition->args) {
+        if (!a.func || !asks_for_fold(*a.func)) continue;
+        folded[a.func->name] = regions.ask_for_piece().inputs.at(a.func->name);
+    }
+    b.stmt = call_extern_stage(f, regions.piece(), folded, context);
+    wrap_answers(b, regions);
+    return b;
+}
+
 Built NestBuilder::build_innermost(const StageNestRef &nest) {
+    if (nest->func.has_extern_definition()) return build_call(nest);
     note_predicated(nest);
     Built b{provide(*nest), {}};
     std::vector<Symbol> seen;
@@ -223,6 +258,8 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
         const std::vector<Symbol> funcs = sites.at(nest->func.name, nest->stage, loop.var);
         if (!funcs.empty()) built.innermost_sites.emplace(nest.get(), site);
         wrap_site(b, site, funcs);
+        if (loop.in_call) continue;
+        if (i == nest->loops_in_call()) wrap_existence(b, *nest);
         wrap_prefetches(b, nest, i);
         wrap_tests_and_lets(b, *nest, i);
         b.stmt = wrap_loop(loop, b.stmt);
@@ -230,6 +267,12 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
     wrap_tests_and_lets(b, *nest, depth);
     wrap_limits(b, *nest);
     return b;
+}
+
+// Calls of an extern stage that compute nothing are left out, with what is computed for them.
+void NestBuilder::wrap_existence(Built &b, const StageNest &nest) {
+    const Expr exists = nest.piece_exists();
+    if (exists.defined() && !is_one(exists)) b.stmt = IfThenElse::make(exists, b.stmt);
 }
 
 // Of loops over pure variables, what is computed fits its storage, unless that may be large.
@@ -271,24 +314,16 @@ Built NestBuilder::build_versions(const Definition &general, const std::vector<S
 
 Built NestBuilder::build_production(const FunctionContents &f, const std::vector<Region> &regions) {
     Built all;
-    if (f.has_extern_definition()) {
-        all.stmt = call_extern_stage(f, regions[0], context);
-        for (const program::ExternFuncArgument &a : f.extern_definition->args) {
-            if (a.func) all.uses.add(a.func->name, {nullptr, &f});
-            if (a.buffer) all.uses.add(a.buffer->name, {nullptr, &f});
-        }
-    } else {
-        std::vector<Stmt> in_order;
-        for (size_t s = 0; s < f.stages.size(); s++) {
-            built.stages.at(f.name)[s] = make_nests(f, int(s), regions[s]);
-            const std::vector<StageNestRef> nests = built.stages.at(f.name)[s];
-            size_t end = nests.size();
-            Built b = build_versions(*f.stages[s], nests, end);
-            in_order.push_back(b.stmt);
-            all.uses.merge(std::move(b.uses));
-        }
-        all.stmt = Block::make(std::move(in_order));
+    std::vector<Stmt> in_order;
+    for (size_t s = 0; s < f.stages.size(); s++) {
+        built.stages.at(f.name)[s] = make_nests(f, int(s), regions[s]);
+        const std::vector<StageNestRef> nests = built.stages.at(f.name)[s];
+        size_t end = nests.size();
+        Built b = build_versions(*f.stages[s], nests, end);
+        in_order.push_back(b.stmt);
+        all.uses.merge(std::move(b.uses));
     }
+    all.stmt = Block::make(std::move(in_order));
     all.stmt = ProducerConsumer::make(f.name, true, all.stmt);
     return all;
 }
@@ -319,6 +354,12 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
     if (sites.hoists(func, site)) b.stmt = HoistedStorage::make(func, b.stmt);
 }
 
+// Whether the site is around a call of an extern stage that computes a piece. Asked further out for
+// the whole, it may want to read more for the piece, or compute more.
+bool is_call_of_piece(const Site &site) {
+    return site.owner && site.loop == 0 && site.owner->is_in_pieces() && is_asked(site.owner->func);
+}
+
 void NestBuilder::refuse_idle_prefetches() const {
     for (const auto &[key, prefetch] : idle_prefetches) {
         if (!prefetch.in_all_versions) continue;
@@ -329,23 +370,30 @@ void NestBuilder::refuse_idle_prefetches() const {
     }
 }
 
-// Puts the functions that are computed or stored here around what is there: consumers first, so
-// that producers end up outside.
-void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs) {
-    if (funcs.empty()) return;
-    SiteRegions regions(site, b.uses, built, values, context);
-    for (auto func = funcs.rbegin(); func != funcs.rend(); ++func) {
-        wrap_function(b, site, regions, *func);
-    }
-    regions.check_answers([&](Symbol input) { return sites.stores(input, site); });
+void NestBuilder::wrap_answers(Built &b, const SiteRegions &regions) {
     for (auto a = regions.asserts.rbegin(); a != regions.asserts.rend(); ++a) {
         b.stmt = Block::make(*a, b.stmt);
     }
     b.stmt = wrap_lets(regions.lets, b.stmt);
+}
+
+// Puts the functions that are computed or stored here around what is there: consumers first, so
+// that producers end up outside.
+void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs) {
+    const bool asks = is_call_of_piece(site);
+    if (funcs.empty() && !asks) return;
+    SiteRegions regions(site, b.uses, built, values, context);
+    if (asks) regions.ask_for_piece();
+    for (auto func = funcs.rbegin(); func != funcs.rend(); ++func) {
+        wrap_function(b, site, regions, *func);
+    }
+    regions.check_answers([&](Symbol input) { return sites.stores(input, site); });
+    wrap_answers(b, regions);
     built.sliding.merge(regions.sliding);
 }
 
 LoopNests NestBuilder::build() {
+    reserve_region_symbols();
     Built b;
     Site root;
     SiteRegions regions(root, b.uses, built, values, context);

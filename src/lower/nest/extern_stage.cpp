@@ -60,16 +60,15 @@ std::vector<Range> ranges_of_image(Symbol buffer, int dimensions) {
     return all;
 }
 
-// What the buffer says when it is read.
-Box box_of(Symbol buffer, int dimensions) {
+}  // namespace
+
+Box held_of(Symbol buffer, int dimensions) {
     Box box;
     for (const Range &r : ranges_of_image(buffer, dimensions)) {
         box.push_back({r.min, r.min + r.extent - 1});
     }
     return box;
 }
-
-}  // namespace
 
 bool is_asked(const FunctionContents &f) {
     const program::ExternDefinition &e = *f.extern_definition;
@@ -123,7 +122,7 @@ ExternQuery query_extern_stage(const FunctionContents &f, const Region &region,
     };
     auto ask = [&](Symbol input, Type type, const std::vector<Range> &ranges) {
         Symbol buffer = bind_buffer(input, type, ranges);
-        include(query.inputs[input], box_of(buffer, int(ranges.size())));
+        include(query.inputs[input], held_of(buffer, int(ranges.size())));
     };
     for (const ExternFuncArgument &a : f.extern_definition->args) {
         if (a.scalar.defined()) args.push_back(a.scalar);
@@ -141,7 +140,7 @@ ExternQuery query_extern_stage(const FunctionContents &f, const Region &region,
     }
     for (Type type : f.types) {
         Symbol buffer = bind_buffer(f.name, type, ranges_of(region));
-        include(query.outputs, box_of(buffer, f.dimensions()));
+        include(query.outputs, held_of(buffer, f.dimensions()));
     }
     Expr result = bind(str(f.name, ".query_result"), extern_call(f, std::move(args), context));
     query.check = check_result(f, result, "bounds_query_failed");
@@ -161,9 +160,9 @@ Stmt check_not_enlarged(const FunctionContents &f, const Region &region, const B
     return Block::make(std::move(checks));
 }
 
-Stmt check_input_holds(const FunctionContents &f, Symbol input, const Box &wanted) {
+Stmt check_input_holds(const FunctionContents &f, Symbol input, const Box &wanted,
+                       const Box &held) {
     std::vector<Stmt> checks;
-    const Box held = box_of(input, int(wanted.size()));
     Expr is_nothing = const_false();
     for (const algebra::Interval &i : wanted) is_nothing = is_nothing || i.min > i.max;
     for (size_t d = 0; d < wanted.size(); d++) {
@@ -177,27 +176,54 @@ Stmt check_input_holds(const FunctionContents &f, Symbol input, const Box &wante
     return Block::make(std::move(checks));
 }
 
-Stmt call_extern_stage(const FunctionContents &f, const Region &region, const Context &context) {
+namespace {
+
+Region region_of(const Box &box) {
+    Region region;
+    for (const algebra::Interval &i : box) {
+        region.min.push_back(i.min);
+        region.max.push_back(i.max);
+    }
+    return region;
+}
+
+// A tessera_buffer_t over a region of what is stored of value k of a function.
+Expr part_of(const FunctionContents &f, int k, const Region &region, const Context &context) {
+    const Symbol buffer = context.buffer_of(f.name, k);
+    std::vector<Expr> strides;
+    for (int d = 0; d < f.dimensions(); d++) {
+        strides.push_back(BufferProperty::make(buffer, BufferField::Stride, d));
+    }
+    Expr first = Call::make(f.types[size_t(k)], f.name, CallKind::Func, k, region.min);
+    Expr host = call(Handle(), Intrinsic::address_of, {first});
+    return make_buffer(host, f.types[size_t(k)], ranges_of(region), strides);
+}
+
+}  // namespace
+
+Stmt call_extern_stage(const FunctionContents &f, const Region &region,
+                       const std::unordered_map<Symbol, Box> &inputs, const Context &context) {
     std::vector<Binding> lets;
     std::vector<Expr> args;
+    auto pass = [&](const char *name, const Expr &buffer) {
+        lets.push_back({Symbol::fresh(str(f.name, name)), buffer});
+        args.push_back(Variable::make(Handle(), lets.back().symbol));
+    };
     for (const ExternFuncArgument &a : f.extern_definition->args) {
         if (a.scalar.defined()) args.push_back(a.scalar);
         if (a.buffer) args.push_back(Variable::make(Handle(), a.buffer->name, a.buffer));
-        for (size_t k = 0; a.func && k < a.func->types.size(); k++) {
-            args.push_back(Variable::make(Handle(), context.buffer_of(a.func->name, int(k))));
+        if (!a.func) continue;
+        auto part = inputs.find(a.func->name);
+        for (size_t k = 0; k < a.func->types.size(); k++) {
+            if (part != inputs.end()) {
+                pass(".input", part_of(*a.func, int(k), region_of(part->second), context));
+            } else {
+                args.push_back(Variable::make(Handle(), context.buffer_of(a.func->name, int(k))));
+            }
         }
     }
     for (size_t k = 0; k < f.types.size(); k++) {
-        Symbol buffer = context.buffer_of(f.name, int(k));
-        std::vector<Expr> strides;
-        for (size_t d = 0; d < f.args.size(); d++) {
-            strides.push_back(BufferProperty::make(buffer, BufferField::Stride, int(d)));
-        }
-        Expr first = Call::make(f.types[k], f.name, CallKind::Func, int(k), region.min);
-        Expr host = call(Handle(), Intrinsic::address_of, {first});
-        lets.push_back({Symbol::fresh(str(f.name, ".output")),
-                        make_buffer(host, f.types[k], ranges_of(region), strides)});
-        args.push_back(Variable::make(Handle(), lets.back().symbol));
+        pass(".output", part_of(f, int(k), region, context));
     }
     lets.push_back(
         {Symbol::fresh(str(f.name, ".result")), extern_call(f, std::move(args), context)});

@@ -36,11 +36,16 @@ ExternQuery query_extern_stage(const program::FunctionContents &f, const Region 
 ir::Stmt check_not_enlarged(const program::FunctionContents &f, const Region &region,
                             const Box &answer);
 
-// That what is stored of a function, or the image, holds what a stage wants to read of it.
-ir::Stmt check_input_holds(const program::FunctionContents &f, Symbol input, const Box &wanted);
+// What there is of an image, or of what is stored of a function.
+Box held_of(Symbol buffer, int dimensions);
+// That what is held of an input is what a stage wants to read of it, or more.
+ir::Stmt check_input_holds(const program::FunctionContents &f, Symbol input, const Box &wanted,
+                           const Box &held);
 
-// The call that computes the region.
+// The call that computes the region. `inputs`: what it wants to read, of the functions whose
+// storage is to be folded: rows then lie one after the other only as far as they do not begin anew,
+// so that it is given those and no more.
 ir::Stmt call_extern_stage(const program::FunctionContents &f, const Region &region,
-                           const Context &context);
+                           const std::unordered_map<Symbol, Box> &inputs, const Context &context);
 
 }  // namespace tessera::lower

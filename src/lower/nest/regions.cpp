@@ -8,6 +8,8 @@
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
+#include "lower/nest/sites.h"
+#include "lower/storage/folds.h"
 #include "lower/storage/production_path.h"
 #include "program/parameter.h"
 #include <algorithm>
@@ -134,8 +136,8 @@ const IntervalScope &SiteRegions::scope_of(const Caller &caller, const Expr &tes
 Box SiteRegions::required(Symbol callee, int dimensions) {
     Box box;
     for (const Caller &caller : uses.of(callee)) {
-        if (caller.extern_func) {
-            include(box, query_of(*caller.extern_func).inputs.at(callee));
+        if (caller.is_extern()) {
+            include(box, query_of(caller.nest->func).inputs.at(callee));
             continue;
         }
         if (caller.nest->func.name == callee) continue;
@@ -150,30 +152,92 @@ Box SiteRegions::written(const StageNestRef &owner) {
     return call_box({owner->func.name, d.args, {}}, scope_of({owner}, d.predicate), *owner);
 }
 
+bool SiteRegions::is_piece_of(const program::FunctionContents &f) const {
+    return site.owner && &site.owner->func == &f;
+}
+
+const Region &SiteRegions::piece() {
+    if (bound_piece) return *bound_piece;
+    const program::FunctionContents &f = site.owner->func;
+    const IntervalScope scope = site.owner->box(site.fixed());
+    Region region;
+    for (Symbol arg : f.args) {
+        const Interval &i = *scope.find(arg);
+        auto named = [&](const Expr &e, const char *end) {
+            if (is_const(e) || e.as<ir::Variable>()) return e;
+            return bind(Symbol::fresh(str(f.name, ".", arg, end)), e);
+        };
+        region.min.push_back(named(i.min, ".min_piece"));
+        region.max.push_back(named(i.max, ".max_piece"));
+    }
+    return bound_piece.emplace(std::move(region));
+}
+
+const ExternQuery &SiteRegions::ask_for_piece() { return query_of(site.owner->func); }
+
+// Of the extern stage, what is needed here: where one of its loops runs, what that computes.
+Region SiteRegions::asked_of(const program::FunctionContents &f) {
+    if (is_piece_of(f)) return piece();
+    const Region &needed = stage_regions(f.name)[0];
+    std::vector<Expr> last = needed.max;
+    for (const StageNestRef &nest : built.stages.at(f.name)[0]) {
+        const std::vector<Expr> rounded = rounded_max(*nest, needed);
+        for (size_t d = 0; d < last.size(); d++) {
+            if (nest->rounds(int(d))) last[d] = simplify(max(last[d], rounded[d]));
+        }
+    }
+    return {needed.min, last};
+}
+
 // Asked once per site, with the region of the extern stage's output that is needed here.
 const ExternQuery &SiteRegions::query_of(const program::FunctionContents &f) {
     auto found = queries.find(f.name);
     if (found != queries.end()) return found->second;
-    const Region &region = stage_regions(f.name)[0];
+    const Region region = asked_of(f);
     ExternQuery query = query_extern_stage(f, region, context);
     lets.insert(lets.end(), query.lets.begin(), query.lets.end());
     asserts.push_back(query.check);
-    const bool is_fixed = !context.is_output(f.name) && !may_enlarge(f, context);
-    if (is_computed_here.contains(f.name) && is_fixed) {
+    const bool is_call = is_piece_of(f) && site.loop == 0 && site.owner->is_in_pieces();
+    const bool is_fixed = is_computed_here.contains(f.name) && !may_enlarge(f, context);
+    if (!context.is_output(f.name) && (is_call || is_fixed)) {
         asserts.push_back(check_not_enlarged(f, region, query.outputs));
     }
     return queries.emplace(f.name, std::move(query)).first->second;
 }
 
+// Whether storage of the input is made anew in the loops of an extern stage that reads it.
+static bool is_stored_within(const program::FunctionContents &f,
+                             const program::FunctionContents &input) {
+    const program::LoopLevel &level = store_level(input.schedule);
+    return level.is_at() && level.func() == f.name;
+}
+
+// Of storage that is folded, what is held is what was computed last.
+Box SiteRegions::held_of_input(const program::ExternFuncArgument &input) const {
+    if (!input.func) return held_of(input.buffer->name, input.buffer->dimensions);
+    const program::FunctionContents &f = *input.func;
+    if (!asks_for_fold(f)) return held_of(f.name, f.dimensions());
+    const RegionSymbols &symbols = context.regions.at(f.name).back().back();
+    Box box;
+    for (size_t d = 0; d < symbols.min.size(); d++) {
+        box.push_back({ir::Variable::make(Int(32), symbols.min[d]),
+                       ir::Variable::make(Int(32), symbols.max[d])});
+    }
+    return box;
+}
+
 void SiteRegions::check_answers(const std::function<bool(Symbol)> &is_stored_here) {
     for (const program::FunctionRef &f : context.order) {
         auto query = queries.find(f->name);
-        if (query == queries.end() || !is_computed_here.contains(f->name)) continue;
+        if (query == queries.end()) continue;
+        const bool is_call = is_piece_of(*f) && site.loop == 0 && site.owner->is_in_pieces();
+        if (!is_call && !is_computed_here.contains(f->name)) continue;
         for (const program::ExternFuncArgument &a : f->extern_definition->args) {
             if (!a.func && !a.buffer) continue;
             const Symbol input = a.func ? a.func->name : a.buffer->name;
-            if (a.func && is_stored_here(input)) continue;
-            asserts.push_back(check_input_holds(*f, input, query->second.inputs.at(input)));
+            if (a.func && (is_stored_here(input) || is_stored_within(*f, *a.func))) continue;
+            const Box &wanted = query->second.inputs.at(input);
+            asserts.push_back(check_input_holds(*f, input, wanted, held_of_input(a)));
         }
     }
 }
@@ -448,7 +512,7 @@ void SiteRegions::cover_further_in(Symbol func, Box &box) {
 // Whether what reads the function rounds fused loops.
 bool SiteRegions::is_rounded_further_in(Symbol func) {
     for (const Caller &caller : uses.of(func)) {
-        if (!caller.extern_func && caller.nest->rounds_fused()) return true;
+        if (caller.nest->rounds_fused()) return true;
     }
     return false;
 }
@@ -647,12 +711,6 @@ Box SiteRegions::touched(Symbol func) {
             together.add(written);
             if (s == 0) continue;
             together.add(call_box({func, f.stages[s]->args, {}}, scope, *nest));
-        }
-        if (built.stages.at(func).at(s).empty()) {  // an extern stage
-            Box whole;
-            for (size_t d = 0; d < f.args.size(); d++)
-                whole.push_back({all[s].min[d], all[s].max[d]});
-            together.add(whole);
         }
     }
     for (Interval &i : together.box) i = {simplify(i.min), simplify(i.max)};

@@ -62,6 +62,11 @@ public:
     // computed here want to read: asked there for the whole, they may have wanted less.
     void check_answers(const std::function<bool(Symbol)> &is_stored_here);
 
+    // What the extern stage that owns the site computes in one run of it, in terms of lets. In a
+    // call of its function, at the innermost site, it is asked what it reads for that.
+    const Region &piece();
+    const ExternQuery &ask_for_piece();
+
     // In an order in which each uses only earlier ones.
     std::vector<Binding> lets;
     // Conditions that the user promised with bound(), and that bounds queries succeed; to be
@@ -117,6 +122,9 @@ private:
     // All that the caller reads of the callee; empty if it is nothing.
     Box box_of_calls(Symbol callee, int dimensions, const Caller &caller);
     const ExternQuery &query_of(const program::FunctionContents &extern_func);
+    Box held_of_input(const program::ExternFuncArgument &input) const;
+    Region asked_of(const program::FunctionContents &extern_func);
+    bool is_piece_of(const program::FunctionContents &f) const;
     Box enlarged(const program::FunctionContents &extern_func, const Box &needed);
     void include_own_reads(Symbol func, int stage, const Region &region, Box &box);
 
@@ -128,6 +136,7 @@ private:
     std::unordered_map<Symbol, std::vector<Region>> regions;  // by function; per stage
     std::map<std::pair<const StageNest *, const ir::ExprNode *>, algebra::IntervalScope> scopes;
     std::unordered_map<Symbol, ExternQuery> queries;
+    std::optional<Region> bound_piece;
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
     ir::Substitution fixed;  // the lets that depend on parameters at most

@@ -215,8 +215,34 @@ void StageNest::make_loops() {
         }
         Variable &v = variables[size_t(current(l.var))];
         v.loop = int(loops.size());
-        loops.push_back({l.var, v.symbol, v.min, simplify(v.max - v.min + 1), l.kind, l.partition});
+        loops.push_back(
+            {l.var, v.symbol, v.min, simplify(v.max - v.min + 1), l.kind, l.partition, l.in_call});
     }
+}
+
+int StageNest::loops_in_call() const {
+    const auto first = std::ranges::find(loops, false, &Loop::in_call);
+    return int(first - loops.begin());
+}
+
+bool StageNest::is_in_pieces() const {
+    return func.has_extern_definition() && size_t(loops_in_call()) + 1 < loops.size();
+}
+
+// A tail that a call runs ends with what the split has; nothing is left where a loop around it goes
+// beyond that.
+Expr StageNest::piece_exists() const {
+    const int in_call = loops_in_call();
+    Expr exists;
+    for (const Transform &t : transforms) {
+        const Split *s = std::get_if<Split>(&t);
+        if (!s || !is_guard(s->tail) || is_exact(*s) || depth(s->old) >= in_call) continue;
+        if (!grows(s->outer) && outermost(s->inner) < in_call) continue;
+        Interval i = interval(s->old, in_call);
+        Expr some = simplify(i.min <= i.max);
+        exists = exists.defined() ? exists && some : some;
+    }
+    return exists;
 }
 
 int StageNest::find_loop(Symbol var) const {

@@ -23,6 +23,7 @@ public:
         ir::Expr min, extent;
         LoopKind kind = LoopKind::Serial;
         Partition partition = Partition::Auto;
+        bool in_call = false;  // of an extern stage, not in the IR: a call runs all of it
     };
     // A let or a test that belongs directly inside of loop `depth` (0: innermost), or outside of
     // all loops (depth == loops.size()).
@@ -61,6 +62,14 @@ public:
     std::vector<Test> tests;
     std::vector<FusedLoop> fused_loops;
     std::vector<StageCall> calls;
+
+    // How many loops, the innermost ones, one call of an extern stage runs: none in other stages.
+    int loops_in_call() const;
+    // Of an extern stage: whether its function is called within loops, for a piece each time.
+    bool is_in_pieces() const;
+    // Whether a call of its function computes anything, where a tail may have left nothing to it;
+    // undefined: it always does.
+    ir::Expr piece_exists() const;
 
     // Which loop is over this variable (by the user's name), or -1.
     int find_loop(Symbol var) const;

@@ -1,6 +1,13 @@
 #include "lower/nest/uses.h"
+#include <algorithm>
 
 namespace tessera::lower {
+
+int Site::fixed() const {
+    // What a call runs is one place.
+    const int first = owner ? owner->loops_in_call() : 0;
+    return std::max(loop, first);
+}
 
 const std::vector<Caller> &Uses::of(Symbol callee) const {
     static const std::vector<Caller> none;

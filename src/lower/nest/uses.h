@@ -10,13 +10,13 @@ struct Site {
     int loop = 0;
     friend bool operator==(const Site &, const Site &) = default;
     // Loops from this index on stand still there.
-    int fixed() const { return loop < 0 ? 0 : loop; }
+    int fixed() const;
 };
 
-// A stage that calls something. An extern stage has no nest.
+// A stage that calls something.
 struct Caller {
     StageNestRef nest;
-    const program::FunctionContents *extern_func = nullptr;
+    bool is_extern() const { return nest->func.has_extern_definition(); }
 };
 
 // Who calls what in a piece of the pipeline that has been built.

@@ -50,6 +50,7 @@ private:
                         const LoopLevel &inner, const char *inner_name, const Location &at) const;
     void check_uses(const FunctionContents &f) const;
     void check_extern_inputs(const FunctionContents &f) const;
+    static void check_calls(const FunctionContents &f, const program::Definition &version);
     void check_no_race(const FunctionContents &f) const;
     static void check_no_race(const FunctionContents &f, const FunctionContents &g,
                               const StageSchedule &schedule, const LoopLevel &computed,
@@ -273,6 +274,39 @@ void Validator::check_extern_inputs(const FunctionContents &f) const {
     }
 }
 
+// Where the loops of a version were last put in an order, or made loops around calls.
+Location order_written(const FunctionContents &f, const program::Definition &version) {
+    const program::Definition &general = *f.stages[0];
+    for (const program::Definition *d : {&version, &general}) {
+        const auto &all = d->schedule.directives;
+        for (auto written = all.rbegin(); written != all.rend(); ++written) {
+            const program::StageDirective &s = written->directive;
+            if (std::holds_alternative<program::SetLoopKind>(s) ||
+                std::holds_alternative<program::Split>(s) ||
+                std::holds_alternative<program::Fuse>(s) ||
+                std::holds_alternative<program::Reorder>(s)) {
+                return written->at;
+            }
+        }
+    }
+    return f.written;
+}
+
+// What one call of an extern function runs are the innermost loops.
+void Validator::check_calls(const FunctionContents &f, const program::Definition &version) {
+    const Loop *inner = nullptr;
+    for (const Loop &l : version.schedule.loops) {
+        if (!l.in_call && !inner) inner = &l;
+        if (!l.in_call || !inner) continue;
+        throw CompileError(
+            order_written(f, version),
+            str("the loops of ", f.name, ": the extern function ", f.extern_definition->function,
+                " is called in each iteration of ", inner->var, ", which is within ", l.var,
+                ", a loop that one call runs; make ", l.var, " serial() or parallel(), too, or ",
+                "reorder() it to be within ", inner->var));
+    }
+}
+
 // The loops that are made from these by the transforms from `next` on.
 std::set<Symbol> loops_made_from(std::set<Symbol> vars, const StageSchedule &s, size_t next) {
     auto replace = [&](Symbol old, std::initializer_list<Symbol> made) {
@@ -376,6 +410,7 @@ void Validator::check(const FunctionContents &f) const {
     for (const program::DefinitionRef &stage : f.stages) {
         for (const program::Definition *version : versions_of(*stage)) {
             check_blends(f, version->schedule);
+            check_calls(f, *version);
         }
     }
     check_extern_inputs(f);

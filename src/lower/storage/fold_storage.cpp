@@ -76,13 +76,18 @@ void keep_common(std::vector<Fold> &folds, const std::vector<Fold> &more) {
     });
 }
 
+// Whether functions in C are given parts of the storage.
+bool is_passed_on(const FunctionContents &f, const lower::Context &lowering) {
+    return f.has_extern_definition() || lowering.is_read_by_extern(f.name);
+}
+
 void note_reasons(AllFolds &all, const Production &p, const std::vector<Fold> &folds,
                   bool is_of_extern) {
     for (size_t d = 0; d < p.func.args.size(); d++) {
         if (std::ranges::find(folds, d, &Fold::dim) != folds.end()) continue;
         std::string reason =
             is_of_extern ? str("an extern stage computes or reads ", p.func.name,
-                               ", which takes its storage for one buffer; leave fold_storage out")
+                               ", which is computed in several places; leave fold_storage out")
                          : why_not_folded(p, d);
         all.reasons.try_emplace({p.func.name, d}, std::move(reason));
     }
@@ -91,9 +96,13 @@ void note_reasons(AllFolds &all, const Production &p, const std::vector<Fold> &f
 AllFolds find_all(const Stmt &s, const lower::Context &lowering) {
     AllFolds all;
     for_each_production(s, lowering, [&](const Production &p) {
-        const bool may_fold =
-            !p.func.has_extern_definition() && !lowering.is_read_by_extern(p.func.name);
+        const bool passed_on = is_passed_on(p.func, lowering);
+        const bool may_fold = !passed_on || lowering.regions.at(p.func.name).size() == 1;
         std::vector<Fold> here = may_fold ? find_folds(p) : std::vector<Fold>();
+        // Calls may fail where the storage begins anew: that is for the user to ask for.
+        if (passed_on) {
+            std::erase_if(here, [&](const Fold &fold) { return !asks_for_fold(p.func, fold.dim); });
+        }
         if (asks_for_fold(p.func)) note_reasons(all, p, here, !may_fold);
         auto [folds, is_new] = all.folds.try_emplace(&p.storage, here);
         if (!is_new) keep_common(folds->second, here);
@@ -115,6 +124,49 @@ FoldsOfFuncs folds_everywhere(const AllFolds &all) {
     return once;
 }
 
+// Adds before each call of an extern stage that the part of the folded storage which it is given
+// does not go beyond the end of the fold.
+class CheckParts final : public Mutator {
+public:
+    CheckParts(const FunctionContents &f, const Fold &fold, const lower::Context &lowering)
+        : f(f), fold(fold), lowering(lowering) {}
+
+private:
+    Stmt visit(const ProducerConsumer &p) override {
+        const FunctionContents *outer = stage;
+        if (p.is_producer) stage = lowering.function(p.func);
+        Stmt s = Mutator::visit(p);
+        stage = outer;
+        return s;
+    }
+    Stmt visit(const LetStmt &let) override {
+        Stmt s = Mutator::visit(let);
+        const auto *made = let.value.as<IntrinsicCall>();
+        if (!made || made->op != Intrinsic::make_buffer || !stage) return s;
+        const auto *host = made->args[0].as<IntrinsicCall>();
+        const Call *first =
+            host && host->op == Intrinsic::address_of ? host->args[0].as<Call>() : nullptr;
+        if (!first || first->callee != f.name || first->value_index != 0) return s;
+        const size_t fields = 4 + 3 * fold.dim;  // host, type, bits, dimensions; then of each
+        return Block::make(check(made->args[fields], made->args[fields + 1]), s);
+    }
+    Stmt check(const Expr &min, const Expr &extent) const {
+        const Expr place = min % fold.factor;
+        auto written = std::ranges::find(f.schedule.storage, f.args[fold.dim],
+                                         &program::StorageDimension::var);
+        return AssertStmt::make(
+            extent <= fold.factor - place,
+            error_call_at(written->fold_written, "bad_extern_fold",
+                          {Expr(f.name.text()), Expr(stage->extern_definition->function),
+                           Expr(int32_t(fold.dim)), min, extent, min - place, fold.factor}));
+    }
+
+    const FunctionContents &f;
+    const Fold &fold;
+    const lower::Context &lowering;
+    const FunctionContents *stage = nullptr;  // what is being produced
+};
+
 class FoldAll final : public FoldIndices {
 public:
     FoldAll(const lower::Context &lowering, const AllFolds &all)
@@ -134,7 +186,10 @@ private:
         Stmt body = r.body;
         if (!folds.contains(r.func)) body = FoldIndices(lowering, {{r.func, here}})(body);
         ir::Region bounds = r.bounds;
-        for (const Fold &fold : here) bounds[fold.dim] = {0, fold.factor};
+        for (const Fold &fold : here) {
+            if (is_passed_on(*f, lowering)) body = CheckParts(*f, fold, lowering)(body);
+            bounds[fold.dim] = {0, fold.factor};
+        }
         return Realize::make(r.func, r.types, r.memory, bounds, r.condition, body);
     }
 

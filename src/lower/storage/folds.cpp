@@ -123,6 +123,7 @@ private:
     void fold(size_t d, size_t loop, bool carries) {
         const Expr factor = wanted_factor(f, d);
         if (found[d] || (carries && !factor.defined())) return;
+        if (factor.defined() && is_asked_for(d, loop)) return fold_what_is_asked_for(d, loop);
         if (!walks_one_way(windows[d], d, loop) ||
             granularity(f, int(d)).value_or(largest_fold + 1) > largest_fold)
             return;
@@ -145,6 +146,22 @@ private:
         } else {
             failed.push_back(fold);
         }
+    }
+
+    // Whether an extern stage says in each iteration what is needed.
+    bool is_asked_for(size_t d, size_t loop) const {
+        const Interval &w = windows[d];
+        return w.is_bounded() &&
+               (path.asks_within(w.min, loop) || path.asks_within(w.max, loop));
+    }
+
+    // That is computed anew in the iteration, and nothing is carried on.
+    void fold_what_is_asked_for(size_t d, size_t loop) {
+        if (!is_computed_exactly(f, int(d)) || !is_pure_in_all_stages(f, int(d))) return;
+        const Expr extent = Variable::make(Int(32), region.max[d]) + 1 -
+                            Variable::make(Int(32), region.min[d]);
+        const Expr factor = wanted_factor(f, d);
+        found[d] = Fold{d, factor, extent <= factor, loop, path.entries[loop].name, extent};
     }
 
     // What the user wants, although no loop walks over so few points: it fails when it runs.
@@ -192,6 +209,10 @@ private:
 bool asks_for_fold(const FunctionContents &f) {
     return std::ranges::any_of(f.schedule.storage,
                                [](const auto &s) { return s.fold_factor.defined(); });
+}
+
+bool asks_for_fold(const FunctionContents &f, size_t dim) {
+    return wanted_factor(f, dim).defined();
 }
 
 std::vector<Fold> find_folds(const Production &production) { return FindFolds(production).find(); }

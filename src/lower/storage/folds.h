@@ -17,6 +17,7 @@ struct Fold {
 
 // Whether the user has said how to fold any dimension.
 bool asks_for_fold(const program::FunctionContents &f);
+bool asks_for_fold(const program::FunctionContents &f, size_t dim);
 
 // The folds that are right for one production. From the outermost loop in, as far as an iteration
 // leaves nothing to the next one that a loop further in might overwrite, and on to the loops that

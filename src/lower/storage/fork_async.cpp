@@ -79,12 +79,33 @@ struct Roles {
     }
 };
 
-// The function of the only value that is stored here, under lets and conditions of its own.
-Symbol sole_target(const Stmt &s) {
-    if (const auto *let = s.as<LetStmt>()) return sole_target(let->body);
+// The function over whose storage a buffer is made for a function in C.
+const Call *passed_on(const Expr &e) {
+    const auto *made = e.as<IntrinsicCall>();
+    if (!made || made->op != Intrinsic::make_buffer) return nullptr;
+    const auto *host = made->args[0].as<IntrinsicCall>();
+    return host && host->op == Intrinsic::address_of ? host->args[0].as<Call>() : nullptr;
+}
+
+// The function of the only value that is stored here, under lets, checks and conditions of its own.
+// `passed`: that of the buffer passed last to a function in C, so that an extern stage, of which
+// the result of the call is checked at the end, counts as well.
+Symbol sole_target(const Stmt &s, Symbol passed = {}) {
+    if (const auto *let = s.as<LetStmt>()) {
+        const Call *first = passed_on(let->value);
+        return sole_target(let->body, first ? first->callee : passed);
+    }
     if (const auto *a = s.as<Atomic>()) return sole_target(a->body);
     const auto *branch = s.as<IfThenElse>();
-    if (branch && !branch->else_case.defined()) return sole_target(branch->then_case);
+    if (branch && !branch->else_case.defined()) return sole_target(branch->then_case, passed);
+    const auto *block = s.as<Block>();
+    if (block && !block->stmts.empty()) {
+        const auto is_check = [](const Stmt &check) { return check.as<AssertStmt>() != nullptr; };
+        const bool only_checks =
+            std::all_of(block->stmts.begin(), block->stmts.end() - 1, is_check);
+        return only_checks ? sole_target(block->stmts.back(), passed) : Symbol();
+    }
+    if (s.as<AssertStmt>()) return passed;
     const auto *p = s.as<Provide>();
     return p ? p->func : Symbol();
 }
@@ -121,6 +142,7 @@ private:
     }
     void visit(const LetStmt &let) override {
         Symbol only = sole_target(Stmt(&let));
+        if (functions.extern_stages.contains(only)) roles.produced.insert(only);
         visit_for(only.defined() ? only : target,
                   [&](FindRoles &find) { find.Visitor::visit(let); });
     }
@@ -131,9 +153,7 @@ private:
     }
     void visit(const ProducerConsumer &p) override {
         if (p.is_producer) roles.nodes.insert(p.func);
-        bool is_call = p.is_producer && functions.extern_stages.contains(p.func);
-        if (is_call) roles.produced.insert(p.func);
-        visit_for(is_call ? p.func : Symbol(), [&](FindRoles &find) { find.Visitor::visit(p); });
+        visit_for(Symbol(), [&](FindRoles &find) { find.Visitor::visit(p); });
     }
     void visit(const Realize &r) override {
         roles.realized.insert(r.func);
@@ -298,6 +318,14 @@ private:
             // counts the copies of a ring buffer.
             for (size_t d = 0; d < f.args.size(); d++) {
                 const Expr &index = index_of(p.args[d]);
+                reused |= index.as<Mod>() || is_const(index);
+            }
+        });
+        for_each_node(r.body, [&](const LetStmt &let) {
+            const Call *first = passed_on(let.value);
+            if (!first || first->callee != r.func) return;
+            for (size_t d = 0; d < f.args.size(); d++) {
+                const Expr &index = index_of(first->args[d]);
                 reused |= index.as<Mod>() || is_const(index);
             }
         });
