@@ -151,15 +151,14 @@ private:
     // Whether an extern stage says in each iteration what is needed.
     bool is_asked_for(size_t d, size_t loop) const {
         const Interval &w = windows[d];
-        return w.is_bounded() &&
-               (path.asks_within(w.min, loop) || path.asks_within(w.max, loop));
+        return w.is_bounded() && (path.asks_within(w.min, loop) || path.asks_within(w.max, loop));
     }
 
     // That is computed anew in the iteration, and nothing is carried on.
     void fold_what_is_asked_for(size_t d, size_t loop) {
         if (!is_computed_exactly(f, int(d)) || !is_pure_in_all_stages(f, int(d))) return;
-        const Expr extent = Variable::make(Int(32), region.max[d]) + 1 -
-                            Variable::make(Int(32), region.min[d]);
+        const Expr extent =
+            Variable::make(Int(32), region.max[d]) + 1 - Variable::make(Int(32), region.min[d]);
         const Expr factor = wanted_factor(f, d);
         found[d] = Fold{d, factor, extent <= factor, loop, path.entries[loop].name, extent};
     }
