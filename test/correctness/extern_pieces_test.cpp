@@ -371,10 +371,12 @@ TEST_SUITE("folded storage around extern stages") {
     TEST_CASE("a fold where nothing walks") {
         Chain c;
         c.f.fold_storage(c.y, 4);
-        REFUSED_ABOVE(c.out.realize({5, 4}), "fold_storage(y) of f: no serial loop between");
+        REFUSED_ABOVE(c.out.realize({5, 4}),
+                      "fold_storage(y) of f: it is stored where it is computed");
         Chain d;
         d.e.store_root().compute_at(d.out, d.y).fold_storage(d.x, 4);
-        REFUSED_ABOVE(d.out.realize({5, 4}), "fold_storage(x) of e: no serial loop between");
+        REFUSED_ABOVE(d.out.realize({5, 4}),
+                      "fold_storage(x) of e: no loop between where e is stored");
     }
     TEST_CASE("traced, at the coordinates that are meant") {
         Chain c;

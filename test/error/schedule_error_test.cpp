@@ -80,7 +80,7 @@ TEST_SUITE("refused directives") {
         REFUSED(f.tile(x, y, xo, yo, xi, xi, 8, 8), ": tile: the loop xi is there twice");
         Func g("g");
         g.define_extern("work", {}, Int(32), {x});
-        REFUSED(g.vectorize(x, 8), ": vectorize: g is computed by the extern function work, whose");
+        REFUSED(g.vectorize(x, 8), ": vectorize: g is computed by the extern function work, which");
     }
     TEST_CASE("blended tiles that would be computed at once") {
         Func f = image();
