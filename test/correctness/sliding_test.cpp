@@ -406,3 +406,48 @@ TEST_SUITE("windows of updates") {
         CHECK_THROWS_WITH_AS(Lowered{g}, doctest::Contains("storage must enclose"), CompileError);
     }
 }
+
+TEST_SUITE("windows along a stage that slides itself") {
+    TEST_CASE("go on where the last iteration around it has ended") {
+        Func a("a"), b("b"), c("c"), out("out");
+        a(x, y) = counted(x + y * y);
+        b(x, y) = a(x, y) + a(x, y + 1);
+        c(x, y) = b(x, y) - b(x, y + 2);
+        out(x, y) = c(x, y) * c(x, y + 1);
+        auto of_b = [](int i, int j) { return 2 * i + j * j + (j + 1) * (j + 1); };
+        auto of_c = [&](int i, int j) { return of_b(i, j) - of_b(i, j + 2); };
+        auto ref = [&](int i, int j) { return of_c(i, j) * of_c(i, j + 1); };
+        c.store_root().compute_at(out, y);
+        SUBCASE("in the loop of one") {
+            b.compute_root();
+            a.store_root().compute_at(b, y);
+        }
+        SUBCASE("in the loop of another") {
+            b.store_root().compute_at(c, y);
+            a.store_root().compute_at(b, y);
+        }
+        SUBCASE("in the loop of another, stored in all of which") {
+            b.store_root().compute_at(c, y);
+            a.compute_at(b, y);
+            Lowered(out).check<int>({4, 9}, ref);
+            a.store_root();
+        }
+        Lowered l(out);
+        CHECK(calls_of(l, {4, 20}, ref) == 4 * 24);
+        for (int size : {1, 2, 7}) l.check<int>({3, size}, ref);
+    }
+    TEST_CASE("not where the loop around is walked over again") {
+        Func a("a"), b("b"), out("out");
+        a(x, y) = counted(x + 3 * y);
+        b(x, y) = a(x, y) + a(x, y + 1);
+        out(x, y, z) = b(x, y) - b(x, y + 1) * z;
+        b.store_at(out, z).compute_at(out, y);
+        a.store_root().compute_at(b, y);
+        auto of_b = [](int i, int j) { return 2 * i + 6 * j + 3; };
+        Lowered l(out);
+        for (int size : {1, 9}) {
+            l.check<int>({3, size, 4},
+                         [&](int i, int j, int k) { return of_b(i, j) - of_b(i, j + 1) * k; });
+        }
+    }
+}

@@ -99,13 +99,26 @@ std::optional<Slide> Slides::along(size_t loop) const {
     return {};
 }
 
+bool Slides::moves_only_by(size_t inner, size_t outer, size_t d) const {
+    const Symbol v = path.entries[inner].name;
+    for (size_t other = 0; other < min.size(); other++) {
+        for (Expr end : {min[other], max[other]}) {
+            if (other == d) end = substitute(v, 0, end);
+            if (path.asks_within(end, outer) || path.depends_on_loop(end, outer)) return false;
+        }
+    }
+    return runs_without_gaps(path, outer);
+}
+
 std::optional<Slide> Slides::forward(size_t loop, size_t d) const {
     const Expr v = Variable::make(Int(32), path.entries[loop].name);
     const Expr before = simplify(substitute(path.entries[loop].name, v - 1, max[d]));
     std::optional<int> points = points_at_once(d, max[d] - before);
     if (!points) return {};
     const Expr begin = *points > 0 ? max[d] + 1 - *points : before + 1;
-    return Slide{Slide::Kind::Forward, loop, d, simplify(ir::max(min[d], begin)), *points > 0};
+    Slide slide{Slide::Kind::Forward, loop, d, simplify(ir::max(min[d], begin)), *points > 0};
+    slide.goes_on = *points == 0 && algebra::can_prove(min[d] <= begin);
+    return slide;
 }
 
 std::optional<Slide> Slides::backward(size_t loop, size_t d) const {

@@ -17,6 +17,8 @@ struct Slide {
     ir::Expr end;
     // The region that splits compute of it is longer than it, unless it begins at `end`.
     bool is_rounded = false;
+    // Forward: what is left begins right after what the iteration before has computed.
+    bool goes_on = false;
 };
 
 // Along which loops the window of a production slides: the region that it is asked for.
@@ -26,6 +28,10 @@ public:
 
     // How it slides along the loop at this place; nothing if it does not, or nobody knows.
     std::optional<Slide> along(size_t loop) const;
+
+    // Whether only the loop at `inner` moves the region from one iteration of the loop at `outer`
+    // to the next, in dimension d.
+    bool moves_only_by(size_t inner, size_t outer, size_t d) const;
 
 private:
     bool is_fixed(size_t loop) const;

@@ -23,6 +23,13 @@ struct Changes {
     // the production itself is to know.
     std::unordered_map<const ProducerConsumer *, Expr> needed;
     std::unordered_map<const ProducerConsumer *, Substitution> own_values;
+    // Regions of which each iteration of a loop, but the first, computes what follows on what the
+    // one before has computed. By the symbol of their first point.
+    struct Continued {
+        Symbol max, loop;
+        Expr first;  // whether it is the first iteration
+    };
+    std::unordered_map<Symbol, Continued> continued;
 
     bool empty() const { return values.empty() && needed.empty() && own_values.empty(); }
 };
@@ -63,12 +70,36 @@ private:
         const bool forward = slide.kind == Slide::Kind::Forward;
         const Symbol end = forward ? min : max;
         const Expr rest = near(slide.end, forward ? max : min);
-        const Expr value = select(v == l.value, path.let_value(end), likely_if_innermost(rest));
+        const Expr first = first_of(slide);
+        const Expr value = select(first, path.let_value(end), likely_if_innermost(rest));
+        if (slide.goes_on) changes.continued[min] = {max, l.name, first};
         if (slide.is_rounded && tells_of(min, max)) {
             changes.own_values[&production.computed][end] = value;
         } else {
             changes.values[end] = value;
         }
+    }
+
+    // Whether nothing has been computed yet of what the slide takes for known. A loop over the
+    // region of another function, which slides along the loop around that, goes on where it has
+    // ended.
+    Expr first_of(const Slide &slide) const {
+        const PathEntry &l = path.entries[slide.loop];
+        const Expr first = Variable::make(Int(32), l.name) == l.value;
+        const auto *min = l.value.as<Variable>();
+        auto region = min ? changes.continued.find(min->name) : changes.continued.end();
+        if (slide.kind != Slide::Kind::Forward || region == changes.continued.end()) return first;
+        size_t outer = slide.loop;
+        do {
+            if (outer-- == 0) return first;
+        } while (!path.entries[outer].is_loop() || !path.repeats(outer));
+        const Expr max = Variable::make(Int(32), region->second.max);
+        const bool goes_on = path.entries[outer].name == region->second.loop &&
+                             outer >= first_loop() &&
+                             !path.shared_loops.contains(region->second.loop) &&
+                             is_zero(simplify(l.loop_extent - (max - l.value + 1))) &&
+                             slides.moves_only_by(slide.loop, outer, slide.dim);
+        return goes_on ? first && region->second.first : first;
     }
 
     // The expression as the value of a let plus a constant, if it is that: then what the let is
