@@ -1,4 +1,5 @@
 #include "lower/loops/trim_no_ops.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
 #include "ir/mutator.h"
@@ -8,6 +9,8 @@
 #include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_ends.h"
+#include "lower/loops/store_effect.h"
+#include <functional>
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -19,7 +22,10 @@ using algebra::Interval;
 // Which iterations of a loop may do something; everything() as soon as there is nothing to gain.
 class ActiveIterations {
 public:
-    explicit ActiveIterations(const For &loop) : loop(loop) {}
+    ActiveIterations(const For &loop, const StoreEffects &effects) : loop(loop), effects(effects) {
+        auto extent = as_const_int(loop.extent);
+        is_short = extent && *extent <= most_unrolled;
+    }
 
     Interval of(const Stmt &s) {
         if (is_no_op(s)) return Interval::nothing();
@@ -31,6 +37,7 @@ public:
         if (const auto *n = s.as<Allocate>()) return of(n->body);
         if (const auto *n = s.as<LetStmt>()) return of_let(*n);
         if (const auto *n = s.as<Store>()) {
+            if (!is_short) return where(effects.condition_of(*n));
             return n->predicate.defined() ? where(n->predicate) : Interval::everything();
         }
         return Interval::everything();
@@ -87,9 +94,80 @@ private:
         return algebra::solve_for_outer_interval(possible, loop.name);
     }
 
+    // Loops that are as short as this are as quick with a test as with ends that have to be found.
+    static constexpr int64_t most_unrolled = 8;
+    bool is_short = false;
     const For &loop;
+    const StoreEffects &effects;
     LetScope lets;
     algebra::IntervalScope scope;
+    std::unordered_set<Symbol> inside;
+};
+
+// What is left of selects whose condition holds.
+class DropSelects final : public Mutator {
+public:
+    explicit DropSelects(std::function<bool(const Expr &)> holds) : holds(std::move(holds)) {}
+
+private:
+    Expr visit(const Select &s) override {
+        return holds(s.condition) ? (*this)(s.true_value) : Mutator::visit(s);
+    }
+    std::function<bool(const Expr &)> holds;
+};
+
+// Drops selects whose condition holds in all iterations that are left of a loop. The stores go on
+// changing what they changed.
+class DropCertain final : public Mutator {
+public:
+    DropCertain(const For &loop, const Interval &active, StoreEffects &effects)
+        : loop(loop), effects(effects) {
+        first = active.min.defined() ? active.min : loop.min;
+        last = active.max.defined() ? active.max : loop.min + loop.extent - 1;
+    }
+
+private:
+    Stmt visit(const Store &store) override {
+        Stmt s = Store::make(store.buffer, without_certain(store.value), store.index,
+                             store.predicate, store.alignment, store.streaming);
+        if (s.as<Store>()->value.same_as(store.value)) return Stmt(&store);
+        effects.replace(store, *s.as<Store>());
+        return s;
+    }
+    Stmt visit(const LetStmt &let) override {
+        const Expr value = without_certain(let.value);
+        lets.push_let(let.name, let.value);
+        Stmt body = (*this)(let.body);
+        lets.pop_let(let.name);
+        if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
+        return LetStmt::make(let.name, value, body);
+    }
+    Stmt visit(const For &inner) override {
+        inside.insert(inner.name);
+        Stmt body = (*this)(inner.body);
+        if (body.same_as(inner.body)) return Stmt(&inner);
+        return For::make(inner.name, inner.min, inner.extent, inner.loop_kind, inner.partition,
+                         body);
+    }
+    Stmt visit(const Evaluate &e) override { return Stmt(&e); }
+
+    Expr without_certain(const Expr &e) const {
+        return DropSelects([this](const Expr &c) { return holds(c); })(e);
+    }
+    bool holds(const Expr &raw) const {
+        if (!raw.type().is_scalar()) return false;
+        const Expr condition = lets.expand(raw);
+        if (!is_pure(condition) || uses_any(condition, inside)) return false;
+        if (!uses_symbol(condition, loop.name)) return false;
+        const Interval certain = algebra::solve_for_inner_interval(condition, loop.name);
+        if (certain.is_nothing()) return false;
+        return (!certain.min.defined() || algebra::can_prove(certain.min <= first)) &&
+               (!certain.max.defined() || algebra::can_prove(last <= certain.max));
+    }
+    const For &loop;
+    StoreEffects &effects;
+    Expr first, last;
+    LetScope lets;
     std::unordered_set<Symbol> inside;
 };
 
@@ -106,6 +184,10 @@ bool touches(const Stmt &s, Symbol buffer) {
 }
 
 class TrimNoOps final : public Mutator {
+public:
+    explicit TrimNoOps(const Stmt &s) : effects(s) {}
+
+private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &e) override { return is_pure(e.value) ? no_op() : Stmt(&e); }
     Stmt visit(const LetStmt &let) override {
@@ -156,15 +238,17 @@ class TrimNoOps final : public Mutator {
             loop.loop_kind == LoopKind::Serial || loop.loop_kind == LoopKind::Parallel;
         return shrinkable ? shrink(*s.as<For>()) : s;
     }
-    static Stmt shrink(const For &loop);
+    Stmt shrink(const For &loop);
 
+    StoreEffects effects;
     std::unordered_set<Symbol> produced;  // so far; storage of these is not looked for again
 };
 
 Stmt TrimNoOps::shrink(const For &loop) {
-    Interval active = ActiveIterations(loop).of(loop.body);
+    Interval active = ActiveIterations(loop, effects).of(loop.body);
     if (active.is_everything()) return Stmt(&loop);
     if (active.is_nothing()) return no_op();
+    const Stmt body = DropCertain(loop, active, effects)(loop.body);
     Type t = loop.min.type();
     const Expr after = loop.min + loop.extent;
     Expr first = loop.min, end = after;
@@ -172,11 +256,11 @@ Stmt TrimNoOps::shrink(const For &loop) {
     if (active.max.defined()) end = min(end, place_in_loop(active.max, 1, loop.min, after));
     Expr extent = algebra::simplify(max(end - first, make_zero(t)));
     return For::make(loop.name, algebra::simplify(first), extent, loop.loop_kind, loop.partition,
-                     loop.body);
+                     body);
 }
 
 }  // namespace
 
-Stmt trim_no_ops(const Stmt &s, const Context &) { return TrimNoOps()(s); }
+Stmt trim_no_ops(const Stmt &s, const Context &) { return TrimNoOps(s)(s); }
 
 }  // namespace tessera::lower

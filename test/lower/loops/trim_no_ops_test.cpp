@@ -48,4 +48,60 @@ TEST_SUITE("trim_no_ops") {
         CHECK(is_unchanged("for x in [0, +n):\n    if x < 30: f[x] = 1\n    f[x] = 2"));
         CHECK(is_unchanged("for x in [0, +n): if g[x] < 3: f[x] = 1"));
     }
+    TEST_CASE("a loop whose store keeps what is there runs where it does not") {
+        auto sum_of = [](const std::string &value, const std::string &rest = "") {
+            return "for x in [0, +100):\n    " + rest + "f[y] = " + value + "\n";
+        };
+        auto short_loop = [](const std::string &value, const std::string &end = "30") {
+            return printed("for x in [0, +" + end + "):\n    f[y] = " + value + "\n");
+        };
+        CHECK(trimmed(sum_of("f[y] + select(x < 30, g[x], 0)")) == short_loop("f[y] + g[x]"));
+        CHECK(trimmed(sum_of("select(x < 30, g[x], 0) + f[y]")) == short_loop("g[x] + f[y]"));
+        CHECK(trimmed(sum_of("f[y] - select(x < 30, g[x], 0)")) == short_loop("f[y] - g[x]"));
+        CHECK(trimmed(sum_of("f[y] * select(x < 30, g[x], 1)")) == short_loop("f[y] * g[x]"));
+        CHECK(trimmed(sum_of("min(f[y], select(x < 30, g[x], 2147483647))")) ==
+              short_loop("min(f[y], g[x])"));
+        CHECK(trimmed(sum_of("max(f[y], select(x < 30, g[x], -2147483648))")) ==
+              short_loop("max(f[y], g[x])"));
+        CHECK(trimmed(sum_of("bitwise_or(f[y], select(x < 30, g[x], 0))")) ==
+              short_loop("bitwise_or(f[y], g[x])"));
+        CHECK(trimmed(sum_of("select(x < 30, g[x], f[y])")) == short_loop("g[x]"));
+        CHECK(trimmed(sum_of("select(x >= 30, f[y], g[x])")) ==
+              short_loop("select(x >= 30, f[y], g[x])"));
+        CHECK(trimmed(sum_of("f[y] + int32(x < 30)")) == short_loop("f[y] + int32(x < 30)"));
+        CHECK(trimmed(sum_of("f[y] + select(x < n, select(x < 30, g[x], 0), 0)")) ==
+              short_loop("f[y] + g[x]", "max(min(n - 1, 29) + 1, 0)"));
+        CHECK(trimmed(sum_of("t + select(x < 30, g[x], 0)", "let t = f[y]\n    ")) ==
+              printed("for x in [0, +30):\n    let t = f[y]\n    f[y] = t + g[x]"));
+    }
+    TEST_CASE("in vectors: where any lane changes") {
+        CHECK(trimmed("for r in [0, +100):\n    f[ramp(0, 1, 4)] = f[ramp(0, 1, 4)] + "
+                      "select(x4(r) <= ramp(n, 1, 4), g[ramp(r, 1, 4)], x4(0))") ==
+              printed("for r in [0, +max(min(n + 4, 100), 0)):\n    f[ramp(0, 1, 4)] = "
+                      "f[ramp(0, 1, 4)] + "
+                      "select(x4(r) <= ramp(n, 1, 4), g[ramp(r, 1, 4)], x4(0))"));
+    }
+    TEST_CASE("a triangle: the inner loop ends where the condition does") {
+        CHECK(trimmed("for y in [0, +100):\n    for x in [0, +100):\n        "
+                      "f[x + y * 100] = f[x + y * 100] + select(x <= y, g[x], 0)") ==
+              printed("for y in [0, +100):\n    for x in [0, +max(min(y + 1, 100), 0)):\n        "
+                      "f[x + y * 100] = f[x + y * 100] + g[x]"));
+    }
+    TEST_CASE("what may change something counts") {
+        for (const char *value :
+             {"f[y] + select(x < 30, g[x], 1)", "f[x] + select(x < 30, g[x], 0)",
+              "g[y] + select(x < 30, g[x], 0)", "f[y] * select(x < 30, g[x], 0)",
+              "min(f[y], select(x < 30, g[x], 7))", "select(x < 30, g[x], 0)",
+              "f[y] + select(g[x] < 3, g[x], 0)", "0 - f[y] + select(x < 30, g[x], 0)"}) {
+            CAPTURE(value);
+            CHECK(is_unchanged("for x in [0, +100): f[y] = " + std::string(value)));
+        }
+        CHECK(is_unchanged("for x in [0, +100):\n    let t = f[y]\n    f[y] = 3\n"
+                           "    f[y] = t + select(x < 30, g[x], 0)"));
+        CHECK(is_unchanged("let t = f[y]\nfor x in [0, +100): f[y] = t + "
+                           "select(x < 30, g[x], 0)"));
+    }
+    TEST_CASE("a short loop of constant extent stays one, to be unrolled") {
+        CHECK(is_unchanged("for x in [0, +3): f[y] = f[y] + select(x < n, g[x], 0)"));
+    }
 }

@@ -1,0 +1,28 @@
+#pragma once
+#include "lower/context.h"
+#include <unordered_map>
+
+namespace tessera::lower {
+
+// Under which conditions the stores of a statement may change what is in memory.
+//
+//     f[x] = f[x] + select(c, e, 0)          ->      c
+//     f[x] = select(c, f[x], e)              ->      !c
+//
+// Of sums, differences, products, minima and maxima with what is there, and of logic; in as many
+// lanes as are stored. What is not told by the conditions of selects counts as a change.
+class StoreEffects {
+public:
+    explicit StoreEffects(const ir::Stmt &s);
+
+    // In terms of what is bound around the store; true where nothing is known.
+    ir::Expr condition_of(const ir::Store &store) const;
+    // The second store does what the first one did.
+    void replace(const ir::Store &before, const ir::Store &after);
+
+private:
+    std::unordered_map<const ir::Store *, ir::Expr> conditions;
+    std::vector<ir::Stmt> kept;  // so that no other store comes to their place
+};
+
+}  // namespace tessera::lower
