@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 
 namespace tessera::lower {
 
@@ -70,6 +71,12 @@ ValueBounds::Values ValueBounds::bounds_of(const FunctionContents &f) {
         bounds = wider;
     }
     return unknown;
+}
+
+bool is_bounded_by_values(const Expr &index) {
+    bool reads = false;
+    for_each_node(index, [&](const ir::Call &c) { reads |= c.call_kind == CallKind::Func; });
+    return reads && !algebra::bounds_of_expr(index, {}).is_bounded();
 }
 
 }  // namespace tessera::lower

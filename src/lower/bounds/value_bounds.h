@@ -22,4 +22,8 @@ private:
     std::unordered_map<Symbol, Values> values;
 };
 
+// Whether an index has bounds only because of the values that the functions in it have: what lies
+// in their storage before they are computed may lead anywhere.
+bool is_bounded_by_values(const ir::Expr &index);
+
 }  // namespace tessera::lower

@@ -1,11 +1,15 @@
 #include "lower/nest/skip_stages.h"
 #include "algebra/simplify.h"
-#include "ir/expr_table.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/bounds/value_bounds.h"
+#include "lower/loops/certainty.h"
+#include "lower/loops/likely.h"
+#include "lower/traced_access.h"
 #include <algorithm>
+#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -16,7 +20,8 @@ using namespace ir;
 
 namespace {
 
-// When each function is read, in terms of what is bound around the statement.
+// When each function, and each let whose value reads some, is read, in terms of what is bound
+// around the statement.
 struct Conditions {
     std::unordered_set<Symbol> always;
     std::unordered_map<Symbol, Expr> sometimes;
@@ -49,65 +54,175 @@ bool reads_memory(const Expr &e) {
     return reads;
 }
 
-// What holds, whatever the symbol is, where a condition does.
-class ForAny {
-public:
-    explicit ForAny(Symbol bound) : bound(bound) {}
+// That both hold; the second may read what is there only where the first does.
+Expr guarded(const Expr &first, const Expr &second) {
+    if (is_true(first)) return second;
+    if (is_true(second)) return first;
+    if (!reads_memory(second)) return first && second;
+    return call(Bool(), Intrinsic::if_then_else, {first, second, const_false()});
+}
 
-    // Of the condition, or of its opposite. What conditions share is looked at once.
-    Expr of(const Expr &condition, bool opposite = false) {
-        return (opposite ? opposites : known).get(condition, [&] {
-            return uses_symbol(condition, bound) ? find(condition, opposite)
-                   : opposite                    ? !condition
-                                                 : condition;
-        });
+// The condition, weakened to parts of it that can be told at another place: it holds there wherever
+// the condition does.
+class Weaken {
+public:
+    // Of a comparison, or whatever else is no conjunction or alternative.
+    using Part = std::function<Expr(const Expr &)>;
+    explicit Weaken(Part part) : part(std::move(part)) {}
+
+    Expr operator()(const Expr &e) const {
+        if (const auto *all = e.as<And>()) return both((*this)(all->a), (*this)(all->b));
+        if (const auto *any = e.as<Or>()) return either((*this)(any->a), (*this)(any->b));
+        if (const auto *no = e.as<Not>()) return opposite(*no);
+        const auto *c = e.as<IntrinsicCall>();
+        if (!c || c->op != Intrinsic::if_then_else) return part(e);
+        if (c->args.size() != 3 || !is_false(c->args[2])) return part(e);
+        // What was guarded by more than is left is not read; but the tail of a split guards only
+        // what depends on its own variables.
+        const Expr first = (*this)(c->args[0]);
+        const bool is_guarded = first.same_as(c->args[0]) || likely_marker(c->args[0], true);
+        return is_guarded ? guarded(first, (*this)(c->args[1])) : first;
     }
 
 private:
-    Expr find(const Expr &condition, bool opposite) {
-        if (const auto *no = condition.as<Not>()) return of(no->a, !opposite);
-        const auto *all = condition.as<And>();
-        const auto *any = condition.as<Or>();
-        if (!all && !any) return const_true();
-        Expr x = of(all ? all->a : any->a, opposite), y = of(all ? all->b : any->b, opposite);
-        if ((all != nullptr) != opposite) return is_true(x) ? y : is_true(y) ? x : x && y;
-        return is_true(x) || is_true(y) ? const_true() : x || y;
+    static Expr both(const Expr &a, const Expr &b) {
+        return is_true(a) ? b : is_true(b) ? a : a && b;
     }
-
-    Symbol bound;
-    ExprTable<Expr> known, opposites;
+    static Expr either(const Expr &a, const Expr &b) {
+        return is_true(a) || is_true(b) ? const_true() : a || b;
+    }
+    Expr opposite(const Not &no) const {
+        if (const auto *all = no.a.as<And>()) return either((*this)(!all->a), (*this)(!all->b));
+        if (const auto *any = no.a.as<Or>()) return both((*this)(!any->a), (*this)(!any->b));
+        if (const auto *again = no.a.as<Not>()) return (*this)(again->a);
+        return part(Expr(&no));
+    }
+    Part part;
 };
 
-// The same conditions, for a place where the symbol is not bound.
-void leave(Conditions &conditions, Symbol bound, const Expr &value) {
+// Whatever value of these the symbol has, this holds where the condition does.
+Expr for_any(Symbol bound, const algebra::Interval &values, const Expr &condition) {
+    algebra::IntervalScope scope;
+    scope.bind(bound, values);
+    algebra::Facts has_values;
+    if (values.is_bounded()) has_values.holds(values.min <= values.max);
+    const Weaken weaken([&](const Expr &part) {
+        if (!uses_symbol(part, bound)) return part;
+        const bool is_told = values.is_bounded() && !likely_marker(part, true);
+        const Expr possible = is_told ? possibly(part, scope) : Expr();
+        if (!possible.defined() || uses_symbol(possible, bound)) return const_true();
+        return reads_memory(possible) ? const_true() : algebra::simplify(possible, has_values);
+    });
+    return uses_symbol(condition, bound) ? weaken(condition) : condition;
+}
+
+// The same conditions, for a place where the symbol, which has one of these values, is not bound.
+void leave(Conditions &conditions, Symbol bound, const algebra::Interval &values) {
     std::vector<Symbol> always;
+    algebra::Facts is_bound;
+    if (values.is_bounded()) is_bound.between(bound, values.min, values.max);
     for (auto &[func, condition] : conditions.sometimes) {
         if (!uses_symbol(condition, bound)) continue;
-        if (value.defined() && !reads_memory(value)) {
-            condition = substitute(bound, value, condition);
-        } else {
-            condition = algebra::simplify(ForAny(bound).of(condition));
-        }
+        condition = for_any(bound, values, algebra::simplify(condition, is_bound));
+        condition = algebra::simplify(condition);
         if (is_true(condition)) always.push_back(func);
     }
     for (Symbol func : always) conditions.add(func, const_true());
 }
 
+// The same, of a let.
+void leave_let(Conditions &conditions, Symbol bound, const Expr &value) {
+    if (!is_pure(value)) return leave(conditions, bound, algebra::Interval::everything());
+    for (auto &[func, condition] : conditions.sometimes) {
+        if (uses_symbol(condition, bound)) condition = substitute(bound, value, condition);
+    }
+}
+
+// The operands of an operation.
+class Operands final : public Visitor {
+public:
+    std::vector<Expr> list;
+
+    explicit Operands(const Expr &e) : root(e.get()) { (*this)(e); }
+
+private:
+#define VISIT(T)                                                                                   \
+    void visit(const T &node) override {                                                           \
+        if (&node != root) return list.push_back(Expr(&node));                                     \
+        Visitor::visit(node);                                                                      \
+    }
+    TESSERA_EXPR_NODES(VISIT)
+#undef VISIT
+    const ExprNode *root = nullptr;
+};
+
+// In which order the nodes of an expression are evaluated: each after those that it uses. The value
+// of a let is used by its variable.
+class EvaluationOrder {
+public:
+    std::vector<Expr> nodes;
+    Substitution lets;          // in terms of what is bound around the expression
+    bool is_ambiguous = false;  // a name has several values
+
+    explicit EvaluationOrder(const Expr &e) { add(e); }
+
+    std::vector<Expr> operands(const Expr &e) const {
+        if (const auto *let = e.as<Let>()) return {let->body};
+        const auto *v = e.as<Variable>();
+        auto value = v ? values.find(v->name) : values.end();
+        if (value != values.end()) return {value->second};
+        return Operands(e).list;
+    }
+
+private:
+    void add(const Expr &e) {
+        if (!seen.insert(e.get()).second) return;
+        if (const auto *let = e.as<Let>()) {
+            is_ambiguous |= !values.emplace(let->name, let->value).second;
+            lets[let->name] = substitute(lets, let->value);
+        }
+        for (const Expr &operand : operands(e)) add(operand);
+        nodes.push_back(e);
+    }
+    std::unordered_map<Symbol, Expr> values;
+    std::unordered_set<const ExprNode *> seen;
+};
+
+// The condition of a select or an if_then_else, and what each of its operands is read under.
+struct Choice {
+    Expr condition;
+    explicit Choice(const Expr &e) {
+        const auto *c = e.as<IntrinsicCall>();
+        if (const auto *s = e.as<Select>()) condition = s->condition;
+        if (c && c->op == Intrinsic::if_then_else) condition = c->args[0];
+        if (condition.defined() && !is_usable(condition)) condition = Expr();
+    }
+    static bool is_usable(const Expr &e) { return is_pure(e) && e.type().is_scalar(); }
+    Expr of_operand(size_t i) const {
+        if (!condition.defined() || i == 0) return const_true();
+        return i == 1 ? condition : !condition;
+    }
+};
+
 class SkipStages final : public Mutator {
 public:
     explicit SkipStages(const lower::Context &lowering)
-        : Mutator(Mutator::Context::Matters), functions(lowering.functions_by_buffer()) {}
+        : Mutator(Mutator::Context::Matters), lowering(lowering),
+          functions(lowering.functions_by_buffer()) {}
 
 private:
+    const lower::Context &lowering;
     std::unordered_map<Symbol, Symbol> functions;  // by buffer
     // What the statement being visited reads.
     Conditions used;
-    ExprTable<Conditions> read_by;                        // expressions that are shared
     size_t loops = 0;                                     // around the statement
     std::unordered_map<Symbol, size_t> loops_at_storage;  // how many of them, by function
+    // Functions that have been computed where the statement stands, and in how many loops.
+    std::unordered_map<Symbol, size_t> loops_at_computed;
     // The loops and lets around the statement: how many loops there are up to the innermost one
     // that decides on the value.
     std::unordered_map<Symbol, size_t> varies_with;
+    std::unordered_set<Symbol> reading_lets;  // around the statement, whose values read functions
 
     template<typename F>
     Conditions collect(F f) {
@@ -119,84 +234,64 @@ private:
         return inner;
     }
 
+    void read_node(const Expr &e, const Expr &when) {
+        if (const auto *c = e.as<Call>()) return used.add(c->callee, when);
+        const auto *v = e.as<Variable>();
+        if (!v) return;
+        if (reading_lets.contains(v->name)) used.add(v->name, when);
+        auto function = v->type.is_handle() ? functions.find(v->name) : functions.end();
+        if (function != functions.end()) used.add(function->second, when);
+    }
+
     void read_always(const Expr &e) {
-        for_each_node(e, [&](const Call &c) { used.add(c.callee, const_true()); });
-        for_each_node(e, [&](const Variable &v) {
-            auto function = v.type.is_handle() ? functions.find(v.name) : functions.end();
-            if (function != functions.end()) used.add(function->second, const_true());
-        });
+        for_each_node(e, [&](const Call &c) { read_node(Expr(&c), const_true()); });
+        for_each_node(e, [&](const Variable &v) { read_node(Expr(&v), const_true()); });
     }
 
     // Both branches of a select or if_then_else are read only when they are chosen.
     void read(const Expr &e) {
         if (!e.defined()) return;
-        if (e->use_count() < 2) return read_once(e);
-        used.merge(Conditions(read_by.get(e, [&] { return collect([&] { read_once(e); }); })));
-    }
-    void read_once(const Expr &e) {
-        if (const auto *let = e.as<Let>()) {
-            read(let->value);
-            Conditions inner = collect([&] { read(let->body); });
-            leave(inner, let->name, let->value);
-            return used.merge(std::move(inner));
-        }
-        if (const auto *s = e.as<Select>()) {
-            return read_branches(s->condition, s->true_value, s->false_value);
-        }
-        const auto *c = e.as<IntrinsicCall>();
-        if (c && c->op == Intrinsic::if_then_else) {
-            return read_branches(c->args[0], c->args[1], c->args.size() > 2 ? c->args[2] : Expr());
-        }
         if (!has_branches(e)) return read_always(e);
-        Parts parts;
-        parts.collect_of(e);
-        if (const auto *call = e.as<Call>()) used.add(call->callee, const_true());
-        for (const Expr &part : parts.list) read(part);
+        const EvaluationOrder order(e);
+        if (order.is_ambiguous) return read_always(e);
+        std::unordered_map<const ExprNode *, Expr> when{{e.get(), const_true()}};
+        for (size_t n = order.nodes.size(); n-- > 0;) {
+            const Expr &node = order.nodes[n];
+            const Expr here = when.at(node.get());
+            read_node(node, here);
+            const Choice choice(node);
+            const std::vector<Expr> operands = order.operands(node);
+            for (size_t i = 0; i < operands.size(); i++) {
+                const Expr one = needs_values(node, operands[i])
+                                     ? const_true()
+                                     : guarded(here, substitute(order.lets, choice.of_operand(i)));
+                auto [entry, is_new] = when.try_emplace(operands[i].get(), one);
+                if (!is_new)
+                    entry->second = is_true(entry->second) || is_true(one) ? const_true()
+                                                                           : entry->second || one;
+            }
+        }
+    }
+
+    // A select evaluates both values: what has not been computed must not lead out of a buffer.
+    static bool needs_values(const Expr &node, const Expr &operand) {
+        return node.as<Call>() && is_bounded_by_values(operand);
     }
 
     // Whether it is made of few nodes, and of parts that are read only if a condition holds.
     static bool has_branches(const Expr &e) {
-        size_t nodes = 0;
         bool any = false;
         for_each_node(e, [&](const Select &) { any = true; });
         for_each_node(e, [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::if_then_else; });
-        if (any) nodes = count_nodes(Evaluate::make(e));
-        return any && nodes <= 256;
-    }
-
-    // The operands of an operation.
-    class Parts final : public Visitor {
-    public:
-        std::vector<Expr> list;
-
-        void collect_of(const Expr &e) {
-            root = e.get();
-            (*this)(e);
-        }
-
-    private:
-#define VISIT(T)                                                                                   \
-    void visit(const T &node) override {                                                           \
-        if (&node != root) return list.push_back(Expr(&node));                                     \
-        Visitor::visit(node);                                                                      \
-    }
-        TESSERA_EXPR_NODES(VISIT)
-#undef VISIT
-        const ExprNode *root = nullptr;
-    };
-
-    void read_branches(const Expr &condition, const Expr &yes, const Expr &no) {
-        read_always(condition);
-        under(condition, [&] { read(yes); });
-        under(!condition, [&] { read(no); });
+        return any && count_nodes(Evaluate::make(e)) <= 256;
     }
 
     // What f reads, it reads if the condition holds.
     template<typename F>
     void under(const Expr &condition, F f) {
         Conditions inner = collect(f);
-        if (!reads_memory(condition) && condition.type().is_scalar()) {
-            for (auto &[func, when] : inner.sometimes) when = when && condition;
+        if (Choice::is_usable(condition)) {
+            for (auto &[func, when] : inner.sometimes) when = guarded(condition, when);
             for (Symbol func : std::exchange(inner.always, {})) inner.add(func, condition);
         }
         used.merge(std::move(inner));
@@ -226,16 +321,37 @@ private:
         return IfThenElse::make(i.condition, then_case, else_case);
     }
     Stmt visit(const LetStmt &let) override {
-        read(let.value);
         // What a buffer holds, a bounds query may fill in.
-        bool unknown = reads_memory(let.value) || let.value.type().is_handle();
+        bool unknown = !is_pure(let.value) || let.value.type().is_handle();
         varies_with[let.name] = unknown ? loops : innermost_loop(let.value);
+        if (reads(let.value)) reading_lets.insert(let.name);
         Stmt body;
         Conditions inner = collect([&] { body = (*this)(let.body); });
         varies_with.erase(let.name);
-        leave(inner, let.name, let.value);
+        if (reading_lets.erase(let.name)) inner.merge(collect([&] { read_let(inner, let); }));
+        leave_let(inner, let.name, let.value);
         used.merge(std::move(inner));
         return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+    }
+    bool reads(const Expr &e) const {
+        bool any = false;
+        for_each_node(e, [&](const Call &) { any = true; });
+        for_each_node(e, [&](const Variable &v) {
+            any |= reading_lets.contains(v.name) || functions.contains(v.name);
+        });
+        return any;
+    }
+    // The value of a let is wanted where its variable is, which is asked for no longer.
+    void read_let(Conditions &body, const LetStmt &let) {
+        auto sometimes = body.sometimes.find(let.name);
+        const bool is_pure_let = is_pure(let.value);
+        if (!is_pure_let || body.always.contains(let.name)) {
+            read(let.value);
+        } else if (sometimes != body.sometimes.end()) {
+            const Expr when = sometimes->second;
+            under(when, [&] { read(let.value); });
+        }
+        body.forget(let.name);
     }
     Stmt visit(const For &loop) override {
         read_always(loop.min);
@@ -245,16 +361,20 @@ private:
         Conditions inner = collect([&] { body = (*this)(loop.body); });
         loops--;
         varies_with.erase(loop.name);
-        leave(inner, loop.name, {});
+        leave(inner, loop.name, {loop.min, loop.min + loop.extent - 1});
         used.merge(std::move(inner));
         if (body.same_as(loop.body)) return Stmt(&loop);
         return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
     }
     Stmt visit(const Realize &r) override {
         loops_at_storage[r.func] = loops;
-        Stmt s = Mutator::visit(r);
-        used.forget(r.func);
-        return s;
+        Stmt body;
+        Conditions inner = collect([&] { body = (*this)(r.body); });
+        inner.forget(r.func);
+        leave(inner, r.func, algebra::Interval::everything());
+        used.merge(std::move(inner));
+        if (body.same_as(r.body)) return Stmt(&r);
+        return Realize::make(r.func, r.types, r.memory, r.bounds, r.condition, body);
     }
     // From the last statement to the first: those that read come after those that compute.
     Stmt visit(const Block &block) override {
@@ -268,21 +388,48 @@ private:
         return changed ? Block::make(std::move(stmts)) : Stmt(&block);
     }
     Stmt visit(const ProducerConsumer &p) override {
+        if (!p.is_producer) return consume(p);
         auto stored = loops_at_storage.find(p.func);
-        if (!p.is_producer || stored == loops_at_storage.end()) return Mutator::visit(p);
+        if (stored == loops_at_storage.end()) return Mutator::visit(p);
         Expr needed = condition_for(p.func, stored->second);
         if (is_true(needed)) return Mutator::visit(p);
         Stmt body;
         under(needed, [&] { body = (*this)(p.body); });
+        read(needed);
         return ProducerConsumer::make(p.func, true, IfThenElse::make(needed, body));
+    }
+
+    Stmt consume(const ProducerConsumer &p) {
+        const bool is_outermost = loops_at_computed.emplace(p.func, loops).second;
+        Stmt s = Mutator::visit(p);
+        if (is_outermost) loops_at_computed.erase(p.func);
+        return s;
     }
 
     // A later iteration of the loops inside of the storage may rely on what this one computes.
     Expr condition_for(Symbol func, size_t outer_loops) {
         auto found = used.sometimes.find(func);
         if (found == used.sometimes.end()) return const_true();
-        Expr condition = algebra::simplify(found->second);
-        return innermost_loop(condition) > outer_loops ? const_true() : condition;
+        const Weaken known_parts([&](const Expr &part) {
+            const bool is_known = are_calls_known(part) && innermost_loop(part) <= outer_loops;
+            return is_known ? part : const_true();
+        });
+        return algebra::simplify(known_parts(algebra::simplify(found->second)));
+    }
+
+    // Whether all that is read has been computed, and may be read once more without being told of.
+    bool are_calls_known(const Expr &e) const {
+        bool known = is_pure(e);
+        for_each_node(e, [&](const Call &c) {
+            known &= !are_accesses_traced(lowering, c.callee);
+            if (c.call_kind == CallKind::Image) {
+                known &= !lowering.traced_images.contains(c.callee);
+            } else {
+                known &= loops_at_computed.contains(c.callee);
+            }
+        });
+        for_each_node(e, [&](const Load &) { known = false; });
+        return known;
     }
 
     size_t innermost_loop(const Expr &e) const {
@@ -293,6 +440,13 @@ private:
         };
         for_each_node(e, [&](const Variable &v) { look_up(v.name); });
         for_each_node(e, [&](const BufferProperty &p) { look_up(p.buffer); });
+        for_each_node(e, [&](const Call &c) {
+            auto computed = loops_at_computed.find(c.callee);
+            if (computed != loops_at_computed.end())
+                innermost = std::max(innermost, computed->second);
+            else if (c.call_kind != CallKind::Image)
+                innermost = loops;
+        });
         return innermost;
     }
 };

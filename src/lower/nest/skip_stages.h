@@ -10,7 +10,8 @@ namespace tessera::lower {
 //       g(x) = select(n > 3, f(x), 0)              g(x) = select(n > 3, f(x), 0)
 //
 // Conditions count that are known before the function is computed: of branches and selects, in
-// terms of parameters and of the loops around.
+// terms of parameters, of the loops around, of images and of functions that have been computed. Of
+// what changes in loops further in counts whether it holds for any of their values.
 ir::Stmt skip_stages(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower
