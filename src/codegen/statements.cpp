@@ -1,5 +1,6 @@
 #include "codegen/statements.h"
 #include "base/error.h"
+#include "ir/allocation.h"
 #include "ir/visitor.h"
 #include <algorithm>
 
@@ -17,6 +18,12 @@ void refuse_unlowered_loop(const For &loop) {
         refuse_statement("vectorized loop", loop.name.text());
     }
     if (loop.loop_kind == LoopKind::Unrolled) refuse_statement("unrolled loop", loop.name.text());
+}
+
+bool has_growing_places(const Stmt &body) {
+    bool any = false;
+    for_each_node(body, [&](const Allocate &a) { any |= has_growing_place(a); });
+    return any;
 }
 
 std::set<Symbol> accessed_buffers(const Stmt &body) {

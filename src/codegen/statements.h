@@ -15,6 +15,8 @@ using lower::Lets;
 void refuse_unlowered_loop(const ir::For &loop);
 
 std::set<Symbol> accessed_buffers(const ir::Stmt &body);
+// Whether any buffer in the body has a growing place.
+bool has_growing_places(const ir::Stmt &body);
 // All that the body takes from the scope around it, if it is bound there.
 std::set<Symbol> symbols_used(const ir::Stmt &body);
 

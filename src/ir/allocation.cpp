@@ -25,4 +25,8 @@ bool is_on_stack(const Allocate &node) {
     }
 }
 
+bool has_growing_place(const Allocate &node) {
+    return node.memory == MemoryType::Stack && !is_on_stack(node);
+}
+
 }  // namespace tessera::ir

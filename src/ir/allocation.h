@@ -14,4 +14,9 @@ std::optional<int64_t> constant_bytes(const Allocate &node);
 // Whether the buffer is on the stack, which costs nothing; else it comes from the heap.
 bool is_on_stack(const Allocate &node);
 
+// Whether it is to be on the stack, but of a size that the stack has no room for, or that is not
+// known: then it gets a place on the heap which grows as needed, is kept as long as the function
+// (or task) runs, and serves other buffers when the scope of this one, or free(), has ended it.
+bool has_growing_place(const Allocate &node);
+
 }  // namespace tessera::ir

@@ -2,6 +2,7 @@
 #include "codegen/c/printer.h"
 #include "codegen/c/types.h"
 #include "codegen/compile.h"
+#include "codegen/statements.h"
 #include <algorithm>
 
 namespace tessera::codegen {
@@ -98,7 +99,7 @@ void Printer::define(const LoweredFunction &lowered) {
     std::string signature = prototype(lowered);
     bind_arguments(lowered);
     coordinates = Coordinates(lowered.body);
-    run(lowered.body);
+    run_function_body(lowered.body);
     functions += function_text(signature, state);
     f = nullptr;
 }
@@ -223,6 +224,18 @@ void Printer::with_cleanup(const std::function<void()> &undo, const std::functio
     undo();
     jump_out(f->cleanups.size());
     line(done + ":;");
+}
+
+// Growing places are freed at the end, in whatever way that is reached.
+void Printer::run_function_body(const Stmt &body) {
+    if (!has_growing_places(body)) return run(body);
+    with_cleanup(
+        [this] {
+            for (const GrowingPlace &p : f->places) {
+                line(str("tessera_free(user_context, ", p.pointer, ");"));
+            }
+        },
+        [&] { run(body); });
 }
 
 }  // namespace c

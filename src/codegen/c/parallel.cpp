@@ -94,7 +94,7 @@ std::string Printer::outline(const Closure &closure, const Stmt &body, const For
         std::string x = declare(loop->name, prelude.type(loop->min.type()), "index");
         f->variables[loop->name] = {x, Form::Name};
     }
-    run(body);
+    run_function_body(body);
     functions += function_text(str("static int ", name, parameters(!loop)), state);
     f = outer;
     return name;

@@ -43,6 +43,13 @@ struct Storage {
     std::string base;        // a uint8_t *; "": to be read from the descriptor
     std::string descriptor;  // the tessera_buffer_t *, if there is one
     bool is_freed = false;   // it is freed by free() or at the end, so base is set to NULL
+    int place = -1;          // the growing place that it occupies
+};
+
+// A block on the heap, for one buffer after another: the variables of its address and its size.
+struct GrowingPlace {
+    std::string pointer, bytes;
+    bool in_use = false;
 };
 
 // What has to be undone when a statement is left, in whatever way.
@@ -62,6 +69,7 @@ struct FunctionState {
     std::unordered_map<Symbol, Value> variables;
     std::unordered_map<Symbol, Storage> buffers;
     std::vector<Cleanup> cleanups;
+    std::vector<GrowingPlace> places;
     std::string task_parent = "NULL";
     bool has_error = false;
     bool hoisted_base_pointers = false;  // below a loop before which they were read
@@ -100,6 +108,7 @@ private:
     std::string unwind_label(size_t depth);
     void jump_out(size_t depth);
     void with_cleanup(const std::function<void()> &undo, const std::function<void()> &body);
+    void run_function_body(const Stmt &body);
 
     // expr.cpp
     Value value(const Expr &e);
@@ -184,7 +193,10 @@ private:
     // storage.cpp
     void allocate_on_stack(const Allocate &node, int64_t bytes);
     void allocate_on_heap(const Allocate &node);
-    void request_memory(const Allocate &node, const std::string &pointer);
+    void allocate_in_place(const Allocate &node);
+    int free_place();
+    std::string allocation_bytes(const Allocate &node);
+    void request_memory(const Allocate &node, const std::string &pointer, const std::string &bytes);
 
     // control.cpp
     void run(const Stmt &s) { dispatch(s); }

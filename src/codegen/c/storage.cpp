@@ -2,6 +2,7 @@
 #include "codegen/c/types.h"
 #include "ir/allocation.h"
 #include "ir/operators.h"
+#include <utility>
 
 namespace tessera::codegen::c {
 namespace {
@@ -14,6 +15,8 @@ constexpr int64_t most_elements_when_large = int64_t(1) << 56;
 void Printer::emit(const Allocate &node) {
     if (is_on_stack(node)) {
         allocate_on_stack(node, constant_bytes(node).value());
+    } else if (has_growing_place(node)) {
+        allocate_in_place(node);
     } else {
         allocate_on_heap(node);
     }
@@ -31,7 +34,7 @@ void Printer::allocate_on_stack(const Allocate &node, int64_t bytes) {
 }
 
 // The number of elements is checked: it has to be one that can be indexed.
-void Printer::request_memory(const Allocate &node, const std::string &pointer) {
+std::string Printer::allocation_bytes(const Allocate &node) {
     std::string name = string_literal(node.buffer.text()), elements = "1";
     int64_t limit = target.has_large_buffers() ? most_elements_when_large : INT32_MAX;
     for (const Expr &e : node.extents) {
@@ -49,9 +52,16 @@ void Printer::request_memory(const Allocate &node, const std::string &pointer) {
     });
     std::string size = str("(", n, " + ", node.padding, ") * ", node.type.bytes());
     line(str("const uint64_t ", bytes, " = ", n, " + ", node.padding, " == 0 ? 1 : ", size, ";"));
+    return bytes;
+}
+
+void Printer::request_memory(const Allocate &node, const std::string &pointer,
+                             const std::string &bytes) {
     line(str(pointer, " = tessera_malloc(user_context, ", bytes, ");"));
-    block(str("if (", pointer, " == NULL)"),
-          [&] { fail(str("tessera_error_out_of_memory(user_context, ", name, ", ", bytes, ")")); });
+    block(str("if (", pointer, " == NULL)"), [&] {
+        fail(str("tessera_error_out_of_memory(user_context, ", string_literal(node.buffer.text()),
+                 ", ", bytes, ")"));
+    });
 }
 
 void Printer::allocate_on_heap(const Allocate &node) {
@@ -60,16 +70,51 @@ void Printer::allocate_on_heap(const Allocate &node) {
     line(str("uint8_t *", pointer, " = NULL;"));
     Value condition = node.condition.defined() ? value(node.condition) : Value{"", Form::Constant};
     block(condition.text.empty() ? "" : "if (" + condition.text + ")",
-          [&] { request_memory(node, pointer); });
+          [&] { request_memory(node, pointer, allocation_bytes(node)); });
     f->buffers[node.buffer] = {pointer, "", true};
     f->variables[node.buffer] = {pointer, Form::Name};
     with_cleanup([=, this] { line(str("tessera_free(user_context, ", pointer, ");")); },
                  [&] { run(node.body); });
 }
 
+// One that no buffer occupies now, or a new one, which begins with no memory.
+int Printer::free_place() {
+    for (size_t i = 0; i < f->places.size(); i++) {
+        if (!f->places[i].in_use) return int(i);
+    }
+    f->places.push_back({slot("uint8_t *", "place", " = NULL"), slot("uint64_t", "size", " = 0")});
+    return int(f->places.size()) - 1;
+}
+
+void Printer::allocate_in_place(const Allocate &node) {
+    const int place = free_place();
+    f->places[size_t(place)].in_use = true;
+    const GrowingPlace p = f->places[size_t(place)];
+    auto grow = [&] {
+        const std::string bytes = allocation_bytes(node);
+        block(str("if (", p.bytes, " < ", bytes, ")"), [&] {
+            line(str("tessera_free(user_context, ", p.pointer, ");"));
+            line(str(p.bytes, " = 0;"));
+            request_memory(node, p.pointer, bytes);
+            line(str(p.bytes, " = ", bytes, ";"));
+        });
+    };
+    Value condition = node.condition.defined() ? value(node.condition) : Value{"", Form::Constant};
+    block(condition.text.empty() ? "" : "if (" + condition.text + ")", grow);
+    std::string pointer = f->names.of(node.buffer);
+    f->types[pointer] = "uint8_t *";
+    line(str("uint8_t *const ", pointer, " = ", p.pointer, ";"));
+    f->buffers[node.buffer] = {pointer, "", false, place};
+    f->variables[node.buffer] = {pointer, Form::Name};
+    run(node.body);
+    const int occupied = f->buffers.at(node.buffer).place;  // none, if it has been freed
+    if (occupied >= 0) f->places[size_t(occupied)].in_use = false;
+}
+
 // What is freed before its end is not freed again.
 Value Printer::emit_free(const IntrinsicCall &c) {
-    const Storage &s = storage(address_taken(c.args[0]).buffer);
+    Storage &s = f->buffers.at(address_taken(c.args[0]).buffer);
+    if (s.place >= 0) f->places[size_t(std::exchange(s.place, -1))].in_use = false;
     if (s.is_freed) {
         line(str("tessera_free(user_context, ", s.base, ");"));
         line(s.base + " = NULL;");

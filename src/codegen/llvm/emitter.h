@@ -40,6 +40,13 @@ struct Storage {
     uint64_t alignment = 1;       // of base, in bytes
     Value *to_free = nullptr;     // where base is as long as nobody has freed it, if somebody does
     int64_t bytes = 0;            // of an allocation of a constant size
+    int place = -1;               // the growing place that it occupies
+};
+
+// A block on the heap, for one buffer after another: where its address and its size are.
+struct GrowingPlace {
+    llvm::AllocaInst *pointer, *bytes;
+    bool in_use = false;
 };
 
 // A coordinate as wide as an address: a 64-bit value, null for 0, and what is added to it, which
@@ -66,6 +73,7 @@ struct FunctionState {
     std::unordered_map<Symbol, WideCoordinate> wide_variables;  // of some of them
     std::unordered_map<Symbol, Storage> buffers;
     std::vector<Cleanup> cleanups;
+    std::vector<GrowingPlace> places;
     bool streams_stores = false;
     bool hoisted_base_pointers = false;  // below a loop before which they were read
     bool crowded = false;                // so many loops in a row that each gets a function
@@ -103,6 +111,7 @@ private:
     void fail_unless_zero(Value *code);  // likewise, if it is not 0
     llvm::BasicBlock *unwind_block(size_t depth, Value *code, llvm::BasicBlock *from);
     void with_cleanup(const std::function<void()> &undo, const std::function<void()> &body);
+    void run_function_body(const Stmt &body);
     llvm::AllocaInst *stack_slot(llvm::Type *type, uint64_t count, uint64_t alignment);
     llvm::BasicBlock *new_block(const char *name);
     void start(llvm::BasicBlock *block);  // go on writing there
@@ -267,6 +276,12 @@ private:
     Value *allocation_elements(const Allocate &node);
     void allocate_on_stack(const Allocate &node, uint64_t bytes);
     void allocate_on_heap(const Allocate &node);
+    void allocate_in_place(const Allocate &node);
+    Value *allocation_bytes(const Allocate &node);
+    Value *request_memory(const Allocate &node, Value *bytes);
+    int free_place();
+    void grow_place(const GrowingPlace &place, const Allocate &node, Value *bytes);
+    void free_places();
     Value *descriptor_of(Symbol buffer);
     Value *buffer_field(Value *descriptor, BufferField field, Value *dim, llvm::Type *&type);
     llvm::StructType *buffer_struct();

@@ -1,5 +1,6 @@
 #include "codegen/compile.h"
 #include "codegen/llvm/patterns.h"
+#include "codegen/statements.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 
@@ -77,7 +78,7 @@ void Emitter::define(const LoweredFunction &lowered, llvm::Function *function) {
     for_each_node(lowered.body, [&](const IntrinsicCall &c) {
         if (c.op == Intrinsic::free) freed_early.insert(address_taken(c.args[0]).buffer);
     });
-    run(lowered.body);
+    run_function_body(lowered.body);
     end_function();
     f = nullptr;
 }
@@ -138,6 +139,22 @@ void Emitter::with_cleanup(const std::function<void()> &undo, const std::functio
     body();
     f->cleanups.pop_back();
     undo();
+}
+
+// Growing places are freed at the end, in whatever way that is reached: how many there are is known
+// only when all has been written.
+void Emitter::run_function_body(const Stmt &body) {
+    if (!has_growing_places(body)) return run(body);
+    std::vector<llvm::BasicBlock *> ends;
+    with_cleanup([&] { ends.push_back(b.GetInsertBlock()); }, [&] { run(body); });
+    for (llvm::BasicBlock *end : ends) {
+        llvm::IRBuilder<>::InsertPointGuard keep(b);
+        if (llvm::Instruction *jump = end->getTerminator())
+            b.SetInsertPoint(jump);
+        else
+            start(end);
+        free_places();
+    }
 }
 
 }  // namespace tessera::codegen

@@ -83,7 +83,7 @@ llvm::Function *Emitter::outline(const Closure &closure, const Stmt &body, Symbo
     restore(closure, function->getArg(task ? 3 : 2));
     if (index.defined()) f->variables[index] = function->getArg(1);
     f->crowded = is_crowded(body);
-    run(body);
+    run_function_body(body);
     end_function();
     f = outer;
     return function;

@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "runtime/tessera_runtime.h"
 #include <cstddef>
+#include <utility>
 
 namespace tessera::codegen {
 namespace {
@@ -21,6 +22,8 @@ constexpr uint64_t type_lanes_at =
 void Emitter::emit(const Allocate &node) {
     if (is_on_stack(node)) {
         allocate_on_stack(node, uint64_t(constant_bytes(node).value()));
+    } else if (has_growing_place(node)) {
+        allocate_in_place(node);
     } else {
         allocate_on_heap(node);
     }
@@ -80,27 +83,31 @@ Value *Emitter::allocation_elements(const Allocate &node) {
     return elements;
 }
 
+Value *Emitter::allocation_bytes(const Allocate &node) {
+    Value *padded = b.CreateAdd(allocation_elements(node), int64(node.padding));
+    Value *bytes = b.CreateMul(padded, int64(node.type.bytes()));
+    return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, bytes, int64(1));
+}
+
+Value *Emitter::request_memory(const Allocate &node, Value *bytes) {
+    Value *p = call_runtime("tessera_malloc", b.getPtrTy(), {f->user_context, bytes});
+    Value *none = llvm::ConstantPointerNull::get(b.getPtrTy());
+    branch(
+        b.CreateICmpEQ(p, none),
+        [&] {
+            fail(call_runtime("tessera_error_out_of_memory", b.getInt32Ty(),
+                              {f->user_context, string_constant(node.buffer.text()), bytes}));
+            start(new_block("unreachable"));
+        },
+        nullptr);
+    return p;
+}
+
 void Emitter::allocate_on_heap(const Allocate &node) {
-    Value *pointer, *bytes;
+    Value *pointer;
     {
         MemoScope forget(*this);
-        auto allocate = [&]() -> Value * {
-            Value *padded = b.CreateAdd(allocation_elements(node), int64(node.padding));
-            bytes = b.CreateMul(padded, int64(node.type.bytes()));
-            bytes = b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, bytes, int64(1));
-            Value *p = call_runtime("tessera_malloc", b.getPtrTy(), {f->user_context, bytes});
-            Value *none = llvm::ConstantPointerNull::get(b.getPtrTy());
-            branch(
-                b.CreateICmpEQ(p, none),
-                [&] {
-                    fail(call_runtime(
-                        "tessera_error_out_of_memory", b.getInt32Ty(),
-                        {f->user_context, string_constant(node.buffer.text()), bytes}));
-                    start(new_block("unreachable"));
-                },
-                nullptr);
-            return p;
-        };
+        auto allocate = [&] { return request_memory(node, allocation_bytes(node)); };
         auto nothing = [&]() -> Value * { return llvm::ConstantPointerNull::get(b.getPtrTy()); };
         pointer = node.condition.defined() ? choose(value(node.condition), allocate, nothing)
                                            : allocate();
@@ -124,8 +131,64 @@ void Emitter::allocate_on_heap(const Allocate &node) {
     f->cleanups.pop_back();
 }
 
+// One that no buffer occupies now, or a new one, which begins with no memory.
+int Emitter::free_place() {
+    for (size_t i = 0; i < f->places.size(); i++) {
+        if (!f->places[i].in_use) return int(i);
+    }
+    GrowingPlace place{stack_slot(b.getPtrTy(), 1, 8), stack_slot(b.getInt64Ty(), 1, 8)};
+    llvm::IRBuilder<> at_entry(f->entry);
+    at_entry.CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()), place.pointer);
+    at_entry.CreateStore(int64(0), place.bytes);
+    f->places.push_back(place);
+    return int(f->places.size()) - 1;
+}
+
+void Emitter::grow_place(const GrowingPlace &place, const Allocate &node, Value *bytes) {
+    Value *is_small = b.CreateICmpULT(b.CreateLoad(b.getInt64Ty(), place.bytes), bytes);
+    branch(
+        is_small,
+        [&] {
+            Value *old = b.CreateLoad(b.getPtrTy(), place.pointer);
+            b.CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()), place.pointer);
+            b.CreateStore(int64(0), place.bytes);
+            call_runtime("tessera_free", b.getVoidTy(), {f->user_context, old});
+            b.CreateStore(request_memory(node, bytes), place.pointer);
+            b.CreateStore(bytes, place.bytes);
+        },
+        nullptr);
+}
+
+void Emitter::allocate_in_place(const Allocate &node) {
+    const int place = free_place();
+    f->places[size_t(place)].in_use = true;
+    const GrowingPlace p = f->places[size_t(place)];
+    {
+        MemoScope forget(*this);
+        auto grow = [&] { grow_place(p, node, allocation_bytes(node)); };
+        if (node.condition.defined())
+            branch(value(node.condition), grow, nullptr);
+        else
+            grow();
+    }
+    Value *pointer = b.CreateLoad(b.getPtrTy(), p.pointer);
+    f->buffers[node.buffer] = {pointer, nullptr, 128, nullptr, 0, place};
+    f->variables[node.buffer] = pointer;
+    run(node.body);
+    const int occupied = f->buffers.at(node.buffer).place;  // none, if it has been freed
+    if (occupied >= 0) f->places[size_t(occupied)].in_use = false;
+}
+
+void Emitter::free_places() {
+    for (const GrowingPlace &p : f->places) {
+        Value *pointer = b.CreateLoad(b.getPtrTy(), p.pointer);
+        call_runtime("tessera_free", b.getVoidTy(), {f->user_context, pointer});
+    }
+}
+
 Value *Emitter::emit_free(const IntrinsicCall &c) {
-    const Storage &s = storage(address_taken(c.args[0]).buffer);
+    Storage &s = f->buffers.at(address_taken(c.args[0]).buffer);
+    if (s.place >= 0) f->places[size_t(std::exchange(s.place, -1))].in_use = false;
     if (!s.to_free) return int32(0);  // on the stack
     call_runtime("tessera_free", b.getVoidTy(), {f->user_context, s.base});
     b.CreateStore(llvm::ConstantPointerNull::get(b.getPtrTy()), s.to_free, true);

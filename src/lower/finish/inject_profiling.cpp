@@ -91,10 +91,11 @@ Stmt InjectProfiling::visit(const Allocate &a) {
     auto number = numbers.find(a.buffer);
     if (number == numbers.end()) return with_body((*this)(a.body));
     Expr bytes = UIntImm::make(UInt(64), uint64_t(a.type.bytes()));
-    for (const Expr &e : a.extents) bytes = bytes * cast(UInt(64), e);
+    for (const Expr &e : a.extents) bytes = bytes * cast(UInt(64), max(e, make_zero(e.type())));
     if (a.condition.defined()) bytes = select(a.condition, bytes, make_zero(UInt(64)));
     std::vector<Expr> args = {user(), instance, number->second, bytes};
-    if (is_on_stack(a)) return with_body(Block::make(tell("stack_peak", args), (*this)(a.body)));
+    if (is_on_stack(a) || has_growing_place(a))
+        return with_body(Block::make(tell("stack_peak", args), (*this)(a.body)));
     on_heap[a.buffer] = args;
     std::vector<Stmt> body = {tell("memory_allocate", args), (*this)(a.body)};
     if (on_heap.erase(a.buffer)) body.push_back(tell("memory_free", args));
