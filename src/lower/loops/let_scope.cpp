@@ -1,9 +1,12 @@
 #include "lower/loops/let_scope.h"
 #include "algebra/linear.h"
+#include "algebra/prove.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/loops/likely.h"
 #include "program/parameter.h"
+#include <algorithm>
 
 namespace tessera::lower {
 namespace {
@@ -13,8 +16,8 @@ using namespace ir;
 class ExpandLets final : public Mutator {
 public:
     ExpandLets(const std::unordered_map<Symbol, Expr> &lets,
-               std::unordered_map<Symbol, Expr> &expanded)
-        : lets(lets), expanded(expanded) {}
+               std::unordered_map<Symbol, Expr> &expanded, bool keep_properties = false)
+        : lets(lets), expanded(expanded), keep_properties(keep_properties) {}
 
 private:
     Expr visit(const Variable &v) override {
@@ -23,6 +26,7 @@ private:
         if (known != expanded.end()) return known->second;
         auto let = lets.find(v.name);
         if (let == lets.end()) return Expr(&v);
+        if (keep_properties && let->second.as<BufferProperty>()) return Expr(&v);
         Expr value = (*this)(let->second);
         expanded.emplace(v.name, value);
         return value;
@@ -30,6 +34,7 @@ private:
 
     const std::unordered_map<Symbol, Expr> &lets;
     std::unordered_map<Symbol, Expr> &expanded;
+    bool keep_properties;
 };
 
 }  // namespace
@@ -37,6 +42,7 @@ private:
 void LetScope::push_let(Symbol name, const Expr &value) {
     lets[name] = value;
     expanded.erase(name);
+    expanded_by_names.erase(name);
     bool index = value.type().is_int() && value.type().is_scalar() && value.type().bits() >= 32;
     if (index) unaligned.push_back(name);
 }
@@ -44,6 +50,7 @@ void LetScope::push_let(Symbol name, const Expr &value) {
 void LetScope::pop_let(Symbol name) {
     lets.erase(name);
     expanded.erase(name);
+    expanded_by_names.erase(name);
     if (!unaligned.empty() && unaligned.back() == name) unaligned.pop_back();
     facts.alignments.erase(name);
 }
@@ -70,6 +77,41 @@ algebra::Facts LetScope::known_of_parameters(const Expr &e, const Context &conte
             all.between(v.name, p->min_value, p->max_value);
     });
     return all;
+}
+
+Expr LetScope::expand_names(const Expr &e) const {
+    return ExpandLets(lets, expanded_by_names, true)(e);
+}
+
+void LetScope::push_condition(const Expr &condition) {
+    bool tells = condition.type().is_scalar() && is_pure(condition);
+    bool compares = false;
+    const auto look = [&](const auto &n) { compares |= n.a.type() == Int(32); };
+    for_each_node(condition, [&](const EQ &n) { look(n); });
+    for_each_node(condition, [&](const NE &n) { look(n); });
+    for_each_node(condition, [&](const LT &n) { look(n); });
+    for_each_node(condition, [&](const LE &n) { look(n); });
+    for_each_node(condition, [&](const GT &n) { look(n); });
+    for_each_node(condition, [&](const GE &n) { look(n); });
+    conditions.push_back(tells && compares ? remove_likely(condition) : Expr());
+}
+
+algebra::Facts LetScope::known_by_conditions() const {
+    algebra::Facts all = facts;
+    for (const Expr &c : conditions) {
+        if (c.defined()) all.holds(expand_names(c));
+    }
+    return all;
+}
+
+std::optional<int64_t> LetScope::value_by_conditions(const Expr &e) const {
+    if (std::ranges::none_of(conditions, &Expr::defined)) return {};
+    return algebra::constant_value(expand_names(e), known_by_conditions());
+}
+
+std::optional<int64_t> LetScope::upper_bound_by_conditions(const Expr &e) const {
+    if (std::ranges::none_of(conditions, &Expr::defined)) return {};
+    return algebra::constant_upper_bound(expand_names(e), known_by_conditions());
 }
 
 void LetScope::push_loop(Symbol name, const Expr &min, const Expr &extent) {

@@ -1,6 +1,7 @@
 #pragma once
 #include "algebra/facts.h"
 #include "lower/context.h"
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -15,12 +16,19 @@ public:
     // The loop variable runs over [min, min + extent).
     void push_loop(Symbol name, const ir::Expr &min, const ir::Expr &extent);
     void pop_loop(Symbol name) { facts.intervals.erase(name); }
+    // What the statement is run under: conditions of an `if`, of a specialization above all.
+    void push_condition(const ir::Expr &condition);
+    void pop_condition() { conditions.pop_back(); }
 
     // The expression with the values of lets put in, as far as these are of integers. Shares nodes;
     // printing it may take exponential space.
     ir::Expr expand(const ir::Expr &e) const;
     // The value let for a name; undefined if it is bound by something else.
     ir::Expr value_of(Symbol name) const;
+    // The value, or the largest one, of an integer under these conditions; none if none is known,
+    // or if there are no conditions.
+    std::optional<int64_t> value_by_conditions(const ir::Expr &e) const;
+    std::optional<int64_t> upper_bound_by_conditions(const ir::Expr &e) const;
     // Where the loop variables lie, and what lets are modulo something.
     const algebra::Facts &known() const;
     // The same, and the ranges of the parameters in `e`, which are checked before anything runs
@@ -28,10 +36,32 @@ public:
     algebra::Facts known_of_parameters(const ir::Expr &e, const Context &context) const;
 
 private:
+    // The expression with the values of lets put in but for properties of buffers, which the
+    // algebra knows nothing of.
+    ir::Expr expand_names(const ir::Expr &e) const;
+    algebra::Facts known_by_conditions() const;
+
+    std::vector<ir::Expr> conditions;  // undefined: it says nothing of coordinates
+    mutable std::unordered_map<Symbol, ir::Expr> expanded_by_names;
     std::unordered_map<Symbol, ir::Expr> lets;
     mutable std::unordered_map<Symbol, ir::Expr> expanded;  // of lets, once asked for
     mutable std::vector<Symbol> unaligned;  // lets of which nobody asked yet what they are modulo
     mutable algebra::Facts facts;
 };
+
+// The branches of an `if`, each as `f` makes it of it, with its condition in the scope.
+template<typename F>
+ir::Stmt map_branches(LetScope &scope, const ir::IfThenElse &branch, F f) {
+    scope.push_condition(branch.condition);
+    ir::Stmt then_case = f(branch.then_case), else_case;
+    scope.pop_condition();
+    if (branch.else_case.defined()) {
+        scope.push_condition(ir::Not::make(branch.condition));
+        else_case = f(branch.else_case);
+        scope.pop_condition();
+    }
+    const bool same = then_case.same_as(branch.then_case) && else_case.same_as(branch.else_case);
+    return same ? ir::Stmt(&branch) : ir::IfThenElse::make(branch.condition, then_case, else_case);
+}
 
 }  // namespace tessera::lower

@@ -87,6 +87,9 @@ private:
         scope.pop_let(let.name);
         return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
     }
+    Stmt visit(const IfThenElse &branch) override {
+        return map_branches(scope, branch, [this](const Stmt &s) { return (*this)(s); });
+    }
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Provide &provide) override { return Stmt(&provide); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
@@ -124,6 +127,7 @@ void UnrollLoops::warn_of_many(const For &loop, int64_t copies, const Stmt &copy
 int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
     std::optional<int64_t> most =
         algebra::constant_upper_bound(extent, scope.known_of_parameters(extent, context));
+    if (!most) most = scope.upper_bound_by_conditions(loop.extent);
     Location at = loop_kind_written(context, loop.name, LoopKind::Unrolled);
     if (!most) {
         throw CompileError(at, str("cannot unroll ", loop_name(context, loop.name), ": its extent ",
@@ -144,6 +148,7 @@ int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
 Stmt UnrollLoops::unroll(const For &loop, const Stmt &body) {
     Expr extent = scope.expand(loop.extent);
     std::optional<int64_t> exact = algebra::constant_value(extent, scope.known());
+    if (!exact) exact = scope.value_by_conditions(loop.extent);
     int64_t count = exact && *exact <= most_copies ? *exact : copies_of(loop, extent);
     std::vector<Stmt> copies;
     Iterations iterations(loop.name);

@@ -29,6 +29,9 @@ private:
         scope.pop_let(let.name);
         return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
     }
+    Stmt visit(const IfThenElse &branch) override {
+        return map_branches(scope, branch, [this](const Stmt &s) { return (*this)(s); });
+    }
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Atomic &node) override {
@@ -69,6 +72,7 @@ private:
 int64_t VectorizeLoops::lanes_of(const For &loop, const Expr &extent) const {
     std::optional<int64_t> count =
         algebra::constant_upper_bound(extent, scope.known_of_parameters(extent, context));
+    if (!count) count = scope.upper_bound_by_conditions(loop.extent);
     Location at = loop_kind_written(context, loop.name, LoopKind::Vectorized);
     if (!count) {
         throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name),
@@ -89,6 +93,7 @@ int64_t VectorizeLoops::lanes_of(const For &loop, const Expr &extent) const {
 Stmt VectorizeLoops::vectorize(const For &loop, const Stmt &body) const {
     Expr extent = scope.expand(loop.extent);
     std::optional<int64_t> exact = algebra::constant_value(extent, scope.known());
+    if (!exact) exact = scope.value_by_conditions(loop.extent);
     int64_t count = exact && *exact <= most_lanes ? *exact : lanes_of(loop, extent);
     if (count <= 0) return no_op();
     // Of a loop that is shorter at times, the last lanes are masked.

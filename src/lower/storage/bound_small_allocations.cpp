@@ -29,6 +29,10 @@ private:
         if (body.same_as(loop.body)) return Stmt(&loop);
         return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
     }
+    // Conditions around it, of a specialization for example, may say how large it is at most.
+    Stmt visit(const IfThenElse &branch) override {
+        return map_branches(scope, branch, [this](const Stmt &s) { return (*this)(s); });
+    }
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Allocate &a) override {
@@ -48,6 +52,7 @@ private:
         std::vector<Expr> extents;
         for (const Expr &e : a.extents) {
             auto bound = algebra::constant_upper_bound(scope.expand(e), scope.known());
+            if (!bound) bound = scope.upper_bound_by_conditions(e);
             if (!bound || *bound > most) return {};
             extents.push_back(make_const(e.type(), std::max<int64_t>(*bound, 0)));
             bytes *= std::max<int64_t>(*bound, 1);
