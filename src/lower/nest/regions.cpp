@@ -365,6 +365,18 @@ IntervalScope within(const Region &part, const Region &whole) {
 
 }  // namespace
 
+namespace {
+
+// The earlier one of `last` and of what lies so far beyond `max`; undefined: nothing is known.
+Expr earlier(const Expr &last, const Expr &max, const Expr &beyond) {
+    if (!max.defined()) return last;
+    const Expr other = simplify(max + beyond);
+    if (!last.defined() || algebra::can_prove(other <= last)) return other;
+    return algebra::can_prove(last <= other) ? last : simplify(min(last, other));
+}
+
+}  // namespace
+
 bool SiteRegions::follows(const Expr &e, Origins &origins) {
     bool found = false;
     for_each_node(e, [&](const ir::Variable &v) {
@@ -386,7 +398,8 @@ Expr SiteRegions::latest_end(const StageNest &nest, int d, const Region &there,
         return last.defined() ? last : bounds_of_expr(end, within(there, here)).max;
     };
     Expr last = latest(nest.rounded_max(d, there));
-    if (!follows(there.min[size_t(d)], sliding_ends)) return last;
+    if (!follows(there.min[size_t(d)], sliding_ends))
+        return earlier(last, latest(there.max[size_t(d)]), nest.most_beyond_max(d));
     // What is left of the region may be any part at its end. One point goes the furthest beyond it
     // where the stage is rounded up to a multiple; by one more, where that is one of a fused loop.
     Region point = there;

@@ -560,6 +560,11 @@ Expr StageNest::rounded_max(int d, const Region &region) const {
     return simplify(computed_max(region, found->second, region.min[size_t(d)], max));
 }
 
+Expr StageNest::most_beyond_max(int d) const {
+    auto found = originals.find(func.args[size_t(d)]);
+    return found == originals.end() ? Expr(0) : simplify(most_beyond(found->second));
+}
+
 bool StageNest::rounds_fused() const {
     return std::ranges::any_of(transforms, [&](const Transform &t) {
         const auto *fuse = std::get_if<Fuse>(&t);

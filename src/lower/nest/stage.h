@@ -92,6 +92,8 @@ public:
     // rounds up. And whether that ever differs from max.
     ir::Expr rounded_max(int d, const Region &region) const;
     bool rounds(int d) const;
+    // How much further than to the max of a region that is not empty it goes at most.
+    ir::Expr most_beyond_max(int d) const;
     // Whether it is a fused loop that is rounded: how far its variables go beyond their ends
     // depends on remainders of the whole region, and is not known better of a larger region.
     bool rounds_fused() const;
