@@ -1,5 +1,7 @@
 #include "calls.h"
 #include "harness.h"
+#include "lang/boundary_conditions.h"
+#include <cstdlib>
 
 // Conditions decide how much is computed: which stages, which iterations, which regions.
 using namespace tessera;
@@ -17,6 +19,28 @@ int calls_of(const Lowered &l, const std::vector<int> &sizes, F reference,
     CHECK(both % 2 == 0);
     return both / 2;
 }
+
+// What one run asks of the heap; it fails where n is not 0.
+struct Memory {
+    std::atomic<int> requests{0}, live{0};
+    std::atomic<size_t> largest{0};
+    JITUserContext context;
+
+    Memory() {
+        static Memory *current;
+        current = this;
+        context.handlers.custom_malloc = [](JITUserContext *, size_t n) {
+            current->requests++;
+            current->live++;
+            current->largest = std::max(current->largest.load(), n);
+            return std::aligned_alloc(128, (n + 255) / 128 * 128);
+        };
+        context.handlers.custom_free = [](JITUserContext *, void *p) {
+            current->live--;
+            std::free(p);
+        };
+    }
+};
 
 }  // namespace
 
@@ -195,5 +219,358 @@ TEST_SUITE("loops that conditions shorten") {
             }
             return a * 1000 + b;
         });
+    }
+}
+
+TEST_SUITE("regions that selects narrow") {
+    TEST_CASE("each part of a row is computed where it is chosen") {
+        Func head("head"), tail("tail"), row("row");
+        head(x) = counted(x);
+        tail(x) = counted(-x);
+        row(x) = select(x < 25, head(x), tail(x));
+        head.compute_root();
+        tail.compute_root();
+        Lowered l(row);
+        auto reference = [](int i) { return i < 25 ? i : -i; };
+        CHECK(calls_of<int>(l, {120}, reference) == 120);
+        CHECK(calls_of<int>(l, {10}, reference) == 10);
+        CHECK(calls_of<int>(l, {10}, reference, {30}) == 10);
+    }
+    TEST_CASE("nested and combined conditions, in two dimensions") {
+        Func a("a"), b("b"), c("c"), out("out");
+        a(x, y) = counted(x + y);
+        b(x, y) = counted(x * y);
+        c(x, y) = counted(x - y);
+        out(x, y) = select(x < 10, a(x, y), select(y >= 3 && x < 20, b(x, y - 1), c(x + 2, y)));
+        for (Func f : {a, b, c}) f.compute_root();
+        // What c is not chosen for is no rectangle.
+        CHECK(calls_of<int>(Lowered(out), {30, 8}, [](int i, int j) {
+                  return i < 10 ? i + j : j >= 3 && i < 20 ? i * (j - 1) : i + 2 - j;
+              }) == 10 * 8 + 10 * 5 + 20 * 8);
+    }
+    TEST_CASE("in tiles") {
+        Func head("head"), tail("tail"), row("row");
+        head(x) = counted(x);
+        tail(x) = counted(-x);
+        row(x) = select(x < 25, head(x), tail(x));
+        row.split(x, xo, xi, 16);
+        head.compute_at(row, xo);
+        tail.compute_at(row, xo);
+        auto reference = [](int i) { return i < 25 ? i : -i; };
+        CHECK(calls_of<int>(Lowered(row), {128}, reference) == 128);
+        // Loops that have to be of constant extents stay so; tiles in which nothing is chosen are
+        // skipped.
+        head.vectorize(x, 8);
+        tail.unroll(x);
+        CHECK(calls_of<int>(Lowered(row), {128}, reference) == 32 + 112);
+    }
+    TEST_CASE("through stages, reductions, vectors and rounded splits") {
+        Func base("base"), head("head"), out("out");
+        base(x) = counted(x * 3);
+        head(x) = base(x - 1) + base(x + 1);
+        out(x) = select(x >= 8 && x < 25, head(x), x);
+        base.compute_root();
+        head.compute_root();
+        auto reference = [](int i) { return i >= 8 && i < 25 ? 6 * i : i; };
+        CHECK(calls_of<int>(Lowered(out), {100}, reference) == 19);
+        head.vectorize(x, 8, TailStrategy::RoundUp);
+        out.vectorize(x, 4);
+        CHECK(calls_of<int>(Lowered(out), {100}, reference) == 26);
+        head.compute_at(out, x);
+        Lowered(out).check<int>({103}, reference);
+
+        RDom r(0, 50);
+        Func sum("sum"), g("g");
+        g(x) = counted(x);
+        sum(y) = 0;
+        sum(y) += select(r < 7, g(r + y), 0);
+        g.compute_root();
+        CHECK(calls_of<int>(Lowered(sum), {10}, [](int j) { return 21 + 7 * j; }) == 16);
+    }
+    TEST_CASE("by the condition of a domain on the other variables") {
+        RDom r(0, 4);
+        r.where(x < 25 && r <= y);
+        Func g("g"), f("f");
+        g(x, y) = counted(x * y);
+        f(x, y) = 1;
+        f(x, y) += g(x, r);
+        g.compute_root();
+        CHECK(calls_of<int>(Lowered(f), {100, 10}, [](int i, int j) {
+                  int sum = 1;
+                  for (int k = 0; k < 4; k++) sum += i < 25 && k <= j ? i * k : 0;
+                  return sum;
+              }) == 100);
+    }
+    TEST_CASE("a boundary condition and a select at once") {
+        Func f("f"), bounded("bounded"), out("out");
+        f(x) = counted(x);
+        f.compute_root();
+        bounded = BoundaryConditions::constant_exterior(f, 7, {{0, 40}});
+        out(x) = select(x > 30, bounded(x + 3), bounded(2 * x));
+        CHECK(calls_of<int>(Lowered(out), {60}, [](int i) {
+                  const int at = i > 30 ? i + 3 : 2 * i;
+                  return at < 40 ? at : 7;
+              }) == 40);
+    }
+    TEST_CASE("what is read, but not chosen, lies in storage") {
+        Func small("small"), out("out");
+        small(x) = counted(x) + 1;
+        out(x) = select(x % 7 < 3 && x < 20, small(abs(x - 10)), small(50 + x));
+        small.compute_root();
+        auto reference = [](int i) { return i % 7 < 3 && i < 20 ? std::abs(i - 10) + 1 : 51 + i; };
+        Lowered(out).check<int>({90}, reference);
+        out.vectorize(x, 8).parallel(x);
+        Lowered(out).check<int>({90}, reference);
+    }
+    TEST_CASE("an input is read wherever a select reads it") {
+        ImageParam in(Int(32), 1, "in");
+        Func out("out");
+        out(x) = select(x < 25, in(x), 0);
+        Buffer<int> whole(100), part(30);
+        whole.for_each_element([&](int i) { whole(i) = i; });
+        in.set(whole);
+        Lowered(out).check<int>({100}, [](int i) { return i < 25 ? i : 0; });
+        in.set(part);
+        CHECK_THROWS_WITH_AS(out.realize({100}), doctest::Contains("in"), RuntimeError);
+    }
+    TEST_CASE("an index is computed wherever it is read") {
+        Func index("index"), table("table"), out("out");
+        index(x) = counted(x * 3) % 50;
+        table(x) = x * x;
+        out(x) = select(x < 25, table(index(x)), -1);
+        index.compute_root();
+        table.compute_root();
+        CHECK(calls_of<int>(Lowered(out), {100}, [](int i) {
+                  return i < 25 ? (i * 3 % 50) * (i * 3 % 50) : -1;
+              }) == 100);
+    }
+    TEST_CASE("storage that is kept over iterations holds all that they read") {
+        Func f("f"), out("out");
+        f(x, y) = counted(x + y);
+        out(x, y) = select(y < 9, f(x, y) + f(x, y + 1), 0);
+        f.store_root().compute_at(out, y);
+        Lowered(out).check<int>({10, 20}, [](int i, int j) { return j < 9 ? 2 * (i + j) + 1 : 0; });
+    }
+    TEST_CASE("updates of the stage that is narrowed, and specialized versions of it") {
+        Param<bool> wide("wide");
+        RDom r(0, 3);
+        Func f("f"), out("out");
+        f(x) = counted(x);
+        f(x) += counted(x) * r;
+        out(x) = select(x < 25, f(x), f(x + 30) + 1);
+        f.compute_root().specialize(wide).vectorize(x, 8);
+        f.update().unscheduled();
+        Lowered l(out);
+        auto reference = [](int i) { return i < 25 ? 4 * i : 4 * (i + 30) + 1; };
+        for (bool w : {false, true}) {
+            wide.set(w);
+            l.check<int>({70}, reference);
+        }
+    }
+}
+
+TEST_SUITE("what the condition of a specialization says") {
+    TEST_CASE("an extent, by which loops are unrolled and vectorized") {
+        for (bool unroll : {true, false}) {
+            Func planes("planes"), mixed("mixed");
+            planes(x, y) = 3 * x + y;
+            mixed(x, y) = planes(x, y) - 1;
+            Expr extent = mixed.output_buffer().dim(1).extent();
+            Stage known = planes.compute_root().specialize(extent == 4);
+            unroll ? known.unroll(y) : known.vectorize(y);
+            Lowered l(mixed);
+            CHECK(l.stores(4) == (unroll ? 0 : 1));
+            for (int n : {4, 5}) {
+                l.check<int>({9, n}, [](int i, int j) { return 3 * i + j - 1; });
+            }
+        }
+    }
+    TEST_CASE("a parameter, and the least of several bounds") {
+        Param<int> n("n"), m("m");
+        Func f("f"), out("out");
+        f(x, y) = x * y;
+        out(x, y) = f(x, y) + f(x + n - 1, y);
+        f.compute_at(out, x);
+        Stage by_n = out.specialize(n == 6 && m > 2);
+        f.specialize(n == 6).unroll(x);
+        Lowered l(out);
+        for (int k : {6, 9}) {
+            n.set(k);
+            m.set(3);
+            l.check<int>({7, 5}, [&](int i, int j) { return (2 * i + k - 1) * j; });
+        }
+    }
+    TEST_CASE("an upper bound: the iterations beyond the end are left out") {
+        ImageParam in(Int(32), 2, "in");
+        Func f("f"), out("out");
+        f(x, y) = in(x, y) + 1;
+        out(x, y) = f(x, y) * 2;
+        Expr channels = out.output_buffer().dim(1).extent();
+        f.compute_root().specialize(channels <= 4 && channels > 0).unroll(y);
+        Lowered l(out);
+        Buffer<int> input(8, 9);
+        input.for_each_element([&](int i, int j) { input(i, j) = i - 4 * j; });
+        in.set(input);
+        for (int n : {1, 3, 4, 5, 9}) {
+            l.check<int>({8, n}, [](int i, int j) { return 2 * (i - 4 * j + 1); });
+        }
+    }
+    TEST_CASE("the size of storage within") {
+        Param<int> radius("radius");
+        Func f("f"), out("out");
+        f(x) = x * x;
+        out(x) = f(x) + f(x + radius);
+        f.compute_at(out, x).store_in(MemoryType::Stack);
+        out.specialize(radius <= 8 && radius >= 0);
+        Lowered l(out);
+        CHECK(l.text().find("int32[9] in Stack") != std::string::npos);
+        for (int k : {0, 8, 20}) {
+            radius.set(k);
+            l.check<int>({30}, [&](int i) { return i * i + (i + k) * (i + k); });
+        }
+    }
+    TEST_CASE("in the general version nothing is known of it") {
+        Func f("f"), out("out");
+        f(x, y) = x + y;
+        out(x, y) = f(x, y);
+        f.compute_root().unroll(y).specialize(out.output_buffer().dim(1).extent() == 4);
+        CHECK_THROWS_WITH_AS(Lowered{out}, doctest::Contains("not a constant"), CompileError);
+    }
+}
+
+TEST_SUITE("storage of rounded tiles") {
+    TEST_CASE("is as long as the output, rounded up") {
+        auto bytes_of_first = [](TailStrategy outer, TailStrategy inner, int length) {
+            Var so("so"), si("si");
+            Func first("first"), second("second"), out("out");
+            first(x) = cast<uint8_t>(x);
+            second(x) = first(x);
+            out(x) = second(x);
+            first.compute_root().store_in(MemoryType::Heap);
+            out.split(x, xo, xi, 48, outer);
+            second.compute_at(out, xo).split(x, so, si, 16, inner);
+            Memory memory;
+            Buffer<uint8_t> result = out.realize(&memory.context, {length});
+            Lowered::compare(result, [](int i) { return uint8_t(i); });
+            Lowered(out).check<uint8_t>({length}, [](int i) { return uint8_t(i); });
+            return memory.largest.load();
+        };
+        using enum TailStrategy;
+        for (TailStrategy inner : {RoundUp, ShiftInwards, GuardWithIf}) {
+            CHECK(bytes_of_first(GuardWithIf, inner, 960) <= 980);
+            CHECK(bytes_of_first(GuardWithIf, inner, 1000) <= 1020);
+        }
+        CHECK(bytes_of_first(ShiftInwards, RoundUp, 960) <= 980);
+    }
+    TEST_CASE("also of fused loops, and where a tile begins anywhere") {
+        Var so("so"), si("si"), fused("fused");
+        Func first("first"), second("second"), out("out");
+        first(x, y) = x + 2 * y;
+        second(x, y) = first(x, y) + 1;
+        out(x, y) = second(x, y) * 2;
+        first.compute_root();
+        out.tile(x, y, xo, yo, xi, yi, 20, 3, TailStrategy::GuardWithIf);
+        second.compute_at(out, xo).fuse(x, y, fused).split(fused, so, si, 8, TailStrategy::RoundUp);
+        for (int width : {20, 33, 60}) {
+            Lowered(out).check<int>({width, 7}, [](int i, int j) { return (i + 2 * j + 1) * 2; },
+                                    {-5, 3});
+        }
+    }
+}
+
+TEST_SUITE("places on the stack that grow") {
+    // Three stages in pieces of as many points as n says.
+    struct Pieces {
+        Param<int> n{"n"};
+        Func a{"a"}, b{"b"}, c{"c"}, out{"out"};
+        Pieces() {
+            a(x) = x;
+            b(x) = a(x) + a(x + 1);
+            c(x) = b(x) + b(x + 1);
+            out(x) = c(x) + c(x + 1);
+            out.split(x, xo, xi, n);
+            for (Func f : {a, b, c}) f.compute_at(out, xo).store_in(MemoryType::Stack);
+        }
+        int requests(int piece, int length) {
+            Memory memory;
+            n.set(piece);
+            Buffer<int> result = out.realize(&memory.context, {length});
+            Lowered::compare(result, [](int i) { return 8 * i + 12; });
+            CHECK(memory.live == 0);
+            return memory.requests;
+        }
+    };
+    TEST_CASE("are kept over iterations, and shared by what does not live together") {
+        CHECK(Pieces().requests(5000, 60000) == 2);
+        CHECK(Pieces().requests(100, 1000) == 2);
+    }
+    TEST_CASE("are those of a task in a parallel loop") {
+        Pieces p;
+        p.out.parallel(xo);
+        CHECK(p.requests(5000, 30000) == 6 * 2);
+        Pieces outer;
+        Var xoo("xoo");
+        outer.out.split(xo, xoo, xo, 3).parallel(xoo);
+        CHECK(outer.requests(5000, 30000) == 2 * 2);
+    }
+    TEST_CASE("grow where a later iteration needs more") {
+        Func f("f"), out("out");
+        f(x, y) = x + y;
+        RDom r(0, 100);
+        r.where(r <= y);
+        out(y) = 0;
+        out(y) += f(r, y);
+        f.compute_at(out, y).store_in(MemoryType::Stack);
+        Memory memory;
+        Buffer<int> result = out.realize(&memory.context, {50});
+        CHECK(memory.live == 0);
+        CHECK(memory.requests <= 50);
+        auto reference = [](int j) { return j * (j + 1) / 2 + j * (j + 1); };
+        Lowered::compare(result, reference);
+        Lowered(out).check<int>({50}, reference);
+    }
+    TEST_CASE("are freed when the pipeline fails") {
+        Param<int> limit("limit");
+        Pieces p;
+        Func checked("checked");
+        checked(x) = require(p.out(x) < limit, p.out(x), "too much at", x);
+        for (Func f : {p.a, p.b, p.c}) f.compute_at(checked, xo);
+        p.out.compute_at(checked, xo).store_in(MemoryType::Stack);
+        checked.split(x, xo, xi, p.n);
+        Memory memory;
+        limit.set(1000);
+        p.n.set(500);
+        CHECK_THROWS_AS(checked.realize(&memory.context, {5000}), RuntimeError);
+        CHECK(memory.live == 0);
+    }
+    TEST_CASE("fail where there is no more memory, and free what they had") {
+        Pieces p;
+        Memory memory;
+        p.n.set(5000);
+        static int left;
+        left = 1;
+        static Memory *counted_in;
+        counted_in = &memory;
+        memory.context.handlers.custom_malloc = [](JITUserContext *, size_t n) -> void * {
+            if (left-- <= 0) return nullptr;
+            counted_in->live++;
+            return std::aligned_alloc(128, (n + 255) / 128 * 128);
+        };
+        CHECK_THROWS_WITH_AS(p.out.realize(&memory.context, {20000}), doctest::Contains("memory"),
+                             RuntimeError);
+        CHECK(memory.live == 0);
+    }
+    TEST_CASE("agree with the interpreter, in vectors and branches, too") {
+        Param<int> n("n");
+        Func a("a"), b("b"), out("out");
+        a(x, y) = x + y;
+        b(x, y) = a(x, y) * a(x + 1, y);
+        out(x, y) = select(y % 2 == 0, a(x, y), b(x, y));
+        out.split(x, xo, xi, n);
+        a.compute_at(out, xo).store_in(MemoryType::Stack).vectorize(x, 8);
+        b.compute_at(out, xo).store_in(MemoryType::Stack);
+        Lowered l(out);
+        n.set(40);
+        l.check<int>({100, 6}, [](int i, int j) { return j % 2 ? (i + j) * (i + j + 1) : i + j; });
     }
 }

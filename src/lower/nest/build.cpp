@@ -32,11 +32,14 @@ struct Built {
 // known when everything that reads it has been built.
 class NestBuilder {
 public:
-    explicit NestBuilder(Context &context) : context(context), sites(context), values(context) {}
+    explicit NestBuilder(Context &context) : context(context), sites(context), values(context) {
+        find_index_sources();
+    }
 
     LoopNests build();
 
 private:
+    void find_index_sources();
     void add_region_symbols(const FunctionContents &f);
     void reserve_region_symbols();
     std::vector<StageNestRef> make_nests(const FunctionContents &f, int stage,
@@ -76,6 +79,21 @@ private:
     using PrefetchKey = std::tuple<Symbol, int, Symbol, Symbol>;  // function, stage, what, at
     std::map<PrefetchKey, IdlePrefetch> idle_prefetches;
 };
+
+void NestBuilder::find_index_sources() {
+    auto add = [&](const Expr &index) {
+        if (!is_bounded_by_values(index)) return;
+        for_each_node(index, [&](const Call &c) { built.index_sources.insert(c.callee); });
+    };
+    for (const program::FunctionRef &f : context.order) {
+        for (const program::DefinitionRef &stage : f->stages) {
+            for (const Expr &arg : stage->args) add(arg);
+            for (const StageCall &call : calls_of(*stage)) {
+                for (const Expr &arg : call.args) add(arg);
+            }
+        }
+    }
+}
 
 void NestBuilder::reserve_region_symbols() {
     for (const program::FunctionRef &f : context.order) {

@@ -58,9 +58,10 @@ Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
 }
 
 // The calls of a stencil share their arguments: each is looked at once in its dimension.
-Box SiteRegions::box_of_calls(Symbol callee, int dimensions, const Caller &caller) {
+Box SiteRegions::box_of_calls(Symbol callee, int dimensions, const Caller &caller, Reads reads) {
     using Seen = std::unordered_set<Expr, ExprHash, ExprEqual>;
-    std::map<const ExprNode *, std::vector<Seen>> all_seen;  // per what has been tested
+    // Per what has been tested and what is chosen.
+    std::map<std::pair<const ExprNode *, const ExprNode *>, std::vector<Seen>> all_seen;
     Box box;
     for (const StageCall &call : caller.nest->calls) {
         if (call.callee != callee) continue;
@@ -68,13 +69,16 @@ Box SiteRegions::box_of_calls(Symbol callee, int dimensions, const Caller &calle
             throw InternalError(str(callee, " is called with ", call.args.size(),
                                     " arguments, and has ", dimensions));
         }
-        const IntervalScope &scope = scope_of(caller, call.tested);
-        std::vector<Seen> &seen = all_seen[call.tested.get()];
+        const IntervalScope &scope = scope_of(caller, call.tested, reads);
+        const bool may_be_less = reads == Reads::Chosen && call.chosen.defined();
+        std::vector<Seen> &seen =
+            all_seen[{call.tested.get(), may_be_less ? call.chosen.get() : nullptr}];
         seen.resize(size_t(dimensions));
         const bool is_first = box.empty();
         for (size_t d = 0; d < seen.size(); d++) {
             if (!seen[d].insert(call.args[d]).second) continue;
-            const Interval i = call_interval(call, d, scope, *caller.nest);
+            Interval i = call_interval(call, d, scope, *caller.nest);
+            if (may_be_less) i = chosen_part(call, d, caller, i);
             if (is_first)
                 box.push_back(i);
             else
@@ -82,6 +86,82 @@ Box SiteRegions::box_of_calls(Symbol callee, int dimensions, const Caller &calle
         }
     }
     return box;
+}
+
+namespace {
+
+// The values of a variable for which the condition can hold, whatever the others are.
+Interval values_left(const Expr &condition, Symbol var, const IntervalScope &scope) {
+    const Interval holds = algebra::solve_for_outer_interval(condition, var);
+    if (holds.is_nothing()) return Interval::everything();
+    IntervalScope others = scope;
+    others.unbind(var);
+    Interval left;
+    if (holds.has_lower_bound()) left.min = bounds_of_expr(holds.min, others).min;
+    if (holds.has_upper_bound()) left.max = bounds_of_expr(holds.max, others).max;
+    return left;
+}
+
+// The values of the range that are left; one at its end if none is. So it never leaves the range.
+Interval narrowed_to(const Interval &range, const Interval &left) {
+    Interval narrow = range;
+    if (left.min.defined()) narrow.min = simplify(min(max(range.min, left.min), range.max));
+    if (left.max.defined()) narrow.max = simplify(max(min(range.max, left.max), range.min));
+    return narrow;
+}
+
+bool same(const Expr &a, const Expr &b) {
+    return a.defined() == b.defined() && (!a.defined() || equal(a, b));
+}
+bool same(const Interval &a, const Interval &b) { return same(a.min, b.min) && same(a.max, b.max); }
+
+}  // namespace
+
+const SiteRegions::Choice &SiteRegions::choice_of(const StageCall &call, const Caller &caller) {
+    const std::tuple key{caller.nest.get(), call.tested.get(), call.chosen.get()};
+    auto found = choices.find(key);
+    if (found != choices.end()) return found->second;
+    const IntervalScope &scope = scope_of(caller, call.tested, Reads::Chosen);
+    Choice choice{scope, scope, scope};
+    for (const auto &[var, range] : scope.all()) {
+        if (!range.is_bounded() || same(range.min, range.max)) continue;
+        const Interval left = values_left(call.chosen, var, scope);
+        if (left.is_everything()) continue;
+        choice.scope.bind(var, narrowed_to(range, left));
+        choice.left.bind(var, left);
+        choice.any.bind(var, Interval::everything());
+    }
+    return choices.emplace(key, std::move(choice)).first->second;
+}
+
+// Nothing is won by a condition that says no more than the index itself, as that of a boundary
+// condition. Loops that are to be of constant extents stay so.
+Interval SiteRegions::chosen_part(const StageCall &call, size_t d, const Caller &caller,
+                                  const Interval &all) {
+    const Choice &choice = choice_of(call, caller);
+    const Expr &arg = call.args[d];
+    if (same(bounds_of_expr(arg, choice.left), bounds_of_expr(arg, choice.any))) return all;
+    Interval part = bounds_of_expr(arg, choice.scope);
+    if (!part.is_bounded()) return all;
+    part = {simplify(part.min), simplify(part.max)};
+    if (same(part, all)) return all;
+    const bool is_constant = is_const(simplify(all.max - all.min));
+    const bool stays_constant = is_const(simplify(part.max - part.min));
+    if (is_constant && !stays_constant && needs_constant_extents(call.callee)) return all;
+    narrowed.insert(call.callee);
+    return part;
+}
+
+bool SiteRegions::needs_constant_extents(Symbol func) const {
+    for (const program::DefinitionRef &stage : context.function(func)->stages) {
+        for (const program::Definition *version : versions_of(*stage)) {
+            if (!version->schedule.transforms.empty()) return true;
+            for (const program::Loop &l : version->schedule.loops) {
+                if (l.kind != LoopKind::Serial && l.kind != LoopKind::Parallel) return true;
+            }
+        }
+    }
+    return false;
 }
 
 // Points that the predicate leaves out read nothing: each variable is taken to the range in which
@@ -94,10 +174,18 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest,
     auto site = built.innermost_sites.find(&nest);
     IntervalScope innermost;
     if (site != built.innermost_sites.end()) innermost = nest.box(site->second.fixed());
+    auto is_fixed = [&](Symbol var, const Interval &range) {
+        const Interval *inner_range = innermost.find(var);
+        return nest.is_fixed(range) || (inner_range && nest.is_fixed(*inner_range));
+    };
+    for (Symbol var : nest.func.args) {
+        const Interval *range = scope.find(var);
+        if (!range || !range->is_bounded() || is_fixed(var, *range)) continue;
+        scope.bind(var, narrowed_to(*range, values_left(tested, var, scope)));
+    }
     for (const program::ReductionVariable &r : nest.definition.reduction) {
         Interval range = *scope.find(r.var);
-        const Interval *inner_range = innermost.find(r.var);
-        if (nest.is_fixed(range) || (inner_range && nest.is_fixed(*inner_range))) continue;
+        if (is_fixed(r.var, range)) continue;
         Interval holds = algebra::solve_for_outer_interval(tested, r.var);
         IntervalScope others = scope;
         others.unbind(r.var);
@@ -118,22 +206,25 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest,
     return scope;
 }
 
-const IntervalScope &SiteRegions::scope_of(const Caller &caller, const Expr &tested) {
-    const std::pair key{caller.nest.get(), tested.get()};
+const IntervalScope &SiteRegions::scope_of(const Caller &caller, const Expr &tested, Reads reads) {
+    const std::tuple key{caller.nest.get(), tested.get(), reads};
     auto found = scopes.find(key);
     if (found != scopes.end()) return found->second;
     IntervalScope scope;
     if (caller.nest.get() == site.owner) {
         scope = caller.nest->box(site.fixed());
     } else {
-        const Region &r = stage_regions(caller.nest->func.name).at(size_t(caller.nest->stage));
+        const Symbol func = caller.nest->func.name;
+        const std::vector<Region> &all =
+            reads == Reads::All ? whole_regions(func) : stage_regions(func);
+        const Region &r = all.at(size_t(caller.nest->stage));
         scope = caller.nest->box_over(r.min, rounded_max(*caller.nest, r));
     }
     scope = complete(std::move(scope), *caller.nest, tested);
     return scopes.emplace(key, std::move(scope)).first->second;
 }
 
-Box SiteRegions::required(Symbol callee, int dimensions) {
+Box SiteRegions::required(Symbol callee, int dimensions, Reads reads) {
     Box box;
     for (const Caller &caller : uses.of(callee)) {
         if (caller.is_extern()) {
@@ -141,15 +232,28 @@ Box SiteRegions::required(Symbol callee, int dimensions) {
             continue;
         }
         if (caller.nest->func.name == callee) continue;
-        const Box read = box_of_calls(callee, dimensions, caller);
+        const Box read = box_of_calls(callee, dimensions, caller, reads);
         if (!read.empty()) include(box, read);
+        const bool less = reads == Reads::Chosen && narrowed.contains(caller.nest->func.name);
+        if (less && caller.nest.get() != site.owner) narrowed.insert(callee);
     }
     return box;
 }
 
+// Where storage is kept over iterations, or C code or another thread is told of it, it holds what
+// is read.
+SiteRegions::Reads SiteRegions::wanted_of(Symbol func) const {
+    const program::FunctionContents &f = *context.function(func);
+    const bool is_told = context.is_output(func) || f.has_extern_definition() ||
+                         context.is_read_by_extern(func) || f.schedule.async;
+    const bool all = is_told || is_stored_outside(f) || built.index_sources.contains(func);
+    return all ? Reads::All : Reads::Chosen;
+}
+
 Box SiteRegions::written(const StageNestRef &owner) {
     const program::Definition &d = owner->definition;
-    return call_box({owner->func.name, d.args, {}}, scope_of({owner}, d.predicate), *owner);
+    const IntervalScope &scope = scope_of({owner}, d.predicate, Reads::All);
+    return call_box({owner->func.name, d.args, {}}, scope, *owner);
 }
 
 bool SiteRegions::is_piece_of(const program::FunctionContents &f) const {
@@ -275,7 +379,7 @@ std::vector<Region> SiteRegions::bind_computed(Symbol func) {
 
 // What is wanted of the function here: what others read, and all of an output's buffer.
 Box SiteRegions::needed_of(const program::FunctionContents &func) {
-    Box box = required(func.name, func.dimensions());
+    Box box = required(func.name, func.dimensions(), wanted_of(func.name));
     if (!context.is_output(func.name)) return box;
     Symbol buffer = context.buffer_of(func.name, 0);
     Box whole;
@@ -436,6 +540,29 @@ std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &
         all.push_back(last);
     }
     return all;
+}
+
+const std::vector<Region> &SiteRegions::whole_regions(Symbol func) {
+    const std::vector<Region> &computed = stage_regions(func);
+    if (!narrowed.contains(func)) return computed;
+    auto found = whole.find(func);
+    if (found != whole.end()) return found->second;
+    const program::FunctionContents &f = *context.function(func);
+    Box box = required(func, f.dimensions(), Reads::All), aligned = box;
+    apply_bounds(f, aligned, false);
+    include(box, aligned);
+    std::vector<Region> all(f.stages.size());
+    for (size_t s = f.stages.size(); s-- > 0;) {
+        for (size_t d = 0; d < box.size(); d++)
+            include(box[d], {computed[s].min[d], computed[s].max[d]});
+        if (s + 1 == f.stages.size()) cover_further_in(func, box);
+        all[s] = bind(f, int(s), box, false);
+        box.clear();
+        for (size_t d = 0; d < all[s].min.size(); d++)
+            box.push_back({all[s].min[d], all[s].max[d]});
+        include_own_reads(func, int(s), all[s], box);
+    }
+    return whole.emplace(func, std::move(all)).first->second;
 }
 
 std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_here) {
@@ -712,7 +839,7 @@ private:
 
 Box SiteRegions::touched(Symbol func) {
     const program::FunctionContents &f = *context.function(func);
-    const std::vector<Region> &all = stage_regions(func);
+    const std::vector<Region> &all = whole_regions(func);
     BoxUnion together(lets, sliding);
     for (size_t s = 0; s < all.size(); s++) {
         for (const StageNestRef &nest : built.stages.at(func).at(s)) {

@@ -7,6 +7,7 @@
 #include "lower/nest/uses.h"
 #include <functional>
 #include <map>
+#include <tuple>
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -34,6 +35,9 @@ struct BuiltPipeline {
     // Where a sliding window may let a region begin later than its let says: as late as one after
     // the end, which then leaves nothing. From the symbol of its first point to that of its last.
     std::unordered_map<Symbol, Symbol> sliding;
+    // Functions of whose values the bounds of an index are made: they are computed wherever they
+    // are read, as what is not computed might lead out of a buffer.
+    std::unordered_set<Symbol> index_sources;
     // The innermost loop of a stage in which functions are computed, whatever the stage's predicate
     // says of the iteration.
     std::unordered_map<const StageNest *, Site> innermost_sites;
@@ -54,7 +58,7 @@ public:
     // The elements that a function's stages write and read here, for its storage.
     Box touched(Symbol func);
     // What the stages in the body read of a function or image, but for the function's own.
-    Box required(Symbol callee, int dimensions);
+    Box required(Symbol callee, int dimensions) { return required(callee, dimensions, Reads::All); }
     // What the stage that owns the site writes of its function.
     Box written(const StageNestRef &owner);
 
@@ -76,7 +80,18 @@ public:
     std::unordered_map<Symbol, Symbol> sliding;
 
 private:
+    // A select reads both of its values, and chooses one. What is computed is what may be chosen;
+    // what is stored is all that is read, also where nothing has been computed.
+    enum class Reads { All, Chosen };
     const std::vector<Region> &stage_regions(Symbol func);
+    // The same, had the functions to be computed wherever they are read.
+    const std::vector<Region> &whole_regions(Symbol func);
+    Box required(Symbol callee, int dimensions, Reads reads);
+    Reads wanted_of(Symbol func) const;
+    // What a select leaves of what a call reads in dimension d, if that is less.
+    algebra::Interval chosen_part(const StageCall &call, size_t d, const Caller &caller,
+                                  const algebra::Interval &all);
+    bool needs_constant_extents(Symbol func) const;
     std::vector<Region> find_stage_regions(Symbol func, bool computed_here);
     Box needed_of(const program::FunctionContents &func);
     void apply_bounds(const program::FunctionContents &func, Box &box, bool computed_here);
@@ -93,7 +108,14 @@ private:
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
     void check_coordinate(Symbol symbol, const ir::Expr &end);
     // What the caller's variables run over, narrowed by what has been tested.
-    const algebra::IntervalScope &scope_of(const Caller &caller, const ir::Expr &tested);
+    const algebra::IntervalScope &scope_of(const Caller &caller, const ir::Expr &tested,
+                                           Reads reads);
+    // Which values of the caller's variables a condition leaves, whatever else is known of them.
+    struct Choice {
+        algebra::IntervalScope scope;  // narrowed to these
+        algebra::IntervalScope left, any;
+    };
+    const Choice &choice_of(const StageCall &call, const Caller &caller);
     ir::Expr latest_run(const StageNest &nest, int d, const Region &region);
     // How far a stage computes, per dimension, when the region is asked for here.
     std::vector<ir::Expr> rounded_max(const StageNest &nest, const Region &region);
@@ -120,7 +142,7 @@ private:
     Box call_box(const StageCall &call, const algebra::IntervalScope &scope,
                  const StageNest &caller) const;
     // All that the caller reads of the callee; empty if it is nothing.
-    Box box_of_calls(Symbol callee, int dimensions, const Caller &caller);
+    Box box_of_calls(Symbol callee, int dimensions, const Caller &caller, Reads reads);
     const ExternQuery &query_of(const program::FunctionContents &extern_func);
     Box held_of_input(const program::ExternFuncArgument &input) const;
     Region asked_of(const program::FunctionContents &extern_func);
@@ -134,7 +156,12 @@ private:
     const ValueBounds &values;
     const Context &context;
     std::unordered_map<Symbol, std::vector<Region>> regions;  // by function; per stage
-    std::map<std::pair<const StageNest *, const ir::ExprNode *>, algebra::IntervalScope> scopes;
+    std::map<std::tuple<const StageNest *, const ir::ExprNode *, Reads>, algebra::IntervalScope>
+        scopes;
+    std::map<std::tuple<const StageNest *, const ir::ExprNode *, const ir::ExprNode *>, Choice>
+        choices;  // by what has been tested and what is chosen
+    std::unordered_map<Symbol, std::vector<Region>> whole;  // of those that are narrowed
+    std::unordered_set<Symbol> narrowed;  // functions that are not computed wherever they are read
     std::unordered_map<Symbol, ExternQuery> queries;
     std::optional<Region> bound_piece;
     std::unordered_set<Symbol> is_computed_here;

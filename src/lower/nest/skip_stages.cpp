@@ -7,9 +7,9 @@
 #include "lower/bounds/value_bounds.h"
 #include "lower/loops/certainty.h"
 #include "lower/loops/likely.h"
+#include "lower/nest/evaluation.h"
 #include "lower/traced_access.h"
 #include <algorithm>
-#include <functional>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
@@ -47,73 +47,20 @@ struct Conditions {
     }
 };
 
-bool reads_memory(const Expr &e) {
-    bool reads = !is_pure(e);
-    for_each_node(e, [&](const Call &) { reads = true; });
-    for_each_node(e, [&](const Load &) { reads = true; });
-    return reads;
-}
-
-// That both hold; the second may read what is there only where the first does.
-Expr guarded(const Expr &first, const Expr &second) {
-    if (is_true(first)) return second;
-    if (is_true(second)) return first;
-    if (!reads_memory(second)) return first && second;
-    return call(Bool(), Intrinsic::if_then_else, {first, second, const_false()});
-}
-
-// The condition, weakened to parts of it that can be told at another place: it holds there wherever
-// the condition does.
-class Weaken {
-public:
-    // Of a comparison, or whatever else is no conjunction or alternative.
-    using Part = std::function<Expr(const Expr &)>;
-    explicit Weaken(Part part) : part(std::move(part)) {}
-
-    Expr operator()(const Expr &e) const {
-        if (const auto *all = e.as<And>()) return both((*this)(all->a), (*this)(all->b));
-        if (const auto *any = e.as<Or>()) return either((*this)(any->a), (*this)(any->b));
-        if (const auto *no = e.as<Not>()) return opposite(*no);
-        const auto *c = e.as<IntrinsicCall>();
-        if (!c || c->op != Intrinsic::if_then_else) return part(e);
-        if (c->args.size() != 3 || !is_false(c->args[2])) return part(e);
-        // What was guarded by more than is left is not read; but the tail of a split guards only
-        // what depends on its own variables.
-        const Expr first = (*this)(c->args[0]);
-        const bool is_guarded = first.same_as(c->args[0]) || likely_marker(c->args[0], true);
-        return is_guarded ? guarded(first, (*this)(c->args[1])) : first;
-    }
-
-private:
-    static Expr both(const Expr &a, const Expr &b) {
-        return is_true(a) ? b : is_true(b) ? a : a && b;
-    }
-    static Expr either(const Expr &a, const Expr &b) {
-        return is_true(a) || is_true(b) ? const_true() : a || b;
-    }
-    Expr opposite(const Not &no) const {
-        if (const auto *all = no.a.as<And>()) return either((*this)(!all->a), (*this)(!all->b));
-        if (const auto *any = no.a.as<Or>()) return both((*this)(!any->a), (*this)(!any->b));
-        if (const auto *again = no.a.as<Not>()) return (*this)(again->a);
-        return part(Expr(&no));
-    }
-    Part part;
-};
-
 // Whatever value of these the symbol has, this holds where the condition does.
 Expr for_any(Symbol bound, const algebra::Interval &values, const Expr &condition) {
     algebra::IntervalScope scope;
     scope.bind(bound, values);
     algebra::Facts has_values;
     if (values.is_bounded()) has_values.holds(values.min <= values.max);
-    const Weaken weaken([&](const Expr &part) {
+    const auto any_value = [&](const Expr &part) {
         if (!uses_symbol(part, bound)) return part;
         const bool is_told = values.is_bounded() && !likely_marker(part, true);
         const Expr possible = is_told ? possibly(part, scope) : Expr();
         if (!possible.defined() || uses_symbol(possible, bound)) return const_true();
         return reads_memory(possible) ? const_true() : algebra::simplify(possible, has_values);
-    });
-    return uses_symbol(condition, bound) ? weaken(condition) : condition;
+    };
+    return uses_symbol(condition, bound) ? weakened(condition, any_value) : condition;
 }
 
 // The same conditions, for a place where the symbol, which has one of these values, is not bound.
@@ -138,72 +85,6 @@ void leave_let(Conditions &conditions, Symbol bound, const Expr &value) {
     }
 }
 
-// The operands of an operation.
-class Operands final : public Visitor {
-public:
-    std::vector<Expr> list;
-
-    explicit Operands(const Expr &e) : root(e.get()) { (*this)(e); }
-
-private:
-#define VISIT(T)                                                                                   \
-    void visit(const T &node) override {                                                           \
-        if (&node != root) return list.push_back(Expr(&node));                                     \
-        Visitor::visit(node);                                                                      \
-    }
-    TESSERA_EXPR_NODES(VISIT)
-#undef VISIT
-    const ExprNode *root = nullptr;
-};
-
-// In which order the nodes of an expression are evaluated: each after those that it uses. The value
-// of a let is used by its variable.
-class EvaluationOrder {
-public:
-    std::vector<Expr> nodes;
-    Substitution lets;          // in terms of what is bound around the expression
-    bool is_ambiguous = false;  // a name has several values
-
-    explicit EvaluationOrder(const Expr &e) { add(e); }
-
-    std::vector<Expr> operands(const Expr &e) const {
-        if (const auto *let = e.as<Let>()) return {let->body};
-        const auto *v = e.as<Variable>();
-        auto value = v ? values.find(v->name) : values.end();
-        if (value != values.end()) return {value->second};
-        return Operands(e).list;
-    }
-
-private:
-    void add(const Expr &e) {
-        if (!seen.insert(e.get()).second) return;
-        if (const auto *let = e.as<Let>()) {
-            is_ambiguous |= !values.emplace(let->name, let->value).second;
-            lets[let->name] = substitute(lets, let->value);
-        }
-        for (const Expr &operand : operands(e)) add(operand);
-        nodes.push_back(e);
-    }
-    std::unordered_map<Symbol, Expr> values;
-    std::unordered_set<const ExprNode *> seen;
-};
-
-// The condition of a select or an if_then_else, and what each of its operands is read under.
-struct Choice {
-    Expr condition;
-    explicit Choice(const Expr &e) {
-        const auto *c = e.as<IntrinsicCall>();
-        if (const auto *s = e.as<Select>()) condition = s->condition;
-        if (c && c->op == Intrinsic::if_then_else) condition = c->args[0];
-        if (condition.defined() && !is_usable(condition)) condition = Expr();
-    }
-    static bool is_usable(const Expr &e) { return is_pure(e) && e.type().is_scalar(); }
-    Expr of_operand(size_t i) const {
-        if (!condition.defined() || i == 0) return const_true();
-        return i == 1 ? condition : !condition;
-    }
-};
-
 class SkipStages final : public Mutator {
 public:
     explicit SkipStages(const lower::Context &lowering)
@@ -222,7 +103,7 @@ private:
     // The loops and lets around the statement: how many loops there are up to the innermost one
     // that decides on the value.
     std::unordered_map<Symbol, size_t> varies_with;
-    std::unordered_set<Symbol> reading_lets;  // around the statement, whose values read functions
+    Substitution reading_lets;  // the lets around the statement whose values read functions
 
     template<typename F>
     Conditions collect(F f) {
@@ -251,46 +132,21 @@ private:
     // Both branches of a select or if_then_else are read only when they are chosen.
     void read(const Expr &e) {
         if (!e.defined()) return;
-        if (!has_branches(e)) return read_always(e);
-        const EvaluationOrder order(e);
-        if (order.is_ambiguous) return read_always(e);
-        std::unordered_map<const ExprNode *, Expr> when{{e.get(), const_true()}};
-        for (size_t n = order.nodes.size(); n-- > 0;) {
-            const Expr &node = order.nodes[n];
-            const Expr here = when.at(node.get());
-            read_node(node, here);
-            const Choice choice(node);
-            const std::vector<Expr> operands = order.operands(node);
-            for (size_t i = 0; i < operands.size(); i++) {
-                const Expr one = needs_values(node, operands[i])
-                                     ? const_true()
-                                     : guarded(here, substitute(order.lets, choice.of_operand(i)));
-                auto [entry, is_new] = when.try_emplace(operands[i].get(), one);
-                if (!is_new)
-                    entry->second = is_true(entry->second) || is_true(one) ? const_true()
-                                                                           : entry->second || one;
+        for (const Evaluated &node : evaluation_of(e)) {
+            read_node(node.expr, node.when);
+            const auto *call = node.expr.as<Call>();
+            if (!call || reading_lets.empty()) continue;
+            for (const Expr &arg : call->args) {
+                const Expr whole = substitute(reading_lets, arg);
+                if (!whole.same_as(arg) && is_bounded_by_values(whole)) read_always(arg);
             }
         }
     }
 
-    // A select evaluates both values: what has not been computed must not lead out of a buffer.
-    static bool needs_values(const Expr &node, const Expr &operand) {
-        return node.as<Call>() && is_bounded_by_values(operand);
-    }
-
-    // Whether it is made of few nodes, and of parts that are read only if a condition holds.
-    static bool has_branches(const Expr &e) {
-        bool any = false;
-        for_each_node(e, [&](const Select &) { any = true; });
-        for_each_node(e, [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::if_then_else; });
-        return any && count_nodes(Evaluate::make(e)) <= 256;
-    }
-
-    // What f reads, it reads if the condition holds.
     template<typename F>
     void under(const Expr &condition, F f) {
         Conditions inner = collect(f);
-        if (Choice::is_usable(condition)) {
+        if (is_usable_condition(condition)) {
             for (auto &[func, when] : inner.sometimes) when = guarded(condition, when);
             for (Symbol func : std::exchange(inner.always, {})) inner.add(func, condition);
         }
@@ -324,7 +180,7 @@ private:
         // What a buffer holds, a bounds query may fill in.
         bool unknown = !is_pure(let.value) || let.value.type().is_handle();
         varies_with[let.name] = unknown ? loops : innermost_loop(let.value);
-        if (reads(let.value)) reading_lets.insert(let.name);
+        if (reads(let.value)) reading_lets[let.name] = substitute(reading_lets, let.value);
         Stmt body;
         Conditions inner = collect([&] { body = (*this)(let.body); });
         varies_with.erase(let.name);
@@ -410,11 +266,11 @@ private:
     Expr condition_for(Symbol func, size_t outer_loops) {
         auto found = used.sometimes.find(func);
         if (found == used.sometimes.end()) return const_true();
-        const Weaken known_parts([&](const Expr &part) {
+        const auto if_known = [&](const Expr &part) {
             const bool is_known = are_calls_known(part) && innermost_loop(part) <= outer_loops;
             return is_known ? part : const_true();
-        });
-        return algebra::simplify(known_parts(algebra::simplify(found->second)));
+        };
+        return algebra::simplify(weakened(algebra::simplify(found->second), if_known));
     }
 
     // Whether all that is read has been computed, and may be read once more without being told of.

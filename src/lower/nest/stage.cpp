@@ -3,6 +3,8 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/loops/likely.h"
+#include "lower/nest/evaluation.h"
 #include "program/define.h"
 #include <algorithm>
 
@@ -51,11 +53,33 @@ bool is_shift(TailStrategy t) {
 
 }  // namespace
 
+namespace {
+
+// What is known of a condition in terms of coordinates; undefined where that is nothing.
+Expr told_by_coordinates(const Expr &condition) {
+    if (is_true(condition)) return {};
+    const Expr known = weakened(condition, [](const Expr &part) {
+        return reads_memory(part) ? const_true() : remove_likely(part);
+    });
+    return is_true(known) ? Expr() : known;
+}
+
+}  // namespace
+
 // A predicate is tested from left to right, but for what reads no function, which comes first.
 std::vector<StageCall> calls_of(const program::Definition &def) {
     std::vector<StageCall> calls;
+    std::unordered_map<const ExprNode *, Expr> known;  // of conditions, many of which are the same
     auto collect = [&](const Expr &e, const Expr &tested) {
-        for_each_node(e, [&](const ir::Call &c) { calls.push_back({c.callee, c.args, tested}); });
+        const std::vector<Evaluated> nodes = evaluation_of(e);
+        for (const Evaluated &node : nodes) {
+            const auto *c = node.expr.as<ir::Call>();
+            if (!c) continue;
+            auto [chosen, is_new] = known.try_emplace(node.when.get());
+            if (is_new) chosen->second = told_by_coordinates(node.when);
+            calls.push_back({c->callee, c->args, tested, chosen->second});
+        }
+        known.clear();
     };
     for (const Expr &e : def.values) collect(e, def.predicate);
     for (const Expr &e : def.args) collect(e, def.predicate);

@@ -11,6 +11,9 @@ struct StageCall {
     Symbol callee;
     std::vector<ir::Expr> args;
     ir::Expr tested;  // what holds wherever it is read; undefined: nothing is asked
+    // Selects choose its value only where this holds, though they read it elsewhere, too;
+    // undefined: always.
+    ir::Expr chosen = {};
 };
 
 // One stage of a function in one place of the pipeline, with one of its schedules: its loops under
