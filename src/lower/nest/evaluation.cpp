@@ -1,4 +1,5 @@
 #include "lower/nest/evaluation.h"
+#include "ir/expr_table.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
@@ -28,40 +29,44 @@ bool is_usable_condition(const Expr &e) { return is_pure(e) && e.type().is_scala
 
 namespace {
 
+// Conditions that are shared are looked at once.
 class Weaken {
 public:
-    // Of a comparison, or whatever else is no conjunction or alternative.
-    using Part = std::function<Expr(const Expr &)>;
-    explicit Weaken(Part part) : part(std::move(part)) {}
+    explicit Weaken(const std::function<Expr(const Expr &)> &part) : part(part) {}
 
-    Expr operator()(const Expr &e) const {
-        if (const auto *all = e.as<And>()) return both((*this)(all->a), (*this)(all->b));
-        if (const auto *any = e.as<Or>()) return either((*this)(any->a), (*this)(any->b));
-        if (const auto *no = e.as<Not>()) return opposite(*no);
-        const auto *c = e.as<IntrinsicCall>();
-        if (!c || c->op != Intrinsic::if_then_else) return part(e);
-        if (c->args.size() != 3 || !is_false(c->args[2])) return part(e);
-        // What was guarded by more than is left is not read; but the tail of a split guards only
-        // what depends on its own variables.
-        const Expr first = (*this)(c->args[0]);
-        const bool is_guarded = first.same_as(c->args[0]) || likely_marker(c->args[0], true);
-        return is_guarded ? guarded(first, (*this)(c->args[1])) : first;
+    // Of the condition, or of its opposite.
+    Expr of(const Expr &e, bool opposite = false) {
+        return (opposite ? opposites : known).get(e, [&] { return find(e, opposite); });
     }
 
 private:
-    static Expr both(const Expr &a, const Expr &b) {
-        return is_true(a) ? b : is_true(b) ? a : a && b;
+    Expr find(const Expr &e, bool opposite) {
+        if (const auto *no = e.as<Not>()) return of(no->a, !opposite);
+        const auto *all = e.as<And>();
+        const auto *any = e.as<Or>();
+        if (all || any) {
+            const Expr &a = all ? all->a : any->a, &b = all ? all->b : any->b;
+            const Expr x = of(a, opposite), y = of(b, opposite);
+            if (!opposite && x.same_as(a) && y.same_as(b)) return e;
+            return joined(x, y, (all != nullptr) != opposite);
+        }
+        const auto *c = e.as<IntrinsicCall>();
+        const bool is_guard = c && c->op == Intrinsic::if_then_else && c->args.size() == 3 &&
+                              is_false(c->args[2]) && !opposite;
+        if (!is_guard) return part(opposite ? !e : e);
+        // What was guarded by more than is left is not read; but the tail of a split guards only
+        // what depends on its own variables.
+        const Expr first = of(c->args[0]);
+        const bool is_guarded = first.same_as(c->args[0]) || likely_marker(c->args[0], true);
+        return is_guarded ? guarded(first, of(c->args[1])) : first;
     }
-    static Expr either(const Expr &a, const Expr &b) {
-        return is_true(a) || is_true(b) ? const_true() : a || b;
+    // That both hold, or that one of them does.
+    static Expr joined(const Expr &x, const Expr &y, bool both) {
+        if (both) return is_true(x) ? y : is_true(y) ? x : And::make(x, y);
+        return is_true(x) || is_true(y) ? const_true() : Or::make(x, y);
     }
-    Expr opposite(const Not &no) const {
-        if (const auto *all = no.a.as<And>()) return either((*this)(!all->a), (*this)(!all->b));
-        if (const auto *any = no.a.as<Or>()) return both((*this)(!any->a), (*this)(!any->b));
-        if (const auto *again = no.a.as<Not>()) return (*this)(again->a);
-        return part(Expr(&no));
-    }
-    Part part;
+    const std::function<Expr(const Expr &)> &part;
+    ExprTable<Expr> known, opposites;
 };
 
 // The operands of an operation.
@@ -149,7 +154,7 @@ Expr either(const Expr &a, const Expr &b) {
 }  // namespace
 
 Expr weakened(const Expr &condition, const std::function<Expr(const Expr &)> &part) {
-    return Weaken(part)(condition);
+    return Weaken(part).of(condition);
 }
 
 static std::vector<Evaluated> all_evaluated(const Expr &e) {
