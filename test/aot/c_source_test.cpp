@@ -321,6 +321,40 @@ TEST_SUITE("C source") {
             out.split(y, yo, yi, 5).parallel(x);
             f.compute_at(out, yo).hoist_storage_root().ring_buffer(2).async();
         });
+        stencil([&](Func &f, Func &out) {
+            out.split(y, yo, yi, 20).parallel(yo);
+            f.compute_at(out, yi).store_in(MemoryType::Stack);
+        });
+    }
+    TEST_CASE("storage on the stack of a size that is not known: places that grow") {
+        Func a("a"), b("b"), out("out");
+        a(x, y) = x + y;
+        b(x, y) = a(x, y) + a(x + 1, y);
+        out(x, y) = b(x, y) * b(x + 1, y);
+        for (Func f : {a, b}) f.compute_at(out, y).store_in(MemoryType::Stack);
+        CLibrary library(Pipeline(out), {});
+        static int requests, live;
+        requests = live = 0;
+        library.function<tessera_malloc_t(tessera_malloc_t)>("tessera_set_custom_malloc")(
+            [](void *, size_t bytes) -> void * {
+                if (bytes > 1000000) return nullptr;
+                requests++;
+                live++;
+                return std::malloc(bytes);
+            });
+        library.function<tessera_free_t(tessera_free_t)>("tessera_set_custom_free")(
+            [](void *, void *p) {
+                live -= p != nullptr;
+                std::free(p);
+            });
+        library.function<tessera_error_handler_t(tessera_error_handler_t)>(
+            "tessera_set_error_handler")([](void *, const char *) {});
+        Buffer<int> result(5000, 20), too_large(300000, 2);
+        CHECK(library.call({result}) == 0);
+        CHECK(result(7, 2) == 19 * 21);
+        CHECK(requests == 2);
+        CHECK(library.call({too_large}) == tessera_error_code_out_of_memory);
+        CHECK(live == 0);
     }
     TEST_CASE("atomic updates, by exchange and under a lock") {
         Buffer<uint8_t> in(1000);

@@ -226,7 +226,26 @@ private:
         return number(t.type, random.range(0, 9));
     }
 
+    // What cuts a part out of the coordinates: a half, a triangle, every other row.
+    Term part(int dims) {
+        const Term at = coordinate(random.range(0, dims - 1));
+        const Term other = coordinate(random.range(0, dims - 1));
+        const Term bound = number(Int(32), random.range(-2, 20));
+        switch (random.range(0, 5)) {
+        case 0: return compare(Op::Lt, at, bound);
+        case 1: return compare(Op::Le, bound, at);
+        case 2: return compare(Op::Le, at, arithmetic(Op::Add, other, bound));
+        case 3: return compare(Op::Lt, arithmetic(Op::Mul, at, number(Int(32), 2)), bound);
+        case 4: return compare(Op::Eq, at, bound);
+        default: {
+            const Term one = part(dims), more = part(dims);
+            return compare(random.chance(0.7) ? Op::And : Op::Or, one, more);
+        }
+        }
+    }
+
     Term condition(int dims) {
+        if (dims > 0 && random.chance(0.3)) return part(dims);
         Type t = random.pick(all_types);
         static const std::vector<Op> ops = {Op::Lt, Op::Le, Op::Eq};
         Term c = t.is_bool()
@@ -732,7 +751,9 @@ private:
         u.args = pure_args(f);
         u.associative = true;
         int n = points(u.domain);
-        Term e = over_domain(what, u.domain, 0.7);
+        const bool in_part = f.dims > 0 && random.chance(0.3);
+        Term e =
+            over_domain(in_part ? select(part(f.dims), what, number(t, 0)) : what, u.domain, 0.7);
         Term me = self(f, i, 0, u.args);
         if (t.is_bool()) {
             u.values = {compare(random.chance(0.5) ? Op::Or : Op::And, me, e)};

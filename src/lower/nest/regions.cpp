@@ -113,9 +113,18 @@ Interval narrowed_to(const Interval &range, const Interval &left) {
 bool same(const Expr &a, const Expr &b) {
     return a.defined() == b.defined() && (!a.defined() || equal(a, b));
 }
+bool is_deep(const Expr &end) { return end->depth > 16; }
 bool same(const Interval &a, const Interval &b) { return same(a.min, b.min) && same(a.max, b.max); }
 
 }  // namespace
+
+// What is asked of an interval is about its ends: they are not to be searched again and again.
+Interval SiteRegions::named_if_deep(Symbol var, Interval i) {
+    for (Expr *end : {&i.min, &i.max}) {
+        if (end->defined() && is_deep(*end)) *end = bind(Symbol::fresh(str(var, ".end")), *end);
+    }
+    return i;
+}
 
 const SiteRegions::Choice &SiteRegions::choice_of(const StageCall &call, const Caller &caller) {
     const std::tuple key{caller.nest.get(), call.tested.get(), call.chosen.get()};
@@ -125,9 +134,9 @@ const SiteRegions::Choice &SiteRegions::choice_of(const StageCall &call, const C
     Choice choice{scope, scope, scope};
     for (const auto &[var, range] : scope.all()) {
         if (!range.is_bounded() || same(range.min, range.max)) continue;
-        const Interval left = values_left(call.chosen, var, scope);
+        const Interval left = named_if_deep(var, values_left(call.chosen, var, scope));
         if (left.is_everything()) continue;
-        choice.scope.bind(var, narrowed_to(range, left));
+        choice.scope.bind(var, named_if_deep(var, narrowed_to(range, left)));
         choice.left.bind(var, left);
         choice.any.bind(var, Interval::everything());
     }
@@ -181,7 +190,8 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest,
     for (Symbol var : nest.func.args) {
         const Interval *range = scope.find(var);
         if (!range || !range->is_bounded() || is_fixed(var, *range)) continue;
-        scope.bind(var, narrowed_to(*range, values_left(tested, var, scope)));
+        const Interval narrow = narrowed_to(*range, values_left(tested, var, scope));
+        if (!is_deep(narrow.min) && !is_deep(narrow.max)) scope.bind(var, narrow);
     }
     for (const program::ReductionVariable &r : nest.definition.reduction) {
         Interval range = *scope.find(r.var);

@@ -136,6 +136,8 @@ private:
     // what is known of functions' values.
     algebra::IntervalScope complete(algebra::IntervalScope scope, const StageNest &nest,
                                     const ir::Expr &tested) const;
+    // The interval with lets in place of ends that are not small.
+    algebra::Interval named_if_deep(Symbol var, algebra::Interval i);
     algebra::Interval call_interval(const StageCall &call, size_t d,
                                     const algebra::IntervalScope &scope,
                                     const StageNest &caller) const;
