@@ -218,7 +218,7 @@ Expr fast_log(const WrittenExpr &x);  // absolute error below 1e-5 near 1
 Expr fast_pow(const WrittenExpr &x, const Expr &y);
 Expr fast_inverse(WrittenExpr x);
 Expr fast_inverse_sqrt(WrittenExpr x);
-// The operations of e, as they stand there: no re-association, no contraction.
+// The operations of e, each rounded on its own: no product and sum become one instruction.
 Expr strict_float(WrittenExpr e);
 
 // ---- Values that are special ----

@@ -136,14 +136,17 @@ Expr pow(WrittenExpr base, Expr y) {
     return call(t, Intrinsic::pow, {std::move(x), std::move(y)});
 }
 
-// Abramowitz and Stegun, 7.1.26.
+// Abramowitz and Stegun, 7.1.26, whose error is small beside 1: so up to 1 it is an odd polynomial,
+// which interpolates erf(x) / x at the zeros of a Chebyshev polynomial of x * x.
 Expr erf(const WrittenExpr &x) {
-    Expr e = f32(x, {"erf", x.at}), magnitude = abs(e);
+    Expr e = f32(x, {"erf", x.at}), magnitude = abs(e), square = e * e;
     Expr t = 1.0f / (1.0f + 0.3275911f * magnitude);
     Expr p =
         t * polynomial(t, {0.254829592f, -0.284496736f, 1.421413741f, -1.453152027f, 1.061405429f});
-    Expr y = 1.0f - p * exp(-magnitude * magnitude);
-    return select(e < 0.0f, -y, y);
+    Expr y = 1.0f - p * exp(-square);
+    Expr near_zero = e * polynomial(square, {1.12837913f, -0.376123438f, 0.112803167f,
+                                             -0.0267150542f, 0.00492176203f, -0.000564805987f});
+    return select(magnitude < 1.0f, near_zero, e < 0.0f, -y, y);
 }
 
 Expr fract(const WrittenExpr &x) {

@@ -417,7 +417,7 @@ Expr lerp(WrittenExpr zero_val, Expr one_val, Expr weight) {
     site.require_defined(zero_val);
     site.require_defined(one_val);
     match_ends(zero_val, one_val, site);
-    if (!weight.type().is_uint() && !weight.type().is_float()) {
+    if (!weight.type().is_uint() && !weight.type().is_any_float()) {
         site.refuse(str("the weight is a ", weight.type(), ", not an unsigned integer or a float"));
     }
     if (const auto *constant = weight.as<ir::FloatImm>()) {
