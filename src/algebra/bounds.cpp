@@ -19,10 +19,14 @@ constexpr int deep_end = 24;         // operations within one another of which o
 class BoundsFinder {
 public:
     explicit BoundsFinder(const IntervalScope &scope) : s(scope.facts), outer(scope) {
-        for (const auto &[symbol, interval] : scope.all()) {
-            intervals[symbol] = {simple(interval.min), simple(interval.max)};
+        std::vector<Symbol> symbols;  // bound in the order in which they were made
+        for (const auto &[symbol, interval] : scope.all()) symbols.push_back(symbol);
+        std::ranges::sort(symbols);
+        for (Symbol symbol : symbols) {
+            const Interval &i = *scope.find(symbol);
+            intervals[symbol] = {simple(i.min), simple(i.max)};
         }
-        for (const auto &[symbol, interval] : intervals) s.bind(symbol, interval);
+        for (Symbol symbol : symbols) s.bind(symbol, intervals.at(symbol));
     }
 
     Interval run(const Expr &e) {
@@ -310,18 +314,50 @@ private:
         if (can_wrap(e.type(), c)) return of_type(e.type());
         if (op == NodeKind::Add) return {make(op, a.min, b.min), make(op, a.max, b.max)};
         if (op == NodeKind::Sub) return {make(op, a.min, b.max), make(op, a.max, b.min)};
-        return product(a, b);
+        return x.same_as(y) && e.type().is_any_float() ? square(a) : product(a, b);
     }
 
     // 1: never negative, -1: never positive, 0: unknown.
     int sign_of(const Interval &i) {
-        auto literal = [](const Expr &e) { return e.as<FloatImm>(); };
-        if (i.min.defined() && i.min.type().is_any_float()) {
-            if (literal(i.min) && literal(i.min)->value >= 0) return 1;
-            return i.max.defined() && literal(i.max) && literal(i.max)->value <= 0 ? -1 : 0;
+        const Expr &end = i.min.defined() ? i.min : i.max;
+        if (end.defined() && end.type().is_any_float()) {
+            return sign_of_float(i.min) > 0 ? 1 : sign_of_float(i.max) < 0 ? -1 : 0;
         }
         ConstantInterval c = constants(i);
         return c.min >= 0 ? 1 : c.max <= 0 ? -1 : 0;
+    }
+
+    // 1: 0 or more, -1: 0 or less; 0: unknown.
+    int sign_of_float(const Expr &e) {
+        if (!e.defined()) return 0;
+        if (const auto *number = e.as<FloatImm>()) {
+            return number->value >= 0 ? 1 : number->value <= 0 ? -1 : 0;
+        }
+        const auto *c = e.as<Cast>();
+        if (!c || !c->value.type().is_int_or_uint()) return 0;
+        ConstantInterval i = s.interval(c->value);
+        return i.min >= 0 ? 1 : i.max <= 0 ? -1 : 0;
+    }
+
+    Expr choose(const Expr &condition, const Expr &a, const Expr &b) {
+        return a.defined() && b.defined() ? s.make_select(condition, a, b) : Expr();
+    }
+    Expr not_negative(const Expr &e) { return s.make(NodeKind::LE, make_zero(e.type()), e); }
+
+    Interval square(const Interval &a) {
+        if (int sign = sign_of(a)) {
+            return sign > 0 ? product(a, a)
+                            : Interval{make(NodeKind::Mul, a.max, a.max),
+                                       make(NodeKind::Mul, a.min, a.min)};
+        }
+        const Expr &end = a.min.defined() ? a.min : a.max;
+        if (!end.defined()) return {};
+        Expr zero = s.intern(make_zero(end.type()));
+        if (!a.is_bounded()) return {zero, {}};
+        Expr low = make(NodeKind::Mul, a.min, a.min), high = make(NodeKind::Mul, a.max, a.max);
+        Expr nearest =
+            s.make_select(not_negative(a.min), low, s.make_select(not_negative(a.max), zero, high));
+        return {nearest, upper_of(low, high)};
     }
 
     Interval product(const Interval &a, const Interval &b) {
@@ -331,6 +367,7 @@ private:
         if (!b_point && a_point) return product(b, a);
         if (b_point && sb > 0) return {make(mul, a.min, b.min), make(mul, a.max, b.min)};
         if (b_point && sb < 0) return {make(mul, a.max, b.min), make(mul, a.min, b.min)};
+        if (b_point && b.min.type().is_any_float()) return scaled(mul, a, b.min);
         if (sa > 0 && sb > 0) return {make(mul, a.min, b.min), make(mul, a.max, b.max)};
         if (!a.is_bounded() || !b.is_bounded()) return {};
         Expr p = make(mul, a.min, b.min), q = make(mul, a.max, b.min);
@@ -340,16 +377,43 @@ private:
         return unite(r, {lower_of(p, q), upper_of(p, q)});
     }
 
+    // The product with, or quotient by, a float of unknown sign. Ends are chosen by the sign, as
+    // the smaller one of both is no end if the other is 0 * infinity, which is not a number.
+    Interval scaled(NodeKind op, const Interval &a, const Expr &b) {
+        Expr rises = not_negative(b);
+        return {make(op, choose(rises, a.min, a.max), b), make(op, choose(rises, a.max, a.min), b)};
+    }
+
+    // The quotient of floats is smallest or largest at ends of both intervals, if 0 is not within
+    // that of the divisor; whether it is may be known only when the code runs.
+    Interval division_of_floats(const Interval &a, const Interval &b) {
+        NodeKind div = NodeKind::Div;
+        if (b.is_single_point()) {
+            const auto *number = b.min.as<FloatImm>();
+            if (number && number->value == 0) return {};
+            int sign = sign_of(b);
+            if (sign > 0) return {make(div, a.min, b.min), make(div, a.max, b.min)};
+            if (sign < 0) return {make(div, a.max, b.min), make(div, a.min, b.min)};
+            return scaled(div, a, b.min);
+        }
+        if (!a.is_bounded() || !b.is_bounded()) return {};
+        Type t = b.min.type();
+        Expr zero = s.intern(make_zero(t));
+        Expr above = s.make(NodeKind::LT, zero, b.min), below = s.make(NodeKind::LT, b.max, zero);
+        if (is_false(above) && is_false(below)) return {};
+        Expr p = make(div, a.min, b.min), q = make(div, a.min, b.max);
+        Expr u = make(div, a.max, b.min), v = make(div, a.max, b.max);
+        Expr keeps_sign = s.make(NodeKind::Or, above, below);
+        Expr infinity = s.intern(t.max()), minus_infinity = s.intern(t.min());
+        return {choose(keeps_sign, lower_of(lower_of(p, q), lower_of(u, v)), minus_infinity),
+                choose(keeps_sign, upper_of(upper_of(p, q), upper_of(u, v)), infinity)};
+    }
+
     Interval division(const Expr &x, const Expr &y) {
         Interval a = bounds(x), b = bounds(y);
         NodeKind div = NodeKind::Div;
         Type t = x.type();
-        if (t.is_any_float()) {
-            const auto *c = b.is_single_point() ? b.min.as<FloatImm>() : nullptr;
-            if (!c || c->value == 0) return {};
-            if (c->value > 0) return {make(div, a.min, b.min), make(div, a.max, b.min)};
-            return {make(div, a.max, b.min), make(div, a.min, b.min)};
-        }
+        if (t.is_any_float()) return division_of_floats(a, b);
         ConstantInterval cb = constants(b);
         if (b.is_single_point() && cb.min > 0) {
             return {make(div, a.min, b.min), make(div, a.max, b.min)};
@@ -384,10 +448,29 @@ private:
                 upper_of(zero, upper_of(a.max, negated_min))};
     }
 
+    // From 0 to the divisor, which is rounded up to, and off by what the quotient is rounded by.
+    Interval remainder_of_floats(const Interval &a, const Interval &b) {
+        if (!a.is_bounded() || !b.is_single_point()) return {};
+        Expr zero = s.intern(make_zero(b.min.type())), size = size_of(a);
+        Expr off = make(NodeKind::Mul, size, s.intern(rounding_of(b.min.type())));
+        return {make(NodeKind::Sub, lower_of(b.min, zero), off),
+                make(NodeKind::Add, upper_of(b.min, zero), off)};
+    }
+
+    // The largest absolute value of floats.
+    Expr size_of(const Interval &a) {
+        return upper_of(a.max, make(NodeKind::Sub, s.intern(make_zero(a.min.type())), a.min));
+    }
+
+    // More than what a function of the mathematical library is off by, in terms of its value.
+    static Expr rounding_of(Type t) {
+        return make_float_const(t, t.bits() == 64 ? 0x1p-48 : t.bits() == 32 ? 0x1p-19 : 0x1p-6);
+    }
+
     Interval modulus(const Expr &e) {
         const auto *m = e.as<Mod>();
         Type t = e.type();
-        if (t.is_any_float()) return {};
+        if (t.is_any_float()) return remainder_of_floats(bounds(m->a), bounds(m->b));
         Interval a = bounds(m->a), b = bounds(m->b);
         ConstantInterval ca = constants(a), cb = constants(b);
         Expr zero = number(t, 0), one = number(t, 1);
@@ -512,13 +595,13 @@ private:
                number->value < double(t.max_int()) + 1;
     }
 
-    // Of floats that fit into the integers t, the ends may not: none of them need be that large.
+    // Rounded as values are in an index.
+    Expr strict(const Expr &end) { return end.defined() ? s.intern(as_strict_float(end)) : end; }
+
+    // The cast saturates, as that of the value does. A number that does not fit is no end.
     Expr cast_outer_end(Type t, const Expr &end) {
-        if (!end.defined()) return {};
-        if (fits(t, end)) return s.make_cast(t.element_of(), end);
-        if (end.as<FloatImm>()) return {};
-        Expr cast = IntrinsicCall::make(t.element_of(), Intrinsic::saturating_cast, {end});
-        return s.make_call(*cast.as<IntrinsicCall>());
+        if (!end.defined() || (end.as<FloatImm>() && !fits(t, end))) return {};
+        return s.make_cast(t.element_of(), strict(end));
     }
 
     Interval of_cast(Type t, const Interval &i, const Expr &value) {
@@ -562,6 +645,10 @@ private:
 
     Interval comparison(NodeKind op, const Expr &x, const Expr &y) {
         Interval a = bounds(x), b = bounds(y);
+        if (x.type().is_any_float()) {
+            a = {strict(a.min), strict(a.max)};
+            b = {strict(b.min), strict(b.max)};
+        }
         Interval r{make(op, a.max, b.min), make(op, a.min, b.max)};
         if (!r.min.defined()) r.min = s.intern(const_false());
         if (!r.max.defined()) r.max = s.intern(const_true());
@@ -614,8 +701,9 @@ private:
         if (!end.defined() || Simplifier::is_cheap(end)) return end;
         if (const auto *m = end.as<Mul>(); m && m->a.as<Variable>() && is_const(m->b)) return end;
         Symbol fresh = Symbol::fresh(name.text());
-        lets.push_back({fresh, end});
-        s.bind_value(fresh, end);
+        Expr value = end.type().is_any_float() ? strict(end) : end;
+        lets.push_back({fresh, value});
+        s.bind_value(fresh, value);
         return s.intern(Variable::make(end.type(), fresh));
     }
 
@@ -674,15 +762,40 @@ private:
         case Intrinsic::floor:
         case Intrinsic::ceil:
         case Intrinsic::trunc:
-        case Intrinsic::round:
+        case Intrinsic::round: {
+            Interval a = bounds(c.args[0]);
+            return {apply(a.min), apply(a.max)};
+        }
         case Intrinsic::exp:
         case Intrinsic::tanh:
         case Intrinsic::atan: {
             Interval a = bounds(c.args[0]);
-            return {apply(a.min), apply(a.max)};
+            return nearly({apply(a.min), apply(a.max)});
         }
+        case Intrinsic::sqrt: {
+            // Of what is negative it is not a number, which is cast to the largest integer.
+            Interval a = bounds(c.args[0]);
+            if (sign_of_float(a.min) > 0) return {apply(a.min), apply(a.max)};
+            if (!a.is_bounded()) return {make_zero(t.element_of()), {}};
+            Expr real = not_negative(a.min);
+            return {choose(real, apply(a.min), s.intern(make_zero(t.element_of()))),
+                    choose(real, apply(a.max), s.intern(t.element_of().max()))};
+        }
+        case Intrinsic::log: {
+            Interval a = bounds(c.args[0]);
+            if (!a.is_bounded()) return {};
+            Expr real = not_negative(a.min);
+            Interval r = nearly({apply(a.min), apply(a.max)});
+            return {choose(real, r.min, s.intern(t.element_of().min())),
+                    choose(real, r.max, s.intern(t.element_of().max()))};
+        }
+        case Intrinsic::lerp:
+            // Of integers, rounded: between both.
+            if (!t.is_int_or_uint() || !c.args[2].type().is_uint()) return {};
+            return unite(bounds(c.args[0]), bounds(c.args[1]));
         case Intrinsic::saturating_cast: {
             Interval a = bounds(c.args[0]), all = of_type(t);
+            if (c.args[0].type().is_any_float()) a = {strict(a.min), strict(a.max)};
             return {a.min.defined() ? apply(a.min) : all.min,
                     a.max.defined() ? apply(a.max) : all.max};
         }
@@ -694,9 +807,24 @@ private:
         }
     }
 
+    // Vectors and scalars may have functions of their own, neither of which is quite monotone.
+    Interval nearly(const Interval &i) {
+        auto moved = [&](const Expr &end, NodeKind away) -> Expr {
+            if (!end.defined()) return {};
+            Type t = end.type();
+            Expr size = s.make_call(*call(t, Intrinsic::abs, {end}).as<IntrinsicCall>());
+            return s.make(away, end, s.make(NodeKind::Mul, size, s.intern(rounding_of(t))));
+        };
+        return {moved(i.min, NodeKind::Sub), moved(i.max, NodeKind::Add)};
+    }
+
     Interval of_abs(Type t, const Interval &a) {
         Type from = a.is_everything() ? t : (a.min.defined() ? a.min : a.max).type();
-        if (a.is_everything() || from.is_any_float()) return {make_zero(t.element_of()), {}};
+        if (a.is_everything()) return {make_zero(t.element_of()), {}};
+        if (from.is_any_float()) {
+            if (sign_of(a) > 0) return a;
+            return {make_zero(t.element_of()), a.is_bounded() ? size_of(a) : Expr()};
+        }
         auto positive = [&](const Expr &end) { return s.make_cast(t.element_of(), end); };
         ConstantInterval c = constants(a);
         if (c.min >= 0) return {positive(a.min), a.max.defined() ? positive(a.max) : Expr()};

@@ -142,9 +142,12 @@ Expr fold_cast(Type t, const Value &v) {
     Wide i = v.i;
     if (v.is_float()) {
         if (t.is_bool()) return integer(t, v.f != 0);
-        if (!(std::abs(v.f) < 0x1p62)) return {};
-        i = Wide(std::trunc(v.f));
-        return only_if_fits(t, i);
+        if (t.bits() < 32) {
+            return std::abs(v.f) < 0x1p31 ? only_if_fits(t, Wide(std::trunc(v.f))) : Expr();
+        }
+        const double largest = largest_that_fits(t, v.type);
+        const double below = v.f < largest ? v.f : largest;
+        return integer(t, Wide(std::max(below, t.is_int() ? double(t.min_int()) : 0.0)));
     }
     if (t.is_bool()) return i == 0 || i == 1 ? integer(t, i) : Expr();
     if (!fits(t.element_of(), i)) return make_const(t, int64_t(uint64_t(UWide(i))));

@@ -1,5 +1,6 @@
 #include "algebra/linear.h"
 #include "algebra/simplifier.h"
+#include "ir/equal.h"
 #include "ir/operators.h"
 #include <algorithm>
 #include <numeric>
@@ -33,8 +34,7 @@ bool atom_before(const Expr &a, const Expr &b) {
     if (rank_a != rank_b) return rank_a < rank_b;
     uint32_t name_a = symbol_of(a), name_b = symbol_of(b);
     if (name_a != name_b) return name_a < name_b;
-    if (a.kind() != b.kind()) return a.kind() < b.kind();
-    return a.hash() < b.hash();
+    return compare(a, b) < 0;
 }
 
 int64_t LinearForm::coefficient_of(const Expr &atom) const {

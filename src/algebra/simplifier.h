@@ -217,18 +217,24 @@ private:
     bool is_relational(const Expr &atom);
     bool hopeless(const LinearForm &f);
     uint64_t variables_of(const Expr &e);
-    static uint64_t leaf_of(Symbol s) { return uint64_t(1) << (s.id() % 61); }
+    uint64_t leaf_of(Symbol s);
+    uint64_t leaf_of(const Expr &e);
+    uint64_t next_leaf() { return uint64_t(1) << (leaf_count++ % 61); }
 
     const Facts &given;
     NodeSet interned;
     // Of nodes whose operands were not interned yet: what they became, so that what is shared
     // is walked once. The first of each pair keeps the node alive.
     NodeMap<std::pair<Expr, Expr>> interned_as;
-    NodeMap<Memo> memos[2], negations[2];  // outside and inside of a strict_float
+    NodeMap<Memo> memo, negations;
     NodeMap<Info> infos;
     NodeMap<std::unique_ptr<LinearForm>> forms;
     NodeMap<uint64_t> variable_masks;
     NodeMap<Trend> trends;
+    // A bit for each, in the order in which they are met.
+    std::unordered_map<Symbol, uint64_t> symbol_leaves;
+    NodeMap<uint64_t> node_leaves;
+    uint32_t leaf_count = 0;
     NodeMap<bool> stable;
     std::unordered_set<const ir::ExprNode *> impure;  // empty but for a few
     std::unordered_map<Symbol, Known> known;
@@ -241,7 +247,6 @@ private:
     uint32_t next_serial = 1, oldest_usable = 0;
     uint64_t leaves_of_facts = 0;  // that inequalities are known about
     int budget = 0, fuel = 0, merging = 0, conditionals = 0;
-    bool strict = false;
 };
 
 inline bool is_exact(Type t) { return t.is_int() && t.bits() >= 32; }

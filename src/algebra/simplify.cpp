@@ -17,7 +17,14 @@ namespace {
 bool has_own_scope(const Expr &e) {
     if (e.as<Let>()) return true;
     const auto *c = e.as<IntrinsicCall>();
-    return c && (c->op == Intrinsic::if_then_else || c->op == Intrinsic::strict_float);
+    return c && c->op == Intrinsic::if_then_else;
+}
+
+// Whether there may be something in the operand of a strict_float that could be contracted.
+bool computes_floats(const Expr &e) {
+    if (e.as<Variable>() || e.as<Load>() || is_const(e) || is_strict_float(e)) return false;
+    const auto *c = e.as<Cast>();
+    return !c || c->value.type().is_any_float();
 }
 
 bool has_effects(const Expr &e) {
@@ -101,7 +108,6 @@ bool Simplifier::usable(uint32_t scope) const {
 
 Expr Simplifier::operator()(const Expr &root) {
     if (!root.defined()) return root;
-    NodeMap<Memo> &memo = memos[strict];
     auto done = [&](const Expr &e) {
         const Memo *found = memo.find(e.get());
         return found && usable(found->scope);
@@ -220,7 +226,7 @@ Expr Simplifier::visit_children(const Expr &e) {
 
 void Simplifier::keep_impure(const Expr &e) {
     impure.insert(e.get());
-    for (NodeMap<Memo> &memo : memos) memo[e.get()] = {e, e, 0};
+    memo[e.get()] = {e, e, 0};
 }
 
 bool Simplifier::is_cheap(const Expr &e) {
@@ -290,30 +296,24 @@ Expr Simplifier::visit_let(const Expr &e) {
 Expr Simplifier::visit_conditional(const IntrinsicCall &c) {
     std::vector<Expr> args;
     bool effects = false;
-    if (c.op == Intrinsic::strict_float) {
-        bool outer = std::exchange(strict, true);
-        args.push_back((*this)(c.args[0]));
-        strict = outer;
-    } else {
-        Expr condition = (*this)(c.args[0]);
-        if (is_true(condition)) return (*this)(c.args[1]);
-        if (is_false(condition) && c.args.size() == 3) return (*this)(c.args[2]);
-        args.push_back(condition);
-        for (size_t i = 1; i < c.args.size(); i++) {
-            // What is learnt here has everything below be looked at anew.
-            if (conditionals == max_conditionals || !is_small(c.args[i])) {
-                args.push_back((*this)(c.args[i]));
-                continue;
-            }
-            conditionals++;
-            enter(true);
-            learn(i == 1 || !is_pure(condition) ? condition : make_not(condition));
+    Expr condition = (*this)(c.args[0]);
+    if (is_true(condition)) return (*this)(c.args[1]);
+    if (is_false(condition) && c.args.size() == 3) return (*this)(c.args[2]);
+    args.push_back(condition);
+    for (size_t i = 1; i < c.args.size(); i++) {
+        // What is learnt here has everything below be looked at anew.
+        if (conditionals == max_conditionals || !is_small(c.args[i])) {
             args.push_back((*this)(c.args[i]));
-            leave();
-            conditionals--;
+            continue;
         }
-        if (args.size() == 3 && args[1].same_as(args[2]) && is_pure(condition)) return args[1];
+        conditionals++;
+        enter(true);
+        learn(i == 1 || !is_pure(condition) ? condition : make_not(condition));
+        args.push_back((*this)(c.args[i]));
+        leave();
+        conditionals--;
     }
+    if (args.size() == 3 && args[1].same_as(args[2]) && is_pure(condition)) return args[1];
     for (const Expr &a : args) effects |= !is_pure(a);
     Expr call = IntrinsicCall::make(c.type, c.op, std::move(args));
     if (!effects) {
@@ -403,8 +403,6 @@ Expr Simplifier::apply_rules(const Expr &node) {
     Expr first = is_binary(node.kind()) ? binary_operands(node).first
                  : node.as<Not>()       ? node.as<Not>()->a
                                         : node.as<Select>()->condition;
-    bool keep_float = strict && (node.type().is_any_float() || first.type().is_any_float());
-    if (keep_float) return {};
     for (const rules::Rule &rule : table->for_first_operand(first.kind())) {
         Bindings m;
         if (!match(*rule.before.share(), node, m) || !in_domain(rule.domain, node)) continue;
@@ -472,8 +470,9 @@ Expr Simplifier::make_cast(Type t, const Expr &value) {
     bool lossless = middle.can_represent(inner->value.type());
     bool truncating = t.is_int_or_uint() && middle.is_int_or_uint() &&
                       inner->value.type().is_int_or_uint() && t.bits() <= middle.bits();
-    if (strict && !middle.is_int_or_uint()) return node;
-    return lossless || truncating ? make_cast(t, inner->value) : node;
+    // The largest float that fits is another one of each type.
+    bool saturates = inner->value.type().is_any_float() && t.is_int_or_uint();
+    return (lossless && !saturates) || truncating ? make_cast(t, inner->value) : node;
 }
 
 // Whether a << k may lose bits at the top, or change the sign.
@@ -493,6 +492,9 @@ Expr Simplifier::make_call(const IntrinsicCall &c) {
     const int64_t k = c.args.size() == 2 ? as_const_int(c.args[1]).value_or(-1) : -1;
     bool power = k >= 0 && k < a.type().bits() - 1;
     switch (c.op) {
+    case Intrinsic::strict_float:
+        if (!computes_floats(a)) return a;
+        break;
     case Intrinsic::abs:
         if (a.type().is_int() && interval(a).min >= 0) return make_cast(c.type, a);
         break;

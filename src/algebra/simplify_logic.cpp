@@ -146,10 +146,10 @@ Expr Simplifier::make_logic(NodeKind op, const Expr &a, const Expr &b) {
 
 Expr Simplifier::make_not(const Expr &a) {
     if (!is_pure(a)) return Not::make(a);
-    const Memo *known = negations[strict].find(a.get());
+    const Memo *known = negations.find(a.get());
     if (known && usable(known->scope)) return known->after;
     Expr after = compute_not(a);
-    negations[strict][a.get()] = {a, after, scopes.back().serial};
+    negations[a.get()] = {a, after, scopes.back().serial};
     return after;
 }
 

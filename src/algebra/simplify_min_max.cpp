@@ -5,6 +5,7 @@
 
 // Min and max: nested ones of the same kind are one list, from which what never counts is dropped;
 // of exact integers, what all have in common is taken out: min(x + 3, y + 5) is min(x, y + 2) + 3.
+// Those of floats stay as they are written.
 namespace tessera::algebra {
 
 using namespace ir;
@@ -103,7 +104,7 @@ int Simplifier::compare_order(const Expr &a, const Expr &b) {
 Expr Simplifier::make_min_max(NodeKind op, const Expr &a, const Expr &b) {
     if (int order = compare_order(a, b)) return (order > 0) == (op == NodeKind::Max) ? a : b;
     // Which operand it is, of a NaN or of zeros of both signs, depends on their order.
-    bool keep_order = strict && !a.type().is_int_or_uint();
+    bool keep_order = !a.type().is_int_or_uint();
     if (keep_order || is_likely(a) || is_likely(b)) return raw(op, a, b);
     std::vector<Expr> list = operands_of(op, a), others = operands_of(op, b);
     if (list.size() + others.size() > max_operands) return raw(op, a, b);

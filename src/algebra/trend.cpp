@@ -38,9 +38,20 @@ Simplifier::Trend Simplifier::trend_of(const LinearForm &f) {
     return sum;
 }
 
+uint64_t Simplifier::leaf_of(Symbol s) {
+    auto [known, is_new] = symbol_leaves.try_emplace(s);
+    if (is_new) known->second = next_leaf();
+    return known->second;
+}
+
+uint64_t Simplifier::leaf_of(const Expr &e) {
+    if (const auto *v = e.as<Variable>()) return leaf_of(v->name);
+    if (const uint64_t *known = node_leaves.find(e.get())) return *known;
+    return node_leaves[e.get()] = next_leaf();
+}
+
 Simplifier::Trend Simplifier::trend_of_leaf(const Expr &e) {
-    const auto *v = e.as<Variable>();
-    uint64_t leaf = v ? leaf_of(v->name) : uint64_t(1) << (e.hash() % 61);
+    uint64_t leaf = leaf_of(e);
     const ConstantInterval &i = interval(e);
     return {leaf, 0, i.has_min() ? 0 : leaf, i.has_max() ? 0 : leaf};
 }

@@ -120,7 +120,10 @@ std::string ExprText::print(const Expr &e, int level) const {
         [&](const Select &n) -> S {
             return call("select", {n.condition, n.true_value, n.false_value});
         },
-        [&](const IntrinsicCall &c) -> S { return call(info_of(c.op).name, c.args); },
+        [&](const IntrinsicCall &c) -> S {
+            if (c.op == Intrinsic::strict_float) return print(c.args[0], level);
+            return call(info_of(c.op).name, c.args);
+        },
         [&](const Call &c) -> S { return call(name(c.callee), c.args); },
         otherwise(S("(an expression of the program)")));
 }

@@ -1,5 +1,6 @@
 #include "interpret/arithmetic.h"
 #include "interpret/wide.h"
+#include "ir/operators.h"
 #include <bit>
 #include <cmath>
 #include <type_traits>
@@ -25,8 +26,8 @@ Word float_arithmetic(NodeKind op, Type t, Word a, Word b) {
         case NodeKind::Mul: return x * y;
         case NodeKind::Div: return x / y;
         case NodeKind::Mod: return x - y * std::floor(x / y);
-        case NodeKind::Min: return y < x ? y : x;
-        case NodeKind::Max: return x < y ? y : x;
+        case NodeKind::Min: return x < y ? x : y;
+        case NodeKind::Max: return x > y ? x : y;
         default: throw InternalError("not an operation on floats");
         }
     });
@@ -57,14 +58,12 @@ bool compare(NodeKind op, T x, T y) {
     }
 }
 
-// Without meaning where it does not fit; here it saturates, so that nothing traps.
-Word truncate(Type to, double value) {
-    if (std::isnan(value)) return 0;
-    double low = to.is_int() ? -std::ldexp(1.0, to.bits() - 1) : 0.0;
-    double above = std::ldexp(1.0, to.bits() - to.is_int());
-    value = std::trunc(value);
-    if (value < low) return word_of_int(to, to.min_int());
-    if (value >= above) return word_of_int(to, int64_t(to.max_uint()));
+// Saturates, which is the largest for what is not a number; shorter integers are the low bits.
+Word truncate(Type to, Type from, double value) {
+    if (to.bits() < 32) return word_of_int(to, int64_t(truncate(Int(32), from, value)));
+    const double largest = ir::largest_that_fits(to, from);
+    const double lowest = to.is_int() ? double(to.min_int()) : 0.0;
+    value = std::max(value < largest ? value : largest, lowest);
     return to.is_int() ? Word(int64_t(value)) : Word(value);
 }
 
@@ -75,7 +74,7 @@ Word cast_word(Type to, Type from, Word word) {
     if (to.is_bool()) return from.is_any_float() ? double_of_word(from, word) != 0 : word != 0;
     if (from.is_any_float()) {
         double value = double_of_word(from, word);
-        return to.is_any_float() ? word_of_double(to, value) : truncate(to, value);
+        return to.is_any_float() ? word_of_double(to, value) : truncate(to, from, value);
     }
     if (!to.is_any_float()) return word_of_int(to, int64_t(word));
     return word_of_double(to, from.is_int() ? (long double)int64_t(word) : (long double)word);

@@ -63,7 +63,29 @@ private:
     std::set<std::pair<const void *, const void *>> known_equal;
 };
 
+template<typename T>
+int compare_fields(const T &a, const T &b) {
+    if (int types = fields::compare(a.type, b.type, compare)) return types;
+    int first = 0;
+    T::Fields::apply([&](auto... f) {
+        ((first = first != 0 ? first : fields::compare(a.*f, b.*f, compare)), ...);
+    });
+    return first;
+}
+
 }  // namespace
+
+int compare(const Expr &a, const Expr &b) {
+    if (a.same_as(b) || equal(a, b)) return 0;
+    if (a.kind() != b.kind()) return a.kind() < b.kind() ? -1 : 1;
+    switch (a.kind()) {
+#define CASE(T)                                                                                    \
+    case NodeKind::T: return compare_fields(*a.as<T>(), *b.as<T>());
+        TESSERA_EXPR_NODES(CASE)
+#undef CASE
+    default: throw InternalError("compared a node of an unknown kind");
+    }
+}
 
 bool equal(const Expr &a, const Expr &b) { return Comparison(false).same<ExprNode>(a, b); }
 bool equal(const Stmt &a, const Stmt &b) { return Comparison(false).same(a, b); }

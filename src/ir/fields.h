@@ -105,6 +105,32 @@ bool equal(const Field &a, const Field &b, Same &&same, SameSymbol &&same_symbol
     }
 }
 
+// The order of two values of a field: the sign of a - b. Children are compared by order(a_child,
+// b_child), symbols by when they were made.
+template<typename Field, typename Order>
+int compare(const Field &a, const Field &b, Order &&order) {
+    auto of_values = [](const auto &x, const auto &y) { return x < y ? -1 : y < x ? 1 : 0; };
+    if constexpr (IsHandle<Field>) {
+        if (!a.defined() || !b.defined()) return int(a.defined()) - int(b.defined());
+        return order(a, b);
+    } else if constexpr (std::is_same_v<Field, Range>) {
+        int mins = order(a.min, b.min);
+        return mins != 0 ? mins : order(a.extent, b.extent);
+    } else if constexpr (IsVector<Field>) {
+        if (a.size() != b.size()) return of_values(a.size(), b.size());
+        for (size_t i = 0; i < a.size(); i++) {
+            if (int first = compare(a[i], b[i], order)) return first;
+        }
+        return 0;
+    } else if constexpr (std::is_same_v<Field, std::string> || std::is_same_v<Field, Symbol>) {
+        return of_values(a, b);
+    } else if constexpr (std::is_same_v<Field, Alignment>) {
+        return of_values(std::pair(a.modulus, a.remainder), std::pair(b.modulus, b.remainder));
+    } else {
+        return of_values(hash(a), hash(b));
+    }
+}
+
 // Calls f(field) for each field of the node.
 template<typename T, typename F>
 void for_each(const T &node, F &&f) {

@@ -56,7 +56,7 @@ namespace tessera::ir {
     X(fma, 3, true)                /* a * b + c, rounded once */                                   \
     X(is_nan, 1, true) X(is_inf, 1, true) X(is_finite, 1, true) /* bool */                         \
     X(fast_inverse, 1, true) X(fast_inverse_sqrt, 1, true)                                         \
-    X(strict_float, 1, true)       /* the operand, computed without re-association */              \
+    X(strict_float, 1, true)       /* the operand, computed without contraction */                 \
     /* hints about a value; each is its first operand */                                           \
     X(likely, 1, true)             /* true or taken in the steady state of a loop */               \
     X(likely_if_innermost, 1, true)                                                                \

@@ -1,4 +1,6 @@
 #include "ir/operators.h"
+#include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tessera {
@@ -20,3 +22,13 @@ ir::Expr Type::min() const {
 }
 
 }  // namespace tessera
+
+namespace tessera::ir {
+
+double largest_that_fits(Type integer, Type floating) {
+    const int bits = integer.bits() - (integer.is_int() ? 1 : 0);
+    const int significand = floating.bits() == 64 ? 53 : 24;
+    return std::ldexp(1.0, bits) - std::ldexp(1.0, std::max(bits - significand, 0));
+}
+
+}  // namespace tessera::ir

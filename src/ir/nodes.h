@@ -13,11 +13,24 @@
 // Arithmetic. Unsigned integers, and signed ones of 8 and 16 bits, wrap. Signed integers of 32 and
 // 64 bits do not overflow: a program in which they do has no meaning. Division and modulus of
 // integers are Euclidean: a == (a / b) * b + a % b with 0 <= a % b < |b|; division by zero gives
-// zero, and so does a % 0. Floats follow IEEE 754, but may be re-associated and contracted unless
-// below strict_float; min and max of a NaN may give either operand.
-// Casts to a narrower integer keep the low bits; float to integer truncates towards zero, and has
-// no meaning where the result does not fit. Comparisons give bool (UInt(1)). And, Or and Select
-// may evaluate all of their operands; if_then_else evaluates one value only.
+// zero, and so does a % 0. Casts to a narrower integer keep the low bits. Comparisons give bool
+// (UInt(1)). And, Or and Select may evaluate all of their operands; if_then_else evaluates one
+// value only.
+//
+// Floats. Each operation follows IEEE 754 and is rounded on its own, to nearest, in the order in
+// which it is written, whatever is computed where: nothing is re-associated, distributed or
+// cancelled. Only what holds for every number, infinities and NaNs included, is left out (x * 1,
+// and x + 0, though for x = -0 that is 0). But a product and a sum may become one instruction that
+// rounds once, unless below strict_float: then last bits differ. What indices, bounds of loops and
+// conditions of reading are made of is always strict, and so is what is cast to an integer of 32
+// bits or more. Sums and products that `atomic` or `rfactor` reorders are rounded in that order.
+// min(a, b) is a < b ? a : b, and max(a, b) is a > b ? a : b: b if either is a NaN. Their operands
+// never change places; where a program is written, a constant is put second.
+// A cast from a float truncates towards zero and saturates: of what is above the integer type, and
+// of a NaN, it gives the largest integer of the type that is a float of that type (2147483520 of a
+// float32 as int32), of what is below the smallest. To 8 and 16 bits it gives the low bits of what
+// it gives as int32, and has no meaning beyond that. (After `saturate casts` the IR says so itself,
+// and a cast of what is above the type, or a NaN, has no meaning.)
 //
 // Evaluation. Expressions have no effects, except calls of impure intrinsics and extern functions,
 // which are evaluated as often as they stand there, left to right. A Let is evaluated once.

@@ -287,13 +287,25 @@ Expr &operator/=(Expr &a, WrittenExpr b) {
     return a = std::move(left) / operand_of_assignment(a, std::move(b));
 }
 
+namespace {
+
+// Of floats a constant stands second: it is the result where the other is not a number, so that a
+// clamp keeps that within its ends, too.
+bool puts_constant_first(const Expr &a, const Expr &b) {
+    return a.type().is_any_float() && is_const(a) && !is_const(b);
+}
+
+}  // namespace
+
 Expr min(WrittenExpr a, Expr b) {
     match_types_of(a, b, "min", a.at);
+    if (puts_constant_first(a, b)) return Min::make(std::move(b), std::move(a));
     if (auto x = wide_value(a), y = wide_value(b); x && y) return *x < *y ? Expr(a) : b;
     return Min::make(std::move(a), std::move(b));
 }
 Expr max(WrittenExpr a, Expr b) {
     match_types_of(a, b, "max", a.at);
+    if (puts_constant_first(a, b)) return Max::make(std::move(b), std::move(a));
     if (auto x = wide_value(a), y = wide_value(b); x && y) return *x > *y ? Expr(a) : b;
     return Max::make(std::move(a), std::move(b));
 }
@@ -429,6 +441,56 @@ bool is_pure(const Expr &e) {
 bool is_strict_float(const Expr &e) {
     const auto *c = e.as<IntrinsicCall>();
     return c && c->op == Intrinsic::strict_float;
+}
+
+namespace {
+
+// Looks for products and sums, at most `budget` nodes of the expression.
+class FindContraction final : public Visitor {
+public:
+    bool products = false, sums = false;
+    int budget = 100;
+
+private:
+#define VISIT(T, found)                                                                            \
+    void visit(const T &node) override {                                                           \
+        found |= node.type.is_any_float();                                                         \
+        look_below(node);                                                                          \
+    }
+    VISIT(Add, sums)
+    VISIT(Sub, sums)
+    VISIT(Mul, products)
+#undef VISIT
+    void visit(const Mod &node) override {  // a product that is subtracted
+        products |= node.type.is_any_float();
+        sums |= node.type.is_any_float();
+        look_below(node);
+    }
+    void visit(const IntrinsicCall &c) override {
+        const bool computes = c.op == Intrinsic::exp || c.op == Intrinsic::log ||
+                              c.op == Intrinsic::pow || c.op == Intrinsic::lerp;
+        products |= computes;
+        sums |= computes;
+        if (c.op != Intrinsic::strict_float) look_below(c);
+    }
+    template<typename T>
+    void look_below(const T &node) {
+        if (--budget > 0 && !(products && sums)) Visitor::visit(node);
+    }
+};
+
+}  // namespace
+
+bool may_be_contracted(const Expr &e) {
+    FindContraction find;
+    find(e);
+    return (find.products && find.sums) || find.budget <= 0;
+}
+
+Expr as_strict_float(Expr e) {
+    if (is_strict_float(e) || !may_be_contracted(e)) return e;
+    Type t = e.type();
+    return call(t, Intrinsic::strict_float, {std::move(e)});
 }
 
 Expr likely(Expr e) {

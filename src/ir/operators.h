@@ -71,6 +71,13 @@ bool is_false(const Expr &e);
 bool is_no_op(const Stmt &s);  // undefined or Evaluate of a constant
 bool is_pure(const Expr &e);   // no calls with effects anywhere in it
 bool is_strict_float(const Expr &e);
+// Whether a product and a sum in the expression may become one instruction unless it is strict.
+bool may_be_contracted(const Expr &e);
+// The operand as a strict_float, if that makes a difference.
+Expr as_strict_float(Expr e);
+// The largest number of a floating-point type that an integer type holds: what a cast gives for
+// everything above it. Numbers of 16 bits are cast as those of 32 are.
+double largest_that_fits(Type integer, Type floating);
 
 Expr likely(Expr e);
 Expr likely_if_innermost(Expr e);

@@ -12,6 +12,7 @@
 #include "lower/finish/lower_intrinsics.h"
 #include "lower/finish/lower_prefetch.h"
 #include "lower/finish/lower_undef.h"
+#include "lower/finish/saturate_casts.h"
 #include "lower/finish/unpack_buffers.h"
 #include "lower/loops/adjacent_gathers.h"
 #include "lower/loops/interleave.h"
@@ -26,6 +27,7 @@
 #include "lower/prepare/drop_needless.h"
 #include "lower/prepare/inline_functions.h"
 #include "lower/prepare/separate_reductions.h"
+#include "lower/prepare/strict_coordinates.h"
 #include "lower/prepare/strict_floats.h"
 #include "lower/prepare/validate_schedules.h"
 #include "lower/storage/bound_small_allocations.h"
@@ -82,6 +84,7 @@ constexpr Pass all_passes[] = {
     {"simplify loops", simplify_stmt},  // what partitioning made certain folds
     {"trim no-ops", trim_no_ops},
     {"bound small allocations", bound_small_allocations},
+    {"saturate casts", saturate_casts},  // before what is known of operands gets names
     {"merge adjacent gathers", merge_adjacent_gathers},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},
     {"free early", free_early},
@@ -243,6 +246,7 @@ Module lower_here(const program::Program &program, const Target &target,
     auto traced_images = find_traced_images(copy.environment);
     inline_functions(copy.environment, copy.program.outputs);
     if (target.has_feature(Target::StrictFloat)) make_floats_strict(copy.environment);
+    make_coordinates_strict(copy.environment);
     separate_reductions(copy.environment, copy.program.outputs);
     Context context = make_context(copy, parameters, target, options);
     context.traced_images = std::move(traced_images);

@@ -37,7 +37,10 @@ TEST_SUITE("fold") {
     TEST_CASE("floats round to their type, and casts truncate") {
         CHECK(fold("1.5:float32 * 3.0:float32") == to_string(Expr(4.5f)));
         CHECK(fold("int32(-2.7:float32)") == "-2");
-        CHECK(fold("int32(1e20:float64)") == "undefined");
+        CHECK(fold("int32(1e20:float64)") == "2147483647");
+        CHECK(fold("int32(1e20:float32)") == "2147483520");
+        CHECK(fold("int32(-1e20:float32)") == "-2147483648");
+        CHECK(fold("uint8(300.0:float32)") == "undefined");
         CHECK(fold("float16(65519:uint32)") == "undefined");
         for (const char *beyond : {"float16(4294967295:uint32)", "float16(65520)"}) {
             CHECK(fold(beyond) == to_string(make_float_const(Float(16), INFINITY)));

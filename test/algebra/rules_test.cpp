@@ -5,6 +5,7 @@
 #include "ir/equal.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
+#include <cmath>
 #include <doctest/doctest.h>
 #include <z3++.h>
 
@@ -145,10 +146,21 @@ bool has_constants(const Sorts &s) {
 }
 
 Expr random_number(Random &random, Type t) {
-    if (t.is_any_float()) return make_float_const(t, double(random.between(-12, 12)) / 2);
+    if (t.is_any_float()) {
+        static const std::vector<double> special{NAN, INFINITY, -INFINITY, -0.0, 1e8, 0.1, -3e38};
+        if (random.chance(30)) return make_float_const(t, special[size_t(random.between(0, 6))]);
+        return make_float_const(t, double(random.between(-12, 12)) / 2);
+    }
     static const std::vector<int64_t> extremes{-128, 127, 255, -32768, 65535, 100, -100};
     bool extreme = t.bits() < 32 && random.chance(30);
     return make_const(t, extreme ? random.pick(extremes) : random.between(-9, 9));
+}
+
+// Zeros of both signs are the same.
+bool same_value(const Expr &a, const Expr &b) {
+    const auto *x = a.as<FloatImm>(), *y = b.as<FloatImm>();
+    if (!x || !y) return equal(a, b);
+    return x->value == y->value || (std::isnan(x->value) && std::isnan(y->value));
 }
 
 // What goes wrong with the rule for random operands; "" if nothing.
@@ -181,17 +193,13 @@ std::string try_rule(const Rule &r, Random &random, int &tried) {
         auto u = evaluate(before, values), v = evaluate(after, values);
         if (!u || !v) continue;
         tried++;
-        bool same = equal(u->at(0), v->at(0)) || u->at(0).type().is_any_float();
-        if (u->at(0).type().is_any_float()) {
-            same = u->at(0).as<FloatImm>()->value == v->at(0).as<FloatImm>()->value;
-        }
-        if (!same) {
+        if (!same_value(u->at(0), v->at(0))) {
             return str(text_of(r), " for ", t, ": ", to_string(before), " is ", to_string(u->at(0)),
                        ", ", to_string(after), " is ", to_string(v->at(0)));
         }
         // What the simplifier makes of it is right, too.
         auto w = evaluate(simplify(before), values);
-        if (!w || !equal(w->at(0), u->at(0))) {
+        if (!w || !same_value(w->at(0), u->at(0))) {
             return str("simplify(", to_string(before), ") is ", to_string(simplify(before)));
         }
     }

@@ -37,6 +37,27 @@ TEST_SUITE("simplify") {
         CHECK(simple((x + 3) * 2 - x * 2) == "6");
         CHECK(simple(y + x - 3) == simple(x - 3 + y));
     }
+    TEST_CASE("floats are computed as they are written") {
+        for (const char *text :
+             {"(a:float32 + 3.0) - 3.0", "a:float32 - a:float32",
+              "(a:float32 + b:float32) - a:float32",
+              "a:float32 * b:float32 + a:float32 * c:float32", "a:float32 + a:float32",
+              "(a:float32 * 2.0) * 3.0", "a:float32 * 0.0", "0.0 / a:float32",
+              "a:float32 / a:float32", "min(b:float32, a:float32)", "max(a:float32, b:float32)",
+              "min(max(a:float32, b:float32), a:float32)", "min(max(b:float32, 0.0), 1.0)",
+              "max(0.0, min(1.0, a:float32))", "a:float32 == a:float32", "!(a:float32 < b:float32)",
+              "int32(float64(a:float32))", "select(a:float32 < b:float32, a:float32, b:float32)"}) {
+            CHECK(simple(parse_expr(text)) == to_string(parse_expr(text)));
+        }
+        CHECK(simple(parse_expr("(a:float32 + 0.0) * 1.0 - 0.0")) ==
+              to_string(parse_expr("a:float32")));
+        CHECK(simple(parse_expr("min(a:float32, a:float32)")) ==
+              to_string(parse_expr("a:float32")));
+        CHECK(simple(parse_expr("2.0 + a:float32")) == to_string(parse_expr("a:float32 + 2.0")));
+        CHECK(simple(parse_expr("int32(float64(x))")) == "x");
+        CHECK(simple(parse_expr("strict_float(a:float32) + strict_float(float32(x))")) ==
+              to_string(parse_expr("a:float32 + float32(x)")));
+    }
     TEST_CASE("data may be shifted beyond the top, and saturates at the ends of its type") {
         for (const char *text :
              {"shift_left(int32(a[0]:uint8), 24) < 0",

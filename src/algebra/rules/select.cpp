@@ -29,8 +29,8 @@ const RuleTable &select_rules() {
         {select(q, x, 1), !q || x, boolean},
         {select(q, q, x), q || x, boolean},
         {select(q, x, q), q && x, boolean},
-        {select(q, min(x, y), min(x, z)), min(x, select(q, y, z)), any},
-        {select(q, max(x, y), max(x, z)), max(x, select(q, y, z)), any},
+        {select(q, min(x, y), min(x, z)), min(x, select(q, y, z)), integer},
+        {select(q, max(x, y), max(x, z)), max(x, select(q, y, z)), integer},
     });
     return table;
 }

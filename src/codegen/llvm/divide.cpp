@@ -72,7 +72,7 @@ Value *Emitter::divide(Value *a, Value *divisor, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, divisor}, [&](auto &v, Type w) { return divide(v[0], v[1], w); });
     }
-    if (t.is_any_float()) return float_arithmetic(llvm::Instruction::FDiv, a, divisor, t);
+    if (t.is_any_float()) return b.CreateFDiv(a, divisor);
     if (t.is_bool()) return b.CreateAnd(a, divisor);
     if (const llvm::APInt *constant = constant_of(divisor)) {
         if (constant->isZero()) return int_constant(t, 0);

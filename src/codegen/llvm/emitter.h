@@ -150,8 +150,6 @@ private:
     bool never_overflows(Type t) const;
     Value *in_float32(Type t, std::initializer_list<Value *> operands,
                       const std::function<Value *(const std::vector<Value *> &, Type)> &f);
-    void forbid_reassociation(Type t);
-    Value *float_arithmetic(llvm::Instruction::BinaryOps op, Value *a, Value *b2, Type t);
 
     // wide.cpp
     bool is_wide(const Expr &index) const;
@@ -339,7 +337,7 @@ private:
     llvm::IRBuilder<> b;
     llvm::MDBuilder metadata;
     FunctionState *f = nullptr;
-    bool strict = false;  // no re-association, no contraction
+    bool strict = false;  // no contraction, and no other order of reductions
     llvm::FastMathFlags fast_flags;
     Coordinates coordinates;     // of the function that is being written
     bool in_coordinate = false;  // what is written is part of one: its sums do not overflow

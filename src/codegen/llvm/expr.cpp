@@ -80,22 +80,9 @@ bool Emitter::never_overflows(Type t) const {
     return in_coordinate && t.is_int() && t.bits() >= 32;
 }
 
-// In another order, numbers of 16 bits overflow too easily: (x * 1e-3) * y is not (x * y) * 1e-3.
-void Emitter::forbid_reassociation(Type t) {
-    if (t.bits() == 16) b.getFastMathFlags().setAllowReassoc(false);
-}
-
-Value *Emitter::float_arithmetic(llvm::Instruction::BinaryOps op, Value *a, Value *b2, Type t) {
-    llvm::IRBuilder<>::FastMathFlagGuard keep(b);
-    forbid_reassociation(t);
-    return b.CreateBinOp(op, a, b2);
-}
-
 Value *Emitter::in_float32(Type t, std::initializer_list<Value *> operands,
                            const std::function<Value *(const std::vector<Value *> &, Type)> &f) {
     Type wide = Float(32, t.lanes());
-    llvm::IRBuilder<>::FastMathFlagGuard keep(b);
-    forbid_reassociation(t);
     std::vector<Value *> widened;
     for (Value *v : operands) widened.push_back(cast(v, t, wide));
     return cast(f(widened, wide), wide, t);
@@ -105,7 +92,7 @@ Value *Emitter::add(Value *a, Value *b2, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, b2}, [&](auto &v, Type w) { return add(v[0], v[1], w); });
     }
-    if (t.is_any_float()) return float_arithmetic(llvm::Instruction::FAdd, a, b2, t);
+    if (t.is_any_float()) return b.CreateFAdd(a, b2);
     return b.CreateAdd(a, b2, "", false, never_overflows(t));
 }
 
@@ -113,7 +100,7 @@ Value *Emitter::sub(Value *a, Value *b2, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, b2}, [&](auto &v, Type w) { return sub(v[0], v[1], w); });
     }
-    if (t.is_any_float()) return float_arithmetic(llvm::Instruction::FSub, a, b2, t);
+    if (t.is_any_float()) return b.CreateFSub(a, b2);
     return b.CreateSub(a, b2, "", false, never_overflows(t));
 }
 
@@ -121,10 +108,11 @@ Value *Emitter::mul(Value *a, Value *b2, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, b2}, [&](auto &v, Type w) { return mul(v[0], v[1], w); });
     }
-    if (t.is_any_float()) return float_arithmetic(llvm::Instruction::FMul, a, b2, t);
+    if (t.is_any_float()) return b.CreateFMul(a, b2);
     return b.CreateMul(a, b2, "", false, never_overflows(t));
 }
 
+// One instruction on x86, whose second operand is the result if either is not a number.
 Value *Emitter::minimum(Value *a, Value *b2, Type t) {
     if (t.is_int()) return b.CreateBinaryIntrinsic(llvm::Intrinsic::smin, a, b2);
     if (t.is_uint()) return b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b2);

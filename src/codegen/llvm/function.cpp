@@ -11,7 +11,6 @@ Emitter::Emitter(llvm::Module &module, const Target &target)
       architecture(architecture_of(target)), patterns(architecture.patterns(*this)),
       target_text(target.to_string()), b(context), metadata(context) {
     if (!target.has_feature(Target::StrictFloat)) {
-        fast_flags.setAllowReassoc();
         fast_flags.setAllowContract();
         fast_flags.setNoSignedZeros();
     }

@@ -149,7 +149,7 @@ Value *Emitter::reduce_pair(ReduceOp op, Value *a, Value *b2, Type t) {
 // A saturating sum of signed numbers does, and what is computed strictly: these go from the first
 // lane on.
 bool Emitter::depends_on_order(ReduceOp op, Type element) const {
-    if (element.is_any_float()) return strict || !fast_flags.allowReassoc();
+    if (element.is_any_float()) return strict || target.has_feature(Target::StrictFloat);
     return op == ReduceOp::SaturatingAdd && element.is_int();
 }
 

@@ -44,17 +44,6 @@ Expr lerp_by_parts(Type t, const Expr &zero, const Expr &one, const Expr &weight
     return cast(t, cast(u, low) + moved);
 }
 
-Expr lower_lerp(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
-    Type w = weight.type();
-    if (t.is_any_float() || w.is_any_float() || w.bits() > 32) {
-        return lerp_of_floats(t, zero, one, weight);
-    }
-    int bits = 8;
-    while (bits < t.bits() + w.bits()) bits *= 2;
-    if (bits > 64) return lerp_by_parts(t, zero, one, weight);
-    return lerp_in(t.with_bits(bits), t, zero, one, weight);
-}
-
 int64_t operand(const IntrinsicCall &query, size_t i) {
     if (i < query.args.size()) {
         if (auto value = as_const_int(query.args[i])) return *value;
@@ -114,6 +103,17 @@ private:
 };
 
 }  // namespace
+
+Expr lower_lerp(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
+    Type w = weight.type();
+    if (t.is_any_float() || w.is_any_float() || w.bits() > 32) {
+        return lerp_of_floats(t, zero, one, weight);
+    }
+    int bits = 8;
+    while (bits < t.bits() + w.bits()) bits *= 2;
+    if (bits > 64) return lerp_by_parts(t, zero, one, weight);
+    return lerp_in(t.with_bits(bits), t, zero, one, weight);
+}
 
 Stmt lower_intrinsics(const Stmt &s, const Context &context) {
     return LowerIntrinsics(context.target)(s);
