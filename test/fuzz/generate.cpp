@@ -176,7 +176,7 @@ private:
         t.low = value.low;
         t.high = value.high;
         t.error = value.error;
-        bool odd = random.chance(0.2);
+        bool odd = random.chance(0.25);
         for (int d = 0; d < callee.dims; d++) {
             Term at = d < dims && !(odd && random.chance(0.3)) ? coordinate(d)
                       : random.chance(0.5) ? coordinate(random.range(0, dims - 1))
@@ -196,9 +196,81 @@ private:
         return t;
     }
 
-    // Coordinates that are mirrored, or cut off.
+    static Term operation(Op op, Type t, std::vector<Term> args) {
+        Term r;
+        r.op = op;
+        r.type = t;
+        r.args = std::move(args);
+        r.low = -5000;
+        r.high = 5000;
+        return r;
+    }
+
+    // A factor or divisor between 0.2 and 1.5, or of either sign: a number, or made of the
+    // parameter or of a quotient of two.
+    Term scale() {
+        Type t = Float(32);
+        Term p = operation(Op::Cast, t, {parameter()});
+        switch (random.range(0, 3)) {
+        case 0:
+            return operation(
+                Op::Div, t,
+                {number(t, random.range(8, 24)),
+                 operation(Op::Cast, t, {arithmetic(Op::Add, parameter(), number(Int(32), 37))})});
+        case 1:
+            return operation(Op::Add, t,
+                             {operation(Op::Mul, t, {p, number(t, 0.03)}), number(t, 0.9)});
+        default: return number(t, random.range(2, 15) * (random.chance(0.3) ? -0.1 : 0.1));
+        }
+    }
+
+    // What resizing makes of a coordinate: scaled and moved as a float, and cut off to an integer.
+    // Its operations are each rounded on their own, so nothing in it may differ.
+    Term scaled_coordinate(const Term &at) {
+        Type t = Float(32);
+        Term x = operation(Op::Cast, t, {at}), s = scale(), half = number(t, 0.5), r;
+        switch (random.range(0, 4)) {
+        case 0:
+            r = operation(Op::Sub, t,
+                          {operation(Op::Mul, t, {operation(Op::Add, t, {x, half}), s}), half});
+            break;
+        case 1:
+            r = operation(Op::Add, t,
+                          {operation(Op::Mul, t, {x, s}), operation(Op::Mul, t, {s, half})});
+            break;
+        case 2:
+            r = operation(Op::Add, t,
+                          {operation(Op::Div, t, {x, s}), number(t, random.range(-9, 9) / 7.0)});
+            break;
+        case 3:
+            r = operation(random.chance(0.5) ? Op::Min : Op::Max, t,
+                          {operation(Op::Mul, t, {x, s}),
+                           operation(Op::Sub, t, {s, operation(Op::Mul, t, {x, number(t, 0.7)})})});
+            break;
+        default:
+            r = operation(Op::Sqrt, t,
+                          {operation(Op::Add, t,
+                                     {operation(Op::Mul, t, {x, x}), operation(Op::Abs, t, {s})})});
+        }
+        if (random.chance(0.6)) r = operation(Op::Floor, t, {r});
+        return operation(Op::Cast, Int(32), {r});
+    }
+
+    // A float that may be far beyond the integers, within bounds once it is one.
+    Term overflowing_coordinate(const Term &at) {
+        Type t = Float(32);
+        Term far =
+            operation(Op::Mul, t,
+                      {operation(Op::Cast, t, {at}), number(t, random.chance(0.5) ? 3e8 : -1e20)});
+        return index_within(operation(Op::Cast, Int(32), {far}), random.range(-4, 0),
+                            random.range(1, 20));
+    }
+
+    // Coordinates that are mirrored, cut off, or scaled.
     Term bent(const Term &at, int dims) {
         Op op = random.chance(0.5) ? Op::Min : Op::Max;
+        if (random.chance(0.05)) return overflowing_coordinate(at);
+        if (random.chance(0.3)) return scaled_coordinate(at);
         switch (random.range(0, 6)) {
         case 0: return apply(op, {at, shifted(coordinate(random.range(0, dims - 1)))});
         case 1:
