@@ -461,6 +461,9 @@ private:
     VISIT(Sub, sums)
     VISIT(Mul, products)
 #undef VISIT
+    void visit(const Variable &v) override {  // which may stand for a product, if it is no argument
+        products |= v.type.is_any_float() && !v.referent;
+    }
     void visit(const Mod &node) override {  // a product that is subtracted
         products |= node.type.is_any_float();
         sums |= node.type.is_any_float();

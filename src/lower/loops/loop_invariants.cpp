@@ -178,8 +178,20 @@ bool HoistInvariants::Rewriter::is_worth_it(const Expr &e) {
     }
 }
 
+bool computes_floats(const Expr &e) {
+    bool found = e.type().is_any_float() || e.type().is_bool();
+    if (!found) {
+        for_each_node(e, [&](const Cast &c) { found |= c.value.type().is_any_float(); });
+        for_each_node(e, [&](const IntrinsicCall &c) {
+            for (const Expr &a : c.args) found |= a.type().is_any_float();
+        });
+        for_each_node(e, [&](const Select &) { found = true; });
+    }
+    return found;
+}
+
 Expr HoistInvariants::Rewriter::name(const Expr &value, int depth) {
-    bool wrap = strict && !is_strict_float(value);
+    bool wrap = strict && !is_strict_float(value) && computes_floats(value);
     Expr e = wrap ? call(value.type(), Intrinsic::strict_float, {value}) : value;
     Around &around = pass.loops[size_t(depth)];
     auto [found, is_new] = around.names.try_emplace(e);

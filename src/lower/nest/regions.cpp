@@ -4,6 +4,7 @@
 #include "algebra/solve.h"
 #include "base/warning.h"
 #include "ir/equal.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
@@ -33,19 +34,30 @@ void include(Box &box, const Box &more) {
     for (size_t d = 0; d < box.size(); d++) include(box[d], more[d]);
 }
 
+// As the user has written it.
+static Expr without_strict_floats(const Expr &e) {
+    class Drop final : public Mutator {
+        Expr visit(const IntrinsicCall &c) override {
+            if (c.op == Intrinsic::strict_float) return (*this)(c.args[0]);
+            return Mutator::visit(c);
+        }
+    };
+    return Drop()(e);
+}
+
 Interval SiteRegions::call_interval(const StageCall &call, size_t d, const IntervalScope &scope,
                                     const StageNest &caller) const {
     Interval i = algebra::bounds_of_expr(call.args[d], scope);
     if (i.is_bounded()) return {simplify(i.min), simplify(i.max)};
     bool own = call.callee == caller.func.name;
-    throw CompileError(caller.definition.written,
-                       str(caller.func.name, own ? " is updated" : str(" reads ", call.callee),
-                           " at ", brief(call.args[d]), " in dimension ", d, ", which has no bound",
-                           i.has_lower_bound()   ? " above"
-                           : i.has_upper_bound() ? " below"
-                                                 : "",
-                           "; clamp() the index, so that it is known how much of ", call.callee,
-                           " is needed"));
+    throw CompileError(
+        caller.definition.written,
+        str(caller.func.name, own ? " is updated" : str(" reads ", call.callee), " at ",
+            without_strict_floats(call.args[d]), " in dimension ", d, ", which has no bound",
+            i.has_lower_bound()   ? " above"
+            : i.has_upper_bound() ? " below"
+                                  : "",
+            "; clamp() the index, so that it is known how much of ", call.callee, " is needed"));
 }
 
 Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
