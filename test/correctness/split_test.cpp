@@ -142,6 +142,61 @@ TEST_SUITE("split") {
             }
         }
     }
+    TEST_CASE("that blends updates no point of the next tile, and none twice") {
+        for (TailStrategy tail :
+             {TailStrategy::ShiftInwardsAndBlend, TailStrategy::RoundUpAndBlend}) {
+            for (int tile : {2, 6, 8, 12, 18}) {
+                for (TailStrategy outer : {TailStrategy::GuardWithIf, tail}) {
+                    CAPTURE(int(tail));
+                    CAPTURE(tile);
+                    Var x("x"), xo("xo"), xi("xi");
+                    Func f("f"), g("g");
+                    f(x) = x;
+                    f(x) += 1000;
+                    g(x) = f(x) + f(x + 1);
+                    f.compute_root().update().split(x, xo, xi, tile, outer).vectorize(xi, 8, tail);
+                    Lowered l(g);
+                    for (int size : {1, 11, 40}) {
+                        l.check<int>({size}, [](int x) { return 2 * x + 2001; }, {-3});
+                    }
+                }
+            }
+        }
+    }
+    TEST_CASE(
+        "that blends within a part that the vector divides has no tail, and may be parallel") {
+        Var x("x"), xo("xo"), xi("xi");
+        Func f("f");
+        f(x) = x;
+        f(x) += 9;
+        f.update().split(x, xo, xi, 16, TailStrategy::GuardWithIf).parallel(xo);
+        f.update().vectorize(xi, 8, TailStrategy::RoundUpAndBlend);
+        Lowered l(f);
+        CHECK(l.count("select") == 0);
+        l.check<int>({45}, [](int x) { return x + 9; });
+    }
+    TEST_CASE("that blends in tiles of rows, or in rows that are fused") {
+        for (TailStrategy tail :
+             {TailStrategy::ShiftInwardsAndBlend, TailStrategy::RoundUpAndBlend}) {
+            for (bool fused : {false, true}) {
+                CAPTURE(int(tail));
+                CAPTURE(fused);
+                Var x("x"), y("y"), yo("yo"), yi("yi"), t("t");
+                Func f("f"), g("g");
+                f(x, y) = x + 100 * y;
+                f(x, y) += 7;
+                g(x, y) = f(x, y) - f(x, y + 1);
+                Stage s = f.compute_root().update();
+                s.split(y, yo, yi, 3, TailStrategy::GuardWithIf);
+                if (fused) s.fuse(x, yi, t).vectorize(t, 8, tail);
+                if (!fused) s.split(yi, yi, t, 4, tail).reorder(x, t).vectorize(x, 4, tail);
+                Lowered l(g);
+                for (int size : {1, 5, 9}) {
+                    l.check<int>({size, 7}, [](int, int) { return -100; });
+                }
+            }
+        }
+    }
     TEST_CASE("of a reduction variable never leaves the domain") {
         for (TailStrategy tail :
              {TailStrategy::Auto, TailStrategy::GuardWithIf, TailStrategy::Predicate,

@@ -94,6 +94,45 @@ TEST_SUITE("refused directives") {
         g.split(y, yo, yi, 4, TailStrategy::ShiftInwards).parallel(yo);
         REFUSED_ABOVE(g.realize({10, 10}), "the iterations of the parallel loop yo overlap");
     }
+    TEST_CASE("blends that run into the next part of an earlier split, which is computed at once") {
+        auto update = [](const char *name) {
+            Func f = image(name);
+            f(x, y) += 1;
+            return f;
+        };
+        constexpr auto guard = TailStrategy::GuardWithIf;
+        Func f = update("f");
+        f.update().split(x, xo, xi, 8, guard).parallel(xo);
+        f.update().vectorize(xi, 16, TailStrategy::RoundUpAndBlend);
+        REFUSED_ABOVE(f.realize({40, 8}), "it runs beyond the end of xi, which is a part of an "
+                                          "earlier split, into the next part, so the loop xo "
+                                          "cannot be parallel");
+        Func g = update("g");
+        g.update().split(x, xo, xi, 12, guard).parallel(xo);
+        g.update().vectorize(xi, 16, TailStrategy::ShiftInwardsAndBlend);
+        REFUSED_ABOVE(g.realize({40, 8}), "so the loop xo cannot be parallel; use GuardWithIf, or "
+                                          "a factor that divides xi");
+        Func h = update("h");
+        h.update().split(y, yo, yi, 3, guard).fuse(x, yi, t).parallel(yo);
+        h.update().vectorize(t, 8, TailStrategy::RoundUpAndBlend);
+        REFUSED_ABOVE(h.realize({40, 8}), "so the loop yo cannot be parallel");
+        Func k = update("k");
+        k.update().split(x, xo, xi, 6, guard).reorder(xo, y, xi).parallel(xi);
+        k.update().split(xi, xi, t, 4, TailStrategy::RoundUpAndBlend);
+        REFUSED_ABOVE(k.realize({40, 8}), "so the loop t cannot be parallel");
+        Func v = update("v");
+        v.update().split(x, xo, xi, 6, guard).vectorize(xo, 4, guard);
+        v.update().split(xi, xi, t, 8, TailStrategy::ShiftInwardsAndBlend);
+        REFUSED_ABOVE(v.realize({40, 8}), "cannot be vectorized");
+    }
+    TEST_CASE("vectors of tiles that overlap beside a blend") {
+        Func f = image();
+        f.split(y, yo, yi, 12, TailStrategy::ShiftInwards).fuse(x, yi, t);
+        f.vectorize(yo, 2, TailStrategy::RoundUpAndBlend);
+        std::string message = refusal([&] { f.realize({16, 4}); });
+        CHECK(message.find("with TailStrategy::ShiftInwards the iterations of the vectorized loop "
+                           "yo") != std::string::npos);
+    }
     TEST_CASE("what only loops can do, of a function that is computed inline") {
         refused_inline([](Func f) { f.vectorize(x, 8); },
                        "vectorize of f: f is computed inline and has no loops of its own");

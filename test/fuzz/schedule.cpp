@@ -387,6 +387,11 @@ private:
         bool blends =
             d.tail == TailStrategy::ShiftInwardsAndBlend || d.tail == TailStrategy::RoundUpAndBlend;
         if (blends) blended.insert(outer.name);
+        // Beyond the end of a tile, it blends with the next.
+        for (const LoopModel &loop : stage.loops) {
+            bool of_tiles = loop.name != old.name && split_once.count(loop.name);
+            if (blends && split_once.count(old.name) && of_tiles) blended.insert(loop.name);
+        }
         outer.extent = old.extent && old.extent % factor == 0 ? old.extent / factor : 0;
         inner.name = d.names[2];
         inner.extent = factor;
@@ -471,6 +476,14 @@ private:
         stage.loops = loops;
     }
 
+    // Whether a loop that comes from a transformation is parallel or vectorized.
+    bool any_tile_at_once(int f, int s) {
+        return std::ranges::any_of(stage_of(f, s).loops, [&](const LoopModel &loop) {
+            bool at_once = loop.kind == LoopKind::Parallel || loop.kind == LoopKind::Vectorized;
+            return at_once && split_once.count(loop.name);
+        });
+    }
+
     // Whether the tail strategy, of a split of a pure loop, computes only what may be computed.
     bool is_legal(TailStrategy t, int f, int s, const LoopModel &loop, int factor) {
         bool again = split_once.count(loop.name), update = stage_of(f, s).is_update;
@@ -494,7 +507,7 @@ private:
                                   T::PredicateLoads, T::PredicateStores, T::ShiftInwards,
                                   T::ShiftInwards,   T::RoundUp};
         bool again = split_once.count(loop.name);
-        if (stage_of(f, s).is_update && !again) {
+        if (stage_of(f, s).is_update && !(again && any_tile_at_once(f, s))) {
             choices.push_back(T::ShiftInwardsAndBlend);
             choices.push_back(T::RoundUpAndBlend);
         } else if (is_output(f) && !again) {

@@ -5,6 +5,7 @@
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
 #include "lower/nest/evaluation.h"
+#include "lower/nest/tail.h"
 #include "program/define.h"
 #include <algorithm>
 
@@ -41,15 +42,6 @@ bool has_call(const Expr &e) {
 
 // ceil(n / factor), where n + factor may be too large
 Expr ceil_div(const Expr &n, const Expr &factor) { return (n - 1) / factor + 1; }
-
-bool is_guard(TailStrategy t) {
-    return t == TailStrategy::GuardWithIf || t == TailStrategy::Predicate ||
-           t == TailStrategy::PredicateLoads || t == TailStrategy::PredicateStores;
-}
-
-bool is_shift(TailStrategy t) {
-    return t == TailStrategy::ShiftInwards || t == TailStrategy::ShiftInwardsAndBlend;
-}
 
 }  // namespace
 
@@ -390,11 +382,14 @@ std::vector<Expr> StageNest::args() const {
 
 // Whether this point is to be written, for a split that computes some points twice or too many.
 Expr StageNest::blend_condition(const Split &s) const {
-    if (is_exact(s)) return {};
+    if (!is_blend(s.tail) || is_exact(s)) return {};
     const Variable &old = variables[size_t(s.old)];
-    if (s.tail == TailStrategy::RoundUpAndBlend) return symbol_of(s.old) <= old.max;
-    if (s.tail != TailStrategy::ShiftInwardsAndBlend) return {};
-    return symbol_of(s.old) >= symbol_of(s.outer) * s.factor + old.min;
+    Expr is_within = symbol_of(s.old) <= old.max;
+    if (s.tail == TailStrategy::RoundUpAndBlend) return is_within;
+    Expr is_new = symbol_of(s.old) >= symbol_of(s.outer) * s.factor + old.min;
+    // A tile that is longer than all there is ends beyond it.
+    bool fits = is_one(simplify(old.max - old.min + 1 >= s.factor));
+    return fits ? is_new : is_new && is_within;
 }
 
 std::vector<Expr> StageNest::values() const {

@@ -3,6 +3,7 @@
 #include "lower/nest/sites.h"
 #include "lower/nest/stage.h"
 #include "lower/prepare/validate_effects.h"
+#include "lower/prepare/validate_tails.h"
 #include "program/apply.h"
 #include "program/define.h"
 #include <algorithm>
@@ -57,9 +58,6 @@ private:
                               const LoopLevel &stored);
     void check_ring_buffer(const FunctionContents &f) const;
     static void check_memory(const FunctionContents &f);
-    static void check_rounded_blend(const FunctionContents &f, const StageSchedule &s, size_t t);
-    static void check_blends(const FunctionContents &f, const StageSchedule &s);
-    static void check_shifts_beside_blends(const FunctionContents &f, const StageSchedule &s);
     bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
     bool is_read_within(Symbol func, const FunctionContents &g, int stage) const;
     bool is_read_within(Symbol func, Symbol other, int stage, std::set<Symbol> &seen) const;
@@ -307,93 +305,6 @@ void Validator::check_calls(const FunctionContents &f, const program::Definition
     }
 }
 
-// The loops that are made from these by the transforms from `next` on.
-std::set<Symbol> loops_made_from(std::set<Symbol> vars, const StageSchedule &s, size_t next) {
-    auto replace = [&](Symbol old, std::initializer_list<Symbol> made) {
-        if (vars.erase(old)) vars.insert(made.begin(), made.end());
-    };
-    for (; next < s.transforms.size(); next++) {
-        std::visit(program::overloaded{
-                       [&](const program::Split &t) { replace(t.old, {t.outer, t.inner}); },
-                       [&](const program::Fuse &t) {
-                           replace(t.inner, {t.fused});
-                           replace(t.outer, {t.fused});
-                       },
-                       [&](const program::Rename &t) { replace(t.old, {t.new_name}); }},
-                   s.transforms[next].directive);
-    }
-    return vars;
-}
-
-// The first parallel (or vectorized) loop that is made of a split's outer loop, or the parallel one
-// made of its inner loop and around some of the outer one: then tiles are at work at the same time.
-// Null if there is none.
-const Loop *loop_at_once(const StageSchedule &s, size_t split, bool vectorized_too) {
-    const auto &made = std::get<program::Split>(s.transforms[split].directive);
-    std::set<Symbol> tiles = loops_made_from({made.outer}, s, split + 1);
-    std::set<Symbol> within = loops_made_from({made.inner}, s, split + 1);
-    bool around_tiles = false;
-    for (const Loop &l : s.loops) {
-        bool parallel = l.kind == LoopKind::Parallel;
-        bool at_once = parallel || (vectorized_too && l.kind == LoopKind::Vectorized);
-        bool of_tiles = tiles.contains(l.var);
-        if (at_once && of_tiles) return &l;
-        if (parallel && around_tiles && within.contains(l.var)) return &l;
-        around_tiles |= of_tiles;
-    }
-    return nullptr;
-}
-
-// Rounded tiles do not overlap, but Halide says that they may race.
-void Validator::check_rounded_blend(const FunctionContents &f, const StageSchedule &s, size_t t) {
-    const Loop *l = dialect() == Dialect::Halide ? loop_at_once(s, t, false) : nullptr;
-    if (!l) return;
-    throw CompileError(s.transforms[t].at,
-                       str("split of ", f.name, ": with TailStrategy::RoundUpAndBlend the loop ",
-                           l->var, " cannot be parallel in Halide; use GuardWithIf"));
-}
-
-// Tiles that are shifted inwards overlap; to blend, one must be complete before the next begins.
-void Validator::check_blends(const FunctionContents &f, const StageSchedule &s) {
-    bool blends = false;
-    for (size_t t = 0; t < s.transforms.size(); t++) {
-        const auto *split = std::get_if<program::Split>(&s.transforms[t].directive);
-        if (!split) continue;
-        blends |= split->tail == TailStrategy::ShiftInwardsAndBlend ||
-                  split->tail == TailStrategy::RoundUpAndBlend;
-        if (split->tail == TailStrategy::RoundUpAndBlend) check_rounded_blend(f, s, t);
-        if (split->tail != TailStrategy::ShiftInwardsAndBlend) continue;
-        const Loop *l = loop_at_once(s, t, true);
-        if (!l) continue;
-        throw CompileError(s.transforms[t].at,
-                           str("split of ", f.name,
-                               ": with TailStrategy::ShiftInwardsAndBlend the last "
-                               "iteration of ",
-                               split->outer,
-                               " keeps what the one before it has computed, "
-                               "so the loop ",
-                               l->var, " cannot be ",
-                               l->kind == LoopKind::Parallel ? "parallel" : "vectorized",
-                               "; use GuardWithIf or RoundUpAndBlend"));
-    }
-    if (blends) check_shifts_beside_blends(f, s);
-}
-
-void Validator::check_shifts_beside_blends(const FunctionContents &f, const StageSchedule &s) {
-    for (size_t t = 0; t < s.transforms.size(); t++) {
-        const auto *split = std::get_if<program::Split>(&s.transforms[t].directive);
-        if (!split || split->tail != TailStrategy::ShiftInwards) continue;
-        const Loop *l = loop_at_once(s, t, false);
-        if (!l) continue;
-        throw CompileError(s.transforms[t].at,
-                           str("split of ", f.name,
-                               ": with TailStrategy::ShiftInwards the iterations of the "
-                               "parallel loop ",
-                               l->var, " overlap, and to blend, as another split of ", f.name,
-                               " does, is to read what they write; use GuardWithIf"));
-    }
-}
-
 void Validator::check_memory(const FunctionContents &f) {
     for (const auto &[directive, at] : f.schedule.directives) {
         const auto *in = std::get_if<program::StoreIn>(&directive);
@@ -407,11 +318,9 @@ void Validator::check_memory(const FunctionContents &f) {
 
 void Validator::check(const FunctionContents &f) const {
     check_memory(f);
+    validate_tails(f);
     for (const program::DefinitionRef &stage : f.stages) {
-        for (const program::Definition *version : versions_of(*stage)) {
-            check_blends(f, version->schedule);
-            check_calls(f, *version);
-        }
+        for (const program::Definition *version : versions_of(*stage)) check_calls(f, *version);
     }
     check_extern_inputs(f);
     validate_streams(f, context);

@@ -1,0 +1,191 @@
+#include "lower/prepare/validate_tails.h"
+#include "base/dialect.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "lower/nest/stage.h"
+#include "lower/nest/tail.h"
+#include <optional>
+#include <set>
+
+namespace tessera::lower {
+
+using program::FunctionContents;
+using program::Loop;
+using program::StageSchedule;
+
+namespace {
+
+// The loops that are made from these by the transforms from `next` on.
+std::set<Symbol> loops_made_from(std::set<Symbol> vars, const StageSchedule &s, size_t next) {
+    auto replace = [&](Symbol old, std::initializer_list<Symbol> made) {
+        if (vars.erase(old)) vars.insert(made.begin(), made.end());
+    };
+    for (; next < s.transforms.size(); next++) {
+        std::visit(program::overloaded{
+                       [&](const program::Split &t) { replace(t.old, {t.outer, t.inner}); },
+                       [&](const program::Fuse &t) {
+                           replace(t.inner, {t.fused});
+                           replace(t.outer, {t.fused});
+                       },
+                       [&](const program::Rename &t) { replace(t.old, {t.new_name}); }},
+                   s.transforms[next].directive);
+    }
+    return vars;
+}
+
+const char *kind_of(const Loop &l) {
+    return l.kind == LoopKind::Parallel ? "parallel" : "vectorized";
+}
+
+// The first parallel (or vectorized) loop that is made of one that runs over tiles, or the parallel
+// one made of what is within a tile and around some of those: then tiles are at work at the same
+// time. Null if there is none.
+const Loop *loop_at_once(const StageSchedule &s, const std::set<Symbol> &tiles,
+                         const std::set<Symbol> &within, bool vectorized_too) {
+    bool around_tiles = false;
+    for (const Loop &l : s.loops) {
+        bool parallel = l.kind == LoopKind::Parallel;
+        bool at_once = parallel || (vectorized_too && l.kind == LoopKind::Vectorized);
+        bool of_tiles = tiles.contains(l.var);
+        if (at_once && of_tiles) return &l;
+        if (parallel && around_tiles && within.contains(l.var)) return &l;
+        around_tiles |= of_tiles;
+    }
+    return nullptr;
+}
+
+// The same for the tiles of a split.
+const Loop *tiles_at_once(const StageSchedule &s, size_t split, bool vectorized_too) {
+    const auto &made = std::get<program::Split>(s.transforms[split].directive);
+    return loop_at_once(s, loops_made_from({made.outer}, s, split + 1),
+                        loops_made_from({made.inner}, s, split + 1), vectorized_too);
+}
+
+// How many values a variable takes before transform `next`, if the factors before it say so.
+std::optional<int64_t> constant_extent(const StageSchedule &s, Symbol var, size_t next) {
+    while (next-- > 0) {
+        const program::LoopTransform &t = s.transforms[next].directive;
+        const auto *rename = std::get_if<program::Rename>(&t);
+        if (rename && rename->new_name == var) var = rename->old;
+        const auto *fuse = std::get_if<program::Fuse>(&t);
+        if (fuse && fuse->fused == var) {
+            auto inner = constant_extent(s, fuse->inner, next);
+            auto outer = constant_extent(s, fuse->outer, next);
+            return inner && outer ? std::optional(*inner * *outer) : std::nullopt;
+        }
+        const auto *split = std::get_if<program::Split>(&t);
+        if (!split || (split->inner != var && split->outer != var)) continue;
+        auto factor = ir::as_const_int(split->factor);
+        if (split->inner == var || !factor) return factor;
+        auto old = constant_extent(s, split->old, next);
+        return old ? std::optional((*old - 1) / *factor + 1) : std::nullopt;
+    }
+    return std::nullopt;
+}
+
+// Whether a tail runs beyond the last of `extent` values.
+bool runs_beyond(const program::Split &split, std::optional<int64_t> extent) {
+    if (is_guard(split.tail)) return false;
+    auto factor = ir::as_const_int(split.factor);
+    if (!extent || !factor) return true;
+    return is_shift(split.tail) ? *extent < *factor : *extent % *factor != 0;
+}
+
+// If the tail of a split runs beyond a tile of an earlier one: the first loop because of which the
+// next tile is at work at the same time. Null if there is none.
+const Loop *next_tile_at_once(const StageSchedule &s, size_t split) {
+    const auto &made = std::get<program::Split>(s.transforms[split].directive);
+    if (!runs_beyond(made, constant_extent(s, made.old, split))) return nullptr;
+    const std::set<Symbol> within = loops_made_from({made.old}, s, split);
+    Symbol var = made.old;
+    for (size_t t = split; t-- > 0;) {
+        const program::LoopTransform &earlier = s.transforms[t].directive;
+        const auto *rename = std::get_if<program::Rename>(&earlier);
+        if (rename && rename->new_name == var) var = rename->old;
+        // The inner loop of those that are fused is a remainder, and stays within its range.
+        const auto *fuse = std::get_if<program::Fuse>(&earlier);
+        if (fuse && fuse->fused == var) var = fuse->outer;
+        const auto *tiles = std::get_if<program::Split>(&earlier);
+        if (!tiles || (tiles->inner != var && tiles->outer != var)) continue;
+        const std::set<Symbol> others = loops_made_from({tiles->outer}, s, t + 1);
+        const Loop *l = tiles->inner == var ? loop_at_once(s, others, within, true) : nullptr;
+        if (l) return l;
+        if (is_guard(tiles->tail)) return nullptr;  // what is beyond all tiles is left out
+        var = tiles->old;
+    }
+    return nullptr;
+}
+
+// Rounded tiles do not overlap, but Halide says that they may race.
+void check_rounded_blend(const FunctionContents &f, const StageSchedule &s, size_t t) {
+    const Loop *l = dialect() == Dialect::Halide ? tiles_at_once(s, t, false) : nullptr;
+    if (!l) return;
+    throw CompileError(s.transforms[t].at,
+                       str("split of ", f.name, ": with TailStrategy::RoundUpAndBlend the loop ",
+                           l->var, " cannot be parallel in Halide; use GuardWithIf"));
+}
+
+// To blend is to write back what is there. That of another tile must not change meanwhile.
+void check_blend_within_tile(const FunctionContents &f, const StageSchedule &s, size_t t) {
+    const auto &split = std::get<program::Split>(s.transforms[t].directive);
+    const Loop *l = next_tile_at_once(s, t);
+    if (!l) return;
+    throw CompileError(
+        s.transforms[t].at,
+        str("split of ", f.name, ": by ", split.factor, " with TailStrategy::", name_of(split.tail),
+            " it runs beyond the end of ", split.old,
+            ", which is a part of an earlier split, into the next part, so the loop ", l->var,
+            " cannot be ", kind_of(*l), "; use GuardWithIf, or a factor that divides ", split.old));
+}
+
+void check_overlaps_beside_blends(const FunctionContents &f, const StageSchedule &s) {
+    for (size_t t = 0; t < s.transforms.size(); t++) {
+        const auto *split = std::get_if<program::Split>(&s.transforms[t].directive);
+        if (!split || is_blend(split->tail)) continue;
+        const Loop *l = is_shift(split->tail) ? tiles_at_once(s, t, true) : nullptr;
+        if (!l) l = next_tile_at_once(s, t);
+        if (!l) continue;
+        throw CompileError(s.transforms[t].at,
+                           str("split of ", f.name, ": with TailStrategy::", name_of(split->tail),
+                               " the iterations of the ", kind_of(*l), " loop ", l->var,
+                               " overlap, and to blend, as another split of ", f.name,
+                               " does, is to read what they write; use GuardWithIf"));
+    }
+}
+
+// Tiles that are shifted inwards overlap; to blend, one must be complete before the next begins.
+void check_blends(const FunctionContents &f, const StageSchedule &s) {
+    bool blends = false;
+    for (size_t t = 0; t < s.transforms.size(); t++) {
+        const auto *split = std::get_if<program::Split>(&s.transforms[t].directive);
+        if (!split || !is_blend(split->tail)) continue;
+        blends = true;
+        if (split->tail == TailStrategy::RoundUpAndBlend) check_rounded_blend(f, s, t);
+        check_blend_within_tile(f, s, t);
+        if (split->tail != TailStrategy::ShiftInwardsAndBlend) continue;
+        const Loop *l = tiles_at_once(s, t, true);
+        if (!l) continue;
+        throw CompileError(s.transforms[t].at,
+                           str("split of ", f.name,
+                               ": with TailStrategy::ShiftInwardsAndBlend the last "
+                               "iteration of ",
+                               split->outer,
+                               " keeps what the one before it has computed, "
+                               "so the loop ",
+                               l->var, " cannot be ", kind_of(*l),
+                               "; use GuardWithIf or RoundUpAndBlend"));
+    }
+    if (blends) check_overlaps_beside_blends(f, s);
+}
+
+}  // namespace
+
+void validate_tails(const FunctionContents &f) {
+    for (const program::DefinitionRef &stage : f.stages) {
+        for (const program::Definition *version : versions_of(*stage)) {
+            check_blends(f, version->schedule);
+        }
+    }
+}
+
+}  // namespace tessera::lower
