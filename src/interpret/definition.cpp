@@ -208,7 +208,9 @@ void DefinitionRun::evaluate_call(const Call &call, Operands operands, Value &re
     FunctionState &f = callee(call);
     const Cell *cells = value_at(f, point.data());
     Cell cell = cells ? cells[call.value_index] : lost("");
-    if (cell.poison == Undefined) cell = lost(str(call.callee, " is undef there"));
+    // What is computed inline is undef where it is read; of what is stored, there is no value.
+    bool is_inline = f.contents->schedule.compute_level.means_inlined() && !f.has_updates();
+    if (cell.poison == Undefined && !is_inline) cell = lost(str(call.callee, " is undef there"));
     result.assign(cell.word);
     result.poison[0] = cell.poison;
 }

@@ -16,11 +16,12 @@ void copy_lane(Value &to, size_t lane, const Value &from, size_t from_lane) {
     to.poison[lane] = from.poison[from_lane];
 }
 
-// What is false or true whatever the other operand is stays so if that is poisoned.
+// What is false or true whatever the other operand is stays so if that is lost, but not if it is
+// undef.
 void logic(bool is_and, const Value &a, const Value &b, Value &result) {
     for (size_t i = 0; i < result.lanes.size(); i++) {
-        bool decided_by_a = !a.poison[i] && bool(a.lanes[i]) != is_and;
-        bool decided_by_b = !b.poison[i] && bool(b.lanes[i]) != is_and;
+        bool decided_by_a = !a.poison[i] && b.poison[i] <= 1 && bool(a.lanes[i]) != is_and;
+        bool decided_by_b = !b.poison[i] && a.poison[i] <= 1 && bool(b.lanes[i]) != is_and;
         result.lanes[i] = is_and ? a.lanes[i] & b.lanes[i] : a.lanes[i] | b.lanes[i];
         result.poison[i] = std::max(a.poison[i], b.poison[i]);
         if (decided_by_a || decided_by_b) unpoisoned(result, i, !is_and);

@@ -30,6 +30,7 @@
 #include "lower/prepare/strict_coordinates.h"
 #include "lower/prepare/strict_floats.h"
 #include "lower/prepare/validate_schedules.h"
+#include "lower/prepare/validate_undef.h"
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/storage/flatten_storage.h"
 #include "lower/storage/fold_storage.h"
@@ -245,6 +246,7 @@ Module lower_here(const program::Program &program, const Target &target,
     std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
     auto traced_images = find_traced_images(copy.environment);
     inline_functions(copy.environment, copy.program.outputs);
+    validate_undef(copy.environment);
     if (target.has_feature(Target::StrictFloat)) make_floats_strict(copy.environment);
     make_coordinates_strict(copy.environment);
     separate_reductions(copy.environment, copy.program.outputs);

@@ -1,4 +1,5 @@
 #pragma once
+#include "interpret/definition.h"
 #include "interpret/statement.h"
 #include "ir/printer.h"
 #include "ir/visitor.h"
@@ -7,6 +8,7 @@
 #include "lang/inline_reductions.h"
 #include "lower/lower.h"
 #include <algorithm>
+#include <cstring>
 #include <doctest/doctest.h>
 #include <sstream>
 
@@ -89,7 +91,32 @@ public:
         CHECK_MESSAGE(wrong == 0, wrong, " wrong elements; the first is ", first.str());
     }
 
+    // All outputs, over these sizes, against what their definitions say, schedules aside. What is
+    // undef stays 0.
+    void check_definition(const std::vector<int> &sizes) const {
+        std::vector<Buffer<>> computed, defined;
+        std::vector<tessera_buffer_t *> raw;
+        for (const ir::Argument &a : module.functions[0].args) {
+            if (a.kind != ir::ArgumentKind::OutputBuffer) continue;
+            for (auto *list : {&computed, &defined}) {
+                list->emplace_back(a.type, sizes);
+                std::memset(list->back().data(), 0, list->back().size_in_bytes());
+            }
+        }
+        for (const Buffer<> &b : defined) raw.push_back(b.raw_buffer());
+        interpret::DefinitionOptions options;
+        options.externs = externs;
+        interpret::evaluate_definition(pipeline.program(), raw, options);
+        run(computed);
+        for (size_t i = 0; i < defined.size(); i++) {
+            bool equal =
+                std::memcmp(computed[i].data(), defined[i].data(), defined[i].size_in_bytes()) == 0;
+            CHECK_MESSAGE(equal, "output ", i, " is not what its definition says");
+        }
+    }
+
     bool interpreted = true;
+    bool outputs_have_values = false;  // some of which stay, where the output is undef
 
 private:
     template<typename F> static auto call(F f, const int *p) {
@@ -121,6 +148,7 @@ private:
         }
         interpret::StatementOptions options;
         options.externs = externs;
+        options.outputs_have_values = outputs_have_values;
         CHECK(interpret::run_statement(f, args, options) == 0);
     }
 

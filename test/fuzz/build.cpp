@@ -113,6 +113,7 @@ private:
         case Op::Cast: return cast(t.type, expr(t.args[0]));
         case Op::SaturatingCast: return saturating_cast(t.type, expr(t.args[0]));
         case Op::Random: return random_uint(t.index);
+        case Op::Undef: return undef(t.type);
         default: return operation(t, exprs(t.args));
         }
     }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <base/warning.h>
 #include <cmath>
+#include <cstring>
 #include <interpret/definition.h>
 #include <interpret/statement.h>
 #include <lang/extern.h>
@@ -56,6 +57,7 @@ Buffers make_outputs(const Plan &plan, const Built &built) {
         for (Type t : built.funcs[size_t(f)].types()) {
             Buffer<> b(t, plan.size);
             b.set_min(minima(plan));
+            std::memset(b.data(), 0, b.size_in_bytes());  // what is undef stays so
             all.push_back(b);
         }
     }
@@ -141,7 +143,8 @@ private:
 };
 
 // False where interpreting takes long, because the schedule computes much again and again.
-bool run_lowered(const program::Program &program, const Target &target, const RawBuffers &outputs) {
+bool run_lowered(const program::Program &program, const Target &target, const RawBuffers &outputs,
+                 bool outputs_have_values) {
     lower::LowerOptions lowering;
     lowering.verify = true;
     ir::Module module = lower::lower(program, target, lowering);
@@ -162,6 +165,7 @@ bool run_lowered(const program::Program &program, const Target &target, const Ra
     interpret::StatementOptions options;
     options.externs = make_externs();
     options.max_statements = 3'000'000;
+    options.outputs_have_values = outputs_have_values;
     try {
         ReportedError error;
         int code = interpret::run_statement(module.functions[0], args, options);
@@ -216,6 +220,17 @@ void define(const Plan &plan, Built &plain, const RawBuffers &outputs,
     interpret::evaluate_definition(plain.pipeline.program(), outputs, options);
 }
 
+// Whether an output may keep what its buffer holds.
+bool is_undefined_at_times(const Plan &plan) {
+    bool found = false;
+    for (int f : plan.outputs) {
+        for (const Term &value : plan.funcs[size_t(f)].values) {
+            for_each_term(value, [&](const Term &t) { found |= t.op == Op::Undef; });
+        }
+    }
+    return found;
+}
+
 // What only the run can tell of a schedule, by the words of the runtime's messages.
 bool is_refusal(const std::string &message) {
     for (const char *part :
@@ -266,7 +281,8 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         options.externs = make_externs();
         define(plan, plain, raw(defined), options);
         doing = "lowered code";
-        bool done = run_lowered(built.pipeline.program(), target, raw(lowered));
+        bool done = run_lowered(built.pipeline.program(), target, raw(lowered),
+                                is_undefined_at_times(plan));
         std::string differs = done ? difference(plan, defined, lowered) : "";
         if (!differs.empty()) return {Outcome::Fails, "lowered code differs", differs};
         doing = "native code";

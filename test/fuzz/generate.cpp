@@ -600,8 +600,37 @@ private:
                 f.values.back() = read_at_times(f.values.back(), f.dims);
             }
         }
-        if (random.chance(0.35)) add_updates(f, i);
+        if (random.chance(0.35)) {
+            add_updates(f, i);
+        } else if (is_output && random.chance(0.06)) {
+            for (Term &v : f.values) v = defined_at_times(v, f.dims);
+        }
         return f;
+    }
+
+    // The value, or what is there already, which is 0 in an output.
+    Term defined_at_times(const Term &v, int dims) {
+        Term undefined;
+        undefined.op = Op::Undef;
+        undefined.type = v.type;
+        Term choice = v;
+        choice.op = Op::Select;
+        choice.low = std::min(v.low, 0.0);
+        choice.high = std::max(v.high, 0.0);
+        choice.args = {condition(dims), v, undefined};
+        if (random.chance(0.5)) std::swap(choice.args[1], choice.args[2]);
+        return choice;
+    }
+
+    // Some points are left alone by it. An operation stays what it is, of the element and another.
+    void leave_points_alone(UpdatePlan &u, int dims) {
+        for (Term &v : u.values) {
+            if (u.values.size() > 1 && random.chance(0.3)) continue;
+            bool within = v.args.size() == 2 && (u.associative || random.chance(0.5));
+            if (!within && u.associative) continue;
+            Term &part = within ? v.args[1] : v;
+            part = defined_at_times(part, dims);
+        }
     }
 
     // Only its update reads the function before, so that this may be computed at loops of a domain.
@@ -734,6 +763,9 @@ private:
 
     void add_updates(FuncPlan &f, int i) {
         draw_updates(f, i);
+        for (UpdatePlan &u : f.updates) {
+            if (random.chance(0.12)) leave_points_alone(u, f.dims);
+        }
         for (UpdatePlan &u : f.updates) tidy(u);
     }
 

@@ -61,6 +61,7 @@ enum class Op : uint8_t {
     Cast,
     SaturatingCast,
     Random,  // random_uint of seed `index`
+    Undef,   // what is there already
 };
 
 // An expression, and what is known of its value.

@@ -113,6 +113,7 @@ private:
         case Op::SaturatingCast:
             return str("saturating_cast<", cpp_type(t.type), ">(", text(t.args[0]), ")");
         case Op::Random: return str("random_uint(", t.index, ")");
+        case Op::Undef: return str("undef<", cpp_type(t.type), ">()");
 #define CASE(name, symbol)                                                                         \
     case Op::name: return str("(", text(t.args[0]), " ", symbol, " ", text(t.args[1]), ")");
             TESSERA_FUZZ_BINARY(CASE)

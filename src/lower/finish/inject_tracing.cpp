@@ -2,7 +2,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
-#include "lower/finish/lower_undef.h"
+#include "lower/defined_part.h"
 #include "lower/traced_access.h"
 #include "lower/with_lets.h"
 #include "program/scatter.h"
@@ -280,8 +280,8 @@ private:
     Expr told(const Expr &value) {
         Type type = value.type();
         Expr undefined = call(type, Intrinsic::undef, {});
-        DefinedPart part = defined_part(value);
-        if (!part.when.defined()) return undefined;
+        DefinedPart part = defined_part(value, lets);
+        if (is_false(part.when)) return undefined;
         bool always = is_true(part.when);
         Expr when = named(part.when, "_when");
         Expr safe = always

@@ -7,14 +7,7 @@ namespace tessera::lower {
 //
 //     f[x] = undef()                        ->      no_op
 //     f[x] = select(x < 3, undef(), g[x])   ->      if !(x < 3): f[x] = g[x]
-//
-// What is computed from undef in any other way is undef itself.
+//     f[x] = 1 - select(x < 3, undef(), 0)  ->      if !(x < 3): f[x] = 1
 ir::Stmt lower_undef(const ir::Stmt &s, const Context &context);
-
-// When there is a value, and which then. An undefined `when`: never.
-struct DefinedPart {
-    ir::Expr when, value;
-};
-DefinedPart defined_part(const ir::Expr &e);
 
 }  // namespace tessera::lower

@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
+#include "lower/defined_part.h"
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/prefetch.h"
 #include "lower/nest/sites.h"
@@ -147,12 +148,43 @@ void NestBuilder::make_provisional_nests(const FunctionContents &f) {
     }
 }
 
+// What is undefined in part says so outermost, each element of scatter and gather by itself.
+std::vector<Expr> separate_undef(std::vector<Expr> values, size_t count, Lets &lets) {
+    for (Expr &value : values) {
+        if (!has_undef(value)) continue;
+        std::vector<Expr> elements;
+        for (size_t n = 0; n < count; n++) {
+            Expr element = count == 1 ? value : program::element(value, n);
+            elements.push_back(defined_or_undef(element, lets));
+        }
+        Type type = value.type();
+        value = count == 1 ? elements[0] : call(type, Intrinsic::gather, std::move(elements));
+    }
+    return values;
+}
+
 Stmt NestBuilder::provide(const StageNest &nest) {
-    Stmt s = Provide::make(nest.func.name, nest.values(), nest.args());
+    const std::vector<Expr> args = nest.args(), values = nest.values();
+    const size_t count = program::count_of_elements(args, values);
+    Lets lets;
+    Stmt s = Provide::make(nest.func.name, separate_undef(values, count, lets), args);
+    s = with_lets(lets, s);
     // The calls that stand for several values stay where all of them can be replaced.
-    bool one = program::count_of_elements(nest.args(), nest.values()) == 1;
-    if (one) s = algebra::common_subexpression_elimination(s);
-    return nest.definition.schedule.atomic ? Atomic::make(nest.func.name, {}, s) : s;
+    if (count == 1) s = algebra::common_subexpression_elimination(s);
+    return s;
+}
+
+bool reads(const Expr &e, Symbol func) {
+    bool found = false;
+    for_each_node(e, [&](const Call &call) { found |= call.callee == func; });
+    return found;
+}
+
+// Whether the update is done depends on the function itself: then that is a part of the update.
+bool tests_read_itself(const StageNest &nest) {
+    return std::ranges::any_of(nest.tests, [&](const StageNest::Test &test) {
+        return test.innermost && reads(test.condition, nest.func.name);
+    });
 }
 
 Stmt NestBuilder::wrap_lets(const std::vector<Binding> &lets, Stmt body) {
@@ -254,10 +286,16 @@ Built NestBuilder::build_innermost(const StageNestRef &nest) {
     }
     Site site{nest.get(), -1};
     bool tested_first = !tests_read(*nest, own);
+    const bool atomic = nest->definition.schedule.atomic, tested_within = tests_read_itself(*nest);
+    auto make_atomic = [&] {
+        if (atomic) b.stmt = Atomic::make(nest->func.name, {}, b.stmt);
+    };
+    if (!tested_within) make_atomic();
     if (tested_first) wrap_site(b, site, own);
     for (auto test = nest->tests.rbegin(); test != nest->tests.rend(); ++test) {
         if (test->innermost) b.stmt = IfThenElse::make(test->condition, b.stmt);
     }
+    if (tested_within) make_atomic();
     if (!tested_first) {
         built.innermost_sites.emplace(nest.get(), site);
         wrap_site(b, site, own);
