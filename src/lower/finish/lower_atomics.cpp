@@ -136,7 +136,7 @@ private:
         Stmt s = BelowParallelLoops::visit(loop);
         auto wanted = around.find(&loop);
         if (wanted == around.end()) return s;
-        for (Symbol m : wanted->second) s = with_mutexes(m, s);
+        for (const auto &[name, count] : wanted->second) s = with_mutexes(name, count, s);
         return s;
     }
     Stmt visit(const Atomic &node) override {
@@ -145,20 +145,22 @@ private:
         Stmt body = without_lets_of_updates(node.body);
         if (is_separable(body) && !is_reported(node.body)) return Atomic::make(node.func, {}, body);
         Symbol m = Symbol::fresh(str(node.func, "_mutexes"));
-        around[conflict].push_back(m);
+        around[conflict].push_back({m, updates_one_place(body) ? mutexes_per_array : 1});
         return Atomic::make(node.func, m, node.body);
     }
-    static Stmt with_mutexes(Symbol name, const Stmt &body) {
+    static Stmt with_mutexes(Symbol name, int count, const Stmt &body) {
         Expr user = call(Handle(), Intrinsic::user_context, {});
         Expr array = Variable::make(Handle(), name);
         Expr create = ExternCall::make(Handle(), "tessera_mutex_array_create",
-                                       {user, UIntImm::make(UInt(64), mutexes_per_array)}, false);
+                                       {user, UIntImm::make(UInt(64), uint64_t(count))}, false);
         Expr made = Reinterpret::make(UInt(64), array) != UIntImm::make(UInt(64), 0);
         Stmt check = AssertStmt::make(made, int(tessera_error_code_out_of_memory));
         return LetStmt::make(name, create, Block::make(check, body));
     }
 
-    std::unordered_map<const For *, std::vector<Symbol>> around;
+    // Arrays of mutexes, and how many there are in each: one, if updates also read what others
+    // write.
+    std::unordered_map<const For *, std::vector<std::pair<Symbol, int>>> around;
 };
 
 class RemoveAtomics final : public BelowParallelLoops {

@@ -4,6 +4,7 @@
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -164,6 +165,41 @@ Stmt without_lets_of_updates(const Stmt &body) {
         for_each_node(s.index, look);
     });
     return separate ? inlined : body;
+}
+
+static Substitution lets_in(const Stmt &body) {
+    Substitution lets;
+    for_each_node(body, [&](const LetStmt &let) { lets[let.name] = substitute(lets, let.value); });
+    return lets;
+}
+
+bool updates_one_place(const Stmt &body) {
+    const Substitution lets = lets_in(body);
+    std::unordered_map<Symbol, Expr> places;
+    bool one = true;
+    for_each_node(body, [&](const Store &store) {
+        one &= places.emplace(store.buffer, substitute(lets, store.index)).second;
+    });
+    for_each_node(body, [&](const Load &load) {
+        auto place = places.find(load.buffer);
+        one = one && (place == places.end() || equal(substitute(lets, load.index), place->second));
+    });
+    return one;
+}
+
+bool tests_what_it_stores(const Stmt &body) {
+    const Substitution lets = lets_in(body);
+    std::unordered_set<Symbol> stored;
+    for_each_node(body, [&](const Store &store) { stored.insert(store.buffer); });
+    bool found = false;
+    auto test = [&](const Expr &condition) {
+        if (!condition.defined()) return;
+        for_each_node(substitute(lets, condition),
+                      [&](const Load &load) { found |= stored.contains(load.buffer); });
+    };
+    for_each_node(body, [&](const IfThenElse &branch) { test(branch.condition); });
+    for_each_node(body, [&](const Store &store) { test(store.predicate); });
+    return found;
 }
 
 }  // namespace tessera::lower

@@ -99,6 +99,7 @@ private:
     const For &loop;
     int groups;
     bool atomic, strict_float;
+    bool tested = false;  // what an update below Atomic stores decides whether it is done
     bool failed = false;  // an update below Atomic cannot be done for all iterations at once
     WidenScope scope;
     Mask mask;
@@ -263,8 +264,9 @@ Stmt LoopAsLanes::visit(const Allocate &a) {
 }
 
 Stmt LoopAsLanes::visit(const Atomic &node) {
-    if (node.mutexes.defined()) return one_by_one(Stmt(&node));
+    if (node.mutexes.defined() || !updates_one_place(node.body)) return one_by_one(Stmt(&node));
     bool outer_atomic = atomic, outer_failed = failed;
+    bool outer_tests = std::exchange(tested, tests_what_it_stores(node.body));
     atomic = true;
     failed = false;
     Stmt body = (*this)(node.body);
@@ -274,6 +276,7 @@ Stmt LoopAsLanes::visit(const Atomic &node) {
     }
     failed = outer_failed;
     atomic = outer_atomic;
+    tested = outer_tests;
     return Atomic::make(node.func, node.mutexes, body);
 }
 
@@ -314,7 +317,7 @@ Stmt LoopAsLanes::visit(const Store &store) {
 Stmt LoopAsLanes::store_same_place(const Store &store, const Expr &index) {
     auto accumulation = as_accumulation(store, strict_float);
     if (atomic) {
-        if (accumulation) return accumulate(store, *accumulation, index);
+        if (accumulation && !tested) return accumulate(store, *accumulation, index);
         failed = true;
         return Stmt(&store);
     }
