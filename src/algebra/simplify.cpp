@@ -167,13 +167,20 @@ Expr Simplifier::known_condition(const Expr &e) {
     return e;
 }
 
+// What a select chooses for sure: effects of the other value, like itself, are not wanted.
+static Expr chosen_branch(const Expr &e) {
+    const auto *select = e.as<Select>();
+    if (select && is_true(select->condition)) return select->true_value;
+    return select && is_false(select->condition) ? select->false_value : e;
+}
+
 Expr Simplifier::visit(const Expr &e) {
     if (e.as<Let>()) return visit_let(e);
     if (e.as<Variable>()) return visit_variable(e);
     if (const auto *c = e.as<IntrinsicCall>(); c && has_own_scope(e)) return visit_conditional(*c);
     Expr simple = visit_children(e);
     if (has_effects(e)) impure.insert(simple.get());
-    if (impure.count(simple.get())) return simple;
+    if (impure.count(simple.get())) return chosen_branch(simple);
     if (is_binary(simple.kind())) {
         auto [a, b] = binary_operands(simple);
         return make(simple.kind(), a, b);

@@ -100,6 +100,13 @@ TEST_SUITE("common subexpression elimination") {
         Expr shared = common_subexpression_elimination(e);
         CHECK(alpha_equal(shared, parse_expr("if_then_else(c:bool, let t = x * y in t * t, z)")));
     }
+    TEST_CASE("what a select never chooses is not evaluated, effects or not") {
+        CHECK(to_string(simplify(parse_expr("select(true, x, extern int32 next())"))) == "x");
+        CHECK(to_string(simplify(parse_expr(
+                  "select(1 < 0, extern int32 a(), extern int32 b())"))) == "extern int32 b()");
+        const char *open = "select(x < extern int32 a(), 1, 2)";
+        CHECK(to_string(simplify(parse_expr(open))) == open);
+    }
     TEST_CASE("never merges calls that have effects") {
         Expr e = parse_expr("extern int32 next() + extern int32 next()");
         CHECK(equal(common_subexpression_elimination(e), e));

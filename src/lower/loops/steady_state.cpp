@@ -37,8 +37,9 @@ Interval values_in_loop(const Expr &first, const Expr &count, const algebra::Int
 
 class TestFinder final : public Visitor {
 public:
-    TestFinder(bool innermost, bool all)
-        : Visitor(Context::Matters), innermost(innermost), all(all) {}
+    // `effects`: whether anything in what is looked at has any.
+    TestFinder(bool innermost, bool all, bool effects)
+        : Visitor(Context::Matters), innermost(innermost), all(all), effects(effects) {}
     LikelyTests tests;
 
 private:
@@ -137,9 +138,13 @@ private:
                     const Expr &takes_b) {
         bool likely_a = is_likely(a, innermost), likely_b = is_likely(b, innermost);
         if (likely_a == likely_b) return;
+        // What is not chosen of a select need not be evaluated; all else has to be.
+        const auto *select = test.as<Select>();
+        if (must_stay(select ? select->condition : likely_a ? b : a)) return;
         add(test, likely_a ? takes_a : takes_b, likely_a ? a : b);
     }
     void add_condition(const Expr &condition) {
+        if (must_stay(condition)) return;
         add(condition, condition, const_true(condition.type().lanes()));
     }
     void add(const Expr &test, const Expr &condition, const Expr &outcome);
@@ -147,8 +152,10 @@ private:
     void pop(Symbol name);
     Taken take(const Expr &e, const Expr &test = {}) const;
     bool is_known_outside(const Expr &e) const;
+    // A requirement that has to fail, or a call that somebody may count.
+    bool must_stay(const Expr &e) const { return effects && !is_pure(e); }
 
-    bool innermost, all;
+    bool innermost, all, effects;
     bool guards_loop = false;      // what is looked at
     LetScope lets;                 // inside of the body
     algebra::IntervalScope scope;  // of loops inside of the body
@@ -262,18 +269,18 @@ private:
         const auto *n = e.as<And>();
         if (!n) return e;
         if (is_true(n->a)) return n->b;
-        if (is_false(n->a)) return n->a;
+        if (is_false(n->a) && is_pure(n->b)) return n->a;
         if (is_true(n->b)) return n->a;
-        return is_false(n->b) ? n->b : e;
+        return is_false(n->b) && is_pure(n->a) ? n->b : e;
     }
     Expr visit(const Or &node) override {
         Expr e = replace(node);
         const auto *n = e.as<Or>();
         if (!n) return e;
         if (is_false(n->a)) return n->b;
-        if (is_true(n->a)) return n->a;
+        if (is_true(n->a) && is_pure(n->b)) return n->a;
         if (is_false(n->b)) return n->a;
-        return is_true(n->b) ? n->b : e;
+        return is_true(n->b) && is_pure(n->a) ? n->b : e;
     }
     Expr visit(const Not &node) override {
         Expr e = replace(node);
@@ -326,8 +333,15 @@ bool save_little(const LikelyTests &tests) {
     });
 }
 
+bool has_effects(const Stmt &s) {
+    bool found = false;
+    for_each_node(s, [&](const IntrinsicCall &c) { found |= !info_of(c.op).pure; });
+    for_each_node(s, [&](const ExternCall &c) { found |= !c.pure; });
+    return found;
+}
+
 LikelyTests find(const For &loop, bool innermost, bool all) {
-    TestFinder finder(innermost, all);
+    TestFinder finder(innermost, all, has_effects(loop.body));
     finder(loop.body);
     return std::move(finder.tests);
 }

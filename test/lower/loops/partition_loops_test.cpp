@@ -25,6 +25,18 @@ TEST_SUITE("partition_loops") {
                       "for x in [1, +98): f[x] = g[x - 1]\n"
                       "f[99] = g[97]\n"));
     }
+    TEST_CASE("a test that has effects stays") {
+        CHECK(
+            is_unchanged("for x in [0, +100): f[x] = select(likely(x < extern int32 n()), 1, 2)"));
+        CHECK(is_unchanged("for x in [0, +100): f[x] = min(likely(x), extern int32 n())"));
+        CHECK(
+            is_unchanged("for x in [0, +100): f[x] = select(x < extern int32 n(), likely(x), 2)"));
+    }
+    TEST_CASE("what a select does not choose need not be evaluated") {
+        CHECK(partitioned("for x in [0, +9): f[x] = select(likely(x < 8), x, extern int32 n())") ==
+              printed("for x in [0, +8): f[x] = x\n"
+                      "f[8] = extern int32 n()"));
+    }
     TEST_CASE("a tail is cut off") {
         CHECK(partitioned("for x in [0, +n): for k in [0, +8): if likely(x * 8 + k < m): "
                           "f[x * 8 + k] = 1") ==
