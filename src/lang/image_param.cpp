@@ -46,7 +46,7 @@ Expr Dimension::constraint(const Expr &e, const char *directive, Location at) co
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
         throw CompileError(at, str(directive, ": an integer is wanted, not a ", e.type()));
     }
-    return DropReferent(*parameter)(cast(Int(32), e));
+    return DropReferent(*parameter)(program::to_int32(e, str(directive, ": the number"), at));
 }
 
 Dimension Dimension::set_min(const Expr &min, Location at) {

@@ -5,6 +5,7 @@
 #include "ir/substitute.h"
 #include "ir/visitor_inl.h"
 #include "lang/image_param.h"
+#include "program/apply_checks.h"
 
 namespace tessera {
 namespace {
@@ -54,7 +55,7 @@ Expr bound(const Expr &e, const Location &at) {
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
         throw CompileError(at, str("RDom: a bound is an integer, not a ", e.type()));
     }
-    return ir::cast(Int(32), e);
+    return program::to_int32(e, "RDom: a bound", at);
 }
 
 std::string variable_name(const std::string &domain, size_t i, size_t dimensions) {

@@ -192,7 +192,7 @@ void StageApplier::operator()(const Split &written) {
     }
     require_new("split", split.outer, {split.old});
     require_new("split", split.inner, {split.old});
-    split.factor = ir::cast(Int(32), split.factor);
+    split.factor = to_int32(split.factor, "split: the factor", at);
     require_tail(split, *old);
     require_no_predicate(split);
     require_no_blend(split);

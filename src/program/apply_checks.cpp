@@ -42,4 +42,23 @@ void require_factor(const ir::Expr &factor, const char *directive, const Locatio
     }
 }
 
+ir::Expr to_int32(const ir::Expr &e, const std::string &what, const Location &at) {
+    if (e.type() == Int(32)) return e;
+    if (ir::is_const(e)) {
+        auto value = ir::as_const_int(e);
+        if (value && *value >= INT32_MIN && *value <= INT32_MAX) return ir::cast(Int(32), e);
+        throw CompileError(at, str(what, ", ", value ? str(*value) : ir::brief(e, 100),
+                                   ", does not fit int32: it is not between ", INT32_MIN, " and ",
+                                   INT32_MAX));
+    }
+    if (e.type().bits() < 32) return ir::cast(Int(32), e);
+    return ir::call(Int(32), ir::Intrinsic::saturating_cast, {e});
+}
+
+ir::Expr number_before_int32(const ir::Expr &e) {
+    const auto *c = e.as<ir::IntrinsicCall>();
+    bool narrows = c && c->op == ir::Intrinsic::saturating_cast && c->type == Int(32);
+    return narrows && c->args[0].type().is_int_or_uint() ? c->args[0] : ir::Expr();
+}
+
 }  // namespace tessera::program

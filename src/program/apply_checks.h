@@ -10,4 +10,10 @@ void require_factor(const ir::Expr &factor, const char *directive, const Locatio
 // Constants, parameters and properties of buffers: what is known before the pipeline runs.
 void require_parameters_only(const ir::Expr &e, const char *directive, const Location &at);
 
+// An integer as an int32; `what` it is, for the message. A constant that does not fit is refused.
+// What is known only in a run is the nearest int32, and checked then (`number_before_int32`).
+ir::Expr to_int32(const ir::Expr &e, const std::string &what, const Location &at);
+// What to_int32 was given, if that may not have fitted; else undefined.
+ir::Expr number_before_int32(const ir::Expr &e);
+
 }  // namespace tessera::program

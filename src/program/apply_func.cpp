@@ -64,7 +64,7 @@ Expr FuncApplier::region_expr(const char *directive, const Expr &e) const {
     if (!e.type().is_int_or_uint() || e.type().is_vector()) {
         refuse(directive, str("an integer is wanted, not a ", e.type()));
     }
-    return ir::cast(Int(32), e);
+    return to_int32(e, str(directive, ": the number"), at);
 }
 
 void require_enclosing(const LoopLevel &level, const FunctionContents &f, const char *directive,
@@ -102,15 +102,19 @@ void FuncApplier::operator()(const BoundDirective &written) {
     const char *directive = name.c_str();
     require_argument(directive, written.var);
     BoundDirective d = written;
-    for (Expr *e : {&d.min, &d.extent, &d.modulus, &d.remainder}) {
-        *e = region_expr(directive, *e);
+    const auto whole = d.modulus.defined() ? ir::as_const_int(d.modulus) : std::nullopt;
+    if (whole && *whole <= 0) refuse(directive, str("the modulus ", *whole, " is not positive"));
+    for (Expr *e : {&d.min, &d.extent, &d.modulus}) *e = region_expr(directive, *e);
+    // Before it is cut to 32 bits.
+    if (whole && d.remainder.defined()) {
+        region_expr(directive, d.remainder);
+        Type t = d.remainder.type();
+        if (t.bits() > 32 || t == UInt(32)) d.remainder = d.remainder % ir::cast(t, d.modulus);
     }
+    d.remainder = region_expr(directive, d.remainder);
     auto extent = d.extent.defined() ? ir::as_const_int(d.extent) : std::nullopt;
     if (extent && *extent < 0) refuse(directive, str("the extent ", *extent, " is negative"));
-    auto modulus = d.modulus.defined() ? ir::as_const_int(d.modulus) : std::nullopt;
-    if (modulus && *modulus <= 0)
-        refuse(directive, str("the modulus ", *modulus, " is not positive"));
-    if (modulus && d.remainder.defined()) d.remainder = d.remainder % d.modulus;
+    if (whole && d.remainder.defined()) d.remainder = d.remainder % d.modulus;
     schedule.bounds.push_back({d, at});
 }
 
@@ -126,14 +130,14 @@ void FuncApplier::operator()(const EstimateDirective &written) {
 void FuncApplier::operator()(const FoldStorage &d) {
     StorageDimension &dim = dimension("fold_storage", d.var);
     require_factor(d.extent, "fold_storage", at);
-    dim.fold_factor = ir::cast(Int(32), d.extent);
+    dim.fold_factor = to_int32(d.extent, "fold_storage: the factor", at);
     dim.fold_forward = d.fold_forward;
     dim.fold_written = at;
 }
 
 void FuncApplier::operator()(const RingBuffer &d) {
     require_factor(d.extent, "ring_buffer", at);
-    schedule.ring_buffer = ir::cast(Int(32), d.extent);
+    schedule.ring_buffer = to_int32(d.extent, "ring_buffer: the number", at);
     schedule.ring_buffer_written = at;
 }
 
@@ -159,14 +163,14 @@ void FuncApplier::operator()(const ReorderStorage &d) {
 void FuncApplier::operator()(const AlignStorage &d) {
     StorageDimension &dim = dimension("align_storage", d.var);
     require_factor(d.alignment, "align_storage", at);
-    dim.alignment = ir::cast(Int(32), d.alignment);
+    dim.alignment = to_int32(d.alignment, "align_storage: the alignment", at);
     dim.alignment_written = at;
 }
 
 void FuncApplier::operator()(const BoundStorage &d) {
     StorageDimension &dim = dimension("bound_storage", d.var);
     require_factor(d.extent, "bound_storage", at);
-    dim.bound = ir::cast(Int(32), d.extent);
+    dim.bound = to_int32(d.extent, "bound_storage: the extent", at);
     dim.bound_written = at;
 }
 

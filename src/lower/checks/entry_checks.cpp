@@ -10,8 +10,7 @@
 #include "lower/checks/touched_ranges.h"
 #include "lower/nest/stage.h"
 #include "program/apply.h"
-#include "program/define.h"
-#include "program/environment.h"
+#include "program/apply_checks.h"
 #include "program/parameter.h"
 #include <algorithm>
 #include <unordered_set>
@@ -110,6 +109,8 @@ private:
     void check_positive(const program::FunctionContents &f, const char *what, const Expr &number,
                         const Location &at);
     void check_storage(const program::FunctionContents &f);
+    void check_fits(const std::string &what, const Expr &number, const Location &at);
+    void check_wide_numbers(const program::FunctionContents &f);
     void check_requirements();
     std::vector<Stmt> coordinate_checks() const;
     Stmt answer_query(const ir::Argument &b, QueryAnswers &answers) const;
@@ -154,6 +155,7 @@ std::string EntryChecks::why_beyond(const ir::Argument &b, int d) {
 void EntryChecks::check_constraint(const ir::Argument &b, int d, BufferField f) {
     Expr fixed = constraint_of(constraint_of(b, d), f);
     if (!fixed.defined()) return;
+    check_fits(str(name_of(f), " of dimension ", d, " of ", b.name), fixed, {});
     Expr actual = field(b, f, d);
     std::string constraint = str(fixed);
     if (f == BufferField::Stride && d == 0 && is_one(fixed)) {  // what is asked of all buffers
@@ -259,6 +261,50 @@ void EntryChecks::check_splits(const program::FunctionContents &f) {
                           factor});
             }
         }
+    }
+}
+
+// A number of more than 32 bits that stands where an int32 is wanted.
+void EntryChecks::check_fits(const std::string &what, const Expr &number, const Location &at) {
+    Expr wide = number.defined() ? program::number_before_int32(number) : Expr();
+    if (!wide.defined()) return;
+    Expr fits = wide <= make_const(wide.type(), INT32_MAX);
+    if (wide.type().is_int()) fits = make_const(wide.type(), INT32_MIN) <= wide && fits;
+    Expr message =
+        call(Handle(), Intrinsic::stringify,
+             {Expr(str("the ", what, ", ", wide, ", does not fit int32: it is ")), wide});
+    check_at(at, fits, "requirement_failed", {Expr(str(wide, " <= ", INT32_MAX)), message});
+}
+
+// All those that a function's definitions and directives hold.
+void EntryChecks::check_wide_numbers(const program::FunctionContents &f) {
+    auto name = [&](const char *what) { return str(what, " of ", f.name); };
+    for (const program::DefinitionRef &stage : f.stages) {
+        for (const program::ReductionVariable &r : stage->reduction) {
+            const std::string of = str(r.var, " in the definition of ", f.name);
+            check_fits(str("min of ", of), r.min, stage->written);
+            check_fits(str("extent of ", of), r.extent, stage->written);
+        }
+        for (const program::Definition *version : versions_of(*stage)) {
+            for (const auto &t : version->schedule.transforms) {
+                const auto *split = std::get_if<program::Split>(&t.directive);
+                if (split) check_fits(name("factor of split"), split->factor, t.at);
+            }
+        }
+    }
+    check_fits(name("number of copies of ring_buffer"), f.schedule.ring_buffer,
+               f.schedule.ring_buffer_written);
+    for (const program::StorageDimension &d : f.schedule.storage) {
+        check_fits(name("alignment of align_storage"), d.alignment, d.alignment_written);
+        check_fits(name("extent of bound_storage"), d.bound, d.bound_written);
+        check_fits(name("factor of fold_storage"), d.fold_factor, d.fold_written);
+    }
+    for (const auto &b : f.schedule.bounds) {
+        const std::string of = str(program::directive_name(b.directive), " of ", f.name);
+        check_fits(str("min of ", of), b.directive.min, b.at);
+        check_fits(str("extent of ", of), b.directive.extent, b.at);
+        check_fits(str("modulus of ", of), b.directive.modulus, b.at);
+        check_fits(str("remainder of ", of), b.directive.remainder, b.at);
     }
 }
 
@@ -377,6 +423,7 @@ Stmt EntryChecks::wrap() {
     for (const ir::Argument &a : context.arguments) {
         if (!is_buffer(a)) check_parameter(a);
     }
+    for (const program::FunctionRef &f : context.order) check_wide_numbers(*f);
     std::vector<Stmt> first = std::exchange(checks, {});
     for (const program::FunctionRef &f : context.order) {
         check_splits(*f);
