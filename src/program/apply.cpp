@@ -256,6 +256,7 @@ bool StageApplier::may_reorder_reduction(const Loops &before, const Loops &after
         return order;
     };
     if (order_in(before) == order_in(after)) return true;
+    if (stores_one_value(*stage.function, def)) return true;
     auto proven = prove_associativity(*stage.function, def);
     return proven && proven->commutative;
 }
@@ -312,6 +313,7 @@ void StageApplier::require_no_race(const char *directive, const Loop &loop, Loop
                    "update is associative, or rfactor(), or allow_race_conditions()"));
     }
     if (kind != LoopKind::Parallel || schedule.override_associativity_test) return;
+    if (stores_one_value(*stage.function, def)) return;
     auto update = prove_associativity(*stage.function, def);
     if (update && update->commutative) return;
     refuse(directive, str("the update ", stage.name,
@@ -386,7 +388,8 @@ void StageApplier::operator()(const AtomicDirective &atomic) {
         refuse("atomic", str(stage.name, " is a pure definition, which has no races; atomic() is "
                                          "for updates"));
     }
-    if (!atomic.override_associativity_test && !prove_associativity(*stage.function, def)) {
+    if (!atomic.override_associativity_test && !prove_associativity(*stage.function, def) &&
+        !stores_one_value(*stage.function, def)) {
         refuse("atomic", str("the update ", stage.name,
                              " is not known to be associative; if it "
                              "is, say atomic(true)"));

@@ -1,13 +1,17 @@
 #include "program/races.h"
+#include "algebra/bounds.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
 #include "ir/visitor_inl.h"
 #include "program/apply.h"
+#include "program/scatter.h"
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 namespace tessera::program {
 namespace {
@@ -67,6 +71,88 @@ bool never_meet(const Expr &written, const Expr &read, const Definition &d, Symb
     return w_max < r_min + *distance || r_max + *distance < w_min;
 }
 
+// A sum of multiples of terms that are not taken apart further.
+class Sum {
+public:
+    void add(const Expr &e, int64_t times) {
+        if (const auto *n = e.as<ir::Add>()) return add(n->a, times), add(n->b, times);
+        if (const auto *n = e.as<ir::Sub>()) return add(n->a, times), add(n->b, -times);
+        if (const auto *n = e.as<ir::Mul>()) {
+            auto by = ir::as_const_int(n->b), other = ir::as_const_int(n->a);
+            auto factor = by ? by : other;
+            if (factor && std::abs(*factor) <= largest_factor / std::abs(times)) {
+                return add(by ? n->a : n->b, times * *factor);
+            }
+        }
+        auto value = ir::as_const_int(e);
+        if (value && std::abs(*value) <= largest_factor) {
+            constant += times * *value;
+        } else {
+            terms.emplace_back(e, times);
+        }
+    }
+    int64_t constant = 0;
+    std::vector<std::pair<Expr, int64_t>> terms;
+};
+
+bool calls_itself(const Expr &e, const FunctionContents &f) {
+    bool found = false;
+    ir::for_each_node(e, [&](const ir::Call &c) { found |= c.callee == f.name; });
+    return found;
+}
+
+// Whether two indices differ in each point of the domain from what they are in any: because of
+// their remainders, of which different constants are the simplest case.
+bool differ_by_remainder(const Expr &written, const Expr &read, const FunctionContents &f,
+                         const Definition &d) {
+    Sum distance;
+    distance.add(algebra::simplify(read), 1);
+    const size_t of_read = distance.terms.size();
+    distance.add(algebra::simplify(written), -1);
+    auto changes = [&](const Expr &e) {
+        bool found = calls_itself(e, f) || !ir::is_pure(e);
+        for (const ReductionVariable &r : d.reduction) found |= ir::uses_symbol(e, r.var);
+        return found;
+    };
+    // What is the same in all points may cancel out; the rest is a multiple of its factors.
+    auto &terms = distance.terms;
+    int64_t grid = 0;
+    for (size_t i = 0; i < terms.size(); i++) {
+        for (size_t k = of_read; i < of_read && k < terms.size(); k++) {
+            if (!terms[i].second || changes(terms[i].first)) continue;
+            if (!ir::equal(terms[i].first, terms[k].first)) continue;
+            terms[i].second += std::exchange(terms[k].second, 0);
+        }
+        grid = std::gcd(grid, terms[i].second);
+    }
+    return grid == 0 ? distance.constant != 0 : distance.constant % grid != 0;
+}
+
+// The same because of their ranges.
+bool differ_by_range(const Expr &written, const Expr &read, const Definition &d) {
+    algebra::IntervalScope scope;
+    for (const ReductionVariable &r : d.reduction) {
+        scope.bind(r.var, {r.min, algebra::simplify(r.min + r.extent - 1)});
+    }
+    const auto w = bounds_of_expr(written, scope), r = bounds_of_expr(read, scope);
+    auto less = [](const Expr &a, const Expr &b) {
+        return a.defined() && b.defined() && algebra::can_prove(a < b);
+    };
+    return less(w.max, r.min) || less(r.max, w.min);
+}
+
+// Whether no iteration at all writes the element that is read. Pure variables are the same in both.
+bool is_never_written(const FunctionContents &f, const Definition &d, const ir::Call &read) {
+    for (size_t dim = 0; dim < d.args.size(); dim++) {
+        const Expr &written = d.args[dim], &at = read.args[dim];
+        if (count_of_elements({written}, {}) > 1) continue;
+        if (differ_by_remainder(written, at, f, d)) return true;
+        if (calls_itself(written, f) || calls_itself(at, f)) continue;
+        if (differ_by_range(written, at, d)) return true;
+    }
+    return false;
+}
+
 // In dimension `dim`, where iterations of the loop over `var` write different places: whether each
 // reads what it writes itself, or what none writes.
 bool reads_only_own_place(const FunctionContents &f, const Definition &d, size_t dim, Symbol var) {
@@ -74,8 +160,9 @@ bool reads_only_own_place(const FunctionContents &f, const Definition &d, size_t
     auto check = [&](const Expr &e) {
         ir::for_each_node(e, [&](const ir::Call &c) {
             if (c.call_kind != CallKind::Func || c.callee != f.name) return;
-            same = same && (ir::equal(c.args[dim], d.args[dim]) ||
-                            never_meet(d.args[dim], c.args[dim], d, var));
+            same =
+                same && (ir::equal(c.args[dim], d.args[dim]) ||
+                         never_meet(d.args[dim], c.args[dim], d, var) || is_never_written(f, d, c));
         });
     };
     for (const Expr &e : d.args) check(e);
@@ -108,6 +195,19 @@ bool is_free_of_races(const FunctionContents &f, const Definition &d, Symbol var
         if (!apart) return false;
     }
     return true;
+}
+
+bool stores_one_value(const FunctionContents &f, const Definition &d) {
+    if (count_of_elements(d.args, d.values) > 1) return false;
+    bool one = true;
+    for (const Expr &value : d.values) {
+        one &= ir::is_pure(value);
+        for (const ReductionVariable &r : d.reduction) one &= !ir::uses_symbol(value, r.var);
+    }
+    for (const auto *list : {&d.args, &d.values}) {
+        for (const Expr &e : *list) one &= !calls_itself(e, f);
+    }
+    return one && !(d.predicate.defined() && calls_itself(d.predicate, f));
 }
 
 }  // namespace tessera::program
