@@ -11,6 +11,8 @@
 #include "lower/nest/stage.h"
 #include "program/apply.h"
 #include "program/apply_checks.h"
+#include "program/define.h"
+#include "program/environment.h"
 #include "program/parameter.h"
 #include <algorithm>
 #include <unordered_set>

@@ -349,8 +349,9 @@ void NestBuilder::wrap_limits(Built &b, const StageNest &nest) const {
 // `nests`: those of the stage, of which the ones from `end` on have been built.
 Built NestBuilder::build_versions(const Definition &general, const std::vector<StageNestRef> &nests,
                                   size_t &end) {
-    const StageNest &nest = *nests[--end];
-    Built b = build_loops(nests[end]);
+    const StageNest &nest = *nests[end - 1];
+    Built b;
+    if (may_run_itself(general)) b = build_loops(nests[--end]);
     const auto &specializations = general.specializations;
     for (auto s = specializations.rbegin(); s != specializations.rend(); ++s) {
         if (!s->definition) {

@@ -90,6 +90,12 @@ std::vector<StageCall> calls_of(const program::Definition &def) {
     return calls;
 }
 
+bool may_run_itself(const program::Definition &general) {
+    const auto &all = general.specializations;
+    bool fails = !all.empty() && !all.back().definition;
+    return !fails || std::ranges::none_of(all, [](const auto &s) { return bool(s.definition); });
+}
+
 std::vector<const program::Definition *> versions_of(const program::Definition &general) {
     std::vector<const program::Definition *> versions;
     for (const program::Specialization &s : general.specializations) {
@@ -97,7 +103,7 @@ std::vector<const program::Definition *> versions_of(const program::Definition &
         std::vector<const program::Definition *> more = versions_of(*s.definition);
         versions.insert(versions.end(), more.begin(), more.end());
     }
-    versions.push_back(&general);
+    if (may_run_itself(general)) versions.push_back(&general);
     return versions;
 }
 
@@ -109,7 +115,7 @@ std::vector<Expr> conditions_of(const program::Definition &general) {
             conditions.push_back(is_one(inner) ? s.condition : s.condition && inner);
         }
     }
-    conditions.push_back(const_true());
+    if (may_run_itself(general)) conditions.push_back(const_true());
     return conditions;
 }
 

@@ -173,6 +173,10 @@ int64_t aligned_extent(const program::FunctionContents &func, int d);
 // The calls in a definition: its values, arguments, and predicate.
 std::vector<StageCall> calls_of(const program::Definition &def);
 
+// Whether the definition itself is a version of its stage: it is none if specialize_fail() stands
+// in its place, unless it is the only one.
+bool may_run_itself(const program::Definition &general);
+
 // When each version of a stage may run: if the conditions of the specializations that choose it
 // hold. In the order of versions_of.
 std::vector<ir::Expr> conditions_of(const program::Definition &general);

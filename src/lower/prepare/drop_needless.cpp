@@ -65,6 +65,18 @@ bool is_about_storage(const FuncDirective &d) {
     return !says_a_level(d) && is_about_place_or_storage(d);
 }
 
+// With updates, it is stored wherever it is computed inline, for as long as it is used there.
+bool is_about_long_use(const FuncDirective &d) {
+    return is_one_of<program::FoldStorage, program::RingBuffer, program::AsyncDirective>(d);
+}
+
+void drop_long_use(FunctionContents &f, const char *why) {
+    drop(f.schedule.directives, f, why, is_about_long_use);
+    f.schedule.async = false;
+    f.schedule.ring_buffer = ir::Expr();
+    for (program::StorageDimension &d : f.schedule.storage) d.fold_factor = ir::Expr();
+}
+
 void drop_storage(FunctionContents &f, const char *why) {
     auto &directives = f.schedule.directives;
     bool any = std::any_of(directives.begin(), directives.end(),
@@ -78,6 +90,7 @@ void drop_from_output(FunctionContents &f) { drop_storage(f, " is an output of t
 
 void drop_from_inlined(FunctionContents &f) {
     const char *why = " is computed inline";
+    if (f.stages.size() > 1) return drop_long_use(f, why);
     drop_storage(f, why);
     // With updates, or as an extern stage, it has loops for every point that is needed.
     if (f.stages.size() != 1 || f.has_extern_definition()) return;

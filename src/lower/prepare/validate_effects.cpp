@@ -25,6 +25,12 @@ bool wants_storage(const FuncDirective &d) {
                      program::StoreIn>(d);
 }
 
+// What a function may say that is computed inline but has storage wherever it is.
+bool is_about_layout(const FuncDirective &d) {
+    return is_one_of<program::ReorderStorage, program::AlignStorage, program::BoundStorage,
+                     program::StoreIn>(d);
+}
+
 bool wants_storage_of_its_own(const FuncDirective &d) {
     const auto *store = std::get_if<program::StoreLevel>(&d);
     const auto *hoist = std::get_if<program::HoistStorageLevel>(&d);
@@ -66,8 +72,9 @@ void add_reads(const program::DefinitionRef &stage, const Context &context,
 }  // namespace
 
 void validate_inline(const FunctionContents &f) {
+    const bool has_storage = f.stages.size() > 1;
     for (const auto &[directive, at] : f.schedule.directives) {
-        if (!wants_storage(directive)) continue;
+        if (!wants_storage(directive) || (has_storage && is_about_layout(directive))) continue;
         refuse(at, program::directive_name(directive), f,
                " is computed inline and has no storage; say where it is computed with "
                "compute_root() or compute_at()");

@@ -624,3 +624,12 @@ REFUSED(order_of_one_dimension) {
     f(x, y) = x;
     f.reorder_storage({x});
 }
+REFUSED(blends_beyond_a_parallel_slice) {
+    Func g;
+    Var x, xo, xi;
+    g(x) = 0;
+    g(x) = g(x) + 1;
+    g.update().split(x, xo, xi, 8, TailStrategy::GuardWithIf).parallel(xo);
+    g.update().vectorize(xi, 16, TailStrategy::RoundUpAndBlend);
+    g.realize({100});
+}

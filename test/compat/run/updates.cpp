@@ -453,3 +453,87 @@ PROGRAM(reduction_loops_that_may_be_reordered) {
     }
     return 0;
 }
+
+PROGRAM(blends_in_slices_shorter_than_their_vectors) {
+    for (TailStrategy tail : {TailStrategy::ShiftInwardsAndBlend, TailStrategy::RoundUpAndBlend}) {
+        Var i("i"), slice("slice"), in("in");
+        Func sums("sums"), out("out");
+        sums(i) = 2 * i;
+        sums(i) += 5;
+        out(i) = sums(i);
+        sums.compute_root();
+        sums.update().split(i, slice, in, 6, TailStrategy::GuardWithIf).vectorize(in, 8, tail);
+        Buffer<int> b = out.realize({100});
+        for (int j = 0; j < 100; j++) EXPECT(b(j) == 2 * j + 5);
+    }
+    return 0;
+}
+
+PROGRAM(undef_within_operations) {
+    Var i("i");
+    Func f("f"), g("g"), used("used");
+    f(i) = 3 * i;
+    f(i) += select(i % 2 == 1, 100, undef<int>());
+    Buffer<int> a = f.realize({6});
+    EXPECT(a(0) == 0 && a(1) == 103 && a(2) == 6 && a(5) == 115);
+    g(i) = select(i >= 2, 7 * i, undef<int>());
+    used(i) = 1000 - g(i + 1);
+    Buffer<int> b(4);
+    b.fill(-5);
+    used.realize(b);
+    EXPECT(b(0) == -5 && b(1) == 986 && b(3) == 972);
+    return 0;
+}
+
+PROGRAM(requirement_in_a_loop_that_is_split) {
+    Var i("i");
+    Param<int> n("n"), m("m");
+    Func f("f");
+    f(i) = select(likely(i < require(n <= m, n)), i, -i);
+    static int failures;
+    failures = 0;
+    f.jit_handlers().custom_error = [](JITUserContext *, const char *) { failures++; };
+    n.set(20);
+    m.set(11);
+    f.realize({5});
+    EXPECT(failures == 1);
+    m.set(30);
+    f.realize({5});
+    EXPECT(failures == 1);
+    return 0;
+}
+
+PROGRAM(bounded_storage_of_updates_that_are_computed_inline) {
+    Var i("i");
+    Param<int> gap("gap");
+    Func bins("bins"), pairs("pairs");
+    bins(i) = 2 * i;
+    bins(i) -= 1;
+    pairs(i) = bins(i) * bins(i + gap);
+    bins.bound_storage(i, 16);
+    static int failures;
+    failures = 0;
+    pairs.jit_handlers().custom_error = [](JITUserContext *, const char *) { failures++; };
+    gap.set(9);
+    Buffer<int> b = pairs.realize({4});
+    EXPECT(failures == 0 && b(2) == 3 * 21);
+    gap.set(300);
+    pairs.realize({20});
+    EXPECT(failures == 1);
+    return 0;
+}
+
+PROGRAM(iterations_that_share_nothing) {
+    Var u("u"), v("v");
+    RDom r(1, 30);
+    for (bool vectorized : {false, true}) {
+        Func table("table");
+        table(u, v) = 10 * u + v;
+        table(r, 2) += table(r - 1, 5);
+        if (vectorized) table.update().vectorize(r, 8);
+        if (!vectorized) table.update().parallel(r, 4);
+        Buffer<int> b = table.realize({31, 6});
+        EXPECT(b(10, 2) == 102 + 95 && b(10, 5) == 105);
+    }
+    return 0;
+}

@@ -19,6 +19,15 @@ TEST_SUITE("assign_mutexes") {
                       "        let v = h[0]\n        let w = f[0]\n        f[0] = v\n"
                       "        h[0] = w\n"));
     }
+    TEST_CASE("one mutex, where an update reads what others write") {
+        for (const char *update : {"f[r] = f[r - 1] + 1", "h[r] = f[0]\n        f[r] = h[r]",
+                                   "if f[0] < 9: f[r] = f[0] + h[f[r]]"}) {
+            std::string after = run(
+                assign_mutexes, str("parallel for r in [0, +n): atomic f:\n", "        ", update));
+            CHECK(after.find("tessera_mutex_array_create(user_context(), 1:uint64)") !=
+                  std::string::npos);
+        }
+    }
     TEST_CASE("values that do not are left to the machine") {
         CHECK(run(assign_mutexes, "parallel for r in [0, +n): atomic f:\n"
                                   "    let v = f[0] + 1\n    let w = h[0] + 2\n"

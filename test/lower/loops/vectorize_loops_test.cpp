@@ -145,6 +145,12 @@ TEST_SUITE("vectorize_loops") {
         CHECK(vectorized("vectorized for r in [0, +4): atomic f: f[g[r]] = f[g[r]] + 1") ==
               printed("atomic f: for r in [0, +4): f[g[0 + 1 * r]] = f[g[0 + 1 * r]] + 1"));
     }
+    TEST_CASE("updates that read what others write run one by one") {
+        CHECK(vectorized("vectorized for r in [0, +4): atomic f: f[r] = f[0] + 1") ==
+              printed("for r in [0, +4): atomic f: f[0 + 1 * r] = f[0] + 1"));
+        CHECK(vectorized("vectorized for r in [0, +4): atomic f: if f[0] < 9: f[0] = f[0] + 1") ==
+              printed("atomic f: for r in [0, +4): if f[0] < 9: f[0] = f[0] + 1"));
+    }
     TEST_CASE("updates of different elements do not meet") {
         CHECK(vectorized("vectorized for x in [0, +4): atomic f: f[x * 2] = f[x * 2] + 1") ==
               printed("atomic f: f[ramp(0, 2, 4)] = f[ramp(0, 2, 4)] + x4(1)"));
