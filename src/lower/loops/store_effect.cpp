@@ -2,6 +2,7 @@
 #include "ir/equal.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include <algorithm>
 
 namespace tessera::lower {
 namespace {
@@ -43,6 +44,18 @@ private:
     std::unordered_map<Symbol, int> versions;
     int epoch = 0;
 };
+
+Expr spread(const Expr &condition, int lanes) {
+    if (condition.type().lanes() == lanes) return condition;
+    return Broadcast::make(condition, lanes);
+}
+
+// That both conditions hold, or one of them; each may be one for all lanes.
+Expr joined(const Expr &a, const Expr &b, bool both) {
+    const int lanes = std::max(a.type().lanes(), b.type().lanes());
+    const Expr x = spread(a, lanes), y = spread(b, lanes);
+    return both ? And::make(x, y) : Or::make(x, y);
+}
 
 // What one store does. Conditions have as many lanes as the store or one; undefined: true.
 class Effect {
@@ -134,20 +147,11 @@ private:
         return left.defined() ? left : right;
     }
 
-    Expr spread(const Expr &condition, int lanes) const {
-        if (condition.type().lanes() == lanes) return condition;
-        return Broadcast::make(condition, lanes);
-    }
     // Undefined if one of them is, as the union of something with everything.
     Expr either(const Expr &a, const Expr &b) const {
         if (is_never(a)) return b;
         if (is_never(b)) return a;
         return a.defined() && b.defined() ? joined(a, b, false) : Expr();
-    }
-    Expr joined(const Expr &a, const Expr &b, bool both) const {
-        const int lanes = std::max(a.type().lanes(), b.type().lanes());
-        const Expr x = spread(a, lanes), y = spread(b, lanes);
-        return both ? And::make(x, y) : Or::make(x, y);
     }
     Expr chosen(const Expr &condition, const Expr &yes, const Expr &no) const {
         const bool may_yes = !is_never(yes), may_no = !is_never(no);
@@ -204,7 +208,7 @@ private:
     void visit(const Store &store) override {
         Expr changes = Effect(store, lets).of(store.value);
         if (store.predicate.defined()) {
-            changes = changes.defined() ? And::make(store.predicate, changes) : store.predicate;
+            changes = changes.defined() ? joined(store.predicate, changes, true) : store.predicate;
         }
         if (changes.defined()) conditions[&store] = changes;
         lets.store(store.buffer);

@@ -81,6 +81,11 @@ TEST_SUITE("trim_no_ops") {
                       "f[ramp(0, 1, 4)] + "
                       "select(x4(r) <= ramp(n, 1, 4), g[ramp(r, 1, 4)], x4(0))"));
     }
+    TEST_CASE("a predicate of lanes and a condition for all of them count both") {
+        CHECK(trimmed("for r in [0, +100):\n    f[ramp(0, 1, 4) if ramp(0, 1, 4) < x4(n)] = "
+                      "select(r < 30, x4(1), f[ramp(0, 1, 4)])") ==
+              printed("for r in [0, +30):\n    f[ramp(0, 1, 4) if ramp(0, 1, 4) < x4(n)] = x4(1)"));
+    }
     TEST_CASE("a triangle: the inner loop ends where the condition does") {
         CHECK(trimmed("for y in [0, +100):\n    for x in [0, +100):\n        "
                       "f[x + y * 100] = f[x + y * 100] + select(x <= y, g[x], 0)") ==
