@@ -156,11 +156,10 @@ Expr random_number(Random &random, Type t) {
     return make_const(t, extreme ? random.pick(extremes) : random.between(-9, 9));
 }
 
-// Zeros of both signs are the same.
+// Whatever the bits of a NaN.
 bool same_value(const Expr &a, const Expr &b) {
     const auto *x = a.as<FloatImm>(), *y = b.as<FloatImm>();
-    if (!x || !y) return equal(a, b);
-    return x->value == y->value || (std::isnan(x->value) && std::isnan(y->value));
+    return equal(a, b) || (x && y && std::isnan(x->value) && std::isnan(y->value));
 }
 
 // What goes wrong with the rule for random operands; "" if nothing.

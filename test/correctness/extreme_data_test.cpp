@@ -147,6 +147,8 @@ TEST_SUITE("data near the ends of its type") {
         Buffer<float> data(8);
         data.fill(1.0f);
         data(5) = NAN;
+        Param<float> first;
+        first.set(3.0f);
         const Expr number = data(x), three = 3.0f;
         for (bool vectorized : {false, true}) {
             auto at_nan = [&](const Expr &e) {
@@ -158,8 +160,11 @@ TEST_SUITE("data near the ends of its type") {
             };
             CHECK(at_nan(min(number, three)) == 3.0f);
             CHECK(at_nan(max(number, three)) == 3.0f);
-            CHECK(std::isnan(at_nan(min(three, number))));
-            CHECK(std::isnan(at_nan(max(three, number))));
+            CHECK(std::isnan(at_nan(min(first, number))));
+            CHECK(std::isnan(at_nan(max(first, number))));
+            // A constant is put second.
+            CHECK(at_nan(min(three, number)) == 3.0f);
+            CHECK(at_nan(max(three, number)) == 3.0f);
         }
     }
     TEST_CASE("numbers that no coordinate has are not moved out of min") {

@@ -2,6 +2,7 @@
 #include "algebra/constant_interval.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
+#include <cmath>
 
 namespace tessera::algebra::rules {
 
@@ -174,6 +175,12 @@ Pattern fold(const Pattern &a) {
     return Pattern(PatternNode{PatternNode::Folded, NodeKind::IntImm, 0, 0, {a.share()}});
 }
 
+static bool is_negative_zero(const Expr &e) {
+    const auto *b = e.as<Broadcast>();
+    const auto *f = (b ? b->value : e).as<FloatImm>();
+    return f && f->value == 0 && std::signbit(f->value);
+}
+
 bool match(const PatternNode &p, const Expr &e, Bindings &m) {
     switch (p.form) {
     case PatternNode::Wild: {
@@ -189,7 +196,7 @@ bool match(const PatternNode &p, const Expr &e, Bindings &m) {
         bound = e;
         return true;
     }
-    case PatternNode::Literal: return ir::is_const(e, p.value);
+    case PatternNode::Literal: return ir::is_const(e, p.value) && !is_negative_zero(e);
     case PatternNode::Operation: return e.kind() == p.op && match_operation(p, e, m);
     default: throw InternalError("a pattern with a computed constant");
     }

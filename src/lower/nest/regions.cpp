@@ -53,7 +53,7 @@ Interval SiteRegions::call_interval(const StageCall &call, size_t d, const Inter
     throw CompileError(
         caller.definition.written,
         str(caller.func.name, own ? " is updated" : str(" reads ", call.callee), " at ",
-            without_strict_floats(call.args[d]), " in dimension ", d, ", which has no bound",
+            brief(without_strict_floats(call.args[d])), " in dimension ", d, ", which has no bound",
             i.has_lower_bound()   ? " above"
             : i.has_upper_bound() ? " below"
                                   : "",
