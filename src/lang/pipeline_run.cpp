@@ -271,7 +271,12 @@ PipelineContents::Compiled PipelineContents::compile(const Target &target) {
     Compiled &entry = compiled[target.to_string()];
     uint64_t changes = program::count_of_changes();
     if (entry.code && entry.changes == changes) return entry;
-    return entry = with_large_stack([&] { return compile_now(target, changes); });
+    try {
+        return entry = with_large_stack([&] { return compile_now(target, changes); });
+    } catch (...) {
+        last_target = Target();  // the next run without a target is not for this one
+        throw;
+    }
 }
 
 PipelineContents::Compiled PipelineContents::compile_now(const Target &target, uint64_t changes) {

@@ -79,7 +79,7 @@ TEST_SUITE("looking at a pipeline") {
         Buffer<int> out(4);
         f.compile_to_callable({}, t)(&context, out);
         CHECK(reports == 2);
-        f.realize(&context, {4});
+        f.realize(&context, {4}, get_host_target());
         CHECK(reports == 2);
         REQUIRE(tessera_profiler_reset() == 0);
     }

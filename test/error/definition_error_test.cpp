@@ -350,7 +350,7 @@ TEST_SUITE("refused definitions") {
         REFUSED(f.define_extern("work", {g}, Int(32), 1), "g is not defined");
         f.define_extern("work", {}, Int(32), {x});
         REFUSED(f(x) += 1, "computed by an extern function and has no updates");
-        REFUSED(f.split(x, x, y, 4), "whose loops Tessera does not know");
+        REFUSED(f.stream_stores(), "whose loads and stores the compiler does not know");
         REFUSED(f.define_extern("work", {}, Int(32), {x}), "defined already");
         REFUSED(f.value(), "computed by an extern function");
         Func h("h");
