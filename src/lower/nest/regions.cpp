@@ -10,6 +10,7 @@
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/nest/sites.h"
+#include "lower/nest/tail.h"
 #include "lower/storage/folds.h"
 #include "lower/storage/production_path.h"
 #include "program/parameter.h"
@@ -262,13 +263,27 @@ Box SiteRegions::required(Symbol callee, int dimensions, Reads reads) {
     return box;
 }
 
+// Return true if a region with a later min, but the same max, may be computed further.
+static bool may_round_further(const program::FunctionContents &f) {
+    for (const program::DefinitionRef &stage : f.stages) {
+        for (const program::Definition *version : versions_of(*stage)) {
+            for (const auto &transform : version->schedule.transforms) {
+                const auto *split = std::get_if<program::Split>(&transform.directive);
+                if (!split || !is_guard(split->tail)) return true;
+            }
+        }
+    }
+    return false;
+}
+
 // Where storage is kept over iterations, or C code or another thread is told of it, it holds what
-// is read.
+// is read. Storage is as large as what is computed for all reads goes when it is rounded up.
 SiteRegions::Reads SiteRegions::wanted_of(Symbol func) const {
     const program::FunctionContents &f = *context.function(func);
     const bool is_told = context.is_output(func) || f.has_extern_definition() ||
                          context.is_read_by_extern(func) || f.schedule.async;
-    const bool all = is_told || is_stored_outside(f) || built.index_sources.contains(func);
+    const bool all = is_told || is_stored_outside(f) || built.index_sources.contains(func) ||
+                     may_round_further(f);
     return all ? Reads::All : Reads::Chosen;
 }
 
@@ -524,8 +539,10 @@ Expr SiteRegions::latest_end(const StageNest &nest, int d, const Region &there,
         return last.defined() ? last : bounds_of_expr(end, within(there, here)).max;
     };
     Expr last = latest(nest.rounded_max(d, there));
-    if (!follows(there.min[size_t(d)], sliding_ends))
+    if (!follows(there.min[size_t(d)], sliding_ends)) {
+        if (!nest.rounds_simply()) return last;
         return earlier(last, latest(there.max[size_t(d)]), nest.most_beyond_max(d));
+    }
     // What is left of the region may be any part at its end. One point goes the furthest beyond it
     // where the stage is rounded up to a multiple; by one more, where that is one of a fused loop.
     Region point = there;

@@ -590,6 +590,14 @@ Expr StageNest::most_beyond_max(int d) const {
     return found == originals.end() ? Expr(0) : simplify(most_beyond(found->second));
 }
 
+bool StageNest::rounds_simply() const {
+    return std::ranges::all_of(transforms, [&](const Transform &t) {
+        const auto *split = std::get_if<Split>(&t);
+        return split && !is_shift(split->tail) &&
+               std::ranges::any_of(originals, [&](const auto &o) { return o.second == split->old; });
+    });
+}
+
 bool StageNest::rounds_fused() const {
     return std::ranges::any_of(transforms, [&](const Transform &t) {
         const auto *fuse = std::get_if<Fuse>(&t);

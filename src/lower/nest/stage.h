@@ -97,6 +97,8 @@ public:
     bool rounds(int d) const;
     // How much further than to the max of a region that is not empty it goes at most.
     ir::Expr most_beyond_max(int d) const;
+    // Return true if each loop is split at most once, and no tile is moved back.
+    bool rounds_simply() const;
     // Whether it is a fused loop that is rounded: how far its variables go beyond their ends
     // depends on remainders of the whole region, and is not known better of a larger region.
     bool rounds_fused() const;
