@@ -98,8 +98,18 @@ private:
     // Whether the value is one that an end of an interval may name: no variable of the scope in
     // it, and nothing that could be elsewhere another value.
     bool is_point(const Expr &e) {
+        auto is_known = [&](const Expr &n) { return points.count(n.get()) > 0; };
+        if (is_known(e)) return points.at(e.get());
+        // Ends of the scope's intervals have lets of their own, whose variables are no points.
+        std::unordered_set<const ExprNode *> seen;
         for_each_postorder(
-            e, [&](const Expr &n) { return points.count(n.get()) > 0; },
+            e, [&](const Expr &n) { return is_known(n) || seen.count(n.get()) > 0; },
+            [&](const Expr &n) {
+                seen.insert(n.get());
+                if (const auto *let = n.as<Let>()) let_names.insert(let->name);
+            });
+        for_each_postorder(
+            e, is_known,
             [&](const Expr &n) {
                 bool point = s.is_pure(n) && !n.as<Load>() && !n.as<Let>();
                 if (const auto *v = n.as<Variable>()) {
