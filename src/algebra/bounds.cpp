@@ -108,21 +108,19 @@ private:
                 seen.insert(n.get());
                 if (const auto *let = n.as<Let>()) let_names.insert(let->name);
             });
-        for_each_postorder(
-            e, is_known,
-            [&](const Expr &n) {
-                bool point = s.is_pure(n) && !n.as<Load>() && !n.as<Let>();
-                if (const auto *v = n.as<Variable>()) {
-                    point = !intervals.count(v->name) && !let_names.count(v->name);
-                }
-                if (const auto *c = n.as<IntrinsicCall>()) point &= !is_several(*c);
-                if (const auto *c = n.as<Call>()) {
-                    point = c->call_kind == CallKind::Image && !outer.call_bounds;
-                }
-                for_each_operand(n, [&](const Expr &o) { point &= points.at(o.get()); });
-                points[n.get()] = point;
-                alive.push_back(n);
-            });
+        for_each_postorder(e, is_known, [&](const Expr &n) {
+            bool point = s.is_pure(n) && !n.as<Load>() && !n.as<Let>();
+            if (const auto *v = n.as<Variable>()) {
+                point = !intervals.count(v->name) && !let_names.count(v->name);
+            }
+            if (const auto *c = n.as<IntrinsicCall>()) point &= !is_several(*c);
+            if (const auto *c = n.as<Call>()) {
+                point = c->call_kind == CallKind::Image && !outer.call_bounds;
+            }
+            for_each_operand(n, [&](const Expr &o) { point &= points.at(o.get()); });
+            points[n.get()] = point;
+            alive.push_back(n);
+        });
         return points.at(e.get());
     }
 

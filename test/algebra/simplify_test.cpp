@@ -7,7 +7,9 @@
 #include "ir/operators.h"
 #include "ir/parser.h"
 #include "ir/printer.h"
+#include "ir/visitor_inl.h"
 #include <doctest/doctest.h>
+#include <set>
 
 using namespace tessera;
 using namespace tessera::ir;
@@ -227,6 +229,22 @@ TEST_SUITE("prove") {
 }
 
 TEST_SUITE("bounds") {
+    TEST_CASE("lets of an interval of the scope stay around what they bind") {
+        const Symbol inner = Symbol::fresh("inner"), v = Symbol::fresh("v");
+        const Expr n = Variable::make(Int(32), Symbol::fresh("n"));
+        const Expr body = min(Variable::make(Int(32), inner) * 3, n) / 2;
+        const Expr end = Let::make(inner, n * n / 7, body);
+        IntervalScope scope;
+        scope.bind(v, {end, end + 5});
+        const Interval i = bounds_of_expr(Variable::make(Int(32), v) + 1, scope);
+        for (const Expr &e : {i.min, i.max}) {
+            std::set<Symbol> bound;
+            for_each_node(e, [&](const Let &let) { bound.insert(let.name); });
+            for_each_node(e, [&](const Variable &var) {
+                CHECK((bound.count(var.name) || var.name == n.as<Variable>()->name));
+            });
+        }
+    }
     TEST_CASE("of a stencil index over a tile") {
         IntervalScope scope;
         scope.bind(sx, {y * 8, y * 8 + 7});
