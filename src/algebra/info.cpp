@@ -529,6 +529,11 @@ void Simplifier::learn(const Expr &condition) {
         learn(a->a);
         return learn(a->b);
     }
+    if (const auto *no = condition.as<Not>(); no && no->a.as<And>()) {
+        const auto &both = *no->a.as<And>();
+        const Expr either = make(NodeKind::Or, make_not(both.a), make_not(both.b));
+        if (!is_const(either) && !either.as<Not>()) learn(either);
+    }
     Expr opposite = make_not(condition);
     if (truths.insert(condition).second) scopes.back().truths.push_back(condition);
     if (!is_const(opposite) && falsehoods.insert(opposite).second) {

@@ -49,6 +49,13 @@ TEST_SUITE("simplify statements") {
         CHECK(simple("assert n >= 1, 7; f[0] = max(n, 0)") ==
               canonical("assert 1 <= n, 7\nf[0] = n"));
     }
+    TEST_CASE("where two conditions do not both hold, one or the other does not") {
+        const std::string both = "if b * a < 9 && c < 129: f[0] = 1\nelse: ";
+        CHECK(simple((both + "if 9 <= b * a || 129 <= c: f[0] = 2").c_str()) ==
+              canonical((both + "f[0] = 2").c_str()));
+        CHECK(simple((both + "if !(b * a < 9 && c < 129): f[0] = 2").c_str()) ==
+              canonical((both + "f[0] = 2").c_str()));
+    }
     TEST_CASE("what is known of a call or quotient is not taken for known of its operands") {
         for (const char *text : {"if popcount(n) > 1: f[0] = select(popcount(n) < n, 1, 2)",
                                  "if n / m > 1: f[0] = select(n / m < n, 1, 2)"}) {
