@@ -273,9 +273,10 @@ TEST_SUITE("regions that selects narrow") {
         head.compute_root();
         auto reference = [](int i) { return i >= 8 && i < 25 ? 6 * i : i; };
         CHECK(calls_of<int>(Lowered(out), {100}, reference) == 19);
+        // A smaller region that is rounded up might end beyond what is stored for the whole.
         head.vectorize(x, 8, TailStrategy::RoundUp);
         out.vectorize(x, 4);
-        CHECK(calls_of<int>(Lowered(out), {100}, reference) == 26);
+        CHECK(calls_of<int>(Lowered(out), {100}, reference) == 106);
         head.compute_at(out, x);
         Lowered(out).check<int>({103}, reference);
 

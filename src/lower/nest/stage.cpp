@@ -594,7 +594,8 @@ bool StageNest::rounds_simply() const {
     return std::ranges::all_of(transforms, [&](const Transform &t) {
         const auto *split = std::get_if<Split>(&t);
         return split && !is_shift(split->tail) &&
-               std::ranges::any_of(originals, [&](const auto &o) { return o.second == split->old; });
+               std::ranges::any_of(originals,
+                                   [&](const auto &o) { return o.second == split->old; });
     });
 }
 
