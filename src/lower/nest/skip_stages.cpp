@@ -77,12 +77,23 @@ void leave(Conditions &conditions, Symbol bound, const algebra::Interval &values
     for (Symbol func : always) conditions.add(func, const_true());
 }
 
+// Operations within one another in a condition that is worth its evaluation: a chain of lets, each
+// of which is chosen by the one before, has conditions that grow with every step.
+constexpr int deepest_condition = 50;
+
 // The same, of a let.
 void leave_let(Conditions &conditions, Symbol bound, const Expr &value) {
     if (!is_pure(value)) return leave(conditions, bound, algebra::Interval::everything());
+    std::vector<Symbol> always;
     for (auto &[func, condition] : conditions.sometimes) {
-        if (uses_symbol(condition, bound)) condition = substitute(bound, value, condition);
+        if (!uses_symbol(condition, bound)) continue;
+        if (condition->depth + value->depth > deepest_condition) {
+            always.push_back(func);
+        } else {
+            condition = substitute(bound, value, condition);
+        }
     }
+    for (Symbol func : always) conditions.add(func, const_true());
 }
 
 class SkipStages final : public Mutator {
