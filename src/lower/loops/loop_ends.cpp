@@ -41,7 +41,11 @@ Expr widened(const Expr &e) {
 
 Expr place_in_loop(const Expr &e, int offset, const Expr &first, const Expr &end) {
     Type t = first.type();
-    if (e.type() == t && !has_scalar_argument(e)) return e + make_const(t, offset);
+    const auto number = as_const_int(e);
+    int64_t moved = 0;
+    const bool is_beyond = number && (__builtin_add_overflow(*number, int64_t(offset), &moved) ||
+                                      !t.can_represent(moved));
+    if (e.type() == t && !is_beyond && !has_scalar_argument(e)) return e + make_const(t, offset);
     Expr wide = widened(e) + make_const(Int(64), offset);
     return cast(t, max(min(wide, cast(Int(64), end)), cast(Int(64), first)));
 }

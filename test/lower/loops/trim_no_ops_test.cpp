@@ -19,6 +19,10 @@ TEST_SUITE("trim_no_ops") {
         CHECK(trimmed("for x in [0, +100): if (x >= 20) && (x < 30): f[x] = 1") ==
               printed("for x in [20, +10): if (x >= 20) && (x < 30): f[x] = 1"));
     }
+    TEST_CASE("a condition that ends with the type does not end the loop before it") {
+        CHECK(run(trim_no_ops, "for x in [0, +100): if x <= 2147483647: f[x] = 1") ==
+              printed("for x in [0, +100): if x <= 2147483647: f[x] = 1"));
+    }
     TEST_CASE("conditions inside inner loops count") {
         CHECK(trimmed("for y in [0, +100): for x in [0, +10): if x + y < 30: f[x] = 1") ==
               printed("for y in [0, +30): for x in [0, +max(min(30 - y, 10), 0)): "
