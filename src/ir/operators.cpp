@@ -454,7 +454,7 @@ public:
 private:
 #define VISIT(T, found)                                                                            \
     void visit(const T &node) override {                                                           \
-        found |= node.type.is_any_float();                                                         \
+        (found) |= node.type.is_any_float();                                                       \
         look_below(node);                                                                          \
     }
     VISIT(Add, sums)

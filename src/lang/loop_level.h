@@ -22,8 +22,11 @@ public:
     }
 
     // Of a level that is at a loop.
+    // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method): public names of both, one of
+    // handles.
     std::string func() const { return program::LoopLevel::func().text(); }
     VarOrRVar var() const { return Var(program::LoopLevel::var()); }
+    // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 
     static LoopLevel inlined() { return program::LoopLevel::inlined(); }
     static LoopLevel root() { return program::LoopLevel::root(); }

@@ -138,9 +138,9 @@ Expr div_round_to_zero(WrittenExpr a, Expr b);
 Expr mod_round_to_zero(WrittenExpr a, Expr b);
 // Of an integer of 8, 16 or 32 bits and a uint8, which stands for 256 where it is 0. The type of
 // the result is the first one's. Rounded down, as by `/`; to zero; and the remainder to the first.
-Expr fast_integer_divide(WrittenExpr a, Expr b);
-Expr fast_integer_divide_round_to_zero(WrittenExpr a, Expr b);
-Expr fast_integer_modulo(WrittenExpr a, Expr b);
+Expr fast_integer_divide(const WrittenExpr &a, const Expr &b);
+Expr fast_integer_divide_round_to_zero(const WrittenExpr &a, const Expr &b);
+Expr fast_integer_modulo(const WrittenExpr &a, const Expr &b);
 // The bits of e from `lsb` on, as many as the type has.
 Expr extract_bits(Type t, WrittenExpr e, const Expr &lsb);
 template<typename T>

@@ -260,15 +260,18 @@ Expr divide_by_byte(const char *name, const WrittenExpr &a, const Expr &b, Quoti
 
 }  // namespace
 
-Expr fast_integer_divide(WrittenExpr a, Expr b) {
-    return divide_by_byte("fast_integer_divide", a, b, [](auto x, auto y) { return x / y; });
+Expr fast_integer_divide(const WrittenExpr &a, const Expr &b) {
+    return divide_by_byte("fast_integer_divide", a, b,
+                          [](WrittenExpr x, Expr y) { return std::move(x) / std::move(y); });
 }
-Expr fast_integer_divide_round_to_zero(WrittenExpr a, Expr b) {
-    return divide_by_byte("fast_integer_divide_round_to_zero", a, b,
-                          [](auto x, auto y) { return div_round_to_zero(x, y); });
+Expr fast_integer_divide_round_to_zero(const WrittenExpr &a, const Expr &b) {
+    return divide_by_byte("fast_integer_divide_round_to_zero", a, b, [](WrittenExpr x, Expr y) {
+        return div_round_to_zero(std::move(x), std::move(y));
+    });
 }
-Expr fast_integer_modulo(WrittenExpr a, Expr b) {
-    return divide_by_byte("fast_integer_modulo", a, b, [](auto x, auto y) { return x % y; });
+Expr fast_integer_modulo(const WrittenExpr &a, const Expr &b) {
+    return divide_by_byte("fast_integer_modulo", a, b,
+                          [](WrittenExpr x, Expr y) { return std::move(x) % std::move(y); });
 }
 
 Expr extract_bits(Type t, WrittenExpr e, const Expr &lsb) {

@@ -511,7 +511,7 @@ namespace {
 // The earlier one of `last` and of what lies so far beyond `max`; undefined: nothing is known.
 Expr earlier(const Expr &last, const Expr &max, const Expr &beyond) {
     if (!max.defined()) return last;
-    const Expr other = simplify(max + beyond);
+    Expr other = simplify(max + beyond);
     if (!last.defined() || algebra::can_prove(other <= last)) return other;
     return algebra::can_prove(last <= other) ? last : simplify(min(last, other));
 }

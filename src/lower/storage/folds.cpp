@@ -65,7 +65,7 @@ public:
         std::vector<Fold> all;
         for (size_t d = 0; d < f.args.size(); d++) {
             if (!found[d]) found[d] = too_small(d);
-            if (found[d]) all.push_back(*found[d]);
+            if (const std::optional<Fold> &fold = found[d]) all.push_back(*fold);
         }
         return all;
     }
@@ -107,7 +107,7 @@ private:
     // if it asks for so many.
     template<typename Count>
     Count rounded(const Count &extent, size_t d, size_t loop) const {
-        const int multiple = int(*granularity(f, int(d)));
+        const int multiple = int(granularity(f, int(d)).value_or(1));
         if (multiple == 1) return extent;
         if (!is_one_region(d, loop)) return extent + (multiple - 1);
         return (extent + (multiple - 1)) / multiple * multiple;

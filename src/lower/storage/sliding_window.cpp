@@ -85,7 +85,7 @@ private:
     // ended.
     Expr first_of(const Slide &slide) const {
         const PathEntry &l = path.entries[slide.loop];
-        const Expr first = Variable::make(Int(32), l.name) == l.value;
+        Expr first = Variable::make(Int(32), l.name) == l.value;
         const auto *min = l.value.as<Variable>();
         auto region = min ? changes.continued.find(min->name) : changes.continued.end();
         if (slide.kind != Slide::Kind::Forward || region == changes.continued.end()) return first;
