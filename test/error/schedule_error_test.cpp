@@ -401,4 +401,15 @@ TEST_SUITE("refused directives") {
                       "fold_storage of f: it is stored outside of the loops in which "
                       "the extern stage e, which reads it, is computed");
     }
+    TEST_CASE("a fold of what a stage of C reads, in each version of a specialized stage") {
+        Func f("f"), e("e"), g("g");
+        f(x, y) = x;
+        e.define_extern("work", {f}, Int(32), {x, y});
+        g(x, y) = e(x, y);
+        g.specialize(Param<bool>("p"));
+        f.compute_at(g, y).store_root();
+        f.fold_storage(y, 8);
+        REFUSED_ABOVE(g.realize({8, 8}), "fold_storage(y) of f: an extern stage reads f, which is "
+                                         "computed in several places");
+    }
 }

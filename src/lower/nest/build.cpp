@@ -43,6 +43,7 @@ private:
     void find_index_sources();
     void add_region_symbols(const FunctionContents &f);
     void reserve_region_symbols();
+    void refuse_second_place(const FunctionContents &f) const;
     std::vector<StageNestRef> make_nests(const FunctionContents &f, int stage,
                                          const Region &region);
     void make_provisional_nests(const FunctionContents &f);
@@ -104,8 +105,20 @@ void NestBuilder::reserve_region_symbols() {
     }
 }
 
+// The calls of an extern stage use the symbols of an input that is folded before the place is known
+// where it is computed: there may be one such place only.
+void NestBuilder::refuse_second_place(const FunctionContents &f) const {
+    for (const program::StorageDimension &d : f.schedule.storage) {
+        if (!d.fold_factor.defined()) continue;
+        throw CompileError(
+            d.fold_written,
+            str("fold_storage(", d.var, ") of ", f.name, ": an extern stage reads ", f.name,
+                ", which is computed in several places, such as the versions of a stage "
+                "that is specialized; leave fold_storage out"));
+    }
+}
+
 void NestBuilder::add_region_symbols(const FunctionContents &f) {
-    if (reserved.erase(f.name) > 0) return;
     std::vector<RegionSymbols> &regions = context.regions[f.name].emplace_back();
     for (size_t s = 0; s < f.stages.size(); s++) {
         RegionSymbols symbols;
@@ -134,7 +147,10 @@ std::vector<StageNestRef> NestBuilder::make_nests(const FunctionContents &f, int
 
 // A function computed in several places has symbols of its own in each.
 void NestBuilder::make_provisional_nests(const FunctionContents &f) {
-    add_region_symbols(f);
+    if (reserved.erase(f.name) == 0) {
+        if (asks_for_fold(f) && context.is_read_by_extern(f.name)) refuse_second_place(f);
+        add_region_symbols(f);
+    }
     std::vector<std::vector<StageNestRef>> &all = built.stages[f.name];
     all.assign(f.stages.size(), {});
     for (size_t s = 0; s < f.stages.size(); s++) {
