@@ -19,9 +19,9 @@
 //
 // Floats. Each operation follows IEEE 754 and is rounded on its own, to nearest, in the order in
 // which it is written, whatever is computed where: nothing is re-associated, distributed or
-// cancelled. Only what holds for every number, infinities and NaNs included, is left out (x * 1,
-// and x + 0, though for x = -0 that is 0). But a product and a sum may become one instruction that
-// rounds once, unless below strict_float: then last bits differ. What indices, bounds of loops and
+// cancelled. Only what holds for every number, infinities and NaNs included, is left out (x * 1).
+// But unless below strict_float, a product and a sum may become one instruction that rounds once:
+// then last bits differ; and so may the sign of a zero. What indices, bounds of loops and
 // conditions of reading are made of is always strict, and so is what is cast to an integer of 32
 // bits or more. Sums and products that `atomic` or `rfactor` reorders are rounded in that order.
 // min(a, b) is a < b ? a : b, and max(a, b) is a > b ? a : b: b if either is a NaN. Their operands
