@@ -12,6 +12,10 @@ double rounded_to_odd(long double value);
 // integer or a double as the other operand the result is that of the language for floats.
 class float16_t {
 public:
+    // Which of the bits are which: the sign, then the exponent, then the mantissa.
+    static constexpr int mantissa_bits = 10;
+    static constexpr uint16_t sign_mask = 0x8000, exponent_mask = 0x7c00, mantissa_mask = 0x03ff;
+
     float16_t() = default;
     explicit float16_t(float value);
     explicit float16_t(double value);
@@ -25,7 +29,7 @@ public:
     friend float16_t operator-(float16_t a, float16_t b) { return float16_t(float(a) - float(b)); }
     friend float16_t operator*(float16_t a, float16_t b) { return float16_t(float(a) * float(b)); }
     friend float16_t operator/(float16_t a, float16_t b) { return float16_t(float(a) / float(b)); }
-    friend float16_t operator-(float16_t a) { return from_bits(uint16_t(a.data ^ 0x8000)); }
+    friend float16_t operator-(float16_t a) { return from_bits(uint16_t(a.data ^ sign_mask)); }
     float16_t &operator+=(float16_t b) { return *this = *this + b; }
     float16_t &operator-=(float16_t b) { return *this = *this - b; }
     float16_t &operator*=(float16_t b) { return *this = *this * b; }
@@ -33,22 +37,27 @@ public:
 
     static float16_t make_from_bits(uint16_t bits) { return from_bits(bits); }
     static float16_t make_zero() { return from_bits(0); }
-    static float16_t make_negative_zero() { return from_bits(0x8000); }
-    static float16_t make_infinity() { return from_bits(0x7c00); }
-    static float16_t make_negative_infinity() { return from_bits(0xfc00); }
+    static float16_t make_negative_zero() { return from_bits(sign_mask); }
+    static float16_t make_infinity() { return from_bits(exponent_mask); }
+    static float16_t make_negative_infinity() { return from_bits(sign_mask | exponent_mask); }
     static float16_t make_nan() { return from_bits(0x7e00); }
-    bool is_nan() const { return (data & 0x7fff) > 0x7c00; }
-    bool is_infinity() const { return (data & 0x7fff) == 0x7c00; }
-    bool is_negative() const { return (data & 0x8000) != 0; }
-    bool is_zero() const { return (data & 0x7fff) == 0; }
+    bool is_nan() const { return is_special() && (data & mantissa_mask) != 0; }
+    bool is_infinity() const { return is_special() && (data & mantissa_mask) == 0; }
+    bool is_negative() const { return (data & sign_mask) != 0; }
+    bool is_zero() const { return (data & ~sign_mask) == 0; }
 
 private:
+    bool is_special() const { return (data & exponent_mask) == exponent_mask; }
     uint16_t data = 0;
 };
 
 // The upper half of an IEEE 754 binary32 ("brain float").
 class bfloat16_t {
 public:
+    // Which of the bits are which: the sign, then the exponent, then the mantissa.
+    static constexpr int mantissa_bits = 7;
+    static constexpr uint16_t sign_mask = 0x8000, exponent_mask = 0x7f80, mantissa_mask = 0x007f;
+
     bfloat16_t() = default;
     explicit bfloat16_t(float value);
     explicit bfloat16_t(double value);
@@ -70,7 +79,7 @@ public:
     friend bfloat16_t operator/(bfloat16_t a, bfloat16_t b) {
         return bfloat16_t(float(a) / float(b));
     }
-    friend bfloat16_t operator-(bfloat16_t a) { return from_bits(uint16_t(a.data ^ 0x8000)); }
+    friend bfloat16_t operator-(bfloat16_t a) { return from_bits(uint16_t(a.data ^ sign_mask)); }
     bfloat16_t &operator+=(bfloat16_t b) { return *this = *this + b; }
     bfloat16_t &operator-=(bfloat16_t b) { return *this = *this - b; }
     bfloat16_t &operator*=(bfloat16_t b) { return *this = *this * b; }
@@ -78,16 +87,17 @@ public:
 
     static bfloat16_t make_from_bits(uint16_t bits) { return from_bits(bits); }
     static bfloat16_t make_zero() { return from_bits(0); }
-    static bfloat16_t make_negative_zero() { return from_bits(0x8000); }
-    static bfloat16_t make_infinity() { return from_bits(0x7f80); }
-    static bfloat16_t make_negative_infinity() { return from_bits(0xff80); }
+    static bfloat16_t make_negative_zero() { return from_bits(sign_mask); }
+    static bfloat16_t make_infinity() { return from_bits(exponent_mask); }
+    static bfloat16_t make_negative_infinity() { return from_bits(sign_mask | exponent_mask); }
     static bfloat16_t make_nan() { return from_bits(0x7fc0); }
-    bool is_nan() const { return (data & 0x7fff) > 0x7f80; }
-    bool is_infinity() const { return (data & 0x7fff) == 0x7f80; }
-    bool is_negative() const { return (data & 0x8000) != 0; }
-    bool is_zero() const { return (data & 0x7fff) == 0; }
+    bool is_nan() const { return is_special() && (data & mantissa_mask) != 0; }
+    bool is_infinity() const { return is_special() && (data & mantissa_mask) == 0; }
+    bool is_negative() const { return (data & sign_mask) != 0; }
+    bool is_zero() const { return (data & ~sign_mask) == 0; }
 
 private:
+    bool is_special() const { return (data & exponent_mask) == exponent_mask; }
     uint16_t data = 0;
 };
 

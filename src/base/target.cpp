@@ -104,13 +104,13 @@ std::vector<std::string> split_at_dashes(const std::string &text) {
     return words;
 }
 
-[[noreturn]] void refuse(const std::string &text, const std::string &word) {
+[[noreturn]] void refuse(const Location &at, const std::string &text, const std::string &word) {
     std::string near = closest_match(word, every_word());
-    throw CompileError(str("cannot understand the target \"", text, "\": \"", word,
-                           "\" is no word of a target",
-                           near.empty() ? std::string() : str("; did you mean \"", near, "\"?"),
-                           "\nA target is architecture-bits-system and then features, as in "
-                           "\"x86-64-linux-avx2-fma\", or \"host\""));
+    throw CompileError(at, str("cannot understand the target \"", text, "\": \"", word,
+                               "\" is no word of a target",
+                               near.empty() ? std::string() : str("; did you mean \"", near, "\"?"),
+                               "\nA target is architecture-bits-system and then features, as in "
+                               "\"x86-64-linux-avx2-fma\", or \"host\""));
 }
 
 bool parse_vector_bits(const std::string &word, int &bits) {
@@ -203,9 +203,9 @@ Target::Target(OS os, Arch arch, int bits, Processor tune, const std::vector<Fea
     set_features(features);
 }
 
-Target::Target(const std::string &text) { parse(text); }
+Target::Target(const std::string &text, Location at) { parse(text, at); }
 
-void Target::parse(const std::string &text) {
+void Target::parse(const std::string &text, const Location &at) {
     std::vector<std::string> words = split_at_dashes(text);
     for (size_t i = 0; i < words.size(); i++) {
         const std::string &word = words[i];
@@ -214,7 +214,7 @@ void Target::parse(const std::string &text) {
             *this = get_host_target();
         } else if (word == "32" || word == "64") {
             if (i > 0 && words[0] != "host" && bits != 0)
-                throw CompileError(str("the target \"", text, "\" says its bits twice"));
+                throw CompileError(at, str("the target \"", text, "\" says its bits twice"));
             bits = word == "32" ? 32 : 64;
         } else if (find_word(feature_words, word, feature)) {
             set_feature(feature);
@@ -223,27 +223,27 @@ void Target::parse(const std::string &text) {
         } else if (!find_word(arch_words, word, arch) && !find_word(os_words, word, os) &&
                    !find_word(processor_words, word, processor_tune) &&
                    !parse_vector_bits(word, vector_bits)) {
-            refuse(text, word);
+            refuse(at, text, word);
         }
     }
     bool unknown_on_purpose = text.find("unknown") != std::string::npos;
     if (has_unknowns() && !unknown_on_purpose) {
-        throw CompileError(str("the target \"", text, "\" does not say its ",
-                               arch == ArchUnknown ? "architecture"
-                               : bits == 0         ? "bits"
-                                                   : "operating system",
-                               "; write one like \"x86-64-linux-avx2\", or \"host\""));
+        throw CompileError(at, str("the target \"", text, "\" does not say its ",
+                                   arch == ArchUnknown ? "architecture"
+                                   : bits == 0         ? "bits"
+                                                       : "operating system",
+                                   "; write one like \"x86-64-linux-avx2\", or \"host\""));
     }
-    require_own_features(text);
+    require_own_features(text, at);
 }
 
-void Target::require_own_features(const std::string &text) const {
+void Target::require_own_features(const std::string &text, const Location &at) const {
     for (const FeaturesOf &own : features_of_architectures) {
         for (int f = own.first; arch != own.arch && arch != ArchUnknown && f <= own.last; f++) {
             if (!has_feature(Feature(f))) continue;
-            throw CompileError(str("the target \"", text, "\": ", feature_to_name(Feature(f)),
-                                   " is a feature of ", text_of(arch_words, own.arch), ", not of ",
-                                   text_of(arch_words, arch)));
+            throw CompileError(at, str("the target \"", text, "\": ", feature_to_name(Feature(f)),
+                                       " is a feature of ", text_of(arch_words, own.arch),
+                                       ", not of ", text_of(arch_words, arch)));
         }
     }
 }

@@ -1,4 +1,5 @@
 #pragma once
+#include "base/error.h"
 #include <bitset>
 #include <cstdint>
 #include <string>
@@ -125,8 +126,9 @@ struct Target {
     Target(OS os, Arch arch, int bits, Processor tune, const std::vector<Feature> &features = {},
            int vector_bits = 0);
     // Throws CompileError, naming the word and what it may have been meant to be.
-    explicit Target(const std::string &text);
-    explicit Target(const char *text) : Target(std::string(text)) {}
+    explicit Target(const std::string &text, Location at = std::source_location::current());
+    explicit Target(const char *text, Location at = std::source_location::current())
+        : Target(std::string(text), at) {}
 
     static bool validate_target_string(const std::string &text);
     static std::string feature_to_name(Feature feature);
@@ -184,8 +186,8 @@ struct Target {
     friend bool operator==(const Target &, const Target &) = default;
 
 private:
-    void parse(const std::string &text);
-    void require_own_features(const std::string &text) const;
+    void parse(const std::string &text, const Location &at);
+    void require_own_features(const std::string &text, const Location &at) const;
     std::vector<std::string> feature_names() const;
     std::bitset<FeatureEnd> features;
 };

@@ -114,6 +114,9 @@ TEST_SUITE("Target") {
 #endif
     }
     TEST_CASE("an unknown word is refused with the one that was perhaps meant") {
+        const std::string place = str("target_test.cpp:", __LINE__ + 1);
+        CHECK_THROWS_WITH_AS(Target("x86-64-linux-axv"), doctest::Contains(place.c_str()),
+                             CompileError);
         CHECK_THROWS_WITH_AS(Target("x86-64-linux-avx3"), doctest::Contains("did you mean \"avx"),
                              CompileError);
         CHECK_THROWS_WITH_AS(Target("x86-64-linus"), doctest::Contains("\"linux\""), CompileError);
