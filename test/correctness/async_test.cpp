@@ -251,6 +251,23 @@ TEST_SUITE("async") {
         CHECK(l.count("produce f:") == 1);
         l.check<int>({4, 5, 3}, [](int x, int y, int z) { return 2 * (x + y) + z; });
     }
+    TEST_CASE("two stages that read one another, in each version of a specialized stage") {
+        Var x("x"), y("y");
+        Param<int> p("p");
+        Func f("f"), g("g"), out("out");
+        f(x, y) = x + y;
+        f(x, y) += 1;
+        g(x) = f(x, 1) * 2;
+        out(x, y) = f(x, y) + g(x);
+        out.specialize(p > 2);
+        g.compute_at(out, x).hoist_storage(out, y).ring_buffer(3).async();
+        f.compute_at(out, x).store_root().async();
+        Lowered l(out);
+        for (int value : {2, 3}) {
+            p.set(value);
+            l.check<int>({5, 4}, [](int x, int y) { return x + y + 1 + (x + 2) * 2; });
+        }
+    }
     TEST_CASE("a part of the pipeline that both threads would write is refused") {
         Var x("x"), y("y");
         Func shared("shared"), f("f"), out("out");

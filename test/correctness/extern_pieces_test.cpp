@@ -179,6 +179,16 @@ TEST_SUITE("extern stages in pieces") {
             }
         }
     }
+    TEST_CASE("in parts of tiles of which nothing is left to some") {
+        Chain c;
+        Var xio("xio"), xii("xii"), ex("ex"), ey("ey");
+        c.out.split(c.x, c.xo, c.xi, 16, TailStrategy::GuardWithIf)
+            .fuse(c.xo, c.y, c.t)
+            .split(c.xi, xio, xii, 4, TailStrategy::GuardWithIf)
+            .reorder(xii, xio, c.t);
+        c.e.compute_at(c.out, xio).tile(c.x, c.y, ex, ey, 4, 2, TailStrategy::ShiftInwards);
+        for (int width : {1, 5, 16, 17, 23}) c.check({width, 3});
+    }
     TEST_CASE("inputs computed for each piece, and for all of them") {
         for (int place = 0; place < 8; place++) {
             CAPTURE(place);

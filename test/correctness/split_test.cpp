@@ -251,6 +251,30 @@ TEST_SUITE("split") {
         CHECK(l.flat().find("if ") == l.flat().rfind("if "));  // that of the bounds query
         l.check<int>({16, 3}, Stencil::reference);
     }
+    TEST_CASE(
+        "of a tile of which nothing is left in some iterations, read where that is no interval") {
+        const auto indices = std::to_array<Expr (*)(const Var &)>(
+            {[](const Var &x) { return x * (x - 3); }, [](const Var &x) { return x * x - 4 * x; },
+             [](const Var &x) { return cast<int>(cast<float>(x) * cast<float>(x - 3)); }});
+        for (auto index : indices) {
+            Var x("x"), y("y"), i("i"), t("t"), to("to"), ti("ti");
+            Func f("f"), out("out");
+            f(x) = x * 2;
+            out(y, x) = f(index(x));
+            out.split(x, x, i, 8, TailStrategy::GuardWithIf)
+                .fuse(y, i, t)
+                .split(t, to, ti, 2, TailStrategy::GuardWithIf);
+            f.compute_root();
+            f.in(out).compute_at(out, to);
+            Lowered l(out);
+            Func plain("plain");
+            plain(x) = index(x);
+            Buffer<int> at = plain.realize({12});
+            for (int size : {1, 3, 8, 11}) {
+                l.check<int>({2, size}, [&](int, int x) { return at(x) * 2; });
+            }
+        }
+    }
     TEST_CASE("of a fused loop that is rounded up, over nothing") {
         Var x("x"), y("y"), t("t"), o("o"), i("i");
         Func f("f");

@@ -427,7 +427,11 @@ Interval StageNest::split_interval(const Split &s, int fixed) const {
     }
     low = low + inner.min;
     high = high + inner.max;
-    if (is_guard(s.tail) && !is_exact(s)) high = min(high, old.max);
+    if (is_guard(s.tail) && !is_exact(s)) {
+        high = min(high, old.max);
+        // Where nothing is left of a part of a tile, its interval is not turned around.
+        if (!is_zero(inner.min)) low = min(low, old.max);
+    }
     return {simplify(low), simplify(high)};
 }
 

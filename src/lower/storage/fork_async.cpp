@@ -433,11 +433,14 @@ private:
                 return pair.ready.as<Variable>()->name == name;
             });
             if (shared == all.end()) continue;
-            Semaphores own = new_pair(of->second, shared->free.defined());
+            // Of the places where the function is computed, each production meets one.
+            auto [known, is_new] = own_pairs.try_emplace({func, name});
+            const Semaphores own =
+                is_new ? new_pair(of->second, shared->free.defined()) : known->second;
             Substitution to_own{{name, own.ready}};
             if (own.free.defined()) to_own[shared->free.as<Variable>()->name] = own.free;
             consumer = substitute(to_own, consumer);
-            all.push_back(own);
+            if (is_new) all.push_back(known->second = own);
         }
     }
 
@@ -485,6 +488,8 @@ private:
     const lower::Context &lowering;
     std::unordered_map<Symbol, Symbol> funcs;  // which function's a semaphore is
     std::unordered_map<Symbol, std::vector<Semaphores>> pairs;
+    // By the function whose consumer has it, and the semaphore in place of which it stands.
+    std::map<std::pair<Symbol, Symbol>, Semaphores> own_pairs;
 };
 
 }  // namespace
