@@ -436,6 +436,36 @@ TEST_SUITE("windows along a stage that slides itself") {
         CHECK(calls_of(l, {4, 20}, ref) == 4 * 24);
         for (int size : {1, 2, 7}) l.check<int>({3, size}, ref);
     }
+    TEST_CASE("within a stage that is skipped in some iterations, which then is computed in all") {
+        Func a("a"), b("b"), out("out");
+        a(x) = 10 * x;
+        b(x) = a(x) + a(x + 1);
+        out(x) = select(x % 4 == 1, 0, b(x));
+        auto ref = [](int i) { return i % 4 == 1 ? 0 : 20 * i + 10; };
+        b.compute_at(out, x);
+        SUBCASE("kept by the values inside") { a.store_root().compute_at(b, x); }
+        SUBCASE("of storage that is each iteration's own, it is skipped") {
+            a.compute_at(b, x);
+            CHECK(Lowered(out).flat().find("% 4 != 1:") != std::string::npos);
+        }
+        Lowered l(out);
+        for (int size : {1, 2, 9, 16}) l.check<int>({size}, ref);
+    }
+    TEST_CASE("not past a predicate that leaves nothing to some iterations") {
+        Func a("a"), b("b"), out("out");
+        RDom r(0, 1, 0, 1, "r");
+        r.where(r.y < r.x);
+        RVar ro("ro"), ri("ri");
+        a(x) = x;
+        b(x) = a(x) + a(x + 1);
+        out(x) = 1;
+        out(x) = b(r.x);
+        out.update().split(r.x, ro, ri, 16, TailStrategy::GuardWithIf);
+        Var xo("xo"), xi("xi");
+        b.compute_at(out, ro).split(x, xo, xi, 4, TailStrategy::ShiftInwards);
+        a.compute_root();
+        Lowered(out).check<int>({3}, [](int) { return 1; });
+    }
     TEST_CASE("not where the loop around is walked over again") {
         Func a("a"), b("b"), out("out");
         a(x, y) = counted(x + 3 * y);

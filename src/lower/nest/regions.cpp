@@ -209,21 +209,14 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest,
     for (const program::ReductionVariable &r : nest.definition.reduction) {
         Interval range = *scope.find(r.var);
         if (is_fixed(r.var, range)) continue;
-        Interval holds = algebra::solve_for_outer_interval(tested, r.var);
-        IntervalScope others = scope;
-        others.unbind(r.var);
-        if (holds.is_nothing()) continue;
-        if (holds.has_lower_bound()) {
-            Expr low = bounds_of_expr(holds.min, others).min;
-            if (low.defined()) range.min = simplify(max(range.min, low));
+        const Interval left = values_left(tested, r.var, scope);
+        const bool is_read_within = site != built.innermost_sites.end();
+        if (is_read_within) {
+            range = narrowed_to(range, left);
+        } else {
+            if (left.min.defined()) range.min = simplify(max(range.min, left.min));
+            if (left.max.defined()) range.max = simplify(min(range.max, left.max));
         }
-        if (holds.has_upper_bound()) {
-            Expr high = bounds_of_expr(holds.max, others).max;
-            if (high.defined()) range.max = simplify(min(range.max, high));
-        }
-        // What is computed for each value is so without a test for a domain that is empty.
-        bool is_empty = algebra::can_prove(range.min > range.max);
-        if (is_empty && site != built.innermost_sites.end()) continue;
         scope.bind(r.var, range);
     }
     return scope;

@@ -258,12 +258,26 @@ private:
         if (!p.is_producer) return consume(p);
         auto stored = loops_at_storage.find(p.func);
         if (stored == loops_at_storage.end()) return Mutator::visit(p);
-        Expr needed = condition_for(p.func, stored->second);
+        Expr needed = condition_for(p.func, std::min(stored->second, loops_at_storage_within(p)));
         if (is_true(needed)) return Mutator::visit(p);
         Stmt body;
         under(needed, [&] { body = (*this)(p.body); });
         read(needed);
         return ProducerConsumer::make(p.func, true, IfThenElse::make(needed, body));
+    }
+
+    // Of what is computed in the production, but kept for later ones: around the storage of it that
+    // is furthest out.
+    size_t loops_at_storage_within(const ProducerConsumer &production) const {
+        std::unordered_set<Symbol> kept;
+        for_each_node(production.body, [&](const ProducerConsumer &p) { kept.insert(p.func); });
+        for_each_node(production.body, [&](const Realize &r) { kept.erase(r.func); });
+        size_t fewest = loops;
+        for (Symbol func : kept) {
+            auto stored = loops_at_storage.find(func);
+            if (stored != loops_at_storage.end()) fewest = std::min(fewest, stored->second);
+        }
+        return fewest;
     }
 
     Stmt consume(const ProducerConsumer &p) {
