@@ -231,8 +231,7 @@ bool Simplifier::recombine_once(LinearForm &f) {
         case NodeKind::Min:
         case NodeKind::Select:
             for (size_t j = 0; j < f.terms.size(); j++) {
-                LinearTerm o = f.terms[j];
-                if (j != i && recombine_pair(f, t, o)) return true;
+                if (j != i && recombine_pair(f, t, LinearTerm(f.terms[j]))) return true;
             }
             break;
         default: break;
@@ -290,23 +289,36 @@ bool Simplifier::recombine_lets(LinearForm &f, const LinearTerm &t) {
     return false;
 }
 
+namespace {
+
+bool are_min_and_max_of_same(const LinearTerm &s, const LinearTerm &t) {
+    const auto *low = s.atom.as<Min>();
+    const auto *high = t.atom.as<Max>();
+    return low && high && low->a.same_as(high->a) && low->b.same_as(high->b) &&
+           s.coefficient == t.coefficient;
+}
+
+bool are_selects_by_same(const LinearTerm &s, const LinearTerm &t) {
+    const auto *p = s.atom.as<Select>(), *q = t.atom.as<Select>();
+    return p && q && p->condition.same_as(q->condition) && std::abs(s.coefficient) == 1 &&
+           std::abs(t.coefficient) == 1;
+}
+
+}  // namespace
+
 // min(a, b) + max(a, b) is a + b; select(q, a, b) + select(q, c, d) is select(q, a + c, b + d).
 bool Simplifier::recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t) {
+    const bool selects = are_selects_by_same(s, t) && merging < max_merging;
+    if (!selects && !are_min_and_max_of_same(s, t)) return false;
     LinearForm both{{s}, 0};
     if (!add_term(both, t.atom, t.coefficient)) return false;
     std::optional<LinearForm> r = add(f, both, -1);
     if (!r) return false;
-    const auto *low = s.atom.as<Min>();
-    const auto *high = t.atom.as<Max>();
-    if (low && high && low->a.same_as(high->a) && low->b.same_as(high->b) &&
-        s.coefficient == t.coefficient) {
+    if (const auto *low = s.atom.as<Min>()) {
         r = add(*r, form(low->a), s.coefficient);
         if (r) r = add(*r, form(low->b), s.coefficient);
     } else {
         const auto *p = s.atom.as<Select>(), *q = t.atom.as<Select>();
-        bool same = p && q && p->condition.same_as(q->condition) && std::abs(s.coefficient) == 1 &&
-                    std::abs(t.coefficient) == 1;
-        if (!same || merging == max_merging) return false;
         merging++;
         int64_t factor = s.coefficient * t.coefficient;
         Expr merged = make_select(p->condition, make_sum(p->true_value, q->true_value, factor),

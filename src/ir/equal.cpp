@@ -76,7 +76,7 @@ int compare_fields(const T &a, const T &b) {
 }  // namespace
 
 int compare(const Expr &a, const Expr &b) {
-    if (a.same_as(b) || equal(a, b)) return 0;
+    if (equal(a, b)) return 0;
     if (a.kind() != b.kind()) return a.kind() < b.kind() ? -1 : 1;
     switch (a.kind()) {
 #define CASE(T)                                                                                    \
@@ -87,7 +87,11 @@ int compare(const Expr &a, const Expr &b) {
     }
 }
 
-bool equal(const Expr &a, const Expr &b) { return Comparison(false).same<ExprNode>(a, b); }
+bool equal(const Expr &a, const Expr &b) {
+    if (!a.defined() || !b.defined()) return a.defined() == b.defined();
+    if (a.same_as(b)) return true;
+    return a.hash() == b.hash() && Comparison(false).same<ExprNode>(a, b);
+}
 bool equal(const Stmt &a, const Stmt &b) { return Comparison(false).same(a, b); }
 bool alpha_equal(const Expr &a, const Expr &b) { return Comparison(true).same<ExprNode>(a, b); }
 bool alpha_equal(const Stmt &a, const Stmt &b) { return Comparison(true).same(a, b); }
