@@ -20,6 +20,9 @@ using algebra::Interval;
 // Of operations within one another, when the values of lets are put in. What is deeper follows
 // what is computed in the loop, and each test would look at all of that.
 constexpr int deepest_condition = 100;
+// The same, of two ends of which the lesser is asked for: there is a question for each min and max,
+// and the ends of regions are sums and roundings of a few operations.
+constexpr int deepest_end = 30;
 
 bool contains_loop(const Stmt &s) {
     bool found = false;
@@ -578,10 +581,12 @@ private:
     Expr outcome_of(const Expr &test, const Expr &less, const Expr &greater) const {
         const auto *n = test.as<Min>();
         Expr first = n ? less : greater, second = n ? greater : less;
-        return holds(less <= greater) ? first : holds(greater <= less) ? second : Expr();
+        const Expr a = lets.expand(less), b = lets.expand(greater);
+        if (std::max(a->depth, b->depth) > deepest_end) return {};
+        return holds(a <= b) ? first : holds(b <= a) ? second : Expr();
     }
     bool holds(const Expr &condition) const {
-        Expr c = certainly(algebra::simplify(lets.expand(condition)), scope);
+        Expr c = certainly(algebra::simplify(condition), scope);
         if (!c.defined()) return false;
         c = algebra::simplify(c);
         if (!uses_symbol(c, loop.name) || uses_any(c, inside) || !is_pure(c)) return false;
