@@ -14,6 +14,7 @@ namespace {
 
 constexpr int max_depth = 10;
 constexpr size_t max_facts = 6;  // that are tried about one atom
+constexpr int min_effort = 4;    // where all steps for an expression have been taken
 constexpr int64_t none = ConstantInterval::lowest;
 
 LinearForm without(const LinearForm &f, const Expr &atom) {
@@ -41,8 +42,10 @@ int64_t Simplifier::lower_bound(const LinearForm &f, int64_t goal) {
     LinearForm values = with_values(f);
     int64_t found = interval(values).min;
     if (found < goal && !values.terms.empty()) {
-        budget = effort;
+        const int steps = std::min(effort, std::max(allowance, min_effort));
+        budget = steps;
         found = std::max(found, lower(f, goal, max_depth));
+        allowance -= steps - std::max(budget, 0);
     }
     searches[hash] = {f, goal, found, scopes.back().serial};
     return found;

@@ -539,6 +539,22 @@ void Simplifier::learn(const Expr &condition) {
     if (!is_const(opposite) && falsehoods.insert(opposite).second) {
         scopes.back().falsehoods.push_back(opposite);
     }
+    learn_comparison(condition);
+}
+
+// What decisions about inequalities use of a condition.
+void Simplifier::learn_inequalities(const Expr &condition) {
+    if (is_likely(condition)) {
+        learn_inequalities(condition.as<IntrinsicCall>()->args[0]);
+    } else if (const auto *a = condition.as<And>()) {
+        learn_inequalities(a->a);
+        learn_inequalities(a->b);
+    } else if (is_pure(condition) && is_stable(condition)) {
+        learn_comparison(condition);
+    }
+}
+
+void Simplifier::learn_comparison(const Expr &condition) {
     auto difference = [&](const Expr &big, const Expr &small, int64_t less) {
         if (!is_exact(big.type()) || big.type().is_vector()) return;
         auto f = add(form(big), form(small), -1);

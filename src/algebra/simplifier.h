@@ -16,8 +16,9 @@ namespace tessera::algebra {
 
 class Simplifier {
 public:
-    // `effort`: how many steps a single decision about an inequality may take. The facts must live
-    // as long as the simplifier, which looks at those about a variable when it meets one.
+    // `effort`: how many steps a single decision about an inequality may take; all that are made
+    // for one expression may take as many as 128 of them. The facts must live as long as the
+    // simplifier, which looks at those about a variable when it meets one.
     explicit Simplifier(const Facts &facts = no_facts, int effort = 32);
 
     Expr operator()(const Expr &e);  // memoised
@@ -136,6 +137,7 @@ private:
     };
 
     // simplify.cpp
+    Expr simplify_all(const Expr &root);
     Expr fold_or_undefined(const Expr &node);
     bool may_shift_out(const Expr &a, int64_t k);
     Expr visit(const Expr &e);
@@ -193,6 +195,8 @@ private:
     ir::Alignment compute_alignment(const Expr &e);
     void remember(Symbol s);
     void look_up(Symbol s);
+    void learn_inequalities(const Expr &condition);
+    void learn_comparison(const Expr &condition);
     void learn_inequality(const LinearForm &f);
     // trend.cpp
     Trend trend_of(const Expr &e);
@@ -247,6 +251,8 @@ private:
     uint32_t next_serial = 1, oldest_usable = 0;
     uint64_t leaves_of_facts = 0;  // that inequalities are known about
     int budget = 0, fuel = 0, merging = 0, conditionals = 0;
+    int nesting = 0;    // of calls of operator()
+    int allowance = 0;  // steps of decisions that are left for this expression
 };
 
 inline bool is_exact(Type t) { return t.is_int() && t.bits() >= 32; }

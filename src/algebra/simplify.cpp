@@ -106,8 +106,20 @@ bool Simplifier::usable(uint32_t scope) const {
     return scope >= oldest_usable && active.count(scope);
 }
 
+// What many parts of one expression decide about takes no longer than so many decisions: where sums
+// are of many choices, most find nothing.
+constexpr int decisions_per_expression = 128;
+
 Expr Simplifier::operator()(const Expr &root) {
     if (!root.defined()) return root;
+    if (nesting == 0) allowance = decisions_per_expression * effort;
+    nesting++;
+    Expr simple = simplify_all(root);
+    nesting--;
+    return simple;
+}
+
+Expr Simplifier::simplify_all(const Expr &root) {
     auto done = [&](const Expr &e) {
         const Memo *found = memo.find(e.get());
         return found && usable(found->scope);

@@ -10,6 +10,10 @@ using namespace ir;
 
 namespace {
 
+// In sums of more terms no side of a choice is found to decide a comparison: there would be a
+// search for each of its sides.
+constexpr size_t max_split_terms = 8;
+
 bool holds(NodeKind op, int64_t v) {
     switch (op) {
     case NodeKind::EQ: return v == 0;
@@ -101,6 +105,7 @@ Expr Simplifier::make_at_least_zero(LinearForm f, Type t) {
 
 // Where one side of a min, max or select decides the comparison, the other side is what is left.
 Expr Simplifier::split_comparison(const LinearForm &f, Type t) {
+    if (f.terms.size() > max_split_terms) return {};
     for (const LinearTerm &term : f.terms) {
         Expr u, v, q;
         bool both = false;  // whether both sides must hold

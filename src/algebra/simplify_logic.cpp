@@ -203,7 +203,7 @@ bool Simplifier::is_other_where(const Expr &condition, const Expr &value, const 
     if (!difference || difference->terms.size() > 2 || !has_choice(*difference)) return false;
     const Expr fact = opposite ? make_not(condition) : condition;
     enter(true);
-    learn(fact);
+    learn_inequalities(fact);
     const bool equal = lower_bound(*difference, 0) >= 0 && upper_bound(*difference, 0) <= 0;
     leave();
     return equal;
