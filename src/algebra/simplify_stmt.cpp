@@ -9,6 +9,10 @@ using namespace ir;
 
 namespace {
 
+// Operations within one another in an assertion that is worth remembering: after each that is, all
+// expressions are simplified anew.
+constexpr int deepest_fact = 30;
+
 class StmtSimplifier {
 public:
     explicit StmtSimplifier(const Facts &facts) : s(facts) {}
@@ -124,7 +128,8 @@ private:
             Stmt result = (*this)(stmt);
             if (is_no_op(result)) continue;
             stmts.push_back(result);
-            if (const auto *check = result.as<AssertStmt>()) {
+            const auto *check = result.as<AssertStmt>();
+            if (check && check->condition->depth <= deepest_fact) {
                 s.enter(true);
                 s.learn(s(check->condition));
                 scopes++;
