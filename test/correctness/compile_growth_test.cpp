@@ -96,6 +96,27 @@ Func inlined_chain(int n, const std::function<Expr(Expr, Expr)> &next) {
     return last;
 }
 
+// Of which each step uses both values of the one before it twice.
+Expr shared_differences(int n, Expr a, Expr b) {
+    for (int i = 0; i < n; i++) {
+        const Expr less = select(a > b, b, b - a);
+        a = select(a > b, a - b, a);
+        b = i % 2 ? less : min(less + 1, b);
+    }
+    return a;
+}
+
+// Reads a Func, which is computed where `schedule` says, at what shared differences make of the
+// coordinates.
+Func read_at_differences(int n, const std::function<void(Func &f, Func &read)> &schedule) {
+    ImageParam image(Int(32), 2, "image");
+    Func read("read"), f("f");
+    read(x, y) = image(x, y) + x;
+    f(x, y) = read(shared_differences(n, x + 7, y + 3), y);
+    schedule(f, read);
+    return f;
+}
+
 }  // namespace
 
 TEST_SUITE("growth of the time to compile") {
@@ -303,6 +324,85 @@ TEST_SUITE("growth of the time to compile") {
             Func f("f");
             f(x) = 0;
             f(x) += r.x * r.y;
+            return f;
+        });
+    }
+    TEST_CASE("coordinates that share their parts, in loops with each tail") {
+        const Var xo("xo"), xi("xi");
+        for (const TailStrategy tail :
+             {TailStrategy::GuardWithIf, TailStrategy::RoundUp, TailStrategy::ShiftInwards}) {
+            CAPTURE(int(tail));
+            check_growth(6, [&](int n) {
+                return read_at_differences(n, [&](Func &f, Func &read) {
+                    f.split(x, xo, xi, 8, tail).unroll(xi);
+                    read.compute_root();
+                });
+            });
+            check_growth(6, [&](int n) {
+                return read_at_differences(n, [&](Func &f, Func &read) {
+                    f.split(x, xo, xi, 8, tail).vectorize(xi).parallel(y);
+                    read.compute_at(f, xo);
+                });
+            });
+        }
+    }
+    TEST_CASE("coordinates that share their parts, in a Func with edges") {
+        check_growth(6, [](int n) {
+            ImageParam image(Int(32), 2, "image");
+            Func read("read"), f("f");
+            read(x, y) = image(x, y) + x;
+            const Func edges = BoundaryConditions::repeat_edge(read, {{0, 100}, {0, 100}});
+            f(x, y) = edges(shared_differences(n, x + 7, y + 3), y);
+            read.compute_root();
+            f.vectorize(x, 8);
+            return f;
+        });
+    }
+    TEST_CASE("shared differences in the predicate of a reduction") {
+        check_growth(6, [](int n) {
+            RDom r(0, 100, 0, 100);
+            r.where(shared_differences(n, r.x, r.y + x) > 5);
+            Func f("f");
+            f(x) = 0;
+            f(x) += r.x * r.y;
+            f.update().vectorize(x, 8);
+            return f;
+        });
+    }
+    TEST_CASE("shared differences that say how long loops are") {
+        SUBCASE("of a reduction") {
+            check_growth(6, [](int n) {
+                Param<int> p("p"), q("q");
+                RDom r(0, shared_differences(n, p, q));
+                Func read("read"), f("f");
+                read(x) = x + 1;
+                f(x) = 0;
+                f(x) += read(r + x);
+                read.compute_root();
+                return f;
+            });
+        }
+        SUBCASE("of a dimension") {
+            check_growth(6, [](int n) {
+                Param<int> p("p"), q("q");
+                Func read("read"), f("f");
+                read(x, y) = x + y;
+                f(x, y) = read(x, y) + 1;
+                read.compute_at(f, y);
+                f.bound(x, 0, shared_differences(n, p, q));
+                return f;
+            });
+        }
+    }
+    TEST_CASE("a requirement of shared differences") {
+        check_growth(6, [](int n) {
+            ImageParam image(Int(32), 2, "image");
+            Func read("read"), f("f");
+            read(x, y) = image(x, y);
+            const Expr e = shared_differences(n, x, y);
+            f(x, y) = read(require(e > 0, clamp(e, -100, 100), "not positive"), y);
+            read.compute_root();
+            f.vectorize(x, 8);
             return f;
         });
     }

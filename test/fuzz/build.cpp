@@ -10,7 +10,7 @@ namespace {
 
 // Steps of which each uses both values of the one before it twice: a tree of them would be huge.
 Expr shared_differences(Expr a, Expr b) {
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 24; i++) {
         const Expr less = select(a > b, b, b - a);
         a = select(a > b, a - b, a);
         b = i % 2 ? less : min(less + 1, b);

@@ -27,7 +27,7 @@ std::string literal(double value) {
 }
 
 const char *const shared_differences = "Expr shared_differences(Expr a, Expr b) {\n"
-                                       "    for (int i = 0; i < 8; i++) {\n"
+                                       "    for (int i = 0; i < 24; i++) {\n"
                                        "        const Expr less = select(a > b, b, b - a);\n"
                                        "        a = select(a > b, a - b, a);\n"
                                        "        b = i % 2 ? less : min(less + 1, b);\n"
