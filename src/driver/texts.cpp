@@ -6,6 +6,8 @@
 #include "ir/visitor.h"
 #include "program/environment.h"
 #include <algorithm>
+#include <cstdlib>
+#include <string_view>
 
 namespace tessera::driver {
 namespace {
@@ -97,6 +99,12 @@ void warn_of_unscheduled(const program::Program &program) {
     }
 }
 
+// Set to 1 by programs whose loops may have any extent.
+bool permits_failed_unroll() {
+    const char *permitted = std::getenv("HL_PERMIT_FAILED_UNROLL");
+    return permitted && std::string_view(permitted) == "1";
+}
+
 }  // namespace
 
 ir::Module lower_program(const program::Program &program, const Target &target,
@@ -104,6 +112,7 @@ ir::Module lower_program(const program::Program &program, const Target &target,
     if (program.outputs.empty()) throw CompileError("the pipeline has no outputs");
     warn_of_unscheduled(program);
     options.verify |= target.has_feature(Target::Debug);
+    options.permit_failed_unroll = permits_failed_unroll();
 #ifndef NDEBUG
     options.verify = true;
 #endif
@@ -125,6 +134,7 @@ ir::Module lower_for(const program::Program &program, const Target &target,
 std::string to_conceptual_text(const program::Program &program, const Target &target) {
     std::string text;
     lower::LowerOptions options;
+    options.permit_failed_unroll = permits_failed_unroll();
     options.trace = [&](std::string_view pass, const ir::Stmt &s) {
         if (pass == "simplify regions") text = ir::to_string(s);
     };
@@ -134,6 +144,7 @@ std::string to_conceptual_text(const program::Program &program, const Target &ta
 std::string loop_nest(const program::Program &program, const Target &target) {
     ir::Stmt nests;
     lower::LowerOptions options;
+    options.permit_failed_unroll = permits_failed_unroll();
     options.trace = [&](std::string_view, const ir::Stmt &s) {
         if (!nests.defined()) nests = s;
     };

@@ -52,6 +52,7 @@ struct Context {
     std::unordered_map<Symbol, program::Trace> traced_images;
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
     bool verify = false;  // run the verifier after every pass
+    bool permit_failed_unroll = false;
 
     // Null if there is no such function (a test's, say).
     const program::FunctionContents *function(Symbol f) const;

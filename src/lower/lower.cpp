@@ -173,6 +173,7 @@ Context make_context(const program::ProgramCopy &copy, const std::vector<Paramet
     context.functions = copy.environment.functions;
     context.trace = options.trace;
     context.verify = options.verify;
+    context.permit_failed_unroll = options.permit_failed_unroll;
     for (const ParameterRef &p : parameters) add_argument(context, p);
     auto names = buffer_names(copy);
     for (const FunctionRef &f : context.order) add_buffers(context, f, names[f->name]);

@@ -9,6 +9,8 @@ struct LowerOptions {
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
     // Run the verifier after every pass; an InternalError names the pass that broke the IR.
     bool verify = false;
+    // Loops that cannot be unrolled are serial, with a warning.
+    bool permit_failed_unroll = false;
     // Fill in LoweredFunction::touched.
     bool touched_ranges = false;
 };

@@ -104,6 +104,8 @@ private:
     }
 
     Stmt unroll(const For &loop, const Stmt &body);
+    std::optional<int64_t> most_copies_of(const For &loop, const Expr &extent) const;
+    Stmt serial_after_all(const For &loop, const Stmt &body) const;
     int64_t copies_of(const For &loop, const Expr &extent) const;
     void warn_of_many(const For &loop, int64_t copies, const Stmt &copy);
 
@@ -124,10 +126,21 @@ void UnrollLoops::warn_of_many(const For &loop, int64_t copies, const Stmt &copy
              "unroll the inner loop"));
 }
 
-int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
+std::optional<int64_t> UnrollLoops::most_copies_of(const For &loop, const Expr &extent) const {
     std::optional<int64_t> most =
         algebra::constant_upper_bound(extent, scope.known_of_parameters(extent, context));
-    if (!most) most = scope.upper_bound_by_conditions(loop.extent);
+    return most ? most : scope.upper_bound_by_conditions(loop.extent);
+}
+
+Stmt UnrollLoops::serial_after_all(const For &loop, const Stmt &body) const {
+    warn(loop_kind_written(context, loop.name, LoopKind::Unrolled),
+         str(loop_name(context, loop.name),
+             " is not unrolled, as its extent is not a constant and has no constant upper bound"));
+    return For::make(loop.name, loop.min, loop.extent, LoopKind::Serial, loop.partition, body);
+}
+
+int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
+    std::optional<int64_t> most = most_copies_of(loop, extent);
     Location at = loop_kind_written(context, loop.name, LoopKind::Unrolled);
     if (!most) {
         throw CompileError(at, str("cannot unroll ", loop_name(context, loop.name), ": its extent ",
@@ -149,6 +162,9 @@ Stmt UnrollLoops::unroll(const For &loop, const Stmt &body) {
     Expr extent = scope.expand(loop.extent);
     std::optional<int64_t> exact = algebra::constant_value(extent, scope.known());
     if (!exact) exact = scope.value_by_conditions(loop.extent);
+    if (context.permit_failed_unroll && !exact && !most_copies_of(loop, extent)) {
+        return serial_after_all(loop, body);
+    }
     int64_t count = exact && *exact <= most_copies ? *exact : copies_of(loop, extent);
     std::vector<Stmt> copies;
     Iterations iterations(loop.name);

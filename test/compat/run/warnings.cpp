@@ -83,3 +83,28 @@ PROGRAM(errors_are_heard) {
     EXPECT(l.errors[0].find("nothing") != std::string::npos);
     return 0;
 }
+PROGRAM(loops_that_may_stay_serial) {
+    auto unroll = [](Buffer<int> &result) {
+        Var x;
+        Param<int> n("n");
+        RDom r(0, n);
+        Func f("f");
+        f(x) = 0;
+        f(x) += r;
+        f.update().unroll(r);
+        n.set(5);
+        result = f.realize({3});
+    };
+    Buffer<int> result;
+    try {
+        unroll(result);
+        return 1;
+    } catch (const CompileError &) {
+    }
+    setenv("HL_PERMIT_FAILED_UNROLL", "1", 1);
+    const Listener l = heard([&] { unroll(result); });
+    unsetenv("HL_PERMIT_FAILED_UNROLL");
+    EXPECT(warns(l, "is not unrolled"));
+    EXPECT(result(2) == 10);
+    return 0;
+}
