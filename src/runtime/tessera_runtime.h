@@ -460,8 +460,8 @@ typedef struct tessera_trace_event_t {
 } tessera_trace_event_t;
 
 /* Returns the id of the event, a positive number (for the parent_id of others), or a negative error
- * code. Unless replaced, appends packets to the file named by TESSERA_TRACE_FILE (the format is in
- * trace.cpp), or prints a line to stderr if there is no such variable. */
+ * code. Unless replaced, appends packets to the file named by TESSERA_TRACE_FILE (or HL_TRACE_FILE;
+ * the format is in trace.cpp), or hands a line to tessera_print if there is no such variable. */
 typedef int32_t (*tessera_trace_t)(void *user_context, const tessera_trace_event_t *event);
 int32_t tessera_trace(void *user_context, const tessera_trace_event_t *event);
 tessera_trace_t tessera_set_custom_trace(tessera_trace_t f);

@@ -4,7 +4,6 @@
 // of the thread (int32): at the end, where readers of halide_trace_packet_t skip it.
 #include "runtime/message.h"
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -91,7 +90,7 @@ void print_region(Message &line, const tessera_trace_event_t &event) {
     }
 }
 
-void print_event(const tessera_trace_event_t &event, int32_t id) {
+void print_event(void *user_context, const tessera_trace_event_t &event, int32_t id) {
     bool known = event.event >= 0 && event.event < int(std::size(event_names));
     bool is_access = event.event == tessera_trace_load || event.event == tessera_trace_store;
     Message line;
@@ -108,7 +107,7 @@ void print_event(const tessera_trace_event_t &event, int32_t id) {
     }
     if (event.trace_tag && *event.trace_tag) line << " \"" << event.trace_tag << "\"";
     line << "  #" << id << " in #" << event.parent_id << ", thread " << event.thread_id << "\n";
-    std::fputs(line.c_str(), stderr);
+    tessera_print(user_context, line.c_str());
 }
 
 std::vector<uint8_t> make_packet(const tessera_trace_event_t &event, int32_t id) {
@@ -141,14 +140,22 @@ int append_to_file(void *user_context, const char *path, const tessera_trace_eve
         .raise(user_context, tessera_error_code_trace_failed);
 }
 
+// Null without one.
+const char *trace_file() {
+    for (const char *name : {"TESSERA_TRACE_FILE", "HL_TRACE_FILE"}) {
+        const char *path = std::getenv(name);
+        if (path && *path) return path;
+    }
+    return nullptr;
+}
+
 int32_t default_trace(void *user_context, const tessera_trace_event_t *event) {
     int32_t id = last_id.fetch_add(1) + 1;
-    const char *path = std::getenv("TESSERA_TRACE_FILE");
-    if (path && *path) {
+    if (const char *path = trace_file()) {
         int error = append_to_file(user_context, path, *event, id);
         return error ? error : id;
     }
-    print_event(*event, id);
+    print_event(user_context, *event, id);
     return id;
 }
 

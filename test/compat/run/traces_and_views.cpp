@@ -319,3 +319,22 @@ PROGRAM(own_autoscheduler) {
     EXPECT(o(2, 2) == 4);
     return 0;
 }
+PROGRAM(traces_are_printed) {
+    static std::string printed;
+    Func f("f");
+    Var x("x");
+    f(x) = x;
+    f.vectorize(x, 4).trace_stores();
+    f.jit_handlers().custom_print = [](JITUserContext *, const char *text) { printed += text; };
+    f.realize({4});
+    EXPECT(printed.find("store f(<0, 1, 2, 3>) = <0, 1, 2, 3>") != std::string::npos);
+
+    printed.clear();
+    Internal::TemporaryFile file("trace", "");
+    setenv("HL_TRACE_FILE", file.pathname().c_str(), 1);
+    f.realize({4});
+    unsetenv("HL_TRACE_FILE");
+    halide_shutdown_trace();
+    EXPECT(printed.empty() && !Internal::read_entire_file(file.pathname()).empty());
+    return 0;
+}
