@@ -61,4 +61,14 @@ ir::Expr number_before_int32(const ir::Expr &e) {
     return narrows && c->args[0].type().is_int_or_uint() ? c->args[0] : ir::Expr();
 }
 
+ir::Expr condition_of_choice(const ir::Expr &e) {
+    auto is_undef = [](const Expr &branch) {
+        const auto *c = branch.as<ir::IntrinsicCall>();
+        return c && c->op == ir::Intrinsic::undef;
+    };
+    const auto *choice = e.as<ir::Select>();
+    if (!choice || is_undef(choice->true_value) == is_undef(choice->false_value)) return {};
+    return is_undef(choice->false_value) ? choice->condition : !choice->condition;
+}
+
 }  // namespace tessera::program

@@ -16,4 +16,7 @@ ir::Expr to_int32(const ir::Expr &e, const std::string &what, const Location &at
 // What to_int32 was given, if that may not have fitted; else undefined.
 ir::Expr number_before_int32(const ir::Expr &e);
 
+// When `e`, a choice between a value and undef, is the value; undefined if it is no such choice.
+ir::Expr condition_of_choice(const ir::Expr &e);
+
 }  // namespace tessera::program

@@ -1,6 +1,7 @@
 #include "program/define.h"
 #include "base/dialect.h"
 #include "base/warning.h"
+#include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
@@ -35,6 +36,7 @@ public:
         throw CompileError(at, str("definition of ", stage_name(f, stage), ": ", why));
     }
     void require_values(const std::vector<Expr> &values) const;
+    void require_one_condition(const std::vector<Expr> &values) const;
     void require_own_types(const std::vector<Expr> &values) const;
     void require_bound_variables(const Expr &e, const std::vector<Symbol> &pure,
                                  const ReductionDomain *domain) const;
@@ -53,6 +55,20 @@ void Candidate::require_values(const std::vector<Expr> &values) const {
     for (const Expr &v : values) {
         if (!v.defined()) refuse("a value is an undefined Expr; give the Expr a value first");
         if (v.type().is_vector()) refuse(str("a value is a vector (", v.type(), "), not a scalar"));
+    }
+    if (dialect() == Dialect::Halide) require_one_condition(values);
+}
+
+// Halide stores all values of a Tuple, or none.
+void Candidate::require_one_condition(const std::vector<Expr> &values) const {
+    Expr first;
+    for (const Expr &v : values) {
+        const Expr condition = condition_of_choice(v);
+        if (!condition.defined()) continue;
+        if (!first.defined()) first = condition;
+        if (ir::equal(first, condition)) continue;
+        refuse(str("one of its values is undef unless ", first, ", another unless ", condition,
+                   "; give all of them one condition, or write two definitions"));
     }
 }
 

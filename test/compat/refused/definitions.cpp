@@ -287,3 +287,11 @@ REFUSED(popcount_of_a_float) {
     Expr e = popcount(cast<float>(x));
     (void)e;
 }
+REFUSED(tuple_of_undef_under_two_conditions) {
+    Func f("f");
+    Var x("x");
+    RDom r(0, 10);
+    f(x) = Tuple(0, 0);
+    f(r) = Tuple(select(r < 5, 20, undef<int>()), select(r < 7, 30, undef<int>()));
+    f.realize({10});
+}

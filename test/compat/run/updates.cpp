@@ -537,3 +537,13 @@ PROGRAM(iterations_that_share_nothing) {
     }
     return 0;
 }
+PROGRAM(tuple_of_undef_under_one_condition) {
+    Func f("f");
+    Var x("x");
+    f(x) = Tuple(x, x);
+    f(x) = Tuple(select(x < 5, undef<int>(), 1), select(x < 5, undef<int>(), 2));
+    Realization result = f.realize({10});
+    Buffer<int> first = result[0], second = result[1];
+    EXPECT(first(4) == 4 && second(4) == 4 && first(5) == 1 && second(5) == 2);
+    return 0;
+}
