@@ -399,6 +399,10 @@ bool Target::get_runtime_compatible_target(const Target &other, Target &result) 
 }
 
 int Target::natural_vector_size(int element_bytes, bool is_integer) const {
+    if (dialect() == Dialect::Halide && has_unknowns()) {
+        throw CompileError(str("the target \"", *this,
+                               "\" does not say for which machine, so that it has no vectors"));
+    }
     if (element_bytes <= 0) throw CompileError("a type without a size has no vectors");
     Target all = with_implied_features();
     int bytes = 16;

@@ -21,11 +21,11 @@ public:
         program::LoopLevel::set(other, at);
     }
 
-    // Of a level that is at a loop.
+    // Of a level that is at a loop; CompileError of another, and in Halide's dialect before lock().
     // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method): public names of both, one of
     // handles.
-    std::string func() const { return program::LoopLevel::func().text(); }
-    VarOrRVar var() const { return Var(program::LoopLevel::var()); }
+    std::string func(Location at = Here::current()) const;
+    VarOrRVar var(Location at = Here::current()) const;
     // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 
     static LoopLevel inlined() { return program::LoopLevel::inlined(); }

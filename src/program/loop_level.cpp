@@ -45,6 +45,12 @@ void LoopLevel::require_locked(const Location &written) const {
     throw CompileError(written, "this LoopLevel may still become another: call lock() first");
 }
 
+void LoopLevel::require_loop(const Location &written) const {
+    if (dialect() == Dialect::Halide) require_locked(written);
+    if (is_at()) return;
+    throw CompileError(written, str("this LoopLevel is ", *this, ", and not at a loop of a Func"));
+}
+
 bool LoopLevel::is_inlined(Location written) const {
     if (dialect() == Dialect::Halide) require_locked(written);
     return means_inlined();

@@ -45,6 +45,10 @@ public:
     // A level of its own with the same place: later set() of this one does not reach it.
     LoopLevel copy() const;
 
+protected:
+    // CompileError if it is not at a loop, or not yet known to be.
+    void require_loop(const Location &written) const;
+
 private:
     enum class Kind : uint8_t { Undefined, Inlined, Root, At };
     struct Place {

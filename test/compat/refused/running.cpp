@@ -351,3 +351,16 @@ REFUSED(too_large_an_output) {
     f.compute_root();
     g.realize({1 << 20});
 }
+REFUSED(vectors_of_no_machine) { std::printf("%d\n", Target().natural_vector_size<float>()); }
+REFUSED(loop_level_before_it_is_set) { std::printf("%s\n", LoopLevel().func().c_str()); }
+REFUSED(loop_level_before_lock) {
+    Var x;
+    Func f;
+    f(x) = x;
+    std::printf("%s\n", LoopLevel(f, x).func().c_str());
+}
+REFUSED(loop_level_that_is_no_loop) {
+    LoopLevel root = LoopLevel::root();
+    root.lock();
+    std::printf("%s\n", root.var().name().c_str());
+}
