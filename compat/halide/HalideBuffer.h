@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <concepts>
 #include <cstdlib>
 #include <functional>
 #include <initializer_list>
@@ -183,6 +184,15 @@ public:
         assert(is_void || b.type == static_halide_type());
         buf = b;
         set_shape({b.dim, b.dim + b.dimensions});
+    }
+    // Of a Halide::Buffer, whose memory it keeps.
+    template<typename B>
+    requires(!std::is_base_of_v<detail::BufferData, B> && requires(B &b) {
+        { b.raw_buffer() } -> std::same_as<halide_buffer_t *>;
+        b.set_name("");
+    })
+    Buffer(const B &other) : Buffer(*other.raw_buffer()) {
+        memory = std::make_shared<B>(other);
     }
     template<typename T2, int D2, int S2>
     Buffer(const Buffer<T2, D2, S2> &other) : BufferData(other) {

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,12 +41,24 @@ using tessera::ir::as_const_int;
 using tessera::ir::const_false;
 using tessera::ir::const_true;
 using tessera::ir::equal;
+inline bool graph_equal(const Expr &a, const Expr &b) { return equal(a, b); }
+inline bool graph_equal(const Stmt &a, const Stmt &b) { return equal(a, b); }
+inline bool less_than(const Expr &a, const Expr &b) { return tessera::ir::compare(a, b) < 0; }
+inline bool graph_less_than(const Expr &a, const Expr &b) { return less_than(a, b); }
 using tessera::ir::is_const;
 using tessera::ir::is_no_op;
 using tessera::ir::is_pure;
 using tessera::ir::make_const;
 using tessera::ir::make_one;
 using tessera::ir::make_zero;
+inline std::optional<uint64_t> as_const_uint(const Expr &e) {
+    const auto *u = e.as<UIntImm>();
+    return u ? std::optional<uint64_t>(u->value) : std::nullopt;
+}
+inline std::optional<double> as_const_float(const Expr &e) {
+    const auto *f = e.as<FloatImm>();
+    return f ? std::optional<double>(f->value) : std::nullopt;
+}
 inline bool is_const_one(const Expr &e) { return tessera::ir::is_one(e); }
 inline bool is_const_zero(const Expr &e) { return tessera::ir::is_zero(e); }
 inline void match_types(Expr &a, Expr &b, tessera::Location at = tessera::Here::current()) {
@@ -68,6 +81,12 @@ inline Expr substitute(const std::string &name, const Expr &value, const Expr &e
 inline Expr substitute(const char *name, const Expr &value, const Expr &e) {
     return substitute(std::string(name), value, e);
 }
+
+// For maps of Exprs: by what they say.
+struct IRDeepCompare {
+    bool operator()(const Expr &a, const Expr &b) const { return less_than(a, b); }
+};
+using IRGraphDeepCompare = IRDeepCompare;
 
 struct ReductionVariable {
     std::string var;

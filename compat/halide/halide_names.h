@@ -98,6 +98,7 @@ using tessera::AutoschedulerParams;
 using tessera::AutoSchedulerResults;
 using tessera::Buffer;
 using tessera::Callable;
+using tessera::compile_multitarget;
 using tessera::compile_standalone_runtime;
 using tessera::evaluate;
 using tessera::evaluate_may_gpu;
@@ -113,9 +114,11 @@ using tessera::JITExtern;
 using tessera::JITHandlers;
 using tessera::JITUserContext;
 using tessera::lambda;
+using tessera::link_modules;
 using tessera::load_plugin;
 using tessera::LoopLevel;
 using tessera::Module;
+using tessera::ModuleFactory;
 using tessera::OutputImageParam;
 using tessera::Param;
 using tessera::Pipeline;
@@ -298,6 +301,13 @@ inline ExternFuncArgument user_context_value() {
 // Deep expressions are walked on a stack of Tessera's own, of a size of its own.
 inline void set_compiler_stack_size(size_t) {}
 inline size_t get_compiler_stack_size() { return size_t(1) << 30; }
+
+// For maps of Exprs: by which node they are, not by what it says.
+struct ExprCompare {
+    bool operator()(const Expr &a, const Expr &b) const {
+        return std::less<>()(a.get(), b.get());
+    }
+};
 
 // Is told of the errors and warnings of programs. An error is thrown once it has been told.
 class CompileTimeErrorReporter {

@@ -70,4 +70,8 @@ private:
     tessera::program::ParameterRef contents;
 };
 
+namespace Internal {
+using Halide::Parameter;
+}
+
 }  // namespace Halide

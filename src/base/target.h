@@ -138,6 +138,7 @@ struct Target {
     bool has_feature(Feature feature) const;
     bool features_any_of(const std::vector<Feature> &list) const;
     bool features_all_of(const std::vector<Feature> &list) const;
+    const std::bitset<FeatureEnd> &get_features_bitset() const { return features; }
     void set_feature(Feature feature, bool value = true);
     void set_features(const std::vector<Feature> &list, bool value = true);
     Target with_feature(Feature feature) const;

@@ -1,5 +1,6 @@
 #include "driver/dispatch.h"
 #include "algebra/simplify.h"
+#include "base/dialect.h"
 #include "base/large_stack.h"
 #include "codegen/archive.h"
 #include "codegen/cpu_features.h"
@@ -200,6 +201,10 @@ private:
         if (!path_of(Type::static_library)) return;
         members.push_back({base_name(v.function) + ".o", writer.object()});
     }
+    bool with_runtime() const {
+        return std::ranges::none_of(
+            variants, [](const Variant &v) { return v.target.has_feature(Target::NoRuntime); });
+    }
     // The function that chooses runs everywhere.
     Target baseline() const {
         const Target &t = variants[0].target;
@@ -224,6 +229,10 @@ private:
         FileWriter writer(wrapper(), baseline());
         if (auto path = path_of(Type::object)) {
             write_file(writer, Type::object, with_suffix(*path, "_wrapper"));
+            if (dialect() == Dialect::Halide && with_runtime()) {
+                written.push_back(with_suffix(*path, "_runtime"));
+                write_runtime_library(baseline(), written.back());
+            }
         }
         for (Type type : {Type::c_header, Type::function_info_header, Type::registration}) {
             if (auto path = path_of(type)) write_file(writer, type, *path);
@@ -235,10 +244,8 @@ private:
         }
         if (auto path = path_of(Type::static_library)) {
             members.push_back({base_name(name) + ".o", writer.object()});
-            bool with_runtime = std::ranges::none_of(
-                variants, [](const Variant &v) { return v.target.has_feature(Target::NoRuntime); });
             codegen::write_archive(*path, members,
-                                   with_runtime ? runtime_for(baseline()) : std::string());
+                                   with_runtime() ? runtime_for(baseline()) : std::string());
             written.push_back(*path);
         }
     }

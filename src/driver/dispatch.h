@@ -21,7 +21,8 @@ using MakeProgram = std::function<TargetProgram(const Target &)>;
 // Of object, assembly, bitcode, llvm_assembly, stmt and conceptual_stmt, there is one file for each
 // target: its suffix goes before the extension (`suffixes` in the order of `targets`; empty: "-"
 // and the target as text). An object of the function that chooses is beside the objects:
-// _wrapper.o. Other files are there once. Returns the paths of all.
+// _wrapper.o; in Halide's dialect the runtime is there, too (an archive): _runtime.o, unless a
+// target has Target::NoRuntime. Other files are there once. Returns the paths of all.
 //
 // Throws CompileError, also if the targets are of different machines, or one is there twice.
 std::vector<std::string> write_multitarget_files(const MakeProgram &make, const std::string &name,

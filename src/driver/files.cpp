@@ -113,8 +113,10 @@ FileWriter::FileWriter(const program::Program &program, const Target &target,
                        const Signature &signature)
     : program(&program), target(target), signature(signature) {}
 
-FileWriter::FileWriter(ir::Module module, const Target &target)
-    : target(target), the_module(std::move(module)) {}
+FileWriter::FileWriter(ir::Module module, const Target &target, const Location &written)
+    : target(target), the_module(std::move(module)) {
+    signature.written = written;
+}
 
 const ir::Module &FileWriter::lowered() {
     if (!the_module) the_module = lower_for(*program, target, signature);
@@ -165,12 +167,20 @@ void FileWriter::write(OutputFileType type, const std::string &path) {
     }
 }
 
-void write_files(const program::Program &program, const Target &target, const Signature &signature,
-                 const std::map<OutputFileType, std::string> &paths) {
-    FileWriter writer(program, target, signature);
+static void write_all(FileWriter writer, const std::map<OutputFileType, std::string> &paths) {
     run_on_large_stack([&] {
         for (const auto &[type, path] : paths) writer.write(type, path);
     });
+}
+
+void write_files(const program::Program &program, const Target &target, const Signature &signature,
+                 const std::map<OutputFileType, std::string> &paths) {
+    write_all({program, target, signature}, paths);
+}
+
+void write_files(const ir::Module &module, const Target &target,
+                 const std::map<OutputFileType, std::string> &paths, const Location &written) {
+    write_all({module, target, written}, paths);
 }
 
 }  // namespace tessera::driver

@@ -11,7 +11,8 @@ namespace tessera::driver {
 class FileWriter {
 public:
     FileWriter(const program::Program &program, const Target &target, const Signature &signature);
-    FileWriter(ir::Module module, const Target &target);  // has no schedule or conceptual_stmt
+    // Has no schedule or conceptual_stmt. `written`: where, for errors.
+    FileWriter(ir::Module module, const Target &target, const Location &written = {});
 
     // Throw CompileError, also if the function's name is none in C.
     const ir::Module &module();
@@ -35,6 +36,9 @@ private:
 // written.
 void write_files(const program::Program &program, const Target &target, const Signature &signature,
                  const std::map<OutputFileType, std::string> &paths);
+// The same of functions that are lowered; `written`: where, for errors.
+void write_files(const ir::Module &module, const Target &target,
+                 const std::map<OutputFileType, std::string> &paths, const Location &written);
 
 // Throws CompileError if the name is none of a C function; with Target::CPlusPlusMangling it may be
 // in namespaces: "ns::f".

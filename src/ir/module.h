@@ -17,6 +17,11 @@ struct Argument {
     Type type;                     // of the scalar, or of the buffer's elements
     int dimensions = 0;            // of the buffer
     Ref<const Referent> referent;  // the parameter, image or buffer that the caller passes
+
+    bool is_scalar() const { return kind == ArgumentKind::Scalar; }
+    bool is_buffer() const { return !is_scalar(); }
+    bool is_output() const { return kind == ArgumentKind::OutputBuffer; }
+    bool is_input() const { return !is_output(); }
 };
 
 // The coordinates [min, max] of one dimension of a buffer that a function touches, in terms of its

@@ -263,6 +263,11 @@ Expr Call::make(Type type, Symbol callee, CallKind kind, int value_index, std::v
 }
 
 Expr Call::make(Type type, std::string function, std::vector<Expr> args, CallType call_type) {
+    if (call_type == Intrinsic || call_type == PureIntrinsic) {
+        ir::Intrinsic op{};
+        if (find_intrinsic(function, op)) return IntrinsicCall::make(type, op, std::move(args));
+        throw CompileError(str("Call::make: there is no intrinsic ", function));
+    }
     return ExternCall::make(type, std::move(function), std::move(args), call_type == PureExtern);
 }
 

@@ -211,8 +211,9 @@ struct Call final : NodeOf<Call, ExprNode, NodeKind::Call> {
     Ref<const Referent> referent;  // the function or image, kept alive; none for a self-reference
     static Expr make(Type type, Symbol callee, CallKind kind, int value_index,
                      std::vector<Expr> args, Ref<const Referent> referent = {});
-    // Of a C function, by its name: an ExternCall.
-    enum CallType : uint8_t { Extern, PureExtern };
+    // Of a C function, by its name: an ExternCall; or an intrinsic, by one of the names below.
+    enum CallType : uint8_t { Extern, PureExtern, Intrinsic, PureIntrinsic };
+    static constexpr const char *make_struct = "make_struct";
     static Expr make(Type type, std::string function, std::vector<Expr> args, CallType call_type);
     using Fields = FieldList<&Call::type, &Call::callee, &Call::call_kind, &Call::value_index,
                              &Call::args, &Call::referent>;

@@ -1,39 +1,76 @@
 #pragma once
 #include "ir/module.h"
 #include "lang/pipeline.h"
+#include <functional>
+#include <optional>
 
 namespace tessera {
 
 // How a compiled function may be reached from other files.
 enum class LinkageType : uint8_t { External, ExternalPlusArgv, ExternalPlusMetadata, Internal };
 
-// A pipeline with the arguments, name and target for which it is to be written into files. It is
-// lowered when compile() is called: a schedule that changes before, changes what is written.
+// Lowered functions that are written into files together: those of a pipeline with its arguments,
+// its name and target, or of several modules.
 class Module {
 public:
-    Module(Pipeline pipeline, std::vector<Argument> args, const std::string &name,
-           const Target &target)
-        : pipeline(std::move(pipeline)), args(std::move(args)), function(name), own_target(target) {
-    }
+    // Nothing yet.
+    Module(const std::string &name, const Target &target);
+    // A pipeline as it is now; later schedules do not change it. Throws CompileError.
+    Module(const Pipeline &pipeline, const std::vector<Argument> &args, const std::string &name,
+           const Target &target, Location at = Here::current());
 
-    const std::string &name() const { return function; }
+    const std::string &name() const { return lowered.name; }
     const Target &target() const { return own_target; }
-    // What it is lowered to.
-    std::vector<ir::LoweredFunction> functions(Location at = Here::current()) const {
-        return pipeline.lowered(args, function, own_target, at).functions;
-    }
-    // A file of each type, at its path.
+    const std::vector<ir::LoweredFunction> &functions() const { return lowered.functions; }
+    // CompileError if there is none of that name.
+    const ir::LoweredFunction &get_function_by_name(const std::string &name,
+                                                    Location at = Here::current()) const;
+    // CompileError if there is one of that name, here or in the modules that are part of this one.
+    void append(const ir::LoweredFunction &function, Location at = Here::current());
+    void append(const Module &part, Location at = Here::current());
+    const std::vector<Module> &submodules() const { return parts; }
+    // The same with the functions of its parts among its own.
+    Module resolve_submodules() const;
+
+    // A file of each type, at its path. CompileError for what is written of one pipeline only (its
+    // schedule), or what cannot be called as it is.
     void compile(const std::map<OutputFileType, std::string> &files,
-                 Location at = Here::current()) {
-        pipeline.compile_to(files, args, function, own_target, at);
-    }
+                 Location at = Here::current()) const;
 
 private:
-    Pipeline pipeline;
-    std::vector<Argument> args;
-    std::string function;
+    friend void
+    compile_multitarget(const std::string &, const std::map<OutputFileType, std::string> &,
+                        const std::vector<Target> &, const std::vector<std::string> &,
+                        const std::function<Module(const std::string &, const Target &)> &,
+                        Location);
+    struct Source {
+        Pipeline pipeline;
+        std::vector<Argument> args;
+    };
+    bool has_function(const std::string &name) const;
+
+    ir::Module lowered;
     Target own_target;
+    std::vector<Module> parts;
+    std::optional<Source> source;  // while it is of one pipeline alone
 };
+
+// The functions of all modules in one. CompileError if their targets differ, or two functions have
+// one name.
+Module link_modules(const std::string &name, const std::vector<Module> &modules,
+                    Location at = Here::current());
+
+// Makes the module of a function for a target; called once for each of several.
+using ModuleFactory = std::function<Module(const std::string &function, const Target &target)>;
+// Code for several targets behind one function; Pipeline::compile_to_multitarget_... say how. Of
+// one target: what its module's compile() writes.
+void compile_multitarget(const std::string &function,
+                         const std::map<OutputFileType, std::string> &files,
+                         const std::vector<Target> &targets,
+                         const std::vector<std::string> &suffixes, const ModuleFactory &make,
+                         Location at = Here::current());
+
+std::ostream &operator<<(std::ostream &out, const Module &module);
 
 // Writes the runtime alone, for programs that link several files compiled with Target::NoRuntime.
 // Throws CompileError if the target is another machine; RuntimeError if it cannot be written.

@@ -23,6 +23,9 @@ class JITExtern;
 class Module;
 struct PipelineContents;
 
+namespace driver {
+struct TargetProgram;
+}
 namespace ir {
 struct Module;
 template<typename P>
@@ -244,6 +247,10 @@ public:
     ir::Module lowered(const std::vector<Argument> &args, const std::string &function = "",
                        const Target &target = get_target_from_environment(),
                        Location at = Here::current()) const;
+
+    // The program and its arguments, for one of several targets.
+    driver::TargetProgram target_program(const std::vector<Argument> &args,
+                                         Location at = Here::current()) const;
 
     const program::Program &program(Location at = Here::current()) const;
 

@@ -23,24 +23,33 @@ driver::Signature signature_of(const program::Program &program, const std::vecto
     return signature;
 }
 
-}  // namespace
-
-void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
-                          const std::vector<Argument> &args, const std::string &function,
-                          const Target &target, Location at) {
+void require_machine(const Target &target, const Location &at) {
     if (dialect() == Dialect::Halide && target.has_unknowns()) {
         throw CompileError(at, str("the target \"", target,
                                    "\" does not say for which machine: give the operating system, "
                                    "the architecture and its bits"));
     }
+}
+
+}  // namespace
+
+void Pipeline::compile_to(const std::map<OutputFileType, std::string> &files,
+                          const std::vector<Argument> &args, const std::string &function,
+                          const Target &target, Location at) {
+    require_machine(target, at);
     driver::write_files(get(at).program, driver::file_target(target),
                         signature_of(get(at).program, args, function, at), files);
 }
 ir::Module Pipeline::lowered(const std::vector<Argument> &args, const std::string &function,
                              const Target &target, Location at) const {
+    require_machine(target, at);
     const driver::Signature signature = signature_of(program(at), args, function, at);
     return with_large_stack(
         [&] { return driver::lower_for(program(at), driver::file_target(target), signature); });
+}
+driver::TargetProgram Pipeline::target_program(const std::vector<Argument> &args,
+                                               Location at) const {
+    return {get(at).program, signature_of(get(at).program, args, "", at)};
 }
 
 void Pipeline::compile_to_lowered_stmt(const std::string &path, const std::vector<Argument> &args,
@@ -104,7 +113,7 @@ void Pipeline::compile_to_multitarget_static_library(const std::string &prefix,
                                                      const std::vector<Argument> &args,
                                                      const std::vector<Target> &targets,
                                                      const std::string &function, Location at) {
-    driver::TargetProgram same{get(at).program, signature_of(get(at).program, args, "", at)};
+    driver::TargetProgram same = target_program(args, at);
     driver::write_multitarget_files([&](const Target &) { return same; },
                                     function.empty() ? same.program.name : function, targets,
                                     {{OutputFileType::static_library, prefix + ".a"},
@@ -115,7 +124,7 @@ void Pipeline::compile_to_multitarget_object_files(const std::string &prefix,
                                                    const std::vector<Target> &targets,
                                                    const std::vector<std::string> &suffixes,
                                                    const std::string &function, Location at) {
-    driver::TargetProgram same{get(at).program, signature_of(get(at).program, args, "", at)};
+    driver::TargetProgram same = target_program(args, at);
     driver::write_multitarget_files(
         [&](const Target &) { return same; }, function.empty() ? same.program.name : function,
         targets,

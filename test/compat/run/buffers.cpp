@@ -273,3 +273,17 @@ PROGRAM(conversions_that_are_asked_for_first) {
     EXPECT(!(Buffer<uint8_t, 3>::can_convert_from(bytes)));
     return 0;
 }
+PROGRAM(runtime_buffers_of_buffers) {
+    Halide::Runtime::Buffer<int> runtime;
+    {
+        Buffer<int> b(4, 3);
+        b.fill(7);
+        runtime = *b.get();
+        b(3, 2) = 8;
+    }
+    EXPECT(runtime.width() == 4 && runtime.height() == 3);
+    EXPECT(runtime(0, 0) == 7 && runtime(3, 2) == 8);  // the same memory, which stays
+    const Halide::Runtime::Buffer<const int, 2> fixed = Buffer<int, 2>(runtime);
+    EXPECT(fixed(3, 2) == 8);
+    return 0;
+}

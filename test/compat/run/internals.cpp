@@ -156,3 +156,44 @@ PROGRAM(pools_of_threads) {
     EXPECT(thrown && done == 10);
     return 0;
 }
+PROGRAM(expressions_as_keys) {
+    Var x("x");
+    const Expr e = x + 1;
+    std::map<Expr, int, ExprCompare> nodes;
+    nodes[e]++;
+    nodes[e]++;
+    nodes[x + 1]++;  // another node that says the same
+    EXPECT(nodes.size() == 2 && nodes[e] == 2);
+    std::map<Expr, int, Internal::IRDeepCompare> values;
+    values[e]++;
+    values[x + 1]++;
+    values[x + 2]++;
+    EXPECT(values.size() == 2 && values[e] == 2);
+    EXPECT(Internal::graph_equal(e, x + 1) && !Internal::graph_equal(e, x + 2));
+    return 0;
+}
+namespace {
+struct Pair {
+    int first;
+    float second;
+};
+}  // namespace
+extern "C" int product_of_pair(Pair *p) { return p->first * int(p->second); }
+HalideExtern_1(int, product_of_pair, Pair *);
+
+PROGRAM(structs_for_functions) {
+    Var x;
+    Func f;
+    const Expr pair = Internal::Call::make(type_of<Pair *>(), Internal::Call::make_struct,
+                                           {x + 0, cast<float>(x + 1)}, Internal::Call::Intrinsic);
+    f(x) = product_of_pair(pair);
+    Buffer<int> result = f.realize({5});
+    EXPECT(result(4) == 20);
+    EXPECT(type_of<Pair *>().same_handle_type(pair.type()) && !Int(64).same_handle_type(Handle()));
+    try {
+        Internal::Call::make(Int(32), "make_nothing", {}, Internal::Call::PureIntrinsic);
+    } catch (const CompileError &) {
+        return 0;
+    }
+    return 1;
+}

@@ -82,3 +82,10 @@ PROGRAM(features_without_checks) {
     EXPECT(out(9) == 9 && out2(9) == 9 && out3(9) == 9);
     return 0;
 }
+PROGRAM(features_as_bits) {
+    const Target t("x86-64-linux-avx2-no_asserts");
+    EXPECT(t.get_features_bitset().test(Target::AVX2));
+    EXPECT(!t.get_features_bitset().test(Target::AVX512));
+    EXPECT(t.get_features_bitset() != t.without_feature(Target::AVX2).get_features_bitset());
+    return 0;
+}
