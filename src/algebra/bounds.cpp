@@ -746,7 +746,8 @@ private:
         auto apply = [&](const Expr &end) {
             if (!end.defined()) return end;
             return s.make_call(
-                *IntrinsicCall::make(t.element_of(), c.op, {end}).as<IntrinsicCall>());
+                *c.with<&IntrinsicCall::type, &IntrinsicCall::args>(t.element_of(), {end})
+                     .as<IntrinsicCall>());
         };
         switch (c.op) {
         case Intrinsic::likely:

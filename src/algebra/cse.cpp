@@ -275,7 +275,7 @@ private:
             const auto *c = e.as<IntrinsicCall>();
             std::vector<Expr> args{operand(c->args[0])};
             for (size_t i = 1; i < c->args.size(); i++) args.push_back(inner(c->args[i], strict));
-            return IntrinsicCall::make(c->type, c->op, std::move(args));
+            return c->with<&IntrinsicCall::args>(std::move(args));
         }
         if (const auto *let = e.as<Let>()) {
             return Let::make(let->name, operand(let->value), inner(let->body, strict));
@@ -353,8 +353,8 @@ private:
         if (store.predicate.defined()) roots.push_back(store.predicate);
         std::vector<Lifted> lets = lift(roots);
         Expr predicate = store.predicate.defined() ? roots[2] : Expr();
-        return wrap(lets, Store::make(store.buffer, roots[0], roots[1], predicate, store.alignment,
-                                      store.streaming));
+        return wrap(lets, store.with<&Store::value, &Store::index, &Store::predicate>(
+                              roots[0], roots[1], predicate));
     }
 
     static Stmt visit_provide(const Provide &provide) {

@@ -334,7 +334,7 @@ Expr Simplifier::visit_conditional(const IntrinsicCall &c) {
     }
     if (args.size() == 3 && args[1].same_as(args[2]) && is_pure(condition)) return args[1];
     for (const Expr &a : args) effects |= !is_pure(a);
-    Expr call = IntrinsicCall::make(c.type, c.op, std::move(args));
+    Expr call = c.with<&IntrinsicCall::args>(std::move(args));
     if (!effects) {
         Expr folded = fold_or_undefined(call);
         return folded.defined() ? folded : intern(call);

@@ -86,7 +86,7 @@ private:
         if (is_no_op(body) && pure) return no_op();
         bool same = min.same_as(loop.min) && extent.same_as(loop.extent) && body.same_as(loop.body);
         if (same) return stmt;
-        return For::make(loop.name, min, extent, loop.loop_kind, loop.partition, body);
+        return loop.with<&For::min, &For::extent, &For::body>(min, extent, body);
     }
 
     Stmt under(const Expr &condition, const Stmt &stmt) {
@@ -155,8 +155,7 @@ private:
         bool pure = s.is_pure(store->value) && s.is_pure(store->index);
         if (is_false(store->predicate) && pure) return no_op();
         if (!is_true(store->predicate)) return result;
-        return Store::make(store->buffer, store->value, store->index, {}, store->alignment,
-                           store->streaming);
+        return store->with<&Store::predicate>({});
     }
 
     Stmt visit_provide(const Stmt &stmt) {
@@ -196,7 +195,7 @@ public:
             used.erase(let->name);
             if (unused) continue;
             visit(let->value);
-            body = body.same_as(let->body) ? Stmt(let) : LetStmt::make(let->name, let->value, body);
+            body = body.same_as(let->body) ? Stmt(let) : let->with<&LetStmt::body>(body);
         }
         return body;
     }

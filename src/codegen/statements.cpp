@@ -13,16 +13,13 @@ void refuse_statement(const char *kind, const std::string &what) {
         str("code generation met a ", kind, " of ", what, ", which lowering should have replaced"));
 }
 
-void refuse_unlowered_loop(const For &loop) {
-    if (loop.loop_kind == LoopKind::Vectorized) {
-        refuse_statement("vectorized loop", loop.name.text());
-    }
-    if (loop.loop_kind == LoopKind::Unrolled) refuse_statement("unrolled loop", loop.name.text());
+void refuse_loop(const For &loop) {
+    refuse_statement(str(name_of(loop.loop_kind), " loop").c_str(), loop.name.text());
 }
 
 bool has_growing_places(const Stmt &body) {
     bool any = false;
-    for_each_node(body, [&](const Allocate &a) { any |= has_growing_place(a); });
+    for_each_node(body, [&](const Allocate &a) { any |= place_of(a) == Place::Growing; });
     return any;
 }
 

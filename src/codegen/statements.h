@@ -12,7 +12,7 @@ using lower::Lets;
 // What lowering should have replaced: InternalError.
 [[noreturn]] void refuse_statement(const char *kind, const std::string &what);
 // Of a loop that no code is made for.
-void refuse_unlowered_loop(const ir::For &loop);
+[[noreturn]] void refuse_loop(const ir::For &loop);
 
 std::set<Symbol> accessed_buffers(const ir::Stmt &body);
 // Whether any buffer in the body has a growing place.

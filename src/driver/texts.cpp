@@ -132,23 +132,11 @@ ir::Module lower_for(const program::Program &program, const Target &target,
 }
 
 std::string to_conceptual_text(const program::Program &program, const Target &target) {
-    std::string text;
-    lower::LowerOptions options;
-    options.permit_failed_unroll = permits_failed_unroll();
-    options.trace = [&](std::string_view pass, const ir::Stmt &s) {
-        if (pass == "simplify regions") text = ir::to_string(s);
-    };
-    run_on_large_stack([&] { lower::lower(program, target, options); });
-    return text;
+    const ir::Stmt body = lower::conceptual(lower::nests(program, target)).body;
+    return with_large_stack([&] { return ir::to_string(body); });
 }
 std::string loop_nest(const program::Program &program, const Target &target) {
-    ir::Stmt nests;
-    lower::LowerOptions options;
-    options.permit_failed_unroll = permits_failed_unroll();
-    options.trace = [&](std::string_view, const ir::Stmt &s) {
-        if (!nests.defined()) nests = s;
-    };
-    run_on_large_stack([&] { lower::lower(program, target, options); });
+    const ir::Stmt nests = lower::nests(program, target).body;
     NestPrinter printer;
     run_on_large_stack([&] { printer(nests); });
     return printer.text;

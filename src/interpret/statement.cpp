@@ -1,7 +1,7 @@
 #include "interpret/statement.h"
 #include "base/large_stack.h"
 #include "interpret/statement_run.h"
-#include "lower/finish/scoped_calls.h"
+#include "lower/finish/runtime_calls.h"
 
 namespace tessera::interpret {
 
@@ -137,7 +137,7 @@ void StatementRun::run_for(const For &loop) {
     require_defined(tape.result(0), "the minimum of a loop");
     require_defined(tape.result(1), "the extent of a loop");
     int64_t min = tape.result(0).as_int(), extent = tape.result(1).as_int();
-    bool parallel = loop.loop_kind == LoopKind::Parallel;
+    const bool parallel = traits_of(loop.loop_kind).is_on_threads;
     int id = parallel ? shared.tasks.new_loop() : 0, outer = frame.task;
     for (int64_t i = min; i < min + extent; i++) {
         if (parallel) frame.task = shared.tasks.new_task(outer, id);

@@ -36,7 +36,7 @@ struct SharedState {
     std::unordered_map<Symbol, const tessera_buffer_t *> buffers;  // the arguments
     std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
-    // Of lets: lower/finish/scoped_calls.h.
+    // Of lets: lower/finish/runtime_calls.h.
     std::unordered_map<const ir::StmtNode *, ir::Stmt> ends;
     std::unordered_map<Word, int64_t> semaphores;
     uint64_t statements = 0;                      // that were run
@@ -90,7 +90,7 @@ private:
     void call(const ir::Call &node, Operands operands, Value &result);
     void intrinsic(const ir::IntrinsicCall &node, Operands operands, Value &result);
     void extern_call(const ir::ExternCall &node, Operands operands, Value &result);
-    bool semaphore_call(const std::string &function, Operands operands, Value &result);
+    void runtime_call(const ir::IntrinsicCall &node, Operands operands, Value &result);
     void make_struct(Operands operands, Value &result);
     void make_buffer(Operands operands, Value &result);
     void mark_what_foreign_code_wrote(const tessera_buffer_t &b);

@@ -1,5 +1,6 @@
 #include "interpret/statement_run.h"
 #include "ir/operators.h"
+#include "lower/finish/runtime_calls.h"
 #include "runtime/tessera_runtime.h"
 #include <cstring>
 
@@ -183,7 +184,14 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         if (field == BufferField::TypeBits) b->type.bits = uint8_t(value);
         return result.reset(result.type);
     }
-    default: throw RuntimeError(str("lowered code holds the intrinsic ", info_of(node.op).name));
+    case Intrinsic::semaphore_init:
+        shared.semaphores[operands[0]->word()] = operands[1]->as_int();
+        return result.assign(0);
+    case Intrinsic::semaphore_release:
+        return result.assign(Word(shared.semaphores[operands[0]->word()] += operands[1]->as_int()));
+    default:
+        if (is_runtime_intrinsic(node.op)) return runtime_call(node, operands, result);
+        throw RuntimeError(str("lowered code holds the intrinsic ", info_of(node.op).name));
     }
 }
 
@@ -215,17 +223,19 @@ void StatementRun::make_buffer(Operands operands, Value &result) {
     result.assign(address);
 }
 
-bool StatementRun::semaphore_call(const std::string &function, Operands operands, Value &result) {
-    bool init = function == "tessera_semaphore_init";
-    if (!init && function != "tessera_semaphore_release") return false;
-    int64_t &count = shared.semaphores[operands[0]->word()];
-    count = (init ? 0 : count) + operands[1]->as_int();
-    result.assign(Word(count));
-    return true;
+void StatementRun::runtime_call(const IntrinsicCall &node, Operands operands, Value &result) {
+    const Expr call = lower::as_c_call(node);
+    const auto &c = *call.as<ExternCall>();
+    std::vector<const Value *> all(operands.begin(), operands.end());
+    Value user_context(Handle());
+    if (c.args.size() > all.size()) {
+        user_context.assign(Word(uintptr_t(shared.options.user_context)));
+        all.insert(all.begin(), &user_context);
+    }
+    call_extern(c, all, shared.options.externs, result);
 }
 
 void StatementRun::extern_call(const ExternCall &node, Operands operands, Value &result) {
-    if (semaphore_call(node.function, operands, result)) return;
     call_extern(node, operands, shared.options.externs, result);
     for (const Value *operand : operands) {
         if (!operand->type.is_handle()) continue;

@@ -14,19 +14,31 @@ std::optional<int64_t> constant_bytes(const Allocate &node) {
     return bytes;
 }
 
-bool is_on_stack(const Allocate &node) {
-    std::optional<int64_t> bytes = constant_bytes(node);
-    if (!bytes) return false;
-    switch (node.memory) {
-    case MemoryType::Stack:
-    case MemoryType::Register: return *bytes <= most_on_stack;
-    case MemoryType::Auto: return *bytes <= most_on_stack_by_default;
-    default: return false;
-    }
+static Place place_of_stack(const Allocate &node) {
+    const std::optional<int64_t> bytes = constant_bytes(node);
+    return bytes && *bytes <= most_on_stack ? Place::Stack : Place::Growing;
 }
 
-bool has_growing_place(const Allocate &node) {
-    return node.memory == MemoryType::Stack && !is_on_stack(node);
+Place place_of(const Allocate &node) {
+    switch (node.memory) {
+    case MemoryType::Auto: {
+        const std::optional<int64_t> bytes = constant_bytes(node);
+        return bytes && *bytes <= most_on_stack_by_default ? Place::Stack : Place::Heap;
+    }
+    case MemoryType::Heap: return Place::Heap;
+    case MemoryType::Stack: return place_of_stack(node);
+    case MemoryType::Register: {
+        const Place place = place_of_stack(node);
+        return place == Place::Stack ? place : Place::Heap;
+    }
+    case MemoryType::GPUShared:
+    case MemoryType::GPUTexture:
+    case MemoryType::LockedCache:
+    case MemoryType::VTCM:
+    case MemoryType::AMXTile:
+    case MemoryType::GPUSharedAsync: break;
+    }
+    throw InternalError(str(node.buffer, " is in ", name_of(node.memory), ", which no CPU has"));
 }
 
 }  // namespace tessera::ir

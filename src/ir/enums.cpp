@@ -12,16 +12,25 @@ std::string_view look_up(const std::array<std::string_view, N> &names, Enum valu
 }  // namespace
 
 std::string_view name_of(LoopKind k) {
-    return look_up(std::array<std::string_view, 4>{"for", "parallel", "vectorized", "unrolled"}, k);
+    switch (k) {
+#define CASE(name, text)                                                                           \
+    case LoopKind::name: return text;
+        TESSERA_LOOP_KINDS(CASE)
+#undef CASE
+    }
+    return "?";
 }
 std::string_view name_of(Partition p) {
     return look_up(std::array<std::string_view, 3>{"Auto", "Never", "Always"}, p);
 }
 std::string_view name_of(MemoryType m) {
-    return look_up(std::array<std::string_view, 10>{"Auto", "Heap", "Stack", "Register",
-                                                    "GPUShared", "GPUTexture", "LockedCache",
-                                                    "VTCM", "AMXTile", "GPUSharedAsync"},
-                   m);
+    switch (m) {
+#define CASE(name)                                                                                 \
+    case MemoryType::name: return #name;
+        TESSERA_MEMORY_TYPES(CASE)
+#undef CASE
+    }
+    return "?";
 }
 std::string_view name_of(TailStrategy t) {
     return look_up(std::array<std::string_view, 9>{"RoundUp", "GuardWithIf", "Predicate",

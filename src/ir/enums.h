@@ -4,26 +4,78 @@
 
 namespace tessera {
 
-// How the iterations of a loop run.
-enum class LoopKind : uint8_t { Serial, Parallel, Vectorized, Unrolled };
+// How the iterations of a loop run: the enumerator, and the word in the IR's text.
+// clang-format off
+#define TESSERA_LOOP_KINDS(X)                                                                      \
+    X(Serial, "for") X(Parallel, "parallel") X(Vectorized, "vectorized") X(Unrolled, "unrolled")
+// clang-format on
+enum class LoopKind : uint8_t {
+#define ENUMERATOR(name, text) name,
+    TESSERA_LOOP_KINDS(ENUMERATOR)
+#undef ENUMERATOR
+};
+
+// What a kind of loop means to those who do not make code of it.
+struct LoopTraits {
+    bool is_in_order;            // each iteration ends before the next one begins
+    bool is_on_threads;          // iterations run on several threads, which need atomics
+    bool is_in_lanes;            // iterations are lanes of vectors
+    bool needs_constant_extent;  // how often it runs is known when the pipeline is compiled
+    bool has_code;               // a loop in machine code; else lowering replaces it
+    std::string_view directive;  // what makes it
+};
+
+// A switch without a default, here and wherever else kinds are told apart: what has no answer for a
+// new kind does not compile.
+constexpr LoopTraits traits_of(LoopKind kind) {
+    switch (kind) {
+    case LoopKind::Serial: return {true, false, false, false, true, "serial"};
+    case LoopKind::Parallel: return {false, true, false, false, true, "parallel"};
+    case LoopKind::Vectorized: return {false, false, true, true, false, "vectorize"};
+    case LoopKind::Unrolled: return {true, false, false, true, false, "unroll"};
+    }
+    __builtin_unreachable();
+}
 
 // Whether a loop is split into a prologue, a steady state and an epilogue so that the steady
 // state needs no boundary tests. Auto: where it pays.
 enum class Partition : uint8_t { Auto, Never, Always };
 
 // Where a Func's values live.
+// clang-format off
+#define TESSERA_MEMORY_TYPES(X)                                                                    \
+    X(Auto) X(Heap) X(Stack) X(Register) X(GPUShared) X(GPUTexture) X(LockedCache) X(VTCM)         \
+    X(AMXTile) X(GPUSharedAsync)
+// clang-format on
 enum class MemoryType : uint8_t {
-    Auto,
-    Heap,
-    Stack,
-    Register,
-    GPUShared,
-    GPUTexture,
-    LockedCache,
-    VTCM,
-    AMXTile,
-    GPUSharedAsync
+#define ENUMERATOR(name) name,
+    TESSERA_MEMORY_TYPES(ENUMERATOR)
+#undef ENUMERATOR
 };
+
+// What a kind of memory has room for.
+struct MemoryTraits {
+    bool is_on_cpu;            // code for a CPU can allocate it
+    bool may_be_on_stack;      // what is small and of a constant size is on the stack
+    bool may_be_on_heap;       // of any size, as long as it is needed
+    bool needs_constant_size;  // it cannot be allocated otherwise
+};
+
+constexpr MemoryTraits traits_of(MemoryType memory) {
+    switch (memory) {
+    case MemoryType::Auto: return {true, true, true, false};
+    case MemoryType::Heap: return {true, false, true, false};
+    case MemoryType::Stack: return {true, true, false, false};
+    case MemoryType::Register: return {true, true, false, true};
+    case MemoryType::GPUShared:
+    case MemoryType::GPUTexture:
+    case MemoryType::LockedCache:
+    case MemoryType::VTCM:
+    case MemoryType::AMXTile:
+    case MemoryType::GPUSharedAsync: return {false, false, false, false};
+    }
+    __builtin_unreachable();
+}
 
 // What happens where a split does not divide the extent of the loop evenly.
 enum class TailStrategy : uint8_t {
@@ -63,6 +115,17 @@ enum class NameMangling : uint8_t { Default, C, CPlusPlus };
 enum class CallKind : uint8_t {
     Func,   // a value of a Func of this pipeline
     Image,  // an element of an ImageParam or a Buffer
+};
+
+constexpr LoopKind all_loop_kinds[] = {
+#define ENUMERATOR(name, text) LoopKind::name,
+    TESSERA_LOOP_KINDS(ENUMERATOR)
+#undef ENUMERATOR
+};
+constexpr MemoryType all_memory_types[] = {
+#define ENUMERATOR(name) MemoryType::name,
+    TESSERA_MEMORY_TYPES(ENUMERATOR)
+#undef ENUMERATOR
 };
 
 std::string_view name_of(LoopKind k);

@@ -14,6 +14,16 @@ constexpr IntrinsicInfo table[] = {
 
 const IntrinsicInfo &info_of(Intrinsic i) { return table[size_t(i)]; }
 
+bool is_runtime_intrinsic(Intrinsic i) {
+    switch (i) {
+#define CASE(name, arity, pure) case Intrinsic::name:
+        TESSERA_RUNTIME_INTRINSICS(CASE)
+#undef CASE
+        return true;
+    default: return false;
+    }
+}
+
 bool find_intrinsic(std::string_view name, Intrinsic &found) {
     for (size_t i = 0; i < std::size(table); i++) {
         if (table[i].name == name) {

@@ -9,7 +9,9 @@ namespace tessera::ir {
 // moved and dropped. Where nothing else is said, operands and result have one common type, and
 // vectors are worked on lane by lane.
 // clang-format off
-#define TESSERA_INTRINSICS(X)                                                                      \
+#define TESSERA_INTRINSICS(X) TESSERA_VALUE_INTRINSICS(X) TESSERA_RUNTIME_INTRINSICS(X)
+
+#define TESSERA_VALUE_INTRINSICS(X)                                                                \
     /* integers and bits; shift counts may be signed, a negative count shifts the other way */     \
     X(abs, 1, true)                /* of an int: the unsigned type of the same bits */             \
     X(absd, 2, true)               /* |a - b|; of ints: unsigned of the same bits */               \
@@ -83,6 +85,27 @@ namespace tessera::ir {
     X(free, 1, false)              /* address_of the first element of a buffer: used no more */    \
     X(is_device_dirty, 1, false)   /* buffer handle: are its newest contents on a device? */       \
     X(set_buffer_field, -1, false) /* buffer handle, field, dim, value: in a bounds query */
+
+// What the runtime does for lowered code: an int32, if nothing else is said. How it is called there
+// is the back end's (for a CPU: lower/finish/runtime_calls.h).
+#define TESSERA_RUNTIME_INTRINSICS(X)                                                              \
+    X(semaphore_init, 2, false)    /* semaphore (an alloca), count */                              \
+    X(semaphore_release, 2, false) /* semaphore, count to add; Acquire waits for it: what has been \
+                                      written before is seen by those who acquire it after */      \
+    X(mutex_array_create, 1, false) /* handle: that many mutexes, 0 if there is no memory; they go \
+                                      with the scope of the let that they are the value of */      \
+    X(mutex_array_destroy, 1, false)                                                               \
+    X(trace, 1, false)             /* the id of the event: a make_struct */                        \
+    X(profiler_instance_start, 4, false) /* pipeline, functions, names of these, instance (an      \
+                                      alloca): an error code; ended like mutex_array_create */     \
+    X(profiler_instance_end, 1, false)                                                             \
+    X(profiler_enter_func, 2, false)        /* instance, number of the function */                 \
+    X(profiler_set_current_func, 2, false)  /* instance, number of the function */                 \
+    X(profiler_incr_active_threads, 1, false)                                                      \
+    X(profiler_decr_active_threads, 1, false)                                                      \
+    X(profiler_memory_allocate, 3, false)   /* instance, number of the function, bytes */          \
+    X(profiler_memory_free, 3, false)                                                              \
+    X(profiler_stack_peak, 3, false)
 // clang-format on
 
 enum class Intrinsic : uint8_t {
@@ -98,6 +121,8 @@ struct IntrinsicInfo {
 };
 
 const IntrinsicInfo &info_of(Intrinsic i);
+// Returns true for one of TESSERA_RUNTIME_INTRINSICS.
+bool is_runtime_intrinsic(Intrinsic i);
 // The intrinsic of that name; false if there is none.
 bool find_intrinsic(std::string_view name, Intrinsic &found);
 

@@ -3,8 +3,10 @@
 #include "ir/enums.h"
 #include "ir/expr.h"
 #include "ir/intrinsics.h"
+#include <algorithm>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -47,28 +49,12 @@
 // elements, int32 (int64 with Target::LargeBuffers).
 namespace tessera::ir {
 
-// A node's members, each named once. Costs nothing where the header is only included.
-template<auto... members>
-struct FieldList {
-    // What f returns for pointers to the members.
-    template<typename F>
-    static decltype(auto) apply(F &&f) {
-        return f(members...);
-    }
-};
-
-// Ties a node struct to its kind, so that `as<T>()` and `match` can find it.
-template<typename T, typename Base, NodeKind K>
-struct NodeOf : Base {
-    static constexpr NodeKind node_kind = K;
-    NodeOf() : Base(K) {}
-};
-
 // The integers [min, min + extent).
 struct Range {
     Expr min, extent;
     Range() = default;
     Range(Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
+    bool same_as(const Range &o) const { return min.same_as(o.min) && extent.same_as(o.extent); }
 };
 using Region = std::vector<Range>;
 
@@ -76,6 +62,76 @@ using Region = std::vector<Range>;
 struct Alignment {
     int64_t modulus = 1, remainder = 0;
     friend bool operator==(const Alignment &, const Alignment &) = default;
+};
+
+// A pointer to a member, as a type.
+template<auto member>
+struct Member {
+    static constexpr auto pointer = member;
+    template<typename T, typename Field>
+    static Field field_of(Field T::*);
+    using Field = decltype(field_of(member));
+};
+// A node's members, each named once, in the order of the arguments of its `make`. Costs nothing
+// where the header is only included.
+template<auto... members>
+struct FieldList {
+    // What f returns for pointers to the members.
+    template<typename F>
+    static decltype(auto) apply(F &&f) {
+        return f(members...);
+    }
+    template<typename F>
+    static decltype(auto) apply_to_types(F &&f) {
+        return f(Member<members>()...);
+    }
+    template<typename M>
+    static constexpr bool contains = (std::is_same_v<M, Member<members>> || ...);
+};
+
+// Returns true if a field is the same object, or an equal one where it refers to none.
+template<typename Field>
+bool is_same_field(const Field &a, const Field &b) {
+    if constexpr (requires { a.same_as(b); }) {
+        return a.same_as(b);
+    } else if constexpr (requires { a.begin()->same_as(*b.begin()); }) {
+        return std::ranges::equal(a, b, [](const auto &x, const auto &y) { return x.same_as(y); });
+    } else {
+        return a == b;
+    }
+}
+
+// Ties a node struct to its kind, so that `as<T>()` and `match` can find it.
+template<typename T, typename Base, NodeKind K>
+struct NodeOf : Base {
+    static constexpr NodeKind node_kind = K;
+    NodeOf() : Base(K) {}
+
+    using Self = std::conditional_t<std::is_same_v<Base, ExprNode>, Expr, Stmt>;
+    // The node with other values in these fields, checked as by make(); the node itself if they are
+    // the ones that it has: `loop.with<&For::body>(body)`.
+    template<auto... changed>
+    Self with(typename Member<changed>::Field... values) const {
+        static_assert((T::Fields::template contains<Member<changed>> && ...), "no field of it");
+        const T &self = *static_cast<const T *>(this);
+        if ((is_same_field(self.*changed, values) && ...)) return Self(&self);
+        return T::Fields::apply_to_types([&](auto... members) {
+            return T::make(value_in<decltype(members), changed...>(values...)...);
+        });
+    }
+
+private:
+    template<typename M, auto first, auto... rest, typename... Values>
+    const typename M::Field &value_in(const typename Member<first>::Field &value,
+                                      const Values &...values) const {
+        if constexpr (std::is_same_v<M, Member<first>>) {
+            return value;
+        } else if constexpr (sizeof...(rest) > 0) {
+            return value_in<M, rest...>(values...);
+        } else {
+            return static_cast<const T *>(this)->*M::pointer;
+        }
+    }
 };
 
 struct IntImm final : NodeOf<IntImm, ExprNode, NodeKind::IntImm> {

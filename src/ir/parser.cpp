@@ -165,7 +165,7 @@ bool StmtParser::scoped(Scoped &result) {
 Stmt StmtParser::statement() {
     if (at("prefetch") && !at("(", 1)) return prefetch();
     if (accept("for")) return loop(LoopKind::Serial);
-    for (LoopKind kind : {LoopKind::Parallel, LoopKind::Vectorized, LoopKind::Unrolled}) {
+    for (LoopKind kind : all_loop_kinds) {
         if (!accept(name_of(kind))) continue;
         expect("for");
         return loop(kind);
@@ -209,8 +209,8 @@ Type StmtParser::type_after_colon() {
 }
 
 MemoryType StmtParser::memory() {
-    for (int i = 0; i <= int(MemoryType::GPUSharedAsync); i++) {
-        if (accept(name_of(MemoryType(i)))) return MemoryType(i);
+    for (MemoryType memory : all_memory_types) {
+        if (accept(name_of(memory))) return memory;
     }
     fail("a memory, such as Heap, Stack or Register");
 }

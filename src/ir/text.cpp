@@ -115,11 +115,12 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::make_struct:
     case Intrinsic::make_buffer:
     case Intrinsic::address_of:
-    case Intrinsic::alloca: return Handle();
+    case Intrinsic::alloca:
+    case Intrinsic::mutex_array_create: return Handle();
     case Intrinsic::prefetch:
     case Intrinsic::free:
     case Intrinsic::set_buffer_field: return Int(32);
-    default: return first;
+    default: return is_runtime_intrinsic(op) ? Int(32) : first;
     }
 }
 

@@ -126,6 +126,7 @@ private:
     void use_buffer(Symbol s, Type type, const Handle &where, int &innermost) const;
     template<typename Handle> const Binding *bound(Use use, Symbol s, const Handle &where) const;
 
+    bool may_be_left(LoopKind kind) const;
     void check_level(const Stmt &s) const;
     void check_types(const Stmt &s) const;
     void check_children(const Stmt &s);
@@ -386,6 +387,16 @@ void Verifier::check_children(const Stmt &s) {
     }
 }
 
+bool Verifier::may_be_left(LoopKind kind) const {
+    switch (kind) {
+    case LoopKind::Serial:
+    case LoopKind::Parallel: return true;
+    case LoopKind::Vectorized: return options.vectorized_loops;
+    case LoopKind::Unrolled: return options.unrolled_loops;
+    }
+    return false;
+}
+
 void Verifier::check_level(const Stmt &s) const {
     switch (s.kind()) {
     case NodeKind::Store:
@@ -399,11 +410,9 @@ void Verifier::check_level(const Stmt &s) const {
         require(options.level != IRLevel::Flat, s, "a statement on a Func comes too late");
         return;
     case NodeKind::For: {
-        LoopKind kind = s.as<For>()->loop_kind;
-        require(options.vectorized_loops || kind != LoopKind::Vectorized, s,
-                "a vectorized loop is left");
-        require(options.unrolled_loops || kind != LoopKind::Unrolled, s,
-                "an unrolled loop is left");
+        const LoopKind kind = s.as<For>()->loop_kind;
+        const char *article = kind == LoopKind::Unrolled ? "an " : "a ";
+        require(may_be_left(kind), s, article, name_of(kind), " loop is left");
         return;
     }
     default: return;

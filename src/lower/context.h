@@ -37,6 +37,7 @@ struct LoopOrigin {
 // What a pass may look at besides the IR it rewrites. Read-only for passes.
 struct Context {
     Target target;
+    Dialect dialect = Dialect::Tessera;  // whose rules hold
     // Every function that is realized, in an order in which producers come before consumers: copies
     // of the user's, after wrappers and inlining. Their schedules say what to do.
     std::vector<program::FunctionRef> order;

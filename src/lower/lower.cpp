@@ -58,6 +58,7 @@ Stmt share_subexpressions(const Stmt &s, const Context &) {
 }
 
 constexpr Pass all_passes[] = {
+    // to conceptual
     {"fold storage", fold_storage},  // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
     {"ring buffers", add_ring_buffers},
@@ -66,6 +67,7 @@ constexpr Pass all_passes[] = {
     {"inject tracing", inject_tracing},
     {"lower prefetch", lower_prefetch},  // its strides are flattened storage's
     {"simplify regions", simplify_stmt},
+    // to flat
     {"flatten storage", flatten_storage},
     {"hoist storage", hoist_storage},
     {"lower undef", lower_undef},
@@ -75,6 +77,7 @@ constexpr Pass all_passes[] = {
     {"unpack buffers", unpack_buffers},
     {"simplify indices",
      simplify_stmt},  // loops that are unrolled or vectorized get constant extents
+    // to lowered
     {"vectorize loops", vectorize_loops},  // before unrolling: one body, not many
     {"remove needless atomics", remove_needless_atomics},
     {"unroll loops", unroll_loops},
@@ -93,6 +96,9 @@ constexpr Pass all_passes[] = {
     {"share subexpressions", share_subexpressions},
     {"simplify", simplify_stmt},
 };
+
+// The first pass of each stage.
+constexpr auto to_flat = flatten_storage, to_lowered = vectorize_loops;
 
 void add_argument(Context &context, const ParameterRef &p) {
     ArgumentKind kind = p->is_buffer ? ArgumentKind::InputBuffer : ArgumentKind::Scalar;
@@ -168,6 +174,7 @@ Context make_context(const program::ProgramCopy &copy, const std::vector<Paramet
                      const Target &target, const LowerOptions &options) {
     Context context;
     context.target = target;
+    context.dialect = copy.program.dialect;
     if (copy.program.trace_pipeline) context.target.set_feature(Target::TracePipeline);
     context.order = copy.environment.order;
     context.functions = copy.environment.functions;
@@ -239,10 +246,11 @@ Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &c
     return s;
 }
 
-Module lower_here(const program::Program &program, const Target &target,
-                  const LowerOptions &options) {
+Lowering nests_here(const program::Program &program, const Target &target,
+                    const LowerOptions &options) {
     program::ProgramCopy copy = copy_reachable(program);
-    drop_needless_directives(copy.environment, copy.program.outputs);
+    if (program.dialect == Dialect::Halide)
+        drop_needless_directives(copy.environment, copy.program.outputs);
     // Before inlining, which changes the order in which they are met.
     std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
     auto traced_images = find_traced_images(copy.environment);
@@ -251,34 +259,64 @@ Module lower_here(const program::Program &program, const Target &target,
     if (target.has_feature(Target::StrictFloat)) make_floats_strict(copy.environment);
     make_coordinates_strict(copy.environment);
     separate_reductions(copy.environment, copy.program.outputs);
-    Context context = make_context(copy, parameters, target, options);
-    context.traced_images = std::move(traced_images);
-    validate_schedules(context);
-    LoopNests nests = build_nests(context);
-    LoweredFunction lowered{program.name, context.arguments, {}, {}};
-    if (options.touched_ranges) lowered.touched = find_touched_ranges(nests, context);
-    Stmt s = add_entry_checks(nests, copy.program, context);
-    s = OutputProperties(context)(s);
-    VerifyOptions rules{.level = IRLevel::Funcs};
-    after_pass("loop nests", s, context, rules);
-    for (const Pass &pass : all_passes) {
-        s = pass.run(s, context);
-        note_progress(rules, pass);
-        after_pass(pass.name, s, context, rules);
+    Lowering l{program, make_context(copy, parameters, target, options), {}, {}, {}};
+    l.rules.level = IRLevel::Funcs;
+    l.context.traced_images = std::move(traced_images);
+    validate_schedules(l.context);
+    const LoopNests built = build_nests(l.context);
+    if (options.touched_ranges) l.touched = find_touched_ranges(built, l.context);
+    l.body = OutputProperties(l.context)(add_entry_checks(built, copy.program, l.context));
+    after_pass("loop nests", l.body, l.context, l.rules);
+    return l;
+}
+
+using Run = decltype(Pass::run);
+
+// The passes from `first` up to, and without, `end` (none: up to the last).
+Lowering run_passes(Lowering l, Run first, Run end) {
+    const auto is = [](Run run) { return [run](const Pass &pass) { return pass.run == run; }; };
+    const auto *begin = std::ranges::find_if(all_passes, is(first));
+    const auto *last = std::find_if(begin, std::end(all_passes), is(end));
+    for (const Pass &pass : std::span(begin, last)) {
+        l.body = pass.run(l.body, l.context);
+        note_progress(l.rules, pass);
+        after_pass(pass.name, l.body, l.context, l.rules);
     }
-    s = run_custom_passes(s, program, context, rules);
-    lowered.body = s;
-    return {program.name, {lowered}};
+    return l;
 }
 
 }  // namespace
 
 std::span<const Pass> passes() { return all_passes; }
 
+Lowering nests(const program::Program &program, const Target &target, const LowerOptions &options) {
+    return with_large_stack([&] { return nests_here(program, target, options); });
+}
+
+Lowering conceptual(Lowering nests) {
+    return with_large_stack(
+        [&] { return run_passes(std::move(nests), all_passes[0].run, to_flat); });
+}
+
+Lowering flat(Lowering conceptual) {
+    return with_large_stack([&] { return run_passes(std::move(conceptual), to_flat, to_lowered); });
+}
+
+Lowering lowered(Lowering flat) {
+    return with_large_stack([&] {
+        Lowering l = run_passes(std::move(flat), to_lowered, nullptr);
+        l.body = run_custom_passes(l.body, l.program, l.context, l.rules);
+        return l;
+    });
+}
+
 Module lower(const program::Program &program, const Target &target, const LowerOptions &options) {
-    Module module;
-    run_on_large_stack([&] { module = lower_here(program, target, options); });
-    return module;
+    return with_large_stack([&]() -> Module {
+        Lowering l = lowered(flat(conceptual(nests(program, target, options))));
+        LoweredFunction function{program.name, std::move(l.context.arguments), std::move(l.body),
+                                 std::move(l.touched)};
+        return {program.name, {std::move(function)}};
+    });
 }
 
 }  // namespace tessera::lower

@@ -1,4 +1,5 @@
 #pragma once
+#include "ir/verifier.h"
 #include "lower/context.h"
 #include <span>
 
@@ -15,10 +16,35 @@ struct LowerOptions {
     bool touched_ranges = false;
 };
 
-// Turns a program into a module of flat loops over loads and stores. The module's one function has
-// the program's name; its arguments are the scalar parameters and input buffers that the program
-// reaches, in the order of program::find_parameters, then the buffers of the outputs, one per
-// value. Throws CompileError if the program, as scheduled, makes no sense.
+// A pipeline on its way down: its IR at some stage, and what is known of its functions and loops
+// (Context::loops says which loop of which function's stage each is).
+struct Lowering {
+    program::Program program;
+    Context context;
+    ir::Stmt body;
+    std::unordered_map<Symbol, std::vector<ir::TouchedRange>> touched;  // if it was asked for
+    ir::VerifyOptions rules;  // what the IR may still hold
+};
+
+// The stages of lowering, each made from the one before it. They throw CompileError if the program,
+// as scheduled, makes no sense.
+//
+// Loop nests over Funcs (Realize, ProducerConsumer, Provide, Call), with the checks of what the
+// pipeline is called with around them.
+Lowering nests(const program::Program &program, const Target &target,
+               const LowerOptions &options = {});
+// The same, with storage that is folded, windows that slide, stages that are skipped or run on
+// other threads, tracing and prefetches.
+Lowering conceptual(Lowering nests);
+// Loads and stores of flat buffers; loops are as they were scheduled.
+Lowering flat(Lowering conceptual);
+// What code is generated from.
+Lowering lowered(Lowering flat);
+
+// All of them. Turns a program into a module of flat loops over loads and stores. The module's one
+// function has the program's name; its arguments are the scalar parameters and input buffers that
+// the program reaches, in the order of program::find_parameters, then the buffers of the outputs,
+// one per value. Throws CompileError if the program, as scheduled, makes no sense.
 ir::Module lower(const program::Program &program, const Target &target,
                  const LowerOptions &options = {});
 

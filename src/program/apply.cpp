@@ -1,5 +1,4 @@
 #include "program/apply.h"
-#include "base/dialect.h"
 #include "base/warning.h"
 #include "ir/equal.h"
 #include "ir/operators.h"
@@ -155,7 +154,7 @@ void StageApplier::require_tail(const Split &split, const Loop &old) const {
     }
     const Tiles tiles = tiles_around(split);
     bool may_round_up =
-        dialect() == Dialect::Halide ? tiles == Tiles::None : tiles != Tiles::Divided;
+        stage.function->dialect == Dialect::Halide ? tiles == Tiles::None : tiles != Tiles::Divided;
     if (stage.stage > 0 && tail == TailStrategy::RoundUp && !may_round_up) {
         refuse("split", str("TailStrategy::RoundUp of ", split.old,
                             " would run on into the next "
@@ -168,7 +167,7 @@ void StageApplier::require_tail(const Split &split, const Loop &old) const {
 
 // In Halide, what is split with predicated loads or stores is split for good.
 void StageApplier::require_no_predicate(const Split &split) const {
-    if (dialect() != Dialect::Halide) return;
+    if (stage.function->dialect != Dialect::Halide) return;
     for (const auto &t : schedule.transforms) {
         const auto *earlier = std::get_if<Split>(&t.directive);
         if (!earlier || earlier->inner != split.old) continue;
@@ -299,12 +298,8 @@ void StageApplier::operator()(const Reorder &reorder) {
     schedule.loops = after;
 }
 
-bool runs_at_once(LoopKind kind) {
-    return kind == LoopKind::Parallel || kind == LoopKind::Vectorized;
-}
-
 void StageApplier::require_no_race(const char *directive, const Loop &loop, LoopKind kind) const {
-    if (!runs_at_once(kind) || !loop.is_reduction || schedule.allow_race_conditions) return;
+    if (traits_of(kind).is_in_order || !loop.is_reduction || schedule.allow_race_conditions) return;
     if (is_free_of_races(*stage.function, def, loop.var)) return;
     if (!schedule.atomic) {
         refuse(directive,
@@ -312,7 +307,7 @@ void StageApplier::require_no_race(const char *directive, const Loop &loop, Loop
                    " may write an element that others read or write; call atomic() first, if the "
                    "update is associative, or rfactor(), or allow_race_conditions()"));
     }
-    if (kind != LoopKind::Parallel || schedule.override_associativity_test) return;
+    if (!traits_of(kind).is_on_threads || schedule.override_associativity_test) return;
     if (stores_one_value(*stage.function, def)) return;
     auto update = prove_associativity(*stage.function, def);
     if (update && update->commutative) return;
@@ -335,7 +330,7 @@ void StageApplier::require_no_blend(const Split &split) const {
 
 // Of an extern stage, a loop can be around calls.
 void StageApplier::require_callable(const char *directive, LoopKind kind) const {
-    if (kind != LoopKind::Vectorized || !stage.function->extern_definition) return;
+    if (!traits_of(kind).is_in_lanes || !stage.function->extern_definition) return;
     refuse(directive, str(stage.name, " is computed by the extern function ",
                           stage.function->extern_definition->function,
                           ", which is called once for each iteration, and not for a vector of "
@@ -348,7 +343,7 @@ void StageApplier::operator()(const SetLoopKind &set) {
     auto found = loop(directive, set.var);
     require_callable(directive, set.kind);
     require_no_race(directive, *found, set.kind);
-    if (runs_at_once(set.kind) && set.var == outermost_loop()) {
+    if (!traits_of(set.kind).is_in_order && set.var == outermost_loop()) {
         refuse(directive, "Var::outermost() has one iteration");
     }
     found->kind = set.kind;
@@ -363,7 +358,7 @@ void StageApplier::operator()(const PrefetchDirective &prefetch) {
     auto is_there = [&](Symbol var) {
         return std::ranges::any_of(schedule.loops, [&](const Loop &l) { return l.var == var; });
     };
-    if (dialect() == Dialect::Halide && !is_there(prefetch.at)) {
+    if (stage.function->dialect == Dialect::Halide && !is_there(prefetch.at)) {
         return warn(at, str("prefetch of ", stage.name, " has no effect: it has no such loop"));
     }
     auto inside = loop("prefetch", prefetch.at), from = loop("prefetch", prefetch.from);
@@ -382,7 +377,7 @@ void StageApplier::operator()(const PrefetchDirective &prefetch) {
 
 void StageApplier::operator()(const AtomicDirective &atomic) {
     if (stage.stage == 0) {
-        if (dialect() == Dialect::Halide) {
+        if (stage.function->dialect == Dialect::Halide) {
             return warn(at, str("atomic has no effect: ", stage.name, " is a pure definition"));
         }
         refuse("atomic", str(stage.name, " is a pure definition, which has no races; atomic() is "
@@ -498,7 +493,7 @@ static void require_effect(const StageRef &stage, const Location &at) {
         "a directive of ", stage.name,
         " after specialize_fail has no effect: only its specializations run. Say it before "
         "specialize(), which begins with what has been said till then, or of what that returns");
-    if (dialect() != Dialect::Halide) throw CompileError(at, what);
+    if (stage.function->dialect != Dialect::Halide) throw CompileError(at, what);
     warn(at, what);
 }
 

@@ -1,4 +1,3 @@
-#include "base/dialect.h"
 #include "ir/operators.h"
 #include "program/apply.h"
 #include "program/apply_checks.h"
@@ -142,7 +141,7 @@ void FuncApplier::operator()(const RingBuffer &d) {
 }
 
 void FuncApplier::operator()(const ReorderStorage &d) {
-    if (dialect() == Dialect::Halide && d.vars.size() < 2) {
+    if (f.dialect == Dialect::Halide && d.vars.size() < 2) {
         refuse("reorder_storage", "an order is that of two dimensions or more");
     }
     std::vector<size_t> places;
@@ -241,10 +240,7 @@ std::string directive_name(const StageDirective &directive) {
             [](const Rename &) -> std::string { return "rename"; },
             [](const Reorder &) -> std::string { return "reorder"; },
             [](const SetLoopKind &d) -> std::string {
-                return d.kind == LoopKind::Parallel     ? "parallel"
-                       : d.kind == LoopKind::Vectorized ? "vectorize"
-                       : d.kind == LoopKind::Unrolled   ? "unroll"
-                                                        : "serial";
+                return std::string(traits_of(d.kind).directive);
             },
             [](const SetPartition &) -> std::string { return "partition"; },
             [](const PrefetchDirective &) -> std::string { return "prefetch"; },

@@ -1,5 +1,4 @@
 #include "program/associativity.h"
-#include "base/dialect.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -43,8 +42,9 @@ struct Choice {
 
 class Prover {
 public:
-    Prover(std::vector<Expr> values, std::vector<Symbol> xs, std::vector<Symbol> ys)
-        : values(std::move(values)), xs(std::move(xs)), ys(std::move(ys)) {}
+    Prover(std::vector<Expr> values, std::vector<Symbol> xs, std::vector<Symbol> ys,
+           Dialect dialect)
+        : values(std::move(values)), xs(std::move(xs)), ys(std::move(ys)), dialect(dialect) {}
     bool prove();
     std::vector<Operator> found;
 
@@ -75,6 +75,7 @@ private:
 
     std::vector<Expr> values;
     std::vector<Symbol> xs, ys;
+    Dialect dialect;
 };
 
 // Collects the operands of nested Nodes; x is among them exactly once, by itself.
@@ -248,7 +249,7 @@ bool Prover::arg_extremum() {
             for (size_t i = 0; i < values.size(); i++) {
                 Type t = values[i].type();
                 Expr identity = i != key ? ir::make_zero(t) : smaller ? t.max() : t.min();
-                if (takes_last && dialect() != Dialect::Halide) identity = {};
+                if (takes_last && dialect != Dialect::Halide) identity = {};
                 found[i] = {ir::select(takes_y, y(i), x(i)), identity, own[i], values.size() == 1};
             }
             return true;
@@ -315,7 +316,7 @@ std::optional<AssociativeUpdate> prove_associativity(const FunctionContents &f,
     for (const Expr &a : d.args) check(a);
     if (d.predicate.defined()) check(d.predicate);
     if (!old.only_own_place || args_use_f) return std::nullopt;
-    Prover prover(values, result.xs, result.ys);
+    Prover prover(values, result.xs, result.ys, f.dialect);
     if (!prover.prove()) return std::nullopt;
     result.commutative = true;
     for (const Operator &o : prover.found) {

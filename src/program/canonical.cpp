@@ -201,6 +201,7 @@ Expr canonical_form(const ProgramCopy &copy) {
     Facts facts;
     facts.text(copy.program.name);
     facts.number(copy.program.trace_pipeline);
+    facts.number(int64_t(copy.program.dialect));
     for (const FunctionRef &f : copy.environment.order) {
         Facts inner;
         add(inner, *f);

@@ -284,6 +284,7 @@ Symbol outermost_loop() {
 FunctionRef make_function(Symbol name) {
     FunctionRef f(new FunctionContents);
     f->name = name;
+    f->dialect = dialect();
     return f;
 }
 
@@ -410,7 +411,7 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
         candidate.require_bound_variables(e, pure, domain.get());
         candidate.require_pure_self_calls(e, pure);
     }
-    if (dialect() == Dialect::Halide && !domain && hides_what_was(f, pure, values)) {
+    if (f.dialect == Dialect::Halide && !domain && hides_what_was(f, pure, values)) {
         warn(at, str("this computes all of ", f.name,
                      " anew, so that its earlier definitions have no effect"));
     }

@@ -1,4 +1,5 @@
 #pragma once
+#include "base/dialect.h"
 #include "program/parameter.h"
 #include "program/schedule.h"
 #include <map>
@@ -88,7 +89,8 @@ public:
     FunctionContents *owner = nullptr, *wrapped = nullptr;
     std::vector<Type> required_types;  // of a typed Func; empty: any
     int required_dimensions = -1;
-    bool frozen = false;  // used elsewhere: its definition may no longer change
+    bool frozen = false;                 // used elsewhere: its definition may no longer change
+    Dialect dialect = Dialect::Tessera;  // that it is defined and scheduled in
     Location written;
 
     int dimensions() const { return int(args.size()); }

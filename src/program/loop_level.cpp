@@ -52,12 +52,12 @@ void LoopLevel::require_loop(const Location &written) const {
 }
 
 bool LoopLevel::is_inlined(Location written) const {
-    if (dialect() == Dialect::Halide) require_locked(written);
+    if (follows_halide(written)) require_locked(written);
     return means_inlined();
 }
 
 bool LoopLevel::is_root(Location written) const {
-    if (dialect() == Dialect::Halide) require_locked(written);
+    if (follows_halide(written)) require_locked(written);
     return means_root();
 }
 

@@ -20,6 +20,7 @@ struct Program {
     std::vector<std::string> output_names;
     std::vector<Requirement> requirements;
     bool trace_pipeline = false;
+    Dialect dialect = tessera::dialect();  // whose rules hold for it as a whole
     // The functions of extern stages that are pipelines compiled in this process, by name, with
     // their parameters: such a one is also given the user context, and the buffers that it holds.
     std::map<std::string, std::vector<ParameterRef>> compiled_externs;

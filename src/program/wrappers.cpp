@@ -1,5 +1,4 @@
 #include "program/wrappers.h"
-#include "base/dialect.h"
 #include "ir/mutator.h"
 #include "program/changes.h"
 #include "program/define.h"
@@ -117,7 +116,8 @@ FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers
     }
     w->wrapped = f.get();
     define_pure(*w, f->args, values, at);
-    w->frozen = dialect() == Dialect::Halide;
+    w->dialect = f->dialect;
+    w->frozen = f->dialect == Dialect::Halide;
     f->frozen = true;
     return install(f, w, consumers);
 }

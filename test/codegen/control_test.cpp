@@ -487,19 +487,19 @@ module "m"
 func "f"(out: output int32[1]):
     let full = alloca(16):handle in
     let empty = alloca(16):handle in
-    extern int32 tessera_semaphore_init(full:handle, 0)
-    extern int32 tessera_semaphore_init(empty:handle, 2)
+    semaphore_init(full:handle, 0)
+    semaphore_init(empty:handle, 2)
     allocate ring: int32[2] in Heap:
         fork:
             for i in [0, +50):
                 acquire empty:handle, 1:
                     ring[i % 2] = i * i
-                    extern int32 tessera_semaphore_release(full:handle, 1)
+                    semaphore_release(full:handle, 1)
         with:
             for j in [0, +50):
                 acquire full:handle, 1:
                     out[j] = ring[j % 2]
-                    extern int32 tessera_semaphore_release(empty:handle, 1)
+                    semaphore_release(empty:handle, 1)
 )",
                   out) == 0);
         for (int i = 0; i < 50; i++) CHECK(out[size_t(i)] == i * i);
@@ -509,7 +509,7 @@ func "f"(out: output int32[1]):
 module "m"
 func "f"(n: int32):
     let full = alloca(16):handle in
-    extern int32 tessera_semaphore_init(full:handle, 0)
+    semaphore_init(full:handle, 0)
     fork:
         assert n > 5, -9
     with:
@@ -586,7 +586,7 @@ func "f"(out: output float64[1], n: int32):
         CHECK(run(R"(
 module "m"
 func "f"(out: output int32[1], n: int32):
-    let locks = extern handle tessera_mutex_array_create(user_context():handle, 1:uint64) in
+    let locks = mutex_array_create(1:uint64) in
     parallel for i in [0, +n):
         atomic out mutexes locks:
             let t = out[0] in

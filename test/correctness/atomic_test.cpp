@@ -107,7 +107,7 @@ TEST_SUITE("atomic") {
         f(scatter(a, b)) = gather(f(b), f(a));
         f.update().atomic(true).parallel(r);
         Lowered l(f);
-        CHECK(l.count("tessera_mutex_array_create(user_context(), 1:uint64)") == 1);
+        CHECK(l.count("mutex_array_create(1:uint64)") == 1);
         Buffer<int> out(16);
         out = f.realize({16});
         int sum = 0;

@@ -198,21 +198,20 @@ TEST_SUITE("statement interpreter") {
     }
     TEST_CASE("forks run by turns and wait for each other") {
         Array out(Values(6));
-        std::string body =
-            "  let full = alloca(16)\n  let empty = alloca(16)\n"
-            "  extern int32 tessera_semaphore_init(full:handle, 0)\n"
-            "  extern int32 tessera_semaphore_init(empty:handle, 2)\n"
-            "  allocate t: int32[2] in Heap:\n"
-            "    fork:\n"
-            "      for i in [0, +6):\n"
-            "        acquire empty:handle, 1:\n"
-            "          t[i % 2] = i * i\n"
-            "          extern int32 tessera_semaphore_release(full:handle, 1)\n"
-            "    with:\n"
-            "      for j in [0, +6):\n"
-            "        acquire full:handle, 1:\n"
-            "          out[j] = t[j % 2]\n"
-            "          extern int32 tessera_semaphore_release(empty:handle, RELEASED)\n";
+        std::string body = "  let full = alloca(16)\n  let empty = alloca(16)\n"
+                           "  semaphore_init(full:handle, 0)\n"
+                           "  semaphore_init(empty:handle, 2)\n"
+                           "  allocate t: int32[2] in Heap:\n"
+                           "    fork:\n"
+                           "      for i in [0, +6):\n"
+                           "        acquire empty:handle, 1:\n"
+                           "          t[i % 2] = i * i\n"
+                           "          semaphore_release(full:handle, 1)\n"
+                           "    with:\n"
+                           "      for j in [0, +6):\n"
+                           "        acquire full:handle, 1:\n"
+                           "          out[j] = t[j % 2]\n"
+                           "          semaphore_release(empty:handle, RELEASED)\n";
         auto with = [&](const char *released) {
             std::string text = body;
             return text.replace(text.find("RELEASED"), 8, released);

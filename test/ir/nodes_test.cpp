@@ -1,10 +1,12 @@
 #include "base/error.h"
+#include "ir/allocation.h"
 #include "ir/equal.h"
 #include "ir/nodes.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include <cmath>
 #include <doctest/doctest.h>
+#include <set>
 
 using namespace tessera;
 using namespace tessera::ir;
@@ -204,5 +206,64 @@ TEST_SUITE("hash") {
         Expr with = Variable::make(Int(32), x_name, make_ref<Something>());
         CHECK(with.hash() == x.hash());
         CHECK(equal(with, x));
+    }
+}
+
+TEST_SUITE("with") {
+    const Stmt loop = For::make(x_name, 0, 9, LoopKind::Parallel, Partition::Never, nothing);
+
+    TEST_CASE("other values in the fields that are named, the rest as they are") {
+        const Stmt changed =
+            loop.as<For>()->with<&For::extent, &For::loop_kind>(x, LoopKind::Serial);
+        CHECK(equal(changed, For::make(x_name, 0, x, LoopKind::Serial, Partition::Never, nothing)));
+        const Expr load = Load::make(Int(32, 4), f_name, v4, {}, {4, 0}, true);
+        CHECK(equal(load.as<Load>()->with<&Load::type, &Load::index>(Float(32), x),
+                    Load::make(Float(32), f_name, x, {}, {4, 0}, true)));
+        const Stmt realize = Realize::make(f_name, {Int(32)}, MemoryType::Stack, {{0, x}}, b, loop);
+        CHECK(
+            equal(realize.as<Realize>()->with<&Realize::bounds>({{1, x}, {2, x}}),
+                  Realize::make(f_name, {Int(32)}, MemoryType::Stack, {{1, x}, {2, x}}, b, loop)));
+    }
+    TEST_CASE("the node itself, where nothing changes") {
+        const auto &node = *loop.as<For>();
+        CHECK(node.with<&For::body>(nothing).same_as(loop));
+        CHECK(node.with<&For::min, &For::body>(node.min, nothing).same_as(loop));
+        CHECK_FALSE(node.with<&For::body>(Evaluate::make(0)).same_as(loop));
+        const Stmt realize = Realize::make(f_name, {Int(32)}, MemoryType::Stack, {{x, x}}, b, loop);
+        CHECK(realize.as<Realize>()->with<&Realize::bounds>({{x, x}}).same_as(realize));
+    }
+    TEST_CASE("what make() refuses") {
+        REFUSED(loop.as<For>()->with<&For::extent>(f32));
+        REFUSED(loop.as<For>()->with<&For::body>(Stmt()));
+    }
+}
+
+TEST_SUITE("kinds of loops and memory") {
+    TEST_CASE("have words of their own, by which they are read") {
+        std::set<std::string_view> words, directives, memories;
+        for (LoopKind kind : all_loop_kinds) {
+            words.insert(name_of(kind));
+            directives.insert(traits_of(kind).directive);
+            CHECK(traits_of(kind).is_in_order !=
+                  (traits_of(kind).is_on_threads || traits_of(kind).is_in_lanes));
+        }
+        CHECK(words.size() == std::size(all_loop_kinds));
+        CHECK(directives.size() == std::size(all_loop_kinds));
+        for (MemoryType memory : all_memory_types) memories.insert(name_of(memory));
+        CHECK(memories.size() == std::size(all_memory_types));
+    }
+    TEST_CASE("what a CPU cannot allocate has no place there") {
+        auto place = [](MemoryType memory, const Expr &extent) {
+            const Stmt s = Allocate::make(f_name, Int(32), memory, {extent}, {}, 0, nothing);
+            return place_of(*s.as<Allocate>());
+        };
+        CHECK(place(MemoryType::Auto, 16) == Place::Stack);
+        CHECK(place(MemoryType::Auto, x) == Place::Heap);
+        CHECK(place(MemoryType::Heap, 16) == Place::Heap);
+        CHECK(place(MemoryType::Stack, x) == Place::Growing);
+        CHECK(place(MemoryType::Register, 16) == Place::Stack);
+        for (MemoryType memory : all_memory_types) {
+            if (!traits_of(memory).is_on_cpu) REFUSED(place(memory, 16));
+        }
     }
 }

@@ -3,7 +3,7 @@
 #include "codegen/statements.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
-#include "lower/finish/scoped_calls.h"
+#include "lower/finish/runtime_calls.h"
 
 namespace tessera::codegen::c {
 
@@ -36,7 +36,9 @@ void Printer::emit(const Evaluate &node) {
 
 // For its effects alone: a C function may return nothing.
 void Printer::evaluate(const Expr &e) {
-    const auto *c = e.as<ExternCall>();
+    const auto *of_runtime = e.as<IntrinsicCall>();
+    const Expr spelled = of_runtime ? lower::as_c_call(*of_runtime) : Expr();
+    const auto *c = (spelled.defined() ? spelled : e).as<ExternCall>();
     if (c && c->type.is_scalar()) return line(call_of_c(*c).text + ";");
     Value v = value(e);
     if (c) whole(v, e.type());
@@ -180,7 +182,6 @@ void Printer::hoist_base_pointers(const Stmt &body) {
 }
 
 void Printer::emit(const For &node) {
-    refuse_unlowered_loop(node);
     bool outermost = !f->hoisted_base_pointers;
     std::unordered_map<Symbol, Storage> before;
     if (outermost) {
@@ -188,10 +189,11 @@ void Printer::emit(const For &node) {
         hoist_base_pointers(node.body);
         f->hoisted_base_pointers = true;
     }
-    if (node.loop_kind == LoopKind::Parallel) {
-        parallel_loop(node);
-    } else {
-        serial_loop(node);
+    switch (node.loop_kind) {
+    case LoopKind::Serial: serial_loop(node); break;
+    case LoopKind::Parallel: parallel_loop(node); break;
+    case LoopKind::Vectorized:
+    case LoopKind::Unrolled: refuse_loop(node);
     }
     if (outermost) {
         f->buffers = std::move(before);

@@ -1,6 +1,7 @@
 #include "codegen/c/printer.h"
 #include "codegen/c/types.h"
 #include "ir/operators.h"
+#include "lower/finish/runtime_calls.h"
 
 namespace tessera::codegen::c {
 
@@ -362,5 +363,10 @@ Value Printer::emit_prefetch(const IntrinsicCall &c) {
     walk(1, at);
     return int_constant(Int(32), 0);
 }
+
+#define EMIT(name, arity, pure)                                                                    \
+    Value Printer::emit_##name(const IntrinsicCall &c) { return value(lower::as_c_call(c)); }
+TESSERA_RUNTIME_INTRINSICS(EMIT)
+#undef EMIT
 
 }  // namespace tessera::codegen::c

@@ -57,8 +57,7 @@ std::string Printer::address(Symbol buffer, Type element, const Value &index) {
 Value Printer::emit(const Load &node) {
     if (node.buffer == atomic_buffer && !atomic_old.text.empty()) return atomic_old;
     if (const Expr *condition = uniform_predicate(node.predicate)) {
-        Expr plain =
-            Load::make(node.type, node.buffer, node.index, Expr(), node.alignment, node.streaming);
+        Expr plain = node.with<&Load::predicate>(Expr());
         return choose(
             value(*condition), node.type, [&] { return value(plain); },
             [&] { return zero(node.type); });
@@ -107,8 +106,7 @@ void Printer::emit(const Store &node) {
     statement([&] {
         if (in_atomic) return atomic_store(node);
         if (const Expr *condition = uniform_predicate(node.predicate)) {
-            Stmt plain = Store::make(node.buffer, node.value, node.index, Expr(), node.alignment,
-                                     node.streaming);
+            Stmt plain = node.with<&Store::predicate>(Expr());
             block(str("if (", value(*condition).text, ")"), [&] { run(plain); });
             return;
         }

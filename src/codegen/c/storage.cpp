@@ -13,12 +13,10 @@ constexpr int64_t most_elements_when_large = int64_t(1) << 56;
 }  // namespace
 
 void Printer::emit(const Allocate &node) {
-    if (is_on_stack(node)) {
-        allocate_on_stack(node, constant_bytes(node).value());
-    } else if (has_growing_place(node)) {
-        allocate_in_place(node);
-    } else {
-        allocate_on_heap(node);
+    switch (place_of(node)) {
+    case Place::Stack: allocate_on_stack(node, constant_bytes(node).value()); break;
+    case Place::Growing: allocate_in_place(node); break;
+    case Place::Heap: allocate_on_heap(node); break;
     }
     f->buffers.erase(node.buffer);
     f->variables.erase(node.buffer);

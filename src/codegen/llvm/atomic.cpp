@@ -2,7 +2,7 @@
 #include "codegen/statements.h"
 #include "ir/equal.h"
 #include "ir/visitor.h"
-#include "lower/finish/scoped_calls.h"
+#include "lower/finish/runtime_calls.h"
 #include <unordered_set>
 
 namespace tessera::codegen {
@@ -36,7 +36,7 @@ Stmt lets_first(const Atomic &node) {
         body = let->body;
     }
     if (outside.empty()) return Stmt(&node);
-    Stmt s = Atomic::make(node.func, node.mutexes, body);
+    Stmt s = node.with<&Atomic::body>(body);
     for (auto let = outside.rbegin(); let != outside.rend(); ++let) {
         s = LetStmt::make((*let)->name, (*let)->value, s);
     }

@@ -2,7 +2,7 @@
 #include "codegen/statements.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
-#include "lower/finish/scoped_calls.h"
+#include "lower/finish/runtime_calls.h"
 
 namespace tessera::codegen {
 
@@ -225,8 +225,18 @@ void Emitter::bind_index(const For &loop, Value *index) {
     f->variables[loop.name] = index;
 }
 
+void Emitter::loop_here(const For &loop) {
+    serial_loop(loop, [&](Value *i) {
+        bind_index(loop, i);
+        bool around = std::exchange(f->crowded, is_crowded(loop.body));
+        run(loop.body);
+        f->crowded = around;
+        f->variables.erase(loop.name);
+        f->wide_variables.erase(loop.name);
+    });
+}
+
 void Emitter::emit(const For &node) {
-    refuse_unlowered_loop(node);
     bool crowded = f->crowded && !in_atomic && !f->task_parent;
     if (crowded && node.loop_kind == LoopKind::Serial) return loop_elsewhere(node);
     bool outermost = !f->hoisted_base_pointers;
@@ -236,17 +246,11 @@ void Emitter::emit(const For &node) {
         hoist_base_pointers(node.body);
         f->hoisted_base_pointers = true;
     }
-    if (node.loop_kind == LoopKind::Parallel) {
-        parallel_loop(node);
-    } else {
-        serial_loop(node, [&](Value *i) {
-            bind_index(node, i);
-            bool around = std::exchange(f->crowded, is_crowded(node.body));
-            run(node.body);
-            f->crowded = around;
-            f->variables.erase(node.name);
-            f->wide_variables.erase(node.name);
-        });
+    switch (node.loop_kind) {
+    case LoopKind::Serial: loop_here(node); break;
+    case LoopKind::Parallel: parallel_loop(node); break;
+    case LoopKind::Vectorized:
+    case LoopKind::Unrolled: refuse_loop(node);
     }
     if (outermost) {
         f->buffers = std::move(before);

@@ -196,6 +196,7 @@ private:
 #define EMIT(name, arity, pure) Value *emit_##name(const IntrinsicCall &c);
     TESSERA_INTRINSICS(EMIT)
 #undef EMIT
+    Value *runtime_call(const IntrinsicCall &c);
     Value *bit_operation(const IntrinsicCall &c, llvm::Instruction::BinaryOps op);
     Value *count_bits(const IntrinsicCall &c, llvm::Intrinsic::ID id);
     Value *shift_call(const IntrinsicCall &c, bool left, bool rounding);
@@ -311,6 +312,7 @@ private:
                             llvm::FunctionType *type, const char *name);
     void parallel_loop(const For &loop);
     void loop_elsewhere(const For &loop);
+    void loop_here(const For &loop);
 
     // atomic.cpp
     void locked_update(const Atomic &node);

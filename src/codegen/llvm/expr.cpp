@@ -278,9 +278,6 @@ Value *Emitter::emit(const ExternCall &node) {
         types.push_back(a.type().element_of());
     }
     Type result = node.type.element_of();
-    if (f->streams_stores && node.function == "tessera_semaphore_release") {
-        architecture.fence_streamed_stores(b);
-    }
     llvm::FunctionCallee callee = extern_function(node.function, result, types, node.pure);
     return per_lane(node.type.lanes(), result, args, [&](const std::vector<Value *> &lane) {
         std::vector<Value *> passed;

@@ -1,5 +1,6 @@
 #include "codegen/llvm/patterns.h"
 #include "ir/operators.h"
+#include "lower/finish/runtime_calls.h"
 
 namespace tessera::codegen {
 
@@ -395,6 +396,19 @@ Value *Emitter::emit_prefetch(const IntrinsicCall &c) {
     };
     walk(1, address);
     return int32(0);
+}
+
+// ---- What the runtime does ----
+
+#define EMIT(name, arity, pure)                                                                    \
+    Value *Emitter::emit_##name(const IntrinsicCall &c) { return runtime_call(c); }
+TESSERA_RUNTIME_INTRINSICS(EMIT)
+#undef EMIT
+
+Value *Emitter::runtime_call(const IntrinsicCall &c) {
+    const bool is_signal = c.op == Intrinsic::semaphore_release;
+    if (is_signal && f->streams_stores) architecture.fence_streamed_stores(b);
+    return value(lower::as_c_call(c));
 }
 
 }  // namespace tessera::codegen

@@ -175,8 +175,7 @@ Value *Emitter::emit(const Load &node) {
     if (atomic_old && node.buffer == atomic_buffer) return splat(atomic_old, node.type.lanes());
     const auto *uniform = node.predicate.defined() ? node.predicate.as<Broadcast>() : nullptr;
     if (uniform && uniform->value.type().is_scalar() && !uniform->value.as<UIntImm>()) {
-        Expr plain =
-            Load::make(node.type, node.buffer, node.index, Expr(), node.alignment, node.streaming);
+        Expr plain = node.with<&Load::predicate>(Expr());
         return choose(
             value(uniform->value), [&] { return value(plain); },
             [&]() -> Value * { return llvm::Constant::getNullValue(register_type(node.type)); });
@@ -201,7 +200,7 @@ Value *Emitter::load_vector(const Load &node) {
     if (const auto *same = node.index.as<Broadcast>(); same && !node.predicate.defined()) {
         Type part = node.type.with_lanes(same->value.type().lanes());
         Expr once =
-            Load::make(part, node.buffer, same->value, Expr(), node.alignment, node.streaming);
+            node.with<&Load::type, &Load::index, &Load::predicate>(part, same->value, Expr());
         return repeat(value(once), same->lanes);
     }
     const auto *ramp = node.index.as<Ramp>();
@@ -228,10 +227,10 @@ Value *Emitter::load_groups(const Load &node, const Ramp &index) {
     int lanes = index.base.type().lanes();
     std::vector<Value *> parts;
     for (int i = 0; i < index.lanes; i++) {
-        Expr part = Load::make(node.type.with_lanes(lanes), node.buffer,
-                               advance(index.base, index.stride, i),
-                               part_of(node.predicate, i * lanes, lanes),
-                               group_alignment(node.alignment, index.stride, i), node.streaming);
+        Expr part = node.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
+            node.type.with_lanes(lanes), advance(index.base, index.stride, i),
+            part_of(node.predicate, i * lanes, lanes),
+            group_alignment(node.alignment, index.stride, i));
         parts.push_back(value(part));
     }
     return concat(parts);
@@ -246,9 +245,9 @@ Value *Emitter::load_transposed(const Load &node, const Ramp &index, const Ramp 
         const Expr first = plus(group.base, times(group.stride, i));
         Expr wanted = node.predicate;
         if (wanted.defined()) wanted = Shuffle::make_slice(wanted, i, count, columns);
-        Expr row = Load::make(node.type.with_lanes(columns), node.buffer,
-                              Ramp::make(first, IntImm::make(t, 1), columns), wanted,
-                              group_alignment(node.alignment, group.stride, i), node.streaming);
+        Expr row = node.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
+            node.type.with_lanes(columns), Ramp::make(first, IntImm::make(t, 1), columns), wanted,
+            group_alignment(node.alignment, group.stride, i));
         rows.push_back({value(row)});
     }
     for (size_t half = rows.size() / 2; half > 0; half /= 2) {
@@ -476,8 +475,7 @@ void Emitter::emit(const Store &node) {
     if (in_atomic && atomic_store(node)) return;
     const auto *uniform = node.predicate.defined() ? node.predicate.as<Broadcast>() : nullptr;
     if (uniform && uniform->value.type().is_scalar() && !uniform->value.as<UIntImm>()) {
-        Stmt plain = Store::make(node.buffer, node.value, node.index, Expr(), node.alignment,
-                                 node.streaming);
+        Stmt plain = node.with<&Store::predicate>(Expr());
         branch(value(uniform->value), [&] { run(plain); }, nullptr);
         return;
     }
@@ -511,10 +509,10 @@ void Emitter::store_value(const Store &node, Value *v) {
 void Emitter::store_groups(const Store &node, const Ramp &index, Value *v) {
     int lanes = index.base.type().lanes();
     for (int i = 0; i < index.lanes; i++) {
-        Stmt part = Store::make(node.buffer, Shuffle::make_slice(node.value, i * lanes, 1, lanes),
-                                advance(index.base, index.stride, i),
-                                part_of(node.predicate, i * lanes, lanes),
-                                group_alignment(node.alignment, index.stride, i), node.streaming);
+        Stmt part = node.with<&Store::value, &Store::index, &Store::predicate, &Store::alignment>(
+            Shuffle::make_slice(node.value, i * lanes, 1, lanes),
+            advance(index.base, index.stride, i), part_of(node.predicate, i * lanes, lanes),
+            group_alignment(node.alignment, index.stride, i));
         store_value(*part.as<Store>(), slice(v, i * lanes, 1, lanes));
     }
 }

@@ -20,12 +20,10 @@ constexpr uint64_t type_lanes_at =
 }  // namespace
 
 void Emitter::emit(const Allocate &node) {
-    if (is_on_stack(node)) {
-        allocate_on_stack(node, uint64_t(constant_bytes(node).value()));
-    } else if (has_growing_place(node)) {
-        allocate_in_place(node);
-    } else {
-        allocate_on_heap(node);
+    switch (place_of(node)) {
+    case Place::Stack: allocate_on_stack(node, uint64_t(constant_bytes(node).value())); break;
+    case Place::Growing: allocate_in_place(node); break;
+    case Place::Heap: allocate_on_heap(node); break;
     }
     f->buffers.erase(node.buffer);
     f->variables.erase(node.buffer);

@@ -32,10 +32,8 @@ private:
     Stmt visit(const For &loop) override;
     Stmt visit(const Allocate &allocate) override;
 
-    Expr user() const { return call(Handle(), Intrinsic::user_context, {}); }
-    Stmt tell(const char *function, std::vector<Expr> args) const {
-        return Evaluate::make(
-            ExternCall::make(Int(32), str("tessera_profiler_", function), std::move(args), false));
+    static Stmt tell(Intrinsic event, std::vector<Expr> args) {
+        return Evaluate::make(call(Int(32), event, std::move(args)));
     }
 
     const lower::Context &context;
@@ -50,8 +48,8 @@ private:
 Stmt InjectProfiling::run(const Stmt &s) {
     Expr name = context.outputs.empty() ? Expr("pipeline") : Expr(context.outputs.back().text());
     Expr list = call(Handle(), Intrinsic::make_struct, names);
-    Expr start = ExternCall::make(Int(32), "tessera_profiler_instance_start",
-                                  {user(), name, int(names.size()), list, instance}, false);
+    Expr start = call(Int(32), Intrinsic::profiler_instance_start,
+                      {name, int(names.size()), list, instance});
     Symbol error = Symbol::fresh("profiler_error");
     Expr code = Variable::make(Int(32), error);
     Stmt body = Block::make(AssertStmt::make(code == 0, code), (*this)(s));
@@ -67,38 +65,36 @@ Stmt InjectProfiling::visit(const ProducerConsumer &node) {
     int outer = current;
     current = number->second;
     Stmt s = Mutator::visit(node);
-    Stmt enter = tell("enter_func", {instance, current});
+    Stmt enter = tell(Intrinsic::profiler_enter_func, {instance, current});
     current = outer;
-    return Block::make({enter, s, tell("set_current_func", {instance, outer})});
+    return Block::make({enter, s, tell(Intrinsic::profiler_set_current_func, {instance, outer})});
 }
 
 // The thread that waits for the loop does not count as active; each iteration does.
 Stmt InjectProfiling::visit(const For &loop) {
     Stmt body = (*this)(loop.body);
-    bool parallel = loop.loop_kind == LoopKind::Parallel;
+    const bool parallel = traits_of(loop.loop_kind).is_on_threads;
     if (!parallel && body.same_as(loop.body)) return Stmt(&loop);
-    Stmt more = tell("incr_active_threads", {instance});
-    Stmt fewer = tell("decr_active_threads", {instance});
+    Stmt more = tell(Intrinsic::profiler_incr_active_threads, {instance});
+    Stmt fewer = tell(Intrinsic::profiler_decr_active_threads, {instance});
     if (parallel) body = Block::make({more, body, fewer});
-    Stmt s = For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+    Stmt s = loop.with<&For::body>(body);
     return parallel ? Block::make({fewer, s, more}) : s;
 }
 
 Stmt InjectProfiling::visit(const Allocate &a) {
-    auto with_body = [&](const Stmt &body) {
-        return Allocate::make(a.buffer, a.type, a.memory, a.extents, a.condition, a.padding, body);
-    };
+    auto with_body = [&](const Stmt &body) { return a.with<&Allocate::body>(body); };
     auto number = numbers.find(a.buffer);
     if (number == numbers.end()) return with_body((*this)(a.body));
     Expr bytes = UIntImm::make(UInt(64), uint64_t(a.type.bytes()));
     for (const Expr &e : a.extents) bytes = bytes * cast(UInt(64), max(e, make_zero(e.type())));
     if (a.condition.defined()) bytes = select(a.condition, bytes, make_zero(UInt(64)));
-    std::vector<Expr> args = {user(), instance, number->second, bytes};
-    if (is_on_stack(a) || has_growing_place(a))
-        return with_body(Block::make(tell("stack_peak", args), (*this)(a.body)));
+    std::vector<Expr> args = {instance, number->second, bytes};
+    if (place_of(a) != Place::Heap)
+        return with_body(Block::make(tell(Intrinsic::profiler_stack_peak, args), (*this)(a.body)));
     on_heap[a.buffer] = args;
-    std::vector<Stmt> body = {tell("memory_allocate", args), (*this)(a.body)};
-    if (on_heap.erase(a.buffer)) body.push_back(tell("memory_free", args));
+    std::vector<Stmt> body = {tell(Intrinsic::profiler_memory_allocate, args), (*this)(a.body)};
+    if (on_heap.erase(a.buffer)) body.push_back(tell(Intrinsic::profiler_memory_free, args));
     return with_body(Block::make(std::move(body)));
 }
 
@@ -107,7 +103,7 @@ Stmt InjectProfiling::visit(const Evaluate &evaluate) {
     if (!c || c->op != Intrinsic::free) return Stmt(&evaluate);
     auto freed = on_heap.find(address_taken(c->args[0]).buffer);
     if (freed == on_heap.end()) return Stmt(&evaluate);
-    Stmt told = tell("memory_free", freed->second);
+    Stmt told = tell(Intrinsic::profiler_memory_free, freed->second);
     on_heap.erase(freed);
     return Block::make(Stmt(&evaluate), told);
 }

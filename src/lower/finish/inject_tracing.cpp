@@ -43,15 +43,14 @@ Expr struct_of(std::vector<Expr> members) {
     return call(Handle(), Intrinsic::make_struct, std::move(members));
 }
 
-// The call of tessera_trace; its value is the event's id.
+// The event; the value is its id.
 Expr trace(const Event &e) {
     Expr value = e.value.defined() ? struct_of({e.value}) : null_handle();
     Expr coordinates = e.coordinates.empty() ? null_handle() : struct_of(e.coordinates);
     Expr tag = e.tag.empty() ? null_handle() : Expr(e.tag);
     Expr event = struct_of({Expr(e.func.text()), value, coordinates, tag, packed(e.type), e.code,
                             e.parent, e.value_index, int(e.coordinates.size()), 0});
-    return ExternCall::make(Int(32), "tessera_trace",
-                            {call(Handle(), Intrinsic::user_context, {}), event}, false);
+    return call(Int(32), Intrinsic::trace, {event});
 }
 
 class InjectTracing final : public Mutator {
@@ -176,9 +175,7 @@ Stmt InjectTracing::visit(const Realize &realize) {
         begin.coordinates = coordinates_of(realize.bounds);
         body = with_event(ids[realize.func], begin, tessera_trace_end_realization, body);
     }
-    if (body.same_as(realize.body)) return Stmt(&realize);
-    return Realize::make(realize.func, realize.types, realize.memory, realize.bounds,
-                         realize.condition, body);
+    return realize.with<&Realize::body>(body);
 }
 
 // What of it there is storage for.
@@ -313,7 +310,7 @@ Stmt InjectTracing::visit(const Provide &provide) {
     Stmt s = Mutator::visit(provide);
     const auto &p = *s.as<Provide>();
     if (!wanted_of(p.func).stores) {
-        return Provide::make(p.func, p.values, indices_of(p.args), p.predicate);
+        return p.with<&Provide::args>(indices_of(p.args));
     }
     Event event;
     event.func = p.func;
@@ -348,8 +345,7 @@ Expr InjectTracing::visit(const Call &node) {
         args[i] = same ? coordinate : index_of(args[i]);
         if (i < dimensions) event.coordinates.push_back(coordinate);
     }
-    Expr e =
-        Call::make(call.type, call.callee, call.call_kind, call.value_index, args, call.referent);
+    Expr e = call.with<&Call::args>(args);
     if (!told) return e;
     Symbol name = Symbol::fresh(str(call.callee, "_loaded"));
     event.func = call.callee;

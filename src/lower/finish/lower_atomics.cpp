@@ -16,7 +16,7 @@ constexpr int mutexes_per_array = 1024;  // elements share them
 
 // Whether two iterations of the loop may update the same element of the function.
 bool may_conflict(const For &loop, Symbol func, const Context &context) {
-    if (loop.loop_kind != LoopKind::Parallel) return false;
+    if (!traits_of(loop.loop_kind).is_on_threads) return false;
     auto origin = context.loops.find(loop.name);
     if (origin == context.loops.end()) return true;
     if (!origin->second.schedule || origin->second.func != func) return true;
@@ -143,16 +143,16 @@ private:
         const For *conflict = parallel.outermost_conflict(node);
         if (!conflict) return Stmt(&node);
         Stmt body = without_lets_of_updates(node.body);
-        if (is_separable(body) && !is_reported(node.body)) return Atomic::make(node.func, {}, body);
+        if (is_separable(body) && !is_reported(node.body))
+            return node.with<&Atomic::mutexes, &Atomic::body>({}, body);
         Symbol m = Symbol::fresh(str(node.func, "_mutexes"));
         around[conflict].push_back({m, updates_one_place(body) ? mutexes_per_array : 1});
-        return Atomic::make(node.func, m, node.body);
+        return node.with<&Atomic::mutexes>(m);
     }
     static Stmt with_mutexes(Symbol name, int count, const Stmt &body) {
-        Expr user = call(Handle(), Intrinsic::user_context, {});
         Expr array = Variable::make(Handle(), name);
-        Expr create = ExternCall::make(Handle(), "tessera_mutex_array_create",
-                                       {user, UIntImm::make(UInt(64), uint64_t(count))}, false);
+        Expr create = call(Handle(), Intrinsic::mutex_array_create,
+                           {UIntImm::make(UInt(64), uint64_t(count))});
         Expr made = Reinterpret::make(UInt(64), array) != UIntImm::make(UInt(64), 0);
         Stmt check = AssertStmt::make(made, int(tessera_error_code_out_of_memory));
         return LetStmt::make(name, create, Block::make(check, body));
@@ -171,7 +171,7 @@ private:
     using BelowParallelLoops::visit;
     Stmt visit(const Atomic &node) override {
         Stmt body = (*this)(node.body);
-        if (node.mutexes.defined()) return Atomic::make(node.func, node.mutexes, body);
+        if (node.mutexes.defined()) return node.with<&Atomic::body>(body);
         return parallel.outermost_conflict(node) ? Stmt(&node) : body;
     }
 };

@@ -13,7 +13,7 @@ namespace tessera::lower {
 //             let v = f0[0]; f0[0] = f1[0]         atomic f mutexes m: ...
 //             f1[0] = v
 //
-// The array goes with the let's scope, as scoped_calls.h says.
+// The array goes with the let's scope, as runtime_calls.h says.
 // On flat storage, before loops are vectorized: what needs a mutex is not.
 ir::Stmt assign_mutexes(const ir::Stmt &s, const Context &context);
 

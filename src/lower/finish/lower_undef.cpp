@@ -19,15 +19,14 @@ class LowerUndef final : public Mutator {
         Expr predicate = store.predicate;
         bool of_lanes = part.when.type().is_vector();
         if (of_lanes) predicate = predicate.defined() ? predicate && part.when : part.when;
-        Stmt rest = Store::make(store.buffer, part.value, store.index, predicate, store.alignment,
-                                store.streaming);
+        Stmt rest = store.with<&Store::value, &Store::predicate>(part.value, predicate);
         if (!of_lanes && !is_true(part.when)) rest = IfThenElse::make(part.when, rest);
         return with_lets(lets, rest);
     }
     Stmt visit(const LetStmt &let) override {
         if (has_undef(let.value)) return without_undef(let);
         Stmt body = (*this)(let.body);
-        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+        return let.with<&LetStmt::body>(body);
     }
     // Lets for when there is a value, and for the value: what it is computed from may change
     // before it is stored.

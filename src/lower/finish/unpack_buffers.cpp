@@ -43,9 +43,11 @@ Stmt unpack_from_first_use(const Stmt &s, UnpackBuffers &unpack) {
     if (const auto *let = s.as<LetStmt>()) {
         Expr value = unpack(let->value);
         if (unpack.lets.empty()) {
-            return LetStmt::make(let->name, value, unpack_from_first_use(let->body, unpack));
+            return let->with<&LetStmt::value, &LetStmt::body>(
+                value, unpack_from_first_use(let->body, unpack));
         }
-        return with_lets(unpack.lets, LetStmt::make(let->name, value, unpack(let->body)));
+        return with_lets(unpack.lets,
+                         let->with<&LetStmt::value, &LetStmt::body>(value, unpack(let->body)));
     }
     const auto *block = s.as<Block>();
     if (!block) {

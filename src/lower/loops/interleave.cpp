@@ -63,8 +63,8 @@ Expr dense_load(const Load &load, const LaneOffsets &place) {
     int64_t span = place.greatest() - place.least() + 1;
     std::vector<int> indices;
     for (int64_t o : place.offsets) indices.push_back(int(o - place.least()));
-    Expr all = Load::make(load.type.with_lanes(int(span)), load.buffer,
-                          dense_index(place, int(span)), {}, {}, load.streaming);
+    Expr all = load.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
+        load.type.with_lanes(int(span)), dense_index(place, int(span)), {}, {});
     if (span == 1) return Broadcast::make(all, load.type.lanes());
     return Shuffle::make({all}, std::move(indices));
 }
@@ -111,8 +111,8 @@ Expr DenseLoads::by_remainder(const Load &load) const {
         Expr first = algebra::simplify(offset_by(place->base, place->offsets[0]));
         bool one = stride == 0;
         Expr index = one ? first : Ramp::make(first, make_const(first.type(), stride), int(lanes));
-        Expr part_of = Load::make(load.type.with_lanes(one ? 1 : int(lanes)), load.buffer, index,
-                                  {}, {}, load.streaming);
+        Expr part_of = load.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
+            load.type.with_lanes(one ? 1 : int(lanes)), index, {}, {});
         loads.push_back(broadcast(part_of, one ? int(lanes) : 1));
     }
     return Shuffle::make_interleave(std::move(loads));
@@ -134,7 +134,7 @@ Expr DenseLoads::visit(const Load &node) {
     if (place->is_ramp(stride) && stride != 0) {
         Expr first = offset_by(place->base, place->offsets[0]);
         Expr index = Ramp::make(first, make_const(first.type(), stride), int(lanes));
-        return Load::make(load->type, load->buffer, index, {}, load->alignment, load->streaming);
+        return load->with<&Load::index, &Load::predicate>(index, {});
     }
     int64_t span = place->greatest() - place->least() + 1;
     std::set<int64_t> wanted(place->offsets.begin(), place->offsets.end());
@@ -159,18 +159,17 @@ class Interleave final : public Mutator {
         Stmt body = (*this)(let.body);
         scope.pop_let(let.name);
         if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
-        return LetStmt::make(let.name, value, body);
+        return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Stmt visit(const For &loop) override {
         scope.push_loop(loop.name, loop.min, loop.extent);
         std::set<Symbol> together;
-        if (loop.loop_kind == LoopKind::Parallel) together = written_together(loop);
+        if (!traits_of(loop.loop_kind).is_in_order) together = written_together(loop);
         shared.insert(together.begin(), together.end());
         Stmt body = (*this)(loop.body);
         for (Symbol buffer : together) shared.extract(buffer);
         scope.pop_loop(loop.name);
-        if (body.same_as(loop.body)) return Stmt(&loop);
-        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+        return loop.with<&For::body>(body);
     }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Store &store) override;
@@ -190,7 +189,7 @@ Stmt Interleave::visit(const Store &node) {
     Expr value = rewrite(node.value), index = rewrite(node.index);
     Stmt s(&node);
     if (!value.same_as(node.value) || !index.same_as(node.index)) {
-        s = Store::make(node.buffer, value, index, node.predicate, node.alignment, node.streaming);
+        s = node.with<&Store::value, &Store::index>(value, index);
     }
     const auto *store = s.as<Store>();
     if (store->value.type().is_scalar() || store->predicate.defined()) return s;
@@ -207,7 +206,8 @@ Stmt Interleave::visit(const Store &node) {
         lane = i;
     }
     if (!std::is_sorted(lane_at.begin(), lane_at.end())) value = Shuffle::make({value}, lane_at);
-    return Store::make(store->buffer, value, dense_index(*place, lanes), {}, {}, store->streaming);
+    return store->with<&Store::value, &Store::index, &Store::predicate, &Store::alignment>(
+        value, dense_index(*place, lanes), {}, {});
 }
 
 SimpleStore Interleave::as_simple_store(const Stmt &s) const {

@@ -61,7 +61,9 @@ ir::Stmt map_branches(LetScope &scope, const ir::IfThenElse &branch, F f) {
         scope.pop_condition();
     }
     const bool same = then_case.same_as(branch.then_case) && else_case.same_as(branch.else_case);
-    return same ? ir::Stmt(&branch) : ir::IfThenElse::make(branch.condition, then_case, else_case);
+    return same ? ir::Stmt(&branch)
+                : branch.with<&ir::IfThenElse::then_case, &ir::IfThenElse::else_case>(then_case,
+                                                                                      else_case);
 }
 
 }  // namespace tessera::lower

@@ -1,5 +1,4 @@
 #include "lower/loops/loop_invariants.h"
-#include "base/dialect.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
@@ -17,6 +16,16 @@ using namespace ir;
 constexpr int never = 1 << 20;  // it has to stay
 
 class HoistInvariants final : public Mutator {
+public:
+    explicit HoistInvariants(Dialect dialect) : dialect(dialect) {}
+
+private:
+    // Returns true for a call of C that must stay where it is. In Halide's dialect pure ones leave
+    // their loops, which may run no iteration, and whatever guards them there.
+    bool is_bound_extern(const Expr &e) const {
+        const auto *call = e.as<ExternCall>();
+        return call && (!call->pure || dialect != Dialect::Halide);
+    }
     Stmt visit(const LetStmt &let) override;
     Stmt visit(const For &loop) override;
     Stmt visit(const Store &store) override;
@@ -38,6 +47,8 @@ class HoistInvariants final : public Mutator {
     std::vector<Around> loops;                 // by depth
     std::unordered_map<Symbol, int> bound;     // the depth at which names are bound
     std::unordered_map<Symbol, Expr> aliases;  // of names whose value is computed further out
+
+    const Dialect dialect;
 };
 
 // Works on one expression, which stands below `depth` loops.
@@ -109,13 +120,6 @@ bool is_sum(const Expr &e) {
     return index && (e.as<Add>() || e.as<Sub>());
 }
 
-// A call of C that must stay where it is. In Halide's dialect pure ones leave their loops, which
-// may run no iteration, and whatever guards them there.
-bool is_bound_extern(const Expr &e) {
-    const auto *call = e.as<ExternCall>();
-    return call && (!call->pure || dialect() != Dialect::Halide);
-}
-
 int HoistInvariants::Rewriter::depth_of(const Expr &e) {
     auto known = depths.find(e.get());
     if (known != depths.end()) return known->second;
@@ -132,8 +136,8 @@ int HoistInvariants::Rewriter::depth_of(const Expr &e) {
         pass.bound[let->name] = never;  // its name is known only below it
         depth = never;
     } else if (const auto *c = e.as<IntrinsicCall>();
-               (c && !info_of(c->op).pure) || e.as<Load>() || e.as<Call>() || is_bound_extern(e) ||
-               (e.type().is_handle() && !e.as<StringImm>())) {
+               (c && !info_of(c->op).pure) || e.as<Load>() || e.as<Call>() ||
+               pass.is_bound_extern(e) || (e.type().is_handle() && !e.as<StringImm>())) {
         depth = never;
     } else {
         class Children final : public Visitor {
@@ -276,7 +280,7 @@ Stmt HoistInvariants::visit(const LetStmt &let) {
     bound.erase(let.name);
     aliases.erase(let.name);
     if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
-    return LetStmt::make(let.name, value, body);
+    return let.with<&LetStmt::value, &LetStmt::body>(value, body);
 }
 
 Stmt HoistInvariants::visit(const For &loop) {
@@ -289,7 +293,7 @@ Stmt HoistInvariants::visit(const For &loop) {
     loops.pop_back();
     Stmt s(&loop);
     if (!min.same_as(loop.min) || !extent.same_as(loop.extent) || !body.same_as(loop.body)) {
-        s = For::make(loop.name, min, extent, loop.loop_kind, loop.partition, body);
+        s = loop.with<&For::min, &For::extent, &For::body>(min, extent, body);
     }
     for (const auto &let : around.lets) bound.erase(let.first);
     return with_lets(around.lets, s);
@@ -302,7 +306,7 @@ Stmt HoistInvariants::visit(const Store &store) {
         predicate.same_as(store.predicate)) {
         return Stmt(&store);
     }
-    return Store::make(store.buffer, value, index, predicate, store.alignment, store.streaming);
+    return store.with<&Store::value, &Store::index, &Store::predicate>(value, index, predicate);
 }
 
 Stmt HoistInvariants::visit(const IfThenElse &branch) {
@@ -317,8 +321,7 @@ Stmt HoistInvariants::visit(const IfThenElse &branch) {
 
 Stmt HoistInvariants::visit(const Allocate &a) {
     Stmt body = (*this)(a.body);
-    if (body.same_as(a.body)) return Stmt(&a);
-    return Allocate::make(a.buffer, a.type, a.memory, a.extents, a.condition, a.padding, body);
+    return a.with<&Allocate::body>(body);
 }
 
 Stmt HoistInvariants::visit(const Fork &node) {
@@ -329,6 +332,8 @@ Stmt HoistInvariants::visit(const Fork &node) {
 
 }  // namespace
 
-Stmt hoist_loop_invariants(const Stmt &s, const Context &) { return HoistInvariants()(s); }
+Stmt hoist_loop_invariants(const Stmt &s, const Context &context) {
+    return HoistInvariants(context.dialect)(s);
+}
 
 }  // namespace tessera::lower

@@ -34,13 +34,13 @@ private:
     }
     Expr visit(const Load &l) override {
         if (!buffers.count(l.buffer)) return Mutator::visit(l);
-        return Load::make(l.type, l.buffer, index_of((*this)(l.index)), (*this)(l.predicate), {},
-                          l.streaming);
+        return l.with<&Load::index, &Load::predicate, &Load::alignment>(index_of((*this)(l.index)),
+                                                                        (*this)(l.predicate), {});
     }
     Stmt visit(const Store &s) override {
         if (!buffers.count(s.buffer)) return Mutator::visit(s);
-        return Store::make(s.buffer, (*this)(s.value), index_of((*this)(s.index)),
-                           (*this)(s.predicate), {}, s.streaming);
+        return s.with<&Store::value, &Store::index, &Store::predicate, &Store::alignment>(
+            (*this)(s.value), index_of((*this)(s.index)), (*this)(s.predicate), {});
     }
 
     const std::unordered_set<Symbol> &buffers;
@@ -112,8 +112,8 @@ Stmt LoopAsLanes::run(const Stmt &body) {
     whole = body;
     Stmt result = (*this)(body);
     if (!failed) return result;
-    return For::make(loop.name, loop.min, make_const(loop.min.type(), groups), LoopKind::Serial,
-                     loop.partition, body);
+    return loop.with<&For::extent, &For::loop_kind, &For::body>(make_const(loop.min.type(), groups),
+                                                                LoopKind::Serial, body);
 }
 
 bool LoopAsLanes::depends(const Expr &e) const {
@@ -142,7 +142,7 @@ Stmt LoopAsLanes::visit(const LetStmt &let) {
     Expr value = widened(let.value);
     if (!is_wide(value, let.value)) {
         Stmt body = (*this)(let.body);
-        return LetStmt::make(let.name, value, body);
+        return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Lets lets;
     scope.wide[let.name] = name_parts(value, let.name, lets);
@@ -161,7 +161,7 @@ Stmt LoopAsLanes::visit(const AssertStmt &check) {
 // A store that is told of: one event of all iterations, lanes of the value and coordinates of one
 // iteration after those of another. Undefined if it is another call, or not one for every lane.
 Stmt LoopAsLanes::trace_of_all(const Evaluate &evaluate) {
-    const auto *c = evaluate.value.as<ExternCall>();
+    const auto *c = evaluate.value.as<IntrinsicCall>();
     if (!c || mask.wide.defined() || !can_widen_trace(*c, scope)) return {};
     Expr wide = widen_trace(*c, scope, {});
     return wide.same_as(evaluate.value) ? Stmt() : Evaluate::make(wide);
@@ -184,7 +184,7 @@ Stmt LoopAsLanes::visit(const For &inner) {
     bool wide_min = is_wide(min, inner.min), wide_extent = is_wide(extent, inner.extent);
     if (!wide_min && !wide_extent) {
         Stmt body = (*this)(inner.body);
-        return For::make(inner.name, min, extent, inner.loop_kind, inner.partition, body);
+        return inner.with<&For::min, &For::extent, &For::body>(min, extent, body);
     }
     min = all_groups(min, inner.min, groups);
     Lets lets;
@@ -202,8 +202,8 @@ Stmt LoopAsLanes::visit(const For &inner) {
         body = (*this)(inner.body);
     }
     scope.wide.erase(inner.name);
-    body = For::make(step, make_zero(inner.min.type()), longest, inner.loop_kind, inner.partition,
-                     body);
+    body = inner.with<&For::name, &For::min, &For::extent, &For::body>(
+        step, make_zero(inner.min.type()), longest, body);
     return with_lets(lets, body);
 }
 
@@ -259,8 +259,8 @@ Stmt LoopAsLanes::visit(const Allocate &a) {
     scope.per_iteration.insert(a.buffer);
     Stmt body = (*this)(a.body);
     scope.per_iteration.erase(a.buffer);
-    return Allocate::make(a.buffer, a.type, a.memory, std::move(extents), condition,
-                          a.padding * groups, body);
+    return a.with<&Allocate::extents, &Allocate::condition, &Allocate::padding, &Allocate::body>(
+        std::move(extents), condition, a.padding * groups, body);
 }
 
 Stmt LoopAsLanes::visit(const Atomic &node) {
@@ -277,7 +277,7 @@ Stmt LoopAsLanes::visit(const Atomic &node) {
     failed = outer_failed;
     atomic = outer_atomic;
     tested = outer_tests;
-    return Atomic::make(node.func, node.mutexes, body);
+    return node.with<&Atomic::body>(body);
 }
 
 // A predicate and the mask together, for all iterations; undefined if there is neither.
@@ -310,7 +310,8 @@ Stmt LoopAsLanes::visit(const Store &store) {
         alignment = {};
     }
     Expr value = all_groups(widened(store.value), store.value, groups);
-    return Store::make(store.buffer, value, index, predicate, alignment, store.streaming);
+    return store.with<&Store::value, &Store::index, &Store::predicate, &Store::alignment>(
+        value, index, predicate, alignment);
 }
 
 // All iterations write the same elements.
@@ -327,7 +328,7 @@ Stmt LoopAsLanes::store_same_place(const Store &store, const Expr &index) {
     bool differs = mask.wide.defined() || is_wide(value, store.value) ||
                    (predicate.defined() && is_wide(predicate, store.predicate));
     if (differs || reads_itself) return one_by_one(Stmt(&store));
-    return Store::make(store.buffer, value, index, predicate, store.alignment, store.streaming);
+    return store.with<&Store::value, &Store::index, &Store::predicate>(value, index, predicate);
 }
 
 Stmt LoopAsLanes::accumulate(const Store &store, const Accumulation &a, const Expr &index) {
@@ -343,8 +344,8 @@ Stmt LoopAsLanes::accumulate(const Store &store, const Accumulation &a, const Ex
         VectorReduce::make(a.op, lanes::transpose(operand, groups, t.lanes()), t.lanes());
     Expr kept = wide_predicate ? Expr() : predicate;
     Expr old = Load::make(t, store.buffer, index, kept, store.alignment);
-    Stmt result = Store::make(store.buffer, combine(a.op, old, reduced), index, kept,
-                              store.alignment, store.streaming);
+    Stmt result = store.with<&Store::value, &Store::index, &Store::predicate>(
+        combine(a.op, old, reduced), index, kept);
     // Where no iteration exists, the element may be none, or be another thread's to write.
     if (!active.defined()) return result;
     return IfThenElse::make(VectorReduce::make(ReduceOp::Or, active, 1), result);

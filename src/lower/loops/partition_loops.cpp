@@ -1,6 +1,5 @@
 #include "lower/loops/partition_loops.h"
 #include "algebra/simplify.h"
-#include "base/dialect.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "lower/loops/likely.h"
@@ -31,9 +30,8 @@ private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const For &loop) override {
-        bool splittable =
-            loop.partition != Partition::Never && loop.min.type().is_int() &&
-            (loop.loop_kind == LoopKind::Serial || loop.loop_kind == LoopKind::Parallel);
+        bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() &&
+                          traits_of(loop.loop_kind).has_code;
         auto extent = as_const_int(loop.extent);
         if (!splittable || (extent && *extent < 2)) return Mutator::visit(loop);
         if (loop.partition == Partition::Always) demanded.push_back(loop.name);
@@ -50,7 +48,7 @@ private:
 
 // The loop's iterations [first, end).
 Stmt part(const For &loop, const Expr &first, const Expr &end, const Stmt &body) {
-    return For::make(loop.name, first, end - first, loop.loop_kind, loop.partition, body);
+    return loop.with<&For::min, &For::extent, &For::body>(first, end - first, body);
 }
 
 struct Ends {
@@ -87,14 +85,13 @@ Stmt in_parallel(const For &loop, const Ends &ends, const Stmt &steady, const St
     Expr test = const_true();
     if (ends.first.defined()) test = ends.first <= i;
     if (ends.last.defined()) test = is_true(test) ? i < ends.last : test && i < ends.last;
-    return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition,
-                     IfThenElse::make(test, steady, rest));
+    return loop.with<&For::body>(IfThenElse::make(test, steady, rest));
 }
 
 Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
     Stmt body = (*this)(assume_outcomes(loop.body, steady));
     if (steady.mins.empty() && steady.maxes.empty()) {
-        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+        return loop.with<&For::body>(body);
     }
     Stmt rest = remove_likely(loop.body);
     Expr end = algebra::simplify(loop.min + loop.extent);
@@ -113,18 +110,18 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
         ends.last = max(min(ends.last, end), first);
         name(ends.last, "_epilogue");
     }
-    Stmt s = loop.loop_kind == LoopKind::Parallel ? in_parallel(loop, ends, body, rest)
-                                                  : in_order(loop, ends, end, body, rest);
+    Stmt s = traits_of(loop.loop_kind).is_in_order ? in_order(loop, ends, end, body, rest)
+                                                   : in_parallel(loop, ends, body, rest);
     return with_lets(lets, s);
 }
 
 }  // namespace
 
-Stmt partition_loops(const Stmt &s, const Context &) {
+Stmt partition_loops(const Stmt &s, const Context &context) {
     PartitionLoops partition;
     Stmt result = partition(s);
     const Symbol whole = partition.left_whole();
-    if (whole.defined() && dialect() == Dialect::Halide) {
+    if (whole.defined() && context.dialect == Dialect::Halide) {
         throw CompileError(str("Partition::Always: nothing in the loop ", whole,
                                " is decided by where in it one is, so that it cannot be split"));
     }

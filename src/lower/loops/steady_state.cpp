@@ -301,13 +301,13 @@ private:
         Expr index = (*this)(node.index), predicate = (*this)(node.predicate);
         if (predicate.defined() && is_true(predicate)) predicate = {};
         if (index.same_as(node.index) && predicate.same_as(node.predicate)) return Expr(&node);
-        return Load::make(node.type, node.buffer, index, predicate, node.alignment, node.streaming);
+        return node.with<&Load::index, &Load::predicate>(index, predicate);
     }
     Stmt visit(const Store &node) override {
         Expr value = (*this)(node.value), index = (*this)(node.index);
         Expr predicate = (*this)(node.predicate);
         if (predicate.defined() && is_true(predicate)) predicate = {};
-        return Store::make(node.buffer, value, index, predicate, node.alignment, node.streaming);
+        return node.with<&Store::value, &Store::index, &Store::predicate>(value, index, predicate);
     }
     Stmt visit(const IfThenElse &node) override {
         Expr condition = (*this)(node.condition);

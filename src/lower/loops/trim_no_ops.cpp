@@ -128,8 +128,7 @@ public:
 
 private:
     Stmt visit(const Store &store) override {
-        Stmt s = Store::make(store.buffer, without_certain(store.value), store.index,
-                             store.predicate, store.alignment, store.streaming);
+        Stmt s = store.with<&Store::value>(without_certain(store.value));
         if (s.as<Store>()->value.same_as(store.value)) return Stmt(&store);
         effects.replace(store, *s.as<Store>());
         return s;
@@ -140,14 +139,12 @@ private:
         Stmt body = (*this)(let.body);
         lets.pop_let(let.name);
         if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
-        return LetStmt::make(let.name, value, body);
+        return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Stmt visit(const For &inner) override {
         inside.insert(inner.name);
         Stmt body = (*this)(inner.body);
-        if (body.same_as(inner.body)) return Stmt(&inner);
-        return For::make(inner.name, inner.min, inner.extent, inner.loop_kind, inner.partition,
-                         body);
+        return inner.with<&For::body>(body);
     }
     Stmt visit(const Evaluate &e) override { return Stmt(&e); }
 
@@ -193,7 +190,7 @@ private:
     Stmt visit(const LetStmt &let) override {
         Stmt body = (*this)(let.body);
         if (is_no_op(body) && is_pure(let.value)) return body;
-        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+        return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const ProducerConsumer &node) override {
         Stmt s = Mutator::visit(node);
@@ -216,7 +213,7 @@ private:
         if (then_case.same_as(node.then_case) && else_case.same_as(node.else_case)) {
             return Stmt(&node);
         }
-        return IfThenElse::make(node.condition, then_case, else_case);
+        return node.with<&IfThenElse::then_case, &IfThenElse::else_case>(then_case, else_case);
     }
     Stmt visit(const Block &node) override {
         std::vector<Stmt> parts;
@@ -231,12 +228,8 @@ private:
     Stmt visit(const For &loop) override {
         Stmt body = (*this)(loop.body);
         if (is_no_op(body)) return body;
-        Stmt s = body.same_as(loop.body) ? Stmt(&loop)
-                                         : For::make(loop.name, loop.min, loop.extent,
-                                                     loop.loop_kind, loop.partition, body);
-        bool shrinkable =
-            loop.loop_kind == LoopKind::Serial || loop.loop_kind == LoopKind::Parallel;
-        return shrinkable ? shrink(*s.as<For>()) : s;
+        Stmt s = loop.with<&For::body>(body);
+        return traits_of(loop.loop_kind).has_code ? shrink(*s.as<For>()) : s;
     }
     Stmt shrink(const For &loop);
 
@@ -255,8 +248,7 @@ Stmt TrimNoOps::shrink(const For &loop) {
     if (active.min.defined()) first = max(first, place_in_loop(active.min, 0, loop.min, after));
     if (active.max.defined()) end = min(end, place_in_loop(active.max, 1, loop.min, after));
     Expr extent = algebra::simplify(max(end - first, make_zero(t)));
-    return For::make(loop.name, algebra::simplify(first), extent, loop.loop_kind, loop.partition,
-                     body);
+    return loop.with<&For::min, &For::extent, &For::body>(algebra::simplify(first), extent, body);
 }
 
 }  // namespace

@@ -85,7 +85,7 @@ private:
         scope.push_let(let.name, let.value);
         Stmt body = (*this)(let.body);
         scope.pop_let(let.name);
-        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+        return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const IfThenElse &branch) override {
         return map_branches(scope, branch, [this](const Stmt &s) { return (*this)(s); });
@@ -99,8 +99,7 @@ private:
         Stmt body = (*this)(loop.body);
         scope.pop_loop(loop.name);
         if (loop.loop_kind == LoopKind::Unrolled) return unroll(loop, body);
-        if (body.same_as(loop.body)) return Stmt(&loop);
-        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+        return loop.with<&For::body>(body);
     }
 
     Stmt unroll(const For &loop, const Stmt &body);

@@ -27,7 +27,7 @@ private:
         scope.push_let(let.name, let.value);
         Stmt body = (*this)(let.body);
         scope.pop_let(let.name);
-        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+        return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const IfThenElse &branch) override {
         return map_branches(scope, branch, [this](const Stmt &s) { return (*this)(s); });
@@ -42,7 +42,7 @@ private:
             (*this)(vectorized > 0 || has_vectorized(node.body) ? without_lets_of_updates(node.body)
                                                                 : node.body);
         atomics--;
-        return body.same_as(node.body) ? Stmt(&node) : Atomic::make(node.func, node.mutexes, body);
+        return node.with<&Atomic::body>(body);
     }
     Stmt visit(const For &loop) override {
         bool is_vectorized = loop.loop_kind == LoopKind::Vectorized;
@@ -52,8 +52,7 @@ private:
         scope.pop_loop(loop.name);
         vectorized -= is_vectorized;
         if (is_vectorized) return vectorize(loop, body);
-        if (body.same_as(loop.body)) return Stmt(&loop);
-        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+        return loop.with<&For::body>(body);
     }
 
     static bool has_vectorized(const Stmt &s) {

@@ -135,7 +135,7 @@ Expr Widen::visit(const Load &node) {
     bool wide_predicate = predicate.defined() && is_wide(predicate, node.predicate);
     if (!is_wide(index, node.index) && !wide_predicate && !mask.defined() && !separate) {
         if (index.same_as(node.index) && predicate.same_as(node.predicate)) return Expr(&node);
-        return Load::make(node.type, node.buffer, index, predicate, node.alignment, node.streaming);
+        return node.with<&Load::index, &Load::predicate>(index, predicate);
     }
     index = wide(index, node.index);
     Alignment alignment = node.alignment;
@@ -148,8 +148,8 @@ Expr Widen::visit(const Load &node) {
         Expr m = spread(mask, node.type.lanes());
         predicate = predicate.defined() ? And::make(m, predicate) : m;
     }
-    return Load::make(wide_type(node.type), node.buffer, index, predicate, alignment,
-                      node.streaming);
+    return node.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
+        wide_type(node.type), index, predicate, alignment);
 }
 
 Expr Widen::visit(const Ramp &node) {
@@ -197,7 +197,7 @@ Expr Widen::if_then_else(const IntrinsicCall &node) {
             any |= is_wide(args[i], node.args[i]);
         }
         for (size_t i = 1; any && i < args.size(); i++) args[i] = wide(args[i], node.args[i]);
-        return IntrinsicCall::make(args[1].type(), node.op, args);
+        return node.with<&IntrinsicCall::type, &IntrinsicCall::args>(args[1].type(), args);
     }
     auto masked = [&](const Expr &m, const Expr &e) {
         return wide(widen(e, scope, mask.defined() ? And::make(mask, m) : m), e);
@@ -210,21 +210,22 @@ Expr Widen::if_then_else(const IntrinsicCall &node) {
 
 Expr Widen::visit(const IntrinsicCall &node) {
     if (node.op == Intrinsic::if_then_else) return if_then_else(node);
+    if (can_widen_trace(node, scope)) return widen_trace(node, scope, mask);
     std::vector<Expr> args = node.args;
     bool hint =
         node.op == Intrinsic::promise_clamped || node.op == Intrinsic::unsafe_promise_clamped;
     bool any = widen_all(args);
     // An index that is known to be dense is worth more than what is known of its bounds.
     if (any && hint && args[0].as<Ramp>()) return args[0];
-    if (!any) return IntrinsicCall::make(node.type, node.op, std::move(args));
-    return IntrinsicCall::make(wide_type(node.type), node.op, std::move(args));
+    if (!any) return node.with<&IntrinsicCall::args>(std::move(args));
+    return node.with<&IntrinsicCall::type, &IntrinsicCall::args>(wide_type(node.type),
+                                                                 std::move(args));
 }
 
 Expr Widen::visit(const ExternCall &node) {
-    if (can_widen_trace(node, scope)) return widen_trace(node, scope, mask);
     std::vector<Expr> args = node.args;
     Type t = widen_all(args) ? wide_type(node.type) : node.type;
-    return ExternCall::make(t, node.function, std::move(args), node.pure);
+    return node.with<&ExternCall::type, &ExternCall::args>(t, std::move(args));
 }
 
 Expr Widen::visit(const Shuffle &node) {
@@ -283,15 +284,15 @@ public:
 
 private:
     void visit(const ExternCall &node) override {
-        if (may_be_told(node)) return;
         found |= !node.pure || node.type.is_handle();
         Visitor::visit(node);
     }
     void visit(const IntrinsicCall &node) override {
-        const ExternCall *told = nullptr;
+        if (may_be_told(node)) return;
+        const IntrinsicCall *told = nullptr;
         if (node.op == Intrinsic::return_second) {
             const auto *same = node.args[0].as<Broadcast>();
-            told = (same ? same->value : node.args[0]).as<ExternCall>();
+            told = (same ? same->value : node.args[0]).as<IntrinsicCall>();
         }
         if (!info_of(node.op).pure && !(told && may_be_told(*told))) found = true;
         if (node.type.is_handle() && depends(node)) found = true;
@@ -300,7 +301,7 @@ private:
         Visitor::visit(node);
         in_branch = outer;
     }
-    bool may_be_told(const ExternCall &node) const {
+    bool may_be_told(const IntrinsicCall &node) const {
         return scope.traces && !in_branch && can_widen_trace(node, scope);
     }
     bool depends(const IntrinsicCall &node) const {
@@ -336,13 +337,13 @@ const std::vector<Expr> *members(const Expr &e) {
     return c && c->op == Intrinsic::make_struct ? &c->args : nullptr;
 }
 
-const std::vector<Expr> *event_of(const ExternCall &call) {
-    return call.function == "tessera_trace" ? members(call.args[1]) : nullptr;
+const std::vector<Expr> *event_of(const IntrinsicCall &call) {
+    return call.op == Intrinsic::trace ? members(call.args[0]) : nullptr;
 }
 
 }  // namespace
 
-bool can_widen_trace(const ExternCall &call, const WidenScope &scope) {
+bool can_widen_trace(const IntrinsicCall &call, const WidenScope &scope) {
     const std::vector<Expr> *event = event_of(call);
     if (!event) return false;
     const std::vector<Expr> *values = members((*event)[EventValue]);
@@ -353,7 +354,7 @@ bool can_widen_trace(const ExternCall &call, const WidenScope &scope) {
            std::all_of(coordinates->begin(), coordinates->end(), may);
 }
 
-Expr widen_trace(const ExternCall &call, WidenScope &scope, const Expr &mask) {
+Expr widen_trace(const IntrinsicCall &call, WidenScope &scope, const Expr &mask) {
     std::vector<Expr> event = *event_of(call);
     const auto type = uint32_t(event[EventType].as<UIntImm>()->value);
     const size_t lanes_so_far = type >> 16, groups = size_t(scope.groups);
@@ -381,9 +382,8 @@ Expr widen_trace(const ExternCall &call, WidenScope &scope, const Expr &mask) {
     event[EventType] =
         UIntImm::make(UInt(32), (type & 0xffff) | uint32_t(lanes_so_far * groups) << 16);
     event[EventDimensions] = int(members(coordinates)->size());
-    return ExternCall::make(
-        call.type, call.function,
-        {call.args[0], ir::call(Handle(), Intrinsic::make_struct, std::move(event))}, call.pure);
+    return call.with<&IntrinsicCall::args>(
+        {ir::call(Handle(), Intrinsic::make_struct, std::move(event))});
 }
 
 Expr name_parts(const Expr &wide, Symbol name, std::vector<std::pair<Symbol, Expr>> &lets) {

@@ -36,9 +36,9 @@ bool can_widen(const ir::Expr &e, const WidenScope &scope);
 
 // Of a call of tessera_trace: the event of all iterations, with a lane for each; the call itself if
 // it is the same in all of them.
-ir::Expr widen_trace(const ir::ExternCall &call, WidenScope &scope, const ir::Expr &mask);
+ir::Expr widen_trace(const ir::IntrinsicCall &call, WidenScope &scope, const ir::Expr &mask);
 // Whether it is such a call, of a load or a store, and what it tells may be widened.
-bool can_widen_trace(const ir::ExternCall &call, const WidenScope &scope);
+bool can_widen_trace(const ir::IntrinsicCall &call, const WidenScope &scope);
 
 // The names that stand for lets made from the scalar parts of ramps, added to `lets`.
 ir::Expr name_parts(const ir::Expr &wide, Symbol name,

@@ -179,7 +179,7 @@ bool SiteRegions::needs_constant_extents(Symbol func) const {
         for (const program::Definition *version : versions_of(*stage)) {
             if (!version->schedule.transforms.empty()) return true;
             for (const program::Loop &l : version->schedule.loops) {
-                if (l.kind != LoopKind::Serial && l.kind != LoopKind::Parallel) return true;
+                if (traits_of(l.kind).needs_constant_extent) return true;
             }
         }
     }

@@ -185,7 +185,7 @@ private:
         Stmt then_case, else_case;
         under(i.condition, [&] { then_case = (*this)(i.then_case); });
         if (i.else_case.defined()) under(!i.condition, [&] { else_case = (*this)(i.else_case); });
-        return IfThenElse::make(i.condition, then_case, else_case);
+        return i.with<&IfThenElse::then_case, &IfThenElse::else_case>(then_case, else_case);
     }
     Stmt visit(const LetStmt &let) override {
         // What a buffer holds, a bounds query may fill in.
@@ -198,7 +198,7 @@ private:
         if (reading_lets.erase(let.name)) inner.merge(collect([&] { read_let(inner, let); }));
         leave_let(inner, let.name, let.value);
         used.merge(std::move(inner));
-        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+        return let.with<&LetStmt::body>(body);
     }
     bool reads(const Expr &e) const {
         bool any = false;
@@ -230,8 +230,7 @@ private:
         varies_with.erase(loop.name);
         leave(inner, loop.name, {loop.min, loop.min + loop.extent - 1});
         used.merge(std::move(inner));
-        if (body.same_as(loop.body)) return Stmt(&loop);
-        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+        return loop.with<&For::body>(body);
     }
     Stmt visit(const Realize &r) override {
         loops_at_storage[r.func] = loops;
@@ -240,8 +239,7 @@ private:
         inner.forget(r.func);
         leave(inner, r.func, algebra::Interval::everything());
         used.merge(std::move(inner));
-        if (body.same_as(r.body)) return Stmt(&r);
-        return Realize::make(r.func, r.types, r.memory, r.bounds, r.condition, body);
+        return r.with<&Realize::body>(body);
     }
     // From the last statement to the first: those that read come after those that compute.
     Stmt visit(const Block &block) override {
@@ -263,7 +261,8 @@ private:
         Stmt body;
         under(needed, [&] { body = (*this)(p.body); });
         read(needed);
-        return ProducerConsumer::make(p.func, true, IfThenElse::make(needed, body));
+        return p.with<&ProducerConsumer::is_producer, &ProducerConsumer::body>(
+            true, IfThenElse::make(needed, body));
     }
 
     // Of what is computed in the production, but kept for later ones: around the storage of it that

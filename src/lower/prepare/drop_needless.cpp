@@ -1,5 +1,4 @@
 #include "lower/prepare/drop_needless.h"
-#include "base/dialect.h"
 #include "base/warning.h"
 #include "program/apply.h"
 #include <algorithm>
@@ -104,7 +103,6 @@ void drop_from_inlined(FunctionContents &f) {
 
 void drop_needless_directives(const program::Environment &environment,
                               const std::vector<program::FunctionRef> &outputs) {
-    if (dialect() != Dialect::Halide) return;
     for (const program::FunctionRef &f : environment.order) {
         if (std::ranges::find(outputs, f) != outputs.end()) {
             drop_from_output(*f);

@@ -70,8 +70,7 @@ private:
     Expr visit(const ir::Call &node) override {
         std::vector<Expr> args;
         for (const Expr &arg : node.args) args.push_back(in_coordinate(arg));
-        return ir::Call::make(node.type, node.callee, node.call_kind, node.value_index,
-                              std::move(args), node.referent);
+        return node.with<&ir::Call::args>(std::move(args));
     }
     Expr visit(const Cast &node) override {
         const bool to_index = node.type.is_int_or_uint() && node.type.bits() >= 32;

@@ -1,5 +1,4 @@
 #include "lower/prepare/validate_schedules.h"
-#include "base/dialect.h"
 #include "lower/nest/sites.h"
 #include "lower/nest/stage.h"
 #include "lower/prepare/validate_effects.h"
@@ -208,8 +207,8 @@ void Validator::check_no_race(const FunctionContents &f, const FunctionContents 
     for (int i = inner; i >= 0 && i < outer; i++) {
         const Loop &loop = schedule.loops[size_t(i)];
         // The lanes of a vector all write the same where nothing is updated.
-        bool races = loop.kind == LoopKind::Parallel ||
-                     (loop.kind == LoopKind::Vectorized && f.stages.size() > 1);
+        const LoopTraits traits = traits_of(loop.kind);
+        const bool races = !traits.is_in_order && (traits.is_on_threads || f.stages.size() > 1);
         if (!races) continue;
         throw CompileError(
             f.schedule.store_written,
@@ -333,7 +332,7 @@ void Validator::check_calls(const FunctionContents &f, const program::Definition
 void Validator::check_memory(const FunctionContents &f) {
     for (const auto &[directive, at] : f.schedule.directives) {
         const auto *in = std::get_if<program::StoreIn>(&directive);
-        if (!in || in->memory <= MemoryType::Register) continue;
+        if (!in || traits_of(in->memory).is_on_cpu) continue;
         throw CompileError(at, str("store_in of ", f.name, ": ", name_of(in->memory),
                                    " is no memory of a CPU, which ", f.name,
                                    " is computed on; it "

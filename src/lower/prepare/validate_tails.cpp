@@ -1,5 +1,4 @@
 #include "lower/prepare/validate_tails.h"
-#include "base/dialect.h"
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lower/nest/stage.h"
@@ -33,10 +32,6 @@ std::set<Symbol> loops_made_from(std::set<Symbol> vars, const StageSchedule &s, 
     return vars;
 }
 
-const char *kind_of(const Loop &l) {
-    return l.kind == LoopKind::Parallel ? "parallel" : "vectorized";
-}
-
 // The first parallel (or vectorized) loop that is made of one that runs over tiles, or the parallel
 // one made of what is within a tile and around some of those: then tiles are at work at the same
 // time. Null if there is none.
@@ -44,8 +39,8 @@ const Loop *loop_at_once(const StageSchedule &s, const std::set<Symbol> &tiles,
                          const std::set<Symbol> &within, bool vectorized_too) {
     bool around_tiles = false;
     for (const Loop &l : s.loops) {
-        bool parallel = l.kind == LoopKind::Parallel;
-        bool at_once = parallel || (vectorized_too && l.kind == LoopKind::Vectorized);
+        const bool parallel = traits_of(l.kind).is_on_threads;
+        const bool at_once = parallel || (vectorized_too && traits_of(l.kind).is_in_lanes);
         bool of_tiles = tiles.contains(l.var);
         if (at_once && of_tiles) return &l;
         if (parallel && around_tiles && within.contains(l.var)) return &l;
@@ -118,7 +113,7 @@ const Loop *next_tile_at_once(const StageSchedule &s, size_t split) {
 
 // Rounded tiles do not overlap, but Halide says that they may race.
 void check_rounded_blend(const FunctionContents &f, const StageSchedule &s, size_t t) {
-    const Loop *l = dialect() == Dialect::Halide ? tiles_at_once(s, t, false) : nullptr;
+    const Loop *l = f.dialect == Dialect::Halide ? tiles_at_once(s, t, false) : nullptr;
     if (!l) return;
     throw CompileError(s.transforms[t].at,
                        str("split of ", f.name, ": with TailStrategy::RoundUpAndBlend the loop ",
@@ -135,7 +130,8 @@ void check_blend_within_tile(const FunctionContents &f, const StageSchedule &s, 
         str("split of ", f.name, ": by ", split.factor, " with TailStrategy::", name_of(split.tail),
             " it runs beyond the end of ", split.old,
             ", which is a part of an earlier split, into the next part, so the loop ", l->var,
-            " cannot be ", kind_of(*l), "; use GuardWithIf, or a factor that divides ", split.old));
+            " cannot be ", name_of(l->kind), "; use GuardWithIf, or a factor that divides ",
+            split.old));
 }
 
 void check_overlaps_beside_blends(const FunctionContents &f, const StageSchedule &s) {
@@ -147,7 +143,7 @@ void check_overlaps_beside_blends(const FunctionContents &f, const StageSchedule
         if (!l) continue;
         throw CompileError(s.transforms[t].at,
                            str("split of ", f.name, ": with TailStrategy::", name_of(split->tail),
-                               " the iterations of the ", kind_of(*l), " loop ", l->var,
+                               " the iterations of the ", name_of(l->kind), " loop ", l->var,
                                " overlap, and to blend, as another split of ", f.name,
                                " does, is to read what they write; use GuardWithIf"));
     }
@@ -172,7 +168,7 @@ void check_blends(const FunctionContents &f, const StageSchedule &s) {
                                split->outer,
                                " keeps what the one before it has computed, "
                                "so the loop ",
-                               l->var, " cannot be ", kind_of(*l),
+                               l->var, " cannot be ", name_of(l->kind),
                                "; use GuardWithIf or RoundUpAndBlend"));
     }
     if (blends) check_overlaps_beside_blends(f, s);

@@ -20,14 +20,13 @@ private:
         scope.push_let(let.name, let.value);
         Stmt body = (*this)(let.body);
         scope.pop_let(let.name);
-        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+        return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const For &loop) override {
         scope.push_loop(loop.name, loop.min, loop.extent);
         Stmt body = (*this)(loop.body);
         scope.pop_loop(loop.name);
-        if (body.same_as(loop.body)) return Stmt(&loop);
-        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+        return loop.with<&For::body>(body);
     }
     // Conditions around it, of a specialization for example, may say how large it is at most.
     Stmt visit(const IfThenElse &branch) override {
@@ -36,13 +35,12 @@ private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Allocate &a) override {
-        bool wanted = a.memory == MemoryType::Auto || a.memory == MemoryType::Stack ||
-                      a.memory == MemoryType::Register;
+        const bool wanted = traits_of(a.memory).may_be_on_stack;
         std::vector<Expr> extents = wanted ? bounded(a) : std::vector<Expr>();
-        if (extents.empty() && a.memory == MemoryType::Register) throw unbounded(a);
+        if (extents.empty() && traits_of(a.memory).needs_constant_size) throw unbounded(a);
         Stmt body = (*this)(a.body);
         if (extents.empty()) extents = a.extents;
-        return Allocate::make(a.buffer, a.type, a.memory, extents, a.condition, a.padding, body);
+        return a.with<&Allocate::extents, &Allocate::body>(extents, body);
     }
 
     // Constant extents; none if the allocation needs more, or nobody knows how much.

@@ -30,15 +30,14 @@ protected:
         auto found = folds.find(call.callee);
         if (found == folds.end()) return mutated;
         const Call &c = *mutated.as<Call>();
-        return Call::make(c.type, c.callee, c.call_kind, c.value_index,
-                          folded(c.callee, c.args, found->second), c.referent);
+        return c.with<&Call::args>(folded(c.callee, c.args, found->second));
     }
     Stmt visit(const Provide &provide) override {
         Stmt mutated = Mutator::visit(provide);
         auto found = folds.find(provide.func);
         if (found == folds.end()) return mutated;
         const Provide &p = *mutated.as<Provide>();
-        return Provide::make(p.func, p.values, folded(p.func, p.args, found->second), p.predicate);
+        return p.with<&Provide::args>(folded(p.func, p.args, found->second));
     }
 
     const lower::Context &lowering;
@@ -190,7 +189,7 @@ private:
             if (is_passed_on(*f, lowering)) body = CheckParts(*f, fold, lowering)(body);
             bounds[fold.dim] = {0, fold.factor};
         }
-        return Realize::make(r.func, r.types, r.memory, bounds, r.condition, body);
+        return r.with<&Realize::bounds, &Realize::body>(bounds, body);
     }
 
     // In each iteration of the loop, before anything is computed.

@@ -19,16 +19,12 @@ using program::FunctionContents;
 
 namespace {
 
-Expr semaphore_call(const char *function, std::vector<Expr> args) {
-    return ExternCall::make(Int(32), function, std::move(args), false);
-}
-
 Expr semaphore_memory() {
     return call(Handle(), Intrinsic::alloca, {int(sizeof(tessera_semaphore_t))});
 }
 
 Stmt release(const Expr &semaphore) {
-    return Evaluate::make(semaphore_call("tessera_semaphore_release", {semaphore, 1}));
+    return Evaluate::make(call(Int(32), Intrinsic::semaphore_release, {semaphore, 1}));
 }
 
 // What the two sides of a function signal each other with. Several threads that read it have a pair
@@ -280,8 +276,8 @@ private:
         return waits_for_dead(a.semaphore) ? (*this)(a.body) : Mutator::visit(a);
     }
     Stmt visit(const Evaluate &e) override {
-        const auto *c = e.value.as<ExternCall>();
-        bool dead = c && !c->args.empty() && waits_for_dead(c->args[0]);
+        const auto *c = e.value.as<IntrinsicCall>();
+        bool dead = c && c->op == Intrinsic::semaphore_release && waits_for_dead(c->args[0]);
         return dead ? no_op() : Stmt(&e);
     }
     bool produces_live(const Stmt &s) const {
@@ -305,7 +301,7 @@ private:
     Stmt visit(const Realize &r) override {
         const FunctionContents *f = lowering.function(r.func);
         if (!f || !f->schedule.async) return Mutator::visit(r);
-        return Realize::make(r.func, r.types, r.memory, r.bounds, r.condition, fork(*f, r));
+        return r.with<&Realize::body>(fork(*f, r));
     }
 
     // How many productions may be ahead of what has been consumed; undefined: any number.
@@ -460,7 +456,7 @@ private:
     }
 
     static Stmt with_semaphore(const Expr &semaphore, const Expr &count, const Stmt &body) {
-        Expr init = semaphore_call("tessera_semaphore_init", {semaphore, count});
+        Expr init = call(Int(32), Intrinsic::semaphore_init, {semaphore, count});
         return LetStmt::make(semaphore.as<Variable>()->name, semaphore_memory(),
                              Block::make(Evaluate::make(init), body));
     }

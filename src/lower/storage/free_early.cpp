@@ -34,13 +34,12 @@ private:
         return Block::make(std::move(stmts));
     }
     Stmt visit(const Allocate &a) override {
-        if (!is_on_stack(a)) open[a.buffer] = {&a, followers, open.size()};
+        if (place_of(a) != Place::Stack) open[a.buffer] = {&a, followers, open.size()};
         Stmt body = (*this)(a.body);
         open.erase(a.buffer);
         std::unordered_set<Symbol> used = symbols_in(a.condition);
         for (const Expr &e : a.extents) used.merge(symbols_in(e));
-        return Allocate::make(a.buffer, a.type, a.memory, a.extents, a.condition, a.padding,
-                              Block::make(frees_after(used, true), body));
+        return a.with<&Allocate::body>(Block::make(frees_after(used, true), body));
     }
     Stmt visit(const LetStmt &let) override {
         std::unordered_set<Symbol> used = buffers_of(symbols_in(let.value));
@@ -48,7 +47,7 @@ private:
         if (is_address) addresses[let.name] = used;
         Stmt body = (*this)(let.body);
         if (is_address) addresses.erase(let.name);
-        return LetStmt::make(let.name, let.value, Block::make(frees_after(used, true), body));
+        return let.with<&LetStmt::body>(Block::make(frees_after(used, true), body));
     }
     std::unordered_set<Symbol> buffers_of(const std::unordered_set<Symbol> &symbols) const {
         std::unordered_set<Symbol> buffers;

@@ -41,14 +41,13 @@ private:
         path.push_back({let.name, let.value, {}, {}});
         Stmt body = (*this)(let.body);
         path.pop_back();
-        return body.same_as(let.body) ? Stmt(&let) : LetStmt::make(let.name, let.value, body);
+        return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const For &loop) override {
         path.push_back({loop.name, {}, loop.min, loop.extent, loop.loop_kind});
         Stmt body = (*this)(loop.body);
         path.pop_back();
-        if (body.same_as(loop.body)) return Stmt(&loop);
-        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+        return loop.with<&For::body>(body);
     }
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
@@ -79,7 +78,7 @@ Stmt HoistStorage::visit(const HoistedStorage &hoisted) {
     buffers = further_out;
     for (size_t i = allocations.size(); i-- > 0;) {
         const auto &a = *allocations[i].as<Allocate>();
-        body = Allocate::make(a.buffer, a.type, a.memory, a.extents, {}, a.padding, body);
+        body = a.with<&Allocate::condition, &Allocate::body>({}, body);
     }
     return body;
 }
@@ -97,7 +96,7 @@ Stmt HoistStorage::visit(const Allocate &allocate) {
         for (size_t d = 0; d < extents.size(); d++) {
             extents[d] = algebra::simplify(max(extents[d], outer.as<Allocate>()->extents[d]));
         }
-        known = Allocate::make(a.buffer, a.type, a.memory, extents, {}, a.padding, a.body);
+        known = a.with<&Allocate::extents, &Allocate::condition>(extents, {});
         merged = true;
     }
     if (!merged) hoist.allocations.push_back(outer);
@@ -111,7 +110,7 @@ Stmt HoistStorage::hoisted_allocation(const Allocate &a, const Hoist &hoist) con
     }
     std::vector<Expr> extents;
     for (const Expr &e : a.extents) extents.push_back(most(e, a, hoist));
-    return Allocate::make(a.buffer, a.type, a.memory, extents, {}, a.padding, no_op());
+    return a.with<&Allocate::extents, &Allocate::condition, &Allocate::body>(extents, {}, no_op());
 }
 
 Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hoist) const {
@@ -152,7 +151,7 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
 }  // namespace
 
 void refuse_shared_storage(const Context &context, Symbol func, Symbol loop, LoopKind kind) {
-    if (kind != LoopKind::Parallel && kind != LoopKind::Vectorized) return;
+    if (traits_of(kind).is_in_order) return;
     throw CompileError(hoist_written(context, func),
                        str("the storage of ", func, " cannot be hoisted out of the ", name_of(kind),
                            " ", loop_name(context, loop),

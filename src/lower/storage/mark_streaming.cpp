@@ -27,20 +27,19 @@ private:
         if (origin != context.loops.end()) streams = streams_of(origin->second);
         Stmt body = (*this)(loop.body);
         streams = outer;
-        if (body.same_as(loop.body)) return Stmt(&loop);
-        return For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition, body);
+        return loop.with<&For::body>(body);
     }
     Stmt visit(const Store &node) override {
         if (!streams.any()) return Stmt(&node);
         bool streaming = node.streaming || streams.stores.count(node.buffer) != 0;
-        return Store::make(node.buffer, (*this)(node.value), (*this)(node.index),
-                           (*this)(node.predicate), node.alignment, streaming);
+        return node.with<&Store::value, &Store::index, &Store::predicate, &Store::streaming>(
+            (*this)(node.value), (*this)(node.index), (*this)(node.predicate), streaming);
     }
     Expr visit(const Load &node) override {
         if (!streams.any()) return Expr(&node);
         bool streaming = node.streaming || streams.all_loads || streams.loads.count(node.buffer);
-        return Load::make(node.type, node.buffer, (*this)(node.index), (*this)(node.predicate),
-                          node.alignment, streaming);
+        return node.with<&Load::index, &Load::predicate, &Load::streaming>(
+            (*this)(node.index), (*this)(node.predicate), streaming);
     }
 
     void add_buffers(Symbol name, std::unordered_set<Symbol> &all) const {

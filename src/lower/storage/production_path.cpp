@@ -278,7 +278,7 @@ public:
             if (!exact) return std::nullopt;
         }
         for (const program::Loop &l : s.loops) {
-            bool needs_constant = l.kind == LoopKind::Vectorized || l.kind == LoopKind::Unrolled;
+            const bool needs_constant = traits_of(l.kind).needs_constant_extent;
             auto made = variables.find(l.var);
             if (made != variables.end() && needs_constant && !made->second.is_constant) {
                 return std::nullopt;

@@ -18,9 +18,7 @@ struct PathEntry {
 
     bool is_loop() const { return kind == Kind::Loop; }
     // Whether its iterations come one after the other.
-    bool is_in_order() const {
-        return is_loop() && (loop_kind == LoopKind::Serial || loop_kind == LoopKind::Unrolled);
-    }
+    bool is_in_order() const { return is_loop() && traits_of(loop_kind).is_in_order; }
 };
 
 // The values of the lets of a path, and of its loops of one iteration, in terms of its other loops

@@ -38,14 +38,13 @@ private:
         Expr mutated = Mutator::visit(call);
         const Call &c = *mutated.as<Call>();
         if (c.callee != func) return mutated;
-        return Call::make(c.type, c.callee, c.call_kind, c.value_index, relative(c.args),
-                          c.referent);
+        return c.with<&Call::args>(relative(c.args));
     }
     Stmt visit(const Provide &provide) override {
         Stmt mutated = Mutator::visit(provide);
         const Provide &p = *mutated.as<Provide>();
         if (p.func != func) return mutated;
-        return Provide::make(p.func, p.values, relative(p.args), p.predicate);
+        return p.with<&Provide::args>(relative(p.args));
     }
     Stmt visit(const Prefetch &prefetch) override {
         Stmt mutated = Mutator::visit(prefetch);
@@ -56,7 +55,7 @@ private:
             region[d].min = simplify(region[d].min - bounds[d].min);
         }
         region.push_back({copy, 1});
-        return Prefetch::make(p.name, p.types, region, p.condition, p.body);
+        return p.with<&Prefetch::bounds>(region);
     }
     Symbol func;
     const ir::Region &bounds;

@@ -134,7 +134,7 @@ private:
     Stmt visit(const LetStmt &let) override {
         auto found = changes.values.find(let.name);
         if (found == changes.values.end()) return Mutator::visit(let);
-        return LetStmt::make(let.name, found->second, (*this)(let.body));
+        return let.with<&LetStmt::value, &LetStmt::body>(found->second, (*this)(let.body));
     }
     Stmt visit(const ProducerConsumer &p) override {
         auto own = changes.own_values.find(&p);
@@ -145,7 +145,7 @@ private:
         Stmt body = (*this)(p.body);
         if (own != changes.own_values.end()) body = with_own_values(own->second, body);
         if (needed != changes.needed.end()) body = IfThenElse::make(needed->second, body);
-        return ProducerConsumer::make(p.func, p.is_producer, body);
+        return p.with<&ProducerConsumer::body>(body);
     }
     static Stmt with_own_values(const Substitution &values, Stmt body) {
         for (const auto &[end, value] : values) {

@@ -1,6 +1,6 @@
 #include "ir/operators.h"
 #include "lower/finish/inject_profiling.h"
-#include "lower/finish/scoped_calls.h"
+#include "lower/finish/runtime_calls.h"
 #include "lower/pass_test.h"
 
 using namespace tessera;
@@ -34,28 +34,27 @@ TEST_SUITE("inject_profiling") {
     }
     TEST_CASE("a producer is the current function") {
         CHECK(profiled("produce f: f[0] = 1\nh[0] = 2") ==
-              expected("extern int32 tessera_profiler_enter_func(profiler:handle, 1)\n"
+              expected("profiler_enter_func(profiler:handle, 1)\n"
                        "produce f: f[0] = 1\n"
-                       "extern int32 tessera_profiler_set_current_func(profiler, 0)\n"
+                       "profiler_set_current_func(profiler, 0)\n"
                        "h[0] = 2"));
         CHECK(profiled("produce f: f[0] = 1", false) == printed("produce f: f[0] = 1"));
     }
     TEST_CASE("threads are counted in parallel loops") {
         CHECK(profiled("parallel for i in [0, +9): h[i] = 2") ==
-              expected("extern int32 tessera_profiler_decr_active_threads(profiler:handle)\n"
+              expected("profiler_decr_active_threads(profiler:handle)\n"
                        "parallel for i in [0, +9):\n"
-                       "    extern int32 tessera_profiler_incr_active_threads(profiler)\n"
+                       "    profiler_incr_active_threads(profiler)\n"
                        "    h[i] = 2\n"
-                       "    extern int32 tessera_profiler_decr_active_threads(profiler)\n"
-                       "extern int32 tessera_profiler_incr_active_threads(profiler)"));
+                       "    profiler_decr_active_threads(profiler)\n"
+                       "profiler_incr_active_threads(profiler)"));
     }
     TEST_CASE("memory on the heap and on the stack") {
         std::string heap = profiled("allocate f: int32[n] in Heap\nf[0] = 1");
-        CHECK(heap.find("tessera_profiler_memory_allocate(user_context(), profiler") !=
-              std::string::npos);
-        CHECK(heap.find("tessera_profiler_memory_free(") != std::string::npos);
+        CHECK(heap.find("profiler_memory_allocate(profiler") != std::string::npos);
+        CHECK(heap.find("profiler_memory_free(") != std::string::npos);
         std::string stack = profiled("allocate f: int32[8] in Stack\nf[0] = 1");
-        CHECK(stack.find("tessera_profiler_stack_peak(") != std::string::npos);
+        CHECK(stack.find("profiler_stack_peak(") != std::string::npos);
     }
 }
 
@@ -65,10 +64,9 @@ TEST_SUITE("end_of_scope") {
             ir::Expr e = end_of_scope(*ir::parse_stmt(text).as<ir::LetStmt>());
             return e.defined() ? to_string(e) : "";
         };
-        CHECK(end("let m = extern handle tessera_mutex_array_create(user_context(), 9)\nno_op") ==
-              "extern int32 tessera_mutex_array_destroy(user_context(), m:handle)");
-        CHECK(end("let e = extern int32 tessera_profiler_instance_start(i:handle)\nno_op") ==
-              "if_then_else(e == 0, extern int32 tessera_profiler_instance_end(user_context(), "
+        CHECK(end("let m = mutex_array_create(9)\nno_op") == "mutex_array_destroy(m:handle)");
+        CHECK(end("let e = profiler_instance_start(0, 0, 0, i:handle)\nno_op") ==
+              "if_then_else(e == 0, profiler_instance_end("
               "i:handle), 0)");
         CHECK(end("let e = extern int32 other(i:handle)\nno_op") == "");
     }

@@ -32,9 +32,9 @@ struct Traced {
     // The codes of the events, in the order in which they stand.
     std::vector<int64_t> events(const ir::Stmt &s) {
         std::vector<int64_t> all;
-        for_each_node(s, [&](const ir::ExternCall &c) {
-            REQUIRE(c.function == "tessera_trace");
-            all.push_back(*ir::as_const_int(c.args[1].as<ir::IntrinsicCall>()->args[5]));
+        for_each_node(s, [&](const ir::IntrinsicCall &c) {
+            if (c.op != ir::Intrinsic::trace) return;
+            all.push_back(*ir::as_const_int(c.args[0].as<ir::IntrinsicCall>()->args[5]));
         });
         return all;
     }

@@ -12,7 +12,7 @@ const char *swap = "atomic f:\n"
 TEST_SUITE("assign_mutexes") {
     TEST_CASE("values that read each other are updated under a mutex") {
         CHECK(run(assign_mutexes, str("parallel for r in [0, +n):\n    ", swap)) ==
-              printed("let f_mutexes = extern handle tessera_mutex_array_create(user_context(), "
+              printed("let f_mutexes = mutex_array_create("
                       "1024:uint64)\n"
                       "assert reinterpret uint64(f_mutexes:handle) != 0:uint64, -11\n"
                       "parallel for r in [0, +n):\n    atomic f mutexes f_mutexes:\n"
@@ -24,8 +24,7 @@ TEST_SUITE("assign_mutexes") {
                                    "if f[0] < 9: f[r] = f[0] + h[f[r]]"}) {
             std::string after = run(
                 assign_mutexes, str("parallel for r in [0, +n): atomic f:\n", "        ", update));
-            CHECK(after.find("tessera_mutex_array_create(user_context(), 1:uint64)") !=
-                  std::string::npos);
+            CHECK(after.find("mutex_array_create(1:uint64)") != std::string::npos);
         }
     }
     TEST_CASE("values that do not are left to the machine") {

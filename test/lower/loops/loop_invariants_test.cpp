@@ -1,4 +1,3 @@
-#include "base/dialect.h"
 #include "lower/loops/loop_invariants.h"
 #include "lower/pass_test.h"
 
@@ -39,10 +38,10 @@ TEST_SUITE("hoist_loop_invariants") {
     TEST_CASE("pure extern functions move in Halide's dialect only: they may be guarded") {
         const char *text = "for x in [0, +w): f[x] = pure extern int32 p(b, a)";
         CHECK(is_unchanged(text));
-        set_dialect(Dialect::Halide);
-        std::string moved = hoisted(text);
-        set_dialect(Dialect::Tessera);
-        CHECK(moved == printed("let t = pure extern int32 p(b, a)\nfor x in [0, +w): f[x] = t"));
+        Context context;
+        context.dialect = Dialect::Halide;
+        CHECK(run(hoist_loop_invariants, text, context) ==
+              printed("let t = pure extern int32 p(b, a)\nfor x in [0, +w): f[x] = t"));
     }
     TEST_CASE("what moves out of strict_float stays strict") {
         CHECK(hoisted("for x in [0, +w): f[x] = strict_float(a:float32 + b:float32 - a:float32 + "

@@ -1,0 +1,41 @@
+#include "lower/finish/runtime_calls.h"
+#include "ir/operators.h"
+
+namespace tessera::lower {
+
+using namespace ir;
+
+static bool is_told_of_user_context(Intrinsic op) {
+    switch (op) {
+    case Intrinsic::mutex_array_create:
+    case Intrinsic::mutex_array_destroy:
+    case Intrinsic::trace:
+    case Intrinsic::profiler_instance_start:
+    case Intrinsic::profiler_instance_end:
+    case Intrinsic::profiler_memory_allocate:
+    case Intrinsic::profiler_memory_free:
+    case Intrinsic::profiler_stack_peak: return true;
+    default: return false;
+    }
+}
+
+Expr as_c_call(const IntrinsicCall &c) {
+    if (!is_runtime_intrinsic(c.op)) return {};
+    std::vector<Expr> args;
+    if (is_told_of_user_context(c.op)) args.push_back(call(Handle(), Intrinsic::user_context, {}));
+    args.insert(args.end(), c.args.begin(), c.args.end());
+    return ExternCall::make(c.type, str("tessera_", info_of(c.op).name), std::move(args), false);
+}
+
+Expr end_of_scope(const LetStmt &let) {
+    const auto *begin = let.value.as<IntrinsicCall>();
+    if (!begin) return {};
+    const Expr result = Variable::make(let.value.type(), let.name);
+    if (begin->op == Intrinsic::mutex_array_create)
+        return call(Int(32), Intrinsic::mutex_array_destroy, {result});
+    if (begin->op != Intrinsic::profiler_instance_start) return {};
+    const Expr end = call(Int(32), Intrinsic::profiler_instance_end, {begin->args.back()});
+    return call(Int(32), Intrinsic::if_then_else, {result == 0, end, 0});
+}
+
+}  // namespace tessera::lower
