@@ -2,6 +2,7 @@
 #include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/unify.h"
 #include "ir/visitor_inl.h"
 #include <algorithm>
 
@@ -59,12 +60,8 @@ private:
         return std::any_of(xs.begin(), xs.end(), [&](Symbol s) { return ir::uses_symbol(e, s); });
     }
 
-    template<typename Node>
-    bool flatten(const Expr &e, size_t i, std::vector<Expr> &rest, bool &met) const;
-    template<typename Node, typename Join>
-    bool binary(size_t i, const Expr &identity, Join join);
-    bool intrinsic(size_t i);
-    bool sum(size_t i);
+    bool combined(size_t i, const Expr &op, const Expr &identity);
+    bool combined_bits(size_t i);
     bool extremum(size_t i);
     bool by_itself(size_t i);
     bool overwrite(size_t i);
@@ -78,74 +75,22 @@ private:
     Dialect dialect;
 };
 
-// Collects the operands of nested Nodes; x is among them exactly once, by itself.
-template<typename Node>
-bool Prover::flatten(const Expr &e, size_t i, std::vector<Expr> &rest, bool &met) const {
-    if (is_x(e, i)) return !std::exchange(met, true);
-    if (!uses_x(e)) {
-        rest.push_back(e);
-        return true;
-    }
-    const auto *node = e.as<Node>();
-    return node && flatten<Node>(node->a, i, rest, met) && flatten<Node>(node->b, i, rest, met);
-}
-
-template<typename Node, typename Join>
-bool Prover::binary(size_t i, const Expr &identity, Join join) {
-    std::vector<Expr> rest;
-    bool met = false;
-    if (!values[i].as<Node>() || !flatten<Node>(values[i], i, rest, met) || !met) return false;
-    Expr joined = rest[0];
-    for (size_t k = 1; k < rest.size(); k++) joined = join(joined, rest[k]);
-    found[i] = {Node::make(x(i), y(i)), identity, joined};
+// The value is x, once and by itself, combined by the operation of x and y with what has no x.
+bool Prover::combined(size_t i, const Expr &op, const Expr &identity) {
+    const auto all = ir::unify(op, values[i], std::span(&ys[i], 1));
+    if (!all || uses_x(all->at(ys[i]))) return false;
+    found[i] = {op, identity, all->at(ys[i])};
     return true;
 }
 
-// x + a - b + ...: a sum of x and the rest.
-bool Prover::sum(size_t i) {
-    Expr rest;
-    Expr e = values[i];
-    auto put = [&](const Expr &term, bool minus) {
-        Expr signed_term = minus ? ir::make_zero(term.type()) - term : term;
-        rest = rest.defined() ? signed_term + rest : signed_term;
-    };
-    while (!is_x(e, i)) {
-        const auto *add = e.as<ir::Add>();
-        const auto *sub = e.as<ir::Sub>();
-        if (!add && !sub) return false;
-        const Expr &a = add ? add->a : sub->a, &b = add ? add->b : sub->b;
-        if (!uses_x(b)) {
-            put(b, sub != nullptr);
-            e = a;
-        } else if (!uses_x(a) && add) {
-            put(a, false);
-            e = b;
-        } else {
-            return false;
-        }
-    }
-    if (!rest.defined()) return false;
-    found[i] = {ir::Add::make(x(i), y(i)), ir::make_zero(values[i].type()), rest};
-    return true;
-}
-
-bool Prover::intrinsic(size_t i) {
-    const auto *c = values[i].as<ir::IntrinsicCall>();
-    if (!c || c->args.size() != 2) return false;
-    Type t = values[i].type();
-    Expr identity;
-    if (c->op == ir::Intrinsic::bitwise_and) {
-        identity = t.is_uint() ? t.max() : ir::make_const(t, -1);
-    } else if (c->op == ir::Intrinsic::bitwise_or || c->op == ir::Intrinsic::bitwise_xor ||
-               (c->op == ir::Intrinsic::saturating_add && t.is_uint())) {
-        identity = ir::make_zero(t);
-    } else {
-        return false;
-    }
-    size_t other = is_x(c->args[0], i) ? 1 : 0;
-    if (!is_x(c->args[1 - other], i) || uses_x(c->args[other])) return false;
-    found[i] = {ir::call(t, c->op, {x(i), y(i)}), identity, c->args[other]};
-    return true;
+bool Prover::combined_bits(size_t i) {
+    const Type t = values[i].type();
+    auto op = [&](ir::Intrinsic of) { return ir::call(t, of, {x(i), y(i)}); };
+    const Expr all_bits = t.is_uint() ? t.max() : ir::make_const(t, -1), zero = ir::make_zero(t);
+    return combined(i, op(ir::Intrinsic::bitwise_and), all_bits) ||
+           combined(i, op(ir::Intrinsic::bitwise_or), zero) ||
+           combined(i, op(ir::Intrinsic::bitwise_xor), zero) ||
+           (t.is_uint() && combined(i, op(ir::Intrinsic::saturating_add), zero));
 }
 
 // The y of `select(comparison of x and y, x or y, the other)` for the key, if the smaller (larger)
@@ -198,22 +143,17 @@ bool Prover::overwrite(size_t i) {
 }
 
 bool Prover::by_itself(size_t i) {
-    Type t = values[i].type();
+    const Type t = values[i].type();
     if (t.is_handle()) return false;
+    const Expr zero = ir::make_zero(t);
     if (t.is_bool()) {
-        return overwrite(i) ||
-               binary<ir::And>(i, ir::const_true(),
-                               [](const Expr &a, const Expr &b) { return a && b; }) ||
-               binary<ir::Or>(i, ir::const_false(),
-                              [](const Expr &a, const Expr &b) { return a || b; }) ||
-               intrinsic(i);
+        return overwrite(i) || combined(i, x(i) && y(i), ir::const_true()) ||
+               combined(i, x(i) || y(i), ir::const_false()) || combined_bits(i);
     }
-    auto times = [](const Expr &a, const Expr &b) { return a * b; };
-    auto smaller = [](const Expr &a, const Expr &b) { return ir::min(a, b); };
-    auto larger = [](const Expr &a, const Expr &b) { return ir::max(a, b); };
-    return overwrite(i) || sum(i) || binary<ir::Mul>(i, ir::make_one(t), times) ||
-           binary<ir::Min>(i, t.max(), smaller) || binary<ir::Max>(i, t.min(), larger) ||
-           intrinsic(i) || extremum(i);
+    return overwrite(i) || combined(i, x(i) + y(i), zero) ||
+           combined(i, x(i) * y(i), ir::make_one(t)) || combined(i, ir::min(x(i), y(i)), t.max()) ||
+           combined(i, ir::max(x(i), y(i)), t.min()) || (t.is_int_or_uint() && combined_bits(i)) ||
+           extremum(i);
 }
 
 // Of several that are the smallest, the first is taken, or the last: all values have to agree

@@ -1,7 +1,9 @@
 #include "lower/loops/accumulate.h"
 #include "ir/equal.h"
+#include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
+#include "ir/unify.h"
 #include "ir/visitor.h"
 #include <unordered_map>
 #include <unordered_set>
@@ -18,65 +20,18 @@ bool reads(const Expr &e, Symbol buffer) {
     return found;
 }
 
-// Takes the element itself out of a chain of one operation.
-class Chain {
+// The value that is stored, with the element that it goes to as a variable.
+class NameElement final : public Mutator {
 public:
-    Chain(const Store &store, ReduceOp op) : store(store), op(op) {}
-    Expr rest;  // what is combined with the element; undefined: nothing so far
-    int elements = 0;
-    bool valid = true;
-
-    void take(const Expr &e) {
-        if (is_element(e)) {
-            elements++;
-            return;
-        }
-        auto operands = reads(e, store.buffer) ? operands_of(e) : std::nullopt;
-        if (operands) {
-            take(operands->first);
-            take(operands->second);
-            return;
-        }
-        valid &= !reads(e, store.buffer);
-        rest = rest.defined() ? combine(op, rest, e) : e;
-    }
+    NameElement(const Store &store, const Expr &name) : store(store), name(name) {}
 
 private:
-    bool is_element(const Expr &e) const {
-        const auto *load = e.as<Load>();
-        return load && load->buffer == store.buffer && equal(load->index, store.index);
+    Expr visit(const Load &load) override {
+        const bool is_element = load.buffer == store.buffer && equal(load.index, store.index);
+        return is_element ? name : Mutator::visit(load);
     }
-    template<typename T>
-    static std::optional<std::pair<Expr, Expr>> both(const Expr &e) {
-        const T *node = e.as<T>();
-        if (!node) return {};
-        return std::pair(node->a, node->b);
-    }
-    std::optional<std::pair<Expr, Expr>> operands_of(const Expr &e) const {
-        switch (op) {
-        case ReduceOp::Add:
-            if (const auto *sub = e.as<Sub>()) {
-                // Only what is taken away from may hold the element.
-                if (reads(sub->b, store.buffer)) return {};
-                return std::pair(sub->a, make_zero(e.type()) - sub->b);
-            }
-            return both<Add>(e);
-        case ReduceOp::Mul: return both<Mul>(e);
-        case ReduceOp::Min: return both<Min>(e);
-        case ReduceOp::Max: return both<Max>(e);
-        case ReduceOp::And: return both<And>(e);
-        case ReduceOp::Or: return both<Or>(e);
-        case ReduceOp::SaturatingAdd: {
-            const auto *c = e.as<IntrinsicCall>();
-            if (!c || c->op != Intrinsic::saturating_add) return {};
-            return std::pair(c->args[0], c->args[1]);
-        }
-        }
-        return {};
-    }
-
     const Store &store;
-    ReduceOp op;
+    const Expr &name;
 };
 
 std::optional<ReduceOp> operation_of(const Expr &e) {
@@ -105,11 +60,15 @@ std::optional<Accumulation> as_accumulation(const Store &store, bool strict_floa
     if (!op) return {};
     bool sums = *op == ReduceOp::Add || *op == ReduceOp::Mul;
     if (strict_float && sums && store.value.type().is_any_float()) return {};
-    Chain chain(store, *op);
-    chain.take(store.value);
-    if (!chain.valid || chain.elements != 1 || !chain.rest.defined()) return {};
-    if (reads(store.index, store.buffer)) return {};
-    return Accumulation{*op, chain.rest};
+    const Symbol hole = Symbol::fresh("operand");
+    const Expr element = Variable::make(store.value.type(), Symbol::fresh("element"));
+    const Expr operand = Variable::make(store.value.type(), hole);
+    const Expr value = NameElement(store, element)(store.value);
+    const auto found = unify(combine(*op, element, operand), value, std::span(&hole, 1));
+    if (!found || reads(store.index, store.buffer)) return {};
+    const Expr &rest = found->at(hole);
+    if (reads(rest, store.buffer) || uses_symbol(rest, element.as<Variable>()->name)) return {};
+    return Accumulation{*op, rest};
 }
 
 Expr identity_of(ReduceOp op, Type t) {
