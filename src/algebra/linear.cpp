@@ -18,7 +18,7 @@ int rank_of(const Expr &e) {
     return 3;
 }
 
-uint32_t symbol_of(const Expr &e) {
+uint64_t symbol_of(const Expr &e) {
     if (const auto *v = e.as<Variable>()) return v->name.id();
     if (const auto *b = e.as<Broadcast>()) return symbol_of(b->value);
     return 0;
@@ -32,7 +32,7 @@ bool atom_before(const Expr &a, const Expr &b) {
     if (a.same_as(b)) return false;
     int rank_a = rank_of(a), rank_b = rank_of(b);
     if (rank_a != rank_b) return rank_a < rank_b;
-    uint32_t name_a = symbol_of(a), name_b = symbol_of(b);
+    const uint64_t name_a = symbol_of(a), name_b = symbol_of(b);
     if (name_a != name_b) return name_a < name_b;
     return compare(a, b) < 0;
 }

@@ -1,42 +1,48 @@
 #include "base/symbol.h"
-#include <mutex>
+#include <atomic>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
 namespace tessera {
-
-struct Symbol::Record {
-    std::string text;
-    uint32_t id;
-};
-
 namespace {
 
-struct Table {
-    std::mutex mutex;
-    std::unordered_map<std::string, Symbol> interned;
-    std::vector<Symbol> fresh;  // keeps their records reachable
-    uint32_t next_id = 1;
-};
+thread_local SymbolArena *current_arena = nullptr;
 
-Table &table() {
-    static auto *t = new Table;  // never destroyed: symbols are used until the very end
-    return *t;
+// Never destroyed: symbols are used until the very end.
+SymbolArena &process_arena() {
+    static auto *arena = new SymbolArena;
+    return *arena;
 }
 
 }  // namespace
 
+SymbolArena::~SymbolArena() = default;
+
+Symbol SymbolArena::make(std::string_view text) {
+    static std::atomic<uint64_t> last_id{0};
+    std::lock_guard lock(mutex);
+    return Symbol(&records.emplace_back(std::string(text), ++last_id));
+}
+
+size_t SymbolArena::size() const {
+    std::lock_guard lock(mutex);
+    return records.size();
+}
+
+SymbolScope::SymbolScope(SymbolArenaRef arena)
+    : arena(std::move(arena)), outer(std::exchange(current_arena, this->arena.get())) {}
+SymbolScope::~SymbolScope() { current_arena = outer; }
+
 Symbol Symbol::fresh(std::string_view text) {
-    Table &t = table();
-    std::lock_guard lock(t.mutex);
-    return t.fresh.emplace_back(Symbol(new Record{std::string(text), t.next_id++}));
+    return (current_arena ? *current_arena : process_arena()).make(text);
 }
 
 Symbol Symbol::interned(std::string_view text) {
-    Table &t = table();
-    std::lock_guard lock(t.mutex);
-    Symbol &s = t.interned[std::string(text)];
-    if (!s.defined()) s = Symbol(new Record{std::string(text), t.next_id++});
+    static std::mutex mutex;
+    static auto *known = new std::unordered_map<std::string, Symbol>;
+    std::lock_guard lock(mutex);
+    Symbol &s = (*known)[std::string(text)];
+    if (!s.defined()) s = process_arena().make(text);
     return s;
 }
 
@@ -45,6 +51,6 @@ const std::string &Symbol::text() const {
     return record ? record->text : none;
 }
 
-uint32_t Symbol::id() const { return record ? record->id : 0; }
+uint64_t Symbol::id() const { return record ? record->id : 0; }
 
 }  // namespace tessera

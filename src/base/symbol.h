@@ -1,7 +1,10 @@
 #pragma once
 #include <compare>
 #include <cstdint>
+#include <deque>
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <ostream>
 #include <string>
 #include <string_view>
@@ -14,23 +17,59 @@ class Symbol {
 public:
     Symbol() = default;  // no symbol
 
-    // A new symbol, different from every other, whatever their texts.
+    // A new symbol, different from every other, whatever their texts. It lives as long as the
+    // process, or as the arena of the innermost SymbolScope of this thread.
     static Symbol fresh(std::string_view text);
     // The one symbol that stands for this text: how a user's Var("x") is the same everywhere.
     static Symbol interned(std::string_view text);
 
     bool defined() const { return record != nullptr; }
     const std::string &text() const;
-    uint32_t id() const;  // unique; 0 for no symbol
+    uint64_t id() const;  // unique; 0 for no symbol
 
     friend bool operator==(Symbol a, Symbol b) { return a.record == b.record; }
     friend std::strong_ordering operator<=>(Symbol a, Symbol b) { return a.id() <=> b.id(); }
     friend std::ostream &operator<<(std::ostream &out, Symbol s) { return out << s.text(); }
 
 private:
-    struct Record;
+    friend class SymbolArena;
+    struct Record {
+        std::string text;
+        uint64_t id;
+    };
     explicit Symbol(const Record *r) : record(r) {}
-    const Record *record = nullptr;  // lives as long as the process
+    const Record *record = nullptr;
+};
+
+// Symbols that are freed together: those of one lowering, which nobody uses who does not hold the
+// arena. Any thread may make some.
+class SymbolArena {
+public:
+    SymbolArena() = default;
+    ~SymbolArena();
+    SymbolArena(const SymbolArena &) = delete;
+    SymbolArena &operator=(const SymbolArena &) = delete;
+
+    Symbol make(std::string_view text);
+    size_t size() const;
+
+private:
+    mutable std::mutex mutex;
+    std::deque<Symbol::Record> records;
+};
+using SymbolArenaRef = std::shared_ptr<SymbolArena>;
+
+// While it lives, the fresh symbols of this thread are the arena's.
+class SymbolScope {
+public:
+    explicit SymbolScope(SymbolArenaRef arena);
+    ~SymbolScope();
+    SymbolScope(const SymbolScope &) = delete;
+    SymbolScope &operator=(const SymbolScope &) = delete;
+
+private:
+    SymbolArenaRef arena;
+    SymbolArena *outer;
 };
 
 }  // namespace tessera

@@ -9,6 +9,7 @@
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/Pass.h>
 #include <llvm/Support/raw_ostream.h>
+#include <llvm/Transforms/Scalar.h>
 
 namespace tessera::codegen {
 namespace {
@@ -52,12 +53,15 @@ size_t instructions_deeper_than(unsigned depth, llvm::Function &f) {
 class PassesWithoutStrengthReduction final : public llvm::legacy::PassManager {
 public:
     void add(llvm::Pass *pass) override {
-        if (pass->getPassName() == "Loop Strength Reduction") {
+        if (pass->getPassID() == strength_reduction->getPassID()) {
             delete pass;
         } else {
             PassManager::add(pass);
         }
     }
+
+private:
+    const std::unique_ptr<llvm::Pass> strength_reduction{llvm::createLoopStrengthReducePass()};
 };
 
 void write_file(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pwrite_stream &out,

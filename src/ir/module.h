@@ -39,6 +39,7 @@ struct LoweredFunction {
     // Of each buffer, a range per dimension, where lowering was asked for them; no entry: nothing
     // of the buffer is touched.
     std::unordered_map<Symbol, std::vector<TouchedRange>> touched = {};
+    SymbolArenaRef symbols = {};  // of the names in it that are no one else's
 };
 
 struct Module {

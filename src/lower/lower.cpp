@@ -248,6 +248,8 @@ Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &c
 
 Lowering nests_here(const program::Program &program, const Target &target,
                     const LowerOptions &options) {
+    const auto symbols = std::make_shared<SymbolArena>();
+    const SymbolScope scope(symbols);
     program::ProgramCopy copy = copy_reachable(program);
     if (program.dialect == Dialect::Halide)
         drop_needless_directives(copy.environment, copy.program.outputs);
@@ -259,7 +261,7 @@ Lowering nests_here(const program::Program &program, const Target &target,
     if (target.has_feature(Target::StrictFloat)) make_floats_strict(copy.environment);
     make_coordinates_strict(copy.environment);
     separate_reductions(copy.environment, copy.program.outputs);
-    Lowering l{program, make_context(copy, parameters, target, options), {}, {}, {}};
+    Lowering l{symbols, program, make_context(copy, parameters, target, options), {}, {}, {}};
     l.rules.level = IRLevel::Funcs;
     l.context.traced_images = std::move(traced_images);
     validate_schedules(l.context);
@@ -274,6 +276,7 @@ using Run = decltype(Pass::run);
 
 // The passes from `first` up to, and without, `end` (none: up to the last).
 Lowering run_passes(Lowering l, Run first, Run end) {
+    const SymbolScope scope(l.symbols);
     const auto is = [](Run run) { return [run](const Pass &pass) { return pass.run == run; }; };
     const auto *begin = std::ranges::find_if(all_passes, is(first));
     const auto *last = std::find_if(begin, std::end(all_passes), is(end));
@@ -305,6 +308,7 @@ Lowering flat(Lowering conceptual) {
 Lowering lowered(Lowering flat) {
     return with_large_stack([&] {
         Lowering l = run_passes(std::move(flat), to_lowered, nullptr);
+        const SymbolScope scope(l.symbols);
         l.body = run_custom_passes(l.body, l.program, l.context, l.rules);
         return l;
     });
@@ -314,7 +318,7 @@ Module lower(const program::Program &program, const Target &target, const LowerO
     return with_large_stack([&]() -> Module {
         Lowering l = lowered(flat(conceptual(nests(program, target, options))));
         LoweredFunction function{program.name, std::move(l.context.arguments), std::move(l.body),
-                                 std::move(l.touched)};
+                                 std::move(l.touched), l.symbols};
         return {program.name, {std::move(function)}};
     });
 }

@@ -19,6 +19,8 @@ struct LowerOptions {
 // A pipeline on its way down: its IR at some stage, and what is known of its functions and loops
 // (Context::loops says which loop of which function's stage each is).
 struct Lowering {
+    SymbolArenaRef
+        symbols;  // what lowering has named: it lives as long as this, or the module does
     program::Program program;
     Context context;
     ir::Stmt body;

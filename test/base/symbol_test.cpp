@@ -1,7 +1,10 @@
 #include "base/symbol.h"
 #include <doctest/doctest.h>
+#include <thread>
 
 using tessera::Symbol;
+using tessera::SymbolArena;
+using tessera::SymbolScope;
 
 TEST_SUITE("Symbol") {
     TEST_CASE("two fresh symbols spelled alike stay different") {
@@ -18,5 +21,26 @@ TEST_SUITE("Symbol") {
     TEST_CASE("no symbol is not any symbol") {
         CHECK_FALSE(Symbol().defined());
         CHECK(Symbol() != Symbol::fresh(""));
+    }
+    TEST_CASE("those of a scope are its arena's, of which each thread has its own") {
+        const auto arena = std::make_shared<SymbolArena>(), inner = std::make_shared<SymbolArena>();
+        Symbol a, b, elsewhere;
+        {
+            const SymbolScope scope(arena);
+            a = Symbol::fresh("x");
+            Symbol::interned("one of a scope that is nobody's");
+            {
+                const SymbolScope inner_scope(inner);
+                b = Symbol::fresh("x");
+            }
+            std::jthread([&] { elsewhere = Symbol::fresh("x"); }).join();
+            CHECK(Symbol::fresh("x") != a);
+        }
+        Symbol::fresh("x");
+        CHECK(arena->size() == 2);
+        CHECK(inner->size() == 1);
+        CHECK(a != b);
+        CHECK(a.id() != b.id());
+        CHECK(elsewhere.id() != a.id());
     }
 }

@@ -1,6 +1,7 @@
 #include "ir/visitor.h"
 #include "lower/program_test.h"
 #include <algorithm>
+#include <malloc.h>
 #include <thread>
 
 using namespace tessera;
@@ -22,6 +23,14 @@ program::Program blurred() {
     p.name = "g";
     p.outputs = {g.f};
     return p;
+}
+
+size_t bytes_in_use() {
+#ifdef __GLIBC__
+    return mallinfo2().uordblks;
+#else
+    return 0;
+#endif
 }
 
 template<typename Node>
@@ -89,5 +98,21 @@ TEST_SUITE("stages of lowering") {
             }
         }
         CHECK(std::ranges::count(found, loads) == 8);
+    }
+    TEST_CASE("2,000 of them leave the memory of a process as it was") {
+        const program::Program p = blurred();
+        auto lower_many = [&](int count) {
+            for (int i = 0; i < count; i++) lower::lower(p, target);
+            return bytes_in_use();
+        };
+        const size_t before = lower_many(100), after = lower_many(2000);
+        CHECK(after < before + 100'000);  // of 2,000 lowerings, 50 bytes each
+    }
+    TEST_CASE("names live as long as what they are in") {
+        ir::Module module = lower::lower(blurred(), target);
+        const std::string text = ir::to_string(module.functions[0].body);
+        const ir::LoweredFunction kept = module.functions[0];
+        module = {};
+        CHECK(ir::to_string(kept.body) == text);
     }
 }
