@@ -304,6 +304,18 @@ TEST_SUITE("growth of the time to compile") {
             },
             time_to_compile);
     }
+    TEST_CASE("a block of thousands of unrolled points, which all read one address") {
+        check_growth(
+            2048,
+            [](int n) {
+                Var xo("xo"), xi("xi");
+                Func f("f");
+                f(x) = x * 3;
+                f.bound_extent(x, 8192).split(x, xo, xi, n).unroll(xi);
+                return f;
+            },
+            time_to_compile);
+    }
     TEST_CASE("updates of one Func") {
         check_growth(80, [](int n) {
             Func f("f");
