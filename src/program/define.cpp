@@ -56,7 +56,7 @@ void Candidate::require_values(const std::vector<Expr> &values) const {
         if (!v.defined()) refuse("a value is an undefined Expr; give the Expr a value first");
         if (v.type().is_vector()) refuse(str("a value is a vector (", v.type(), "), not a scalar"));
     }
-    if (dialect() == Dialect::Halide) require_one_condition(values);
+    if (f.dialect == Dialect::Halide) require_one_condition(values);
 }
 
 // Halide stores all values of a Tuple, or none.

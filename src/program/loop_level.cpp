@@ -46,7 +46,7 @@ void LoopLevel::require_locked(const Location &written) const {
 }
 
 void LoopLevel::require_loop(const Location &written) const {
-    if (dialect() == Dialect::Halide) require_locked(written);
+    if (follows_halide(written)) require_locked(written);
     if (is_at()) return;
     throw CompileError(written, str("this LoopLevel is ", *this, ", and not at a loop of a Func"));
 }

@@ -135,7 +135,7 @@ Stmt UnrollLoops::serial_after_all(const For &loop, const Stmt &body) const {
     warn(loop_kind_written(context, loop.name, LoopKind::Unrolled),
          str(loop_name(context, loop.name),
              " is not unrolled, as its extent is not a constant and has no constant upper bound"));
-    return For::make(loop.name, loop.min, loop.extent, LoopKind::Serial, loop.partition, body);
+    return loop.with<&For::loop_kind, &For::body>(LoopKind::Serial, body);
 }
 
 int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
