@@ -5,13 +5,13 @@
 
 namespace tessera::ir {
 
-Symbol SymbolScope::operator[](std::string_view spelling) {
+Symbol NamedSymbols::operator[](std::string_view spelling) {
     Symbol &s = symbols[std::string(spelling)];
     if (!s.defined()) s = Symbol::fresh(spelling);
     return s;
 }
 
-void SymbolScope::bind(std::string_view spelling, Symbol symbol) {
+void NamedSymbols::bind(std::string_view spelling, Symbol symbol) {
     symbols[std::string(spelling)] = symbol;
 }
 
@@ -483,12 +483,12 @@ Expr ExprParser::variable() {
 
 }  // namespace text
 
-Expr parse_expr(std::string_view text, SymbolScope &scope) {
+Expr parse_expr(std::string_view text, NamedSymbols &scope) {
     return text::ExprParser(text::split(text, false), scope).parse_all();
 }
 
 Expr parse_expr(std::string_view text) {
-    SymbolScope scope;
+    NamedSymbols scope;
     return parse_expr(text, scope);
 }
 

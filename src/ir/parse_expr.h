@@ -9,7 +9,7 @@ namespace tessera::ir::text {
 // ir/parse*.cpp only.
 class ExprParser {
 public:
-    ExprParser(std::vector<Token> tokens, SymbolScope &scope)
+    ExprParser(std::vector<Token> tokens, NamedSymbols &scope)
         : scope(scope), tokens(std::move(tokens)) {}
 
     // An expression, and nothing after it.
@@ -61,7 +61,7 @@ protected:
         ExprParser &parser;
     };
 
-    SymbolScope &scope;
+    NamedSymbols &scope;
     KnownTypes types;
 
 private:

@@ -468,21 +468,21 @@ Module StmtParser::parse_module() {
 
 }  // namespace
 
-Stmt parse_stmt(std::string_view text, SymbolScope &scope) {
+Stmt parse_stmt(std::string_view text, NamedSymbols &scope) {
     return StmtParser(text::split(text, true), scope).parse_stmt();
 }
 
 Stmt parse_stmt(std::string_view text) {
-    SymbolScope scope;
+    NamedSymbols scope;
     return parse_stmt(text, scope);
 }
 
-Module parse_module(std::string_view text, SymbolScope &scope) {
+Module parse_module(std::string_view text, NamedSymbols &scope) {
     return StmtParser(text::split(text, true), scope).parse_module();
 }
 
 Module parse_module(std::string_view text) {
-    SymbolScope scope;
+    NamedSymbols scope;
     return parse_module(text, scope);
 }
 

@@ -47,7 +47,7 @@
 namespace tessera::ir {
 
 // Which symbol each spelling stands for. One scope for several texts makes them share symbols.
-class SymbolScope {
+class NamedSymbols {
 public:
     // The symbol of this spelling; a fresh one at first.
     Symbol operator[](std::string_view spelling);
@@ -60,11 +60,11 @@ private:
 
 // Throw CompileError with line, column and what was expected, for text that cannot be read.
 Expr parse_expr(std::string_view text);
-Expr parse_expr(std::string_view text, SymbolScope &scope);
+Expr parse_expr(std::string_view text, NamedSymbols &scope);
 Stmt parse_stmt(std::string_view text);
-Stmt parse_stmt(std::string_view text, SymbolScope &scope);
+Stmt parse_stmt(std::string_view text, NamedSymbols &scope);
 Module parse_module(std::string_view text);
-Module parse_module(std::string_view text, SymbolScope &scope);
+Module parse_module(std::string_view text, NamedSymbols &scope);
 
 // Whether the text begins as a module does, and is not one of statements.
 bool is_module_text(std::string_view text);

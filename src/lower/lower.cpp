@@ -314,12 +314,15 @@ Lowering lowered(Lowering flat) {
     });
 }
 
+Module Lowering::module() && {
+    LoweredFunction function{program.name, std::move(context.arguments), std::move(body),
+                             std::move(touched), symbols};
+    return {program.name, {std::move(function)}};
+}
+
 Module lower(const program::Program &program, const Target &target, const LowerOptions &options) {
     return with_large_stack([&]() -> Module {
-        Lowering l = lowered(flat(conceptual(nests(program, target, options))));
-        LoweredFunction function{program.name, std::move(l.context.arguments), std::move(l.body),
-                                 std::move(l.touched), l.symbols};
-        return {program.name, {std::move(function)}};
+        return lowered(flat(conceptual(nests(program, target, options)))).module();
     });
 }
 

@@ -26,6 +26,9 @@ struct Lowering {
     ir::Stmt body;
     std::unordered_map<Symbol, std::vector<ir::TouchedRange>> touched;  // if it was asked for
     ir::VerifyOptions rules;  // what the IR may still hold
+
+    // The module of the one function that it has become.
+    ir::Module module() &&;
 };
 
 // The stages of lowering, each made from the one before it. They throw CompileError if the program,

@@ -133,7 +133,7 @@ TEST_SUITE("Visitor") {
         CHECK(loads == 2);
     }
     TEST_CASE("a use of a symbol is found in whatever role") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Stmt s = parse_stmt("f[x] = g[y]\nh(z) = image k(w)\natomic a mutexes m: b.min[0]", scope);
         for (const char *name : {"f", "x", "g", "y", "h", "z", "k", "w", "a", "m", "b"}) {
             CAPTURE(name);
@@ -147,7 +147,7 @@ TEST_SUITE("Visitor") {
 
 TEST_SUITE("equal") {
     TEST_CASE("trees of the same nodes and symbols are equal") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Expr a = parse_expr("min(x, y) + f(x)", scope), b = parse_expr("min(x, y) + f(x)", scope);
         CHECK_FALSE(a.same_as(b));
         CHECK(equal(a, b));
@@ -178,7 +178,7 @@ TEST_SUITE("equal") {
         }
     }
     TEST_CASE("expressions are keys of unordered containers") {
-        SymbolScope scope;
+        NamedSymbols scope;
         std::unordered_map<Expr, int, ExprHash, ExprEqual> map;
         map[parse_expr("x + 1", scope)] = 1;
         map[parse_expr("x + 1", scope)] = 2;
@@ -190,7 +190,7 @@ TEST_SUITE("equal") {
 
 TEST_SUITE("substitute") {
     TEST_CASE("variables are replaced, all at once") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Expr e = parse_expr("x + y * x", scope);
         Substitution swap = {{scope["x"], parse_expr("y", scope)},
                              {scope["y"], parse_expr("x", scope)}};
@@ -200,7 +200,7 @@ TEST_SUITE("substitute") {
         CHECK(substitute({}, e).same_as(e));
     }
     TEST_CASE("names that are no variables stay") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Stmt s = parse_stmt("x[x] = x(x)\n", scope);
         CHECK(to_string(substitute(scope["x"], 3, s)) == "x[3] = x(3)\n");
     }
@@ -237,7 +237,7 @@ TEST_SUITE("ten thousand shared nodes") {
         CHECK(nested.find("min(..., ...), x), x)") != std::string::npos);
     }
     TEST_CASE("of a sum are printed and read back") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Expr sum = parse_expr("x", scope);
         for (int i = 0; i < 10'000; i++) sum = Add::make(sum, parse_expr("y", scope));
         std::string text = to_string(sum);

@@ -118,7 +118,7 @@ TEST_SUITE("IR text") {
         }
     }
     TEST_CASE("C's precedence holds") {
-        SymbolScope scope;
+        NamedSymbols scope;
         auto same = [&](const char *a, const char *b) {
             return equal(parse_expr(a, scope), parse_expr(b, scope));
         };
@@ -141,7 +141,7 @@ TEST_SUITE("IR text") {
         CHECK(to_string(a + b + named_so) == "x + x.1 + x.1.1");
     }
     TEST_CASE("a spelling is one symbol, in all texts of a scope") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Expr e = parse_expr("x + x", scope);
         CHECK(e.as<Add>()->a.as<Variable>()->name == scope["x"]);
         CHECK(e.as<Add>()->b.as<Variable>()->name == scope["x"]);

@@ -67,7 +67,7 @@ TEST_SUITE("verify") {
         CHECK(complaint("let x = 1\nx + (let y = x in y * x)", closed) == "");
     }
     TEST_CASE("free symbols may be listed") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Stmt s = parse_stmt("f[n] = image g(n)", scope);
         std::unordered_set<Symbol> all = {scope["f"], scope["n"], scope["g"]};
         CHECK_NOTHROW(verify(s, "p", {.free_symbols = &all}));
@@ -87,7 +87,7 @@ TEST_SUITE("verify") {
         CHECK(complains("x\nx:uint8", "used as int32 and as uint8"));
     }
     TEST_CASE("a shared expression is right only in the scopes it is meant for") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Expr shared = parse_expr("(x + 1) * x", scope);
         Stmt good = LetStmt::make(scope["x"], 3, Evaluate::make(shared));
         CHECK_NOTHROW(verify(good, "p", {.free_symbols = &nothing}));

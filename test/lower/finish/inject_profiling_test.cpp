@@ -8,7 +8,7 @@ using namespace tessera::lower;
 
 namespace {
 std::string profiled(std::string_view text, bool of_f = true) {
-    ir::SymbolScope scope;
+    ir::NamedSymbols scope;
     Context context;
     context.target.set_feature(Target::Profile);
     auto f = make_ref<program::FunctionContents>();

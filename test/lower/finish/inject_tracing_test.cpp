@@ -9,7 +9,7 @@ using namespace tessera::lower;
 namespace {
 // A pipeline of f, and g that is its output.
 struct Traced {
-    ir::SymbolScope scope;
+    ir::NamedSymbols scope;
     Context context;
     program::FunctionRef f = make_ref<program::FunctionContents>();
     program::FunctionRef g = make_ref<program::FunctionContents>();

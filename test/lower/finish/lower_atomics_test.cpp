@@ -54,7 +54,7 @@ TEST_SUITE("remove_needless_atomics") {
         CHECK(run(remove_needless_atomics, text) == printed(text));
     }
     TEST_CASE("a loop over a pure variable is none") {
-        ir::SymbolScope scope;
+        ir::NamedSymbols scope;
         Context context;
         auto f = make_ref<program::FunctionContents>();
         f->name = scope["f"];

@@ -16,7 +16,7 @@ TEST_SUITE("lower_prefetch") {
               printed("prefetch(address_of(image i(a):float32), n, i.stride[0] * 4)\nf(0) = 1"));
     }
     TEST_CASE("a function without storage here is not prefetched") {
-        ir::SymbolScope scope;
+        ir::NamedSymbols scope;
         Context context;
         context.functions[scope["f"]] = make_ref<program::FunctionContents>();
         ir::Stmt s = ir::parse_stmt("prefetch f: {uint16} over [a, +n] if true: g(0) = 1", scope);

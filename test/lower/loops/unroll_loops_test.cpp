@@ -37,7 +37,7 @@ TEST_SUITE("unroll_loops") {
                              CompileError);
     }
     TEST_CASE("the error names the user's loop and line") {
-        ir::SymbolScope scope;
+        ir::NamedSymbols scope;
         ir::Stmt before = ir::parse_stmt("unrolled for i in [0, +n): f[i] = i", scope);
         auto f = make_ref<program::FunctionContents>();
         f->name = Symbol::interned("blur");

@@ -42,7 +42,7 @@ TEST_SUITE("flatten_storage") {
         CHECK(run(flatten_storage, "out() = 1 if x < 3") == printed("if x < 3: out[0] = 1"));
     }
     TEST_CASE("a tuple that reads itself is read before it is written") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Context context;
         context.buffers[scope["f"]] = {scope["f0"], scope["f1"]};
         Stmt s = parse_stmt("realize f: {int32, int32}\nf() = {f().1, f().0}", scope);
@@ -60,7 +60,7 @@ TEST_SUITE("flatten_storage") {
                       "f[1 - f_min_0] = f_value_0\nf[2 - f_min_0] = 7"));
     }
     TEST_CASE("the order, alignment and bound of the storage are those of the schedule") {
-        SymbolScope scope;
+        NamedSymbols scope;
         Context context;
         auto f = make_ref<program::FunctionContents>();
         f->name = scope["f"];

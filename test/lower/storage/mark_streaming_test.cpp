@@ -7,7 +7,7 @@ using namespace tessera::lower;
 namespace {
 // A function f with a loop x, and its schedule to fill in.
 struct Streamed {
-    ir::SymbolScope scope;
+    ir::NamedSymbols scope;
     Context context;
     program::FunctionRef f = make_ref<program::FunctionContents>();
 
