@@ -267,6 +267,7 @@ ir::Module dispatch_module(const std::string &name, const ir::LoweredFunction &l
     ir::LoweredFunction f;
     f.name = name;
     f.touched = like.touched;
+    f.symbols = like.symbols;  // of its arguments
     std::vector<Expr> passed;
     Expr context = ir::call(Handle(), ir::Intrinsic::user_context, {});
     if (targets[0].has_feature(Target::UserContext)) passed.push_back(context);
