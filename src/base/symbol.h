@@ -41,8 +41,9 @@ private:
     const Record *record = nullptr;
 };
 
-// Symbols that are freed together: those of one lowering, which nobody uses who does not hold the
-// arena. Any thread may make some.
+// Owns symbols, and frees them together: those that one lowering makes. A Symbol points into its
+// arena, so that whoever keeps IR of a lowering has to keep its SymbolArenaRef as well
+// (LoweredFunction::symbols, Lowering::symbols). Any thread may make some.
 class SymbolArena {
 public:
     SymbolArena() = default;

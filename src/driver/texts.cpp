@@ -132,13 +132,13 @@ ir::Module lower_for(const program::Program &program, const Target &target,
 }
 
 std::string to_conceptual_text(const program::Program &program, const Target &target) {
-    const ir::Stmt body = lower::conceptual(lower::nests(program, target)).body;
-    return with_large_stack([&] { return ir::to_string(body); });
+    const lower::Lowering lowering = lower::conceptual(lower::nests(program, target));
+    return with_large_stack([&] { return ir::to_string(lowering.body); });
 }
 std::string loop_nest(const program::Program &program, const Target &target) {
-    const ir::Stmt nests = lower::nests(program, target).body;
+    const lower::Lowering lowering = lower::nests(program, target);
     NestPrinter printer;
-    run_on_large_stack([&] { printer(nests); });
+    run_on_large_stack([&] { printer(lowering.body); });
     return printer.text;
 }
 

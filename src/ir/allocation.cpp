@@ -27,7 +27,7 @@ Place place_of(const Allocate &node) {
     }
     case MemoryType::Heap: return Place::Heap;
     case MemoryType::Stack: return place_of_stack(node);
-    case MemoryType::Register: {
+    case MemoryType::Register: {  // so many are in memory anyway
         const Place place = place_of_stack(node);
         return place == Place::Stack ? place : Place::Heap;
     }

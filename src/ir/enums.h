@@ -17,22 +17,25 @@ enum class LoopKind : uint8_t {
 
 // What a kind of loop means to those who do not make code of it.
 struct LoopTraits {
-    bool is_in_order;            // each iteration ends before the next one begins
-    bool is_on_threads;          // iterations run on several threads, which need atomics
-    bool is_in_lanes;            // iterations are lanes of vectors
-    bool needs_constant_extent;  // how often it runs is known when the pipeline is compiled
-    bool has_code;               // a loop in machine code; else lowering replaces it
-    std::string_view directive;  // what makes it
+    bool is_in_order = false;            // each iteration ends before the next one begins
+    bool is_on_threads = false;          // iterations run on several threads, which need atomics
+    bool is_in_lanes = false;            // iterations are lanes of vectors
+    bool needs_constant_extent = false;  // how often it runs is known when the pipeline is compiled
+    bool has_code = false;               // a loop in machine code; else lowering replaces it
+    std::string_view directive;          // what makes it
 };
 
 // A switch without a default, here and wherever else kinds are told apart: what has no answer for a
 // new kind does not compile.
 constexpr LoopTraits traits_of(LoopKind kind) {
     switch (kind) {
-    case LoopKind::Serial: return {true, false, false, false, true, "serial"};
-    case LoopKind::Parallel: return {false, true, false, false, true, "parallel"};
-    case LoopKind::Vectorized: return {false, false, true, true, false, "vectorize"};
-    case LoopKind::Unrolled: return {true, false, false, true, false, "unroll"};
+    case LoopKind::Serial: return {.is_in_order = true, .has_code = true, .directive = "serial"};
+    case LoopKind::Parallel:
+        return {.is_on_threads = true, .has_code = true, .directive = "parallel"};
+    case LoopKind::Vectorized:
+        return {.is_in_lanes = true, .needs_constant_extent = true, .directive = "vectorize"};
+    case LoopKind::Unrolled:
+        return {.is_in_order = true, .needs_constant_extent = true, .directive = "unroll"};
     }
     __builtin_unreachable();
 }
@@ -55,24 +58,26 @@ enum class MemoryType : uint8_t {
 
 // What a kind of memory has room for.
 struct MemoryTraits {
-    bool is_on_cpu;            // code for a CPU can allocate it
-    bool may_be_on_stack;      // what is small and of a constant size is on the stack
-    bool may_be_on_heap;       // of any size, as long as it is needed
-    bool needs_constant_size;  // it cannot be allocated otherwise
+    bool is_on_cpu = false;            // code for a CPU can allocate it
+    bool may_be_on_stack = false;      // what is small and of a constant size is on the stack
+    bool may_be_of_any_size = false;   // as large as the run that allocates it wants it
+    bool needs_constant_size = false;  // it cannot be allocated otherwise
 };
 
 constexpr MemoryTraits traits_of(MemoryType memory) {
     switch (memory) {
-    case MemoryType::Auto: return {true, true, true, false};
-    case MemoryType::Heap: return {true, false, true, false};
-    case MemoryType::Stack: return {true, true, false, false};
-    case MemoryType::Register: return {true, true, false, true};
+    case MemoryType::Auto:
+        return {.is_on_cpu = true, .may_be_on_stack = true, .may_be_of_any_size = true};
+    case MemoryType::Heap: return {.is_on_cpu = true, .may_be_of_any_size = true};
+    case MemoryType::Stack: return {.is_on_cpu = true, .may_be_on_stack = true};
+    case MemoryType::Register:
+        return {.is_on_cpu = true, .may_be_on_stack = true, .needs_constant_size = true};
     case MemoryType::GPUShared:
     case MemoryType::GPUTexture:
     case MemoryType::LockedCache:
     case MemoryType::VTCM:
     case MemoryType::AMXTile:
-    case MemoryType::GPUSharedAsync: return {false, false, false, false};
+    case MemoryType::GPUSharedAsync: return {};
     }
     __builtin_unreachable();
 }

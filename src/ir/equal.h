@@ -14,8 +14,8 @@ bool alpha_equal(const Expr &a, const Expr &b);
 bool alpha_equal(const Stmt &a, const Stmt &b);
 
 // A total order in which equal trees are the same: negative if a comes first, 0 if they are equal.
-// It depends on kinds, types and numbers, and on the order in which symbols were made, not on their
-// ids or on addresses: what was compiled before does not change it.
+// It depends on kinds, types and numbers, and of symbols on which was made first: what was compiled
+// before does not change it.
 int compare(const Expr &a, const Expr &b);
 
 // For unordered containers keyed by what an expression is, not by which node it is.

@@ -474,7 +474,9 @@ struct Prefetch final : NodeOf<Prefetch, StmtNode, NodeKind::Prefetch> {
 // The body reads, changes and writes elements of `func` as if nobody else did meanwhile.
 struct Atomic final : NodeOf<Atomic, StmtNode, NodeKind::Atomic> {
     Symbol func;
-    Symbol mutexes;  // the array of locks, one per element; undefined: hardware atomics suffice
+    // An array of locks, shared by elements, or one lock for all where an update reads what others
+    // write; undefined: hardware atomics suffice.
+    Symbol mutexes;
     Stmt body;
     static Stmt make(Symbol func, Symbol mutexes, Stmt body);
     using Fields = FieldList<&Atomic::func, &Atomic::mutexes, &Atomic::body>;

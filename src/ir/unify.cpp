@@ -24,7 +24,7 @@ bool commutes(const IntrinsicCall &c) {
 // An operation whose operands may stand in any order, nested ones included.
 struct Operation {
     NodeKind kind;
-    Intrinsic intrinsic = Intrinsic::abs;
+    std::optional<Intrinsic> intrinsic = std::nullopt;
     friend bool operator==(const Operation &, const Operation &) = default;
 };
 
@@ -83,7 +83,7 @@ Expr joined(const Expr &like, const Operation &op, const std::vector<Operand> &o
         if (op.kind == NodeKind::Add) {
             all = o.is_negative ? Sub::make(all, o.e) : Add::make(all, o.e);
         } else if (op.kind == NodeKind::IntrinsicCall) {
-            all = call(like.type(), op.intrinsic, {all, o.e});
+            all = call(like.type(), *op.intrinsic, {all, o.e});
         } else {
             const auto join = [&]<typename T>(const T &) { all = T::make(all, o.e); };
             match(
@@ -145,6 +145,13 @@ private:
         return solve_rest(op, pattern, wanted, there, goals);
     }
 
+    // False if it is seen at once, before the rest is looked at.
+    bool may_be(const Expr &pattern, const Expr &e) const {
+        if (as_hole(pattern)) return pattern.type() == e.type();
+        if (pattern.kind() != e.kind() && !operation_of(pattern)) return false;
+        return !pattern.as<Variable>() || equal(pattern, e);
+    }
+
     // The first of the wanted operands is one of those that are there, or, a hole that is the last
     // one, all of them.
     bool solve_rest(const Operation &op, const Expr &like, std::span<const Operand> wanted,
@@ -152,13 +159,15 @@ private:
         if (wanted.empty()) return there.empty() && solve(goals);
         if (there.empty()) return false;
         const Operand &first = wanted[0];
-        if (wanted.size() == 1 && as_hole(first.e) && !first.is_negative) {
+        if (wanted.size() == 1 && as_hole(first.e)) {
+            std::vector<Operand> rest = there;
+            for (Operand &o : rest) o.is_negative ^= first.is_negative;
             Goals more = goals;
-            more.push_back({first.e, joined(like, op, there)});
+            more.push_back({first.e, joined(like, op, rest)});
             return solve(std::move(more));
         }
         for (size_t i = 0; i < there.size(); i++) {
-            if (there[i].is_negative != first.is_negative) continue;
+            if (there[i].is_negative != first.is_negative || !may_be(first.e, there[i].e)) continue;
             std::vector<Operand> rest = there;
             rest.erase(rest.begin() + std::ptrdiff_t(i));
             Goals more = goals;

@@ -15,7 +15,9 @@ class Module {
 public:
     // Nothing yet.
     Module(const std::string &name, const Target &target);
-    // A pipeline as it is now; later schedules do not change it. Throws CompileError.
+    // A pipeline as it is now: later schedules do not change its functions. (Its schedule and
+    // conceptual_stmt, and compile_multitarget(), are of the pipeline as it is when they are
+    // written.) Throws CompileError.
     Module(const Pipeline &pipeline, const std::vector<Argument> &args, const std::string &name,
            const Target &target, Location at = Here::current());
 
@@ -60,7 +62,7 @@ private:
 Module link_modules(const std::string &name, const std::vector<Module> &modules,
                     Location at = Here::current());
 
-// Makes the module of a function for a target; called once for each of several.
+// Makes the module of a function for a target; may be called more than once for one.
 using ModuleFactory = std::function<Module(const std::string &function, const Target &target)>;
 // Code for several targets behind one function; Pipeline::compile_to_multitarget_... say how. Of
 // one target: what its module's compile() writes.

@@ -75,8 +75,7 @@ constexpr Pass all_passes[] = {
     {"mark streaming", mark_streaming},  // while the stages' loops are there
     {"lower intrinsics", lower_intrinsics},
     {"unpack buffers", unpack_buffers},
-    {"simplify indices",
-     simplify_stmt},  // loops that are unrolled or vectorized get constant extents
+    {"simplify indices", simplify_stmt},  // gives loops constant extents
     // to lowered
     {"vectorize loops", vectorize_loops},  // before unrolling: one body, not many
     {"remove needless atomics", remove_needless_atomics},

@@ -6,7 +6,7 @@
 namespace tessera::lower {
 
 struct LowerOptions {
-    // Called with the IR after every pass.
+    // Called with the IR after every pass. Its names live no longer than what lowering returns.
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
     // Run the verifier after every pass; an InternalError names the pass that broke the IR.
     bool verify = false;
@@ -19,8 +19,8 @@ struct LowerOptions {
 // A pipeline on its way down: its IR at some stage, and what is known of its functions and loops
 // (Context::loops says which loop of which function's stage each is).
 struct Lowering {
-    SymbolArenaRef
-        symbols;  // what lowering has named: it lives as long as this, or the module does
+    // The names that lowering has made: they live as long as this, or the module, does.
+    SymbolArenaRef symbols;
     program::Program program;
     Context context;
     ir::Stmt body;

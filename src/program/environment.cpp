@@ -163,6 +163,7 @@ FunctionRef copy(const FunctionContents &f) {
     c->required_types = f.required_types;
     c->required_dimensions = f.required_dimensions;
     c->frozen = f.frozen;
+    c->dialect = f.dialect;
     c->written = f.written;
     return c;
 }

@@ -248,6 +248,7 @@ Expr Factoring::translate(const Expr &e, const ReductionDomainRef &domain,
 
 FunctionRef Factoring::make_intermediate(const AssociativeUpdate &update) const {
     FunctionRef intermediate = make_function(Symbol::fresh(str(f.name, "_intm")));
+    intermediate->dialect = f.dialect;
     std::vector<Symbol> args = f.args;
     ir::Substitution kept;
     for (const Preserved &p : preserved) {

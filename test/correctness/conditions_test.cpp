@@ -1,6 +1,7 @@
 #include "calls.h"
 #include "harness.h"
 #include "lang/boundary_conditions.h"
+#include <cmath>
 #include <cstdlib>
 
 // Conditions decide how much is computed: which stages, which iterations, which regions.
@@ -180,6 +181,22 @@ TEST_SUITE("loops that conditions shorten") {
         g(x) -= select(r >= x, 0.0f, cast<float>(counted(r)));
         CHECK(calls_of<float>(Lowered(g), {10},
                               [](int i) { return 0.5f - float(i * (i - 1) / 2); }) == 45);
+    }
+    TEST_CASE("not of a product of floats: 0 times infinity is no number") {
+        for (const Type t : {Float(32), BFloat(16), Float(16)}) {
+            CAPTURE(t);
+            RDom r(0, 8);
+            Func f("f"), g("g");
+            g(x) = select(x < 4, cast(t, 1.0f), cast(t, 1.0f) / cast(t, 0.0f));
+            g.compute_root();
+            f(x) = cast(t, 0.0f);
+            f(x) += select(r < 4, cast(t, 1.0f), cast(t, 0.0f)) * g(r);
+            Func all("all");
+            all(x) = cast<float>(f(x));
+            f.compute_root();
+            Buffer<float> sum = all.realize({1});
+            CHECK(std::isnan(sum(0)));
+        }
     }
     TEST_CASE("in vectors, tiles and threads") {
         RDom r(0, 64);

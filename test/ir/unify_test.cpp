@@ -45,6 +45,8 @@ TEST_SUITE("unify") {
         CHECK(found(x + h, a + x) == "h = a");
         CHECK(found(x + h, a + (x - b) + c) == "h = a - b + c");
         CHECK(found(x + h, a - x) == "none");
+        CHECK(found(x - h, x - a - b) == "h = a + b");
+        CHECK(found(x - h, a + x) == "h = 0 - a");
         CHECK(found(x + h, x) == "none");
         CHECK(found(x * h, a * (x * b)) == "h = a * b");
         CHECK(found(min(x, h), min(min(a, x), b)) == "h = min(a, b)");

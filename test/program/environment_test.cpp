@@ -148,4 +148,15 @@ TEST_SUITE("environment") {
         CHECK_FALSE(ir::equal(in_f->args[0], in_g->args[0]));
         CHECK_FALSE(ir::equal(in_f->args[1], in_g->args[1]));
     }
+    TEST_CASE("copies, clones and wrappers follow the dialect of what they are made from") {
+        set_dialect(Dialect::Halide);
+        FunctionRef f = make("f", var(x));
+        set_dialect(Dialect::Tessera);
+        FunctionRef user = make("user", call(f, {var(x)}));
+        CHECK(f->dialect == Dialect::Halide);
+        CHECK(user->dialect == Dialect::Tessera);
+        CHECK(copy(*f)->dialect == Dialect::Halide);
+        CHECK(copy_as(Symbol::fresh("g"), *f)->dialect == Dialect::Halide);
+        CHECK(wrap(f, {user}, {})->dialect == Dialect::Halide);
+    }
 }

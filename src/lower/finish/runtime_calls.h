@@ -6,9 +6,8 @@ namespace tessera::lower {
 
 // The call of the runtime's C function, some of which are told of the user context first:
 //
-//     semaphore_release(s, 1)      ->    extern int32 tessera_semaphore_release(s, 1)
-//     mutex_array_create(n)        ->    extern handle tessera_mutex_array_create(user_context(),
-//     n)
+//     semaphore_release(s, 1)  ->  extern int32 tessera_semaphore_release(s, 1)
+//     mutex_array_create(n)    ->  extern handle tessera_mutex_array_create(user_context(), n)
 //
 // Undefined for any other intrinsic.
 ir::Expr as_c_call(const ir::IntrinsicCall &c);
@@ -16,9 +15,8 @@ ir::Expr as_c_call(const ir::IntrinsicCall &c);
 // Some begin what has to be ended, whichever way the pipeline is left. A LetStmt of such a call
 // means that the end is called behind its body, and when the body fails:
 //
-//     let m = mutex_array_create(n)                  mutex_array_destroy(m)
-//     let e = profiler_instance_start(..., i)        if_then_else(e == 0, profiler_instance_end(i),
-//     0)
+//     let m = mutex_array_create(n)            at the end: mutex_array_destroy(m)
+//     let e = profiler_instance_start(..., i)  if e == 0:  profiler_instance_end(i)
 //
 // What to evaluate at the end; undefined for any other let.
 ir::Expr end_of_scope(const ir::LetStmt &let);

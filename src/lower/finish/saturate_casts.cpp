@@ -31,13 +31,21 @@ Reach chosen(const Reach &a, const Reach &b, double low, double high) {
     return hull(r, b);
 }
 
+// With what rounding the result to a float32 may add to it.
+Reach rounded(const Reach &r) {
+    const double off = std::max(std::abs(r.low), std::abs(r.high)) * 0x1p-23;
+    return {r.low - off, r.high + off, r.may_be_nan};
+}
+
 class SaturateCasts final : public Mutator {
+    // A copy of the loop may have had other ends: what was known of its variable is forgotten.
     Stmt visit(const For &loop) override {
-        if (auto first = as_const_int(loop.min), count = as_const_int(loop.extent);
-            first && count) {
-            bind(loop.name,
-                 {double(*first), double(*first + std::max<int64_t>(*count, 1) - 1), false});
+        Reach r;
+        const auto first = as_const_int(loop.min), count = as_const_int(loop.extent);
+        if (first && count) {
+            r = {double(*first), double(*first + std::max<int64_t>(*count, 1) - 1), false};
         }
+        bind(loop.name, r);
         return Mutator::visit(loop);
     }
     Stmt visit(const LetStmt &let) override {
@@ -60,7 +68,7 @@ class SaturateCasts final : public Mutator {
         return Cast::make(to, value);
     }
 
-    // With room for what rounding adds.
+    // With room for what rounding the integers to floats adds.
     static bool fits(const Reach &r, Type t) {
         const double low = t.is_int() ? double(t.min_int()) : -1, high = double(t.max_uint());
         constexpr double rounding = 1e-5;
@@ -97,13 +105,13 @@ class SaturateCasts final : public Mutator {
 Reach SaturateCasts::arithmetic(NodeKind op, const Reach &a, const Reach &b) {
     if (!a.is_finite() || !b.is_finite()) return {};
     switch (op) {
-    case NodeKind::Add: return {a.low + b.low, a.high + b.high, false};
-    case NodeKind::Sub: return {a.low - b.high, a.high - b.low, false};
+    case NodeKind::Add: return rounded({a.low + b.low, a.high + b.high, false});
+    case NodeKind::Sub: return rounded({a.low - b.high, a.high - b.low, false});
     case NodeKind::Mul:
-        return hull_of({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
+        return rounded(hull_of({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high}));
     case NodeKind::Div:
         if (b.low <= 0 && b.high >= 0) return {};
-        return hull_of({a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high});
+        return rounded(hull_of({a.low / b.low, a.low / b.high, a.high / b.low, a.high / b.high}));
     default: return {};
     }
 }

@@ -26,7 +26,8 @@ struct Evaluated {
 // All calls of functions and images, and variables, each node once. Both values of a select or
 // if_then_else are asked for only when they are chosen, the value of a let where its variable is;
 // an index always, if it would lead out of a buffer without being computed, as a select evaluates
-// both values. In an expression of more than 256 nodes all are asked for always.
+// both values. In an expression of more than 256 nodes, or where two lets bind one name, all are
+// asked for always.
 std::vector<Evaluated> evaluation_of(const ir::Expr &e);
 
 }  // namespace tessera::lower

@@ -79,7 +79,7 @@ bool is_asked(const FunctionContents &f) {
 
 bool may_enlarge(const FunctionContents &f, const Context &context) {
     const program::FuncSchedule &s = f.schedule;
-    const bool is_sized_by_run = traits_of(s.memory).may_be_on_heap;
+    const bool is_sized_by_run = traits_of(s.memory).may_be_of_any_size;
     return !context.is_output(f.name) && !is_stored_outside(f) && !s.hoist_level_set &&
            is_sized_by_run;
 }

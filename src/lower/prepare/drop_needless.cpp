@@ -91,8 +91,8 @@ void drop_from_inlined(FunctionContents &f) {
     const char *why = " is computed inline";
     if (f.stages.size() > 1) return drop_long_use(f, why);
     drop_storage(f, why);
-    // With updates, or as an extern stage, it has loops for every point that is needed.
-    if (f.stages.size() != 1 || f.has_extern_definition()) return;
+    // An extern stage has loops for every point that is needed.
+    if (f.has_extern_definition()) return;
     auto &stage = f.stages[0]->schedule.directives;
     bool meant = std::any_of(stage.begin(), stage.end(),
                              [](const auto &d) { return makes_vectors_or_tasks(d.directive); });

@@ -257,7 +257,6 @@ void Validator::check_ring_buffer(const FunctionContents &f) const {
                            "out with hoist_storage()"));
 }
 
-// An extern stage reads its inputs from memory.
 // What is computed within the loops of an extern stage and kept in a fold: whether each call's rows
 // lie together is told by the region that the stage computes, which is known where it is computed
 // only.
@@ -281,6 +280,7 @@ void Validator::check_folded_input(const FunctionContents &f, const FunctionCont
     }
 }
 
+// An extern stage reads its inputs from memory.
 void Validator::check_extern_inputs(const FunctionContents &f) const {
     if (!f.has_extern_definition()) return;
     for (const program::ExternFuncArgument &a : f.extern_definition->args) {

@@ -28,4 +28,16 @@ TEST_SUITE("saturate_casts") {
         CHECK(run(saturate_casts, "f[0] = int32(max(0.0, min(255.0, a:float32)))") ==
               printed("f[0] = int32(min(max(0.0, min(255.0, a:float32)), 2147483520.0))"));
     }
+    TEST_CASE("a copy of a loop that runs further") {
+        const std::string cast = "f[x] = int32(float32(x) * 300000000.0)";
+        CHECK(run(saturate_casts, str("for x in [0, +4): ", cast, "\nfor x in [0, +n): ", cast)) ==
+              printed(str("for x in [0, +4): ", cast,
+                          "\nfor x in [0, +n): f[x] = int32(min(float32(x) * 300000000.0, "
+                          "2147483520.0))")));
+    }
+    TEST_CASE("what large numbers that cancel leave, rounded") {
+        const char *text = "let p = float32(a:uint8) * 17000000.0\n"
+                           "f[0] = int32(p + 1e17 - 1e17 - p)";
+        CHECK(run(saturate_casts, text).find("2147483520.0") != std::string::npos);
+    }
 }
