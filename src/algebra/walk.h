@@ -1,27 +1,13 @@
 #pragma once
 #include "ir/fields.h"
 #include "ir/nodes.h"
+#include "ir/operands.h"
 #include <tuple>
 
 // Walks over expressions without recursion, for this room only.
 namespace tessera::algebra {
 
-// Calls f(child) for every operand.
-template<typename F>
-void for_each_operand(const ir::Expr &e, F &&f) {
-    auto visit = [&](const auto &node) {
-        using T = std::decay_t<decltype(node)>;
-        auto field = [&](const auto &value) { ir::fields::for_each_child(value, f); };
-        T::Fields::apply([&](auto... member) { (field(node.*member), ...); });
-    };
-    switch (e.kind()) {
-#define CASE(T)                                                                                    \
-    case ir::NodeKind::T: return visit(*e.as<ir::T>());
-        TESSERA_EXPR_NODES(CASE)
-#undef CASE
-    default: return;
-    }
-}
+using ir::for_each_operand;
 
 // The expression with every operand replaced by f(operand); itself if none changes.
 template<typename F>

@@ -2,6 +2,7 @@
 #include "ir/equal.h"
 #include "ir/fields.h"
 #include "ir/match.h"
+#include "ir/operands.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include <algorithm>
@@ -48,20 +49,6 @@ struct Operand {
     Expr e;
     bool is_negative = false;  // of a sum
 };
-
-template<typename F>
-void for_each_operand(const Expr &e, F f) {
-    auto each = [&](const auto &node) {
-        fields::for_each(node, [&](const auto &field) { fields::for_each_child(field, f); });
-    };
-    switch (e.kind()) {
-#define CASE(T)                                                                                    \
-    case NodeKind::T: return each(*e.as<T>());
-        TESSERA_EXPR_NODES(CASE)
-#undef CASE
-    default: return;
-    }
-}
 
 void flatten(const Expr &e, const Operation &op, bool is_negative, std::vector<Operand> &all) {
     if (operation_of(e) != op) {

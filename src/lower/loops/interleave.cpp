@@ -158,7 +158,6 @@ class Interleave final : public Mutator {
         scope.push_let(let.name, value);
         Stmt body = (*this)(let.body);
         scope.pop_let(let.name);
-        if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Stmt visit(const For &loop) override {
@@ -187,10 +186,7 @@ class Interleave final : public Mutator {
 // A store whose lanes fill a range, in any order, is one of the lanes in order.
 Stmt Interleave::visit(const Store &node) {
     Expr value = rewrite(node.value), index = rewrite(node.index);
-    Stmt s(&node);
-    if (!value.same_as(node.value) || !index.same_as(node.index)) {
-        s = node.with<&Store::value, &Store::index>(value, index);
-    }
+    Stmt s = node.with<&Store::value, &Store::index>(value, index);
     const auto *store = s.as<Store>();
     if (store->value.type().is_scalar() || store->predicate.defined()) return s;
     const auto *ramp = store->index.as<Ramp>();

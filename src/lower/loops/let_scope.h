@@ -60,10 +60,8 @@ ir::Stmt map_branches(LetScope &scope, const ir::IfThenElse &branch, F f) {
         else_case = f(branch.else_case);
         scope.pop_condition();
     }
-    const bool same = then_case.same_as(branch.then_case) && else_case.same_as(branch.else_case);
-    return same ? ir::Stmt(&branch)
-                : branch.with<&ir::IfThenElse::then_case, &ir::IfThenElse::else_case>(then_case,
-                                                                                      else_case);
+    return branch.with<&ir::IfThenElse::then_case, &ir::IfThenElse::else_case>(then_case,
+                                                                               else_case);
 }
 
 }  // namespace tessera::lower

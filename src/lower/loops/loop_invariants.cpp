@@ -1,6 +1,7 @@
 #include "lower/loops/loop_invariants.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
+#include "ir/operands.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/with_lets.h"
@@ -140,25 +141,7 @@ int HoistInvariants::Rewriter::depth_of(const Expr &e) {
                pass.is_bound_extern(e) || (e.type().is_handle() && !e.as<StringImm>())) {
         depth = never;
     } else {
-        class Children final : public Visitor {
-        public:
-            Children(Rewriter &r, const ExprNode *top)
-                : Visitor(Context::Matters), r(r), top(top) {}
-            int depth = 0;
-
-        private:
-#define VISIT(T)                                                                                   \
-    void visit(const T &node) override {                                                           \
-        if (&node == top) return Visitor::visit(node);                                             \
-        depth = std::max(depth, r.depth_of(Expr(&node)));                                          \
-    }
-            TESSERA_EXPR_NODES(VISIT)
-#undef VISIT
-            Rewriter &r;
-            const ExprNode *top;
-        } children(*this, e.get());
-        children(e);
-        depth = children.depth;
+        for_each_operand(e, [&](const Expr &o) { depth = std::max(depth, depth_of(o)); });
     }
     depths[e.get()] = depth;
     return depth;
@@ -279,7 +262,6 @@ Stmt HoistInvariants::visit(const LetStmt &let) {
     Stmt body = (*this)(let.body);
     bound.erase(let.name);
     aliases.erase(let.name);
-    if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
     return let.with<&LetStmt::value, &LetStmt::body>(value, body);
 }
 
@@ -291,10 +273,7 @@ Stmt HoistInvariants::visit(const For &loop) {
     bound.erase(loop.name);
     Around around = std::move(loops.back());
     loops.pop_back();
-    Stmt s(&loop);
-    if (!min.same_as(loop.min) || !extent.same_as(loop.extent) || !body.same_as(loop.body)) {
-        s = loop.with<&For::min, &For::extent, &For::body>(min, extent, body);
-    }
+    Stmt s = loop.with<&For::min, &For::extent, &For::body>(min, extent, body);
     for (const auto &let : around.lets) bound.erase(let.first);
     return with_lets(around.lets, s);
 }
@@ -302,21 +281,14 @@ Stmt HoistInvariants::visit(const For &loop) {
 Stmt HoistInvariants::visit(const Store &store) {
     Expr value = hoisted(store.value), index = hoisted(store.index);
     Expr predicate = hoisted(store.predicate);
-    if (value.same_as(store.value) && index.same_as(store.index) &&
-        predicate.same_as(store.predicate)) {
-        return Stmt(&store);
-    }
     return store.with<&Store::value, &Store::index, &Store::predicate>(value, index, predicate);
 }
 
 Stmt HoistInvariants::visit(const IfThenElse &branch) {
     Expr condition = hoisted(branch.condition);
     Stmt then_case = (*this)(branch.then_case), else_case = (*this)(branch.else_case);
-    if (condition.same_as(branch.condition) && then_case.same_as(branch.then_case) &&
-        else_case.same_as(branch.else_case)) {
-        return Stmt(&branch);
-    }
-    return IfThenElse::make(condition, then_case, else_case);
+    return branch.with<&IfThenElse::condition, &IfThenElse::then_case, &IfThenElse::else_case>(
+        condition, then_case, else_case);
 }
 
 Stmt HoistInvariants::visit(const Allocate &a) {

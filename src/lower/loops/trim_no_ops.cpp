@@ -138,7 +138,6 @@ private:
         lets.push_let(let.name, let.value);
         Stmt body = (*this)(let.body);
         lets.pop_let(let.name);
-        if (value.same_as(let.value) && body.same_as(let.body)) return Stmt(&let);
         return let.with<&LetStmt::value, &LetStmt::body>(value, body);
     }
     Stmt visit(const For &inner) override {
@@ -210,9 +209,6 @@ private:
         Stmt then_case = (*this)(node.then_case), else_case = (*this)(node.else_case);
         bool nothing = is_no_op(then_case) && is_no_op(else_case);
         if (nothing && is_pure(node.condition)) return no_op();
-        if (then_case.same_as(node.then_case) && else_case.same_as(node.else_case)) {
-            return Stmt(&node);
-        }
         return node.with<&IfThenElse::then_case, &IfThenElse::else_case>(then_case, else_case);
     }
     Stmt visit(const Block &node) override {

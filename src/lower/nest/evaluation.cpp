@@ -1,5 +1,6 @@
 #include "lower/nest/evaluation.h"
 #include "ir/expr_table.h"
+#include "ir/operands.h"
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
@@ -69,24 +70,6 @@ private:
     ExprTable<Expr> known, opposites;
 };
 
-// The operands of an operation.
-class Operands final : public Visitor {
-public:
-    std::vector<Expr> list;
-
-    explicit Operands(const Expr &e) : root(e.get()) { (*this)(e); }
-
-private:
-#define VISIT(T)                                                                                   \
-    void visit(const T &node) override {                                                           \
-        if (&node != root) return list.push_back(Expr(&node));                                     \
-        Visitor::visit(node);                                                                      \
-    }
-    TESSERA_EXPR_NODES(VISIT)
-#undef VISIT
-    const ExprNode *root = nullptr;
-};
-
 // In which order the nodes of an expression are evaluated: each after those that it uses. The value
 // of a let is used by its variable.
 class EvaluationOrder {
@@ -102,7 +85,9 @@ public:
         const auto *v = e.as<Variable>();
         auto value = v ? values.find(v->name) : values.end();
         if (value != values.end()) return {value->second};
-        return Operands(e).list;
+        std::vector<Expr> operands;
+        for_each_operand(e, [&](const Expr &o) { operands.push_back(o); });
+        return operands;
     }
 
 private:

@@ -14,7 +14,7 @@ class InCoordinate final : public Mutator {
     Expr visit(const Cast &node) override {
         const bool from_float = node.value.type().is_any_float() && !node.type.is_any_float();
         Expr value = (*this)(node.value);
-        return Cast::make(node.type, from_float ? as_strict_float(value) : value);
+        return node.with<&Cast::value>(from_float ? as_strict_float(value) : value);
     }
     Expr visit(const IntrinsicCall &c) override {
         if (c.op == Intrinsic::lerp && c.type.is_any_float()) {
@@ -27,7 +27,7 @@ class InCoordinate final : public Mutator {
 #define COMPARISON(T)                                                                              \
     Expr visit(const T &node) override {                                                           \
         Expr a = (*this)(node.a), b = (*this)(node.b);                                             \
-        return T::make(as_strict_float(a), as_strict_float(b));                                    \
+        return node.with<&T::a, &T::b>(as_strict_float(a), as_strict_float(b));                    \
     }
     COMPARISON(EQ)
     COMPARISON(NE)
@@ -79,14 +79,15 @@ private:
     }
     Expr visit(const Select &node) override {
         const bool decides = reads(node.true_value) || reads(node.false_value);
-        return Select::make(condition(node.condition, decides), (*this)(node.true_value),
-                            (*this)(node.false_value));
+        return node.with<&Select::condition, &Select::true_value, &Select::false_value>(
+            condition(node.condition, decides), (*this)(node.true_value),
+            (*this)(node.false_value));
     }
     Expr visit(const IntrinsicCall &c) override {
         if (c.op != Intrinsic::if_then_else) return Mutator::visit(c);
         std::vector<Expr> args{condition(c.args[0], true)};
         for (size_t i = 1; i < c.args.size(); i++) args.push_back((*this)(c.args[i]));
-        return call(c.type, c.op, std::move(args));
+        return c.with<&IntrinsicCall::args>(std::move(args));
     }
     // What depends on data is no part of a region.
     Expr condition(const Expr &e, bool decides) {
