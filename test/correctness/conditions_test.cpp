@@ -101,6 +101,15 @@ TEST_SUITE("stages that conditions skip") {
         // From 16 to 40.
         CHECK(calls_of<int>(l, {96}, [](int i) { return i >= 20 && i < 37 ? i * 3 : -i; }) == 24);
     }
+    TEST_CASE("one that is read where a condition does not hold which is a value, too") {
+        Func f("f"), g("g");
+        f(x) = counted(x) * 3;
+        const Expr even = x % 2 == 0;
+        g(x) = cast<int>(select(even, even, f(x) > 10));
+        f.compute_at(g, x);
+        CHECK(calls_of<int>(Lowered(g), {10},
+                            [](int i) { return int(i % 2 == 0 || i * 3 > 10); }) == 5);
+    }
     TEST_CASE("one is computed if it decides on another that is") {
         Param<bool> wanted("wanted");
         Func decides("decides"), costly("costly"), out("out");
