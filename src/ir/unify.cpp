@@ -25,7 +25,7 @@ bool commutes(const IntrinsicCall &c) {
 // An operation whose operands may stand in any order, nested ones included.
 struct Operation {
     NodeKind kind;
-    std::optional<Intrinsic> intrinsic = std::nullopt;
+    Intrinsic intrinsic = Intrinsic::abs;  // of an IntrinsicCall
     friend bool operator==(const Operation &, const Operation &) = default;
 };
 
@@ -70,7 +70,7 @@ Expr joined(const Expr &like, const Operation &op, const std::vector<Operand> &o
         if (op.kind == NodeKind::Add) {
             all = o.is_negative ? Sub::make(all, o.e) : Add::make(all, o.e);
         } else if (op.kind == NodeKind::IntrinsicCall) {
-            all = call(like.type(), *op.intrinsic, {all, o.e});
+            all = call(like.type(), op.intrinsic, {all, o.e});
         } else {
             const auto join = [&]<typename T>(const T &) { all = T::make(all, o.e); };
             match(
