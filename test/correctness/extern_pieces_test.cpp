@@ -339,6 +339,16 @@ TEST_SUITE("folded storage around extern stages") {
             }
         }
     }
+    TEST_CASE("of what one reads, stored within its own loops") {
+        Chain c;
+        c.e.split(c.y, c.yo, c.yi, 2, TailStrategy::RoundUp);
+        c.e.serial(c.x).reorder(c.yi, c.yo, c.x);
+        c.f.store_at(c.e, c.x).compute_at(c.e, c.yo).fold_storage(c.y, 8);
+        Buffer<int> few = c.out.realize({3, 4});
+        CHECK(few(2, 3) == 117);
+        FAILS(c.out.realize({3, 20}),
+              "the extern stage add_below needs [6, 8], which wraps around");
+    }
     TEST_CASE("of what one reads, in steps that divide the fold") {
         for (int way = 0; way < 3; way++) {
             CAPTURE(way);

@@ -360,18 +360,27 @@ Box SiteRegions::held_of_input(const program::ExternFuncArgument &input) const {
     return box;
 }
 
+static Expr is_not_empty(const Region &region) {
+    Expr all = const_true();
+    for (size_t d = 0; d < region.min.size(); d++) all = all && region.min[d] <= region.max[d];
+    return simplify(all);
+}
+
+// What computes nothing reads nothing, whatever it has said of a region that is rounded up.
 void SiteRegions::check_answers(const std::function<bool(Symbol)> &is_stored_here) {
     for (const program::FunctionRef &f : context.order) {
         auto query = queries.find(f->name);
         if (query == queries.end()) continue;
         const bool is_call = is_piece_of(*f) && site.loop == 0 && site.owner->is_in_pieces();
         if (!is_call && !is_computed_here.contains(f->name)) continue;
+        const Expr runs = is_not_empty(is_call ? piece() : stage_regions(f->name)[0]);
         for (const program::ExternFuncArgument &a : f->extern_definition->args) {
             if (!a.func && !a.buffer) continue;
             const Symbol input = a.func ? a.func->name : a.buffer->name;
             if (a.func && (is_stored_here(input) || is_stored_within(*f, *a.func))) continue;
             const Box &wanted = query->second.inputs.at(input);
-            asserts.push_back(check_input_holds(*f, input, wanted, held_of_input(a)));
+            const Stmt check = check_input_holds(*f, input, wanted, held_of_input(a));
+            asserts.push_back(is_one(runs) ? check : IfThenElse::make(runs, check));
         }
     }
 }

@@ -127,8 +127,10 @@ FoldsOfFuncs folds_everywhere(const AllFolds &all) {
 // does not go beyond the end of the fold.
 class CheckParts final : public Mutator {
 public:
-    CheckParts(const FunctionContents &f, const Fold &fold, const lower::Context &lowering)
-        : f(f), fold(fold), lowering(lowering) {}
+    // `stage`: what is being produced around the storage; null if it is nothing.
+    CheckParts(const FunctionContents &f, const Fold &fold, const lower::Context &lowering,
+               const FunctionContents *stage)
+        : f(f), fold(fold), lowering(lowering), stage(stage) {}
 
 private:
     Stmt visit(const ProducerConsumer &p) override {
@@ -163,7 +165,7 @@ private:
     const FunctionContents &f;
     const Fold &fold;
     const lower::Context &lowering;
-    const FunctionContents *stage = nullptr;  // what is being produced
+    const FunctionContents *stage;  // what is being produced
 };
 
 class FoldAll final : public FoldIndices {
@@ -186,7 +188,7 @@ private:
         if (!folds.contains(r.func)) body = FoldIndices(lowering, {{r.func, here}})(body);
         ir::Region bounds = r.bounds;
         for (const Fold &fold : here) {
-            if (is_passed_on(*f, lowering)) body = CheckParts(*f, fold, lowering)(body);
+            if (is_passed_on(*f, lowering)) body = CheckParts(*f, fold, lowering, stage)(body);
             bounds[fold.dim] = {0, fold.factor};
         }
         return r.with<&Realize::bounds, &Realize::body>(bounds, body);
@@ -194,7 +196,10 @@ private:
 
     // In each iteration of the loop, before anything is computed.
     Stmt visit(const ProducerConsumer &p) override {
+        const FunctionContents *outer = stage;
+        if (p.is_producer) stage = lowering.function(p.func);
         Stmt s = Mutator::visit(p);
+        stage = outer;
         auto found = all.checks.find(&p);
         if (found == all.checks.end()) return s;
         for (const Fold &fold : found->second) {
@@ -231,6 +236,7 @@ private:
     }
 
     const AllFolds &all;
+    const FunctionContents *stage = nullptr;  // what is being produced
 };
 
 }  // namespace
