@@ -255,4 +255,23 @@ TEST_SUITE("storage") {
             l.check<int>({37, 7}, [](int x, int y) { return x + y + (x < 5); });
         }
     }
+    TEST_CASE("of what is read in loops that are rounded up and fused, in tiles of such") {
+        Var x("x"), y("y"), xo("xo"), xi("xi"), yo("yo"), yi("yi"), yoo("yoo"), yoi("yoi"), t("t");
+        Func f("f"), g("g"), h("h"), edges("edges"), out("out");
+        f(x, y) = x + 10 * y;
+        g(x, y) = f(x * 2, y);
+        h(x, y) = g(x, y) + g(5, y * 2);
+        edges(x, y) = h(clamp(x, 0, 11), y);
+        out(x, y) = edges(-2, x) + y;
+        out.split(x, xo, xi, 2).reorder(y, xo, xi).fuse(xo, xi, t);
+        edges.store_root().compute_at(out, t).split(x, xo, xi, 3, TailStrategy::GuardWithIf);
+        h.compute_at(edges, xo).split(y, yo, yi, 16, TailStrategy::RoundUp).reorder(yo, x, yi);
+        h.fuse(x, yi, t).split(yo, yoo, yoi, 3, TailStrategy::RoundUp);
+        g.compute_at(h, yoo).split(y, yo, yi, 5, TailStrategy::RoundUp).fuse(x, yi, t);
+        f.store_root().compute_at(edges, xo);
+        Lowered l(out);
+        for (int width : {2, 3, 7}) {
+            l.check<int>({width, 2}, [](int i, int j) { return 10 * i + 10 + 20 * i + j; });
+        }
+    }
 }

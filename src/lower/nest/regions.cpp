@@ -690,10 +690,15 @@ void SiteRegions::cover_further_in(Symbol func, Box &box) {
     }
 }
 
-// Whether what reads the function rounds fused loops.
+// Whether what reads the function rounds loops and fuses them, or what they are made of: no end is
+// known then that holds for all of its runs.
 bool SiteRegions::is_rounded_further_in(Symbol func) {
     for (const Caller &caller : uses.of(func)) {
-        if (caller.nest->rounds_fused()) return true;
+        const StageNest &nest = *caller.nest;
+        if (nest.rounds_fused()) return true;
+        bool rounds = false;
+        for (size_t d = 0; d < nest.func.args.size(); d++) rounds |= nest.rounds(int(d));
+        if (rounds && nest.fuses()) return true;
     }
     return false;
 }

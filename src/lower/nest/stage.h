@@ -102,6 +102,8 @@ public:
     // Whether it is a fused loop that is rounded: how far its variables go beyond their ends
     // depends on remainders of the whole region, and is not known better of a larger region.
     bool rounds_fused() const;
+    // Return true if loops are fused.
+    bool fuses() const { return !fused_loops.empty(); }
 
 private:
     // A variable at some point of the schedule. A split may give its result the name of the
