@@ -1,6 +1,7 @@
 #include "algebra/bounds.h"
 #include "algebra/simplifier.h"
 #include "algebra/walk.h"
+#include "ir/match.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include <algorithm>
@@ -335,16 +336,33 @@ private:
         return c.min >= 0 ? 1 : c.max <= 0 ? -1 : 0;
     }
 
-    // 1: 0 or more, -1: 0 or less; 0: unknown.
-    int sign_of_float(const Expr &e) {
-        if (!e.defined()) return 0;
-        if (const auto *number = e.as<FloatImm>()) {
-            return number->value >= 0 ? 1 : number->value <= 0 ? -1 : 0;
-        }
-        const auto *c = e.as<Cast>();
-        if (!c || !c->value.type().is_int_or_uint()) return 0;
-        ConstantInterval i = s.interval(c->value);
-        return i.min >= 0 ? 1 : i.max <= 0 ? -1 : 0;
+    // 1: 0 or more, -1: 0 or less; 0: unknown. Of a number: what is none has no sign.
+    int sign_of_float(const Expr &e, int depth = 0) {
+        constexpr int deepest = 8;
+        if (!e.defined() || depth > deepest) return 0;
+        auto sign = [&](const Expr &operand) { return sign_of_float(operand, depth + 1); };
+        auto common = [&](const Expr &a, const Expr &b) {
+            const int of_a = sign(a);
+            return of_a != 0 && of_a == sign(b) ? of_a : 0;
+        };
+        return match(
+            e, [](const FloatImm &n) { return n.value >= 0   ? 1
+                                              : n.value <= 0 ? -1
+                                                             : 0; },
+            [&](const Cast &c) {
+                if (!c.value.type().is_int_or_uint()) return 0;
+                const ConstantInterval i = s.interval(c.value);
+                return i.min >= 0 ? 1 : i.max <= 0 ? -1 : 0;
+            },
+            [&](const Select &n) { return common(n.true_value, n.false_value); },
+            [&](const Add &n) { return common(n.a, n.b); },
+            [&](const Mul &n) { return equal(n.a, n.b) ? 1 : 0; },
+            [&](const IntrinsicCall &c) {
+                return c.op == Intrinsic::strict_float ? sign(c.args[0])
+                       : c.op == Intrinsic::abs        ? 1
+                                                       : 0;
+            },
+            otherwise(0));
     }
 
     Expr choose(const Expr &condition, const Expr &a, const Expr &b) {

@@ -300,6 +300,24 @@ TEST_SUITE("floats in coordinates") {
             for (int k = 0; k < 40; k++) CHECK(read(k) == values(k));
         }
     }
+    TEST_CASE("a distance is never the root of what is negative, so that it has a bound") {
+        Var x("x"), y("y"), xi("xi"), fo("fo"), fi("fi");
+        Func f("f"), g("g");
+        f(x, y) = x + y;
+        const Expr dx = cast<float>(x);
+        const Expr at = cast<int>(floor(sqrt(dx * dx + 1.5f)));
+        g(x, y) = f(at - 1, y) + f(at + 1, y);
+        g.split(x, x, xi, 3, TailStrategy::ShiftInwards).reorder(x, y, xi);
+        f.store_root().compute_at(g, xi).split(x, fo, fi, 8, TailStrategy::ShiftInwards);
+        for (int width : {3, 14}) {
+            Buffer<int> r({width, 3});
+            r.set_min({-6, 0});
+            g.realize(r);
+            r.for_each_element([&](int i, int j) {
+                CHECK(r(i, j) == 2 * int(std::floor(std::sqrt(float(i * i) + 1.5f))) + 2 * j);
+            });
+        }
+    }
 }
 
 TEST_SUITE("float arithmetic") {
