@@ -19,9 +19,6 @@ Seeds::Seeds(double seconds, int most) : most(most) {
         seed = std::strtoull(given, nullptr, 10);
         single = true;
         this->most = 1;
-    } else {
-        seed = uint64_t(std::chrono::system_clock::now().time_since_epoch() /
-                        std::chrono::microseconds(1));
     }
 }
 

@@ -6,8 +6,9 @@
 
 namespace tessera::test {
 
-// The seeds of a random test: those that follow the clock's, at most `most`, for as long as there
-// is time (TESSERA_SECONDS, if that is set, goes before `seconds`); or that of TESSERA_SEED alone.
+// The seeds of a random test: 1, 2, ..., at most `most`, for as long as there is time
+// (TESSERA_SECONDS, if that is set, goes before `seconds`); or that of TESSERA_SEED alone. So what
+// fails fails again: new seeds are for the fuzzer.
 class Seeds {
 public:
     explicit Seeds(double seconds = 1.0, int most = 1000000);
@@ -18,7 +19,7 @@ public:
 
 private:
     double end = 0;
-    uint64_t seed = 0;
+    uint64_t seed = 1;
     int drawn = 0, most;
     bool single = false;
 };

@@ -280,8 +280,7 @@ TEST_SUITE("loop passes") {
     TEST_CASE("random loops compute the same after every pass") {
         using Clock = std::chrono::steady_clock;
         bool repeat = std::getenv("TESSERA_SEED");
-        uint64_t seed =
-            number_from("TESSERA_SEED", uint64_t(Clock::now().time_since_epoch().count()));
+        uint64_t seed = number_from("TESSERA_SEED", 1);
         auto end = Clock::now() + std::chrono::seconds(number_from("TESSERA_SECONDS", 2));
         int failures = 0, count = 0;
         while (failures < 3) {
