@@ -690,15 +690,17 @@ void SiteRegions::cover_further_in(Symbol func, Box &box) {
     }
 }
 
-// Whether what reads the function rounds loops and fuses them, or what they are made of: no end is
-// known then that holds for all of its runs.
+// Whether what reads the function rounds fused loops; or, of a function that is stored for several
+// runs, rounds loops and fuses what they are made of: no end is known then that holds for all of
+// its runs. (What is not stored has no storage to be as large, and inputs are not to be.)
 bool SiteRegions::is_rounded_further_in(Symbol func) {
+    const bool is_kept = is_stored_outside(*context.function(func));
     for (const Caller &caller : uses.of(func)) {
         const StageNest &nest = *caller.nest;
         if (nest.rounds_fused()) return true;
         bool rounds = false;
         for (size_t d = 0; d < nest.func.args.size(); d++) rounds |= nest.rounds(int(d));
-        if (rounds && nest.fuses()) return true;
+        if (is_kept && rounds && nest.fuses()) return true;
     }
     return false;
 }
