@@ -115,19 +115,26 @@ struct NodeOf : Base {
         static_assert((T::Fields::template contains<Member<changed>> && ...), "no field of it");
         const T &self = *static_cast<const T *>(this);
         if ((is_same_field(self.*changed, values) && ...)) return Self(&self);
+        const auto given = std::tie(values...);
         return T::Fields::apply_to_types([&](auto... members) {
-            return T::make(value_in<decltype(members), changed...>(values...)...);
+            return T::make(value_of<decltype(members), Member<changed>...>(given)...);
         });
     }
 
 private:
-    template<typename M, auto first, auto... rest, typename... Values>
-    const typename M::Field &value_in(const typename Member<first>::Field &value,
-                                      const Values &...values) const {
-        if constexpr (std::is_same_v<M, Member<first>>) {
-            return value;
-        } else if constexpr (sizeof...(rest) > 0) {
-            return value_in<M, rest...>(values...);
+    // Where M is among the others; their number if it is not.
+    template<typename M, typename... Others>
+    static constexpr size_t place_among() {
+        size_t place = 0;
+        (void)((std::is_same_v<M, Others> || (place++, false)) || ...);
+        return place;
+    }
+    // What is given for the member M, or what the node has.
+    template<typename M, typename... Changed, typename Given>
+    const typename M::Field &value_of(const Given &given) const {
+        constexpr size_t place = place_among<M, Changed...>();
+        if constexpr (place < sizeof...(Changed)) {
+            return std::get<place>(given);
         } else {
             return static_cast<const T *>(this)->*M::pointer;
         }
