@@ -427,12 +427,6 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
     if (sites.hoists(func, site)) b.stmt = HoistedStorage::make(func, b.stmt);
 }
 
-// Whether the site is around a call of an extern stage that computes a piece. Asked further out for
-// the whole, it may want to read more for the piece, or compute more.
-bool is_call_of_piece(const Site &site) {
-    return site.owner && site.loop == 0 && site.owner->is_in_pieces() && is_asked(site.owner->func);
-}
-
 void NestBuilder::refuse_idle_prefetches() const {
     for (const auto &[key, prefetch] : idle_prefetches) {
         if (!prefetch.in_all_versions) continue;
@@ -453,7 +447,7 @@ void NestBuilder::wrap_answers(Built &b, const SiteRegions &regions) {
 // Puts the functions that are computed or stored here around what is there: consumers first, so
 // that producers end up outside.
 void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs) {
-    const bool asks = is_call_of_piece(site);
+    const bool asks = site.is_call_of_piece() && is_asked(site.owner->func);
     if (funcs.empty() && !asks) return;
     SiteRegions regions(site, b.uses, built, values, context);
     if (asks) regions.ask_for_piece();

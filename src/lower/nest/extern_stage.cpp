@@ -160,6 +160,13 @@ Stmt check_not_enlarged(const FunctionContents &f, const Region &region, const B
     return Block::make(std::move(checks));
 }
 
+const Call *first_of_passed_buffer(const Expr &e) {
+    const auto *made = e.as<IntrinsicCall>();
+    if (!made || made->op != Intrinsic::make_buffer) return nullptr;
+    const auto *host = made->args[0].as<IntrinsicCall>();
+    return host && host->op == Intrinsic::address_of ? host->args[0].as<Call>() : nullptr;
+}
+
 Stmt check_input_holds(const FunctionContents &f, Symbol input, const Box &wanted,
                        const Box &held) {
     std::vector<Stmt> checks;

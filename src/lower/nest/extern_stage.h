@@ -36,6 +36,10 @@ ExternQuery query_extern_stage(const program::FunctionContents &f, const Region 
 ir::Stmt check_not_enlarged(const program::FunctionContents &f, const Region &region,
                             const Box &answer);
 
+// The first element of the storage over which a buffer is made that an extern stage is passed; null
+// for any other expression.
+const ir::Call *first_of_passed_buffer(const ir::Expr &e);
+
 // What there is of an image, or of what is stored of a function.
 Box held_of(Symbol buffer, int dimensions);
 // That what is held of an input is what a stage wants to read of it, or more.

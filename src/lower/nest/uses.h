@@ -11,6 +11,9 @@ struct Site {
     friend bool operator==(const Site &, const Site &) = default;
     // Loops from this index on stand still there.
     int fixed() const;
+    // Return true if it is around a call of an extern stage's function for a piece. Asked further
+    // out for the whole, it may want to read more for the piece, or compute more.
+    bool is_call_of_piece() const { return owner && loop == 0 && owner->is_in_pieces(); }
 };
 
 // A stage that calls something.

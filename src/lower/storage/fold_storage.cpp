@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
+#include "lower/nest/extern_stage.h"
 #include "lower/storage/folds.h"
 #include "lower/traced_access.h"
 #include <algorithm>
@@ -142,12 +143,9 @@ private:
     }
     Stmt visit(const LetStmt &let) override {
         Stmt s = Mutator::visit(let);
-        const auto *made = let.value.as<IntrinsicCall>();
-        if (!made || made->op != Intrinsic::make_buffer || !stage) return s;
-        const auto *host = made->args[0].as<IntrinsicCall>();
-        const Call *first =
-            host && host->op == Intrinsic::address_of ? host->args[0].as<Call>() : nullptr;
+        const Call *first = stage ? first_of_passed_buffer(let.value) : nullptr;
         if (!first || first->callee != f.name || first->value_index != 0) return s;
+        const auto *made = let.value.as<IntrinsicCall>();
         const size_t fields = 4 + 3 * fold.dim;  // host, type, bits, dimensions; then of each
         return Block::make(check(made->args[fields], made->args[fields + 1]), s);
     }

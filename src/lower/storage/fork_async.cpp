@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
+#include "lower/nest/extern_stage.h"
 #include "lower/nest/sites.h"
 #include "lower/traced_access.h"
 #include "runtime/tessera_runtime.h"
@@ -75,20 +76,12 @@ struct Roles {
     }
 };
 
-// The function over whose storage a buffer is made for a function in C.
-const Call *passed_on(const Expr &e) {
-    const auto *made = e.as<IntrinsicCall>();
-    if (!made || made->op != Intrinsic::make_buffer) return nullptr;
-    const auto *host = made->args[0].as<IntrinsicCall>();
-    return host && host->op == Intrinsic::address_of ? host->args[0].as<Call>() : nullptr;
-}
-
 // The function of the only value that is stored here, under lets, checks and conditions of its own.
 // `passed`: that of the buffer passed last to a function in C, so that an extern stage, of which
 // the result of the call is checked at the end, counts as well.
 Symbol sole_target(const Stmt &s, Symbol passed = {}) {
     if (const auto *let = s.as<LetStmt>()) {
-        const Call *first = passed_on(let->value);
+        const Call *first = first_of_passed_buffer(let->value);
         return sole_target(let->body, first ? first->callee : passed);
     }
     if (const auto *a = s.as<Atomic>()) return sole_target(a->body);
@@ -318,7 +311,7 @@ private:
             }
         });
         for_each_node(r.body, [&](const LetStmt &let) {
-            const Call *first = passed_on(let.value);
+            const Call *first = first_of_passed_buffer(let.value);
             if (!first || first->callee != r.func) return;
             for (size_t d = 0; d < f.args.size(); d++) {
                 const Expr &index = index_of(first->args[d]);
