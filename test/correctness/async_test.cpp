@@ -268,6 +268,21 @@ TEST_SUITE("async") {
             l.check<int>({5, 4}, [](int x, int y) { return x + y + 1 + (x + 2) * 2; });
         }
     }
+    TEST_CASE("far from 0: parts of an index that do not fit into 32 bits, of which the sum does") {
+        Var x("x"), y("y"), z("z"), xy("xy");
+        const int far = -(1 << 29);
+        Func f("f"), out("out");
+        RDom r(0, 1, "r");
+        f(x, y, z) = x + 1;
+        out(x, y, z) = 1;
+        out(x, y, z) = f(x, y - far, r.x);
+        f.compute_at(out, r.x).store_at(out, z).async().fuse(y, x, xy).bound_storage(x, 512);
+        out.compile_jit();
+        Buffer<int> b({3, 2, 1});
+        b.set_min(0, far, 0);
+        out.realize(b);
+        for (int i = 0; i < 3; i++) CHECK(b(i, far + 1, 0) == i + 1);
+    }
     TEST_CASE("a part of the pipeline that both threads would write is refused") {
         Var x("x"), y("y");
         Func shared("shared"), f("f"), out("out");

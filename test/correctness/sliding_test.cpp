@@ -451,6 +451,41 @@ TEST_SUITE("windows along a stage that slides itself") {
         Lowered l(out);
         for (int size : {1, 2, 9, 16}) l.check<int>({size}, ref);
     }
+    TEST_CASE("what a stage of whole vectors reads, where the window further in slides too") {
+        // That is asked for one point an iteration, and computes what fits before its end.
+        struct Reader {
+            std::function<Expr(Func)> out;
+            std::function<int(std::function<int(int)>, int)> ref;
+        };
+        const Reader readers[] = {
+            {[](Func c) { return c(x) + c(x + 2); }, [](auto c, int i) { return c(i) + c(i + 2); }},
+            {[](Func c) { return c(100 - x) + c(120 - x); },
+             [](auto c, int i) { return c(100 - i) + c(120 - i); }},
+            {[](Func c) { return c(x / 2) + c(x / 2 + 20); },
+             [](auto c, int i) { return c(i / 2) + c(i / 2 + 20); }},
+            {[](Func c) { return c(x / 20); }, [](auto c, int i) { return c(i / 20); }},
+        };
+        for (const Reader &reader : readers) {
+            for (int way : {0, 1, 2}) {
+                CAPTURE(way);
+                Func a("a"), b("b"), c("c"), out("out");
+                a(x) = x * x;
+                b(x) = a(x) + 1;
+                c(x) = b(x);
+                out(x) = reader.out(c);
+                c.compute_at(out, x).store_root();
+                b.compute_at(out, x).store_root().split(x, xo, xi, 8, TailStrategy::ShiftInwards);
+                a.compute_at(out, x);
+                if (way > 0) a.store_root();
+                if (way > 1) a.vectorize(x, 4, TailStrategy::RoundUp);
+                Lowered l(out);
+                auto of_c = [](int i) { return i * i + 1; };
+                for (int size : {1, 2, 20, 41}) {
+                    l.check<int>({size}, [&](int i) { return reader.ref(of_c, i); });
+                }
+            }
+        }
+    }
     TEST_CASE("not past a predicate that leaves nothing to some iterations") {
         Func a("a"), b("b"), out("out");
         RDom r(0, 1, 0, 1, "r");

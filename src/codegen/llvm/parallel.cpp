@@ -15,6 +15,9 @@ struct Emitter::Closure {
     // The scope as it was.
     std::unordered_map<Symbol, Value *> known_variables;
     std::unordered_map<Symbol, Storage> known_buffers;
+    // Coordinates go over in 64 bits: a part of a sum that fits may itself not fit into 32
+    // (`y * 512` and `-y.min * 512`), and one that was wide before the body must be wide in it.
+    std::unordered_map<Symbol, WideCoordinate> known_wide;
 };
 
 Emitter::Closure Emitter::capture(const Stmt &body) {
@@ -26,7 +29,10 @@ Emitter::Closure Emitter::capture(const Stmt &body) {
         }
     };
     for (Symbol s : symbols_used(body)) {
-        if (auto v = f->variables.find(s); v != f->variables.end()) {
+        if (auto v = f->wide_variables.find(s); v != f->wide_variables.end()) {
+            closure.known_wide.insert(*v);
+            need(v->second.part);
+        } else if (auto v = f->variables.find(s); v != f->variables.end()) {
             closure.known_variables.insert(*v);
             need(v->second);
         }
@@ -60,6 +66,11 @@ void Emitter::restore(const Closure &closure, Value *pointer) {
         return found == here.end() ? v : found->second;
     };
     for (auto [name, v] : closure.known_variables) f->variables[name] = value_here(v);
+    for (const auto &[name, wide] : closure.known_wide) {
+        const WideCoordinate here_too{wide.part ? value_here(wide.part) : nullptr, wide.offset};
+        f->wide_variables[name] = here_too;
+        f->variables[name] = b.CreateTrunc(wide_value(here_too), b.getInt32Ty());
+    }
     for (auto [name, s] : closure.known_buffers) {
         f->buffers[name] = {value_here(s.base), value_here(s.descriptor), s.alignment, nullptr,
                             s.bytes};

@@ -8,6 +8,8 @@
 #include "lower/storage/folds.h"
 #include "lower/storage/slides.h"
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 
 namespace tessera::lower {
 
@@ -30,6 +32,13 @@ struct Changes {
         Expr first;  // whether it is the first iteration
     };
     std::unordered_map<Symbol, Continued> continued;
+    // An end that the production alone takes to be `own`, while others go by `asked`.
+    struct Told {
+        Expr asked, own;
+        bool is_min;
+        std::unordered_set<Symbol> made_of;  // the lets that `asked` is made of
+    };
+    std::unordered_map<Symbol, Told> told;
 
     bool empty() const { return values.empty() && needed.empty() && own_values.empty(); }
 };
@@ -75,6 +84,8 @@ private:
         if (slide.goes_on) changes.continued[min] = {max, l.name, first};
         if (slide.is_rounded && tells_of(min, max)) {
             changes.own_values[&production.computed][end] = value;
+            const Expr asked = path.let_value(end);
+            changes.told[end] = {asked, value, forward, lets_within(asked)};
         } else {
             changes.values[end] = value;
         }
@@ -120,11 +131,48 @@ private:
         });
     }
 
+    // The lets of the path that the expression is made of.
+    std::unordered_set<Symbol> lets_within(const Expr &e) const {
+        std::unordered_set<Symbol> found;
+        std::vector<Expr> parts{e};
+        for (size_t i = path.entries.size(); i-- > 0;) {
+            const PathEntry &let = path.entries[i];
+            const auto names_it = [&](const Expr &part) { return uses_symbol(part, let.name); };
+            if (let.kind != PathEntry::Kind::Let || !std::ranges::any_of(parts, names_it)) continue;
+            found.insert(let.name);
+            parts.push_back(let.value);
+        }
+        return found;
+    }
+
     const Production &production;
     const ProductionPath &path;
     Slides slides;
     Changes &changes;
 };
+
+// What a production computes on its own is within what others are told of it as long as that does
+// not change. Where a window further in slides, less is asked for than was counted on:
+//
+//     for x:                              let g.min = select(x == 0, x, x + 2)
+//         let g.min = x                   let f.min = min(g.min, select(x == 0, g.min, x))
+//         let f.min = g.min          ->   compute what f reads, from f.min on
+//         compute what f reads            produce f:  let own = select(x == 0, g.min, x)
+//         produce f, produce g            produce g
+void tell_of_own_values(Changes &changes) {
+    const auto is_changed = [&](const Changes::Told &told) {
+        return std::ranges::any_of(told.made_of,
+                                   [&](Symbol s) { return changes.values.contains(s); });
+    };
+    for (bool again = true; std::exchange(again, false);) {
+        for (const auto &[end, told] : changes.told) {
+            if (changes.values.contains(end) || !is_changed(told)) continue;
+            changes.values[end] =
+                told.is_min ? min(told.asked, told.own) : max(told.asked, told.own);
+            again = true;
+        }
+    }
+}
 
 class MakeChanges final : public Mutator {
 public:
@@ -164,6 +212,7 @@ Stmt sliding_window(const Stmt &s, const Context &context) {
     Changes changes;
     for_each_production(s, context,
                         [&](const Production &p) { SlideWindow(p, changes).along_all_loops(); });
+    tell_of_own_values(changes);
     return changes.empty() ? s : MakeChanges(changes)(s);
 }
 
