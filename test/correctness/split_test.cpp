@@ -251,6 +251,23 @@ TEST_SUITE("split") {
         CHECK(l.flat().find("if ") == l.flat().rfind("if "));  // that of the bounds query
         l.check<int>({16, 3}, Stencil::reference);
     }
+    TEST_CASE("of an empty output, around the loop over it: nothing is stored before its begin") {
+        Var x("x"), y("y"), xo("xo"), xi("xi"), t("t"), to("to"), ti("ti"), tii("tii"), yi("yi");
+        Func f("f"), out("out");
+        f(x, y) = x + 10 * y;
+        out(x, y) = 0;
+        out(x, y) = f(x + 3, y);
+        out.update()
+            .split(x, xo, xi, 3, TailStrategy::GuardWithIf)
+            .fuse(xi, xo, t)
+            .split(t, to, ti, 2, TailStrategy::PredicateLoads)
+            .tile(ti, y, ti, y, tii, yi, 3, 3, TailStrategy::Auto);
+        f.store_root().compute_at(out, ti);
+        Lowered l(out);
+        for (int width : {0, 1, 5}) {
+            l.check<int>({width, 4}, [](int x, int y) { return x + 3 + 10 * y; });
+        }
+    }
     TEST_CASE(
         "of a tile of which nothing is left in some iterations, read where that is no interval") {
         const auto indices = std::to_array<Expr (*)(const Var &)>(

@@ -429,8 +429,9 @@ Interval StageNest::split_interval(const Split &s, int fixed) const {
     high = high + inner.max;
     if (is_guard(s.tail) && !is_exact(s)) {
         high = min(high, old.max);
-        // Where nothing is left of a part of a tile, its interval is not turned around.
-        if (!is_zero(inner.min)) low = min(low, old.max);
+        // Where nothing is left of a part of a tile, its interval is not turned around; where there
+        // is nothing at all, it does not begin before that.
+        if (!is_zero(inner.min)) low = max(min(low, old.max), old.min);
     }
     return {simplify(low), simplify(high)};
 }
