@@ -190,6 +190,8 @@ extern "C"
 #define halide_trace_begin_pipeline tessera_trace_begin_pipeline
 #define halide_trace_end_pipeline tessera_trace_end_pipeline
 #define halide_trace_tag tessera_trace_tag
+#define halide_trace_begin_parallel_task tessera_trace_begin_parallel_task
+#define halide_trace_end_parallel_task tessera_trace_end_parallel_task
 #define halide_trace_event_t tessera_trace_event_t
 #define halide_trace_t tessera_trace_t
 #define halide_trace tessera_trace

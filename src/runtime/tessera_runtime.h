@@ -440,7 +440,11 @@ typedef enum tessera_trace_event_code_t {
     tessera_trace_end_consume = 7,
     tessera_trace_begin_pipeline = 8,
     tessera_trace_end_pipeline = 9,
-    tessera_trace_tag = 10
+    tessera_trace_tag = 10,
+    /* One iteration of a parallel loop, or one side of an async() fork, of a Func whose
+     * realizations are traced; its loop is the trace_tag. */
+    tessera_trace_begin_parallel_task = 11,
+    tessera_trace_end_parallel_task = 12
 } tessera_trace_event_code_t;
 
 typedef struct tessera_trace_event_t {

@@ -1,4 +1,5 @@
 #include "harness.h"
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <map>
@@ -17,7 +18,8 @@ std::vector<std::string> *events = nullptr;
 const char *name_of_event(int code) {
     static const char *const names[] = {
         "load",    "store",       "begin_realization", "end_realization", "produce", "end_produce",
-        "consume", "end_consume", "begin_pipeline",    "end_pipeline",    "tag"};
+        "consume", "end_consume", "begin_pipeline",    "end_pipeline",    "tag",
+        "begin_parallel_task",    "end_parallel_task"};
     return names[code];
 }
 
@@ -281,6 +283,36 @@ TEST_SUITE("tracing") {
             CHECK(of_thread.size() == 1);
             CHECK(*of_thread.begin() > 0);
             CHECK(all.insert(*of_thread.begin()).second);
+        }
+    }
+    TEST_CASE("tasks of a parallel loop, with the iteration and the loop") {
+        Func f("f");
+        f(x, y) = x + y;
+        f.parallel(y).trace_realizations();
+        std::vector<std::string> all = traced(f, {2, 3});
+        std::ranges::sort(all);
+        CHECK(joined(all) == "f begin_parallel_task [0 1] \"f.y\"; "
+                             "f begin_parallel_task [1 1] \"f.y\"; "
+                             "f begin_parallel_task [2 1] \"f.y\"; "
+                             "f begin_realization [0 2 0 3]; "
+                             "f end_parallel_task [0 1] \"f.y\"; "
+                             "f end_parallel_task [1 1] \"f.y\"; "
+                             "f end_parallel_task [2 1] \"f.y\"; "
+                             "f end_produce [0 2 0 3]; f end_realization [0 2 0 3]; "
+                             "f produce [0 2 0 3]; ");
+    }
+    TEST_CASE("tasks of an asynchronous producer and of what runs beside it") {
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = f(x) + 1;
+        f.compute_root().async();
+        for (bool of_both : {false, true}) {
+            f.trace_realizations();
+            if (of_both) g.trace_realizations();
+            const std::vector<std::string> all = traced(g, {2});
+            CHECK(std::ranges::count(all, "f begin_parallel_task \"async\"") == 1);
+            CHECK(std::ranges::count(all, "f end_parallel_task \"async\"") == 1);
+            CHECK(std::ranges::count(all, "g begin_parallel_task \"async\"") == (of_both ? 1 : 0));
         }
     }
     TEST_CASE("tags come before everything else") {

@@ -69,6 +69,9 @@ private:
     Stmt realize_outputs(Stmt s) const;
     Stmt visit(const Realize &realize) override;
     Stmt visit(const ProducerConsumer &node) override;
+    Stmt visit(const For &loop) override;
+    Stmt visit(const Fork &fork) override;
+    Stmt task(Symbol func, std::vector<Expr> region, const std::string &name, Stmt body) const;
     bool is_of_another(const ProducerConsumer &node) const;
     std::vector<Expr> region_of(Symbol func) const;
     Stmt visit(const Provide &provide) override;
@@ -92,6 +95,7 @@ private:
     std::unordered_map<Symbol, Wanted> wanted;
     std::unordered_map<Symbol, Symbol> ids;     // of functions whose realizations are reported
     std::unordered_map<Symbol, Region> stored;  // around what is visited
+    Symbol computed;                            // what the loops around what is visited compute
     bool any = false;
     bool told_already = false;  // what is visited is a copy of what is told of
 };
@@ -203,7 +207,10 @@ bool InjectTracing::is_of_another(const ProducerConsumer &node) const {
 }
 
 Stmt InjectTracing::visit(const ProducerConsumer &node) {
+    const Symbol around = computed;
+    if (node.is_producer) computed = node.func;
     Stmt s = Mutator::visit(node);
+    computed = around;
     if (!wanted_of(node.func).realizations || is_of_another(node)) return s;
     Event begin;
     begin.func = node.func;
@@ -213,6 +220,41 @@ Stmt InjectTracing::visit(const ProducerConsumer &node) {
     int32_t end = node.is_producer ? tessera_trace_end_produce : tessera_trace_end_consume;
     Symbol id = Symbol::fresh(str(node.func, node.is_producer ? "_produce" : "_consume"));
     return with_event(id, begin, end, s);
+}
+
+// The body, reported as a task of the function.
+Stmt InjectTracing::task(Symbol func, std::vector<Expr> region, const std::string &name,
+                         Stmt body) const {
+    Event begin;
+    begin.func = func;
+    begin.code = tessera_trace_begin_parallel_task;
+    begin.parent = parent_of(func);
+    begin.coordinates = std::move(region);
+    begin.tag = name;
+    return with_event(Symbol::fresh(str(func, "_task")), begin, tessera_trace_end_parallel_task,
+                      std::move(body));
+}
+
+Stmt InjectTracing::visit(const For &loop) {
+    Stmt s = Mutator::visit(loop);
+    if (!traits_of(loop.loop_kind).is_on_threads || !wanted_of(computed).realizations) return s;
+    const Expr index = Variable::make(Int(32), loop.name);
+    const auto &mutated = *s.as<For>();
+    return mutated.with<&For::body>(task(computed, {index, 1}, loop.name.text(), mutated.body));
+}
+
+// Its statements compute one function each, or what is left of the pipeline around them.
+Stmt InjectTracing::visit(const Fork &fork) {
+    Stmt s = Mutator::visit(fork);
+    std::vector<Stmt> stmts = s.as<Fork>()->stmts;
+    for (Stmt &stmt : stmts) {
+        Symbol func = computed;
+        for_each_node(stmt, [&](const ProducerConsumer &p) {
+            if (p.is_producer && !is_of_another(p)) func = p.func;
+        });
+        if (wanted_of(func).realizations) stmt = task(func, {}, "async", stmt);
+    }
+    return Fork::make(std::move(stmts));
 }
 
 // An address that is taken, for an extern stage or a prefetch, is no load.
