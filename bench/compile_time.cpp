@@ -3,6 +3,7 @@
 // `--small` makes small what has a size, to see that it works at all.
 #include "codegen/compile.h"
 #include "lower/lower.h"
+#include "program/steps.h"
 
 #include "common/timing.h"
 #include "stages.h"
@@ -15,6 +16,7 @@
 #include <cstdlib>
 #include <functional>
 #include <string>
+#include <thread>
 #include <vector>
 
 using namespace tessera;
@@ -144,6 +146,33 @@ int first_result() {
     return result(7) == 49 ? 0 : 1;
 }
 
+// How many programs a second a search can make of one algorithm and its schedules.
+double schedules_a_second(const program::Algorithm &algorithm, const program::Schedule &schedule,
+                          int threads, bool small) {
+    const int each = small ? 1 : 1000;
+    const double time = milliseconds([&] {
+        std::vector<std::jthread> running;
+        for (int t = 0; t < threads; t++) {
+            running.emplace_back([&] {
+                for (int i = 0; i < each; i++) program::apply(algorithm, schedule);
+            });
+        }
+    });
+    return threads * each / time * 1000;
+}
+
+void run_apply(bool small) {
+    const Func f = bench::sliding(bench::stencils(20), 128);
+    const program::Algorithm algorithm({f.function()});
+    const program::Schedule schedule = program::schedule_of({f.function()});
+    for (int threads : {1, 2}) {
+        std::printf("%-16s %9.0f   schedules of stages_20 (%zu steps) applied a second, by %d "
+                    "thread%s\n",
+                    "apply", schedules_a_second(algorithm, schedule, threads, small),
+                    schedule.steps.size(), threads, threads > 1 ? "s" : "");
+    }
+}
+
 void run_first_result(const std::string &program) {
     int code = 0;
     double time = milliseconds([&] { code = std::system((program + " --first-result").c_str()); });
@@ -174,6 +203,7 @@ int main(int argc, char **argv) {
             failed = 1;
         }
     }
+    if (wanted("apply")) run_apply(options.small);
     if (wanted("first_result")) run_first_result(argv[0]);
     return failed;
 }

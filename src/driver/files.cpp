@@ -56,7 +56,8 @@ bool is_c_name(const std::string &name) {
 std::string schedule_text(const program::Program &program) {
     return str("// The schedule of ", program.outputs[0]->name,
                ", for a Pipeline `pipeline` of the same algorithm.\n",
-               program::print_schedule(program.outputs, "pipeline"));
+               program::print_schedule(program::Algorithm(program.outputs),
+                                       program::schedule_of(program.outputs)));
 }
 
 // Text for a browser.

@@ -196,10 +196,17 @@ void Pipeline::trace_pipeline(Location at) {
 }
 
 std::string Pipeline::schedule_as_cpp(Location at) const {
-    return with_large_stack([&] { return program::print_schedule(get(at).program.outputs); });
+    const auto &outputs = get(at).program.outputs;
+    return with_large_stack([&] {
+        return program::print_schedule(program::Algorithm(outputs), program::schedule_of(outputs));
+    });
 }
 std::string Pipeline::schedule_as_json(Location at) const {
-    return with_large_stack([&] { return program::schedule_to_json(get(at).program.outputs); });
+    const auto &outputs = get(at).program.outputs;
+    return with_large_stack([&] {
+        return program::schedule_to_json(program::Algorithm(outputs),
+                                         program::schedule_of(outputs));
+    });
 }
 void Pipeline::apply_schedule(const std::string &json, const std::vector<Argument> &more,
                               Location at) {

@@ -10,10 +10,6 @@ namespace tessera::program {
 // for one serves the other.
 Expr canonical_form(const ProgramCopy &program);
 
-// The same for the schedules alone of one stage, and of a function without its stages.
-std::vector<Expr> describe(const StageSchedule &schedule);
-std::vector<Expr> describe(const FuncSchedule &schedule);
-
 // Whether both amount to the same: the same loops, levels, bounds and storage.
 bool same_schedule(const StageSchedule &a, const StageSchedule &b);
 bool same_schedule(const FuncSchedule &a, const FuncSchedule &b);

@@ -221,13 +221,17 @@ void freeze_callees(const FunctionContents &f, const Expr &e) {
     });
 }
 
+void add_storage(FunctionContents &f) {
+    for (Symbol arg : f.args) f.schedule.storage.emplace_back().var = arg;
+}
+
 void add_outputs(FunctionContents &f) {
     for (size_t i = 0; i < f.types.size(); i++) {
         std::string name = f.types.size() == 1 ? f.name.text() : str(f.name, ".", i);
         f.output_buffers.push_back(
             make_buffer_parameter(Symbol::fresh(name), f.types[i], f.dimensions()));
     }
-    for (Symbol arg : f.args) f.schedule.storage.emplace_back().var = arg;
+    add_storage(f);
 }
 
 void add_loops(Definition &d, const std::vector<Symbol> &pure) {
@@ -240,6 +244,12 @@ void add_loops(Definition &d, const std::vector<Symbol> &pure) {
         }
     }
     d.schedule.loops.push_back({outermost_loop()});
+}
+
+// One call of the extern function runs all of them.
+void add_extern_loops(Definition &d, const std::vector<Symbol> &args) {
+    add_loops(d, args);
+    for (Loop &l : d.schedule.loops) l.in_call = l.var != outermost_loop();
 }
 
 void require_distinct(const Candidate &candidate, const std::vector<Symbol> &args) {
@@ -459,11 +469,23 @@ void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
     d->written = definition.written;
     f.written = definition.written;
     f.extern_definition = std::make_shared<ExternDefinition>(std::move(definition));
-    add_loops(*d, args);
-    for (Loop &l : d->schedule.loops) l.in_call = l.var != outermost_loop();
+    add_extern_loops(*d, args);
     f.stages.push_back(d);
     note_change();
     add_outputs(f);
+}
+
+void begin_schedule(FunctionContents &f) {
+    f.schedule = {};
+    add_storage(f);
+    for (const DefinitionRef &d : f.stages) {
+        d->schedule = {};
+        if (f.has_extern_definition()) {
+            add_extern_loops(*d, f.args);
+        } else {
+            add_loops(*d, pure_args(f, d->args));
+        }
+    }
 }
 
 void reset_random_counters() {

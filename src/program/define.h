@@ -22,6 +22,9 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
 void define_extern(FunctionContents &f, const std::vector<Symbol> &args,
                    const std::vector<Type> &types, ExternDefinition definition);
 
+// Gives a defined function the schedule that it has before any directive.
+void begin_schedule(FunctionContents &f);
+
 // The reduction domain that the expressions use, if any. Throws if there are several.
 ReductionDomainRef domain_of(const std::vector<Expr> &exprs, const Location &at);
 

@@ -169,6 +169,10 @@ FunctionRef copy(const FunctionContents &f) {
 }
 
 FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller) {
+    if (caller.table) {
+        if (FunctionContents *f = caller.table->find(call.callee)) return FunctionRef(f);
+        throw InternalError(str("the program has no function for a call of ", call.callee));
+    }
     const auto *found = dynamic_cast<const FunctionContents *>(call.referent.get());
     if (!call.referent) {
         if (call.callee == caller.name || !caller.owner) {
@@ -227,6 +231,7 @@ ProgramCopy copy_reachable(const Program &program) {
     }
     ProgramCopy result;
     result.program = program;
+    const auto table = make_ref<FunctionTable>();
     for (const FunctionRef &f : originals.order) {
         FunctionRef c = copy(*f);
         Redirect mutate(*f);
@@ -235,6 +240,7 @@ ProgramCopy copy_reachable(const Program &program) {
         }
         result.environment.order.push_back(c);
         result.environment.functions.emplace(c->name, c);
+        table->add(*c);
         if (!c->extern_definition) continue;
         auto compiled = program.compiled_externs.find(c->extern_definition->function);
         if (compiled != program.compiled_externs.end()) {

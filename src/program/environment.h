@@ -16,14 +16,16 @@ struct Environment {
 // of the program.
 Environment find_transitive_calls(const std::vector<FunctionRef> &outputs);
 
-// The function that a call in a definition of `caller` is of: by its referent; without one, the
-// caller itself, or its owner or a wrapper of that.
+// The function that a call in a definition of `caller` is of. In a program that is a value, by its
+// table; else by the call's referent; without one, the caller itself, or its owner or a wrapper of
+// that.
 FunctionRef callee_of(const ir::Call &call, const FunctionContents &caller);
 
 // The functions that `f` calls, each once, in the order of their first call; never f itself.
 std::vector<FunctionRef> direct_callees(const FunctionContents &f);
 
-// A function of the same name with definitions and a schedule of its own, but no wrappers.
+// A function of the same name with definitions and a schedule of its own, but no wrappers, and of
+// no program.
 FunctionRef copy(const FunctionContents &f);
 
 // Whether an argument of an extern stage is the user context of the call.
@@ -36,7 +38,7 @@ struct ProgramCopy {
 
 // A copy of the program whose definitions and schedules may be changed freely, as lowering does.
 // Wrappers are in place: where a function has one (in, clone_in) for a consumer, the consumer
-// calls the wrapper. Calls name copies by their symbols; their referents are the originals.
+// calls the wrapper. The copies are a program that is a value: calls are of copies.
 ProgramCopy copy_reachable(const Program &program);
 
 // The buffers and scalar parameters that the functions and requirements refer to, each once, in

@@ -15,12 +15,27 @@ DefinitionRef Definition::copy() const {
         if (s.definition) s.definition = s.definition->copy();
     }
     d->written = written;
+    d->algorithm = algorithm;
     return d;
+}
+
+void FunctionTable::add(FunctionContents &f) {
+    f.table = Ref<FunctionTable>(this);
+    functions[f.name] = &f;
+}
+
+FunctionContents *FunctionTable::find(Symbol name) const {
+    const auto found = functions.find(name);
+    return found == functions.end() ? nullptr : found->second;
 }
 
 FunctionRef::FunctionRef(FunctionContents *f) : owner(f ? f->owner : nullptr), function(f) {}
 
 Expr call(const FunctionRef &f, std::vector<Expr> args, int index) {
+    if (f->table) {  // which is asked for it
+        return ir::Call::make(f->types[size_t(index)], f->name, CallKind::Func, index,
+                              std::move(args));
+    }
     // A wrapper is owned by what it wraps, so that is what a call has to keep alive.
     Ref<const ir::Referent> keeps(f->owner ? f->owner : f.get());
     return ir::Call::make(f->types[size_t(index)], f->name, CallKind::Func, index, std::move(args),

@@ -4,10 +4,23 @@
 #include "program/schedule.h"
 #include <map>
 #include <memory>
+#include <unordered_map>
 
 namespace tessera::program {
 
 class FunctionContents;
+
+// The functions of a program that is a value of its own, by their names: its calls are of these,
+// and not of their referents. Those who hold the program hold the functions.
+class FunctionTable final : public RefCounted {
+public:
+    void add(FunctionContents &f);
+    // The function of that name; null if there is none.
+    FunctionContents *find(Symbol name) const;
+
+private:
+    std::unordered_map<Symbol, FunctionContents *> functions;
+};
 
 // A handle to a function. A wrapper belongs to what it wraps, so that a handle to it keeps that
 // alive, too.
@@ -49,6 +62,8 @@ struct Definition : RefCounted {
     StageSchedule schedule;
     std::vector<Specialization> specializations;  // the first whose condition holds is run
     Location written;
+    // The definition as the algorithm has it, where rfactor has changed it; else null.
+    DefinitionRef algorithm;
 
     DefinitionRef copy() const;  // deep, but for expressions
 };
@@ -87,6 +102,8 @@ public:
     // reads (null: a clone). Handles and calls of a wrapper keep the owner alive; a wrapper's own
     // calls of the owner and of its wrappers have no referent.
     FunctionContents *owner = nullptr, *wrapped = nullptr;
+    // Of the program that it is part of, if that is a value of its own (copy_reachable, apply).
+    Ref<FunctionTable> table;
     std::vector<Type> required_types;  // of a typed Func; empty: any
     int required_dimensions = -1;
     bool frozen = false;                 // used elsewhere: its definition may no longer change

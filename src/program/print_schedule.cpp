@@ -4,7 +4,6 @@
 #include "program/define.h"
 #include "program/expr_as_cpp.h"
 #include "program/names.h"
-#include "program/script.h"
 #include <algorithm>
 #include <map>
 #include <set>
@@ -18,10 +17,11 @@ constexpr const char *not_for_variables =
     "MemoryType PrefetchBoundStrategy Int UInt Float BFloat Bool int64_t uint64_t HUGE_VAL min max "
     "select cast reinterpret";
 
-// Prints the steps of a script. Declarations are collected on the way and come first.
+// Prints the steps of a schedule. Declarations are collected on the way and come first.
 class SchedulePrinter {
 public:
-    SchedulePrinter(const Script &script, const std::string &pipeline, Names &names);
+    SchedulePrinter(const Algorithm &algorithm, const Schedule &schedule,
+                    const ScheduledProgram &program, const std::string &pipeline, Names &names);
     std::string run();
 
 private:
@@ -52,10 +52,11 @@ private:
     std::string vars(const FunctionContents &f, int stage, const std::vector<Symbol> &list);
     bool is_reduction_name(const FunctionContents &f, int stage, Symbol var) const;
 
-    const Script &script;
+    const Algorithm &algorithm;
+    const Schedule &schedule;
     std::string pipeline;
     Names &names;
-    std::unordered_map<Symbol, FunctionRef> functions;
+    const Functions &functions;  // with the schedule
     // The variables of the algorithm, and how to get at them.
     struct Origin {
         bool is_rvar;
@@ -74,18 +75,20 @@ private:
     std::map<std::pair<Symbol, int>, std::set<Symbol>> reduction_names;
 };
 
-SchedulePrinter::SchedulePrinter(const Script &script, const std::string &pipeline, Names &names)
-    : script(script), pipeline(pipeline), names(names) {
+SchedulePrinter::SchedulePrinter(const Algorithm &algorithm, const Schedule &schedule,
+                                 const ScheduledProgram &program, const std::string &pipeline,
+                                 Names &names)
+    : algorithm(algorithm), schedule(schedule), pipeline(pipeline), names(names),
+      functions(program.functions()) {
     find_parameters();
-    for (const FunctionRef &f : script.all) functions[f->name] = f;
-    for (const FunctionRef &f : script.algorithm) {
+    for (const FunctionRef &f : algorithm.functions()) {
         for (size_t i = 0; i < f->args.size(); i++) {
             origins.emplace(f->args[i], Origin{false, str(func(f->name), ".args()[", i, "]")});
         }
         for (size_t s = 1; s < f->stages.size(); s++) {
-            std::vector<Symbol> rvars = reduction_of_algorithm(*f->stages[s]);
+            const auto &rvars = f->stages[s]->reduction;
             for (size_t i = 0; i < rvars.size(); i++) {
-                origins.emplace(rvars[i],
+                origins.emplace(rvars[i].var,
                                 Origin{true, str(func(f->name), ".rvars(", s - 1, ")[", i, "]")});
             }
         }
@@ -104,7 +107,7 @@ void SchedulePrinter::find_parameters() {
         ir::for_each_node(e, [&](const ir::BufferProperty &p) { add(p.referent.get()); });
         ir::for_each_node(e, [&](const ir::Call &c) { add(c.referent.get()); });
     };
-    for (const FunctionRef &f : script.algorithm) {
+    for (const FunctionRef &f : algorithm.functions()) {
         for (const DefinitionRef &d : f->stages) {
             for (const Expr &e : d->args) search(e);
             for (const Expr &e : d->values) search(e);
@@ -375,32 +378,33 @@ void SchedulePrinter::print(const FunctionContents &f, const WrapStep &s) {
 }
 
 std::string SchedulePrinter::run() {
-    for (const Step &step : script.steps) {
+    for (const Step &step : schedule.steps) {
         const FunctionContents &f = *functions.at(step.function);
         std::visit([&](const auto &s) { print(f, s); }, step.what);
     }
     if (!open_object.empty()) statements += ";\n";
     std::string funcs;
-    for (size_t i = 0; i < script.algorithm.size(); i++) {
-        funcs +=
-            str("Func ", func(script.algorithm[i]->name), " = ", pipeline, ".get_func(", i, ");\n");
+    const auto &all = algorithm.functions();
+    for (size_t i = 0; i < all.size(); i++) {
+        funcs += str("Func ", func(all[i]->name), " = ", pipeline, ".get_func(", i, ");\n");
     }
     return funcs + declarations + statements;
 }
 
 }  // namespace
 
-std::string print_schedule(const std::vector<FunctionRef> &outputs, const std::string &pipeline) {
-    Script script = schedule_script(outputs);
+std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
+                           const std::string &pipeline) {
     std::vector<std::string> reserved = cpp_keywords();
     reserved.push_back(pipeline);
     std::istringstream words(not_for_variables);
     for (std::string word; words >> word;) reserved.push_back(word);
     Names names(Names::Style::Identifiers, reserved);
-    for (const FunctionRef &f : script.algorithm) names[f->name];
-    SchedulePrinter(script, pipeline, names).run();
+    for (const FunctionRef &f : algorithm.functions()) names[f->name];
+    const ScheduledProgram program = apply(algorithm, schedule);
+    SchedulePrinter(algorithm, schedule, program, pipeline, names).run();
     names.settle();
-    return SchedulePrinter(script, pipeline, names).run();
+    return SchedulePrinter(algorithm, schedule, program, pipeline, names).run();
 }
 
 }  // namespace tessera::program

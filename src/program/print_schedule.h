@@ -1,9 +1,9 @@
 #pragma once
-#include "program/function.h"
+#include "program/steps.h"
 
 namespace tessera::program {
 
-// The schedule as C++ that compiles after the algorithm, given a Pipeline of these outputs of the
+// The schedule as C++ that compiles after the algorithm, given a Pipeline of its outputs of the
 // name `pipeline`:
 //     Func blur = pipeline.get_func(1);
 //     Var x("x"), xi("xi");
@@ -11,7 +11,7 @@ namespace tessera::program {
 //         .vectorize(xi);
 // Parameters of the algorithm are asked for by name, pipeline.get_param("p"); one that the schedule
 // alone mentions is taken to be a variable of its name.
-std::string print_schedule(const std::vector<FunctionRef> &outputs,
+std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
                            const std::string &pipeline = "pipeline");
 
 }  // namespace tessera::program

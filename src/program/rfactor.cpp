@@ -95,7 +95,7 @@ public:
     Factoring(const StageRef &stage, const std::vector<Preserved> &preserved, const Location &at)
         : stage(stage), f(*stage.function), d(*stage.definition), preserved(preserved), at(at),
           ranges(check()) {}
-    FunctionRef run();
+    FunctionRef run(Symbol name);
 
 private:
     [[noreturn]] void refuse(const std::string &why) const {
@@ -120,7 +120,7 @@ private:
     Expr translate(const Expr &e, const ReductionDomainRef &domain,
                    const ir::Substitution &kept) const;
     Expr predicate_of_preserved(const ReductionDomainRef &domain) const;
-    FunctionRef make_intermediate(const AssociativeUpdate &update) const;
+    FunctionRef make_intermediate(const AssociativeUpdate &update, Symbol name) const;
     void merge(const FunctionRef &intermediate, const AssociativeUpdate &update);
     void schedule_intermediate(Definition &update) const;
     void schedule_merge(const std::vector<Symbol> &pure);
@@ -246,8 +246,8 @@ Expr Factoring::translate(const Expr &e, const ReductionDomainRef &domain,
     return e.defined() ? of_loops(ir::substitute(ranges.values, e), domain, kept) : e;
 }
 
-FunctionRef Factoring::make_intermediate(const AssociativeUpdate &update) const {
-    FunctionRef intermediate = make_function(Symbol::fresh(str(f.name, "_intm")));
+FunctionRef Factoring::make_intermediate(const AssociativeUpdate &update, Symbol name) const {
+    FunctionRef intermediate = make_function(name);
     intermediate->dialect = f.dialect;
     std::vector<Symbol> args = f.args;
     ir::Substitution kept;
@@ -390,13 +390,14 @@ void Factoring::schedule_merge(const std::vector<Symbol> &pure) {
     s.loops.push_back(outermost);
 }
 
-FunctionRef Factoring::run() {
+FunctionRef Factoring::run(Symbol name) {
     AssociativeUpdate update = prove();
-    std::vector<Symbol> reduction;
-    for (const ReductionVariable &v : d.reduction) reduction.push_back(v.var);
-    FunctionRef intermediate = make_intermediate(update);
+    if (!name.defined()) name = Symbol::fresh(str(f.name, "_intm"));
+    FunctionRef intermediate = make_intermediate(update, name);
+    if (!d.algorithm) d.algorithm = d.copy();
+    if (f.table) f.table->add(*intermediate);
     merge(intermediate, update);
-    d.schedule.directives.push_back({Rfactor{preserved, intermediate->name, reduction}, at});
+    d.schedule.directives.push_back({Rfactor{preserved, name}, at});
     d.schedule.touched = true;
     note_change();
     return intermediate;
@@ -405,8 +406,8 @@ FunctionRef Factoring::run() {
 }  // namespace
 
 FunctionRef rfactor(const StageRef &stage, const std::vector<Preserved> &preserved,
-                    const Location &at) {
-    return Factoring(stage, preserved, at).run();
+                    const Location &at, Symbol name) {
+    return Factoring(stage, preserved, at).run(name);
 }
 
 }  // namespace tessera::program

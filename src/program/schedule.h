@@ -72,7 +72,6 @@ struct Preserved {
 struct Rfactor {
     std::vector<Preserved> preserved;
     Symbol intermediate;
-    std::vector<Symbol> reduction;  // the variables of the domain before
 };
 
 using StageDirective =

@@ -1,14 +1,10 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/parser.h"
-#include "program/apply.h"
-#include "program/define.h"
 #include "program/environment.h"
 #include "program/json_object.h"
-#include "program/rfactor.h"
+#include "program/names.h"
 #include "program/schedule_json.h"
-#include "program/snapshot.h"
-#include "program/wrappers.h"
 #include <algorithm>
 #include <set>
 
@@ -60,34 +56,36 @@ private:
     const Parameters &parameters;
 };
 
+// Reads steps for an algorithm, and does each to a program of that, which says what is wrong.
 class Reader {
 public:
-    Reader(const Environment &environment, Parameters parameters, const Location &at)
-        : environment(environment), parameters(std::move(parameters)), at(at) {}
-    void read(const json &root);
+    Reader(const Algorithm &algorithm, Parameters parameters, const Location &at)
+        : algorithm(algorithm), parameters(std::move(parameters)), at(at) {}
+    Schedule read(const json &root, ScheduledProgram &program);
 
 private:
     void bind_algorithm(const json &described);
     void bind_function(const FunctionRef &f, const json &described);
     void bind(const std::string &name, Symbol variable, const FunctionRef &f);
-    void apply_step(JsonObject &step);
-    void make_wrapper(JsonObject &step);
+    Step read_step(JsonObject &step);
+    Step read_wrapper(JsonObject &step);
+    Symbol make_function(const std::string &name);
     Symbol symbol(const std::string &name);
     std::vector<Symbol> symbols(const std::vector<std::string> &list);
     Symbol fetched(const json &j) const;
-    const FunctionRef &function(const std::string &name) const;
-    StageRef stage(JsonObject &step) const;
+    Symbol function(const std::string &name) const;
+    StageStep stage(JsonObject &step, const Location &line);
     Expr expr(JsonObject &step, const char *word);
     LoopLevel level(const json &j);
     StageDirective stage_directive(JsonObject &step, const std::string &word);
+    Rfactor read_rfactor(JsonObject &step);
     FuncDirective func_directive(JsonObject &step, const std::string &word);
     Location written(JsonObject &step) const;
 
-    const Environment &environment;
+    const Algorithm &algorithm;
     Parameters parameters;
     Location at;
-    std::map<std::string, Symbol> names;
-    std::map<std::string, FunctionRef> functions;
+    std::map<std::string, Symbol> names, functions;
 };
 
 const std::vector<std::string> stage_words = {"split",        "fuse",
@@ -150,7 +148,7 @@ void Reader::bind_function(const FunctionRef &f, const json &j) {
         refuse(str(name, " has ", rvars.size(), " updates, and ", f->name, " has ",
                    f->stages.size() - 1));
     }
-    functions[name] = f;
+    functions[name] = f->name;
     for (size_t k = 0; k < args.size(); k++) bind(args[k], f->args[k], f);
     for (size_t s = 1; s < f->stages.size(); s++) {
         const auto &reduction = f->stages[s]->reduction;
@@ -165,13 +163,11 @@ void Reader::bind_function(const FunctionRef &f, const json &j) {
 }
 
 void Reader::bind_algorithm(const json &described) {
-    if (described.size() != environment.order.size()) {
-        refuse(str("it has ", described.size(), " functions, and the pipeline has ",
-                   environment.order.size()));
+    const auto &all = algorithm.functions();
+    if (described.size() != all.size()) {
+        refuse(str("it has ", described.size(), " functions, and the pipeline has ", all.size()));
     }
-    for (size_t i = 0; i < described.size(); i++) {
-        bind_function(environment.order[i], described[i]);
-    }
+    for (size_t i = 0; i < described.size(); i++) bind_function(all[i], described[i]);
 }
 
 // A name that is nobody's so far is that of a new loop.
@@ -185,7 +181,7 @@ std::vector<Symbol> Reader::symbols(const std::vector<std::string> &list) {
     return result;
 }
 
-const FunctionRef &Reader::function(const std::string &name) const {
+Symbol Reader::function(const std::string &name) const {
     auto found = functions.find(name);
     if (found != functions.end()) return found->second;
     std::vector<std::string> all;
@@ -205,7 +201,7 @@ Symbol Reader::fetched(const json &j) const {
     if (j.is_string()) {
         std::string name = j.get<std::string>();
         Symbol found = functions.count(name) ? Symbol() : image(name);
-        return found.defined() ? found : function(name)->name;
+        return found.defined() ? found : function(name);
     }
     JsonObject described(j, "what is fetched");
     std::string name = described.text("image");
@@ -214,25 +210,15 @@ Symbol Reader::fetched(const json &j) const {
     throw CompileError(str("the pipeline has no image named ", name));
 }
 
-StageRef Reader::stage(JsonObject &step) const {
-    const FunctionRef &f = function(step.text("stage_of"));
-    int number = step.number("stage");
-    if (number < 0 || size_t(number) >= f->stages.size()) {
-        throw CompileError(
-            str(f->name, " has no stage ", number, "; its stages are 0 to ", f->stages.size() - 1));
-    }
-    StageRef ref = stage_of(f, number);
-    if (!step.has("specialization")) return ref;
+// A stage, with the directive that the step is still to be given.
+StageStep Reader::stage(JsonObject &step, const Location &line) {
+    StageStep s{step.number("stage"), {}, {{}, line}};
+    if (!step.has("specialization")) return s;
     for (int i : step.numbers("specialization")) {
-        const auto &all = ref.definition->specializations;
-        if (i < 0 || size_t(i) >= all.size() || !all[size_t(i)].definition) {
-            throw CompileError(
-                str(ref.name, " has no specialization ", i, "; it has ", all.size(), " so far"));
-        }
-        ref.definition = all[size_t(i)].definition;
-        ref.name += ".specialize(...)";
+        if (i < 0) throw CompileError(str("there is no specialization ", i));
+        s.path.push_back(size_t(i));
     }
-    return ref;
+    return s;
 }
 
 Expr Reader::expr(JsonObject &step, const char *word) {
@@ -258,7 +244,7 @@ LoopLevel Reader::level(const json &j) {
                                    "\"not set\", or has a \"func\" and a \"loop\""));
         }
     } else {
-        result = LoopLevel::at(function(place.text("func"))->name, symbol(place.text("loop")),
+        result = LoopLevel::at(function(place.text("func")), symbol(place.text("loop")),
                                place.number("stage"), at);
     }
     place.finish();
@@ -299,6 +285,8 @@ StageDirective Reader::stage_directive(JsonObject &s, const std::string &word) {
                                  enum_of(s, "strategy", PrefetchBoundStrategy::NonFaulting)};
     }
     if (word == "atomic") return AtomicDirective{s.flag("atomic")};
+    if (word == "specialize") return SpecializeDirective{expr(s, "specialize")};
+    if (word == "rfactor") return read_rfactor(s);
     if (word == "specialize_fail") return SpecializeFail{s.text("specialize_fail")};
     if (word == "stream_loads") {
         StreamLoads loads;
@@ -356,38 +344,46 @@ Location Reader::written(JsonObject &step) const {
     return {file.text().c_str(), uint32_t(std::stoul(line))};
 }
 
-void Reader::make_wrapper(JsonObject &step) {
-    std::vector<FunctionRef> consumers;
-    for (const std::string &c : step.texts("consumers")) consumers.push_back(function(c));
-    FunctionRef f = function(step.text("wrap"));
-    functions[step.text("makes")] =
-        step.flag("clone") ? clone(f, consumers, at) : wrap(f, consumers, at);
+Symbol Reader::make_function(const std::string &name) {
+    return functions[name] = Symbol::fresh(name);
 }
 
-void Reader::apply_step(JsonObject &step) {
-    std::string word = directive_word(step);
-    Location line = written(step);
-    if (word == "wrap") {
-        make_wrapper(step);
-    } else if (word == "rfactor") {
-        std::vector<Preserved> preserved;
-        for (const json &j : step.list("rfactor")) {
-            std::vector<std::string> pair = JsonObject::texts(j, "rfactor");
-            if (pair.size() != 2) throw CompileError("\"rfactor\" is a list of [rvar, var]");
-            preserved.push_back({symbol(pair[0]), symbol(pair[1])});
-        }
-        functions[step.text("makes")] = rfactor(stage(step), preserved, line);
-    } else if (word == "specialize") {
-        specialize(stage(step), expr(step, "specialize"), line);
-    } else if (std::count(func_words.begin(), func_words.end(), word)) {
-        apply(*function(step.text("of")), func_directive(step, word), line);
-    } else {
-        apply(stage(step), stage_directive(step, word), line);
+Step Reader::read_wrapper(JsonObject &step) {
+    WrapStep wrap;
+    for (const std::string &c : step.texts("consumers")) wrap.consumers.push_back(function(c));
+    const Symbol f = function(step.text("wrap"));
+    wrap.is_clone = step.flag("clone");
+    wrap.at = written(step);
+    wrap.made = make_function(step.text("makes"));
+    return {f, wrap};
+}
+
+Rfactor Reader::read_rfactor(JsonObject &step) {
+    Rfactor r;
+    for (const json &j : step.list("rfactor")) {
+        std::vector<std::string> pair = JsonObject::texts(j, "rfactor");
+        if (pair.size() != 2) throw CompileError("\"rfactor\" is a list of [rvar, var]");
+        r.preserved.push_back({symbol(pair[0]), symbol(pair[1])});
     }
-    step.finish();
+    r.intermediate = make_function(step.text("makes"));
+    return r;
 }
 
-void Reader::read(const json &root) {
+Step Reader::read_step(JsonObject &step) {
+    const std::string word = directive_word(step);
+    if (word == "wrap") return read_wrapper(step);
+    const Location line = written(step);
+    if (std::ranges::count(func_words, word)) {
+        const Symbol f = function(step.text("of"));
+        return {f, FuncStep{{func_directive(step, word), line}}};
+    }
+    const Symbol f = function(step.text("stage_of"));
+    StageStep s = stage(step, line);
+    s.written.directive = stage_directive(step, word);
+    return {f, s};
+}
+
+Schedule Reader::read(const json &root, ScheduledProgram &program) {
     JsonObject all(root, "a schedule");
     if (int version = all.number("tessera_schedule"); version != schedule_json_version) {
         throw CompileError(str("the schedule is of version ", version, "; version ",
@@ -402,21 +398,26 @@ void Reader::read(const json &root) {
     }
     const json &steps = all.list("steps");
     all.finish();
+    Schedule schedule;
     for (size_t i = 0; i < steps.size(); i++) {
         try {
             JsonObject step(steps[i], "a step");
-            apply_step(step);
+            schedule.steps.push_back(read_step(step));
+            step.finish();
+            program.perform(schedule.steps.back());
         } catch (const CompileError &e) {
             throw CompileError(
                 str("step ", i, " of the schedule, ", steps[i].dump(), ": ", e.what()));
         }
     }
+    return schedule;
 }
 
-Parameters known_parameters(const std::vector<FunctionRef> &outputs, const Environment &environment,
+Parameters known_parameters(const std::vector<FunctionRef> &outputs,
                             const std::vector<ParameterRef> &more) {
     Program program;
     program.outputs = outputs;
+    const Environment environment = find_transitive_calls(outputs);
     Parameters all;
     for (const FunctionRef &f : environment.order) {
         for (const ParameterRef &p : f->output_buffers) all.emplace(p->name.text(), p);
@@ -426,19 +427,32 @@ Parameters known_parameters(const std::vector<FunctionRef> &outputs, const Envir
     return all;
 }
 
-}  // namespace
-
-void apply_json_schedule(const std::vector<FunctionRef> &outputs, const std::string &text,
-                         const std::vector<ParameterRef> &more, const Location &at) {
-    Environment environment = find_transitive_calls(outputs);
-    Snapshot before(environment.order);
+// For the algorithm, after the schedule that `program` has already.
+Schedule read_schedule(const Algorithm &algorithm, ScheduledProgram program, Parameters parameters,
+                       const std::string &text, const Location &at) {
     try {
-        Reader(environment, known_parameters(outputs, environment, more), at)
-            .read(parse_json(text, "a schedule"));
+        return Reader(algorithm, std::move(parameters), at)
+            .read(parse_json(text, "a schedule"), program);
     } catch (const CompileError &e) {
-        before.restore();
         throw CompileError(at, e.what());
     }
+}
+
+}  // namespace
+
+Schedule schedule_from_json(const Algorithm &algorithm, const std::string &json,
+                            const std::vector<ParameterRef> &more, const Location &at) {
+    return read_schedule(algorithm, ScheduledProgram(algorithm),
+                         known_parameters(algorithm.outputs(), more), json, at);
+}
+
+void apply_json_schedule(const std::vector<FunctionRef> &outputs, const std::string &json,
+                         const std::vector<ParameterRef> &more, const Location &at) {
+    const Algorithm algorithm(outputs);
+    const Schedule schedule = read_schedule(algorithm, apply(algorithm, schedule_of(outputs)),
+                                            known_parameters(outputs, more), json, at);
+    Functions functions = functions_of(outputs);
+    for (const Step &step : schedule.steps) perform(step, functions);
 }
 
 }  // namespace tessera::program

@@ -1,5 +1,5 @@
 #pragma once
-#include "program/function.h"
+#include "program/steps.h"
 
 // Schedules as JSON, for programs to write and read:
 //
@@ -23,8 +23,14 @@ namespace tessera::program {
 
 constexpr int schedule_json_version = 1;
 
-// The schedule of all functions that the outputs reach, with the lines where it was written.
-std::string schedule_to_json(const std::vector<FunctionRef> &outputs);
+// With the lines where it was written.
+std::string schedule_to_json(const Algorithm &algorithm, const Schedule &schedule);
+
+// The schedule that the text is of the algorithm, every step of it checked as a directive is:
+// CompileError if the text cannot be read, is for another algorithm, or has a step that cannot be
+// done. `more`: see below.
+Schedule schedule_from_json(const Algorithm &algorithm, const std::string &json,
+                            const std::vector<ParameterRef> &more, const Location &at);
 
 // Applies a schedule that was written for the same algorithm, through the checks that every
 // directive goes through. CompileError, with the schedule as it was before, if the text cannot be

@@ -4,7 +4,6 @@
 #include "program/names.h"
 #include "program/parameter.h"
 #include "program/schedule_json.h"
-#include "program/script.h"
 #include <nlohmann/json.hpp>
 
 namespace tessera::program {
@@ -16,11 +15,11 @@ using nlohmann::json;
 // images are named by their texts.
 class Writer {
 public:
-    json whole(const Script &script);
+    json whole(const Algorithm &algorithm, const Schedule &schedule);
     void settle_names();
 
 private:
-    json functions(const Script &script);
+    json functions(const Algorithm &algorithm);
     json step(const Step &step);
     json operator()(const StageDirective &d);
     json operator()(const FuncDirective &d);
@@ -176,13 +175,14 @@ json Writer::operator()(const FuncDirective &d) {
         d);
 }
 
-json Writer::functions(const Script &script) {
+json Writer::functions(const Algorithm &algorithm) {
     json all = json::array();
-    for (const FunctionRef &f : script.algorithm) {
+    for (const FunctionRef &f : algorithm.functions()) {
         for (Symbol s : f->args) of_algorithm.insert(s);
         json rvars = json::array();
         for (size_t s = 1; s < f->stages.size(); s++) {
-            std::vector<Symbol> reduction = reduction_of_algorithm(*f->stages[s]);
+            std::vector<Symbol> reduction;
+            for (const ReductionVariable &v : f->stages[s]->reduction) reduction.push_back(v.var);
             of_algorithm.insert(reduction.begin(), reduction.end());
             rvars.push_back(list(reduction));
         }
@@ -211,10 +211,11 @@ json Writer::step(const Step &step) {
                               return with_line(j, s.written.at);
                           },
                           [&](const WrapStep &s) -> json {
-                              return {{"wrap", function_names[step.function]},
-                                      {"clone", s.is_clone},
-                                      {"consumers", function_list(s.consumers)},
-                                      {"makes", function_names[s.made]}};
+                              return with_line({{"wrap", function_names[step.function]},
+                                                {"clone", s.is_clone},
+                                                {"consumers", function_list(s.consumers)},
+                                                {"makes", function_names[s.made]}},
+                                               s.at);
                           },
                       },
                       step.what);
@@ -225,27 +226,35 @@ void Writer::settle_names() {
     loop_names.settle();
 }
 
-json Writer::whole(const Script &script) {
-    for (const FunctionRef &f : script.all) functions_known.insert(f->name);
-    json algorithm = functions(script), steps = json::array(), loops = json::object();
-    for (const Step &s : script.steps) steps.push_back(step(s));
+// The function that the step makes, if any.
+Symbol made_by(const Step &step) {
+    if (const auto *wrap = std::get_if<WrapStep>(&step.what)) return wrap->made;
+    const auto *s = std::get_if<StageStep>(&step.what);
+    const auto *rfactor = s ? std::get_if<Rfactor>(&s->written.directive) : nullptr;
+    return rfactor ? rfactor->intermediate : Symbol();
+}
+
+json Writer::whole(const Algorithm &algorithm, const Schedule &schedule) {
+    for (const FunctionRef &f : algorithm.functions()) functions_known.insert(f->name);
+    for (const Step &s : schedule.steps) functions_known.insert(made_by(s));
+    json described = functions(algorithm), steps = json::array(), loops = json::object();
+    for (const Step &s : schedule.steps) steps.push_back(step(s));
     for (Symbol s : loop_names.all()) {
         if (!stands_for_its_text(s) && !of_algorithm.count(s)) loops[loop_names[s]] = s.text();
     }
     return {{"tessera_schedule", schedule_json_version},
-            {"functions", algorithm},
+            {"functions", described},
             {"loops", loops},
             {"steps", steps}};
 }
 
 }  // namespace
 
-std::string schedule_to_json(const std::vector<FunctionRef> &outputs) {
-    Script script = schedule_script(outputs);
+std::string schedule_to_json(const Algorithm &algorithm, const Schedule &schedule) {
     Writer writer;
-    writer.whole(script);
+    writer.whole(algorithm, schedule);
     writer.settle_names();
-    return writer.whole(script).dump(2) + "\n";
+    return writer.whole(algorithm, schedule).dump(2) + "\n";
 }
 
 }  // namespace tessera::program

@@ -54,6 +54,7 @@ FunctionRef install(const FunctionRef &f, const FunctionRef &w,
                     const std::vector<FunctionRef> &consumers) {
     Ref<FunctionContents> wrapper(w.get());
     wrapper->owner = f->owner ? f->owner : f.get();
+    if (f->table) f->table->add(*wrapper);
     if (consumers.empty()) f->wrappers[Symbol()] = wrapper;
     for (const FunctionRef &c : consumers) f->wrappers[c->name] = wrapper;
     note_change();
@@ -98,16 +99,16 @@ std::vector<ParameterRef> copies_for(const FunctionContents &f,
 }  // namespace
 
 FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
-                 const Location &at) {
+                 const Location &at, Symbol name) {
     require_consumers(f, consumers, "in", at);
     if (FunctionRef found = existing(f, consumers, "in", at)) {
         if (found->wrapped) return found;
         throw CompileError(at, str("in: ", consumers[0]->name, " already uses ", found->name,
                                    ", a clone, instead of ", f->name, "; wrap that one"));
     }
-    std::string name = str(f->name, "_in");
-    for (const FunctionRef &c : consumers) name += str("_", c->name);
-    FunctionRef w = make_function(Symbol::fresh(name));
+    std::string text = str(f->name, "_in");
+    for (const FunctionRef &c : consumers) text += str("_", c->name);
+    FunctionRef w = make_function(name.defined() ? name : Symbol::fresh(text));
     std::vector<Expr> args, values;
     for (Symbol s : f->args) args.push_back(ir::Variable::make(Int(32), s));
     for (size_t i = 0; i < f->types.size(); i++) {
@@ -123,7 +124,7 @@ FunctionRef wrap(const FunctionRef &f, const std::vector<FunctionRef> &consumers
 }
 
 FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumers,
-                  const Location &at) {
+                  const Location &at, Symbol name) {
     require_consumers(f, consumers, "clone_in", at);
     if (consumers.empty()) throw CompileError(at, "clone_in: name the Funcs that use the clone");
     if (FunctionRef found = existing(f, consumers, "clone_in", at)) {
@@ -132,7 +133,8 @@ FunctionRef clone(const FunctionRef &f, const std::vector<FunctionRef> &consumer
                                    ", a wrapper, instead of ", f->name,
                                    "; name that one as the Func that uses the clone"));
     }
-    FunctionRef c = copy_as(Symbol::fresh(str(f->name, "_clone")), *f);
+    if (!name.defined()) name = Symbol::fresh(str(f->name, "_clone"));
+    FunctionRef c = copy_as(name, *f);
     c->written = at;
     c->output_buffers = copies_for(*c, f->output_buffers);
     f->frozen = true;

@@ -8,9 +8,12 @@
 #include <cstring>
 #include <interpret/definition.h>
 #include <interpret/statement.h>
+#include <ir/equal.h>
 #include <lang/extern.h>
 #include <lower/lower.h>
 #include <nlohmann/json.hpp>
+#include <program/canonical.h>
+#include <program/steps.h>
 
 namespace tessera::fuzz {
 
@@ -123,6 +126,29 @@ std::string check_json(const Plan &plan, const Built &built) {
     }
     std::string second = again.pipeline.schedule_as_json();
     return steps_of(second) == steps_of(text) ? "" : str(text, "\nbecame\n", second);
+}
+
+// Says what differs of the program and of what its algorithm and its schedule make as values.
+std::string check_values(const Plan &plan, const Built &plain, const Built &built) {
+    const program::Program &program = built.pipeline.program();
+    const program::Algorithm algorithm(program.outputs);
+    const program::Schedule schedule = program::schedule_of(program.outputs);
+    if (algorithm.hash() != program::Algorithm(plain.pipeline.program().outputs).hash()) {
+        return "the algorithm is not the one without a schedule";
+    }
+    const Built twin = build(plan, true);
+    const auto &others = twin.pipeline.program().outputs;
+    if (schedule.hash(algorithm) != program::schedule_of(others).hash(program::Algorithm(others))) {
+        return "the same schedule has another hash";
+    }
+    const program::ScheduledProgram scheduled = program::apply(algorithm, schedule);
+    program::Program value = program;
+    value.outputs = scheduled.outputs();
+    auto form = [](const program::Program &p) {
+        return program::canonical_form(program::copy_reachable(p));
+    };
+    if (!ir::equal(form(program), form(value))) return "apply() gives another program";
+    return program::schedule_of(value.outputs) == schedule ? "" : "its schedule is another";
 }
 
 // What the runtime reports while a statement is interpreted.
@@ -267,6 +293,9 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         if (built.pipeline.schedule_as_cpp().empty() && !plan.directives.empty()) {
             return {Outcome::Fails, "schedule as C++ is empty", ""};
         }
+        doing = "schedule as a value";
+        const std::string value = check_values(plan, plain, built);
+        if (!value.empty()) return {Outcome::Fails, "schedule as a value differs", value};
         doing = "input bounds";
         Target target = get_jit_target_from_environment();
         std::map<std::string, JITExtern> jit_externs;

@@ -1,5 +1,5 @@
 #include "program/canonical.h"
-#include "program/script.h"
+#include "program/steps.h"
 #include "schedule/cases.h"
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -54,7 +54,7 @@ TEST_SUITE("schedules are data") {
         std::set<size_t> stage, func;
         for (const Case &c : schedule_cases::all()) {
             Pipeline p = c.build(true);
-            for (const auto &step : program::schedule_script(p.program().outputs).steps) {
+            for (const auto &step : program::schedule_of(p.program().outputs).steps) {
                 if (const auto *s = std::get_if<program::StageStep>(&step.what)) {
                     stage.insert(s->written.directive.index());
                 } else if (const auto *f = std::get_if<program::FuncStep>(&step.what)) {

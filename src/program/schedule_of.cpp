@@ -1,24 +1,19 @@
-#include "program/script.h"
 #include "program/environment.h"
-#include "program/names.h"
+#include "program/reach.h"
+#include "program/steps.h"
 #include <algorithm>
-#include <map>
 #include <set>
 
 namespace tessera::program {
 namespace {
 
-class ScriptWriter {
+class ScheduleWriter {
 public:
-    explicit ScriptWriter(const std::vector<FunctionRef> &outputs);
-    Script run();
+    explicit ScheduleWriter(const std::vector<FunctionRef> &outputs);
+    Schedule run();
 
 private:
-    void reach(const std::vector<FunctionRef> &from);
-    bool is_reached(Symbol consumer) const {
-        return !consumer.defined() || reached.count(consumer) > 0;
-    }
-    void collect(const std::vector<FunctionRef> &from);
+    bool is_reached(Symbol consumer) const { return reached.is_reached(consumer); }
     bool make_wrappers(const FunctionRef &f);
     bool stages_ready(const FunctionRef &f) const;
     void write_stages(const FunctionRef &f);
@@ -28,65 +23,15 @@ private:
     bool exists(Symbol f) const { return made.count(f) > 0; }
     bool names_something(StageDirective &d) const;
 
-    Script script;
-    std::set<Symbol> reached, made, done, fetchable;
+    Schedule schedule;
+    Reached reached;
+    std::set<Symbol> made, done, fetchable;
     std::map<std::pair<Symbol, int>, size_t> written;  // directives of a stage, the first so many
 };
 
-// What the pipeline consists of when wrappers are in place: those for functions that are not part
-// of it are not, either.
-void ScriptWriter::reach(const std::vector<FunctionRef> &from) {
-    std::vector<FunctionRef> all;
-    auto add = [&](const std::vector<FunctionRef> &roots) {
-        for (const FunctionRef &f : find_transitive_calls(roots).order) {
-            if (reached.insert(f->name).second) all.push_back(f);
-        }
-    };
-    add(from);
-    for (bool more = true; more;) {
-        more = false;
-        for (size_t i = 0; i < all.size(); i++) {
-            for (const auto &[consumer, w] : all[i]->wrappers) {
-                if (!is_reached(consumer) || reached.count(w->name)) continue;
-                more = true;
-                add({w});
-            }
-        }
-    }
-}
-
-// The same, and what the wrappers wrap, in order.
-void ScriptWriter::collect(const std::vector<FunctionRef> &from) {
-    for (const FunctionRef &f : find_transitive_calls(from).order) {
-        bool known = std::any_of(script.all.begin(), script.all.end(),
-                                 [&](const FunctionRef &o) { return o->name == f->name; });
-        if (known) continue;
-        script.all.push_back(f);
-        for (const auto &[consumer, w] : f->wrappers) {
-            if (is_reached(consumer)) collect({w});
-        }
-    }
-}
-
-ScriptWriter::ScriptWriter(const std::vector<FunctionRef> &outputs) {
-    reach(outputs);
-    collect(outputs);
-    std::set<Symbol> intermediates;
-    for (const FunctionRef &f : script.all) {
-        for (const DefinitionRef &d : f->stages) {
-            for (const auto &w : d->schedule.directives) {
-                if (const auto *r = std::get_if<Rfactor>(&w.directive)) {
-                    intermediates.insert(r->intermediate);
-                }
-            }
-        }
-    }
-    for (const FunctionRef &f : script.all) {
-        if (f->owner || intermediates.count(f->name)) continue;
-        script.algorithm.push_back(f);
-        made.insert(f->name);
-    }
-    for (const FunctionRef &f : script.all) fetchable.insert(f->name);
+ScheduleWriter::ScheduleWriter(const std::vector<FunctionRef> &outputs) : reached(reach(outputs)) {
+    for (const FunctionRef &f : reached.algorithm) made.insert(f->name);
+    for (const FunctionRef &f : reached.all) fetchable.insert(f->name);
     Program program;
     program.outputs = outputs;
     for (const ParameterRef &p : find_parameters(program, find_transitive_calls(outputs))) {
@@ -96,7 +41,7 @@ ScriptWriter::ScriptWriter(const std::vector<FunctionRef> &outputs) {
 
 // What a stage is to fetch or stream may not be part of the pipeline, which then ignores it: it has
 // no name there. Leaves the others; false if there are none.
-bool ScriptWriter::names_something(StageDirective &d) const {
+bool ScheduleWriter::names_something(StageDirective &d) const {
     if (const auto *prefetch = std::get_if<PrefetchDirective>(&d)) {
         return fetchable.count(prefetch->what) > 0;
     }
@@ -121,7 +66,7 @@ size_t inherited(const FunctionContents &f, const FunctionContents &clone, size_
 }
 
 // False if an earlier clone, which has less, must be made first.
-bool ScriptWriter::write_before_clone(const FunctionRef &f, const FunctionContents &clone) {
+bool ScheduleWriter::write_before_clone(const FunctionRef &f, const FunctionContents &clone) {
     for (size_t i = 0; i < f->stages.size(); i++) {
         size_t count = inherited(*f, clone, i);
         for (const auto &[key, other] : f->wrappers) {
@@ -139,11 +84,11 @@ bool ScriptWriter::write_before_clone(const FunctionRef &f, const FunctionConten
     return true;
 }
 
-bool ScriptWriter::make_wrappers(const FunctionRef &f) {
+bool ScheduleWriter::make_wrappers(const FunctionRef &f) {
     bool progress = false;
     for (const auto &[key, w] : f->wrappers) {
         if (exists(w->name) || !is_reached(key)) continue;
-        WrapStep step{{}, w->name, w->wrapped == nullptr};
+        WrapStep step{{}, w->name, w->wrapped == nullptr, w->written};
         bool ready = true;
         for (const auto &[consumer, other] : f->wrappers) {
             if (other != w || !consumer.defined() || !is_reached(consumer)) continue;
@@ -151,7 +96,7 @@ bool ScriptWriter::make_wrappers(const FunctionRef &f) {
             ready &= exists(consumer);
         }
         if (!ready || (step.is_clone && !write_before_clone(f, *w))) continue;
-        script.steps.push_back({f->name, step});
+        schedule.steps.push_back({f->name, step});
         made.insert(w->name);
         progress = true;
     }
@@ -159,20 +104,20 @@ bool ScriptWriter::make_wrappers(const FunctionRef &f) {
 }
 
 // A clone is made of a function that has no schedule yet, but for rfactor: it brings its own.
-bool ScriptWriter::stages_ready(const FunctionRef &f) const {
+bool ScheduleWriter::stages_ready(const FunctionRef &f) const {
     for (const auto &[key, w] : f->wrappers) {
         if (is_reached(key) && !exists(w->name)) return false;
     }
     return exists(f->name) && !done.count(f->name);
 }
 
-void ScriptWriter::write_stage(const FunctionRef &f, int stage, const Definition &d,
-                               const std::vector<size_t> &path, size_t from, size_t to) {
+void ScheduleWriter::write_stage(const FunctionRef &f, int stage, const Definition &d,
+                                 const std::vector<size_t> &path, size_t from, size_t to) {
     size_t specialization = 0;
     for (size_t i = from; i < to; i++) {
         auto w = d.schedule.directives[i];
         if (!names_something(w.directive)) continue;
-        script.steps.push_back({f->name, StageStep{stage, path, w}});
+        schedule.steps.push_back({f->name, StageStep{stage, path, w}});
         if (const auto *r = std::get_if<Rfactor>(&w.directive)) made.insert(r->intermediate);
         if (std::holds_alternative<SpecializeFail>(w.directive)) specialization++;
         if (!std::holds_alternative<SpecializeDirective>(w.directive)) continue;
@@ -183,7 +128,7 @@ void ScriptWriter::write_stage(const FunctionRef &f, int stage, const Definition
     }
 }
 
-void ScriptWriter::write_stages(const FunctionRef &f) {
+void ScheduleWriter::write_stages(const FunctionRef &f) {
     for (size_t i = 0; i < f->stages.size(); i++) {
         const Definition &d = *f->stages[i];
         write_stage(f, int(i), d, {}, written[{f->name, int(i)}], d.schedule.directives.size());
@@ -191,11 +136,21 @@ void ScriptWriter::write_stages(const FunctionRef &f) {
     done.insert(f->name);
 }
 
-Script ScriptWriter::run() {
+// A level that is set later is what it is now.
+Written<FuncDirective> with_own_level(Written<FuncDirective> w) {
+    std::visit(
+        [](auto &d) {
+            if constexpr (requires { d.level; }) d.level = d.level.copy();
+        },
+        w.directive);
+    return w;
+}
+
+Schedule ScheduleWriter::run() {
     bool progress = true;
     while (progress) {
         progress = false;
-        for (const FunctionRef &f : script.all) {
+        for (const FunctionRef &f : reached.all) {
             if (exists(f->name)) progress |= make_wrappers(f);
             if (!stages_ready(f)) continue;
             write_stages(f);
@@ -203,27 +158,18 @@ Script ScriptWriter::run() {
         }
     }
     // Levels name functions and loops: last, when all of them are there.
-    for (const FunctionRef &f : script.all) {
+    for (const FunctionRef &f : reached.all) {
         for (const auto &w : f->schedule.directives) {
-            script.steps.push_back({f->name, FuncStep{w}});
+            schedule.steps.push_back({f->name, FuncStep{with_own_level(w)}});
         }
     }
-    return script;
+    return schedule;
 }
 
 }  // namespace
 
-Script schedule_script(const std::vector<FunctionRef> &outputs) {
-    return ScriptWriter(outputs).run();
-}
-
-std::vector<Symbol> reduction_of_algorithm(const Definition &d) {
-    for (const auto &w : d.schedule.directives) {
-        if (const auto *r = std::get_if<Rfactor>(&w.directive)) return r->reduction;
-    }
-    std::vector<Symbol> variables;
-    for (const ReductionVariable &v : d.reduction) variables.push_back(v.var);
-    return variables;
+Schedule schedule_of(const std::vector<FunctionRef> &outputs) {
+    return ScheduleWriter(outputs).run();
 }
 
 }  // namespace tessera::program

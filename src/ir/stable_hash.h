@@ -1,0 +1,11 @@
+#pragma once
+#include "ir/expr.h"
+
+namespace tessera::ir {
+
+// A hash that is the same in every process for expressions that are equal but for what their
+// symbols are called and which they are: a symbol counts by the order in which it is met. For keys
+// of what is kept in files.
+uint64_t stable_hash(const Expr &e);
+
+}  // namespace tessera::ir

@@ -1,0 +1,175 @@
+#include "program/steps.h"
+#include "ir/equal.h"
+#include "ir/stable_hash.h"
+#include "program/apply.h"
+#include "program/environment.h"
+#include "program/facts.h"
+#include "program/reach.h"
+#include "program/rfactor.h"
+#include "program/wrappers.h"
+
+namespace tessera::program {
+namespace {
+
+const FunctionRef &function(Symbol name, const Functions &functions) {
+    const auto found = functions.find(name);
+    if (found != functions.end()) return found->second;
+    throw CompileError(str("there is no function named ", name, " at that point"));
+}
+
+StageRef stage_of(const Step &step, const StageStep &s, const Functions &functions) {
+    const FunctionRef &f = function(step.function, functions);
+    if (s.stage < 0 || size_t(s.stage) >= f->stages.size()) {
+        throw CompileError(str(f->name, " has no stage ", s.stage, "; its stages are 0 to ",
+                               f->stages.size() - 1));
+    }
+    StageRef ref = stage_of(f, s.stage);
+    for (size_t i : s.path) {
+        const auto &all = ref.definition->specializations;
+        if (i >= all.size() || !all[i].definition) {
+            throw CompileError(
+                str(ref.name, " has no specialization ", i, "; it has ", all.size(), " so far"));
+        }
+        ref.definition = all[i].definition;
+        ref.name += ".specialize(...)";
+    }
+    return ref;
+}
+
+void perform(const Step &step, const StageStep &s, Functions &functions) {
+    const StageRef stage = stage_of(step, s, functions);
+    const Location &at = s.written.at;
+    if (const auto *r = std::get_if<Rfactor>(&s.written.directive)) {
+        functions[r->intermediate] = rfactor(stage, r->preserved, at, r->intermediate);
+    } else if (const auto *c = std::get_if<SpecializeDirective>(&s.written.directive)) {
+        specialize(stage, c->condition, at);
+    } else {
+        apply(stage, s.written.directive, at);
+    }
+}
+
+// Levels name functions as steps do, which may be called otherwise: a wrapper that was there.
+FuncDirective with_level_of(const Functions &functions, FuncDirective directive) {
+    std::visit(
+        [&](auto &d) {
+            if constexpr (requires { d.level; }) {
+                const auto f = functions.find(d.level.func());
+                if (!d.level.is_at() || f == functions.end()) return;
+                d.level = LoopLevel::at(f->second->name, d.level.var(), d.level.stage(),
+                                        d.level.written());
+            }
+        },
+        directive);
+    return directive;
+}
+
+void perform(const Step &step, const FuncStep &s, Functions &functions) {
+    apply(*function(step.function, functions), with_level_of(functions, s.written.directive),
+          s.written.at);
+}
+
+void perform(const Step &step, const WrapStep &s, Functions &functions) {
+    std::vector<FunctionRef> consumers;
+    for (Symbol c : s.consumers) consumers.push_back(function(c, functions));
+    const FunctionRef &f = function(step.function, functions);
+    functions[s.made] =
+        s.is_clone ? clone(f, consumers, s.at, s.made) : wrap(f, consumers, s.at, s.made);
+}
+
+// The steps' facts, by which they are compared.
+Expr facts_of(const std::vector<Step> &steps) {
+    Facts facts(false);
+    facts.add(steps);
+    return facts.as_expr();
+}
+
+void add(Facts &facts, const FunctionContents &f) {
+    facts.add(f.name);
+    facts.add(f.args);
+    facts.add(f.types);
+    for (const DefinitionRef &d : f.stages) {
+        facts.group([&](Facts &stage) {
+            stage.add(d->args);
+            stage.add(d->values);
+            stage.add(d->reduction);
+            stage.add(d->predicate);
+        });
+    }
+    for (const ParameterRef &p : f.output_buffers) facts.add(*p);
+    if (!f.extern_definition) return;
+    facts.add(f.extern_definition->function);
+    for (const ExternFuncArgument &arg : f.extern_definition->args) {
+        facts.add(arg.func ? arg.func->name : Symbol());
+        facts.add(arg.buffer ? arg.buffer->name : Symbol());
+        facts.add(arg.scalar);
+    }
+}
+
+void add(Facts &facts, const Algorithm &algorithm) {
+    for (const FunctionRef &f : algorithm.functions()) {
+        facts.group([&](Facts &inner) { add(inner, *f); });
+    }
+    for (const FunctionRef &f : algorithm.outputs()) facts.add(f->name);
+}
+
+}  // namespace
+
+bool operator==(const Step &a, const Step &b) { return ir::equal(facts_of({a}), facts_of({b})); }
+
+bool operator==(const Schedule &a, const Schedule &b) {
+    return ir::equal(facts_of(a.steps), facts_of(b.steps));
+}
+
+uint64_t Algorithm::hash() const {
+    Facts facts(false);
+    add(facts, *this);
+    return ir::stable_hash(facts.as_expr());
+}
+
+// After the algorithm, so that its symbols are those that steps name.
+uint64_t Schedule::hash(const Algorithm &algorithm) const {
+    Facts facts(false);
+    add(facts, algorithm);
+    facts.add(steps);
+    return ir::stable_hash(facts.as_expr());
+}
+
+void perform(const Step &step, Functions &functions) {
+    std::visit([&](const auto &s) { perform(step, s, functions); }, step.what);
+}
+
+Functions functions_of(const std::vector<FunctionRef> &outputs) {
+    Functions functions;
+    for (const FunctionRef &f : reach(outputs).all) functions[f->name] = f;
+    return functions;
+}
+
+ScheduledProgram::ScheduledProgram(const Algorithm &algorithm)
+    : contents(std::make_shared<Contents>()) {
+    contents->table = make_ref<FunctionTable>();
+    for (const FunctionRef &f : algorithm.functions()) {
+        FunctionRef own = copy(*f);
+        contents->table->add(*own);
+        contents->functions[f->name] = own;
+        if (!own->extern_definition) continue;
+        for (ExternFuncArgument &a : own->extern_definition->args) {
+            if (a.func) a.func = contents->functions.at(a.func->name);
+        }
+    }
+    for (const FunctionRef &f : algorithm.outputs()) {
+        contents->outputs.push_back(contents->functions.at(f->name));
+    }
+}
+
+void ScheduledProgram::perform(const Step &step) {
+    const SymbolScope scope(contents->symbols);
+    program::perform(step, contents->functions);
+}
+
+ScheduledProgram apply(const Algorithm &algorithm, const Schedule &schedule) {
+    ScheduledProgram program(algorithm);
+    for (const Step &step : schedule.steps) program.perform(step);
+    return program;
+}
+
+}  // namespace tessera::program
