@@ -1,5 +1,6 @@
 #include "driver/compile.h"
 #include "base/large_stack.h"
+#include "base/least_recently_used.h"
 #include "driver/lower_program.h"
 #include "interpret/statement.h"
 #include "ir/equal.h"
@@ -7,7 +8,6 @@
 #include "program/canonical.h"
 #include <array>
 #include <atomic>
-#include <mutex>
 
 namespace tessera::driver {
 namespace {
@@ -22,35 +22,17 @@ struct Key {
     }
 };
 
-struct Entry {
-    Key key;
-    std::mutex compiling;
-    CompiledRef compiled;
-};
+// Code that is not asked for any more goes once so much has been compiled since.
+constexpr size_t most_kept = 1000;
 
 struct Cache {
-    std::mutex mutex;
-    std::unordered_multimap<uint64_t, std::shared_ptr<Entry>> entries;
+    LeastRecentlyUsed<Key, CompiledRef> kept{most_kept};
     std::atomic<uint64_t> compiled{0}, found{0};
 };
 
 Cache &cache() {
     static auto *c = new Cache;
     return *c;
-}
-
-std::shared_ptr<Entry> entry_for(const Key &key) {
-    uint64_t hash = key.program.hash() ^ std::hash<std::string>()(key.target);
-    Cache &c = cache();
-    std::lock_guard lock(c.mutex);
-    auto [begin, end] = c.entries.equal_range(hash);
-    for (auto i = begin; i != end; ++i) {
-        if (i->second->key == key) return i->second;
-    }
-    auto entry = std::make_shared<Entry>();
-    entry->key = key;
-    c.entries.emplace(hash, entry);
-    return entry;
 }
 
 // The target; where it is undefined the other one, with the features that are set nevertheless.
@@ -144,20 +126,14 @@ CompiledRef compile(const program::Program &program, const Target &target, const
     key.externs = externs.symbols;
     key.program =
         with_large_stack([&] { return program::canonical_form(program::copy_reachable(program)); });
-    std::shared_ptr<Entry> entry = entry_for(key);
-    std::lock_guard lock(entry->compiling);
-    if (entry->compiled) {
-        cache().found++;
-        return entry->compiled;
-    }
-    return entry->compiled = now();
+    const uint64_t hash = key.program.hash() ^ std::hash<std::string>()(key.target);
+    const auto [code, is_new] = cache().kept.find_or_make(hash, key, now);
+    if (!is_new) cache().found++;
+    return code;
 }
 
 CacheCounts cache_counts() { return {cache().compiled.load(), cache().found.load()}; }
 
-void clear_cache() {
-    std::lock_guard lock(cache().mutex);
-    cache().entries.clear();
-}
+void clear_cache() { cache().kept.clear(); }
 
 }  // namespace tessera::driver

@@ -40,8 +40,8 @@ private:
     codegen::JitModule::ArgvFunction entry = nullptr;
 };
 
-// Compiles, or finds what was compiled before for an equal program, target and externs. From
-// several threads at once, too. Throws CompileError.
+// Compiles, or finds what was compiled before for an equal program, target and externs: the 1,000
+// that were asked for last. From several threads at once, too. Throws CompileError.
 CompiledRef compile(const program::Program &program, const Target &target,
                     const Externs &externs = {});
 

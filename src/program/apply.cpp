@@ -8,6 +8,7 @@
 #include "program/associativity.h"
 #include "program/changes.h"
 #include "program/define.h"
+#include "program/loop_transforms.h"
 #include "program/races.h"
 #include <algorithm>
 
@@ -87,17 +88,9 @@ bool StageApplier::was_used(Symbol name) const {
     for (const ReductionVariable &v : def.reduction) {
         if (v.var == name) return true;
     }
-    for (const auto &t : schedule.transforms) {
-        bool used =
-            std::visit(overloaded{
-                           [&](const Split &s) { return s.outer == name || s.inner == name; },
-                           [&](const Fuse &f) { return f.fused == name; },
-                           [&](const Rename &r) { return r.new_name == name; },
-                       },
-                       t.directive);
-        if (used) return true;
-    }
-    return false;
+    return std::ranges::any_of(schedule.transforms, [&](const auto &t) {
+        return std::ranges::count(loops_made(t.directive), name) > 0;
+    });
 }
 
 // Where the user leaves it open: never compute what was not asked for in an update or reduction,
@@ -460,30 +453,6 @@ void require_definition(const StageRef &stage, const StageDirective &directive,
 }
 
 }  // namespace
-
-std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var) {
-    std::vector<Symbol> names{var};
-    auto replace = [&](Symbol made, const std::vector<Symbol> &from) {
-        auto found = std::find(names.begin(), names.end(), made);
-        if (found == names.end()) return;
-        names.erase(found);
-        for (Symbol s : from) {
-            if (std::find(names.begin(), names.end(), s) == names.end()) names.push_back(s);
-        }
-    };
-    for (auto t = schedule.transforms.rbegin(); t != schedule.transforms.rend(); ++t) {
-        std::visit(overloaded{
-                       [&](const Split &s) {
-                           replace(s.outer, {s.old});
-                           replace(s.inner, {s.old});
-                       },
-                       [&](const Fuse &f) { replace(f.fused, {f.inner, f.outer}); },
-                       [&](const Rename &r) { replace(r.new_name, {r.old}); },
-                   },
-                   t->directive);
-    }
-    return names;
-}
 
 // What is never run needs no schedule.
 static void require_effect(const StageRef &stage, const Location &at) {

@@ -32,7 +32,4 @@ const Loop &require_loop(const StageRef &stage, const char *directive, Symbol va
 std::string directive_name(const StageDirective &directive);
 std::string directive_name(const FuncDirective &directive);
 
-// The variables of the domain (or pure variables) that the loop was made from by splits and fuses.
-std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol var);
-
 }  // namespace tessera::program

@@ -6,6 +6,8 @@
 #include "ir/operators.h"
 #include "ir/visitor_inl.h"
 #include "program/apply.h"
+#include "program/loop_transforms.h"
+#include "program/loop_transforms.h"
 #include "program/scatter.h"
 #include <algorithm>
 #include <cstdlib>

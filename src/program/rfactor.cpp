@@ -6,6 +6,7 @@
 #include "program/associativity.h"
 #include "program/changes.h"
 #include "program/define.h"
+#include "program/loop_transforms.h"
 #include <algorithm>
 #include <map>
 
@@ -366,11 +367,7 @@ void Factoring::schedule_merge(const std::vector<Symbol> &pure) {
     StageSchedule &s = d.schedule;
     const StageSchedule before = s;
     std::erase_if(s.transforms, [&](const Written<LoopTransform> &t) {
-        Symbol made = std::visit(overloaded{[](const Split &x) { return x.outer; },
-                                            [](const Fuse &x) { return x.fused; },
-                                            [](const Rename &x) { return x.new_name; }},
-                                 t.directive);
-        auto roots = roots_of_loop(before, made);
+        auto roots = roots_of_loop(before, loops_made(t.directive).back());
         return std::none_of(roots.begin(), roots.end(), [&](Symbol root) {
             return std::find(f.args.begin(), f.args.end(), root) != f.args.end();
         });

@@ -13,6 +13,7 @@
 #include "program/apply_checks.h"
 #include "program/define.h"
 #include "program/environment.h"
+#include "program/loop_transforms.h"
 #include "program/parameter.h"
 #include <algorithm>
 #include <unordered_set>

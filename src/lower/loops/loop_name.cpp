@@ -1,4 +1,5 @@
 #include "lower/loops/loop_name.h"
+#include "program/loop_transforms.h"
 
 namespace tessera::lower {
 
@@ -14,25 +15,6 @@ namespace {
 
 using program::StageSchedule;
 
-// The loops that `t` makes `var` of; none if it makes another.
-std::vector<Symbol> made_from(const program::LoopTransform &t, Symbol var) {
-    return std::visit(program::overloaded{
-                          [&](const program::Split &s) -> std::vector<Symbol> {
-                              if (s.outer != var && s.inner != var) return {};
-                              return {s.old};
-                          },
-                          [&](const program::Fuse &f) -> std::vector<Symbol> {
-                              if (f.fused != var) return {};
-                              return {f.inner, f.outer};
-                          },
-                          [&](const program::Rename &r) -> std::vector<Symbol> {
-                              if (r.new_name != var) return {};
-                              return {r.old};
-                          },
-                      },
-                      t);
-}
-
 // Where the loop got its kind: of itself, or of what it is made from by the first `count`
 // transforms.
 Location kind_written(const StageSchedule &s, Symbol var, LoopKind kind, size_t count) {
@@ -42,7 +24,7 @@ Location kind_written(const StageSchedule &s, Symbol var, LoopKind kind, size_t 
         if (set && set->var == var && set->kind == kind) found = d.at;
     }
     for (size_t i = std::min(count, s.transforms.size()); i-- > 0 && !found.known();) {
-        for (Symbol old : made_from(s.transforms[i].directive, var)) {
+        for (Symbol old : program::made_from(s.transforms[i].directive, var)) {
             if (!found.known()) found = kind_written(s, old, kind, i);
         }
     }

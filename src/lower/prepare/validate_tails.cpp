@@ -3,6 +3,7 @@
 #include "ir/printer.h"
 #include "lower/nest/stage.h"
 #include "lower/nest/tail.h"
+#include "program/loop_transforms.h"
 #include <optional>
 #include <set>
 
@@ -14,22 +15,10 @@ using program::StageSchedule;
 
 namespace {
 
-// The loops that are made from these by the transforms from `next` on.
-std::set<Symbol> loops_made_from(std::set<Symbol> vars, const StageSchedule &s, size_t next) {
-    auto replace = [&](Symbol old, std::initializer_list<Symbol> made) {
-        if (vars.erase(old)) vars.insert(made.begin(), made.end());
-    };
-    for (; next < s.transforms.size(); next++) {
-        std::visit(program::overloaded{
-                       [&](const program::Split &t) { replace(t.old, {t.outer, t.inner}); },
-                       [&](const program::Fuse &t) {
-                           replace(t.inner, {t.fused});
-                           replace(t.outer, {t.fused});
-                       },
-                       [&](const program::Rename &t) { replace(t.old, {t.new_name}); }},
-                   s.transforms[next].directive);
-    }
-    return vars;
+// The loops that are made from this one by the transforms from `next` on.
+std::set<Symbol> loops_made_from(Symbol loop, const StageSchedule &s, size_t next) {
+    const std::vector<Symbol> leaves = program::leaves_of_loops(s, {loop}, next);
+    return {leaves.begin(), leaves.end()};
 }
 
 // The first parallel (or vectorized) loop that is made of one that runs over tiles, or the parallel
@@ -52,8 +41,8 @@ const Loop *loop_at_once(const StageSchedule &s, const std::set<Symbol> &tiles,
 // The same for the tiles of a split.
 const Loop *tiles_at_once(const StageSchedule &s, size_t split, bool vectorized_too) {
     const auto &made = std::get<program::Split>(s.transforms[split].directive);
-    return loop_at_once(s, loops_made_from({made.outer}, s, split + 1),
-                        loops_made_from({made.inner}, s, split + 1), vectorized_too);
+    return loop_at_once(s, loops_made_from(made.outer, s, split + 1),
+                        loops_made_from(made.inner, s, split + 1), vectorized_too);
 }
 
 // How many values a variable takes before transform `next`, if the factors before it say so.
@@ -91,7 +80,7 @@ bool runs_beyond(const program::Split &split, std::optional<int64_t> extent) {
 const Loop *next_tile_at_once(const StageSchedule &s, size_t split) {
     const auto &made = std::get<program::Split>(s.transforms[split].directive);
     if (!runs_beyond(made, constant_extent(s, made.old, split))) return nullptr;
-    const std::set<Symbol> within = loops_made_from({made.old}, s, split);
+    const std::set<Symbol> within = loops_made_from(made.old, s, split);
     Symbol var = made.old;
     for (size_t t = split; t-- > 0;) {
         const program::LoopTransform &earlier = s.transforms[t].directive;
@@ -102,7 +91,7 @@ const Loop *next_tile_at_once(const StageSchedule &s, size_t split) {
         if (fuse && fuse->fused == var) var = fuse->outer;
         const auto *tiles = std::get_if<program::Split>(&earlier);
         if (!tiles || (tiles->inner != var && tiles->outer != var)) continue;
-        const std::set<Symbol> others = loops_made_from({tiles->outer}, s, t + 1);
+        const std::set<Symbol> others = loops_made_from(tiles->outer, s, t + 1);
         const Loop *l = tiles->inner == var ? loop_at_once(s, others, within, true) : nullptr;
         if (l) return l;
         if (is_guard(tiles->tail)) return nullptr;  // what is beyond all tiles is left out

@@ -1,0 +1,89 @@
+#pragma once
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+namespace tessera {
+
+// Values by keys, at most `limit` of them: the one that was asked for least recently goes first.
+// Several threads may ask at once; those that ask for the same key wait for the one that makes it.
+template<typename Key, typename Value>
+class LeastRecentlyUsed {
+public:
+    explicit LeastRecentlyUsed(size_t limit) : limit(limit) {}
+
+    struct Found {
+        Value value;
+        bool is_new = false;
+    };
+    // What make() has returned for an equal key before, or returns now. If it throws, nothing is
+    // kept.
+    Found find_or_make(uint64_t hash, const Key &key, const std::function<Value()> &make) {
+        const std::shared_ptr<Entry> entry = entry_for(hash, key);
+        std::lock_guard lock(entry->making);
+        if (entry->is_made) return {entry->value, false};
+        entry->value = make();
+        entry->is_made = true;
+        return {entry->value, true};
+    }
+    void clear() {
+        std::lock_guard lock(mutex);
+        by_hash.clear();
+        entries.clear();
+    }
+    size_t size() const {
+        std::lock_guard lock(mutex);
+        return entries.size();
+    }
+    void set_limit(size_t most) {
+        std::lock_guard lock(mutex);
+        limit = most;
+        shrink();
+    }
+
+private:
+    struct Entry {
+        uint64_t hash;
+        Key key;
+        std::mutex making;
+        Value value = {};
+        bool is_made = false;
+    };
+    using Entries = std::list<std::shared_ptr<Entry>>;
+
+    std::shared_ptr<Entry> entry_for(uint64_t hash, const Key &key) {
+        std::lock_guard lock(mutex);
+        auto [begin, end] = by_hash.equal_range(hash);
+        for (auto i = begin; i != end; ++i) {
+            if (!((*i->second)->key == key)) continue;
+            entries.splice(entries.begin(), entries, i->second);
+            return entries.front();
+        }
+        auto entry = std::make_shared<Entry>();
+        entry->hash = hash;
+        entry->key = key;
+        entries.push_front(entry);
+        by_hash.emplace(hash, entries.begin());
+        shrink();
+        return entry;
+    }
+    void shrink() {
+        while (entries.size() > limit) {
+            const auto last = std::prev(entries.end());
+            auto [i, end] = by_hash.equal_range((*last)->hash);
+            while (i != end && i->second != last) ++i;
+            by_hash.erase(i);
+            entries.pop_back();
+        }
+    }
+
+    mutable std::mutex mutex;
+    size_t limit;
+    Entries entries;  // the one used last first
+    std::unordered_multimap<uint64_t, typename Entries::iterator> by_hash;
+};
+
+}  // namespace tessera
