@@ -881,4 +881,11 @@ Interval bounds_of_expr(const Expr &e, const IntervalScope &scope) {
     return BoundsFinder(scope).run(e);
 }
 
+std::pair<Interval, Interval> bounds_of_exprs(const Expr &a, const Expr &b,
+                                              const IntervalScope &scope) {
+    BoundsFinder finder(scope);
+    const Interval first = finder.run(a);
+    return {first, finder.run(b)};
+}
+
 }  // namespace tessera::algebra

@@ -2,6 +2,7 @@
 #include "algebra/facts.h"
 #include <functional>
 #include <unordered_map>
+#include <utility>
 
 namespace tessera::algebra {
 
@@ -31,5 +32,8 @@ private:
 // Integers narrower than 32 bits are bounded by their type at the latest. Takes time about linear
 // in the size of the expression, let chains included.
 Interval bounds_of_expr(const Expr &e, const IntervalScope &scope);
+// Of both; what they have in common is looked at once.
+std::pair<Interval, Interval> bounds_of_exprs(const Expr &a, const Expr &b,
+                                              const IntervalScope &scope);
 
 }  // namespace tessera::algebra

@@ -14,6 +14,8 @@ struct Facts {
     // Conditions that hold.
     std::vector<Expr> known_true;
 
+    bool empty() const { return intervals.empty() && alignments.empty() && known_true.empty(); }
+
     // For chaining: Facts().holds(n > 0).between(x, 0, n - 1)
     Facts &between(Symbol s, Expr min, Expr max) {
         intervals[s] = {std::move(min), std::move(max)};

@@ -6,6 +6,9 @@
 // Hash tables for the simplifier, which looks into them several times per node; for this room only.
 namespace tessera::algebra {
 
+// Most simplifiers see one small expression.
+constexpr size_t smallest_table = 16;
+
 // Values by node: open addressing, nothing is ever erased.
 template<typename Value>
 class NodeMap {
@@ -40,7 +43,7 @@ private:
         return slots[i];
     }
     void grow() {
-        std::vector<Slot> old(slots.empty() ? 64 : 2 * slots.size());
+        std::vector<Slot> old(slots.empty() ? smallest_table : 2 * slots.size());
         old.swap(slots);
         for (Slot &s : old) {
             if (s.key) place(s.key).value = std::move(s.value);
@@ -81,7 +84,7 @@ private:
         return slots[i] = e;
     }
     void grow() {
-        std::vector<ir::Expr> old(slots.empty() ? 64 : 2 * slots.size());
+        std::vector<ir::Expr> old(slots.empty() ? smallest_table : 2 * slots.size());
         old.swap(slots);
         for (const ir::Expr &e : old) {
             if (e.defined()) place(e);

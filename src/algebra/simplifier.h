@@ -22,6 +22,8 @@ public:
     explicit Simplifier(const Facts &facts = no_facts, int effort = 32);
 
     Expr operator()(const Expr &e);  // memoised
+    // Returns true while an expression is simplified, in whose midst others have other facts.
+    bool is_at_work() const { return nesting > 0; }
 
     // The simplified node of simplified operands.
     Expr make(ir::NodeKind op, const Expr &a, const Expr &b);

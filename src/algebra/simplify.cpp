@@ -544,6 +544,17 @@ Expr Simplifier::make_call(const IntrinsicCall &c) {
     return node;
 }
 
-Expr simplify(const Expr &e, const Facts &facts) { return Simplifier(facts)(e); }
+static thread_local Simplifier *shared = nullptr;
+
+SimplifierScope::SimplifierScope() : simplifier(std::make_unique<Simplifier>()), around(shared) {
+    shared = simplifier.get();
+}
+
+SimplifierScope::~SimplifierScope() { shared = around; }
+
+Expr simplify(const Expr &e, const Facts &facts) {
+    if (shared && facts.empty() && !shared->is_at_work()) return (*shared)(e);
+    return Simplifier(facts)(e);
+}
 
 }  // namespace tessera::algebra

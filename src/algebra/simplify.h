@@ -1,7 +1,10 @@
 #pragma once
 #include "algebra/facts.h"
+#include <memory>
 
 namespace tessera::algebra {
+
+class Simplifier;
 
 // An equal expression that is simpler, in a canonical form:
 //   - sums of 32 and 64 bit signed integers are linear forms, each term once: (x + 3) - x -> 3
@@ -14,6 +17,21 @@ namespace tessera::algebra {
 // which an operand is likely stays a min, max or select unless it can be decided, so that loop
 // partitioning finds it.
 Expr simplify(const Expr &e, const Facts &facts = {});
+
+// While it lives, `simplify` of single expressions in this thread, without facts, remembers what it
+// has simplified, and what it has found on the way: quicker where many expressions have parts in
+// common, as regions do. Keeps them alive as long.
+class SimplifierScope {
+public:
+    SimplifierScope();
+    ~SimplifierScope();
+    SimplifierScope(const SimplifierScope &) = delete;
+    SimplifierScope &operator=(const SimplifierScope &) = delete;
+
+private:
+    std::unique_ptr<Simplifier> simplifier;
+    Simplifier *around;
+};
 
 // As above for every expression of the statement; a loop variable is known to lie in its range,
 // the condition of an `if` or assertion to hold where it does. Moreover:

@@ -249,6 +249,7 @@ Lowering nests_here(const program::Program &program, const Target &target,
                     const LowerOptions &options) {
     const auto symbols = std::make_shared<SymbolArena>();
     const SymbolScope scope(symbols);
+    const algebra::SimplifierScope remembers;
     program::ProgramCopy copy = copy_reachable(program);
     if (program.dialect == Dialect::Halide)
         drop_needless_directives(copy.environment, copy.program.outputs);

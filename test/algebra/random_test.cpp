@@ -96,6 +96,19 @@ TEST_SUITE("random") {
             return check_simplify(maker.condition(int(random.between(1, 5))), maker);
         });
     }
+    TEST_CASE("what a scope remembers of other expressions changes no value") {
+        repeatedly([](Random &random) -> std::string {
+            const SimplifierScope scope;
+            ExprMaker maker = maker_for(random);
+            for (int i = 0; i < 6; i++) {
+                const bool is_condition = random.chance(30);
+                const Expr e = is_condition ? maker.condition(4) : maker.make(4);
+                const std::string failure = check_simplify(e, maker);
+                if (!failure.empty()) return failure;
+            }
+            return "";
+        });
+    }
     TEST_CASE("simplify keeps the lanes of a vector") {
         repeatedly([](Random &random) {
             ExprMaker maker(random, random.chance(70) ? Int(32) : UInt(8));

@@ -32,10 +32,9 @@ bool contains_loop(const Stmt &s) {
 
 // The values that the variable of such a loop may take, whatever those in the scope are.
 Interval values_in_loop(const Expr &first, const Expr &count, const algebra::IntervalScope &scope) {
-    Interval i;
-    i.min = bounds_of_expr(first, scope).min;
-    i.max = bounds_of_expr(first + count - make_one(count.type()), scope).max;
-    return i;
+    const Expr last = first + count - make_one(count.type());
+    const auto [of_first, of_last] = algebra::bounds_of_exprs(first, last, scope);
+    return {of_first.min, of_last.max};
 }
 
 class TestFinder final : public Visitor {
