@@ -118,6 +118,7 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
 }  // namespace
 
 Stmt partition_loops(const Stmt &s, const Context &context) {
+    const algebra::SimplifierScope remembers;  // what is in the loops around is simplified for each
     PartitionLoops partition;
     Stmt result = partition(s);
     const Symbol whole = partition.left_whole();

@@ -30,9 +30,22 @@ bool contains_loop(const Stmt &s) {
     return found;
 }
 
+// Returns true if the expression is made of variables, numbers and operations alone.
+bool is_of_variables(const Expr &e) {
+    bool is = true;
+    for_each_node(e, [&](const Let &) { is = false; });
+    for_each_node(e, [&](const Load &) { is = false; });
+    for_each_node(e, [&](const Call &) { is = false; });
+    for_each_node(e, [&](const IntrinsicCall &) { is = false; });
+    return is;
+}
+
 // The values that the variable of such a loop may take, whatever those in the scope are.
 Interval values_in_loop(const Expr &first, const Expr &count, const algebra::IntervalScope &scope) {
     const Expr last = first + count - make_one(count.type());
+    if (scope.empty() && is_of_variables(last)) {
+        return {algebra::simplify(first), algebra::simplify(last)};
+    }
     const auto [of_first, of_last] = algebra::bounds_of_exprs(first, last, scope);
     return {of_first.min, of_last.max};
 }
@@ -158,9 +171,11 @@ private:
     bool must_stay(const Expr &e) const { return effects && !is_pure(e); }
 
     bool innermost, all, effects;
-    bool guards_loop = false;      // what is looked at
-    LetScope lets;                 // inside of the body
-    algebra::IntervalScope scope;  // of loops inside of the body
+    bool guards_loop = false;        // what is looked at
+    LetScope lets;                   // inside of the body
+    std::vector<const For *> loops;  // inside of the body, around what is visited
+    algebra::IntervalScope scope;    // of the first so many of them
+    size_t known_loops = 0;
     std::unordered_set<Symbol> inside;
     std::unordered_map<Symbol, AssumedRef> assumed;  // by the values of lets and loops
 };
@@ -524,12 +539,13 @@ private:
     void visit(const For &inner) override {
         check(inner.min);
         check(inner.extent);
-        const Expr first = lets.expand(steady_value(inner.min));
-        const Expr count = lets.expand(steady_value(inner.extent));
-        scope.bind(inner.name, values_in_loop(first, count, scope));
+        loops.push_back(&inner);
         inside.insert(inner.name);
         (*this)(inner.body);
+        loops.pop_back();
+        if (known_loops <= loops.size()) return;
         scope.unbind(inner.name);
+        known_loops = loops.size();
     }
     void visit(const Allocate &a) override {
         for (const Expr &e : a.extents) check(e);
@@ -577,14 +593,25 @@ private:
         });
     }
     // Of a choice of `less` where it is the less, or, of max, of what is not.
-    Expr outcome_of(const Expr &test, const Expr &less, const Expr &greater) const {
+    Expr outcome_of(const Expr &test, const Expr &less, const Expr &greater) {
         const auto *n = test.as<Min>();
         Expr first = n ? less : greater, second = n ? greater : less;
         const Expr a = lets.expand(less), b = lets.expand(greater);
         if (std::max(a->depth, b->depth) > deepest_end) return {};
         return holds(a <= b) ? first : holds(b <= a) ? second : Expr();
     }
-    bool holds(const Expr &condition) const {
+    // What the loops around run through is found when it is asked for: few choices depend on it.
+    void bind_loops() {
+        for (; known_loops < loops.size(); known_loops++) {
+            const For &inner = *loops[known_loops];
+            const Expr first = lets.expand(steady_value(inner.min));
+            const Expr count = lets.expand(steady_value(inner.extent));
+            scope.bind(inner.name, values_in_loop(first, count, scope));
+        }
+    }
+    bool holds(const Expr &condition) {
+        const auto names = [&](const For *inner) { return uses_symbol(condition, inner->name); };
+        if (std::ranges::any_of(loops, names)) bind_loops();
         Expr c = certainly(algebra::simplify(condition), scope);
         if (!c.defined()) return false;
         c = algebra::simplify(c);
@@ -609,7 +636,9 @@ private:
     const SteadyState &steady;
     bool is_first_walk = true;
     LetScope lets;
-    algebra::IntervalScope scope;  // of loops inside of the body
+    std::vector<const For *> loops;  // inside of the body, around what is visited
+    algebra::IntervalScope scope;    // of the first so many of them
+    size_t known_loops = 0;
     std::unordered_set<Symbol> inside;
     std::unordered_map<Expr, Expr, ExprHash, ExprEqual> found;
 };
