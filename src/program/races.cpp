@@ -7,7 +7,6 @@
 #include "ir/visitor_inl.h"
 #include "program/apply.h"
 #include "program/loop_transforms.h"
-#include "program/loop_transforms.h"
 #include "program/scatter.h"
 #include <algorithm>
 #include <cstdlib>

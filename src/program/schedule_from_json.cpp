@@ -1,6 +1,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/parser.h"
+#include "program/directive_words.h"
 #include "program/environment.h"
 #include "program/json_object.h"
 #include "program/names.h"
@@ -75,11 +76,12 @@ private:
     Symbol fetched(const json &j) const;
     Symbol function(const std::string &name) const;
     StageStep stage(JsonObject &step, const Location &line);
-    Expr expr(JsonObject &step, const char *word);
+    Expr expr(JsonObject &step, const std::string &word);
     LoopLevel level(const json &j);
-    StageDirective stage_directive(JsonObject &step, const std::string &word);
-    Rfactor read_rfactor(JsonObject &step);
-    FuncDirective func_directive(JsonObject &step, const std::string &word);
+    template<typename T>
+    void read_member(JsonObject &s, const std::string &word, Referred of, T &member);
+    template<typename... Ds>
+    void read_directive(JsonObject &s, const std::string &name, std::variant<Ds...> &into);
     Location written(JsonObject &step) const;
 
     const Algorithm &algorithm;
@@ -88,18 +90,8 @@ private:
     std::map<std::string, Symbol> names, functions;
 };
 
-const std::vector<std::string> stage_words = {"split",        "fuse",
-                                              "rename",       "reorder",
-                                              "loop",         "partition",
-                                              "prefetch",     "atomic",
-                                              "rfactor",      "specialize_fail",
-                                              "stream_loads", "stream_stores",
-                                              "specialize",   "allow_race_conditions",
-                                              "unscheduled"};
-const std::vector<std::string> func_words = {
-    "compute",       "store",       "hoist", "bound",           "estimate",
-    "fold_storage",  "ring_buffer", "async", "reorder_storage", "align_storage",
-    "bound_storage", "store_in",    "trace", "no_profiling"};
+const std::vector<std::string> stage_words = names_of_all(StageDirective());
+const std::vector<std::string> func_words = names_of_all(FuncDirective());
 
 // The first word of a step: which directive it is.
 std::string directive_word(const JsonObject &step) {
@@ -221,7 +213,7 @@ StageStep Reader::stage(JsonObject &step, const Location &line) {
     return s;
 }
 
-Expr Reader::expr(JsonObject &step, const char *word) {
+Expr Reader::expr(JsonObject &step, const std::string &word) {
     const json &j = step.at(word);
     if (j.is_null()) return {};
     if (j.is_number_integer()) return Expr(j.get<int>());
@@ -253,7 +245,7 @@ LoopLevel Reader::level(const json &j) {
 
 // The value of that name of an enumeration whose last value is `last`.
 template<typename Enum>
-Enum enum_of(JsonObject &step, const char *word, Enum last) {
+Enum enum_of(JsonObject &step, const std::string &word, Enum last) {
     std::string name = step.text(word);
     std::vector<std::string> all;
     for (int i = 0; i <= int(last); i++) {
@@ -263,71 +255,58 @@ Enum enum_of(JsonObject &step, const char *word, Enum last) {
     throw CompileError(str("the \"", word, "\" ", name, " is none of ", join(all)));
 }
 
-StageDirective Reader::stage_directive(JsonObject &s, const std::string &word) {
-    if (word == "split") {
-        return Split{symbol(s.text("split")), symbol(s.text("outer")), symbol(s.text("inner")),
-                     expr(s, "factor"), enum_of(s, "tail", TailStrategy::Auto)};
-    }
-    if (word == "fuse") {
-        return Fuse{symbol(s.text("fuse")), symbol(s.text("outer")), symbol(s.text("fused"))};
-    }
-    if (word == "rename") return Rename{symbol(s.text("rename")), symbol(s.text("new_name"))};
-    if (word == "reorder") return Reorder{symbols(s.texts("reorder"))};
-    if (word == "loop") {
-        return SetLoopKind{symbol(s.text("loop")), enum_of(s, "kind", LoopKind::Unrolled)};
-    }
-    if (word == "partition") {
-        return SetPartition{symbol(s.text("partition")), enum_of(s, "how", Partition::Always)};
-    }
-    if (word == "prefetch") {
-        return PrefetchDirective{fetched(s.at("prefetch")), symbol(s.text("at")),
-                                 symbol(s.text("from")), expr(s, "offset"),
-                                 enum_of(s, "strategy", PrefetchBoundStrategy::NonFaulting)};
-    }
-    if (word == "atomic") return AtomicDirective{s.flag("atomic")};
-    if (word == "specialize") return SpecializeDirective{expr(s, "specialize")};
-    if (word == "rfactor") return read_rfactor(s);
-    if (word == "specialize_fail") return SpecializeFail{s.text("specialize_fail")};
-    if (word == "stream_loads") {
-        StreamLoads loads;
-        for (const json &what : s.list("stream_loads")) loads.what.push_back(fetched(what));
-        return loads;
-    }
-    s.require_true(word);
-    if (word == "stream_stores") return StreamStores{};
-    if (word == "unscheduled") return Unscheduled{};
-    return AllowRaceConditions{};
+constexpr TailStrategy last_of(TailStrategy) { return TailStrategy::Auto; }
+constexpr LoopKind last_of(LoopKind) { return LoopKind::Unrolled; }
+constexpr Partition last_of(Partition) { return Partition::Always; }
+constexpr MemoryType last_of(MemoryType) { return MemoryType::GPUSharedAsync; }
+constexpr PrefetchBoundStrategy last_of(PrefetchBoundStrategy) {
+    return PrefetchBoundStrategy::NonFaulting;
 }
 
-FuncDirective Reader::func_directive(JsonObject &s, const std::string &word) {
-    if (word == "compute") return ComputeLevel{level(s.at("compute"))};
-    if (word == "store") return StoreLevel{level(s.at("store"))};
-    if (word == "hoist") return HoistStorageLevel{level(s.at("hoist"))};
-    if (word == "bound") {
-        return BoundDirective{symbol(s.text("bound")), expr(s, "min"), expr(s, "extent"),
-                              expr(s, "modulus"), expr(s, "remainder")};
+// Reads a member of a directive by its kind.
+template<typename T>
+void Reader::read_member(JsonObject &s, const std::string &word, Referred of, T &member) {
+    if constexpr (std::is_same_v<T, Symbol>) {
+        member = of == Referred::Loop      ? symbol(s.text(word))
+                 : of == Referred::Fetched ? fetched(s.at(word))
+                                           : make_function(s.text(word));
+    } else if constexpr (std::is_same_v<T, std::vector<Symbol>>) {
+        if (of == Referred::Fetched) {
+            for (const json &j : s.list(word)) member.push_back(fetched(j));
+        } else {
+            member = symbols(s.texts(word));
+        }
+    } else if constexpr (std::is_same_v<T, std::vector<Preserved>>) {
+        for (const json &j : s.list(word)) {
+            const std::vector<std::string> pair = JsonObject::texts(j, word);
+            if (pair.size() != 2) throw CompileError("\"rfactor\" is a list of [rvar, var]");
+            member.push_back({symbol(pair[0]), symbol(pair[1])});
+        }
+    } else if constexpr (std::is_same_v<T, Expr>) {
+        member = expr(s, word);
+    } else if constexpr (std::is_same_v<T, LoopLevel>) {
+        member = level(s.at(word));
+    } else if constexpr (std::is_enum_v<T>) {
+        member = enum_of(s, word, last_of(T()));
+    } else if constexpr (std::is_same_v<T, bool>) {
+        member = s.flag(word);
+    } else {
+        member = s.text(word);
     }
-    if (word == "estimate") {
-        return EstimateDirective{symbol(s.text("estimate")), expr(s, "min"), expr(s, "extent")};
-    }
-    if (word == "fold_storage") {
-        return FoldStorage{symbol(s.text("fold_storage")), expr(s, "extent"), s.flag("forward")};
-    }
-    if (word == "ring_buffer") return RingBuffer{expr(s, "ring_buffer")};
-    if (word == "reorder_storage") return ReorderStorage{symbols(s.texts("reorder_storage"))};
-    if (word == "align_storage") {
-        return AlignStorage{symbol(s.text("align_storage")), expr(s, "alignment")};
-    }
-    if (word == "bound_storage") {
-        return BoundStorage{symbol(s.text("bound_storage")), expr(s, "extent")};
-    }
-    if (word == "store_in") return StoreIn{enum_of(s, "store_in", MemoryType::GPUSharedAsync)};
-    if (word == "trace") {
-        return Trace{s.flag("loads"), s.flag("stores"), s.flag("realizations"), s.text("trace")};
-    }
-    s.require_true(word);
-    if (word == "async") return AsyncDirective{};
-    return NoProfiling{};
+}
+
+// The directive of that name, with its members.
+template<typename... Ds>
+void Reader::read_directive(JsonObject &s, const std::string &name, std::variant<Ds...> &into) {
+    auto read_if = [&]<typename D>(D directive) {
+        if (WordsOf<D>::words.name != name) return;
+        if (field_count<D> == 0) s.require_true(name);
+        for_each_member(directive, [&](auto &member, const MemberWord &w) {
+            read_member(s, std::string(w.word), w.of, member);
+        });
+        into = directive;
+    };
+    (read_if(Ds()), ...);
 }
 
 // The line where the user wrote it, as to_string(Location) has it.
@@ -358,28 +337,19 @@ Step Reader::read_wrapper(JsonObject &step) {
     return {f, wrap};
 }
 
-Rfactor Reader::read_rfactor(JsonObject &step) {
-    Rfactor r;
-    for (const json &j : step.list("rfactor")) {
-        std::vector<std::string> pair = JsonObject::texts(j, "rfactor");
-        if (pair.size() != 2) throw CompileError("\"rfactor\" is a list of [rvar, var]");
-        r.preserved.push_back({symbol(pair[0]), symbol(pair[1])});
-    }
-    r.intermediate = make_function(step.text("makes"));
-    return r;
-}
-
 Step Reader::read_step(JsonObject &step) {
     const std::string word = directive_word(step);
     if (word == "wrap") return read_wrapper(step);
     const Location line = written(step);
     if (std::ranges::count(func_words, word)) {
         const Symbol f = function(step.text("of"));
-        return {f, FuncStep{{func_directive(step, word), line}}};
+        FuncStep s{{{}, line}};
+        read_directive(step, word, s.written.directive);
+        return {f, s};
     }
     const Symbol f = function(step.text("stage_of"));
     StageStep s = stage(step, line);
-    s.written.directive = stage_directive(step, word);
+    read_directive(step, word, s.written.directive);
     return {f, s};
 }
 

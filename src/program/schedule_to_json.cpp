@@ -1,6 +1,7 @@
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "program/define.h"
+#include "program/directive_words.h"
 #include "program/names.h"
 #include "program/parameter.h"
 #include "program/schedule_json.h"
@@ -21,8 +22,14 @@ public:
 private:
     json functions(const Algorithm &algorithm);
     json step(const Step &step);
-    json operator()(const StageDirective &d);
-    json operator()(const FuncDirective &d);
+    template<typename T>
+    json value(const T &member, Referred of);
+    template<typename D>
+    json directive(const D &d);
+    template<typename... Ds>
+    json directive(const std::variant<Ds...> &any) {
+        return std::visit([&](const auto &d) { return directive(d); }, any);
+    }
     json name(Symbol loop) { return loop_names[loop]; }
     json expr(const Expr &e);
     void check_parameter(Symbol name);
@@ -75,104 +82,37 @@ json Writer::fetched(Symbol what) {
     return {{"image", what.text()}};
 }
 
-json Writer::operator()(const StageDirective &d) {
-    return std::visit(
-        overloaded{
-            [&](const Split &s) -> json {
-                return {{"split", name(s.old)},
-                        {"outer", name(s.outer)},
-                        {"inner", name(s.inner)},
-                        {"factor", expr(s.factor)},
-                        {"tail", name_of(s.tail)}};
-            },
-            [&](const Fuse &s) -> json {
-                return {
-                    {"fuse", name(s.inner)}, {"outer", name(s.outer)}, {"fused", name(s.fused)}};
-            },
-            [&](const Rename &s) -> json {
-                return {{"rename", name(s.old)}, {"new_name", name(s.new_name)}};
-            },
-            [&](const Reorder &s) -> json { return {{"reorder", list(s.vars)}}; },
-            [&](const SetLoopKind &s) -> json {
-                return {{"loop", name(s.var)}, {"kind", name_of(s.kind)}};
-            },
-            [&](const SetPartition &s) -> json {
-                return {{"partition", name(s.var)}, {"how", name_of(s.partition)}};
-            },
-            [&](const PrefetchDirective &s) -> json {
-                return {{"prefetch", fetched(s.what)},
-                        {"at", name(s.at)},
-                        {"from", name(s.from)},
-                        {"offset", expr(s.offset)},
-                        {"strategy", name_of(s.strategy)}};
-            },
-            [](const AtomicDirective &s) -> json {
-                return {{"atomic", s.override_associativity_test}};
-            },
-            [](const AllowRaceConditions &) -> json { return {{"allow_race_conditions", true}}; },
-            [&](const SpecializeDirective &s) -> json {
-                return {{"specialize", expr(s.condition)}};
-            },
-            [](const SpecializeFail &s) -> json { return {{"specialize_fail", s.message}}; },
-            [&](const StreamLoads &s) -> json {
-                json all = json::array();
-                for (Symbol what : s.what) all.push_back(fetched(what));
-                return {{"stream_loads", all}};
-            },
-            [](const StreamStores &) -> json { return {{"stream_stores", true}}; },
-            [](const Unscheduled &) -> json { return {{"unscheduled", true}}; },
-            [&](const Rfactor &s) -> json {
-                json pairs = json::array();
-                for (const Preserved &p : s.preserved) {
-                    pairs.push_back({name(p.rvar), name(p.var)});
-                }
-                return {{"rfactor", pairs}, {"makes", function_names[s.intermediate]}};
-            },
-        },
-        d);
+template<typename T>
+json Writer::value(const T &member, Referred of) {
+    if constexpr (std::is_same_v<T, Symbol>) {
+        return of == Referred::Loop      ? name(member)
+               : of == Referred::Fetched ? fetched(member)
+                                         : json(function_names[member]);
+    } else if constexpr (std::is_same_v<T, Expr>) {
+        return expr(member);
+    } else if constexpr (std::is_same_v<T, LoopLevel>) {
+        return level(member);
+    } else if constexpr (std::is_same_v<T, Preserved>) {
+        return {name(member.rvar), name(member.var)};
+    } else if constexpr (std::is_enum_v<T>) {
+        return name_of(member);
+    } else if constexpr (std::is_same_v<T, bool> || std::is_same_v<T, std::string>) {
+        return member;
+    } else {
+        json all = json::array();
+        for (const auto &one : member) all.push_back(value(one, of));
+        return all;
+    }
 }
 
-json Writer::operator()(const FuncDirective &d) {
-    return std::visit(
-        overloaded{
-            [&](const ComputeLevel &s) -> json { return {{"compute", level(s.level)}}; },
-            [&](const StoreLevel &s) -> json { return {{"store", level(s.level)}}; },
-            [&](const HoistStorageLevel &s) -> json { return {{"hoist", level(s.level)}}; },
-            [&](const BoundDirective &s) -> json {
-                return {{"bound", name(s.var)},
-                        {"min", expr(s.min)},
-                        {"extent", expr(s.extent)},
-                        {"modulus", expr(s.modulus)},
-                        {"remainder", expr(s.remainder)}};
-            },
-            [&](const EstimateDirective &s) -> json {
-                return {
-                    {"estimate", name(s.var)}, {"min", expr(s.min)}, {"extent", expr(s.extent)}};
-            },
-            [&](const FoldStorage &s) -> json {
-                return {{"fold_storage", name(s.var)},
-                        {"extent", expr(s.extent)},
-                        {"forward", s.fold_forward}};
-            },
-            [&](const RingBuffer &s) -> json { return {{"ring_buffer", expr(s.extent)}}; },
-            [](const AsyncDirective &) -> json { return {{"async", true}}; },
-            [&](const ReorderStorage &s) -> json { return {{"reorder_storage", list(s.vars)}}; },
-            [&](const AlignStorage &s) -> json {
-                return {{"align_storage", name(s.var)}, {"alignment", expr(s.alignment)}};
-            },
-            [&](const BoundStorage &s) -> json {
-                return {{"bound_storage", name(s.var)}, {"extent", expr(s.extent)}};
-            },
-            [](const StoreIn &s) -> json { return {{"store_in", name_of(s.memory)}}; },
-            [](const Trace &s) -> json {
-                return {{"trace", s.tag},
-                        {"loads", s.loads},
-                        {"stores", s.stores},
-                        {"realizations", s.realizations}};
-            },
-            [](const NoProfiling &) -> json { return {{"no_profiling", true}}; },
-        },
-        d);
+template<typename D>
+json Writer::directive(const D &d) {
+    json j = json::object();
+    if (field_count<D> == 0) j[std::string(WordsOf<D>::words.name)] = true;
+    for_each_member(d, [&](const auto &member, const MemberWord &w) {
+        j[std::string(w.word)] = value(member, w.of);
+    });
+    return j;
 }
 
 json Writer::functions(const Algorithm &algorithm) {
@@ -199,14 +139,14 @@ json Writer::step(const Step &step) {
     };
     return std::visit(overloaded{
                           [&](const StageStep &s) {
-                              json j = (*this)(s.written.directive);
+                              json j = directive(s.written.directive);
                               j["stage_of"] = function_names[step.function];
                               j["stage"] = s.stage;
                               if (!s.path.empty()) j["specialization"] = s.path;
                               return with_line(j, s.written.at);
                           },
                           [&](const FuncStep &s) {
-                              json j = (*this)(s.written.directive);
+                              json j = directive(s.written.directive);
                               j["of"] = function_names[step.function];
                               return with_line(j, s.written.at);
                           },
