@@ -62,10 +62,10 @@ void Callable::check_buffers(const std::vector<GivenArgument> &args) const {
             throw RuntimeError(
                 str("argument ", i, " of the Callable, ", w.name, ", is an undefined Buffer"));
         }
-        detail::check_dimensions(*args[i].buffer, w.name, w.dimensions);
+        driver::check_dimensions(*args[i].buffer, w.name, w.dimensions);
         if (w.is_output) outputs.push_back(args[i].buffer);
     }
-    detail::check_places(outputs);
+    driver::check_places(outputs);
 }
 
 int Callable::call_at(const Location &at, JITUserContext *context,
@@ -108,7 +108,7 @@ int Callable::call_checked(JITUserContext *context, std::vector<GivenArgument> a
         passed.push_back(a.is_buffer ? static_cast<void *>(a.buffer) : &a.bits);
     }
     int code = contents->code->call(call.user_context(), passed);
-    detail::check_result(code, contents->name, call);
+    driver::check_result(code, contents->name, call);
     if (contents->is_profiled) tessera_profiler_report(call.user_context());
     return code;
 }
@@ -133,7 +133,7 @@ Callable Pipeline::compile_to_callable(const std::vector<Argument> &list, const 
     result->handlers = get(at).handlers;
     PipelineContents::Compiled compiled = get(at).compile(driver::jit_target(target));
     result->code = compiled.code;
-    result->is_profiled = detail::is_profiled(driver::jit_target(target));
+    result->is_profiled = driver::is_profiled(driver::jit_target(target));
     result->parameters = compiled.parameters;
     for (const Argument &a : args) {
         result->wanted.push_back({a.name, a.is_buffer(), a.type, int(a.dimensions), false});

@@ -1,5 +1,5 @@
 #pragma once
-#include "driver/compile.h"
+#include "driver/run.h"
 #include "lang/extern.h"
 #include "lang/func.h"
 #include "lang/pipeline.h"
@@ -13,11 +13,9 @@ struct PipelineContents {
     JITHandlers handlers;
     std::map<std::string, JITExtern> externs;
 
-    // What was compiled last for a target, and what code it takes its arguments from.
-    struct Compiled {
+    // What was compiled last for a target.
+    struct Compiled : driver::Prepared {
         uint64_t changes = 0;
-        driver::CompiledRef code;
-        std::vector<program::ParameterRef> parameters;
     };
     std::mutex mutex;
     std::map<std::string, Compiled> compiled;  // by target
@@ -39,21 +37,6 @@ namespace detail {
 // The parameter that the argument stands for: by its name where it is only a description.
 program::ParameterRef parameter_for(const Argument &a, const program::Program &program,
                                     const Location &at);
-// Throws what a handler has thrown; RuntimeError for a code other than 0, unless a handler was
-// told.
-void check_result(int code, const std::string &pipeline, const driver::CallContext &context);
-// Whether a run is to be followed by a report of how long each Func took.
-inline bool is_profiled(const Target &target) {
-    return target.has_feature(Target::Profile) || target.has_feature(Target::ProfileByTimer);
-}
-// Throws RuntimeError if a buffer has not the wanted number of dimensions.
-void check_dimensions(const tessera_buffer_t &b, const std::string &name, int wanted);
-// Throws RuntimeError if two elements of the outputs are one place in memory, as with a stride of
-// 0; by Halide's rules it is warned of.
-void check_places(const std::vector<tessera_buffer_t *> &outputs, const Location &at = {});
-// Whether indices into the buffer need 64 bits.
-bool is_large(const tessera_buffer_t &b);
-
 }  // namespace detail
 
 }  // namespace tessera

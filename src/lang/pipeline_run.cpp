@@ -1,4 +1,3 @@
-#include "base/dialect.h"
 #include "base/large_stack.h"
 #include "lang/image_param.h"
 #include "lang/jit_externs.h"
@@ -9,173 +8,7 @@
 #include <typeinfo>
 
 namespace tessera {
-namespace detail {
-
-void check_result(int code, const std::string &pipeline, const driver::CallContext &context) {
-    context.rethrow();
-    if (code == 0 || context.has_error_handler()) return;
-    if (!context.message().empty()) throw RuntimeError(context.message());
-    throw RuntimeError(str("pipeline ", pipeline, " failed with the error code ", code));
-}
-
-// Compiled code looks at each dimension.
-void check_dimensions(const tessera_buffer_t &b, const std::string &name, int wanted) {
-    if (b.dimensions == wanted) return;
-    throw RuntimeError(str(name, " has ", wanted, " dimension", wanted == 1 ? "" : "s",
-                           ", but the Buffer for it has ", b.dimensions));
-}
-
-bool is_large(const tessera_buffer_t &b) { return tessera_buffer_size_in_bytes(&b) > INT32_MAX; }
-
-}  // namespace detail
-
 namespace {
-
-// To compiled code, a buffer without memory is a question.
-void check_memory(const tessera_buffer_t &b, const std::string &name) {
-    if (b.host) return;
-    if (b.device) {
-        throw RuntimeError(str("the Buffer for ", name,
-                               " has memory on a device only, but the pipeline runs on the CPU"));
-    }
-    throw RuntimeError(str("the Buffer for ", name,
-                           " has no memory; call allocate(), or ask for "
-                           "the sizes of inputs with infer_input_bounds()"));
-}
-
-tessera_buffer_t *buffer_of(const program::Parameter &p) {
-    if (p.buffer) return p.buffer;
-    throw RuntimeError(
-        str("the ImageParam ", p.name, " has no Buffer; call set() before realize()"));
-}
-
-void *scalar_of(program::Parameter &p) {
-    if (p.scalar_is_set) return &p.scalar_bits;
-    throw RuntimeError(str("the Param ", p.name, " has no value; call set() before realize()"));
-}
-
-// One call: the target that the buffers need, the arguments in their order.
-class Run {
-public:
-    using Purpose = driver::CallContext::Purpose;
-    Run(PipelineContents &pipeline, JITUserContext *context, const Target &target,
-        Purpose purpose = Purpose::Run)
-        : pipeline(pipeline), context(context, pipeline.handlers, purpose),
-          target(pipeline.target_for(target)) {
-        if (purpose == Purpose::Run) return;
-        this->target.set_features({Target::Profile, Target::ProfileByTimer}, false);
-    }
-
-    // Shapes of outputs become those that the pipeline computes to have these; false: it failed,
-    // and a handler has been told.
-    bool ask_outputs(const std::vector<tessera_buffer_t *> &outputs);
-    void call(const std::vector<tessera_buffer_t *> &outputs);
-    // Buffers without memory stand for the images that have none; false: nothing changed.
-    bool query(const std::vector<tessera_buffer_t *> &outputs,
-               std::map<Symbol, BufferContentsRef> &missing);
-    std::vector<program::ParameterRef> parameters() { return pipeline.compile(target).parameters; }
-
-private:
-    void check_outputs(const std::vector<tessera_buffer_t *> &outputs) const;
-    int call_with_inputs(const std::vector<tessera_buffer_t *> &outputs, bool large);
-    PipelineContents &pipeline;
-    driver::CallContext context;
-    Target target;
-};
-
-void Run::check_outputs(const std::vector<tessera_buffer_t *> &outputs) const {
-    size_t wanted = 0, met = 0;
-    for (const auto &f : pipeline.program.outputs) wanted += f->types.size();
-    if (outputs.size() != wanted) {
-        throw RuntimeError(str("pipeline ", pipeline.program.name, " has ", wanted,
-                               " results, but is to be realized into ", outputs.size(),
-                               " Buffers"));
-    }
-    for (const auto &f : pipeline.program.outputs) {
-        for (size_t i = 0; i < f->types.size(); i++) {
-            const tessera_buffer_t *b = outputs[met++];
-            if (!b) throw RuntimeError("realize: a Buffer is undefined");
-            detail::check_dimensions(*b, f->name.text(), f->dimensions());
-        }
-    }
-}
-
-void Run::call(const std::vector<tessera_buffer_t *> &outputs) {
-    check_outputs(outputs);
-    bool large = std::any_of(outputs.begin(), outputs.end(),
-                             [](const auto *b) { return detail::is_large(*b); });
-    for (const tessera_buffer_t *b : outputs) check_memory(*b, "an output");
-    detail::check_places(outputs);
-    int code = call_with_inputs(outputs, large);
-    detail::check_result(code, pipeline.program.name, context);
-    if (detail::is_profiled(target)) tessera_profiler_report(context.user_context());
-}
-
-bool Run::ask_outputs(const std::vector<tessera_buffer_t *> &outputs) {
-    check_outputs(outputs);
-    bool large = std::any_of(outputs.begin(), outputs.end(),
-                             [](const auto *b) { return detail::is_large(*b); });
-    int code = call_with_inputs(outputs, large);
-    detail::check_result(code, pipeline.program.name, context);
-    return code == 0;
-}
-
-int Run::call_with_inputs(const std::vector<tessera_buffer_t *> &outputs, bool large) {
-    PipelineContents::Compiled compiled = pipeline.compile(target);
-    std::vector<void *> args;
-    for (const program::ParameterRef &p : compiled.parameters) {
-        if (!p->is_buffer) {
-            args.push_back(scalar_of(*p));
-            continue;
-        }
-        tessera_buffer_t *b = buffer_of(*p);
-        check_memory(*b, p->name.text());
-        large |= detail::is_large(*b);
-        args.push_back(b);
-    }
-    args.insert(args.end(), outputs.begin(), outputs.end());
-    // Halide leaves it to the program to ask for them: the check of the buffer fails.
-    if (large && !target.has_large_buffers() && dialect() != Dialect::Halide) {
-        target.set_feature(Target::LargeBuffers);
-        compiled = pipeline.compile(target);
-    }
-    return compiled.code->call(context.user_context(), args);
-}
-bool Run::query(const std::vector<tessera_buffer_t *> &outputs,
-                std::map<Symbol, BufferContentsRef> &missing) {
-    check_outputs(outputs);
-    PipelineContents::Compiled compiled = pipeline.compile(target);
-    std::vector<void *> args;
-    std::vector<BufferContents::Shape> before;
-    auto shape = [](const tessera_buffer_t &b) {
-        return BufferContents::Shape(b.dim, b.dim + b.dimensions);
-    };
-    for (const program::ParameterRef &p : compiled.parameters) {
-        auto unset = missing.find(p->name);
-        if (unset != missing.end()) {
-            args.push_back(&unset->second->raw);
-            before.push_back(shape(unset->second->raw));
-        } else {
-            args.push_back(p->is_buffer ? static_cast<void *>(buffer_of(*p)) : scalar_of(*p));
-        }
-    }
-    args.insert(args.end(), outputs.begin(), outputs.end());
-    int code = compiled.code->call(context.user_context(), args);
-    detail::check_result(code, pipeline.program.name, context);
-    size_t i = 0;
-    bool changed = false;
-    for (const program::ParameterRef &p : compiled.parameters) {
-        auto unset = missing.find(p->name);
-        if (unset == missing.end()) continue;
-        const tessera_buffer_t &now = unset->second->raw;
-        for (int d = 0; d < now.dimensions; d++) {
-            const tessera_dimension_t &was = before[i][size_t(d)];
-            changed |= was.min != now.dim[d].min || was.extent != now.dim[d].extent;
-        }
-        i++;
-    }
-    return changed;
-}
 
 // Buffers of these shapes, without memory.
 std::vector<Buffer<>> output_shapes(const program::Program &program,
@@ -205,29 +38,30 @@ std::vector<Buffer<>> allocated_outputs(const program::Program &program,
     return buffers;
 }
 
-// What one image has to be may depend on what another is, so ask until nothing changes.
+driver::Run run_of(PipelineContents &pipeline, JITUserContext *context, const Target &target,
+                   driver::Run::Purpose purpose = driver::Run::Purpose::Run) {
+    auto prepare = [&pipeline](const Target &t) -> driver::Prepared { return pipeline.compile(t); };
+    return {pipeline.program, prepare, pipeline.handlers, context, pipeline.target_for(target),
+            purpose};
+}
+
 void allocate_inputs(PipelineContents &pipeline, JITUserContext *context,
                      const RealizationArg &outputs, const Target &target) {
-    Run run(pipeline, context, target, Run::Purpose::Query);
-    std::map<Symbol, BufferContentsRef> missing;
-    std::vector<program::ParameterRef> parameters = run.parameters();
+    driver::Run run = run_of(pipeline, context, target, driver::Run::Purpose::Query);
+    std::map<Symbol, BufferContentsRef> made;
+    std::map<Symbol, tessera_buffer_t *> missing;
+    const std::vector<program::ParameterRef> parameters = run.parameters();
     for (const program::ParameterRef &p : parameters) {
         if (!p->is_buffer || p->buffer) continue;
-        missing[p->name] = std::make_shared<BufferContents>(
+        made[p->name] = std::make_shared<BufferContents>(
             p->type, BufferContents::Shape(size_t(p->dimensions)), nullptr, p->name.text());
+        missing[p->name] = &made[p->name]->raw;
     }
     if (missing.empty()) return;  // a query of nothing would compute the outputs
-    const int enough = 16;
-    int rounds = 0;
-    while (run.query(outputs.buffers, missing)) {
-        if (++rounds < enough) continue;
-        throw RuntimeError(str("infer_input_bounds of ", pipeline.program.name, ": after ", enough,
-                               " rounds the inputs still have to be larger; their constraints "
-                               "cannot be satisfied together"));
-    }
+    run.ask_inputs(outputs.buffers, missing);
     for (const program::ParameterRef &p : parameters) {
-        auto found = missing.find(p->name);
-        if (found == missing.end()) continue;
+        auto found = made.find(p->name);
+        if (found == made.end()) continue;
         found->second->allocate();
         p->buffer = &found->second->raw;
         p->buffer_owner = found->second;
@@ -307,7 +141,7 @@ Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t
     const bool answers = !get(at).target_for(target).has_feature(Target::NoBoundsQuery);
     if (answers) {
         bool answered = called_at(at, [&] {
-            Run query(get(at), context, target, Run::Purpose::Query);
+            driver::Run query = run_of(get(at), context, target, driver::Run::Purpose::Query);
             return query.ask_outputs(RealizationArg(buffers).buffers);
         });
         auto is_enough = [&](const Buffer<> &b) { return reaches_from_zero(b, sizes); };
@@ -328,7 +162,7 @@ void Pipeline::realize(const RealizationArg &outputs, const Target &target, Loca
 }
 void Pipeline::realize(JITUserContext *context, const RealizationArg &outputs, const Target &target,
                        Location at) {
-    called_at(at, [&] { Run(get(at), context, target).call(outputs.buffers); });
+    called_at(at, [&] { run_of(get(at), context, target).call(outputs.buffers); });
 }
 
 void Pipeline::infer_input_bounds(const std::vector<int32_t> &sizes, const Target &target,

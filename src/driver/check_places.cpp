@@ -1,9 +1,9 @@
 #include "base/dialect.h"
 #include "base/warning.h"
-#include "lang/pipeline_contents.h"
+#include "driver/run.h"
 #include <numeric>
 
-namespace tessera::detail {
+namespace tessera::driver {
 namespace {
 
 // Two elements of the buffer that are one place, in words; empty if none are found. Exact for two
@@ -76,4 +76,4 @@ void check_places(const std::vector<tessera_buffer_t *> &outputs, const Location
     }
 }
 
-}  // namespace tessera::detail
+}  // namespace tessera::driver
