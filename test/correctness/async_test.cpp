@@ -293,4 +293,73 @@ TEST_SUITE("async") {
         f.store_root().compute_at(out, y).async();
         REFUSED_ABOVE(Lowered(out), "async of f: shared is used both");
     }
+    TEST_CASE("a producer at a loop of a function that is written in two stages") {
+        Var x("x"), o("o"), i("i");
+        Func f("f"), g("g"), h("h");
+        f(x) = x * 3;
+        g(x) = f(x - 2) + f(x + 3);
+        g(x) = max(g(x), 4);
+        h(x) = g(x + 2);
+        g.split(x, o, i, 3, TailStrategy::RoundUp).unroll(i);
+        f.compute_at(g, o).async();
+        Buffer<int> result = h.realize({66});
+        for (int k = 0; k < 66; k++) CHECK(result(k) == std::max(4, 6 * (k + 2) + 3));
+    }
+    TEST_CASE("a ring buffer holds what each specialization of its consumer reads") {
+        Var x("x"), y("y");
+        Param<int> p("p");
+        Func f("f"), g("g");
+        f(x, y) = x + 10 * y;
+        g(x, y) = f(x, y) + f(x + 1, y);
+        g.specialize(p > 3);
+        f.compute_at(g, y).hoist_storage_root().ring_buffer(2);
+        for (int value : {1, 5}) {
+            p.set(value);
+            Buffer<int> result =
+                g.realize({4, 5}, get_host_target().with_feature(Target::Interpret));
+            result.for_each_element(
+                [&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 1); });
+        }
+    }
+    TEST_CASE("a producer of several stages does not write again what is being read") {
+        Var x("x"), o("o"), i("i"), oo("oo"), oi("oi");
+        Func f("f"), g("g");
+        f(x) = 1;
+        f(3) = 1;
+        f(x) = 8;
+        g(x) = f(x) + f(x + 3);
+        g.split(x, o, i, 4, TailStrategy::GuardWithIf)
+            .split(o, oo, oi, 5, TailStrategy::GuardWithIf);
+        f.compute_at(g, oi).store_at(g, oo).async();
+        Buffer<int> result = g.realize({33}, get_host_target().with_feature(Target::Interpret));
+        for (int k = 0; k < 33; k++) CHECK(result(k) == 16);
+    }
+    TEST_CASE("a half holds what a shared expression reads, for each that it is part of") {
+        Var x("x"), y("y"), xo("xo"), xi("xi");
+        RDom r(0, 1, 0, 1, "r");
+        Func f("f"), g("g"), h("h");
+        f(x, y) = Tuple(cast<double>(1 < minimum(r, cast<uint16_t>(1))), 1);
+        g(x, y) = f(x, y)[1] * 2;
+        h(x, y) = g(x, y);
+        h.split(x, xo, xi, 3, TailStrategy::ShiftInwards);
+        g.compute_at(h, xo).hoist_storage_root().ring_buffer(2).async();
+        f.compute_at(h, xo);
+        Lowered(h).check<int>({6, 1}, [](int, int) { return 2; });
+    }
+    TEST_CASE("a stage whose accesses are traced waits for room in its folded storage") {
+        Var x("x"), y("y");
+        Func f("f"), g("g");
+        f(x, y) = x;
+        g(x, y) = f(x, y);
+        g.reorder(y, x);
+        f.compute_at(g, y).store_root().async().trace_stores();
+        g.jit_handlers().custom_trace = [](JITUserContext *, const tessera_trace_event_t *) {
+            return 0;
+        };
+        for (const Target &t :
+             {get_host_target(), get_host_target().with_feature(Target::Interpret)}) {
+            Buffer<int> out = g.realize({8, 2}, t);
+            out.for_each_element([&](int i, int j) { CHECK(out(i, j) == i); });
+        }
+    }
 }

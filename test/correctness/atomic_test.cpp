@@ -1,3 +1,4 @@
+#include "error/refusal.h"
 #include "harness.h"
 
 using namespace tessera;
@@ -113,5 +114,41 @@ TEST_SUITE("atomic") {
         int sum = 0;
         for (int i = 0; i < 16; i++) sum += 1 << out(i);
         CHECK(sum == (1 << 16) - 1);  // a permutation
+    }
+    TEST_CASE("an atomic update exchanges elements") {
+        Var y("y");
+        for (bool inner : {false, true}) {
+            Func f("f");
+            RDom r(0, 4, "r");
+            f(x, y) = x * 100 + y;
+            f(x, scatter(Expr(r), 7 - r)) = f(x, gather(7 - r, Expr(r)));
+            f.update().atomic(true);
+            inner ? f.update().vectorize(r) : f.update().vectorize(x, 8);
+            Lowered(f).check<int>({16, 8}, [](int x, int y) { return x * 100 + 7 - y; });
+        }
+    }
+    TEST_CASE("an update may read another element of its Func twice") {
+        Buffer<int> where(1000);
+        for (int i = 0; i < 1000; i++) where(i) = i % 4;
+        Func f("f");
+        RDom r(0, 1000, "r");
+        Expr i = clamp(where(r), 0, 3);
+        f(x) = select(x == 7, 2, 0);
+        f(i) = f(i) + f(7) * f(7) + where(r) * where(r);
+        f.update().atomic(true).parallel(r, 10);
+        Buffer<int> result = f.realize({8});
+        for (int k = 0; k < 4; k++) CHECK(result(k) == 250 * (4 + k * k));
+    }
+    TEST_CASE("an update that the last iteration decides does not run in parallel") {
+        RDom r(0, 4000, "r");
+        Func f("f"), g("g");
+        f() = 0;
+        f() = r * r;
+        f.update().atomic();
+        REFUSED(f.update().parallel(r), "not known to be commutative");
+        g() = 0;
+        g() = max(g(), r * r);
+        g.update().atomic().parallel(r);
+        Lowered(g).check<int>({}, [] { return 3999 * 3999; });
     }
 }

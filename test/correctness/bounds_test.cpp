@@ -1,5 +1,7 @@
 #include "calls.h"
 #include "harness.h"
+#include "lang/boundary_conditions.h"
+#include <cstdlib>
 
 using namespace tessera;
 using namespace tessera::test;
@@ -77,6 +79,30 @@ TEST_SUITE("bound and align") {
         for (int size : {1, 7, 9}) {
             l.check<int>({size, 6}, [](int x, int y) { return x / 2 * 2 + 1 + 20 * y; });
         }
+    }
+    TEST_CASE("regions whose extent is aligned, tile by tile, fit the storage around all tiles") {
+        Var x("x"), o("o"), i("i");
+        Func f("f"), g("g");
+        f(x) = x * 3;
+        g(x) = f(x);
+        g.split(x, o, i, 3, TailStrategy::Predicate);
+        f.compute_at(g, o).store_root().align_extent(x, 6);
+        Buffer<int> result = g.realize({16}, get_host_target().with_feature(Target::Interpret));
+        for (int k = 0; k < 16; k++) CHECK(result(k) == 3 * k);
+    }
+    TEST_CASE("an extent aligned within a fused loop asks for no more than the rounding") {
+        Var x("x"), y("y"), t("t"), o("o"), i("i");
+        ImageParam in(Int(32), 2, "in");
+        Func f("f"), g("g");
+        f(x, y) = in(x, y) + 1;
+        g(x, y) = f(x, y);
+        g.fuse(x, y, t).split(t, o, i, 3, TailStrategy::GuardWithIf);
+        f.compute_at(g, o).align_extent(y, 8);
+        g.infer_input_bounds({16, 36});
+        Buffer<int> image = in.get();
+        CHECK(image.dim(0).extent() == 16);
+        CHECK(image.dim(1).min() == 0);
+        CHECK(image.dim(1).extent() <= 36 + 7);
     }
 }
 
@@ -311,6 +337,102 @@ TEST_SUITE("bounds inference") {
         in.set(dense);
         CHECK_THROWS_WITH_AS(l.check<int>({8, 4}, [](int, int) { return 0; }),
                              doctest::Contains("stride"), RuntimeError);
+    }
+    TEST_CASE("a mirrored image is read within its bounds, and only there") {
+        Var x("x");
+        Buffer<int> image(5);
+        for (int i = 0; i < 5; i++) image(i) = i;
+        Func mirrored = BoundaryConditions::mirror_image(image), out("out");
+        out(x) = mirrored(x);
+        Buffer<int> result(13);
+        result.set_min(-4);
+        out.realize(result);
+        const int expected[] = {3, 2, 1, 0, 0, 1, 2, 3, 4, 4, 3, 2, 1};
+        for (int i = 0; i < 13; i++) CHECK(result(i - 4) == expected[i]);
+    }
+    TEST_CASE(
+        "images repeated and mirrored need no more than themselves, with a reduction's variable") {
+        Var x("x");
+        Buffer<int> image(5);
+        for (int i = 0; i < 5; i++) image(i) = i;
+        RDom r(0, 2);
+        Func sources[] = {BoundaryConditions::repeat_image(image),
+                          BoundaryConditions::mirror_image(image),
+                          BoundaryConditions::mirror_interior(image)};
+        const int expected[] = {4 + 0, 0 + 0, 1 + 0};
+        for (int s = 0; s < 3; s++) {
+            Func out("out");
+            out(x) = sum(r, sources[s](x + r));
+            Buffer<int> result(7);
+            result.set_min(-1);
+            out.realize(result);
+            CHECK(result(-1) == expected[s]);
+            CHECK(result(2) == 2 + 3);
+        }
+    }
+    TEST_CASE("an image that no needed value reads can be empty") {
+        Var x("x");
+        ImageParam image(Int(32), 1, "image");
+        image.dim(0).set_stride(2);
+        Func f("f"), g("g");
+        f(x) = Tuple(3, image(x));
+        g(x) = f(x)[0];
+        g.infer_input_bounds({10});
+        CHECK(image.get().dim(0).extent() == 0);
+        Buffer<int> result = g.realize({10});
+        CHECK(result(9) == 3);
+    }
+    TEST_CASE("iterations beyond a guard need nothing of what is computed in them") {
+        Var x("x"), y("y"), o("o"), i("i"), io("io"), ii("ii");
+        Func f("f"), g("g");
+        f(x, y) = x + 10 * y;
+        g(x, y) = f(x, y) + f(x + 1, y);
+        g.split(y, o, i, 64, TailStrategy::GuardWithIf)
+            .split(i, io, ii, 4, TailStrategy::GuardWithIf);
+        f.compute_at(g, io).store_in(MemoryType::Heap);
+        Buffer<int> result = g.realize({300, 7});
+        result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 1); });
+    }
+    TEST_CASE("the bound of a quotient of unsigned numbers is that of the number divided") {
+        Var x("x");
+        Func a("a"), f("f"), out("out");
+        RDom r(0, 3);
+        a(x) = cast<uint8_t>(x == 1);
+        f(x) = a(x) / a(x + 1);  // 0 or 1: the clamp is not needed
+        out(x) = 0;
+        out(clamp(cast<int>(f(r)), 0, 7)) += r;
+        Buffer<int> got = out.realize({8});
+        CHECK(got(0) == 0 + 1 + 2);
+    }
+    TEST_CASE("coordinates that a large number brings near 0 may pass 2^31 on their way") {
+        const int far = 1073741324;
+        Var x("x"), y("y");
+        Func f("f"), g("g");
+        f(x, y) = cast<uint16_t>(x + y);
+        g(x, y) = f(x - far, y) + f((x - far) * 2, y + 1);
+        f.compute_root();
+        Buffer<uint16_t> out(32, 15);
+        out.set_min(far, 0);
+        g.realize(out);
+        for (int j = 0; j < 15; j++) {
+            for (int i = 0; i < 32; i++) CHECK(int(out(far + i, j)) == 3 * i + 2 * j + 1);
+        }
+    }
+    TEST_CASE("a Func read at a distance has a region") {
+        Var x("x"), y("y");
+        Func f("f"), g("g"), h("h");
+        f(x, y) = x + 10 * y;
+        g(x, y) = f(x, cast<int>(abs(y - 3)));
+        h(x, y) = f(x, cast<int>(absd(y, 3)));
+        f.compute_root();
+        g.compute_root();
+        h.compute_root();
+        Lowered out({g, h});
+        Buffer<int> one({4, 8}), two({4, 8});
+        out.run({one, two});
+        auto expected = [](int x, int y) { return x + 10 * std::abs(y - 3); };
+        Lowered::compare(one, expected);
+        Lowered::compare(two, expected);
     }
 }
 

@@ -418,4 +418,22 @@ TEST_SUITE("growth of the time to compile") {
             return f;
         });
     }
+    TEST_CASE("random numbers that depend on random numbers are simplified in linear time") {
+        Var o("o"), i("i");
+        Func f("f"), g("g"), h("h");
+        auto index = [](const Expr &e) {
+            return clamp(cast<int>(e % cast<uint32_t>(1024)), 0, 17);
+        };
+        f(x, y) = random_uint(3);
+        Expr e = f(8 - x, 19 - y);
+        for (int k = 0; k < 4; k++) e = f(index(e), y + k);
+        g(x, y) = e;
+        h(x, y) = g(x, y);
+        g.compute_at(h, y).split(x, o, i, 8, TailStrategy::ShiftInwards).vectorize(i);
+        Buffer<uint32_t> fast = h.realize({9, 2});
+        Func plain("plain");
+        plain(x, y) = e;
+        Buffer<uint32_t> slow = plain.realize({9, 2});
+        fast.for_each_element([&](int a, int b) { CHECK(fast(a, b) == slow(a, b)); });
+    }
 }

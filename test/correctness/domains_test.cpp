@@ -157,4 +157,28 @@ TEST_SUITE("reduction domains") {
             Lowered(f).check<int>({}, [] { return 1 + 2 + 3; });
         }
     }
+    TEST_CASE("a reduction within an update is computed where its predicate holds only") {
+        Var x("x");
+        Func g("g");
+        Buffer<int> in(4);
+        in.for_each_element([&](int i) { in(i) = 10 * i; });
+        RDom r(0, 5, 0, 5, "r"), s(0, 2, "s");
+        r.where(r.y < r.x - 1);
+        g(x) = 0;
+        g(x) += sum(s, in(r.y + s));
+        Buffer<int> out = g.realize({1});
+        // r.y is 0 three times, 1 twice and 2 once.
+        CHECK(out(0) == 3 * 10 + 2 * 30 + 50);
+    }
+    TEST_CASE("a domain that a predicate leaves empty, far from where it is, adds nothing") {
+        Var x("x");
+        RDom s(0, 8, "s");
+        s.where(s >= (1 << 29));
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = 0;
+        g(x) += f(s + x) + 1;
+        f.compute_root();
+        Lowered(g).check<int>({2}, [](int) { return 0; });
+    }
 }

@@ -112,6 +112,21 @@ extern "C" inline int some_rows(tessera_buffer_t *in, tessera_buffer_t *out) {
     to.for_each_element([&](int x, int y) { to(x, y) = y < 4 ? -1 : from(x, y); });
     return 0;
 }
+// out(x) = in(x) + 1, not known by its name.
+extern "C" inline int tessera_test_add_one(tessera_buffer_t *in, tessera_buffer_t *out) {
+    if (!in->host) {
+        in->dim[0].min = out->dim[0].min;
+        in->dim[0].extent = out->dim[0].extent;
+        return 0;
+    }
+    const auto *from = reinterpret_cast<const int *>(in->host);
+    auto *to = reinterpret_cast<int *>(out->host);
+    for (int i = 0; i < out->dim[0].extent; i++) {
+        int x = out->dim[0].min + i;
+        to[i * out->dim[0].stride] = from[(x - in->dim[0].min) * in->dim[0].stride] + 1;
+    }
+    return 0;
+}
 extern "C" inline int always_fails(tessera_buffer_t *) { return 42; }
 [[maybe_unused]] static const bool registered =
     detail::register_extern("add_right", reinterpret_cast<void *>(&add_right)) &&
@@ -426,5 +441,71 @@ TEST_SUITE("extern stages") {
         Lowered l(out);
         CHECK_THROWS_WITH_AS(l.check<int>({6}, [](int) { return 0; }),
                              doctest::Contains("always_fails"), RuntimeError);
+    }
+    TEST_CASE("one without a schedule reads a buffer from within its consumer's loops") {
+        Var x("x"), y("y");
+        Func f("f"), e("e"), g("g");
+        f(x) = x * 2;
+        f.compute_root();
+        e.define_extern("tessera_test_add_one", {f}, Int(32), 1);
+        g(x, y) = e(x) + y;
+        Pipeline pipeline(g);
+        pipeline.set_jit_externs({{"tessera_test_add_one", JITExtern(tessera_test_add_one)}});
+        Buffer<int> result = pipeline.realize({4, 3});
+        result.for_each_element([&](int i, int j) { CHECK(result(i, j) == i * 2 + 1 + j); });
+    }
+    TEST_CASE("what one answers to a query is read after it has answered") {
+        Var x("x"), y("y");
+        Func f("f"), e("e"), g("g");
+        f(x) = x * 2;
+        e.define_extern("tessera_test_add_one", {f}, Int(32), 1);
+        g(x, y) = e(clamp(x + y, 0, 5));
+        f.compute_at(g, y);
+        Pipeline pipeline(g);
+        pipeline.set_jit_externs({{"tessera_test_add_one", JITExtern(tessera_test_add_one)}});
+        Buffer<int> result = pipeline.realize({4, 3});
+        result.for_each_element([&](int i, int j) { CHECK(result(i, j) == (i + j) * 2 + 1); });
+    }
+    TEST_CASE("the loads of what one computes and reads are traced") {
+        Var x("x");
+        Func f("f"), e("e"), g("g");
+        f(x) = x * 2;
+        f.compute_root().trace_loads();
+        e.define_extern("tessera_test_add_one", {f}, Int(32), 1);
+        e.compute_root().trace_loads();
+        g(x) = e(x);
+        Pipeline pipeline(g);
+        pipeline.set_jit_externs({{"tessera_test_add_one", JITExtern(tessera_test_add_one)}});
+        static int loads = 0;
+        pipeline.jit_handlers().custom_trace = [](JITUserContext *,
+                                                  const tessera_trace_event_t *e) {
+            loads += e->event == tessera_trace_load;
+            return 1;
+        };
+        Buffer<int> result = pipeline.realize({5});
+        for (int i = 0; i < 5; i++) CHECK(result(i) == 2 * i + 1);
+        CHECK(loads == 5);
+    }
+    TEST_CASE("what a bounds query in a loop finds is rounded up before the loop, too") {
+        Var x("x"), xo("xo"), xi("xi"), o("o"), i("i");
+        ImageParam in(Int(32), 1, "in");
+        Func f("f"), e("e"), g("g"), h("h");
+        f(x) = in(x) * 2;
+        e.define_extern("tessera_test_add_one", {f}, Int(32), 1);
+        g(x) = 0;
+        g(x) = e(x);
+        h(x) = g(x);
+        h.split(x, xo, xi, 8, TailStrategy::GuardWithIf);
+        f.compute_at(h, xo).split(x, o, i, 16, TailStrategy::ShiftInwards);
+        Pipeline pipeline(h);
+        pipeline.set_jit_externs({{"tessera_test_add_one", JITExtern(tessera_test_add_one)}});
+        Buffer<int> result(20);
+        pipeline.infer_input_bounds(result);
+        Buffer<int> image = in.get();
+        CHECK(image.dim(0).min() == 0);
+        CHECK(image.dim(0).extent() >= 16 + 16);
+        image.for_each_element([&](int k) { image(k) = k; });
+        pipeline.realize(result);
+        for (int k = 0; k < 20; k++) CHECK(result(k) == 2 * k + 1);
     }
 }

@@ -4,6 +4,7 @@
 #include <climits>
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <tessera.h>
 
@@ -355,5 +356,35 @@ TEST_SUITE("data near the ends of its type") {
         }
         CHECK(compared > 0);
         MESSAGE(seeds.count() << " expressions, " << compared << " values");
+    }
+    TEST_CASE("values near the ends of their type are compared, divided and reduced as written") {
+        const int largest = std::numeric_limits<int>::max();
+        Buffer<int> a(2), b(2);
+        a(0) = 5, a(1) = 7 - largest;
+        b(0) = largest, b(1) = largest - 7;
+        Func f("f");
+        f(x) = Tuple(select(a(x) - 3 < b(x), 1, 0), select(b(x) == a(x) - 3, 1, 0),
+                     (b(x) / 2 + 1) / 3, (b(x) % 1000 + b(0) % 1000 + a(x) % 1000) % 1000);
+        Realization r = f.realize({2});
+        Buffer<int> less = r[0], equal = r[1], quotient = r[2], rest = r[3];
+        for (int i : {0, 1}) {
+            CHECK(less(i) == 1);
+            CHECK(equal(i) == 0);
+            CHECK(quotient(i) == (b(i) / 2 + 1) / 3);
+        }
+        CHECK(rest(0) == (647 + 647 + 5) % 1000);
+        CHECK(rest(1) == (640 + 647 + 360) % 1000);  // Euclidean, of a negative number
+    }
+    TEST_CASE("products that wrap before they are widened are summed as they have wrapped") {
+        Buffer<uint8_t> a(64), b(64);
+        a.fill(255);
+        b.fill(255);
+        Func f("f");
+        RDom r(0, 32, "r");
+        f(x) = 0;
+        f(x) += cast<int>(cast<int16_t>(a(x + r)) * cast<int16_t>(b(x + r)));
+        f.update().atomic().vectorize(r).vectorize(x, 8);
+        const int product = int16_t(255 * 255);
+        Lowered(f).check<int>({16}, [](int) { return 32 * product; });
     }
 }

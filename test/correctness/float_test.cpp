@@ -318,6 +318,27 @@ TEST_SUITE("floats in coordinates") {
             });
         }
     }
+    TEST_CASE("what fits into an integer is bounded by floats that do not") {
+        Var x("x");
+        Buffer<uint32_t> image(18);
+        image.for_each_element([&](int i) { image(i) = uint32_t(10 * i); });
+        Func f("f"), g("g"), h("h");
+        RDom r(0, 3, "r");
+        f(x) = cast<float>(image(x));
+        g(x) = x + 1;
+        h(x) = 0;
+        h(x) += g(clamp(cast<int>(f(r)), 0, 20));
+        g.compute_root();
+        Buffer<int> sum = h.realize({1});
+        CHECK(sum(0) == 1 + 11 + 21);
+        Param<float> scale("scale");
+        Func k("k");
+        k(x) = 0;
+        k(x) += g(clamp(cast<int>(f(r) * scale), 0, 20));
+        scale.set(2);
+        Buffer<int> result = k.realize({1});
+        CHECK(result(0) == 1 + 21 + 21);
+    }
 }
 
 TEST_SUITE("float arithmetic") {
@@ -415,5 +436,73 @@ TEST_SUITE("float arithmetic") {
         half_low.set(float16_t(10.0f)), half_high.set(float16_t(18.0f));
         half_weight.set(float16_t(0.25f));
         CHECK(float(evaluate<float16_t>(lerp(half_low, half_high, half_weight))) == 12);
+    }
+    TEST_CASE("Target::StrictFloat is strict of what is simplified") {
+        Var x("x");
+        Param<float> v("v");
+        v.set(-0.0f);
+        Func f("f");
+        f(x) = 1 / (v + 0.0f);
+        Buffer<float> out = f.realize({1}, get_host_target().with_feature(Target::StrictFloat));
+        CHECK(out(0) == std::numeric_limits<float>::infinity());
+    }
+    TEST_CASE("64-bit integers become bfloat16 rounded once") {
+        Var x("x");
+        const int64_t half = int64_t(1) << 54, one = int64_t(1) << 62, step = int64_t(1) << 55;
+        struct {
+            int64_t value;
+            double expected;
+        } cases[] = {{one + half, double(one)},
+                     {one + half + 1, double(one + step)},
+                     {-one - half - 1, -double(one + step)},
+                     {one + half - 1, double(one)},
+                     {(int64_t(1) << 40) + (int64_t(1) << 32) + 1, 0x1.02p40},
+                     {257, 256},
+                     {-259, -260},
+                     {-1, -1}};
+        const int n = int(std::size(cases));
+        Buffer<int64_t> in(n);
+        Buffer<uint64_t> in_unsigned(n);
+        for (int i = 0; i < n; i++) {
+            in(i) = cases[i].value;
+            in_unsigned(i) = cases[i].value > 0 ? uint64_t(cases[i].value) * 2 : 1;
+        }
+        for (bool interpreted : {false, true}) {
+            for (int lanes : {1, 8}) {
+                CAPTURE(interpreted);
+                CAPTURE(lanes);
+                Target t = get_host_target();
+                if (interpreted) t = t.with_feature(Target::Interpret);
+                Func f("f"), g("g");
+                f(x) = cast<bfloat16_t>(in(x));
+                g(x) = cast<bfloat16_t>(in_unsigned(x));
+                Buffer<bfloat16_t> got = f.vectorize(x, lanes).realize({n}, t);
+                Buffer<bfloat16_t> got_unsigned = g.vectorize(x, lanes).realize({n}, t);
+                for (int i = 0; i < n; i++) {
+                    CHECK(float(got(i)) == cases[i].expected);
+                    double twice = cases[i].value > 0 ? 2 * cases[i].expected : 1;
+                    CHECK(float(got_unsigned(i)) == twice);
+                }
+            }
+        }
+        CHECK(float(bfloat16_t((1 << 30) + (1 << 22) + 1)) == 0x1.02p30f);
+        CHECK(float(evaluate<bfloat16_t>(cast<bfloat16_t>(Expr(16842753)))) == 16908288);
+        CHECK(float(evaluate<bfloat16_t>(cast<bfloat16_t>(Expr(cases[1].value)))) ==
+              cases[1].expected);
+    }
+    TEST_CASE("a saturating cast to bool asks whether there is anything above 0") {
+        Var x("x");
+        Buffer<float> in(8);
+        const float values[] = {-2, -0.5f, -0.0f, 0, 0.25f, 1, 100, NAN};
+        for (int i = 0; i < 8; i++) in(i) = values[i];
+        for (bool interpreted : {false, true}) {
+            CAPTURE(interpreted);
+            Target t = get_host_target();
+            if (interpreted) t = t.with_feature(Target::Interpret);
+            Func f("f");
+            f(x) = saturating_cast<bool>(in(x));
+            Buffer<bool> got = f.vectorize(x, 8).realize({8}, t);
+            for (int i = 0; i < 8; i++) CHECK(bool(got(i)) == (values[i] > 0));
+        }
     }
 }

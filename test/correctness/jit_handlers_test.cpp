@@ -193,6 +193,20 @@ TEST_SUITE("the target of what runs in this process") {
         g.realize({3});
         CHECK(events == 0);
     }
+    TEST_CASE(
+        "one whose instructions this machine does not have is refused, but for the interpreter") {
+        Var x("x");
+        Func f("f");
+        f(x) = x;
+        Target t("x86-64-linux-avx-fma4");
+        if (get_host_target().arch != Target::X86 || get_host_target().has_feature(Target::FMA4)) {
+            return;
+        }
+        REFUSED_WITHOUT_LINE(f.realize({8}, t), "this machine, which has no fma4; it is x86-64");
+        REFUSED_WITHOUT_LINE(f.compile_jit(t), "has no fma4");
+        CHECK(Buffer<int>(f.realize({8}, t.with_feature(Target::Interpret)))(7) == 7);
+        CHECK(Buffer<int>(f.realize({8}, Target("x86-64-linux")))(7) == 7);
+    }
 }
 
 TEST_SUITE("Funcs as the functions of extern stages") {
@@ -286,5 +300,24 @@ TEST_SUITE("Funcs as the functions of extern stages") {
         REFUSED_AT(line, f.realize({4}),
                    "f calls of_jit_handlers_test for one value, but set_jit_externs() makes that "
                    "the Func one, which computes buffers; give it a C function");
+    }
+    TEST_CASE("live as long as what calls them") {
+        Var x("x");
+        Func sub("my_sub"), ext("ext"), f("f");
+        sub(x) = x * 3 + 1;
+        ext.define_extern("my_sub", {}, Int(32), {x});
+        ext.compute_root();
+        f(x) = ext(x) + 1;
+        f.set_jit_externs({{"my_sub", JITExtern(sub)}});
+        Callable c = f.compile_to_callable({});
+        Buffer<int> out(10);
+        for (int round = 0; round < 2; round++) {
+            c(out);
+            CHECK(out(9) == 29);
+            out.fill(0);
+            f.realize(out);
+            CHECK(out(9) == 29);
+            JITSharedRuntime::release_all();
+        }
     }
 }

@@ -513,4 +513,9 @@ TEST_SUITE("the language") {
         for (std::thread &t : threads) t.join();
         CHECK(right == 4);
     }
+    TEST_CASE("an Expr is printed") {
+        std::ostringstream text;
+        text << Expr(x) + 3;
+        CHECK(text.str() == "x + 3");
+    }
 }

@@ -1,3 +1,4 @@
+#include "error/refusal.h"
 #include "harness.h"
 #include <atomic>
 
@@ -339,5 +340,53 @@ TEST_SUITE("loops") {
         g() = f() + 1;
         f.compute_root();
         Lowered(g).check<int>({}, [] { return 6; });
+    }
+    TEST_CASE("interleaved stores of an unrolled loop keep the lets of each copy apart") {
+        Var x("x"), xo("xo"), xi("xi"), xoo("xoo"), xoi("xoi");
+        for (int width : {1, 31, 32, 37, 100}) {
+            Func f("f");
+            f(x) = x * 3 + 1;
+            f.split(x, xo, xi, 8, TailStrategy::PredicateStores).unroll(xi);
+            f.split(xo, xoo, xoi, 4, TailStrategy::PredicateLoads).vectorize(xoi);
+            Buffer<int> result = f.realize({width});
+            for (int i = 0; i < width; i++) {
+                CAPTURE(width);
+                CAPTURE(i);
+                REQUIRE(result(i) == i * 3 + 1);
+            }
+        }
+    }
+    TEST_CASE("a fused loop does not run where neither of its dimensions has a point to compute") {
+        Var x("x"), y("y"), t("t");
+        RVar o("o"), i("i"), oo("oo"), oi("oi");
+        Func f("f"), g("g");
+        RDom r(0, 6, "r");
+        f(x, y) = x + y;
+        g(x) = 0;
+        g(x) += f(r, r);
+        g.update().split(r, o, i, 5, TailStrategy::Predicate);
+        g.update().split(o, oo, oi, 4, TailStrategy::Predicate).reorder(i, x, oo, oi);
+        f.compute_at(g, oi).fuse(x, y, t);
+        Lowered(g).check<int>({2}, [](int) { return 30; });
+    }
+    TEST_CASE("a loop that runs at once is fused with none whose iterations depend on each other") {
+        Var x("x");
+        RDom s(0, 5, "s");
+        Var xo("xo"), xi("xi");
+        RVar t("t");
+        Func f("f");
+        f(x) = 0;
+        f(x) += x + s + 1;
+        f.update().split(x, xo, xi, 8, TailStrategy::GuardWithIf).reorder(xi, s, xo).vectorize(xi);
+        REFUSED(f.update().fuse(xi, s, t), "fuse: iterations of the reduction loop t");
+        f.update().unroll(s);  // the schedule is as it was
+        Lowered(f).check<int>({64}, [](int x) { return 5 * (x + 1) + 10; });
+
+        RDom r(0, 2, 0, 200, "r");
+        Func g("g");
+        g(x) = 0;
+        g(r.x) += 1;
+        g.update().parallel(r.x);
+        REFUSED(g.update().fuse(r.x, r.y, t), "fuse: iterations of the reduction loop t");
     }
 }

@@ -1,3 +1,4 @@
+#include "error/refusal.h"
 #include <cmath>
 #include <doctest/doctest.h>
 #include <set>
@@ -350,4 +351,14 @@ TEST_CASE("parameters are passed in the order in which they are declared, inline
     scale.set(2.0f);
     Buffer<float> result = out.realize({4});
     for (int i = 0; i < 4; i++) CHECK(result(i) == 9.5f);
+}
+
+TEST_CASE("clamp takes bounds of another type whose values its own can hold") {
+    Var x("x");
+    Func f("f");
+    f(x) = clamp(x, 1.0f, 5.0f) + clamp(x, cast<uint8_t>(2), cast<int64_t>(Expr(3)));
+    Buffer<int> out = f.realize({8});
+    CHECK(out(0) == 3);
+    CHECK(out(7) == 8);
+    REFUSED(clamp(x, 0.5f, 3.0f), "clamp: 0.5");
 }

@@ -1,5 +1,7 @@
 #include "driver/compile.h"
+#include "program/changes.h"
 #include <doctest/doctest.h>
+#include <functional>
 #include <tessera.h>
 
 using namespace tessera;
@@ -199,5 +201,79 @@ TEST_SUITE("realize") {
         printed.clear();
         f.realize(&context, {3});
         CHECK(printed == "0 is the square of 0\n1 is the square of 1\n4 is the square of 2\n");
+    }
+    TEST_CASE("the second call compiles nothing and looks nothing up") {
+        Var x("x");
+        Func f("f"), g("g"), h("h");
+        LoopLevel place;
+        f(x) = x;
+        g(x) = f(x) + f(x + 1);
+        h(x) = g(x);
+        f.compute_at(place);
+        g.compute_root();
+        place.set(LoopLevel(h, x));
+        Buffer<int> out(4);
+        f.compute_root();
+        h.realize(out);
+        auto before = driver::cache_counts();
+        uint64_t changes = program::count_of_changes();
+        h.realize(out);
+        CHECK(driver::cache_counts().compiled == before.compiled);
+        CHECK(driver::cache_counts().found == before.found);
+        CHECK(program::count_of_changes() == changes);
+        CHECK(out(3) == 7);
+    }
+    TEST_CASE("whatever changes the code is noticed by the next call") {
+        Var x("x"), yo("yo"), yi("yi");
+        Func f("f"), g("g"), h("h");
+        ImageParam im(Int(32), 1, "im");
+        Param<int> p("p");
+        RDom r(0, 4, "r");
+        LoopLevel place;
+        f(x) = im(x) + p;
+        g(x) = f(x);
+        g(x) += f(x + r);
+        h(x) = g(x);
+        Pipeline pipeline(h);
+        const std::pair<const char *, std::function<void()>> changes[] = {
+            {"set_extent", [&] { im.dim(0).set_extent(8); }},
+            {"set_extent of nothing", [&] { im.dim(0).set_extent(Expr()); }},
+            {"set_min", [&] { im.dim(0).set_min(0); }},
+            {"set_stride", [&] { im.dim(0).set_stride(Expr()); }},
+            {"set_host_alignment", [&] { im.set_host_alignment(16); }},
+            {"output_buffer", [&] { h.output_buffer().dim(0).set_min(0); }},
+            {"set_range", [&] { p.set_range(0, 9); }},
+            {"compute_at", [&] { f.compute_at(place); }},
+            {"LoopLevel::set", [&] { place.set(LoopLevel(h, x)); }},
+            {"compute_root", [&] { g.compute_root(); }},
+            {"store_in", [&] { g.store_in(MemoryType::Heap); }},
+            {"split", [&] { h.split(x, yo, yi, 4); }},
+            {"update", [&] { g.update().unroll(r); }},
+            {"specialize", [&] { h.specialize(p > 3).parallel(yo); }},
+            {"wrapper", [&] { g.in(h).compute_root(); }},
+            {"trace_stores", [&] { f.trace_stores(); }},
+            {"trace of an image", [&] { im.trace_loads(); }},
+            {"requirement", [&] { pipeline.add_requirement(p < 100, "p"); }},
+            {"externs", [&] { pipeline.set_jit_externs({}); }},
+            {"trace_pipeline", [&] { pipeline.trace_pipeline(); }},
+            {"apply_schedule",
+             [&] {
+                 Func first("k"), second("k");
+                 first(x) = x;
+                 second(x) = x;
+                 second.apply_schedule(first.vectorize(x, 4).schedule_as_json());
+             }},
+        };
+        for (const auto &[name, change] : changes) {
+            CAPTURE(name);
+            uint64_t before = program::count_of_changes();
+            change();
+            CHECK(program::count_of_changes() > before);
+        }
+        uint64_t before = program::count_of_changes();
+        p.set(3);
+        p.set_estimate(4);
+        im.set(Buffer<int>(9));
+        CHECK(program::count_of_changes() == before);
     }
 }

@@ -1,3 +1,4 @@
+#include "error/refusal.h"
 #include "harness.h"
 
 using namespace tessera;
@@ -395,5 +396,126 @@ TEST_SUITE("reductions") {
             Buffer<int> count = f.realize();
             CHECK(count() == 9);
         }
+    }
+    TEST_CASE("reductions that are computed inline may be computed within one another") {
+        Var x("x");
+        Buffer<int> image(40);
+        for (int i = 0; i < 40; i++) image(i) = i % 7;
+        RDom r(0, 2), r2(0, 2);
+        Func f("f"), g("g"), h("h");
+        f(x) = sum(r, image(clamp(x + r, 0, 39)));
+        g(x) = f(clamp(f(x - 1), 0, 17));
+        g.compute_root();
+        h(x) = sum(r2, g(clamp(f(x + r2), 0, 4))) + f(x) * g(x);
+        Buffer<int> result = h.realize({10});
+        auto f_at = [&](int i) {
+            return image(std::clamp(i, 0, 39)) + image(std::clamp(i + 1, 0, 39));
+        };
+        auto g_at = [&](int i) { return f_at(std::clamp(f_at(i - 1), 0, 17)); };
+        for (int i = 0; i < 10; i++) {
+            int sum = g_at(std::clamp(f_at(i), 0, 4)) + g_at(std::clamp(f_at(i + 1), 0, 4));
+            CHECK(result(i) == sum + f_at(i) * g_at(i));
+        }
+    }
+}
+
+TEST_SUITE("rfactor") {
+    TEST_CASE("of equal values that are compared, the first one stays the first") {
+        for (bool last : {false, true}) {
+            Buffer<int> data(64);
+            for (int i = 0; i < 64; i++) data(i) = i % 8 + 3;
+            Func f("f"), u;
+            RDom r(0, 64, "r");
+            RVar ro("ro"), ri("ri");
+            Var v("v");
+            Expr value = data(r);
+            f() = Tuple(255, -1);
+            Expr better = last ? value <= f()[0] : value < f()[0];
+            f() = Tuple(select(better, value, f()[0]), select(better, Expr(r), f()[1]));
+            f.update().split(r, ro, ri, 8);
+            if (last) {  // nothing but the largest number is worse than the largest
+                REFUSED(f.update().rfactor(ro, v), "not known to be associative");
+                continue;
+            }
+            f.update().rfactor(ro, v).compute_root();
+            Realization result = f.realize();
+            CHECK(Buffer<int>(result[0])() == 3);
+            CHECK(Buffer<int>(result[1])() == 0);
+        }
+    }
+    TEST_CASE("a factored reduction stays within the predicate of what it preserves") {
+        Var x("x");
+        Func f("f");
+        Param<int> n("n");
+        Var u("u");
+        RDom r(0, 64, 0, 4, "r");
+        r.where(r.x < n);
+        f(x) = 0;
+        f(r.x) += r.y + 1;
+        f.update().rfactor(r.x, u).compute_root();
+        n.set(10);
+        Buffer<int> result = f.realize({10});
+        for (int i = 0; i < 10; i++) CHECK(result(i) == 10);
+    }
+    TEST_CASE("a loop that is factored may have the name of what it was split from") {
+        auto sum = [](auto schedule) {
+            Func f("f");
+            Var u("u");
+            RDom r(0, 13, 0, 3, "r");
+            f() = 0;
+            f() += r.x + 100 * r.y;
+            schedule(f.update(), r, u);
+            Buffer<int> result = f.realize();
+            return result();
+        };
+        const int all = 78 * 3 + 13 * 300;
+        RVar c("c"), d("d");
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, r.x, c, 8).rfactor(r.x, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, c, r.x, 8).rfactor(r.x, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, c, r.x, 8).rfactor(c, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, r.x, c, 4).split(r.x, r.x, d, 3).rfactor(d, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.fuse(r.x, r.y, r.x).split(r.x, r.x, c, 8).rfactor(r.x, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, r.x, c, 8).fuse(r.x, r.y, r.y).rfactor(c, u).compute_root();
+              }) == all);
+        CHECK(sum([&](Stage s, const RDom &r, const Var &u) {
+                  s.split(r.x, r.x, c, 8).rename(r.x, d).rfactor(d, u).compute_root();
+              }) == all);
+    }
+    TEST_CASE("an empty fused domain, of two extents below 0, is empty where it is factored, too") {
+        Var x("x");
+        Func f("f");
+        Param<int> n("n"), m("m");
+        RDom r(0, n, 0, m, "r");
+        RVar rf("rf");
+        Var u("u");
+        f(x) = 0;
+        f(x) += r.x * 10 + r.y + 1;
+        f.update().fuse(r.x, r.y, rf).rfactor(rf, u).compute_root();
+        n.set(-3);
+        m.set(-3);
+        Buffer<int> result = f.realize({4});
+        for (int i = 0; i < 4; i++) CHECK(result(i) == 0);
+    }
+    TEST_CASE("a reduction loop that is fused with a pure one is not factored") {
+        Var x("x");
+        Func f("f");
+        RDom r(0, 5, 0, 4, "r");
+        Var u("u");
+        RVar t("t");
+        f(x) = x;
+        f(x) += r.x * 10 + r.y + x;
+        f.update().fuse(r.x, x, t);
+        REFUSED(f.update().rfactor(r.y, u), "t is made from a reduction and a pure loop");
     }
 }

@@ -1,4 +1,5 @@
 #include "error/refusal.h"
+#include "lang/boundary_conditions.h"
 #include "stencil.h"
 
 using namespace tessera;
@@ -514,5 +515,110 @@ TEST_SUITE("windows along a stage that slides itself") {
             l.check<int>({3, size, 4},
                          [&](int i, int j, int k) { return of_b(i, j) - of_b(i, j + 1) * k; });
         }
+    }
+}
+
+TEST_SUITE("windows that do not slide") {
+    TEST_CASE("where the row for one iteration undoes another's") {
+        Var x("x"), y("y");
+        Func f("f"), g("g");
+        RDom r(0, 4, "r");
+        f(x, y) = 1;
+        // All of x is begun anew, and finished at what is asked for only.
+        f(r, y) = f(r + 1, y) + 1;
+        f(x, y) += 10 * y;
+        g(x, y) = f(x, 2) + f(x, y);
+        Buffer<int> expected = g.realize({8, 6});
+        f.compute_at(g, x).store_root();
+        Buffer<int> out = g.realize({8, 6});
+        out.for_each_element([&](int a, int b) { CHECK(out(a, b) == expected(a, b)); });
+    }
+    TEST_CASE("along a loop that moves the rows in which they would") {
+        // At each x, g is computed in other rows: what a row has of the columns before it is not
+        // known.
+        Var x("x"), y("y"), o("o"), i("i");
+        Func f("f"), g("g"), h("h");
+        f(x, y) = 3 * x + 50 * y;
+        g(x, y) = f(x, y) + f(x + 2, y);
+        g.compute_at(h, x);
+        f.store_at(h, y);
+        bool by_a_test = false;
+        SUBCASE("by the loop's ends") { f.compute_at(g, y); }
+        SUBCASE("by the ends of a loop around it") {
+            g.split(y, o, i, 2, TailStrategy::RoundUp).reorder(x, i, o);
+            f.compute_at(g, i);
+        }
+        SUBCASE("by a test in the loop") {
+            by_a_test = true;
+            g.split(y, o, i, 4, TailStrategy::GuardWithIf).reorder(x, i, o);
+            f.compute_at(g, i);
+        }
+        h(x, y) = g(x, y) + g(x, by_a_test ? y + x % 4 : 4 - x);
+        Buffer<int> out = h.realize({9, 5});
+        auto g_at = [](int a, int b) { return 6 * a + 6 + 100 * b; };
+        out.for_each_element([&](int a, int b) {
+            CHECK(out(a, b) == g_at(a, b) + g_at(a, by_a_test ? b + a % 4 : 4 - a));
+        });
+    }
+    TEST_CASE("along a loop that leaves out some iterations in between") {
+        Var x("x"), y("y"), yo("yo"), yi("yi"), t("t");
+        Func f("f"), g("g"), h("h");
+        SUBCASE("the tail of a dimension that is fused with it") {
+            f(x) = 10 * x;
+            g(x, y) = f(4 * x + y % 4) + f(4 * x + y % 4 + 1);
+            g.bound(x, 0, 8).bound(y, 0, 6);
+            g.split(y, yo, yi, 4, TailStrategy::GuardWithIf).reorder(yi, x, yo).fuse(yi, x, t);
+            f.store_at(g, yo).compute_at(g, t);
+            Buffer<int> out = g.realize({8, 6});
+            out.for_each_element(
+                [&](int a, int b) { CHECK(out(a, b) == 20 * (4 * a + b % 4) + 10); });
+        }
+        SUBCASE("a loop further in that is empty") {
+            RDom r(0, 4, 0, 9, "r");
+            r.where(r.x < r.y % 4);
+            f(x) = 10 * x;
+            g(x, y) = f(x) + f(x + 1) + y;
+            h() = 0;
+            h() += g(r.y, r.x);
+            g.compute_at(h, r.y);
+            f.store_root().compute_at(g, y);
+            int expected = 0;
+            for (int b = 0; b < 9; b++) {
+                for (int a = 0; a < b % 4; a++) expected += 20 * b + 10 + a;
+            }
+            Buffer<int> out = h.realize();
+            CHECK(out() == expected);
+        }
+    }
+}
+
+TEST_SUITE("windows along loops that are split in parts") {
+    TEST_CASE("a loop whose first iteration slides in more is not split as if it did not") {
+        Var x("x"), y("y"), strip("strip");
+        for (Partition policy : {Partition::Auto, Partition::Always}) {
+            Buffer<int> image(5, 40);
+            image.for_each_element([&](int i, int j) { image(i, j) = i + 10 * j; });
+            Func in = BoundaryConditions::repeat_edge(image), f("f"), g("g");
+            f(x, y) = in(x, y) * 2;
+            g(x, y) = f(x, y - 3) + f(x, y + 3);
+            g.split(y, strip, y, 16, TailStrategy::GuardWithIf).partition(strip, policy);
+            f.store_at(g, strip).compute_at(g, y);
+            Buffer<int> result =
+                g.realize({5, 40}, get_host_target().with_feature(Target::Interpret));
+            result.for_each_element([&](int i, int j) {
+                REQUIRE(result(i, j) == 4 * i + 20 * (std::max(j - 3, 0) + std::min(j + 3, 39)));
+            });
+        }
+    }
+    TEST_CASE("what slides along a loop is computed where only the next iteration reads it, too") {
+        Var x("x"), y("y"), o("o"), i("i");
+        Func f("f"), g("g");
+        f(x, y) = x + 100 * y;
+        g(x, y) = f(x, y) + f(x + 3, y);
+        // Blending keeps the first points of the last tile, and f's window begins there.
+        g.split(x, o, i, 5, TailStrategy::ShiftInwardsAndBlend).reorder(i, y, o);
+        f.compute_at(g, i).store_at(g, y);
+        Buffer<int> out = g.realize({13, 10});
+        out.for_each_element([&](int a, int b) { CHECK(out(a, b) == 2 * a + 3 + 200 * b); });
     }
 }

@@ -302,4 +302,25 @@ TEST_SUITE("split") {
             CHECK(out.number_of_elements() == 0);
         }
     }
+    TEST_CASE("a blend may put back what has not been computed yet") {
+        Var x("x"), y("y"), o("o"), i("i");
+        Func f("f");
+        f(x, y) = x + 10 * y;
+        f.split(x, o, i, 2, TailStrategy::ShiftInwardsAndBlend).reorder(y, o, i);
+        Buffer<int> result = f.realize({17, 2}, get_host_target().with_feature(Target::Interpret));
+        result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == a + 10 * b); });
+    }
+    TEST_CASE("a split that divides its loop guards it still where the loop over tiles runs on") {
+        Var x("x"), y("y"), o("o"), i("i"), oo("oo"), oi("oi");
+        for (TailStrategy tail : {TailStrategy::ShiftInwards, TailStrategy::GuardWithIf}) {
+            Func f("f"), g("g");
+            f(x, y) = x + 10 * y;
+            g(x, y) = f(x, y - 2) + f(x, y + 3);
+            f.compute_at(g, y).split(y, o, i, 3, tail).split(o, oo, oi, 8);
+            Buffer<int> result =
+                g.realize({3, 4}, get_host_target().with_feature(Target::Interpret));
+            result.for_each_element(
+                [&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 10); });
+        }
+    }
 }

@@ -274,4 +274,70 @@ TEST_SUITE("storage") {
             l.check<int>({width, 2}, [](int i, int j) { return 10 * i + 10 + 20 * i + j; });
         }
     }
+    TEST_CASE("prefetch of a tuple whose first value alone is read may fetch both") {
+        Var x("x");
+        Func f("f"), g("g");
+        f(x) = Tuple(x, 2 * x);
+        f.compute_root();
+        g(x) = f(x)[0];
+        g.prefetch(f, x, x, 3);
+        Buffer<int> result = g.realize({20});
+        for (int i = 0; i < 20; i++) CHECK(result(i) == i);
+    }
+    TEST_CASE("small elements are loaded by stages that stream their loads") {
+        Var x("x");
+        for (int lanes : {1, 8, 32}) {
+            Buffer<int8_t> bytes(64);
+            Buffer<uint16_t> words(64);
+            bytes.for_each_element(
+                [&](int i) { bytes(i) = int8_t(i - 30), words(i) = uint16_t(i); });
+            Func f("f");
+            f(x) = cast<int>(bytes(x)) * words(63 - x);
+            f.stream_loads().vectorize(x, lanes);
+            Buffer<int> result = f.realize({64});
+            for (int i = 0; i < 64; i++) REQUIRE(result(i) == (i - 30) * (63 - i));
+        }
+    }
+    TEST_CASE("prefetch of what lies in a ring buffer") {
+        Var x("x"), y("y");
+        for (PrefetchBoundStrategy strategy :
+             {PrefetchBoundStrategy::Clamp, PrefetchBoundStrategy::GuardWithIf}) {
+            Func f("f"), g("g");
+            f(x, y) = x + 10 * y;
+            g(x, y) = f(x, y) + f(x + 1, y);
+            g.prefetch(f, y, y, 2, strategy).prefetch(f, x, y, 1, strategy);
+            f.compute_at(g, y).hoist_storage_root().ring_buffer(2);
+            Buffer<int> result = g.realize(
+                {4, 5},
+                get_host_target().with_feature(Target::Interpret).with_feature(Target::Debug));
+            result.for_each_element(
+                [&](int a, int b) { REQUIRE(result(a, b) == 2 * a + 20 * b + 1); });
+        }
+    }
+    TEST_CASE("storage outside of a loop whose iterations run at once is refused for what is "
+              "computed inside") {
+        Var x("x"), y("y"), yo("yo"), yi("yi");
+        for (bool ring : {false, true}) {
+            for (bool parallel : {false, true}) {
+                CAPTURE(ring);
+                CAPTURE(parallel);
+                Func f("f"), g("g");
+                f(x, y) = x + 10 * y;
+                g(x, y) = f(x, y) + f(x, y + 1);
+                g.split(y, yo, yi, 4);
+                parallel ? g.parallel(yi) : g.vectorize(yi);
+                f.compute_at(g, yi).hoist_storage_root();
+                if (ring) f.ring_buffer(2);
+                const char *kind = parallel ? "parallel" : "vectorized";
+                CHECK_THROWS_WITH_AS((void)Lowered(g), doctest::Contains(kind), CompileError);
+            }
+        }
+        Func f("f"), g("g");
+        f(x) = x;
+        f(x) += 1;
+        g(x) = f(x) + f(x + 1);
+        g.split(x, yo, yi, 4).vectorize(yi);
+        f.store_root().compute_at(g, yi);
+        CHECK_THROWS_WITH_AS((void)Lowered(g), doctest::Contains("vectorized"), CompileError);
+    }
 }

@@ -16,10 +16,19 @@ namespace {
 std::vector<std::string> *events = nullptr;
 
 const char *name_of_event(int code) {
-    static const char *const names[] = {
-        "load",    "store",       "begin_realization", "end_realization", "produce", "end_produce",
-        "consume", "end_consume", "begin_pipeline",    "end_pipeline",    "tag",
-        "begin_parallel_task",    "end_parallel_task"};
+    static const char *const names[] = {"load",
+                                        "store",
+                                        "begin_realization",
+                                        "end_realization",
+                                        "produce",
+                                        "end_produce",
+                                        "consume",
+                                        "end_consume",
+                                        "begin_pipeline",
+                                        "end_pipeline",
+                                        "tag",
+                                        "begin_parallel_task",
+                                        "end_parallel_task"};
     return names[code];
 }
 
@@ -332,5 +341,22 @@ TEST_SUITE("tracing") {
         context.handlers.custom_trace = record;
         g.realize(&context, {4});
         CHECK(all.empty());
+    }
+    TEST_CASE("the realizations of what consumes an asynchronous producer are traced once") {
+        Var x("x"), o("o"), i("i");
+        Func f("f"), g("g"), h("h");
+        f(x) = x;
+        g(x) = f(x) * 2;
+        h(x) = g(x) + 1;
+        g.compute_root().split(x, o, i, 4).trace_realizations();
+        f.compute_at(g, o).store_root().async();
+        static int begun = 0;
+        h.jit_handlers().custom_trace = [](JITUserContext *, const tessera_trace_event_t *e) {
+            begun += e->event == tessera_trace_begin_realization;
+            return 1;
+        };
+        Buffer<int> result = h.realize({20});
+        for (int k = 0; k < 20; k++) CHECK(result(k) == 2 * k + 1);
+        CHECK(begun == 1);
     }
 }

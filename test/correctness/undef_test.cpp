@@ -144,4 +144,16 @@ TEST_SUITE("undef") {
         CHECK(b(2) == 2);
         CHECK(b(3) == 997);
     }
+    TEST_CASE("one value of an update is kept, the other reads what it was") {
+        Var x("x");
+        Func f("f");
+        f(x) = Tuple(x, 100 + x);
+        f(x) = Tuple(f(x)[1], select(x % 2 == 0, undef<int>(), f(x)[0]));
+        Realization result = f.realize({8});
+        Buffer<int> first(result[0]), second(result[1]);
+        for (int i = 0; i < 8; i++) {
+            CHECK(first(i) == 100 + i);
+            CHECK(second(i) == (i % 2 == 0 ? 100 + i : i));
+        }
+    }
 }

@@ -108,4 +108,17 @@ TEST_SUITE("schedules of updates and versions") {
         f.compute_at(g, x);
         CHECK_THROWS_WITH_AS(g.realize({4}), doctest::Contains("always"), RuntimeError);
     }
+    TEST_CASE("a producer may be at a loop of two updates, of which one does not read it") {
+        Var x("x");
+        RDom r(0, 8, "r");
+        r.where(r.x * r.x < 20);
+        Func f("f"), g("g");
+        f(x) = x * 2;
+        g(x) = 0;
+        g(x) += r;
+        g(x) += f(x + r);
+        f.compute_at(g, r);
+        Buffer<int> out = g.realize({3});
+        for (int i = 0; i < 3; i++) CHECK(out(i) == 10 + 2 * (5 * i + 10));
+    }
 }

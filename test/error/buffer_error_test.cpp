@@ -106,4 +106,21 @@ TEST_SUITE("calls whose buffers do not fit") {
         f.realize({picture.sliced(1, 0), picture.sliced(1, 1)});
         CHECK(picture(3, 1) == 6);
     }
+    TEST_CASE("the values of an output in Buffers of several shapes") {
+        Func f("f");
+        f(x) = Tuple(x, x * 10);
+        Callable c = f.compile_to_callable({});
+        Buffer<int> a(4), longer(9), moved(4);
+        moved.set_min(1);
+        FAILS(f.realize({a, longer}), "f.1.extent.0 is 9, but must be 4 (f.0.extent.0)");
+        FAILS(f.realize({longer, a}), "f.1 is too small in dimension 0");
+        FAILS(f.realize({a, moved}), "f.1 is too small in dimension 0");
+        Buffer<int> earlier(5);
+        earlier.set_min(-1);
+        FAILS(f.realize({a, earlier}), "f.1.min.0 is -1, but must be 0 (f.0.min.0)");
+        FAILS(c(a, longer), "f.1.extent.0 is 9, but must be 4");
+        Buffer<int> same(4);
+        f.realize({a, same});
+        CHECK(same(3) == 30);
+    }
 }

@@ -743,4 +743,13 @@ TEST_SUITE("pipelines that cannot run") {
         f.store_root().compute_at(g, y).fold_storage(y, 2);
         check_says(failure([&] { g.realize({4, 4}); }), {"f is folded along y by 2", "needs 4"});
     }
+    TEST_CASE("a bool in the message of require() is printed as a word") {
+        for (bool interpreted : {false, true}) {
+            Target t = get_host_target();
+            if (interpreted) t = t.with_feature(Target::Interpret);
+            Func f("f");
+            f(x) = require(x < 0, x, "x is above 1:", x > 1);
+            FAILS(f.realize({3}, t), "x is above 1: false");
+        }
+    }
 }

@@ -222,4 +222,43 @@ TEST_SUITE("refused uses") {
                 "compile_to_callable: the pipeline also reads p, which "
                 "is not in the list of its arguments");
     }
+    TEST_CASE("limits that the type of a Param cannot hold") {
+        Param<uint8_t> p("p");
+        REFUSED(p.set_range(3, 300), "set_max_value: the Param p is of type uint8, which cannot "
+                                     "hold 300");
+        REFUSED(p.set_min_value(-1), "set_min_value: the Param p is of type uint8, which cannot");
+        REFUSED(p.set_estimate(1000), "set_estimate: the Param p is of type uint8, which cannot");
+        p.set_range(3, 255);
+        CHECK(p.max_value().defined());
+        Param<float> scale("scale");
+        scale.set_range(0, 300);
+    }
+    TEST_CASE("what has to be known before the pipeline runs, and depends on what it computes") {
+        ImageParam n(Int(32), 1, "n");
+        Func h("h"), s("s"), e("e");
+        h(x) = x + 5;
+        s(x) = x;
+        const char *image = "depends on values of n_im";
+        REFUSED(RDom(0, n(0)), image);
+        REFUSED(RDom(n(0), 5), "make the box large enough and use where()");
+        REFUSED(RDom(0, h(0)), "RDom: the bound h(0) depends on values of h");
+        REFUSED(RDom(0, undef<int>()), "depends on an undefined value");
+        REFUSED(RDom(0, random_int()), "depends on a random number");
+        Pipeline p(s);
+        REFUSED(p.add_requirement(n(0) > 7), image);
+        REFUSED(p.add_requirement(Expr(x) > 7), "depends on the variable x");
+        REFUSED(p.add_requirement(Param<int>("q") > 7, h(0)), "depends on values of h");
+        REFUSED(e.define_extern("nothing", {n(0)}, Int(32), {x}), image);
+        REFUSED(e.define_extern("nothing", {Expr(x)}, Int(32), {x}), "depends on the variable x");
+        REFUSED(s.prefetch(n, x, x, n(0)), image);
+        REFUSED(s.specialize(undef<int>() > 3), "depends on an undefined value");
+        REFUSED(s(undef<int>()) = 3, "undef is a value, and no coordinate");
+        Buffer<int> known(1), many(10);
+        known(0) = 4;
+        many.fill(1);
+        RDom r(0, known(Expr(0)));
+        Func sum("sum");
+        sum() += many(clamp(r, 0, 9));
+        CHECK(Buffer<int>(sum.realize())() == 4);
+    }
 }

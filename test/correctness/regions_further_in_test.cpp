@@ -1,0 +1,250 @@
+#include "harness.h"
+#include "lang/boundary_conditions.h"
+
+using namespace tessera;
+using namespace tessera::test;
+
+// Regions that are asked for in one place, and computed in another one further in: what is stored
+// is as large as what all runs compute, also where they round up or know less.
+TEST_SUITE("regions that are rounded up") {
+    TEST_CASE("a fused loop that is rounded up stays within the storage of a producer") {
+        Var x("x"), y("y"), z("z"), t("t"), o("o"), i("i");
+        for (TailStrategy tail : {TailStrategy::Auto, TailStrategy::RoundUp}) {
+            Func f("f"), g("g");
+            f(x, y, z) = x + 10 * y + 100 * z;
+            g(x, y, z) = f(x, y, z) + f(x, y + 1, z);
+            f.compute_at(g, x).fuse(y, z, t).split(t, o, i, 4, tail);
+            Buffer<int> result =
+                g.realize({3, 4, 5}, get_host_target().with_feature(Target::Interpret));
+            result.for_each_element([&](int a, int b, int c) {
+                REQUIRE(result(a, b, c) == 2 * (a + 10 * b + 100 * c) + 10);
+            });
+        }
+    }
+    TEST_CASE("what a fused and rounded stage reads is known outside of its own lets") {
+        Var x("x"), y("y"), o("o"), i("i"), t("t"), to("to"), ti("ti");
+        Func f("f"), g("g"), h("h");
+        f(x, y) = x + 10 * y;
+        g(x, y) = f(0, y);
+        h(x, y) = g(x, y);
+        h.split(y, o, i, 8, TailStrategy::GuardWithIf);
+        g.compute_at(h, o).fuse(x, y, t).split(t, to, ti, 8);
+        f.compute_at(h, o);
+        Buffer<int> result = h.realize({3, 11}, get_host_target().with_feature(Target::Interpret));
+        result.for_each_element([&](int a, int b) { REQUIRE(result(a, b) == 10 * b); });
+    }
+    TEST_CASE("storage for all runs of a fused loop that is rounded up is as large as one needs") {
+        // Not as the product of the dimensions: that was 20 GB.
+        Var x("x"), y("y"), z("z"), t("t"), o("o"), i("i"), j("j");
+        Func f("f"), g("g");
+        f(x, y, z) = x + 10 * y + 100 * z;
+        g(x, y) = f(y - 1, (y + 1) / 2, 3) + f(x + 3, y - 2, 1) + f(x - 3, y, x - 2);
+        g.fuse(x, y, t).split(t, o, i, 4, TailStrategy::GuardWithIf);
+        f.compute_at(g, o).hoist_storage_root().ring_buffer(2);
+        f.fuse(x, y, t).fuse(t, z, t).split(t, o, i, 3, TailStrategy::ShiftInwards);
+        f.split(o, o, j, 5, TailStrategy::RoundUp);
+        Buffer<int> out = g.realize({60, 50});
+        out.for_each_element([&](int a, int b) {
+            auto f_at = [](int p, int q, int r) { return p + 10 * q + 100 * r; };
+            int expected =
+                f_at(b - 1, (b + 1) / 2, 3) + f_at(a + 3, b - 2, 1) + f_at(a - 3, b, a - 2);
+            CHECK(out(a, b) == expected);
+        });
+    }
+    TEST_CASE("what is rounded up for a part that slides ends later than for the whole") {
+        Var x("x");
+        ImageParam in(Int(32), 1, "in");
+        Func g("g"), h("h"), out("out");
+        g(x) = in(x) * 2;
+        h(x) = g(x);
+        out(x) = h(x - 1) + h(x + 1);
+        g.compute_at(out, x);
+        h.compute_at(out, x).store_root();
+        SUBCASE("by a split") { g.split(x, x, Var("i"), 16, TailStrategy::RoundUp); }
+        SUBCASE("by its alignment") { g.align_extent(x, 16); }
+        out.infer_input_bounds({4});
+        CHECK(in.get().min(0) == -1);
+        CHECK(in.get().dim(0).max() >= 4 + 15);  // the last run of g is for h(4) alone
+        CHECK(in.get().dim(0).max() <= 4 + 16);
+    }
+    TEST_CASE(
+        "what is rounded up for each point is not asked for as if it were rounded up for a tile") {
+        // Each point of g needs f in [y - 2, y + 5], though 6 points rounded up to 8; of the 9
+        // points of a tile, that is not 16.
+        Var x("x"), y("y"), t("t"), o("o"), i("i");
+        RDom r(0, 10, "r");
+        Func in("in"), copy("copy"), f("f"), g("g");
+        in(x, y) = x + 100 * y;
+        copy(x, y) = in(x, y);
+        f(x, y) = copy(x, y);
+        f(r, y) = f(r, y) + 1;
+        g(x, y) = f(x, y + 3) - f(x, y - 2);
+        g.fuse(x, y, t).split(t, o, i, 64, TailStrategy::GuardWithIf);
+        f.update(0).split(y, Var("fo"), Var("fi"), 8, TailStrategy::RoundUpAndBlend);
+        copy.compute_at(g, o);
+        in.compute_root();
+        // The interpreter finds accesses outside of the storage of `in`.
+        Buffer<int> out = g.realize({11, 9}, get_host_target().with_feature(Target::Interpret));
+        CHECK(out(10, 8) == 500);
+    }
+    TEST_CASE("storage holds what a fused loop that is rounded further in asks for") {
+        Var x("x"), y("y"), z("z"), yo("yo"), yi("yi"), t("t"), u("u"), uo("uo"), ui("ui");
+        RVar ro("ro"), ri("ri");
+        Func f("f"), g("g"), h("h");
+        f(x, y, z) = x + y + z;
+        g(x, y, z) = f(6, z, (z - 1) / 2) + f(clamp(x, 0, 15), y - 1, z - 2);
+        RDom r(0, 2, 0, 5, "r");
+        r.where(r.x == r.y + 2);
+        h(x, y, z) = 1;
+        h(x, y, z) += g(r.x, y + 3, r.y) + g(x + 3, y - 2 + r.x, z + 2 + r.y);
+        h.update().split(r.x, ro, ri, 8, TailStrategy::GuardWithIf);
+        g.compute_at(h, ri);
+        g.split(y, yo, yi, 8, TailStrategy::GuardWithIf).fuse(yi, yo, t).fuse(t, z, u);
+        g.split(u, uo, ui, 3, TailStrategy::RoundUp);
+        f.compute_at(h, ro).store_at(h, r.y);
+        // The interpreter finds accesses outside of the storage of f.
+        Buffer<int> out({8, 6, 11});
+        out.set_min(0, 0, 4);
+        h.realize(out, get_host_target().with_feature(Target::Interpret));
+        CHECK(out(2, 0, 5) == 1);
+    }
+}
+
+TEST_SUITE("storage around what is computed further in") {
+    TEST_CASE("what is stored further out has room for all that is computed where less is known") {
+        Var x("x"), xo("xo"), xi("xi");
+        Func in("in"), f("f"), g("g"), out("out");
+        in(x) = x;
+        f(x) = in(x) * 10;
+        in.compute_root();
+        SUBCASE("of a condition") {
+            g(x) = f(select(x < 0, x + 7, x));
+            out(x) = g(-2) + x;
+            out(x) += 1;
+            g.compute_at(out, x);
+            f.compute_at(g, x).store_root();
+            Lowered(out).check<int>({2}, [](int x) { return 51 + x; });
+        }
+        SUBCASE("of a remainder") {
+            g(x) = f(x % 22);
+            g.bound(x, 0, 4).split(x, xo, xi, 4);
+            f.compute_at(g, xo).store_root();
+            Lowered(g).check<int>({4}, [](int x) { return 10 * x; });
+        }
+    }
+    TEST_CASE("what a fused loop needs of a function that is stored at the root is no larger") {
+        Var x("x"), y("y"), t("t");
+        Func f("f"), g("g");
+        f(x, y) = x * 100 + y;
+        g(x, y) = f(2 * y, x);
+        g.fuse(x, y, t);
+        f.compute_at(g, t).store_root().bound_storage(x, 51).bound_storage(y, 10);
+        Buffer<int> out = g.realize({10, 26});
+        out.for_each_element([&](int i, int j) { CHECK(out(i, j) == 200 * j + i); });
+    }
+    TEST_CASE(
+        "what is computed where a reduction's predicate cannot hold has its place in storage") {
+        Var x("x");
+        Func f("f"), g("g");
+        RDom r(0, 5, 1, 6, "r");
+        r.where(r.y < r.x);
+        f(x) = 10 * x;
+        g(x) = 0;
+        g(x) += f(r.y) + r.x;
+        f.compute_at(g, r.y).store_at(g, x);
+        Buffer<int> out = g.realize({1});
+        // (2, 1), (3, 1), (3, 2), (4, 1), (4, 2), (4, 3)
+        CHECK(out(0) == 12 + 13 + 23 + 14 + 24 + 34);
+        f.store_root();
+        Buffer<int> again = g.realize({1});
+        CHECK(again(0) == out(0));
+    }
+    TEST_CASE("what constants decide further out is computed nevertheless further in") {
+        // Outside, r tells that no x is within the bounds; where f is computed, x may be anything.
+        Var x("x"), y("y"), o("o"), i("i");
+        Param<int> p("p");
+        ImageParam in(Int(32), 2, "in");
+        Func f("f"), repeated("repeated"), sum("sum");
+        f(x, y) = in(x, y);
+        f(x, y) = 1;
+        repeated(x, y) = BoundaryConditions::repeat_image(f, {{0, 12}, {0, 12}})(x, y);
+        RDom r(-3, 2, "r");
+        sum(x, y) = 0;
+        sum(x, y) += repeated(r, y);
+        repeated.compute_at(sum, r);
+        SUBCASE("") {}
+        SUBCASE("within the test of another dimension's tail") {
+            repeated.split(y, o, i, 5, TailStrategy::Predicate);
+        }
+        SUBCASE("within the test of its own tail") {
+            repeated.split(x, o, i, 4, TailStrategy::GuardWithIf);
+        }
+        SUBCASE("rounded up where a parameter says so") {
+            repeated.specialize(p > -3);
+            repeated.specialize(p > 2).split(x, o, i, 2);
+        }
+        for (int value : {-5, 0, 3}) {
+            p.set(value);
+            in.reset();
+            sum.infer_input_bounds({3, 4});
+            // The interpreter finds accesses outside of the buffer.
+            Buffer<int> out =
+                sum.realize({3, 4}, get_host_target().with_feature(Target::Interpret));
+            CHECK(out(2, 3) == 2);
+            CHECK(in.get().dim(0).extent() <= 12);
+        }
+    }
+    TEST_CASE("what is computed for each value of a domain that is empty has its storage") {
+        Var x("x"), y("y");
+        RDom r(0, 1, 0, 1, "r");
+        r.where(r.y < r.x);
+        Func f("f"), g("g"), h("h");
+        f(x, y) = x + 10 * y;
+        g(x, y) = f(x, y) + 1;
+        h(x, y) = 1;
+        h(x, y) += g(x + r.x, r.y);
+        g.compute_at(h, r.y);
+        f.compute_at(g, y).store_at(h, x);
+        Lowered(h).check<int>({2, 1}, [](int, int) { return 1; });
+    }
+    TEST_CASE(
+        "what a predicate leaves is computed wherever it is not known further in which it is") {
+        Var x("x");
+        RDom s(0, 1, "s"), r(0, 1, 0, 2, "r");
+        r.where(r.x * 3 < r.y);
+        ImageParam in(Int(32), 1, "in");
+        Func f("f"), mirrored("mirrored"), selected("selected");
+        f(x) = minimum(s, in(x));
+        Func around = BoundaryConditions::mirror_interior(f, {{0, 12}});
+        mirrored(x) = 1;
+        mirrored(0) = around(r.x);
+        selected(x) = 1;
+        selected(0) = f(select(r.x >= 0, r.x, r.x + 5));
+        for (Func g : {mirrored, selected}) {
+            in.reset();
+            g.infer_input_bounds({3});
+            Buffer<int> image = in.get();
+            image.for_each_element([&](int i) { image(i) = 10 + i; });
+            Buffer<int> out = g.realize({3});
+            CHECK(out(0) == 10);
+            CHECK(out(1) == 1);
+            Buffer<int> again = g.realize({3}, get_host_target().with_feature(Target::Interpret));
+            CHECK(again(0) == 10);
+        }
+    }
+    TEST_CASE("hoisted storage is as large as it needs to be where an index has a far lower end") {
+        Var x("x"), outer("outer"), o("o"), i("i");
+        for (int lowest : {INT32_MIN, INT32_MIN + 1}) {
+            Func f("f"), g("g");
+            f(x) = x;
+            g(x) = f(max(x, lowest) - 3) + f(max(x, lowest));
+            g.split(x, o, i, 8, TailStrategy::PredicateStores).split(o, outer, o, 8);
+            g.reorder(i, outer, o);
+            f.compute_at(g, o).hoist_storage_root();
+            Buffer<int> out(137);
+            out.set_min(9);
+            g.realize(out);
+            out.for_each_element([&](int at) { CHECK(out(at) == 2 * at - 3); });
+        }
+    }
+}
