@@ -295,3 +295,63 @@ REFUSED(tuple_of_undef_under_two_conditions) {
     f(r) = Tuple(select(r < 5, 20, undef<int>()), select(r < 7, 30, undef<int>()));
     f.realize({10});
 }
+REFUSED(typed_tuple_types) {
+    Func f({Int(32), Float(32)}, 1, "f");
+    Var x;
+    f(x) = Tuple(x, x);
+}
+REFUSED(typed_tuple_update) {
+    Func f({Int(32), Float(32)}, 1, "f");
+    Var x;
+    f(x) += Tuple(x, x);
+}
+REFUSED(typed_func_update_type) {
+    Func f(Int(32), 1, "f");
+    Var x;
+    f(x) += 1.5f;
+}
+REFUSED(typed_func_undefined_realize) {
+    Func f(Int(32), 1, "f");
+    f.realize({10});
+}
+REFUSED(modulo_zero) {
+    Func f;
+    Var x;
+    f(x) = x % 0;
+    f.realize({10});
+}
+REFUSED(pointer_arithmetic) {
+    Param<const char *> p;
+    Expr e = p + 2;
+}
+REFUSED(select_of_undefined_tuples) {
+    Tuple t = select(Tuple(Expr(), Expr()), Tuple(1, 2), Tuple(3, 4));
+}
+REFUSED(select_of_undefined_values) { Tuple t = select(Expr(true), Tuple(Expr(), 2), Tuple(3, 4)); }
+REFUSED(pure_after_update) {
+    Func f;
+    Var x, y;
+    f(x) = x;
+    f(x) += 1;
+    f(x, y) = 1;
+}
+REFUSED(output_in_another_tuple) {
+    Func f;
+    Var x;
+    f(x) = Tuple(x, x);
+    Expr e = f(3);
+}
+REFUSED(func_called_with_tuple) {
+    Func f, g;
+    Var x;
+    f(x) = Tuple(x, 2);
+    g(x) = f(x) + 1;
+}
+REFUSED(clamp_undefined) { Expr e = clamp(Expr(), 0, 1); }
+REFUSED(mux_of_nothing) { Expr e = mux(Expr(1), std::vector<Expr>{}); }
+REFUSED(cast_of_undefined) { Expr e = cast<float>(Expr()); }
+REFUSED(sum_of_undefined) { Expr e = sum(Expr()); }
+REFUSED(promise_of_another_type) {
+    Var x;
+    unsafe_promise_clamped(Expr(x), Expr(1.5f), Expr(3));
+}

@@ -364,3 +364,71 @@ REFUSED(loop_level_that_is_no_loop) {
     root.lock();
     std::printf("%s\n", root.var().name().c_str());
 }
+REFUSED(require_in_async) {
+    Func f, g;
+    Var x;
+    f(x) = require(x < 10, x);
+    g(x) = f(x) + 1;
+    f.compute_root().async();
+    g.realize({20});
+}
+REFUSED(broken_promise) {
+    Func f;
+    Var x;
+    f(x) = unsafe_promise_clamped(x, 0, 5);
+    f.realize({10}, get_jit_target_from_environment().with_feature(Target::CheckUnsafePromises));
+}
+REFUSED(missing_arguments) {
+    Func f;
+    Param<float> a, b, c, d;
+    ImageParam e(UInt(8), 1);
+    Buffer<int> g(10);
+    f() = a + b + c + d + e(0) + g(2);
+    f.compile_to_object("/tmp/w_missing.o", {a}, "f");
+}
+REFUSED(callable_of_unknown_arguments) {
+    Func f;
+    Var x;
+    Param<int> p("p"), q("q");
+    f(x) = p + q;
+    Callable c = f.compile_to_callable({p});
+}
+REFUSED(callable_of_nothing) {
+    Callable c;
+    c(1);
+}
+REFUSED(param_out_of_range_set) {
+    Param<uint8_t> p("p");
+    p.set_range(1, 5);
+    p.set(9);
+    Func f;
+    f() = p;
+    f.realize();
+}
+REFUSED(requirement_of_func) {
+    Func f;
+    Var x;
+    Param<int> p;
+    f(x) = x;
+    f.add_requirement(p > 5, "p must be big");
+    p.set(3);
+    f.realize({3});
+}
+REFUSED(incomplete_target) {
+    Target t("debug-trace_all");
+    t.natural_vector_size(Float(32));
+}
+REFUSED(incomplete_target_runs) {
+    Func f;
+    Var x;
+    f(x) = x;
+    f.realize({10}, Target("x86-64"));
+}
+REFUSED(files_for_an_unknown_target) {
+    Func f("f");
+    Var x;
+    f(x) = x;
+    f.compile_to_file("of_unknown_target", {}, "f", Target());
+}
+REFUSED(features_of_another_architecture) { Target("x86-64-linux-sve"); }
+REFUSED(two_widths_of_a_target) { Target("x86-64-linux-32"); }

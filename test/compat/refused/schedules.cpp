@@ -346,3 +346,187 @@ REFUSED(prefetch_from_no_loop) {
     g.prefetch(f, y, z);
     g.realize({4, 4});
 }
+REFUSED(shift_blend_race) {
+    Func f;
+    Var x;
+    f(x) = 0;
+    f(x) += 5;
+    f.update().vectorize(x, 8, TailStrategy::ShiftInwardsAndBlend).parallel(x);
+    f.realize({100});
+}
+REFUSED(inner_wrong_tail) {
+    Func f;
+    Var x, xo, xi, xio, xii;
+    RDom r(0, 100);
+    RVar ro, ri, rio, rii;
+    f(x) = 0;
+    f(x) += r;
+    f.update().split(r, ro, ri, 10).split(ri, rio, rii, 3, TailStrategy::RoundUp);
+    f.realize({10});
+}
+REFUSED(predicated_not_innermost) {
+    Func f;
+    Var x, xo, xi, xio, xii;
+    f(x) = x;
+    f.split(x, xo, xi, 10, TailStrategy::PredicateStores)
+        .split(xo, xio, xii, 4, TailStrategy::PredicateStores);
+    f.compute_root().split(x, xo, xi, 2);
+    f.realize({10});
+}
+REFUSED(vectorize_too_much) {
+    Func f;
+    Var x, y;
+    f(x, y) = x;
+    f.bound(x, 0, 10).vectorize(x, 32);
+    f.compute_root().vectorize(x, 1 << 17);
+    f.realize({10, 10});
+}
+REFUSED(reorder_storage_of_an_unknown_dimension) {
+    Func f;
+    Var x, y, z;
+    f(x, y) = x;
+    f.reorder_storage(x, z);
+}
+REFUSED(reorder_storage_twice) {
+    Func f;
+    Var x, y;
+    f(x, y) = x;
+    f.reorder_storage({x, x});
+}
+REFUSED(store_at_inlined) {
+    Func f, g;
+    Var x, y;
+    f(x, y) = x;
+    g(x, y) = f(x, y);
+    f.store_at(g, y);
+    g.realize({10, 10});
+}
+REFUSED(parallel_storage) {
+    Func f, g;
+    Var x, y;
+    f(x, y) = x;
+    g(x, y) = f(x, y) + f(x, y + 1);
+    f.store_root().compute_at(g, y).fold_storage(y, 2);
+    g.parallel(y);
+    g.realize({10, 10});
+}
+REFUSED(split_twice_same_name) {
+    Func f;
+    Var x, xi;
+    f(x) = x;
+    f.split(x, x, xi, 4).split(x, x, xi, 4);
+}
+REFUSED(unroll_an_unknown_loop) {
+    Func f;
+    Var x, y;
+    f(x, y) = x;
+    f.unroll(y);
+    f.realize({10, 10});
+}
+REFUSED(compute_at_itself) {
+    Func f;
+    Var x, y;
+    f(x, y) = x;
+    f(x, y) += 1;
+    f.compute_at(f, x);
+    Func g;
+    g(x, y) = f(x, y);
+    g.realize({4, 4});
+}
+REFUSED(bound_smaller_than_the_output) {
+    Func f;
+    Var x, y;
+    f(x, y) = x;
+    f.bound(y, 0, 5);
+    f.realize({10, 10});
+}
+REFUSED(blends_in_parallel) {
+    Func g;
+    Var x, xo, xi;
+    g(x) = 0;
+    g(x) = g(x) + 1;
+    g.update().split(x, xo, xi, 8, TailStrategy::RoundUpAndBlend).parallel(xo);
+    g.realize({100});
+}
+REFUSED(split_of_a_predicated_tile) {
+    Func f;
+    Var x, xo, xi;
+    f(x) = x;
+    f.split(x, xo, xi, 16, TailStrategy::PredicateLoads).vectorize(xi, 4);
+}
+REFUSED(rounded_split_of_a_tile_in_an_update) {
+    Func f;
+    Var x, xo, xi, u, v;
+    f(x) = 0;
+    f(x) += 1;
+    f.update()
+        .split(x, xo, xi, 16, TailStrategy::GuardWithIf)
+        .split(xi, u, v, 4, TailStrategy::RoundUp);
+}
+REFUSED(order_of_one_dimension) {
+    Func f;
+    Var x, y;
+    f(x, y) = x;
+    f.reorder_storage({x});
+}
+REFUSED(blends_beyond_a_parallel_slice) {
+    Func g;
+    Var x, xo, xi;
+    g(x) = 0;
+    g(x) = g(x) + 1;
+    g.update().split(x, xo, xi, 8, TailStrategy::GuardWithIf).parallel(xo);
+    g.update().vectorize(xi, 16, TailStrategy::RoundUpAndBlend);
+    g.realize({100});
+}
+REFUSED(output_with_a_level) {
+    Var x("x");
+    Func f("f"), g("g");
+    f(x) = x;
+    g(x) = f(x) * 2;
+    g.compute_at(f, x);
+    g.realize({10});
+}
+REFUSED(custom_after_shared_wrapper) {
+    Func f, g1, g2, g3;
+    Var x, y;
+    f(x) = x;
+    g1(x) = f(x);
+    g2(x) = f(x);
+    g3(x) = f(x);
+    Func w1 = f.in({g1, g2});
+    Func w2 = f.in({g1, g3});
+}
+REFUSED(wrapper_of_a_frozen_func) {
+    Func f, g;
+    Var x;
+    f(x) = x;
+    g(x) = f(x);
+    g.realize({10});
+    Func w = f.in(g);
+    w(x) += 1;
+    g(x) = 3;
+}
+REFUSED(wrapper_defined_after_realize) {
+    Var x("x");
+    Func f("f"), g("g");
+    f(x) = x;
+    g(x) = f(x);
+    Func wrapper = f.in(g);
+    g.realize({10});
+    wrapper(x) += 1;
+}
+REFUSED(inspected_loop_level) {
+    LoopLevel root = LoopLevel::root();
+    printf("%s", root.to_string().c_str());
+}
+REFUSED(undefined_loop_level) {
+    LoopLevel l;
+    printf("%s", l.lock().to_string().c_str());
+}
+REFUSED(asking_a_loop_level_that_may_change) { LoopLevel::root().is_root(); }
+REFUSED(asking_a_loop_level_whether_it_is_inlined) {
+    Func f;
+    Var x;
+    f(x) = x;
+    LoopLevel(f, x).is_inlined();
+}

@@ -416,3 +416,128 @@ PROGRAM(refusals_of_types_say_why) {
                 "widen_right_add: the second operand is a int32, not a uint8, half of the first"));
     return 0;
 }
+
+Expr average(Expr a, Expr b) {
+    if (a.type().is_float() || b.type().is_float()) return cast(Float(32), (a + b) / 2);
+    Type t = a.type();
+    Type wide = t.with_bits(t.bits() * 2);
+    a = cast(wide, a);
+    b = cast(wide, b);
+    return cast(t, (a + b) / 2);
+}
+
+PROGRAM(types_of_expressions) {
+    Var x("x");
+    assert(Int(32).is_int() && UInt(8).bits() == 8 && !Float(32).is_int());
+    EXPECT(Expr(x).type() == Int(32) && cast(UInt(8), x).type() == UInt(8) &&
+           cast<int8_t>(x).type() == Int(8));
+    Func f1;
+    f1(x) = cast<uint8_t>(x);
+    EXPECT(f1.types()[0] == UInt(8) && f1.type() == UInt(8));
+    Expr u8 = cast<uint8_t>(x), u16 = cast<uint16_t>(x), i8 = cast<int8_t>(x), f32 = cast<float>(x);
+    EXPECT((u8 + u16).type() == UInt(16) && (u8 + i8).type() == Int(8) &&
+           (f32 + u8).type() == Float(32) && (u8 + 3).type() == UInt(8) &&
+           (x == x).type() == Bool() && (u16 + i8).type() == Int(16) &&
+           (u16 + cast<int32_t>(x)).type() == Int(32));
+    EXPECT(average(f32, 3.0f).type() == Float(32) &&
+           average(u8, cast<uint8_t>(3)).type() == UInt(8));
+    Type valid[] = {UInt(8), UInt(16), UInt(32),  UInt(64),  Int(8),  Int(16),
+                    Int(32), Int(64),  Float(32), Float(64), Handle()};
+    for (Type t : valid) {
+        EXPECT(t.is_uint() || t.is_int() || t.is_float() || t.is_handle());
+        EXPECT(t.lanes() == 1 && t.is_scalar() && !t.is_vector());
+    }
+    EXPECT(type_of<void *>() == Handle() && type_of<bool>() == Bool());
+    return 0;
+}
+
+PROGRAM(operands_of_all_kinds) {
+    Var x;
+    Expr e = x + 1;
+    Func f;
+    f(x) = x;
+    Param<int> p;
+    RDom r(0, 3);
+    Expr a = 2 * e, c = 2 < e;
+    a = 2 + e;
+    a = 2 - e;
+    a = 2 / e;
+    a = 2 % e;
+    a = 2 & e;
+    a = 2 | e;
+    a = 2 ^ e;
+    c = 2 <= e;
+    c = 2 > e;
+    c = 2 >= e;
+    c = 2 == e;
+    c = 2 != e;
+    c = e == 2;
+    c = e != 2;
+    a = min(2, e);
+    a = max(2, e);
+    a = min(e, 2);
+    a = min(2, f(x));
+    a = max(2, x);
+    a = 2 * x;
+    a = 2 - f(x);
+    a = 2 * p;
+    a = 2 + r;
+    a = 2 - r.x;
+    a = x - 2;
+    a = f(x) - 2;
+    c = 2 == f(x);
+    c = 2 < r;
+    c = f(x) == 2;
+    c = f(x) != e;
+    c = p == 3;
+    c = r.x == 2;
+    c = x == 3;
+    a = e * 2.0f;
+    a = 2.0f * e;
+    a = 2.5f - f(x);
+    a = f(x) * f(x);
+    a = p + p;
+    a = r + r;
+    a = x * p;
+    a = e << 2;
+    a = 2 << e;
+    a = e >> 1;
+    a = f(x) << 2;
+    a = 1 << x;
+    a = 1u + e;
+    a = e + 'a';
+    a = e + uint8_t(3);
+    a = e + size_t(4);
+    a = 5LL * e;
+    c = true && c;
+    c = c || false;
+    c = !c;
+    a = select(c, 1, e);
+    a = select(c, 1, 2);
+    a = select(c, f(x), 2);
+    a = select(c, x, f(x));
+    a = clamp(e, 0, 10);
+    a = clamp(f(x), p, 10);
+    a = lerp(cast<float>(e), 1.0f, 0.5f);
+    a = f(2 * x);
+    a = f(r.x + 1);
+    a = pow(2, e);
+    a = pow(e, 2);
+    a = abs(e);
+    a = x;
+    a = f(x);
+    a = p;
+    a = r;
+    a = r.x;
+    a = 5;
+    a = 2.0f;
+    f(x) += 2 * e;
+    Buffer<int> out = f.realize({4});
+    EXPECT(out(3) == 3 + 8);
+    Func g;
+    g(x) = cast<uint8_t>(x) + 200 + 1 * f(x) * 0;
+    EXPECT((cast<uint8_t>(x) + 200).type() == UInt(8) &&
+           (200 + cast<uint8_t>(x)).type() == UInt(8));
+    EXPECT((3 * cast<int64_t>(x)).type() == Int(64) && (cast<float>(x) * 2).type() == Float(32));
+    return 0;
+}

@@ -344,3 +344,187 @@ PROGRAM(compiled_ahead_of_time) {
     EXPECT(exists(prefix + ".o"));
     return 0;
 }
+
+PROGRAM(exceptions) {
+    EXPECT(exceptions_enabled());
+    bool error = false;
+    try {
+        Func f;
+        Var x;
+        f(x) = x;
+        f.vectorize(x).unroll(Var("q"));
+        f.realize({10});
+    } catch (const Halide::CompileError &e) {
+        error = true;
+    }
+    EXPECT(error);
+    error = false;
+    try {
+        Func f, g;
+        Var x;
+        f(x) = x;
+        f(x) += 1.5f;
+    } catch (const Halide::Error &e) {
+        error = strlen(e.what()) > 0;
+    }
+    EXPECT(error);
+    error = false;
+    try {
+        ImageParam im(Int(32), 1);
+        Func f;
+        Var x;
+        f(x) = im(x);
+        im.set(Buffer<int>(10));
+        f.realize({100});
+    } catch (const Halide::RuntimeError &e) {
+        error = true;
+        std::string what = e.what();
+        EXPECT(!what.empty());
+    }
+    EXPECT(error);
+    error = false;
+    try {
+        Func f;
+        f.realize({3});
+    } catch (const std::exception &) {
+        error = true;
+    }
+    EXPECT(error);
+    std::exception_ptr p;
+    try {
+        throw Halide::InternalError("made by hand");
+    } catch (const Halide::Error &) {
+        p = std::current_exception();
+    }
+    EXPECT(p);
+    // A pipeline works after it has failed.
+    ImageParam in(Int(32), 1);
+    Func f;
+    Var x;
+    f(x) = in(x) * 2;
+    in.set(Buffer<int>(4));
+    for (int i = 0; i < 3; i++) {
+        try {
+            f.realize({8});
+            return 1;
+        } catch (const Halide::RuntimeError &) {
+        }
+    }
+    Buffer<int> b(8);
+    b.fill(3);
+    in.set(b);
+    Buffer<int> o = f.realize({8});
+    EXPECT(o(7) == 6);
+    return 0;
+}
+
+struct CountingContext : public JITUserContext {
+    std::string text;
+    std::atomic<int> mallocs{0}, frees{0}, tasks{0};
+};
+
+PROGRAM(contexts) {
+    Func f, g;
+    Var x, y;
+    g(x, y) = print_when(x == 3 && y == 2, x + y, "here");
+    f(x, y) = g(x, y) + g(x + 1, y);
+    g.compute_root();
+    f.parallel(y);
+    CountingContext ctx;
+    ctx.handlers.custom_print = [](JITUserContext *c, const char *m) {
+        ((CountingContext *)c)->text += m;
+    };
+    ctx.handlers.custom_malloc = [](JITUserContext *c, size_t n) -> void * {
+        ((CountingContext *)c)->mallocs++;
+        void *p;
+        if (posix_memalign(&p, 128, n + 128)) return nullptr;
+        return p;
+    };
+    ctx.handlers.custom_free = [](JITUserContext *c, void *p) {
+        ((CountingContext *)c)->frees++;
+        free(p);
+    };
+    ctx.handlers.custom_do_task = [](JITUserContext *c, int (*t)(JITUserContext *, int, uint8_t *),
+                                     int i, uint8_t *closure) {
+        ((CountingContext *)c)->tasks++;
+        return t(c, i, closure);
+    };
+    Buffer<int> o = f.realize(&ctx, {20, 20});
+    EXPECT(ctx.text == "5 here\n" && ctx.mallocs == ctx.frees && ctx.mallocs > 0 &&
+           ctx.tasks == 20);
+    Pipeline p({f});
+    p.realize(&ctx, {20, 20});
+    p.realize(&ctx, o);
+    Callable c = f.compile_to_callable({});
+    c(&ctx, o);
+    EXPECT(ctx.tasks == 80);
+    // Memory that is not there.
+    CountingContext none;
+    static std::string message;
+    none.handlers.custom_malloc = [](JITUserContext *, size_t) -> void * { return nullptr; };
+    none.handlers.custom_free = [](JITUserContext *, void *) {};
+    none.handlers.custom_error = [](JITUserContext *, const char *m) { message = m; };
+    f.realize(&none, o);
+    EXPECT(!message.empty());
+    return 0;
+}
+
+PROGRAM(threads) {
+    Func f;
+    Var x, y;
+    Param<int> p;
+    f(x, y) = x * y + 1;
+    f.parallel(y).vectorize(x, 8);
+    f.compile_jit();
+    std::vector<std::thread> threads;
+    std::atomic<int> bad{0};
+    for (int t = 0; t < 8; t++) {
+        threads.emplace_back([&, t] {
+            for (int i = 0; i < 10; i++) {
+                Buffer<int> out(64 + t, 32);
+                f.realize(out);
+                if (out(5, 6) != 31) bad++;
+                Func g;
+                Var u;
+                g(u) = u + t;
+                Buffer<int> o = g.realize({10});
+                if (o(9) != 9 + t) bad++;
+            }
+        });
+    }
+    for (auto &t : threads) t.join();
+    EXPECT(bad == 0);
+    int before = Halide::Internal::JITSharedRuntime::set_num_threads(3);
+    EXPECT(Halide::Internal::JITSharedRuntime::get_num_threads() == 3);
+    Halide::Internal::JITSharedRuntime::set_num_threads(before);
+    Halide::Internal::JITSharedRuntime::memoization_cache_set_size(1 << 20);
+    Halide::Internal::JITSharedRuntime::release_all();
+    Buffer<int> out(64, 32);
+    f.realize(out);
+    return 0;
+}
+
+PROGRAM(require_values) {
+    Func f;
+    Var x;
+    Param<int> a, b;
+    f(x) = require(a != b, x + a, "the parameters must differ:", a, b);
+    f.vectorize(x, 4);
+    a.set(1);
+    b.set(2);
+    Buffer<int> o = f.realize({8});
+    EXPECT(o(7) == 8);
+    b.set(1);
+    std::string what;
+    try {
+        f.realize({8});
+    } catch (const RuntimeError &e) {
+        what = e.what();
+    }
+    EXPECT(what.find("the parameters must differ: 1 1") != std::string::npos);
+    static int errors = 0;
+    f.jit_handlers().custom_error = [](JITUserContext *, const char *) { errors++; };
+    f.realize({8});
+    EXPECT(errors == 1);
+    return 0;
+}

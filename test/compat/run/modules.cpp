@@ -140,3 +140,32 @@ PROGRAM(runtime_beside_objects_of_several_targets) {
     }
     return 0;
 }
+
+PROGRAM(aot_arguments) {
+    Func brighter("brighter");
+    Var x, y;
+    Param<uint8_t> offset("offset");
+    ImageParam input(type_of<uint8_t>(), 2);
+    brighter(x, y) = input(x, y) + offset;
+    brighter.vectorize(x, 16).parallel(y);
+    std::string dir = std::filesystem::temp_directory_path().string() + "/";
+    brighter.compile_to_static_library(dir + "w_b_arguments", {input, offset}, "brighter");
+    EXPECT(std::filesystem::exists(dir + "w_b_arguments.a"));
+    std::vector<Argument> args(2);
+    args[0] = input;
+    args[1] = offset;
+    Target target;
+    target.os = Target::Linux;
+    target.arch = Target::X86;
+    target.bits = 64;
+    std::vector<Target::Feature> features;
+    features.push_back(Target::AVX);
+    features.push_back(Target::SSE41);
+    target.set_features(features);
+    brighter.compile_to_file(dir + "w_b_cross", args, "brighter", target);
+    std::ifstream f(dir + "w_b_cross.o", std::ios::binary);
+    char head[4] = {0};
+    f.read(head, 4);
+    EXPECT(head[0] == 0x7f && head[1] == 'E' && head[2] == 'L' && head[3] == 'F');
+    return 0;
+}

@@ -177,3 +177,32 @@ PROGRAM(parameter_handles) {
     EXPECT(p.get() == 3.5f);
     return 0;
 }
+
+PROGRAM(bounds_and_estimates) {
+    Var x("x"), y("y");
+    ImageParam in(Float(32), 2, "in");
+    Func f("f"), g("g");
+    f(x, y) = in(x, y) * 2;
+    g(x, y) = f(x, y) + f(x + 1, y);
+    f.compute_root().bound(x, 0, 65).align_storage(x, 16);
+    g.bound(x, 0, 64).bound(y, 0, 32).vectorize(x, 8).unroll(y, 4);
+    in.set_estimates({{0, 65}, {0, 32}});
+    in.dim(0).set_estimate(0, 65).set_bounds(0, 65).dim(1).set_min(0);
+    g.set_estimate(x, 0, 64).set_estimate(y, 0, 32);
+    g.output_buffer().set_estimates({{0, 64}, {0, 32}});
+    g.output_buffer().dim(0).set_bounds(0, 64).set_stride(1);
+    Buffer<float> b(65, 32);
+    b.fill(1.5f);
+    in.set(b);
+    Buffer<float> o = g.realize({64, 32});
+    EXPECT(o(63, 31) == 6.0f);
+    std::vector<OutputImageParam> outs = g.output_buffers();
+    EXPECT(outs.size() == 1 && outs[0].dimensions() == 2 && outs[0].type() == Float(32) &&
+           outs[0].defined());
+    EXPECT(in.defined() && in.name() == "in" && in.type() == Float(32) && in.dimensions() == 2 &&
+           in.get().defined());
+    Func h;
+    h(x, y) = in(x, y);
+    h.bound_extent(x, 16).align_extent(y, 4).align_bounds(x, 4, 1);
+    return 0;
+}
