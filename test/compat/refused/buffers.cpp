@@ -1,14 +1,16 @@
 #include "../program.h"
 
-REFUSED(buffer_beyond_memory) { Buffer<uint8_t> b(1 << 24, 1 << 24, 1 << 24); }
-REFUSED(buffer_beyond_two_gigs) {
+REFUSED(buffer_beyond_memory, "its stride in dimension 2 would be 281474976710656") {
+    Buffer<uint8_t> b(1 << 24, 1 << 24, 1 << 24);
+}
+REFUSED(buffer_beyond_two_gigs, "has 4294967296 elements") {
     Buffer<uint8_t> b(1 << 16, 1 << 16);
     Func f;
     Var x, y;
     f(x, y) = cast<uint8_t>(x);
     f.realize(b);
 }
-REFUSED(constraint_of_output_by_non_param) {
+REFUSED(constraint_of_output_by_non_param, "depends on values of") {
     Func f;
     Var x;
     Func g;
@@ -17,7 +19,7 @@ REFUSED(constraint_of_output_by_non_param) {
     f.output_buffer().dim(0).set_extent(g(3));
     f.realize({10});
 }
-REFUSED(device_dirty) {
+REFUSED(device_dirty, "has its newest contents on a device") {
     ImageParam in(Int(32), 1);
     Func f;
     Var x;
@@ -27,7 +29,7 @@ REFUSED(device_dirty) {
     in.set(b);
     f.realize({10});
 }
-REFUSED(impossible_constraints) {
+REFUSED(impossible_constraints, "limit dimension 0 to [0, 99], but the pipeline needs [0, 109]") {
     ImageParam in(Float(32), 2);
     Var x, y;
     Func f;
@@ -36,27 +38,27 @@ REFUSED(impossible_constraints) {
     in.dim(0).set_extent(f.output_buffer().dim(0).extent());
     f.infer_input_bounds({100, 100});
 }
-REFUSED(null_host) {
+REFUSED(null_host, "the Buffer for an output has no memory") {
     Func f;
     Var x;
     f(x) = x;
     Buffer<int> b(nullptr, 10);
     f.realize(b);
 }
-REFUSED(tuple_output_bounds) {
+REFUSED(tuple_output_bounds, ".1.extent.0 is 20, but must be 10") {
     Func f;
     Var x;
     f(x) = Tuple(x, x);
     Buffer<int> a(10), b(20);
     f.realize({a, b});
 }
-REFUSED(tuple_to_buffer) {
+REFUSED(tuple_to_buffer, "a Realization of 2 results stands for no single Buffer") {
     Func f;
     Var x;
     f(x) = Tuple(x, x);
     Buffer<int> a = f.realize({10});
 }
-REFUSED(unbounded_input) {
+REFUSED(unbounded_input, "in dimension 0, which has no bound") {
     ImageParam in(Int(32), 1);
     Func f, g;
     Var x;
@@ -66,7 +68,7 @@ REFUSED(unbounded_input) {
     in.set(b);
     f.realize({10});
 }
-REFUSED(unbounded_output) {
+REFUSED(unbounded_output, "in dimension 0, which has no bound") {
     Func f;
     Var x;
     RDom r(0, 10);
@@ -78,7 +80,7 @@ REFUSED(unbounded_output) {
     p.set(b);
     f.realize({10});
 }
-REFUSED(uninitialized_image) {
+REFUSED(uninitialized_image, "has no Buffer; call set() before realize()") {
     ImageParam in(Int(32), 2);
     Param<int> p;
     Func f;
@@ -87,38 +89,38 @@ REFUSED(uninitialized_image) {
     p.set(1);
     f.realize({10, 10});
 }
-REFUSED(wrong_type_realized) {
+REFUSED(wrong_type_realized, "has elements of type int32, not float32") {
     Func f;
     Var x;
     f(x) = x;
     Buffer<float> b = f.realize({10});
 }
-REFUSED(too_many_buffers) {
+REFUSED(too_many_buffers, "has 1 results, but is to be realized into 2 Buffers") {
     Func f;
     Var x;
     f(x) = x;
     Buffer<int> a(10), b(10);
     f.realize({a, b});
 }
-REFUSED(image_param_of_wrong_buffer) {
+REFUSED(image_param_of_wrong_buffer, "but the Buffer is of type float32 with 2") {
     ImageParam in(UInt(8), 2);
     in.set(Buffer<float>(4, 4));
 }
-REFUSED(negative_extent) {
+REFUSED(negative_extent, "realize: the size -10 is negative") {
     Func f;
     Var x;
     f(x) = x;
     f.realize({-10});
 }
-REFUSED(scalar_of_a_buffer_parameter) {
+REFUSED(scalar_of_a_buffer_parameter, "the parameter p is a buffer, and not a number") {
     Parameter p(UInt(8), true, 2, "p");
     p.scalar<uint8_t>();
 }
-REFUSED(constraint_of_a_dimension_that_is_not_there) {
+REFUSED(constraint_of_a_dimension_that_is_not_there, "there is none of number 2") {
     Parameter p(UInt(8), true, 2, "p");
     p.set_min_constraint(2, 0);
 }
-REFUSED(undefined_parameter) {
+REFUSED(undefined_parameter, "this Parameter is undefined: it was made without a type") {
     Parameter p;
     p.type();
 }

@@ -1,6 +1,6 @@
 #include "../program.h"
 
-REFUSED(atomic_self_reference) {
+REFUSED(atomic_self_reference, "is not known to be associative") {
     Func f;
     Var x;
     RDom r(0, 100);
@@ -10,7 +10,7 @@ REFUSED(atomic_self_reference) {
     f.update().atomic().parallel(r);
     f.realize({100});
 }
-REFUSED(atomic_self_reference_by_another) {
+REFUSED(atomic_self_reference_by_another, "is not known to be associative") {
     Func f, g;
     Var x;
     RDom r(0, 100);
@@ -20,7 +20,7 @@ REFUSED(atomic_self_reference_by_another) {
     g(x) = f(x);
     g.realize({100});
 }
-REFUSED(atomic_vectorized_mutex) {
+REFUSED(atomic_update_at_an_index_without_a_bound, "in dimension 0, which has no bound") {
     Buffer<int> im(100);
     im.fill(1);
     Func f;
@@ -31,7 +31,7 @@ REFUSED(atomic_vectorized_mutex) {
     f.compute_root().update().atomic(true).vectorize(r, 8);
     f.realize({100});
 }
-REFUSED(expanding_reduction) {
+REFUSED(expanding_reduction, "the pipeline touches [-1, 20], but the buffer has [0, 9]") {
     Func f;
     Var x;
     RDom r(0, 20);
@@ -40,7 +40,7 @@ REFUSED(expanding_reduction) {
     Buffer<int> out(10);
     f.realize(out);
 }
-REFUSED(rdom_where_races) {
+REFUSED(rdom_where_races, "parallel: iterations of the reduction loop") {
     Func f;
     Var x;
     RDom r(0, 100);
@@ -50,14 +50,14 @@ REFUSED(rdom_where_races) {
     f.update().parallel(r);
     f.realize({100});
 }
-REFUSED(unbounded_reduction) {
+REFUSED(unbounded_reduction, "RDom: it is undefined") {
     Func f;
     Var x;
     RDom r;
     f(x) = 0;
     f(r.x) = 1;
 }
-REFUSED(reduction_bounds_of_func) {
+REFUSED(reduction_bounds_of_func, "bounds are known before anything is computed") {
     Func f, g;
     Var x, y;
     f(x, y) = 0;
@@ -66,7 +66,7 @@ REFUSED(reduction_bounds_of_func) {
     f(x, r) += 1;
     f.realize({10, 10});
 }
-REFUSED(free_var_in_rdom_bounds) {
+REFUSED(free_var_in_rdom_bounds, "RDom: a bound depends on the variable") {
     Var x;
     Func f;
     RDom r(0, x);
@@ -74,8 +74,8 @@ REFUSED(free_var_in_rdom_bounds) {
     f(x) += r;
     f.realize({4});
 }
-REFUSED(float_rdom) { RDom r(0, 1.5f); }
-REFUSED(reuse_of_update_rvar) {
+REFUSED(float_rdom, "RDom: a bound is an integer, not a float32") { RDom r(0, 1.5f); }
+REFUSED(reuse_of_update_rvar, "the outer and the inner loop have one name, a") {
     Func f, g;
     Var x;
     RDom r(0, 5);
@@ -84,7 +84,7 @@ REFUSED(reuse_of_update_rvar) {
     f.update().vectorize(r, 4);
     f.update().split(r, RVar("a"), RVar("a"), 2);
 }
-REFUSED(compute_at_reduction_that_uses_it_outside) {
+REFUSED(compute_at_reduction_that_uses_it_outside, "too, and is not computed inside of that loop") {
     Func f, g;
     Var x, y;
     RDom r(0, 10);
@@ -94,7 +94,7 @@ REFUSED(compute_at_reduction_that_uses_it_outside) {
     f.compute_at(g, r);
     g.realize({10});
 }
-REFUSED(rfactor_that_does_not_commute) {
+REFUSED(rfactor_that_does_not_commute, "is not known to be associative with an identity") {
     Func f;
     Var x, u;
     RDom r(0, 10, 0, 10);
@@ -103,7 +103,7 @@ REFUSED(rfactor_that_does_not_commute) {
     f() = f() * 2 + r.x + r.y;
     f.update().rfactor(r.y, u);
 }
-REFUSED(rfactor_inner_dim) {
+REFUSED(rfactor_inner_dim, "is not known to be associative with an identity") {
     Func f;
     Var u;
     RDom r(0, 10, 0, 10);

@@ -1,6 +1,6 @@
 #include "../program.h"
 
-REFUSED(memoize) {
+REFUSED(memoize, "memoize: keeping results from one call to the next") {
     Func f, g;
     Var x;
     f(x) = x;
@@ -8,7 +8,7 @@ REFUSED(memoize) {
     f.compute_root().memoize();
     g.realize({4});
 }
-REFUSED(compute_with) {
+REFUSED(compute_with, "compute_with: loops of several stages cannot be joined yet") {
     Func f, g, h;
     Var x;
     f(x) = x;
@@ -18,7 +18,7 @@ REFUSED(compute_with) {
     g.compute_root().compute_with(f, x, LoopAlignStrategy::AlignStart);
     h.realize({4});
 }
-REFUSED(debug_to_file) {
+REFUSED(debug_to_file, "debug_to_file: writing intermediate values to files") {
     Func f, g;
     Var x;
     f(x) = x;
@@ -26,21 +26,21 @@ REFUSED(debug_to_file) {
     f.compute_root().debug_to_file("/tmp/w.tmp");
     g.realize({4});
 }
-REFUSED(gpu_on_cpu) {
+REFUSED(gpu_on_cpu, "gpu_tile: there is no back end for GPUs yet") {
     Func f;
     Var x, y, xi, yi;
     f(x, y) = x;
     f.gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::Auto, DeviceAPI::CUDA);
     f.realize({10, 10});
 }
-REFUSED(autoscheduler) {
+REFUSED(autoscheduler, "there is no autoscheduler \"Mullapudi2016\"") {
     Func f;
     Var x;
     f(x) = x;
     Pipeline(f).apply_autoscheduler(get_host_target(),
                                     AutoschedulerParams("Mullapudi2016", {{"parallelism", "8"}}));
 }
-REFUSED(gradients) {
+REFUSED(gradients, "propagate_adjoints: derivatives of Funcs are not supported yet") {
     Func f;
     Var x;
     Buffer<float> in(10);
@@ -50,4 +50,6 @@ REFUSED(gradients) {
     Derivative d = propagate_adjoints(f);
     Func g = d(in);
 }
-REFUSED(plugin) { load_plugin("autoschedule_adams2019"); }
+REFUSED(plugin, "the plugin autoschedule_adams2019 cannot be loaded") {
+    load_plugin("autoschedule_adams2019");
+}
