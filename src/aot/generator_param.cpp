@@ -35,8 +35,8 @@ void GeneratorParam<LoopLevel>::set(const LoopLevel &value) {
 
 void GeneratorParam<LoopLevel>::set_from_string(const std::string &text) {
     require_changeable();
-    if (text == "root") return set(LoopLevel::root().copy());
-    if (text == "inlined") return set(LoopLevel::inlined().copy());
+    if (text == "root") return set(LoopLevel::root());
+    if (text == "inlined") return set(LoopLevel::inlined());
     size_t dot = text.rfind('.');
     if (dot == std::string::npos || dot == 0 || dot + 1 == text.size()) {
         refuse(text, "it is " + type_text());
@@ -48,14 +48,14 @@ void GeneratorParam<LoopLevel>::set_from_string(const std::string &text) {
 
 std::string GeneratorParam<LoopLevel>::value_text() const {
     if (!func.empty()) return func + "." + loop;
-    if (level.means_root()) return "root";
-    if (level.means_inlined()) return "inlined";
-    return level.is_at() ? str(level.func(), ".", level.var().name()) : "undefined";
+    if (level.now().means_root()) return "root";
+    if (level.now().means_inlined()) return "inlined";
+    return level.now().is_at() ? str(level.func(), ".", level.var().name()) : "undefined";
 }
 
 std::string GeneratorParam<LoopLevel>::cpp_value() const {
-    if (level.means_root()) return "tessera::LoopLevel::root()";
-    return level.means_inlined() ? "tessera::LoopLevel::inlined()" : "tessera::LoopLevel()";
+    if (level.now().means_root()) return "tessera::LoopLevel::root()";
+    return level.now().means_inlined() ? "tessera::LoopLevel::inlined()" : "tessera::LoopLevel()";
 }
 
 void GeneratorParam<LoopLevel>::resolve(const Pipeline &pipeline) {

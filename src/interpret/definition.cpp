@@ -209,7 +209,7 @@ void DefinitionRun::evaluate_call(const Call &call, Operands operands, Value &re
     const Cell *cells = value_at(f, point.data());
     Cell cell = cells ? cells[call.value_index] : lost("");
     // What is computed inline is undef where it is read; of what is stored, there is no value.
-    bool is_inline = f.contents->schedule.compute_level.means_inlined() && !f.has_updates();
+    bool is_inline = f.is_inline && !f.has_updates();
     if (cell.poison == Undefined && !is_inline) cell = lost(str(call.callee, " is undef there"));
     result.assign(cell.word);
     result.poison[0] = cell.poison;
@@ -306,6 +306,7 @@ FunctionState &DefinitionRun::state_of(FunctionContents &f) {
         if (!f.defined()) throw CompileError(f.written, str("Func ", f.name, " is not defined"));
         state = std::make_unique<FunctionState>(f);
         state->stages.resize(f.stages.size());
+        state->is_inline = program::with_levels_of_now(f.schedule).compute_level.means_inlined();
     }
     return *state;
 }

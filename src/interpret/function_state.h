@@ -29,6 +29,7 @@ struct StageState {
 // What is known of a function while the outputs are computed.
 struct FunctionState {
     program::FunctionContents *contents = nullptr;
+    bool is_inline = false;  // by its schedule
     std::vector<std::unique_ptr<StageState>> stages;
     // Per dimension: every stage touches only points of its own coordinate. What happens at other
     // coordinates does not matter then.

@@ -173,8 +173,9 @@ Stage Func::update(int i, Location at) const {
     return Stage(program::stage_of(contents, i + 1));
 }
 
-Func &Func::apply(const program::FuncDirective &directive, Location at) {
-    program::apply(*contents, directive, at);
+Func &Func::apply(const program::FuncDirective &directive, Location at,
+                  const Ref<const program::LateLevel> &late) {
+    program::apply(*contents, directive, at, late);
     return *this;
 }
 
@@ -223,27 +224,35 @@ Func &Func::set_estimates(const Region &estimates, Location at) {
     return *this;
 }
 
-Func &Func::compute_root(Location at) { return compute_at(LoopLevel::root(), at); }
+Func &Func::compute_root(Location at) {
+    return apply(program::ComputeLevel{program::LoopLevel::root()}, at);
+}
 Func &Func::compute_at(const Func &f, const VarOrRVar &v, Location at) {
-    return compute_at(LoopLevel(f, v, -1, at), at);
+    return apply(program::ComputeLevel{LoopLevel(f, v, -1, at).now()}, at);
 }
 Func &Func::compute_at(const LoopLevel &level, Location at) {
-    return apply(program::ComputeLevel{level}, at);
+    return apply(program::ComputeLevel{level.now()}, at, level.later());
 }
-Func &Func::compute_inline(Location at) { return compute_at(LoopLevel::inlined(), at); }
-Func &Func::store_root(Location at) { return store_at(LoopLevel::root(), at); }
+Func &Func::compute_inline(Location at) {
+    return apply(program::ComputeLevel{program::LoopLevel::inlined()}, at);
+}
+Func &Func::store_root(Location at) {
+    return apply(program::StoreLevel{program::LoopLevel::root()}, at);
+}
 Func &Func::store_at(const Func &f, const VarOrRVar &v, Location at) {
-    return store_at(LoopLevel(f, v, -1, at), at);
+    return apply(program::StoreLevel{LoopLevel(f, v, -1, at).now()}, at);
 }
 Func &Func::store_at(const LoopLevel &level, Location at) {
-    return apply(program::StoreLevel{level}, at);
+    return apply(program::StoreLevel{level.now()}, at, level.later());
 }
-Func &Func::hoist_storage_root(Location at) { return hoist_storage(LoopLevel::root(), at); }
+Func &Func::hoist_storage_root(Location at) {
+    return apply(program::HoistStorageLevel{program::LoopLevel::root()}, at);
+}
 Func &Func::hoist_storage(const Func &f, const VarOrRVar &v, Location at) {
-    return hoist_storage(LoopLevel(f, v, -1, at), at);
+    return apply(program::HoistStorageLevel{LoopLevel(f, v, -1, at).now()}, at);
 }
 Func &Func::hoist_storage(const LoopLevel &level, Location at) {
-    return apply(program::HoistStorageLevel{level}, at);
+    return apply(program::HoistStorageLevel{level.now()}, at, level.later());
 }
 Func &Func::store_in(MemoryType memory, Location at) { return apply(program::StoreIn{memory}, at); }
 Func &Func::fold_storage(const Var &v, const Expr &extent, bool fold_forward, Location at) {

@@ -16,7 +16,9 @@ struct StageRef {
 StageRef stage_of(const FunctionRef &f, int stage);
 
 void apply(const StageRef &stage, const StageDirective &directive, const Location &at);
-void apply(FunctionContents &f, const FuncDirective &directive, const Location &at);
+// `late`: the directive's level, if it may still become another.
+void apply(FunctionContents &f, const FuncDirective &directive, const Location &at,
+           const Ref<const LateLevel> &late = {});
 
 // What SpecializeDirective does besides: the copy of the stage for when the condition holds. The
 // same condition again gives the same copy.

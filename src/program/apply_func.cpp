@@ -31,6 +31,8 @@ private:
     [[noreturn]] void refuse(const char *directive, const std::string &why) const {
         throw CompileError(at, str(directive, ": ", why));
     }
+    template<typename Directive>
+    void set_level(const Directive &d, const char *name);
     StorageDimension &dimension(const char *directive, Symbol var);
     void require_argument(const char *directive, Symbol var) const;
     Expr region_expr(const char *directive, const Expr &e) const;
@@ -73,28 +75,46 @@ void require_enclosing(const LoopLevel &level, const FunctionContents &f, const 
                                "; name a loop of a Func that uses it"));
 }
 
-void FuncApplier::operator()(const ComputeLevel &d) {
-    require_enclosing(d.level, f, "compute_at", at);
-    schedule.compute_level = d.level;
-    schedule.compute_written = at;
-    if (!schedule.store_level_set) schedule.store_level = d.level;
-    if (!schedule.hoist_level_set) schedule.hoist_level = schedule.store_level;
+// What a directive says about the levels of a schedule. Storage is where values are computed, and
+// allocated where it is, unless something else is said.
+class SetLevels {
+public:
+    SetLevels(FuncSchedule &schedule, const Location &at) : schedule(schedule), at(at) {}
+
+    void operator()(const ComputeLevel &d) {
+        schedule.compute_level = d.level;
+        schedule.compute_written = at;
+        if (!schedule.store_level_set) schedule.store_level = d.level;
+        if (!schedule.hoist_level_set) schedule.hoist_level = schedule.store_level;
+    }
+    void operator()(const StoreLevel &d) {
+        schedule.store_level = d.level;
+        schedule.store_written = at;
+        schedule.store_level_set = true;
+        if (!schedule.hoist_level_set) schedule.hoist_level = d.level;
+    }
+    void operator()(const HoistStorageLevel &d) {
+        schedule.hoist_level = d.level;
+        schedule.hoist_written = at;
+        schedule.hoist_level_set = true;
+    }
+    template<typename Other>
+    void operator()(const Other &) {}
+
+private:
+    FuncSchedule &schedule;
+    Location at;
+};
+
+template<typename Directive>
+void FuncApplier::set_level(const Directive &d, const char *name) {
+    require_enclosing(d.level, f, name, at);
+    SetLevels(schedule, at)(d);
 }
 
-void FuncApplier::operator()(const StoreLevel &d) {
-    require_enclosing(d.level, f, "store_at", at);
-    schedule.store_level = d.level;
-    schedule.store_written = at;
-    schedule.store_level_set = true;
-    if (!schedule.hoist_level_set) schedule.hoist_level = d.level;
-}
-
-void FuncApplier::operator()(const HoistStorageLevel &d) {
-    require_enclosing(d.level, f, "hoist_storage", at);
-    schedule.hoist_level = d.level;
-    schedule.hoist_written = at;
-    schedule.hoist_level_set = true;
-}
+void FuncApplier::operator()(const ComputeLevel &d) { set_level(d, "compute_at"); }
+void FuncApplier::operator()(const StoreLevel &d) { set_level(d, "store_at"); }
+void FuncApplier::operator()(const HoistStorageLevel &d) { set_level(d, "hoist_storage"); }
 
 void FuncApplier::operator()(const BoundDirective &written) {
     const std::string name = directive_name(written);
@@ -184,14 +204,32 @@ void FuncApplier::operator()(const Trace &d) {
 
 }  // namespace
 
-void apply(FunctionContents &f, const FuncDirective &directive, const Location &at) {
+void apply(FunctionContents &f, const FuncDirective &directive, const Location &at,
+           const Ref<const LateLevel> &late) {
     if (!f.defined()) {
         throw CompileError(at, str(directive_name(directive), ": ", f.name,
                                    " is not defined yet; define a Func before you schedule it"));
     }
     std::visit(FuncApplier(f, at), directive);
+    if (late) f.schedule.late_levels.push_back({f.schedule.directives.size(), late});
     f.schedule.directives.push_back({directive, at});
     note_change();
+}
+
+FuncSchedule with_levels_of_now(FuncSchedule s) {
+    if (s.late_levels.empty()) return s;
+    for (const FuncSchedule::Late &late : s.late_levels) {
+        std::visit(
+            [&](auto &d) {
+                if constexpr (requires { d.level; }) d.level = late.level->level;
+            },
+            s.directives[late.directive].directive);
+    }
+    s.late_levels.clear();
+    s.compute_level = s.store_level = s.hoist_level = LoopLevel::inlined();
+    s.store_level_set = s.hoist_level_set = false;
+    for (const auto &w : s.directives) std::visit(SetLevels(s, w.at), w.directive);
+    return s;
 }
 
 std::string directive_name(const FuncDirective &directive) {

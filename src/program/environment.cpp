@@ -155,10 +155,7 @@ FunctionRef copy(const FunctionContents &f) {
     if (f.extern_definition) {
         c->extern_definition = std::make_shared<ExternDefinition>(*f.extern_definition);
     }
-    c->schedule = f.schedule;
-    c->schedule.compute_level = f.schedule.compute_level.copy();
-    c->schedule.store_level = f.schedule.store_level.copy();
-    c->schedule.hoist_level = f.schedule.hoist_level.copy();
+    c->schedule = with_levels_of_now(f.schedule);
     c->output_buffers = f.output_buffers;
     c->required_types = f.required_types;
     c->required_dimensions = f.required_dimensions;

@@ -177,6 +177,12 @@ struct StorageDimension {
 
 struct FuncSchedule {
     std::vector<Written<FuncDirective>> directives;
+    // Levels of directives that may still become others: which directive, and what it then is.
+    struct Late {
+        size_t directive;
+        Ref<const LateLevel> level;
+    };
+    std::vector<Late> late_levels;
     // Derived, by apply():
     LoopLevel compute_level = LoopLevel::inlined();
     LoopLevel store_level = LoopLevel::inlined();
@@ -192,6 +198,9 @@ struct FuncSchedule {
     Trace trace;
     bool no_profiling = false;
 };
+
+// The schedule with all levels as they are now.
+FuncSchedule with_levels_of_now(FuncSchedule schedule);
 
 template<typename... Fs>
 struct overloaded : Fs... {

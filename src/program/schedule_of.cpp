@@ -136,16 +136,6 @@ void ScheduleWriter::write_stages(const FunctionRef &f) {
     done.insert(f->name);
 }
 
-// A level that is set later is what it is now.
-Written<FuncDirective> with_own_level(Written<FuncDirective> w) {
-    std::visit(
-        [](auto &d) {
-            if constexpr (requires { d.level; }) d.level = d.level.copy();
-        },
-        w.directive);
-    return w;
-}
-
 Schedule ScheduleWriter::run() {
     bool progress = true;
     while (progress) {
@@ -159,8 +149,8 @@ Schedule ScheduleWriter::run() {
     }
     // Levels name functions and loops: last, when all of them are there.
     for (const FunctionRef &f : reached.all) {
-        for (const auto &w : f->schedule.directives) {
-            schedule.steps.push_back({f->name, FuncStep{with_own_level(w)}});
+        for (const auto &w : with_levels_of_now(f->schedule).directives) {
+            schedule.steps.push_back({f->name, FuncStep{w}});
         }
     }
     return schedule;

@@ -20,9 +20,9 @@ struct PacketHeader {
 };
 
 const char *const event_names[] = {
-    "load",    "store",       "begin realization", "end realization", "produce", "end produce",
-    "consume", "end consume", "begin pipeline",    "end pipeline",    "tag",
-    "begin task", "end task",
+    "load",        "store",      "begin realization", "end realization", "produce",
+    "end produce", "consume",    "end consume",       "begin pipeline",  "end pipeline",
+    "tag",         "begin task", "end task",
 };
 
 std::atomic<int32_t> last_id{0}, last_thread{0};

@@ -57,9 +57,9 @@ TEST_SUITE("environment") {
         p.outputs = {f};
         ProgramCopy copy = copy_reachable(p);
         copy.program.outputs[0]->stages[0]->schedule.loops.clear();
-        copy.program.outputs[0]->schedule.compute_level.set(LoopLevel::root());
+        copy.program.outputs[0]->schedule.compute_level = LoopLevel::root();
         CHECK(f->stages[0]->schedule.loops.size() == 2);
-        CHECK(f->schedule.compute_level.is_inlined());
+        CHECK(f->schedule.compute_level.means_inlined());
         CHECK(copy.environment.functions.at(f->name) == copy.program.outputs[0]);
     }
     TEST_CASE("consumers call the wrapper that was made for them") {
