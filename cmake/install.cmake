@@ -55,7 +55,7 @@ install(FILES compat/halide/support.cpp DESTINATION ${CMAKE_INSTALL_DATADIR}/tes
 install(DIRECTORY include/ DESTINATION ${include})
 foreach(name IN LISTS rooms)
     install(DIRECTORY src/${name} DESTINATION ${include}/tessera
-            FILES_MATCHING PATTERN *.h PATTERN llvm EXCLUDE
+            FILES_MATCHING PATTERN *.h PATTERN llvm EXCLUDE PATTERN host EXCLUDE
             PATTERN x86 EXCLUDE PATTERN aarch64 EXCLUDE)
 endforeach()
 install(DIRECTORY src/runtime DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera

@@ -1,6 +1,6 @@
 #include "codegen/machine.h"
 #include "base/error.h"
-#include "codegen/llvm/emitter.h"
+#include "codegen/host/host_emitter.h"
 #include <chrono>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -71,7 +71,7 @@ std::unique_ptr<llvm::Module> emit_llvm(llvm::LLVMContext &context, const ir::Mo
     auto result = std::make_unique<llvm::Module>(module.name, context);
     result->setTargetTriple(machine.getTargetTriple());
     result->setDataLayout(machine.createDataLayout());
-    Emitter(*result, target).emit_module(module);
+    HostEmitter(*result, target).emit_module(module);
     return result;
 }
 

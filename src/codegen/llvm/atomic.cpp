@@ -49,28 +49,13 @@ void Emitter::emit(const Atomic &atomic) {
     Stmt s = lets_first(atomic);
     if (s.as<LetStmt>()) return run(s);
     const Atomic &node = *s.as<Atomic>();
-    if (node.mutexes.defined()) return locked_update(node);
+    if (node.mutexes.defined()) {
+        Expr place = locked_element(node);
+        return place.defined() ? run_locked(node, place) : run(node.body);
+    }
     bool outer = std::exchange(in_atomic, true);
     run(node.body);
     in_atomic = outer;
-}
-
-// The lock of the first element that is stored to.
-void Emitter::locked_update(const Atomic &node) {
-    Expr place = locked_element(node);
-    if (!place.defined()) return run(node.body);
-    Value *mutexes, *index;
-    {
-        MemoScope forget(*this);
-        mutexes = emit(*Variable::make(Handle(), node.mutexes).as<Variable>());
-        index = cast(value(place), place.type(), UInt(64));
-    }
-    fail_unless_zero(call_runtime("tessera_mutex_array_lock", b.getInt32Ty(), {mutexes, index}));
-    with_cleanup(
-        [this, mutexes, index] {
-            call_runtime("tessera_mutex_array_unlock", b.getInt32Ty(), {mutexes, index});
-        },
-        [&] { run(node.body); });
 }
 
 // Without a mutex: the machine's own read-modify-write, one lane after the other.

@@ -1,8 +1,8 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/values.h"
 
 namespace tessera::codegen {
 
-Value *Emitter::cast(Value *v, Type from, Type to) {
+Value *Values::cast(Value *v, Type from, Type to) {
     if (from == to) return v;
     if (to.is_handle() && from.is_handle()) return v;
     if (to.is_handle()) {
@@ -21,12 +21,12 @@ Value *Emitter::cast(Value *v, Type from, Type to) {
     return to.is_any_float() ? cast_int_to_float(v, from, to) : cast_int_to_int(v, from, to);
 }
 
-Value *Emitter::cast_to_bool(Value *v, Type from) {
+Value *Values::cast_to_bool(Value *v, Type from) {
     if (from.is_any_float()) return compare(NodeKind::NE, v, float_constant(from, 0), from);
     return b.CreateICmpNE(v, int_constant(from, 0));
 }
 
-Value *Emitter::cast_int_to_int(Value *v, Type from, Type to) {
+Value *Values::cast_int_to_int(Value *v, Type from, Type to) {
     llvm::Type *type = register_type(to);
     return from.is_int() ? b.CreateSExtOrTrunc(v, type) : b.CreateZExtOrTrunc(v, type);
 }
@@ -34,7 +34,7 @@ Value *Emitter::cast_int_to_int(Value *v, Type from, Type to) {
 // An integer of 64 bits, or where it has more than 52 the upper 53, the last of which is set if any
 // below are. A double holds that, and rounding it to a bfloat16's 8 gives what rounding the integer
 // would have given.
-Value *Emitter::int64_rounded_to_odd(Value *v, Type from) {
+Value *Values::int64_rounded_to_odd(Value *v, Type from) {
     constexpr int cut = 64 - 53, held = 52;
     Value *low = b.CreateAnd(v, int_constant(from, (1 << cut) - 1));
     Value *carry = b.CreateAdd(low, int_constant(from, (1 << cut) - 1));
@@ -47,7 +47,7 @@ Value *Emitter::int64_rounded_to_odd(Value *v, Type from) {
 }
 
 // Rounded once: 64 bits hold more than a float32, and more than a double.
-Value *Emitter::cast_int_to_float(Value *v, Type from, Type to) {
+Value *Values::cast_int_to_float(Value *v, Type from, Type to) {
     if (to.bits() == 16) {
         if (from.bits() == 64 && to.is_bfloat()) v = int64_rounded_to_odd(v, from);
         Type wide = Float(from.bits() >= 32 && to.is_bfloat() ? 64 : 32, to.lanes());
@@ -61,7 +61,7 @@ Value *Emitter::cast_int_to_float(Value *v, Type from, Type to) {
 
 // A value that does not fit has no meaning, but must not spoil what is made of it: a clamp of it
 // is still within its bounds. Hence the freeze.
-Value *Emitter::cast_float_to_int(Value *v, Type from, Type to) {
+Value *Values::cast_float_to_int(Value *v, Type from, Type to) {
     if (from.bits() == 16) {
         Type wide = Float(32, from.lanes());
         return cast_float_to_int(cast(v, from, wide), wide, to);
@@ -75,7 +75,7 @@ Value *Emitter::cast_float_to_int(Value *v, Type from, Type to) {
 }
 
 // To nearest, ties to even; a NaN stays one.
-Value *Emitter::bfloat_from_float32(Value *v, int lanes) {
+Value *Values::bfloat_from_float32(Value *v, int lanes) {
     Type u32 = UInt(32, lanes);
     Value *bits = b.CreateBitCast(v, register_type(u32));
     Value *odd = b.CreateAnd(b.CreateLShr(bits, 16), int_constant(u32, 1));
@@ -87,7 +87,7 @@ Value *Emitter::bfloat_from_float32(Value *v, int lanes) {
 
 // A float32 whose last bit says whether anything was cut off, so that rounding it once more gives
 // what rounding the double would have given.
-Value *Emitter::float32_rounded_to_odd(Value *v, int lanes) {
+Value *Values::float32_rounded_to_odd(Value *v, int lanes) {
     Type f32 = Float(32, lanes), i32 = Int(32, lanes);
     Value *nearest = b.CreateFPTrunc(v, register_type(f32));
     Value *back = b.CreateFPExt(nearest, v->getType());
@@ -100,7 +100,7 @@ Value *Emitter::float32_rounded_to_odd(Value *v, int lanes) {
 }
 
 // No freedom here: LLVM would take two roundings for one, and one for none.
-Value *Emitter::cast_float_to_float(Value *v, Type from, Type to) {
+Value *Values::cast_float_to_float(Value *v, Type from, Type to) {
     llvm::IRBuilder<>::FastMathFlagGuard exactly(b);
     b.clearFastMathFlags();
     Type f32 = Float(32, to.lanes());
@@ -116,7 +116,7 @@ Value *Emitter::cast_float_to_float(Value *v, Type from, Type to) {
     return b.CreateFPCast(v, register_type(to));
 }
 
-Value *Emitter::saturate_float_to_int(Value *v, Type from, Type to) {
+Value *Values::saturate_float_to_int(Value *v, Type from, Type to) {
     if (from.bits() == 16) {
         Type wide = Float(32, from.lanes());
         return saturate_float_to_int(cast(v, from, wide), wide, to);
@@ -133,7 +133,7 @@ Value *Emitter::saturate_float_to_int(Value *v, Type from, Type to) {
     return cast(minimum(maximum(not_nan, lowest, from), highest, from), from, to);
 }
 
-Value *Emitter::saturating_cast(Value *v, Type from, Type to) {
+Value *Values::saturating_cast(Value *v, Type from, Type to) {
     if (to.is_any_float() || from.is_bool() || to.is_handle()) return cast(v, from, to);
     if (from.is_any_float()) return saturate_float_to_int(v, from, to);
     if (from.is_int() && to.is_uint()) v = maximum(v, int_constant(from, 0), from);
@@ -146,7 +146,7 @@ Value *Emitter::saturating_cast(Value *v, Type from, Type to) {
     return cast(v, from, to);
 }
 
-Value *Emitter::reinterpret(Value *v, Type from, Type to) {
+Value *Values::reinterpret(Value *v, Type from, Type to) {
     if (from == to) return v;
     if (from.is_bool() && to.is_bool()) return v;
     if (from.is_handle()) {

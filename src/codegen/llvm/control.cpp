@@ -1,7 +1,6 @@
 #include "codegen/llvm/emitter.h"
 #include "codegen/statements.h"
 #include "ir/operators.h"
-#include "ir/visitor.h"
 #include "lower/finish/runtime_calls.h"
 
 namespace tessera::codegen {
@@ -26,6 +25,9 @@ void Emitter::emit(const HoistedStorage &node) {
 void Emitter::emit(const Prefetch &node) { refuse_statement("Prefetch", node.name.text()); }
 
 void Emitter::emit(const ProducerConsumer &node) { run(node.body); }
+void Emitter::emit(const For &node) { loop(node); }
+void Emitter::emit(const Fork &node) { fork(node); }
+void Emitter::emit(const Acquire &node) { acquire(node); }
 
 void Emitter::emit(const Block &node) {
     for (const Stmt &s : node.stmts) run(s);
@@ -81,20 +83,18 @@ void Emitter::emit(const AssertStmt &node) {
     MemoScope forget(*this);
     Value *holds = all_lanes(value(node.condition));
     if (auto *c = llvm::dyn_cast<llvm::ConstantInt>(holds); c && c->isOne()) return;
-    llvm::BasicBlock *failed = new_block("assert_failed"), *ok = new_block("assert_ok");
+    check(holds, {"assert_failed", "assert_ok"}, [&] { fail_assertion(node.message); });
+}
+
+void Emitter::check(Value *holds, const CheckNames &blocks, const std::function<void()> &fail) {
+    llvm::BasicBlock *failed = new_block(blocks.failed), *ok = new_block(blocks.ok);
     b.CreateCondBr(holds, ok, failed, metadata.createLikelyBranchWeights());
     start(failed);
     {
         MemoScope only_here(*this);
-        Value *code = value(node.message);
-        fail(code->getType()->isIntegerTy(32) ? code : int32(-1));
+        fail();
     }
     start(ok);
-}
-
-Value *Emitter::all_lanes(Value *condition) {
-    if (!condition->getType()->isVectorTy()) return condition;
-    return b.CreateAndReduce(condition);
 }
 
 void Emitter::branch(Value *condition, const std::function<void()> &then_case,
@@ -175,7 +175,7 @@ void Emitter::counted_loop(Value *min, Value *extent, const std::function<void(V
 }
 
 // Counts in numbers as wide as an address, if it counts coordinates.
-void Emitter::serial_loop(const For &loop, const std::function<void(Value *)> &body) {
+void Emitter::serial_loop(const For &loop) {
     Value *min, *extent;
     {
         MemoScope forget(*this);
@@ -184,78 +184,21 @@ void Emitter::serial_loop(const For &loop, const std::function<void(Value *)> &b
         extent = are_wide ? wide_value(wide(loop.extent)) : coordinate(loop.extent);
     }
     auto *constant = llvm::dyn_cast<llvm::ConstantInt>(extent);
-    if (constant && constant->isOne()) return body(min);
-    counted_loop(min, extent, body);
+    auto iteration = [&](Value *index) { run_iteration(loop, index); };
+    if (constant && constant->isOne()) return iteration(min);
+    counted_loop(min, extent, iteration);
 }
 
-// Reads the addresses of all buffers that the body uses, once, before the loop.
-void Emitter::hoist_base_pointers(const Stmt &body) {
-    for (Symbol s : accessed_buffers(body)) {
-        auto found = f->buffers.find(s);
-        if (found == f->buffers.end() || found->second.base) continue;
-        found->second.base = base_pointer(s);
-    }
-}
-
-namespace {
-
-class OutermostLoops final : public Visitor {
-public:
-    int count = 0;
-
-private:
-    void visit(const For &) override { count++; }
-};
-
-}  // namespace
-
-bool Emitter::is_crowded(const Stmt &body) {
-    constexpr int most_loops = 20;
-    OutermostLoops loops;
-    loops(body);
-    return loops.count > most_loops;
-}
-
-void Emitter::bind_index(const For &loop, Value *index) {
+void Emitter::run_iteration(const For &loop, Value *index) {
     llvm::Type *type = register_type(loop.min.type());
     if (index->getType() != type) {
         f->wide_variables[loop.name] = {index, 0};
         index = b.CreateTrunc(index, type);
     }
     f->variables[loop.name] = index;
-}
-
-void Emitter::loop_here(const For &loop) {
-    serial_loop(loop, [&](Value *i) {
-        bind_index(loop, i);
-        bool around = std::exchange(f->crowded, is_crowded(loop.body));
-        run(loop.body);
-        f->crowded = around;
-        f->variables.erase(loop.name);
-        f->wide_variables.erase(loop.name);
-    });
-}
-
-void Emitter::emit(const For &node) {
-    bool crowded = f->crowded && !in_atomic && !f->task_parent;
-    if (crowded && node.loop_kind == LoopKind::Serial) return loop_elsewhere(node);
-    bool outermost = !f->hoisted_base_pointers;
-    std::unordered_map<Symbol, Storage> before;
-    if (outermost) {
-        before = f->buffers;
-        hoist_base_pointers(node.body);
-        f->hoisted_base_pointers = true;
-    }
-    switch (node.loop_kind) {
-    case LoopKind::Serial: loop_here(node); break;
-    case LoopKind::Parallel: parallel_loop(node); break;
-    case LoopKind::Vectorized:
-    case LoopKind::Unrolled: refuse_loop(node);
-    }
-    if (outermost) {
-        f->buffers = std::move(before);
-        f->hoisted_base_pointers = false;
-    }
+    run(loop.body);
+    f->variables.erase(loop.name);
+    f->wide_variables.erase(loop.name);
 }
 
 }  // namespace tessera::codegen

@@ -1,4 +1,4 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/values.h"
 
 namespace tessera::codegen {
 namespace {
@@ -14,14 +14,14 @@ const llvm::APInt *constant_of(Value *v) {
 
 }  // namespace
 
-Value *Emitter::zero_where_zero(Value *divisor, Value *result) {
+Value *Values::zero_where_zero(Value *divisor, Value *result) {
     Value *zero = llvm::Constant::getNullValue(divisor->getType());
     return select(b.CreateICmpEQ(divisor, zero), zero, result);
 }
 
 // For vectors of up to 32 bits the quotient is that of floats, cut off: these have so many more
 // bits than the operands that a quotient which is no integer is never rounded up to one.
-Value *Emitter::divide_unsigned(Value *a, Value *divisor, Type t, bool top_bit_clear) {
+Value *Values::divide_unsigned(Value *a, Value *divisor, Type t, bool top_bit_clear) {
     Type uint = t.with_code(TypeCode::UInt);
     Value *one = int_constant(uint, 1), *zero = int_constant(uint, 0);
     Value *safe = select(b.CreateICmpEQ(divisor, zero), one, divisor);
@@ -45,7 +45,7 @@ Value *Emitter::divide_unsigned(Value *a, Value *divisor, Type t, bool top_bit_c
 
 // With s = -1 for a negative a, else 0: (a ^ s) / |b| ^ s is floor(a / |b|), and needs no care for
 // the most negative numbers.
-Value *Emitter::divide_signed(Value *a, Value *divisor, Type t) {
+Value *Values::divide_signed(Value *a, Value *divisor, Type t) {
     Value *sign = b.CreateAShr(a, uint64_t(t.bits() - 1));
     Value *zero = int_constant(t, 0);
     Value *negative = b.CreateICmpSLT(divisor, zero);
@@ -54,7 +54,7 @@ Value *Emitter::divide_signed(Value *a, Value *divisor, Type t) {
     return negate_if(negative, b.CreateXor(quotient, sign));
 }
 
-Value *Emitter::divide_by_constant(Value *a, int64_t divisor, Type t) {
+Value *Values::divide_by_constant(Value *a, int64_t divisor, Type t) {
     uint64_t magnitude = divisor < 0 ? 0 - uint64_t(divisor) : uint64_t(divisor);
     magnitude &= t.max_uint() | (uint64_t(1) << (t.bits() - 1));
     Value *floor;
@@ -68,7 +68,7 @@ Value *Emitter::divide_by_constant(Value *a, int64_t divisor, Type t) {
     return divisor < 0 ? b.CreateNeg(floor) : floor;
 }
 
-Value *Emitter::divide(Value *a, Value *divisor, Type t) {
+Value *Values::divide(Value *a, Value *divisor, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, divisor}, [&](auto &v, Type w) { return divide(v[0], v[1], w); });
     }
@@ -84,7 +84,7 @@ Value *Emitter::divide(Value *a, Value *divisor, Type t) {
     return zero_where_zero(divisor, quotient);
 }
 
-Value *Emitter::modulo(Value *a, Value *divisor, Type t) {
+Value *Values::modulo(Value *a, Value *divisor, Type t) {
     if (via_float32(t)) {
         return in_float32(t, {a, divisor}, [&](auto &v, Type w) { return modulo(v[0], v[1], w); });
     }
@@ -106,7 +106,7 @@ Value *Emitter::modulo(Value *a, Value *divisor, Type t) {
     return constant ? remainder : zero_where_zero(divisor, remainder);
 }
 
-Value *Emitter::divide_round_to_zero(Value *a, Value *divisor, Type t) {
+Value *Values::divide_round_to_zero(Value *a, Value *divisor, Type t) {
     if (t.is_uint() || t.is_any_float()) return divide(a, divisor, t);
     const llvm::APInt *constant = constant_of(divisor);
     if (constant && !constant->isZero() && !constant->isAllOnes()) {

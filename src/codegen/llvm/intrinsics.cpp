@@ -1,6 +1,5 @@
 #include "codegen/llvm/patterns.h"
 #include "ir/operators.h"
-#include "lower/finish/runtime_calls.h"
 
 namespace tessera::codegen {
 
@@ -243,58 +242,6 @@ Value *Emitter::emit_rounding_mul_shift_right(const IntrinsicCall &c) {
     return mul_shift_right(c, true);
 }
 
-// ---- Floats ----
-
-Value *Emitter::float_call(const IntrinsicCall &c, llvm::Intrinsic::ID id) {
-    return unary_float(id, arg(c, 0), c.type);
-}
-
-Value *Emitter::emit_sqrt(const IntrinsicCall &c) { return float_call(c, llvm::Intrinsic::sqrt); }
-Value *Emitter::emit_floor(const IntrinsicCall &c) { return float_call(c, llvm::Intrinsic::floor); }
-Value *Emitter::emit_ceil(const IntrinsicCall &c) { return float_call(c, llvm::Intrinsic::ceil); }
-Value *Emitter::emit_trunc(const IntrinsicCall &c) { return float_call(c, llvm::Intrinsic::trunc); }
-Value *Emitter::emit_round(const IntrinsicCall &c) {
-    return float_call(c, llvm::Intrinsic::roundeven);
-}
-
-Value *Emitter::emit_fma(const IntrinsicCall &c) {
-    Value *x = arg(c, 0), *y = arg(c, 1), *z = arg(c, 2);
-    if (c.type.bits() != 16) {
-        return b.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {x, y, z});
-    }
-    // The product is exact in doubles.
-    Type wide = Float(64, c.type.lanes());
-    Value *product = b.CreateFMul(cast(x, c.type, wide), cast(y, c.type, wide));
-    Value *sum = b.CreateFAdd(product, cast(z, c.type, wide));
-    return cast(sum, wide, c.type);
-}
-
-Value *Emitter::emit_is_nan(const IntrinsicCall &c) {
-    Value *v = arg_as(c, 0, c.args[0].type().bits() == 16 ? Float(32) : c.args[0].type());
-    return b.CreateFCmpUNO(v, v);
-}
-Value *Emitter::emit_is_inf(const IntrinsicCall &c) {
-    Value *v = arg_as(c, 0, c.args[0].type().bits() == 16 ? Float(32) : c.args[0].type());
-    Value *size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v);
-    return b.CreateFCmpOEQ(size, llvm::ConstantFP::getInfinity(v->getType()));
-}
-Value *Emitter::emit_is_finite(const IntrinsicCall &c) {
-    Value *v = arg_as(c, 0, c.args[0].type().bits() == 16 ? Float(32) : c.args[0].type());
-    Value *size = b.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, v);
-    return b.CreateFCmpONE(size, llvm::ConstantFP::getInfinity(v->getType()));
-}
-
-Value *Emitter::emit_strict_float(const IntrinsicCall &c) {
-    llvm::IRBuilder<>::FastMathFlagGuard keep(b);
-    b.clearFastMathFlags();
-    if (strict) return arg(c, 0);
-    FreshMemo memo_of_its_own(*this);
-    strict = true;
-    Value *v = arg(c, 0);
-    strict = false;
-    return v;
-}
-
 // ---- Hints ----
 
 Value *Emitter::emit_likely(const IntrinsicCall &c) { return arg(c, 0); }
@@ -323,23 +270,6 @@ Value *Emitter::emit_if_then_else(const IntrinsicCall &c) {
     return choose(arg(c, 0), [&] { return arg(c, 1); }, otherwise);
 }
 
-Value *Emitter::emit_require(const IntrinsicCall &c) {
-    Value *holds = all_lanes(arg(c, 0));
-    llvm::BasicBlock *failed = new_block("require_failed"), *ok = new_block("required");
-    b.CreateCondBr(holds, ok, failed, metadata.createLikelyBranchWeights());
-    start(failed);
-    {
-        MemoScope forget(*this);
-        std::vector<Expr> parts(c.args.begin() + 3, c.args.end());
-        Value *condition = string_constant(parts.empty() ? "a requirement" : "");
-        Value *message = parts.empty() ? string_constant("") : stringify(parts);
-        fail(call_runtime("tessera_error_requirement_failed", b.getInt32Ty(),
-                          {f->user_context, arg(c, 2), condition, message}));
-    }
-    start(ok);
-    return arg(c, 1);
-}
-
 Value *Emitter::emit_return_second(const IntrinsicCall &c) {
     arg(c, 0);
     return arg(c, 1);
@@ -347,21 +277,9 @@ Value *Emitter::emit_return_second(const IntrinsicCall &c) {
 
 // ---- What lowered code needs ----
 
-Value *Emitter::emit_user_context(const IntrinsicCall &) { return f->user_context; }
-Value *Emitter::emit_stringify(const IntrinsicCall &c) { return stringify(c.args); }
-
 Value *Emitter::emit_address_of(const IntrinsicCall &c) {
     const Load &load = address_taken(Expr(&c));
     return element_pointer(load.buffer, load.type, load.index);
-}
-
-Value *Emitter::emit_alloca(const IntrinsicCall &c) {
-    auto *size = llvm::dyn_cast<llvm::ConstantInt>(arg(c, 0));
-    if (!size) throw InternalError("alloca of a size that is not constant");
-    impure_calls++;
-    auto *slot = stack_slot(b.getInt8Ty(), std::max<uint64_t>(1, size->getZExtValue()), 16);
-    b.CreateMemSet(slot, b.getInt8(0), size, llvm::MaybeAlign(16));
-    return slot;
 }
 
 // One prefetch per element of the region, but not more than one per cache line.
@@ -398,17 +316,12 @@ Value *Emitter::emit_prefetch(const IntrinsicCall &c) {
     return int32(0);
 }
 
-// ---- What the runtime does ----
+// ---- What a host does ----
 
-#define EMIT(name, arity, pure)                                                                    \
-    Value *Emitter::emit_##name(const IntrinsicCall &c) { return runtime_call(c); }
+#define EMIT(name, ...)                                                                            \
+    Value *Emitter::emit_##name(const IntrinsicCall &c) { return host_call(c); }
+TESSERA_HOST_INTRINSICS(EMIT)
 TESSERA_RUNTIME_INTRINSICS(EMIT)
 #undef EMIT
-
-Value *Emitter::runtime_call(const IntrinsicCall &c) {
-    const bool is_signal = c.op == Intrinsic::semaphore_release;
-    if (is_signal && f->streams_stores) architecture.fence_streamed_stores(b);
-    return value(lower::as_c_call(c));
-}
 
 }  // namespace tessera::codegen

@@ -2,73 +2,8 @@
 
 namespace tessera::codegen {
 
-Value *Emitter::per_lane(int lanes, Type result, const std::vector<Value *> &args,
-                         const std::function<Value *(const std::vector<Value *> &)> &f) {
-    if (lanes == 1) return f(args);
-    Value *all = llvm::PoisonValue::get(register_type(result.with_lanes(lanes)));
-    for (int i = 0; i < lanes; i++) {
-        std::vector<Value *> lane;
-        for (Value *v : args) {
-            bool vector = v->getType()->isVectorTy();
-            lane.push_back(vector ? b.CreateExtractElement(v, uint64_t(i)) : v);
-        }
-        all = b.CreateInsertElement(all, f(lane), uint64_t(i));
-    }
-    return all;
-}
-
-// A function of the C library, lane by lane.
-Value *Emitter::math_call(const IntrinsicCall &c, const char *name) {
-    Type t = c.type.bits() == 16 ? Float(32, c.type.lanes()) : c.type;
-    std::vector<Value *> args;
-    for (size_t i = 0; i < c.args.size(); i++) args.push_back(arg_as(c, i, t));
-    std::string full = str(name, t.bits() == 32 ? "f" : "");
-    std::vector<Type> types(args.size(), t.element_of());
-    llvm::FunctionCallee callee = extern_function(full, t.element_of(), types, true);
-    Value *result = per_lane(t.lanes(), t.element_of(), args, [&](const std::vector<Value *> &v) {
-        return b.CreateCall(callee, v);
-    });
-    return cast(result, t, c.type);
-}
-
-#define LIBRARY(name)                                                                              \
-    Value *Emitter::emit_##name(const IntrinsicCall &c) { return math_call(c, #name); }
-LIBRARY(sin)
-LIBRARY(cos)
-LIBRARY(tan)
-LIBRARY(asin)
-LIBRARY(acos)
-LIBRARY(atan)
-LIBRARY(atan2)
-LIBRARY(sinh)
-LIBRARY(cosh)
-LIBRARY(tanh)
-LIBRARY(asinh)
-LIBRARY(acosh)
-LIBRARY(atanh)
-#undef LIBRARY
-
-// Vectors of float32 (and what is computed in it) have their own code.
-Value *Emitter::emit_exp(const IntrinsicCall &c) {
-    Type t = Float(32, c.type.lanes());
-    if (c.type.bits() == 64 || c.type.is_scalar()) return math_call(c, "exp");
-    return cast(exp_float32(arg_as(c, 0, t), t.lanes()), t, c.type);
-}
-
-Value *Emitter::emit_log(const IntrinsicCall &c) {
-    Type t = Float(32, c.type.lanes());
-    if (c.type.bits() == 64 || c.type.is_scalar()) return math_call(c, "log");
-    return cast(log_float32(arg_as(c, 0, t), t.lanes()), t, c.type);
-}
-
-Value *Emitter::emit_pow(const IntrinsicCall &c) {
-    Type t = Float(32, c.type.lanes());
-    if (c.type.bits() == 64 || c.type.is_scalar()) return math_call(c, "pow");
-    return cast(pow_float32(arg_as(c, 0, t), arg_as(c, 1, t), t.lanes()), t, c.type);
-}
-
 // c[0] x^n + c[1] x^(n-1) + ...
-Value *Emitter::polynomial(Value *x, std::initializer_list<double> coefficients) {
+Value *Values::polynomial(Value *x, std::initializer_list<double> coefficients) {
     Value *sum = nullptr;
     for (double c : coefficients) {
         Value *constant = llvm::ConstantFP::get(x->getType(), c);
@@ -80,7 +15,7 @@ Value *Emitter::polynomial(Value *x, std::initializer_list<double> coefficients)
 // e^x = 2^n e^r with n = round(x / ln 2); where no instruction scales by 2^n, that is multiplied in
 // two steps, as it may be too large or too small for one number although the result is not. The
 // polynomial is that of the Cephes library's expf, as is log_float32's that of its logf.
-Value *Emitter::exp_float32(Value *x, int lanes) {
+Value *Values::exp_float32(Value *x, int lanes) {
     llvm::IRBuilder<>::FastMathFlagGuard keep(b);
     b.clearFastMathFlags();
     if (!strict) b.getFastMathFlags().setAllowContract();
@@ -107,7 +42,7 @@ Value *Emitter::exp_float32(Value *x, int lanes) {
 }
 
 // log x = log m + k ln 2 with m in [sqrt(1/2), sqrt(2)).
-Value *Emitter::log_float32(Value *x, int lanes) {
+Value *Values::log_float32(Value *x, int lanes) {
     llvm::IRBuilder<>::FastMathFlagGuard keep(b);
     b.clearFastMathFlags();
     if (!strict) b.getFastMathFlags().setAllowContract();
@@ -140,7 +75,7 @@ Value *Emitter::log_float32(Value *x, int lanes) {
 }
 
 // |x|^y = 2^(y log2 |x|), in doubles, whose spare bits the product with y uses up.
-Value *Emitter::pow_float32(Value *x, Value *y, int lanes) {
+Value *Values::pow_float32(Value *x, Value *y, int lanes) {
     llvm::IRBuilder<>::FastMathFlagGuard keep(b);
     b.clearFastMathFlags();
     if (!strict) b.getFastMathFlags().setAllowContract();
@@ -178,7 +113,7 @@ Value *Emitter::pow_float32(Value *x, Value *y, int lanes) {
     return pow_special_cases(x, y, result, lanes);
 }
 
-Value *Emitter::pow_special_cases(Value *x, Value *y, Value *result, int lanes) {
+Value *Values::pow_special_cases(Value *x, Value *y, Value *result, int lanes) {
     Type f32 = Float(32, lanes), i32 = Int(32, lanes);
     auto real = [&](double v) { return float_constant(f32, v); };
     auto *nan = llvm::ConstantFP::getNaN(x->getType());
@@ -198,19 +133,5 @@ Value *Emitter::pow_special_cases(Value *x, Value *y, Value *result, int lanes) 
     Value *one = b.CreateOr(b.CreateFCmpOEQ(x, real(1)), b.CreateFCmpOEQ(y, real(0)));
     return select(b.CreateOr(one, minus_one), real(1), result);
 }
-
-// 1 / x or 1 / sqrt(x), to about 22 bits.
-Value *Emitter::approximate(const IntrinsicCall &c, bool of_root) {
-    Type t = Float(32, c.type.lanes());
-    if (c.type.bits() == 64) t = c.type;
-    Value *x = arg_as(c, 0, t);
-    Value *fast = t.bits() == 32 ? patterns->fast_inverse(x, t.lanes(), of_root) : nullptr;
-    if (fast) return cast(fast, t, c.type);
-    if (of_root) x = b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
-    return cast(b.CreateFDiv(float_constant(t, 1), x), t, c.type);
-}
-
-Value *Emitter::emit_fast_inverse(const IntrinsicCall &c) { return approximate(c, false); }
-Value *Emitter::emit_fast_inverse_sqrt(const IntrinsicCall &c) { return approximate(c, true); }
 
 }  // namespace tessera::codegen

@@ -4,12 +4,12 @@
 // negative one shifts the other way.
 namespace tessera::codegen {
 
-Value *Emitter::left_by_unsigned(Value *a, Value *count, Type t) {
+Value *Values::left_by_unsigned(Value *a, Value *count, Type t) {
     Value *in_range = b.CreateICmpULT(count, int_constant(t, t.bits()));
     return select(in_range, b.CreateShl(a, count), int_constant(t, 0));
 }
 
-Value *Emitter::right_by_unsigned(Value *a, Value *count, Type t) {
+Value *Values::right_by_unsigned(Value *a, Value *count, Type t) {
     if (t.is_int()) {
         Value *most = int_constant(t, t.bits() - 1);
         return b.CreateAShr(a, b.CreateBinaryIntrinsic(llvm::Intrinsic::umin, count, most));
@@ -18,7 +18,7 @@ Value *Emitter::right_by_unsigned(Value *a, Value *count, Type t) {
     return select(in_range, b.CreateLShr(a, count), int_constant(t, 0));
 }
 
-Value *Emitter::shift_left(Value *a, Value *count, Type t, bool count_signed) {
+Value *Values::shift_left(Value *a, Value *count, Type t, bool count_signed) {
     if (Value *v = patterns->shift(a, count, t, {true, false, count_signed})) return v;
     Value *left = left_by_unsigned(a, count, t);
     if (!count_signed) return left;
@@ -26,7 +26,7 @@ Value *Emitter::shift_left(Value *a, Value *count, Type t, bool count_signed) {
     return select(b.CreateICmpSLT(count, int_constant(t, 0)), right, left);
 }
 
-Value *Emitter::shift_right(Value *a, Value *count, Type t, bool count_signed) {
+Value *Values::shift_right(Value *a, Value *count, Type t, bool count_signed) {
     if (Value *v = patterns->shift(a, count, t, {false, false, count_signed})) return v;
     Value *right = right_by_unsigned(a, count, t);
     if (!count_signed) return right;
@@ -35,7 +35,7 @@ Value *Emitter::shift_right(Value *a, Value *count, Type t, bool count_signed) {
 }
 
 // Half of the last unit is added before it is shifted out: that bit is what rounds.
-Value *Emitter::rounding_shift_right(Value *a, Value *count, Type t, bool count_signed) {
+Value *Values::rounding_shift_right(Value *a, Value *count, Type t, bool count_signed) {
     if (Value *v = patterns->shift(a, count, t, {false, true, count_signed})) return v;
     Value *zero = int_constant(t, 0), *one = int_constant(t, 1);
     Value *last = b.CreateSub(count, one);

@@ -1,12 +1,24 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/llvm/patterns.h"
 
 namespace tessera::codegen {
 
-llvm::Type *Emitter::llvm_vector(llvm::Type *element, int lanes) {
+Values::Values(llvm::Module &module, const Target &target, const Architecture &architecture)
+    : context(module.getContext()), module(module), target(target.with_implied_features()),
+      architecture(architecture), b(context) {
+    if (target.has_feature(Target::StrictFloat)) return;
+    llvm::FastMathFlags flags;
+    flags.setAllowContract();
+    flags.setNoSignedZeros();
+    b.setFastMathFlags(flags);
+}
+
+Values::~Values() = default;
+
+llvm::Type *Values::llvm_vector(llvm::Type *element, int lanes) {
     return lanes == 1 ? element : llvm::FixedVectorType::get(element, unsigned(lanes));
 }
 
-llvm::Type *Emitter::register_type(Type t) {
+llvm::Type *Values::register_type(Type t) {
     llvm::Type *element = nullptr;
     switch (t.code()) {
     case TypeCode::Int:
@@ -22,26 +34,32 @@ llvm::Type *Emitter::register_type(Type t) {
     return llvm_vector(element, t.lanes());
 }
 
-llvm::Type *Emitter::memory_type(Type t) { return register_type(t.is_bool() ? t.with_bits(8) : t); }
+llvm::Type *Values::memory_type(Type t) { return register_type(t.is_bool() ? t.with_bits(8) : t); }
 
 // As C functions take and return it: a float16, which C does not have, as its bits.
-llvm::Type *Emitter::c_type(Type t) { return t == Float(16) ? b.getInt16Ty() : register_type(t); }
+llvm::Type *Values::c_type(Type t) { return t == Float(16) ? b.getInt16Ty() : register_type(t); }
 
-Value *Emitter::splat(Value *scalar, int lanes) {
+Value *Values::splat(Value *scalar, int lanes) {
     return lanes == 1 ? scalar : b.CreateVectorSplat(unsigned(lanes), scalar);
 }
 
-Value *Emitter::int_constant(Type t, int64_t value) {
+Value *Values::int_constant(Type t, int64_t value) {
     auto bits = llvm::APInt(unsigned(t.bits()), uint64_t(value), true, true);
     return splat(b.getInt(bits), t.lanes());
 }
 
-Value *Emitter::float_constant(Type t, double value) {
+Value *Values::float_constant(Type t, double value) {
     if (t.is_bfloat()) return int_constant(t, bfloat16_t(value).to_bits());
     return llvm::ConstantFP::get(register_type(t), value);
 }
 
-Value *Emitter::int32(int64_t value) { return b.getInt32(uint32_t(value)); }
-Value *Emitter::int64(int64_t value) { return b.getInt64(uint64_t(value)); }
+Value *Values::int32(int64_t value) { return b.getInt32(uint32_t(value)); }
+Value *Values::int64(int64_t value) { return b.getInt64(uint64_t(value)); }
+
+Value *Values::string_constant(const std::string &text) {
+    Value *&known = strings[text];
+    if (!known) known = b.CreateGlobalString(text, "text", 0, &module);
+    return known;
+}
 
 }  // namespace tessera::codegen

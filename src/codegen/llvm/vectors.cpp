@@ -17,14 +17,14 @@ std::vector<int> sequence(int begin, int stride, int count) {
 
 }  // namespace
 
-Value *Emitter::as_vector(Value *v) {
+Value *Values::as_vector(Value *v) {
     if (v->getType()->isVectorTy()) return v;
     auto *type = llvm::FixedVectorType::get(v->getType(), 1);
     return b.CreateInsertElement(llvm::PoisonValue::get(type), v, uint64_t(0));
 }
 
 // Any index into a followed by b; one index gives a scalar.
-Value *Emitter::shuffle(Value *a, Value *b2, const std::vector<int> &indices) {
+Value *Values::shuffle(Value *a, Value *b2, const std::vector<int> &indices) {
     if (indices.size() == 1) {
         int at = indices[0], first = lanes_of(a);
         Value *from = at < first ? a : b2;
@@ -51,17 +51,17 @@ Value *Emitter::shuffle(Value *a, Value *b2, const std::vector<int> &indices) {
     return b.CreateShuffleVector(pad(a, na), pad(b2, nb), moved);
 }
 
-Value *Emitter::slice(Value *v, int begin, int stride, int lanes) {
+Value *Values::slice(Value *v, int begin, int stride, int lanes) {
     if (begin == 0 && stride == 1 && lanes == lanes_of(v)) return v;
     return shuffle(v, nullptr, sequence(begin, stride, lanes));
 }
 
-Value *Emitter::reverse(Value *v) {
+Value *Values::reverse(Value *v) {
     int lanes = lanes_of(v);
     return lanes == 1 ? v : shuffle(v, nullptr, sequence(lanes - 1, -1, lanes));
 }
 
-Value *Emitter::repeat(Value *v, int times) {
+Value *Values::repeat(Value *v, int times) {
     int lanes = lanes_of(v);
     if (lanes == 1) return splat(v, times);
     std::vector<int> indices;
@@ -70,7 +70,7 @@ Value *Emitter::repeat(Value *v, int times) {
 }
 
 // By halves, so that equal vectors meet at every step.
-Value *Emitter::concat(const std::vector<Value *> &parts) {
+Value *Values::concat(const std::vector<Value *> &parts) {
     std::vector<Value *> level = parts;
     while (level.size() > 1) {
         std::vector<Value *> next;
@@ -85,8 +85,8 @@ Value *Emitter::concat(const std::vector<Value *> &parts) {
 }
 
 // The lanes of two vectors in turns, each vector in parts of no more than the machine's width.
-std::vector<Value *> Emitter::interleave(const std::vector<Value *> &first,
-                                         const std::vector<Value *> &second, Type t) {
+std::vector<Value *> Values::interleave(const std::vector<Value *> &first,
+                                        const std::vector<Value *> &second, Type t) {
     std::vector<Value *> result;
     for (size_t part = 0; part < first.size(); part++) {
         const int lanes = lanes_of(first[part]);
@@ -101,36 +101,24 @@ std::vector<Value *> Emitter::interleave(const std::vector<Value *> &first,
     return result;
 }
 
-Value *Emitter::emit(const Ramp &node) {
-    Value *base = value(node.base), *stride = value(node.stride);
-    Type t = node.base.type();
-    if (t.is_vector() || t.is_any_float()) {
-        std::vector<Value *> parts = {base};
-        for (int i = 1; i < node.lanes; i++) parts.push_back(add(parts.back(), stride, t));
-        return concat(parts);
+Value *Values::per_lane(int lanes, Type result, const std::vector<Value *> &args,
+                        const std::function<Value *(const std::vector<Value *> &)> &f) {
+    if (lanes == 1) return f(args);
+    Value *all = llvm::PoisonValue::get(register_type(result.with_lanes(lanes)));
+    for (int i = 0; i < lanes; i++) {
+        std::vector<Value *> lane;
+        for (Value *v : args) {
+            bool vector = v->getType()->isVectorTy();
+            lane.push_back(vector ? b.CreateExtractElement(v, uint64_t(i)) : v);
+        }
+        all = b.CreateInsertElement(all, f(lane), uint64_t(i));
     }
-    std::vector<llvm::Constant *> steps;
-    for (int i = 0; i < node.lanes; i++) {
-        steps.push_back(llvm::ConstantInt::get(register_type(t), uint64_t(i)));
-    }
-    Value *offsets = mul(splat(stride, node.lanes), llvm::ConstantVector::get(steps), node.type);
-    return add(splat(base, node.lanes), offsets, node.type);
-}
-
-Value *Emitter::emit(const Broadcast &node) { return repeat(value(node.value), node.lanes); }
-
-Value *Emitter::emit(const Shuffle &node) {
-    std::vector<Value *> vectors;
-    for (const Expr &v : node.vectors) vectors.push_back(value(v));
-    if (vectors.size() == 1) return shuffle(vectors[0], nullptr, node.indices);
-    if (vectors.size() == 2) return shuffle(vectors[0], vectors[1], node.indices);
-    Value *all = concat(vectors);
-    return node.is_concat() ? all : shuffle(all, nullptr, node.indices);
+    return all;
 }
 
 // ---- Reductions ----
 
-Value *Emitter::reduce_pair(ReduceOp op, Value *a, Value *b2, Type t) {
+Value *Values::reduce_pair(ReduceOp op, Value *a, Value *b2, Type t) {
     switch (op) {
     case ReduceOp::Add: return add(a, b2, t);
     case ReduceOp::Mul: return mul(a, b2, t);
@@ -148,13 +136,13 @@ Value *Emitter::reduce_pair(ReduceOp op, Value *a, Value *b2, Type t) {
 
 // A saturating sum of signed numbers does, and what is computed strictly: these go from the first
 // lane on.
-bool Emitter::depends_on_order(ReduceOp op, Type element) const {
+bool Values::depends_on_order(ReduceOp op, Type element) const {
     if (element.is_any_float()) return strict || target.has_feature(Target::StrictFloat);
     return op == ReduceOp::SaturatingAdd && element.is_int();
 }
 
 // Halve the vector as long as it has an even number of lanes, then go lane by lane.
-Value *Emitter::reduce_to_one(ReduceOp op, Value *v, Type element) {
+Value *Values::reduce_to_one(ReduceOp op, Value *v, Type element) {
     int lanes = lanes_of(v);
     bool keeps_order = depends_on_order(op, element);
     while (lanes > 1 && lanes % 2 == 0 && !keeps_order) {
@@ -170,7 +158,7 @@ Value *Emitter::reduce_to_one(ReduceOp op, Value *v, Type element) {
 
 // `lanes` results. Neighbours are brought into vectors of their own: all first ones, all second
 // ones, ... With a power of two, pairs first, which the machine has shuffles for.
-Value *Emitter::reduce(ReduceOp op, Value *v, Type element, int lanes) {
+Value *Values::reduce(ReduceOp op, Value *v, Type element, int lanes) {
     int factor = lanes_of(v) / lanes;
     if (factor == 1) return v;
     if (lanes == 1) return reduce_to_one(op, v, element);
@@ -187,14 +175,9 @@ Value *Emitter::reduce(ReduceOp op, Value *v, Type element, int lanes) {
     return result;
 }
 
-Value *Emitter::emit(const VectorReduce &node) {
-    if (Value *v = patterns->reduce(node, Expr())) return v;
-    Type t = node.value.type();
-    Value *v = value(node.value);
-    if (!via_float32(t)) return reduce(node.op, v, t.element_of(), node.lanes);
-    Type wide = Float(32, t.lanes());
-    Value *reduced = reduce(node.op, cast(v, t, wide), Float(32), node.lanes);
-    return cast(reduced, Float(32, node.lanes), node.type);
+Value *Values::all_lanes(Value *condition) {
+    if (!condition->getType()->isVectorTy()) return condition;
+    return b.CreateAndReduce(condition);
 }
 
 }  // namespace tessera::codegen

@@ -1,6 +1,6 @@
 #include "codegen/interface.h"
 #include "codegen/embedded_buffer.h"
-#include "codegen/llvm/emitter.h"
+#include "codegen/host/host_emitter.h"
 #include "ir/operators.h"
 #include "program/parameter.h"
 
@@ -8,14 +8,14 @@
 // arguments, its description, and the buffers that came with the program.
 namespace tessera::codegen {
 // Binds the arguments: those that are passed, and the Buffers that are in the file.
-void Emitter::bind_arguments(const LoweredFunction &lowered, llvm::Function *function) {
-    f->user_context = llvm::ConstantPointerNull::get(b.getPtrTy());
+void HostEmitter::bind_arguments(const LoweredFunction &lowered, llvm::Function *function) {
+    host().user_context = llvm::ConstantPointerNull::get(b.getPtrTy());
     std::unordered_set<Symbol> passed;
     unsigned next = 0;
     for (const Argument &a : passed_arguments(lowered, target)) {
         Value *v = function->getArg(next++);
         if (is_user_context(a)) {
-            f->user_context = v;
+            host().user_context = v;
             continue;
         }
         if (a.kind == ArgumentKind::Scalar) v = b.CreateBitCast(v, register_type(a.type));
@@ -28,7 +28,7 @@ void Emitter::bind_arguments(const LoweredFunction &lowered, llvm::Function *fun
 }
 
 // The C rule for integers narrower than int.
-void Emitter::add_extension(llvm::Function *function, int parameter, Type type) {
+void HostEmitter::add_extension(llvm::Function *function, int parameter, Type type) {
     if (!type.is_scalar() || type.is_handle() || type.is_float() || type.bits() >= 32) return;
     auto kind = type.is_int() ? llvm::Attribute::SExt : llvm::Attribute::ZExt;
     if (parameter < 0) {
@@ -38,7 +38,7 @@ void Emitter::add_extension(llvm::Function *function, int parameter, Type type) 
     }
 }
 
-llvm::Function *Emitter::declare(const LoweredFunction &lowered) {
+llvm::Function *HostEmitter::declare(const LoweredFunction &lowered) {
     std::vector<Argument> args = passed_arguments(lowered, target);
     std::vector<llvm::Type *> types;
     for (const Argument &a : args) {
@@ -53,7 +53,7 @@ llvm::Function *Emitter::declare(const LoweredFunction &lowered) {
     return function;
 }
 
-void Emitter::define_argv(const LoweredFunction &lowered, llvm::Function *callee) {
+void HostEmitter::define_argv(const LoweredFunction &lowered, llvm::Function *callee) {
     auto *type = llvm::FunctionType::get(b.getInt32Ty(), {b.getPtrTy()}, false);
     auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
                                             link_names(lowered, target).argv, module);
@@ -74,21 +74,21 @@ void Emitter::define_argv(const LoweredFunction &lowered, llvm::Function *callee
     b.CreateRet(call);
 }
 
-llvm::GlobalVariable *Emitter::private_global(llvm::Constant *value, bool constant,
-                                              const char *name) {
+llvm::GlobalVariable *HostEmitter::private_global(llvm::Constant *value, bool constant,
+                                                  const char *name) {
     return new llvm::GlobalVariable(module, value->getType(), constant,
                                     llvm::GlobalValue::PrivateLinkage, value, name);
 }
 
 // A tessera_scalar_value_t; null if the value is not known now.
-llvm::Constant *Emitter::scalar_metadata(const Expr &e, Type type) {
+llvm::Constant *HostEmitter::scalar_metadata(const Expr &e, Type type) {
     auto bits = known_bits(e, type);
     if (!bits) return llvm::ConstantPointerNull::get(b.getPtrTy());
     return private_global(b.getInt64(*bits), true, "scalar");
 }
 
 // Two pointers per dimension, to the estimates of its minimum and extent.
-llvm::Constant *Emitter::buffer_estimates(const program::Parameter &p) {
+llvm::Constant *HostEmitter::buffer_estimates(const program::Parameter &p) {
     std::vector<llvm::Constant *> pointers;
     auto add = [&](const Expr &e) { pointers.push_back(scalar_metadata(e, Int(64))); };
     for (const program::DimensionConstraint &d : p.constraints) {
@@ -100,7 +100,7 @@ llvm::Constant *Emitter::buffer_estimates(const program::Parameter &p) {
 }
 
 // A tessera_filter_argument_t.
-llvm::Constant *Emitter::described(const Argument &a) {
+llvm::Constant *HostEmitter::described(const Argument &a) {
     const program::Parameter *p = program::parameter_of(a);
     bool scalar = a.kind == ArgumentKind::Scalar;
     llvm::Constant *null = llvm::ConstantPointerNull::get(b.getPtrTy());
@@ -122,7 +122,7 @@ llvm::Constant *Emitter::described(const Argument &a) {
          b.getInt32(uint32_t(a.dimensions)), type, initial, lowest, highest, estimate, estimates});
 }
 
-void Emitter::define_metadata(const LoweredFunction &lowered) {
+void HostEmitter::define_metadata(const LoweredFunction &lowered) {
     std::vector<llvm::Constant *> args;
     for (const Argument &a : passed_arguments(lowered, target)) args.push_back(described(a));
     auto text = [&](const std::string &s) {
@@ -141,7 +141,7 @@ void Emitter::define_metadata(const LoweredFunction &lowered) {
 }
 
 // The buffer as it is now.
-llvm::Constant *Emitter::embed(const Argument &a) {
+llvm::Constant *HostEmitter::embed(const Argument &a) {
     EmbeddedBuffer embedded = embedded_buffer(a, target);
     const tessera_buffer_t &buffer = *embedded.buffer;
     std::vector<llvm::Constant *> dims;

@@ -1,12 +1,30 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/host/host_emitter.h"
 #include "codegen/statements.h"
 #include "ir/visitor.h"
 #include <set>
 
 namespace tessera::codegen {
+namespace {
+
+class OutermostLoops final : public Visitor {
+public:
+    int count = 0;
+
+private:
+    void visit(const For &) override { count++; }
+};
+
+}  // namespace
+
+bool HostEmitter::is_crowded(const Stmt &body) {
+    constexpr int most_loops = 20;
+    OutermostLoops loops;
+    loops(body);
+    return loops.count > most_loops;
+}
 
 // What a body that runs elsewhere needs of the scope around it.
-struct Emitter::Closure {
+struct HostEmitter::Closure {
     std::vector<Symbol> variables, buffers;
     // Values that are no constants, in a struct.
     std::vector<Value *> captured;
@@ -20,7 +38,7 @@ struct Emitter::Closure {
     std::unordered_map<Symbol, WideCoordinate> known_wide;
 };
 
-Emitter::Closure Emitter::capture(const Stmt &body) {
+HostEmitter::Closure HostEmitter::capture(const Stmt &body) {
     Closure closure;
     std::set<Value *> seen;
     auto need = [&](Value *v) {
@@ -54,7 +72,7 @@ Emitter::Closure Emitter::capture(const Stmt &body) {
 }
 
 // Gives the body's symbols their values again, from the struct.
-void Emitter::restore(const Closure &closure, Value *pointer) {
+void HostEmitter::restore(const Closure &closure, Value *pointer) {
     std::unordered_map<Value *, Value *> here;
     for (size_t i = 0; i < closure.captured.size(); i++) {
         Value *v = closure.captured[i];
@@ -72,35 +90,34 @@ void Emitter::restore(const Closure &closure, Value *pointer) {
         f->variables[name] = b.CreateTrunc(wide_value(here_too), b.getInt32Ty());
     }
     for (auto [name, s] : closure.known_buffers) {
-        f->buffers[name] = {value_here(s.base), value_here(s.descriptor), s.alignment, nullptr,
-                            s.bytes};
+        f->buffers[name] = {value_here(s.base), value_here(s.descriptor), s.alignment, s.bytes};
     }
 }
 
 // `function(user_context, index, ..., closure, ...)`: the body with `index` bound.
-llvm::Function *Emitter::outline(const Closure &closure, const Stmt &body, Symbol index,
-                                 llvm::FunctionType *type, const char *name) {
+llvm::Function *HostEmitter::outline(const Closure &closure, const Stmt &body, Symbol index,
+                                     llvm::FunctionType *type, const char *name) {
     auto *function = llvm::Function::Create(
         type, llvm::Function::InternalLinkage,
         str(f->function->getName().str(), ".", name, closure_count++), module);
     llvm::IRBuilder<>::InsertPointGuard keep(b);
     FreshMemo memo_of_its_own(*this);
     FunctionState *outer = f;
-    FunctionState state;
+    HostFunction state;
     begin_function(function, state);
     state.user_context = function->getArg(0);
     bool task = type->getNumParams() == 5;
     if (task) state.task_parent = function->getArg(4);
     restore(closure, function->getArg(task ? 3 : 2));
     if (index.defined()) f->variables[index] = function->getArg(1);
-    f->crowded = is_crowded(body);
+    host().crowded = is_crowded(body);
     run_function_body(body);
     end_function();
     f = outer;
     return function;
 }
 
-void Emitter::parallel_loop(const For &loop) {
+void HostEmitter::parallel_loop(const For &loop) {
     Value *min, *extent;
     {
         MemoScope forget(*this);
@@ -112,21 +129,58 @@ void Emitter::parallel_loop(const For &loop) {
     Closure closure = capture(loop.body);
     llvm::Function *body = outline(closure, loop.body, loop.name, type, "par_for");
     fail_unless_zero(call_runtime("tessera_do_par_for", b.getInt32Ty(),
-                                  {f->user_context, body, min, extent, closure.pointer}));
+                                  {host().user_context, body, min, extent, closure.pointer}));
 }
 
 // In a function of its own: LLVM takes more than linear time for a large one.
-void Emitter::loop_elsewhere(const For &loop) {
+void HostEmitter::loop_elsewhere(const For &loop) {
     auto *ptr = b.getPtrTy();
     auto *type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt32Ty(), ptr}, false);
     Stmt whole(&loop);
     Closure closure = capture(whole);
     llvm::Function *function = outline(closure, whole, Symbol(), type, "loop");
-    fail_unless_zero(b.CreateCall(function, {f->user_context, int32(0), closure.pointer}));
+    fail_unless_zero(b.CreateCall(function, {host().user_context, int32(0), closure.pointer}));
+}
+
+// Reads the addresses of all buffers that the body uses, once, before the loop.
+void HostEmitter::hoist_base_pointers(const Stmt &body) {
+    for (Symbol s : accessed_buffers(body)) {
+        auto found = f->buffers.find(s);
+        if (found == f->buffers.end() || found->second.base) continue;
+        found->second.base = base_pointer(s);
+    }
+}
+
+void HostEmitter::loop_here(const For &loop) {
+    bool around = std::exchange(host().crowded, is_crowded(loop.body));
+    serial_loop(loop);
+    host().crowded = around;
+}
+
+void HostEmitter::loop(const For &node) {
+    bool crowded = host().crowded && !in_atomic && !host().task_parent;
+    if (crowded && node.loop_kind == LoopKind::Serial) return loop_elsewhere(node);
+    bool outermost = !host().hoisted_base_pointers;
+    std::unordered_map<Symbol, Storage> before;
+    if (outermost) {
+        before = f->buffers;
+        hoist_base_pointers(node.body);
+        host().hoisted_base_pointers = true;
+    }
+    switch (node.loop_kind) {
+    case LoopKind::Serial: loop_here(node); break;
+    case LoopKind::Parallel: parallel_loop(node); break;
+    case LoopKind::Vectorized:
+    case LoopKind::Unrolled: refuse_loop(node);
+    }
+    if (outermost) {
+        f->buffers = std::move(before);
+        host().hoisted_base_pointers = false;
+    }
 }
 
 // Each statement is a task of one iteration.
-void Emitter::emit(const Fork &node) {
+void HostEmitter::fork(const Fork &node) {
     auto *ptr = b.getPtrTy();
     auto *i32 = b.getInt32Ty();
     auto *type = llvm::FunctionType::get(i32, {ptr, i32, i32, ptr, ptr}, false);
@@ -146,21 +200,36 @@ void Emitter::emit(const Fork &node) {
             b.CreateStore(members[member], b.CreateStructGEP(task_type, task, member));
         }
     }
-    Value *parent = f->task_parent ? f->task_parent : none;
+    Value *parent = host().task_parent ? host().task_parent : none;
     fail_unless_zero(
         call_runtime("tessera_do_parallel_tasks", b.getInt32Ty(),
-                     {f->user_context, int32(int64_t(node.stmts.size())), tasks, parent}));
+                     {host().user_context, int32(int64_t(node.stmts.size())), tasks, parent}));
 }
 
-void Emitter::emit(const Acquire &node) {
+void HostEmitter::acquire(const Acquire &node) {
     {
         MemoScope forget(*this);
         Value *semaphore = value(node.semaphore);
         Value *count = cast(value(node.count), node.count.type(), Int(32));
         fail_unless_zero(call_runtime("tessera_semaphore_acquire", b.getInt32Ty(),
-                                      {f->user_context, semaphore, count}));
+                                      {host().user_context, semaphore, count}));
     }
     run(node.body);
+}
+
+void HostEmitter::run_locked(const Atomic &node, const Expr &place) {
+    Value *mutexes, *index;
+    {
+        MemoScope forget(*this);
+        mutexes = emit(*Variable::make(Handle(), node.mutexes).as<Variable>());
+        index = cast(value(place), place.type(), UInt(64));
+    }
+    fail_unless_zero(call_runtime("tessera_mutex_array_lock", b.getInt32Ty(), {mutexes, index}));
+    with_cleanup(
+        [this, mutexes, index] {
+            call_runtime("tessera_mutex_array_unlock", b.getInt32Ty(), {mutexes, index});
+        },
+        [&] { run(node.body); });
 }
 
 }  // namespace tessera::codegen

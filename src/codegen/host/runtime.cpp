@@ -1,4 +1,5 @@
-#include "codegen/llvm/emitter.h"
+#include "codegen/host/host_emitter.h"
+#include "lower/finish/runtime_calls.h"
 
 namespace tessera::codegen {
 namespace {
@@ -16,14 +17,18 @@ bool is_text(const Expr &e) {
 
 }  // namespace
 
-Value *Emitter::string_constant(const std::string &text) {
-    Value *&known = strings[text];
-    if (!known) known = b.CreateGlobalString(text, "text", 0, &module);
-    return known;
+Value *HostEmitter::host_call(const IntrinsicCall &c) {
+    switch (c.op) {
+#define CASE(name)                                                                                 \
+    case Intrinsic::name: return host_##name(c);
+        TESSERA_HOST_INTRINSICS(CASE)
+#undef CASE
+    default: return runtime_call(c);
+    }
 }
 
-Value *Emitter::call_runtime(const char *name, llvm::Type *result,
-                             const std::vector<Value *> &args) {
+Value *HostEmitter::call_runtime(const char *name, llvm::Type *result,
+                                 const std::vector<Value *> &args) {
     std::vector<llvm::Type *> types;
     for (Value *v : args) types.push_back(v->getType());
     auto callee = module.getOrInsertFunction(name, llvm::FunctionType::get(result, types, false));
@@ -32,8 +37,8 @@ Value *Emitter::call_runtime(const char *name, llvm::Type *result,
     return b.CreateCall(callee, args);
 }
 
-llvm::FunctionCallee Emitter::extern_function(const std::string &name, Type result,
-                                              const std::vector<Type> &args, bool pure) {
+llvm::FunctionCallee HostEmitter::extern_function(const std::string &name, Type result,
+                                                  const std::vector<Type> &args, bool pure) {
     std::vector<llvm::Type *> types;
     bool reads_memory = false;
     for (Type t : args) {
@@ -62,7 +67,7 @@ llvm::FunctionCallee Emitter::extern_function(const std::string &name, Type resu
 }
 
 // Writes the text of a value at `at`; gives where it ends.
-Value *Emitter::append_text(Value *at, Value *end, Value *v, Type t, bool text) {
+Value *HostEmitter::append_text(Value *at, Value *end, Value *v, Type t, bool text) {
     auto *ptr = b.getPtrTy();
     if (t.is_handle()) {
         const char *name = text ? "tessera_string_to_string" : "tessera_pointer_to_string";
@@ -82,7 +87,7 @@ Value *Emitter::append_text(Value *at, Value *end, Value *v, Type t, bool text) 
     return call_runtime(name, ptr, {at, end, wide, int32(1)});
 }
 
-Value *Emitter::stringify(const std::vector<Expr> &parts) {
+Value *HostEmitter::text_of(const std::vector<Expr> &parts) {
     impure_calls++;
     uint64_t size = 1;
     for (const Expr &e : parts) size += longest_text(e);
@@ -105,6 +110,36 @@ Value *Emitter::stringify(const std::vector<Expr> &parts) {
         if (lanes > 1) literal(">");
     }
     return buffer;
+}
+
+Value *HostEmitter::host_require(const IntrinsicCall &c) {
+    Value *holds = all_lanes(arg(c, 0));
+    check(holds, {"require_failed", "required"}, [&] {
+        std::vector<Expr> parts(c.args.begin() + 3, c.args.end());
+        Value *condition = string_constant(parts.empty() ? "a requirement" : "");
+        Value *message = parts.empty() ? string_constant("") : text_of(parts);
+        fail(call_runtime("tessera_error_requirement_failed", b.getInt32Ty(),
+                          {host().user_context, arg(c, 2), condition, message}));
+    });
+    return arg(c, 1);
+}
+
+Value *HostEmitter::host_user_context(const IntrinsicCall &) { return host().user_context; }
+Value *HostEmitter::host_stringify(const IntrinsicCall &c) { return text_of(c.args); }
+
+Value *HostEmitter::host_alloca(const IntrinsicCall &c) {
+    auto *size = llvm::dyn_cast<llvm::ConstantInt>(arg(c, 0));
+    if (!size) throw InternalError("alloca of a size that is not constant");
+    impure_calls++;
+    auto *slot = stack_slot(b.getInt8Ty(), std::max<uint64_t>(1, size->getZExtValue()), 16);
+    b.CreateMemSet(slot, b.getInt8(0), size, llvm::MaybeAlign(16));
+    return slot;
+}
+
+Value *HostEmitter::runtime_call(const IntrinsicCall &c) {
+    const bool is_signal = c.op == Intrinsic::semaphore_release;
+    if (is_signal && f->streams_stores) architecture.fence_streamed_stores(b);
+    return value(lower::as_c_call(c));
 }
 
 }  // namespace tessera::codegen

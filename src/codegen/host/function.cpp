@@ -1,0 +1,119 @@
+#include "codegen/compile.h"
+#include "codegen/host/host_emitter.h"
+#include "codegen/statements.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+
+namespace tessera::codegen {
+
+HostEmitter::HostEmitter(llvm::Module &module, const Target &target)
+    : Emitter(module, target, architecture_of(target)), target_text(target.to_string()) {}
+
+void HostEmitter::emit_module(const ir::Module &m) {
+    std::vector<llvm::Function *> declared;
+    for (const LoweredFunction &function : m.functions) {
+        declared.push_back(declare(function));
+        pipelines.insert(link_names(function, target).function);
+    }
+    for (size_t i = 0; i < m.functions.size(); i++) {
+        define(m.functions[i], declared[i]);
+        define_argv(m.functions[i], declared[i]);
+        if (!in_this_process()) define_metadata(m.functions[i]);
+    }
+}
+
+// Returns 0 from where the writing stands; the entry goes on to the body.
+void HostEmitter::end_function() {
+    if (f->streams_stores) architecture.fence_streamed_stores(b);
+    b.CreateRet(int32(0));
+    b.SetInsertPoint(f->entry);
+    b.CreateBr(f->entry->getNextNode());
+}
+
+void HostEmitter::bind_argument(const Argument &argument, Value *value) {
+    if (argument.kind == ArgumentKind::Scalar) {
+        f->variables[argument.name] = value;
+        return;
+    }
+    f->variables[argument.name] = value;
+    Storage s;
+    s.descriptor = value;
+    f->buffers[argument.name] = s;
+}
+
+void HostEmitter::define(const LoweredFunction &lowered, llvm::Function *function) {
+    HostFunction state;
+    begin_function(function, state);
+    bind_arguments(lowered, function);
+    host().crowded = is_crowded(lowered.body);
+    coordinates = Coordinates(lowered.body);
+    for_each_node(lowered.body, [&](const IntrinsicCall &c) {
+        if (c.op == Intrinsic::free) freed_early.insert(address_taken(c.args[0]).buffer);
+    });
+    run_function_body(lowered.body);
+    end_function();
+    f = nullptr;
+}
+
+// The block that undoes the innermost `depth` cleanups and returns the code; `from` comes to it.
+llvm::BasicBlock *HostEmitter::unwind_block(size_t depth, Value *code, llvm::BasicBlock *from) {
+    if (depth == 0) {
+        llvm::BasicBlock *block = new_block("return_error");
+        llvm::IRBuilder<>::InsertPointGuard keep(b);
+        start(block);
+        b.CreateRet(code);
+        return block;
+    }
+    Cleanup &cleanup = host().cleanups[depth - 1];
+    if (!cleanup.block) {
+        cleanup.block = new_block("unwind");
+        llvm::IRBuilder<>::InsertPointGuard keep(b);
+        start(cleanup.block);
+        cleanup.code = b.CreatePHI(b.getInt32Ty(), 2);
+        cleanup.emit();
+        llvm::BasicBlock *here = b.GetInsertBlock();
+        llvm::BasicBlock *outer = unwind_block(depth - 1, host().cleanups[depth - 1].code, here);
+        b.CreateBr(outer);
+    }
+    host().cleanups[depth - 1].code->addIncoming(code, from);
+    return host().cleanups[depth - 1].block;
+}
+
+void HostEmitter::fail(Value *code) {
+    b.CreateBr(unwind_block(host().cleanups.size(), code, b.GetInsertBlock()));
+}
+
+void HostEmitter::fail_unless_zero(Value *code) {
+    check(b.CreateICmpEQ(code, int32(0)), {"failed", "ok"}, [&] { fail(code); });
+}
+
+void HostEmitter::fail_assertion(const Expr &message) {
+    Value *code = value(message);
+    fail(code->getType()->isIntegerTy(32) ? code : int32(-1));
+}
+
+void HostEmitter::with_cleanup(const std::function<void()> &undo,
+                               const std::function<void()> &body) {
+    host().cleanups.push_back({undo, nullptr, nullptr});
+    body();
+    host().cleanups.pop_back();
+    undo();
+}
+
+// Growing places are freed at the end, in whatever way that is reached: how many there are is known
+// only when all has been written.
+void HostEmitter::run_function_body(const Stmt &body) {
+    if (!has_growing_places(body)) return run(body);
+    std::vector<llvm::BasicBlock *> ends;
+    with_cleanup([&] { ends.push_back(b.GetInsertBlock()); }, [&] { run(body); });
+    for (llvm::BasicBlock *end : ends) {
+        llvm::IRBuilder<>::InsertPointGuard keep(b);
+        if (llvm::Instruction *jump = end->getTerminator())
+            b.SetInsertPoint(jump);
+        else
+            start(end);
+        free_places();
+    }
+}
+
+}  // namespace tessera::codegen
