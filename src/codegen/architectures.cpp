@@ -1,37 +1,25 @@
 #include "base/error.h"
-#include "codegen/aarch64/architecture.h"
-#include "codegen/x86/architecture.h"
+#include "codegen/backend.h"
+#include "codegen/llvm/architecture.h"
 #include <sstream>
 
 namespace tessera::codegen {
 
-std::span<const Architecture *const> architectures() {
-    static const Architecture *const all[] = {&x86_architecture(), &aarch64_architecture()};
-    return all;
-}
-
 const Architecture &architecture_of(const Target &target) {
-    std::vector<std::string> known;
-    for (const Architecture *a : architectures()) {
-        Target plain(a->target_text());
-        known.emplace_back(a->target_text());
-        if (target.arch != plain.arch || target.bits != plain.bits || target.os != plain.os) {
-            continue;
-        }
-        for (Target::Feature f : Target::unsupported_features()) {
-            if (!target.has_feature(f)) continue;
-            throw CompileError(str("no code can be made for the target ", target.to_string(),
-                                   "; leave ", Target::feature_to_name(f), " out"));
-        }
-        return *a;
+    const Architecture &found = backend_for(CodeKind::Object, target).architecture();
+    for (Target::Feature f : Target::unsupported_features()) {
+        if (!target.has_feature(f)) continue;
+        throw CompileError(str("no code can be made for the target ", target.to_string(),
+                               "; leave ", Target::feature_to_name(f), " out"));
     }
-    throw CompileError(str("no code can be made for the target ", target.to_string(),
-                           "; what can be made is for ", join(known, " and ")));
+    return found;
 }
 
 const Architecture &architecture_of(const llvm::Triple &triple) {
-    for (const Architecture *a : architectures()) {
-        if (a->triple().getArch() == triple.getArch()) return *a;
+    for (const Backend &b : backends()) {
+        if (b.architecture && b.architecture().triple().getArch() == triple.getArch()) {
+            return b.architecture();
+        }
     }
     throw InternalError(str("no architecture has the triple ", triple.str()));
 }

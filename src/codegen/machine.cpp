@@ -1,5 +1,6 @@
 #include "codegen/machine.h"
 #include "base/error.h"
+#include "codegen/backend.h"
 #include "codegen/host/host_emitter.h"
 #include <chrono>
 #include <llvm/IR/Verifier.h>
@@ -33,7 +34,9 @@ void initialize_llvm() {
     static std::once_flag once;
     std::call_once(once, [] {
         limit_what_takes_quadratic_time();
-        for (const Architecture *a : architectures()) a->initialize_llvm();
+        for (const Backend &b : backends()) {
+            if (b.architecture) b.architecture().initialize_llvm();
+        }
     });
 }
 

@@ -1,7 +1,7 @@
 #include "driver/files.h"
 #include "base/large_stack.h"
 #include "codegen/archive.h"
-#include "codegen/c/c_source.h"
+#include "codegen/backend.h"
 #include "driver/c_header.h"
 #include "driver/function_info.h"
 #include "driver/registration.h"
@@ -19,6 +19,7 @@
 namespace tessera::driver {
 namespace {
 
+using codegen::CodeKind;
 using Type = OutputFileType;
 
 constexpr OutputFile all_files[] = {
@@ -130,8 +131,12 @@ const ir::Module &FileWriter::module() {
 }
 
 const std::vector<char> &FileWriter::object() {
-    if (!the_object) the_object = codegen::to_object(module(), target);
+    if (!the_object) the_object = codegen::make_code(CodeKind::Object, module(), target);
     return *the_object;
+}
+
+void FileWriter::write_code(CodeKind kind, const std::string &path) {
+    write_bytes(path, codegen::make_code(kind, module(), target));
 }
 
 void FileWriter::write_static_library(const std::string &path) {
@@ -144,10 +149,10 @@ void FileWriter::write(OutputFileType type, const std::string &path) {
                       type == Type::conceptual_stmt_html;
     if (of_program && !program) throw InternalError("this file is not written of a module alone");
     switch (type) {
-    case Type::assembly: return write_bytes(path, codegen::to_assembly(module(), target));
-    case Type::bitcode: return write_bytes(path, codegen::to_bitcode(module(), target));
+    case Type::assembly: return write_code(CodeKind::Assembly, path);
+    case Type::bitcode: return write_code(CodeKind::Bitcode, path);
     case Type::c_header: return write_bytes(path, to_c_header(module(), target));
-    case Type::c_source: return write_bytes(path, codegen::to_c_source(module(), target));
+    case Type::c_source: return write_code(CodeKind::CSource, path);
     case Type::conceptual_stmt: return write_bytes(path, to_conceptual_text(*program, target));
     case Type::conceptual_stmt_html:
         return write_bytes(path, to_page(lowered().name, to_conceptual_text(*program, target)));
@@ -156,7 +161,7 @@ void FileWriter::write(OutputFileType type, const std::string &path) {
                            "a stub calls a generator: it is not written of a Pipeline");
     case Type::function_info_header:
         return write_bytes(path, to_function_info_header(module(), target));
-    case Type::llvm_assembly: return write_bytes(path, codegen::to_llvm_ir(module(), target));
+    case Type::llvm_assembly: return write_code(CodeKind::LLVMAssembly, path);
     case Type::object: return write_bytes(path, object());
     case Type::registration: return write_bytes(path, to_registration(module(), target));
     case Type::schedule: return write_bytes(path, schedule_text(*program));

@@ -1,4 +1,5 @@
 #pragma once
+#include "codegen/backend.h"
 #include "driver/compile.h"
 #include "driver/output_file.h"
 #include <map>
@@ -21,6 +22,7 @@ public:
 
 private:
     const ir::Module &lowered();
+    void write_code(codegen::CodeKind kind, const std::string &path);
     void write_static_library(const std::string &path);
 
     const program::Program *program = nullptr;

@@ -36,7 +36,6 @@ void store_third_apart(llvm::StoreInst &store) {
 
 class AArch64 final : public Architecture {
 public:
-    const char *target_text() const override { return "arm-64-linux"; }
     llvm::Triple triple() const override { return {"aarch64", "unknown", "linux", "gnu"}; }
     void initialize_llvm() const override {
         LLVMInitializeAArch64TargetInfo();

@@ -28,7 +28,6 @@ class Architecture {
 public:
     virtual ~Architecture() = default;
 
-    virtual const char *target_text() const = 0;  // of the plain target: "x86-64-linux"
     virtual llvm::Triple triple() const = 0;
     virtual void initialize_llvm() const = 0;
 
@@ -58,7 +57,6 @@ private:
     virtual std::span<const MachineFeature> machine_features() const = 0;
 };
 
-std::span<const Architecture *const> architectures();
 // Throws CompileError if no code can be made for the target.
 const Architecture &architecture_of(const Target &target);
 // InternalError if there is none.

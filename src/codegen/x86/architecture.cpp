@@ -38,7 +38,6 @@ constexpr MachineFeature rows[] = {
 
 class X86 final : public Architecture {
 public:
-    const char *target_text() const override { return "x86-64-linux"; }
     llvm::Triple triple() const override { return {"x86_64", "unknown", "linux", "gnu"}; }
     void initialize_llvm() const override {
         LLVMInitializeX86TargetInfo();
