@@ -9,7 +9,7 @@ namespace {
 class WithoutReferents final : public ir::Mutator {
 private:
     Expr visit(const ir::Call &c) override {
-        const Expr e = Mutator::visit(c);
+        Expr e = Mutator::visit(c);
         if (c.call_kind != CallKind::Func || !c.referent) return e;
         return e.as<ir::Call>()->with<&ir::Call::referent>(Ref<const ir::Referent>());
     }

@@ -171,11 +171,9 @@ private:
     bool must_stay(const Expr &e) const { return effects && !is_pure(e); }
 
     bool innermost, all, effects;
-    bool guards_loop = false;        // what is looked at
-    LetScope lets;                   // inside of the body
-    std::vector<const For *> loops;  // inside of the body, around what is visited
-    algebra::IntervalScope scope;    // of the first so many of them
-    size_t known_loops = 0;
+    bool guards_loop = false;      // what is looked at
+    LetScope lets;                 // inside of the body
+    algebra::IntervalScope scope;  // of loops inside of the body
     std::unordered_set<Symbol> inside;
     std::unordered_map<Symbol, AssumedRef> assumed;  // by the values of lets and loops
 };
