@@ -1,6 +1,7 @@
 #include "program/algorithm.h"
 #include "ir/mutator.h"
 #include "program/define.h"
+#include "program/environment.h"
 #include "program/reach.h"
 
 namespace tessera::program {
@@ -29,22 +30,11 @@ DefinitionRef without_schedule(const Definition &d) {
 }  // namespace
 
 FunctionRef without_schedule(const FunctionContents &f) {
-    FunctionRef bare(new FunctionContents);
-    bare->name = f.name;
-    bare->args = f.args;
-    bare->types = f.types;
-    for (const DefinitionRef &d : f.stages) {
-        bare->stages.push_back(without_schedule(d->algorithm ? *d->algorithm : *d));
+    FunctionRef bare = copy(f);
+    for (DefinitionRef &d : bare->stages) {
+        d = without_schedule(d->algorithm ? *d->algorithm : *d);
     }
-    if (f.extern_definition) {
-        bare->extern_definition = std::make_shared<ExternDefinition>(*f.extern_definition);
-    }
-    bare->output_buffers = f.output_buffers;
-    bare->required_types = f.required_types;
-    bare->required_dimensions = f.required_dimensions;
     bare->frozen = true;
-    bare->dialect = f.dialect;
-    bare->written = f.written;
     begin_schedule(*bare);
     return bare;
 }

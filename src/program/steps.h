@@ -55,7 +55,8 @@ Functions functions_of(const std::vector<FunctionRef> &outputs);
 // makes to the functions. CompileError, with nothing changed, if it cannot be done.
 void perform(const Step &step, Functions &functions);
 
-// A copy of an algorithm with a schedule of its own. Lives as long as one of its copies does.
+// A copy of an algorithm with a schedule of its own. Lives as long as one of its copies does; what
+// is lowered from it may name symbols that its steps have made, so that it has to live as long.
 class ScheduledProgram {
 public:
     ScheduledProgram() = default;
