@@ -2,8 +2,8 @@
 //
 //     tessera-opt --pass "unroll loops" --pass simplify in.ir
 //
-// The input is statements, or a module, whose functions are worked on one by one. Passes run for
-// the machine at hand, and know of no schedule: only of what the text says.
+// The input is statements, or a module, whose functions are worked on one by one but by passes over
+// modules. Passes run for the machine at hand, and know of no schedule: only of what the text says.
 #include "base/error.h"
 #include "base/large_stack.h"
 #include "ir/parser.h"
@@ -20,10 +20,20 @@ namespace {
 using namespace tessera;
 using namespace tessera::ir;
 
-const lower::Pass &find_pass(const std::string &name) {
+// A pass over statements, which is run on each function of a module, or one over modules.
+struct AnyPass {
+    const lower::Pass *of_statements = nullptr;
+    const lower::ModulePass *of_modules = nullptr;
+};
+
+AnyPass find_pass(const std::string &name) {
     std::vector<std::string> names;
     for (const lower::Pass &pass : lower::passes()) {
-        if (pass.name == name) return pass;
+        if (pass.name == name) return {.of_statements = &pass};
+        names.emplace_back(pass.name);
+    }
+    for (const lower::ModulePass &pass : lower::module_passes()) {
+        if (pass.name == name) return {.of_modules = &pass};
         names.emplace_back(pass.name);
     }
     std::string similar = closest_match(name, names);
@@ -46,31 +56,60 @@ struct Options {
     bool list = false, verify_input = true;
 };
 
-Stmt run_passes(Stmt s, const Options &options) {
-    lower::Context context;
-    context.target = get_host_target();
-    if (options.verify_input) verify(s, "input");
-    for (const std::string &name : options.passes) {
-        s = find_pass(name).run(s, context);
-        verify(s, name);
+class Passes {
+public:
+    explicit Passes(const Options &options) : options(options) {
+        context.target = get_host_target();
     }
-    return s;
-}
+    Stmt run(Stmt s) const {
+        if (options.verify_input) verify(s, "input");
+        for (const std::string &name : options.passes) {
+            const lower::Pass *pass = find_pass(name).of_statements;
+            if (!pass) throw CompileError(str("the pass '", name, "' wants a module"));
+            s = run(*pass, s);
+        }
+        return s;
+    }
+    Module run(Module m) const {
+        for (const LoweredFunction &f : m.functions) {
+            if (options.verify_input) verify(f.body, "input");
+        }
+        for (const std::string &name : options.passes) {
+            const AnyPass pass = find_pass(name);
+            if (pass.of_modules) {
+                m = pass.of_modules->run(m, context.target);
+                verify(m, name);
+                continue;
+            }
+            for (LoweredFunction &f : m.functions) f.body = run(*pass.of_statements, f.body);
+        }
+        return m;
+    }
+
+private:
+    Stmt run(const lower::Pass &pass, const Stmt &s) const {
+        Stmt result = pass.run(s, context);
+        verify(result, pass.name);
+        return result;
+    }
+
+    const Options &options;
+    lower::Context context;
+};
 
 void run(const Options &options) {
     if (options.list) {
         for (const lower::Pass &pass : lower::passes()) std::cout << pass.name << '\n';
+        for (const lower::ModulePass &pass : lower::module_passes()) std::cout << pass.name << '\n';
         return;
     }
     for (const std::string &name : options.passes) find_pass(name);
     std::string text = read_all(options.path);
-    if (!is_module_text(text)) {
-        std::cout << run_passes(parse_stmt(text), options);
-        return;
+    if (is_module_text(text)) {
+        std::cout << Passes(options).run(parse_module(text));
+    } else {
+        std::cout << Passes(options).run(parse_stmt(text));
     }
-    Module module = parse_module(text);
-    for (LoweredFunction &f : module.functions) f.body = run_passes(f.body, options);
-    std::cout << module;
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include "base/error.h"
 #include "codegen/backend.h"
 #include "codegen/host/host_emitter.h"
+#include "lower/finish/outline_bodies.h"
+#include "lower/finish/select_accesses.h"
 #include <chrono>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -74,7 +76,8 @@ std::unique_ptr<llvm::Module> emit_llvm(llvm::LLVMContext &context, const ir::Mo
     auto result = std::make_unique<llvm::Module>(module.name, context);
     result->setTargetTriple(machine.getTargetTriple());
     result->setDataLayout(machine.createDataLayout());
-    HostEmitter(*result, target).emit_module(module);
+    const ir::Module outlined = lower::outline_bodies(module);
+    HostEmitter(*result, target).emit_module(lower::select_accesses(outlined, target));
     return result;
 }
 

@@ -30,12 +30,10 @@ std::set<Symbol> accessed_buffers(const Stmt &body) {
     return used;
 }
 
-std::set<Symbol> symbols_used(const Stmt &body) {
-    std::set<Symbol> used = accessed_buffers(body);
-    for_each_node(body, [&](const Variable &v) { used.insert(v.name); });
-    for_each_node(body, [&](const BufferProperty &p) { used.insert(p.buffer); });
-    for_each_node(body, [&](const Atomic &atomic) { used.insert(atomic.mutexes); });
-    return used;
+const Invoke &invoked(const Stmt &s) {
+    const auto *invoke = s.as<Invoke>();
+    if (!invoke) throw InternalError("what runs on other threads is no function of the module");
+    return *invoke;
 }
 
 Expr within_lets(const Lets &lets, Expr e) {

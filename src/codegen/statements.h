@@ -17,8 +17,9 @@ using lower::Lets;
 std::set<Symbol> accessed_buffers(const ir::Stmt &body);
 // Whether any buffer in the body has a growing place.
 bool has_growing_places(const ir::Stmt &body);
-// All that the body takes from the scope around it, if it is bound there.
-std::set<Symbol> symbols_used(const ir::Stmt &body);
+// The Invoke that the body of a parallel loop, or a statement of a Fork, is; InternalError if it is
+// another statement.
+const ir::Invoke &invoked(const ir::Stmt &s);
 
 // The lets around an expression, innermost last, as part of it.
 ir::Expr within_lets(const Lets &lets, ir::Expr e);

@@ -11,6 +11,7 @@ const char *kind_name(ir::ArgumentKind kind) {
     case ir::ArgumentKind::Scalar: return "InputScalar";
     case ir::ArgumentKind::InputBuffer: return "InputBuffer";
     case ir::ArgumentKind::OutputBuffer: return "OutputBuffer";
+    case ir::ArgumentKind::Storage: break;  // no program passes it
     }
     return "";
 }

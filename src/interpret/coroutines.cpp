@@ -1,6 +1,6 @@
 #include "interpret/coroutines.h"
 #include "base/error.h"
-#include <thread>
+#include <algorithm>
 
 namespace tessera::interpret {
 
@@ -12,9 +12,9 @@ std::string Coroutines::deadlock_message() const {
     return str("deadlock: nobody can go on; waited for are ", join(waiting));
 }
 
-// Gives the turn to the next one that can go on; `stay`: and waits until it comes back.
-void Coroutines::pass_on(std::unique_lock<std::mutex> &lock, bool stay) {
-    size_t self = active, count = all.size();
+// Gives the turn to the next one that can go on.
+size_t Coroutines::take_next() {
+    const size_t self = active, count = all.size();
     auto find_next = [&] {
         for (size_t i = 1; i <= count; i++) {
             if (can_go_on(all[(self + i) % count])) return (self + i) % count;
@@ -26,67 +26,58 @@ void Coroutines::pass_on(std::unique_lock<std::mutex> &lock, bool stay) {
         failure = std::make_exception_ptr(RuntimeError(deadlock_message()));
         next = find_next();
     }
-    active = next;
-    changed.notify_all();
-    if (stay) changed.wait(lock, [&] { return active == self; });
+    return active = next;
 }
 
-void Coroutines::wait_until(std::function<bool()> ready, const std::string &what) {
-    std::unique_lock lock(mutex);
+void Coroutines::let_others_go_on(const std::function<bool()> &ready, const std::string &what) {
+    Coroutine &self = all[active];
+    self.ready = ready;
+    self.waits_for = what;
+    Coroutine &next = all[take_next()];
+    if (&next != &self) self.fiber->switch_to(*next.fiber);
+    self.ready = nullptr;
+    self.waits_for.clear();
+}
+
+void Coroutines::wait_until(const std::function<bool()> &ready, const std::string &what) {
     if (ready()) return;
-    size_t self = active;
-    all[self].ready = [this, ready = std::move(ready)] { return failure || ready(); };
-    all[self].waits_for = what;
-    pass_on(lock, true);
-    all[self].ready = nullptr;
-    all[self].waits_for.clear();
-    if (failure) throw Cancelled();
+    let_others_go_on([&] { return failure || ready(); }, what);
+    if (!failure) return;
+    if (active == 0) std::rethrow_exception(failure);
+    throw Cancelled();
 }
 
-void Coroutines::start(size_t self, const std::function<void()> &f) {
-    std::unique_lock lock(mutex);
-    changed.wait(lock, [&] { return active == self; });
-    bool skip = bool(failure);
-    lock.unlock();
+// All of a coroutine; returns who goes on after it.
+Fiber &Coroutines::run(const std::function<void()> &f) {
     std::exception_ptr thrown;
     try {
-        if (!skip) f();
+        if (!failure) f();
     } catch (const Cancelled &) {
         thrown = nullptr;  // another has failed, and says so itself
     } catch (...) {
         thrown = std::current_exception();
     }
-    lock.lock();
     if (thrown && !failure) failure = thrown;
-    all[self].ended = true;
-    pass_on(lock, false);
+    all[active].ended = true;
+    return *all[take_next()].fiber;
 }
 
-void Coroutines::run_all(std::vector<std::function<void()>> functions) {
-    std::vector<std::thread> threads;
-    size_t first = 0;
-    {
-        std::unique_lock lock(mutex);
-        first = all.size();
-        all.resize(first + functions.size());
+void Coroutines::run_all(const std::vector<std::function<void()>> &functions) {
+    if (!all[active].fiber) all[active].fiber = std::make_unique<Fiber>();
+    const size_t first = all.size();
+    for (const std::function<void()> &f : functions) {
+        all.push_back(
+            {std::make_unique<Fiber>([this, &f]() -> Fiber & { return run(f); }), {}, {}, false});
     }
-    for (size_t i = 0; i < functions.size(); i++) {
-        threads.emplace_back([this, i, first, &functions] { start(first + i, functions[i]); });
-    }
-    {
-        std::unique_lock lock(mutex);
-        size_t self = active;
-        all[self].ready = [this, first, count = functions.size()] {
-            for (size_t i = 0; i < count; i++) {
-                if (!all[first + i].ended) return false;
-            }
-            return true;
-        };
-        pass_on(lock, true);
-        all[self].ready = nullptr;
-    }
-    for (std::thread &t : threads) t.join();
-    if (all.size() == first + functions.size()) all.resize(first);
+    const size_t end = all.size();
+    auto have_ended = [&] {
+        return std::all_of(all.begin() + long(first), all.begin() + long(end),
+                           [](const Coroutine &c) { return c.ended; });
+    };
+    let_others_go_on(have_ended, "");
+    for (size_t i = first; i < end; i++) all[i].fiber = nullptr;
+    // Behind them stand those of others, if these have called this meanwhile.
+    if (all.size() == end) all.erase(all.begin() + long(first), all.end());
     if (failure) std::rethrow_exception(failure);
 }
 

@@ -1,6 +1,7 @@
 #include "interpret/statement.h"
 #include "base/large_stack.h"
 #include "interpret/statement_run.h"
+#include "ir/operators.h"
 #include "lower/finish/runtime_calls.h"
 
 namespace tessera::interpret {
@@ -79,6 +80,7 @@ void StatementRun::run(const Stmt &s) {
         for (const Stmt &each : s.as<Block>()->stmts) run(each);
         return;
     case NodeKind::Fork: return run_fork(*s.as<Fork>());
+    case NodeKind::Invoke: return run_invoke(*s.as<Invoke>());
     case NodeKind::IfThenElse: return run_if(*s.as<IfThenElse>());
     case NodeKind::Evaluate:
         run_tape(*s.get(), [&] { return Expressions{s.as<Evaluate>()->value}; });
@@ -263,6 +265,34 @@ void StatementRun::run_fork(const Fork &s) {
         });
     }
     shared.coroutines.run_all(std::move(branches));
+}
+
+// In a frame that has nothing but the arguments.
+void StatementRun::run_invoke(const Invoke &s) {
+    if (!shared.options.module)
+        throw InternalError("a function is invoked, and there is no module");
+    const LoweredFunction &f = shared.options.module->function(s.function);
+    Frame callee;
+    callee.task = frame.task;
+    callee.atomic = frame.atomic;
+    Tape &tape = run_tape(s, [&] {
+        Expressions scalars;
+        for (size_t i = 0; i < s.args.size(); i++) {
+            if (f.args[i].is_scalar()) scalars.push_back(s.args[i]);
+        }
+        return scalars;
+    });
+    size_t next = 0;
+    for (size_t i = 0; i < s.args.size(); i++) {
+        const Symbol name = f.args[i].name;
+        if (f.args[i].is_scalar()) {
+            callee.variables.emplace(name, tape.result(next++));
+            continue;
+        }
+        auto found = frame.memories.find(address_taken(s.args[i]).buffer);
+        if (found != frame.memories.end()) callee.memories.emplace(name, found->second);
+    }
+    StatementRun(shared, std::move(callee)).run(f.body);
 }
 
 void StatementRun::run_if(const IfThenElse &s) {

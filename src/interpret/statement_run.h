@@ -84,6 +84,7 @@ private:
     void run_allocate(const ir::Allocate &s);
     void run_realize(const ir::Realize &s);
     void run_fork(const ir::Fork &s);
+    void run_invoke(const ir::Invoke &s);
     void run_if(const ir::IfThenElse &s);
 
     void load(const ir::Load &node, Operands operands, Value &result);

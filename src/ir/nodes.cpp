@@ -580,6 +580,14 @@ Stmt Atomic::make(Symbol func, Symbol mutexes, Stmt body) {
     return finish<Stmt>(n);
 }
 
+Stmt Invoke::make(std::string function, std::vector<Expr> args) {
+    for (const Expr &arg : args) require_defined(arg, "Invoke", "argument");
+    auto *n = new Invoke;
+    n->function = std::move(function);
+    n->args = std::move(args);
+    return finish<Stmt>(n);
+}
+
 Expr::Expr(int32_t value) : Expr(IntImm::make(Int(32), value)) {}
 Expr::Expr(float value) : Expr(FloatImm::make(Float(32), value)) {}
 Expr::Expr(int8_t value) : Expr(IntImm::make(Int(8), value)) {}

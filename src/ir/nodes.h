@@ -489,4 +489,13 @@ struct Atomic final : NodeOf<Atomic, StmtNode, NodeKind::Atomic> {
     using Fields = FieldList<&Atomic::func, &Atomic::mutexes, &Atomic::body>;
 };
 
+// Run the body of another function of the module, one that is not called from outside. In a
+// parallel loop it is all of the body, and in a Fork all of a statement.
+struct Invoke final : NodeOf<Invoke, StmtNode, NodeKind::Invoke> {
+    std::string function;
+    std::vector<Expr> args;  // for storage: address_of its first element
+    static Stmt make(std::string function, std::vector<Expr> args);
+    using Fields = FieldList<&Invoke::function, &Invoke::args>;
+};
+
 }  // namespace tessera::ir

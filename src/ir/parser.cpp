@@ -45,6 +45,7 @@ private:
     Stmt assertion();
     Stmt store();
     Stmt provide();
+    Stmt invoke();
     Stmt evaluate();
     bool at_assignment() const;
     bool at_next_part(std::string_view word);
@@ -56,6 +57,7 @@ private:
     Expr condition();
     std::string string();
     Argument argument();
+    FunctionKind function_kind();
     LoweredFunction function();
 
     void enter(Use use, Symbol s, Type type, int value_index = 0);
@@ -178,6 +180,7 @@ Stmt StmtParser::statement() {
     if (accept("atomic")) return atomic();
     if (accept("assert")) return assertion();
     if (accept("no_op")) return no_op();
+    if (at("invoke") && peek(1).kind == TokenKind::String) return invoke();
     if (!at_assignment()) return evaluate();
     return at("[", 1) ? store() : provide();
 }
@@ -418,6 +421,13 @@ std::string StmtParser::string() {
     return take().text;
 }
 
+Stmt StmtParser::invoke() {
+    take();
+    std::string function = string();
+    expect("(");
+    return Invoke::make(function, exprs(")"));
+}
+
 Argument StmtParser::argument() {
     Argument a;
     a.name = name();
@@ -425,9 +435,10 @@ Argument StmtParser::argument() {
     expect(":");
     if (accept("input")) a.kind = ArgumentKind::InputBuffer;
     if (accept("output")) a.kind = ArgumentKind::OutputBuffer;
+    if (accept("storage")) a.kind = ArgumentKind::Storage;
     a.type = type();
-    if (a.kind == ArgumentKind::Scalar) {
-        enter(Use::Variable, a.name, a.type);
+    if (a.kind == ArgumentKind::Scalar || a.kind == ArgumentKind::Storage) {
+        enter(a.is_scalar() ? Use::Variable : Use::Buffer, a.name, a.type);
         return a;
     }
     expect("[");
@@ -439,8 +450,17 @@ Argument StmtParser::argument() {
     return a;
 }
 
+FunctionKind StmtParser::function_kind() {
+#define ACCEPT(kind, text)                                                                         \
+    if (accept(text)) return FunctionKind::kind;
+    TESSERA_FUNCTION_KINDS(ACCEPT)
+#undef ACCEPT
+    fail("'func'");
+}
+
 LoweredFunction StmtParser::function() {
     LoweredFunction f;
+    f.kind = function_kind();
     f.name = string();
     expect("(");
     size_t outer = scopes.size();
@@ -460,7 +480,6 @@ Module StmtParser::parse_module() {
             take();
             continue;
         }
-        expect("func");
         m.functions.push_back(function());
     }
     return m;

@@ -7,8 +7,10 @@
 // Reads the text that `ir/printer.h` writes, and what people write by hand like it. Grammar
 // (`?` optional, `*` any number, `|` or; a list is separated by commas):
 //
-//     module  : `module "name"`, then `func "name"(arg, ...):` body, ...
+//     module  : `module "name"`, then kind `"name"(arg, ...):` body, ...
+//     kind    : `func` | `body` | `task` | `part`
 //     arg     : `n: int32` | `b: input uint8[3]` | `b: output uint8[3]`  (the 3: dimensions)
+//             | `b: storage uint8`
 //     body    : lines, further indented | on the same line, statements separated by `;`
 //     stmt    : (`parallel` | `vectorized` | `unrolled`)? `for i in [min, +extent)`
 //                   (`partition Never` | `partition Always`)? `:` body
@@ -17,7 +19,7 @@
 //             | `fork:` body (`with:` body)* | `atomic f (mutexes m)?:` body
 //             | `prefetch f: {type, ...} over [min, +extent], ... if c:` body
 //             | scoped `:` body | scoped         (without a body: all that follows in its list)
-//             | `assert condition, message` | `no_op` | expr
+//             | `assert condition, message` | `no_op` | `invoke "name"(expr, ...)` | expr
 //             | access = expr | f(x, ...) = values (`if` predicate)?
 //     values  : expr | {expr, ...}
 //     scoped  : `let x = expr` (`in`)?

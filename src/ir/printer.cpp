@@ -37,7 +37,7 @@ private:
 #define PRINT(T) void print_node(const T &node);
     // clang-format off
     PRINT(AssertStmt) PRINT(ProducerConsumer) PRINT(For) PRINT(Acquire) PRINT(Store) PRINT(Provide)
-    PRINT(Fork) PRINT(IfThenElse) PRINT(Evaluate) PRINT(Prefetch) PRINT(Atomic)
+    PRINT(Fork) PRINT(IfThenElse) PRINT(Evaluate) PRINT(Prefetch) PRINT(Atomic) PRINT(Invoke)
     // clang-format on
 #undef PRINT
 
@@ -116,6 +116,7 @@ void StmtPrinter::statement(const Stmt &s, bool is_last) {
             // clang-format off
             CASE(AssertStmt) CASE(ProducerConsumer) CASE(For) CASE(Acquire) CASE(Store)
             CASE(Provide) CASE(Fork) CASE(IfThenElse) CASE(Evaluate) CASE(Prefetch) CASE(Atomic)
+            CASE(Invoke)
             // clang-format on
 #undef CASE
         default: throw InternalError("printed a statement of an unknown kind");
@@ -317,8 +318,16 @@ void StmtPrinter::print_node(const Atomic &s) {
     body(s.body);
 }
 
+void StmtPrinter::print_node(const Invoke &s) {
+    out << "invoke ";
+    string(s.function);
+    out << '(';
+    list(s.args);
+    out << ")\n";
+}
+
 void StmtPrinter::print_function(const LoweredFunction &f) {
-    out << "func ";
+    out << name_of(f.kind) << ' ';
     string(f.name);
     out << '(';
     size_t outer = scopes.size();
@@ -329,9 +338,10 @@ void StmtPrinter::print_function(const LoweredFunction &f) {
         out << ": ";
         if (a.kind == ArgumentKind::InputBuffer) out << "input ";
         if (a.kind == ArgumentKind::OutputBuffer) out << "output ";
+        if (a.kind == ArgumentKind::Storage) out << "storage ";
         out << a.type;
-        if (a.kind == ArgumentKind::Scalar) {
-            scoped(Use::Variable, a.name, a.type);
+        if (a.kind == ArgumentKind::Scalar || a.kind == ArgumentKind::Storage) {
+            scoped(a.is_scalar() ? Use::Variable : Use::Buffer, a.name, a.type);
             continue;
         }
         out << '[' << a.dimensions << ']';

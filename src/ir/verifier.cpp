@@ -358,9 +358,10 @@ void Verifier::check(const Stmt &s) {
 
 void Verifier::check(const LoweredFunction &f) {
     for (const Argument &a : f.args) {
-        bool is_scalar = a.kind == ArgumentKind::Scalar;
-        open(Use::Variable, a.name, {is_scalar ? a.type : Handle()}, 0, f.body);
-        if (!is_scalar) open(Use::Buffer, a.name, {a.type}, 0, f.body);
+        const bool is_storage = a.kind == ArgumentKind::Storage;
+        const Type type = a.is_scalar() ? a.type : Handle();
+        if (!is_storage) open(Use::Variable, a.name, {type}, 0, f.body);
+        if (!a.is_scalar()) open(Use::Buffer, a.name, {a.type}, 0, f.body);
     }
     check(f.body);
 }
@@ -401,6 +402,7 @@ void Verifier::check_level(const Stmt &s) const {
     switch (s.kind()) {
     case NodeKind::Store:
     case NodeKind::Allocate:
+    case NodeKind::Invoke:
         require(options.level != IRLevel::Funcs, s, "a statement on flat storage comes too early");
         return;
     case NodeKind::Provide:

@@ -43,5 +43,8 @@ void verify(const Stmt &s, std::string_view pass, const VerifyOptions &options =
 void verify(const Expr &e, std::string_view pass, const VerifyOptions &options = {});
 // With the arguments bound; nothing else is free, unless the options name it.
 void verify(const LoweredFunction &f, std::string_view pass, const VerifyOptions &options = {});
+// All functions. Those that are invoked are functions of the module of the kind that the place
+// wants, and are given arguments of the types of theirs.
+void verify(const Module &m, std::string_view pass, const VerifyOptions &options = {});
 
 }  // namespace tessera::ir

@@ -12,7 +12,9 @@
 #include "lower/finish/lower_intrinsics.h"
 #include "lower/finish/lower_prefetch.h"
 #include "lower/finish/lower_undef.h"
+#include "lower/finish/outline_bodies.h"
 #include "lower/finish/saturate_casts.h"
+#include "lower/finish/select_accesses.h"
 #include "lower/finish/unpack_buffers.h"
 #include "lower/loops/adjacent_gathers.h"
 #include "lower/loops/interleave.h"
@@ -94,6 +96,11 @@ constexpr Pass all_passes[] = {
     {"inject profiling", inject_profiling},
     {"share subexpressions", share_subexpressions},
     {"simplify", simplify_stmt},
+};
+
+constexpr ModulePass all_module_passes[] = {
+    {"outline bodies", [](const Module &m, const Target &) { return outline_bodies(m); }},
+    {"select accesses", select_accesses},
 };
 
 // The first pass of each stage.
@@ -291,6 +298,7 @@ Lowering run_passes(Lowering l, Run first, Run end) {
 }  // namespace
 
 std::span<const Pass> passes() { return all_passes; }
+std::span<const ModulePass> module_passes() { return all_module_passes; }
 
 Lowering nests(const program::Program &program, const Target &target, const LowerOptions &options) {
     return with_large_stack([&] { return nests_here(program, target, options); });

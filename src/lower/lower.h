@@ -62,4 +62,12 @@ struct Pass {
 // The passes that follow the building of the loop nests, in order.
 std::span<const Pass> passes();
 
+// A pass over a module, which back ends run on what lowering returns, if it suits their machine.
+struct ModulePass {
+    std::string_view name;
+    ir::Module (*run)(const ir::Module &, const Target &);
+};
+
+std::span<const ModulePass> module_passes();
+
 }  // namespace tessera::lower

@@ -133,7 +133,11 @@ private:
     }
 
     void interpret(const std::vector<tessera_buffer_t *> &outputs) const {
-        const ir::LoweredFunction &f = module.functions[0];
+        ir::Module final = module;
+        for (const lower::ModulePass &pass : lower::module_passes()) {
+            final = pass.run(final, target);
+        }
+        const ir::LoweredFunction &f = final.functions[0];
         std::vector<void *> args;
         size_t next = 0;
         for (const ir::Argument &a : f.args) {
@@ -149,6 +153,7 @@ private:
         interpret::StatementOptions options;
         options.externs = externs;
         options.outputs_have_values = outputs_have_values;
+        options.module = &final;
         CHECK(interpret::run_statement(f, args, options) == 0);
     }
 

@@ -9,6 +9,7 @@
 #include <interpret/definition.h>
 #include <interpret/statement.h>
 #include <ir/equal.h>
+#include <ir/verifier.h>
 #include <lang/extern.h>
 #include <lower/lower.h>
 #include <nlohmann/json.hpp>
@@ -173,7 +174,12 @@ bool run_lowered(const program::Program &program, const Target &target, const Ra
                  bool outputs_have_values) {
     lower::LowerOptions lowering;
     lowering.verify = true;
+    // As LLVM IR is made of it.
     ir::Module module = lower::lower(program, target, lowering);
+    for (const lower::ModulePass &pass : lower::module_passes()) {
+        module = pass.run(module, target);
+        ir::verify(module, pass.name);
+    }
     std::vector<void *> args;
     size_t next = 0;
     for (const ir::Argument &arg : module.functions[0].args) {
@@ -192,6 +198,7 @@ bool run_lowered(const program::Program &program, const Target &target, const Ra
     options.externs = make_externs();
     options.max_statements = 3'000'000;
     options.outputs_have_values = outputs_have_values;
+    options.module = &module;
     try {
         ReportedError error;
         int code = interpret::run_statement(module.functions[0], args, options);

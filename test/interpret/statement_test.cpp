@@ -55,6 +55,29 @@ int fill_with_nines(tessera_buffer_t *b) {
 }  // namespace
 
 TEST_SUITE("statement interpreter") {
+    TEST_CASE("runs functions of the module with what they are given, and nothing else") {
+        const std::string head = "module \"m\"\nfunc \"f\"(out: output int32[1]):\n"
+                                 "  let t = 5\n"
+                                 "  parallel for i in [0, +4): invoke \"g\"(i, t + 1, "
+                                 "address_of(out[0]))\n";
+        auto run_module = [&](const std::string &callee) {
+            Module m = parse_module(head + callee);
+            Array out(Values(4));
+            void *args[] = {&out.buffer};
+            StatementOptions options;
+            options.module = &m;
+            return run_statement(m.functions[0], args, options) == 0 ? out.data : Values();
+        };
+        CHECK(run_module("body \"g\"(i: int32, u: int32, b: storage int32): b[i] = i + u\n") ==
+              Values{6, 7, 8, 9});
+        CHECK_THROWS_WITH_AS(
+            run_module("body \"g\"(i: int32, u: int32, b: storage int32): b[i] = i + t\n"),
+            doctest::Contains("variable t is used where it is not bound"), RuntimeError);
+        CHECK_THROWS_WITH_AS(
+            run_module("body \"g\"(i: int32, u: int32, b: storage int32): out[i] = i\n"),
+            doctest::Contains("buffer out is accessed where it is not allocated"), RuntimeError);
+        CHECK_THROWS_AS(run_module("body \"h\"(i: int32): no_op\n"), InternalError);
+    }
     TEST_CASE("runs loops, loads and stores") {
         Array out(Values(4));
         CHECK(run("  for i in [0, +4):\n    out[i] = src[i + 2] * 2\n", out) == 0);

@@ -196,7 +196,7 @@ Expr RandomIR::expr(Type t, int depth) {
 
 Stmt RandomIR::simple(int depth) {
     Type t = type();
-    switch (below(5)) {
+    switch (below(6)) {
     case 0: return AssertStmt::make(expr(Bool(), depth), expr(Int(32), depth));
     case 1:
         return Store::make(symbol(), expr(t, depth), index(t.lanes(), depth),
@@ -205,6 +205,7 @@ Stmt RandomIR::simple(int depth) {
         return Provide::make(symbol(), exprs(1 + below(3), depth), exprs(below(3), depth),
                              maybe_condition(1, depth));
     case 3: return Evaluate::make(0);
+    case 4: return Invoke::make(str("f.part", below(3)), exprs(below(3), depth));
     default: return Evaluate::make(expr(t, depth));
     }
 }

@@ -56,7 +56,27 @@ TEST_SUITE("IR text, random trees") {
             CHECK(alpha_equal(s, again));
             CHECK(to_string(again) == text);
         }
-        CHECK(seen.kinds.size() == size_t(NodeKind::Atomic) + 1);
+        CHECK(seen.kinds.size() == size_t(NodeKind::Invoke) + 1);
+    }
+    TEST_CASE("functions that are invoked are read back, with their kinds and arguments") {
+        const char *text = "module \"m\"\n"
+                           "func \"f\"(b: output uint8[1]):\n"
+                           "    parallel for y in [0, +3):\n"
+                           "        invoke \"f.par_for0\"(y, b, address_of(b[0]))\n"
+                           "    invoke \"f.loop1\"()\n"
+                           "body \"f.par_for0\"(y: int32, b: handle, b: storage uint8):\n"
+                           "    b[y + b.min[0]] = uint8(y)\n"
+                           "part \"f.loop1\"():\n"
+                           "    no_op\n"
+                           "task \"t\"(v: float32x4):\n"
+                           "    no_op\n";
+        Module m = parse_module(text);
+        CHECK(to_string(m) == text);
+        REQUIRE(m.functions.size() == 4);
+        CHECK(m.functions[1].kind == FunctionKind::LoopBody);
+        CHECK(m.functions[1].args[2].kind == ArgumentKind::Storage);
+        CHECK(m.functions[2].kind == FunctionKind::Part);
+        CHECK(m.functions[3].kind == FunctionKind::Task);
     }
     TEST_CASE("a module read back is the same") {
         const char *good = "module \"m\"\n"

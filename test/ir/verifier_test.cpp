@@ -168,6 +168,48 @@ TEST_SUITE("verify") {
             parse_module("module \"m\"\nfunc \"f\"(b: output uint8[1]):\n    b[0] = 1.5\n");
         CHECK_THROWS_AS(verify(type.functions[0], "p"), InternalError);
     }
+    TEST_CASE(
+        "what is invoked is a function of the kind that the place wants, with its arguments") {
+        auto complaint_of = [](const std::string &body, const std::string &functions) {
+            try {
+                verify(parse_module("module \"m\"\nfunc \"f\"(n: int32, b: output uint8[1]):\n" +
+                                    body + functions),
+                       "p");
+            } catch (const BrokenRule &e) {
+                return e.rule;
+            }
+            return std::string();
+        };
+        const std::string loop = "  parallel for y in [0, +n): invoke \"g\"(y, n)\n",
+                          part = "  invoke \"g\"(n, n)\n",
+                          tasks = "  fork: invoke \"g\"(n, n)\n  with: no_op\n",
+                          arguments = " \"g\"(y: int32, m: int32): no_op\n";
+        CHECK(complaint_of(loop, "body" + arguments) == "");
+        CHECK(complaint_of(part, "part" + arguments) == "");
+        CHECK(complaint_of(tasks, "task" + arguments) == "");
+        auto complains_of = [&](const std::string &body, const std::string &functions,
+                                const std::string &what) {
+            INFO(complaint_of(body, functions));
+            CHECK(complaint_of(body, functions).find(what) != std::string::npos);
+        };
+        complains_of(loop, "part" + arguments, "a function of the kind part, not body");
+        complains_of(part, "body" + arguments, "a function of the kind body, not part");
+        complains_of(tasks, "part" + arguments, "a function of the kind part, not task");
+        complains_of("  for x in [0, +n):\n  " + loop, "part" + arguments, "not body");
+        complains_of(part, "func \"h\"(): no_op\n", "a function that the module does not have");
+        complains_of(part, "part \"g\"(y: int32): no_op\n", "1 arguments are wanted");
+        complains_of(part, "part \"g\"(y: int32, m: float32): no_op\n",
+                     "a value of type float32 is wanted for m");
+        complains_of(part, "part \"g\"(y: int32, m: storage uint8): no_op\n",
+                     "storage of uint8 is wanted for m");
+        complains_of("  invoke \"g\"(address_of(b[0]:uint8))\n",
+                     "part \"g\"(c: storage int32): no_op\n", "storage of int32 is wanted for c");
+        complains_of("  invoke \"g\"(b)\n", "part \"g\"(c: input uint8[1]): no_op\n",
+                     "takes a buffer");
+        complains_of(part, "part" + arguments + "part" + arguments, "two functions of the name g");
+        complains_of(part, "part \"g\"(y: int32, m: int32): b[n] = 1:uint8\n",
+                     "is used where it is not bound");
+    }
     TEST_CASE("ten thousand doubled nodes, lets, and statements are verified quickly") {
         Symbol x = Symbol::fresh("x"), y = Symbol::fresh("y");
         Expr doubled = Variable::make(Int(32), x);

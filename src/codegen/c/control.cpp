@@ -26,6 +26,8 @@ void Printer::emit(const Prefetch &node) { refuse_statement("Prefetch", node.nam
 
 void Printer::emit(const ProducerConsumer &node) { run(node.body); }
 
+void Printer::emit(const Invoke &node) { refuse_statement("Invoke", node.function); }
+
 void Printer::emit(const Block &node) {
     for (const Stmt &s : node.stmts) run(s);
 }
@@ -173,12 +175,15 @@ void Printer::serial_loop(const For &loop) {
 void Printer::hoist_base_pointers(const Stmt &body) {
     for (Symbol s : accessed_buffers(body)) {
         auto found = f->buffers.find(s);
-        if (found == f->buffers.end() || !found->second.base.empty()) continue;
-        std::string base = f->names.of(s, "host");
-        f->types[base] = "uint8_t *";
-        line(str("uint8_t *const ", base, " = ", base_pointer(s), ";"));
-        found->second.base = base;
+        if (found != f->buffers.end() && found->second.base.empty()) hoist_base_pointer(s);
     }
+}
+
+void Printer::hoist_base_pointer(Symbol buffer) {
+    std::string base = f->names.of(buffer, "host");
+    f->types[base] = "uint8_t *";
+    line(str("uint8_t *const ", base, " = ", base_pointer(buffer), ";"));
+    f->buffers[buffer].base = base;
 }
 
 void Printer::emit(const For &node) {

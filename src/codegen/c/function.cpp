@@ -3,12 +3,14 @@
 #include "codegen/c/types.h"
 #include "codegen/compile.h"
 #include "codegen/statements.h"
+#include "lower/finish/outline_bodies.h"
 #include <algorithm>
 
 namespace tessera::codegen {
 
 std::string to_c_source(const ir::Module &module, const Target &target) {
-    return c::Printer(target).print(module);
+    // A C compiler's time is its user's: loops in a row stay where they are.
+    return c::Printer(target).print(lower::outline_bodies(module, {.outline_loops = false}));
 }
 
 namespace c {
@@ -47,6 +49,7 @@ constexpr const char *strict = R"(
 
 void Printer::check_names(const ir::Module &module) {
     for (const LoweredFunction &function : module.functions) {
+        if (!function.is_pipeline()) continue;
         LinkNames names = link_names(function, target);
         const std::string &name = names.function;
         if (is_library_function(name) || name.starts_with("tessera_")) {
@@ -69,8 +72,10 @@ std::string Printer::new_name(const std::string &wanted) {
 }
 
 std::string Printer::print(const ir::Module &module) {
+    lowered = &module;
     check_names(module);
     for (const LoweredFunction &function : module.functions) {
+        if (!function.is_pipeline()) continue;
         define(function);
         define_argv(function);
         define_metadata(function);
@@ -91,15 +96,15 @@ std::string Printer::print(const ir::Module &module) {
     return text + (externs.empty() ? "" : "\n") + constants + functions;
 }
 
-void Printer::define(const LoweredFunction &lowered) {
+void Printer::define(const LoweredFunction &pipeline) {
     FunctionState state;
-    state.name = link_names(lowered, target).function;
+    state.name = link_names(pipeline, target).function;
     f = &state;
     state.names.open_block();
-    std::string signature = prototype(lowered);
-    bind_arguments(lowered);
-    coordinates = Coordinates(lowered.body);
-    run_function_body(lowered.body);
+    std::string signature = prototype(pipeline);
+    bind_arguments(pipeline);
+    coordinates = Coordinates(lowered->with_invoked(pipeline));
+    run_function_body(pipeline.body);
     functions += function_text(signature, state);
     f = nullptr;
 }

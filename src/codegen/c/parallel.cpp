@@ -1,19 +1,26 @@
 #include "codegen/c/printer.h"
 #include "codegen/c/types.h"
 #include "codegen/statements.h"
-#include "ir/visitor.h"
+#include "ir/operators.h"
 #include <cctype>
 #include <set>
 
 namespace tessera::codegen::c {
 
-// What a body that runs elsewhere needs of the scope around it.
+// What an Invoke hands over: of its arguments, all that is no constant in a struct.
 struct Printer::Closure {
+    // An argument as it is known where the Invoke stands.
+    struct Given {
+        Value scalar;
+        std::string base;  // of storage
+        bool has_struct = false;
+    };
+    const LoweredFunction &function;
+    Symbol index;  // the variable of the loop that runs it, which is no part of the struct
+    Type index_type;
+    std::vector<Given> given;
     std::string type, variable;
-    std::vector<std::string> members;  // C variables
-    // The scope as it was.
-    std::unordered_map<Symbol, Value> known_variables;
-    std::unordered_map<Symbol, Storage> known_buffers;
+    std::vector<std::string> members;  // C variables, which have the same names in the function
 };
 
 namespace {
@@ -25,30 +32,35 @@ std::string variable_of(const std::string &text) {
     return text.substr(0, end);
 }
 
-std::string parameters(bool is_task) {
-    return is_task ? "(void *user_context, int min, int extent, uint8_t *closure, "
-                     "void *task_parent)"
-                   : "(void *user_context, int index, uint8_t *closure)";
+const char *parameters(FunctionKind kind) {
+    return kind == FunctionKind::Task ? "(void *user_context, int min, int extent, "
+                                        "uint8_t *closure, void *task_parent)"
+                                      : "(void *user_context, int index, uint8_t *closure)";
 }
 
 }  // namespace
 
-Printer::Closure Printer::capture(const Stmt &body) {
-    Closure closure;
+Printer::Closure Printer::closure_of(const Invoke &node, Symbol index) {
+    Closure closure{lowered->function(node.function), index, {}, {}, {}, {}, {}};
     std::set<std::string> seen;
-    auto need = [&](const std::string &text) {
+    auto pass = [&](const std::string &text) {
         std::string name = variable_of(text);
         if (f->types.contains(name) && seen.insert(name).second) closure.members.push_back(name);
     };
-    for (Symbol s : symbols_used(body)) {
-        if (auto v = f->variables.find(s); v != f->variables.end()) {
-            closure.known_variables.insert(*v);
-            need(v->second.text);
-        }
-        if (auto v = f->buffers.find(s); v != f->buffers.end()) {
-            closure.known_buffers.insert(*v);
-            need(v->second.base);
-            need(v->second.descriptor);
+    for (size_t i = 0; i < node.args.size(); i++) {
+        const Argument &a = closure.function.args[i];
+        Closure::Given &given = closure.given.emplace_back();
+        if (a.name == index) {
+            closure.index_type = a.type;
+        } else if (a.kind == ArgumentKind::Storage) {
+            const Symbol buffer = address_taken(node.args[i]).buffer;
+            if (storage(buffer).base.empty()) hoist_base_pointer(buffer);
+            given.base = storage(buffer).base;
+            given.has_struct = !storage(buffer).descriptor.empty();
+            pass(given.base);
+        } else {
+            given.scalar = value(node.args[i]);
+            pass(given.scalar.text);
         }
     }
     closure.type = str("struct ", new_name(f->name + "_closure"));
@@ -67,15 +79,35 @@ std::string Printer::filled(const Closure &closure) {
     return "(uint8_t *)&" + closure.variable;
 }
 
-// The body as a function of its own: of one iteration of a loop, or a task.
-std::string Printer::outline(const Closure &closure, const Stmt &body, const For *loop) {
-    std::string name = new_name(f->name + (loop ? "_par_for" : "_task"));
+// Gives the function's arguments the values that they have where it is invoked.
+void Printer::bind(const Closure &closure) {
+    for (size_t i = 0; i < closure.given.size(); i++) {
+        const Argument &a = closure.function.args[i];
+        const Closure::Given &given = closure.given[i];
+        if (a.kind == ArgumentKind::Storage) {
+            auto own_struct = f->variables.find(a.name);  // an argument before this one
+            const bool has_struct = given.has_struct && own_struct != f->variables.end();
+            f->buffers[a.name] = {given.base, has_struct ? own_struct->second.text : ""};
+        } else if (a.name != closure.index) {
+            f->variables[a.name] = given.scalar;
+        }
+    }
+    if (!closure.index.defined()) return;
+    std::string x = declare(closure.index, prelude.type(closure.index_type), "index");
+    f->variables[closure.index] = {x, Form::Name};
+}
+
+// The function of an Invoke, for one that has such a closure.
+std::string Printer::define_invoked(const Closure &closure) {
+    const FunctionKind kind = closure.function.kind;
+    const bool is_task = kind == FunctionKind::Task;
+    std::string name = new_name(f->name + (is_task ? "_task" : "_par_for"));
     FreshMemo memo_of_its_own(*this);
     FunctionState *outer = f;
     FunctionState state;
     state.name = outer->name;
     state.names = outer->names.for_inner_function();
-    if (!loop) state.task_parent = "task_parent";
+    if (is_task) state.task_parent = "task_parent";
     f = &state;
     f->names.open_block();
     std::string here = f->names.numbered("here");
@@ -86,16 +118,9 @@ std::string Printer::outline(const Closure &closure, const Stmt &body, const For
         f->types[m] = outer->types[m];
         line(str(declaration(outer->types[m], m, true), " = ", here, "->", m, ";"));
     }
-    f->variables = closure.known_variables;
-    for (const auto &[s, storage] : closure.known_buffers) {
-        f->buffers[s] = {storage.base, storage.descriptor};
-    }
-    if (loop) {
-        std::string x = declare(loop->name, prelude.type(loop->min.type()), "index");
-        f->variables[loop->name] = {x, Form::Name};
-    }
-    run_function_body(body);
-    functions += function_text(str("static int ", name, parameters(!loop)), state);
+    bind(closure);
+    run_function_body(closure.function.body);
+    functions += function_text(str("static int ", name, parameters(kind)), state);
     f = outer;
     return name;
 }
@@ -103,8 +128,8 @@ std::string Printer::outline(const Closure &closure, const Stmt &body, const For
 void Printer::parallel_loop(const For &loop) {
     statement([&] {
         std::string min = coordinate(loop.min).text, extent = coordinate(loop.extent).text;
-        Closure closure = capture(loop.body);
-        std::string body = outline(closure, loop.body, &loop);
+        const Closure closure = closure_of(invoked(loop.body), loop.name);
+        std::string body = define_invoked(closure);
         fail_unless_zero(str("tessera_do_par_for(user_context, ", body, ", (int)(", min,
                              "), (int)(", extent, "), ", filled(closure), ")"));
     });
@@ -115,8 +140,8 @@ void Printer::emit(const Fork &node) {
     statement([&] {
         std::vector<std::string> tasks;
         for (const Stmt &s : node.stmts) {
-            Closure closure = capture(s);
-            std::string body = outline(closure, s, nullptr);
+            const Closure closure = closure_of(invoked(s));
+            std::string body = define_invoked(closure);
             tasks.push_back(
                 str("{", body, ", ", filled(closure), ", \"", body, "\", NULL, 0, 0, 1, 1, true}"));
         }

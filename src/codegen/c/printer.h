@@ -206,6 +206,7 @@ private:
 #undef EMIT
     void serial_loop(const For &loop);
     void hoist_base_pointers(const Stmt &body);
+    void hoist_base_pointer(Symbol buffer);
     Value choose(const Value &condition, Type t, const std::function<Value()> &then_value,
                  const std::function<Value()> &else_value);
     Value all_lanes(const Value &condition, Type t);
@@ -213,8 +214,9 @@ private:
 
     // parallel.cpp
     struct Closure;
-    Closure capture(const Stmt &body);
-    std::string outline(const Closure &closure, const Stmt &body, const For *loop);
+    Closure closure_of(const Invoke &node, Symbol index = {});
+    void bind(const Closure &closure);
+    std::string define_invoked(const Closure &closure);
     std::string filled(const Closure &closure);
     void parallel_loop(const For &loop);
 
@@ -229,6 +231,7 @@ private:
                          bool is_text);
 
     Target target;
+    const ir::Module *lowered = nullptr;  // what is being written
     Prelude prelude;
     std::string constants, prototypes, functions;
     std::map<std::string, std::string> externs;  // prototypes of C functions, by name

@@ -10,15 +10,17 @@ HostEmitter::HostEmitter(llvm::Module &module, const Target &target)
     : Emitter(module, target, architecture_of(target)), target_text(target.to_string()) {}
 
 void HostEmitter::emit_module(const ir::Module &m) {
-    std::vector<llvm::Function *> declared;
+    lowered = &m;
+    std::vector<std::pair<const LoweredFunction *, llvm::Function *>> declared;
     for (const LoweredFunction &function : m.functions) {
-        declared.push_back(declare(function));
+        if (!function.is_pipeline()) continue;
+        declared.emplace_back(&function, declare(function));
         pipelines.insert(link_names(function, target).function);
     }
-    for (size_t i = 0; i < m.functions.size(); i++) {
-        define(m.functions[i], declared[i]);
-        define_argv(m.functions[i], declared[i]);
-        if (!in_this_process()) define_metadata(m.functions[i]);
+    for (auto [pipeline, function] : declared) {
+        define(*pipeline, function);
+        define_argv(*pipeline, function);
+        if (!in_this_process()) define_metadata(*pipeline);
     }
 }
 
@@ -41,18 +43,22 @@ void HostEmitter::bind_argument(const Argument &argument, Value *value) {
     f->buffers[argument.name] = s;
 }
 
-void HostEmitter::define(const LoweredFunction &lowered, llvm::Function *function) {
+void HostEmitter::define(const LoweredFunction &pipeline, llvm::Function *function) {
     HostFunction state;
     begin_function(function, state);
-    bind_arguments(lowered, function);
-    host().crowded = is_crowded(lowered.body);
-    coordinates = Coordinates(lowered.body);
-    for_each_node(lowered.body, [&](const IntrinsicCall &c) {
-        if (c.op == Intrinsic::free) freed_early.insert(address_taken(c.args[0]).buffer);
-    });
-    run_function_body(lowered.body);
+    bind_arguments(pipeline, function);
+    const auto functions = lowered->with_invoked(pipeline);
+    coordinates = Coordinates(functions);
+    for (const LoweredFunction &one : functions) find_what_is_freed_early(one.body);
+    run_function_body(pipeline.body);
     end_function();
     f = nullptr;
+}
+
+void HostEmitter::find_what_is_freed_early(const Stmt &body) {
+    for_each_node(body, [&](const IntrinsicCall &c) {
+        if (c.op == Intrinsic::free) freed_early.insert(address_taken(c.args[0]).buffer);
+    });
 }
 
 // The block that undoes the innermost `depth` cleanups and returns the code; `from` comes to it.

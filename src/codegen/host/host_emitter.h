@@ -35,7 +35,6 @@ struct HostFunction : FunctionState {
     std::vector<GrowingPlace> places;
     std::unordered_map<Symbol, OwnedMemory> owned;
     bool hoisted_base_pointers = false;  // below a loop before which they were read
-    bool crowded = false;                // so many loops in a row that each gets a function
 };
 
 // Writes the functions of a module for a machine with an operating system, a heap and the runtime:
@@ -47,7 +46,7 @@ class HostEmitter final : public Emitter {
 public:
     HostEmitter(llvm::Module &module, const Target &target);
 
-    // Declares every function of the module, then defines them.
+    // Declares every function of the module that programs call, then defines them.
     void emit_module(const ir::Module &m);
 
 private:
@@ -68,6 +67,7 @@ private:
 
     // function.cpp
     void define(const LoweredFunction &f, llvm::Function *function);
+    void find_what_is_freed_early(const Stmt &body);
     void end_function();
     void bind_argument(const Argument &argument, Value *value);
     void fail(Value *code);              // clean up and return the code
@@ -102,18 +102,15 @@ private:
 
     // parallel.cpp
     struct Closure;
-    Closure capture(const Stmt &body);
-    void restore(const Closure &closure, Value *pointer);
-    llvm::Function *outline(const Closure &closure, const Stmt &body, Symbol index,
-                            llvm::FunctionType *type, const char *name);
+    Closure closure_of(const Invoke &node, Symbol index = {});
+    void bind(const Closure &closure, llvm::Function *function);
+    llvm::Function *define_invoked(const Closure &closure);
     void loop(const For &node) override;
-    static bool is_crowded(const Stmt &body);
-    void loop_here(const For &loop);
-    void loop_elsewhere(const For &loop);
     void parallel_loop(const For &loop);
     void hoist_base_pointers(const Stmt &body);
     void fork(const Fork &node) override;
     void acquire(const Acquire &node) override;
+    void invoke(const Invoke &node) override;
     void run_locked(const Atomic &node, const Expr &index) override;
 
     // runtime.cpp
@@ -128,10 +125,10 @@ private:
     Value *text_of(const std::vector<Expr> &parts);
     Value *append_text(Value *at, Value *end, Value *v, Type t, bool is_text);
 
+    const ir::Module *lowered = nullptr;        // what is being written
     std::string target_text;                    // as it was asked for
     std::unordered_set<std::string> pipelines;  // the names of the module's functions
     std::unordered_set<Symbol> freed_early;     // buffers, before the end of their scope
-    int closure_count = 0;
 };
 
 }  // namespace tessera::codegen

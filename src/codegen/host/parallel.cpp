@@ -1,117 +1,123 @@
 #include "codegen/host/host_emitter.h"
 #include "codegen/statements.h"
-#include "ir/visitor.h"
+#include "ir/operators.h"
+#include <optional>
 #include <set>
 
 namespace tessera::codegen {
-namespace {
-
-class OutermostLoops final : public Visitor {
-public:
-    int count = 0;
-
-private:
-    void visit(const For &) override { count++; }
-};
-
-}  // namespace
-
-bool HostEmitter::is_crowded(const Stmt &body) {
-    constexpr int most_loops = 20;
-    OutermostLoops loops;
-    loops(body);
-    return loops.count > most_loops;
-}
-
-// What a body that runs elsewhere needs of the scope around it.
+// What an Invoke hands over: of its arguments, all that is no constant in a struct.
 struct HostEmitter::Closure {
-    std::vector<Symbol> variables, buffers;
-    // Values that are no constants, in a struct.
-    std::vector<Value *> captured;
+    // An argument as it is known where the Invoke stands.
+    struct Given {
+        Value *scalar = nullptr;
+        // Coordinates go over in 64 bits: a part of a sum that fits may itself not fit into 32
+        // (`y * 512` and `-y.min * 512`), and one that was wide outside must be wide inside.
+        std::optional<WideCoordinate> wide;
+        std::optional<Storage> storage;
+    };
+    const LoweredFunction &function;
+    Symbol index;  // the variable of the loop that runs it, which is no part of the struct
+    std::vector<Given> given;
+    std::vector<Value *> members;
     llvm::StructType *type = nullptr;
     Value *pointer = nullptr;
-    // The scope as it was.
-    std::unordered_map<Symbol, Value *> known_variables;
-    std::unordered_map<Symbol, Storage> known_buffers;
-    // Coordinates go over in 64 bits: a part of a sum that fits may itself not fit into 32
-    // (`y * 512` and `-y.min * 512`), and one that was wide before the body must be wide in it.
-    std::unordered_map<Symbol, WideCoordinate> known_wide;
 };
 
-HostEmitter::Closure HostEmitter::capture(const Stmt &body) {
-    Closure closure;
+HostEmitter::Closure HostEmitter::closure_of(const Invoke &node, Symbol index) {
+    MemoScope forget(*this);
+    Closure closure{lowered->function(node.function), index, {}, {}};
     std::set<Value *> seen;
-    auto need = [&](Value *v) {
+    auto pass = [&](Value *v) {
         if (v && !llvm::isa<llvm::Constant>(v) && seen.insert(v).second) {
-            closure.captured.push_back(v);
+            closure.members.push_back(v);
         }
     };
-    for (Symbol s : symbols_used(body)) {
-        if (auto v = f->wide_variables.find(s); v != f->wide_variables.end()) {
-            closure.known_wide.insert(*v);
-            need(v->second.part);
-        } else if (auto v = f->variables.find(s); v != f->variables.end()) {
-            closure.known_variables.insert(*v);
-            need(v->second);
+    for (size_t i = 0; i < node.args.size(); i++) {
+        const Argument &a = closure.function.args[i];
+        Closure::Given &given = closure.given.emplace_back();
+        if (a.name == index) continue;
+        if (a.kind == ArgumentKind::Storage) {
+            const Symbol buffer = address_taken(node.args[i]).buffer;
+            given.storage = storage(buffer);
+            given.storage->base = base_pointer(buffer);
+            pass(given.storage->base);
+            continue;
         }
-        if (auto v = f->buffers.find(s); v != f->buffers.end()) {
-            closure.known_buffers.insert(*v);
-            need(v->second.base);
-            need(v->second.descriptor);
+        const auto *variable = node.args[i].as<Variable>();
+        auto known = variable ? f->wide_variables.find(variable->name) : f->wide_variables.end();
+        if (known != f->wide_variables.end()) {
+            given.wide = known->second;
+            pass(known->second.part);
+            continue;
         }
+        given.scalar = value(node.args[i]);
+        pass(given.scalar);
     }
     std::vector<llvm::Type *> types;
-    for (Value *v : closure.captured) types.push_back(v->getType());
+    for (Value *v : closure.members) types.push_back(v->getType());
     closure.type = llvm::StructType::get(context, types);
     closure.pointer = stack_slot(closure.type, 1, 16);
     for (size_t i = 0; i < types.size(); i++) {
-        b.CreateStore(closure.captured[i],
+        b.CreateStore(closure.members[i],
                       b.CreateStructGEP(closure.type, closure.pointer, unsigned(i)));
     }
     return closure;
 }
 
-// Gives the body's symbols their values again, from the struct.
-void HostEmitter::restore(const Closure &closure, Value *pointer) {
-    std::unordered_map<Value *, Value *> here;
-    for (size_t i = 0; i < closure.captured.size(); i++) {
-        Value *v = closure.captured[i];
+// Gives the function's arguments the values that they have where it is invoked.
+void HostEmitter::bind(const Closure &closure, llvm::Function *function) {
+    const bool is_task = closure.function.kind == FunctionKind::Task;
+    Value *pointer = function->getArg(is_task ? 3 : 2);
+    host().user_context = function->getArg(0);
+    if (is_task) host().task_parent = function->getArg(4);
+    if (closure.index.defined()) f->variables[closure.index] = function->getArg(1);
+    std::unordered_map<Value *, Value *> members;
+    for (size_t i = 0; i < closure.members.size(); i++) {
         Value *member = b.CreateStructGEP(closure.type, pointer, unsigned(i));
-        here[v] = b.CreateLoad(v->getType(), member);
+        members[closure.members[i]] = b.CreateLoad(closure.members[i]->getType(), member);
     }
-    auto value_here = [&](Value *v) {
-        auto found = here.find(v);
-        return found == here.end() ? v : found->second;
+    auto here = [&](Value *v) {
+        auto found = members.find(v);
+        return found == members.end() ? v : found->second;
     };
-    for (auto [name, v] : closure.known_variables) f->variables[name] = value_here(v);
-    for (const auto &[name, wide] : closure.known_wide) {
-        const WideCoordinate here_too{wide.part ? value_here(wide.part) : nullptr, wide.offset};
-        f->wide_variables[name] = here_too;
-        f->variables[name] = b.CreateTrunc(wide_value(here_too), b.getInt32Ty());
-    }
-    for (auto [name, s] : closure.known_buffers) {
-        f->buffers[name] = {value_here(s.base), value_here(s.descriptor), s.alignment, s.bytes};
+    for (size_t i = 0; i < closure.given.size(); i++) {
+        const Symbol name = closure.function.args[i].name;
+        const Closure::Given &given = closure.given[i];
+        if (given.scalar) f->variables[name] = here(given.scalar);
+        if (given.wide) {
+            const WideCoordinate wide = {here(given.wide->part), given.wide->offset};
+            f->wide_variables[name] = wide;
+            f->variables[name] = b.CreateTrunc(wide_value(wide), b.getInt32Ty());
+        }
+        if (given.storage) {
+            Storage &s = f->buffers[name] = *given.storage;
+            s.base = here(s.base);
+            auto own_struct = f->variables.find(name);  // an argument before this one
+            const bool has_struct = s.descriptor && own_struct != f->variables.end();
+            s.descriptor = has_struct ? own_struct->second : nullptr;
+        }
     }
 }
 
-// `function(user_context, index, ..., closure, ...)`: the body with `index` bound.
-llvm::Function *HostEmitter::outline(const Closure &closure, const Stmt &body, Symbol index,
-                                     llvm::FunctionType *type, const char *name) {
-    auto *function = llvm::Function::Create(
-        type, llvm::Function::InternalLinkage,
-        str(f->function->getName().str(), ".", name, closure_count++), module);
+// The function of an Invoke, for one that has such a closure:
+//     function(user_context, index, closure)
+//     function(user_context, min, extent, closure, task_parent), of a task
+llvm::Function *HostEmitter::define_invoked(const Closure &closure) {
+    const LoweredFunction &callee = closure.function;
+    auto *ptr = b.getPtrTy();
+    auto *i32 = b.getInt32Ty();
+    auto *type = callee.kind == FunctionKind::Task
+                     ? llvm::FunctionType::get(i32, {ptr, i32, i32, ptr, ptr}, false)
+                     : llvm::FunctionType::get(i32, {ptr, i32, ptr}, false);
+    auto *function =
+        llvm::Function::Create(type, llvm::Function::InternalLinkage, callee.name, module);
     llvm::IRBuilder<>::InsertPointGuard keep(b);
     FreshMemo memo_of_its_own(*this);
     FunctionState *outer = f;
     HostFunction state;
     begin_function(function, state);
-    state.user_context = function->getArg(0);
-    bool task = type->getNumParams() == 5;
-    if (task) state.task_parent = function->getArg(4);
-    restore(closure, function->getArg(task ? 3 : 2));
-    if (index.defined()) f->variables[index] = function->getArg(1);
-    host().crowded = is_crowded(body);
-    run_function_body(body);
+    bind(closure, function);
+    run_function_body(callee.body);
     end_function();
     f = outer;
     return function;
@@ -124,21 +130,15 @@ void HostEmitter::parallel_loop(const For &loop) {
         min = b.CreateTrunc(coordinate(loop.min), b.getInt32Ty());
         extent = b.CreateTrunc(coordinate(loop.extent), b.getInt32Ty());
     }
-    auto *ptr = b.getPtrTy();
-    auto *type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt32Ty(), ptr}, false);
-    Closure closure = capture(loop.body);
-    llvm::Function *body = outline(closure, loop.body, loop.name, type, "par_for");
+    const Closure closure = closure_of(invoked(loop.body), loop.name);
+    llvm::Function *body = define_invoked(closure);
     fail_unless_zero(call_runtime("tessera_do_par_for", b.getInt32Ty(),
                                   {host().user_context, body, min, extent, closure.pointer}));
 }
 
-// In a function of its own: LLVM takes more than linear time for a large one.
-void HostEmitter::loop_elsewhere(const For &loop) {
-    auto *ptr = b.getPtrTy();
-    auto *type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, b.getInt32Ty(), ptr}, false);
-    Stmt whole(&loop);
-    Closure closure = capture(whole);
-    llvm::Function *function = outline(closure, whole, Symbol(), type, "loop");
+void HostEmitter::invoke(const Invoke &node) {
+    const Closure closure = closure_of(node);
+    llvm::Function *function = define_invoked(closure);
     fail_unless_zero(b.CreateCall(function, {host().user_context, int32(0), closure.pointer}));
 }
 
@@ -151,15 +151,7 @@ void HostEmitter::hoist_base_pointers(const Stmt &body) {
     }
 }
 
-void HostEmitter::loop_here(const For &loop) {
-    bool around = std::exchange(host().crowded, is_crowded(loop.body));
-    serial_loop(loop);
-    host().crowded = around;
-}
-
 void HostEmitter::loop(const For &node) {
-    bool crowded = host().crowded && !in_atomic && !host().task_parent;
-    if (crowded && node.loop_kind == LoopKind::Serial) return loop_elsewhere(node);
     bool outermost = !host().hoisted_base_pointers;
     std::unordered_map<Symbol, Storage> before;
     if (outermost) {
@@ -168,7 +160,7 @@ void HostEmitter::loop(const For &node) {
         host().hoisted_base_pointers = true;
     }
     switch (node.loop_kind) {
-    case LoopKind::Serial: loop_here(node); break;
+    case LoopKind::Serial: serial_loop(node); break;
     case LoopKind::Parallel: parallel_loop(node); break;
     case LoopKind::Vectorized:
     case LoopKind::Unrolled: refuse_loop(node);
@@ -183,15 +175,14 @@ void HostEmitter::loop(const For &node) {
 void HostEmitter::fork(const Fork &node) {
     auto *ptr = b.getPtrTy();
     auto *i32 = b.getInt32Ty();
-    auto *type = llvm::FunctionType::get(i32, {ptr, i32, i32, ptr, ptr}, false);
     // tessera_parallel_task_t
     auto *task_type =
         llvm::StructType::get(context, {ptr, ptr, ptr, ptr, i32, i32, i32, i32, b.getInt8Ty()});
     auto *tasks = stack_slot(llvm::ArrayType::get(task_type, node.stmts.size()), 1, 16);
     auto *none = llvm::ConstantPointerNull::get(ptr);
     for (size_t i = 0; i < node.stmts.size(); i++) {
-        Closure closure = capture(node.stmts[i]);
-        llvm::Function *body = outline(closure, node.stmts[i], Symbol(), type, "task");
+        const Closure closure = closure_of(invoked(node.stmts[i]));
+        llvm::Function *body = define_invoked(closure);
         Value *members[] = {body,     closure.pointer, string_constant(body->getName().str()),
                             none,     int32(0),        int32(0),
                             int32(1), int32(1),        b.getInt8(1)};

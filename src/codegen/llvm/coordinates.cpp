@@ -67,9 +67,9 @@ private:
 
 }  // namespace
 
-Coordinates::Coordinates(const Stmt &body) {
+Coordinates::Coordinates(std::span<const LoweredFunction> functions) {
     Uses uses;
-    uses(body);
+    for (const LoweredFunction &f : functions) uses(f.body);
     for (const auto &[name, value] : uses.lets) {
         if (reads(value, data)) data.insert(name);
     }

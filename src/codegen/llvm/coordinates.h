@@ -1,5 +1,6 @@
 #pragma once
-#include "ir/nodes.h"
+#include "ir/module.h"
+#include <span>
 #include <unordered_set>
 
 namespace tessera::codegen {
@@ -13,7 +14,8 @@ namespace tessera::codegen {
 class Coordinates {
 public:
     Coordinates() = default;
-    explicit Coordinates(const ir::Stmt &body);
+    // Of a pipeline and the functions that it invokes, which stand behind it.
+    explicit Coordinates(std::span<const ir::LoweredFunction> functions);
 
     bool contains(Symbol let) const { return lets.contains(let); }
     // Whether an index, or the bound of a loop, is made of coordinates alone.

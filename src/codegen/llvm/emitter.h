@@ -12,6 +12,7 @@ struct Storage {
     Value *descriptor = nullptr;  // the tessera_buffer_t, if there is one
     uint64_t alignment = 1;       // of base, in bytes
     int64_t bytes = 0;            // of an allocation of a constant size
+    bool may_overlap = false;     // it may be a part of another buffer
 };
 
 // A coordinate as wide as an address: a 64-bit value, null for 0, and what is added to it, which
@@ -80,6 +81,8 @@ protected:
     // Statements that run at the same time, and one that waits for another.
     virtual void fork(const Fork &node) = 0;
     virtual void acquire(const Acquire &node) = 0;
+    // A statement that is a function of its own, and runs here.
+    virtual void invoke(const Invoke &node) = 0;
     // Writes the body of an Atomic that has mutexes, holding that of the element at `index`.
     virtual void run_locked(const Atomic &node, const Expr &index) = 0;
 
@@ -156,13 +159,9 @@ protected:
 
     // loads.cpp
     Value *load_vector(const Load &node);
-    Value *load_groups(const Load &node, const Ramp &index);
-    Value *load_rows(const Load &node, const Ramp &index);
-    Value *load_transposed(const Load &node, const Ramp &index, const Ramp &group);
     Value *load_dense(const Load &node, const Expr &first, int lanes, Value *mask);
     Value *load_chunk(const Load &node, Value *pointer, llvm::Align align, int lanes, Value *mask);
     Value *load_streaming(const Load &node, Value *pointer, llvm::Align align, Type t);
-    Value *load_strided(const Load &node, const Ramp &ramp, int64_t stride);
     Value *load_lanes(const Load &node, const Ramp &index);
     Value *look_up(const Load &node);
     Value *load_each(const Load &node, Value *index);
@@ -172,7 +171,6 @@ protected:
     // stores.cpp
     void store_value(const Store &node, Value *v);
     Value *without_last_bit(Value *v, Type t);
-    void store_groups(const Store &node, const Ramp &index, Value *v);
     void store_dense(const Store &node, const Expr &first, Value *v, Value *mask);
     void store_chunk(const Store &node, Value *pointer, llvm::Align align, Value *v, Value *mask);
     void store_streaming(const Store &node, Value *pointer, llvm::Align align, Value *v);

@@ -1,6 +1,5 @@
 #include "codegen/llvm/indices.h"
 #include "codegen/llvm/patterns.h"
-#include <numeric>
 
 namespace tessera::codegen {
 
@@ -29,109 +28,17 @@ Value *Emitter::load_scalar(const Load &node) {
     });
 }
 
+// Other forms of indices have become these before (lower/finish/select_accesses.h).
 Value *Emitter::load_vector(const Load &node) {
-    if (const auto *same = node.index.as<Broadcast>(); same && !node.predicate.defined()) {
-        Type part = node.type.with_lanes(same->value.type().lanes());
-        Expr once =
-            node.with<&Load::type, &Load::index, &Load::predicate>(part, same->value, Expr());
-        return repeat(value(once), same->lanes);
-    }
     const auto *ramp = node.index.as<Ramp>();
-    if (ramp && ramp->base.type().is_vector()) {
-        const Ramp *group = transposed_group(*ramp);
-        if (group) return load_transposed(node, *ramp, *group);
-        return is_gather_of_rows(node, *ramp) ? load_rows(node, *ramp) : load_groups(node, *ramp);
-    }
     Value *mask = predicate(node.predicate);
     if (is_dense(node.index)) return load_dense(node, ramp->base, node.type.lanes(), mask);
-    const int64_t *stride = ramp ? constant_of(ramp->stride) : nullptr;
-    if (stride && !mask && std::abs(*stride) <= 4 && *stride != 0) {
-        return load_strided(node, *ramp, *stride);
-    }
-    if (ramp && !mask) return load_lanes(node, *ramp);
+    const bool is_flat = ramp && ramp->base.type().is_scalar();
+    if (is_flat && !mask) return load_lanes(node, *ramp);
     if (Value *found = mask ? nullptr : look_up(node)) return found;
     Value *index = coordinate(node.index);
     if (mask || architecture.prefers_gather(target, node.type)) return gather(node, index, mask);
     return load_each(node, index);
-}
-
-// A ramp of vectors: one load for each.
-Value *Emitter::load_groups(const Load &node, const Ramp &index) {
-    int lanes = index.base.type().lanes();
-    std::vector<Value *> parts;
-    for (int i = 0; i < index.lanes; i++) {
-        Expr part = node.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
-            node.type.with_lanes(lanes), advance(index.base, index.stride, i),
-            part_of(node.predicate, i * lanes, lanes),
-            group_alignment(node.alignment, index.stride, i));
-        parts.push_back(value(part));
-    }
-    return concat(parts);
-}
-
-// One dense load for each lane of a group; then pairs of rows are interleaved until there is one.
-Value *Emitter::load_transposed(const Load &node, const Ramp &index, const Ramp &group) {
-    const int count = group.lanes, columns = index.lanes;
-    const Type t = index.type.element_of();
-    std::vector<std::vector<Value *>> rows;
-    for (int i = 0; i < count; i++) {
-        const Expr first = plus(group.base, times(group.stride, i));
-        Expr wanted = node.predicate;
-        if (wanted.defined()) wanted = Shuffle::make_slice(wanted, i, count, columns);
-        Expr row = node.with<&Load::type, &Load::index, &Load::predicate, &Load::alignment>(
-            node.type.with_lanes(columns), Ramp::make(first, IntImm::make(t, 1), columns), wanted,
-            group_alignment(node.alignment, group.stride, i));
-        rows.push_back({value(row)});
-    }
-    for (size_t half = rows.size() / 2; half > 0; half /= 2) {
-        for (size_t i = 0; i < half; i++) rows[i] = interleave(rows[i], rows[i + half], node.type);
-    }
-    return concat(rows[0]);
-}
-
-// One dense load for each lane of the index. Rows that are as many apart as a row has elements
-// stand side by side, so that squares of them are transposed within parts of a register.
-Value *Emitter::load_rows(const Load &node, const Ramp &index) {
-    const int count = index.lanes, lanes = index.base.type().lanes();
-    const Type row = node.type.with_lanes(count), element = node.type.element_of();
-    Value *base = base_pointer(node.buffer);
-    Value *at = coordinate(index.base);
-    at = b.CreateSExt(at, llvm::FixedVectorType::get(b.getInt64Ty(), unsigned(lanes)));
-    std::vector<Value *> columns;
-    for (int first = 0; first < count; first++) {
-        std::vector<Value *> rows;
-        for (int lane = first; lane < lanes; lane += count) {
-            Value *pointer =
-                element_pointer(base, element, b.CreateExtractElement(at, uint64_t(lane)));
-            rows.push_back(tagged(b.CreateAlignedLoad(memory_type(row), pointer,
-                                                      llvm::Align(uint64_t(element.bytes()))),
-                                  node.buffer));
-        }
-        columns.push_back(concat(rows));
-    }
-    // Of the first half and the second: in groups of so many elements, one of each in turn.
-    auto zip = [&](Value *x, Value *y, int size, bool high) {
-        std::vector<int> places;
-        for (int square = 0; square < lanes; square += count) {
-            for (int i = 0; i < count; i += 2 * size) {
-                const int from = square + i / 2 + (high ? count / 2 : 0);
-                for (int k = 0; k < size; k++) places.push_back(from + k);
-                for (int k = 0; k < size; k++) places.push_back(lanes + from + k);
-            }
-        }
-        return shuffle(x, y, places);
-    };
-    if (count == 2) {
-        columns = {zip(columns[0], columns[1], 1, false), zip(columns[0], columns[1], 1, true)};
-    } else {
-        Value *low01 = zip(columns[0], columns[1], 1, false);
-        Value *high01 = zip(columns[0], columns[1], 1, true);
-        Value *low23 = zip(columns[2], columns[3], 1, false);
-        Value *high23 = zip(columns[2], columns[3], 1, true);
-        columns = {zip(low01, low23, 2, false), zip(low01, low23, 2, true),
-                   zip(high01, high23, 2, false), zip(high01, high23, 2, true)};
-    }
-    return from_memory(concat(columns), node.type);
 }
 
 // The machine streams whole aligned vectors only; and not those of small elements, for LLVM 22
@@ -175,35 +82,6 @@ Value *Emitter::load_dense(const Load &node, const Expr &first, int lanes, Value
     Value *pointer = element_pointer(node.buffer, node.type, first);
     return load_chunk(node, pointer, alignment_of(node.buffer, node.type, node.alignment), lanes,
                       mask);
-}
-
-// Dense loads that cover the elements from first to last and none beyond, then a shuffle.
-Value *Emitter::load_strided(const Load &node, const Ramp &ramp, int64_t stride) {
-    int lanes = ramp.lanes, step = int(std::abs(stride));
-    int span = step * (lanes - 1) + 1;
-    Value *pointer = element_pointer(node.buffer, node.type, ramp.base);
-    llvm::Align align = alignment_of(node.buffer, node.type, node.alignment);
-    if (stride < 0) {
-        pointer = element_pointer(pointer, node.type, int64(-int64_t(span - 1)));
-        align = llvm::Align(uint64_t(node.type.bytes()));
-    }
-    Value *result = nullptr;
-    int done = 0;  // lanes of the result so far
-    for (int begin = 0; done < lanes; begin += lanes) {
-        int at = std::max(0, std::min(begin, span - lanes));  // the last one steps back
-        Value *from = element_pointer(pointer, node.type, int64(at));
-        int size = std::min(lanes, span);
-        Value *chunk = load_chunk(
-            node, from, llvm::commonAlignment(align, uint64_t(at) * uint64_t(node.type.bytes())),
-            size, nullptr);
-        std::vector<int> indices(static_cast<size_t>(done));
-        std::iota(indices.begin(), indices.end(), 0);
-        int before = done;
-        while (done < lanes && done * step < at + size)
-            indices.push_back(before + done++ * step - at);
-        result = result ? shuffle(result, chunk, indices) : shuffle(chunk, nullptr, indices);
-    }
-    return stride < 0 ? reverse(result) : result;
 }
 
 // Of bytes that are few enough to be kept in registers; null if the machine cannot find them there.

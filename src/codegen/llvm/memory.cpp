@@ -14,6 +14,7 @@ const Storage &Emitter::storage(Symbol buffer) {
     }
     Storage s;
     s.descriptor = variable->second;
+    s.may_overlap = true;
     return f->buffers[buffer] = s;
 }
 
@@ -52,9 +53,8 @@ llvm::MDNode *Emitter::alias_tag(Symbol buffer) {
 
 // Different buffers do not overlap. A buffer made on the way may be a part of another.
 void Emitter::tag(llvm::Instruction &access, Symbol buffer) {
-    const Storage &s = storage(buffer);
-    bool own = s.base || llvm::isa<llvm::Argument>(s.descriptor);
-    if (own) access.setMetadata(llvm::LLVMContext::MD_tbaa, alias_tag(buffer));
+    if (!storage(buffer).may_overlap)
+        access.setMetadata(llvm::LLVMContext::MD_tbaa, alias_tag(buffer));
 }
 
 Value *Emitter::from_memory(Value *v, Type t) {

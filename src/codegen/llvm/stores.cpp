@@ -28,26 +28,14 @@ Value *Emitter::without_last_bit(Value *v, Type t) {
 
 void Emitter::store_value(const Store &node, Value *v) {
     const auto *ramp = node.index.as<Ramp>();
-    if (ramp && ramp->base.type().is_vector()) return store_groups(node, *ramp, v);
     Value *mask = predicate(node.predicate);
     if (node.index.type().is_scalar()) {
         auto store = [&] { store_dense(node, node.index, v, nullptr); };
         return mask ? branch(mask, store, nullptr) : store();
     }
     if (is_dense(node.index)) return store_dense(node, ramp->base, v, mask);
-    if (ramp && !mask) return store_lanes(node, *ramp, v);
+    if (ramp && ramp->base.type().is_scalar() && !mask) return store_lanes(node, *ramp, v);
     store_each(node, coordinate(node.index), v, mask);
-}
-
-void Emitter::store_groups(const Store &node, const Ramp &index, Value *v) {
-    int lanes = index.base.type().lanes();
-    for (int i = 0; i < index.lanes; i++) {
-        Stmt part = node.with<&Store::value, &Store::index, &Store::predicate, &Store::alignment>(
-            Shuffle::make_slice(node.value, i * lanes, 1, lanes),
-            advance(index.base, index.stride, i), part_of(node.predicate, i * lanes, lanes),
-            group_alignment(node.alignment, index.stride, i));
-        store_value(*part.as<Store>(), slice(v, i * lanes, 1, lanes));
-    }
 }
 
 void Emitter::store_dense(const Store &node, const Expr &first, Value *v, Value *mask) {

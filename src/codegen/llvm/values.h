@@ -88,10 +88,7 @@ protected:
     Value *shuffle(Value *a, Value *b, const std::vector<int> &indices);
     Value *slice(Value *v, int begin, int stride, int lanes);
     Value *concat(const std::vector<Value *> &parts);
-    Value *reverse(Value *v);
     Value *repeat(Value *v, int times);
-    std::vector<Value *> interleave(const std::vector<Value *> &first,
-                                    const std::vector<Value *> &second, Type t);
     Value *as_vector(Value *v);
     Value *per_lane(int lanes, Type result, const std::vector<Value *> &args,
                     const std::function<Value *(const std::vector<Value *> &)> &f);

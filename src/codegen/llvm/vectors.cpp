@@ -56,11 +56,6 @@ Value *Values::slice(Value *v, int begin, int stride, int lanes) {
     return shuffle(v, nullptr, sequence(begin, stride, lanes));
 }
 
-Value *Values::reverse(Value *v) {
-    int lanes = lanes_of(v);
-    return lanes == 1 ? v : shuffle(v, nullptr, sequence(lanes - 1, -1, lanes));
-}
-
 Value *Values::repeat(Value *v, int times) {
     int lanes = lanes_of(v);
     if (lanes == 1) return splat(v, times);
@@ -82,23 +77,6 @@ Value *Values::concat(const std::vector<Value *> &parts) {
         level = std::move(next);
     }
     return level[0];
-}
-
-// The lanes of two vectors in turns, each vector in parts of no more than the machine's width.
-std::vector<Value *> Values::interleave(const std::vector<Value *> &first,
-                                        const std::vector<Value *> &second, Type t) {
-    std::vector<Value *> result;
-    for (size_t part = 0; part < first.size(); part++) {
-        const int lanes = lanes_of(first[part]);
-        std::vector<int> indices;
-        for (int i = 0; i < lanes; i++) indices.insert(indices.end(), {i, lanes + i});
-        const bool fits = 2 * lanes <= target.natural_vector_size(t.element_of());
-        const int step = fits || lanes == 1 ? 2 * lanes : lanes;
-        for (auto at = indices.begin(); at != indices.end(); at += step) {
-            result.push_back(shuffle(first[part], second[part], {at, at + step}));
-        }
-    }
-    return result;
 }
 
 Value *Values::per_lane(int lanes, Type result, const std::vector<Value *> &args,

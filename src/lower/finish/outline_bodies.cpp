@@ -1,0 +1,186 @@
+#include "lower/finish/outline_bodies.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace tessera::lower {
+
+using namespace ir;
+
+namespace {
+
+// What a statement uses of the scope around it.
+class Captures final : public Visitor {
+public:
+    explicit Captures(const Stmt &body) {
+        (*this)(body);
+        for (Symbol s : bound_variables) scalars.erase(s);
+        for (Symbol s : bound_buffers) {
+            storage.erase(s);
+            scalars.erase(s);
+        }
+    }
+    std::map<Symbol, Type> scalars, storage;
+
+private:
+    void use_struct(Symbol buffer) { scalars.emplace(buffer, Handle()); }
+    void visit(const Variable &v) override { scalars.emplace(v.name, v.type); }
+    void visit(const BufferProperty &p) override { use_struct(p.buffer); }
+    void visit(const Load &load) override {
+        storage.emplace(load.buffer, load.type.element_of());
+        Visitor::visit(load);
+    }
+    void visit(const Store &store) override {
+        storage.emplace(store.buffer, store.value.type().element_of());
+        Visitor::visit(store);
+    }
+    void visit(const Atomic &atomic) override {
+        if (atomic.mutexes.defined()) use_struct(atomic.mutexes);
+        Visitor::visit(atomic);
+    }
+    void visit(const Let &let) override {
+        bound_variables.insert(let.name);
+        Visitor::visit(let);
+    }
+    void visit(const LetStmt &let) override {
+        bound_variables.insert(let.name);
+        Visitor::visit(let);
+    }
+    void visit(const For &loop) override {
+        bound_variables.insert(loop.name);
+        Visitor::visit(loop);
+    }
+    void visit(const Allocate &a) override {
+        bound_buffers.insert(a.buffer);
+        Visitor::visit(a);
+    }
+
+    std::set<Symbol> bound_variables, bound_buffers;
+};
+
+Expr address_of_first(Symbol buffer, Type element) {
+    return call(Handle(), Intrinsic::address_of, {Load::make(element, buffer, 0)});
+}
+
+class OutermostLoops final : public Visitor {
+public:
+    int count = 0;
+
+private:
+    void visit(const For &) override { count++; }
+};
+
+// So many loops that each gets a function: LLVM takes more than linear time for a large one.
+bool is_crowd(const Stmt &body) {
+    constexpr int most_loops = 20;
+    OutermostLoops loops;
+    loops(body);
+    return loops.count > most_loops;
+}
+
+class OutlineBodies final : public Mutator {
+public:
+    OutlineBodies(LoweredFunction &pipeline, const OutlineOptions &options)
+        : options(options), symbols(pipeline.symbols), name(pipeline.name) {
+        is_crowded = is_crowd(pipeline.body);
+        pipeline.body = (*this)(pipeline.body);
+    }
+    std::vector<LoweredFunction> made;
+
+private:
+    Stmt visit(const For &loop) override {
+        switch (loop.loop_kind) {
+        case LoopKind::Parallel: return loop.with<&For::body>(outlined_iteration(loop));
+        case LoopKind::Serial:
+            if (!options.outline_loops || !is_crowded || is_in_atomic || is_in_task) break;
+            return outlined(Stmt(&loop), FunctionKind::Part, "loop", Captures(Stmt(&loop)), {});
+        case LoopKind::Vectorized:
+        case LoopKind::Unrolled: break;
+        }
+        const bool around = std::exchange(is_crowded, is_crowd(loop.body));
+        Stmt result = Mutator::visit(loop);
+        is_crowded = around;
+        return result;
+    }
+
+    Stmt visit(const Fork &fork) override {
+        std::vector<Stmt> tasks;
+        for (const Stmt &s : fork.stmts) {
+            tasks.push_back(outlined(s, FunctionKind::Task, "task", Captures(s), {}));
+        }
+        return Fork::make(std::move(tasks));
+    }
+
+    Stmt visit(const Atomic &atomic) override {
+        const bool around = std::exchange(is_in_atomic, true);
+        Stmt result = Mutator::visit(atomic);
+        is_in_atomic = around;
+        return result;
+    }
+
+    Stmt outlined_iteration(const For &loop) {
+        Captures captures(loop.body);
+        captures.scalars.erase(loop.name);
+        std::vector<Argument> index = {{loop.name, ArgumentKind::Scalar, loop.min.type(), 0, {}}};
+        return outlined(loop.body, FunctionKind::LoopBody, "par_for", captures, std::move(index));
+    }
+
+    // Makes a function of the statement. Its arguments are the scalars given, then the captures.
+    Stmt outlined(const Stmt &s, FunctionKind kind, const char *word, const Captures &captures,
+                  std::vector<Argument> args) {
+        for (auto [v, type] : captures.scalars) {
+            args.push_back({v, ArgumentKind::Scalar, type, 0, {}});
+        }
+        for (auto [b, type] : captures.storage) {
+            args.push_back({b, ArgumentKind::Storage, type, 0, {}});
+        }
+        std::vector<Expr> given;
+        for (const Argument &a : args) {
+            given.push_back(a.is_scalar() ? Variable::make(a.type, a.name)
+                                          : address_of_first(a.name, a.type));
+        }
+        const size_t index = made.size();
+        LoweredFunction f{str(name, '.', word, index), std::move(args), {}, {}, symbols, kind};
+        std::string function = f.name;
+        made.push_back(std::move(f));
+        Stmt body = within(function, kind, s);
+        made[index].body = std::move(body);
+        return Invoke::make(std::move(function), std::move(given));
+    }
+
+    // The body of the function of this name.
+    Stmt within(const std::string &function, FunctionKind kind, const Stmt &s) {
+        const std::string outer_name = std::exchange(name, function);
+        const bool outer_crowd = std::exchange(is_crowded, is_crowd(s));
+        const bool outer_task = std::exchange(is_in_task, kind == FunctionKind::Task);
+        Stmt body = (*this)(s);
+        name = outer_name;
+        is_crowded = outer_crowd;
+        is_in_task = outer_task;
+        return body;
+    }
+
+    const OutlineOptions &options;
+    SymbolArenaRef symbols;
+    std::string name;  // of the function around
+    bool is_crowded = false;
+    bool is_in_atomic = false;
+    bool is_in_task = false;  // its Forks are of the task's parent, whom only it knows
+};
+
+}  // namespace
+
+Module outline_bodies(const Module &module, const OutlineOptions &options) {
+    Module result{module.name, {}};
+    for (LoweredFunction f : module.functions) {
+        OutlineBodies outline(f, options);
+        result.functions.push_back(std::move(f));
+        std::ranges::move(outline.made, std::back_inserter(result.functions));
+    }
+    return result;
+}
+
+}  // namespace tessera::lower
