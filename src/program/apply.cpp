@@ -106,35 +106,22 @@ TailStrategy StageApplier::resolve_tail(const Split &split, const Loop &old) con
 // How what is split lies within the tiles of an earlier split: if its iterations ran on, those of
 // the inner loop there would, too, into the next tile.
 StageApplier::Tiles StageApplier::tiles_around(const Split &split) const {
-    auto factor = ir::as_const_int(split.factor);
-    Symbol name = split.old;
+    const size_t count = schedule.transforms.size();
     bool is_inner_loop = true;  // and not a part of it
-    for (auto t = schedule.transforms.rbegin(); t != schedule.transforms.rend(); ++t) {
-        if (const auto *rename = std::get_if<Rename>(&t->directive)) {
-            if (rename->new_name == name) name = rename->old;
-        } else if (const auto *fuse = std::get_if<Fuse>(&t->directive)) {
-            if (fuse->fused != name) continue;
-            name = fuse->outer;
-            is_inner_loop = false;
-        } else if (const auto *earlier = std::get_if<Split>(&t->directive)) {
-            if (earlier->inner == name) {
-                auto extent = ir::as_const_int(earlier->factor);
-                bool divides = is_inner_loop && factor && extent && *extent % *factor == 0;
-                return divides ? Tiles::DividedExactly : Tiles::Divided;
-            }
-            if (earlier->outer != name) continue;
-            name = earlier->old;
-            is_inner_loop = false;
+    for (const Maker &earlier : makers_of(schedule, split.old, count)) {
+        if (earlier.model->tiles_of(earlier.loop)) {
+            const std::vector<LoopFacts> facts{facts_of_loop(schedule, split.old, count)};
+            const bool divides = is_inner_loop && model_of(split)->is_exact(facts);
+            return divides ? Tiles::DividedExactly : Tiles::Divided;
         }
+        is_inner_loop &= earlier.model->made().size() == earlier.model->taken().size();
     }
     return Tiles::None;
 }
 
 void StageApplier::require_tail(const Split &split, const Loop &old) const {
     TailStrategy tail = split.tail;
-    bool overcomputes = tail == TailStrategy::RoundUp || tail == TailStrategy::ShiftInwards ||
-                        tail == TailStrategy::ShiftInwardsAndBlend ||
-                        tail == TailStrategy::RoundUpAndBlend;
+    const bool overcomputes = tail != TailStrategy::Auto && !traits_of(tail).leaves_out;
     if (old.is_reduction && overcomputes) {
         refuse("split", str("TailStrategy::", name_of(tail), " would run iterations of ", split.old,
                             ", a reduction variable, that are outside of its domain or run twice; "
@@ -312,9 +299,7 @@ void StageApplier::require_no_race(const char *directive, const Loop &loop, Loop
 
 // What a function wrote before, another cannot keep.
 void StageApplier::require_no_blend(const Split &split) const {
-    const bool blends = split.tail == TailStrategy::ShiftInwardsAndBlend ||
-                        split.tail == TailStrategy::RoundUpAndBlend;
-    if (!blends || !stage.function->extern_definition) return;
+    if (!traits_of(split.tail).blends || !stage.function->extern_definition) return;
     refuse("split",
            str("TailStrategy::", name_of(split.tail), " keeps values where ", split.old,
                " ends, but the extern function ", stage.function->extern_definition->function,

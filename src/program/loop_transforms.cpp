@@ -17,19 +17,11 @@ void replace(std::vector<Symbol> &loops, const std::vector<Symbol> &these,
 }  // namespace
 
 std::vector<Symbol> loops_taken(const LoopTransform &transform) {
-    using Loops = std::vector<Symbol>;
-    return std::visit(overloaded{[](const Split &s) -> Loops { return {s.old}; },
-                                 [](const Fuse &f) -> Loops { return {f.inner, f.outer}; },
-                                 [](const Rename &r) -> Loops { return {r.old}; }},
-                      transform);
+    return model_of(transform)->taken();
 }
 
 std::vector<Symbol> loops_made(const LoopTransform &transform) {
-    using Loops = std::vector<Symbol>;
-    return std::visit(overloaded{[](const Split &s) -> Loops { return {s.inner, s.outer}; },
-                                 [](const Fuse &f) -> Loops { return {f.fused}; },
-                                 [](const Rename &r) -> Loops { return {r.new_name}; }},
-                      transform);
+    return model_of(transform)->made();
 }
 
 std::vector<Symbol> made_from(const LoopTransform &transform, Symbol loop) {
@@ -52,6 +44,42 @@ std::vector<Symbol> leaves_of_loops(const StageSchedule &schedule, std::vector<S
         replace(loops, loops_taken(transform), loops_made(transform));
     }
     return loops;
+}
+
+namespace {
+
+// The last of the first `count` transforms that makes the loop.
+std::optional<Maker> maker_of(const StageSchedule &schedule, Symbol loop, size_t count) {
+    while (count-- > 0) {
+        auto model = model_of(schedule.transforms[count].directive);
+        const std::vector<Symbol> made = model->made();
+        const auto place = std::ranges::find(made, loop);
+        if (place == made.end()) continue;
+        return Maker{std::move(model), count, size_t(place - made.begin())};
+    }
+    return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<Maker> makers_of(const StageSchedule &schedule, Symbol loop, size_t count) {
+    std::vector<Maker> all;
+    while (std::optional<Maker> maker = maker_of(schedule, loop, count)) {
+        loop = maker->model->taken()[maker->model->ends_with(maker->loop)];
+        count = maker->transform;
+        all.push_back(std::move(*maker));
+    }
+    return all;
+}
+
+LoopFacts facts_of_loop(const StageSchedule &schedule, Symbol loop, size_t count) {
+    const std::optional<Maker> maker = maker_of(schedule, loop, count);
+    if (!maker) return {};
+    std::vector<LoopFacts> taken;
+    for (Symbol old : maker->model->taken()) {
+        taken.push_back(facts_of_loop(schedule, old, maker->transform));
+    }
+    return maker->model->facts_made(taken)[maker->loop];
 }
 
 }  // namespace tessera::program

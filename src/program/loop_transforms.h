@@ -1,5 +1,5 @@
 #pragma once
-#include "program/schedule.h"
+#include "program/transform_model.h"
 
 namespace tessera::program {
 
@@ -16,5 +16,18 @@ std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol loop);
 // What the transforms from `first` on have made from these loops.
 std::vector<Symbol> leaves_of_loops(const StageSchedule &schedule, std::vector<Symbol> loops,
                                     size_t first);
+
+// A transform that made a loop, which is the number `loop` of those that it makes.
+struct Maker {
+    std::unique_ptr<const TransformModel> model;
+    size_t transform, loop;
+};
+
+// Where the loop's end comes from: the one of the first `count` transforms that made it, then the
+// one that made what this took and what goes beyond its end with it, and so on.
+std::vector<Maker> makers_of(const StageSchedule &schedule, Symbol loop, size_t count);
+
+// What the first `count` transforms say of a loop that is there after them.
+LoopFacts facts_of_loop(const StageSchedule &schedule, Symbol loop, size_t count);
 
 }  // namespace tessera::program

@@ -21,74 +21,57 @@ struct LoopRanges {
     std::vector<Expr> guards;
 
     explicit LoopRanges(const Definition &d);
-    void split(const Split &s);
-    void fuse(const Fuse &f);
-    void rename(const Rename &r);
+    void apply(const TransformModel &transform);
+    void express(const TransformModel &transform, const std::vector<Interval> &taken);
 };
 
 Expr variable(Symbol s) { return ir::Variable::make(Int(32), s); }
 
 LoopRanges::LoopRanges(const Definition &d) {
     for (const ReductionVariable &v : d.reduction) loops[v.var] = v;
-    for (const auto &t : d.schedule.transforms) {
-        std::visit(overloaded{
-                       [&](const Split &s) { split(s); },
-                       [&](const Fuse &f) { fuse(f); },
-                       [&](const Rename &r) { rename(r); },
-                   },
-                   t.directive);
+    for (const auto &t : d.schedule.transforms) apply(*model_of(t.directive));
+}
+
+void LoopRanges::apply(const TransformModel &transform) {
+    std::vector<Interval> taken;
+    for (Symbol loop : transform.taken()) {
+        auto found = loops.find(loop);
+        if (found == loops.end()) return;
+        const ReductionVariable &r = found->second;
+        taken.push_back({r.min, algebra::simplify(r.min + r.extent - 1)});
+    }
+    for (Symbol loop : transform.taken()) loops.erase(loop);
+    express(transform, taken);
+    const std::vector<Symbol> made = transform.made();
+    const std::vector<Interval> ranges = transform.ranges_made(taken, false);
+    for (size_t i = 0; i < made.size(); i++) {
+        const auto &[min, max] = ranges[i];
+        loops[made[i]] = {made[i], min, algebra::simplify(max - min + 1)};
     }
 }
 
-// The values found so far are in terms of loops that the next transform may use up.
-void put(ir::Substitution &values, Symbol name, const Expr &value) {
-    for (auto &[other, v] : values) v = ir::substitute(name, value, v);
-    values.emplace(name, value);
-}
-
-void LoopRanges::split(const Split &s) {
-    auto old = loops.find(s.old);
-    if (old == loops.end()) return;
-    ReductionVariable r = old->second;
-    loops.erase(old);
-    Expr place = variable(s.outer) * s.factor + variable(s.inner);
-    Expr value = algebra::simplify(place + r.min);
-    for (Expr &g : guards) g = ir::substitute(s.old, value, g);
-    if (!ir::is_zero(algebra::simplify(r.extent % s.factor))) {
-        guards.push_back(ir::likely(place < r.extent));
-        // What is read is then within the domain, too.
-        value = ir::call(Int(32), ir::Intrinsic::promise_clamped,
-                         {value, r.min, algebra::simplify(r.min + r.extent - 1)});
+// All that was found so far in terms of the loops that are made.
+void LoopRanges::express(const TransformModel &transform, const std::vector<Interval> &taken) {
+    const std::vector<Symbol> names = transform.taken();
+    std::vector<Expr> made;
+    for (Symbol loop : transform.made()) made.push_back(variable(loop));
+    const bool exact = transform.is_exact(taken);
+    ir::Substitution found;
+    for (size_t i = 0; i < names.size(); i++) {
+        found[names[i]] = algebra::simplify(transform.value_taken(i, taken, made, exact));
     }
-    put(values, s.old, value);
-    loops[s.outer] = {s.outer, 0, algebra::simplify((r.extent + s.factor - 1) / s.factor)};
-    loops[s.inner] = {s.inner, 0, s.factor};
-}
-
-void LoopRanges::fuse(const Fuse &f) {
-    auto inner = loops.find(f.inner), outer = loops.find(f.outer);
-    if (inner == loops.end() || outer == loops.end()) return;
-    ReductionVariable i = inner->second, o = outer->second;
-    loops.erase(f.inner);
-    loops.erase(f.outer);
-    Expr fused = variable(f.fused);
-    ir::Substitution both{{f.inner, algebra::simplify(fused % i.extent + i.min)},
-                          {f.outer, algebra::simplify(fused / i.extent + o.min)}};
-    for (auto &[other, v] : values) v = ir::substitute(both, v);
-    for (Expr &g : guards) g = ir::substitute(both, g);
-    values.insert(both.begin(), both.end());
-    loops[f.fused] = {f.fused, 0, algebra::simplify(ir::max(i.extent, 0) * o.extent)};
-}
-
-void LoopRanges::rename(const Rename &r) {
-    auto old = loops.find(r.old);
-    if (old == loops.end()) return;
-    ReductionVariable v = old->second;
-    loops.erase(old);
-    v.var = r.new_name;
-    loops[v.var] = v;
-    put(values, r.old, variable(r.new_name));
-    for (Expr &g : guards) g = ir::substitute(r.old, variable(r.new_name), g);
+    for (auto &[other, v] : values) v = ir::substitute(found, v);
+    for (Expr &g : guards) g = ir::substitute(found, g);
+    for (size_t i = 0; i < names.size(); i++) {
+        Expr value = found[names[i]];
+        const Expr last = exact ? Expr() : transform.last_let_through(taken[i]);
+        if (last.defined()) {
+            guards.push_back(ir::likely(algebra::simplify(value <= last)));
+            // What is read is then within the domain, too.
+            value = ir::call(Int(32), ir::Intrinsic::promise_clamped, {value, taken[i].min, last});
+        }
+        values.emplace(names[i], value);
+    }
 }
 
 class Factoring {

@@ -42,8 +42,8 @@ const program::Split *widening_split(const program::FunctionContents &f, int d) 
             for (const auto &t : version->schedule.transforms) {
                 const auto *split = std::get_if<program::Split>(&t.directive);
                 if (!split) continue;
-                bool widens = split->tail == TailStrategy::RoundUp ||
-                              split->tail == TailStrategy::ShiftInwards;
+                const TailTraits tail = traits_of(split->tail);
+                const bool widens = !tail.leaves_out && !tail.blends;
                 auto roots = program::roots_of_loop(version->schedule, split->old);
                 if (widens && std::ranges::count(roots, f.args[size_t(d)])) return split;
             }

@@ -9,9 +9,9 @@
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
 #include "lower/nest/sites.h"
-#include "lower/nest/tail.h"
 #include "lower/storage/production_path.h"
 #include "program/parameter.h"
+#include "program/transform_model.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -259,8 +259,7 @@ static bool may_round_further(const program::FunctionContents &f) {
     for (const program::DefinitionRef &stage : f.stages) {
         for (const program::Definition *version : versions_of(*stage)) {
             for (const auto &transform : version->schedule.transforms) {
-                const auto *split = std::get_if<program::Split>(&transform.directive);
-                if (!split || !is_guard(split->tail)) return true;
+                if (!model_of(transform.directive)->tail().leaves_out) return true;
             }
         }
     }

@@ -5,7 +5,6 @@
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
 #include "lower/nest/evaluation.h"
-#include "lower/nest/tail.h"
 #include "program/define.h"
 #include <algorithm>
 
@@ -40,8 +39,10 @@ bool has_call(const Expr &e) {
     return found;
 }
 
-// ceil(n / factor), where n + factor may be too large
-Expr ceil_div(const Expr &n, const Expr &factor) { return (n - 1) / factor + 1; }
+// Where a value is in the list.
+size_t place_of(int var, const std::vector<int> &all) {
+    return size_t(std::ranges::find(all, var) - all.begin());
+}
 
 }  // namespace
 
@@ -141,22 +142,20 @@ StageNest::StageNest(const program::FunctionContents &func, int stage,
         add_original(r.var, r.min, simplify(r.min + r.extent - 1));
         variables.back().of_reduction = true;
     }
-    for (const auto &t : def.schedule.transforms) {
-        std::visit([&](const auto &transform) { apply(transform); }, t.directive);
-    }
+    for (const auto &t : def.schedule.transforms) apply(t.directive);
     make_loops();
     make_lets_and_tests();
     add_predicate_tests();
 }
 
-int StageNest::add(Symbol var, Expr min, Expr max) {
-    variables.push_back({Symbol::fresh(str(func.name, ".", var)), std::move(min), std::move(max)});
+int StageNest::add(Symbol var, const Interval &range) {
+    variables.push_back({Symbol::fresh(str(func.name, ".", var)), range.min, range.max});
     names[var] = int(variables.size()) - 1;
     return names[var];
 }
 
 void StageNest::add_original(Symbol var, Expr min, Expr max) {
-    originals[var] = add(var, std::move(min), std::move(max));
+    originals[var] = add(var, {std::move(min), std::move(max)});
 }
 
 void StageNest::add_pure_variables(const std::vector<Expr> &min, const std::vector<Expr> &max) {
@@ -179,54 +178,61 @@ int StageNest::current(Symbol var) const {
     return found->second;
 }
 
-bool StageNest::divides(const Variable &old, const Expr &factor) const {
-    auto constant = as_const_int(factor);
-    if (!constant || *constant <= 0) return false;
-    auto extent = as_const_int(simplify(old.max - old.min + 1));
-    return (extent ? *extent : old.multiple) % *constant == 0;
+Interval StageNest::range(int var) const {
+    return {variables[size_t(var)].min, variables[size_t(var)].max};
 }
 
-void StageNest::apply(const program::Split &split) {
-    int old_index = current(split.old);
-    const Variable old = variables[size_t(old_index)];
-    Expr factor = cast(Int(32), split.factor);
-    Expr outer_extent = simplify(ceil_div(old.max - old.min + 1, factor));
-    int outer = add(split.outer, 0, simplify(outer_extent - 1));
-    int inner = add(split.inner, 0, simplify(factor - 1));
-    auto size = as_const_int(factor);
-    bool exact = divides(old, factor);
-    if (size && exact && old.multiple % *size == 0) {
-        variables[size_t(outer)].multiple = old.multiple / *size;
+std::vector<Interval> StageNest::ranges(const std::vector<int> &vars) const {
+    std::vector<Interval> all;
+    for (int var : vars) all.push_back(range(var));
+    return all;
+}
+
+program::LoopFacts StageNest::facts(int var) const {
+    const Variable &v = variables[size_t(var)];
+    const std::optional<int64_t> extent = as_const_int(simplify(v.max - v.min + 1));
+    return extent ? program::LoopFacts{*extent, true} : program::LoopFacts{v.multiple};
+}
+
+void StageNest::apply(const program::LoopTransform &transform) {
+    Transform t{program::model_of(transform), {}, {}, false};
+    for (Symbol loop : t.model->taken()) t.taken.push_back(current(loop));
+    add_made(t);
+    if (t.taken.size() > 1) add_fused(t);
+    for (int old : t.taken) variables[size_t(old)].made_from = int(transforms.size());
+    transforms.push_back(std::move(t));
+}
+
+void StageNest::add_made(Transform &t) {
+    std::vector<program::LoopFacts> of_taken;
+    bool of_reduction = false;
+    for (int old : t.taken) {
+        of_taken.push_back(facts(old));
+        of_reduction |= variables[size_t(old)].of_reduction;
     }
-    for (int made : {outer, inner}) variables[size_t(made)].of_reduction = old.of_reduction;
-    variables[size_t(old_index)].made_from = int(transforms.size());
-    transforms.push_back(Split{old_index, outer, inner, factor, split.tail, exact});
+    t.divides = t.model->is_exact(of_taken);
+    const std::vector<Symbol> loops = t.model->made();
+    const std::vector<Interval> found = t.model->ranges_made(ranges(t.taken), false);
+    const std::vector<program::LoopFacts> known = t.model->facts_made(of_taken);
+    t.made.resize(loops.size());
+    for (size_t i = loops.size(); i-- > 0;) {
+        t.made[i] = add(loops[i], found[i]);
+        variables.back().multiple = known[i].multiple;
+        variables.back().of_reduction = of_reduction;
+    }
 }
 
-void StageNest::apply(const program::Fuse &fuse) {
-    int inner = current(fuse.inner), outer = current(fuse.outer);
-    const Variable i = variables[size_t(inner)], o = variables[size_t(outer)];
-    // Where there is nothing to compute, both extents may be negative.
-    const Expr inner_extent = ir::max(i.max - i.min + 1, 0), outer_extent = o.max - o.min + 1;
-    int fused = add(fuse.fused, 0, simplify(inner_extent * outer_extent - 1));
-    const bool of_reduction = i.of_reduction || o.of_reduction;
-    variables[size_t(fused)].of_reduction = of_reduction;
-    fused_loops.push_back({fuse.fused,
-                           simplify(cast(Int(64), inner_extent) * cast(Int(64), outer_extent)),
-                           of_reduction});
-    variables[size_t(inner)].made_from = variables[size_t(outer)].made_from =
-        int(transforms.size());
-    transforms.push_back(Fuse{inner, outer, fused});
-}
-
-void StageNest::apply(const program::Rename &rename) {
-    int old = current(rename.old);
-    const Variable v = variables[size_t(old)];
-    int renamed = add(rename.new_name, v.min, v.max);
-    variables[size_t(renamed)].multiple = v.multiple;
-    variables[size_t(renamed)].of_reduction = v.of_reduction;
-    variables[size_t(old)].made_from = int(transforms.size());
-    transforms.push_back(Rename{old, renamed});
+void StageNest::add_fused(const Transform &t) {
+    Expr iterations;
+    for (int old : t.taken) {
+        // Where there is nothing to compute, all extents may be negative.
+        Expr extent = range(old).max - range(old).min + 1;
+        if (old != t.taken.back()) extent = max(extent, 0);
+        const Expr wide = cast(Int(64), extent);
+        iterations = iterations.defined() ? iterations * wide : wide;
+    }
+    const bool of_reduction = variables[size_t(t.made[0])].of_reduction;
+    fused_loops.push_back({t.model->made()[0], simplify(iterations), of_reduction});
 }
 
 void StageNest::make_loops() {
@@ -257,10 +263,9 @@ Expr StageNest::piece_exists() const {
     const int in_call = loops_in_call();
     Expr exists;
     for (const Transform &t : transforms) {
-        const Split *s = std::get_if<Split>(&t);
-        if (!s || !is_guard(s->tail) || is_exact(*s) || depth(s->old) >= in_call) continue;
-        if (!grows(s->outer) && outermost(s->inner) < in_call) continue;
-        Interval i = interval(s->old, in_call);
+        if (!t.model->tail().leaves_out || is_exact(t) || depth(t.taken[0]) >= in_call) continue;
+        if (!grows(t.made.back()) && outermost(t.made[0]) < in_call) continue;
+        Interval i = interval(t.taken[0], in_call);
         Expr some = simplify(i.min <= i.max);
         exists = exists.defined() ? exists && some : some;
     }
@@ -278,58 +283,41 @@ Expr StageNest::symbol_of(int var) const {
     return ir::Variable::make(Int(32), variables[size_t(var)].symbol);
 }
 
-// Whether a split needs no tail: the factor divides the extent, and no later transform makes the
-// loops over tiles, or within one, run further.
-bool StageNest::is_exact(const Split &s) const {
-    return s.divides && !grows(s.outer) && !grows(s.inner);
+std::vector<Expr> StageNest::symbols_of(const std::vector<int> &vars) const {
+    std::vector<Expr> all;
+    for (int var : vars) all.push_back(symbol_of(var));
+    return all;
 }
 
-// Where the last whole tile begins, for a tail that shifts inwards.
-Expr StageNest::last_start(const Split &s) const {
-    const Variable &old = variables[size_t(s.old)];
-    return simplify(max(old.max + 1 - s.factor, old.min));
-}
-
-Expr StageNest::split_value(const Split &s) const {
-    const Variable &old = variables[size_t(s.old)];
-    Expr first = symbol_of(s.outer) * s.factor;
-    if (!is_shift(s.tail) || is_exact(s)) return first + old.min + symbol_of(s.inner);
-    return min(likely_if_innermost(first) + old.min, last_start(s)) + symbol_of(s.inner);
+// Whether a transform needs no tail: what it makes covers what it takes, and no later transform
+// makes that run further.
+bool StageNest::is_exact(const Transform &t) const {
+    return t.divides && std::ranges::none_of(t.made, [&](int made) { return grows(made); });
 }
 
 // A variable's value from those it is made of: the let that defines it.
 Expr StageNest::value_of(int var) const {
-    auto fuse_value = [&](const Fuse &f) {
-        const Variable &inner = variables[size_t(f.inner)];
-        Expr extent = simplify(inner.max - inner.min + 1), fused = symbol_of(f.fused);
-        if (var == f.inner) return fused % extent + inner.min;
-        return fused / extent + variables[size_t(f.outer)].min;
-    };
-    return std::visit(overloaded{[&](const Split &s) { return split_value(s); }, fuse_value,
-                                 [&](const Rename &r) { return symbol_of(r.renamed); }},
-                      transforms[size_t(variables[size_t(var)].made_from)]);
+    const Transform &t = maker_of(var);
+    return t.model->value_taken(place_of(var, t.taken), ranges(t.taken), symbols_of(t.made),
+                                is_exact(t));
 }
 
 int StageNest::depth(int var) const {
     const Variable &v = variables[size_t(var)];
     if (v.loop >= 0) return v.loop;
-    if (v.made_from < 0) return int(loops.size());
-    return std::visit(
-        overloaded{[&](const Split &s) { return std::min(depth(s.outer), depth(s.inner)); },
-                   [&](const Fuse &f) { return depth(f.fused); },
-                   [&](const Rename &r) { return depth(r.renamed); }},
-        transforms[size_t(v.made_from)]);
+    int deepest = int(loops.size());
+    if (v.made_from < 0) return deepest;
+    for (int made : maker_of(var).made) deepest = std::min(deepest, depth(made));
+    return deepest;
 }
 
 int StageNest::outermost(int var) const {
     const Variable &v = variables[size_t(var)];
     if (v.loop >= 0) return v.loop;
     if (v.made_from < 0) return int(loops.size());
-    return std::visit(
-        overloaded{[&](const Split &s) { return std::max(outermost(s.outer), outermost(s.inner)); },
-                   [&](const Fuse &f) { return outermost(f.fused); },
-                   [&](const Rename &r) { return outermost(r.renamed); }},
-        transforms[size_t(v.made_from)]);
+    int highest = 0;
+    for (int made : maker_of(var).made) highest = std::max(highest, outermost(made));
+    return highest;
 }
 
 // Of an expression in the user's variables.
@@ -344,23 +332,16 @@ int StageNest::depth_of(const Expr &e) const {
 
 // From the last transform to the first: what it splits may be what an earlier one made.
 void StageNest::make_lets_and_tests() {
-    auto add_let = [&](int var) {
-        lets.push_back({variables[size_t(var)].symbol, value_of(var), depth(var), {}});
-    };
-    auto add_split = [&](const Split &s) {
-        add_let(s.old);
-        if (!is_guard(s.tail) || is_exact(s)) return;
-        const Variable &old = variables[size_t(s.old)];
-        lets.back().last = old.max;
-        tests.push_back({likely(symbol_of(s.old) <= old.max), depth(s.old), false, true});
-    };
-    auto add_fuse = [&](const Fuse &f) {
-        add_let(f.inner);
-        add_let(f.outer);
-    };
     for (auto t = transforms.rbegin(); t != transforms.rend(); ++t) {
-        std::visit(overloaded{add_split, add_fuse, [&](const Rename &r) { add_let(r.old); }}, *t);
+        for (int var : t->taken) add_let(var);
     }
+}
+
+void StageNest::add_let(int var) {
+    const Transform &t = maker_of(var);
+    const Expr last = is_exact(t) ? Expr() : t.model->last_let_through(range(var));
+    lets.push_back({variables[size_t(var)].symbol, value_of(var), depth(var), last});
+    if (last.defined()) tests.push_back({likely(symbol_of(var) <= last), depth(var), false, true});
 }
 
 void StageNest::add_predicate_tests() {
@@ -386,23 +367,21 @@ std::vector<Expr> StageNest::args() const {
     return all;
 }
 
-// Whether this point is to be written, for a split that computes some points twice or too many.
-Expr StageNest::blend_condition(const Split &s) const {
-    if (!is_blend(s.tail) || is_exact(s)) return {};
-    const Variable &old = variables[size_t(s.old)];
-    Expr is_within = symbol_of(s.old) <= old.max;
-    if (s.tail == TailStrategy::RoundUpAndBlend) return is_within;
-    Expr is_new = symbol_of(s.old) >= symbol_of(s.outer) * s.factor + old.min;
-    // A tile that is longer than all there is ends beyond it.
-    bool fits = is_one(simplify(old.max - old.min + 1 >= s.factor));
-    return fits ? is_new : is_new && is_within;
+// Whether this point is to be written, for a transform that computes some points twice or too many.
+Expr StageNest::is_written(const Transform &t) const {
+    if (is_exact(t)) return {};
+    Expr all;
+    for (int var : t.taken) {
+        Expr one = t.model->is_written(range(var), symbol_of(var), symbols_of(t.made));
+        if (one.defined()) all = all.defined() ? all && one : one;
+    }
+    return all;
 }
 
 std::vector<Expr> StageNest::values() const {
     Expr keep;
     for (const Transform &t : transforms) {
-        const Split *split = std::get_if<Split>(&t);
-        Expr c = split ? blend_condition(*split) : Expr();
+        Expr c = is_written(t);
         if (c.defined()) keep = keep.defined() ? keep && c : c;
     }
     std::vector<Expr> all;
@@ -417,43 +396,15 @@ std::vector<Expr> StageNest::values() const {
     return all;
 }
 
-Interval StageNest::split_interval(const Split &s, int fixed) const {
-    const Variable &old = variables[size_t(s.old)];
-    Interval outer = interval(s.outer, fixed), inner = interval(s.inner, fixed);
-    Expr low = outer.min * s.factor + old.min, high = outer.max * s.factor + old.min;
-    if (is_shift(s.tail) && !is_exact(s)) {
-        low = min(low, last_start(s));
-        high = min(high, last_start(s));
-    }
-    low = low + inner.min;
-    high = high + inner.max;
-    if (is_guard(s.tail) && !is_exact(s)) {
-        high = min(high, old.max);
-        // Where nothing is left of a part of a tile, its interval is not turned around; where there
-        // is nothing at all, it does not begin before that.
-        if (!is_zero(inner.min)) low = max(min(low, old.max), old.min);
-    }
-    return {simplify(low), simplify(high)};
-}
-
-Interval StageNest::fuse_interval(const Fuse &f, int var, int fixed) const {
-    const Variable &inner = variables[size_t(f.inner)];
-    if (var == f.inner) return {inner.min, inner.max};
-    Interval fused = interval(f.fused, fixed);
-    Expr extent = simplify(inner.max - inner.min + 1), first = variables[size_t(var)].min;
-    return {simplify(fused.min / extent + first), simplify(fused.max / extent + first)};
-}
-
 Interval StageNest::interval(int var, int fixed) const {
     const Variable &v = variables[size_t(var)];
     if (v.made_from < 0 && v.loop < 0) return {v.min, v.max};
     if (outermost(var) < fixed && !grows(var)) return {v.min, v.max};
     if (depth(var) >= fixed) return Interval::single_point(symbol_of(var));
     if (v.made_from < 0) return {v.min, v.max};
-    return std::visit(overloaded{[&](const Split &s) { return split_interval(s, fixed); },
-                                 [&](const Fuse &f) { return fuse_interval(f, var, fixed); },
-                                 [&](const Rename &r) { return interval(r.renamed, fixed); }},
-                      transforms[size_t(v.made_from)]);
+    const Transform &t = maker_of(var);
+    const auto of_made = [&](size_t made) { return interval(t.made[made], fixed); };
+    return t.model->interval_taken(place_of(var, t.taken), ranges(t.taken), of_made, is_exact(t));
 }
 
 IntervalScope StageNest::box(int fixed) const {
@@ -462,7 +413,7 @@ IntervalScope StageNest::box(int fixed) const {
     for (const auto &[var, index] : originals) {
         const Variable &v = variables[size_t(index)];
         bool whole = outermost(index) < fixed;
-        scope.bind(var, whole ? Interval{v.min, simplify(computed_max(own, index, v.min, v.max))}
+        scope.bind(var, whole ? Interval{v.min, simplify(computed_max(own, index, range(index)))}
                               : interval(index, fixed));
     }
     return scope;
@@ -493,12 +444,9 @@ IntervalScope StageNest::box_over(const std::vector<Expr> &region_min,
 
 // Whether the variable runs beyond its range because of a split of it, or of what it became.
 bool StageNest::grows(int var) const {
-    const Variable &v = variables[size_t(var)];
-    if (v.made_from < 0) return false;
-    auto split_grows = [&](const Split &s) { return !is_guard(s.tail) && !is_exact(s); };
-    return std::visit(overloaded{split_grows, [&](const Fuse &f) { return grows(f.fused); },
-                                 [&](const Rename &r) { return grows(r.renamed); }},
-                      transforms[size_t(v.made_from)]);
+    if (variables[size_t(var)].made_from < 0) return false;
+    const Transform &t = maker_of(var);
+    return !t.model->tail().leaves_out && !is_exact(t);
 }
 
 // Dimensions that the stage does not run over are left undefined.
@@ -513,81 +461,50 @@ Region StageNest::own_region() const {
     return region;
 }
 
-// How many values the variable takes when the stage computes this region.
-Expr StageNest::extent_in(const Region &region, int var) const {
+// The range of the variable when the stage computes this region.
+Interval StageNest::range_in(const Region &region, int var) const {
     for (size_t d = 0; d < func.args.size(); d++) {
         auto original = originals.find(func.args[d]);
         if (original != originals.end() && original->second == var) {
-            return region.max[d] - region.min[d] + 1;
+            return {region.min[d], region.max[d]};
         }
     }
     for (const Transform &t : transforms) {
-        const Split *split = std::get_if<Split>(&t);
-        const Fuse *fuse = std::get_if<Fuse>(&t);
-        const Rename *rename = std::get_if<Rename>(&t);
-        if (split && var == split->inner) return split->factor;
-        if (split && var == split->outer) {
-            return ceil_div(extent_in(region, split->old), split->factor);
-        }
-        if (rename && var == rename->renamed) return extent_in(region, rename->old);
-        if (fuse && var == fuse->fused) {
-            return extent_in(region, fuse->inner) * extent_in(region, fuse->outer);
-        }
+        const size_t place = place_of(var, t.made);
+        if (place == t.made.size()) continue;
+        std::vector<Interval> taken;
+        for (int old : t.taken) taken.push_back(range_in(region, old));
+        return t.model->ranges_made(taken, true)[place];
     }
-    const Variable &of_reduction = variables[size_t(var)];
-    return of_reduction.max - of_reduction.min + 1;
+    return range(var);
 }
 
 // How much further than to its last value the variable runs at most, if it has values at all.
 Expr StageNest::most_beyond(int var) const {
-    const Variable &v = variables[size_t(var)];
-    if (v.made_from < 0 || !grows(var)) return 0;
-    auto of_split = [&](const Split &s) -> Expr {
-        Expr of_tile = s.factor - 1 + most_beyond(s.inner);
-        return is_shift(s.tail) ? of_tile : most_beyond(s.outer) * s.factor + of_tile;
-    };
-    auto of_fuse = [&](const Fuse &f) -> Expr {
-        return var == f.inner ? Expr(0) : most_beyond(f.fused);
-    };
-    return std::visit(
-        overloaded{of_split, of_fuse, [&](const Rename &r) { return most_beyond(r.renamed); }},
-        transforms[size_t(v.made_from)]);
+    if (!grows(var)) return 0;
+    const Transform &t = maker_of(var);
+    return t.model->most_beyond(place_of(var, t.taken),
+                                [&](size_t made) { return most_beyond(t.made[made]); });
 }
 
-// The last value of a variable that has to run from min to max, when the stage computes `region`.
-Expr StageNest::computed_max(const Region &region, int var, const Expr &min,
-                             const Expr &max) const {
-    const Variable &v = variables[size_t(var)];
-    if (v.made_from < 0 || !grows(var)) return max;
-    auto split_max = [&](const Split &s) {
-        Expr outer_extent = ceil_div(max - min + 1, s.factor);
-        Expr last_outer = computed_max(region, s.outer, 0, outer_extent - 1);
-        Expr last_inner = computed_max(region, s.inner, 0, s.factor - 1);
-        Expr rounded = last_outer * s.factor + last_inner + min;
-        if (!is_shift(s.tail)) return rounded;
-        // Its last tile is moved back to end at max, where there is room for a whole tile.
-        return ir::max(max, min + s.factor - 1) + simplify(last_inner + 1 - s.factor);
-    };
-    // The inner variable is a remainder, and stays within its range; the outer is what is left.
-    auto fuse_max = [&](const Fuse &f) -> Expr {
-        if (var == f.inner) return max;
-        Expr extent = extent_in(region, f.inner), last = extent * (max - min + 1) - 1;
-        Expr beyond = simplify(computed_max(region, f.fused, 0, last) - last);
-        if (is_zero(beyond)) return max;
-        // As (last + beyond) / extent + min, but so that its bounds do not forget that `last` and
-        // `extent` change together.
-        return max + (ir::min(beyond, most_beyond(f.fused)) - 1) / ir::max(extent, 1) + 1;
-    };
-    auto renamed_max = [&](const Rename &r) { return computed_max(region, r.renamed, min, max); };
-    return std::visit(overloaded{split_max, fuse_max, renamed_max},
-                      transforms[size_t(v.made_from)]);
+// The last value of a variable that has to run over this range, when the stage computes `region`.
+Expr StageNest::computed_max(const Region &region, int var, const Interval &over) const {
+    if (!grows(var)) return over.max;
+    const Transform &t = maker_of(var);
+    std::vector<Interval> taken;
+    for (int old : t.taken) taken.push_back(old == var ? over : range_in(region, old));
+    return t.model->last_computed(
+        place_of(var, t.taken), taken,
+        {.last = [&](size_t made,
+                     const Interval &of) { return computed_max(region, t.made[made], of); },
+         .most_beyond = [&](size_t made) { return most_beyond(t.made[made]); }});
 }
 
 Expr StageNest::rounded_max(int d, const Region &region) const {
     const Expr &max = region.max[size_t(d)];
     auto found = originals.find(func.args[size_t(d)]);
     if (found == originals.end()) return max;
-    return simplify(computed_max(region, found->second, region.min[size_t(d)], max));
+    return simplify(computed_max(region, found->second, {region.min[size_t(d)], max}));
 }
 
 Expr StageNest::most_beyond_max(int d) const {
@@ -597,18 +514,15 @@ Expr StageNest::most_beyond_max(int d) const {
 
 bool StageNest::rounds_simply() const {
     return std::ranges::all_of(transforms, [&](const Transform &t) {
-        const auto *split = std::get_if<Split>(&t);
-        return split && !is_shift(split->tail) &&
+        return t.made.size() > 1 && !t.model->tail().overlaps &&
                std::ranges::any_of(originals,
-                                   [&](const auto &o) { return o.second == split->old; });
+                                   [&](const auto &o) { return o.second == t.taken[0]; });
     });
 }
 
 bool StageNest::rounds_fused() const {
-    return std::ranges::any_of(transforms, [&](const Transform &t) {
-        const auto *fuse = std::get_if<Fuse>(&t);
-        return fuse && grows(fuse->fused);
-    });
+    return std::ranges::any_of(
+        transforms, [&](const Transform &t) { return t.taken.size() > 1 && grows(t.made[0]); });
 }
 
 bool StageNest::rounds(int d) const {

@@ -2,6 +2,7 @@
 #include "algebra/bounds.h"
 #include "lower/nest/region.h"
 #include "program/function.h"
+#include "program/transform_model.h"
 #include <memory>
 
 namespace tessera::lower {
@@ -117,28 +118,25 @@ private:
         bool of_reduction = false;
     };
     // A transform, with the indices of the variables it names.
-    struct Split {
-        int old, outer, inner;
-        ir::Expr factor;
-        TailStrategy tail;
-        bool divides;
+    struct Transform {
+        std::unique_ptr<const program::TransformModel> model;
+        std::vector<int> taken, made;  // innermost first
+        bool divides;  // what it makes covers what it takes, if it does not itself run further
     };
-    struct Fuse {
-        int inner, outer, fused;
-    };
-    struct Rename {
-        int old, renamed;
-    };
-    using Transform = std::variant<Split, Fuse, Rename>;
 
     void add_original(Symbol var, ir::Expr min, ir::Expr max);
     void add_pure_variables(const std::vector<ir::Expr> &min, const std::vector<ir::Expr> &max);
-    int add(Symbol var, ir::Expr min, ir::Expr max);
+    int add(Symbol var, const algebra::Interval &range);
     int current(Symbol var) const;
-    void apply(const program::Split &split);
-    void apply(const program::Fuse &fuse);
-    void apply(const program::Rename &rename);
-    bool divides(const Variable &old, const ir::Expr &factor) const;
+    void apply(const program::LoopTransform &transform);
+    void add_made(Transform &transform);
+    void add_fused(const Transform &transform);
+    const Transform &maker_of(int var) const {
+        return transforms[size_t(variables[size_t(var)].made_from)];
+    }
+    algebra::Interval range(int var) const;
+    std::vector<algebra::Interval> ranges(const std::vector<int> &vars) const;
+    program::LoopFacts facts(int var) const;
     void make_loops();
     void make_lets_and_tests();
     void add_predicate_tests();
@@ -146,20 +144,17 @@ private:
     int outermost(int var) const;  // the outermost one
     int depth_of(const ir::Expr &e) const;
     ir::Expr symbol_of(int var) const;
+    std::vector<ir::Expr> symbols_of(const std::vector<int> &vars) const;
     ir::Expr value_of(int var) const;
-    ir::Expr split_value(const Split &split) const;
-    ir::Expr last_start(const Split &split) const;
-    ir::Expr blend_condition(const Split &split) const;
+    void add_let(int var);
+    ir::Expr is_written(const Transform &transform) const;
     algebra::Interval interval(int var, int fixed) const;
-    algebra::Interval split_interval(const Split &split, int fixed) const;
-    algebra::Interval fuse_interval(const Fuse &fuse, int var, int fixed) const;
-    bool is_exact(const Split &split) const;
+    bool is_exact(const Transform &transform) const;
     bool grows(int var) const;
     Region own_region() const;
-    ir::Expr extent_in(const Region &region, int var) const;
+    algebra::Interval range_in(const Region &region, int var) const;
     ir::Expr most_beyond(int var) const;
-    ir::Expr computed_max(const Region &region, int var, const ir::Expr &min,
-                          const ir::Expr &max) const;
+    ir::Expr computed_max(const Region &region, int var, const algebra::Interval &over) const;
 
     std::vector<Variable> variables;
     std::vector<Transform> transforms;

@@ -2,9 +2,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "lower/nest/stage.h"
-#include "lower/nest/tail.h"
 #include "program/loop_transforms.h"
-#include <optional>
 #include <set>
 
 namespace tessera::lower {
@@ -45,57 +43,20 @@ const Loop *tiles_at_once(const StageSchedule &s, size_t split, bool vectorized_
                         loops_made_from(made.inner, s, split + 1), vectorized_too);
 }
 
-// How many values a variable takes before transform `next`, if the factors before it say so.
-std::optional<int64_t> constant_extent(const StageSchedule &s, Symbol var, size_t next) {
-    while (next-- > 0) {
-        const program::LoopTransform &t = s.transforms[next].directive;
-        const auto *rename = std::get_if<program::Rename>(&t);
-        if (rename && rename->new_name == var) var = rename->old;
-        const auto *fuse = std::get_if<program::Fuse>(&t);
-        if (fuse && fuse->fused == var) {
-            auto inner = constant_extent(s, fuse->inner, next);
-            auto outer = constant_extent(s, fuse->outer, next);
-            return inner && outer ? std::optional(*inner * *outer) : std::nullopt;
-        }
-        const auto *split = std::get_if<program::Split>(&t);
-        if (!split || (split->inner != var && split->outer != var)) continue;
-        auto factor = ir::as_const_int(split->factor);
-        if (split->inner == var || !factor) return factor;
-        auto old = constant_extent(s, split->old, next);
-        return old ? std::optional((*old - 1) / *factor + 1) : std::nullopt;
-    }
-    return std::nullopt;
-}
-
-// Whether a tail runs beyond the last of `extent` values.
-bool runs_beyond(const program::Split &split, std::optional<int64_t> extent) {
-    if (is_guard(split.tail)) return false;
-    auto factor = ir::as_const_int(split.factor);
-    if (!extent || !factor) return true;
-    return is_shift(split.tail) ? *extent < *factor : *extent % *factor != 0;
-}
-
 // If the tail of a split runs beyond a tile of an earlier one: the first loop because of which the
 // next tile is at work at the same time. Null if there is none.
 const Loop *next_tile_at_once(const StageSchedule &s, size_t split) {
     const auto &made = std::get<program::Split>(s.transforms[split].directive);
-    if (!runs_beyond(made, constant_extent(s, made.old, split))) return nullptr;
+    const program::LoopFacts facts = program::facts_of_loop(s, made.old, split);
+    if (!model_of(made)->may_run_beyond({facts})) return nullptr;
     const std::set<Symbol> within = loops_made_from(made.old, s, split);
-    Symbol var = made.old;
-    for (size_t t = split; t-- > 0;) {
-        const program::LoopTransform &earlier = s.transforms[t].directive;
-        const auto *rename = std::get_if<program::Rename>(&earlier);
-        if (rename && rename->new_name == var) var = rename->old;
-        // The inner loop of those that are fused is a remainder, and stays within its range.
-        const auto *fuse = std::get_if<program::Fuse>(&earlier);
-        if (fuse && fuse->fused == var) var = fuse->outer;
-        const auto *tiles = std::get_if<program::Split>(&earlier);
-        if (!tiles || (tiles->inner != var && tiles->outer != var)) continue;
-        const std::set<Symbol> others = loops_made_from(tiles->outer, s, t + 1);
-        const Loop *l = tiles->inner == var ? loop_at_once(s, others, within, true) : nullptr;
-        if (l) return l;
-        if (is_guard(tiles->tail)) return nullptr;  // what is beyond all tiles is left out
-        var = tiles->old;
+    for (const program::Maker &earlier : program::makers_of(s, made.old, split)) {
+        if (const std::optional<size_t> tiles = earlier.model->tiles_of(earlier.loop)) {
+            const Symbol outer = earlier.model->made()[*tiles];
+            const std::set<Symbol> others = loops_made_from(outer, s, earlier.transform + 1);
+            if (const Loop *l = loop_at_once(s, others, within, true)) return l;
+        }
+        if (earlier.model->tail().leaves_out) return nullptr;  // what is beyond all tiles
     }
     return nullptr;
 }
@@ -126,8 +87,8 @@ void check_blend_within_tile(const FunctionContents &f, const StageSchedule &s, 
 void check_overlaps_beside_blends(const FunctionContents &f, const StageSchedule &s) {
     for (size_t t = 0; t < s.transforms.size(); t++) {
         const auto *split = std::get_if<program::Split>(&s.transforms[t].directive);
-        if (!split || is_blend(split->tail)) continue;
-        const Loop *l = is_shift(split->tail) ? tiles_at_once(s, t, true) : nullptr;
+        if (!split || traits_of(split->tail).blends) continue;
+        const Loop *l = traits_of(split->tail).overlaps ? tiles_at_once(s, t, true) : nullptr;
         if (!l) l = next_tile_at_once(s, t);
         if (!l) continue;
         throw CompileError(s.transforms[t].at,
@@ -143,7 +104,7 @@ void check_blends(const FunctionContents &f, const StageSchedule &s) {
     bool blends = false;
     for (size_t t = 0; t < s.transforms.size(); t++) {
         const auto *split = std::get_if<program::Split>(&s.transforms[t].directive);
-        if (!split || !is_blend(split->tail)) continue;
+        if (!split || !traits_of(split->tail).blends) continue;
         blends = true;
         if (split->tail == TailStrategy::RoundUpAndBlend) check_rounded_blend(f, s, t);
         check_blend_within_tile(f, s, t);

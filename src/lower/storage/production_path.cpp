@@ -7,6 +7,7 @@
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
 #include "lower/nest/sites.h"
+#include "program/transform_model.h"
 #include <map>
 #include <numeric>
 #include <utility>
@@ -268,19 +269,18 @@ namespace {
 class ExactLoops {
 public:
     // `multiple`: what divides every extent of the dimension.
-    ExactLoops(Symbol var, int64_t multiple) { add(var, {multiple, false, 1}); }
+    ExactLoops(Symbol var, int64_t multiple) : loops{{var, {multiple, false, 1}}} {}
 
     // What the extent has to be a multiple of for the loops to compute just the region; nothing if
     // no multiple will do.
     std::optional<int64_t> run(const program::StageSchedule &s) {
         for (const auto &t : s.transforms) {
-            bool exact = std::visit([&](const auto &d) { return apply(d); }, t.directive);
-            if (!exact) return std::nullopt;
+            if (!apply(*model_of(t.directive))) return std::nullopt;
         }
         for (const program::Loop &l : s.loops) {
             const bool needs_constant = traits_of(l.kind).needs_constant_extent;
-            auto made = variables.find(l.var);
-            if (made != variables.end() && needs_constant && !made->second.is_constant) {
+            auto made = loops.find(l.var);
+            if (made != loops.end() && needs_constant && !made->second.is_constant) {
                 return std::nullopt;
             }
         }
@@ -288,52 +288,31 @@ public:
     }
 
 private:
-    struct Made {
-        int64_t multiple;  // of this is its extent
-        bool is_constant;  // it is just that
-        int64_t points;    // of the dimension that an iteration stands for
-    };
-
-    void add(Symbol var, Made made) { variables[var] = made; }
-
-    bool apply(const program::Split &split) {
-        auto old = variables.find(split.old);
-        if (old == variables.end()) return true;
-        auto [multiple, is_constant, points] = old->second;
-        auto factor = as_const_int(split.factor);
-        if (!factor || *factor <= 0) return false;
-        variables.erase(old);
-        add(split.inner, {*factor, true, points});
-        if (multiple % *factor == 0) {
-            add(split.outer, {multiple / *factor, is_constant, points * *factor});
-            return true;
+    bool apply(const program::TransformModel &transform) {
+        std::vector<program::LoopFacts> taken;
+        for (Symbol loop : transform.taken()) {
+            if (auto found = loops.extract(loop)) taken.push_back(found.mapped());
         }
-        if (is_constant || points > most_points / *factor) return false;
-        add(split.outer, {1, false, points * *factor});
-        switch (split.tail) {
-        case TailStrategy::GuardWithIf:
-        case TailStrategy::Predicate:
-        case TailStrategy::PredicateLoads:
-        case TailStrategy::PredicateStores: return true;
-        case TailStrategy::RoundUp:
-        case TailStrategy::ShiftInwards: needed = std::lcm(needed, points * *factor); return true;
-        default: return false;
-        }
+        if (taken.empty()) return true;
+        if (taken.size() < transform.taken().size()) return false;
+        const std::vector<program::LoopFacts> facts = transform.facts_made(taken);
+        const std::vector<Symbol> made = transform.made();
+        for (size_t i = 0; i < made.size(); i++) loops[made[i]] = facts[i];
+        return rounds_to(facts.back().step, transform, taken);
     }
-    bool apply(const program::Fuse &fuse) {
-        return !variables.contains(fuse.inner) && !variables.contains(fuse.outer);
-    }
-    bool apply(const program::Rename &rename) {
-        auto old = variables.find(rename.old);
-        if (old == variables.end()) return true;
-        Made made = old->second;
-        variables.erase(old);
-        add(rename.new_name, made);
+
+    // Whether the loops made compute just the region if its extent is a multiple of `points`.
+    bool rounds_to(int64_t points, const program::TransformModel &transform,
+                   const std::vector<program::LoopFacts> &taken) {
+        if (points == 0) return false;
+        if (transform.is_exact(taken)) return true;
+        if (taken[0].is_constant || points > most_points || transform.tail().blends) return false;
+        if (!transform.tail().leaves_out) needed = std::lcm(needed, points);
         return true;
     }
 
     static constexpr int64_t most_points = 1 << 16;
-    std::unordered_map<Symbol, Made> variables;
+    std::unordered_map<Symbol, program::LoopFacts> loops;
     int64_t needed = 1;
 };
 
