@@ -9,6 +9,8 @@ set(objects)
 foreach(name IN LISTS rooms)
     list(APPEND objects $<TARGET_OBJECTS:tessera_${name}>)
 endforeach()
+list(APPEND objects $<TARGET_OBJECTS:tessera_autoscheduler>
+                    $<TARGET_OBJECTS:tessera_autoscheduler_registration>)
 add_library(tessera_shared SHARED ${objects})
 set_target_properties(tessera_shared PROPERTIES
     OUTPUT_NAME tessera EXPORT_NAME Tessera VERSION ${PROJECT_VERSION} SOVERSION 0

@@ -17,8 +17,10 @@ struct Implementation {
     std::function<Buffer<>()> result;  // as the problem describes its output
 };
 
-// Ours, compiled in this process. Throws CompileError.
-Implementation tessera_implementation(const std::shared_ptr<Data> &data);
+// Ours, compiled in this process, with its own schedule or that of an autoscheduler. Throws
+// CompileError.
+Implementation tessera_implementation(const std::shared_ptr<Data> &data,
+                                      const AutoschedulerParams &scheduler = {});
 
 // Those of the shared libraries that `list`, a file with a path in each line, names; none without
 // such a file. An implementation that fails when it is first run is left out, with a line on

@@ -11,15 +11,15 @@ namespace tessera::bench {
 
 namespace {
 
-Pipeline pipeline_of(const Problem &problem) {
-    auto generator = GeneratorRegistry::create(problem.generator,
-                                               GeneratorContext(get_jit_target_from_environment()));
+Pipeline pipeline_of(const Problem &problem, const AutoschedulerParams &scheduler) {
+    auto generator = GeneratorRegistry::create(
+        problem.generator, GeneratorContext(get_jit_target_from_environment(), scheduler));
     std::istringstream words(problem.params);
     for (std::string word; words >> word;) {
         const size_t equals = word.find('=');
         generator->set_generator_param(word.substr(0, equals), word.substr(equals + 1));
     }
-    return generator->get_pipeline();
+    return generator->get_scheduled_pipeline();
 }
 
 // What the compiled code is called with: pointers to buffers, and to scalars, which are kept here.
@@ -45,8 +45,9 @@ struct Arguments {
 
 }  // namespace
 
-Implementation tessera_implementation(const std::shared_ptr<Data> &data) {
-    const Pipeline pipeline = pipeline_of(data->problem);
+Implementation tessera_implementation(const std::shared_ptr<Data> &data,
+                                      const AutoschedulerParams &scheduler) {
+    const Pipeline pipeline = pipeline_of(data->problem, scheduler);
     const program::Program &program = pipeline.program();
     driver::CompiledRef code =
         driver::compile(program, driver::jit_target(get_jit_target_from_environment()));
@@ -60,7 +61,8 @@ Implementation tessera_implementation(const std::shared_ptr<Data> &data) {
         if (code->call(context->user_context(), arguments->pointers) == 0) return;
         throw std::runtime_error(context->message());
     };
-    return {"Tessera", run, [](int threads) { JITSharedRuntime::set_num_threads(threads); },
+    return {scheduler.name.empty() ? "Tessera" : scheduler.to_string(), run,
+            [](int threads) { JITSharedRuntime::set_num_threads(threads); },
             [output] { return output; }};
 }
 

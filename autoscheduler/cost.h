@@ -1,0 +1,27 @@
+#pragma once
+#include "autoscheduler/loop_tree.h"
+#include "autoscheduler/machine.h"
+
+namespace tessera::autoscheduler {
+
+// What a stage takes, in cycles of one core, all of its points together.
+struct StageCost {
+    double compute = 0;    // instructions
+    double memory = 0;     // waiting for what is in a cache, but not in the nearest
+    double far = 0;        // waiting for memory
+    double far_share = 1;  // at least so much of that however many cores there are
+    double overhead = 0;   // loops, tasks, allocations
+    double share = 1;      // the part of the time that it takes with all cores at work
+
+    double cycles() const;
+};
+
+struct Cost {
+    double cycles = 0;              // of the pipeline, on all cores
+    std::vector<StageCost> stages;  // as the graph's; 0 for those that are inlined
+};
+
+// What can be said of a schedule's time from its loops alone: a prior for what is measured.
+Cost estimate_cost(LoopTree &tree, const Machine &machine);
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,76 @@
+#include "autoscheduler/estimates.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+
+namespace tessera::autoscheduler {
+
+using namespace ir;
+using program::Parameter;
+
+namespace {
+
+// Puts numbers in place of scalars and sizes.
+class WithNumbers final : public Mutator {
+public:
+    explicit WithNumbers(const Estimates &estimates) : estimates(estimates) {}
+
+private:
+    using Mutator::visit;
+    static Expr or_itself(const std::optional<int64_t> &number, Type t, const Expr &e) {
+        return number ? IntImm::make(t.is_int() ? t : Int(64), *number) : e;
+    }
+    Expr visit(const Variable &v) override {
+        const auto *p = dynamic_cast<const Parameter *>(v.referent.get());
+        if (!p || !v.type.is_int_or_uint()) return Expr(&v);
+        const Expr e = or_itself(estimates.scalar(*p), v.type, Expr(&v));
+        return e.type() == v.type ? e : Cast::make(v.type, e);
+    }
+    Expr visit(const BufferProperty &b) override {
+        const auto *p = dynamic_cast<const Parameter *>(b.referent.get());
+        if (!p) return Expr(&b);
+        if (b.field == BufferField::Min)
+            return or_itself(estimates.min(*p, b.dim), b.type, Expr(&b));
+        if (b.field != BufferField::Extent) return Expr(&b);
+        return or_itself(estimates.extent(*p, b.dim), b.type, Expr(&b));
+    }
+    const Estimates &estimates;
+};
+
+}  // namespace
+
+std::optional<int64_t> Estimates::scalar(const Parameter &p) const {
+    if (p.estimate.defined()) {
+        if (auto number = as_const_int(p.estimate)) return number;
+    }
+    if (p.scalar_is_set && p.type.is_int()) {
+        const int shift = 64 - p.type.bits();
+        return int64_t(p.scalar_bits << shift) >> shift;
+    }
+    if (p.scalar_is_set && p.type.is_uint()) return int64_t(p.scalar_bits);
+    return std::nullopt;
+}
+
+std::optional<int64_t> Estimates::min(const Parameter &p, int dim) const {
+    const auto &c = p.constraints.at(size_t(dim));
+    if (c.min_estimate.defined()) return number(c.min_estimate);
+    if (p.buffer) return p.buffer->dim[dim].min;
+    if (c.min.defined()) return number(c.min);
+    return std::nullopt;
+}
+
+std::optional<int64_t> Estimates::extent(const Parameter &p, int dim) const {
+    const auto &c = p.constraints.at(size_t(dim));
+    if (c.extent_estimate.defined()) return number(c.extent_estimate);
+    if (p.buffer) return p.buffer->dim[dim].extent;
+    if (c.extent.defined()) return number(c.extent);
+    return std::nullopt;
+}
+
+std::optional<int64_t> Estimates::number(const Expr &e) const {
+    if (!e.defined()) return std::nullopt;
+    if (auto constant = as_const_int(e)) return constant;
+    return as_const_int(algebra::simplify(WithNumbers(*this)(e)));
+}
+
+}  // namespace tessera::autoscheduler

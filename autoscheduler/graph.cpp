@@ -1,0 +1,397 @@
+#include "autoscheduler/graph.h"
+#include "ir/equal.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include <algorithm>
+
+namespace tessera::autoscheduler {
+
+using namespace ir;
+using program::Definition;
+using program::FunctionRef;
+using program::Parameter;
+
+double Operations::total() const {
+    double sum = 0;
+    for (double c : count) sum += c;
+    return sum;
+}
+
+void Operations::add(const Operations &other, double times) {
+    for (size_t i = 0; i < operation_classes; i++) {
+        count[i] += times * other.count[i];
+        bytes[i] += times * other.bytes[i];
+    }
+}
+
+double points_in(const Box &box) {
+    double points = 1;
+    for (const Span &s : box) points *= double(s.extent());
+    return points;
+}
+
+double FunctionNode::points() const { return points_in(required); }
+
+namespace {
+
+OperationClass class_of(Type t, OperationClass of_float, OperationClass of_int) {
+    return t.is_any_float() ? of_float : of_int;
+}
+
+bool is_power_of_two(const Expr &e) {
+    const auto number = as_const_int(e);
+    return number && *number > 0 && (*number & (*number - 1)) == 0;
+}
+
+OperationClass class_of(const IntrinsicCall &c) {
+    switch (c.op) {
+    case Intrinsic::sqrt:
+    case Intrinsic::div_round_to_zero:
+    case Intrinsic::mod_round_to_zero: return OperationClass::FloatDiv;
+    case Intrinsic::sin:
+    case Intrinsic::cos:
+    case Intrinsic::tan:
+    case Intrinsic::asin:
+    case Intrinsic::acos:
+    case Intrinsic::atan:
+    case Intrinsic::atan2:
+    case Intrinsic::sinh:
+    case Intrinsic::cosh:
+    case Intrinsic::tanh:
+    case Intrinsic::asinh:
+    case Intrinsic::acosh:
+    case Intrinsic::atanh:
+    case Intrinsic::exp:
+    case Intrinsic::log:
+    case Intrinsic::pow: return OperationClass::FloatMath;
+    case Intrinsic::if_then_else: return OperationClass::Choice;
+    case Intrinsic::bitwise_and:
+    case Intrinsic::bitwise_or:
+    case Intrinsic::bitwise_xor:
+    case Intrinsic::bitwise_not:
+    case Intrinsic::shift_left:
+    case Intrinsic::shift_right: return OperationClass::Bits;
+    default: return class_of(c.type, OperationClass::FloatAdd, OperationClass::IntAdd);
+    }
+}
+
+bool costs_nothing(Intrinsic op) {
+    switch (op) {
+    case Intrinsic::likely:
+    case Intrinsic::likely_if_innermost:
+    case Intrinsic::promise_clamped:
+    case Intrinsic::unsafe_promise_clamped:
+    case Intrinsic::strict_float:
+    case Intrinsic::return_second: return true;
+    default: return false;
+    }
+}
+
+}  // namespace
+
+// Counts what a stage's expressions do, each shared one once, and finds what they read.
+class Graph::StageBuilder final : public Visitor {
+public:
+    StageBuilder(Graph &graph, StageNode &stage) : graph(graph), stage(stage) {}
+
+private:
+    void count(OperationClass c, Type t) {
+        stage.operations.count[size_t(c)] += 1;
+        stage.operations.bytes[size_t(c)] += t.bytes();
+    }
+    void visit(const Add &e) override {
+        count(class_of(e.type, OperationClass::FloatAdd, OperationClass::IntAdd), e.type);
+        Visitor::visit(e);
+    }
+    void visit(const Sub &e) override {
+        count(class_of(e.type, OperationClass::FloatAdd, OperationClass::IntAdd), e.type);
+        Visitor::visit(e);
+    }
+    void visit(const Mul &e) override {
+        count(class_of(e.type, OperationClass::FloatMul, OperationClass::IntMul), e.type);
+        Visitor::visit(e);
+    }
+    void visit(const Div &e) override {
+        const bool is_shift = e.type.is_int_or_uint() && is_power_of_two(e.b);
+        const bool is_product = e.type.is_int_or_uint() && as_const_int(e.b);
+        count(is_shift     ? OperationClass::Bits
+              : is_product ? OperationClass::IntMul
+                           : class_of(e.type, OperationClass::FloatDiv, OperationClass::IntDiv),
+              e.type);
+        Visitor::visit(e);
+    }
+    void visit(const Mod &e) override {
+        const bool is_mask = e.type.is_int_or_uint() && is_power_of_two(e.b);
+        count(is_mask ? OperationClass::Bits
+                      : class_of(e.type, OperationClass::FloatMath, OperationClass::IntDiv),
+              e.type);
+        Visitor::visit(e);
+    }
+#define CHOICE(T)                                                                                  \
+    void visit(const T &e) override {                                                              \
+        count(OperationClass::Choice, e.a.type());                                                 \
+        Visitor::visit(e);                                                                         \
+    }
+    CHOICE(Min)
+    CHOICE(Max)
+    CHOICE(EQ)
+    CHOICE(NE)
+    CHOICE(LT)
+    CHOICE(LE)
+    CHOICE(GT)
+    CHOICE(GE)
+#undef CHOICE
+    void visit(const Select &e) override {
+        count(OperationClass::Choice, e.type);
+        Visitor::visit(e);
+    }
+    void visit(const Cast &e) override {
+        const Type wider = e.type.bits() > e.value.type().bits() ? e.type : e.value.type();
+        count(OperationClass::Cast, wider);
+        Visitor::visit(e);
+    }
+    void visit(const IntrinsicCall &e) override {
+        if (!costs_nothing(e.op)) count(class_of(e), e.type);
+        Visitor::visit(e);
+    }
+    void visit(const ExternCall &e) override {
+        count(OperationClass::Other, e.type);
+        Visitor::visit(e);
+    }
+    void visit(const Call &call) override {
+        add_access(call);
+        // What indices are made of is computed beside the loads, unless it is data.
+        for (const Expr &arg : call.args) reads_in(arg);
+    }
+    void reads_in(const Expr &index) {
+        bool reads = false;
+        for_each_node(index, [&](const Call &) { reads = true; });
+        if (reads) (*this)(index);
+    }
+
+    void add_access(const Call &call) {
+        for (const Call *same : known) {
+            if (equal(Expr(same), Expr(&call))) return;  // it is loaded once
+        }
+        Access a;
+        a.bytes = call.type.bytes();
+        if (call.call_kind == CallKind::Func) {
+            a.source.function = graph.find(call.callee);
+        } else {
+            a.source.image = image(call);
+        }
+        for (const Expr &arg : call.args) {
+            a.index.emplace_back(arg, stage.variables, graph.estimates);
+        }
+        known.push_back(&call);
+        stage.accesses.push_back(std::move(a));
+    }
+    int image(const Call &call) {
+        auto [place, is_new] =
+            graph.image_numbers.try_emplace(call.callee, int(graph.images.size()));
+        if (!is_new) return place->second;
+        ImageNode node;
+        node.name = call.callee.text();
+        node.bytes = call.type.bytes();
+        const auto *p = dynamic_cast<const Parameter *>(call.referent.get());
+        for (int d = 0; d < int(call.args.size()); d++) {
+            const auto min = p ? graph.estimates.min(*p, d) : std::nullopt;
+            const auto extent = p ? graph.estimates.extent(*p, d) : std::nullopt;
+            // What nobody has estimated is what is read of it: require_regions() finds that.
+            node.box.push_back(extent ? Span{min.value_or(0), min.value_or(0) + *extent - 1}
+                                      : Span{0, -1});
+        }
+        graph.images.push_back(std::move(node));
+        return place->second;
+    }
+
+    Graph &graph;
+    StageNode &stage;
+    std::vector<const Call *> known;
+};
+
+int Graph::find(Symbol name) const {
+    auto found = numbers.find(name);
+    return found == numbers.end() ? -1 : found->second;
+}
+
+Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &estimates_and_bounds) {
+    for (const FunctionRef &f : algorithm.functions()) add_function(f);
+    for (const FunctionRef &f : algorithm.outputs()) {
+        functions[size_t(numbers.at(f->name))].is_output = true;
+    }
+    require_regions(estimates_and_bounds);
+}
+
+void Graph::add_function(const FunctionRef &f) {
+    const int number = int(functions.size());
+    numbers[f->name] = number;
+    FunctionNode node;
+    node.function = f;
+    node.name = f->name.text();
+    node.is_extern = f->has_extern_definition();
+    for (Type t : f->types) {
+        node.bytes += t.bytes();
+        node.widest = std::max(node.widest, t.bytes());
+    }
+    functions.push_back(std::move(node));
+    for (size_t s = 0; s < f->stages.size(); s++) add_stage(number, int(s));
+}
+
+void Graph::add_stage(int function, int number) {
+    const FunctionRef &f = functions[size_t(function)].function;
+    const Definition &definition = *f->stages[size_t(number)];
+    StageNode stage;
+    stage.function = function;
+    stage.number = number;
+    stage.definition = &definition;
+    for (Symbol arg : f->args) {
+        // A pure variable that an update does not write by is none of its loops.
+        const bool is_loop =
+            number == 0 || std::ranges::any_of(definition.args, [&](const Expr &e) {
+                const auto *v = e.as<Variable>();
+                return v && v->name == arg;
+            });
+        if (is_loop) stage.variables.add(arg);
+    }
+    stage.pure = stage.variables.size();
+    for (const program::ReductionVariable &r : definition.reduction) {
+        stage.variables.add(r.var);
+        const auto min = estimates.number(r.min), extent = estimates.number(r.extent);
+        stage.domain.push_back({min.value_or(0), min.value_or(0) + extent.value_or(1) - 1});
+    }
+    StageBuilder builder(*this, stage);
+    for (const Expr &arg : definition.args) {
+        stage.writes.emplace_back(arg, stage.variables, estimates);
+        if (!arg.as<Variable>()) builder(arg);
+    }
+    for (const Expr &value : definition.values) builder(value);
+    if (definition.predicate.defined()) builder(definition.predicate);
+    const int id = int(stages.size());
+    for (const Access &a : stage.accesses) {
+        if (a.source.function == function) continue;
+        std::vector<int> &consumers = a.source.image >= 0
+                                          ? images[size_t(a.source.image)].consumers
+                                          : functions[size_t(a.source.function)].consumers;
+        if (consumers.empty() || consumers.back() != id) consumers.push_back(id);
+    }
+    functions[size_t(function)].stages.push_back(id);
+    stages.push_back(std::move(stage));
+}
+
+namespace {
+
+// The directives of this kind that the schedule has for the function, the last one first.
+template<typename Directive>
+std::vector<Directive> directives_of(const FunctionNode &f, const program::Schedule &schedule) {
+    std::vector<Directive> all;
+    for (const program::Step &step : schedule.steps) {
+        const auto *of_func = std::get_if<program::FuncStep>(&step.what);
+        if (!of_func || step.function != f.function->name) continue;
+        const auto *directive = std::get_if<Directive>(&of_func->written.directive);
+        if (directive) all.insert(all.begin(), *directive);
+    }
+    return all;
+}
+
+// The size that the user expects of an output, per dimension.
+Box estimated(const FunctionNode &f, const program::Schedule &schedule,
+              const Estimates &estimates) {
+    Box box(f.function->args.size());
+    for (size_t d = 0; d < box.size(); d++) {
+        const Symbol arg = f.function->args[d];
+        std::optional<int64_t> min, extent;
+        auto take = [&](const Expr &m, const Expr &e) {
+            if (!min) min = estimates.number(m);
+            if (!extent) extent = estimates.number(e);
+        };
+        for (const auto &e : directives_of<program::EstimateDirective>(f, schedule)) {
+            if (e.var == arg) take(e.min, e.extent);
+        }
+        if (!f.function->output_buffers.empty() && f.function->output_buffers[0]) {
+            const Parameter &p = *f.function->output_buffers[0];
+            if (!min) min = estimates.min(p, int(d));
+            if (!extent) extent = estimates.extent(p, int(d));
+        }
+        for (const auto &b : directives_of<program::BoundDirective>(f, schedule)) {
+            if (b.var == arg) take(b.min, b.extent);
+        }
+        if (!extent) {
+            throw CompileError(f.function->written,
+                               str("to schedule it automatically, the size of the output ", f.name,
+                                   " has to be estimated: call set_estimate(", arg,
+                                   ", min, extent) for its dimension ", d));
+        }
+        box[d] = {min.value_or(0), min.value_or(0) + *extent - 1};
+    }
+    return box;
+}
+
+void unite(Box &box, const Box &other) {
+    for (size_t d = 0; d < box.size(); d++) box[d].unite(other[d]);
+}
+
+std::vector<Span> spans_of(const StageNode &stage, const FunctionNode &f) {
+    std::vector<Span> spans;
+    for (size_t v = 0; v < stage.pure; v++) {
+        const auto at = std::ranges::find(f.function->args, stage.variables.name(v));
+        spans.push_back(f.required[size_t(at - f.function->args.begin())]);
+    }
+    spans.insert(spans.end(), stage.domain.begin(), stage.domain.end());
+    return spans;
+}
+
+}  // namespace
+
+void add_reads(const StageNode &stage, std::span<const Span> variables, const Source &source,
+               Box &box) {
+    for (const Access &a : stage.accesses) {
+        if (a.source != source) continue;
+        for (size_t d = 0; d < box.size(); d++) box[d].unite(a.index[d].run(variables));
+    }
+}
+
+// From the outputs to the inputs.
+void Graph::require_regions(const program::Schedule &schedule) {
+    constexpr int64_t unlimited = int64_t(1) << 39;
+    for (FunctionNode &f : functions) {
+        f.required = f.is_output ? estimated(f, schedule, estimates)
+                                 : Box(f.function->args.size(), Span{0, -1});
+    }
+    std::vector<bool> has_estimate;
+    for (const ImageNode &image : images) {
+        has_estimate.push_back(std::ranges::none_of(image.box, &Span::is_empty));
+    }
+    for (int n = int(functions.size()) - 1; n >= 0; n--) {
+        FunctionNode &f = functions[size_t(n)];
+        // What updates write and read of it, it has, too.
+        for (int s : f.stages) {
+            const StageNode &stage = stages[size_t(s)];
+            if (stage.number == 0) continue;
+            const std::vector<Span> spans = spans_of(stage, f);
+            Box own = f.required;
+            for (size_t d = 0; d < own.size(); d++) {
+                const Span written = stage.writes[d].run(spans);
+                if (written.max < unlimited && written.min > -unlimited) own[d].unite(written);
+            }
+            add_reads(stage, spans, {.function = n}, own);
+            f.required = own;
+        }
+        for (int s : f.stages) {
+            const StageNode &stage = stages[size_t(s)];
+            const std::vector<Span> spans = spans_of(stage, f);
+            for (const Access &a : stage.accesses) {
+                const Source &from = a.source;
+                if (from.function == n) continue;
+                if (from.image >= 0 && has_estimate[size_t(from.image)]) continue;
+                Box read;
+                for (const IndexProgram &i : a.index) read.push_back(i.run(spans));
+                unite(from.function >= 0 ? functions[size_t(from.function)].required
+                                         : images[size_t(from.image)].box,
+                      read);
+            }
+        }
+    }
+}
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,114 @@
+#pragma once
+#include "autoscheduler/index_program.h"
+#include "program/steps.h"
+#include <array>
+#include <map>
+#include <string>
+
+namespace tessera::autoscheduler {
+
+// What an operation costs about the same as.
+// clang-format off
+#define TESSERA_OPERATION_CLASSES(X)                                                               \
+    X(FloatAdd) X(FloatMul) X(FloatDiv) X(FloatMath) X(IntAdd) X(IntMul) X(IntDiv) X(Choice)       \
+    X(Cast) X(Bits) X(Other)
+// clang-format on
+enum class OperationClass : uint8_t {
+#define ENUMERATOR(name) name,
+    TESSERA_OPERATION_CLASSES(ENUMERATOR)
+#undef ENUMERATOR
+};
+constexpr size_t operation_classes = size_t(OperationClass::Other) + 1;
+
+// How many operations computing one point takes, and how many bytes wide all of them together are:
+// what machine vectors of so many bytes do at once.
+struct Operations {
+    std::array<double, operation_classes> count = {}, bytes = {};
+
+    double &of(OperationClass c) { return count[size_t(c)]; }
+    double of(OperationClass c) const { return count[size_t(c)]; }
+    double total() const;
+    void add(const Operations &other, double times = 1);
+};
+
+// What a stage reads: a function, or an image.
+struct Source {
+    int function = -1, image = -1;  // one of the two
+    friend bool operator==(const Source &, const Source &) = default;
+};
+
+// A read of a function or an image for each point of a stage.
+struct Access {
+    Source source;
+    std::vector<IndexProgram> index;  // per dimension
+    int bytes = 0;                    // of an element
+    double times = 1;                 // in the stage's expressions
+};
+
+// A definition: for each point of its variables it computes a value.
+struct StageNode {
+    int function = 0;
+    int number = 0;  // 0: the pure definition
+    const program::Definition *definition = nullptr;
+    Variables variables;               // pure ones, innermost first, then those of the reduction
+    size_t pure = 0;                   // how many are pure
+    std::vector<Span> domain;          // of the reduction's variables
+    std::vector<IndexProgram> writes;  // where it writes, per dimension of the function
+    Operations operations;
+    std::vector<Access> accesses;
+
+    bool is_reduction() const { return variables.size() > pure; }
+};
+
+using Box = std::vector<Span>;
+
+struct FunctionNode {
+    program::FunctionRef function;
+    std::string name;
+    int bytes = 0;   // of all values of a point
+    int widest = 0;  // of one of them
+    std::vector<int> stages;
+    std::vector<int> consumers;  // stages of other functions that read it
+    bool is_output = false, is_extern = false;
+    // What has to be computed of it for the outputs as they are estimated.
+    Box required;
+
+    double points() const;
+};
+
+struct ImageNode {
+    std::string name;
+    int bytes = 0;
+    std::vector<int> consumers;  // stages
+    Box box;
+};
+
+// An algorithm as a graph of stages that read functions, with numbers for all sizes.
+//
+// CompileError if there is no estimate of an output's size.
+struct Graph {
+    Graph(const program::Algorithm &algorithm, const program::Schedule &estimates_and_bounds);
+
+    std::vector<FunctionNode> functions;  // producers before their consumers
+    std::vector<StageNode> stages;
+    std::vector<ImageNode> images;
+    Estimates estimates;
+
+    // The function's number; -1 if there is none of this name.
+    int find(Symbol name) const;
+
+private:
+    void add_function(const program::FunctionRef &f);
+    void add_stage(int function, int number);
+    void require_regions(const program::Schedule &schedule);
+    std::map<Symbol, int> numbers, image_numbers;
+    class StageBuilder;
+};
+
+// Unites the box with what the stage reads of the source for these spans of its variables.
+void add_reads(const StageNode &stage, std::span<const Span> variables, const Source &source,
+               Box &box);
+
+double points_in(const Box &box);
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,61 @@
+#pragma once
+#include "autoscheduler/estimates.h"
+#include <span>
+#include <vector>
+
+namespace tessera::autoscheduler {
+
+// The integers [min, max].
+struct Span {
+    int64_t min = 0, max = 0;
+
+    int64_t extent() const { return max < min ? 0 : max - min + 1; }
+    bool is_empty() const { return max < min; }
+    void unite(const Span &other);
+    void intersect(const Span &other);
+    friend bool operator==(const Span &, const Span &) = default;
+};
+
+// Variables of a stage, by the numbers that programs have for them.
+class Variables {
+public:
+    // Returns the variable's number; -1 if it is none of them.
+    int find(Symbol name) const;
+    void add(Symbol name) { names.push_back(name); }
+    size_t size() const { return names.size(); }
+    Symbol name(size_t i) const { return names[i]; }
+
+private:
+    std::vector<Symbol> names;
+};
+
+// An expression of indices as a list of instructions, which says in nanoseconds what values it has
+// while its variables run over spans. Scalars and sizes of images are what is estimated of them.
+class IndexProgram {
+public:
+    IndexProgram(const ir::Expr &e, const Variables &variables, const Estimates &estimates);
+
+    // No less than the values of the expression; `variables` has a span for each variable. Indices
+    // that are made of data have all values of their types.
+    Span run(std::span<const Span> variables) const;
+    // How much the value grows when the variable does by 1: not a number if that is not always the
+    // same.
+    double slope(size_t variable) const { return slopes[variable]; }
+    // Whether the value is made of what is loaded.
+    bool reads_data() const { return has_data; }
+
+private:
+    enum class Op : uint8_t { Constant, Variable, Add, Sub, Mul, Div, Mod, Min, Max, Unite };
+    struct Instruction {
+        Op op = Op::Constant;
+        Span value;  // of a constant
+        int variable = -1;
+    };
+    class Builder;
+
+    std::vector<Instruction> code;  // in postfix order
+    std::vector<double> slopes;
+    bool has_data = false;
+};
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,78 @@
+#include "autoscheduler/loop_spans.h"
+#include "ir/operators.h"
+#include <algorithm>
+#include <ranges>
+
+namespace tessera::autoscheduler {
+
+using program::Fuse;
+using program::Rename;
+using program::Split;
+using program::StageSchedule;
+
+namespace {
+
+int64_t factor_of(const Split &split) {
+    return std::max<int64_t>(1, ir::as_const_int(split.factor).value_or(1));
+}
+
+}  // namespace
+
+LoopSpans::LoopSpans(const StageSchedule &schedule, const Variables &variables,
+                     std::span<const Span> spans)
+    : schedule(schedule), variables(variables), spans(spans) {
+    for (size_t v = 0; v < variables.size(); v++) {
+        extents[variables.name(v)] = std::max<int64_t>(1, spans[v].extent());
+    }
+    for (const auto &written : schedule.transforms) {
+        std::visit(program::overloaded{
+                       [&](const Split &s) {
+                           const int64_t factor = factor_of(s), old = extent(s.old);
+                           extents[s.inner] = factor;
+                           extents[s.outer] = (old + factor - 1) / factor;
+                       },
+                       [&](const Fuse &f) { extents[f.fused] = extent(f.inner) * extent(f.outer); },
+                       [&](const Rename &r) { extents[r.new_name] = extent(r.old); },
+                   },
+                   written.directive);
+    }
+}
+
+int64_t LoopSpans::extent(Symbol loop) const {
+    auto found = extents.find(loop);
+    return found == extents.end() ? 1 : found->second;
+}
+
+std::vector<Span> LoopSpans::variables_with_fixed(std::span<const Symbol> fixed) const {
+    std::unordered_map<Symbol, Span> at;
+    for (const auto &[loop, extent] : extents) at[loop] = {0, extent - 1};
+    for (Symbol loop : fixed) at[loop] = {extent(loop) / 2, extent(loop) / 2};
+    for (const auto &written : std::views::reverse(schedule.transforms)) {
+        std::visit(program::overloaded{
+                       [&](const Split &s) {
+                           const int64_t factor = factor_of(s), last = extent(s.old) - 1;
+                           const Span outer = at[s.outer], inner = at[s.inner];
+                           at[s.old] = {std::min(outer.min * factor + inner.min, last),
+                                        std::min(outer.max * factor + inner.max, last)};
+                       },
+                       [&](const Fuse &f) {
+                           const int64_t inner = extent(f.inner);
+                           const Span fused = at[f.fused];
+                           at[f.outer] = {fused.min / inner, fused.max / inner};
+                           const bool one_row = fused.min / inner == fused.max / inner;
+                           at[f.inner] = one_row ? Span{fused.min % inner, fused.max % inner}
+                                                 : Span{0, inner - 1};
+                       },
+                       [&](const Rename &r) { at[r.old] = at[r.new_name]; },
+                   },
+                   written.directive);
+    }
+    std::vector<Span> result;
+    for (size_t v = 0; v < variables.size(); v++) {
+        const Span s = at[variables.name(v)];
+        result.push_back({spans[v].min + s.min, spans[v].min + s.max});
+    }
+    return result;
+}
+
+}  // namespace tessera::autoscheduler

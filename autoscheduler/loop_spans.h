@@ -1,0 +1,27 @@
+#pragma once
+#include "autoscheduler/index_program.h"
+#include "program/schedule.h"
+#include <unordered_map>
+
+namespace tessera::autoscheduler {
+
+// What a stage's transforms make of numbers: loops count from 0.
+class LoopSpans {
+public:
+    // For a stage whose variables run over these spans.
+    LoopSpans(const program::StageSchedule &schedule, const Variables &variables,
+              std::span<const Span> spans);
+
+    int64_t extent(Symbol loop) const;
+    // The values of the variables while each loop of `fixed` is in the middle of its iterations,
+    // and all others run.
+    std::vector<Span> variables_with_fixed(std::span<const Symbol> fixed) const;
+
+private:
+    const program::StageSchedule &schedule;
+    const Variables &variables;
+    std::span<const Span> spans;
+    std::unordered_map<Symbol, int64_t> extents;
+};
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,217 @@
+#include "autoscheduler/loop_tree.h"
+#include "autoscheduler/loop_spans.h"
+#include <algorithm>
+#include <ranges>
+
+namespace tessera::autoscheduler {
+
+using program::FunctionContents;
+using program::LoopLevel;
+using program::StageSchedule;
+
+namespace {
+
+bool contains(const std::vector<int> &all, int one) {
+    return std::ranges::find(all, one) != all.end();
+}
+
+}  // namespace
+
+bool Leaf::depends_on(size_t variable) const {
+    return std::ranges::any_of(slopes, [&](const auto &of_dimension) {
+        return of_dimension[variable] != 0;  // also where it is not a number
+    });
+}
+
+LoopTree::LoopTree(const Graph &graph, const program::ScheduledProgram &program)
+    : graph(graph), stages(graph.stages.size()), functions(graph.functions.size()),
+      schedules(graph.stages.size()), boxes(graph.functions.size() + graph.images.size()),
+      program(program) {
+    // Consumers first: loops that producers are computed at stand already.
+    for (int n = int(graph.functions.size()) - 1; n >= 0; n--) {
+        const auto found = program.functions().find(graph.functions[size_t(n)].function->name);
+        if (found == program.functions().end()) {
+            throw InternalError(
+                str("the program has no function ", graph.functions[size_t(n)].name));
+        }
+        place(n, *found->second);
+    }
+    for (size_t s = 0; s < stages.size(); s++) {
+        if (!stages[s].is_inlined) add_leaves(int(s));
+    }
+}
+
+int LoopTree::find_level(const LoopLevel &level) const {
+    const int function = graph.find(level.func());
+    if (function < 0) throw CompileError(str("there is no loop ", level));
+    int found = -1;
+    for (int s : graph.functions[size_t(function)].stages) {
+        if (level.stage() >= 0 && graph.stages[size_t(s)].number != level.stage()) continue;
+        for (int loop : stages[size_t(s)].loops) {
+            if (loops[size_t(loop)].var == level.var()) found = loop;
+        }
+    }
+    if (found < 0) throw CompileError(str("there is no loop ", level));
+    return found;
+}
+
+void LoopTree::require_consumers_within(int function, int loop) const {
+    for (int c : graph.functions[size_t(function)].consumers) {
+        const TreeStage &consumer = stages[size_t(c)];
+        if (consumer.is_inlined) {
+            require_consumers_within(graph.stages[size_t(c)].function, loop);
+        } else if (!contains(consumer.loops, loop) && !contains(consumer.enclosing, loop)) {
+            throw CompileError(str(graph.functions[size_t(function)].name,
+                                   " is read outside of the loop that it is computed at"));
+        }
+    }
+}
+
+void LoopTree::place(int function, const FunctionContents &f) {
+    TreeFunction &placed = functions[size_t(function)];
+    const FunctionNode &node = graph.functions[size_t(function)];
+    const LoopLevel &level = f.schedule.compute_level;
+    placed.is_inlined = level.means_inlined() && !node.is_output;
+    if (level.is_at()) {
+        placed.compute_level = find_level(level);
+        require_consumers_within(function, placed.compute_level);
+    }
+    placed.store_level = placed.compute_level;
+    if (f.schedule.store_level_set && f.schedule.store_level.means_root()) placed.store_level = -1;
+    if (f.schedule.store_level_set && f.schedule.store_level.is_at()) {
+        placed.store_level = find_level(f.schedule.store_level);
+    }
+    for (size_t i = 0; i < node.stages.size(); i++) {
+        const int s = node.stages[i];
+        stages[size_t(s)].is_inlined = placed.is_inlined;
+        schedules[size_t(s)] = &f.stages[i]->schedule;
+    }
+    if (placed.is_inlined) return;
+    placed.computed = box({.function = function}, placed.compute_level);
+    placed.stored = box({.function = function}, placed.store_level);
+    for (int s : node.stages) {
+        stages[size_t(s)].spans = full_spans(s, placed.computed);
+        add_loops(s, *schedules[size_t(s)], placed.compute_level);
+    }
+}
+
+void LoopTree::add_loops(int stage, const StageSchedule &schedule, int parent) {
+    TreeStage &s = stages[size_t(stage)];
+    for (int loop = parent; loop >= 0; loop = loops[size_t(loop)].parent) {
+        s.enclosing.insert(s.enclosing.begin(), loop);
+    }
+    const LoopSpans spans(schedule, graph.stages[size_t(stage)].variables, s.spans);
+    for (const program::Loop &l : std::views::reverse(schedule.loops)) {
+        s.loops.push_back(int(loops.size()));
+        loops.push_back({stage, l.var, l.kind, l.is_reduction, spans.extent(l.var), parent});
+        parent = s.loops.back();
+    }
+}
+
+std::vector<Span> LoopTree::full_spans(int stage, const Box &box) const {
+    const StageNode &node = graph.stages[size_t(stage)];
+    const auto &args = graph.functions[size_t(node.function)].function->args;
+    std::vector<Span> result;
+    for (size_t v = 0; v < node.pure; v++) {
+        const auto at = std::ranges::find(args, node.variables.name(v));
+        result.push_back(box[size_t(at - args.begin())]);
+    }
+    result.insert(result.end(), node.domain.begin(), node.domain.end());
+    return result;
+}
+
+std::vector<Span> LoopTree::spans(int stage, int loop) {
+    const StageNode &node = graph.stages[size_t(stage)];
+    TreeStage &s = stages[size_t(stage)];
+    const auto own = std::ranges::find(s.loops, loop);
+    if (loop < 0 || own == s.loops.end()) {
+        return full_spans(stage, box({.function = node.function}, loop));
+    }
+    std::vector<Symbol> fixed;
+    for (auto l = s.loops.begin(); l <= own; ++l) fixed.push_back(loops[size_t(*l)].var);
+    return LoopSpans(*schedules[size_t(stage)], node.variables, s.spans)
+        .variables_with_fixed(fixed);
+}
+
+const Box &LoopTree::box(const Source &source, int loop) {
+    const bool is_image = source.image >= 0;
+    const Box &all = is_image ? graph.images[size_t(source.image)].box
+                              : graph.functions[size_t(source.function)].required;
+    if (loop < 0) return all;
+    auto &known =
+        boxes[is_image ? graph.functions.size() + size_t(source.image) : size_t(source.function)];
+    if (auto found = known.find(loop); found != known.end()) return found->second;
+    Box result(all.size(), Span{0, -1});
+    for (int c : is_image ? graph.images[size_t(source.image)].consumers
+                          : graph.functions[size_t(source.function)].consumers) {
+        const TreeStage &consumer = stages[size_t(c)];
+        const bool is_inside = consumer.is_inlined || contains(consumer.loops, loop) ||
+                               contains(consumer.enclosing, loop);
+        if (!is_inside) continue;
+        const std::vector<Span> at = spans(c, loop);
+        if (std::ranges::any_of(at, &Span::is_empty)) continue;
+        add_reads(graph.stages[size_t(c)], at, source, result);
+    }
+    for (size_t d = 0; d < result.size(); d++) result[d].intersect(all[d]);
+    return known[loop] = std::move(result);
+}
+
+double LoopTree::iterations(int loop) const {
+    double product = 1;
+    for (; loop >= 0; loop = loops[size_t(loop)].parent)
+        product *= double(loops[size_t(loop)].extent);
+    return product;
+}
+
+bool LoopTree::is_within(int loop, int outer) const {
+    if (outer < 0) return true;
+    for (; loop >= 0; loop = loops[size_t(loop)].parent) {
+        if (loop == outer) return true;
+    }
+    return false;
+}
+
+// ---- What a point takes ----
+
+void LoopTree::add_leaves(int stage) {
+    const StageNode &node = graph.stages[size_t(stage)];
+    std::vector<std::vector<double>> own(node.variables.size(),
+                                         std::vector<double>(node.variables.size(), 0));
+    for (size_t v = 0; v < own.size(); v++) own[v][v] = 1;
+    add_leaves_of(node, own, 1, stages[size_t(stage)]);
+}
+
+// `slopes`: how each variable of the node grows with each of the stage.
+void LoopTree::add_leaves_of(const StageNode &node, const std::vector<std::vector<double>> &slopes,
+                             double times, TreeStage &to) {
+    to.operations.add(node.operations, times);
+    const size_t outer = slopes.empty() ? 0 : slopes[0].size();
+    for (const Access &a : node.accesses) {
+        std::vector<std::vector<double>> through;
+        for (const IndexProgram &index : a.index) {
+            std::vector<double> sums(outer, 0);
+            for (size_t v = 0; v < node.variables.size(); v++) {
+                const double slope = index.slope(v);
+                for (size_t o = 0; o < outer && slope != 0; o++) {
+                    if (slopes[v][o] != 0) sums[o] += slope * slopes[v][o];
+                }
+            }
+            through.push_back(std::move(sums));
+        }
+        const int function = a.source.function;
+        if (function >= 0 && functions[size_t(function)].is_inlined) {
+            const int pure = graph.functions[size_t(function)].stages[0];
+            add_leaves_of(graph.stages[size_t(pure)], through, times * a.times, to);
+            continue;
+        }
+        auto same = std::ranges::find_if(
+            to.leaves, [&](const Leaf &l) { return l.source == a.source && l.slopes == through; });
+        if (same != to.leaves.end()) {
+            same->loads += times * a.times;
+        } else {
+            to.leaves.push_back({a.source, a.bytes, times * a.times, std::move(through)});
+        }
+    }
+}
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,82 @@
+#pragma once
+#include "autoscheduler/graph.h"
+#include "program/steps.h"
+
+namespace tessera::autoscheduler {
+
+// A loop of a stage, with the number of its iterations as sizes are estimated.
+struct TreeLoop {
+    int stage = 0;
+    Symbol var;
+    LoopKind kind = LoopKind::Serial;
+    bool is_reduction = false;
+    int64_t extent = 1;
+    int parent = -1;  // the loop around it; -1: none
+};
+
+// A function or image that a stage reads for each of its points, through those that are inlined.
+struct Leaf {
+    Source source;
+    int bytes = 0;
+    double loads = 1;  // per point
+    // How the index in each dimension grows with each variable of the stage.
+    std::vector<std::vector<double>> slopes;
+
+    bool depends_on(size_t variable) const;
+};
+
+// Where the loops of a stage are, and what one point of it takes with all that is inlined.
+struct TreeStage {
+    bool is_inlined = false;
+    std::vector<int> loops;      // its own, outermost first
+    std::vector<int> enclosing;  // all loops around it, outermost first, without its own
+    Operations operations;
+    std::vector<Leaf> leaves;
+    std::vector<Span> spans;  // of its variables, each time that it is computed
+};
+
+struct TreeFunction {
+    bool is_inlined = false;
+    int compute_level = -1, store_level = -1;  // loops; -1: root
+    Box computed, stored;                      // each time
+};
+
+// The loop nests of a scheduled algorithm with numbers: what features are taken from. Costs
+// microseconds per stage, and nothing of lowering.
+class LoopTree {
+public:
+    // `graph` is that of the algorithm. CompileError if a level is no loop of the program.
+    LoopTree(const Graph &graph, const program::ScheduledProgram &program);
+
+    const Graph &graph;
+    std::vector<TreeLoop> loops;
+    std::vector<TreeStage> stages;        // as the graph's
+    std::vector<TreeFunction> functions;  // as the graph's
+
+    // What is needed of a function or an image in one iteration of a loop (-1: in all of the
+    // pipeline).
+    const Box &box(const Source &source, int loop);
+    // The values of a stage's variables in one iteration of a loop that is its own or around it.
+    std::vector<Span> spans(int stage, int loop);
+    // How often the body of a loop runs; -1: once.
+    double iterations(int loop) const;
+    // Whether a loop is this one or within it; -1 is around all.
+    bool is_within(int loop, int outer) const;
+    const program::StageSchedule *schedule(int stage) const { return schedules[size_t(stage)]; }
+
+private:
+    void place(int function, const program::FunctionContents &f);
+    void add_loops(int stage, const program::StageSchedule &schedule, int parent);
+    int find_level(const program::LoopLevel &level) const;
+    void require_consumers_within(int function, int loop) const;
+    void add_leaves(int stage);
+    void add_leaves_of(const StageNode &node, const std::vector<std::vector<double>> &slopes,
+                       double times, TreeStage &to);
+    std::vector<Span> full_spans(int stage, const Box &box) const;
+
+    std::vector<const program::StageSchedule *> schedules;  // per stage
+    std::vector<std::map<int, Box>> boxes;                  // of functions, then of images, by loop
+    program::ScheduledProgram program;                      // holds the schedules
+};
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,32 @@
+#pragma once
+#include "autoscheduler/graph.h"
+#include "base/target.h"
+
+namespace tessera::autoscheduler {
+
+// What a machine can do, per cycle of one core unless it says otherwise.
+struct Machine {
+    int cores = 1;
+    int vector_bytes = 32;
+    int registers = 16;  // for vectors
+    // The cost of an operation on a machine vector, in cycles, where many follow one another.
+    std::array<double, operation_classes> cycles = {};
+    double scalar_math = 40;  // of a transcendental function of one number
+
+    struct Cache {
+        double bytes;            // what one core may use of it
+        double bytes_per_cycle;  // that come into it from the next level
+    };
+    std::array<Cache, 3> caches = {};
+    double memory_sharing = 4;  // cores that together take all bytes that memory gives
+
+    double parallel_launch = 8'000;  // cycles from the start of a parallel loop to all at work
+    double task = 300;               // of an iteration of a parallel loop
+    double fault_per_byte = 0.1;     // of fresh memory
+    double allocation = 200;         // of a block on the heap
+
+    // A usual machine of this kind. `cores`: 0: those of this one.
+    static Machine usual(const Target &target, int cores = 0);
+};
+
+}  // namespace tessera::autoscheduler

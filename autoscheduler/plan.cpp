@@ -1,0 +1,168 @@
+#include "autoscheduler/plan.h"
+#include <algorithm>
+#include <set>
+
+namespace tessera::autoscheduler {
+
+using namespace program;
+
+namespace {
+
+// Where others can be computed in the loops of a stage.
+struct Levels {
+    LoopLevel tile = LoopLevel::root(), row = LoopLevel::root();
+};
+
+// Makes the steps of one stage.
+class StageSteps {
+public:
+    StageSteps(const Graph &graph, const StageNode &stage, const StagePlan &plan, int64_t tasks,
+               std::vector<Step> &steps)
+        : graph(graph), stage(stage), plan(plan),
+          function(*graph.functions[size_t(stage.function)].function), tasks(tasks), steps(steps) {
+        for (size_t v = 0; v < stage.variables.size(); v++) {
+            taken.insert(stage.variables.name(v).text());
+        }
+        for (Symbol arg : function.args) taken.insert(arg.text());
+    }
+
+    Levels operator()() {
+        for (size_t v = 0; v < stage.pure; v++) split_variable(v);
+        for (size_t v = stage.pure; v < stage.variables.size(); v++) {
+            reduction.push_back({stage.variables.name(v), extent_of(v)});
+        }
+        reorder();
+        for (const Loop &l : vectors) set_kind(l.var, LoopKind::Vectorized);
+        for (const Loop &l : unrolled) set_kind(l.var, LoopKind::Unrolled);
+        Levels levels = levels_here();
+        if (plan.parallel) parallelize(levels);
+        return levels;
+    }
+
+private:
+    struct Loop {
+        Symbol var;
+        int64_t extent;
+    };
+
+    int64_t extent_of(size_t v) const {
+        if (v >= stage.pure) return std::max<int64_t>(1, stage.domain[v - stage.pure].extent());
+        const auto at = std::ranges::find(function.args, stage.variables.name(v));
+        const Box &box = graph.functions[size_t(stage.function)].required;
+        return std::max<int64_t>(1, box[size_t(at - function.args.begin())].extent());
+    }
+
+    template<typename Directive>
+    void add(Directive d) {
+        steps.push_back({function.name, StageStep{stage.number, {}, {std::move(d), {}}}});
+    }
+    Symbol new_name(Symbol of, const char *suffix) {
+        std::string name = of.text() + suffix;
+        while (!taken.insert(name).second) name += suffix;
+        return Symbol::interned(name);
+    }
+    // Splits the loop; it becomes the outer one.
+    Symbol split(Loop &loop, Symbol of, int64_t factor, const char *outer, const char *inner) {
+        const Symbol o = new_name(of, outer), i = new_name(of, inner);
+        add(Split{loop.var, o, i, Expr(int32_t(factor)), TailStrategy::Auto});
+        loop = {o, (loop.extent + factor - 1) / factor};
+        return i;
+    }
+
+    void split_variable(size_t v) {
+        const Symbol name = stage.variables.name(v);
+        Loop loop = {name, extent_of(v)};
+        const int64_t tile = v < plan.tile.size() ? plan.tile[v] : 0;
+        if (tile > 0) {
+            const Symbol inner = split(loop, name, tile, "o", "i");
+            tiles.push_back(loop);
+            loop = {inner, tile};
+        }
+        if (int(v) == plan.vector && plan.lanes > 1) {
+            vectors.push_back({split(loop, name, plan.lanes, "s", "v"), plan.lanes});
+        } else if (int(v) == plan.unrolled && plan.unroll > 1) {
+            unrolled.push_back({split(loop, name, plan.unroll, "s", "u"), plan.unroll});
+        }
+        middle.push_back(loop);
+    }
+
+    void reorder() {
+        std::vector<Symbol> order;
+        for (const auto *some : {&vectors, &unrolled, &reduction, &middle, &tiles}) {
+            for (const Loop &l : *some) order.push_back(l.var);
+        }
+        if (order.size() > 1) add(Reorder{order});
+    }
+    void set_kind(Symbol var, LoopKind kind) { add(SetLoopKind{var, kind}); }
+
+    LoopLevel at(Symbol var) const { return LoopLevel::at(function.name, var, stage.number); }
+
+    Levels levels_here() const {
+        Levels levels;
+        if (!tiles.empty()) levels.tile = at(tiles.front().var);
+        // Rows are along the second variable, or the only one.
+        if (!middle.empty()) levels.row = at(middle[std::min<size_t>(1, middle.size() - 1)].var);
+        return levels;
+    }
+
+    // From the outside, until there are enough tasks.
+    void parallelize(Levels &levels) {
+        std::vector<Loop> &from = tiles.empty() ? middle : tiles;
+        if (from.empty()) return;
+        Loop outer = from.back();
+        const size_t least = tiles.empty() ? 1 : 0;  // rows are left to compute others at
+        for (size_t i = from.size() - 1; i-- > least && outer.extent < tasks;) {
+            const Symbol fused = new_name(from[i].var, "p");
+            add(Fuse{from[i].var, outer.var, fused});
+            for (LoopLevel *level : {&levels.tile, &levels.row}) {
+                const bool is_gone =
+                    level->is_at() && (level->var() == from[i].var || level->var() == outer.var);
+                if (is_gone) *level = at(fused);
+            }
+            outer = {fused, outer.extent * from[i].extent};
+        }
+        set_kind(outer.var, LoopKind::Parallel);
+    }
+
+    const Graph &graph;
+    const StageNode &stage;
+    const StagePlan &plan;
+    const FunctionContents &function;
+    const int64_t tasks;
+    std::vector<Step> &steps;
+    std::set<std::string> taken;
+    std::vector<Loop> vectors, unrolled, reduction, middle, tiles;  // innermost first
+};
+
+}  // namespace
+
+Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,
+                     const std::vector<bool> &is_fixed) {
+    Schedule schedule;
+    std::vector<Levels> levels(graph.functions.size());
+    // Consumers first: the loops that others are computed at are made before these are.
+    for (size_t n = graph.functions.size(); n-- > 0;) {
+        const FunctionNode &f = graph.functions[n];
+        const FunctionPlan &p = plan.functions[n];
+        if (n < is_fixed.size() && is_fixed[n]) continue;
+        if (p.place == Place::Inline) continue;
+        auto add = [&](auto directive) {
+            schedule.steps.push_back({f.function->name, FuncStep{{std::move(directive), {}}}});
+        };
+        if (p.place == Place::Root) {
+            if (!f.is_output) add(ComputeLevel{LoopLevel::root()});
+        } else {
+            const Levels &at = levels[size_t(p.at)];
+            if (p.place == Place::Row) add(StoreLevel{at.tile});
+            add(ComputeLevel{p.place == Place::Row ? at.row : at.tile});
+        }
+        if (f.is_extern) continue;
+        for (size_t s = 0; s < f.stages.size(); s++) {
+            const StageNode &stage = graph.stages[size_t(f.stages[s])];
+            levels[n] = StageSteps(graph, stage, p.stages[s], tasks, schedule.steps)();
+        }
+    }
+    return schedule;
+}
+
+}  // namespace tessera::autoscheduler

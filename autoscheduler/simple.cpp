@@ -1,0 +1,232 @@
+#include "autoscheduler/simple.h"
+#include <algorithm>
+#include <optional>
+
+namespace tessera::autoscheduler {
+
+using program::Algorithm;
+
+namespace {
+
+class SimpleScheduler {
+public:
+    SimpleScheduler(const Algorithm &algorithm, const Graph &graph, const Machine &machine,
+                    const std::vector<bool> &is_fixed)
+        : algorithm(algorithm), graph(graph), machine(machine), is_fixed(is_fixed) {
+        best.functions.resize(graph.functions.size());
+        for (size_t n = 0; n < best.functions.size(); n++) begin_with(int(n));
+    }
+
+    SimpleResult operator()() {
+        SimpleResult result;
+        best_cost = cost_of(best).value_or(Cost{1e300, {}});
+        constexpr int most_sweeps = 4;
+        for (int sweep = 0; sweep < most_sweeps; sweep++) {
+            const double before = best_cost.cycles;
+            for (size_t n = graph.functions.size(); n-- > 0;) improve(int(n));
+            if (best_cost.cycles > 0.99 * before) break;
+        }
+        result.plan = best;
+        result.schedule = to_schedule(graph, best, least_tasks(), is_fixed);
+        result.cost = best_cost;
+        result.candidates = candidates;
+        return result;
+    }
+
+private:
+    int64_t least_tasks() const { return machine.cores == 1 ? 1 : 4 * int64_t(machine.cores); }
+
+    const FunctionNode &node(int n) const { return graph.functions[size_t(n)]; }
+    bool is_mine(int n) const { return size_t(n) >= is_fixed.size() || !is_fixed[size_t(n)]; }
+
+    bool may_be_inlined(int n) const {
+        const FunctionNode &f = node(n);
+        if (f.is_output || f.is_extern || f.stages.size() != 1) return false;
+        return std::ranges::none_of(
+            f.consumers, [&](int c) { return node(graph.stages[size_t(c)].function).is_extern; });
+    }
+
+    // How many of its values a point of its readers takes.
+    double reads(int n) const {
+        double most = 0;
+        for (int c : node(n).consumers) {
+            double count = 0;
+            for (const Access &a : graph.stages[size_t(c)].accesses)
+                count += a.source.function == n;
+            most = std::max(most, count);
+        }
+        return most;
+    }
+
+    int64_t extent(const StageNode &stage, size_t v) const {
+        const FunctionNode &f = node(stage.function);
+        const auto at = std::ranges::find(f.function->args, stage.variables.name(v));
+        return f.required[size_t(at - f.function->args.begin())].extent();
+    }
+
+    int64_t lanes_for(const StageNode &stage, int64_t extent) const {
+        int widest = node(stage.function).widest;
+        for (const Access &a : stage.accesses) widest = std::max(widest, a.bytes);
+        int64_t lanes = machine.vector_bytes / std::max(1, node(stage.function).widest);
+        if (widest > node(stage.function).widest) lanes = machine.vector_bytes / widest;
+        while (lanes > extent) lanes /= 2;
+        return lanes;
+    }
+
+    StagePlan usual_loops(const StageNode &stage) const {
+        StagePlan p;
+        p.tile.assign(stage.pure, 0);
+        for (size_t v = 0; v < stage.pure && p.vector < 0; v++) {
+            const int64_t lanes = lanes_for(stage, extent(stage, v));
+            if (lanes < 4) continue;
+            p.vector = int(v);
+            p.lanes = lanes;
+        }
+        return p;
+    }
+
+    void begin_with(int n) {
+        FunctionPlan &p = best.functions[size_t(n)];
+        const FunctionNode &f = node(n);
+        for (int s : f.stages) {
+            p.stages.push_back(usual_loops(graph.stages[size_t(s)]));
+            p.stages.back().parallel = machine.cores > 1 && graph.stages[size_t(s)].pure > 0;
+        }
+        if (!may_be_inlined(n)) return;
+        const StageNode &pure = graph.stages[size_t(f.stages[0])];
+        if (reads(n) <= 1 || pure.operations.total() <= 3) p.place = Place::Inline;
+    }
+
+    std::optional<Cost> cost_of(const Plan &plan) {
+        candidates++;
+        try {
+            LoopTree tree(graph, program::apply(algorithm,
+                                                to_schedule(graph, plan, least_tasks(), is_fixed)));
+            return estimate_cost(tree, machine);
+        } catch (const CompileError &) {
+            return std::nullopt;  // a level that is not there
+        }
+    }
+
+    void try_plan(const Plan &plan) {
+        const std::optional<Cost> cost = cost_of(plan);
+        if (!cost || cost->cycles >= best_cost.cycles) return;
+        best = plan;
+        best_cost = *cost;
+    }
+
+    void improve(int n) {
+        if (!is_mine(n) || node(n).is_extern) return;
+        improve_place(n);
+        const FunctionPlan &p = best.functions[size_t(n)];
+        if (p.place == Place::Inline) return;
+        for (size_t s = 0; s < node(n).stages.size(); s++) improve_loops(n, s);
+        if (p.place == Place::Root) improve_tiles(n);
+    }
+
+    void improve_place(int n) {
+        if (node(n).is_output) return;
+        const Plan before = best;
+        auto with = [&](Place place, int at) {
+            Plan plan = before;
+            FunctionPlan &p = plan.functions[size_t(n)];
+            p.place = place;
+            p.at = at;
+            const bool is_root = place == Place::Root;
+            for (StagePlan &s : p.stages) {
+                s.parallel = is_root && machine.cores > 1 && !s.tile.empty();
+                if (!is_root) s.tile.assign(s.tile.size(), 0);
+            }
+            // Those that were computed in its loops go where it goes.
+            for (FunctionPlan &other : plan.functions) {
+                const bool is_within = other.place == Place::Tile || other.place == Place::Row;
+                if (!is_within || other.at != n || is_root) continue;
+                other.place = place == Place::Inline ? Place::Root : place;
+                other.at = at;
+            }
+            try_plan(plan);
+        };
+        with(Place::Root, -1);
+        if (may_be_inlined(n)) with(Place::Inline, -1);
+        for (int at = 0; at < int(graph.functions.size()); at++) {
+            const bool is_root = before.functions[size_t(at)].place == Place::Root;
+            if (at <= n || !is_root || !is_mine(at) || node(at).is_extern) continue;
+            with(Place::Tile, at);
+            with(Place::Row, at);
+        }
+    }
+
+    template<typename Change>
+    void try_loops(int n, size_t s, Change change) {
+        Plan plan = best;
+        change(plan.functions[size_t(n)].stages[s]);
+        if (plan != best) try_plan(plan);
+    }
+
+    void improve_loops(int n, size_t s) {
+        const StageNode &stage = graph.stages[size_t(node(n).stages[s])];
+        for (size_t v = 0; v < stage.pure; v++) {
+            const int64_t lanes = lanes_for(stage, extent(stage, v));
+            for (int64_t times : {1, 2, 4}) {
+                if (lanes * times > extent(stage, v) || lanes * times <= 1) continue;
+                try_loops(n, s, [&](StagePlan &p) {
+                    p.vector = int(v);
+                    p.lanes = lanes * times;
+                    if (p.unrolled == p.vector) p.unrolled = -1;
+                });
+            }
+        }
+        try_loops(n, s, [](StagePlan &p) { p.vector = -1; });
+        for (size_t v = 0; v < stage.pure; v++) {
+            for (int64_t unroll : {1, 2, 3, 4, 6, 8}) {
+                if (unroll > extent(stage, v)) continue;
+                try_loops(n, s, [&](StagePlan &p) {
+                    if (p.vector == int(v)) return;
+                    p.unrolled = unroll > 1 ? int(v) : -1;
+                    p.unroll = unroll;
+                });
+            }
+        }
+        try_loops(n, s, [&](StagePlan &p) {
+            const bool is_root = best.functions[size_t(n)].place == Place::Root;
+            p.parallel = is_root && !p.parallel && machine.cores > 1 && stage.pure > 0;
+        });
+    }
+
+    void improve_tiles(int n) {
+        const size_t last = node(n).stages.size() - 1;
+        const StageNode &stage = graph.stages[size_t(node(n).stages[last])];
+        for (size_t v = 0; v < stage.pure; v++) {
+            const int64_t all = extent(stage, v);
+            for (int64_t tile : {0, 4, 8, 16, 32, 64, 128, 256, 512}) {
+                if (tile * 2 > all) continue;
+                try_loops(n, last, [&](StagePlan &p) { p.tile[v] = tile; });
+                if (v + 1 >= stage.pure) continue;
+                for (int64_t other : {0, 8, 16, 32, 64, 128}) {
+                    if (other * 2 > extent(stage, v + 1)) continue;
+                    try_loops(n, last, [&](StagePlan &p) {
+                        p.tile[v] = tile;
+                        p.tile[v + 1] = other;
+                    });
+                }
+            }
+        }
+    }
+
+    const Algorithm &algorithm;
+    const Graph &graph;
+    const Machine &machine;
+    const std::vector<bool> &is_fixed;
+    Plan best;
+    Cost best_cost;
+    int candidates = 0;
+};
+
+}  // namespace
+
+SimpleResult schedule_simply(const Algorithm &algorithm, const Graph &graph, const Machine &machine,
+                             const std::vector<bool> &is_fixed) {
+    return SimpleScheduler(algorithm, graph, machine, is_fixed)();
+}
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,20 @@
+#pragma once
+#include "autoscheduler/cost.h"
+#include "autoscheduler/plan.h"
+
+namespace tessera::autoscheduler {
+
+struct SimpleResult {
+    Plan plan;
+    program::Schedule schedule;
+    Cost cost;
+    int candidates = 0;  // that were looked at
+};
+
+// A schedule by rules and the estimated cost alone, with no measurement: the same each time. What
+// is cheap is inlined; loops are in vectors and on all cores; then places and tiles are changed one
+// at a time as long as that is estimated to be faster.
+SimpleResult schedule_simply(const program::Algorithm &algorithm, const Graph &graph,
+                             const Machine &machine, const std::vector<bool> &is_fixed = {});
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,106 @@
+// How good the schedules of autoschedulers are, beside those that the apps have: README.md.
+#include "cpu/implementation.h"
+#include "cpu/measure.h"
+#include "cpu/problems.h"
+
+#include <CLI/CLI.hpp>
+
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <regex>
+#include <thread>
+
+using namespace tessera;
+using namespace tessera::bench;
+
+namespace {
+
+struct Options {
+    std::string filter;
+    std::vector<std::string> schedulers = {"simple"};
+    int threads = int(std::max(1U, std::thread::hardware_concurrency()));
+    double seconds = 1;
+};
+
+// How much faster than the app's own schedule each one was, over all cases.
+class Summary {
+public:
+    void add(const std::string &name, double ratio) {
+        auto &[sum, count] = of[name];
+        sum += std::log(ratio);
+        count++;
+    }
+    void print() const {
+        for (const auto &[name, all] : of) {
+            std::printf("%-40s %zu cases, geometric mean %.3f of the app's speed\n", name.c_str(),
+                        all.second, std::exp(all.first / double(all.second)));
+        }
+    }
+
+private:
+    std::map<std::string, std::pair<double, size_t>> of;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point begin) {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
+
+void run_case(const Problem &problem, const Options &options, Summary &summary) {
+    auto data = std::make_shared<Data>(problem);
+    std::vector<Implementation> implementations = {tessera_implementation(data)};
+    std::map<std::string, double> search;
+    for (const std::string &name : options.schedulers) {
+        const auto begin = std::chrono::steady_clock::now();
+        try {
+            implementations.push_back(tessera_implementation(data, AutoschedulerParams(name)));
+            search[implementations.back().name] = seconds_since(begin);
+        } catch (const CompileError &e) {
+            std::printf("%-22s %-20s %s: %s\n", problem.name.c_str(), problem.size.c_str(),
+                        name.c_str(), e.what());
+        }
+    }
+    const std::vector<Timing> times =
+        measure(implementations, options.threads, problem.tolerance, {options.seconds, 5});
+    for (size_t i = 1; i < times.size(); i++) {
+        const double speed = 1 / times[i].ratio;
+        std::printf("%-22s %-20s %10.4f %-28s %10.4f %7.3f  %6.1f s\n", problem.name.c_str(),
+                    problem.size.c_str(), times[0].best, times[i].name.c_str(), times[i].best,
+                    speed, search[times[i].name]);
+        summary.add(times[i].name, speed);
+    }
+    std::fflush(stdout);
+}
+
+void run(const Options &options) {
+    std::printf("%-22s %-20s %10s %-28s %10s %7s  %8s\n", "case", "size", "by hand ms",
+                "autoscheduler", "best ms", "speed", "search");
+    const std::regex filter(options.filter);
+    Summary summary;
+    for (const Problem &problem : problems()) {
+        if (!std::regex_search(problem.name + " " + problem.size, filter)) continue;
+        run_case(problem, options, summary);
+    }
+    summary.print();
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    Options options;
+    CLI::App app{"Times of automatic schedules beside those that the apps have."};
+    app.add_option("--filter", options.filter, "a regex: the cases whose name and size it matches");
+    app.add_option("--schedulers", options.schedulers, "names, as in simple,tessera")
+        ->delimiter(',');
+    app.add_option("--threads", options.threads, "how many; by default all");
+    app.add_option("--seconds", options.seconds, "to time each schedule, about");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        run(options);
+    } catch (const std::exception &e) {
+        std::cerr << "bench_autoscheduler: " << e.what() << '\n';
+        return 1;
+    }
+    return 0;
+}
