@@ -13,15 +13,18 @@ concept IsVector = requires(F f) {
     f.begin();
     f.push_back(*f.begin());
 } && !std::is_same_v<F, std::string>;
+// A part of a node that names its own members.
+template<typename F>
+concept IsRecord = requires { typename F::Fields; };
 
 // Calls f(child) for every defined Expr or Stmt in the field.
 template<typename Field, typename F>
 void for_each_child(const Field &field, F &&f) {
     if constexpr (IsHandle<Field>) {
         if (field.defined()) f(field);
-    } else if constexpr (std::is_same_v<Field, Range>) {
-        f(field.min);
-        f(field.extent);
+    } else if constexpr (IsRecord<Field>) {
+        Field::Fields::apply(
+            [&](auto... member) { (fields::for_each_child(field.*member, f), ...); });
     } else if constexpr (IsVector<Field>) {
         for (const auto &element : field) for_each_child(element, f);
     }
@@ -36,9 +39,11 @@ bool transform(Field &field, F &&f) {
         if (changed.same_as(field)) return false;
         field = std::move(changed);
         return true;
-    } else if constexpr (std::is_same_v<Field, Range>) {
-        bool min_changed = transform(field.min, f);
-        return transform(field.extent, f) || min_changed;
+    } else if constexpr (IsRecord<Field>) {
+        bool changed = false;
+        Field::Fields::apply(
+            [&](auto... member) { ((changed |= fields::transform(field.*member, f)), ...); });
+        return changed;
     } else if constexpr (IsVector<Field>) {
         bool changed = false;
         for (auto &element : field) changed |= transform(element, f);
@@ -57,8 +62,11 @@ template<typename Field>
 uint64_t hash(const Field &field) {
     if constexpr (IsHandle<Field>) {
         return field.defined() ? field.hash() : 1;
-    } else if constexpr (std::is_same_v<Field, Range>) {
-        return mix(hash(field.min), hash(field.extent));
+    } else if constexpr (IsRecord<Field>) {
+        uint64_t h = 1;
+        Field::Fields::apply(
+            [&](auto... member) { ((h = mix(h, fields::hash(field.*member))), ...); });
+        return h;
     } else if constexpr (IsVector<Field>) {
         uint64_t h = field.size();
         for (const auto &element : field) h = mix(h, hash(element));
@@ -86,8 +94,10 @@ template<typename Field, typename Same, typename SameSymbol>
 bool equal(const Field &a, const Field &b, Same &&same, SameSymbol &&same_symbol) {
     if constexpr (IsHandle<Field>) {
         return a.defined() == b.defined() && (!a.defined() || same(a, b));
-    } else if constexpr (std::is_same_v<Field, Range>) {
-        return same(a.min, b.min) && same(a.extent, b.extent);
+    } else if constexpr (IsRecord<Field>) {
+        return Field::Fields::apply([&](auto... member) {
+            return (fields::equal(a.*member, b.*member, same, same_symbol) && ...);
+        });
     } else if constexpr (IsVector<Field>) {
         if (a.size() != b.size()) return false;
         for (size_t i = 0; i < a.size(); i++) {
@@ -113,9 +123,6 @@ int compare(const Field &a, const Field &b, Order &&order) {
     if constexpr (IsHandle<Field>) {
         if (!a.defined() || !b.defined()) return int(a.defined()) - int(b.defined());
         return order(a, b);
-    } else if constexpr (std::is_same_v<Field, Range>) {
-        int mins = order(a.min, b.min);
-        return mins != 0 ? mins : order(a.extent, b.extent);
     } else if constexpr (IsVector<Field>) {
         if (a.size() != b.size()) return of_values(a.size(), b.size());
         for (size_t i = 0; i < a.size(); i++) {

@@ -403,17 +403,25 @@ Stmt AssertStmt::make(Expr condition, Expr message) {
     return finish<Stmt>(n);
 }
 
-Stmt ProducerConsumer::make(Symbol func, bool is_producer, Stmt body) {
+Stmt ProducerConsumer::make(Symbol func, bool is_producer, Stmt body, Produced produced) {
     require_defined(body, "ProducerConsumer", "body");
+    for (const ProducedRange &r : produced.ranges) {
+        require_scalar_int(r.min, "ProducerConsumer", "min");
+        require_scalar_int(r.max, "ProducerConsumer", "max");
+        require(r.multiple >= 0, "ProducerConsumer", "multiple ", r.multiple);
+    }
     auto *n = new ProducerConsumer;
     n->func = func;
     n->is_producer = is_producer;
     n->body = std::move(body);
+    n->produced = std::move(produced);
     return finish<Stmt>(n);
 }
 
-Stmt For::make(Symbol name, Expr min, Expr extent, LoopKind kind, Partition partition, Stmt body) {
+Stmt For::make(Symbol name, Expr min, Expr extent, LoopKind kind, Partition partition, Stmt body,
+               LoopOrigin origin, Streams streams) {
     require(name.defined(), "For", "no name");
+    require(origin.func.defined() == origin.var.defined() && origin.stage >= 0, "For", "origin");
     require_scalar_int(min, "For", "min");
     require_scalar_int(extent, "For", "extent");
     require_defined(body, "For", "body");
@@ -424,6 +432,8 @@ Stmt For::make(Symbol name, Expr min, Expr extent, LoopKind kind, Partition part
     n->loop_kind = kind;
     n->partition = partition;
     n->body = std::move(body);
+    n->origin = origin;
+    n->streams = std::move(streams);
     return finish<Stmt>(n);
 }
 
@@ -485,14 +495,27 @@ Stmt Allocate::make(Symbol buffer, Type type, MemoryType memory, std::vector<Exp
     return finish<Stmt>(n);
 }
 
+static void require_storage(const StorageFacts &storage, size_t dimensions) {
+    int last = -1;
+    for (const StorageFold &f : storage.folds) {
+        require(f.dim > last && size_t(f.dim) < dimensions, "Realize", "fold of dimension ", f.dim);
+        require(f.is_done || f.factor.defined(), "Realize", "a fold by nothing");
+        require(f.var.defined() == f.factor.defined(), "Realize", "a fold that nobody asks for");
+        if (f.factor.defined()) require_scalar_int(f.factor, "Realize", "fold");
+        last = f.dim;
+    }
+    if (storage.copies.defined()) require_scalar_int(storage.copies, "Realize", "copies");
+}
+
 Stmt Realize::make(Symbol func, std::vector<Type> types, MemoryType memory, Region bounds,
-                   Expr condition, Stmt body) {
+                   Expr condition, Stmt body, StorageFacts storage) {
     require(func.defined() && !types.empty(), "Realize", "no function or no types");
     for (Type t : types) require(t.defined(), "Realize", "a value without a type");
     for (const Range &r : bounds) {
         require_scalar_int(r.min, "Realize", "min");
         require_scalar_int(r.extent, "Realize", "extent");
     }
+    require_storage(storage, bounds.size());
     require_defined(body, "Realize", "body");
     auto *n = new Realize;
     n->func = func;
@@ -501,14 +524,17 @@ Stmt Realize::make(Symbol func, std::vector<Type> types, MemoryType memory, Regi
     n->bounds = std::move(bounds);
     n->condition = std::move(condition);
     n->body = std::move(body);
+    n->storage = std::move(storage);
     return finish<Stmt>(n);
 }
 
-Stmt HoistedStorage::make(Symbol func, Stmt body) {
+Stmt HoistedStorage::make(Symbol func, Stmt body, HoistFacts facts) {
     require_defined(body, "HoistedStorage", "body");
+    if (facts.copies.defined()) require_scalar_int(facts.copies, "HoistedStorage", "copies");
     auto *n = new HoistedStorage;
     n->func = func;
     n->body = std::move(body);
+    n->facts = std::move(facts);
     return finish<Stmt>(n);
 }
 

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "ir/enums.h"
 #include "ir/expr.h"
+#include "ir/facts.h"
 #include "ir/intrinsics.h"
 #include <algorithm>
 #include <string>
@@ -49,57 +50,11 @@
 // elements, int32 (int64 with Target::LargeBuffers).
 namespace tessera::ir {
 
-// The integers [min, min + extent).
-struct Range {
-    Expr min, extent;
-    Range() = default;
-    Range(Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
-    bool same_as(const Range &o) const { return min.same_as(o.min) && extent.same_as(o.extent); }
-};
-using Region = std::vector<Range>;
-
 // What is known of an index: index % modulus == remainder. Modulus 1 says nothing.
 struct Alignment {
     int64_t modulus = 1, remainder = 0;
     friend bool operator==(const Alignment &, const Alignment &) = default;
 };
-
-// A pointer to a member, as a type.
-template<auto member>
-struct Member {
-    static constexpr auto pointer = member;
-    template<typename T, typename Field>
-    static Field field_of(Field T::*);
-    using Field = decltype(field_of(member));
-};
-// A node's members, each named once, in the order of the arguments of its `make`. Costs nothing
-// where the header is only included.
-template<auto... members>
-struct FieldList {
-    // What f returns for pointers to the members.
-    template<typename F>
-    static decltype(auto) apply(F &&f) {
-        return f(members...);
-    }
-    template<typename F>
-    static decltype(auto) apply_to_types(F &&f) {
-        return f(Member<members>()...);
-    }
-    template<typename M>
-    static constexpr bool contains = (std::is_same_v<M, Member<members>> || ...);
-};
-
-// Returns true if a field is the same object, or an equal one where it refers to none.
-template<typename Field>
-bool is_same_field(const Field &a, const Field &b) {
-    if constexpr (requires { a.same_as(b); }) {
-        return a.same_as(b);
-    } else if constexpr (requires { a.begin()->same_as(*b.begin()); }) {
-        return std::ranges::equal(a, b, [](const auto &x, const auto &y) { return x.same_as(y); });
-    } else {
-        return a == b;
-    }
-}
 
 // Ties a node struct to its kind, so that `as<T>()` and `match` can find it.
 template<typename T, typename Base, NodeKind K>
@@ -345,9 +300,10 @@ struct ProducerConsumer final : NodeOf<ProducerConsumer, StmtNode, NodeKind::Pro
     Symbol func;
     bool is_producer = false;
     Stmt body;
-    static Stmt make(Symbol func, bool is_producer, Stmt body);
-    using Fields =
-        FieldList<&ProducerConsumer::func, &ProducerConsumer::is_producer, &ProducerConsumer::body>;
+    Produced produced;
+    static Stmt make(Symbol func, bool is_producer, Stmt body, Produced produced = {});
+    using Fields = FieldList<&ProducerConsumer::func, &ProducerConsumer::is_producer,
+                             &ProducerConsumer::body, &ProducerConsumer::produced>;
 };
 
 // Run `body` once for each value of `name` in [min, min + extent).
@@ -357,10 +313,12 @@ struct For final : NodeOf<For, StmtNode, NodeKind::For> {
     LoopKind loop_kind = LoopKind::Serial;
     Partition partition = Partition::Auto;
     Stmt body;
+    LoopOrigin origin;
+    Streams streams;
     static Stmt make(Symbol name, Expr min, Expr extent, LoopKind kind, Partition partition,
-                     Stmt body);
+                     Stmt body, LoopOrigin origin = {}, Streams streams = {});
     using Fields = FieldList<&For::name, &For::min, &For::extent, &For::loop_kind, &For::partition,
-                             &For::body>;
+                             &For::body, &For::origin, &For::streams>;
 };
 
 // Wait until the semaphore (Handle) can be lowered by `count`, then run the body.
@@ -420,18 +378,20 @@ struct Realize final : NodeOf<Realize, StmtNode, NodeKind::Realize> {
     Region bounds;
     Expr condition;  // allocate only if true; undefined: always
     Stmt body;
+    StorageFacts storage;
     static Stmt make(Symbol func, std::vector<Type> types, MemoryType memory, Region bounds,
-                     Expr condition, Stmt body);
+                     Expr condition, Stmt body, StorageFacts storage = {});
     using Fields = FieldList<&Realize::func, &Realize::types, &Realize::memory, &Realize::bounds,
-                             &Realize::condition, &Realize::body>;
+                             &Realize::condition, &Realize::body, &Realize::storage>;
 };
 
 // The Realize of this Func, somewhere in the body, is to be allocated here.
 struct HoistedStorage final : NodeOf<HoistedStorage, StmtNode, NodeKind::HoistedStorage> {
     Symbol func;
     Stmt body;
-    static Stmt make(Symbol func, Stmt body);
-    using Fields = FieldList<&HoistedStorage::func, &HoistedStorage::body>;
+    HoistFacts facts;
+    static Stmt make(Symbol func, Stmt body, HoistFacts facts = {});
+    using Fields = FieldList<&HoistedStorage::func, &HoistedStorage::body, &HoistedStorage::facts>;
 };
 
 // One after the other. Flat: no statement of it is a Block; at least two.

@@ -1,6 +1,6 @@
 #include "ir/parser.h"
 #include "ir/operators.h"
-#include "ir/parse_expr.h"
+#include "ir/parse_facts.h"
 #include <functional>
 
 namespace tessera::ir {
@@ -8,9 +8,9 @@ namespace {
 
 using namespace text;
 
-class StmtParser final : public ExprParser {
+class StmtParser final : public FactParser {
 public:
-    using ExprParser::ExprParser;
+    using FactParser::FactParser;
 
     Stmt parse_stmt();
     Module parse_module();
@@ -50,12 +50,10 @@ private:
     bool at_assignment() const;
     bool at_next_part(std::string_view word);
 
-    Region region();
     std::vector<Type> type_list();
     Type type_after_colon();
     MemoryType memory();
     Expr condition();
-    std::string string();
     Argument argument();
     FunctionKind function_kind();
     LoweredFunction function();
@@ -234,21 +232,6 @@ std::function<Stmt(Stmt)> StmtParser::allocate() {
         [=](const Stmt &inner) { return Allocate::make(buffer, t, m, extents, c, padding, inner); };
 }
 
-Region StmtParser::region() {
-    Region bounds;
-    if (!accept("over")) return bounds;
-    do {
-        expect("[");
-        Expr min = expr();
-        expect(",");
-        expect("+");
-        Expr extent = expr_of(min.type());
-        expect("]");
-        bounds.push_back({min, extent});
-    } while (accept(","));
-    return bounds;
-}
-
 std::vector<Type> StmtParser::type_list() {
     std::vector<Type> all;
     expect(":");
@@ -261,15 +244,17 @@ std::function<Stmt(Stmt)> StmtParser::realize() {
     Symbol func = name();
     std::vector<Type> all = type_list();
     MemoryType m = accept("in") ? memory() : MemoryType::Auto;
-    Region bounds = region();
+    StorageFacts facts = storage_facts();
+    Region bounds = region(&facts.folds);
     Expr c = condition();
     for (size_t i = 0; i < all.size(); i++) enter(Use::Value, func, all[i], int(i));
-    return [=](const Stmt &inner) { return Realize::make(func, all, m, bounds, c, inner); };
+    return [=](const Stmt &inner) { return Realize::make(func, all, m, bounds, c, inner, facts); };
 }
 
 std::function<Stmt(Stmt)> StmtParser::hoist() {
     Symbol func = name();
-    return [=](const Stmt &inner) { return HoistedStorage::make(func, inner); };
+    HoistFacts facts = hoist_facts();
+    return [=](const Stmt &inner) { return HoistedStorage::make(func, inner, facts); };
 }
 
 Stmt StmtParser::loop(LoopKind kind) {
@@ -286,18 +271,23 @@ Stmt StmtParser::loop(LoopKind kind) {
         if (!at("Never") && !at("Always")) fail("Never or Always");
         partition = take().text == "Never" ? Partition::Never : Partition::Always;
     }
+    LoopOrigin of = origin();
+    Streams past_caches = streams();
     expect(":");
     size_t outer = scopes.size();
     enter(Use::Variable, s, min.type());
     Stmt inner = body();
     leave(outer);
-    return checked([&] { return For::make(s, min, extent, kind, partition, inner); });
+    return checked(
+        [&] { return For::make(s, min, extent, kind, partition, inner, of, past_caches); });
 }
 
 Stmt StmtParser::producer_consumer(bool is_producer) {
     Symbol func = name();
+    Produced what = is_producer ? produced() : Produced();
     expect(":");
-    return ProducerConsumer::make(func, is_producer, body());
+    Stmt inner = body();
+    return checked([&] { return ProducerConsumer::make(func, is_producer, inner, what); });
 }
 
 Stmt StmtParser::acquire() {
@@ -414,11 +404,6 @@ Stmt StmtParser::provide() {
 Stmt StmtParser::evaluate() {
     Expr value = expr();
     return Evaluate::make(value);
-}
-
-std::string StmtParser::string() {
-    if (!at(TokenKind::String)) fail("a name in double quotes");
-    return take().text;
 }
 
 Stmt StmtParser::invoke() {

@@ -13,8 +13,9 @@
 //             | `b: storage uint8`
 //     body    : lines, further indented | on the same line, statements separated by `;`
 //     stmt    : (`parallel` | `vectorized` | `unrolled`)? `for i in [min, +extent)`
-//                   (`partition Never` | `partition Always`)? `:` body
-//             | `produce f:` body | `consume f:` body | `acquire semaphore, count:` body
+//                   (`partition Never` | `partition Always`)? origin? streams? `:` body
+//             | `produce f` produced `:` body | `consume f:` body
+//             | `acquire semaphore, count:` body
 //             | `if c:` body (`else if c:` body)* (`else:` body)?
 //             | `fork:` body (`with:` body)* | `atomic f (mutexes m)?:` body
 //             | `prefetch f: {type, ...} over [min, +extent], ... if c:` body
@@ -24,7 +25,15 @@
 //     values  : expr | {expr, ...}
 //     scoped  : `let x = expr` (`in`)?
 //             | `allocate b: type[extent, ...] in Heap (padding n)? (if c)?`
-//             | `realize f: {type, ...} (in Heap)? (over [min, +extent], ...)? (if c)?` | `hoist f`
+//             | `realize f: {type, ...} (in Heap)?` storage `(over [min, +extent` fold? `], ...)?`
+//                   (`if c`)?
+//             | `hoist f` (`copies expr`)?
+//     origin  : `of f x` (`update 0`)? `reduction`?     (the loop over x of an update of f)
+//     streams : `streaming` `all`? (`loads b, ...`)? (`stores b, ...`)?
+//     produced: `in stages`? (`by "function"`)?
+//                   (`of [min, max` (`rounded` | `by 8`)? `mixed`? `], ...`)?
+//     storage : `async`? `passed`? `traced`? (`copies expr`)? `shared`?
+//     fold    : (`fold` | `folded`) (`x by expr`)?
 //     access  : b[index (if predicate)? (aligned(modulus, remainder))? (streaming)?]
 //     expr    : `let x = expr in expr` | operators of C with C's precedence: || && == != < <= > >=
 //               + - * / % !

@@ -26,7 +26,13 @@ private:
     void scoped(Use use, Symbol s, Type type, int value_index = 0);
     Type known(Use use, Symbol s, int lanes, int value_index = 0) const;
     void restore(size_t count);
-    void print_region(const Region &region);
+    void print_region(const Region &region, const std::vector<StorageFold> &folds = {});
+    void print_fold(const StorageFold &fold);
+    void print_origin(const LoopOrigin &origin);
+    void print_streams(const Streams &streams);
+    void print_produced(const Produced &produced);
+    void print_copies(const Expr &copies);
+    void print_names(const std::vector<Symbol> &names);
     void print_types(const std::vector<Type> &all);
 
     void header(const LetStmt &s);
@@ -135,12 +141,80 @@ void StmtPrinter::body(const Stmt &s) {
     indentation--;
 }
 
-void StmtPrinter::print_region(const Region &region) {
+void StmtPrinter::print_region(const Region &region, const std::vector<StorageFold> &folds) {
     for (size_t i = 0; i < region.size(); i++) {
         out << (i ? ", [" : " over [");
         print(region[i].min);
         out << ", +";
         print_where(region[i].min.type(), region[i].extent);
+        for (const StorageFold &fold : folds) {
+            if (size_t(fold.dim) == i) print_fold(fold);
+        }
+        out << ']';
+    }
+}
+
+void StmtPrinter::print_fold(const StorageFold &fold) {
+    out << (fold.is_done ? " folded" : " fold");
+    if (!fold.factor.defined()) return;
+    out << ' ';
+    name(fold.var);
+    out << " by ";
+    print(fold.factor);
+}
+
+void StmtPrinter::print_copies(const Expr &copies) {
+    if (!copies.defined()) return;
+    out << " copies ";
+    print(copies);
+}
+
+void StmtPrinter::print_names(const std::vector<Symbol> &names) {
+    for (size_t i = 0; i < names.size(); i++) {
+        if (i) out << ", ";
+        name(names[i]);
+    }
+}
+
+void StmtPrinter::print_origin(const LoopOrigin &origin) {
+    if (!origin.known()) return;
+    out << " of ";
+    name(origin.func);
+    out << ' ';
+    name(origin.var);
+    if (origin.stage > 0) out << " update " << origin.stage - 1;
+    if (origin.is_reduction) out << " reduction";
+}
+
+void StmtPrinter::print_streams(const Streams &streams) {
+    if (!streams.any()) return;
+    out << " streaming";
+    if (streams.all_loads) out << " all";
+    if (!streams.loads.empty()) {
+        out << " loads ";
+        print_names(streams.loads);
+    }
+    if (!streams.stores.empty()) {
+        out << " stores ";
+        print_names(streams.stores);
+    }
+}
+
+void StmtPrinter::print_produced(const Produced &produced) {
+    if (produced.in_stages) out << " in stages";
+    if (!produced.extern_function.empty()) {
+        out << " by ";
+        string(produced.extern_function);
+    }
+    for (size_t i = 0; i < produced.ranges.size(); i++) {
+        const ProducedRange &r = produced.ranges[i];
+        out << (i ? ", [" : " of [");
+        print(r.min);
+        out << ", ";
+        print_where(r.min.type(), r.max);
+        if (r.multiple == ProducedRange::unknown) out << " rounded";
+        if (r.multiple > 1) out << " by " << r.multiple;
+        if (r.is_mixed) out << " mixed";
         out << ']';
     }
 }
@@ -175,7 +249,13 @@ void StmtPrinter::header(const Realize &s) {
     out << ": ";
     print_types(s.types);
     if (s.memory != MemoryType::Auto) out << " in " << name_of(s.memory);
-    print_region(s.bounds);
+    const StorageFacts &facts = s.storage;
+    if (facts.is_async) out << " async";
+    if (facts.is_passed) out << " passed";
+    if (facts.is_traced) out << " traced";
+    print_copies(facts.copies);
+    if (facts.is_copy_shared) out << " shared";
+    print_region(s.bounds, facts.folds);
     if (s.condition.defined()) {
         out << " if ";
         print(s.condition);
@@ -186,6 +266,7 @@ void StmtPrinter::header(const Realize &s) {
 void StmtPrinter::header(const HoistedStorage &s) {
     out << "hoist ";
     name(s.func);
+    print_copies(s.facts.copies);
 }
 
 void StmtPrinter::print_node(const AssertStmt &s) {
@@ -199,6 +280,7 @@ void StmtPrinter::print_node(const AssertStmt &s) {
 void StmtPrinter::print_node(const ProducerConsumer &s) {
     out << (s.is_producer ? "produce " : "consume ");
     name(s.func);
+    print_produced(s.produced);
     out << ":\n";
     body(s.body);
 }
@@ -213,6 +295,8 @@ void StmtPrinter::print_node(const For &s) {
     print_where(s.min.type(), s.extent);
     out << ')';
     if (s.partition != Partition::Auto) out << " partition " << name_of(s.partition);
+    print_origin(s.origin);
+    print_streams(s.streams);
     out << ":\n";
     size_t outer = scopes.size();
     scoped(Use::Variable, s.name, s.min.type());

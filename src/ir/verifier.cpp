@@ -1,6 +1,7 @@
 #include "ir/verifier.h"
 #include "base/str.h"
 #include "ir/fields.h"
+#include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/text.h"
 #include <unordered_map>
@@ -135,6 +136,8 @@ private:
     void check_provide(const Provide &p, const Stmt &s) const;
     void check_condition(const Expr &condition, const Stmt &where) const;
     void check_region(const Region &region, const Stmt &where) const;
+    void check_storage(const Realize &r, const Stmt &where) const;
+    void check_produced(const ProducerConsumer &p, const Stmt &where) const;
 
     std::string_view pass;
     const VerifyOptions &options;
@@ -433,6 +436,30 @@ void Verifier::check_region(const Region &region, const Stmt &where) const {
     }
 }
 
+void Verifier::check_storage(const Realize &r, const Stmt &where) const {
+    const StorageFacts &facts = r.storage;
+    for (const StorageFold &f : facts.folds) {
+        bool fits = !f.is_done || is_zero(r.bounds[size_t(f.dim)].min);
+        require(fits, where, "a folded dimension that does not begin at 0");
+        fits = !f.factor.defined() || f.factor.type() == Int(32);
+        require(fits, where, "a fold by a value of type ", f.factor.type());
+    }
+    require(facts.copies.defined() || !facts.is_copy_shared, where, "one copy that is shared");
+    require(!facts.copies.defined() || !r.bounds.empty(), where, "copies without a dimension");
+}
+
+void Verifier::check_produced(const ProducerConsumer &p, const Stmt &where) const {
+    const std::vector<ProducedRange> &ranges = p.produced.ranges;
+    require(p.is_producer || ranges.empty(), where, "what is consumed, with a region");
+    for (const ProducedRange &r : ranges) {
+        bool is_coordinate = r.min.type() == Int(32) && r.max.type() == Int(32);
+        require(is_coordinate, where, "a region from a ", r.min.type(), " to a ", r.max.type());
+    }
+    const Binding *b = scopes.find(Use::Func, p.func);
+    require(!b || ranges.empty() || ranges.size() == b->dimensions, where, "a region of ",
+            ranges.size(), " dimensions instead of ", b ? b->dimensions : 0);
+}
+
 void Verifier::check_provide(const Provide &p, const Stmt &s) const {
     check_condition(p.predicate, s);
     for (const Expr &arg : p.args) {
@@ -470,6 +497,9 @@ void Verifier::check_types(const Stmt &s) const {
     } else if (const auto *realize = s.as<Realize>()) {
         check_condition(realize->condition, s);
         check_region(realize->bounds, s);
+        check_storage(*realize, s);
+    } else if (const auto *p = s.as<ProducerConsumer>()) {
+        check_produced(*p, s);
     } else if (const auto *prefetch = s.as<Prefetch>()) {
         check_region(prefetch->bounds, s);
     } else if (const auto *branch = s.as<IfThenElse>()) {

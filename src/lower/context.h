@@ -20,20 +20,6 @@ struct StorageOrder {
     std::vector<Dimension> dims;
 };
 
-// The symbols of the region of a function that one of its stages computes, bound by lets before
-// the stage's loops: [min, max] per dimension of the function.
-struct RegionSymbols {
-    std::vector<Symbol> min, max;
-};
-
-// Which of the user's loops a loop of the IR is, and the schedule of the version of the stage that
-// it belongs to (null in tests of single passes).
-struct LoopOrigin {
-    Symbol func, var;
-    int stage = 0;
-    const program::StageSchedule *schedule = nullptr;
-};
-
 // What a pass may look at besides the IR it rewrites. Read-only for passes.
 struct Context {
     Target target;
@@ -46,9 +32,6 @@ struct Context {
     // The flat buffer that holds value k of a function: the argument, for an output.
     std::unordered_map<Symbol, std::vector<Symbol>> buffers;
     std::vector<ir::Argument> arguments;
-    // Per function, for each place where it is computed, per stage.
-    std::unordered_map<Symbol, std::vector<std::vector<RegionSymbols>>> regions;
-    std::unordered_map<Symbol, LoopOrigin> loops;
     // What is to be reported of images: the functions that stand for them are computed inline.
     std::unordered_map<Symbol, program::Trace> traced_images;
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;

@@ -248,7 +248,7 @@ TEST_SUITE("async") {
         f.compute_at(out, y).hoist_storage(out, z).ring_buffer(4).async();
         g.compute_at(out, y).store_root().async();
         Lowered l(out);
-        CHECK(l.count("produce f:") == 1);
+        CHECK(l.count("produce f in stages:") == 1);
         l.check<int>({4, 5, 3}, [](int x, int y, int z) { return 2 * (x + y) + z; });
     }
     TEST_CASE("two stages that read one another, in each version of a specialized stage") {

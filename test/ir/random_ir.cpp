@@ -219,23 +219,65 @@ Stmt RandomIR::storage(int depth) {
         return Allocate::make(symbol(), type().element_of(), memory(), extents,
                               maybe_condition(1, depth), below(3), stmt(depth - 1));
     }
-    case 2:
-        return Realize::make(symbol(), types(), memory(), region(depth), maybe_condition(1, depth),
-                             stmt(depth - 1));
-    case 3: return HoistedStorage::make(symbol(), stmt(depth - 1));
+    case 2: return realize(depth);
+    case 3: return HoistedStorage::make(symbol(), stmt(depth - 1), {maybe_index(depth), {}, {}});
     default:
         return Prefetch::make(symbol(), types(), region(depth), expr(Bool(), depth),
                               stmt(depth - 1));
     }
 }
 
+Expr RandomIR::maybe_index(int depth) { return chance(2) ? Expr() : index(1, depth); }
+
+Stmt RandomIR::realize(int depth) {
+    Region bounds = region(depth);
+    StorageFacts facts;
+    facts.is_async = chance(2);
+    facts.is_passed = chance(2);
+    facts.is_traced = chance(2);
+    facts.copies = maybe_index(depth);
+    facts.is_copy_shared = facts.copies.defined() && chance(2);
+    for (int d = 0; d < int(bounds.size()); d++) {
+        if (chance(2)) continue;
+        StorageFold fold{d, true, {}, maybe_index(depth), {}};
+        if (fold.factor.defined()) fold.var = symbol(), fold.is_done = chance(2);
+        facts.folds.push_back(fold);
+    }
+    return Realize::make(symbol(), types(), memory(), bounds, maybe_condition(1, depth),
+                         stmt(depth - 1), facts);
+}
+
+std::vector<Symbol> RandomIR::some_symbols() {
+    std::vector<Symbol> all;
+    for (int i = below(3); i > 0; i--) all.push_back(symbol());
+    return all;
+}
+
+Stmt RandomIR::loop(int depth) {
+    LoopOrigin origin;
+    if (chance(2)) origin = {symbol(), symbol(), below(3), chance(2), {}};
+    Streams streams{chance(4), some_symbols(), some_symbols()};
+    return For::make(symbol(), index(1, depth), index(1, depth), LoopKind(below(4)),
+                     Partition(below(3)), stmt(depth - 1), origin, streams);
+}
+
+Stmt RandomIR::produce_or_consume(int depth) {
+    Produced produced;
+    const bool is_producer = chance(2);
+    if (!is_producer) return ProducerConsumer::make(symbol(), false, stmt(depth - 1));
+    produced.in_stages = chance(2);
+    if (chance(2)) produced.extern_function = "a::\"b\"";
+    for (int i = below(3); i > 0; i--) {
+        produced.ranges.push_back({index(1, depth), index(1, depth), below(9), chance(2)});
+    }
+    return ProducerConsumer::make(symbol(), true, stmt(depth - 1), produced);
+}
+
 Stmt RandomIR::around(int depth) {
     auto body = [&] { return stmt(depth - 1); };
     switch (below(7)) {
-    case 0: return ProducerConsumer::make(symbol(), chance(2), body());
-    case 1:
-        return For::make(symbol(), index(1, depth), index(1, depth), LoopKind(below(4)),
-                         Partition(below(3)), body());
+    case 0: return produce_or_consume(depth);
+    case 1: return loop(depth);
     case 2: return Acquire::make(expr(Handle(), depth), index(1, depth), body());
     case 3: return Atomic::make(symbol(), chance(2) ? symbol() : Symbol(), body());
     case 4: return Fork::make({body(), body()});

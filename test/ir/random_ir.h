@@ -39,6 +39,11 @@ private:
     Stmt simple(int depth);
     Stmt around(int depth);
     Stmt storage(int depth);
+    Expr maybe_index(int depth);
+    std::vector<tessera::Symbol> some_symbols();
+    Stmt realize(int depth);
+    Stmt loop(int depth);
+    Stmt produce_or_consume(int depth);
 
     std::mt19937 random;
     std::vector<tessera::Symbol> symbols;

@@ -104,6 +104,15 @@ TEST_SUITE("IR text") {
                  "hoist f\nrealize f: {uint8}\nproduce f:\n    f() = 4:uint8\nconsume f:\n    g(x) "
                  "= "
                  "f()\n",
+                 "for i in [0, +n) of f x:\n    no_op\n",
+                 "for i in [0, +n) partition Never of f r update 1 reduction streaming all:\n"
+                 "    no_op\n",
+                 "for i in [0, +n) streaming loads g, h stores f:\n    no_op\n",
+                 "produce f in stages by \"std::f\" of [a, b by 8], [c, d rounded mixed]:\n"
+                 "    f(0, 0) = 1\n",
+                 "realize f: {int32} in Heap async passed traced copies n shared over "
+                 "[0, +4 folded], [a, +b fold y by 3], [0, +m folded z by m]\nf(0, 0, 0) = 1\n",
+                 "hoist f copies n + 1\nno_op\n",
                  "acquire s:handle, 1:\n    no_op\n",
                  "assert x < 3, extern int32 error(x)\n",
                  "if x < 3:\n    no_op\nelse if x < 4:\n    f[1] = 2\nelse:\n    f[1] = 3\n",
@@ -291,7 +300,17 @@ TEST_SUITE("IR text") {
                                  "  x\n y\n",
                                  "x\n  y\n",
                                  "in",
-                                 "for let in [0, +3): no_op"}) {
+                                 "for let in [0, +3): no_op",
+                                 "for i in [0, +3) of f: no_op",
+                                 "for i in [0, +3) streaming: no_op",
+                                 "for i in [0, +3) streaming loads: no_op",
+                                 "produce f of [0, 1.5]: no_op",
+                                 "produce f of [0, 1 by -1]: no_op",
+                                 "consume f of [0, 1]: no_op",
+                                 "realize f: {int32} copies 1.5; no_op",
+                                 "realize f: {int32} over [0, +3 fold]; no_op",
+                                 "realize f: {int32} over [0, +3 fold x by 1.5]; no_op",
+                                 "hoist f copies 1.5; no_op"}) {
             CAPTURE(text);
             CHECK(stmt_error(text) != "");
         }

@@ -118,6 +118,26 @@ TEST_SUITE("verify") {
         CHECK(
             complains("allocate f: uint8[3] in Heap if x\nno_op", "a condition that is not bool"));
     }
+    TEST_CASE("what is known of storage and productions fits them") {
+        CHECK(complaint("realize f: {uint8} copies 3 shared over [0, +4 folded], [0, +3]\n"
+                        "produce f of [a, b], [c, d by 8]: no_op") == "");
+        CHECK(complains("realize f: {uint8} over [a, +4 folded]\nno_op", "does not begin at 0"));
+        CHECK(complains("realize f: {uint8} over [a, +4 fold x by n:int64]\nno_op",
+                        "a fold by a value of type int64"));
+        CHECK(complains("realize f: {uint8} shared over [0, +4]\nno_op", "one copy"));
+        CHECK(complains("realize f: {uint8} copies 3\nno_op", "copies without a dimension"));
+        CHECK(complains("produce f of [a:int64, b:int64]: no_op", "from a int64 to a int64"));
+        CHECK(complains("realize f: {uint8} over [0, +4]\nproduce f of [a, b], [c, d]: no_op",
+                        "a region of 2 dimensions instead of 1"));
+        CHECK(complains("realize f: {uint8} copies n over [0, +4]\nno_op", "symbol n is used",
+                        {.free_symbols = &nothing}));
+        CHECK(complains("produce f of [a, 3]: no_op", "symbol a is used",
+                        {.free_symbols = &nothing}));
+        const ir::Stmt consume = ProducerConsumer::make(
+            Symbol::fresh("f"), false, no_op(), {false, "", {{Expr(0), Expr(1), 1, false}}});
+        CHECK_THROWS_WITH_AS(verify(consume, "p"), doctest::Contains("consumed, with a region"),
+                             InternalError);
+    }
     TEST_CASE("statements have operands of the right types") {
         CHECK(complains("assert x < 3, 1.5", "an error code of type float32"));
         CHECK(complains("acquire x, 1: no_op", "the semaphore is no handle"));

@@ -15,21 +15,14 @@ using namespace ir;
 constexpr int mutexes_per_array = 1024;  // elements share them
 
 // Whether two iterations of the loop may update the same element of the function.
-bool may_conflict(const For &loop, Symbol func, const Context &context) {
+bool may_conflict(const For &loop, Symbol func) {
     if (!traits_of(loop.loop_kind).is_on_threads) return false;
-    auto origin = context.loops.find(loop.name);
-    if (origin == context.loops.end()) return true;
-    if (!origin->second.schedule || origin->second.func != func) return true;
-    for (const program::Loop &l : origin->second.schedule->loops) {
-        if (l.var == origin->second.var) return l.is_reduction;
-    }
-    return true;
+    return loop.origin.func != func || loop.origin.is_reduction;
 }
 
 // Follows the parallel loops that surround a place, and where storage was allocated among them.
 class ParallelLoops {
 public:
-    explicit ParallelLoops(const Context &context) : context(context) {}
     void push(const For &loop) { loops.push_back(&loop); }
     void pop() { loops.pop_back(); }
     void allocate(Symbol buffer) { allocated[buffer] = loops.size(); }
@@ -45,13 +38,12 @@ public:
             first = std::min(first, found == allocated.end() ? 0 : found->second);
         }
         for (size_t i = first; i < loops.size(); i++) {
-            if (may_conflict(*loops[i], node.func, context)) return loops[i];
+            if (may_conflict(*loops[i], node.func)) return loops[i];
         }
         return nullptr;
     }
 
 private:
-    const Context &context;
     std::vector<const For *> loops;
     std::unordered_map<Symbol, size_t> allocated;  // how many loops are around the allocation
 };
@@ -106,8 +98,6 @@ bool is_reported(const Stmt &body) {
 // Goes through the statements below parallel loops, and knows which these are.
 class BelowParallelLoops : public Mutator {
 protected:
-    explicit BelowParallelLoops(const lower::Context &context) : parallel(context) {}
-
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Allocate &a) override {
@@ -127,9 +117,6 @@ protected:
 };
 
 class AssignMutexes final : public BelowParallelLoops {
-public:
-    explicit AssignMutexes(const lower::Context &context) : BelowParallelLoops(context) {}
-
 private:
     using BelowParallelLoops::visit;
     Stmt visit(const For &loop) override {
@@ -164,9 +151,6 @@ private:
 };
 
 class RemoveAtomics final : public BelowParallelLoops {
-public:
-    explicit RemoveAtomics(const lower::Context &context) : BelowParallelLoops(context) {}
-
 private:
     using BelowParallelLoops::visit;
     Stmt visit(const Atomic &node) override {
@@ -178,10 +162,8 @@ private:
 
 }  // namespace
 
-Stmt assign_mutexes(const Stmt &s, const Context &context) { return AssignMutexes(context)(s); }
+Stmt assign_mutexes(const Stmt &s, const Context &) { return AssignMutexes()(s); }
 
-Stmt remove_needless_atomics(const Stmt &s, const Context &context) {
-    return RemoveAtomics(context)(s);
-}
+Stmt remove_needless_atomics(const Stmt &s, const Context &) { return RemoveAtomics()(s); }
 
 }  // namespace tessera::lower

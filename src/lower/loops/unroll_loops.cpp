@@ -118,9 +118,9 @@ void UnrollLoops::warn_of_many(const For &loop, int64_t copies, const Stmt &copy
     auto operations = int64_t(count_nodes(copy));
     if (warned || copies * operations <= many_operations) return;
     warned = true;
-    warn(loop_kind_written(context, loop.name, LoopKind::Unrolled),
-         str("unrolling ", loop_name(context, loop.name), " makes ", copies,
-             " copies of its body, of ", operations,
+    warn(loop.origin.kind_written,
+         str("unrolling ", loop_name(loop), " makes ", copies, " copies of its body, of ",
+             operations,
              " operations each, and takes long to compile; split it by a smaller factor and "
              "unroll the inner loop"));
 }
@@ -132,17 +132,17 @@ std::optional<int64_t> UnrollLoops::most_copies_of(const For &loop, const Expr &
 }
 
 Stmt UnrollLoops::serial_after_all(const For &loop, const Stmt &body) const {
-    warn(loop_kind_written(context, loop.name, LoopKind::Unrolled),
-         str(loop_name(context, loop.name),
+    warn(loop.origin.kind_written,
+         str(loop_name(loop),
              " is not unrolled, as its extent is not a constant and has no constant upper bound"));
     return loop.with<&For::loop_kind, &For::body>(LoopKind::Serial, body);
 }
 
 int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
     std::optional<int64_t> most = most_copies_of(loop, extent);
-    Location at = loop_kind_written(context, loop.name, LoopKind::Unrolled);
+    Location at = loop.origin.kind_written;
     if (!most) {
-        throw CompileError(at, str("cannot unroll ", loop_name(context, loop.name), ": its extent ",
+        throw CompileError(at, str("cannot unroll ", loop_name(loop), ": its extent ",
                                    brief(algebra::simplify(extent, scope.known())),
                                    " is not a constant and has no constant upper bound; split it "
                                    "by a constant factor and unroll "
@@ -150,7 +150,7 @@ int64_t UnrollLoops::copies_of(const For &loop, const Expr &extent) const {
                                    "bound_extent()"));
     }
     if (*most > most_copies) {
-        throw CompileError(at, str("cannot unroll ", loop_name(context, loop.name), ": ", *most,
+        throw CompileError(at, str("cannot unroll ", loop_name(loop), ": ", *most,
                                    " copies of its body are too many (", most_copies,
                                    " at most); split it and unroll the inner loop"));
     }

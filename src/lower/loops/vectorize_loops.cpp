@@ -72,17 +72,17 @@ int64_t VectorizeLoops::lanes_of(const For &loop, const Expr &extent) const {
     std::optional<int64_t> count =
         algebra::constant_upper_bound(extent, scope.known_of_parameters(extent, context));
     if (!count) count = scope.upper_bound_by_conditions(loop.extent);
-    Location at = loop_kind_written(context, loop.name, LoopKind::Vectorized);
+    Location at = loop.origin.kind_written;
     if (!count) {
-        throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name),
-                                   ": its extent ", brief(algebra::simplify(extent, scope.known())),
+        throw CompileError(at, str("cannot vectorize ", loop_name(loop), ": its extent ",
+                                   brief(algebra::simplify(extent, scope.known())),
                                    " is not a constant and has no constant upper bound; vectorize "
                                    "by a number of lanes, as in "
                                    "vectorize(x, 8), or split the loop by a constant factor and "
                                    "vectorize the inner one"));
     }
     if (*count > most_lanes) {
-        throw CompileError(at, str("cannot vectorize ", loop_name(context, loop.name), ": ", *count,
+        throw CompileError(at, str("cannot vectorize ", loop_name(loop), ": ", *count,
                                    " lanes are too many (", most_lanes,
                                    " at most); split it and vectorize the inner loop"));
     }

@@ -6,9 +6,9 @@
 #include "lower/checks/errors.h"
 #include "lower/defined_part.h"
 #include "lower/nest/extern_stage.h"
+#include "lower/nest/facts.h"
 #include "lower/nest/prefetch.h"
 #include "lower/nest/sites.h"
-#include "lower/storage/folds.h"
 #include "program/scatter.h"
 #include <algorithm>
 #include <map>
@@ -62,7 +62,7 @@ private:
     void wrap_limits(Built &b, const StageNest &nest) const;
     void wrap_prefetches(Built &b, const StageNestRef &nest, int loop);
     void refuse_idle_prefetches() const;
-    Stmt wrap_loop(const StageNest::Loop &loop, Stmt body);
+    Stmt wrap_loop(const StageNest &nest, const StageNest::Loop &loop, Stmt body);
     void note_predicated(const StageNestRef &nest);
     Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
@@ -70,6 +70,7 @@ private:
     Sites sites;
     ValueBounds values;
     BuiltPipeline built;
+    Streams streams;  // of the stage that is being built
     // What extern stages ask about before it is built: their regions have symbols already.
     std::unordered_set<Symbol> reserved;
 
@@ -119,7 +120,8 @@ void NestBuilder::refuse_second_place(const FunctionContents &f) const {
 }
 
 void NestBuilder::add_region_symbols(const FunctionContents &f) {
-    std::vector<RegionSymbols> &regions = context.regions[f.name].emplace_back();
+    std::vector<RegionSymbols> &regions = built.region_symbols[f.name];
+    regions.clear();
     for (size_t s = 0; s < f.stages.size(); s++) {
         RegionSymbols symbols;
         for (Symbol arg : f.args) {
@@ -156,7 +158,7 @@ void NestBuilder::make_provisional_nests(const FunctionContents &f) {
     for (size_t s = 0; s < f.stages.size(); s++) {
         Region region;
         for (size_t d = 0; d < f.args.size(); d++) {
-            const RegionSymbols &symbols = context.regions.at(f.name).back()[s];
+            const RegionSymbols &symbols = built.region_symbols.at(f.name)[s];
             region.min.push_back(Variable::make(Int(32), symbols.min[d]));
             region.max.push_back(Variable::make(Int(32), symbols.max[d]));
         }
@@ -225,10 +227,10 @@ void NestBuilder::wrap_tests_and_lets(Built &b, const StageNest &nest, int depth
     }
 }
 
-Stmt NestBuilder::wrap_loop(const StageNest::Loop &loop, Stmt body) {
+Stmt NestBuilder::wrap_loop(const StageNest &nest, const StageNest::Loop &loop, Stmt body) {
     built.loops[loop.symbol] = {loop.min, loop.min + loop.extent - 1};
-    return For::make(loop.symbol, loop.min, loop.extent, loop.kind, loop.partition,
-                     std::move(body));
+    return For::make(loop.symbol, loop.min, loop.extent, loop.kind, loop.partition, std::move(body),
+                     origin_of(nest, loop), streams);
 }
 
 // Asks for what the iterations `offset` later of loop `from` read, or write of the stage's own
@@ -320,12 +322,11 @@ Built NestBuilder::build_innermost(const StageNestRef &nest) {
 }
 
 Built NestBuilder::build_loops(const StageNestRef &nest) {
+    const Streams around = std::exchange(streams, streams_of(*nest, streams, context));
     Built b = build_innermost(nest);
     int depth = int(nest->loops.size());
     for (int i = 0; i < depth; i++) {
         const StageNest::Loop &loop = nest->loops[size_t(i)];
-        context.loops[loop.symbol] = {nest->func.name, loop.var, nest->stage,
-                                      &nest->definition.schedule};
         Site site{nest.get(), i};
         const std::vector<Symbol> funcs = sites.at(nest->func.name, nest->stage, loop.var);
         if (!funcs.empty()) built.innermost_sites.emplace(nest.get(), site);
@@ -334,10 +335,11 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
         if (i == nest->loops_in_call()) wrap_existence(b, *nest);
         wrap_prefetches(b, nest, i);
         wrap_tests_and_lets(b, *nest, i);
-        b.stmt = wrap_loop(loop, b.stmt);
+        b.stmt = wrap_loop(*nest, loop, b.stmt);
     }
     wrap_tests_and_lets(b, *nest, depth);
     wrap_limits(b, *nest);
+    streams = around;
     return b;
 }
 
@@ -397,7 +399,8 @@ Built NestBuilder::build_production(const FunctionContents &f, const std::vector
         all.uses.merge(std::move(b.uses));
     }
     all.stmt = Block::make(std::move(in_order));
-    all.stmt = ProducerConsumer::make(f.name, true, all.stmt);
+    all.stmt =
+        ProducerConsumer::make(f.name, true, all.stmt, produced_of(f, regions.back(), context));
     return all;
 }
 
@@ -422,9 +425,10 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
         for (const algebra::Interval &i : regions.touched(func)) {
             bounds.push_back({i.min, simplify(i.max - i.min + 1)});
         }
-        b.stmt = Realize::make(func, f.types, f.schedule.memory, bounds, {}, b.stmt);
+        b.stmt = Realize::make(func, f.types, f.schedule.memory, bounds, {}, b.stmt,
+                               storage_facts(f, context));
     }
-    if (sites.hoists(func, site)) b.stmt = HoistedStorage::make(func, b.stmt);
+    if (sites.hoists(func, site)) b.stmt = HoistedStorage::make(func, b.stmt, hoist_facts(f));
 }
 
 void NestBuilder::refuse_idle_prefetches() const {

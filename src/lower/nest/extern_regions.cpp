@@ -1,9 +1,9 @@
 #include "algebra/simplify.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/nest/facts.h"
 #include "lower/nest/regions.h"
 #include "lower/nest/sites.h"
-#include "lower/storage/folds.h"
 
 // What extern stages say, when they are asked at a site, of what they read and compute.
 namespace tessera::lower {
@@ -78,7 +78,7 @@ Box SiteRegions::held_of_input(const program::ExternFuncArgument &input) const {
     if (!input.func) return held_of(input.buffer->name, input.buffer->dimensions);
     const program::FunctionContents &f = *input.func;
     if (!asks_for_fold(f)) return held_of(f.name, f.dimensions());
-    const RegionSymbols &symbols = context.regions.at(f.name).back().back();
+    const RegionSymbols &symbols = built.region_symbols.at(f.name).back();
     Box box;
     for (size_t d = 0; d < symbols.min.size(); d++) {
         box.push_back({ir::Variable::make(Int(32), symbols.min[d]),

@@ -13,6 +13,11 @@ struct Region {
     std::vector<ir::Expr> min, max;
 };
 
+// The symbols that name the ends of such a region.
+struct RegionSymbols {
+    std::vector<Symbol> min, max;
+};
+
 // A let to be put around something.
 struct Binding {
     Symbol symbol;

@@ -491,7 +491,7 @@ Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Bo
     for (size_t d = 0; d < box.size(); d++) {
         Symbol min_symbol, max_symbol;
         if (computed_here) {
-            const RegionSymbols &symbols = context.regions.at(f.name).back().at(size_t(stage));
+            const RegionSymbols &symbols = built.region_symbols.at(f.name).at(size_t(stage));
             min_symbol = symbols.min[d];
             max_symbol = symbols.max[d];
         } else {

@@ -20,6 +20,9 @@ struct BuiltPipeline {
     // What each stage of a function computes, in terms of the variables where it is computed; one
     // for each place where it is.
     std::unordered_map<Symbol, std::vector<std::vector<Region>>> regions;
+    // What the ends of the regions are called where a function is computed that is being built, or
+    // was built last; per stage.
+    std::unordered_map<Symbol, std::vector<RegionSymbols>> region_symbols;
     // The values of lets, and first and last value of loops.
     std::unordered_map<Symbol, ir::Expr> lets;
     std::unordered_map<Symbol, algebra::Interval> loops;

@@ -6,9 +6,9 @@ namespace tessera::lower {
 // Where a serial loop walks over a function in one direction, and each iteration touches at most a
 // constant number of rows, stores only that many rows, used in turn.
 //
-//     realize f over [0, +n]:                      realize f over [0, +4]:
+//     realize f over [0, +n]:                      realize f over [0, +4 folded]:
 //       for y in [0, +m):                 ->         for y in [0, +m):
-//         f(y) = ...                                   f(y % 4) = ...
+//         produce f of [y - 1, y + 1]: f(y) = ...      produce f ...: f(y % 4) = ...
 //         g(y) = f(y - 1) + f(y + 1)                   g(y) = f((y - 1) % 4) + f((y + 1) % 4)
 //
 // So does each loop further in, as long as the iterations of those around it touch no rows in

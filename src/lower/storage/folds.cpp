@@ -17,28 +17,22 @@ using algebra::Interval;
 using algebra::is_monotonic;
 using algebra::Monotonic;
 using algebra::simplify;
-using program::FunctionContents;
 
 namespace {
 
 constexpr int64_t largest_fold = 1024;
 
-const program::StorageDimension *storage_of(const FunctionContents &f, size_t d) {
-    auto found = std::ranges::find(f.schedule.storage, f.args[d], &program::StorageDimension::var);
-    return found == f.schedule.storage.end() ? nullptr : &*found;
-}
-
 // What the user wants a dimension to be folded by; undefined: nothing.
-Expr wanted_factor(const FunctionContents &f, size_t d) {
-    const program::StorageDimension *s = storage_of(f, d);
-    return s && s->fold_factor.defined() ? cast(Int(32), s->fold_factor) : Expr();
+Expr wanted_factor(const Production &p, size_t d) {
+    const StorageFold *fold = fold_of(p.storage.storage, d);
+    return fold ? fold->factor : Expr();
 }
 
 class FindFolds {
 public:
     explicit FindFolds(const Production &production)
-        : f(production.func), region(production.region), path(production.path), slides(production),
-          found(f.args.size()) {}
+        : production(production), path(production.path), slides(production),
+          found(production.dimensions()) {}
 
     // The first loop that moves along the dimension; none if no loop does.
     std::optional<size_t> first_along(size_t d) const {
@@ -57,20 +51,29 @@ public:
             if (!path.entries[i].is_loop() || !path.repeats(i)) continue;
             if (!path.entries[i].is_in_order()) break;
             windows.clear();
-            for (size_t d = 0; d < f.args.size(); d++) windows.push_back(window(d, i));
-            for (size_t d = 0; d < f.args.size(); d++) fold(d, i, carries);
+            for (size_t d = 0; d < production.dimensions(); d++) windows.push_back(window(d, i));
+            for (size_t d = 0; d < production.dimensions(); d++) fold(d, i, carries);
             carries = carries || carries_on(i);
             if (carries && !is_more_wanted()) break;
         }
         std::vector<Fold> all;
-        for (size_t d = 0; d < f.args.size(); d++) {
-            if (!found[d]) found[d] = too_small(d);
-            if (const std::optional<Fold> &fold = found[d]) all.push_back(*fold);
+        for (size_t d = 0; d < production.dimensions(); d++) {
+            if (std::optional<Fold> fold = found[d] ? found[d] : too_small(d)) {
+                all.push_back(as_asked_for(*fold));
+            }
         }
         return all;
     }
 
 private:
+    Fold as_asked_for(Fold fold) const {
+        if (const StorageFold *asked = fold_of(production.storage.storage, fold.dim)) {
+            fold.var = asked->var;
+            fold.written = asked->written;
+        }
+        return fold;
+    }
+
     // The ends of the region in dimension d during one iteration of the loop.
     Interval window(size_t d, size_t loop) const {
         algebra::IntervalScope scope;
@@ -78,8 +81,8 @@ private:
             const PathEntry &e = path.entries[i];
             if (e.is_loop() && path.repeats(i)) scope.bind(e.name, range_of(e, scope));
         }
-        Expr low = path.expand(Variable::make(Int(32), region.min[d]));
-        Expr high = path.expand(Variable::make(Int(32), region.max[d]));
+        Expr low = path.expand(production.range(d).min);
+        Expr high = path.expand(production.range(d).max);
         return {bounds_of_expr(low, scope).min, bounds_of_expr(high, scope).max};
     }
 
@@ -100,33 +103,34 @@ private:
         const bool forward = low != Monotonic::Decreasing && high != Monotonic::Decreasing;
         const bool backward = low != Monotonic::Increasing && high != Monotonic::Increasing;
         return low != Monotonic::Unknown && high != Monotonic::Unknown && (forward || backward) &&
-               is_pure_in_all_stages(f, int(d));
+               !production.range(d).is_mixed;
     }
 
     // How many points an iteration computes or reads at most, from the first that it asks for on,
     // if it asks for so many.
     template<typename Count>
     Count rounded(const Count &extent, size_t d, size_t loop) const {
-        const int multiple = int(granularity(f, int(d)).value_or(1));
-        if (multiple == 1) return extent;
+        const int multiple = production.range(d).multiple;
+        if (multiple <= 1) return extent;
         if (!is_one_region(d, loop)) return extent + (multiple - 1);
         return (extent + (multiple - 1)) / multiple * multiple;
     }
 
     // Whether the loops further in do not move the region.
     bool is_one_region(size_t d, size_t loop) const {
-        return std::ranges::none_of(std::array{region.min[d], region.max[d]}, [&](Symbol end) {
-            return path.names_loop_within(path.expand(Variable::make(Int(32), end)), loop);
+        const ProducedRange &range = production.range(d);
+        return std::ranges::none_of(std::array{range.min, range.max}, [&](const Expr &end) {
+            return path.names_loop_within(path.expand(end), loop);
         });
     }
 
     void fold(size_t d, size_t loop, bool carries) {
-        const Expr factor = wanted_factor(f, d);
+        const Expr factor = wanted_factor(production, d);
         if (found[d] || (carries && !factor.defined())) return;
         if (factor.defined() && is_asked_for(d, loop)) return fold_what_is_asked_for(d, loop);
-        if (!walks_one_way(windows[d], d, loop) ||
-            granularity(f, int(d)).value_or(largest_fold + 1) > largest_fold)
-            return;
+        const int multiple = production.range(d).multiple;
+        const bool is_small = multiple != ProducedRange::unknown && multiple <= largest_fold;
+        if (!walks_one_way(windows[d], d, loop) || !is_small) return;
         const Expr extent = simplify(windows[d].max - windows[d].min + 1);
         const Symbol v = path.entries[loop].name;
         std::optional<int64_t> most = algebra::constant_upper_bound(extent);
@@ -156,10 +160,10 @@ private:
 
     // That is computed anew in the iteration, and nothing is carried on.
     void fold_what_is_asked_for(size_t d, size_t loop) {
-        if (!is_computed_exactly(f, int(d)) || !is_pure_in_all_stages(f, int(d))) return;
-        const Expr extent =
-            Variable::make(Int(32), region.max[d]) + 1 - Variable::make(Int(32), region.min[d]);
-        const Expr factor = wanted_factor(f, d);
+        const ProducedRange &range = production.range(d);
+        if (!range.is_exact() || range.is_mixed) return;
+        const Expr extent = range.max + 1 - range.min;
+        const Expr factor = wanted_factor(production, d);
         found[d] = Fold{d, factor, extent <= factor, loop, path.entries[loop].name, extent};
     }
 
@@ -170,8 +174,8 @@ private:
     }
 
     bool is_more_wanted() const {
-        for (size_t d = 0; d < f.args.size(); d++) {
-            if (!found[d] && wanted_factor(f, d).defined()) return true;
+        for (size_t d = 0; d < production.dimensions(); d++) {
+            if (!found[d] && wanted_factor(production, d).defined()) return true;
         }
         return false;
     }
@@ -194,8 +198,7 @@ private:
         return moves || slides.along(loop);
     }
 
-    const FunctionContents &f;
-    const RegionSymbols &region;
+    const Production &production;
     const ProductionPath &path;
     Slides slides;
     std::vector<Interval> windows;  // of one iteration of the loop that is looked at
@@ -205,31 +208,32 @@ private:
 
 }  // namespace
 
-bool asks_for_fold(const FunctionContents &f) {
-    return std::ranges::any_of(f.schedule.storage,
-                               [](const auto &s) { return s.fold_factor.defined(); });
+bool asks_for_fold(const StorageFacts &storage) {
+    return std::ranges::any_of(storage.folds, [](const auto &f) { return f.factor.defined(); });
 }
 
-bool asks_for_fold(const FunctionContents &f, size_t dim) {
-    return wanted_factor(f, dim).defined();
+const StorageFold *fold_of(const StorageFacts &storage, size_t dim) {
+    auto found = std::ranges::find(storage.folds, int(dim), &StorageFold::dim);
+    return found == storage.folds.end() ? nullptr : &*found;
 }
 
 std::vector<Fold> find_folds(const Production &production) { return FindFolds(production).find(); }
 
 std::string why_not_folded(const Production &production, size_t dim) {
-    const FunctionContents &f = production.func;
-    const Symbol var = f.args[dim];
-    if (!is_pure_in_all_stages(f, int(dim))) {
-        return str("an update of ", f.name, " does not compute each point of ", var,
+    const Symbol func = production.storage.func;
+    const Symbol var = fold_of(production.storage.storage, dim)->var;
+    const ProducedRange &range = production.range(dim);
+    if (range.is_mixed) {
+        return str("an update of ", func, " does not compute each point of ", var,
                    " by itself, so that all of them have to be stored; leave fold_storage out");
     }
-    if (!granularity(f, int(dim))) {
+    if (range.multiple == ProducedRange::unknown) {
         return str("it is not known how far splits, vectors or unrolled loops of ", var,
                    " go beyond what is needed; split it with TailStrategy::GuardWithIf or RoundUp");
     }
     const std::optional<size_t> loop = FindFolds(production).first_along(dim);
     if (!loop) {
-        return str("no loop between where ", f.name,
+        return str("no loop between where ", func,
                    " is stored and where it is computed moves "
                    "along ",
                    var, "; store it outside of such a loop (store_root, store_at)");

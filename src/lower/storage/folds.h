@@ -13,11 +13,15 @@ struct Fold {
     size_t place = 0;  // in the path, of the loop that walks over the dimension
     Symbol loop;
     ir::Expr needed;  // by one iteration of that loop
+    // Of what the user asks for:
+    Symbol var = {};
+    Location written = {};
 };
 
-// Whether the user has said how to fold any dimension.
-bool asks_for_fold(const program::FunctionContents &f);
-bool asks_for_fold(const program::FunctionContents &f, size_t dim);
+// Whether the user has said how to fold any dimension of the storage.
+bool asks_for_fold(const ir::StorageFacts &storage);
+// What is said of this dimension, by the user or by the pass that folds it; null if nothing is.
+const ir::StorageFold *fold_of(const ir::StorageFacts &storage, size_t dim);
 
 // The folds that are right for one production. From the outermost loop in, as far as an iteration
 // leaves nothing to the next one that a loop further in might overwrite, and on to the loops that

@@ -4,8 +4,6 @@
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/nest/extern_stage.h"
-#include "lower/nest/sites.h"
-#include "lower/traced_access.h"
 #include "runtime/tessera_runtime.h"
 #include <algorithm>
 #include <functional>
@@ -16,8 +14,6 @@
 namespace tessera::lower {
 
 using namespace ir;
-using program::FunctionContents;
-
 namespace {
 
 Expr semaphore_memory() {
@@ -99,21 +95,13 @@ Symbol sole_target(const Stmt &s, Symbol passed = {}) {
     return p ? p->func : Symbol();
 }
 
-// Of the pipeline: which function each buffer holds, and which are extern.
-struct Functions {
-    explicit Functions(const lower::Context &lowering) : by_buffer(lowering.functions_by_buffer()) {
-        for (const program::FunctionRef &f : lowering.order) {
-            if (f->has_extern_definition()) extern_stages.insert(f->name);
-        }
-    }
-    std::unordered_map<Symbol, Symbol> by_buffer;
-    std::set<Symbol> extern_stages;
-};
+// Which function each buffer holds.
+using Buffers = std::unordered_map<Symbol, Symbol>;
 
 class FindRoles final : public Visitor {
 public:
-    explicit FindRoles(const Functions &functions, Symbol target = {})
-        : functions(functions), target(target) {}
+    explicit FindRoles(const Buffers &buffers, Symbol target = {})
+        : buffers(buffers), target(target) {}
     Roles roles;
 
 private:
@@ -121,7 +109,7 @@ private:
     // each: a visitor of its own has seen nothing.
     void visit_for(Symbol func, const std::function<void(FindRoles &)> &read) {
         if (func == target) return read(*this);
-        FindRoles of_func(functions, func);
+        FindRoles of_func(buffers, func);
         read(of_func);
         roles.include(of_func.roles);
     }
@@ -131,7 +119,7 @@ private:
     }
     void visit(const LetStmt &let) override {
         Symbol only = sole_target(Stmt(&let));
-        if (functions.extern_stages.contains(only)) roles.produced.insert(only);
+        if (only.defined()) roles.produced.insert(only);
         visit_for(only.defined() ? only : target,
                   [&](FindRoles &find) { find.Visitor::visit(let); });
     }
@@ -154,8 +142,8 @@ private:
     }
     void visit(const Variable &v) override {  // a buffer that an extern stage reads
         if (!v.type.is_handle()) return;
-        auto found = functions.by_buffer.find(v.name);
-        if (found != functions.by_buffer.end()) add_call(found->second);
+        auto found = buffers.find(v.name);
+        if (found != buffers.end()) add_call(found->second);
     }
     void add_call(Symbol callee) {
         if (target.defined()) {
@@ -165,13 +153,12 @@ private:
         }
     }
 
-    const Functions &functions;
+    const Buffers &buffers;
     Symbol target;
 };
 
-Roles roles_in(const Stmt &s, const lower::Context &context) {
-    Functions functions(context);
-    FindRoles find(functions);
+Roles roles_in(const Stmt &s, const Buffers &buffers) {
+    FindRoles find(buffers);
     find(s);
     return std::move(find.roles);
 }
@@ -287,43 +274,43 @@ private:
 
 class ForkAsync final : public Mutator {
 public:
-    explicit ForkAsync(const lower::Context &lowering) : lowering(lowering) {}
+    ForkAsync(const Stmt &s, const lower::Context &context)
+        : buffers(context.functions_by_buffer()) {
+        for_each_node(s, [&](const Realize &r) {
+            stored.insert(r.func);
+            buffers.try_emplace(r.func, r.func);
+        });
+    }
 
 private:
     // From the outside in: what is forked later finds itself in one of the halves.
     Stmt visit(const Realize &r) override {
-        const FunctionContents *f = lowering.function(r.func);
-        if (!f || !f->schedule.async) return Mutator::visit(r);
-        return r.with<&Realize::body>(fork(*f, r));
+        if (!r.storage.is_async) return Mutator::visit(r);
+        StorageFacts storage = r.storage;
+        storage.is_async = false;
+        return r.with<&Realize::body, &Realize::storage>(fork(r), storage);
+    }
+    Stmt visit(const HoistedStorage &h) override {
+        hoisted.insert(h.func);
+        Stmt s = Mutator::visit(h);
+        hoisted.erase(h.func);
+        return s;
     }
 
     // How many productions may be ahead of what has been consumed; undefined: any number.
-    Expr slots(const FunctionContents &f, const Realize &r) const {
-        // What later productions compute again passes through the values of the first stages.
-        bool reused = f.stages.size() > 1;
-        for_each_node(r.body, [&](const Provide &p) {
-            if (p.func != r.func) return;
-            // Folded, to one element where it is constant. The dimension after the function's own
-            // counts the copies of a ring buffer.
-            for (size_t d = 0; d < f.args.size(); d++) {
-                const Expr &index = index_of(p.args[d]);
-                reused |= index.as<Mod>() || is_const(index);
-            }
+    static Expr slots(const Realize &r) {
+        bool is_reused = std::ranges::any_of(r.storage.folds, &StorageFold::is_done);
+        // What later productions compute again passes through the values of the first stages, or
+        // through any at all where a function in C computes it.
+        for_each_node(r.body, [&](const ProducerConsumer &p) {
+            if (p.func != r.func || !p.is_producer) return;
+            is_reused |= p.produced.in_stages || !p.produced.extern_function.empty();
         });
-        for_each_node(r.body, [&](const LetStmt &let) {
-            const Call *first = first_of_passed_buffer(let.value);
-            if (!first || first->callee != r.func) return;
-            for (size_t d = 0; d < f.args.size(); d++) {
-                const Expr &index = index_of(first->args[d]);
-                reused |= index.as<Mod>() || is_const(index);
-            }
-        });
-        if (!f.schedule.ring_buffer.defined()) return reused ? Expr(1) : Expr();
-        bool one_each = store_level(f.schedule).matches(f.schedule.compute_level);
-        FindGaps gaps(f.name);
+        const Expr &copies = r.storage.copies;
+        if (!copies.defined()) return is_reused ? Expr(1) : Expr();
+        FindGaps gaps(r.func);
         gaps(r.body);
-        if (gaps.found || (reused && !one_each)) return 1;
-        return cast(Int(32), f.schedule.ring_buffer);
+        return gaps.found || (is_reused && r.storage.is_copy_shared) ? Expr(1) : copies;
     }
 
     Expr new_semaphore(Symbol func, const char *what) {
@@ -335,17 +322,18 @@ private:
         return {new_semaphore(func, "ready"), limited ? new_semaphore(func, "free") : Expr()};
     }
 
-    Stmt fork(const FunctionContents &f, const Realize &r) {
-        Expr count = slots(f, r);
-        pairs[f.name] = {new_pair(f.name, count.defined())};
-        Stmt consumer = half(f.name, false, r.body);
-        check_halves(f, half(f.name, true, r.body), consumer);
-        give_own_semaphores(f.name, half(f.name, true, r.body), consumer);
+    Stmt fork(const Realize &r) {
+        const Symbol f = r.func;
+        const Expr count = slots(r);
+        pairs[f] = {new_pair(f, count.defined())};
+        Stmt consumer = half(f, false, r.body);
+        check_halves(r, half(f, true, r.body), consumer);
+        give_own_semaphores(f, half(f, true, r.body), consumer);
         consumer = (*this)(consumer);  // which may add pairs
-        Stmt producer = (*this)(half(f.name, true, r.body));
+        Stmt producer = (*this)(half(f, true, r.body));
         give_own_allocations(producer, consumer);
         Stmt s = Fork::make({producer, consumer});
-        for (const Semaphores &pair : pairs.at(f.name)) {
+        for (const Semaphores &pair : pairs.at(f)) {
             s = with_semaphore(pair.ready, 0, s);
             if (count.defined()) s = with_semaphore(pair.free, count, s);
         }
@@ -356,15 +344,15 @@ private:
     // not an input of the function only.
     Stmt half(Symbol func, bool producer, const Stmt &body) {
         Stmt s = Half(func, producer, pairs.at(func))(body);
-        Roles whole = roles_in(body, lowering);
+        Roles whole = roles_in(body, buffers);
         std::set<Symbol> below = produced_for(func, body);
         while (true) {
-            Roles roles = roles_in(s, lowering);
+            Roles roles = roles_in(s, buffers);
             std::set<Symbol> live = roles.called;
             if (producer) live.insert(func);
             for (Symbol f : whole.produced) {
                 bool wanted_outside =
-                    lowering.is_output(f) || !whole.nodes.contains(f) || !is_read(f, whole);
+                    !stored.contains(f) || !whole.nodes.contains(f) || !is_read(f, whole);
                 if (wanted_outside && (!producer || below.contains(f))) live.insert(f);
             }
             add_inputs(live, roles);
@@ -378,7 +366,7 @@ private:
     std::set<Symbol> produced_for(Symbol func, const Stmt &body) const {
         std::set<Symbol> found;
         for_each_node(body, [&](const ProducerConsumer &p) {
-            if (p.is_producer && p.func == func) found.merge(roles_in(p.body, lowering).produced);
+            if (p.is_producer && p.func == func) found.merge(roles_in(p.body, buffers).produced);
         });
         return found;
     }
@@ -436,13 +424,12 @@ private:
     // A function that both halves compute has storage in each; allocated further out than both, it
     // would be one for the two threads.
     void give_own_allocations(Stmt &producer, Stmt &consumer) const {
-        Roles a = roles_in(producer, lowering), b = roles_in(consumer, lowering);
+        Roles a = roles_in(producer, buffers), b = roles_in(consumer, buffers);
         std::set<Symbol> within;
         for_each_node(producer, [&](const HoistedStorage &h) { within.insert(h.func); });
         for (Symbol func : a.realized) {
-            const FunctionContents *f = lowering.function(func);
-            bool hoisted = f && f->schedule.hoist_level_set && !within.contains(func);
-            if (!hoisted || !b.realized.contains(func)) continue;
+            const bool is_hoisted = hoisted.contains(func) && !within.contains(func);
+            if (!is_hoisted || !b.realized.contains(func)) continue;
             producer = HoistedStorage::make(func, producer);
             consumer = HoistedStorage::make(func, consumer);
         }
@@ -454,27 +441,26 @@ private:
                              Block::make(Evaluate::make(init), body));
     }
 
-    void check_halves(const FunctionContents &f, const Stmt &producer, const Stmt &consumer) {
-        Roles a = roles_in(producer, lowering), b = roles_in(consumer, lowering);
+    void check_halves(const Realize &r, const Stmt &producer, const Stmt &consumer) {
+        Roles a = roles_in(producer, buffers), b = roles_in(consumer, buffers);
         for (Symbol other : a.produced) {
-            if (other == f.name || !b.produced.contains(other) || a.realized.contains(other)) {
+            if (other == r.func || !b.produced.contains(other) || a.realized.contains(other)) {
                 continue;
             }
-            Location at;
-            for (const auto &d : f.schedule.directives) {
-                if (std::holds_alternative<program::AsyncDirective>(d.directive)) at = d.at;
-            }
             throw CompileError(
-                at, str("async of ", f.name, ": ", other, " is used both by ", f.name,
-                        " and by its consumers, is computed where ", f.name,
-                        " is, and stored further out, so that both threads would write it; make ",
-                        other,
-                        " async too, compute it further out, or store it where it is "
-                        "computed"));
+                r.storage.async_written,
+                str("async of ", r.func, ": ", other, " is used both by ", r.func,
+                    " and by its consumers, is computed where ", r.func,
+                    " is, and stored further out, so that both threads would write it; make ",
+                    other,
+                    " async too, compute it further out, or store it where it is "
+                    "computed"));
         }
     }
 
-    const lower::Context &lowering;
+    Buffers buffers;
+    std::set<Symbol> stored;                   // in the pipeline; others are outputs
+    std::set<Symbol> hoisted;                  // around what is being visited
     std::unordered_map<Symbol, Symbol> funcs;  // which function's a semaphore is
     std::unordered_map<Symbol, std::vector<Semaphores>> pairs;
     // By the function whose consumer has it, and the semaphore in place of which it stands.
@@ -483,6 +469,6 @@ private:
 
 }  // namespace
 
-Stmt fork_async(const Stmt &s, const lower::Context &context) { return ForkAsync(context)(s); }
+Stmt fork_async(const Stmt &s, const lower::Context &context) { return ForkAsync(s, context)(s); }
 
 }  // namespace tessera::lower

@@ -14,11 +14,6 @@ namespace {
 
 using namespace ir;
 
-Location hoist_written(const Context &context, Symbol func) {
-    const program::FunctionContents *f = context.function(func);
-    return f ? f->schedule.hoist_written : Location();
-}
-
 class HoistStorage final : public Mutator {
 public:
     explicit HoistStorage(const lower::Context &context) : context(context) {}
@@ -27,24 +22,23 @@ private:
     // A let or loop on the way down.
     struct Binding {
         Symbol name;
-        Expr value;        // of a let
-        Expr min, extent;  // of a loop
-        LoopKind kind = LoopKind::Serial;
+        Expr value;       // of a let
+        const For *loop;  // null: it is a let
     };
     struct Hoist {
-        Symbol func;
+        const HoistedStorage &storage;
         size_t depth;  // how many bindings are around it
         std::vector<Stmt> allocations;
     };
 
     Stmt visit(const LetStmt &let) override {
-        path.push_back({let.name, let.value, {}, {}});
+        path.push_back({let.name, let.value, nullptr});
         Stmt body = (*this)(let.body);
         path.pop_back();
         return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const For &loop) override {
-        path.push_back({loop.name, {}, loop.min, loop.extent, loop.loop_kind});
+        path.push_back({loop.name, {}, &loop});
         Stmt body = (*this)(loop.body);
         path.pop_back();
         return loop.with<&For::body>(body);
@@ -56,7 +50,6 @@ private:
 
     Stmt hoisted_allocation(const Allocate &allocate, const Hoist &hoist) const;
     Expr most(const Expr &extent, const Allocate &allocate, const Hoist &hoist) const;
-    Location written(Symbol func) const { return hoist_written(context, func); }
 
     const lower::Context &context;
     std::vector<Binding> path;
@@ -71,7 +64,7 @@ Stmt HoistStorage::visit(const HoistedStorage &hoisted) {
     for (size_t k = 0; k < values; k++) {
         buffers[context.buffer_of(hoisted.func, int(k))] = hoists.size();
     }
-    hoists.push_back({hoisted.func, path.size(), {}});
+    hoists.push_back({hoisted, path.size(), {}});
     Stmt body = (*this)(hoisted.body);
     std::vector<Stmt> allocations = std::move(hoists.back().allocations);
     hoists.pop_back();
@@ -106,7 +99,7 @@ Stmt HoistStorage::visit(const Allocate &allocate) {
 // The allocation, of extents that are known at the place it is hoisted to; without a body.
 Stmt HoistStorage::hoisted_allocation(const Allocate &a, const Hoist &hoist) const {
     for (size_t i = hoist.depth; i < path.size(); i++) {
-        refuse_shared_storage(context, hoist.func, path[i].name, path[i].kind);
+        if (path[i].loop) refuse_shared_storage(hoist.storage, *path[i].loop);
     }
     std::vector<Expr> extents;
     for (const Expr &e : a.extents) extents.push_back(most(e, a, hoist));
@@ -124,7 +117,7 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
             lets.push_let(b.name, b.value);
             continue;
         }
-        Expr first = lets.expand(b.min), last = first + lets.expand(b.extent) - 1;
+        Expr first = lets.expand(b.loop->min), last = first + lets.expand(b.loop->extent) - 1;
         scope.bind(b.name, {bounds_of_expr(first, scope).min, bounds_of_expr(last, scope).max});
     }
     Expr bound = bounds_of_expr(lets.expand(extent), scope).max;
@@ -139,22 +132,23 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
         for_each_node(size,
                       [&](const BufferProperty &p) { asked_for |= !context.argument(p.buffer); });
         std::string which = asked_for ? "what an extern stage asks for" : brief(size);
-        throw CompileError(written(hoist.func), str("the storage of ", hoist.func,
-                                                    " cannot be hoisted: no bound is known for ",
-                                                    which, ", its size in ", a.buffer,
-                                                    "; give it one with bound_extent() or "
-                                                    "bound_storage()"));
+        throw CompileError(hoist.storage.facts.hoist_written,
+                           str("the storage of ", hoist.storage.func,
+                               " cannot be hoisted: no bound is known for ", which,
+                               ", its size in ", a.buffer,
+                               "; give it one with bound_extent() or "
+                               "bound_storage()"));
     }
     return algebra::simplify(bound);
 }
 
 }  // namespace
 
-void refuse_shared_storage(const Context &context, Symbol func, Symbol loop, LoopKind kind) {
-    if (traits_of(kind).is_in_order) return;
-    throw CompileError(hoist_written(context, func),
-                       str("the storage of ", func, " cannot be hoisted out of the ", name_of(kind),
-                           " ", loop_name(context, loop),
+void refuse_shared_storage(const HoistedStorage &hoisted, const For &loop) {
+    if (traits_of(loop.loop_kind).is_in_order) return;
+    throw CompileError(hoisted.facts.hoist_written,
+                       str("the storage of ", hoisted.func, " cannot be hoisted out of the ",
+                           name_of(loop.loop_kind), " ", loop_name(loop),
                            ": its iterations would share it; hoist it to a place inside"));
 }
 

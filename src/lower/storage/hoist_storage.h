@@ -16,6 +16,6 @@ ir::Stmt hoist_storage(const ir::Stmt &s, const Context &context);
 
 // Throws CompileError where iterations of the loop, out of which storage is taken, would share it
 // at the same time.
-void refuse_shared_storage(const Context &context, Symbol func, Symbol loop, LoopKind kind);
+void refuse_shared_storage(const ir::HoistedStorage &hoisted, const ir::For &loop);
 
 }  // namespace tessera::lower

@@ -134,8 +134,7 @@ void add_shared(std::unordered_set<Symbol> &loops, const std::vector<Around> &a,
 class VisitProductions final : public Visitor {
 public:
     using Function = std::function<void(const Production &)>;
-    VisitProductions(const lower::Context &lowering, const Stmt &s, const Function &f)
-        : lowering(lowering), several(s), f(f) {}
+    VisitProductions(const Stmt &s, const Function &f) : several(s), f(f) {}
 
 private:
     void visit(const For &loop) override {
@@ -156,9 +155,7 @@ private:
     }
     void visit(const ProducerConsumer &p) override {
         auto stored = p.is_producer ? storage.find(p.func) : storage.end();
-        const program::FunctionContents *func = lowering.function(p.func);
-        const bool is_wanted = func && stored != storage.end() && stored->second.realize;
-        if (is_wanted && is_stored_outside(*func)) call(*func, p, stored->second);
+        if (stored != storage.end() && stored->second.realize) call(p, stored->second);
         (*this)(p.body);
     }
     void visit(const Provide &) override {}
@@ -170,16 +167,16 @@ private:
         size_t depth = 0;
     };
 
-    void call(const FunctionContents &func, const ProducerConsumer &p, const Storage &at) {
+    void call(const ProducerConsumer &p, const Storage &at) {
         ProductionPath to_p;
         to_p.entries = std::span(path).subspan(at.depth);
+        const bool is_region_known = p.produced.ranges.size() == at.realize->bounds.size();
+        if (!is_region_known || std::ranges::none_of(to_p.entries, &PathEntry::is_loop)) return;
         to_p.values = &values_from(at.depth);
         for (const auto &[other, around] : several.found[at.realize]) {
             if (other == &p) add_shared_loops(to_p, p, around, at);
         }
-        if (const RegionSymbols *region = region_of(func, to_p)) {
-            f({func, *at.realize, p, *region, to_p});
-        }
+        f({*at.realize, p, to_p});
     }
 
     void add_shared_loops(ProductionPath &to_p, const ProducerConsumer &p,
@@ -187,16 +184,6 @@ private:
         for (const auto &[other, around_other] : several.found[at.realize]) {
             if (other != &p) add_shared(to_p.shared_loops, around, around_other);
         }
-    }
-
-    // The symbols of the region that is bound on the path.
-    const RegionSymbols *region_of(const FunctionContents &func, const ProductionPath &to_p) const {
-        for (const std::vector<RegionSymbols> &stages : lowering.regions.at(func.name)) {
-            if (stages.empty()) continue;
-            const RegionSymbols &last = stages.back();
-            if (last.min.empty() || to_p.values->has(last.min[0])) return &last;
-        }
-        return nullptr;
     }
 
     // Functions that are stored in one place share what is found of the lets.
@@ -216,7 +203,6 @@ private:
         path.pop_back();
     }
 
-    const lower::Context &lowering;
     FindSeveral several;
     const Function &f;
     std::unordered_map<Symbol, Storage> storage;
@@ -226,9 +212,8 @@ private:
 
 }  // namespace
 
-void for_each_production(const Stmt &s, const Context &context,
-                         const std::function<void(const Production &)> &f) {
-    VisitProductions visit(context, s, f);
+void for_each_production(const Stmt &s, const std::function<void(const Production &)> &f) {
+    VisitProductions visit(s, f);
     visit(s);
 }
 
@@ -334,8 +319,6 @@ std::optional<int64_t> granularity(const FunctionContents &f, int d) {
     // A version that has no tail thanks to align_bounds needs its multiples, too.
     return all > 1 ? std::lcm(all, multiple) : 1;
 }
-
-bool is_computed_exactly(const FunctionContents &f, int d) { return granularity(f, d) == 1; }
 
 bool is_pure_in_all_stages(const FunctionContents &f, int d) {
     auto is_var = [&](const Expr &e) {

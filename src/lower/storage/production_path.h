@@ -67,29 +67,29 @@ struct ProductionPath {
     ir::Expr let_value(Symbol name) const { return values->let_value(name); }
 };
 
-// One place where a function is computed that is stored further out.
+// One place where a function is computed that is stored outside of loops around it, and of which
+// the region is known that is asked for.
 struct Production {
-    const program::FunctionContents &func;
     const ir::Realize &storage;
     const ir::ProducerConsumer &computed;
-    const RegionSymbols &region;  // of the last stage
     const ProductionPath &path;
+
+    size_t dimensions() const { return computed.produced.ranges.size(); }
+    const ir::ProducedRange &range(size_t d) const { return computed.produced.ranges[d]; }
 };
 
 // Calls f for each of them in the statement. What it is given is gone when it returns.
-void for_each_production(const ir::Stmt &s, const Context &context,
-                         const std::function<void(const Production &)> &f);
+void for_each_production(const ir::Stmt &s, const std::function<void(const Production &)> &f);
 
 // Whether the function is stored further out than it is computed.
 bool is_stored_outside(const program::FunctionContents &f);
 
-// Whether dimension d is computed exactly as far as it is asked for, which may differ from one time
-// to the next: no loop over it is vectorized, unrolled, or split by what does not divide all
-// regions. And whether each update works on each point of it by itself.
-bool is_computed_exactly(const program::FunctionContents &f, int d);
 // What the extent of a region in this dimension has to be a multiple of for the stages to compute
-// exactly that region; nothing if no multiple will do.
+// exactly that region; nothing if no multiple will do. 1: a dimension is computed just as far as it
+// is asked for, which may differ from one time to the next: no loop over it is vectorized,
+// unrolled, or split by what does not divide all regions.
 std::optional<int64_t> granularity(const program::FunctionContents &f, int d);
+// Whether each update works on each point of this dimension by itself.
 bool is_pure_in_all_stages(const program::FunctionContents &f, int d);
 
 // Whether the loop at this place of the path runs what is inside of it in every iteration, or at

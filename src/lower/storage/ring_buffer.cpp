@@ -5,7 +5,6 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
-#include "lower/nest/sites.h"
 #include "lower/storage/hoist_storage.h"
 #include "lower/traced_access.h"
 #include <algorithm>
@@ -15,7 +14,6 @@ namespace tessera::lower {
 using namespace ir;
 using algebra::Interval;
 using algebra::simplify;
-using program::FunctionContents;
 
 namespace {
 
@@ -63,15 +61,41 @@ private:
     bool traced;
 };
 
+// Whether a loop runs several productions in the storage.
+class IsProducedInLoop final : public Visitor {
+public:
+    explicit IsProducedInLoop(Symbol func) : func(func) {}
+    bool found = false;
+
+private:
+    void visit(const For &loop) override {
+        loops++;
+        (*this)(loop.body);
+        loops--;
+    }
+    void visit(const ProducerConsumer &p) override {
+        found |= loops > 0 && p.is_producer && p.func == func;
+        (*this)(p.body);
+    }
+    void visit(const Provide &) override {}
+    void visit(const Evaluate &) override {}
+
+    Symbol func;
+    int loops = 0;
+};
+
 // Takes the Realize of a function (one in each specialization) out of its loops, and learns what it
 // has to hold.
 class TakeOut final : public Mutator {
 public:
-    TakeOut(const FunctionContents &f, Expr copies, const lower::Context &lowering)
-        : f(f), copies(std::move(copies)), lowering(lowering) {}
-    ir::Region bounds;  // of the storage outside of the loops
-    std::vector<Type> types;
-    MemoryType memory = MemoryType::Auto;
+    explicit TakeOut(const HoistedStorage &hoisted)
+        : hoisted(hoisted), func(hoisted.func), copies(hoisted.facts.copies) {}
+
+    // What is taken out, around the statement; the statement itself if nothing is.
+    Stmt around_all(const Stmt &s) const {
+        if (types.empty()) return s;
+        return Realize::make(func, types, memory, bounds, {}, s, storage);
+    }
 
 private:
     Stmt visit(const For &loop) override {
@@ -100,21 +124,18 @@ private:
     }
     // Around the loops that store it there is nothing to fetch yet.
     Stmt visit(const Prefetch &prefetch) override {
-        return prefetch.name == f.name ? (*this)(prefetch.body) : Mutator::visit(prefetch);
+        return prefetch.name == func ? (*this)(prefetch.body) : Mutator::visit(prefetch);
     }
     Stmt visit(const Realize &r) override {
-        if (r.func != f.name) return Mutator::visit(r);
-        for (const For *loop : around) {
-            refuse_shared_storage(lowering, f.name, loop->name, loop->loop_kind);
-        }
-        types = r.types;
-        memory = r.memory;
+        if (r.func != func) return Mutator::visit(r);
+        for (const For *loop : around) refuse_shared_storage(hoisted, *loop);
+        note(r);
         ir::Region here;
         for (size_t d = 0; d < r.bounds.size(); d++) {
             Interval extent = bounds_of_expr(simplify(substitute(lets, r.bounds[d].extent)), scope);
             if (!extent.has_upper_bound() || asks_inside(extent.max)) {
-                throw CompileError(ring_buffer_written(f.schedule),
-                                   str("ring_buffer of ", f.name, ": the extent of dimension ", d,
+                throw CompileError(hoisted.facts.copies_written,
+                                   str("ring_buffer of ", func, ": the extent of dimension ", d,
                                        " has no bound outside of the loops; bound it with "
                                        "bound_extent()"));
             }
@@ -126,38 +147,43 @@ private:
         }
         bounds = here;
         Expr copy = iteration.defined() ? simplify(iteration % copies) : Expr(0);
-        return IndexCopies(f.name, r.bounds, copy, are_accesses_traced(lowering, f.name))(r.body);
+        return IndexCopies(func, r.bounds, copy, r.storage.is_traced)(r.body);
+    }
+    void note(const Realize &r) {
+        types = r.types;
+        memory = r.memory;
+        IsProducedInLoop several(func);
+        several(r.body);
+        const bool is_shared = storage.is_copy_shared || several.found;
+        storage = r.storage;
+        storage.copies = copies;
+        storage.is_copy_shared = is_shared;
     }
 
-    const FunctionContents &f;
-    Expr copies, iteration;
-    const lower::Context &lowering;
+    const HoistedStorage &hoisted;
+    const Symbol func;
+    const Expr copies;
+    Expr iteration;
+    ir::Region bounds;  // of the storage outside of the loops
+    std::vector<Type> types;
+    MemoryType memory = MemoryType::Auto;
+    StorageFacts storage;
     std::vector<const For *> around;
     algebra::IntervalScope scope;
     Substitution lets;
 };
 
 class AddRingBuffers final : public Mutator {
-public:
-    explicit AddRingBuffers(const lower::Context &lowering) : lowering(lowering) {}
-
-private:
     Stmt visit(const HoistedStorage &hoisted) override {
-        const FunctionContents *f = lowering.function(hoisted.func);
-        if (!f || !f->schedule.ring_buffer.defined()) return Mutator::visit(hoisted);
-        TakeOut take_out(*f, cast(Int(32), f->schedule.ring_buffer), lowering);
-        Stmt body = take_out((*this)(hoisted.body));
-        if (take_out.types.empty()) return body;
-        return Realize::make(hoisted.func, take_out.types, take_out.memory, take_out.bounds, {},
-                             body);
+        if (!hoisted.facts.copies.defined()) return Mutator::visit(hoisted);
+        TakeOut take_out(hoisted);
+        const Stmt body = take_out((*this)(hoisted.body));
+        return take_out.around_all(body);
     }
-    const lower::Context &lowering;
 };
 
 }  // namespace
 
-Stmt add_ring_buffers(const Stmt &s, const lower::Context &context) {
-    return AddRingBuffers(context)(s);
-}
+Stmt add_ring_buffers(const Stmt &s, const lower::Context &) { return AddRingBuffers()(s); }
 
 }  // namespace tessera::lower

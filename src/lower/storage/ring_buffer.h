@@ -3,10 +3,10 @@
 
 namespace tessera::lower {
 
-// Gives a function scheduled with ring_buffer(n) n copies of its storage, allocated where
-// hoist_storage says and used in turn by the iterations of the loops inside.
+// Gives a function as many copies of its storage as it is to be hoisted with, allocated there and
+// used in turn by the iterations of the loops inside.
 //
-//     hoisted f:                            realize f over [0, +e], [0, +n]:
+//     hoist f copies n:                     realize f copies n over [0, +e], [0, +n]:
 //       for y in [0, +m):          ->         for y in [0, +m):
 //         realize f over [a, +e]:               f(x - a, y % n) = ...
 //           f(x) = ...                          ... f(x - a, y % n)

@@ -25,10 +25,11 @@ bool moves_only(Monotonic way, Monotonic low, Monotonic high) {
 
 }  // namespace
 
-Slides::Slides(const Production &production) : f(production.func), path(production.path) {
-    for (size_t d = 0; d < f.args.size(); d++) {
-        min.push_back(path.expand(Variable::make(Int(32), production.region.min[d])));
-        max.push_back(path.expand(Variable::make(Int(32), production.region.max[d])));
+Slides::Slides(const Production &production)
+    : produced(production.computed.produced), path(production.path) {
+    for (const ProducedRange &r : produced.ranges) {
+        min.push_back(path.expand(r.min));
+        max.push_back(path.expand(r.max));
     }
 }
 
@@ -61,9 +62,9 @@ bool Slides::depends_on_inner_loop(size_t loop, size_t d) const {
 // Whether the production for one iteration of a loop further in may begin anew, and not finish,
 // points that the one for another has finished: where stages go beyond what is asked for.
 bool Slides::undoes_others(size_t loop) const {
-    if (f.stages.size() < 2) return false;
+    if (!produced.in_stages) return false;
     for (size_t d = 0; d < min.size(); d++) {
-        bool goes_beyond = !is_computed_exactly(f, int(d)) || !is_pure_in_all_stages(f, int(d));
+        bool goes_beyond = !produced.ranges[d].is_exact() || produced.ranges[d].is_mixed;
         if (goes_beyond && depends_on_inner_loop(loop, d)) return true;
     }
     return false;
@@ -73,11 +74,12 @@ bool Slides::undoes_others(size_t loop) const {
 // so many, to compute nothing behind the end. 0: just those that it adds. Nothing if that is
 // not known.
 std::optional<int> Slides::points_at_once(size_t d, const Expr &added) const {
-    std::optional<int64_t> multiple = granularity(f, int(d));
-    if (!multiple || *multiple == 1) return multiple ? std::optional(0) : std::nullopt;
+    const int64_t multiple = produced.ranges[d].multiple;
+    if (multiple == 1) return 0;
+    if (multiple == ProducedRange::unknown) return std::nullopt;
     std::optional<int64_t> most = algebra::constant_upper_bound(simplify(added));
-    if (!most || *most > largest_step || *multiple > largest_step) return std::nullopt;
-    return int((std::max<int64_t>(*most, 1) + *multiple - 1) / *multiple * *multiple);
+    if (!most || *most > largest_step || multiple > largest_step) return std::nullopt;
+    return int((std::max<int64_t>(*most, 1) + multiple - 1) / multiple * multiple);
 }
 
 std::optional<Slide> Slides::along(size_t loop) const {
@@ -88,7 +90,7 @@ std::optional<Slide> Slides::along(size_t loop) const {
         return Slide{Slide::Kind::Fixed, loop, 0, {}, false};
     }
     const int d = dimension_of(loop);
-    if (d < 0 || depends_on_inner_loop(loop, size_t(d)) || !is_pure_in_all_stages(f, d) ||
+    if (d < 0 || depends_on_inner_loop(loop, size_t(d)) || produced.ranges[size_t(d)].is_mixed ||
         undoes_others(loop) || !runs_without_gaps(path, loop)) {
         return {};
     }

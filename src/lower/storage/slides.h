@@ -42,7 +42,7 @@ private:
     std::optional<Slide> forward(size_t loop, size_t d) const;
     std::optional<Slide> backward(size_t loop, size_t d) const;
 
-    const program::FunctionContents &f;
+    const ir::Produced &produced;
     const ProductionPath &path;
     std::vector<ir::Expr> min, max;  // expanded
 };

@@ -39,8 +39,6 @@ struct Changes {
         std::unordered_set<Symbol> made_of;  // the lets that `asked` is made of
     };
     std::unordered_map<Symbol, Told> told;
-
-    bool empty() const { return values.empty() && needed.empty() && own_values.empty(); }
 };
 
 // Finds the new bounds of the region of one production.
@@ -60,7 +58,7 @@ public:
 private:
     // What is folded for the sake of a loop that the user chose is not kept for those around it.
     size_t first_loop() const {
-        if (!asks_for_fold(production.func)) return 0;
+        if (!asks_for_fold(production.storage.storage)) return 0;
         size_t first = 0;
         for (const Fold &fold : find_folds(production)) first = std::max(first, fold.place);
         return first;
@@ -75,7 +73,10 @@ private:
             needed = needed.defined() ? needed && first : first;
             return;
         }
-        const Symbol min = production.region.min[slide.dim], max = production.region.max[slide.dim];
+        const auto *first_point = production.range(slide.dim).min.as<Variable>();
+        const auto *last_point = production.range(slide.dim).max.as<Variable>();
+        if (!is_let(first_point) || !is_let(last_point)) return;
+        const Symbol min = first_point->name, max = last_point->name;
         const bool forward = slide.kind == Slide::Kind::Forward;
         const Symbol end = forward ? min : max;
         const Expr rest = near(slide.end, forward ? max : min);
@@ -89,6 +90,13 @@ private:
         } else {
             changes.values[end] = value;
         }
+    }
+
+    // Whether a let of the path binds it.
+    bool is_let(const Variable *v) const {
+        return v && std::ranges::any_of(path.entries, [&](const PathEntry &e) {
+                   return e.kind == PathEntry::Kind::Let && e.name == v->name;
+               });
     }
 
     // Whether nothing has been computed yet of what the slide takes for known. A loop over the
@@ -181,19 +189,21 @@ public:
 private:
     Stmt visit(const LetStmt &let) override {
         auto found = changes.values.find(let.name);
-        if (found == changes.values.end()) return Mutator::visit(let);
+        if (found == changes.values.end()) return let.with<&LetStmt::body>((*this)(let.body));
         return let.with<&LetStmt::value, &LetStmt::body>(found->second, (*this)(let.body));
     }
+    Stmt visit(const Provide &p) override { return Stmt(&p); }
+    Stmt visit(const AssertStmt &a) override { return Stmt(&a); }
+    Stmt visit(const Evaluate &e) override { return Stmt(&e); }
     Stmt visit(const ProducerConsumer &p) override {
         auto own = changes.own_values.find(&p);
         auto needed = changes.needed.find(&p);
-        if (own == changes.own_values.end() && needed == changes.needed.end()) {
-            return Mutator::visit(p);
-        }
         Stmt body = (*this)(p.body);
         if (own != changes.own_values.end()) body = with_own_values(own->second, body);
         if (needed != changes.needed.end()) body = IfThenElse::make(needed->second, body);
-        return p.with<&ProducerConsumer::body>(body);
+        Produced produced = p.produced;
+        produced.ranges.clear();
+        return p.with<&ProducerConsumer::body, &ProducerConsumer::produced>(body, produced);
     }
     static Stmt with_own_values(const Substitution &values, Stmt body) {
         for (const auto &[end, value] : values) {
@@ -208,12 +218,11 @@ private:
 
 }  // namespace
 
-Stmt sliding_window(const Stmt &s, const Context &context) {
+Stmt sliding_window(const Stmt &s, const Context &) {
     Changes changes;
-    for_each_production(s, context,
-                        [&](const Production &p) { SlideWindow(p, changes).along_all_loops(); });
+    for_each_production(s, [&](const Production &p) { SlideWindow(p, changes).along_all_loops(); });
     tell_of_own_values(changes);
-    return changes.empty() ? s : MakeChanges(changes)(s);
+    return MakeChanges(changes)(s);
 }
 
 }  // namespace tessera::lower

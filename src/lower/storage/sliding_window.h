@@ -10,7 +10,7 @@ namespace tessera::lower {
 //       for y in [0, +n):                            for y in [0, +n):
 //         let f.y.min = y - 1               ->         let f.y.min = select(y == 0, y - 1, y + 1)
 //         let f.y.max = y + 1                          let f.y.max = y + 1
-//         produce f: for f.y in [f.y.min, ...          produce f: ...
+//         produce f of [f.y.min, f.y.max]: ...         produce f: ...
 //
 // Only in a dimension that alone depends on the loop, monotonically, and that updates do not mix;
 // nor where updates mix another one along a loop further in. Where splits round the region up, what
@@ -22,7 +22,7 @@ namespace tessera::lower {
 // A loop of one iteration is looked through: what slides along a loop around it does so in it, too.
 // A loop over a region that slides itself goes on where it has ended before.
 // Each version of a specialized stage slides by itself. No loop slides that is around one along
-// which fold_storage() has been asked for.
+// which a fold has been asked for. Afterwards no production says what region it is asked for.
 ir::Stmt sliding_window(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

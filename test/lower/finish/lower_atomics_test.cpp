@@ -54,16 +54,14 @@ TEST_SUITE("remove_needless_atomics") {
         CHECK(run(remove_needless_atomics, text) == printed(text));
     }
     TEST_CASE("a loop over a pure variable is none") {
-        ir::NamedSymbols scope;
-        Context context;
-        auto f = make_ref<program::FunctionContents>();
-        f->name = scope["f"];
-        f->stages = {make_ref<program::Definition>()};
-        f->stages[0]->schedule.loops = {{scope["x"], LoopKind::Parallel, false}};
-        context.functions[f->name] = f;
-        context.loops[scope["x"]] = {f->name, scope["x"], 0, &f->stages[0]->schedule};
-        ir::Stmt s = ir::parse_stmt("parallel for x in [0, +n): atomic f: f[x] = f[x] + 1", scope);
-        CHECK(to_string(remove_needless_atomics(s, context)) ==
-              printed("parallel for x in [0, +n): f[x] = f[x] + 1"));
+        CHECK(run(remove_needless_atomics,
+                  "parallel for x in [0, +n) of f x: atomic f: f[x] = f[x] + 1") ==
+              printed("parallel for x in [0, +n) of f x: f[x] = f[x] + 1"));
+        for (const char *origin : {"of f r reduction", "of g x", ""}) {
+            CAPTURE(origin);
+            const std::string text =
+                str("parallel for x in [0, +n) ", origin, ": atomic f: f[x] = f[x] + 1");
+            CHECK(run(remove_needless_atomics, text) == printed(text));
+        }
     }
 }

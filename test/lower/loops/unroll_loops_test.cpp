@@ -37,20 +37,15 @@ TEST_SUITE("unroll_loops") {
                              CompileError);
     }
     TEST_CASE("the error names the user's loop and line") {
-        ir::NamedSymbols scope;
-        ir::Stmt before = ir::parse_stmt("unrolled for i in [0, +n): f[i] = i", scope);
-        auto f = make_ref<program::FunctionContents>();
-        f->name = Symbol::interned("blur");
-        Symbol x = Symbol::interned("xi");
-        f->stages = {make_ref<program::Definition>(), make_ref<program::Definition>()};
-        f->stages[1]->schedule.directives = {
-            {program::SetLoopKind{x, LoopKind::Unrolled}, Location("user.cpp", 12)}};
-        Context context;
-        context.functions[f->name] = f;
-        context.loops[scope["i"]] = {f->name, x, 1};
-        CHECK_THROWS_WITH_AS(unroll_loops(before, context),
+        ir::Stmt before = ir::parse_stmt("unrolled for i in [0, +n) of blur xi update 0: f[i] = i");
+        ir::LoopOrigin origin = before.as<ir::For>()->origin;
+        origin.kind_written = Location("user.cpp", 12);
+        const ir::For &loop = *before.as<ir::For>();
+        before = ir::For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition,
+                               loop.body, origin);
+        CHECK_THROWS_WITH_AS(unroll_loops(before, {}),
                              doctest::Contains("loop xi of blur.update(0)"), CompileError);
-        CHECK_THROWS_WITH_AS(unroll_loops(before, context), doctest::Contains("user.cpp:12"),
+        CHECK_THROWS_WITH_AS(unroll_loops(before, {}), doctest::Contains("user.cpp:12"),
                              CompileError);
     }
     TEST_CASE("millions of copies are refused") {

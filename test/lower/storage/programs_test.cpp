@@ -44,7 +44,7 @@ TEST_SUITE("sliding_window of windows that stand still") {
         Small out{"out", f(3) + x, {"x"}};
         f.store_root().compute_at(out, "x");
         Passes p(out);
-        CHECK(Passes::has(p.before("sliding window"), {"produce f:", "f(", "consume f:"}));
+        CHECK(Passes::has(p.before("sliding window"), {"produce f of [", "f(", "consume f:"}));
         CHECK(p.before("sliding window").find("if `out.x`") == std::string::npos);
         CHECK(Passes::has(p.after("sliding window"),
                           {"produce f:", "if `out.x` == `out.x.min`:", "f(", "consume f:"}));
@@ -76,7 +76,8 @@ TEST_SUITE("fold_storage") {
         Small out{"out", f(x, y, var("z")) + f(x, y + 1, var("z")), {"x", "y", "z"}};
         f.store_root().compute_at(out, "y");
         Passes p(out);
-        CHECK(Passes::has(p.after("fold storage"), {"realize f", ", [0, +2], [0, +1]"}));
+        CHECK(Passes::has(p.after("fold storage"),
+                          {"realize f", ", [0, +2 folded], [0, +1 folded]"}));
         CHECK(Passes::has(p.after("fold storage"), {"% 2, ", "% 1) = "}));
     }
     TEST_CASE("not a loop within one whose iterations have rows in common") {
@@ -84,20 +85,22 @@ TEST_SUITE("fold_storage") {
         Small out{"out", f(x, y) + f(x + 1, y + 1)};
         f.store_root().compute_at(out, "x");
         Passes p(out);
-        CHECK(Passes::has(p.after("fold storage"), {"realize f", "1], [0, +2]"}));
+        CHECK(Passes::has(p.after("fold storage"), {"realize f", "1], [0, +2 folded]"}));
     }
     TEST_CASE("a power of two of rows is stored, and used in turn") {
         Rows r;
         Passes p(r.out);
         CHECK(p.before("fold storage").find("%") == std::string::npos);
-        CHECK(Passes::has(p.after("fold storage"), {"realize f: {int32} over ", ", +4]", "f("}));
+        CHECK(Passes::has(p.after("fold storage"),
+                          {"realize f: {int32} over ", ", +4 folded]", "f("}));
         CHECK(Passes::has(p.after("fold storage"), {"% 4) = ", "(`out.y` - 1) % 4"}));
     }
     TEST_CASE("as many as the user says") {
         Rows r;
         r.f.schedule(FoldStorage{Symbol::interned("y"), 3});
         Passes p(r.out);
-        CHECK(Passes::has(p.after("fold storage"), {"realize f", ", +3]", "% 3) = "}));
+        CHECK(
+            Passes::has(p.after("fold storage"), {"realize f", ", +3 folded y by 3]", "% 3) = "}));
     }
     TEST_CASE("what is computed at the root is stored whole") {
         Rows r;

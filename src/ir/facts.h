@@ -1,0 +1,97 @@
+#pragma once
+#include "base/error.h"
+#include "ir/expr.h"
+#include "ir/field_list.h"
+#include <string>
+#include <vector>
+
+// What is known of a statement besides what it does: where it comes from, and what the schedule
+// wants of it. A pass finds it where it needs it, and keeps it where it copies the statement
+// (`with`). Places where the user wrote something are for messages only: they are not compared, and
+// not in the text.
+namespace tessera::ir {
+
+// The integers [min, min + extent).
+struct Range {
+    Expr min, extent;
+    Range() = default;
+    Range(Expr min, Expr extent) : min(std::move(min)), extent(std::move(extent)) {}
+    using Fields = FieldList<&Range::min, &Range::extent>;
+};
+using Region = std::vector<Range>;
+
+// Which of the user's loops a loop is: the one over `var` of a stage of `func`.
+struct LoopOrigin {
+    Symbol func, var;  // undefined: lowering has made the loop
+    int stage = 0;
+    bool is_reduction = false;  // its iterations may work on one element of the function
+    Location kind_written;
+    bool known() const { return func.defined(); }
+    using Fields = FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
+                             &LoopOrigin::is_reduction>;
+};
+
+// The buffers whose elements the body of a loop reads and writes past the caches. Of a loop without
+// an origin nothing is said: there it is as around the loop.
+struct Streams {
+    bool all_loads = false;
+    std::vector<Symbol> loads, stores;
+    bool any() const { return all_loads || !loads.empty() || !stores.empty(); }
+    using Fields = FieldList<&Streams::all_loads, &Streams::loads, &Streams::stores>;
+};
+
+// One dimension of what a production is asked for: [min, max], and how it is computed.
+struct ProducedRange {
+    static constexpr int unknown = 0;
+    Expr min, max;
+    // Just this is computed if the extent is a multiple of it. Unknown: no multiple will do.
+    int multiple = 1;
+    bool is_mixed = false;  // an update of a point reads or writes others along the dimension
+    bool is_exact() const { return multiple == 1; }
+    using Fields = FieldList<&ProducedRange::min, &ProducedRange::max, &ProducedRange::multiple,
+                             &ProducedRange::is_mixed>;
+};
+
+// What is computed where a Func is produced.
+struct Produced {
+    bool in_stages = false;       // there are updates: elements have other values at first
+    std::string extern_function;  // in C, that computes it, as the user calls it; empty: none
+    // Of what is stored further out, up to the pass "sliding window", after which only a part of
+    // it is computed.
+    std::vector<ProducedRange> ranges;
+    using Fields = FieldList<&Produced::in_stages, &Produced::extern_function, &Produced::ranges>;
+};
+
+// A dimension of which an element is kept at its coordinate modulo an extent.
+struct StorageFold {
+    int dim = 0;
+    bool is_done = false;  // it is; else it is to be
+    Symbol var;            // what the user calls the dimension, who wants it to be folded
+    Expr factor;           // by that; undefined: nobody asks for it
+    Location written;
+    using Fields = FieldList<&StorageFold::dim, &StorageFold::is_done, &StorageFold::var,
+                             &StorageFold::factor>;
+};
+
+// What is known of the storage of a Func.
+struct StorageFacts {
+    std::vector<StorageFold> folds;  // by dimension, in their order
+    bool is_async = false;           // it is to be computed on a thread of its own
+    bool is_passed = false;          // functions in C read or write parts of it
+    bool is_traced = false;  // accesses are reported by their coordinates, wherever they are stored
+    Expr copies;             // of a ring buffer, numbered by the last dimension; undefined: one
+    bool is_copy_shared = false;  // several productions in a row use one copy
+    Location async_written;
+    using Fields =
+        FieldList<&StorageFacts::folds, &StorageFacts::is_async, &StorageFacts::is_passed,
+                  &StorageFacts::is_traced, &StorageFacts::copies, &StorageFacts::is_copy_shared>;
+};
+
+// How storage is to be allocated that is hoisted.
+struct HoistFacts {
+    Expr copies;  // so many, as a ring buffer; undefined: one
+    Location hoist_written, copies_written;
+    using Fields = FieldList<&HoistFacts::copies>;
+};
+
+}  // namespace tessera::ir

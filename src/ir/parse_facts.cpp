@@ -1,0 +1,106 @@
+#include "ir/parse_facts.h"
+
+namespace tessera::ir::text {
+
+std::string FactParser::string() {
+    if (!at(TokenKind::String)) fail("a name in double quotes");
+    return take().text;
+}
+
+Region FactParser::region(std::vector<StorageFold> *folds) {
+    Region bounds;
+    if (!accept("over")) return bounds;
+    do {
+        expect("[");
+        Expr min = expr();
+        expect(",");
+        expect("+");
+        Expr extent = expr_of(min.type());
+        if (folds && (at("fold") || at("folded"))) folds->push_back(fold(int(bounds.size())));
+        expect("]");
+        bounds.push_back({min, extent});
+    } while (accept(","));
+    return bounds;
+}
+
+StorageFold FactParser::fold(int dim) {
+    StorageFold f;
+    f.dim = dim;
+    f.is_done = take().text == "folded";
+    if (at("]")) return f;
+    f.var = name();
+    expect("by");
+    f.factor = expr();
+    return f;
+}
+
+std::vector<Symbol> FactParser::names() {
+    std::vector<Symbol> all;
+    do all.push_back(name());
+    while (accept(","));
+    return all;
+}
+
+LoopOrigin FactParser::origin() {
+    LoopOrigin o;
+    if (!accept("of")) return o;
+    o.func = name();
+    o.var = name();
+    if (accept("update")) o.stage = integer() + 1;
+    o.is_reduction = accept("reduction");
+    return o;
+}
+
+Streams FactParser::streams() {
+    Streams s;
+    if (!accept("streaming")) return s;
+    s.all_loads = accept("all");
+    if (accept("loads")) s.loads = names();
+    if (accept("stores")) s.stores = names();
+    if (!s.any()) fail("all, loads or stores");
+    return s;
+}
+
+Produced FactParser::produced() {
+    Produced p;
+    if (accept("in")) {
+        expect("stages");
+        p.in_stages = true;
+    }
+    if (accept("by")) p.extern_function = string();
+    if (!accept("of")) return p;
+    do p.ranges.push_back(produced_range());
+    while (accept(","));
+    return p;
+}
+
+ProducedRange FactParser::produced_range() {
+    ProducedRange r;
+    expect("[");
+    r.min = expr();
+    expect(",");
+    r.max = expr_of(r.min.type());
+    if (accept("rounded")) r.multiple = ProducedRange::unknown;
+    if (accept("by")) r.multiple = integer();
+    r.is_mixed = accept("mixed");
+    expect("]");
+    return r;
+}
+
+StorageFacts FactParser::storage_facts() {
+    StorageFacts s;
+    s.is_async = accept("async");
+    s.is_passed = accept("passed");
+    s.is_traced = accept("traced");
+    if (accept("copies")) s.copies = expr();
+    s.is_copy_shared = accept("shared");
+    return s;
+}
+
+HoistFacts FactParser::hoist_facts() {
+    HoistFacts facts;
+    if (accept("copies")) facts.copies = expr();
+    return facts;
+}
+
+}  // namespace tessera::ir::text

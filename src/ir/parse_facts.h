@@ -1,0 +1,28 @@
+#pragma once
+#include "ir/parse_expr.h"
+#include <string>
+#include <vector>
+
+namespace tessera::ir::text {
+
+// The parser of what statements carry besides what they do (`ir/facts.h`). For ir/parser.cpp only.
+class FactParser : public ExprParser {
+protected:
+    using ExprParser::ExprParser;
+
+    std::string string();
+    LoopOrigin origin();
+    Streams streams();
+    Produced produced();
+    // Without its folds, which stand in the region.
+    StorageFacts storage_facts();
+    Region region(std::vector<StorageFold> *folds = nullptr);
+    HoistFacts hoist_facts();
+
+private:
+    StorageFold fold(int dim);
+    std::vector<Symbol> names();
+    ProducedRange produced_range();
+};
+
+}  // namespace tessera::ir::text
