@@ -69,20 +69,7 @@ private:
             body_points *= double(loop(l).extent);
         }
         productions = tree.iterations(placed.enclosing.empty() ? -1 : placed.enclosing.back());
-        points = points_once * productions * sliding();
-    }
-
-    // The part of each computed box that is new, where storage is kept around a serial loop.
-    double sliding() const {
-        const TreeFunction &f = tree.functions[size_t(node.function)];
-        if (f.store_level == f.compute_level || f.compute_level < 0) return 1;
-        double between = 1;
-        for (int l = f.compute_level; l >= 0 && l != f.store_level; l = loop(l).parent) {
-            if (loop(l).kind != LoopKind::Serial) return 1;
-            between *= double(loop(l).extent);
-        }
-        const double computed = points_in(f.computed) * between;
-        return computed > 0 ? std::min(1.0, points_in(f.stored) / computed) : 1;
+        points = points_once * productions;
     }
 
     // ---- Instructions ----
@@ -117,6 +104,11 @@ private:
         return served;
     }
 
+    double vectors_per_row() const {
+        const double row = double(placed.spans[size_t(vector_variable)].extent());
+        return std::max(1.0, row / lanes);
+    }
+
     double cycles_of_access(double bytes, const std::vector<std::vector<double>> &slopes) const {
         constexpr double load = 0.5, lane = 1.2;
         if (lanes <= 1 || vector_variable < 0) return load;
@@ -141,7 +133,11 @@ private:
         for (const Leaf &leaf : placed.leaves) {
             if (leaf.source.function == node.function) continue;  // see accumulator_per_point()
             const double served = points_served([&](int v) { return leaf.depends_on(size_t(v)); });
-            cycles += leaf.loads * cycles_of_access(leaf.bytes, leaf.slopes) / served;
+            double each = cycles_of_access(leaf.bytes, leaf.slopes);
+            // The first and the last vector of a row meet the border, and go lane by lane.
+            if (leaf.is_limited && lanes > 1 && vector_variable >= 0)
+                each += 2 * 1.2 / vectors_per_row();
+            cycles += leaf.loads * each / served;
         }
         return cycles;
     }
@@ -245,8 +241,7 @@ private:
             while (fits + 1 < sets.size() && sets[fits] > 0.8 * cache.bytes) fits++;
             // What is in the cache while an iteration runs is brought there once a run of the loop.
             const int outer = fits == 0 ? -1 : around[fits - 1];
-            const double traffic =
-                footprint(outer, false, cache.bytes) * tree.iterations(outer) * sliding();
+            const double traffic = footprint(outer, false, cache.bytes) * tree.iterations(outer);
             const bool is_last = &cache == &machine.caches.back();
             (is_last ? cost.far : cost.memory) += traffic / cache.bytes_per_cycle;
         }

@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include <bit>
 
 namespace tessera::autoscheduler {
 
@@ -49,6 +50,22 @@ std::optional<int64_t> Estimates::scalar(const Parameter &p) const {
     }
     if (p.scalar_is_set && p.type.is_uint()) return int64_t(p.scalar_bits);
     return std::nullopt;
+}
+
+std::optional<double> Estimates::real(const Parameter &p) const {
+    if (const auto *f = p.estimate.defined() ? p.estimate.as<FloatImm>() : nullptr) return f->value;
+    if (p.type == Float(32) && p.scalar_is_set) {
+        return double(std::bit_cast<float>(uint32_t(p.scalar_bits)));
+    }
+    if (p.type == Float(64) && p.scalar_is_set) return std::bit_cast<double>(p.scalar_bits);
+    if (const auto number = scalar(p)) return double(*number);
+    return std::nullopt;
+}
+
+std::optional<double> Estimates::real(const Expr &e) const {
+    const auto *v = e.as<Variable>();
+    const auto *p = v ? dynamic_cast<const Parameter *>(v->referent.get()) : nullptr;
+    return p ? real(*p) : std::nullopt;
 }
 
 std::optional<int64_t> Estimates::min(const Parameter &p, int dim) const {

@@ -10,12 +10,16 @@ class Estimates {
 public:
     // Of a scalar of an integer type; nothing if there is none.
     std::optional<int64_t> scalar(const program::Parameter &p) const;
+    // Of a scalar of any type.
+    std::optional<double> real(const program::Parameter &p) const;
     // Of one dimension of a buffer.
     std::optional<int64_t> min(const program::Parameter &p, int dim) const;
     std::optional<int64_t> extent(const program::Parameter &p, int dim) const;
 
     // The number that an expression over scalars and sizes is; nothing if one has no estimate.
     std::optional<int64_t> number(const ir::Expr &e) const;
+    // The same of an expression that is one scalar, of any type.
+    std::optional<double> real(const ir::Expr &e) const;
 };
 
 }  // namespace tessera::autoscheduler

@@ -181,7 +181,8 @@ private:
             a.source.image = image(call);
         }
         for (const Expr &arg : call.args) {
-            a.index.emplace_back(arg, stage.variables, graph.estimates);
+            a.index.emplace_back(arg, stage.variables, graph.estimates,
+                                 [this](const Call &c) { return graph.values_of(c); });
         }
         known.push_back(&call);
         stage.accesses.push_back(std::move(a));
@@ -221,6 +222,7 @@ Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &estim
         functions[size_t(numbers.at(f->name))].is_output = true;
     }
     require_regions(estimates_and_bounds);
+    find_what_may_be_extended();
 }
 
 void Graph::add_function(const FunctionRef &f) {
@@ -236,6 +238,21 @@ void Graph::add_function(const FunctionRef &f) {
     }
     functions.push_back(std::move(node));
     for (size_t s = 0; s < f->stages.size(); s++) add_stage(number, int(s));
+    if (f->stages.size() != 1 || f->stages[0]->values.empty()) return;
+    // Whatever the coordinates are.
+    constexpr int64_t anything = int64_t(1) << 39;
+    const StageNode &pure = stages.back();
+    const std::vector<Span> anywhere(pure.variables.size(), Span{-anything, anything});
+    const IndexProgram value(pure.definition->values[0], pure.variables, estimates,
+                             [this](const Call &c) { return values_of(c); });
+    const Span values = value.run(anywhere);
+    if (values.min > -anything && values.max < anything) functions[size_t(number)].values = values;
+}
+
+std::optional<Span> Graph::values_of(const Call &call) const {
+    if (call.call_kind != CallKind::Func || call.value_index != 0) return std::nullopt;
+    const int f = find(call.callee);
+    return f >= 0 ? functions[size_t(f)].values : std::nullopt;
 }
 
 void Graph::add_stage(int function, int number) {
@@ -262,7 +279,8 @@ void Graph::add_stage(int function, int number) {
     }
     StageBuilder builder(*this, stage);
     for (const Expr &arg : definition.args) {
-        stage.writes.emplace_back(arg, stage.variables, estimates);
+        stage.writes.emplace_back(arg, stage.variables, estimates,
+                                  [this](const Call &c) { return values_of(c); });
         if (!arg.as<Variable>()) builder(arg);
     }
     for (const Expr &value : definition.values) builder(value);
@@ -331,7 +349,10 @@ void unite(Box &box, const Box &other) {
     for (size_t d = 0; d < box.size(); d++) box[d].unite(other[d]);
 }
 
-std::vector<Span> spans_of(const StageNode &stage, const FunctionNode &f) {
+}  // namespace
+
+std::vector<Span> Graph::spans_of(const StageNode &stage) const {
+    const FunctionNode &f = functions[size_t(stage.function)];
     std::vector<Span> spans;
     for (size_t v = 0; v < stage.pure; v++) {
         const auto at = std::ranges::find(f.function->args, stage.variables.name(v));
@@ -341,7 +362,29 @@ std::vector<Span> spans_of(const StageNode &stage, const FunctionNode &f) {
     return spans;
 }
 
-}  // namespace
+void Graph::find_what_may_be_extended() {
+    constexpr int64_t further = 64;
+    for (FunctionNode &f : functions) {
+        for (int s : f.stages) {
+            const StageNode &stage = stages[size_t(s)];
+            std::vector<Span> spans = spans_of(stage);
+            for (size_t v = 0; v < stage.pure; v++) {
+                spans[v].min -= further;
+                spans[v].max += further;
+            }
+            for (const Access &a : stage.accesses) {
+                const bool is_image = a.source.image >= 0;
+                if (!is_image && functions[size_t(a.source.function)].may_be_extended) continue;
+                const Box &all = is_image ? images[size_t(a.source.image)].box
+                                          : functions[size_t(a.source.function)].required;
+                for (size_t d = 0; d < all.size(); d++) {
+                    const Span read = a.index[d].run(spans);
+                    f.may_be_extended &= read.min >= all[d].min && read.max <= all[d].max;
+                }
+            }
+        }
+    }
+}
 
 void add_reads(const StageNode &stage, std::span<const Span> variables, const Source &source,
                Box &box) {
@@ -368,7 +411,7 @@ void Graph::require_regions(const program::Schedule &schedule) {
         for (int s : f.stages) {
             const StageNode &stage = stages[size_t(s)];
             if (stage.number == 0) continue;
-            const std::vector<Span> spans = spans_of(stage, f);
+            const std::vector<Span> spans = spans_of(stage);
             Box own = f.required;
             for (size_t d = 0; d < own.size(); d++) {
                 const Span written = stage.writes[d].run(spans);
@@ -379,7 +422,7 @@ void Graph::require_regions(const program::Schedule &schedule) {
         }
         for (int s : f.stages) {
             const StageNode &stage = stages[size_t(s)];
-            const std::vector<Span> spans = spans_of(stage, f);
+            const std::vector<Span> spans = spans_of(stage);
             for (const Access &a : stage.accesses) {
                 const Source &from = a.source;
                 if (from.function == n) continue;

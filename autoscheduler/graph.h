@@ -72,6 +72,9 @@ struct FunctionNode {
     bool is_output = false, is_extern = false;
     // What has to be computed of it for the outputs as they are estimated.
     Box required;
+    // Whether more of it than that can be computed without reading beyond the end of an image.
+    bool may_be_extended = true;
+    std::optional<Span> values;  // of its first value, rounded outwards, if that is known
 
     double points() const;
 };
@@ -101,6 +104,9 @@ private:
     void add_function(const program::FunctionRef &f);
     void add_stage(int function, int number);
     void require_regions(const program::Schedule &schedule);
+    void find_what_may_be_extended();
+    std::vector<Span> spans_of(const StageNode &stage) const;
+    std::optional<Span> values_of(const ir::Call &call) const;
     std::map<Symbol, int> numbers, image_numbers;
     class StageBuilder;
 };

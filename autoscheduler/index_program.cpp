@@ -12,50 +12,10 @@ using namespace ir;
 namespace {
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
-// Beyond all coordinates, and far from where sums of a few overflow.
-constexpr int64_t far = int64_t(1) << 40;
+// Beyond all coordinates.
+constexpr double far = double(int64_t(1) << 40);
 
-int64_t clamped(int64_t v) { return std::clamp(v, -far, far); }
-
-int64_t floor_div(int64_t a, int64_t b) {
-    if (b == 0) return 0;
-    const int64_t q = a / b, r = a % b;
-    return r < 0 ? (b > 0 ? q - 1 : q + 1) : q;
-}
-
-Span values_of(Type t) {
-    if (t.bits() >= 32) return {-far, far};
-    if (t.is_uint()) return {0, (int64_t(1) << t.bits()) - 1};
-    return {-(int64_t(1) << (t.bits() - 1)), (int64_t(1) << (t.bits() - 1)) - 1};
-}
-
-Span product(const Span &a, const Span &b) {
-    auto times = [](int64_t x, int64_t y) {
-        return int64_t(std::clamp(double(x) * double(y), -double(far), double(far)));
-    };
-    const int64_t all[] = {times(a.min, b.min), times(a.min, b.max), times(a.max, b.min),
-                           times(a.max, b.max)};
-    return {*std::ranges::min_element(all), *std::ranges::max_element(all)};
-}
-
-Span quotient(const Span &a, const Span &b) {
-    if (b.min <= 0 && b.max >= 0) {
-        const int64_t most = std::max(std::abs(a.min), std::abs(a.max));
-        return {-most, most};
-    }
-    const int64_t all[] = {floor_div(a.min, b.min), floor_div(a.min, b.max),
-                           floor_div(a.max, b.min), floor_div(a.max, b.max)};
-    return {*std::ranges::min_element(all), *std::ranges::max_element(all)};
-}
-
-Span remainder(const Span &a, const Span &b) {
-    const int64_t most = std::max(std::abs(b.min), std::abs(b.max)) - 1;
-    if (b.min == b.max && b.min > 0 && floor_div(a.min, b.min) == floor_div(a.max, b.min)) {
-        const int64_t base = floor_div(a.min, b.min) * b.min;
-        return {a.min - base, a.max - base};
-    }
-    return {0, std::max<int64_t>(most, 0)};
-}
+double floor_div(double a, double b) { return b == 0 ? 0 : std::floor(a / b); }
 
 }  // namespace
 
@@ -79,15 +39,24 @@ int Variables::find(Symbol name) const {
     return found == names.end() ? -1 : int(found - names.begin());
 }
 
+IndexProgram::Values IndexProgram::values_of(Type t) {
+    if (!t.is_int_or_uint() || t.bits() >= 32) return {-far, far};
+    if (t.is_uint()) return {0, std::ldexp(1.0, t.bits()) - 1};
+    return {-std::ldexp(1.0, t.bits() - 1), std::ldexp(1.0, t.bits() - 1) - 1};
+}
+
 // Writes the instructions of an expression; returns how its value grows with each variable.
 class IndexProgram::Builder {
 public:
-    Builder(IndexProgram &program, const Variables &variables, const Estimates &estimates)
-        : program(program), variables(variables), estimates(estimates) {}
+    Builder(IndexProgram &program, const Variables &variables, const Estimates &estimates,
+            const ValuesOf &values_of_call)
+        : program(program), variables(variables), estimates(estimates),
+          values_of_call(values_of_call) {}
 
     using Slopes = std::vector<double>;
     Slopes build(const Expr &e) {
-        if (auto number = as_const_int(e)) return constant({*number, *number});
+        if (auto number = as_const_int(e)) return constant({double(*number), double(*number)});
+        if (const auto *f = e.as<FloatImm>()) return constant({f->value, f->value});
         switch (e.kind()) {
         case NodeKind::Variable: return variable(*e.as<Variable>());
         case NodeKind::BufferProperty: return number_of(e);
@@ -95,7 +64,8 @@ public:
         case NodeKind::Add: return binary(*e.as<Add>(), Op::Add);
         case NodeKind::Sub: return binary(*e.as<Sub>(), Op::Sub);
         case NodeKind::Mul: return binary(*e.as<Mul>(), Op::Mul);
-        case NodeKind::Div: return binary(*e.as<Div>(), Op::Div);
+        case NodeKind::Div:
+            return binary(*e.as<Div>(), e.type().is_any_float() ? Op::Divide : Op::Div);
         case NodeKind::Mod: return binary(*e.as<Mod>(), Op::Mod);
         case NodeKind::Min: return binary(*e.as<Min>(), Op::Min);
         case NodeKind::Max: return binary(*e.as<Max>(), Op::Max);
@@ -107,6 +77,7 @@ public:
             return build(let.body);
         }
         case NodeKind::IntrinsicCall: return intrinsic(*e.as<IntrinsicCall>());
+        case NodeKind::Call: return call(*e.as<Call>());
         default: return data(e.type());
         }
     }
@@ -115,7 +86,7 @@ private:
     Slopes flat() const { return Slopes(variables.size(), 0); }
     Slopes none() const { return Slopes(variables.size(), no_number); }
 
-    Slopes constant(const Span &values) {
+    Slopes constant(const Values &values) {
         program.code.push_back({Op::Constant, values, -1});
         return flat();
     }
@@ -125,8 +96,17 @@ private:
         return none();
     }
     Slopes number_of(const Expr &e) {
-        const auto number = estimates.number(e);
-        return number ? constant({*number, *number}) : constant(values_of(e.type()));
+        if (const auto number = estimates.number(e)) {
+            return constant({double(*number), double(*number)});
+        }
+        if (const auto number = estimates.real(e)) return constant({*number, *number});
+        return constant(values_of(e.type()));
+    }
+    Slopes call(const Call &c) {
+        Slopes unknown = data(c.type);
+        const auto known = values_of_call ? values_of_call(c) : std::nullopt;
+        if (known) program.code.back().value = {double(known->min), double(known->max)};
+        return unknown;
     }
     Slopes variable(const Variable &v) {
         if (auto let = lets.find(v.name); let != lets.end()) return build(Expr(let->second));
@@ -138,13 +118,15 @@ private:
         return slopes;
     }
     Slopes cast(const Cast &c) {
-        if (!c.value.type().is_int_or_uint()) return data(c.type);
+        const bool is_rounded = c.value.type().is_any_float() && c.type.is_int_or_uint();
         Slopes slopes = build(c.value);
-        if (c.type.bits() >= c.value.type().bits() || c.type.bits() >= 32) return slopes;
-        limit(values_of(c.type));
+        if (is_rounded) program.code.push_back({Op::Truncate, {}, -1});
+        const bool has_room = c.type.is_any_float() || c.type.bits() >= 32 ||
+                              (!is_rounded && c.type.bits() >= c.value.type().bits());
+        if (!has_room) limit(values_of(c.type));
         return slopes;
     }
-    void limit(const Span &values) {
+    void limit(const Values &values) {
         program.code.push_back({Op::Constant, {values.min, values.min}, -1});
         program.code.push_back({Op::Max, {}, -1});
         program.code.push_back({Op::Constant, {values.max, values.max}, -1});
@@ -158,6 +140,7 @@ private:
     }
     template<typename T>
     Slopes binary(const T &node, Op op) {
+        program.has_limits |= op == Op::Min || op == Op::Max;
         const Slopes a = build(node.a);
         const Slopes b = build(node.b);
         program.code.push_back({op, {}, -1});
@@ -178,6 +161,7 @@ private:
             if (second && b == 0) return a * double(*second);
             return first && a == 0 ? b * double(*first) : no_number;
         case Op::Div:
+        case Op::Divide:
             if (a == 0 && b == 0) return 0;
             return second && b == 0 && *second != 0 ? a / double(*second) : no_number;
         case Op::Min:
@@ -197,7 +181,7 @@ private:
             Slopes slopes = build(c.args[0]);
             if (c.args.size() == 3) {
                 const auto min = estimates.number(c.args[1]), max = estimates.number(c.args[2]);
-                if (min && max) limit({*min, *max});
+                if (min && max) limit({double(*min), double(*max)});
             }
             return slopes;
         }
@@ -214,6 +198,10 @@ private:
             return build(c.op == Intrinsic::shift_right ? Div::make(value, factor)
                                                         : Mul::make(value, factor));
         }
+        case Intrinsic::floor:
+        case Intrinsic::ceil:
+        case Intrinsic::round:
+        case Intrinsic::trunc: return build(c.args[0]);
         default: return data(c.type);
         }
     }
@@ -221,44 +209,81 @@ private:
     IndexProgram &program;
     const Variables &variables;
     const Estimates &estimates;
+    const ValuesOf &values_of_call;
     std::unordered_map<Symbol, Expr> lets;
 };
 
-IndexProgram::IndexProgram(const Expr &e, const Variables &variables, const Estimates &estimates) {
-    slopes = Builder(*this, variables, estimates).build(e);
+IndexProgram::IndexProgram(const Expr &e, const Variables &variables, const Estimates &estimates,
+                           const ValuesOf &values_of) {
+    slopes = Builder(*this, variables, estimates, values_of).build(e);
 }
 
-Span IndexProgram::run(std::span<const Span> variables) const {
+IndexProgram::Values IndexProgram::evaluate(std::span<const Span> variables) const {
     constexpr size_t usual_depth = 32;
-    Span on_stack[usual_depth];
-    std::vector<Span> in_memory;
-    Span *values = on_stack;
+    Values on_stack[usual_depth];
+    std::vector<Values> in_memory;
+    Values *values = on_stack;
     if (code.size() > usual_depth) {
         in_memory.resize(code.size());
         values = in_memory.data();
     }
     size_t top = 0;
     for (const Instruction &i : code) {
-        if (i.op == Op::Constant || i.op == Op::Variable) {
-            values[top++] = i.op == Op::Constant ? i.value : variables[size_t(i.variable)];
-            continue;
-        }
-        const Span b = values[--top];
-        Span &a = values[top - 1];
-        switch (i.op) {
-        case Op::Add: a = {clamped(a.min + b.min), clamped(a.max + b.max)}; break;
-        case Op::Sub: a = {clamped(a.min - b.max), clamped(a.max - b.min)}; break;
-        case Op::Mul: a = product(a, b); break;
-        case Op::Div: a = quotient(a, b); break;
-        case Op::Mod: a = remainder(a, b); break;
-        case Op::Min: a = {std::min(a.min, b.min), std::min(a.max, b.max)}; break;
-        case Op::Max: a = {std::max(a.min, b.min), std::max(a.max, b.max)}; break;
-        case Op::Unite: a.unite(b); break;
-        case Op::Constant:
-        case Op::Variable: break;
+        if (i.op == Op::Constant) {
+            values[top++] = i.value;
+        } else if (i.op == Op::Variable) {
+            const Span &v = variables[size_t(i.variable)];
+            values[top++] = {double(v.min), double(v.max)};
+        } else if (i.op == Op::Truncate) {
+            values[top - 1] = {std::trunc(values[top - 1].min), std::trunc(values[top - 1].max)};
+        } else {
+            const Values b = values[--top];
+            values[top - 1] = binary(i.op, values[top - 1], b);
         }
     }
     return values[0];
+}
+
+IndexProgram::Values IndexProgram::binary(Op op, const Values &a, const Values &b) {
+    auto of = [&](auto f) -> Values {
+        const double all[] = {f(a.min, b.min), f(a.min, b.max), f(a.max, b.min), f(a.max, b.max)};
+        return {std::clamp(*std::ranges::min_element(all), -far, far),
+                std::clamp(*std::ranges::max_element(all), -far, far)};
+    };
+    switch (op) {
+    case Op::Add: return {std::max(a.min + b.min, -far), std::min(a.max + b.max, far)};
+    case Op::Sub: return {std::max(a.min - b.max, -far), std::min(a.max - b.min, far)};
+    case Op::Mul: return of([](double x, double y) { return x * y; });
+    case Op::Divide:
+    case Op::Div:
+        if (b.min <= 0 && b.max >= 0) {
+            const double most = op == Op::Div ? std::max(std::abs(a.min), std::abs(a.max)) : far;
+            return {-most, most};
+        }
+        if (op == Op::Div) return of(floor_div);
+        return of([](double x, double y) { return x / y; });
+    case Op::Mod: {
+        const double most = std::max(std::abs(b.min), std::abs(b.max)) - 1;
+        const bool is_constant = b.min == b.max && b.min > 0;
+        if (is_constant && floor_div(a.min, b.min) == floor_div(a.max, b.min)) {
+            const double base = floor_div(a.min, b.min) * b.min;
+            return {a.min - base, a.max - base};
+        }
+        return {0, std::max(most, 0.0)};
+    }
+    case Op::Min: return {std::min(a.min, b.min), std::min(a.max, b.max)};
+    case Op::Max: return {std::max(a.min, b.min), std::max(a.max, b.max)};
+    case Op::Unite: return {std::min(a.min, b.min), std::max(a.max, b.max)};
+    case Op::Constant:
+    case Op::Variable:
+    case Op::Truncate: break;
+    }
+    return a;
+}
+
+Span IndexProgram::run(std::span<const Span> variables) const {
+    const Values v = evaluate(variables);
+    return {int64_t(std::floor(v.min)), int64_t(std::ceil(v.max))};
 }
 
 }  // namespace tessera::autoscheduler

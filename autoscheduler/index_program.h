@@ -1,5 +1,6 @@
 #pragma once
 #include "autoscheduler/estimates.h"
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -29,33 +30,59 @@ private:
     std::vector<Symbol> names;
 };
 
+// What values a function or an image has.
+using ValuesOf = std::function<std::optional<Span>(const ir::Call &)>;
+
 // An expression of indices as a list of instructions, which says in nanoseconds what values it has
 // while its variables run over spans. Scalars and sizes of images are what is estimated of them.
 class IndexProgram {
 public:
-    IndexProgram(const ir::Expr &e, const Variables &variables, const Estimates &estimates);
+    // `values_of`: what is known of the values that calls have; else all of their types are.
+    IndexProgram(const ir::Expr &e, const Variables &variables, const Estimates &estimates,
+                 const ValuesOf &values_of = {});
 
-    // No less than the values of the expression; `variables` has a span for each variable. Indices
-    // that are made of data have all values of their types.
+    // No less than the values of the expression; `variables` has a span for each variable.
     Span run(std::span<const Span> variables) const;
     // How much the value grows when the variable does by 1: not a number if that is not always the
     // same.
     double slope(size_t variable) const { return slopes[variable]; }
+    // Whether it is limited by a min or max, as at the borders of an image.
+    bool is_limited() const { return has_limits; }
     // Whether the value is made of what is loaded.
     bool reads_data() const { return has_data; }
 
 private:
-    enum class Op : uint8_t { Constant, Variable, Add, Sub, Mul, Div, Mod, Min, Max, Unite };
+    enum class Op : uint8_t {
+        Constant,
+        Variable,
+        Add,
+        Sub,
+        Mul,
+        Divide,  // of floats
+        Div,
+        Mod,
+        Min,
+        Max,
+        Truncate,
+        Unite
+    };
+    // Numbers of any type.
+    struct Values {
+        double min = 0, max = 0;
+    };
     struct Instruction {
         Op op = Op::Constant;
-        Span value;  // of a constant
+        Values value = {};  // of a constant
         int variable = -1;
     };
+    static Values values_of(Type t);
     class Builder;
+    static Values binary(Op op, const Values &a, const Values &b);
+    Values evaluate(std::span<const Span> variables) const;
 
     std::vector<Instruction> code;  // in postfix order
     std::vector<double> slopes;
-    bool has_data = false;
+    bool has_data = false, has_limits = false;
 };
 
 }  // namespace tessera::autoscheduler

@@ -1,7 +1,6 @@
 #include "autoscheduler/loop_spans.h"
 #include "ir/operators.h"
 #include <algorithm>
-#include <ranges>
 
 namespace tessera::autoscheduler {
 
@@ -25,16 +24,19 @@ LoopSpans::LoopSpans(const StageSchedule &schedule, const Variables &variables,
         extents[variables.name(v)] = std::max<int64_t>(1, spans[v].extent());
     }
     for (const auto &written : schedule.transforms) {
-        std::visit(program::overloaded{
-                       [&](const Split &s) {
-                           const int64_t factor = factor_of(s), old = extent(s.old);
-                           extents[s.inner] = factor;
-                           extents[s.outer] = (old + factor - 1) / factor;
-                       },
-                       [&](const Fuse &f) { extents[f.fused] = extent(f.inner) * extent(f.outer); },
-                       [&](const Rename &r) { extents[r.new_name] = extent(r.old); },
-                   },
-                   written.directive);
+        if (const auto *s = std::get_if<Split>(&written.directive)) {
+            const int64_t factor = factor_of(*s), old = extent(s->old);
+            taken.push_back(old);
+            extents[s->inner] = factor;
+            extents[s->outer] = (old + factor - 1) / factor;
+        } else if (const auto *f = std::get_if<Fuse>(&written.directive)) {
+            taken.push_back(extent(f->inner));
+            extents[f->fused] = extent(f->inner) * extent(f->outer);
+        } else {
+            const auto &r = std::get<Rename>(written.directive);
+            taken.push_back(extent(r.old));
+            extents[r.new_name] = extent(r.old);
+        }
     }
 }
 
@@ -47,25 +49,24 @@ std::vector<Span> LoopSpans::variables_with_fixed(std::span<const Symbol> fixed)
     std::unordered_map<Symbol, Span> at;
     for (const auto &[loop, extent] : extents) at[loop] = {0, extent - 1};
     for (Symbol loop : fixed) at[loop] = {extent(loop) / 2, extent(loop) / 2};
-    for (const auto &written : std::views::reverse(schedule.transforms)) {
-        std::visit(program::overloaded{
-                       [&](const Split &s) {
-                           const int64_t factor = factor_of(s), last = extent(s.old) - 1;
-                           const Span outer = at[s.outer], inner = at[s.inner];
-                           at[s.old] = {std::min(outer.min * factor + inner.min, last),
-                                        std::min(outer.max * factor + inner.max, last)};
-                       },
-                       [&](const Fuse &f) {
-                           const int64_t inner = extent(f.inner);
-                           const Span fused = at[f.fused];
-                           at[f.outer] = {fused.min / inner, fused.max / inner};
-                           const bool one_row = fused.min / inner == fused.max / inner;
-                           at[f.inner] = one_row ? Span{fused.min % inner, fused.max % inner}
-                                                 : Span{0, inner - 1};
-                       },
-                       [&](const Rename &r) { at[r.old] = at[r.new_name]; },
-                   },
-                   written.directive);
+    for (size_t i = schedule.transforms.size(); i-- > 0;) {
+        const auto &transform = schedule.transforms[i].directive;
+        if (const auto *s = std::get_if<Split>(&transform)) {
+            const int64_t factor = factor_of(*s), last = taken[i] - 1;
+            const Span outer = at[s->outer], inner = at[s->inner];
+            at[s->old] = {std::min(outer.min * factor + inner.min, last),
+                          std::min(outer.max * factor + inner.max, last)};
+        } else if (const auto *f = std::get_if<Fuse>(&transform)) {
+            const int64_t inner = taken[i];
+            const Span fused = at[f->fused];
+            const bool one_row = fused.min / inner == fused.max / inner;
+            at[f->outer] = {fused.min / inner, fused.max / inner};
+            at[f->inner] =
+                one_row ? Span{fused.min % inner, fused.max % inner} : Span{0, inner - 1};
+        } else {
+            const auto &r = std::get<Rename>(transform);
+            at[r.old] = at[r.new_name];
+        }
     }
     std::vector<Span> result;
     for (size_t v = 0; v < variables.size(); v++) {

@@ -21,7 +21,10 @@ private:
     const program::StageSchedule &schedule;
     const Variables &variables;
     std::span<const Span> spans;
-    std::unordered_map<Symbol, int64_t> extents;
+    std::unordered_map<Symbol, int64_t> extents;  // of the loops that there are now
+    // Of the loop that a split takes, or of the inner one that a fuse takes, per transform: a name
+    // may be used again for another loop.
+    std::vector<int64_t> taken;
 };
 
 }  // namespace tessera::autoscheduler

@@ -67,6 +67,33 @@ void LoopTree::require_consumers_within(int function, int loop) const {
     }
 }
 
+// Where storage is kept around serial loops, each iteration computes only what is new along the
+// dimension that they run along, and no more is stored than one needs.
+void LoopTree::slide(TreeFunction &f) const {
+    if (f.store_level == f.compute_level) return;
+    int64_t between = 1;
+    for (int l = f.compute_level; l >= 0 && l != f.store_level; l = loops[size_t(l)].parent) {
+        const LoopKind kind = loops[size_t(l)].kind;
+        if (kind == LoopKind::Parallel) {
+            throw CompileError("iterations of a parallel loop would share storage");
+        }
+        if (kind != LoopKind::Serial) return;
+        between *= loops[size_t(l)].extent;
+    }
+    int different = 0;
+    size_t along = 0;
+    for (size_t d = 0; d < f.stored.size(); d++) {
+        if (f.stored[d].extent() == f.computed[d].extent()) continue;
+        different++;
+        along = d;
+    }
+    if (different != 1) return;
+    Span &computed = f.computed[along];
+    const int64_t is_new = (f.stored[along].extent() + between - 1) / between;
+    f.stored[along] = computed;
+    computed.min = std::max(computed.min, computed.max - std::max<int64_t>(is_new, 1) + 1);
+}
+
 void LoopTree::place(int function, const FunctionContents &f) {
     TreeFunction &placed = functions[size_t(function)];
     const FunctionNode &node = graph.functions[size_t(function)];
@@ -89,6 +116,7 @@ void LoopTree::place(int function, const FunctionContents &f) {
     if (placed.is_inlined) return;
     placed.computed = box({.function = function}, placed.compute_level);
     placed.stored = box({.function = function}, placed.store_level);
+    slide(placed);
     for (int s : node.stages) {
         stages[size_t(s)].spans = full_spans(s, placed.computed);
         add_loops(s, *schedules[size_t(s)], placed.compute_level);
@@ -178,16 +206,23 @@ void LoopTree::add_leaves(int stage) {
     std::vector<std::vector<double>> own(node.variables.size(),
                                          std::vector<double>(node.variables.size(), 0));
     for (size_t v = 0; v < own.size(); v++) own[v][v] = 1;
-    add_leaves_of(node, own, 1, stages[size_t(stage)]);
+    add_leaves_of(node, own, 1, false, stages[size_t(stage)]);
 }
 
 // `slopes`: how each variable of the node grows with each of the stage.
 void LoopTree::add_leaves_of(const StageNode &node, const std::vector<std::vector<double>> &slopes,
-                             double times, TreeStage &to) {
+                             double times, bool is_limited, TreeStage &to) {
+    constexpr double most_operations = 3000;
+    constexpr size_t most_leaves = 400;
     to.operations.add(node.operations, times);
+    if (to.operations.total() > most_operations || to.leaves.size() > most_leaves) {
+        to.operations.of(OperationClass::Other) += 1e6;  // so that nobody wants it
+        return;
+    }
     const size_t outer = slopes.empty() ? 0 : slopes[0].size();
     for (const Access &a : node.accesses) {
         std::vector<std::vector<double>> through;
+        const bool limited = is_limited || std::ranges::any_of(a.index, &IndexProgram::is_limited);
         for (const IndexProgram &index : a.index) {
             std::vector<double> sums(outer, 0);
             for (size_t v = 0; v < node.variables.size(); v++) {
@@ -201,15 +236,16 @@ void LoopTree::add_leaves_of(const StageNode &node, const std::vector<std::vecto
         const int function = a.source.function;
         if (function >= 0 && functions[size_t(function)].is_inlined) {
             const int pure = graph.functions[size_t(function)].stages[0];
-            add_leaves_of(graph.stages[size_t(pure)], through, times * a.times, to);
+            add_leaves_of(graph.stages[size_t(pure)], through, times * a.times, limited, to);
             continue;
         }
-        auto same = std::ranges::find_if(
-            to.leaves, [&](const Leaf &l) { return l.source == a.source && l.slopes == through; });
+        auto same = std::ranges::find_if(to.leaves, [&](const Leaf &l) {
+            return l.source == a.source && l.slopes == through && l.is_limited == limited;
+        });
         if (same != to.leaves.end()) {
             same->loads += times * a.times;
         } else {
-            to.leaves.push_back({a.source, a.bytes, times * a.times, std::move(through)});
+            to.leaves.push_back({a.source, a.bytes, times * a.times, std::move(through), limited});
         }
     }
 }

@@ -21,6 +21,7 @@ struct Leaf {
     double loads = 1;  // per point
     // How the index in each dimension grows with each variable of the stage.
     std::vector<std::vector<double>> slopes;
+    bool is_limited = false;  // at the borders of an image
 
     bool depends_on(size_t variable) const;
 };
@@ -66,12 +67,13 @@ public:
 
 private:
     void place(int function, const program::FunctionContents &f);
+    void slide(TreeFunction &f) const;
     void add_loops(int stage, const program::StageSchedule &schedule, int parent);
     int find_level(const program::LoopLevel &level) const;
     void require_consumers_within(int function, int loop) const;
     void add_leaves(int stage);
     void add_leaves_of(const StageNode &node, const std::vector<std::vector<double>> &slopes,
-                       double times, TreeStage &to);
+                       double times, bool is_limited, TreeStage &to);
     std::vector<Span> full_spans(int stage, const Box &box) const;
 
     std::vector<const program::StageSchedule *> schedules;  // per stage

@@ -1,8 +1,23 @@
 #include "autoscheduler/machine.h"
+#include "base/str.h"
 #include <algorithm>
+#include <fstream>
 #include <thread>
 
 namespace tessera::autoscheduler {
+
+namespace {
+
+// The size of a cache of this machine, as Linux tells it; else what is usual.
+double cache_bytes(int index, double usual) {
+    std::ifstream file(str("/sys/devices/system/cpu/cpu0/cache/index", index, "/size"));
+    double size = 0;
+    char unit = 0;
+    if (!(file >> size >> unit)) return usual;
+    return size * (unit == 'K' ? 1024 : unit == 'M' ? 1048576 : 1);
+}
+
+}  // namespace
 
 Machine Machine::usual(const Target &wanted, int cores) {
     const Target target = wanted.with_implied_features();
@@ -22,7 +37,7 @@ Machine Machine::usual(const Target &wanted, int cores) {
     set(OperationClass::Cast, 0.7);
     set(OperationClass::Bits, 0.5);
     set(OperationClass::Other, 30);
-    m.caches = {{{32e3, 32}, {1e6, 12}, {4e6, 4}}};
+    m.caches = {{{cache_bytes(0, 32e3), 32}, {cache_bytes(2, 1e6), 12}, {cache_bytes(3, 16e6), 8}}};
     return m;
 }
 

@@ -17,9 +17,13 @@ struct Levels {
 class StageSteps {
 public:
     StageSteps(const Graph &graph, const StageNode &stage, const StagePlan &plan, int64_t tasks,
-               std::vector<Step> &steps)
+               bool is_at_root, std::vector<Step> &steps)
         : graph(graph), stage(stage), plan(plan),
           function(*graph.functions[size_t(stage.function)].function), tasks(tasks), steps(steps) {
+        // In the loops of others its region may be shorter than a vector.
+        const bool may_be_extended = graph.functions[size_t(stage.function)].may_be_extended;
+        if (!is_at_root && !may_be_extended) tail = TailStrategy::GuardWithIf;
+
         for (size_t v = 0; v < stage.variables.size(); v++) {
             taken.insert(stage.variables.name(v).text());
         }
@@ -27,6 +31,7 @@ public:
     }
 
     Levels operator()() {
+        const size_t before = steps.size();
         for (size_t v = 0; v < stage.pure; v++) split_variable(v);
         for (size_t v = stage.pure; v < stage.variables.size(); v++) {
             reduction.push_back({stage.variables.name(v), extent_of(v)});
@@ -36,6 +41,7 @@ public:
         for (const Loop &l : unrolled) set_kind(l.var, LoopKind::Unrolled);
         Levels levels = levels_here();
         if (plan.parallel) parallelize(levels);
+        if (steps.size() == before) add(Unscheduled{});
         return levels;
     }
 
@@ -64,7 +70,7 @@ private:
     // Splits the loop; it becomes the outer one.
     Symbol split(Loop &loop, Symbol of, int64_t factor, const char *outer, const char *inner) {
         const Symbol o = new_name(of, outer), i = new_name(of, inner);
-        add(Split{loop.var, o, i, Expr(int32_t(factor)), TailStrategy::Auto});
+        add(Split{loop.var, o, i, Expr(int32_t(factor)), tail});
         loop = {o, (loop.extent + factor - 1) / factor};
         return i;
     }
@@ -130,6 +136,7 @@ private:
     const FunctionContents &function;
     const int64_t tasks;
     std::vector<Step> &steps;
+    TailStrategy tail = TailStrategy::Auto;
     std::set<std::string> taken;
     std::vector<Loop> vectors, unrolled, reduction, middle, tiles;  // innermost first
 };
@@ -159,7 +166,8 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,
         if (f.is_extern) continue;
         for (size_t s = 0; s < f.stages.size(); s++) {
             const StageNode &stage = graph.stages[size_t(f.stages[s])];
-            levels[n] = StageSteps(graph, stage, p.stages[s], tasks, schedule.steps)();
+            levels[n] = StageSteps(graph, stage, p.stages[s], tasks, p.place == Place::Root,
+                                   schedule.steps)();
         }
     }
     return schedule;

@@ -1,5 +1,6 @@
 #include "autoscheduler/simple.h"
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 namespace tessera::autoscheduler {
@@ -19,16 +20,17 @@ public:
 
     SimpleResult operator()() {
         SimpleResult result;
-        best_cost = cost_of(best).value_or(Cost{1e300, {}});
-        constexpr int most_sweeps = 4;
-        for (int sweep = 0; sweep < most_sweeps; sweep++) {
-            const double before = best_cost.cycles;
-            for (size_t n = graph.functions.size(); n-- > 0;) improve(int(n));
-            if (best_cost.cycles > 0.99 * before) break;
+        Plan best_of_all;
+        double least = std::numeric_limits<double>::infinity();
+        for (Plan &begin : beginnings()) {
+            climb_from(begin);
+            if (best_cost.cycles >= least) continue;
+            least = best_cost.cycles;
+            best_of_all = best;
+            result.cost = best_cost;
         }
-        result.plan = best;
-        result.schedule = to_schedule(graph, best, least_tasks(), is_fixed);
-        result.cost = best_cost;
+        result.plan = best_of_all;
+        result.schedule = to_schedule(graph, best_of_all, least_tasks(), is_fixed);
         result.candidates = candidates;
         return result;
     }
@@ -44,6 +46,15 @@ private:
         if (f.is_output || f.is_extern || f.stages.size() != 1) return false;
         return std::ranges::none_of(
             f.consumers, [&](int c) { return node(graph.stages[size_t(c)].function).is_extern; });
+    }
+
+    // Whether it is an image by another name: to store it again is never worth it.
+    bool is_image(int n) const {
+        const FunctionNode &f = node(n);
+        if (f.stages.size() != 1) return false;
+        const StageNode &pure = graph.stages[size_t(f.stages[0])];
+        return pure.operations.total() == 0 && pure.accesses.size() == 1 &&
+               pure.accesses[0].source.image >= 0;
     }
 
     // How many of its values a point of its readers takes.
@@ -85,6 +96,46 @@ private:
         return p;
     }
 
+    void climb_from(const Plan &begin) {
+        best = begin;
+        best_cost = Cost{std::numeric_limits<double>::infinity(), {}};
+        if (auto cost = cost_of(begin)) best_cost = *cost;
+        constexpr int most_sweeps = 4;
+        for (int sweep = 0; sweep < most_sweeps; sweep++) {
+            const double before = best_cost.cycles;
+            for (size_t n = graph.functions.size(); n-- > 0;) improve(int(n));
+            if (best_cost.cycles > 0.99 * before) break;
+        }
+    }
+
+    // What to climb from: much at the root; much inlined; much in the loops of the output.
+    std::vector<Plan> beginnings() {
+        std::vector<Plan> all = {best};
+        Plan inlined = best, in_rows = best, at_root = best;
+        int output = -1;
+        for (int n = 0; n < int(graph.functions.size()); n++) {
+            if (node(n).is_output) output = n;
+        }
+        for (int n = 0; n < int(graph.functions.size()); n++) {
+            if (!is_mine(n) || node(n).is_output || node(n).is_extern) continue;
+            if (!is_image(n)) at_root.functions[size_t(n)].place = Place::Root;
+            if (may_be_inlined(n)) inlined.functions[size_t(n)].place = Place::Inline;
+            FunctionPlan &p = in_rows.functions[size_t(n)];
+            if (p.place == Place::Inline || !is_mine(output)) continue;
+            p.place = Place::Row;
+            p.at = output;
+            for (StagePlan &s : p.stages) s.parallel = false;
+        }
+        if (output >= 0) {
+            std::vector<StagePlan> &stages = in_rows.functions[size_t(output)].stages;
+            if (!stages.empty() && stages.back().tile.size() > 1) stages.back().tile[1] = 32;
+        }
+        if (inlined != best) all.push_back(inlined);
+        if (in_rows != best) all.push_back(in_rows);
+        if (at_root != best) all.push_back(at_root);
+        return all;
+    }
+
     void begin_with(int n) {
         FunctionPlan &p = best.functions[size_t(n)];
         const FunctionNode &f = node(n);
@@ -94,7 +145,7 @@ private:
         }
         if (!may_be_inlined(n)) return;
         const StageNode &pure = graph.stages[size_t(f.stages[0])];
-        if (reads(n) <= 1 || pure.operations.total() <= 3) p.place = Place::Inline;
+        if (is_image(n) || reads(n) <= 1 || pure.operations.total() <= 3) p.place = Place::Inline;
     }
 
     std::optional<Cost> cost_of(const Plan &plan) {
@@ -125,7 +176,7 @@ private:
     }
 
     void improve_place(int n) {
-        if (node(n).is_output) return;
+        if (node(n).is_output || (is_image(n) && may_be_inlined(n))) return;
         const Plan before = best;
         auto with = [&](Place place, int at) {
             Plan plan = before;
