@@ -1,9 +1,12 @@
 #include "autoscheduler/register.h"
-#include "autoscheduler/simple.h"
+#include "autoscheduler/search.h"
+#include "base/warning.h"
+#include "driver/compile.h"
 #include "lang/func.h"
 #include "lang/pipeline.h"
 #include "program/print_schedule.h"
 #include <algorithm>
+#include <charconv>
 
 namespace tessera::autoscheduler {
 namespace {
@@ -20,40 +23,124 @@ bool is_scheduled(const program::FunctionContents &f) {
     return std::ranges::any_of(f.stages, [](const auto &stage) { return stage->schedule.touched; });
 }
 
-int cores_of(const AutoschedulerParams &params) {
-    auto found = params.extra.find("parallelism");
-    if (found == params.extra.end()) return 0;
-    const int cores = std::atoi(found->second.c_str());
-    if (cores <= 0) {
-        throw CompileError(
-            str("the option parallelism of an autoscheduler is a number of cores, not ",
-                found->second));
+// The options of autoschedulers: `autoscheduler.trials=200`.
+class Options {
+public:
+    Options(const AutoschedulerParams &params, std::vector<std::string> known,
+            const std::vector<std::string> &without_meaning = {})
+        : params(params) {
+        std::vector<std::string> ignored;
+        for (const auto &[name, value] : params.extra) {
+            if (std::ranges::count(known, name)) continue;
+            if (std::ranges::count(without_meaning, name)) {
+                ignored.push_back(name);
+                continue;
+            }
+            const std::string near = closest_match(name, known);
+            throw CompileError(str("the autoscheduler ", params.name, " has no option ", name,
+                                   near.empty() ? "" : str("; did you mean ", near, "?"),
+                                   "; its options are ", join(known)));
+        }
+        if (!ignored.empty()) {
+            warn(Location(),
+                 str("the autoscheduler ", params.name, " has no use for ", join(ignored)));
+        }
     }
-    return cores;
+    template<typename T>
+    T number(const std::string &name, T otherwise, T least) const {
+        auto found = params.extra.find(name);
+        if (found == params.extra.end()) return otherwise;
+        const std::string &text = found->second;
+        T value = {};
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end != text.data() + text.size() || value < least) {
+            throw CompileError(str("autoscheduler.", name, " is a number of at least ", least,
+                                   ", not '", text, "'"));
+        }
+        return value;
+    }
+    std::string text(const std::string &name) const {
+        auto found = params.extra.find(name);
+        return found == params.extra.end() ? "" : found->second;
+    }
+
+private:
+    const AutoschedulerParams &params;
+};
+
+bool runs_here(const Target &target) {
+    const Target host = get_host_target();
+    if (target.arch != host.arch || target.os != host.os || target.bits != host.bits) return false;
+    return !target.has_feature(Target::Interpret);
 }
 
-void schedule_pipeline(const Pipeline &pipeline, const Target &target,
-                       const AutoschedulerParams &params, AutoSchedulerResults *results) {
+struct Job {
+    int cores = 0, trials = 0;
+    double seconds = 1e9;
+    uint64_t seed = 1;
+    std::string log;
+};
+
+void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job &job,
+                       AutoSchedulerResults *results) {
     const std::vector<program::FunctionRef> outputs = outputs_of(pipeline);
     const program::Algorithm algorithm(outputs);
-    const program::Schedule by_hand = program::schedule_of(outputs);
-    const Graph graph(algorithm, by_hand);
+    const Graph graph(algorithm, program::schedule_of(outputs));
     program::Functions functions = program::functions_of(outputs);
     std::vector<bool> is_fixed;
     for (const FunctionNode &f : graph.functions) {
         is_fixed.push_back(is_scheduled(*functions.at(f.function->name)));
     }
-    const Machine machine = Machine::usual(target, cores_of(params));
-    const SimpleResult found = schedule_simply(algorithm, graph, machine, is_fixed);
+    const Machine machine = Machine::usual(target, job.cores);
+    const Workload workload(pipeline.program(), algorithm, graph, target);
+    SearchOptions options;
+    options.trials = runs_here(target) ? job.trials : 0;
+    options.seconds = job.seconds;
+    options.seed = job.seed;
+    options.measure.threads = job.cores;
+    std::optional<TuningLog> log;
+    if (!job.log.empty()) options.log = &log.emplace(job.log, workload);
+    const SearchResult found = search(workload, machine, options, is_fixed);
     for (const program::Step &step : found.schedule.steps) program::perform(step, functions);
     results->schedule_source = program::print_schedule(algorithm, program::schedule_of(outputs));
+}
+
+void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerParams &params,
+          AutoSchedulerResults *results) {
+    const Options options(params, {"trials", "seconds", "seed", "log", "parallelism"});
+    schedule_pipeline(pipeline, target,
+                      {options.number("parallelism", 0, 1), options.number("trials", 64, 0),
+                       options.number("seconds", 1e9, 0.0), options.number<uint64_t>("seed", 1, 0),
+                       options.text("log")},
+                      results);
+}
+
+void schedule_by_rules(const Pipeline &pipeline, const Target &target,
+                       const AutoschedulerParams &params, AutoSchedulerResults *results) {
+    const Options options(params, {"parallelism"});
+    schedule_pipeline(pipeline, target, Job{options.number("parallelism", 0, 1), 0, 0, 1, ""},
+                      results);
+}
+
+// What programs that were written for Halide ask for: no measurement, as they expect.
+void schedule_for_halide(const Pipeline &pipeline, const Target &target,
+                         const AutoschedulerParams &params, AutoSchedulerResults *results) {
+    const Options options(params, {"parallelism"},
+                          {"last_level_cache_size", "balance", "experimental_gpu_schedule",
+                           "beam_size", "num_passes", "random_dropout", "random_dropout_seed",
+                           "weights_path", "disable_subtiling", "disable_memoized_features",
+                           "disable_memoized_blocks", "memory_limit"});
+    schedule_pipeline(pipeline, target, Job{options.number("parallelism", 0, 1), 0, 0, 1, ""},
+                      results);
 }
 
 }  // namespace
 
 void register_autoschedulers() {
-    for (const char *name : {"tessera", "simple"}) {
-        Pipeline::add_autoscheduler(name, schedule_pipeline);
+    Pipeline::add_autoscheduler("tessera", tune);
+    Pipeline::add_autoscheduler("simple", schedule_by_rules);
+    for (const char *name : {"Mullapudi2016", "Adams2019", "Li2018"}) {
+        Pipeline::add_autoscheduler(name, schedule_for_halide);
     }
     Pipeline::set_default_autoscheduler_name("tessera");
 }

@@ -398,8 +398,8 @@ void add_reads(const StageNode &stage, std::span<const Span> variables, const So
 void Graph::require_regions(const program::Schedule &schedule) {
     constexpr int64_t unlimited = int64_t(1) << 39;
     for (FunctionNode &f : functions) {
-        f.required = f.is_output ? estimated(f, schedule, estimates)
-                                 : Box(f.function->args.size(), Span{0, -1});
+        if (f.is_output) f.estimated = estimated(f, schedule, estimates);
+        f.required = f.is_output ? f.estimated : Box(f.function->args.size(), Span{0, -1});
     }
     std::vector<bool> has_estimate;
     for (const ImageNode &image : images) {

@@ -70,6 +70,7 @@ struct FunctionNode {
     std::vector<int> stages;
     std::vector<int> consumers;  // stages of other functions that read it
     bool is_output = false, is_extern = false;
+    Box estimated;  // of an output: what the user asks for
     // What has to be computed of it for the outputs as they are estimated.
     Box required;
     // Whether more of it than that can be computed without reading beyond the end of an image.

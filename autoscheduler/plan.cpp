@@ -143,6 +143,15 @@ private:
 
 }  // namespace
 
+Plan plain_plan(const Graph &graph) {
+    Plan plan;
+    for (const FunctionNode &f : graph.functions) {
+        FunctionPlan &p = plan.functions.emplace_back();
+        p.stages.resize(f.stages.size());
+    }
+    return plan;
+}
+
 Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,
                      const std::vector<bool> &is_fixed) {
     Schedule schedule;

@@ -44,6 +44,9 @@ struct Plan {
     friend bool operator==(const Plan &, const Plan &) = default;
 };
 
+// Each function at the root, one point after the other: what everybody trusts to be right.
+Plan plain_plan(const Graph &graph);
+
 // The plan as steps. `tasks`: how many a parallel loop should have at least. Functions that
 // `is_fixed` names are left out: they have a schedule of the user's.
 program::Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,

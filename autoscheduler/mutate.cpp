@@ -1,0 +1,138 @@
+#include "autoscheduler/mutate.h"
+#include <algorithm>
+
+namespace tessera::autoscheduler {
+
+bool may_be_inlined(const Graph &graph, int function) {
+    const FunctionNode &f = graph.functions[size_t(function)];
+    if (f.is_output || f.is_extern || f.stages.size() != 1) return false;
+    return std::ranges::none_of(f.consumers, [&](int c) {
+        return graph.functions[size_t(graph.stages[size_t(c)].function)].is_extern;
+    });
+}
+
+namespace {
+
+class Mutation {
+public:
+    Mutation(const Graph &graph, Plan plan, const Machine &machine,
+             const std::vector<bool> &is_fixed, std::mt19937_64 &random)
+        : graph(graph), machine(machine), is_fixed(is_fixed), random(random),
+          plan(std::move(plan)) {}
+
+    Plan operator()() {
+        const int n = any_function();
+        if (n < 0) return plan;
+        const FunctionNode &f = graph.functions[size_t(n)];
+        if (!f.is_output && below(3) == 0) {
+            change_place(n);
+        } else if (plan.functions[size_t(n)].place != Place::Inline) {
+            change_loops(n);
+        } else {
+            change_place(n);
+        }
+        return plan;
+    }
+
+private:
+    uint64_t below(uint64_t n) { return random() % n; }
+    template<typename T>
+    T any_of(std::initializer_list<T> all) {
+        return *(all.begin() + below(all.size()));
+    }
+    bool is_mine(int n) const { return size_t(n) >= is_fixed.size() || !is_fixed[size_t(n)]; }
+
+    int any_function() {
+        std::vector<int> all;
+        for (int n = 0; n < int(graph.functions.size()); n++) {
+            if (is_mine(n) && !graph.functions[size_t(n)].is_extern) all.push_back(n);
+        }
+        return all.empty() ? -1 : all[below(all.size())];
+    }
+
+    void change_place(int n) {
+        FunctionPlan &p = plan.functions[size_t(n)];
+        if (graph.functions[size_t(n)].is_output) return change_loops(n);
+        std::vector<int> roots;
+        for (int other = n + 1; other < int(plan.functions.size()); other++) {
+            const bool is_root = plan.functions[size_t(other)].place == Place::Root;
+            if (is_root && is_mine(other)) roots.push_back(other);
+        }
+        const uint64_t choice = below(4);
+        if (choice == 0 && may_be_inlined(graph, n)) {
+            p.place = Place::Inline;
+        } else if (choice <= 1 || roots.empty()) {
+            p.place = Place::Root;
+        } else {
+            p.place = choice == 2 ? Place::Tile : Place::Row;
+            p.at = roots[below(roots.size())];
+        }
+        const bool is_root = p.place == Place::Root;
+        for (StagePlan &s : p.stages) {
+            s.parallel = is_root && machine.cores > 1 && !s.tile.empty();
+            if (!is_root) std::ranges::fill(s.tile, 0);
+        }
+        if (is_root) return;
+        // Those that were computed in its loops go where it goes.
+        for (FunctionPlan &other : plan.functions) {
+            const bool is_within = other.place == Place::Tile || other.place == Place::Row;
+            if (!is_within || other.at != n) continue;
+            other.place = p.place == Place::Inline ? Place::Root : p.place;
+            other.at = p.at;
+        }
+    }
+
+    void change_loops(int n) {
+        FunctionPlan &p = plan.functions[size_t(n)];
+        const size_t which = below(p.stages.size());
+        StagePlan &s = p.stages[which];
+        const StageNode &stage = graph.stages[size_t(graph.functions[size_t(n)].stages[which])];
+        if (stage.pure == 0) return;
+        const auto v = size_t(below(stage.pure));
+        const bool is_root = p.place == Place::Root;
+        switch (below(is_root ? 5 : 3)) {
+        case 0: {
+            const int64_t widest = graph.functions[size_t(n)].widest;
+            s.vector = below(8) == 0 ? int(v) : std::max(0, s.vector);
+            s.lanes = std::max<int64_t>(2, machine.vector_bytes / std::max<int64_t>(1, widest)) *
+                      any_of<int64_t>({1, 1, 2, 4}) / any_of<int64_t>({1, 1, 1, 2});
+            if (s.unrolled == s.vector) s.unrolled = -1;
+            break;
+        }
+        case 1:
+        case 2:
+            if (int(v) == s.vector) break;
+            s.unrolled = int(v);
+            s.unroll = any_of<int64_t>({1, 2, 3, 4, 4, 6, 8, 12});
+            if (s.unroll == 1) s.unrolled = -1;
+            break;
+        case 3: s.parallel = !s.parallel && machine.cores > 1; break;
+        default:
+            if (which + 1 < p.stages.size()) break;
+            s.tile[v] = any_of<int64_t>({0, 4, 8, 16, 32, 64, 128, 256, 512});
+        }
+    }
+
+    const Graph &graph;
+    const Machine &machine;
+    const std::vector<bool> &is_fixed;
+    std::mt19937_64 &random;
+    Plan plan;
+};
+
+}  // namespace
+
+Plan mutated(const Graph &graph, const Plan &plan, const Machine &machine,
+             const std::vector<bool> &is_fixed, std::mt19937_64 &random) {
+    return Mutation(graph, plan, machine, is_fixed, random)();
+}
+
+Plan crossed(const Plan &a, const Plan &b, std::mt19937_64 &random) {
+    Plan result = a;
+    for (size_t n = 0; n < result.functions.size(); n++) {
+        if (random() % 2) result.functions[n] = b.functions[n];
+    }
+    return result;
+}
+
+}  // namespace tessera::autoscheduler

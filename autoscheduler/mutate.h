@@ -1,0 +1,18 @@
+#pragma once
+#include "autoscheduler/machine.h"
+#include "autoscheduler/plan.h"
+#include <random>
+
+namespace tessera::autoscheduler {
+
+// Which functions may be inlined: those with one definition that no extern stage reads.
+bool may_be_inlined(const Graph &graph, int function);
+
+// A plan that differs from this one in one decision: where a function is computed, a tile, a
+// vector, what is unrolled, or whether it runs on several cores. It may make no legal schedule.
+Plan mutated(const Graph &graph, const Plan &plan, const Machine &machine,
+             const std::vector<bool> &is_fixed, std::mt19937_64 &random);
+// A plan that takes each function's decisions from one of two.
+Plan crossed(const Plan &a, const Plan &b, std::mt19937_64 &random);
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,37 @@
+#pragma once
+#include "autoscheduler/measure.h"
+#include "autoscheduler/simple.h"
+#include "autoscheduler/tuning_log.h"
+
+namespace tessera::autoscheduler {
+
+struct SearchOptions {
+    int trials = 64;       // schedules that are measured; 0: the estimated cost alone decides
+    double seconds = 1e9;  // after which no more are begun
+    uint64_t seed = 1;
+    MeasureOptions measure;
+    TuningLog *log = nullptr;  // what is measured is written to it, and what it has is not measured
+};
+
+// One schedule that was measured.
+struct Trial {
+    Plan plan;
+    program::Schedule schedule;
+    double estimated = 0;  // cycles
+    Measurement measurement;
+};
+
+struct SearchResult {
+    program::Schedule schedule;
+    double milliseconds = 0;  // 0: not measured
+    std::vector<Trial> trials;
+};
+
+// Looks for the fastest schedule: the rule-based one first; then by evolution, where plans that
+// were measured to be fast are changed at random, the estimated cost, corrected by what has been
+// measured, says which of many are promising, and these are measured. The result is never slower
+// than the rule-based schedule. The same for the same seed and measurements.
+SearchResult search(const Workload &workload, const Machine &machine, const SearchOptions &options,
+                    const std::vector<bool> &is_fixed = {});
+
+}  // namespace tessera::autoscheduler

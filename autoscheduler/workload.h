@@ -1,0 +1,41 @@
+#pragma once
+#include "autoscheduler/graph.h"
+#include "base/target.h"
+#include "interpret/buffers.h"
+#include "program/program.h"
+#include <deque>
+
+namespace tessera::autoscheduler {
+
+// A pipeline with everything that it takes to run it: inputs of random numbers, and scalars, as
+// they are estimated.
+class Workload {
+public:
+    // `program`: the user's; its outputs are the algorithm's.
+    Workload(const program::Program &program, const program::Algorithm &algorithm,
+             const Graph &graph, const Target &target);
+
+    const program::Program &program() const { return whole; }
+    const program::Algorithm &algorithm() const { return of_program; }
+    const Graph &graph() const { return of_algorithm; }
+    const Target &target() const { return machine; }
+    // Pointers to what the compiled program takes before its outputs.
+    const std::vector<void *> &inputs() const { return pointers; }
+    // New memory for the outputs.
+    std::deque<interpret::OwnedBuffer> new_outputs() const;
+    // The program with this schedule; the value has to live as long as it is used.
+    program::Program with(const program::ScheduledProgram &scheduled) const;
+
+private:
+    void add_input(const program::Parameter &p);
+
+    program::Program whole;
+    program::Algorithm of_program;
+    const Graph &of_algorithm;
+    Target machine;
+    std::deque<interpret::OwnedBuffer> buffers;
+    std::deque<uint64_t> scalars;
+    std::vector<void *> pointers;
+};
+
+}  // namespace tessera::autoscheduler
