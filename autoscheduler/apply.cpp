@@ -3,6 +3,7 @@
 #include "base/warning.h"
 #include "driver/compile.h"
 #include "lang/func.h"
+#include "lang/jit_externs.h"
 #include "lang/pipeline.h"
 #include "program/print_schedule.h"
 #include <algorithm>
@@ -92,7 +93,9 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
         is_fixed.push_back(is_scheduled(*functions.at(f.function->name)));
     }
     const Machine machine = Machine::usual(target, job.cores);
-    const Workload workload(pipeline.program(), algorithm, graph, target);
+    const Workload workload(
+        pipeline.program(), algorithm, graph, target,
+        detail::compile_externs(pipeline.get_jit_externs(), driver::jit_target(target)));
     SearchOptions options;
     options.trials = runs_here(target) ? job.trials : 0;
     options.seconds = job.seconds;

@@ -196,6 +196,8 @@ std::unique_ptr<Measurer::Worker> Measurer::start(const Schedule &schedule, bool
 
 void Measurer::work(const Schedule &schedule, bool is_reference, double hopeless, int results,
                     int permission) const {
+    // Whatever the program does about signals is not for this process.
+    for (int s : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT, SIGTERM, SIGINT}) signal(s, SIG_DFL);
     rlimit limit = {};
     getrlimit(RLIMIT_DATA, &limit);
     limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, options.memory);
@@ -217,7 +219,7 @@ Measurement Measurer::time(const Schedule &schedule, bool is_reference, double h
                            int results, int permission) const {
     const program::ScheduledProgram scheduled = program::apply(workload.algorithm(), schedule);
     const driver::CompiledPipeline code(workload.with(scheduled),
-                                        driver::jit_target(workload.target()), {});
+                                        driver::jit_target(workload.target()), workload.externs());
     Report ready;
     ready.is_compiled = true;
     char go = 0;

@@ -56,8 +56,9 @@ void fill(OwnedBuffer &b, Type t, uint32_t seed) {
 }  // namespace
 
 Workload::Workload(const program::Program &program, const program::Algorithm &algorithm,
-                   const Graph &graph, const Target &target)
-    : whole(program), of_program(algorithm), of_algorithm(graph), machine(target) {
+                   const Graph &graph, const Target &target, driver::Externs externs)
+    : whole(program), of_program(algorithm), of_algorithm(graph), machine(target),
+      functions(std::move(externs)) {
     const program::Environment all = program::find_transitive_calls(program.outputs);
     for (const auto &p : program::find_parameters(program, all)) add_input(*p);
 }

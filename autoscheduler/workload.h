@@ -1,6 +1,7 @@
 #pragma once
 #include "autoscheduler/graph.h"
 #include "base/target.h"
+#include "driver/compile.h"
 #include "interpret/buffers.h"
 #include "program/program.h"
 #include <deque>
@@ -11,14 +12,15 @@ namespace tessera::autoscheduler {
 // they are estimated.
 class Workload {
 public:
-    // `program`: the user's; its outputs are the algorithm's.
+    // `program`: the user's; its outputs are the algorithm's. `externs`: C functions that it calls.
     Workload(const program::Program &program, const program::Algorithm &algorithm,
-             const Graph &graph, const Target &target);
+             const Graph &graph, const Target &target, driver::Externs externs = {});
 
     const program::Program &program() const { return whole; }
     const program::Algorithm &algorithm() const { return of_program; }
     const Graph &graph() const { return of_algorithm; }
     const Target &target() const { return machine; }
+    const driver::Externs &externs() const { return functions; }
     // Pointers to what the compiled program takes before its outputs.
     const std::vector<void *> &inputs() const { return pointers; }
     // New memory for the outputs.
@@ -33,6 +35,7 @@ private:
     program::Algorithm of_program;
     const Graph &of_algorithm;
     Target machine;
+    driver::Externs functions;
     std::deque<interpret::OwnedBuffer> buffers;
     std::deque<uint64_t> scalars;
     std::vector<void *> pointers;

@@ -1,0 +1,89 @@
+#include "autoscheduler/test/support.h"
+
+using namespace tessera;
+using namespace tessera::autoscheduler;
+using namespace tessera::autoscheduler::test;
+
+namespace {
+
+std::string source_of(const Func &f, const AutoschedulerParams &params) {
+    return Pipeline(f)
+        .apply_autoscheduler(get_jit_target_from_environment(), params)
+        .schedule_source;
+}
+
+std::string refusal_of(const AutoschedulerParams &params) {
+    try {
+        source_of(small_blur(), params);
+    } catch (const CompileError &e) {
+        return e.what();
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_SUITE("autoscheduler, by its names") {
+    TEST_CASE("schedules by rules compute what the pipeline computes") {
+        Func plain = small_blur(), tuned = small_blur();
+        const std::string source = source_of(tuned, {"simple"});
+        CHECK(source.find(".vectorize(") != std::string::npos);
+        const Buffer<float> a = plain.realize({256, 128}), b = tuned.realize({256, 128});
+        float largest = 0;
+        for (int y = 0; y < 128; y++) {
+            for (int x = 0; x < 256; x++) largest = std::max(largest, std::abs(a(x, y) - b(x, y)));
+        }
+        CHECK(largest < 1e-4f);
+    }
+    TEST_CASE("the default measures") {
+        Func tuned = small_blur();
+        const std::string source = source_of(tuned, {"", {{"trials", "4"}, {"seed", "3"}}});
+        CHECK(source.find("Func blur") != std::string::npos);
+        CHECK_NOTHROW(tuned.realize({256, 128}));
+    }
+    TEST_CASE("programs that ask for Halide's get ours, with a warning of what has no meaning") {
+        std::string warned;
+        const WarningHandler before =
+            set_warning_handler([&](const std::string &text) { warned += text; });
+        for (const char *name : {"Mullapudi2016", "Adams2019", "Li2018"}) {
+            CHECK(source_of(small_blur(), {name, {{"parallelism", "16"}}}) != "");
+            CHECK(warned == "");
+        }
+        source_of(small_blur(), {"Adams2019", {{"beam_size", "32"}}});
+        set_warning_handler(before);
+        CHECK(warned.find("the autoscheduler Adams2019 has no use for beam_size") !=
+              std::string::npos);
+    }
+    TEST_CASE("an output without estimates is named, with its dimension") {
+        Var x("x"), y("y");
+        Func f("no_estimates");
+        f(x, y) = x + y;
+        f.set_estimate(x, 0, 100);
+        CHECK_THROWS_WITH_AS(
+            source_of(f, {"simple"}),
+            doctest::Contains("the size of the output no_estimates has to be estimated: call "
+                              "set_estimate(y, min, extent) for its dimension 1"),
+            CompileError);
+    }
+    TEST_CASE("options that are none, or no numbers, are refused") {
+        CHECK(refusal_of({"simple", {{"paralelism", "2"}}})
+                  .find("the autoscheduler simple has no option paralelism; did you mean "
+                        "parallelism?") != std::string::npos);
+        CHECK(refusal_of({"tessera", {{"trials", "many"}}})
+                  .find("autoscheduler.trials is a number of at least 0, not 'many'") !=
+              std::string::npos);
+        CHECK(refusal_of({"tesera"}).find("did you mean tessera?") != std::string::npos);
+    }
+    TEST_CASE("a Func that is scheduled by hand stays as it is") {
+        Var x("x"), y("y");
+        Func by_hand("by_hand"), out("out");
+        by_hand(x, y) = x * y;
+        out(x, y) = by_hand(x, y) + by_hand(x + 1, y);
+        by_hand.compute_root().unroll(x, 2);
+        out.set_estimates({{0, 256}, {0, 256}});
+        const std::string source = source_of(out, {"simple"});
+        CHECK(source.find("by_hand.split(x, ") != std::string::npos);
+        CHECK(source.find("by_hand.compute_root()") != std::string::npos);
+        CHECK_NOTHROW(out.realize({256, 256}));
+    }
+}

@@ -1,0 +1,110 @@
+#include "autoscheduler/test/support.h"
+#include <csignal>
+#include <cstdlib>
+#include <unistd.h>
+
+using namespace tessera;
+using namespace tessera::autoscheduler;
+using namespace tessera::autoscheduler::test;
+
+namespace {
+
+enum class Behaviour { Good, Crash, Illegal, Exit, Hang, Leak, Wrong };
+Behaviour behaviour = Behaviour::Good;
+
+}  // namespace
+
+// What a candidate does when it runs, as the test has it then.
+extern "C" int32_t autoscheduler_test_probe(int32_t x) {
+    switch (behaviour) {
+    case Behaviour::Good: return x;
+    case Behaviour::Crash: raise(SIGSEGV); return x;
+    case Behaviour::Illegal: raise(SIGILL); return x;
+    case Behaviour::Exit: _exit(0);
+    case Behaviour::Hang: sleep(1000); return x;
+    case Behaviour::Leak:
+        for (;;) {
+            constexpr size_t bytes = size_t(64) << 20;
+            auto *p = static_cast<volatile char *>(std::malloc(bytes));
+            if (!p) std::abort();
+            for (size_t i = 0; i < bytes; i += 4096) p[i] = 1;
+        }
+    case Behaviour::Wrong: return x + 1;
+    }
+    return x;
+}
+
+TesseraExtern_1(int32_t, autoscheduler_test_probe, int32_t);
+
+namespace {
+
+Func probed() {
+    Var x("x");
+    Func f("probed");
+    f(x) = autoscheduler_test_probe(x);
+    f.set_estimate(x, 0, 4);
+    return f;
+}
+
+Measurement measured_with(Behaviour b, const MeasureOptions &options) {
+    behaviour = Behaviour::Good;
+    const Problem problem(probed());
+    const program::Schedule plain = problem.scheduled(plain_plan(problem.graph));
+    Measurer measurer(problem.workload, plain, options);
+    REQUIRE(measurer.reference().outcome == Outcome::Measured);
+    behaviour = b;
+    const std::vector<Measurement> all = measurer({plain});
+    behaviour = Behaviour::Good;
+    // Whatever the one did, the next one is measured.
+    CHECK(measurer({plain})[0].outcome == Outcome::Measured);
+    return all.at(0);
+}
+
+}  // namespace
+
+TEST_SUITE("autoscheduler, measurement") {
+    TEST_CASE("what a candidate does, costs that candidate alone") {
+        const MeasureOptions options = {.threads = 1, .seconds = 20, .run_seconds = 0.01};
+        CHECK(measured_with(Behaviour::Good, options).outcome == Outcome::Measured);
+        const Measurement crash = measured_with(Behaviour::Crash, options);
+        CHECK(crash.outcome == Outcome::Crashed);
+        CHECK(crash.message == "the process was ended by Segmentation fault");
+        CHECK(measured_with(Behaviour::Illegal, options).message ==
+              "the process was ended by Illegal instruction");
+        CHECK(measured_with(Behaviour::Exit, options).message ==
+              "the process was ended by its own exit");
+        const Measurement wrong = measured_with(Behaviour::Wrong, options);
+        CHECK(wrong.outcome == Outcome::Wrong);
+        CHECK(wrong.message == "its results are not those of the reference");
+    }
+    TEST_CASE("one that hangs is ended after its time") {
+        const Measurement m =
+            measured_with(Behaviour::Hang, {.threads = 1, .seconds = 1, .run_seconds = 0.01});
+        CHECK(m.outcome == Outcome::TimedOut);
+        CHECK(m.message == "running it took too long");
+    }
+    TEST_CASE("one that takes all memory is ended before it has it") {
+        const Measurement m =
+            measured_with(Behaviour::Leak,
+                          {.threads = 1, .seconds = 20, .run_seconds = 0.01, .memory = 3ull << 30});
+        CHECK_FALSE(m.is_valid());
+        CHECK(m.message == "the process was ended by Aborted");
+    }
+    TEST_CASE("a schedule that the compiler refuses is refused, with what it says") {
+        const Problem problem(small_blur());
+        const program::Schedule plain = problem.scheduled(plain_plan(problem.graph));
+        program::Schedule twice = plain;
+        const Symbol x = problem.graph.functions.back().function->args[0];
+        const program::Split split = {x, x, Symbol::interned("xi"), 8, TailStrategy::Auto};
+        const Symbol blur = problem.graph.functions.back().function->name;
+        const program::Step step = {blur, program::StageStep{0, {}, {split, {}}}};
+        twice.steps.push_back(step);
+        twice.steps.push_back(step);
+        Measurer measurer(problem.workload, plain, {.threads = 1, .run_seconds = 0.01});
+        const std::vector<Measurement> all = measurer({twice, plain});
+        CHECK(all[0].outcome == Outcome::Refused);
+        CHECK(all[0].message.find("xi") != std::string::npos);
+        CHECK(all[1].outcome == Outcome::Measured);
+        CHECK(all[1].milliseconds > 0);
+    }
+}
