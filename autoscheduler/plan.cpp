@@ -75,19 +75,31 @@ private:
         return i;
     }
 
+    // The largest number up to `wanted` of which the loop has whole pieces: in a tile exactly so,
+    // elsewhere at least one.
+    static int64_t factor_within(int64_t wanted, const Loop &loop, bool is_tile) {
+        int64_t factor = std::min(wanted, loop.extent);
+        while (factor > 1 && is_tile && loop.extent % factor != 0) factor--;
+        return factor;
+    }
+
     void split_variable(size_t v) {
         const Symbol name = stage.variables.name(v);
         Loop loop = {name, extent_of(v)};
         const int64_t tile = v < plan.tile.size() ? plan.tile[v] : 0;
-        if (tile > 0) {
+        const bool is_tiled = tile > 0 && tile < loop.extent;
+        if (is_tiled) {
             const Symbol inner = split(loop, name, tile, "o", "i");
             tiles.push_back(loop);
             loop = {inner, tile};
         }
-        if (int(v) == plan.vector && plan.lanes > 1) {
-            vectors.push_back({split(loop, name, plan.lanes, "s", "v"), plan.lanes});
-        } else if (int(v) == plan.unrolled && plan.unroll > 1) {
-            unrolled.push_back({split(loop, name, plan.unroll, "s", "u"), plan.unroll});
+        const int64_t lanes = int(v) == plan.vector ? factor_within(plan.lanes, loop, is_tiled) : 1;
+        const int64_t unroll =
+            int(v) == plan.unrolled ? factor_within(plan.unroll, loop, is_tiled) : 1;
+        if (lanes > 1) {
+            vectors.push_back({split(loop, name, lanes, "s", "v"), lanes});
+        } else if (unroll > 1) {
+            unrolled.push_back({split(loop, name, unroll, "s", "u"), unroll});
         }
         middle.push_back(loop);
     }

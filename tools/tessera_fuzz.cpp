@@ -17,7 +17,8 @@ using namespace tessera::fuzz;
 struct Options {
     std::string seed_range = "0:1000000000", matching;
     int seconds = 60, jobs = 2, case_seconds = 30, shrink_seconds = 120, grace_seconds = 60;
-    bool print = false, list_refusals = false, here = false, c_source = false;
+    bool print = false, list_refusals = false, here = false, c_source = false,
+         auto_schedules = false;
 };
 
 Options parse(int argc, char **argv, CLI::App &app) {
@@ -33,6 +34,8 @@ Options parse(int argc, char **argv, CLI::App &app) {
     app.add_flag("--print", o.print, "print the programs of the seeds, and run nothing");
     app.add_flag("--list-refusals", o.list_refusals, "why schedules were refused, and how often");
     app.add_flag("--c-source", o.c_source, "compile the pipelines as C source, too");
+    app.add_flag("--auto-schedules", o.auto_schedules,
+                 "schedules of the autoscheduler, changed at random, in place of the programs'");
     app.add_flag("--here", o.here, "run in this process, for a debugger");
     app.parse(argc, argv);
     return o;
@@ -80,6 +83,7 @@ void report_failure(uint64_t seed, const Report &r, int shrink_seconds) {
 
 int run(const Options &o) {
     if (o.c_source) check_c_source();
+    if (o.auto_schedules) check_auto_schedules(true);
     Seeds seeds(o);
     if (o.print) {
         for (uint64_t seed = 0; seeds.next(seed);) std::cout << to_cpp(draw_plan(seed)) << "\n";

@@ -1,4 +1,5 @@
 #include "check.h"
+#include "auto_schedule.h"
 #include "build.h"
 #include "c_source.h"
 #include "terms.h"
@@ -98,6 +99,7 @@ std::string difference(const Plan &plan, const Buffers &expected, const Buffers 
 
 std::atomic<int32_t> trace_events{0};
 bool with_c_source = false;
+bool with_auto_schedules = false;
 
 // Events are only counted.
 extern "C" int32_t fuzz_trace(void *, const tessera_trace_event_t *) { return ++trace_events; }
@@ -129,6 +131,12 @@ std::string check_json(const Plan &plan, const Built &built) {
     return steps_of(second) == steps_of(text) ? "" : str(text, "\nbecame\n", second);
 }
 
+Built build_scheduled(const Plan &plan) {
+    Built built = build(plan, !with_auto_schedules);
+    if (with_auto_schedules) schedule_automatically(plan, built);
+    return built;
+}
+
 // Says what differs of the program and of what its algorithm and its schedule make as values.
 std::string check_values(const Plan &plan, const Built &plain, const Built &built) {
     const program::Program &program = built.pipeline.program();
@@ -137,7 +145,7 @@ std::string check_values(const Plan &plan, const Built &plain, const Built &buil
     if (algorithm.hash() != program::Algorithm(plain.pipeline.program().outputs).hash()) {
         return "the algorithm is not the one without a schedule";
     }
-    const Built twin = build(plan, true);
+    const Built twin = build_scheduled(plan);
     const auto &others = twin.pipeline.program().outputs;
     if (schedule.hash(algorithm) != program::schedule_of(others).hash(program::Algorithm(others))) {
         return "the same schedule has another hash";
@@ -286,12 +294,13 @@ std::string without_numbers(const std::string &text) {
 }  // namespace
 
 void check_c_source() { with_c_source = true; }
+void check_auto_schedules(bool on) { with_auto_schedules = on; }
 
 Report check_here(const Plan &plan, const std::function<void()> &before_long_run) {
     set_warning_handler([](const std::string &) {});  // a random schedule forgets nothing
     std::string doing = "building";
     try {
-        Built plain = build(plan, false), built = build(plan, true);
+        Built plain = build(plan, false), built = build_scheduled(plan);
         Buffers native = make_outputs(plan, built), lowered = make_outputs(plan, built),
                 defined = make_outputs(plan, built);
         doing = "schedule as JSON";

@@ -20,6 +20,9 @@ struct Report {
 // From now on, plans are compiled as C source, too, and compared with machine code: by a C
 // compiler, which takes longer than all the rest.
 void check_c_source();
+// From now on, schedules are the autoscheduler's (auto_schedule.h) in place of the plans'; or are
+// these again.
+void check_auto_schedules(bool on);
 
 // Computes the plan in all these ways in this process, which may crash. Tells before it runs native
 // code that computes so much that the interpreter has given up on it.

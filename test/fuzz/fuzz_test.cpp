@@ -58,6 +58,11 @@ TEST_SUITE("fuzz") {
     TEST_CASE("random pipelines compute under random schedules what their definitions say") {
         check_random_plans(number_from("TESSERA_FUZZ_SECONDS", 60), 120);
     }
+    TEST_CASE("and so they do under schedules of the autoscheduler") {
+        check_auto_schedules(true);
+        check_random_plans(number_from("TESSERA_FUZZ_SECONDS", 60) / 2, 60);
+        check_auto_schedules(false);
+    }
     // The last one: what it asks for holds from then on.
     TEST_CASE("and so they do as C source") {
         check_c_source();

@@ -1,0 +1,51 @@
+#include "auto_schedule.h"
+#include <autoscheduler/mutate.h>
+#include <autoscheduler/simple.h>
+
+namespace tessera::fuzz {
+
+using namespace tessera::autoscheduler;
+
+namespace {
+
+bool is_legal(const program::Algorithm &algorithm, const Graph &graph,
+              const program::Schedule &schedule) {
+    try {
+        const LoopTree tree(graph, program::apply(algorithm, schedule));
+        return true;
+    } catch (const CompileError &) {
+        return false;
+    }
+}
+
+}  // namespace
+
+void schedule_automatically(const Plan &plan, Built &built) {
+    std::vector<program::FunctionRef> outputs;
+    const std::vector<int> first = minima(plan);
+    for (Func &f : built.pipeline.outputs()) {
+        Region estimates;
+        for (size_t d = 0; d < size_t(f.dimensions()); d++) {
+            estimates.emplace_back(first[d], plan.size[d]);
+        }
+        f.set_estimates(estimates);
+        outputs.push_back(f.function());
+    }
+    const program::Algorithm algorithm(outputs);
+    const Graph graph(algorithm, program::schedule_of(outputs));
+    const Machine machine = Machine::usual(get_jit_target_from_environment(), 2);
+    std::mt19937_64 random(plan.seed);
+    autoscheduler::Plan changed = schedule_simply(algorithm, graph, machine).plan;
+    program::Schedule schedule = to_schedule(graph, changed, 8);
+    for (uint64_t changes = random() % 12; changes > 0; changes--) {
+        autoscheduler::Plan next = mutated(graph, changed, machine, {}, random);
+        program::Schedule of_next = to_schedule(graph, next, 8);
+        if (!is_legal(algorithm, graph, of_next)) continue;
+        changed = std::move(next);
+        schedule = std::move(of_next);
+    }
+    program::Functions functions = program::functions_of(outputs);
+    for (const program::Step &step : schedule.steps) program::perform(step, functions);
+}
+
+}  // namespace tessera::fuzz
