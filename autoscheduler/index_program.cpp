@@ -55,6 +55,9 @@ public:
 
     using Slopes = std::vector<double>;
     Slopes build(const Expr &e) {
+        // A graph of shared nodes may be huge as a list.
+        constexpr size_t longest = 256;
+        if (program.code.size() >= longest) return data(e.type());
         if (auto number = as_const_int(e)) return constant({double(*number), double(*number)});
         if (const auto *f = e.as<FloatImm>()) return constant({f->value, f->value});
         switch (e.kind()) {
@@ -145,7 +148,9 @@ private:
         const Slopes b = build(node.b);
         program.code.push_back({op, {}, -1});
         Slopes result = flat();
-        const auto factor = estimates.number(node.b), first = estimates.number(node.a);
+        const bool has_factor = op == Op::Mul || op == Op::Div || op == Op::Divide;
+        const auto factor = has_factor ? estimates.number(node.b) : std::nullopt;
+        const auto first = op == Op::Mul ? estimates.number(node.a) : std::nullopt;
         for (size_t i = 0; i < a.size(); i++) {
             result[i] = slope(op, a[i], b[i], first, factor);
         }

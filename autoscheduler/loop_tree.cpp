@@ -214,8 +214,10 @@ void LoopTree::add_leaves_of(const StageNode &node, const std::vector<std::vecto
                              double times, bool is_limited, TreeStage &to) {
     constexpr double most_operations = 3000;
     constexpr size_t most_leaves = 400;
+    constexpr int most_visits = 2000;
     to.operations.add(node.operations, times);
-    if (to.operations.total() > most_operations || to.leaves.size() > most_leaves) {
+    if (to.operations.total() > most_operations || to.leaves.size() > most_leaves ||
+        ++to.visits > most_visits) {
         to.operations.of(OperationClass::Other) += 1e6;  // so that nobody wants it
         return;
     }

@@ -34,6 +34,7 @@ struct TreeStage {
     Operations operations;
     std::vector<Leaf> leaves;
     std::vector<Span> spans;  // of its variables, each time that it is computed
+    int visits = 0;           // of stages, its own and those that are inlined
 };
 
 struct TreeFunction {
