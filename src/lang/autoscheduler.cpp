@@ -26,12 +26,12 @@ AutoSchedulerFn find_autoscheduler(std::string name, Location at) {
     std::vector<std::string> names;
     for (const auto &[known, function] : all.functions) names.push_back(known);
     std::string near = closest_match(name, names);
-    throw CompileError(at, str("there is no autoscheduler \"", name, "\"",
-                               near.empty() ? "" : str("; did you mean ", near, "?"),
-                               names.empty()
-                                   ? "; Tessera has none of its own yet: add one by "
-                                     "Pipeline::add_autoscheduler(), or load a plugin that does"
-                                   : str("; there are ", join(names))));
+    throw CompileError(
+        at, str("there is no autoscheduler \"", name, "\"",
+                near.empty() ? "" : str("; did you mean ", near, "?"),
+                names.empty() ? "; this program has been linked without Tessera's own: add one by "
+                                "Pipeline::add_autoscheduler(), or load a plugin that does"
+                              : str("; there are ", join(names))));
 }
 
 }  // namespace

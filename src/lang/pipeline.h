@@ -139,8 +139,9 @@ public:
     void clear_custom_lowering_passes(Location at = Here::current());
 
     // ---- Schedules that are found ----
-    // Schedules the pipeline by the function of that name, one that this program or a plugin has
-    // added (lang/autoscheduler.h): there is none of Tessera's own yet.
+    // Schedules the pipeline by the autoscheduler of that name: one of Tessera's own
+    // (docs/autoscheduler.md), or one that this program or a plugin has added
+    // (lang/autoscheduler.h).
     AutoSchedulerResults apply_autoscheduler(const Target &target,
                                              const AutoschedulerParams &params,
                                              Location at = Here::current()) const;
