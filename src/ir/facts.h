@@ -73,8 +73,21 @@ struct StorageFold {
                              &StorageFold::factor>;
 };
 
+// A dimension in the order in which elements lie in memory.
+struct StoredDimension {
+    int dim = 0;
+    Expr alignment;  // the extent is rounded up to a multiple of it; undefined: 1
+    Symbol var;      // what the user calls the dimension, who gives it a bound
+    Expr bound;      // a promised upper limit of the extent; undefined: none
+    Location bound_written;
+    using Fields = FieldList<&StoredDimension::dim, &StoredDimension::alignment,
+                             &StoredDimension::var, &StoredDimension::bound>;
+};
+
 // What is known of the storage of a Func.
 struct StorageFacts {
+    // Innermost first. Dimensions that are not there come after these, in their order.
+    std::vector<StoredDimension> order;
     std::vector<StorageFold> folds;  // by dimension, in their order
     bool is_async = false;           // it is to be computed on a thread of its own
     bool is_passed = false;          // functions in C read or write parts of it
@@ -82,9 +95,9 @@ struct StorageFacts {
     Expr copies;             // of a ring buffer, numbered by the last dimension; undefined: one
     bool is_copy_shared = false;  // several productions in a row use one copy
     Location async_written;
-    using Fields =
-        FieldList<&StorageFacts::folds, &StorageFacts::is_async, &StorageFacts::is_passed,
-                  &StorageFacts::is_traced, &StorageFacts::copies, &StorageFacts::is_copy_shared>;
+    using Fields = FieldList<&StorageFacts::order, &StorageFacts::folds, &StorageFacts::is_async,
+                             &StorageFacts::is_passed, &StorageFacts::is_traced,
+                             &StorageFacts::copies, &StorageFacts::is_copy_shared>;
 };
 
 // How storage is to be allocated that is hoisted.

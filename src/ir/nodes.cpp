@@ -504,6 +504,16 @@ static void require_storage(const StorageFacts &storage, size_t dimensions) {
         if (f.factor.defined()) require_scalar_int(f.factor, "Realize", "fold");
         last = f.dim;
     }
+    std::vector<bool> is_there(storage.order.size());
+    for (const StoredDimension &s : storage.order) {
+        const bool fits = s.dim >= 0 && size_t(s.dim) < std::min(is_there.size(), dimensions);
+        require(fits && !is_there[size_t(s.dim)], "Realize", "order of dimension ", s.dim);
+        is_there[size_t(s.dim)] = true;
+        require(s.var.defined() == s.bound.defined(), "Realize", "a bound that nobody gives");
+        for (const Expr &e : {s.alignment, s.bound}) {
+            if (e.defined()) require_scalar_int(e, "Realize", "extent");
+        }
+    }
     if (storage.copies.defined()) require_scalar_int(storage.copies, "Realize", "copies");
 }
 

@@ -87,11 +87,26 @@ ProducedRange FactParser::produced_range() {
     return r;
 }
 
+StoredDimension FactParser::stored_dimension() {
+    StoredDimension s;
+    s.dim = integer();
+    if (accept("align")) s.alignment = expr();
+    if (!accept("bound")) return s;
+    s.var = name();
+    expect("by");
+    s.bound = expr();
+    return s;
+}
+
 StorageFacts FactParser::storage_facts() {
     StorageFacts s;
     s.is_async = accept("async");
     s.is_passed = accept("passed");
     s.is_traced = accept("traced");
+    if (accept("order")) {
+        do s.order.push_back(stored_dimension());
+        while (accept(","));
+    }
     if (accept("copies")) s.copies = expr();
     s.is_copy_shared = accept("shared");
     return s;

@@ -21,6 +21,7 @@ protected:
 
 private:
     StorageFold fold(int dim);
+    StoredDimension stored_dimension();
     std::vector<Symbol> names();
     ProducedRange produced_range();
 };

@@ -32,7 +32,8 @@
 //     streams : `streaming` `all`? (`loads b, ...`)? (`stores b, ...`)?
 //     produced: `in stages`? (`by "function"`)?
 //                   (`of [min, max` (`rounded` | `by 8`)? `mixed`? `], ...`)?
-//     storage : `async`? `passed`? `traced`? (`copies expr`)? `shared`?
+//     storage : `async`? `passed`? `traced`? order? (`copies expr`)? `shared`?
+//     order   : `order 1` (`align expr`)? (`bound x by expr`)? `, ...`   (innermost first)
 //     fold    : (`fold` | `folded`) (`x by expr`)?
 //     access  : b[index (if predicate)? (aligned(modulus, remainder))? (streaming)?]
 //     expr    : `let x = expr in expr` | operators of C with C's precedence: || && == != < <= > >=

@@ -2,16 +2,16 @@
 #include "base/str.h"
 #include "ir/module.h"
 #include "ir/operators.h"
-#include "ir/print_expr.h"
+#include "ir/print_facts.h"
 
 namespace tessera::ir {
 namespace {
 
-using text::ExprPrinter;
+using text::FactPrinter;
 
-class StmtPrinter final : public ExprPrinter {
+class StmtPrinter final : public FactPrinter {
 public:
-    using ExprPrinter::ExprPrinter;
+    using FactPrinter::FactPrinter;
 
     void print_stmt(const Stmt &s);
     void print_function(const LoweredFunction &f);
@@ -26,13 +26,6 @@ private:
     void scoped(Use use, Symbol s, Type type, int value_index = 0);
     Type known(Use use, Symbol s, int lanes, int value_index = 0) const;
     void restore(size_t count);
-    void print_region(const Region &region, const std::vector<StorageFold> &folds = {});
-    void print_fold(const StorageFold &fold);
-    void print_origin(const LoopOrigin &origin);
-    void print_streams(const Streams &streams);
-    void print_produced(const Produced &produced);
-    void print_copies(const Expr &copies);
-    void print_names(const std::vector<Symbol> &names);
     void print_types(const std::vector<Type> &all);
 
     void header(const LetStmt &s);
@@ -141,84 +134,6 @@ void StmtPrinter::body(const Stmt &s) {
     indentation--;
 }
 
-void StmtPrinter::print_region(const Region &region, const std::vector<StorageFold> &folds) {
-    for (size_t i = 0; i < region.size(); i++) {
-        out << (i ? ", [" : " over [");
-        print(region[i].min);
-        out << ", +";
-        print_where(region[i].min.type(), region[i].extent);
-        for (const StorageFold &fold : folds) {
-            if (size_t(fold.dim) == i) print_fold(fold);
-        }
-        out << ']';
-    }
-}
-
-void StmtPrinter::print_fold(const StorageFold &fold) {
-    out << (fold.is_done ? " folded" : " fold");
-    if (!fold.factor.defined()) return;
-    out << ' ';
-    name(fold.var);
-    out << " by ";
-    print(fold.factor);
-}
-
-void StmtPrinter::print_copies(const Expr &copies) {
-    if (!copies.defined()) return;
-    out << " copies ";
-    print(copies);
-}
-
-void StmtPrinter::print_names(const std::vector<Symbol> &names) {
-    for (size_t i = 0; i < names.size(); i++) {
-        if (i) out << ", ";
-        name(names[i]);
-    }
-}
-
-void StmtPrinter::print_origin(const LoopOrigin &origin) {
-    if (!origin.known()) return;
-    out << " of ";
-    name(origin.func);
-    out << ' ';
-    name(origin.var);
-    if (origin.stage > 0) out << " update " << origin.stage - 1;
-    if (origin.is_reduction) out << " reduction";
-}
-
-void StmtPrinter::print_streams(const Streams &streams) {
-    if (!streams.any()) return;
-    out << " streaming";
-    if (streams.all_loads) out << " all";
-    if (!streams.loads.empty()) {
-        out << " loads ";
-        print_names(streams.loads);
-    }
-    if (!streams.stores.empty()) {
-        out << " stores ";
-        print_names(streams.stores);
-    }
-}
-
-void StmtPrinter::print_produced(const Produced &produced) {
-    if (produced.in_stages) out << " in stages";
-    if (!produced.extern_function.empty()) {
-        out << " by ";
-        string(produced.extern_function);
-    }
-    for (size_t i = 0; i < produced.ranges.size(); i++) {
-        const ProducedRange &r = produced.ranges[i];
-        out << (i ? ", [" : " of [");
-        print(r.min);
-        out << ", ";
-        print_where(r.min.type(), r.max);
-        if (r.multiple == ProducedRange::unknown) out << " rounded";
-        if (r.multiple > 1) out << " by " << r.multiple;
-        if (r.is_mixed) out << " mixed";
-        out << ']';
-    }
-}
-
 void StmtPrinter::print_types(const std::vector<Type> &all) { out << '{' << join(all) << '}'; }
 
 void StmtPrinter::header(const LetStmt &s) {
@@ -249,13 +164,8 @@ void StmtPrinter::header(const Realize &s) {
     out << ": ";
     print_types(s.types);
     if (s.memory != MemoryType::Auto) out << " in " << name_of(s.memory);
-    const StorageFacts &facts = s.storage;
-    if (facts.is_async) out << " async";
-    if (facts.is_passed) out << " passed";
-    if (facts.is_traced) out << " traced";
-    print_copies(facts.copies);
-    if (facts.is_copy_shared) out << " shared";
-    print_region(s.bounds, facts.folds);
+    print_storage(s.storage);
+    print_region(s.bounds, s.storage.folds);
     if (s.condition.defined()) {
         out << " if ";
         print(s.condition);
@@ -456,7 +366,7 @@ std::string shortened(const std::string &text, size_t length) {
 
 std::string to_string(const Expr &e, const PrintOptions &options) {
     std::ostringstream out;
-    ExprPrinter(out, options).print(e);
+    text::ExprPrinter(out, options).print(e);
     return out.str();
 }
 

@@ -444,6 +444,12 @@ void Verifier::check_storage(const Realize &r, const Stmt &where) const {
         fits = !f.factor.defined() || f.factor.type() == Int(32);
         require(fits, where, "a fold by a value of type ", f.factor.type());
     }
+    for (const StoredDimension &s : facts.order) {
+        for (const Expr &e : {s.alignment, s.bound}) {
+            bool fits = !e.defined() || e.type() == Int(32);
+            require(fits, where, "an order of storage with a value of type ", e.type());
+        }
+    }
     require(facts.copies.defined() || !facts.is_copy_shared, where, "one copy that is shared");
     require(!facts.copies.defined() || !r.bounds.empty(), where, "copies without a dimension");
 }

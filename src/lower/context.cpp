@@ -45,26 +45,4 @@ const ir::Argument *Context::argument(Symbol name) const {
     return nullptr;
 }
 
-StorageOrder Context::storage_order(Symbol f, int dimensions) const {
-    StorageOrder order;
-    const program::FunctionContents *contents = function(f);
-    if (!contents || contents->schedule.storage.empty()) {
-        for (int d = 0; d < dimensions; d++) order.dims.push_back({d, {}, {}, {}, true});
-        return order;
-    }
-    for (const program::StorageDimension &s : contents->schedule.storage) {
-        auto arg = std::find(contents->args.begin(), contents->args.end(), s.var);
-        if (arg == contents->args.end()) {
-            throw InternalError(str("storage dimension ", s.var, " is no argument of ", f));
-        }
-        order.dims.push_back({int(arg - contents->args.begin()), s.alignment, s.bound,
-                              s.fold_factor, s.fold_forward});
-    }
-    // Dimensions that lowering has added (the copies of a ring buffer) are outermost.
-    for (int d = int(contents->args.size()); d < dimensions; d++) {
-        order.dims.push_back({d, {}, {}, {}, true});
-    }
-    return order;
-}
-
 }  // namespace tessera::lower

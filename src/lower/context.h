@@ -8,18 +8,6 @@
 
 namespace tessera::lower {
 
-// How a function's storage is laid out: its dimensions, innermost first.
-struct StorageOrder {
-    struct Dimension {
-        int dim = 0;           // index into the function's arguments
-        ir::Expr alignment;    // the extent is rounded up to a multiple of it; undefined: 1
-        ir::Expr bound;        // a promised upper limit of the extent; undefined: none
-        ir::Expr fold_factor;  // asked for by fold_storage; undefined: none
-        bool fold_forward = true;
-    };
-    std::vector<Dimension> dims;
-};
-
 // What a pass may look at besides the IR it rewrites. Read-only for passes.
 struct Context {
     Target target;
@@ -47,8 +35,6 @@ struct Context {
     // The function whose values each buffer holds, by buffer.
     std::unordered_map<Symbol, Symbol> functions_by_buffer() const;
     const ir::Argument *argument(Symbol name) const;
-    // By default the order of the arguments, dense.
-    StorageOrder storage_order(Symbol f, int dimensions) const;
     // Of indices into flat storage.
     Type index_type() const { return target.has_feature(Target::LargeBuffers) ? Int(64) : Int(32); }
 };

@@ -237,6 +237,10 @@ Stmt RandomIR::realize(int depth) {
     facts.is_traced = chance(2);
     facts.copies = maybe_index(depth);
     facts.is_copy_shared = facts.copies.defined() && chance(2);
+    for (int d = int(bounds.size()) - 1; d >= 0 && bounds.size() > 1; d--) {
+        facts.order.push_back({d, maybe_index(depth), {}, maybe_index(depth), {}});
+        if (facts.order.back().bound.defined()) facts.order.back().var = symbol();
+    }
     for (int d = 0; d < int(bounds.size()); d++) {
         if (chance(2)) continue;
         StorageFold fold{d, true, {}, maybe_index(depth), {}};

@@ -112,6 +112,9 @@ TEST_SUITE("IR text") {
                  "    f(0, 0) = 1\n",
                  "realize f: {int32} in Heap async passed traced copies n shared over "
                  "[0, +4 folded], [a, +b fold y by 3], [0, +m folded z by m]\nf(0, 0, 0) = 1\n",
+                 "realize f: {int32} traced order 1 align 16 bound y by n, 0 copies 3 over [0, "
+                 "+n], "
+                 "[a, +b]\nf(0, 0) = 1\n",
                  "hoist f copies n + 1\nno_op\n",
                  "acquire s:handle, 1:\n    no_op\n",
                  "assert x < 3, extern int32 error(x)\n",
@@ -310,6 +313,12 @@ TEST_SUITE("IR text") {
                                  "realize f: {int32} copies 1.5; no_op",
                                  "realize f: {int32} over [0, +3 fold]; no_op",
                                  "realize f: {int32} over [0, +3 fold x by 1.5]; no_op",
+                                 "realize f: {int32} order 0; no_op",
+                                 "realize f: {int32} order over [0, +3]; no_op",
+                                 "realize f: {int32} order 1 over [0, +3], [0, +4]; no_op",
+                                 "realize f: {int32} order 0, 0 over [0, +3], [0, +4]; no_op",
+                                 "realize f: {int32} order 0 align 1.5 over [0, +3]; no_op",
+                                 "realize f: {int32} order 0 bound 3 over [0, +3]; no_op",
                                  "hoist f copies 1.5; no_op"}) {
             CAPTURE(text);
             CHECK(stmt_error(text) != "");

@@ -124,6 +124,10 @@ TEST_SUITE("verify") {
         CHECK(complains("realize f: {uint8} over [a, +4 folded]\nno_op", "does not begin at 0"));
         CHECK(complains("realize f: {uint8} over [a, +4 fold x by n:int64]\nno_op",
                         "a fold by a value of type int64"));
+        CHECK(complains("realize f: {uint8} order 0 align n:int64 over [a, +4]\nno_op",
+                        "an order of storage with a value of type int64"));
+        CHECK(complains("realize f: {uint8} order 0 align n over [0, +4]\nno_op",
+                        "symbol n is used", {.free_symbols = &nothing}));
         CHECK(complains("realize f: {uint8} shared over [0, +4]\nno_op", "one copy"));
         CHECK(complains("realize f: {uint8} copies 3\nno_op", "copies without a dimension"));
         CHECK(complains("produce f of [a:int64, b:int64]: no_op", "from a int64 to a int64"));

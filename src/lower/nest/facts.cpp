@@ -54,6 +54,29 @@ void add_buffers(Symbol name, std::vector<Symbol> &all, const Context &context) 
     }
 }
 
+bool is_usual(const std::vector<StoredDimension> &order) {
+    for (size_t i = 0; i < order.size(); i++) {
+        const StoredDimension &s = order[i];
+        if (s.dim != int(i) || s.alignment.defined() || s.bound.defined()) return false;
+    }
+    return true;
+}
+
+// None where it is the usual one.
+std::vector<StoredDimension> storage_order(const FunctionContents &f) {
+    std::vector<StoredDimension> order;
+    for (const program::StorageDimension &s : f.schedule.storage) {
+        auto arg = std::ranges::find(f.args, s.var);
+        if (arg == f.args.end()) {
+            throw InternalError(str("storage dimension ", s.var, " is no argument of ", f.name));
+        }
+        const auto as_int = [](const Expr &e) { return e.defined() ? cast(Int(32), e) : e; };
+        order.push_back({int(arg - f.args.begin()), as_int(s.alignment),
+                         s.bound.defined() ? s.var : Symbol(), as_int(s.bound), s.bound_written});
+    }
+    return is_usual(order) ? std::vector<StoredDimension>() : order;
+}
+
 Location async_written(const program::FuncSchedule &s) {
     Location at;
     for (const auto &d : s.directives) {
@@ -104,6 +127,7 @@ bool asks_for_fold(const FunctionContents &f) {
 
 StorageFacts storage_facts(const FunctionContents &f, const Context &context) {
     StorageFacts facts;
+    facts.order = storage_order(f);
     for (int d = 0; d < f.dimensions(); d++) {
         for (const program::StorageDimension &s : f.schedule.storage) {
             if (s.var != f.args[size_t(d)] || !s.fold_factor.defined()) continue;

@@ -6,7 +6,6 @@
 #include "lower/checks/errors.h"
 #include "lower/with_lets.h"
 #include "program/scatter.h"
-#include <algorithm>
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -45,8 +44,7 @@ private:
     Expr visit(const Variable &v) override;
 
     const Layout &layout_of(const Realize &realize);
-    Stmt with_bound_checks(const Realize &realize, const Layout &layout, const StorageOrder &order,
-                           Stmt body) const;
+    Stmt with_bound_checks(const Realize &realize, const Layout &layout, Stmt body) const;
     Stmt with_handles(const Realize &realize, const Layout &layout, Stmt body) const;
     Expr handle_value(const Layout &layout, Symbol buffer, int value) const;
     Expr wide(const Expr &e) const { return cast(index_type, e); }
@@ -83,19 +81,27 @@ const Layout &FlattenStorage::layout_of(const Realize &realize) {
 }
 
 // The extent that a dimension takes in memory.
-Expr padded_extent(Expr extent, const StorageOrder::Dimension &dim) {
-    if (dim.bound.defined()) extent = cast(Int(32), dim.bound);
+Expr padded_extent(Expr extent, const StoredDimension &dim) {
+    if (dim.bound.defined()) extent = dim.bound;
     if (!dim.alignment.defined()) return extent;
-    Expr alignment = cast(Int(32), dim.alignment);
-    return (extent + (alignment - 1)) / alignment * alignment;
+    return (extent + (dim.alignment - 1)) / dim.alignment * dim.alignment;
+}
+
+// All dimensions, innermost first.
+std::vector<StoredDimension> order_of(const Realize &realize) {
+    std::vector<StoredDimension> order = realize.storage.order;
+    for (size_t d = order.size(); d < realize.bounds.size(); d++) {
+        order.push_back({int(d), {}, {}, {}, {}});
+    }
+    return order;
 }
 
 Stmt FlattenStorage::visit(const Realize &realize) {
     int dimensions = int(realize.bounds.size());
-    StorageOrder order = context.storage_order(realize.func, dimensions);
+    const std::vector<StoredDimension> order = order_of(realize);
     layout_of(realize);
     Layout &layout = layouts[realize.func];
-    if (!order.dims.empty()) layout.innermost = order.dims[0].dim;
+    if (!order.empty()) layout.innermost = order[0].dim;
 
     Lets lets;
     std::vector<Expr> extents;
@@ -104,7 +110,7 @@ Stmt FlattenStorage::visit(const Realize &realize) {
         lets.emplace_back(layout.extent[d], (*this)(realize.bounds[d].extent));
     }
     Expr stride = make_one(index_type);
-    for (const StorageOrder::Dimension &dim : order.dims) {
+    for (const StoredDimension &dim : order) {
         lets.emplace_back(layout.stride[dim.dim], stride);
         extents.push_back(padded_extent(Variable::make(Int(32), layout.extent[dim.dim]), dim));
         stride = Variable::make(index_type, layout.stride[dim.dim]) * wide(extents.back());
@@ -116,23 +122,20 @@ Stmt FlattenStorage::visit(const Realize &realize) {
         body = Allocate::make(context.buffer_of(realize.func, int(k)), realize.types[k],
                               realize.memory, extents, condition, 0, std::move(body));
     }
-    return with_lets(lets, with_bound_checks(realize, layout, order, body));
+    return with_lets(lets, with_bound_checks(realize, layout, body));
 }
 
 // The user promises with bound_storage() what an extent is at most.
 Stmt FlattenStorage::with_bound_checks(const Realize &realize, const Layout &layout,
-                                       const StorageOrder &order, Stmt body) const {
-    const program::FunctionContents *f = context.function(realize.func);
-    if (!f || context.target.has_feature(Target::NoAsserts)) return body;
-    for (const StorageOrder::Dimension &dim : order.dims) {
+                                       Stmt body) const {
+    if (context.target.has_feature(Target::NoAsserts)) return body;
+    for (const StoredDimension &dim : realize.storage.order) {
         if (!dim.bound.defined()) continue;
         Expr extent = Variable::make(Int(32), layout.extent[dim.dim]);
-        Expr bound = cast(Int(32), dim.bound);
-        Symbol var = f->args.at(size_t(dim.dim));
-        auto written = std::ranges::find(f->schedule.storage, var, &program::StorageDimension::var);
-        Expr error = error_call_at(written->bound_written, "storage_bound_too_small",
-                                   {Expr(f->name.text()), Expr(var.text()), bound, extent});
-        body = Block::make(AssertStmt::make(extent <= bound, error), std::move(body));
+        Expr error =
+            error_call_at(dim.bound_written, "storage_bound_too_small",
+                          {Expr(realize.func.text()), Expr(dim.var.text()), dim.bound, extent});
+        body = Block::make(AssertStmt::make(extent <= dim.bound, error), std::move(body));
     }
     return body;
 }

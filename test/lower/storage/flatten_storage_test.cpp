@@ -59,20 +59,9 @@ TEST_SUITE("flatten_storage") {
                       "let f_value_0 = f[2 - f_min_0]\n"
                       "f[1 - f_min_0] = f_value_0\nf[2 - f_min_0] = 7"));
     }
-    TEST_CASE("the order, alignment and bound of the storage are those of the schedule") {
-        NamedSymbols scope;
-        Context context;
-        auto f = make_ref<program::FunctionContents>();
-        f->name = scope["f"];
-        f->args = {scope["vx"], scope["vy"]};
-        f->schedule.storage.resize(2);
-        f->schedule.storage[0].var = scope["vy"];
-        f->schedule.storage[0].alignment = 16;
-        f->schedule.storage[1].var = scope["vx"];
-        f->schedule.storage[1].bound = 100;
-        context.functions[f->name] = f;
-        Stmt s = parse_stmt("realize f: {int32} over [0, +n], [0, +m]\nf(x, y) = 1", scope);
-        CHECK(to_string(flatten_storage(s, context)) ==
+    TEST_CASE("the order, alignment and bound of the storage are those that the storage says") {
+        CHECK(run(flatten_storage, "realize f: {int32} order 1 align 16, 0 bound vx by 100 over "
+                                   "[0, +n], [0, +m]\nf(x, y) = 1") ==
               printed(
                   "let f_min_0 = 0\nlet f_extent_0 = n\nlet f_min_1 = 0\nlet f_extent_1 = m\n"
                   "let f_stride_1 = 1\nlet f_stride_0 = (f_extent_1 + 15) / 16 * 16\n"
@@ -81,6 +70,17 @@ TEST_SUITE("flatten_storage") {
                   "\"vx\", 100, f_extent_0)\n"
                   "allocate f: int32[(f_extent_1 + 15) / 16 * 16, 100] in Auto\n"
                   "f[(x - f_min_0) * f_stride_0 + (y - f_min_1)] = 1"));
+    }
+    TEST_CASE("dimensions that the order leaves out are outermost") {
+        CHECK(run(flatten_storage, "realize f: {int32} order 1, 0 over [0, +n], [0, +m], [0, +k]\n"
+                                   "f(x, y, z) = 1") ==
+              printed("let f_min_0 = 0\nlet f_extent_0 = n\nlet f_min_1 = 0\nlet f_extent_1 = m\n"
+                      "let f_min_2 = 0\nlet f_extent_2 = k\n"
+                      "let f_stride_1 = 1\nlet f_stride_0 = f_extent_1\n"
+                      "let f_stride_2 = f_stride_0 * f_extent_0\n"
+                      "allocate f: int32[f_extent_1, f_extent_0, f_extent_2] in Auto\n"
+                      "f[(x - f_min_0) * f_stride_0 + (y - f_min_1) + (z - f_min_2) * f_stride_2]"
+                      " = 1"));
     }
     TEST_CASE("who names a function by its handle gets a buffer of it") {
         CHECK(run(flatten_storage, "realize f: {uint16} over [a, +n]\n"

@@ -1,0 +1,107 @@
+#include "ir/print_facts.h"
+
+namespace tessera::ir::text {
+
+void FactPrinter::print_region(const Region &region, const std::vector<StorageFold> &folds) {
+    for (size_t i = 0; i < region.size(); i++) {
+        out << (i ? ", [" : " over [");
+        print(region[i].min);
+        out << ", +";
+        print_where(region[i].min.type(), region[i].extent);
+        for (const StorageFold &fold : folds) {
+            if (size_t(fold.dim) == i) print_fold(fold);
+        }
+        out << ']';
+    }
+}
+
+void FactPrinter::print_fold(const StorageFold &fold) {
+    out << (fold.is_done ? " folded" : " fold");
+    if (!fold.factor.defined()) return;
+    out << ' ';
+    name(fold.var);
+    out << " by ";
+    print(fold.factor);
+}
+
+void FactPrinter::print_order(const std::vector<StoredDimension> &order) {
+    for (size_t i = 0; i < order.size(); i++) {
+        out << (i ? ", " : " order ") << order[i].dim;
+        if (order[i].alignment.defined()) {
+            out << " align ";
+            print(order[i].alignment);
+        }
+        if (!order[i].bound.defined()) continue;
+        out << " bound ";
+        name(order[i].var);
+        out << " by ";
+        print(order[i].bound);
+    }
+}
+
+void FactPrinter::print_copies(const Expr &copies) {
+    if (!copies.defined()) return;
+    out << " copies ";
+    print(copies);
+}
+
+void FactPrinter::print_names(const std::vector<Symbol> &names) {
+    for (size_t i = 0; i < names.size(); i++) {
+        if (i) out << ", ";
+        name(names[i]);
+    }
+}
+
+void FactPrinter::print_origin(const LoopOrigin &origin) {
+    if (!origin.known()) return;
+    out << " of ";
+    name(origin.func);
+    out << ' ';
+    name(origin.var);
+    if (origin.stage > 0) out << " update " << origin.stage - 1;
+    if (origin.is_reduction) out << " reduction";
+}
+
+void FactPrinter::print_streams(const Streams &streams) {
+    if (!streams.any()) return;
+    out << " streaming";
+    if (streams.all_loads) out << " all";
+    if (!streams.loads.empty()) {
+        out << " loads ";
+        print_names(streams.loads);
+    }
+    if (!streams.stores.empty()) {
+        out << " stores ";
+        print_names(streams.stores);
+    }
+}
+
+void FactPrinter::print_produced(const Produced &produced) {
+    if (produced.in_stages) out << " in stages";
+    if (!produced.extern_function.empty()) {
+        out << " by ";
+        string(produced.extern_function);
+    }
+    for (size_t i = 0; i < produced.ranges.size(); i++) {
+        const ProducedRange &r = produced.ranges[i];
+        out << (i ? ", [" : " of [");
+        print(r.min);
+        out << ", ";
+        print_where(r.min.type(), r.max);
+        if (r.multiple == ProducedRange::unknown) out << " rounded";
+        if (r.multiple > 1) out << " by " << r.multiple;
+        if (r.is_mixed) out << " mixed";
+        out << ']';
+    }
+}
+
+void FactPrinter::print_storage(const StorageFacts &facts) {
+    if (facts.is_async) out << " async";
+    if (facts.is_passed) out << " passed";
+    if (facts.is_traced) out << " traced";
+    print_order(facts.order);
+    print_copies(facts.copies);
+    if (facts.is_copy_shared) out << " shared";
+}
+
+}  // namespace tessera::ir::text
