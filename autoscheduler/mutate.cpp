@@ -23,13 +23,11 @@ public:
     Plan operator()() {
         const int n = any_function();
         if (n < 0) return plan;
-        const FunctionNode &f = graph.functions[size_t(n)];
-        if (!f.is_output && below(3) == 0) {
+        const bool is_inline = plan.functions[size_t(n)].place == Place::Inline;
+        if (is_inline || below(3) == 0) {
             change_place(n);
-        } else if (plan.functions[size_t(n)].place != Place::Inline) {
-            change_loops(n);
         } else {
-            change_place(n);
+            change_loops(n);
         }
         return plan;
     }

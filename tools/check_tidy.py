@@ -10,7 +10,7 @@ import sys
 
 from source_check import check_changed
 
-rooms = ("src", "apps", "bench", "tools")
+rooms = ("src", "autoscheduler", "apps", "bench", "tools")
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("root", type=pathlib.Path)
@@ -22,7 +22,7 @@ options = parser.parse_args()
 
 root = options.root.resolve()
 # The tools share the random programs of the fuzz tests; those are read as includes only.
-folders = [root / name for name in ("src", "include", "apps", "bench", "test/fuzz")]
+folders = [root / name for name in (".", "src", "include", "apps", "bench", "test/fuzz")]
 command = [options.tidy, "--quiet", "--warnings-as-errors=*"]
 flags = ["-std=c++20", "-Wall", "-Wextra", *(f"-I{folder}" for folder in folders),
          *(f"-isystem{path}" for path in options.system_include)]
@@ -35,7 +35,7 @@ def lint(path):
 
 def main():
     sources = sorted(path for room in rooms for path in (root / room).rglob("*.cpp")
-                     if root / "bench/peers" not in path.parents)
+                     if root / "bench/peers" not in path.parents and "test" not in path.relative_to(root).parts)
     settings = [root / ".clang-tidy", *sorted(root.glob("*/.clang-tidy"))]
     salt = " ".join([*command, *flags, *(path.read_text() for path in settings)])
     linted, failed = check_changed(sources, folders, salt, lint, options.cache, options.jobs)
