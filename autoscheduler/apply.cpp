@@ -1,5 +1,5 @@
 #include "autoscheduler/register.h"
-#include "autoscheduler/search.h"
+#include "autoscheduler/report.h"
 #include "base/warning.h"
 #include "driver/compile.h"
 #include "lang/func.h"
@@ -8,6 +8,8 @@
 #include "program/print_schedule.h"
 #include <algorithm>
 #include <charconv>
+#include <fstream>
+#include <iostream>
 
 namespace tessera::autoscheduler {
 namespace {
@@ -79,7 +81,8 @@ struct Job {
     int cores = 0, trials = 0;
     double seconds = 1e9;
     uint64_t seed = 1;
-    std::string log;
+    std::string log, report;
+    bool shows_progress = false;
 };
 
 void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job &job,
@@ -103,26 +106,36 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     options.measure.threads = job.cores;
     std::optional<TuningLog> log;
     if (!job.log.empty()) options.log = &log.emplace(job.log, workload);
+    ProgressLine progress(std::cerr, options.trials, options.seconds);
+    if (job.shows_progress) options.progress = std::ref(progress);
     const SearchResult found = search(workload, machine, options, is_fixed);
+    progress.finish();
+    if (!job.report.empty()) {
+        std::ofstream file(job.report);
+        file << to_html(workload, machine, found);
+        if (!file.flush()) throw RuntimeError(str("the report ", job.report, " cannot be written"));
+    }
     for (const program::Step &step : found.schedule.steps) program::perform(step, functions);
     results->schedule_source = program::print_schedule(algorithm, program::schedule_of(outputs));
 }
 
 void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerParams &params,
           AutoSchedulerResults *results) {
-    const Options options(params, {"trials", "seconds", "seed", "log", "parallelism"});
+    const Options options(
+        params, {"trials", "seconds", "seed", "log", "report", "progress", "parallelism"});
     schedule_pipeline(pipeline, target,
                       {options.number("parallelism", 0, 1), options.number("trials", 64, 0),
                        options.number("seconds", 1e9, 0.0), options.number<uint64_t>("seed", 1, 0),
-                       options.text("log")},
+                       options.text("log"), options.text("report"),
+                       options.number("progress", 0, 0) != 0},
                       results);
 }
 
 void schedule_by_rules(const Pipeline &pipeline, const Target &target,
                        const AutoschedulerParams &params, AutoSchedulerResults *results) {
     const Options options(params, {"parallelism"});
-    schedule_pipeline(pipeline, target, Job{options.number("parallelism", 0, 1), 0, 0, 1, ""},
-                      results);
+    schedule_pipeline(pipeline, target,
+                      Job{options.number("parallelism", 0, 1), 0, 0, 1, "", "", false}, results);
 }
 
 // What programs that were written for Halide ask for: no measurement, as they expect.
@@ -133,8 +146,8 @@ void schedule_for_halide(const Pipeline &pipeline, const Target &target,
                            "beam_size", "num_passes", "random_dropout", "random_dropout_seed",
                            "weights_path", "disable_subtiling", "disable_memoized_features",
                            "disable_memoized_blocks", "memory_limit"});
-    schedule_pipeline(pipeline, target, Job{options.number("parallelism", 0, 1), 0, 0, 1, ""},
-                      results);
+    schedule_pipeline(pipeline, target,
+                      Job{options.number("parallelism", 0, 1), 0, 0, 1, "", "", false}, results);
 }
 
 }  // namespace

@@ -88,6 +88,10 @@ private:
         if (stage.pure == 0) return;
         const auto v = size_t(below(stage.pure));
         const bool is_root = p.place == Place::Root;
+        if (stage.is_reduction() && below(5) == 0) {
+            s.rows_within_reduction = !s.rows_within_reduction;
+            return;
+        }
         switch (below(is_root ? 5 : 3)) {
         case 0: {
             const int64_t widest = graph.functions[size_t(n)].widest;

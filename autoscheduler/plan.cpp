@@ -1,6 +1,7 @@
 #include "autoscheduler/plan.h"
 #include <algorithm>
 #include <set>
+#include <span>
 
 namespace tessera::autoscheduler {
 
@@ -106,9 +107,16 @@ private:
 
     void reorder() {
         std::vector<Symbol> order;
-        for (const auto *some : {&vectors, &unrolled, &reduction, &middle, &tiles}) {
-            for (const Loop &l : *some) order.push_back(l.var);
-        }
+        auto append = [&](std::span<const Loop> some) {
+            for (const Loop &l : some) order.push_back(l.var);
+        };
+        const size_t rows = plan.rows_within_reduction && !middle.empty() ? 1 : 0;
+        append(vectors);
+        append(unrolled);
+        append(std::span(middle).first(rows));
+        append(reduction);
+        append(std::span(middle).subspan(rows));
+        append(tiles);
         if (order.size() > 1) add(Reorder{order});
     }
     void set_kind(Symbol var, LoopKind kind) { add(SetLoopKind{var, kind}); }

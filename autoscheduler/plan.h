@@ -17,7 +17,8 @@ struct StagePlan {
     int64_t lanes = 1;
     int unrolled = -1;  // the pure variable of which some points are computed together
     int64_t unroll = 1;
-    bool parallel = false;  // the outermost loops, until there are enough tasks
+    bool parallel = false;               // the outermost loops, until there are enough tasks
+    bool rows_within_reduction = false;  // each step of the reduction takes whole rows
 
     friend bool operator==(const StagePlan &, const StagePlan &) = default;
 };

@@ -85,6 +85,7 @@ public:
             std::vector<Candidate> batch = next_batch();
             if (batch.empty()) break;
             measure(batch, measurer);
+            if (options.progress) options.progress(result, seconds());
         }
         return result;
     }

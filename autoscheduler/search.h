@@ -5,12 +5,16 @@
 
 namespace tessera::autoscheduler {
 
+struct SearchResult;
+
 struct SearchOptions {
     int trials = 64;       // schedules that are measured; 0: the estimated cost alone decides
     double seconds = 1e9;  // after which no more are begun
     uint64_t seed = 1;
     MeasureOptions measure;
     TuningLog *log = nullptr;  // what is measured is written to it, and what it has is not measured
+    // Told after each batch, with the seconds since the beginning.
+    std::function<void(const SearchResult &so_far, double seconds)> progress;
 };
 
 // One schedule that was measured.

@@ -238,6 +238,10 @@ private:
                 });
             }
         }
+        if (stage.is_reduction() && stage.pure > 0) {
+            try_loops(n, s,
+                      [](StagePlan &p) { p.rows_within_reduction = !p.rows_within_reduction; });
+        }
         try_loops(n, s, [&](StagePlan &p) {
             const bool is_root = best.functions[size_t(n)].place == Place::Root;
             p.parallel = is_root && !p.parallel && machine.cores > 1 && stage.pure > 0;

@@ -1,0 +1,89 @@
+#include "autoscheduler/report.h"
+#include "autoscheduler/test/support.h"
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+using namespace tessera;
+using namespace tessera::autoscheduler;
+using namespace tessera::autoscheduler::test;
+
+namespace {
+
+size_t count_of(const std::string &text, const std::string &part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        count++;
+    return count;
+}
+
+// Trials of the plain schedule that took these times; 0: it crashed.
+SearchResult result_of(const Problem &problem, const std::vector<double> &times) {
+    SearchResult result;
+    result.schedule = problem.scheduled(plain_plan(problem.graph));
+    for (double ms : times) {
+        Trial t{plain_plan(problem.graph), result.schedule, 0, {}};
+        t.measurement = {ms > 0 ? Outcome::Measured : Outcome::Crashed, ms, ""};
+        result.trials.push_back(t);
+        if (ms > 0 && (result.milliseconds == 0 || ms < result.milliseconds)) {
+            result.milliseconds = ms;
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+TEST_SUITE("autoscheduler, reports") {
+    TEST_CASE("a page has a point for each measured trial, what became of all, and the schedule") {
+        const Problem problem(small_blur());
+        const std::string page =
+            to_html(problem.workload, problem.machine, result_of(problem, {4, 2, 0, 3, 1}));
+        CHECK(count_of(page, "<circle") == 4);
+        CHECK(count_of(page, "<circle class=\"best\"") == 3);  // each was the best so far
+        CHECK(page.find("The fastest of 5 schedules takes 1 ms; that of the rules takes 4 ms.") !=
+              std::string::npos);
+        CHECK(page.find("<td>crashed</td><td>1</td>") != std::string::npos);
+        CHECK(page.find("across.compute_root()") != std::string::npos);
+        CHECK(page.find("http") == std::string::npos);  // it needs no other file
+    }
+    TEST_CASE("a page of a search that measured nothing says so") {
+        const Problem problem(small_blur());
+        const std::string page = to_html(problem.workload, problem.machine, result_of(problem, {}));
+        CHECK(page.find("Nothing was measured.") != std::string::npos);
+        CHECK(to_html(problem.workload, problem.machine, result_of(problem, {0}))
+                  .find("Nothing was measured.") != std::string::npos);
+    }
+    TEST_CASE("the explanation names each stage with its part of the time, the largest first") {
+        const Problem problem(small_blur());
+        const std::string text =
+            explanation(problem.graph, problem.algorithm,
+                        problem.scheduled(plain_plan(problem.graph)), problem.machine);
+        CHECK(count_of(text, " of the time, bound by ") == count_of(text, "\n"));
+        CHECK(text.find("across: ") != std::string::npos);
+        CHECK(text.find("blur: ") != std::string::npos);
+    }
+    TEST_CASE("progress is one line that is written again") {
+        const Problem problem(small_blur());
+        std::ostringstream out;
+        ProgressLine line(out, 10, 1e9);
+        line(result_of(problem, {4, 2}), 1);
+        line(result_of(problem, {4, 2, 1}), 1.5);
+        line.finish();
+        CHECK(out.str() == "\rtrial 2 of 10, best 2 ms, 4 s left   "
+                           "\rtrial 3 of 10, best 1 ms, 4 s left   \n");
+    }
+    TEST_CASE("a report is written where it is asked for") {
+        const std::string path = str(std::filesystem::temp_directory_path().string(),
+                                     "/tessera_report_", getpid(), ".html");
+        Pipeline(small_blur())
+            .apply_autoscheduler(get_jit_target_from_environment(),
+                                 {"tessera", {{"trials", "2"}, {"report", path}}});
+        std::stringstream page;
+        page << std::ifstream(path).rdbuf();
+        std::filesystem::remove(path);
+        CHECK(page.str().find("<h1>blur</h1>") != std::string::npos);
+        CHECK(page.str().find("</html>") != std::string::npos);
+    }
+}
