@@ -18,12 +18,13 @@ struct Levels {
 class StageSteps {
 public:
     StageSteps(const Graph &graph, const StageNode &stage, const StagePlan &plan, int64_t tasks,
-               bool is_at_root, std::vector<Step> &steps)
+               std::vector<Step> &steps)
         : graph(graph), stage(stage), plan(plan),
           function(*graph.functions[size_t(stage.function)].function), tasks(tasks), steps(steps) {
-        // In the loops of others its region may be shorter than a vector.
-        const bool may_be_extended = graph.functions[size_t(stage.function)].may_be_extended;
-        if (!is_at_root && !may_be_extended) tail = TailStrategy::GuardWithIf;
+        // What is needed of it may be less than a vector: in the loops of others, and elsewhere
+        // since `required` is no tight bound. Only that of an output is known.
+        const FunctionNode &f = graph.functions[size_t(stage.function)];
+        if (!f.may_be_extended && !f.is_output) tail = TailStrategy::GuardWithIf;
 
         for (size_t v = 0; v < stage.variables.size(); v++) {
             taken.insert(stage.variables.name(v).text());
@@ -195,8 +196,7 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,
         if (f.is_extern) continue;
         for (size_t s = 0; s < f.stages.size(); s++) {
             const StageNode &stage = graph.stages[size_t(f.stages[s])];
-            levels[n] = StageSteps(graph, stage, p.stages[s], tasks, p.place == Place::Root,
-                                   schedule.steps)();
+            levels[n] = StageSteps(graph, stage, p.stages[s], tasks, schedule.steps)();
         }
     }
     return schedule;
