@@ -2,6 +2,7 @@
 #include "ir/visitor.h"
 #include "program/apply.h"
 #include "program/define.h"
+#include "program/directive_words.h"
 #include "program/expr_as_cpp.h"
 #include "program/names.h"
 #include <algorithm>
@@ -16,6 +17,11 @@ constexpr const char *not_for_variables =
     "main std tessera Func Var RVar Stage Expr ImageParam LoopLevel TailStrategy Partition "
     "MemoryType PrefetchBoundStrategy Int UInt Float BFloat Bool int64_t uint64_t HUGE_VAL min max "
     "select cast reinterpret";
+
+constexpr std::string_view name_of_type(TailStrategy) { return "TailStrategy"; }
+constexpr std::string_view name_of_type(Partition) { return "Partition"; }
+constexpr std::string_view name_of_type(MemoryType) { return "MemoryType"; }
+constexpr std::string_view name_of_type(PrefetchBoundStrategy) { return "PrefetchBoundStrategy"; }
 
 // Prints the steps of a schedule. Declarations are collected on the way and come first.
 class SchedulePrinter {
@@ -46,10 +52,14 @@ private:
     std::string stage_object(const FunctionContents &f, int stage, const Path &path);
     std::string loop(const FunctionContents &f, int stage, Symbol var);
     std::string declare(Symbol var, bool is_rvar, const std::string &initial);
-    std::string level(const LoopLevel &l, const std::string &directive);
+    std::string level(const LoopLevel &l);
+    // The members of a directive in their order, which most directives have as arguments.
+    template<typename D>
+    std::string members(const FunctionContents &f, int stage, const D &d);
+    template<typename T>
+    std::string member_as_cpp(const FunctionContents &f, int stage, const T &member, Referred of);
     std::string arguments(const FunctionContents &f, int stage, const StageDirective &d);
     std::string arguments(const FunctionContents &f, const FuncDirective &d);
-    std::string vars(const FunctionContents &f, int stage, const std::vector<Symbol> &list);
     bool is_reduction_name(const FunctionContents &f, int stage, Symbol var) const;
 
     const Algorithm &algorithm;
@@ -197,60 +207,58 @@ bool SchedulePrinter::is_reduction_name(const FunctionContents &f, int stage, Sy
     return false;
 }
 
-std::string SchedulePrinter::vars(const FunctionContents &f, int stage,
-                                  const std::vector<Symbol> &list) {
-    std::vector<std::string> words;
-    for (Symbol s : list) words.push_back(loop(f, stage, s));
-    return join(words);
-}
-
 std::string SchedulePrinter::stage_object(const FunctionContents &f, int stage, const Path &path) {
     if (!path.empty()) return stages.at({f.name, stage, path});
     return stage == 0 ? func(f.name) : str(func(f.name), ".update(", stage - 1, ")");
 }
 
+template<typename D>
+std::string SchedulePrinter::members(const FunctionContents &f, int stage, const D &d) {
+    std::vector<std::string> words;
+    for_each_member(d, [&](const auto &member, const MemberWord &word) {
+        std::string text = member_as_cpp(f, stage, member, word.of);
+        if (!text.empty()) words.push_back(std::move(text));
+    });
+    return join(words);
+}
+
+template<typename T>
+std::string SchedulePrinter::member_as_cpp(const FunctionContents &f, int stage, const T &member,
+                                           Referred of) {
+    if constexpr (std::is_same_v<T, Symbol>) {
+        if (of == Referred::Made) return "";  // not an argument: the call returns it
+        return of == Referred::Loop ? loop(f, stage, member) : fetched(member);
+    } else if constexpr (std::is_same_v<T, Expr>) {
+        return member.defined() ? expr(member) : "";
+    } else if constexpr (std::is_same_v<T, LoopLevel>) {
+        return level(member);
+    } else if constexpr (std::is_enum_v<T>) {
+        return str(name_of_type(member), "::", name_of(member));
+    } else if constexpr (std::is_same_v<T, bool>) {
+        return member ? "true" : "false";
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        return quoted(member);
+    } else if constexpr (std::is_same_v<T, Preserved>) {
+        std::string rvar = loop(f, stage, member.rvar);
+        return str("{", rvar, ", ", declare(member.var, false, ""), "}");
+    } else {
+        std::vector<std::string> words;
+        for (const auto &part : member) words.push_back(member_as_cpp(f, stage, part, of));
+        return str("{", join(words), "}");
+    }
+}
+
 std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
                                        const StageDirective &d) {
     using S = std::string;
-    auto v = [&](Symbol s) { return loop(f, stage, s); };
     return std::visit(
         overloaded{
-            [&](const Split &s) -> S {
-                return str(vars(f, stage, {s.old, s.outer, s.inner}), ", ", expr(s.factor),
-                           ", TailStrategy::", name_of(s.tail));
-            },
-            [&](const Fuse &s) -> S { return vars(f, stage, {s.inner, s.outer, s.fused}); },
-            [&](const Rename &s) -> S { return vars(f, stage, {s.old, s.new_name}); },
-            [&](const Reorder &s) -> S { return str("{", vars(f, stage, s.vars), "}"); },
-            [&](const SetLoopKind &s) -> S { return v(s.var); },
-            [&](const SetPartition &s) -> S {
-                return str(v(s.var), ", Partition::", name_of(s.partition));
-            },
-            [&](const PrefetchDirective &s) -> S {
-                return str(fetched(s.what), ", ", vars(f, stage, {s.at, s.from}), ", ",
-                           expr(s.offset), ", PrefetchBoundStrategy::", name_of(s.strategy));
-            },
+            [&](const SetLoopKind &s) -> S { return loop(f, stage, s.var); },
             [](const AtomicDirective &s) -> S {
                 return s.override_associativity_test ? "true" : "";
             },
-            [](const AllowRaceConditions &) -> S { return ""; },
-            [&](const SpecializeDirective &s) -> S { return expr(s.condition); },
-            [](const SpecializeFail &s) -> S { return quoted(s.message); },
-            [&](const StreamLoads &s) -> S {
-                std::vector<S> words;
-                for (Symbol w : s.what) words.push_back(fetched(w));
-                return words.empty() ? "" : str("{", join(words), "}");
-            },
-            [](const StreamStores &) -> S { return ""; },
-            [](const Unscheduled &) -> S { return ""; },
-            [&](const Rfactor &s) -> S {
-                std::vector<S> pairs;
-                for (const Preserved &p : s.preserved) {
-                    S rvar = v(p.rvar), var = declare(p.var, false, "");
-                    pairs.push_back(str("{", rvar, ", ", var, "}"));
-                }
-                return str("{", join(pairs), "}");
-            },
+            [&](const StreamLoads &s) -> S { return s.what.empty() ? "" : members(f, stage, s); },
+            [&](const auto &s) -> S { return members(f, stage, s); },
         },
         d);
 }
@@ -313,13 +321,11 @@ void SchedulePrinter::print(const FunctionContents &f, const StageStep &s) {
     }
 }
 
-std::string SchedulePrinter::level(const LoopLevel &l, const std::string &directive) {
+std::string SchedulePrinter::level(const LoopLevel &l) {
     if (!l.defined()) return "LoopLevel()";
     if (!l.is_at()) return "";
     auto found = functions.find(l.func());
-    if (found == functions.end()) {
-        return str("LoopLevel() /* ", directive, " ", l, ": a Func that is not there */");
-    }
+    if (found == functions.end()) return str("LoopLevel() /* ", l, ": a Func that is not there */");
     std::string place = func(l.func());
     place += ", " + loop(*found->second, l.stage(), l.var());
     return l.stage() < 0 ? place : str("LoopLevel(", place, ", ", l.stage(), ")");
@@ -327,39 +333,17 @@ std::string SchedulePrinter::level(const LoopLevel &l, const std::string &direct
 
 std::string SchedulePrinter::arguments(const FunctionContents &f, const FuncDirective &d) {
     using S = std::string;
-    auto v = [&](Symbol s) { return loop(f, 0, s); };
-    return std::visit(
-        overloaded{
-            [&](const ComputeLevel &s) -> S { return level(s.level, "compute_at"); },
-            [&](const StoreLevel &s) -> S { return level(s.level, "store_at"); },
-            [&](const HoistStorageLevel &s) -> S { return level(s.level, "hoist_storage"); },
-            [&](const BoundDirective &s) -> S {
-                S args = v(s.var);
-                for (const Expr &e : {s.min, s.extent, s.modulus, s.remainder}) {
-                    if (e.defined()) args += ", " + expr(e);
-                }
-                return args;
-            },
-            [&](const EstimateDirective &s) -> S {
-                S args = v(s.var) + ", " + expr(s.min);
-                return args + ", " + expr(s.extent);
-            },
-            [&](const FoldStorage &s) -> S {
-                S args = v(s.var) + ", " + expr(s.extent);
-                return s.fold_forward ? args : args + ", false";
-            },
-            [&](const RingBuffer &s) -> S { return expr(s.extent); },
-            [](const AsyncDirective &) -> S { return ""; },
-            [&](const ReorderStorage &s) -> S { return str("{", vars(f, 0, s.vars), "}"); },
-            [&](const AlignStorage &s) -> S { return v(s.var) + ", " + expr(s.alignment); },
-            [&](const BoundStorage &s) -> S { return v(s.var) + ", " + expr(s.extent); },
-            [](const StoreIn &s) -> S { return str("MemoryType::", name_of(s.memory)); },
-            [](const Trace &s) -> S {
-                return s.loads || s.stores || s.realizations ? "" : quoted(s.tag);
-            },
-            [](const NoProfiling &) -> S { return ""; },
-        },
-        d);
+    return std::visit(overloaded{
+                          [&](const FoldStorage &s) -> S {
+                              const S args = str(loop(f, 0, s.var), ", ", expr(s.extent));
+                              return s.fold_forward ? args : args + ", false";
+                          },
+                          [](const Trace &s) -> S {
+                              return s.loads || s.stores || s.realizations ? "" : quoted(s.tag);
+                          },
+                          [&](const auto &s) -> S { return members(f, 0, s); },
+                      },
+                      d);
 }
 
 void SchedulePrinter::print(const FunctionContents &f, const FuncStep &s) {

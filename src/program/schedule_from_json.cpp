@@ -256,9 +256,9 @@ Enum enum_of(JsonObject &step, const std::string &word, Enum last) {
 }
 
 constexpr TailStrategy last_of(TailStrategy) { return TailStrategy::Auto; }
-constexpr LoopKind last_of(LoopKind) { return LoopKind::Unrolled; }
+constexpr LoopKind last_of(LoopKind) { return std::end(all_loop_kinds)[-1]; }
 constexpr Partition last_of(Partition) { return Partition::Always; }
-constexpr MemoryType last_of(MemoryType) { return MemoryType::GPUSharedAsync; }
+constexpr MemoryType last_of(MemoryType) { return std::end(all_memory_types)[-1]; }
 constexpr PrefetchBoundStrategy last_of(PrefetchBoundStrategy) {
     return PrefetchBoundStrategy::NonFaulting;
 }
