@@ -34,29 +34,13 @@ private:
     std::unordered_map<Symbol, Symbol> numbers;
 };
 
-// What the directives amount to.
-void add(Facts &facts, const StageSchedule &s) {
-    facts.add(s.transforms);
-    facts.add(s.loops);
-    facts.add(s.prefetches);
-    for (bool flag : {s.atomic, s.override_associativity_test, s.allow_race_conditions,
-                      s.stream_stores, s.stream_all_loads}) {
-        facts.add(flag);
-    }
-    facts.add(s.stream_loads);
+template<typename Schedule>
+void add_derived(Facts &facts, const Schedule &s) {
+    std::apply([&](auto... members) { (facts.add(s.*members), ...); }, Schedule::derived());
 }
 
-void add(Facts &facts, const FuncSchedule &s) {
-    for (const LoopLevel *l : {&s.compute_level, &s.store_level, &s.hoist_level}) facts.add(*l);
-    facts.add(s.storage);
-    facts.add(s.bounds);
-    facts.add(s.memory);
-    facts.add(s.async);
-    facts.add(s.ring_buffer);
-    facts.add(s.ring_buffer_written);
-    facts.add(s.trace);
-    facts.add(s.no_profiling);
-}
+void add(Facts &facts, const StageSchedule &s) { add_derived(facts, s); }
+void add(Facts &facts, const FuncSchedule &s) { add_derived(facts, s); }
 
 void add(Facts &facts, const Definition &d) {
     for (const Expr &e : d.args) facts.add(e);

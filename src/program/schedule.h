@@ -3,6 +3,7 @@
 #include "program/loop_level.h"
 #include "program/reduction_domain.h"
 #include <string>
+#include <tuple>
 #include <variant>
 #include <vector>
 
@@ -165,6 +166,14 @@ struct StageSchedule {
     bool stream_stores = false, stream_all_loads = false;
     std::vector<Symbol> stream_loads;
     bool touched = false;  // the user has said something about this stage
+
+    // All that two schedules are compared by.
+    static auto derived() {
+        using S = StageSchedule;
+        return std::tuple(&S::transforms, &S::loops, &S::prefetches, &S::atomic,
+                          &S::override_associativity_test, &S::allow_race_conditions,
+                          &S::stream_stores, &S::stream_all_loads, &S::stream_loads);
+    }
 };
 
 struct StorageDimension {
@@ -197,6 +206,14 @@ struct FuncSchedule {
     Expr ring_buffer;
     Trace trace;
     bool no_profiling = false;
+
+    // All that two schedules are compared by.
+    static auto derived() {
+        using S = FuncSchedule;
+        return std::tuple(&S::compute_level, &S::store_level, &S::hoist_level, &S::storage,
+                          &S::bounds, &S::memory, &S::async, &S::ring_buffer,
+                          &S::ring_buffer_written, &S::trace, &S::no_profiling);
+    }
 };
 
 // The schedule with all levels as they are now.

@@ -27,7 +27,7 @@ Alignment RandomIR::alignment() {
     return chance(2) ? Alignment() : Alignment{1 + below(16), below(16) - 4};
 }
 
-MemoryType RandomIR::memory() { return MemoryType(below(10)); }
+MemoryType RandomIR::memory() { return one_of(all_memory_types); }
 
 Expr RandomIR::index(int lanes, int depth) { return expr(Int(32, lanes), depth - 1); }
 
@@ -261,7 +261,7 @@ Stmt RandomIR::loop(int depth) {
     LoopOrigin origin;
     if (chance(2)) origin = {symbol(), symbol(), below(3), chance(2), {}};
     Streams streams{chance(4), some_symbols(), some_symbols()};
-    return For::make(symbol(), index(1, depth), index(1, depth), LoopKind(below(4)),
+    return For::make(symbol(), index(1, depth), index(1, depth), one_of(all_loop_kinds),
                      Partition(below(3)), stmt(depth - 1), origin, streams);
 }
 

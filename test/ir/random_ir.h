@@ -18,6 +18,10 @@ private:
     using Type = tessera::Type;
 
     int below(int n);
+    template<typename T, size_t count>
+    T one_of(const T (&all)[count]) {
+        return all[below(int(count))];
+    }
     bool chance(int one_in) { return below(one_in) == 0; }
     tessera::Symbol symbol();
     tessera::ir::Alignment alignment();
