@@ -140,7 +140,7 @@ protected:
 private:
     class Walk final : public tessera::ir::Mutator {
     public:
-        explicit Walk(IRMutator &owner) : Mutator(Context::Matters), owner(owner) {}
+        explicit Walk(IRMutator &owner) : Mutator(Visits::PerUse), owner(owner) {}
         template<typename T>
         std::conditional_t<std::is_base_of_v<tessera::ir::ExprNode, T>, Expr, Stmt>
         children(const T &node) {
@@ -187,7 +187,7 @@ protected:
 private:
     class Walk final : public tessera::ir::Visitor {
     public:
-        explicit Walk(IRVisitor &owner) : Visitor(Context::Matters), owner(owner) {}
+        explicit Walk(IRVisitor &owner) : Visitor(Visits::PerUse), owner(owner) {}
         template<typename T>
         void children(const T &node) {
             Visitor::visit(node);

@@ -15,7 +15,7 @@ enum class LoopKind : uint8_t {
 #undef ENUMERATOR
 };
 
-// What a kind of loop means to those who do not make code of it.
+// The properties of a kind of loop for all passes but code generation.
 struct LoopTraits {
     bool is_in_order = false;            // each iteration ends before the next one begins
     bool is_on_threads = false;          // iterations run on several threads, which need atomics
@@ -40,8 +40,8 @@ constexpr LoopTraits traits_of(LoopKind kind) {
     __builtin_unreachable();
 }
 
-// Whether a loop is split into a prologue, a steady state and an epilogue so that the steady
-// state needs no boundary tests. Auto: where it pays.
+// Says if a loop is split into a prologue, a steady state and an epilogue so that the steady state
+// needs no boundary tests. Auto: where it pays.
 enum class Partition : uint8_t { Auto, Never, Always };
 
 // Where a Func's values live.
@@ -56,7 +56,7 @@ enum class MemoryType : uint8_t {
 #undef ENUMERATOR
 };
 
-// What a kind of memory has room for.
+// The properties of a kind of memory.
 struct MemoryTraits {
     bool is_on_cpu = false;            // code for a CPU can allocate it
     bool may_be_on_stack = false;      // what is small and of a constant size is on the stack
@@ -82,7 +82,7 @@ constexpr MemoryTraits traits_of(MemoryType memory) {
     __builtin_unreachable();
 }
 
-// What happens where a split does not divide the extent of the loop evenly.
+// Says what happens where a split does not divide the extent of the loop evenly.
 enum class TailStrategy : uint8_t {
     RoundUp,
     GuardWithIf,
@@ -95,13 +95,13 @@ enum class TailStrategy : uint8_t {
     Auto
 };
 
-// What a prefetch does where it would read outside of the buffer.
+// Says what a prefetch does where it would read outside of the buffer.
 enum class PrefetchBoundStrategy : uint8_t { Clamp, GuardWithIf, NonFaulting };
 
 // The operations that VectorReduce can do between neighbouring lanes.
 enum class ReduceOp : uint8_t { Add, SaturatingAdd, Mul, Min, Max, And, Or };
 
-// What is known about one dimension of a buffer, or about a buffer as a whole (then dim is 0).
+// A property of one dimension of a buffer, or about a buffer as a whole (then dim is 0).
 enum class BufferField : uint8_t {
     Min,
     Extent,

@@ -4,8 +4,8 @@
 
 namespace tessera::ir {
 
-// Whether two trees are the same, node by node and symbol by symbol. Unequal ones are told apart
-// by their hashes; equal ones take time linear in the number of distinct pairs of nodes.
+// Returns true if two trees are the same, node by node and symbol by symbol. Unequal ones are told
+// apart by their hashes; equal ones take time linear in the number of distinct pairs of nodes.
 bool equal(const Expr &a, const Expr &b);
 bool equal(const Stmt &a, const Stmt &b);
 

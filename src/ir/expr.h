@@ -48,10 +48,10 @@ struct StmtNode : Node {
     using Node::Node;
 };
 
-// Something of a higher room that an expression keeps alive and knows nothing of: a function that
-// is called, a parameter that is read. Not part of a node's equality or hash; its symbol is.
+// Something of a higher component that an expression keeps alive and knows nothing of: a function
+// that is called, a parameter that is read. Not part of a node's equality or hash; its symbol is.
 struct Referent : RefCounted {
-    // Whether it is what the caller passes: then its value may be any of its type.
+    // Returns true if the caller passes it: then its value may be any of its type.
     virtual bool is_scalar_argument() const { return false; }
 };
 
@@ -111,7 +111,7 @@ public:
 
     Expr(const Expr &) = default;
     Expr(Expr &&) = default;
-    // Of variables only: `image(x) = 3` defines nothing.
+    // Assignment is for variables only: `image(x) = 3` defines nothing.
     Expr &operator=(const Expr &) & = default;
     Expr &operator=(Expr &&) & = default;
 

@@ -4,12 +4,13 @@
 
 namespace tessera::ir {
 
-// What a recursive walk found of each expression, by node: a shared one is looked at once. Keeps
-// the expressions alive, so that no other node comes to the place of one.
+// The results of a recursive walk by expression: a shared one is looked at once. Keeps the
+// expressions alive, so that no other node comes to the place of one.
 template<typename Value>
 class ExprTable {
 public:
-    // What is known of the expression, or else compute(), which may ask for others meanwhile.
+    // Returns the stored result for the expression, or else that of compute(), which may call
+    // get().
     template<typename Compute>
     const Value &get(const Expr &e, Compute &&compute) {
         auto [found, is_new] = entries.try_emplace(e.get());

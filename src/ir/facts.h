@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-// What is known of a statement besides what it does: where it comes from, and what the schedule
+// The facts about a statement besides what it does: where it comes from, and what the schedule
 // wants of it. A pass finds it where it needs it, and keeps it where it copies the statement
 // (`with`). Places where the user wrote something are for messages only: they are not compared, and
 // not in the text.
@@ -52,12 +52,12 @@ struct ProducedRange {
                              &ProducedRange::is_mixed>;
 };
 
-// What is computed where a Func is produced.
+// The values that are computed where a Func is produced.
 struct Produced {
     bool in_stages = false;       // there are updates: elements have other values at first
     std::string extern_function;  // in C, that computes it, as the user calls it; empty: none
-    // Of what is stored further out, up to the pass "sliding window", after which only a part of
-    // it is computed.
+    // The ranges of a Func that is stored further out, up to the pass "sliding window", after which
+    // only a part of it is computed.
     std::vector<ProducedRange> ranges;
     using Fields = FieldList<&Produced::in_stages, &Produced::extern_function, &Produced::ranges>;
 };
@@ -84,7 +84,7 @@ struct StoredDimension {
                              &StoredDimension::var, &StoredDimension::bound>;
 };
 
-// What is known of the storage of a Func.
+// The facts about the storage of a Func.
 struct StorageFacts {
     // Innermost first. Dimensions that are not there come after these, in their order.
     std::vector<StoredDimension> order;

@@ -17,7 +17,7 @@ struct Member {
 // of its `make`. Costs nothing where the header is only included.
 template<auto... members>
 struct FieldList {
-    // What f returns for pointers to the members.
+    // Returns what f returns for pointers to the members.
     template<typename F>
     static decltype(auto) apply(F &&f) {
         return f(members...);

@@ -2,8 +2,8 @@
 #include "ir/nodes.h"
 #include <bit>
 
-// What the engines do with each type of field: visit the children in it, rebuild it from new
-// children, hash it, compare it. A new type of field needs a case here and nowhere else.
+// The operations of the engines on each type of field: visit the children in it, rebuild it from
+// new children, hash it, compare it. A new type of field needs a case here and nowhere else.
 namespace tessera::ir::fields {
 
 template<typename F>

@@ -86,8 +86,8 @@ namespace tessera::ir {
     X(is_device_dirty, 1, false)   /* buffer handle: are its newest contents on a device? */       \
     X(set_buffer_field, -1, false) /* buffer handle, field, dim, value: in a bounds query */
 
-// What the runtime does for lowered code: an int32, if nothing else is said. How it is called there
-// is the back end's (for a CPU: lower/finish/runtime_calls.h).
+// The operations of the runtime for lowered code: an int32, if nothing else is said. How it is
+// called there is the back end's (for a CPU: lower/finish/runtime_calls.h).
 #define TESSERA_RUNTIME_INTRINSICS(X)                                                              \
     X(semaphore_init, 2, false)    /* semaphore (an alloca), count */                              \
     X(semaphore_release, 2, false) /* semaphore, count to add; Acquire waits for it: what has been \

@@ -55,7 +55,7 @@ struct LoweredFunction {
     std::string name;            // no other function of the module has it
     std::vector<Argument> args;  // without the user context
     Stmt body;
-    // Of each buffer, a range per dimension, where lowering was asked for them; no entry: nothing
+    // For each buffer a range per dimension, if they were requested of lowering; no entry: nothing
     // of the buffer is touched.
     std::unordered_map<Symbol, std::vector<TouchedRange>> touched = {};
     SymbolArenaRef symbols = {};  // of the names in it that are no one else's

@@ -36,7 +36,7 @@ Expr Mutator::dispatch(const Expr &e) {
 
 Expr Mutator::operator()(const Expr &e) {
     if (!e.defined()) return e;
-    if (context == Context::Matters || e->use_count() < 2) return dispatch(e);
+    if (visits == Visits::PerUse || e->use_count() < 2) return dispatch(e);
     auto found = done.find(e.get());
     if (found != done.end()) return found->second.after;
     Expr after = dispatch(e);

@@ -9,11 +9,11 @@ namespace tessera::ir {
 //
 // An expression that several others share is rebuilt once, so that a graph of shared nodes takes
 // linear time. A pass whose result for an expression depends on where it stands (on the lets or
-// loops around it) says so with Context::Matters, and works on expressions without much sharing.
+// loops around it) says so with Visits::PerUse, and works on expressions without much sharing.
 class Mutator {
 public:
-    enum class Context { Ignored, Matters };
-    explicit Mutator(Context context = Context::Ignored) : context(context) {}
+    enum class Visits { Once, PerUse };
+    explicit Mutator(Visits visits = Visits::Once) : visits(visits) {}
     virtual ~Mutator() = default;
 
     Expr operator()(const Expr &e);
@@ -33,7 +33,7 @@ private:
     auto rebuild(const T &node);
     Expr dispatch(const Expr &e);
 
-    Context context;
+    Visits visits;
     struct Done {
         Expr before, after;  // `before` keeps its node alive, so that the key stays its own
     };

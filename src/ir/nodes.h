@@ -50,7 +50,7 @@
 // elements, int32 (int64 with Target::LargeBuffers).
 namespace tessera::ir {
 
-// What is known of an index: index % modulus == remainder. Modulus 1 says nothing.
+// A known congruence of an index: index % modulus == remainder. Modulus 1 says nothing.
 struct Alignment {
     int64_t modulus = 1, remainder = 0;
     friend bool operator==(const Alignment &, const Alignment &) = default;
@@ -84,7 +84,7 @@ private:
         (void)((std::is_same_v<M, Others> || (place++, false)) || ...);
         return place;
     }
-    // What is given for the member M, or what the node has.
+    // Returns the value given for the member M, or the one that the node has.
     template<typename M, typename... Changed, typename Given>
     const typename M::Field &value_of(const Given &given) const {
         constexpr size_t place = place_among<M, Changed...>();
@@ -229,7 +229,8 @@ struct Call final : NodeOf<Call, ExprNode, NodeKind::Call> {
     Ref<const Referent> referent;  // the function or image, kept alive; none for a self-reference
     static Expr make(Type type, Symbol callee, CallKind kind, int value_index,
                      std::vector<Expr> args, Ref<const Referent> referent = {});
-    // Of a C function, by its name: an ExternCall; or an intrinsic, by one of the names below.
+    // A call of a C function by its name (an ExternCall), or of an intrinsic by one of the names
+    // below.
     enum CallType : uint8_t { Extern, PureExtern, Intrinsic, PureIntrinsic };
     static constexpr const char *make_struct = "make_struct";
     static Expr make(Type type, std::string function, std::vector<Expr> args, CallType call_type);

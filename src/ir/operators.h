@@ -60,8 +60,8 @@ Expr broadcast(Expr e, int lanes);  // e itself for one lane
 // The value of a constant integer, through Broadcast; null if it is none (or above int64).
 std::optional<int64_t> as_const_int(const Expr &e);
 bool is_const(const Expr &e);  // a number, or a Broadcast of one
-// Whether a cast to the type leaves the value as it is, as far as one can tell: false only for a
-// constant that an integer type cannot hold.
+// Returns true if a cast to the type leaves the value as it is, as far as one can tell: false only
+// for a constant that an integer type cannot hold.
 bool may_hold(Type t, const Expr &value);
 bool is_const(const Expr &e, int64_t value);
 bool is_zero(const Expr &e);
@@ -71,7 +71,8 @@ bool is_false(const Expr &e);
 bool is_no_op(const Stmt &s);  // undefined or Evaluate of a constant
 bool is_pure(const Expr &e);   // no calls with effects anywhere in it
 bool is_strict_float(const Expr &e);
-// Whether a product and a sum in the expression may become one instruction unless it is strict.
+// Returns true if a product and a sum in the expression may become one instruction unless it is
+// strict.
 bool may_be_contracted(const Expr &e);
 // The operand as a strict_float, if that makes a difference.
 Expr as_strict_float(Expr e);

@@ -26,7 +26,7 @@ protected:
     bool accept(std::string_view word);
     void expect(std::string_view word);
     [[noreturn]] void fail(const std::string &expected) const;
-    // What `make` refuses is the text's fault, and is reported where the text has been read to.
+    // An error of `make` is the text's fault, and is reported where the text has been read to.
     template<typename F> auto checked(F &&make) -> decltype(make());
 
     Symbol name();

@@ -78,7 +78,7 @@ Stmt parse_stmt(std::string_view text, NamedSymbols &scope);
 Module parse_module(std::string_view text);
 Module parse_module(std::string_view text, NamedSymbols &scope);
 
-// Whether the text begins as a module does, and is not one of statements.
+// Returns true if the text begins as a module does, and is not one of statements.
 bool is_module_text(std::string_view text);
 
 }  // namespace tessera::ir

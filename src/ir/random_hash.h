@@ -4,7 +4,7 @@
 
 namespace tessera::ir {
 
-// What the intrinsic `random` means: the hash of its operands, each as 32 bits. Once as a number
+// The value of the intrinsic `random`: the hash of its operands, each as 32 bits. Once as a number
 // and once as an expression, so that the interpreters and compiled code draw the same numbers.
 uint32_t random_bits(std::span<const uint32_t> seeds);
 Expr random_bits(const std::vector<Expr> &seeds);

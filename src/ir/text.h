@@ -4,14 +4,14 @@
 #include <string_view>
 #include <unordered_map>
 
-// What the printer and the parser of IR text agree on. For these two only.
+// The conventions shared by the printer and the parser of IR text. For these two only.
 namespace tessera::ir::text {
 
 // Words that mean something wherever they stand; a symbol of that text is quoted.
 bool is_keyword(std::string_view word);
 // Words that mean something before an opening parenthesis only: types, `min`, `x8`, intrinsics.
 bool is_builtin(std::string_view word);
-// Whether a symbol of that text can be written without quotes.
+// Returns true if a symbol of that text can be written without quotes.
 bool is_identifier(std::string_view word);
 
 // Reads a type as it is printed.
@@ -22,8 +22,8 @@ bool read_lanes(std::string_view word, int &lanes);
 // The type of an intrinsic call where its text does not say another.
 Type usual_type(Intrinsic op, const std::vector<Expr> &args);
 
-// What is known of the types of names at a point of the text. Printer and parser pass the same
-// points in the same order, so the one leaves out exactly the types that the other knows.
+// The types of names that are known at a point of the text. Printer and parser pass the same points
+// in the same order, so the one leaves out exactly the types that the other knows.
 class KnownTypes {
 public:
     enum class Use : uint8_t { Variable, Buffer, Value };

@@ -76,7 +76,7 @@ struct Type {
     constexpr bool is_any_float() const { return is_float() || is_bfloat(); }
     constexpr bool is_handle() const { return type_code == TypeCode::Handle; }
     constexpr bool is_bool() const { return is_uint() && element_bits == 1; }
-    // Whether both are handles, or neither is: what a handle points to is not told apart.
+    // Returns true if both are handles, or neither is: what a handle points to is not told apart.
     constexpr bool same_handle_type(const Type &other) const {
         return is_handle() == other.is_handle();
     }
@@ -93,7 +93,7 @@ struct Type {
     constexpr Type widen() const { return with_bits(element_bits * 2); }
     constexpr Type narrow() const { return with_bits(element_bits / 2); }
 
-    // Whether every value of `other` is one of this type's.
+    // Returns true if every value of `other` is one of this type's.
     bool can_represent(Type other) const;
     bool can_represent(int64_t value) const;
     bool can_represent(uint64_t value) const;
@@ -102,7 +102,7 @@ struct Type {
     int64_t min_int() const;
     int64_t max_int() const;
     uint64_t max_uint() const;
-    // Whether it is that; never of a float or a handle.
+    // Returns true if the value is the maximum of the type; never of a float or a handle.
     bool is_max(int64_t value) const { return is_int() && value == max_int(); }
     bool is_max(uint64_t value) const { return is_uint() && value == max_uint(); }
     bool is_min(int64_t value) const { return is_int() && value == min_int(); }

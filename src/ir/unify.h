@@ -5,9 +5,10 @@
 
 namespace tessera::ir {
 
-// What the holes, which are variables of the pattern, stand for, so that the pattern with these put
-// in is the expression, but for the order and grouping of operands: of sums (a - b is one, too),
-// products, min, max, and, or, and of the intrinsics that commute. Nothing if there is no such way.
+// Returns the values of the holes, which are variables of the pattern, so that the pattern with
+// these put in is the expression, but for the order and grouping of operands: of sums (a - b is
+// one, too), products, min, max, and, or, and of the intrinsics that commute. Nothing if there is
+// no such way.
 //
 //     pattern         expression               holes
 //     x + h           a + x - b                h = a - b

@@ -19,7 +19,7 @@ struct VerifyOptions {
     bool unrolled_loops = true;    // false: they must be gone
 };
 
-// What verify() throws.
+// The error that verify() throws.
 class BrokenRule final : public InternalError {
 public:
     BrokenRule(std::string_view pass, const std::string &rule,

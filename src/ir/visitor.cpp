@@ -62,7 +62,7 @@ TESSERA_STMT_NODES(VISIT)
 
 void Visitor::operator()(const Expr &e) {
     if (!e.defined()) return;
-    bool once = context == Context::Ignored && e->use_count() > 1;
+    bool once = visits == Visits::Once && e->use_count() > 1;
     if (once && !seen.try_emplace(e.get(), e).second) return;
     switch (e.kind()) {
 #define CASE(T)                                                                                    \

@@ -6,12 +6,12 @@
 namespace tessera::ir {
 
 // Walks IR and changes nothing. Override `visit` for the nodes of interest and call the base
-// version to go on into the children. A shared expression is walked once, unless Context::Matters
+// version to go on into the children. A shared expression is walked once, unless Visits::PerUse
 // says that what is learnt depends on where it stands.
 class Visitor {
 public:
-    enum class Context { Ignored, Matters };
-    explicit Visitor(Context context = Context::Ignored) : context(context) {}
+    enum class Visits { Once, PerUse };
+    explicit Visitor(Visits visits = Visits::Once) : visits(visits) {}
     virtual ~Visitor() = default;
 
     void operator()(const Expr &e);
@@ -24,7 +24,7 @@ protected:
 #undef VISIT
 
 private:
-    Context context;
+    Visits visits;
     // Keeps what was seen alive, so that no other node comes to its place.
     std::unordered_map<const ExprNode *, Expr> seen;
 };
@@ -37,7 +37,7 @@ void for_each_node(const Root &root, F f);
 // How many nodes the tree has, shared ones once.
 size_t count_nodes(const Stmt &s);
 
-// Whether the tree uses this symbol as a variable, buffer, callee or function.
+// Returns true if the tree uses this symbol as a variable, buffer, callee or function.
 bool uses_symbol(const Expr &e, Symbol s);
 bool uses_symbol(const Stmt &stmt, Symbol s);
 bool uses_any(const Expr &e, const std::unordered_set<Symbol> &symbols);

@@ -97,7 +97,7 @@ TEST_SUITE("Mutator") {
                                              "    no_op\n");
     }
     TEST_CASE("a shared expression is rebuilt once, unless the context matters") {
-        ThreeToFour once, each(Mutator::Context::Matters);
+        ThreeToFour once, each(Mutator::Visits::PerUse);
         Expr e = doubled(Expr(3), 10);
         Expr after = once(e);
         CHECK(once.visits == 10);
@@ -109,7 +109,7 @@ TEST_SUITE("Mutator") {
 
 TEST_SUITE("Visitor") {
     TEST_CASE("every node is seen; a shared one once, unless the context matters") {
-        CountAdds once, each(Visitor::Context::Matters);
+        CountAdds once, each(Visitor::Visits::PerUse);
         Stmt s = Evaluate::make(doubled(Expr(3), 10));
         once(s);
         each(s);

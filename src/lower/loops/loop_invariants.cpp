@@ -91,7 +91,7 @@ private:
     class Operands final : public Mutator {
     public:
         Operands(Rewriter &rewriter, int depth)
-            : Mutator(Mutator::Context::Matters), rewriter(rewriter), depth(depth) {}
+            : Mutator(Mutator::Visits::PerUse), rewriter(rewriter), depth(depth) {}
         Expr of(const Expr &e) {
             top = e.get();
             return (*this)(e);

@@ -54,7 +54,7 @@ class TestFinder final : public Visitor {
 public:
     // `effects`: whether anything in what is looked at has any.
     TestFinder(bool innermost, bool all, bool effects)
-        : Visitor(Context::Matters), innermost(innermost), all(all), effects(effects) {}
+        : Visitor(Visits::PerUse), innermost(innermost), all(all), effects(effects) {}
     LikelyTests tests;
 
 private:
@@ -509,7 +509,7 @@ bool is_worth_a_copy(const For &loop, Saved saved) {
 class DecidedEnds final : public Visitor {
 public:
     DecidedEnds(const For &loop, const SteadyState &steady)
-        : Visitor(Context::Matters), loop(loop), steady(steady) {
+        : Visitor(Visits::PerUse), loop(loop), steady(steady) {
         (*this)(loop.body);
         // The same test may stand again where its names mean something else.
         is_first_walk = false;

@@ -175,7 +175,7 @@ private:
 class FindEffects final : public Visitor {
 public:
     explicit FindEffects(std::unordered_map<const Store *, Expr> &conditions)
-        : Visitor(Context::Matters), conditions(conditions) {}
+        : Visitor(Visits::PerUse), conditions(conditions) {}
 
 private:
     void visit(const LetStmt &let) override {

@@ -99,7 +99,7 @@ void leave_let(Conditions &conditions, Symbol bound, const Expr &value) {
 class SkipStages final : public Mutator {
 public:
     explicit SkipStages(const lower::Context &lowering)
-        : Mutator(Mutator::Context::Matters), lowering(lowering),
+        : Mutator(Mutator::Visits::PerUse), lowering(lowering),
           functions(lowering.functions_by_buffer()) {}
 
 private:

@@ -10,7 +10,7 @@ using namespace ir;
 
 class MarkStreaming final : public Mutator {
 public:
-    MarkStreaming() : Mutator(Mutator::Context::Matters) {}
+    MarkStreaming() : Mutator(Mutator::Visits::PerUse) {}
 
 private:
     Stmt visit(const For &loop) override {
