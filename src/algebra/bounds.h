@@ -20,7 +20,7 @@ public:
 
     // Asked for the values of a Call (a Func's or image's), if set; may return everything().
     std::function<Interval(const ir::Call &)> call_bounds;
-    // What else is known about variables.
+    // Other facts about variables.
     Facts facts;
 
 private:
@@ -32,7 +32,7 @@ private:
 // Integers narrower than 32 bits are bounded by their type at the latest. Takes time about linear
 // in the size of the expression, let chains included.
 Interval bounds_of_expr(const Expr &e, const IntervalScope &scope);
-// Of both; what they have in common is looked at once.
+// Returns the bounds of both; shared subexpressions are visited once.
 std::pair<Interval, Interval> bounds_of_exprs(const Expr &a, const Expr &b,
                                               const IntervalScope &scope);
 

@@ -23,8 +23,8 @@ struct ConstantInterval {
     bool is_point() const { return min == max && bounded(); }
     bool contains(int64_t v) const { return v >= min && v <= max; }
     bool contains(const ConstantInterval &o) const { return o.min >= min && o.max <= max; }
-    // Whether arithmetic that would have these values does not wrap in the type. Without an upper
-    // end they may be beyond uint64 as well.
+    // Returns true if arithmetic that would have these values does not wrap in the type. Without an
+    // upper end they may be beyond uint64 as well.
     bool fits(Type t) const {
         return of_type(t).contains(*this) && (has_max() || !t.is_uint() || t.bits() < 64);
     }

@@ -175,10 +175,11 @@ struct Place {
 };
 
 // Names what occurs more than once in the expressions, which are numbered. The conditional
-// operands of an if_then_else are regions of their own.
-class Region {
+// operands of an if_then_else are scopes of their own.
+class SharingScope {
 public:
-    Region(const Numbering &numbering, const Region *outer) : numbering(numbering), outer(outer) {}
+    SharingScope(const Numbering &numbering, const SharingScope *outer)
+        : numbering(numbering), outer(outer) {}
 
     std::vector<Lifted> run(std::vector<Expr> &roots, bool strict = false) {
         for (const Expr &root : roots) count(place_of(root, strict));
@@ -285,7 +286,7 @@ private:
 
     Expr inner(const Expr &e, bool strict) {
         std::vector<Expr> roots{e};
-        std::vector<Lifted> lets = Region(numbering, this).run(roots, strict);
+        std::vector<Lifted> lets = SharingScope(numbering, this).run(roots, strict);
         for (size_t i = lets.size(); i-- > 0;) {
             roots[0] = Let::make(lets[i].name, lets[i].value, roots[0]);
         }
@@ -293,7 +294,7 @@ private:
     }
 
     const Numbering &numbering;
-    const Region *outer;
+    const SharingScope *outer;
     // By node, elsewhere and below a strict_float.
     std::unordered_map<const ExprNode *, Expr> replaced[2];
     std::unordered_map<const ExprNode *, int> uses[2];
@@ -309,7 +310,7 @@ std::vector<Lifted> lift(std::vector<Expr> &roots) {
     }
     Numbering numbering;
     for (Expr &e : roots) e = numbering(e);
-    return Region(numbering, nullptr).run(roots);
+    return SharingScope(numbering, nullptr).run(roots);
 }
 
 class EachStmt {

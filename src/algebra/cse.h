@@ -9,8 +9,8 @@ namespace tessera::algebra {
 //     f(x + y * 2) + (x + y * 2)    ->    let t = x + y * 2 in f(t) + t
 //
 // Variables, constants, variable + constant, casts of variables and broadcasts are not worth it.
-// What stands only inside a conditional operand of if_then_else stays there; what has effects is
-// neither merged nor moved. Takes time linear in the number of distinct nodes.
+// An expression that stands only inside a conditional operand of if_then_else stays there; one with
+// effects is neither merged nor moved. Takes time linear in the number of distinct nodes.
 Expr common_subexpression_elimination(const Expr &e);
 
 // The same for each expression in the statement by itself. A Store's value and index (a Provide's

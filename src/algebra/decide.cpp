@@ -80,7 +80,7 @@ bool Simplifier::is_relational(const Expr &atom) {
 
 // Whether some term is unbounded and nothing else in the form could cancel it.
 bool Simplifier::hopeless(const LinearForm &f) {
-    if ((trend_of(f).sinking & ~leaves_of_facts) != 0) return true;
+    if ((trend_of(f).unbounded_below & ~leaves_of_facts) != 0) return true;
     for (const LinearTerm &t : f.terms) {
         ConstantInterval i = interval(t.atom);
         bool bounded = t.coefficient > 0 ? i.has_min() : i.has_max();

@@ -5,11 +5,12 @@
 
 namespace tessera::algebra {
 
-// What the caller knows and the algebra may rely on. Where it is wrong, so are the results.
+// The facts that the caller knows and the algebra may rely on. Where it is wrong, so are the
+// results.
 struct Facts {
     // Values that a variable can have.
     std::unordered_map<Symbol, Interval> intervals;
-    // What a variable is modulo something.
+    // The known congruences of variables.
     std::unordered_map<Symbol, ir::Alignment> alignments;
     // Conditions that hold.
     std::vector<Expr> known_true;

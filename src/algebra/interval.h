@@ -27,7 +27,7 @@ struct Interval {
 
 // The smallest interval that holds both.
 Interval make_union(const Interval &a, const Interval &b);
-// What is in both. Empty if the result's min exceeds its max.
+// Returns the intersection of both. It is empty if the result's min exceeds its max.
 Interval make_intersection(const Interval &a, const Interval &b);
 
 }  // namespace tessera::algebra

@@ -44,8 +44,8 @@ Expr to_expr(const LinearForm &form, Type type);
 // The order of atoms in a form: variables first, by age.
 bool atom_before(const Expr &a, const Expr &b);
 
-// What an integer scalar is modulo something: the largest modulus that is known. Modulus 0: the
-// expression is the constant `remainder`, so that `modulus % n == 0` holds for every n.
+// Returns the congruence of an integer scalar with the largest modulus that is known. Modulus 0:
+// the expression is the constant `remainder`, so that `modulus % n == 0` holds for every n.
 ir::Alignment alignment_of(const Expr &e, const Facts &facts = {});
 
 }  // namespace tessera::algebra

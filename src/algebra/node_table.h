@@ -3,7 +3,8 @@
 #include <bit>
 #include <vector>
 
-// Hash tables for the simplifier, which looks into them several times per node; for this room only.
+// Hash tables for the simplifier, which looks into them several times per node; for this component
+// only.
 namespace tessera::algebra {
 
 // Most simplifiers see one small expression.

@@ -4,9 +4,9 @@
 
 namespace tessera::algebra {
 
-// Whether the condition certainly holds, for all values of its variables that the facts allow.
-// False says nothing. Tries harder than simplify: case distinctions over min, max and select,
-// division and modulus bounded by their operands, known inequalities added up.
+// Returns true if the condition certainly holds, for all values of its variables that the facts
+// allow. False says nothing. Tries harder than simplify: case distinctions over min, max and
+// select, division and modulus bounded by their operands, known inequalities added up.
 bool can_prove(const Expr &condition, const Facts &facts = {});
 
 // A constant that an integer scalar never exceeds (goes below); none if none is known.

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-// The engine behind simplify, prove, bounds and solve; for this room only.
+// The engine behind simplify, prove, bounds and solve; for this component only.
 //
 // It works bottom-up: `make` is given simplified operands and returns the simplified node, so that
 // whatever a rule puts together is simplified as it is built. Simplified nodes are interned: equal
@@ -51,16 +51,16 @@ public:
     // The largest constant found that `f` is never below; stops looking at `goal`.
     int64_t lower_bound(const LinearForm &f, int64_t goal = ConstantInterval::highest);
     int64_t upper_bound(const LinearForm &f, int64_t goal = ConstantInterval::lowest);
-    // Whether no search can find both bounds. Quick, and may be false where that is so.
+    // Returns true if no search can find both bounds. Quick, and may be false where that is so.
     bool is_unbounded(const LinearForm &f);
     ConstantInterval interval(const LinearForm &f);
     ir::Alignment alignment(const LinearForm &f);
     const ir::Mod *as_remainder(const Expr &atom);
-    // Whether the form may overflow where what it was made of does not. Coordinates and sizes are
-    // taken to be far from the ends of their types; what a program reads may be anything.
+    // Returns true if the form may overflow where what it was made of does not. Coordinates and
+    // sizes are taken to be far from the ends of their types; what a program reads may be anything.
     bool may_overflow(const LinearForm &f, Type t);
 
-    // What is learnt between these two is forgotten at `leave`.
+    // Facts learnt between these two are forgotten at `leave`.
     void enter(bool facts);
     void leave();
     // The condition (simplified) holds.
@@ -85,7 +85,7 @@ public:
 private:
     static constexpr uint32_t forgotten = ~uint32_t(0);  // a scope that never is
     static const Facts no_facts;
-    // What a value follows from that may be any number of its type.
+    // The origins of a value that may be any number of its type.
     struct Origin {
         bool is_read = false;    // from memory, or returned by a function
         bool is_passed = false;  // as a scalar argument
@@ -104,10 +104,13 @@ private:
     // How a value follows the leaves that are left of it when what is known of variables is put in
     // for them. Sets of leaves, by hash.
     struct Trend {
-        uint64_t rising = 0, falling = 0;   // may rise, or fall, with the leaf
-        uint64_t sinking = 0, soaring = 0;  // has no lower, or upper, bound: the leaf has none
+        uint64_t rising = 0, falling = 0;  // may rise, or fall, with the leaf
+        uint64_t unbounded_below = 0,
+                 unbounded_above = 0;  // has no lower, or upper, bound: the leaf has none
         uint32_t scope = forgotten;
-        Trend reversed() const { return {falling, rising, soaring, sinking, scope}; }
+        Trend reversed() const {
+            return {falling, rising, unbounded_above, unbounded_below, scope};
+        }
         Trend operator|(const Trend &o) const;  // of a sum, or of one or the other
     };
     struct Known {  // about a variable
@@ -229,8 +232,8 @@ private:
 
     const Facts &given;
     NodeSet interned;
-    // Of nodes whose operands were not interned yet: what they became, so that what is shared
-    // is walked once. The first of each pair keeps the node alive.
+    // The interned form of each node whose operands were not interned yet, so that shared nodes are
+    // walked once. The first of each pair keeps the node alive.
     NodeMap<std::pair<Expr, Expr>> interned_as;
     NodeMap<Memo> memo, negations;
     NodeMap<Info> infos;
@@ -259,7 +262,7 @@ private:
 
 inline bool is_exact(Type t) { return t.is_int() && t.bits() >= 32; }
 bool is_likely(const Expr &e);
-// Whether the operands of such a call say where its value lies.
+// Returns true if the operands of such a call bound its value.
 bool is_bounded_by_operands(ir::Intrinsic op);
 
 }  // namespace tessera::algebra

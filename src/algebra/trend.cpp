@@ -13,10 +13,11 @@ bool is_bounded_by_operands(Intrinsic op) {
 }
 
 Simplifier::Trend Simplifier::Trend::operator|(const Trend &o) const {
-    Trend t{rising | o.rising, falling | o.falling, sinking | o.sinking, soaring | o.soaring};
+    Trend t{rising | o.rising, falling | o.falling, unbounded_below | o.unbounded_below,
+            unbounded_above | o.unbounded_above};
     uint64_t one_way = ~(t.rising & t.falling);
-    t.sinking &= one_way;
-    t.soaring &= one_way;
+    t.unbounded_below &= one_way;
+    t.unbounded_above &= one_way;
     return t;
 }
 
@@ -72,12 +73,12 @@ Simplifier::Trend Simplifier::compute_trend(const Expr &e) {
         return trend_of(e.as<Div>()->a);
     case NodeKind::Min: {
         Trend t = trend_of(e.as<Min>()->a) | trend_of(e.as<Min>()->b);
-        t.soaring = 0;
+        t.unbounded_above = 0;
         return t;
     }
     case NodeKind::Max: {
         Trend t = trend_of(e.as<Max>()->a) | trend_of(e.as<Max>()->b);
-        t.sinking = 0;
+        t.unbounded_below = 0;
         return t;
     }
     case NodeKind::Select:
@@ -88,7 +89,7 @@ Simplifier::Trend Simplifier::compute_trend(const Expr &e) {
         if (!is_bounded_by_operands(c->op)) return trend_of_leaf(e);
         if (is_likely(e)) return trend_of(c->args[0]);
         Trend t = trend_of(c->args[0]) | trend_of(c->args[1]) | trend_of(c->args[2]);
-        t.sinking = t.soaring = 0;
+        t.unbounded_below = t.unbounded_above = 0;
         return t;
     }
     default: return trend_of_leaf(e);
@@ -102,7 +103,8 @@ Simplifier::Trend Simplifier::trend_between(const Interval &i, const ConstantInt
     Trend low = i.min.defined() ? trend_of(i.min) : unknown;
     Trend high = i.max.defined() ? trend_of(i.max) : unknown;
     return {low.rising | high.rising, low.falling | high.falling,
-            constants.has_min() ? 0 : low.sinking, constants.has_max() ? 0 : high.soaring};
+            constants.has_min() ? 0 : low.unbounded_below,
+            constants.has_max() ? 0 : high.unbounded_above};
 }
 
 bool Simplifier::has_value(const Expr &atom) const {
@@ -134,7 +136,7 @@ LinearForm Simplifier::with_values(LinearForm f) {
 
 bool Simplifier::is_unbounded(const LinearForm &f) {
     Trend t = trend_of(f);
-    return ((t.sinking | t.soaring) & ~leaves_of_facts) != 0;
+    return ((t.unbounded_below | t.unbounded_above) & ~leaves_of_facts) != 0;
 }
 
 }  // namespace tessera::algebra

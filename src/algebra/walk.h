@@ -4,7 +4,7 @@
 #include "ir/operands.h"
 #include <tuple>
 
-// Walks over expressions without recursion, for this room only.
+// Walks over expressions without recursion, for this component only.
 namespace tessera::algebra {
 
 using ir::for_each_operand;

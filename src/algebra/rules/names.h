@@ -1,7 +1,8 @@
 #pragma once
 #include "algebra/rules/rules.h"
 
-// What rules are written with: x, y, ... match anything, c0, c1, ... constants, q and r conditions.
+// The names that rules are written with: x, y, ... match anything, c0, c1, ... constants, q and r
+// conditions.
 namespace tessera::algebra::rules {
 namespace {
 

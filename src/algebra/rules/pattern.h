@@ -71,14 +71,14 @@ struct Rule {
     Pattern condition = {};  // over the constants; undefined: always
 };
 
-// What stands for the wildcards and constants of a pattern that matches.
+// The values of the wildcards and constants of a pattern that matches.
 struct Bindings {
     std::array<Expr, 6> wild;
     std::array<Expr, 4> constant;
 };
 
-// Whether the expression is an instance of the pattern. Operands are matched in the order in which
-// they stand: a table holds both orders of a commutative operation.
+// Returns true if the expression is an instance of the pattern. Operands are matched in the order
+// in which they stand: a table holds both orders of a commutative operation.
 bool match(const PatternNode &p, const Expr &e, Bindings &m);
 // The value of a pattern of constants; none if it, or a constant in it, does not fit an int64.
 std::optional<int64_t> value_of(const PatternNode &p, const Bindings &m);
