@@ -3,14 +3,14 @@
 
 namespace tessera::program {
 
-// What to compute: the definitions of all functions that some outputs reach, as they were written,
+// An algorithm is the definitions of all functions that some outputs reach, as they were written,
 // before any schedule. A value: it never changes, copies share it, and any thread may read it. The
 // Funcs that it was made of may be scheduled further, defined anew, or be gone.
 class Algorithm {
 public:
     Algorithm() = default;
-    // What directives have made (wrappers, clones, the intermediate functions of rfactor) is left
-    // out, and what they have changed is as it was.
+    // Functions that directives have made (wrappers, clones, the intermediate functions of rfactor)
+    // are left out, and those that they have changed are as they were.
     explicit Algorithm(const std::vector<FunctionRef> &outputs);
 
     // Producers before their consumers. Their calls name others of them, and keep none alive.

@@ -20,8 +20,8 @@ void apply(const StageRef &stage, const StageDirective &directive, const Locatio
 void apply(FunctionContents &f, const FuncDirective &directive, const Location &at,
            const Ref<const LateLevel> &late = {});
 
-// What SpecializeDirective does besides: the copy of the stage for when the condition holds. The
-// same condition again gives the same copy.
+// Applies the other part of SpecializeDirective: returns the copy of the stage for when the
+// condition holds. The same condition again gives the same copy.
 StageRef specialize(const StageRef &stage, const Expr &condition, const Location &at);
 
 // A loop of the stage by its variable; null if there is none.

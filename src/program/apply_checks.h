@@ -11,9 +11,10 @@ void require_factor(const ir::Expr &factor, const char *directive, const Locatio
 void require_parameters_only(const ir::Expr &e, const char *directive, const Location &at);
 
 // An integer as an int32; `what` it is, for the message. A constant that does not fit is refused.
-// What is known only in a run is the nearest int32, and checked then (`number_before_int32`).
+// A number that is known only in a run becomes the nearest int32, and is checked then
+// (`number_before_int32`).
 ir::Expr to_int32(const ir::Expr &e, const std::string &what, const Location &at);
-// What to_int32 was given, if that may not have fitted; else undefined.
+// Returns the operand of to_int32, if that may not have fitted; else undefined.
 ir::Expr number_before_int32(const ir::Expr &e);
 
 // When `e`, a choice between a value and undef, is the value; undefined if it is no such choice.

@@ -1,7 +1,7 @@
 #include "program/canonical.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
-#include "program/facts.h"
+#include "program/key_builder.h"
 
 namespace tessera::program {
 namespace {
@@ -35,53 +35,53 @@ private:
 };
 
 template<typename Schedule>
-void add_derived(Facts &facts, const Schedule &s) {
-    std::apply([&](auto... members) { (facts.add(s.*members), ...); }, Schedule::derived());
+void add_derived(KeyBuilder &key, const Schedule &s) {
+    std::apply([&](auto... members) { (key.add(s.*members), ...); }, Schedule::derived());
 }
 
-void add(Facts &facts, const StageSchedule &s) { add_derived(facts, s); }
-void add(Facts &facts, const FuncSchedule &s) { add_derived(facts, s); }
+void add(KeyBuilder &key, const StageSchedule &s) { add_derived(key, s); }
+void add(KeyBuilder &key, const FuncSchedule &s) { add_derived(key, s); }
 
-void add(Facts &facts, const Definition &d) {
-    for (const Expr &e : d.args) facts.add(e);
-    for (const Expr &e : d.values) facts.add(e);
-    for (const ReductionVariable &v : d.reduction) facts.add(v);
-    facts.add(d.predicate);
-    facts.group([&](Facts &schedule) { add(schedule, d.schedule); });
+void add(KeyBuilder &key, const Definition &d) {
+    for (const Expr &e : d.args) key.add(e);
+    for (const Expr &e : d.values) key.add(e);
+    for (const ReductionVariable &v : d.reduction) key.add(v);
+    key.add(d.predicate);
+    key.group([&](KeyBuilder &schedule) { add(schedule, d.schedule); });
     for (const Specialization &s : d.specializations) {
-        facts.add(s.condition);
-        facts.add(s.failure_message);
-        facts.add(s.failure_written);
+        key.add(s.condition);
+        key.add(s.failure_message);
+        key.add(s.failure_written);
         if (!s.definition) continue;
-        facts.group([&](Facts &inner) { add(inner, *s.definition); });
+        key.group([&](KeyBuilder &inner) { add(inner, *s.definition); });
     }
 }
 
-void add(Facts &facts, const ExternDefinition &e) {
-    facts.add(e.function);
-    facts.add(e.uses_user_context);
-    facts.add(e.mangling);
+void add(KeyBuilder &key, const ExternDefinition &e) {
+    key.add(e.function);
+    key.add(e.uses_user_context);
+    key.add(e.mangling);
     for (const ExternFuncArgument &arg : e.args) {
-        facts.add(arg.func ? arg.func->name : Symbol());
-        facts.add(arg.buffer ? arg.buffer->name : Symbol());
-        facts.add(arg.scalar);
+        key.add(arg.func ? arg.func->name : Symbol());
+        key.add(arg.buffer ? arg.buffer->name : Symbol());
+        key.add(arg.scalar);
     }
 }
 
-void add(Facts &facts, const FunctionContents &f) {
-    facts.add(f.name);
-    for (Symbol s : f.args) facts.add(s);
-    for (Type t : f.types) facts.add(t);
+void add(KeyBuilder &key, const FunctionContents &f) {
+    key.add(f.name);
+    for (Symbol s : f.args) key.add(s);
+    for (Type t : f.types) key.add(t);
     for (const DefinitionRef &d : f.stages) {
-        facts.group([&](Facts &stage) { add(stage, *d); });
+        key.group([&](KeyBuilder &stage) { add(stage, *d); });
     }
-    if (f.extern_definition) add(facts, *f.extern_definition);
-    facts.group([&](Facts &schedule) { add(schedule, f.schedule); });
+    if (f.extern_definition) add(key, *f.extern_definition);
+    key.group([&](KeyBuilder &schedule) { add(schedule, f.schedule); });
 }
 
 template<typename Schedule>
 bool same(const Schedule &a, const Schedule &b) {
-    Facts of_a(false), of_b(false);
+    KeyBuilder of_a(false), of_b(false);
     add(of_a, a);
     add(of_b, b);
     return ir::equal(of_a.as_expr(), of_b.as_expr());
@@ -90,20 +90,20 @@ bool same(const Schedule &a, const Schedule &b) {
 }  // namespace
 
 Expr canonical_form(const ProgramCopy &copy) {
-    Facts facts(true);
-    facts.add(copy.program.name);
-    facts.add(copy.program.trace_pipeline);
-    facts.add(copy.program.dialect);
+    KeyBuilder key(true);
+    key.add(copy.program.name);
+    key.add(copy.program.trace_pipeline);
+    key.add(copy.program.dialect);
     for (const FunctionRef &f : copy.environment.order) {
-        facts.group([&](Facts &inner) { add(inner, *f); });
+        key.group([&](KeyBuilder &inner) { add(inner, *f); });
     }
-    for (const ParameterRef &p : find_parameters(copy.program, copy.environment)) facts.add(*p);
+    for (const ParameterRef &p : find_parameters(copy.program, copy.environment)) key.add(*p);
     for (const FunctionRef &f : copy.program.outputs) {
-        facts.add(f->name);
-        for (const ParameterRef &p : f->output_buffers) facts.add(*p);
+        key.add(f->name);
+        for (const ParameterRef &p : f->output_buffers) key.add(*p);
     }
-    for (const Requirement &r : copy.program.requirements) facts.add(r);
-    return NumberSymbols()(facts.as_expr());
+    for (const Requirement &r : copy.program.requirements) key.add(r);
+    return NumberSymbols()(key.as_expr());
 }
 
 bool same_schedule(const StageSchedule &a, const StageSchedule &b) { return same(a, b); }

@@ -10,7 +10,7 @@ namespace tessera::program {
 // for one serves the other.
 Expr canonical_form(const ProgramCopy &program);
 
-// Whether both amount to the same: the same loops, levels, bounds and storage.
+// Returns true if both amount to the same: the same loops, levels, bounds and storage.
 bool same_schedule(const StageSchedule &a, const StageSchedule &b);
 bool same_schedule(const FuncSchedule &a, const FuncSchedule &b);
 bool same_schedule(const FunctionContents &a, const FunctionContents &b);

@@ -165,10 +165,10 @@ bool calls(const Expr &e, Symbol function) {
 // Calls of the function itself do not keep it alive (a cycle would never be freed), nor do a
 // wrapper's calls of what owns it, nor the variables of a domain whose condition calls it; and
 // calls of random() learn which point of which definition they are at.
-class Settle final : public ir::Mutator {
+class BindToDefinition final : public ir::Mutator {
 public:
-    Settle(const FunctionContents &self, std::vector<Expr> point,
-           const ReductionDomain *domain = nullptr)
+    BindToDefinition(const FunctionContents &self, std::vector<Expr> point,
+                     const ReductionDomain *domain = nullptr)
         : self(self), point(std::move(point)),
           dropped(domain && calls(domain->predicate, self.name) ? domain : nullptr) {
         for (Expr &e : this->point) e = (*this)(e);
@@ -321,10 +321,10 @@ void define_pure(FunctionContents &f, const std::vector<Symbol> &args,
         throw;
     }
     for (const Expr &v : values) freeze_callees(f, v);
-    Settle settle(f, point_of(args, {}));
+    BindToDefinition bind(f, point_of(args, {}));
     auto d = make_ref<Definition>();
     for (Symbol s : args) d->args.push_back(ir::Variable::make(Int(32), s));
-    for (const Expr &v : values) d->values.push_back(settle(v));
+    for (const Expr &v : values) d->values.push_back(bind(v));
     d->written = at;
     f.written = at;
     add_loops(*d, args);
@@ -426,14 +426,14 @@ void define_update(FunctionContents &f, std::vector<Expr> args, std::vector<Expr
                      " anew, so that its earlier definitions have no effect"));
     }
     for (const Expr &e : all) freeze_callees(f, e);
-    Settle settle(f, point_of(pure, domain), domain.get());
+    BindToDefinition bind(f, point_of(pure, domain), domain.get());
     auto d = make_ref<Definition>();
-    for (const Expr &a : args) d->args.push_back(settle(a));
-    for (const Expr &v : values) d->values.push_back(settle(v));
+    for (const Expr &a : args) d->args.push_back(bind(a));
+    for (const Expr &v : values) d->values.push_back(bind(v));
     if (domain) {
         domain->frozen = true;
         d->reduction = domain->variables;
-        d->predicate = settle(domain->predicate);
+        d->predicate = bind(domain->predicate);
     }
     d->written = at;
     add_loops(*d, pure);

@@ -4,11 +4,11 @@
 #include <array>
 #include <string_view>
 
-// What directives and their members are called in JSON (schedule_json.h): all that is to be said of
-// a new one there.
+// The names of directives and their members in JSON (schedule_json.h): all that a new one needs
+// there.
 namespace tessera::program {
 
-// What a symbol, or each of a list, is the name of.
+// The kind of thing that a symbol, or each of a list, names.
 enum class Referred : uint8_t { Loop, Fetched, Made };
 
 struct MemberWord {

@@ -28,7 +28,7 @@ std::vector<FunctionRef> direct_callees(const FunctionContents &f);
 // no program.
 FunctionRef copy(const FunctionContents &f);
 
-// Whether an argument of an extern stage is the user context of the call.
+// Returns true if an argument of an extern stage is the user context of the call.
 bool is_user_context(const ExternFuncArgument &arg);
 
 struct ProgramCopy {

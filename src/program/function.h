@@ -98,11 +98,12 @@ public:
     // A wrapper (in, clone_in): calls in the named consumers (or all, key: no symbol) become calls
     // of the wrapper. `copy_reachable` (environment.h) makes that so; nobody else looks at it.
     std::map<Symbol, Ref<FunctionContents>> wrappers;
-    // Of a wrapper: the function that owns it, at the end of a chain of wrappers, and the one it
+    // For a wrapper, the function that owns it, at the end of a chain of wrappers, and the one it
     // reads (null: a clone). Handles and calls of a wrapper keep the owner alive; a wrapper's own
     // calls of the owner and of its wrappers have no referent.
     FunctionContents *owner = nullptr, *wrapped = nullptr;
-    // Of the program that it is part of, if that is a value of its own (copy_reachable, apply).
+    // The table of the program that it is part of, if that is a value of its own (copy_reachable,
+    // apply).
     Ref<FunctionTable> table;
     std::vector<Type> required_types;  // of a typed Func; empty: any
     int required_dimensions = -1;

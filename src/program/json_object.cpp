@@ -47,10 +47,10 @@ std::vector<std::string> JsonObject::words() const {
 }
 
 const json &JsonObject::at(const std::string &word) {
-    asked.insert(word);
+    words_read.insert(word);
     if (object.contains(word)) return object.at(word);
     std::string close = closest_match(word, words());
-    bool other = !close.empty() && !asked.count(close);
+    bool other = !close.empty() && !words_read.count(close);
     throw CompileError(str(what, " has no \"", word, '"',
                            other ? str("; is it what \"", close, "\" is meant to be?") : ""));
 }
@@ -98,9 +98,9 @@ const json &JsonObject::list(const std::string &word) {
 
 void JsonObject::finish() const {
     for (const std::string &word : words()) {
-        if (asked.count(word)) continue;
-        throw CompileError(
-            str('"', word, "\" has no meaning here; the words of ", what, " are ", join(asked)));
+        if (words_read.count(word)) continue;
+        throw CompileError(str('"', word, "\" has no meaning here; the words of ", what, " are ",
+                               join(words_read)));
     }
 }
 

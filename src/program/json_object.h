@@ -12,7 +12,7 @@ using nlohmann::json;
 json parse_json(const std::string &text, const char *what);
 
 // A JSON object that is read word by word. CompileError if a word is missing or its value is of
-// another kind than asked for; and, at the end, if there are words that nobody asked for.
+// another kind than required; and, at the end, if there are words that were never read.
 class JsonObject {
 public:
     JsonObject(const json &j, std::string what);
@@ -34,7 +34,7 @@ public:
 private:
     const json &object;
     std::string what;
-    std::set<std::string> asked;
+    std::set<std::string> words_read;
 };
 
 }  // namespace tessera::program

@@ -7,13 +7,13 @@ namespace tessera::program {
 std::vector<Symbol> loops_taken(const LoopTransform &transform);
 std::vector<Symbol> loops_made(const LoopTransform &transform);
 
-// What the loop is made from directly by the transform; none if that makes others.
+// Returns the loops that the transform makes this loop from directly; none if that makes others.
 std::vector<Symbol> made_from(const LoopTransform &transform, Symbol loop);
 
 // The variables of the domain (or pure variables) that the loop was made from.
 std::vector<Symbol> roots_of_loop(const StageSchedule &schedule, Symbol loop);
 
-// What the transforms from `first` on have made from these loops.
+// Returns the loops that the transforms from `first` on have made from these loops.
 std::vector<Symbol> leaves_of_loops(const StageSchedule &schedule, std::vector<Symbol> loops,
                                     size_t first);
 
@@ -27,7 +27,7 @@ struct Maker {
 // one that made what this took and what goes beyond its end with it, and so on.
 std::vector<Maker> makers_of(const StageSchedule &schedule, Symbol loop, size_t count);
 
-// What the first `count` transforms say of a loop that is there after them.
+// Returns the facts about a loop that exists after the first `count` transforms.
 LoopFacts facts_of_loop(const StageSchedule &schedule, Symbol loop, size_t count);
 
 }  // namespace tessera::program

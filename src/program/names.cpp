@@ -44,7 +44,7 @@ void Names::choose(Symbol s) {
     words[s] = unique;
 }
 
-void Names::settle() {
+void Names::assign_words() {
     for (const auto &[s, word] : words) used.erase(word);
     words.clear();
     for (bool own : {true, false}) {

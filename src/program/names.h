@@ -17,8 +17,8 @@ public:
     explicit Names(Style style, const std::vector<std::string> &reserved = {});
 
     const std::string &operator[](Symbol s);
-    // All symbols that matter have been met.
-    void settle();
+    // Chooses the words anew, once all symbols that matter have been met.
+    void assign_words();
     const std::vector<Symbol> &all() const { return met; }
 
 private:
@@ -29,7 +29,7 @@ private:
     std::set<std::string> used;
 };
 
-// Whether Symbol::interned(text) is this one.
+// Returns true if Symbol::interned(text) is this one.
 bool stands_for_its_text(Symbol s);
 
 // The words that are no names in C or C++.

@@ -8,7 +8,7 @@ namespace tessera::program {
 
 using ir::Expr;
 
-// What a pipeline requires of one dimension of a buffer; undefined where it asks for nothing.
+// The constraints of a pipeline on one dimension of a buffer; undefined where there is none.
 struct DimensionConstraint {
     Expr min, extent, stride;
     Expr min_estimate, extent_estimate;
@@ -26,15 +26,15 @@ public:
     bool is_buffer = false;
     bool embedded = false;  // the program's own Buffer; no argument of a compiled function
 
-    // Of a buffer.
+    // The members for a buffer.
     int dimensions = 0;
     std::vector<DimensionConstraint> constraints;  // one per dimension
     int host_alignment = 0;                        // in bytes; 0: that of one element
 
-    // Of a scalar; undefined where the user has said nothing.
+    // The members for a scalar; undefined where the user has set none.
     Expr min_value, max_value, estimate;
 
-    // What the JIT passes: the bits of the scalar, or the buffer and whoever owns it.
+    // The argument that the JIT passes: the bits of the scalar, or the buffer and whoever owns it.
     uint64_t scalar_bits = 0;
     bool scalar_is_set = false;
     tessera_buffer_t *buffer = nullptr;

@@ -387,7 +387,7 @@ std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
     for (const FunctionRef &f : algorithm.functions()) names[f->name];
     const ScheduledProgram program = apply(algorithm, schedule);
     SchedulePrinter(algorithm, schedule, program, pipeline, names).run();
-    names.settle();
+    names.assign_words();
     return SchedulePrinter(algorithm, schedule, program, pipeline, names).run();
 }
 

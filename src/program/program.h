@@ -12,11 +12,11 @@ struct Requirement {
     Location at;
 };
 
-// What is compiled: the functions whose values are wanted, and all that they reach.
+// The input of the compiler: the functions whose values are wanted, and all that they reach.
 struct Program {
     std::string name;
     std::vector<FunctionRef> outputs;
-    // What the buffers of the outputs are called; empty: as the functions.
+    // The names of the buffers of the outputs; empty: those of the functions.
     std::vector<std::string> output_names;
     std::vector<Requirement> requirements;
     bool trace_pipeline = false;

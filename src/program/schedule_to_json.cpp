@@ -162,8 +162,8 @@ json Writer::step(const Step &step) {
 }
 
 void Writer::settle_names() {
-    function_names.settle();
-    loop_names.settle();
+    function_names.assign_words();
+    loop_names.assign_words();
 }
 
 // The function that the step makes, if any.

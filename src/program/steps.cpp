@@ -3,7 +3,7 @@
 #include "ir/stable_hash.h"
 #include "program/apply.h"
 #include "program/environment.h"
-#include "program/facts.h"
+#include "program/key_builder.h"
 #include "program/reach.h"
 #include "program/rfactor.h"
 #include "program/wrappers.h"
@@ -76,62 +76,62 @@ void perform(const Step &step, const WrapStep &s, Functions &functions) {
         s.is_clone ? clone(f, consumers, s.at, s.made) : wrap(f, consumers, s.at, s.made);
 }
 
-// The steps' facts, by which they are compared.
-Expr facts_of(const std::vector<Step> &steps) {
-    Facts facts(false);
-    facts.add(steps);
-    return facts.as_expr();
+// The key of the steps, by which they are compared.
+Expr key_of(const std::vector<Step> &steps) {
+    KeyBuilder key(false);
+    key.add(steps);
+    return key.as_expr();
 }
 
-void add(Facts &facts, const FunctionContents &f) {
-    facts.add(f.name);
-    facts.add(f.args);
-    facts.add(f.types);
+void add(KeyBuilder &key, const FunctionContents &f) {
+    key.add(f.name);
+    key.add(f.args);
+    key.add(f.types);
     for (const DefinitionRef &d : f.stages) {
-        facts.group([&](Facts &stage) {
+        key.group([&](KeyBuilder &stage) {
             stage.add(d->args);
             stage.add(d->values);
             stage.add(d->reduction);
             stage.add(d->predicate);
         });
     }
-    for (const ParameterRef &p : f.output_buffers) facts.add(*p);
+    for (const ParameterRef &p : f.output_buffers) key.add(*p);
     if (!f.extern_definition) return;
-    facts.add(f.extern_definition->function);
+    key.add(f.extern_definition->function);
     for (const ExternFuncArgument &arg : f.extern_definition->args) {
-        facts.add(arg.func ? arg.func->name : Symbol());
-        facts.add(arg.buffer ? arg.buffer->name : Symbol());
-        facts.add(arg.scalar);
+        key.add(arg.func ? arg.func->name : Symbol());
+        key.add(arg.buffer ? arg.buffer->name : Symbol());
+        key.add(arg.scalar);
     }
 }
 
-void add(Facts &facts, const Algorithm &algorithm) {
+void add(KeyBuilder &key, const Algorithm &algorithm) {
     for (const FunctionRef &f : algorithm.functions()) {
-        facts.group([&](Facts &inner) { add(inner, *f); });
+        key.group([&](KeyBuilder &inner) { add(inner, *f); });
     }
-    for (const FunctionRef &f : algorithm.outputs()) facts.add(f->name);
+    for (const FunctionRef &f : algorithm.outputs()) key.add(f->name);
 }
 
 }  // namespace
 
-bool operator==(const Step &a, const Step &b) { return ir::equal(facts_of({a}), facts_of({b})); }
+bool operator==(const Step &a, const Step &b) { return ir::equal(key_of({a}), key_of({b})); }
 
 bool operator==(const Schedule &a, const Schedule &b) {
-    return ir::equal(facts_of(a.steps), facts_of(b.steps));
+    return ir::equal(key_of(a.steps), key_of(b.steps));
 }
 
 uint64_t Algorithm::hash() const {
-    Facts facts(false);
-    add(facts, *this);
-    return ir::stable_hash(facts.as_expr());
+    KeyBuilder key(false);
+    add(key, *this);
+    return ir::stable_hash(key.as_expr());
 }
 
 // After the algorithm, so that its symbols are those that steps name.
 uint64_t Schedule::hash(const Algorithm &algorithm) const {
-    Facts facts(false);
-    add(facts, algorithm);
-    facts.add(steps);
-    return ir::stable_hash(facts.as_expr());
+    KeyBuilder key(false);
+    add(key, algorithm);
+    key.add(steps);
+    return ir::stable_hash(key.as_expr());
 }
 
 void perform(const Step &step, Functions &functions) {

@@ -3,7 +3,7 @@
 
 namespace tessera {
 
-// What a split does at its end, where its factor does not divide the extent.
+// The behaviour of a split at its end, where its factor does not divide the extent.
 struct TailTraits {
     bool leaves_out = false;  // tests leave out what is beyond the last value
     bool overlaps = false;    // the last tile ends at the last value, if there is room for a tile

@@ -8,7 +8,7 @@ namespace {
 using algebra::simplify;
 using Loops = std::vector<Symbol>;
 using Ranges = std::vector<Interval>;
-using Facts = std::vector<LoopFacts>;
+using AllFacts = std::vector<LoopFacts>;
 using Values = std::vector<Expr>;
 
 // What counts iterations in int32 does not go beyond it.
@@ -38,7 +38,7 @@ public:
         return {{0, simplify(factor - 1)}, {0, simplify(tiles - 1)}};
     }
 
-    Facts facts_made(const Facts &taken) const override {
+    AllFacts facts_made(const AllFacts &taken) const override {
         const LoopFacts old = taken[0];
         const std::optional<int64_t> size = constant_factor();
         if (!size) return {{1, false, old.step}, {1, false, 0}};
@@ -51,14 +51,14 @@ public:
         return {{*size, true, old.step}, outer};
     }
 
-    bool is_exact(const Facts &taken) const override {
+    bool is_exact(const AllFacts &taken) const override {
         const std::optional<int64_t> size = constant_factor();
         return size && taken[0].multiple % *size == 0;
     }
     bool is_exact(const Ranges &taken) const override {
         return ir::is_zero(simplify(extent_of(taken[0]) % factor));
     }
-    bool may_run_beyond(const Facts &taken) const override {
+    bool may_run_beyond(const AllFacts &taken) const override {
         if (tail().leaves_out || is_exact(taken)) return false;
         const std::optional<int64_t> size = constant_factor();
         const bool has_room = size && taken[0].is_constant && taken[0].multiple >= *size;
@@ -144,7 +144,7 @@ public:
         const Expr inner = extent_of(taken[0]), outer = extent_of(taken[1]);
         return {{0, simplify((not_empty ? inner : max(inner, 0)) * outer - 1)}};
     }
-    Facts facts_made(const Facts &taken) const override {
+    AllFacts facts_made(const AllFacts &taken) const override {
         const bool constant = taken[0].is_constant && taken[1].is_constant;
         const int64_t all = constant ? product_or(taken[0].multiple, taken[1].multiple, 0) : 0;
         return {all > 0 ? LoopFacts{all, true, 0} : LoopFacts{1, false, 0}};
@@ -189,7 +189,7 @@ public:
     Loops taken() const override { return {rename.old}; }
     Loops made() const override { return {rename.new_name}; }
     Ranges ranges_made(const Ranges &taken, bool) const override { return taken; }
-    Facts facts_made(const Facts &taken) const override { return taken; }
+    AllFacts facts_made(const AllFacts &taken) const override { return taken; }
     Expr value_taken(size_t, const Ranges &, const Values &made, bool) const override {
         return made[0];
     }

@@ -9,16 +9,16 @@ namespace tessera::program {
 
 using algebra::Interval;
 
-// What is known of a loop's iterations, whatever the region that is computed.
+// The facts about a loop's iterations, whatever the region that is computed.
 struct LoopFacts {
     int64_t multiple = 1;      // their number is a multiple of it
     bool is_constant = false;  // their number is just that
     int64_t step = 1;          // one stands for so many points; 0: not known, or not side by side
 };
 
-// What a transform means: all that the compiler knows of how loops become others. It takes loops
-// away and makes others in their place; lists of loops, and of what is said of them, are innermost
-// first.
+// The meaning of a transform: all that the compiler knows of how loops become others. It takes
+// loops away and makes others in their place; lists of loops, and of what is said of them, are
+// innermost first.
 //
 //     split(x, xo, xi, 8)    takes x, makes xi and xo    x = xo * 8 + xi + min
 //     fuse(x, y, t)          takes x and y, makes t      x = t % extent + min, y = t / extent + min
@@ -40,10 +40,12 @@ public:
                                               bool not_empty) const = 0;
     virtual std::vector<LoopFacts> facts_made(const std::vector<LoopFacts> &taken) const = 0;
 
-    // Whether the loops made cover those taken exactly, if they themselves run over their ranges.
+    // Returns true if the loops made cover those taken exactly, if they themselves run over their
+    // ranges.
     virtual bool is_exact(const std::vector<LoopFacts> &) const { return true; }
     virtual bool is_exact(const std::vector<Interval> &) const { return true; }
-    // Whether it may be that a value is computed which is not in the range of the loop taken.
+    // Returns true if it may be that a value is computed which is not in the range of the loop
+    // taken.
     virtual bool may_run_beyond(const std::vector<LoopFacts> &) const { return false; }
 
     // The value of a loop taken, by its number, from those of the loops made. `exact`: these cover
@@ -70,7 +72,7 @@ public:
     // How much further than to the last value of its range a loop taken runs at most, if it is not
     // covered exactly; `made` says so of the loops made.
     virtual Expr most_beyond(size_t loop, const std::function<Expr(size_t made)> &made) const = 0;
-    // What to ask of the loops made to know where one taken ends.
+    // The conditions on the loops made that say where one taken ends.
     struct Ends {
         // The last value that is computed of one that has to run over this range.
         std::function<Expr(size_t made, const Interval &range)> last;

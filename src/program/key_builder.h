@@ -7,12 +7,12 @@
 
 namespace tessera::program {
 
-// What matters of some values, as a list of expressions that are equal if the values are: the
-// members of a struct one after the other, whatever they are, so that none is forgotten.
-class Facts {
+// Builds a key of some values: a list of expressions, which is equal for equal values. It takes all
+// members of a struct, whatever they are, so that none is forgotten.
+class KeyBuilder {
 public:
-    // With places, where things were written counts, too, as far as messages show it.
-    explicit Facts(bool with_places) : with_places(with_places) {}
+    // with_places: the lines where things were written count, too, as far as messages show them.
+    explicit KeyBuilder(bool with_places) : with_places(with_places) {}
 
     void add(const std::string &s) { list.push_back(ir::StringImm::make(s)); }
     void add(Symbol s) { list.push_back(s.defined() ? ir::Variable::make(Handle(), s) : none()); }
@@ -36,7 +36,7 @@ public:
     }
     template<typename T>
     void add(const std::vector<T> &all) {
-        group([&](Facts &inner) {
+        group([&](KeyBuilder &inner) {
             for (const T &one : all) inner.add(one);
         });
     }
@@ -65,10 +65,10 @@ public:
     requires std::is_aggregate_v<T> void add(const T &s) {
         for_each_field(s, [&](const auto &member) { add(member); });
     }
-    // What fill(facts) adds, as one fact.
+    // Adds what fill(key) adds to `key`, as one element.
     template<typename F>
     void group(F fill) {
-        Facts inner(with_places);
+        KeyBuilder inner(with_places);
         fill(inner);
         list.push_back(inner.as_expr());
     }
