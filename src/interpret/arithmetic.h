@@ -3,7 +3,7 @@
 #include "ir/nodes.h"
 #include <span>
 
-// What the operations of the IR mean, for one lane. Types are those of elements.
+// The meaning of the operations of the IR, for one lane. Types are those of elements.
 namespace tessera::interpret {
 
 Word cast_word(Type to, Type from, Word word);
@@ -16,7 +16,7 @@ struct Operand {
     Word word = 0;
 };
 
-// Whether intrinsic_word knows the intrinsic: a function of its operands, lane by lane.
+// Returns true if intrinsic_word knows the intrinsic: a function of its operands, lane by lane.
 bool is_lanewise(ir::Intrinsic op);
 Word intrinsic_word(ir::Intrinsic op, Type result, std::span<const Operand> operands);
 

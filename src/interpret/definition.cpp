@@ -16,7 +16,7 @@ using program::Parameter;
 using Point = std::vector<int32_t>;
 using Cell = PointTable::Cell;
 
-class DefinitionRun final : public Environment {
+class DefinitionRun final : public OperandSource {
 public:
     DefinitionRun(const program::Program &program, std::span<tessera_buffer_t *const> outputs,
                   const DefinitionOptions &options)
@@ -461,27 +461,27 @@ static void include_box(Point &low, Point &high, const std::vector<tessera_dimen
 void DefinitionRun::run_extern(FunctionState &f) {
     f.extern_done = true;
     const program::ExternDefinition &e = *f.contents->extern_definition;
-    std::optional<ExternStage> asked;
+    std::optional<ExternStage> query;
     std::vector<std::unique_ptr<OwnedBuffer>> values;
-    auto ask = [&](const Point &low, const Point &high) {
-        asked.emplace(e, options.externs);
+    auto run_query = [&](const Point &low, const Point &high) {
+        query.emplace(e, options.externs);
         values.clear();
-        if (e.uses_user_context) asked->pass(Handle(), Word(uintptr_t(options.user_context)));
-        for (const program::ExternFuncArgument &arg : e.args) add_extern_argument(*asked, arg);
+        if (e.uses_user_context) query->pass(Handle(), Word(uintptr_t(options.user_context)));
+        for (const program::ExternFuncArgument &arg : e.args) add_extern_argument(*query, arg);
         for (Type t : f.contents->types) {
             values.push_back(std::make_unique<OwnedBuffer>(t, box_dimensions(low, high)));
-            asked->pass(*values.back());
+            query->pass(*values.back());
         }
-        asked->call();
+        query->call();
     };
-    ask(f.low, f.high);
+    run_query(f.low, f.high);
     // It may want to compute more, and reads more for it then.
     Point low = f.low, high = f.high;
     for (const auto &v : values) include_box(low, high, v->dims);
-    if (low != f.low || high != f.high) ask(low, high);
+    if (low != f.low || high != f.high) run_query(low, high);
     for (auto &v : values) std::ranges::copy(box_dimensions(low, high), v->dims.begin());
-    if (!asked) throw InternalError("an extern stage was not asked");
-    ExternStage &stage = *asked;
+    if (!query) throw InternalError("an extern stage was not queried");
+    ExternStage &stage = *query;
     size_t next = 0;
     for (const program::ExternFuncArgument &arg : e.args) {
         if (arg.buffer) pass_image(stage.buffers[next++], *arg.buffer);
@@ -496,18 +496,18 @@ void DefinitionRun::run_extern(FunctionState &f) {
 }
 
 // The image as it is, in place of what the query has set. If that is no part of it, because a point
-// was asked for of which only another value is needed, a copy with zeros beyond.
+// was wanted of which only another value is needed, a copy with zeros beyond.
 void DefinitionRun::pass_image(OwnedBuffer &b, const program::Parameter &parameter) {
     const tessera_buffer_t &whole = image(parameter.name, &parameter);
     bool inside = true;
     Point low, high;
     for (int d = 0; d < whole.dimensions; d++) {
-        const tessera_dimension_t &asked = b.dims[size_t(d)], &there = whole.dim[d];
-        int64_t last = int64_t(asked.min) + asked.extent - 1;
-        low.push_back(asked.min);
+        const tessera_dimension_t &wanted = b.dims[size_t(d)], &there = whole.dim[d];
+        int64_t last = int64_t(wanted.min) + wanted.extent - 1;
+        low.push_back(wanted.min);
         high.push_back(int32_t(last));
-        inside &= asked.extent <= 0 ||
-                  (asked.min >= there.min && last < int64_t(there.min) + there.extent);
+        inside &= wanted.extent <= 0 ||
+                  (wanted.min >= there.min && last < int64_t(there.min) + there.extent);
     }
     if (inside) {
         std::copy(whole.dim, whole.dim + whole.dimensions, b.dims.begin());

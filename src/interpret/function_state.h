@@ -8,7 +8,7 @@
 
 namespace tessera::interpret {
 
-// What is not a value: no poison, memory that nobody wrote (or what depends on it), and `undef`.
+// The ways not to be a value: none, memory that nobody wrote (or what depends on it), and `undef`.
 enum Poison : uint8_t { Defined = 0, Unwritten = 1, Undefined = 2 };
 
 // One definition made ready to run: where its variables are, and the instructions.
@@ -26,7 +26,7 @@ struct StageState {
     StageState(const program::FunctionContents &f, const program::Definition &d);
 };
 
-// What is known of a function while the outputs are computed.
+// The state of a function while the outputs are computed.
 struct FunctionState {
     program::FunctionContents *contents = nullptr;
     bool is_inline = false;  // by its schedule

@@ -36,10 +36,10 @@ struct Accessor {
 // Every broken rule throws RuntimeError.
 class Memory {
 public:
-    // Of the interpreted program itself; nothing is written yet. `padding` elements more may be
-    // read.
+    // Memory of the interpreted program itself; nothing is written yet. `padding` elements more may
+    // be read.
     Memory(std::string name, Type type, int64_t size, int padding, int task);
-    // What the caller passed. `written`: its elements have values.
+    // Memory that the caller passed. `written`: its elements have values.
     Memory(std::string name, const tessera_buffer_t &buffer, bool is_output, bool written);
 
     Word load(int64_t index, uint8_t &poison, const Accessor &by);
@@ -72,7 +72,8 @@ private:
     int64_t low = 0, size = 0, padding = 0;  // indices [low, low + size)
     uint8_t *host = nullptr;
     std::vector<uint8_t> own;
-    // Of an element: has a value, nobody has stored one, or what was stored has no meaning.
+    // The state of an element: it has a value, nobody has stored one, or what was stored has no
+    // meaning.
     enum State : uint8_t { defined, unwritten, undefined };
     std::vector<uint8_t> poison;   // State per element; empty: all are defined
     std::vector<uint8_t> in_box;   // per element; empty: all may be accessed

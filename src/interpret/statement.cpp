@@ -58,7 +58,7 @@ private:
 
 }  // namespace
 
-void Realization::add_dimension(int64_t m, int64_t e, int64_t s) {
+void FuncStorage::add_dimension(int64_t m, int64_t e, int64_t s) {
     min.push_back(m);
     extent.push_back(e);
     stride.push_back(s);
@@ -197,7 +197,7 @@ void StatementRun::run_provide(const Provide &s) {
     for (size_t d = 0; d < dims; d++) args.push_back(&tape.result(d));
     const Value *predicate = s.predicate.defined() ? &tape.result(dims + count) : nullptr;
     if (predicate) require_defined(*predicate, "the predicate of a store");
-    Realization &r = realization(s.func, count);
+    FuncStorage &r = realization(s.func, count);
     for (size_t k = 0; k < count; k++) {
         const Value &value = tape.result(dims + k);
         for (size_t i = 0; i < value.lanes.size(); i++) {
@@ -240,7 +240,7 @@ void StatementRun::run_realize(const Realize &s) {
         }
         return all;
     });
-    auto r = std::make_shared<Realization>();
+    auto r = std::make_shared<FuncStorage>();
     int64_t size = 1;
     for (size_t d = 0; d < s.bounds.size(); d++) {
         require_defined(tape.result(2 * d), "the minimum of a realization");

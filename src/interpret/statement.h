@@ -7,8 +7,8 @@ namespace tessera::interpret {
 struct StatementOptions {
     ExternMap externs;
     void *user_context = nullptr;
-    // What outputs hold at first counts as values that may be read (`undef` pipelines do), and not
-    // every element of them has to be written.
+    // The first contents of outputs count as values that may be read (`undef` pipelines do), and
+    // not every element of them has to be written.
     bool outputs_have_values = false;
     // Before storage is flattened: the arguments that hold the values of a function. By default the
     // argument of the function's own symbol.

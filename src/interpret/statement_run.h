@@ -14,29 +14,29 @@ constexpr uint8_t never_written = 1;
 using MemoryRef = std::shared_ptr<Memory>;
 
 // Storage of a function before it is flattened: a box of points.
-struct Realization {
+struct FuncStorage {
     std::vector<int64_t> min, extent, stride;
     std::vector<MemoryRef> values;
 
     void add_dimension(int64_t min, int64_t extent, int64_t stride);
 };
 
-// What one thread of control sees by name.
+// The names that one thread of control sees.
 struct Frame {
     std::unordered_map<Symbol, Value> variables;
     std::unordered_map<Symbol, MemoryRef> memories;
-    std::unordered_map<Symbol, std::shared_ptr<Realization>> realizations;
+    std::unordered_map<Symbol, std::shared_ptr<FuncStorage>> realizations;
     int task = TaskTree::root;
     bool atomic = false;
 };
 
-// What all of them share.
+// The state that all threads of control share.
 struct SharedState {
     const StatementOptions &options;
     std::unordered_map<Symbol, const tessera_buffer_t *> buffers;  // the arguments
     std::vector<std::pair<const tessera_buffer_t *, MemoryRef>> argument_memories;
     std::unordered_map<const ir::StmtNode *, std::unique_ptr<Tape>> tapes;
-    // Of lets: lower/finish/runtime_calls.h.
+    // The statements to run at the end of lets: lower/finish/runtime_calls.h.
     std::unordered_map<const ir::StmtNode *, ir::Stmt> ends;
     std::unordered_map<Word, int64_t> semaphores;
     uint64_t statements = 0;                      // that were run
@@ -65,7 +65,7 @@ struct PipelineFailed {
 };
 
 // Runs statements in one frame.
-class StatementRun final : public Environment {
+class StatementRun final : public OperandSource {
 public:
     StatementRun(SharedState &shared, Frame frame) : shared(shared), frame(std::move(frame)) {}
     void run(const ir::Stmt &s);
@@ -108,9 +108,9 @@ private:
         tape->run(*this);
         return *tape;
     }
-    Realization &realization(Symbol f, size_t values);
+    FuncStorage &realization(Symbol f, size_t values);
     Memory &memory(Symbol name);
-    int64_t offset_of(const Realization &r, Symbol f, const std::vector<const Value *> &args,
+    int64_t offset_of(const FuncStorage &r, Symbol f, const std::vector<const Value *> &args,
                       size_t lane) const;
     Accessor accessor() const { return {&shared.tasks, frame.task, frame.atomic}; }
 

@@ -86,11 +86,11 @@ void StatementRun::load(const Load &node, Operands operands, Value &result) {
     }
 }
 
-Realization &StatementRun::realization(Symbol f, size_t values) {
+FuncStorage &StatementRun::realization(Symbol f, size_t values) {
     auto &found = frame.realizations[f];
     if (found) return *found;
     // An argument of the function that is interpreted.
-    found = std::make_shared<Realization>();
+    found = std::make_shared<FuncStorage>();
     auto named = shared.options.buffers.find(f);
     std::vector<Symbol> names =
         named == shared.options.buffers.end() ? std::vector<Symbol>{f} : named->second;
@@ -103,7 +103,7 @@ Realization &StatementRun::realization(Symbol f, size_t values) {
     return *found;
 }
 
-int64_t StatementRun::offset_of(const Realization &r, Symbol f,
+int64_t StatementRun::offset_of(const FuncStorage &r, Symbol f,
                                 const std::vector<const Value *> &args, size_t lane) const {
     int64_t offset = 0;
     for (size_t d = 0; d < args.size(); d++) {
@@ -120,7 +120,7 @@ int64_t StatementRun::offset_of(const Realization &r, Symbol f,
 }
 
 void StatementRun::call(const Call &node, Operands operands, Value &result) {
-    Realization &r = realization(node.callee, size_t(node.value_index) + 1);
+    FuncStorage &r = realization(node.callee, size_t(node.value_index) + 1);
     std::vector<const Value *> args(operands.begin(), operands.end());
     for (size_t i = 0; i < result.lanes.size(); i++) {
         bool lost = false;

@@ -172,17 +172,17 @@ Tape::Tape(std::vector<Expr> wanted) : roots(std::move(wanted)) {
     for (const Expr &root : roots) results.push_back(builder.build(root));
 }
 
-void Tape::bind(Environment &environment) {
+void Tape::bind(OperandSource &source) {
     for (const Free &free : free_variables) {
-        places[size_t(free.slot)] = environment.variable(*free.variable);
+        places[size_t(free.slot)] = source.variable(*free.variable);
     }
 }
 
-void Tape::run_bound(Environment &environment) {
+void Tape::run_bound(OperandSource &source) {
     for (size_t at = 0; at < code.size(); at++) {
         const Instruction &i = code[at];
         switch (i.op) {
-        case Op::Evaluate: step(i, environment); break;
+        case Op::Evaluate: step(i, source); break;
         case Op::Copy: copy(i); break;
         case Op::Jump: at = size_t(i.target) - 1; break;
         case Op::JumpUnless:
@@ -199,18 +199,18 @@ void Tape::copy(const Instruction &i) {
     for (uint8_t &poison : result.poison) poison = std::max(poison, condition.poison[0]);
 }
 
-void Tape::step(const Instruction &i, Environment &environment) {
+void Tape::step(const Instruction &i, OperandSource &source) {
     operand_values.clear();
     for (int operand : i.operands) operand_values.push_back(places[size_t(operand)]);
     Value &result = *values[size_t(i.result)];
     if (!evaluate_lanes(*i.node, operand_values, result)) {
-        environment.evaluate(*i.node, operand_values, result);
+        source.evaluate(*i.node, operand_values, result);
     }
 }
 
 namespace {
 
-class Variables final : public Environment {
+class Variables final : public OperandSource {
 public:
     explicit Variables(const std::unordered_map<Symbol, Value> &values) : values(values) {}
 
@@ -230,8 +230,8 @@ private:
 
 Value evaluate(const Expr &e, const std::unordered_map<Symbol, Value> &variables) {
     Tape tape({e});
-    Variables environment(variables);
-    tape.run(environment);
+    Variables source(variables);
+    tape.run(source);
     return tape.result();
 }
 

@@ -12,10 +12,10 @@ namespace tessera::interpret {
 using ir::Expr;
 using Operands = std::span<const Value *const>;
 
-// What an expression cannot know by itself.
-class Environment {
+// The values that an expression refers to: variables, memory and calls.
+class OperandSource {
 public:
-    virtual ~Environment() = default;
+    virtual ~OperandSource() = default;
     // Where the value of the free variable is kept; it has to stay there while the tape runs.
     virtual const Value *variable(const ir::Variable &v) = 0;
     // The value of a Load (operands: index[, predicate]), Call, BufferProperty, ExternCall, or of
@@ -29,13 +29,13 @@ public:
     explicit Tape(std::vector<Expr> roots);
 
     // Not reentrant: the values are kept in the tape. They are valid until the next run.
-    void run(Environment &environment) {
-        bind(environment);
-        run_bound(environment);
+    void run(OperandSource &source) {
+        bind(source);
+        run_bound(source);
     }
-    // The two halves of it: where the variables are, and the work.
-    void bind(Environment &environment);
-    void run_bound(Environment &environment);
+    // The two steps of run(): where the variables are, and the work.
+    void bind(OperandSource &source);
+    void run_bound(OperandSource &source);
     const Value &result(size_t root = 0) const { return *places[size_t(results[root])]; }
 
 private:
@@ -52,7 +52,7 @@ private:
         int slot;
     };
     friend class TapeBuilder;
-    void step(const Instruction &i, Environment &environment);
+    void step(const Instruction &i, OperandSource &source);
     void copy(const Instruction &i);
 
     std::vector<Expr> roots;

@@ -39,7 +39,7 @@ Word word_of_int(Type t, int64_t value);
 Word word_of_double(Type t, long double value);
 double double_of_word(Type t, Word word);
 
-// What lies in memory as an element of type t, which takes t.bytes() bytes (bool: one).
+// Loads or stores an element of type t, which takes t.bytes() bytes (bool: one).
 Word load_word(Type t, const void *from);
 void store_word(Type t, void *to, Word word);
 
