@@ -7,7 +7,7 @@ namespace tessera::codegen {
 
 class Architecture;
 
-// What code can be made of a module.
+// The kinds of code that can be made of a module.
 enum class CodeKind : uint8_t { LLVMAssembly, Bitcode, Assembly, Object, CSource };
 
 struct CodeMaker {

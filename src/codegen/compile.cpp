@@ -86,7 +86,7 @@ llvm::AnalysisID strength_reduction() {
 
 void write_file(llvm::Module &module, llvm::TargetMachine &machine, llvm::raw_pwrite_stream &out,
                 llvm::CodeGenFileType type) {
-    architecture_of(machine.getTargetTriple()).mend(module, machine);
+    architecture_of(machine.getTargetTriple()).work_around_llvm(module, machine);
     std::vector<llvm::AnalysisID> left_out;
     if (!reduces_strength(module)) left_out.push_back(strength_reduction());
     if (!is_scheduled(module)) left_out.push_back(&llvm::MachineSchedulerID);

@@ -26,7 +26,7 @@ namespace tessera::codegen {
 // The arguments of the C function, in its order.
 std::vector<ir::Argument> passed_arguments(const ir::LoweredFunction &f, const Target &target);
 
-// What linkers call the three functions.
+// The names of the three functions for linkers.
 struct LinkNames {
     std::string function, argv, metadata;
 };

@@ -3,8 +3,8 @@
 
 namespace tessera::codegen {
 
-// What code for the target needs of its CPU, as bits of tessera_cpu_feature_t, for
-// tessera_can_use_target_features(). CompileError if that is not found out at run time.
+// Returns the features that code for the target needs of its CPU, as bits of tessera_cpu_feature_t,
+// for tessera_can_use_target_features(). CompileError if that is not found out at run time.
 uint64_t runtime_features(const Target &target);
 
 }  // namespace tessera::codegen

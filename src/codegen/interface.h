@@ -2,7 +2,7 @@
 #include "codegen/compile.h"
 #include <optional>
 
-// What the callers of compiled functions see, whatever the functions are compiled to.
+// The interface of compiled functions to their callers, for all back ends.
 namespace tessera::codegen {
 
 bool is_user_context(const ir::Argument &a);

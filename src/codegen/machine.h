@@ -21,7 +21,7 @@ void verify(const llvm::Module &module);
 std::unique_ptr<llvm::Module> emit_llvm(llvm::LLVMContext &context, const ir::Module &module,
                                         const Target &target, const llvm::TargetMachine &machine);
 
-// Whether loop strength reduction is run: where no function is too long for it, nor its loops too
+// Returns true if loop strength reduction is run: no function is too long for it, nor its loops too
 // deep.
 bool reduces_strength(llvm::Module &module);
 

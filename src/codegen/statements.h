@@ -4,18 +4,18 @@
 #include <functional>
 #include <set>
 
-// What code generation asks of lowered statements, whatever it makes of them.
+// Queries on lowered statements that all back ends share.
 namespace tessera::codegen {
 
 using lower::Lets;
 
-// What lowering should have replaced: InternalError.
+// Throws InternalError for a statement that lowering should have replaced.
 [[noreturn]] void refuse_statement(const char *kind, const std::string &what);
-// Of a loop that no code is made for.
+// The same for a loop that no code is made for.
 [[noreturn]] void refuse_loop(const ir::For &loop);
 
 std::set<Symbol> accessed_buffers(const ir::Stmt &body);
-// Whether any buffer in the body has a growing place.
+// Returns true if any buffer in the body has a growing place.
 bool has_growing_places(const ir::Stmt &body);
 // The Invoke that the body of a parallel loop, or a statement of a Fork, is; InternalError if it is
 // another statement.
@@ -24,7 +24,7 @@ const ir::Invoke &invoked(const ir::Stmt &s);
 // The lets around an expression, innermost last, as part of it.
 ir::Expr within_lets(const Lets &lets, ir::Expr e);
 ir::Stmt within_lets(const Lets &lets, const ir::Store &store);
-// Whether the expression uses one of the lets that is not bound to a value.
+// Returns true if the expression uses one of the lets that is not bound to a value.
 bool uses_unbound(const ir::Expr &e, const Lets &lets, const std::function<bool(Symbol)> &is_bound);
 
 // The index of the element whose mutex an Atomic takes: that of the first one that it stores to;

@@ -52,7 +52,7 @@ public:
     bool prefers_gather(const Target &, Type) const override { return false; }
     // The barriers of locks and semaphores order streamed stores like any other.
     void fence_streamed_stores(llvm::IRBuilder<> &) const override {}
-    void mend(llvm::Module &module, const llvm::TargetMachine &machine) const override;
+    void work_around_llvm(llvm::Module &module, const llvm::TargetMachine &machine) const override;
     std::unique_ptr<Patterns> patterns(Emitter &emitter) const override {
         return aarch64_patterns(emitter);
     }
@@ -62,7 +62,7 @@ private:
     std::span<const MachineFeature> machine_features() const override { return rows; }
 };
 
-void AArch64::mend(llvm::Module &module, const llvm::TargetMachine &) const {
+void AArch64::work_around_llvm(llvm::Module &module, const llvm::TargetMachine &) const {
     std::vector<llvm::StoreInst *> stores;
     for (llvm::Function &f : module) {
         for (llvm::Instruction &i : llvm::instructions(f)) {

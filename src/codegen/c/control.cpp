@@ -188,7 +188,7 @@ void Printer::hoist_base_pointer(Symbol buffer) {
 
 void Printer::emit(const For &node) {
     bool outermost = !f->hoisted_base_pointers;
-    std::unordered_map<Symbol, Storage> before;
+    std::unordered_map<Symbol, BufferNames> before;
     if (outermost) {
         before = f->buffers;
         hoist_base_pointers(node.body);

@@ -19,7 +19,7 @@ const Expr *uniform_predicate(const Expr &predicate) {
 
 }  // namespace
 
-const Storage &Printer::storage(Symbol buffer) {
+const BufferNames &Printer::storage(Symbol buffer) {
     auto found = f->buffers.find(buffer);
     if (found != f->buffers.end()) return found->second;
     auto variable = f->variables.find(buffer);
@@ -43,7 +43,7 @@ std::string Printer::as_descriptor(const Value &v) {
 }
 
 std::string Printer::base_pointer(Symbol buffer) {
-    const Storage &s = storage(buffer);
+    const BufferNames &s = storage(buffer);
     return s.base.empty() ? descriptor_of(buffer) + "->host" : s.base;
 }
 

@@ -7,7 +7,7 @@
 
 namespace tessera::codegen::c {
 
-// Whether C's headers, which the file includes, have a function of this name.
+// Returns true if C's headers, which the file includes, have a function of this name.
 bool is_library_function(const std::string &name);
 
 // The names of one C function's variables. Those of symbols end with an underscore, which no

@@ -15,7 +15,7 @@
 //   memory.cpp    loads, stores, buffers' fields            storage.cpp    allocations, structs
 //   control.cpp   loops, branches                           parallel.cpp   closures, tasks
 //   atomic.cpp    atomic updates                            text.cpp       strings
-// What codegen/llvm means by a node is what it means here.
+// A node means the same here as in codegen/llvm.
 namespace tessera::codegen::c {
 
 using namespace tessera::ir;
@@ -39,7 +39,7 @@ struct Value {
 };
 
 // Where a buffer's elements are.
-struct Storage {
+struct BufferNames {
     std::string base;        // a uint8_t *; "": to be read from the descriptor
     std::string descriptor;  // the tessera_buffer_t *, if there is one
     bool is_freed = false;   // it is freed by free() or at the end, so base is set to NULL
@@ -52,13 +52,13 @@ struct GrowingPlace {
     bool in_use = false;
 };
 
-// What has to be undone when a statement is left, in whatever way.
+// Cleanup code for when a statement is left, in whatever way.
 struct Cleanup {
     std::function<void()> emit;
     std::string label;  // gone to on failure; chosen when first needed
 };
 
-// What belongs to the C function that is being written.
+// The state of the C function that is being written.
 struct FunctionState {
     std::string name;
     std::string slots;  // declarations of variables that live as long as the function runs
@@ -67,7 +67,7 @@ struct FunctionState {
     LocalNames names;
     std::unordered_map<std::string, std::string> types;  // of C variables
     std::unordered_map<Symbol, Value> variables;
-    std::unordered_map<Symbol, Storage> buffers;
+    std::unordered_map<Symbol, BufferNames> buffers;
     std::vector<Cleanup> cleanups;
     std::vector<GrowingPlace> places;
     std::string task_parent = "NULL";
@@ -140,7 +140,7 @@ private:
     Value call(const std::string &function, std::initializer_list<Value> args);
     Value int_constant(Type t, int64_t value);
     Value zero(Type t);
-    // Of 16 bits: as a float; and back.
+    // Conversions of a value of 16 bits to a float and back.
     Value in_float32(const Value &v, Type t);
     Value from_float32(const Value &v, Type t);
     Value float_infix(const Value &a, const char *op, const Value &b, Type t);
@@ -178,7 +178,7 @@ private:
     Value reduce_pair(ReduceOp op, const Value &a, const Value &b, Type t);
 
     // memory.cpp
-    const Storage &storage(Symbol buffer);
+    const BufferNames &storage(Symbol buffer);
     std::string base_pointer(Symbol buffer);
     std::string address(Symbol buffer, Type element, const Value &index);
     Value load_lanes(const Load &node);

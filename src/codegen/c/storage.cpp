@@ -111,7 +111,7 @@ void Printer::allocate_in_place(const Allocate &node) {
 
 // What is freed before its end is not freed again.
 Value Printer::emit_free(const IntrinsicCall &c) {
-    Storage &s = f->buffers.at(address_taken(c.args[0]).buffer);
+    BufferNames &s = f->buffers.at(address_taken(c.args[0]).buffer);
     if (s.place >= 0) f->places[size_t(std::exchange(s.place, -1))].in_use = false;
     if (s.is_freed) {
         line(str("tessera_free(user_context, ", s.base, ");"));

@@ -21,14 +21,14 @@ bool is_text(const Expr &e) {
 std::string Printer::appended(const std::string &at, const std::string &end, const Value &v, Type t,
                               bool text) {
     std::string to = str(at, " = tessera_");
-    std::string room = str("_to_string(", at, ", ", end, ", ");
-    if (t.is_handle()) return str(to, text ? "string" : "pointer", room, v.text, ");");
+    std::string start = str("_to_string(", at, ", ", end, ", ");
+    if (t.is_handle()) return str(to, text ? "string" : "pointer", start, v.text, ");");
     if (t.is_any_float()) {
-        return str(to, "double", room, cast(v, t, Float(64)).text, ", ", t.bits() == 64, ");");
+        return str(to, "double", start, cast(v, t, Float(64)).text, ", ", t.bits() == 64, ");");
     }
-    if (t.is_bool()) return str(to, "string", room, v.text, " ? \"true\" : \"false\");");
+    if (t.is_bool()) return str(to, "string", start, v.text, " ? \"true\" : \"false\");");
     Value wide = cast(v, t, t.with_bits(64));
-    return str(to, t.is_int() ? "int64" : "uint64", room, wide.text, ", 1);");
+    return str(to, t.is_int() ? "int64" : "uint64", start, wide.text, ", 1);");
 }
 
 Value Printer::stringify(const std::vector<Expr> &parts) {

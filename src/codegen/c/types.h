@@ -10,7 +10,7 @@ namespace tessera::codegen::c {
 std::string scalar_type(Type t);
 // The same, or the name of the struct: "float32x8".
 std::string type_name(Type t);
-// What defines the struct.
+// Returns the definition of the struct.
 std::string struct_definition(Type t);
 // "int32_t x", "void *const x": a declaration up to its initializer.
 std::string declaration(const std::string &type, const std::string &name, bool is_const);

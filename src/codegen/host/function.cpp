@@ -38,7 +38,7 @@ void HostEmitter::bind_argument(const Argument &argument, Value *value) {
         return;
     }
     f->variables[argument.name] = value;
-    Storage s;
+    BufferValues s;
     s.descriptor = value;
     f->buffers[argument.name] = s;
 }

@@ -9,7 +9,7 @@ class Parameter;
 
 namespace tessera::codegen {
 
-// What has to be undone when a statement is left, in whatever way.
+// Cleanup code for when a statement is left, in whatever way.
 struct Cleanup {
     std::function<void()> emit;
     llvm::BasicBlock *block = nullptr;  // entered on failure; made when first needed

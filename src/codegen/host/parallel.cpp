@@ -13,7 +13,7 @@ struct HostEmitter::Closure {
         // Coordinates go over in 64 bits: a part of a sum that fits may itself not fit into 32
         // (`y * 512` and `-y.min * 512`), and one that was wide outside must be wide inside.
         std::optional<WideCoordinate> wide;
-        std::optional<Storage> storage;
+        std::optional<BufferValues> storage;
     };
     const LoweredFunction &function;
     Symbol index;  // the variable of the loop that runs it, which is no part of the struct
@@ -90,7 +90,7 @@ void HostEmitter::bind(const Closure &closure, llvm::Function *function) {
             f->variables[name] = b.CreateTrunc(wide_value(wide), b.getInt32Ty());
         }
         if (given.storage) {
-            Storage &s = f->buffers[name] = *given.storage;
+            BufferValues &s = f->buffers[name] = *given.storage;
             s.base = here(s.base);
             auto own_struct = f->variables.find(name);  // an argument before this one
             const bool has_struct = s.descriptor && own_struct != f->variables.end();
@@ -153,7 +153,7 @@ void HostEmitter::hoist_base_pointers(const Stmt &body) {
 
 void HostEmitter::loop(const For &node) {
     bool outermost = !host().hoisted_base_pointers;
-    std::unordered_map<Symbol, Storage> before;
+    std::unordered_map<Symbol, BufferValues> before;
     if (outermost) {
         before = f->buffers;
         hoist_base_pointers(node.body);

@@ -22,8 +22,8 @@ struct MachineFeature {
     std::initializer_list<tessera_cpu_feature_t> runtime_features;
 };
 
-// What code generation has to know of one instruction set. Targets that are passed have all implied
-// features.
+// The properties of one instruction set for code generation. Targets that are passed have all
+// implied features.
 class Architecture {
 public:
     virtual ~Architecture() = default;
@@ -31,24 +31,26 @@ public:
     virtual llvm::Triple triple() const = 0;
     virtual void initialize_llvm() const = 0;
 
-    // What LLVM calls the machine, which instructions may be used, and whose latencies count.
+    // LLVM's names of the machine, of the instructions that may be used, and of the CPU whose
+    // latencies count.
     virtual const char *cpu() const = 0;
     std::string features(const Target &target) const;
     virtual std::string tuning(const Target &target) const = 0;
-    // What LLVM calls the instructions that the target may use and the host does not have.
+    // Returns LLVM's names of the instructions that the target may use and the host does not have.
     std::vector<std::string> features_beyond(const Target &target, const Target &host) const;
     // The bits of tessera_cpu_feature_t that say whether a machine has the target's instructions.
     // CompileError if the runtime has none for one of them.
     uint64_t runtime_features(const Target &target) const;
 
-    // Whether it adds, multiplies and compares float16 itself.
+    // Returns true if it adds, multiplies and compares float16 itself.
     virtual bool computes_half(const Target &target) const = 0;
-    // Whether gathers are faster than loads one by one.
+    // Returns true if gathers are faster than loads one by one.
     virtual bool prefers_gather(const Target &target, Type type) const = 0;
     // Streamed stores before it are seen by whoever sees ordinary ones behind it.
     virtual void fence_streamed_stores(llvm::IRBuilder<> &b) const = 0;
-    // Writes optimised code so that it avoids faults of LLVM's.
-    virtual void mend(llvm::Module &module, const llvm::TargetMachine &machine) const = 0;
+    // Rewrites optimised code so that it avoids faults of LLVM.
+    virtual void work_around_llvm(llvm::Module &module,
+                                  const llvm::TargetMachine &machine) const = 0;
     virtual std::unique_ptr<Patterns> patterns(Emitter &emitter) const = 0;
 
 private:

@@ -5,8 +5,8 @@
 
 namespace tessera::codegen {
 
-// What of a function is coordinates: indices into buffers, the bounds of loops, and the lets that
-// they are made of, unless data is read for them or a number in them is too large.
+// The coordinates of a function: indices into buffers, the bounds of loops, and the lets that they
+// are made of, unless data is read for them or a number in them is too large.
 //
 // Coordinates are small, so their sums do not overflow, in whatever order they are taken. Data may
 // be anything: a sum that fits as it was written may overflow on its way in another order, which
@@ -14,11 +14,11 @@ namespace tessera::codegen {
 class Coordinates {
 public:
     Coordinates() = default;
-    // Of a pipeline and the functions that it invokes, which stand behind it.
+    // `functions`: a pipeline and the functions that it invokes, which stand behind it.
     explicit Coordinates(std::span<const ir::LoweredFunction> functions);
 
     bool contains(Symbol let) const { return lets.contains(let); }
-    // Whether an index, or the bound of a loop, is made of coordinates alone.
+    // Returns true if an index, or the bound of a loop, is made of coordinates alone.
     bool are(const ir::Expr &index) const;
 
 private:

@@ -7,7 +7,7 @@
 namespace tessera::codegen {
 
 // Where a buffer's elements are.
-struct Storage {
+struct BufferValues {
     Value *base = nullptr;        // the first element; null: to be read from the descriptor
     Value *descriptor = nullptr;  // the tessera_buffer_t, if there is one
     uint64_t alignment = 1;       // of base, in bytes
@@ -22,13 +22,13 @@ struct WideCoordinate {
     int64_t offset = 0;
 };
 
-// What belongs to the LLVM function that is being written.
+// The state of the LLVM function that is being written.
 struct FunctionState {
     llvm::Function *function = nullptr;
     llvm::BasicBlock *entry = nullptr;  // holds the stack slots
     std::unordered_map<Symbol, Value *> variables;
     std::unordered_map<Symbol, WideCoordinate> wide_variables;  // of some of them
-    std::unordered_map<Symbol, Storage> buffers;
+    std::unordered_map<Symbol, BufferValues> buffers;
     bool streams_stores = false;
 };
 
@@ -51,9 +51,9 @@ struct FunctionState {
 //   memory.cpp      where elements are             loads.cpp, stores.cpp
 //   control.cpp     statements, loops, branches    atomic.cpp  atomic updates
 //   function.cpp    blocks and stack slots
-// What is different between instruction sets is behind two interfaces: architecture.h, patterns.h.
-// What is different between programs of a host and kernels of a device is in classes that derive
-// from this one, such as HostEmitter (host/host_emitter.h).
+// Differences between instruction sets are behind two interfaces: architecture.h, patterns.h.
+// Differences between programs of a host and kernels of a device are in classes that derive from
+// this one, such as HostEmitter (host/host_emitter.h).
 class Emitter : public Values {
 protected:
     Emitter(llvm::Module &module, const Target &target, const Architecture &architecture);
@@ -66,7 +66,7 @@ protected:
     // effects.
     virtual llvm::FunctionCallee extern_function(const std::string &name, Type result,
                                                  const std::vector<Type> &args, bool pure) = 0;
-    // What a tessera_buffer_t says, and the address of the first element in one.
+    // Reads a property of a tessera_buffer_t, and the address of the first element in one.
     virtual Value *buffer_property(const BufferProperty &node) = 0;
     virtual Value *address_in(Value *descriptor) = 0;
     // Writes the body, and storage for a buffer that does not lie on the stack around it.
@@ -132,7 +132,7 @@ protected:
     Value *approximate(const IntrinsicCall &c, bool of_root);
 
     // memory.cpp
-    const Storage &storage(Symbol buffer);
+    const BufferValues &storage(Symbol buffer);
     Value *base_pointer(Symbol buffer);
     Value *element_pointer(Symbol buffer, Type element, const Expr &index);
     Value *element_pointer(Value *base, Type element, Value *index);

@@ -2,7 +2,7 @@
 #include "ir/nodes.h"
 #include <cstdint>
 
-// What loads and stores ask of the indices of vectors.
+// Queries on the indices of vectors for loads and stores.
 namespace tessera::codegen {
 
 // The number, if the expression is one; else null.

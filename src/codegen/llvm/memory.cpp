@@ -5,21 +5,21 @@
 
 namespace tessera::codegen {
 
-const Storage &Emitter::storage(Symbol buffer) {
+const BufferValues &Emitter::storage(Symbol buffer) {
     auto found = f->buffers.find(buffer);
     if (found != f->buffers.end()) return found->second;
     auto variable = f->variables.find(buffer);
     if (variable == f->variables.end() || !variable->second->getType()->isPointerTy()) {
         throw InternalError(str("code generation met the unknown buffer ", buffer));
     }
-    Storage s;
+    BufferValues s;
     s.descriptor = variable->second;
     s.may_overlap = true;
     return f->buffers[buffer] = s;
 }
 
 Value *Emitter::base_pointer(Symbol buffer) {
-    const Storage &s = storage(buffer);
+    const BufferValues &s = storage(buffer);
     return s.base ? s.base : address_in(s.descriptor);
 }
 
@@ -93,7 +93,7 @@ Value *Emitter::is_aligned(Value *pointer, uint64_t alignment) {
 // Whether a vector of such elements lies within a stack slot of this function, of which nobody else
 // sees what is in it meanwhile. Slots whose vectors are accessed as a whole become registers.
 bool Emitter::is_whole_in_slot(Symbol buffer, Type element, const Expr &first, int lanes) {
-    const Storage &s = storage(buffer);
+    const BufferValues &s = storage(buffer);
     const int64_t *at = constant_of(first);
     return at && *at >= 0 && s.base && llvm::isa<llvm::AllocaInst>(s.base) &&
            (*at + lanes) * element.bytes() <= s.bytes;

@@ -63,7 +63,7 @@ protected:
     using PerVector = std::function<Value *(int, std::vector<Value *>)>;
     Value *by_native_width(const std::vector<Value *> &operands, int result_lanes,
                            int bytes_per_result, int native_bytes, const PerVector &f);
-    // What remains to be added once each machine result holds the sum of a few products.
+    // Adds what remains once each machine result holds the sum of a few products.
     Value *finish_dot(const VectorReduce &node, const Expr &accumulator, Value *partial);
 
 private:

@@ -18,7 +18,7 @@ using llvm::Value;
 //   cast.cpp     casts, half and bfloat16             divide.cpp      Euclidean division
 //   shift.cpp    shifts                               vectors.cpp     shuffles, reductions
 //   math.cpp     transcendentals
-// What a register holds: bool is i1 (a byte in memory), bfloat16 is i16, Handle is ptr.
+// The values of registers: bool is i1 (a byte in memory), bfloat16 is i16, Handle is ptr.
 class Values {
 public:
     virtual ~Values();
@@ -48,7 +48,7 @@ protected:
     Value *negate_if(Value *condition, Value *a);
     Value *compare(NodeKind kind, Value *a, Value *b, Type t);
     Value *unary_float(llvm::Intrinsic::ID id, Value *a, Type t);
-    // Whether arithmetic of this type is done in float32 and rounded.
+    // Returns true if arithmetic of this type is done in float32 and rounded.
     bool via_float32(Type t) const;
     bool never_overflows(Type t) const;
     Value *in_float32(Type t, std::initializer_list<Value *> operands,

@@ -60,7 +60,7 @@ public:
     void fence_streamed_stores(llvm::IRBuilder<> &b) const override {
         b.CreateIntrinsic(b.getVoidTy(), llvm::Intrinsic::x86_sse_sfence, {});
     }
-    void mend(llvm::Module &module, const llvm::TargetMachine &machine) const override {
+    void work_around_llvm(llvm::Module &module, const llvm::TargetMachine &machine) const override {
         mend_masked_accesses(module, machine);
     }
     std::unique_ptr<Patterns> patterns(Emitter &emitter) const override {
