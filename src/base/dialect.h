@@ -9,10 +9,10 @@ namespace tessera {
 // type of what stands beside it here, and keeps its own there.
 enum class Dialect : uint8_t { Tessera, Halide };
 Dialect dialect();
-// Of the whole process, from now on.
+// Sets the dialect of the whole process, from now on.
 void set_dialect(Dialect d);
-// Whether what is written there follows Halide's rules: a line of a program in that dialect, and
-// none of Tessera's own.
+// Returns true if the code at this place follows Halide's rules: a line of a program in that
+// dialect, and none of Tessera's own.
 bool follows_halide(const Location &at);
 
 }  // namespace tessera

@@ -9,7 +9,7 @@ namespace tessera {
 // as far as they are used.
 class Fiber {
 public:
-    // What runs already: the thread on its own stack.
+    // The fiber that runs already: the thread on its own stack.
     Fiber();
     // `f` begins when somebody switches to it, throws nothing, and returns the fiber that goes on
     // when it has ended. std::bad_alloc if there is no room for a stack.

@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-// Of the two doubles around a value that none is equal to, the one with an odd last bit: rounding
+// Returns the double with an odd last bit of the two around a value that none is equal to: rounding
 // that to 16 or 32 bits gives what rounding the value would have given.
 double rounded_to_odd(long double value);
 

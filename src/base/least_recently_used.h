@@ -19,8 +19,8 @@ public:
         Value value;
         bool is_new = false;
     };
-    // What make() has returned for an equal key before, or returns now. If it throws, the
-    // next who asks tries again.
+    // Returns the value that make() has returned for an equal key before, or returns now. If it
+    // throws, the next who asks tries again.
     Found find_or_make(uint64_t hash, const Key &key, const std::function<Value()> &make) {
         const std::shared_ptr<Entry> entry = entry_for(hash, key);
         std::lock_guard lock(entry->making);

@@ -150,7 +150,7 @@ struct Target {
     bool has_gpu_feature() const;
     bool has_large_buffers() const { return bits == 64 && has_feature(LargeBuffers); }
     bool has_unknowns() const { return os == OSUnknown || arch == ArchUnknown || bits == 0; }
-    // Whether this compiler can make code for it.
+    // Returns true if this compiler can make code for it.
     bool supported() const;
     // Those with which it makes none for any CPU.
     static const std::vector<Feature> &unsupported_features();

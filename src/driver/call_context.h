@@ -20,7 +20,7 @@ public:
     // Throws what a handler has thrown, if one has; of several calls at once with one context, each
     // that ran then throws it.
     void rethrow() const;
-    // What was reported, if there is no handler of errors that took it.
+    // Returns the reported error, if there is no handler of errors that took it.
     const std::string &message() const;
     bool has_error_handler() const;
 

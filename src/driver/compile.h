@@ -53,7 +53,7 @@ CacheCounts cache_counts();
 // Forgets what is compiled; what is in use stays.
 void clear_cache();
 
-// What a compiled function is called, and the order of its arguments (before the outputs).
+// The name of a compiled function, and the order of its arguments (before the outputs).
 struct Signature {
     std::string name;                         // empty: the program's
     std::vector<program::ParameterRef> args;  // may have more than the program reads
@@ -72,8 +72,8 @@ std::string to_conceptual_text(const program::Program &program, const Target &ta
 // The loops of the whole pipeline, and what is computed in them, as an indented text.
 std::string loop_nest(const program::Program &program, const Target &target);
 
-// Of an undefined target: the environment's JIT target or else the host, with the features that are
-// set. Adds Target::JIT. Throws RuntimeError if it wants a device that is not there.
+// Replaces an undefined target: by the environment's JIT target or else the host, with the features
+// that are set. Adds Target::JIT. Throws RuntimeError if it wants a device that is not there.
 Target jit_target(const Target &target);
 // The same for a file, which has no part in this process: of an undefined target, that of the
 // environment or else the host.

@@ -6,8 +6,8 @@
 
 namespace tessera::driver {
 
-// What is compiled for one of several targets; its algorithm may differ from the others', but not
-// its arguments.
+// The program for one of several targets; its algorithm may differ from the others', but not its
+// arguments.
 struct TargetProgram {
     program::Program program;
     Signature signature;  // the names of the arguments and outputs; not that of the function
@@ -18,7 +18,7 @@ using MakeProgram = std::function<TargetProgram(const Target &)>;
 // features the machine has, the richest tried first. It asks tessera_can_use_target_features(), and
 // returns tessera_error_code_unsupported_target if there is none.
 //
-// Of object, assembly, bitcode, llvm_assembly, stmt and conceptual_stmt, there is one file for each
+// For object, assembly, bitcode, llvm_assembly, stmt and conceptual_stmt there is one file for each
 // target: its suffix goes before the extension (`suffixes` in the order of `targets`; empty: "-"
 // and the target as text). An object of the function that chooses is beside the objects:
 // _wrapper.o; in Halide's dialect the runtime is there, too (an archive): _runtime.o, unless a

@@ -5,10 +5,10 @@ namespace tessera {
 
 struct JITUserContext;
 
-// What a pipeline that runs in this process calls instead of the runtime's own; null: as the
+// The functions that a pipeline in this process calls instead of the runtime's own; null: as the
 // pipeline has it, else as the process has it. `custom_error` replaces the RuntimeError that a
-// failure throws otherwise. What a handler throws is thrown by the call when it has ended;
-// of several calls at once with one context, by the one that ends first.
+// failure throws otherwise. What a handler throws is thrown by the call when it has ended; of
+// several calls at once with one context, by the one that ends first.
 struct JITHandlers {
     void (*custom_print)(JITUserContext *, const char *) = nullptr;
     void *(*custom_malloc)(JITUserContext *, size_t) = nullptr;

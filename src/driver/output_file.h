@@ -6,7 +6,7 @@
 
 namespace tessera {
 
-// What can be written of a pipeline; the names are those of a generator's `-e`.
+// The kinds of files that can be written of a pipeline; the names are those of a generator's `-e`.
 enum class OutputFileType : uint8_t {
     assembly,
     bitcode,

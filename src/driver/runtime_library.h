@@ -17,7 +17,7 @@ std::span<const MachineRuntime> machine_runtimes();
 // That of the target's machine. CompileError if there is none.
 std::string runtime_library(const Target &target,
                             std::span<const MachineRuntime> runtimes = machine_runtimes());
-// What a library for the target has of it: nothing with Target::NoRuntime.
+// Returns the part of it that a library for the target has: nothing with Target::NoRuntime.
 std::string runtime_for(const Target &target);
 
 }  // namespace tessera::driver

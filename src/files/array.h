@@ -6,7 +6,7 @@
 
 namespace tessera::files {
 
-// What a file holds, in memory: elements in a row, dimension 0 innermost. Of a picture the
+// The contents of a file in memory: elements in a row, dimension 0 innermost. Of a picture the
 // dimensions are x, y and, unless it is plain grey, c: each channel is a plane.
 struct Array {
     tessera_type_t type;
@@ -14,7 +14,7 @@ struct Array {
     std::vector<uint8_t> bytes;
     // Integers stand for the range from black to white.
     bool is_picture = false;
-    // What of the file is not here, in a sentence each: further pages, for example.
+    // The parts of the file that are not here, in a sentence each: further pages, for example.
     std::vector<std::string> notes;
 
     Array() = default;

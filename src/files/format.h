@@ -14,7 +14,7 @@ struct Format {
     bool holds_pictures = false;  // of integers of 8 and 16 bits
 };
 
-// PNG, PGM and PPM; all formats of this room.
+// PNG, PGM and PPM; all formats of this component.
 std::span<const Format> picture_formats();
 std::span<const Format> all_formats();
 

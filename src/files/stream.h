@@ -11,7 +11,7 @@ struct CloseFile {
 };
 using Stream = std::unique_ptr<std::FILE, CloseFile>;
 
-// What follows throws RuntimeError with the reason alone; the caller knows the path.
+// The functions below throw RuntimeError with the reason alone; the caller knows the path.
 
 Stream open_stream(const std::string &path, const char *mode);
 
