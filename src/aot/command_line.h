@@ -6,8 +6,8 @@
 
 namespace tessera {
 
-// What the executable of generators does (--help says it): returns its exit status. Mistakes are
-// told in a sentence on `errors`, with status 1. Its generators are those of `source`.
+// Runs the executable of generators (--help describes it) and returns its exit status. Mistakes are
+// reported in a sentence on `errors`, with status 1. Its generators are those of `source`.
 int run_generator_command(std::span<const std::string> arguments, std::ostream &out,
                           std::ostream &errors, const GeneratorSource &source = GeneratorSource());
 int generator_main(int argc, char **argv, const GeneratorSource &source = GeneratorSource());

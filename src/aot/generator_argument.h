@@ -14,7 +14,7 @@ struct ArgumentTypes : std::vector<Type> {
 
 enum class GeneratorArgumentKind : uint8_t { Scalar, Function, Buffer };
 
-// What is known of an input or output of a generator. What its class leaves open is set by
+// The shape of an input or output of a generator. The parts that its class leaves open are set by
 // configure(), or by whoever runs it: name.type=, name.dim=, name.size=.
 struct ArgumentShape {
     static constexpr int open = -1;
@@ -53,7 +53,7 @@ protected:
     const ArgumentTypes &types_or_refuse() const;
     int dimensions_or_refuse() const;
     size_t size_or_refuse() const;
-    // Of element i: the argument's own name, unless it is an array.
+    // The name of element i: the argument's own name, unless it is an array.
     std::string element_name(size_t i) const;
     // Adopts what is open, and throws if something else is known.
     void require_shape(const std::vector<Type> &types, int dimensions, const char *what);
@@ -66,7 +66,7 @@ private:
 
 namespace detail {
 
-// What the C++ type of an input or output says of it.
+// The shape that follows from the C++ type of an input or output.
 template<typename T>
 struct ArgumentTraits {
     static_assert(std::is_arithmetic_v<T> || std::is_pointer_v<T>,

@@ -176,7 +176,7 @@ void GeneratorBase::realize(JITUserContext *context, const RealizationArg &outpu
 }
 
 void GeneratorBase::build() {
-    for (GeneratorInput *input : inputs) input->settle();
+    for (GeneratorInput *input : inputs) input->make_elements();
     for (GeneratorOutput *output : outputs) output->prepare();
     phase = Phase::Built;
     generate();

@@ -8,9 +8,9 @@
 
 namespace tessera {
 
-// What all generators have in common: parameters, inputs and outputs, and from them a pipeline. In
-// this order: parameters are set, configure() is called, inputs are bound or become arguments of
-// the compiled function, generate() and schedule() are called.
+// The base of all generators: parameters, inputs and outputs, and from them a pipeline. In this
+// order: parameters are set, configure() is called, inputs are bound or become arguments of the
+// compiled function, generate() and schedule() are called.
 class GeneratorBase {
 public:
     // As long as it lives, the next generator to be constructed on this thread is for `context`,
@@ -39,7 +39,7 @@ public:
     // ---- For generate() and schedule() ----
     const GeneratorContext &context() const { return made_for; }
     Target get_target() const { return made_for.target(); }
-    // Whether an autoscheduler makes the schedule, and schedule() leaves it to that.
+    // Returns true if an autoscheduler makes the schedule, and schedule() leaves it to that.
     bool using_autoscheduler() const { return !made_for.autoscheduler_params().name.empty(); }
     template<typename T>
     int natural_vector_size() const {
@@ -64,7 +64,7 @@ public:
         return add<Output<T>>(args...);
     }
 
-    // Of several values: add_output<Func>("sums", {Int(32), Float(32)}, 2).
+    // An output of several values: add_output<Func>("sums", {Int(32), Float(32)}, 2).
     template<typename T>
     Input<T> *add_input(const std::string &name, const ArgumentTypes &types,
                         int dimensions = ArgumentShape::open) {
@@ -137,7 +137,8 @@ private:
     friend class GeneratorInput;
     friend class GeneratorOutput;
 
-    // What is being constructed. CompileError if that is none: members belong to generators.
+    // Returns the generator that is being constructed. CompileError if there is none: members
+    // belong to generators.
     static GeneratorBase &under_construction(const char *what, const std::string &name);
     void require_new_name(const std::string &name) const;
     void add_param(GeneratorParamBase *p, const std::string &name);

@@ -3,7 +3,7 @@
 
 namespace tessera {
 
-// What a generator makes its pipeline for.
+// The target, autoscheduler and externs that a generator makes its pipeline for.
 class GeneratorContext {
 public:
     // TESSERA_TARGET, or else the host.

@@ -116,13 +116,13 @@ public:
         : GeneratorParamBase(name) {
         set(value);
     }
-    // Of no other values than these, both ends included.
+    // A parameter with values of this range only, both ends included.
     GeneratorParam(const std::string &name, const T &value, const T &min, const T &max)
         requires(is_number)
         : GeneratorParamBase(name), lowest(min), highest(max) {
         set(value);
     }
-    // Of no other values than these, by their names.
+    // A parameter with these values only, by their names.
     GeneratorParam(const std::string &name, const T &value, const std::map<std::string, T> &values)
         : GeneratorParamBase(name), named(values) {
         set(value);

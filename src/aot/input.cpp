@@ -93,7 +93,7 @@ const program::ParameterRef &ScalarInput::parameter() const {
     return own_parameter;
 }
 
-void ScalarInput::settle() {
+void ScalarInput::make_elements() {
     begin_elements();
     if (is_bound()) {
         element = make_scalar(0);
@@ -120,7 +120,7 @@ void Input<Func>::set_estimates(const Region &estimates, Location at) {
     set_all_estimates(estimates, at);
 }
 
-void Input<Func>::settle() {
+void Input<Func>::make_elements() {
     begin_elements();
     Func::operator=(make_func(0));
 }

@@ -7,14 +7,13 @@
 
 namespace tessera {
 
-// What a pipeline that a generator makes takes from its caller. Its elements exist from generate()
-// on.
+// An input of a pipeline that a generator makes. Its elements exist from generate() on.
 class GeneratorInput : public GeneratorArgument {
 public:
     // Instead of arguments of the compiled function. CompileError if they do not fit.
     void bind(const InputValues &values);
     // Makes the elements. CompileError if the type or the dimensions are open.
-    virtual void settle() = 0;
+    virtual void make_elements() = 0;
     // The arguments of the compiled function.
     const std::vector<Argument> &arguments() const { return all_arguments; }
 
@@ -24,13 +23,13 @@ protected:
     ImageParam make_image(size_t i);
     Func make_func(size_t i);
     Expr make_scalar(size_t i);
-    // Of the caller's buffers, or numbers: all of them, or the one of element i.
+    // Estimates of the caller's buffers, or numbers: all of them, or the one of element i.
     void set_all_estimates(const Region &estimates, Location at) const;
     void set_scalar_estimate(const Expr &value, std::optional<size_t> i, Location at) const;
     size_t begin_elements();  // how many there are
     bool is_bound() const { return !bound.empty(); }
     void add_argument(const Argument &a) { all_arguments.push_back(a); }
-    // What the parameters of numbers that are made have beside their types.
+    // Sets the range and default of a parameter of a number when it is made.
     std::function<void(const program::ParameterRef &)> prepare_scalar;
 
 private:
@@ -50,7 +49,7 @@ public:
     }
     Expr min_value() const { return parameter()->min_value; }
     Expr max_value() const { return parameter()->max_value; }
-    void settle() override;
+    void make_elements() override;
 
 protected:
     explicit ScalarInput(const ArgumentShape &shape) : GeneratorInput(shape) {}
@@ -90,9 +89,9 @@ public:
         : GeneratorInput(detail::shape_of<Func>(name, types, dimensions)) {}
     Input(const std::string &name, int dimensions) : Input(name, {}, dimensions) {}
 
-    // Of the input, not of the Func that stands for it.
-    // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
-    // What the caller gives, to be read: const, so that it cannot be defined.
+    // The name of the input, not of the Func that stands for it.
+    // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method) What the caller gives, to be read:
+    // const, so that it cannot be defined.
     template<ExprLike... Args>
     const FuncRef operator()(const CallArgument &first, const Args &...rest) const {
         return Func::operator()(first, rest...);
@@ -108,10 +107,10 @@ public:
     const std::vector<Type> &types() const { return types_or_refuse(); }
     Type type() const { return types_or_refuse()[0]; }
     int dimensions() const { return dimensions_or_refuse(); }
-    // What is typical of the caller's buffers: min and extent of each dimension.
+    // Estimates of the caller's buffers: min and extent of each dimension.
     void set_estimates(const Region &estimates, Location at = Here::current());
     // NOLINTEND(bugprone-derived-method-shadowing-base-method)
-    void settle() override;
+    void make_elements() override;
 };
 
 // An image, whose size the pipeline may ask for.
@@ -126,7 +125,7 @@ public:
     const std::string &name() const { return shape().name; }
     Type type() const { return types_or_refuse()[0]; }
     int dimensions() const { return dimensions_or_refuse(); }
-    void settle() override {
+    void make_elements() override {
         begin_elements();
         ImageParam::operator=(make_image(0));
     }
@@ -149,12 +148,12 @@ public:
     auto begin() const { return elements.begin(); }
     auto end() const { return elements.end(); }
     operator std::vector<Element>() const { return elements; }
-    // What is typical of the caller's buffers, of each element: min and extent of each dimension.
+    // Estimates of the caller's buffers, for each element: min and extent of each dimension.
     void set_estimates(const Region &estimates, Location at = Here::current())
         requires(!std::is_same_v<Element, Expr>) {
         set_all_estimates(estimates, at);
     }
-    // What is typical of the caller's numbers: of each, or of element i.
+    // Estimates of the caller's numbers: for each, or for element i.
     template<typename V>
     void set_estimate(const V &value, Location at = Here::current())
         requires(std::is_same_v<Element, Expr>) {
@@ -165,7 +164,7 @@ public:
         requires(std::is_same_v<Element, Expr>) {
         set_scalar_estimate(Expr(value), i, at);
     }
-    void settle() override {
+    void make_elements() override {
         size_t n = begin_elements();
         for (size_t i = 0; i < n; i++) {
             if constexpr (std::is_same_v<Element, Func>)
@@ -214,7 +213,7 @@ public:
         : Base(detail::array_shape_of<T>(size, name, types, dimensions)) {}
 };
 
-// Of numbers: all have the same default, and the same range.
+// An array of numbers: all have the same default, and the same range.
 template<typename T>
 requires std::is_arithmetic_v<T> class Input<T[]> : public detail::ArrayInput<Expr> {
 public:

@@ -7,7 +7,7 @@ namespace tessera {
 template<typename T>
 class Input;
 
-// What stands for one element of an input when a generator is called from C++: a Func, an image
+// The value for one element of an input when a generator is called from C++: a Func, an image
 // (ImageParam, Buffer), or a number.
 class InputValue {
 public:
@@ -32,7 +32,7 @@ private:
     std::variant<Func, ImageParam, Expr> value;
 };
 
-// What stands for an input: one value, or those of an array.
+// The value for an input: one value, or those of an array.
 struct InputValues : std::vector<InputValue> {
     InputValues(const std::vector<InputValue> &values) : std::vector<InputValue>(values) {}
     template<std::convertible_to<InputValue> V>

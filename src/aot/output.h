@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-// What a pipeline that a generator makes computes. generate() defines its Funcs, or assigns others
+// An output of a pipeline that a generator makes. generate() defines its Funcs, or assigns others
 // to it.
 class GeneratorOutput : public GeneratorArgument {
 public:
@@ -13,7 +13,7 @@ public:
     // After generate(). CompileError if a Func is undefined, or not what was declared.
     void check();
     virtual std::vector<Func> funcs() const = 0;
-    // What the buffers are called, one name per Func.
+    // The names of the buffers, one per Func.
     std::vector<std::string> names() const;
 
 protected:
@@ -78,7 +78,7 @@ public:
     }
     auto begin() { return elements.begin(); }
     auto end() { return elements.end(); }
-    // What is typical of the caller's buffers, of each element: min and extent of each dimension.
+    // Estimates of the caller's buffers, for each element: min and extent of each dimension.
     void set_estimates(const Region &estimates, Location at = Here::current()) {
         for (Element &e : elements) e.set_estimates(estimates, at);
     }
@@ -115,7 +115,8 @@ struct OutputElement<Buffer<T, D>> {
 
 }  // namespace detail
 
-// Of a Func, a Buffer (which has dim(), width(), ...), or a number: a Func without dimensions.
+// An output that is a Func, a Buffer (which has dim(), width(), ...), or a number: a Func without
+// dimensions.
 template<typename T>
 class Output : public detail::SingleOutput<typename detail::OutputElement<T>::type> {
     using Base = detail::SingleOutput<typename detail::OutputElement<T>::type>;

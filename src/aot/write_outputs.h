@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-// What is to be written of a generator of this program.
+// The files to write for a generator of this program.
 struct GeneratorJob {
     std::string generator;  // its name in the registry
     std::string function;   // of the compiled function; empty: as the generator

@@ -10,7 +10,7 @@ class OutputImageParam;
 template<typename T, int Dims>
 class Buffer;
 
-// What is said of an argument beside its type: undefined where nothing is.
+// The properties of an argument beside its type: undefined where there are none.
 struct ArgumentEstimates {
     Expr scalar_def, scalar_min, scalar_max, scalar_estimate;
     Region buffer_estimates;

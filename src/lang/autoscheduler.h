@@ -24,7 +24,7 @@ struct AutoschedulerParams {
     std::string to_string() const;
 };
 
-// What it was asked for, and what it tells of its work.
+// The request to an autoscheduler, and its report.
 struct AutoSchedulerResults {
     Target target;
     AutoschedulerParams autoscheduler_params;

@@ -30,8 +30,8 @@ concept BufferView = requires(const std::remove_cvref_t<B> &b) {
     { b.raw_buffer() } -> std::same_as<const tessera_buffer_t *>;
 };
 
-// What a Buffer is a handle to: the runtime's struct, its shape, its memory and its name; nothing
-// of it knows the C++ type of the elements. Misuse throws RuntimeError.
+// The object that a Buffer is a handle to: the runtime's struct, its shape, its memory and its
+// name; nothing of it knows the C++ type of the elements. Misuse throws RuntimeError.
 class BufferContents {
 public:
     using Shape = std::vector<tessera_dimension_t>;
@@ -61,7 +61,7 @@ public:
 
     void allocate();
     void deallocate();
-    // What new memory of all buffers comes from, and goes to; null: the C library.
+    // The functions that allocate and free the memory of all new buffers; null: the C library.
     static void set_default_allocate_fn(void *(*allocate)(size_t));
     static void set_default_deallocate_fn(void (*deallocate)(void *));
     void crop(int d, int min, int extent);
@@ -73,12 +73,12 @@ public:
     void transpose(const std::vector<int> &order);
     void add_dimension(int stride);
     void set_name(const std::string &new_name);
-    // What stands for this buffer in expressions; a crop or slice of it has another.
+    // The symbol of this buffer in expressions; a crop or slice of it has another.
     Symbol symbol();
     // The elements that both have; the types and numbers of dimensions must be the same.
     void copy_from(const BufferContents &src);
 
-    // What the runtime sees; raw.dim points to `shape`.
+    // The runtime's view of the buffer; raw.dim points to `shape`.
     tessera_buffer_t raw{};
     std::shared_ptr<void> memory;  // null: somebody else's
     std::string name;
@@ -150,7 +150,7 @@ private:
     tessera_dimension_t d;
 };
 
-// What the extents and the name that a Buffer is made with may be.
+// The types of the extents and the name that a Buffer is made with.
 template<typename A>
 concept BufferSize = std::convertible_to<A, int>;
 template<typename A>
@@ -159,7 +159,7 @@ concept BufferSizeOrName = BufferSize<A> || std::convertible_to<A, std::string>;
 // A Buffer of this many dimensions can have any number, found out when the program runs.
 constexpr int AnyDims = -1;
 
-// Whether a Buffer<T2, Dims2> can be one of type Buffer<T, Dims>, perhaps after a look at it.
+// True if a Buffer<T2, Dims2> can be one of type Buffer<T, Dims>, perhaps after a look at it.
 template<typename T2, int Dims2, typename T, int Dims> constexpr bool buffers_convert() {
     using Plain = std::remove_const_t<T>;
     using Plain2 = std::remove_const_t<T2>;
@@ -239,7 +239,7 @@ public:
         : contents_ref(std::move(contents)) {
         if (contents_ref) check_conversion(*contents_ref, static_type(), Dims, at);
     }
-    // Of the memory that `raw` describes, which stays its owner's.
+    // A Buffer of the memory that `raw` describes, which stays its owner's.
     explicit Buffer(const tessera_buffer_t &raw, const std::string &name = "")
         : Buffer(std::make_shared<BufferContents>(raw, name)) {}
 
@@ -271,7 +271,7 @@ public:
            const std::string &name = "")
         : Buffer(make_contents(type, dense_shape(sizes, order), name)) {}
 
-    // Of foreign memory, which has to outlive the Buffer. Null: a shape without memory.
+    // A Buffer of foreign memory, which has to outlive the Buffer. Null: a shape without memory.
     template<BufferSizeOrName... Rest> Buffer(Element *data, int first, const Rest &...rest) {
         static_assert(typed, "a Buffer<> needs the Type of its elements before the memory");
         Sizes s(first, rest...);
@@ -293,7 +293,7 @@ public:
     Buffer(Type type, void *data, int dimensions, const tessera_dimension_t *shape,
            const std::string &name = "")
         : Buffer(wrap(type, data, {shape, shape + dimensions}, name)) {}
-    // Of a C array, whose last index becomes dimension 0.
+    // A Buffer of a C array, whose last index becomes dimension 0.
     template<typename Array, size_t N, std::enable_if_t<is_array_of_elements<Array>, int> = 0>
     explicit Buffer(Array (&values)[N], const std::string &name = "") {
         std::vector<int> sizes;
@@ -336,7 +336,7 @@ public:
     }
 
     bool defined() const { return contents_ref != nullptr; }
-    // Whether both are handles to the same buffer.
+    // Returns true if both are handles to the same buffer.
     template<typename T2, int D2> bool same_as(const Buffer<T2, D2> &other) const {
         return contents_ref == other.contents_ref;
     }
@@ -423,8 +423,8 @@ public:
     // New memory for the present shape.
     void allocate() { contents().allocate(); }
     void deallocate() { contents().deallocate(); }
-    // Of all buffers from now on: a function like malloc (null if there is no memory), and one like
-    // free, which gets what the first one gave. Null: the C library's.
+    // Sets the allocator of all buffers from now on: a function like malloc (null if there is no
+    // memory), and one like free, which gets what the first one gave. Null: the C library's.
     static void set_default_allocate_fn(void *(*allocate)(size_t)) {
         BufferContents::set_default_allocate_fn(allocate);
     }
@@ -477,8 +477,8 @@ public:
     }
 
     // ---- Changes of shape ----
-    // Of this buffer and all handles to it; the forms that end in -ed make a new one that shares
-    // the memory. A crop has to lie within the region.
+    // Changes this buffer and all handles to it; the forms that end in -ed make a new one that
+    // shares the memory. A crop has to lie within the region.
     void crop(int d, int min, int extent) { contents().crop(d, min, extent); }
     void crop(const std::vector<std::pair<int, int>> &rect) {
         for (size_t d = 0; d < rect.size(); d++) crop(int(d), rect[d].first, rect[d].second);
@@ -593,7 +593,7 @@ public:
     }
 
 private:
-    // What a list of sizes with a name at its end says.
+    // The contents of a list of sizes with a name at its end.
     struct Sizes {
         template<typename... Args> explicit Sizes(const Args &...args) { (add(args), ...); }
         template<typename A> void add(const A &a) {

@@ -14,7 +14,7 @@ namespace tessera {
 // memory makes the call a bounds query: it sets the regions of such buffers and computes nothing.
 // Buffers of 2 GiB or more need Target::LargeBuffers.
 class Callable {
-    // What a caller passes: a buffer, or a number.
+    // An argument that a caller passes: a buffer, or a number.
     struct GivenArgument {
         template<typename T, int D>
         GivenArgument(const Buffer<T, D> &b)

@@ -79,7 +79,7 @@ private:
 class JITExtern {
 public:
     explicit JITExtern(const Func &f, Location at = Here::current());
-    // Of one output.
+    // A pipeline of one output.
     explicit JITExtern(const Pipeline &p, Location at = Here::current());
     explicit JITExtern(const ExternCFunction &function) : function_address(function.address()) {}
     template<typename R, typename... Args>

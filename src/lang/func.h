@@ -13,7 +13,7 @@ class ImageParam;
 // An argument of f(...), and the line where it stands.
 using CallArgument = WrittenExpr;
 
-// What define_extern takes: a Func, a Buffer, an ImageParam, or a scalar expression.
+// An argument of define_extern: a Func, a Buffer, an ImageParam, or a scalar expression.
 struct ExternFuncArgument : program::ExternFuncArgument {
     ExternFuncArgument() = default;
     ExternFuncArgument(const Func &f);
@@ -94,7 +94,7 @@ public:
     // ---- What it is ----
     const std::string &name() const { return contents->name.text(); }
     bool defined() const { return contents->defined(); }
-    // Of one without a definition, those that it was declared with.
+    // A Func without a definition has those that it was declared with.
     int dimensions() const {
         bool declared = contents->types.empty() && contents->required_dimensions >= 0;
         return declared ? contents->required_dimensions : contents->dimensions();
@@ -118,20 +118,21 @@ public:
     // ---- Schedule: loops ----
     Stage update(int i = 0, Location at = Here::current()) const;
     operator Stage() const { return Stage(scheduled(Location())); }
-    // Of the first definition, as of its Stage.
+    // The same as for the Stage of the first definition.
     std::vector<VarOrRVar> split_vars() const { return Stage(*this).split_vars(); }
     void unscheduled(Location at = Here::current()) { Stage(scheduled(at)).unscheduled(at); }
 
     // ---- Schedule: which region is computed ----
-    // What is computed of this dimension is [min, min + extent); where more is needed, the pipeline
-    // fails with RuntimeError. bound_extent: the same, from the first point that is needed.
+    // The computed range of this dimension is [min, min + extent); where more is needed, the
+    // pipeline fails with RuntimeError. bound_extent: the same, from the first point that is
+    // needed.
     Func &bound(const Var &v, const Expr &min, const Expr &extent, Location at = Here::current());
     Func &bound_extent(const Var &v, const Expr &extent, Location at = Here::current());
     // More is computed, so that min % modulus == remainder and extent % modulus == 0.
     Func &align_bounds(const Var &v, const Expr &modulus, const Expr &remainder = 0,
                        Location at = Here::current());
     Func &align_extent(const Var &v, const Expr &modulus, Location at = Here::current());
-    // What is typical. It changes nothing that is compiled, and is kept with the schedule.
+    // A typical range. It changes nothing that is compiled, and is kept with the schedule.
     Func &set_estimate(const Var &v, const Expr &min, const Expr &extent,
                        Location at = Here::current());
     Func &set_estimates(const Region &estimates, Location at = Here::current());

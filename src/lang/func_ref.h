@@ -36,7 +36,7 @@ public:
     // One of several values.
     FuncTupleElementRef operator[](int i) const;
     size_t size() const;
-    // Whether it is the same value of the same Func.
+    // Returns true if it is the same value of the same Func.
     bool equivalent_to(const FuncRef &other) const;
 
     const program::FunctionRef &function() const { return f; }

@@ -22,7 +22,7 @@ public:
     Dimension set_stride(const Expr &stride, Location at = Here::current());
     Dimension set_bounds(const Expr &min, const Expr &extent, Location at = Here::current());
     Dimension set_estimate(const Expr &min, const Expr &extent, Location at = Here::current());
-    // Of the same buffer.
+    // Dimension i of the same buffer.
     Dimension dim(int i, Location at = Here::current()) const;
 
 private:
@@ -61,7 +61,7 @@ public:
     int host_alignment(Location at = Here::current()) const {
         return parameter(at)->host_alignment;
     }
-    // Of all dimensions: min, extent of each.
+    // Estimates of all dimensions: min, extent of each.
     OutputImageParam &set_estimates(const Region &estimates, Location at = Here::current());
     // The caller of a pipeline brings this buffer: MemoryType::Heap, or Auto.
     OutputImageParam &store_in(MemoryType memory, Location at = Here::current());
@@ -82,8 +82,8 @@ public:
                Location at = Here::current());
     explicit ImageParam(program::ParameterRef p);
 
-    // What realize() passes: shared, not copied. CompileError if the type or the number of
-    // dimensions is another.
+    // The buffer that realize() passes: shared, not copied. CompileError if the type or the number
+    // of dimensions is another.
     template<typename T, int D>
     void set(const Buffer<T, D> &buffer, Location at = Here::current()) {
         set_buffer(Buffer<>(buffer), at);

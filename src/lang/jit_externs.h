@@ -3,7 +3,7 @@
 #include "lang/extern.h"
 #include "program/environment.h"
 
-// What set_jit_externs() gives to a pipeline.
+// The functions that set_jit_externs() gives to a pipeline.
 namespace tessera::detail {
 
 using JITExterns = std::map<std::string, JITExtern>;

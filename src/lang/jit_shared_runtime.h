@@ -4,7 +4,7 @@
 
 namespace tessera {
 
-// What all pipelines of this process share.
+// The runtime that all pipelines of this process share.
 class JITSharedRuntime {
 public:
     // For pipelines that have no handlers of their own; returns the ones before.

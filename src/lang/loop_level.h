@@ -36,7 +36,8 @@ public:
     // become another.
     bool is_inlined(Location at = Here::current()) const;
     bool is_root(Location at = Here::current()) const;
-    // Of a level that is at a loop; CompileError of another, and in Halide's dialect before lock().
+    // The Func of a level that is at a loop; CompileError of another, and in Halide's dialect
+    // before lock().
     std::string func(Location at = Here::current()) const;
     VarOrRVar var(Location at = Here::current()) const;
     // As text; CompileError before lock(), when it may still become another.

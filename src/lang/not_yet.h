@@ -18,7 +18,7 @@ class Pipeline;
 // How two loops that run together are laid over each other.
 enum class LoopAlignStrategy : uint8_t { AlignStart, AlignEnd, NoAlign, Auto };
 
-// What a memoized result is filed under, beside the parameters that it depends on.
+// The key of a memoized result, beside the parameters that it depends on.
 class EvictionKey {
 public:
     explicit EvictionKey(const Expr &key = Expr()) : key(key) {}
@@ -41,7 +41,7 @@ struct GpuLoop : VarOrRVar {
     GpuLoop(const V &v, Location at = Here::current()) : VarOrRVar(v), at(at) {}
     Location at;
 };
-// What may follow the first loop of a GPU directive.
+// An argument that may follow the first loop of a GPU directive.
 template<typename A>
 concept GpuArgument = std::convertible_to<A, VarOrRVar> || std::convertible_to<A, Expr> ||
                       std::same_as<A, TailStrategy> || std::same_as<A, DeviceAPI>;
@@ -108,7 +108,7 @@ public:
     }
 };
 
-// Of a whole Func.
+// Directives of a whole Func.
 template<typename Self>
 class LaterFuncDirectives {
 public:

@@ -9,8 +9,8 @@
 // one type as `ir::match_types` says, and vectors are worked on lane by lane.
 namespace tessera::ir {
 
-// Of integers or bools. The result of a shift has the type of its first operand, made as wide as
-// the second; a negative count shifts the other way.
+// The operands are integers or bools. The result of a shift has the type of its first operand, made
+// as wide as the second; a negative count shifts the other way.
 Expr operator&(WrittenExpr a, Expr b);
 Expr operator|(WrittenExpr a, Expr b);
 Expr operator^(WrittenExpr a, Expr b);
@@ -136,8 +136,9 @@ Expr count_leading_zeros(WrittenExpr e);
 Expr count_trailing_zeros(WrittenExpr e);
 Expr div_round_to_zero(WrittenExpr a, Expr b);
 Expr mod_round_to_zero(WrittenExpr a, Expr b);
-// Of an integer of 8, 16 or 32 bits and a uint8, which stands for 256 where it is 0. The type of
-// the result is the first one's. Rounded down, as by `/`; to zero; and the remainder to the first.
+// The operands are an integer of 8, 16 or 32 bits and a uint8, which stands for 256 where it is 0.
+// The type of the result is the first one's. Rounded down, as by `/`; to zero; and the remainder to
+// the first.
 Expr fast_integer_divide(const WrittenExpr &a, const Expr &b);
 Expr fast_integer_divide_round_to_zero(const WrittenExpr &a, const Expr &b);
 Expr fast_integer_modulo(const WrittenExpr &a, const Expr &b);
@@ -176,8 +177,8 @@ Expr mul_shift_right(WrittenExpr a, Expr b, int q);
 Expr rounding_mul_shift_right(WrittenExpr a, Expr b, Expr q);
 Expr rounding_mul_shift_right(WrittenExpr a, Expr b, int q);
 
-// Of two values of one type: zero_val where the weight is 0, one_val where it is 1 (a float) or the
-// largest of its type (an unsigned integer), rounded to the nearest in between.
+// Interpolates between two values of one type: zero_val where the weight is 0, one_val where it is
+// 1 (a float) or the largest of its type (an unsigned integer), rounded to the nearest in between.
 Expr lerp(WrittenExpr zero_val, Expr one_val, Expr weight);
 
 // ---- Floats. Operands that are no floats become float32. ----
@@ -270,7 +271,7 @@ Expr gather(const WrittenExpr &a, const Args &...rest) {
     return gather(std::vector<Expr>{a, Expr(rest)...}, a.at);
 }
 
-// What is compiled for, as a value that is constant by the time code is made.
+// The target of the compilation, as a value that is constant by the time code is made.
 Expr target_arch_is(Target::Arch arch);
 Expr target_os_is(Target::OS os);
 Expr target_has_feature(Target::Feature feature);

@@ -14,10 +14,10 @@ uint64_t scalar_bits(const program::Parameter &p, Type wanted, Location at);
 void set_limits(program::Parameter &p, const Expr &min, const Expr &max, Location at);
 void set_estimate(program::Parameter &p, const Expr &value, Location at);
 
-// Whether the value is one of the integer type.
+// Returns true if the value is one of the integer type.
 bool is_integer_of(Type t, double value);
 
-// Whether the value is one of To. For a float it may be rounded; for a bool, 0 is false.
+// Returns true if the value is one of To. For a float it may be rounded; for a bool, 0 is false.
 template<typename To, typename From>
 bool can_hold(From value) {
     if constexpr (!std::is_arithmetic_v<To> || !std::is_arithmetic_v<From> ||
@@ -134,7 +134,7 @@ public:
         }
     }
 
-    // What the caller may give: checked whenever the pipeline runs.
+    // The range of values that the caller may pass: checked whenever the pipeline runs.
     void set_range(const Expr &min, const Expr &max, Location at = Here::current()) {
         detail::set_limits(*parameter_ref, min, max, at);
     }

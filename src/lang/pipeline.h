@@ -102,9 +102,11 @@ public:
     Callable compile_to_callable(const std::vector<Argument> &args,
                                  const Target &target = get_jit_target_from_environment(),
                                  Location at = Here::current());
-    // What is called instead of the runtime's own when this pipeline runs in this process.
+    // The functions that are called instead of the runtime's own when this pipeline runs in this
+    // process.
     JITHandlers &jit_handlers(Location at = Here::current());
-    // What extern calls and extern stages of these names call; replaces what was set before.
+    // Sets the functions that extern calls and extern stages of these names call; replaces those
+    // set before.
     void set_jit_externs(const std::map<std::string, JITExtern> &externs,
                          Location at = Here::current());
     const std::map<std::string, JITExtern> &get_jit_externs(Location at = Here::current()) const;
@@ -239,12 +241,12 @@ public:
                     const Target &target = get_target_from_environment(),
                     Location at = Here::current());
 
-    // What compile() of it writes: the same under this name for this target.
+    // Returns what compile() writes: the same under this name for this target.
     Module compile_to_module(const std::vector<Argument> &args, const std::string &name = "",
                              const Target &target = get_target_from_environment(),
                              Location at = Here::current());
 
-    // What compile_to() compiles for these arguments, this name and target.
+    // Returns the module that compile_to() compiles for these arguments, this name and target.
     ir::Module lowered(const std::vector<Argument> &args, const std::string &function = "",
                        const Target &target = get_target_from_environment(),
                        Location at = Here::current()) const;

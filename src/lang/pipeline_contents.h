@@ -7,13 +7,13 @@
 
 namespace tessera {
 
-// What a Pipeline is a handle to.
+// The object that a Pipeline is a handle to.
 struct PipelineContents {
     program::Program program;
     JITHandlers handlers;
     std::map<std::string, JITExtern> externs;
 
-    // What was compiled last for a target.
+    // The code that was compiled last for a target.
     struct Compiled : driver::Prepared {
         uint64_t changes = 0;
     };

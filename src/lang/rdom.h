@@ -26,7 +26,7 @@ public:
     RVar(program::ReductionDomainRef domain, int index);
     explicit RVar(Symbol symbol) : name_symbol(symbol) {}
 
-    // Of a variable of a domain.
+    // The range of a variable of a domain.
     Expr min() const;
     Expr extent() const;
 
@@ -41,7 +41,8 @@ private:
     program::ReductionDomainRef home;
     int index = 0;
     Location written;
-    // Of a variable that an RDom does not have: how many it has; 0 if the RDom is undefined.
+    // For a variable that an RDom does not have, the number of those that it has; 0 if the RDom is
+    // undefined.
     std::optional<int> number_of_others;
 };
 
@@ -73,7 +74,7 @@ public:
     // before the domain is used.
     void where(Expr predicate, Location at = Here::current());
 
-    // Of a domain of one dimension.
+    // For a domain of one dimension.
     operator RVar() const;
     operator Expr() const;
 

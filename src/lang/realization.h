@@ -19,7 +19,7 @@ public:
     size_t size() const { return images.size(); }
     const Buffer<> &operator[](size_t i) const;
     Buffer<> &operator[](size_t i);
-    // Of a single result.
+    // The Buffer of a single result.
     template<typename T, int D>
     operator Buffer<T, D>() const {
         require_single();
@@ -39,7 +39,7 @@ private:
     Location at;
 };
 
-// What realize() writes into.
+// The buffers that realize() writes into.
 struct RealizationArg {
     template<typename T, int D>
     RealizationArg(const Buffer<T, D> &b) : buffers{b.raw_buffer()}, owners{Buffer<>(b)} {}

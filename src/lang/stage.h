@@ -18,7 +18,7 @@ struct LoopName : VarOrRVar {
     Location at;
 };
 
-// What a prefetch or stream_loads is of: a Func or an ImageParam.
+// The operand of a prefetch or stream_loads: a Func or an ImageParam.
 struct Fetched {
     Fetched(const Func &f);
     Fetched(const ImageParam &image, Location at = Here::current());
@@ -149,7 +149,7 @@ public:
         return tile({x, y}, {x, y}, {xi, yi}, {xfactor, yfactor}, tail, at);
     }
 
-    // Whether a loop may be split into prologue, steady state and epilogue.
+    // Says if a loop may be split into prologue, steady state and epilogue.
     Self &partition(const VarOrRVar &v, Partition p, Location at = Here::current()) {
         detail::partition(self().scheduled(at), {v}, p, at);
         return self();
@@ -232,8 +232,9 @@ public:
     // The names of the loops as a line of text: "Vars: x, y".
     std::string dump_argument_list() const;
 
-    // Of an associative update: a new Func computes it apart for each value of the given reduction
-    // variables, which become its dimensions; this stage joins its values. Returns the new Func.
+    // For an associative update: a new Func computes it separately for each value of the given
+    // reduction variables, which become its dimensions; this stage joins its values. Returns the
+    // new Func.
     Func rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Location at = Here::current());
     Func rfactor(const RVar &r, const Var &v, Location at = Here::current());
 
