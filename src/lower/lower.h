@@ -43,7 +43,7 @@ Lowering nests(const program::Program &program, const Target &target,
 Lowering conceptual(Lowering nests);
 // Loads and stores of flat buffers; loops are as they were scheduled.
 Lowering flat(Lowering conceptual);
-// What code is generated from.
+// Returns the IR that code is generated from.
 Lowering lowered(Lowering flat);
 
 // All of them. Turns a program into a module of flat loops over loads and stores. The module's one

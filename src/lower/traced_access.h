@@ -1,15 +1,15 @@
 #pragma once
 #include "lower/context.h"
 
-// What is told of an access is the coordinate, wherever in its storage the value is. Of a function
-// whose accesses are traced, the passes that fold storage or make copies of it keep both:
+// An event of an access reports the coordinate, wherever in its storage the value is. For a
+// function whose accesses are traced, the passes that fold storage or make copies of it keep both:
 //
 //     f(y)      ->      f(return_second(y, y % 4))
 //
 // until tracing has told the first and leaves the second.
 namespace tessera::lower {
 
-// Whether loads or stores of this function are told of.
+// Returns true if loads or stores of this function are traced.
 bool are_accesses_traced(const Context &context, Symbol func);
 
 // `before` may be a coordinate, or such a pair already.

@@ -4,12 +4,13 @@
 
 namespace tessera::lower {
 
-// What values a function can have, whatever its arguments: for indices that depend on data.
+// The bounds of the values of functions, whatever the arguments: for indices that depend on data.
 class ValueBounds {
 public:
     explicit ValueBounds(const Context &context);
 
-    // Of value k of a function, or an element of an image; everything() where nothing is known.
+    // The bounds of value k of a function, or of an element of an image; everything() where nothing
+    // is known.
     algebra::Interval of(const ir::Call &call) const;
     // Answers IntervalScope::call_bounds.
     std::function<algebra::Interval(const ir::Call &)> as_callback() const;
@@ -22,8 +23,8 @@ private:
     std::unordered_map<Symbol, Values> values;
 };
 
-// Whether an index has bounds only because of the values that the functions in it have: what lies
-// in their storage before they are computed may lead anywhere.
+// Returns true if an index has bounds only because of the values that the functions in it have:
+// what lies in their storage before they are computed may lead anywhere.
 bool is_bounded_by_values(const ir::Expr &index);
 
 }  // namespace tessera::lower

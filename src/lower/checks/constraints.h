@@ -5,8 +5,8 @@
 
 namespace tessera::lower {
 
-// What the user fixed of dimension d of a buffer that is an argument. Where nobody says anything
-// the innermost dimension is dense.
+// The constraints of the user on dimension d of a buffer that is an argument. Without any the
+// innermost dimension is dense.
 program::DimensionConstraint constraint_of(const ir::Argument &argument, int d);
 // The same, of one field; undefined: anything.
 ir::Expr constraint_of(const program::DimensionConstraint &constraint, BufferField field);
@@ -24,7 +24,7 @@ private:
 // In the body of a pipeline: the struct of a buffer, and whether a pointer is null.
 ir::Expr handle_of(Symbol buffer);
 ir::Expr is_null(const ir::Expr &handle);
-// Whether the buffer has no memory, here or on a device: what it should be like is asked.
+// True if the buffer has no memory, here or on a device: it is a bounds query.
 ir::Expr is_query(Symbol buffer);
 
 }  // namespace tessera::lower

@@ -7,7 +7,8 @@
 
 namespace tessera::lower {
 
-// What bounds name as the end of floats that were cast: it may be the largest integer there is.
+// Returns true for the end of floats that were cast in bounds: it may be the largest integer there
+// is.
 bool is_float_made_integer(const ir::IntrinsicCall &call);
 
 // Asserts that coordinates of 32 bits are enough for the regions that a pipeline needs. Looked at

@@ -20,7 +20,7 @@ public:
 
     // `f`: Min, Extent or Stride.
     ir::Expr of(const ir::Argument &buffer, BufferField f, int dimension);
-    // Whether a constraint of a buffer depends on another one that depends on it: that one's field
+    // True if a constraint of a buffer depends on another one that depends on it: that one's field
     // means what it was before, so whoever asks has to ask until nothing changes.
     bool in_circles() const { return met_circle; }
 

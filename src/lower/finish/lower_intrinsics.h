@@ -15,7 +15,7 @@ namespace tessera::lower {
 ir::Stmt lower_intrinsics(const ir::Stmt &s, const Context &context);
 ir::Expr lower_intrinsics(const ir::Expr &e, const Context &context);
 
-// What a lerp means, of these operands.
+// Returns the meaning of a lerp of these operands.
 ir::Expr lower_lerp(Type t, const ir::Expr &zero, const ir::Expr &one, const ir::Expr &weight);
 
 }  // namespace tessera::lower

@@ -18,7 +18,7 @@ ir::Expr as_c_call(const ir::IntrinsicCall &c);
 //     let m = mutex_array_create(n)            at the end: mutex_array_destroy(m)
 //     let e = profiler_instance_start(..., i)  if e == 0:  profiler_instance_end(i)
 //
-// What to evaluate at the end; undefined for any other let.
+// Returns the expression to evaluate at the end; undefined for any other let.
 ir::Expr end_of_scope(const ir::LetStmt &let);
 
 }  // namespace tessera::lower

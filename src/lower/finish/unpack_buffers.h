@@ -10,7 +10,7 @@ namespace tessera::lower {
 //                                                ->  let out_extent_0 = out.extent[0]
 //                                                    for x in [out_min_0, +out_extent_0): ...
 //
-// What stands before the first use (that the argument is not null, say) stays before the lets.
+// Statements before the first use (a test that the argument is not null, say) stay before the lets.
 ir::Stmt unpack_buffers(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

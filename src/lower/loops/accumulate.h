@@ -22,11 +22,13 @@ ir::Expr combine(ReduceOp op, const ir::Expr &a, const ir::Expr &b);
 // several values is seen for what it is. The body itself if the stores read each other's buffers.
 ir::Stmt without_lets_of_updates(const ir::Stmt &body);
 
-// Whether the body of an Atomic reads of each buffer that it stores to only the element that it
-// stores, and stores only one. Then it has nothing to do with the same body for other elements.
+// Returns true if the body of an Atomic reads of each buffer that it stores to only the element
+// that it stores, and stores only one. Then it has nothing to do with the same body for other
+// elements.
 bool updates_one_place(const ir::Stmt &body);
 
-// Whether it depends on elements of the buffers that the body stores to if something is stored.
+// Returns true if it depends on elements of the buffers that the body stores to if something is
+// stored.
 bool tests_what_it_stores(const ir::Stmt &body);
 
 }  // namespace tessera::lower

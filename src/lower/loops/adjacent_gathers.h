@@ -9,7 +9,7 @@ namespace tessera::lower {
 //     f[i] + f[i + x16(1)]     ->     slice(g, 0, 1, 16) + slice(g, 16, 1, 16)
 //                                     where g is f[ramp(i, x16(1), 2)]
 //
-// Of elements of 32 bits, for machines that find a lane's address by itself.
+// Merges loads of elements of 32 bits, for machines that find a lane's address by itself.
 ir::Stmt merge_adjacent_gathers(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

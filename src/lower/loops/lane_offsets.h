@@ -12,7 +12,7 @@ struct LaneOffsets {
 
     int64_t least() const;
     int64_t greatest() const;
-    // Whether lane i adds first + i * stride.
+    // Returns true if lane i adds first + i * stride.
     bool is_ramp(int64_t &stride) const;
 };
 

@@ -38,7 +38,7 @@ Expr group_of(const Expr &e, int groups, int which);
 Expr least(const Expr &e);
 Expr greatest(const Expr &e);
 
-// Whether all lanes certainly differ.
+// Returns true if all lanes certainly differ.
 bool all_different(const Expr &e);
 
 }  // namespace tessera::lower::lanes

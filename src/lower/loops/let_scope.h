@@ -7,7 +7,7 @@
 
 namespace tessera::lower {
 
-// What a pass that walks down the IR knows of the names around it: the values of lets, and where
+// The names around a statement, for a pass that walks down the IR: the values of lets, and where
 // the loop variables lie. For questions about an expression in terms of what stands further out.
 class LetScope {
 public:
@@ -16,7 +16,8 @@ public:
     // The loop variable runs over [min, min + extent).
     void push_loop(Symbol name, const ir::Expr &min, const ir::Expr &extent);
     void pop_loop(Symbol name) { facts.intervals.erase(name); }
-    // What the statement is run under: conditions of an `if`, of a specialization above all.
+    // Adds a condition under which the statement is run: conditions of an `if`, of a specialization
+    // above all.
     void push_condition(const ir::Expr &condition);
     void pop_condition() { conditions.pop_back(); }
 

@@ -7,11 +7,11 @@ namespace tessera::lower {
 // is none.
 const ir::IntrinsicCall *likely_marker(const ir::Expr &e, bool innermost);
 
-// Whether the expression is, or is computed by arithmetic from, an operand marked likely. A marker
-// inside the index of a load says nothing about what is loaded.
+// Returns true if the expression is, or is computed by arithmetic from, an operand marked likely. A
+// marker inside the index of a load says nothing about what is loaded.
 bool is_likely(const ir::Expr &e, bool innermost);
 
-// Whether there is any such marker at all.
+// Returns true if there is any such marker at all.
 bool has_likely(const ir::Expr &e);
 bool has_likely(const ir::Stmt &s, bool innermost = true);
 

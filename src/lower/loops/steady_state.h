@@ -16,14 +16,14 @@ struct Assumed {
 };
 using AssumedRef = std::shared_ptr<const Assumed>;  // null: nothing
 
-// What a test in a loop's body comes down to where it goes the likely way.
+// The value of a test in a loop's body where it takes the likely way.
 struct LikelyTest {
     ir::Expr condition;  // goes the likely way where this holds, in names known outside of the body
     ir::Expr outcome;    // the test's value then
     AssumedRef assumed;  // by the condition
     bool guards_loop;    // it decides whether a whole loop is run: made once for all of it
 };
-// What is tested is a min, max or select with a likely operand, or likely(condition) itself.
+// A test is a min, max or select with a likely operand, or likely(condition) itself.
 struct LikelyTests {
     std::unordered_map<ir::Expr, std::vector<LikelyTest>, ir::ExprHash, ir::ExprEqual> occurrences;
     std::vector<ir::Expr> order;  // the keys, as they were found

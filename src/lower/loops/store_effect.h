@@ -9,8 +9,8 @@ namespace tessera::lower {
 //     f[x] = f[x] + select(c, e, 0)          ->      c
 //     f[x] = select(c, f[x], e)              ->      !c
 //
-// Of sums, differences, products, minima and maxima with what is there, and of logic; in as many
-// lanes as are stored. What is not told by the conditions of selects counts as a change.
+// Knows sums, differences, products, minima and maxima with the old value, and logic; in as many
+// lanes as are stored. What does not follow from the conditions of selects counts as a change.
 class StoreEffects {
 public:
     explicit StoreEffects(const ir::Stmt &s);

@@ -15,7 +15,7 @@ namespace tessera::lower {
 // - Below Atomic, `f[i] = f[i] + g` with the same i in all iterations becomes one update by a
 //   VectorReduce of the g, for operations that are associative. Other updates run one by one.
 //
-// Of a loop whose extent is not a constant, but has a constant upper bound, the lanes behind its
+// For a loop whose extent is not a constant, but has a constant upper bound, the lanes behind its
 // end are masked. Throws CompileError if it has none.
 ir::Stmt vectorize_loops(const ir::Stmt &s, const Context &context);
 

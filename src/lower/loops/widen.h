@@ -13,7 +13,7 @@ struct WidenScope {
     std::unordered_map<Symbol, ir::Expr> wide;
     // Buffers that are given an innermost dimension, the iteration.
     std::unordered_set<Symbol> per_iteration;
-    // Whether all iterations run, so that one event may tell of all.
+    // True if all iterations run, so that one event may report all.
     bool traces = true;
 };
 
@@ -31,13 +31,14 @@ ir::Expr all_groups(const ir::Expr &e, const ir::Expr &before, int groups);
 // The index into a buffer that has an innermost dimension more, the iteration.
 ir::Expr index_per_iteration(const ir::Expr &wide_index, int groups);
 
-// Whether an expression may be widened: it has no effects, and handles in it are all the same.
+// Returns true if an expression may be widened: it has no effects, and handles in it are all the
+// same.
 bool can_widen(const ir::Expr &e, const WidenScope &scope);
 
-// Of a call of tessera_trace: the event of all iterations, with a lane for each; the call itself if
-// it is the same in all of them.
+// Returns for a call of tessera_trace the event of all iterations, with a lane for each; the call
+// itself if it is the same in all of them.
 ir::Expr widen_trace(const ir::IntrinsicCall &call, WidenScope &scope, const ir::Expr &mask);
-// Whether it is such a call, of a load or a store, and what it tells may be widened.
+// Returns true if it is such a call, for a load or a store, and its operands may be widened.
 bool can_widen_trace(const ir::IntrinsicCall &call, const WidenScope &scope);
 
 // The names that stand for lets made from the scalar parts of ramps, added to `lets`.

@@ -4,7 +4,7 @@
 
 namespace tessera::lower {
 
-// Whether it calls or loads anything, or has effects.
+// Returns true if it calls or loads anything, or has effects.
 bool reads_memory(const ir::Expr &e);
 // One condition for all lanes, without effects.
 bool is_usable_condition(const ir::Expr &e);

@@ -8,16 +8,16 @@
 // otherwise it computes the outputs.
 namespace tessera::lower {
 
-// What linkers call the function of an extern stage. CompileError if it is in a namespace, but to
-// be called as C does.
+// Returns the linker's name of the function of an extern stage. CompileError if it is in a
+// namespace, but to be called as C does.
 std::string linked_name(const program::FunctionContents &f, const Target &target);
 
-// Whether the function is asked at all. One without buffers to read is asked only by Halide's
-// rules, for what it may enlarge: otherwise it need not know of such questions.
+// Returns true if the function gets bounds queries at all. One without buffers to read gets them
+// only by Halide's rules, for what it may enlarge: otherwise it need not know of queries.
 bool is_asked(const program::FunctionContents &f);
-// Whether it may compute more than its consumers need. Not into a buffer of the caller's, which is
-// as large as it is; and not where the storage is not made for each of its runs, as large as that
-// one wants it.
+// Returns true if it may compute more than its consumers need. Not into a buffer of the caller's,
+// which is as large as it is; and not where the storage is not made for each of its runs, as large
+// as that one wants it.
 bool may_enlarge(const program::FunctionContents &f, const Context &context);
 
 // A call that asks an extern stage what it needs of its inputs.
@@ -40,7 +40,7 @@ ir::Stmt check_not_enlarged(const program::FunctionContents &f, const Region &re
 // for any other expression.
 const ir::Call *first_of_passed_buffer(const ir::Expr &e);
 
-// What there is of an image, or of what is stored of a function.
+// Returns the box that exists of an image, or that is stored of a function.
 Box held_of(Symbol buffer, int dimensions);
 // That what is held of an input is what a stage wants to read of it, or more.
 ir::Stmt check_input_holds(const program::FunctionContents &f, Symbol input, const Box &wanted,

@@ -7,8 +7,8 @@ namespace tessera::lower {
 // An interval per dimension.
 using Box = std::vector<algebra::Interval>;
 
-// What one stage computes: [min, max] per dimension of its function, as far as it is asked for (a
-// split may make it compute more).
+// The region that one stage computes: [min, max] per dimension of its function, as far as it is
+// asked for (a split may make it compute more).
 struct Region {
     std::vector<ir::Expr> min, max;
 };

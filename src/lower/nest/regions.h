@@ -12,16 +12,16 @@
 
 namespace tessera::lower {
 
-// What has been built so far, from the inside out.
+// The part of the pipeline built so far, from the inside out.
 struct BuiltPipeline {
     // The stages of each function, by function and stage: one nest, or several if the stage is
     // specialized.
     std::unordered_map<Symbol, std::vector<std::vector<StageNestRef>>> stages;
-    // What each stage of a function computes, in terms of the variables where it is computed; one
-    // for each place where it is.
+    // The region that each stage of a function computes, in terms of the variables where it is
+    // computed; one for each place where it is.
     std::unordered_map<Symbol, std::vector<std::vector<Region>>> regions;
-    // What the ends of the regions are called where a function is computed that is being built, or
-    // was built last; per stage.
+    // The names of the ends of the regions where a function is computed that is being built, or was
+    // built last; per stage.
     std::unordered_map<Symbol, std::vector<RegionSymbols>> region_symbols;
     // The values of lets, and first and last value of loops.
     std::unordered_map<Symbol, ir::Expr> lets;
@@ -60,17 +60,19 @@ public:
     std::vector<Region> bind_computed(Symbol func);
     // The elements that a function's stages write and read here, for its storage.
     Box touched(Symbol func);
-    // What the stages in the body read of a function or image, but for the function's own.
+    // Returns the box that the stages in the body read of a function or image, but for the
+    // function's own.
     Box required(Symbol callee, int dimensions) { return required(callee, dimensions, Reads::All); }
-    // What the stage that owns the site writes of its function.
+    // Returns the box that the stage which owns the site writes of its function.
     Box written(const StageNestRef &owner);
 
     // Adds to the asserts that what is stored further out holds what the extern stages that are
     // computed here want to read: asked there for the whole, they may have wanted less.
     void check_answers(const std::function<bool(Symbol)> &is_stored_here);
 
-    // What the extern stage that owns the site computes in one run of it, in terms of lets. In a
-    // call of its function, at the innermost site, it is asked what it reads for that.
+    // Returns the region that the extern stage which owns the site computes in one run of it, in
+    // terms of lets. In a call of its function, at the innermost site, a bounds query asks what it
+    // reads for that.
     const Region &piece();
     const ExternQuery &ask_for_piece();
 
@@ -91,7 +93,7 @@ private:
     const std::vector<Region> &whole_regions(Symbol func);
     Box required(Symbol callee, int dimensions, Reads reads);
     Reads wanted_of(Symbol func) const;
-    // What a select leaves of what a call reads in dimension d, if that is less.
+    // Returns the part of what a call reads in dimension d that a select leaves, if that is less.
     algebra::Interval chosen_part(const StageCall &call, size_t d, const Caller &caller,
                                   const algebra::Interval &all);
     bool needs_constant_extents(Symbol func) const;
@@ -110,7 +112,7 @@ private:
                 bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
     void check_coordinate(Symbol symbol, const ir::Expr &end);
-    // What the caller's variables run over, narrowed by what has been tested.
+    // Returns the ranges of the caller's variables, narrowed by what has been tested.
     const algebra::IntervalScope &scope_of(const Caller &caller, const ir::Expr &tested,
                                            Reads reads);
     // Which values of the caller's variables a condition leaves, whatever else is known of them.
@@ -131,7 +133,7 @@ private:
         std::function<bool(Symbol)> includes;
         std::unordered_map<Symbol, bool> known;
     };
-    // Whether e is computed, through lets, from a symbol of that kind.
+    // Returns true if e is computed, through lets, from a symbol of that kind.
     bool follows(const ir::Expr &e, Origins &origins);
     // Where a stage that is computed further in ends at the latest when its region is this.
     ir::Expr latest_end(const StageNest &nest, int d, const Region &there, const Region &here);

@@ -11,7 +11,8 @@ class Sites {
 public:
     explicit Sites(const Context &context);
 
-    // What is computed, stored or allocated in the body of the loop over `var` of a stage.
+    // The functions that are computed, stored or allocated in the body of the loop over `var` of a
+    // stage.
     std::vector<Symbol> at(Symbol func, int stage, Symbol var) const;
     // Functions with updates that are scheduled inline: each definition that reads one computes it
     // for itself.

@@ -69,10 +69,11 @@ public:
 
     // How many loops, the innermost ones, one call of an extern stage runs: none in other stages.
     int loops_in_call() const;
-    // Of an extern stage: whether its function is called within loops, for a piece each time.
+    // For an extern stage, returns true if its function is called within loops, for a piece each
+    // time.
     bool is_in_pieces() const;
-    // Whether a call of its function computes anything, where a tail may have left nothing to it;
-    // undefined: it always does.
+    // The condition that a call of its function computes anything, where a tail may have left
+    // nothing to it; undefined: it always does.
     ir::Expr piece_exists() const;
 
     // Which loop is over this variable (by the user's name), or -1.
@@ -86,7 +87,7 @@ public:
     // The interval that each of the user's variables runs over while loop `fixed` and those around
     // it stand still (loops.size(): none stands still).
     algebra::IntervalScope box(int fixed) const;
-    // Whether such an interval is that of a variable which stands still.
+    // Returns true if such an interval is that of a fixed variable.
     bool is_fixed(const algebra::Interval &i) const;
     // The same for the whole stage, given the first and last point of its pure variables.
     algebra::IntervalScope box_over(const std::vector<ir::Expr> &region_min,
@@ -100,8 +101,8 @@ public:
     ir::Expr most_beyond_max(int d) const;
     // Return true if each loop is split at most once, and no tile is moved back.
     bool rounds_simply() const;
-    // Whether it is a fused loop that is rounded: how far its variables go beyond their ends
-    // depends on remainders of the whole region, and is not known better of a larger region.
+    // Returns true if it is a fused loop that is rounded: how far its variables go beyond their
+    // ends depends on remainders of the whole region, and is not known better of a larger region.
     bool rounds_fused() const;
     // Return true if loops are fused.
     bool fuses() const { return !fused_loops.empty(); }
@@ -164,16 +165,16 @@ private:
 
 using StageNestRef = std::shared_ptr<const StageNest>;
 
-// What divides the extent of each region of the function in dimension d that is computed, also
-// where it begins later because others have computed its beginning: the modulus of align_bounds; 1
-// if there is none, or more that says what is computed.
+// Returns the divisor of the extent of each region of the function in dimension d that is computed,
+// also where it begins later because others have computed its beginning: the modulus of
+// align_bounds; 1 if there is none, or more that says what is computed.
 int64_t aligned_extent(const program::FunctionContents &func, int d);
 
 // The calls in a definition: its values, arguments, and predicate.
 std::vector<StageCall> calls_of(const program::Definition &def);
 
-// Whether the definition itself is a version of its stage: it is none if specialize_fail() stands
-// in its place, unless it is the only one.
+// Returns true if the definition itself is a version of its stage: it is none if specialize_fail()
+// stands in its place, unless it is the only one.
 bool may_run_itself(const program::Definition &general);
 
 // When each version of a stage may run: if the conditions of the specializations that choose it

@@ -5,13 +5,13 @@
 // CompileError.
 namespace tessera::lower {
 
-// Of a function that is computed inline, so that it has no storage and no loops: refuses what says
-// where that storage is, or how it is used, and what asks something of its loops. (What traces it
-// is taken: there is nothing to report.)
+// Checks a function that is computed inline, so that it has no storage and no loops: refuses
+// directives about that storage and about its loops. (What traces it is taken: there is nothing to
+// report.)
 void validate_inline(const program::FunctionContents &f);
 
-// Of an output, which is computed at the root into the memory of the caller: refuses what says
-// where it is computed or stored, or how it is laid out.
+// Checks an output, which is computed at the root into the memory of the caller: refuses directives
+// that say where it is computed or stored, or how it is laid out.
 void validate_output(const program::FunctionContents &f);
 
 // Refuses stream_loads of what no version of the stage reads, and no reduction that is computed
