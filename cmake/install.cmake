@@ -4,9 +4,9 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(rooms runtime base files ir algebra program lower interpret codegen driver lang aot)
+set(components runtime base files ir algebra program lower interpret codegen driver lang aot)
 set(objects)
-foreach(name IN LISTS rooms)
+foreach(name IN LISTS components)
     list(APPEND objects $<TARGET_OBJECTS:tessera_${name}>)
 endforeach()
 list(APPEND objects $<TARGET_OBJECTS:tessera_autoscheduler>
@@ -55,7 +55,7 @@ install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera_run_m
 install(DIRECTORY compat/halide/ DESTINATION ${include}/tessera/halide FILES_MATCHING PATTERN *.h)
 install(FILES compat/halide/support.cpp DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/halide)
 install(DIRECTORY include/ DESTINATION ${include})
-foreach(name IN LISTS rooms)
+foreach(name IN LISTS components)
     install(DIRECTORY src/${name} DESTINATION ${include}/tessera
             FILES_MATCHING PATTERN *.h PATTERN llvm EXCLUDE PATTERN host EXCLUDE
             PATTERN x86 EXCLUDE PATTERN aarch64 EXCLUDE)

@@ -1,4 +1,4 @@
-// Precompiled: most of the time that a file of this room takes to compile is spent in these.
+// Precompiled: most of the time that a file of this component takes to compile is spent in these.
 #pragma once
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/IRBuilder.h>

@@ -10,7 +10,7 @@ import sys
 
 from source_check import check_changed
 
-rooms = ("src", "autoscheduler", "apps", "bench", "tools")
+checked = ("src", "autoscheduler", "apps", "bench", "tools")
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("root", type=pathlib.Path)
@@ -34,7 +34,7 @@ def lint(path):
 
 
 def main():
-    sources = sorted(path for room in rooms for path in (root / room).rglob("*.cpp")
+    sources = sorted(path for name in checked for path in (root / name).rglob("*.cpp")
                      if root / "bench/peers" not in path.parents and "test" not in path.relative_to(root).parts)
     settings = [root / ".clang-tidy", *sorted(root.glob("*/.clang-tidy"))]
     salt = " ".join([*command, *flags, *(path.read_text() for path in settings)])

@@ -44,21 +44,21 @@ def percent(ran, total):
 def main():
     build, src = (pathlib.Path(argument).resolve() for argument in sys.argv[1:3])
     lines = collect(build, src)
-    rooms = collections.defaultdict(lambda: [0, 0])
+    components = collections.defaultdict(lambda: [0, 0])
     files = []
     for path, ran in lines.items():
         relative = path.relative_to(src)
         files.append((percent(sum(ran.values()), len(ran)), sum(ran.values()), len(ran), relative))
         for key in (relative.parts[0], "total"):
-            rooms[key][0] += sum(ran.values())
-            rooms[key][1] += len(ran)
+            components[key][0] += sum(ran.values())
+            components[key][1] += len(ran)
     print("Least covered files (lines that never ran):")
     for share, ran, total, path in sorted(files, key=lambda f: f[1] - f[2])[:LEAST_COVERED_SHOWN]:
         missed = sorted(line for line, hit in lines[src / path].items() if not hit)
         print(f"{share:6.1f} %  {total - ran:5} of {total:5}  {path}  {missed[:8]}")
-    for room in sorted(rooms, key=lambda room: (room == "total", room)):
-        ran, total = rooms[room]
-        print(f"{percent(ran, total):6.1f} %  {ran:6} of {total:6} lines  {room}")
+    for component in sorted(components, key=lambda component: (component == "total", component)):
+        ran, total = components[component]
+        print(f"{percent(ran, total):6.1f} %  {ran:6} of {total:6} lines  {component}")
 
 
 main()

@@ -40,10 +40,10 @@ def main():
     print(f"The {SHOWN} longest files:")
     for lines, path in sizes[:SHOWN]:
         print(f"{lines:6} {path}")
-    per_room = collections.Counter()
+    per_component = collections.Counter()
     for lines, path in sizes:
-        per_room[str(pathlib.Path(path).parts[:2][-1])] += lines
-    print("Lines:", ", ".join(f"{room} {lines}" for room, lines in per_room.most_common()))
+        per_component[str(pathlib.Path(path).parts[:2][-1])] += lines
+    print("Lines:", ", ".join(f"{name} {lines}" for name, lines in per_component.most_common()))
     lengths = sorted(lines for lines, *_ in found)
     print(f"Functions: {len(lengths)}, median {percentile(lengths, .5)} lines, "
           f"99th percentile {percentile(lengths, .99)}")

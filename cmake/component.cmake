@@ -1,7 +1,7 @@
-# room(<name> DEPENDS <rooms and libraries> PRIVATE <libraries> PRECOMPILED <header>):
+# component(<name> DEPENDS <components and libraries> PRIVATE <libraries> PRECOMPILED <header>):
 # every .cpp below src/<name> in one static library, to be included as "<name>/file.h". Its target is
 # tessera_<name>: targets are global, and a project that adds Tessera may have a `base` of its own.
-function(room name)
+function(component name)
     set(target tessera_${name})
     cmake_parse_arguments(ARG "" "" "DEPENDS;PRIVATE;PRECOMPILED" ${ARGN})
     file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.cpp)
