@@ -18,7 +18,7 @@ public:
     bool empty() const { return intervals.empty(); }
     const std::unordered_map<Symbol, Interval> &all() const { return intervals; }
 
-    // Asked for the values of a Call (a Func's or image's), if set; may return everything().
+    // Returns the bounds of a Call (a Func's or image's), if set; may return everything().
     std::function<Interval(const ir::Call &)> call_bounds;
     // Other facts about variables.
     Facts facts;

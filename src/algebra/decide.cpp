@@ -25,7 +25,7 @@ LinearForm without(const LinearForm &f, const Expr &atom) {
 
 }  // namespace
 
-// The same is asked many times, as nodes are built from their operands in several ways.
+// The same query comes many times, as nodes are built from their operands in several ways.
 int64_t Simplifier::lower_bound(const LinearForm &f, int64_t goal) {
     int64_t quick = interval(f).min;
     if (quick >= goal || f.terms.empty() || hopeless(f)) return quick;

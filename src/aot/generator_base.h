@@ -114,7 +114,7 @@ public:
     void realize(const RealizationArg &outputs, Location at = Here::current());
     void realize(JITUserContext *context, const RealizationArg &outputs,
                  Location at = Here::current());
-    // The pipeline, made when it is first asked for.
+    // The pipeline, made on first use.
     virtual Pipeline get_pipeline();
     // The same, scheduled by the autoscheduler if there is to be one. CompileError if it is
     // unknown.

@@ -26,7 +26,7 @@ void GeneratorInput::bind(const InputValues &values) {
             break;
         case GeneratorArgumentKind::Buffer:
             if (!v.image()) {
-                refuse("is a Buffer, whose size may be asked for: give it a Buffer or an "
+                refuse("is a Buffer, whose size may be read: give it a Buffer or an "
                        "ImageParam");
             }
             require_shape({v.image()->type()}, v.image()->dimensions(), "what is given");

@@ -7,7 +7,7 @@ namespace {
 struct Registered {
     std::string stub;
     GeneratorFactory factory;
-    bool twice = false;  // registered again: told when it is asked for
+    bool twice = false;  // registered again: reported when it is looked up
 };
 
 // Filled while the program starts, by one thread.

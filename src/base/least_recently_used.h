@@ -8,7 +8,7 @@
 
 namespace tessera {
 
-// Values by keys, at most `limit` of them: the one that was asked for least recently goes first.
+// Values by keys, at most `limit` of them: the least recently used one goes first.
 // Several threads may ask at once; those that ask for the same key wait for the one that makes it.
 template<typename Key, typename Value>
 class LeastRecentlyUsed {

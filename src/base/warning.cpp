@@ -25,7 +25,7 @@ WarningHandler set_warning_handler(WarningHandler handler) {
 }
 
 void warn(const Location &at, const std::string &what) {
-    // Put together as errors are, and told to nobody who waits for those of programs.
+    // Put together as errors are, and passed to nobody who waits for those of programs.
     std::string message = RuntimeError(at, what).what();
     WarningHandler handler;
     {

@@ -13,8 +13,8 @@ using WarningHandler = std::function<void(const std::string &message)>;
 // leaves the call that compiles.
 WarningHandler set_warning_handler(WarningHandler handler);
 
-// Who is told of every CompileError about a user's program when it is made, before it is thrown; an
-// empty one: nobody. Returns the one before.
+// Who is notified of every CompileError about a user's program when it is made, before it is
+// thrown; an empty one: nobody. Returns the one before.
 using ErrorObserver = std::function<void(const std::string &message)>;
 ErrorObserver set_error_observer(ErrorObserver observer);
 

@@ -36,7 +36,7 @@ struct Options {
     bool verify = false;   // check the LLVM IR: InternalError if it is broken
     bool optimize = true;  // run LLVM's optimiser before making machine code
     int threads = 2;       // how many may work on one module at the same time
-    // Told of each phase as it ends: its name and the milliseconds it took.
+    // Called for each phase as it ends: its name and the milliseconds it took.
     std::function<void(std::string_view phase, double milliseconds)> report_time;
     // Where the user named functions that the code calls, for errors.
     std::map<std::string, Location> written;

@@ -22,7 +22,7 @@ struct Key {
     }
 };
 
-// Code that is not asked for any more goes once so much has been compiled since.
+// Code that is not used any more goes once so much has been compiled since.
 constexpr size_t most_kept = 1000;
 
 struct Cache {

@@ -41,7 +41,7 @@ private:
 };
 
 // Compiles, or finds what was compiled before for an equal program, target and externs: the 1,000
-// that were asked for last. From several threads at once, too. Throws CompileError.
+// that were used last. From several threads at once, too. Throws CompileError.
 CompiledRef compile(const program::Program &program, const Target &target,
                     const Externs &externs = {});
 

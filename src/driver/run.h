@@ -15,7 +15,7 @@ struct Prepared {
 
 // One call, or several questions: the target that the buffers need, the arguments in their order.
 // All throw RuntimeError where a buffer or parameter is missing or does not fit, and where the code
-// fails unless a handler is told.
+// fails unless a handler gets the error.
 class Run {
 public:
     using Purpose = CallContext::Purpose;
@@ -27,7 +27,7 @@ public:
     // Computes the outputs, a buffer per value.
     void call(const std::vector<tessera_buffer_t *> &outputs);
     // The shapes of the outputs, which have no memory, become those that the pipeline computes to
-    // have these. Returns false if it failed, and a handler has been told.
+    // have these. Returns false if it failed, and a handler got the error.
     bool ask_outputs(const std::vector<tessera_buffer_t *> &outputs);
     // Asks until nothing changes which shapes the missing images have to have, by their names: what
     // one has to be may depend on what another is.

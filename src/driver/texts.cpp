@@ -19,7 +19,7 @@ ir::Argument argument_of(const program::ParameterRef &p) {
             p->type, p->dimensions, p};
 }
 
-// The function's arguments in the order that is asked for.
+// The function's arguments in the requested order.
 void order_arguments(ir::LoweredFunction &f, const Signature &signature) {
     std::vector<ir::Argument> ordered;
     for (const program::ParameterRef &p : signature.args) {

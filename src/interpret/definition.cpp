@@ -89,7 +89,7 @@ private:
     std::unordered_map<const Call *, FunctionState *> callees;
     std::deque<std::string> texts;
     std::vector<Result> results;
-    bool incomplete = false;  // a function was asked for a point beyond what it runs over
+    bool incomplete = false;  // a function was called at a point beyond what it runs over
     std::string reason;       // why the last value was lost
 };
 
@@ -323,7 +323,7 @@ StageState &DefinitionRun::stage_of(FunctionState &f, size_t index) {
     return *stage;
 }
 
-// Null if the point is one that nobody had asked for: then all is done again, for more points.
+// Null if the point is one that nobody had required: then all is done again, for more points.
 const Cell *DefinitionRun::value_at(FunctionState &f, const int32_t *point) {
     if (!f.in_region(point)) {
         f.grow_region(point);
@@ -332,7 +332,7 @@ const Cell *DefinitionRun::value_at(FunctionState &f, const int32_t *point) {
     }
     if (f.contents->has_extern_definition()) {
         if (!f.extern_done) run_extern(f);
-        // The point may have been asked for after the stage ran.
+        // The point may have been required after the stage ran.
         if (f.extern_values.empty() || !element_at(f.extern_values[0]->buffer, point)) {
             return nullptr;
         }

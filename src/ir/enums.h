@@ -25,8 +25,8 @@ struct LoopTraits {
     std::string_view directive;          // what makes it
 };
 
-// A switch without a default, here and wherever else kinds are told apart: what has no answer for a
-// new kind does not compile.
+// A switch without a default, here and wherever else kinds are distinguished: code that has no case
+// for a new kind does not compile.
 constexpr LoopTraits traits_of(LoopKind kind) {
     switch (kind) {
     case LoopKind::Serial: return {.is_in_order = true, .has_code = true, .directive = "serial"};

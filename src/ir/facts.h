@@ -40,7 +40,7 @@ struct Streams {
     using Fields = FieldList<&Streams::all_loads, &Streams::loads, &Streams::stores>;
 };
 
-// One dimension of what a production is asked for: [min, max], and how it is computed.
+// One dimension of what a production must compute: [min, max], and how it is computed.
 struct ProducedRange {
     static constexpr int unknown = 0;
     Expr min, max;

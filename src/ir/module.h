@@ -55,8 +55,8 @@ struct LoweredFunction {
     std::string name;            // no other function of the module has it
     std::vector<Argument> args;  // without the user context
     Stmt body;
-    // For each buffer a range per dimension, if they were requested of lowering; no entry: nothing
-    // of the buffer is touched.
+    // For each buffer a range per dimension, if lowering was requested to find them; no entry:
+    // nothing of the buffer is touched.
     std::unordered_map<Symbol, std::vector<TouchedRange>> touched = {};
     SymbolArenaRef symbols = {};  // of the names in it that are no one else's
     FunctionKind kind = FunctionKind::Pipeline;

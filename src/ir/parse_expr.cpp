@@ -287,7 +287,7 @@ Expr ExprParser::word() {
         return checked([&] { return Reinterpret::make(t, value); });
     }
     bool is_call = at("(", 1);
-    // Asked before whether it is a name: `prefetch`, which begins a statement, is called too.
+    // Tested before names: `prefetch`, which begins a statement, is called too.
     if (is_call && at(TokenKind::Word) && is_builtin(peek().text)) {
         std::string function = take().text;
         take();

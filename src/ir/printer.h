@@ -5,7 +5,7 @@
 
 // IR as text that `ir/parser.h` reads back to an equal tree (but for the choice of symbols, and
 // without referents); the grammar stands there. The text is the same for equal trees, whatever
-// their symbols' ids. Symbols spelled alike are told apart by a number: `x`, `x.1`.
+// their symbols' ids. Symbols spelled alike are distinguished by a number: `x`, `x.1`.
 //
 // Expressions that share much would be exponentially long: after `max_nodes` expression nodes, and
 // below `max_depth` of them inside each other, `...` stands for what is left out. Such text does

@@ -76,7 +76,7 @@ struct Type {
     constexpr bool is_any_float() const { return is_float() || is_bfloat(); }
     constexpr bool is_handle() const { return type_code == TypeCode::Handle; }
     constexpr bool is_bool() const { return is_uint() && element_bits == 1; }
-    // Returns true if both are handles, or neither is: what a handle points to is not told apart.
+    // Returns true if both are handles, or neither is: what a handle points to does not matter.
     constexpr bool same_handle_type(const Type &other) const {
         return is_handle() == other.is_handle();
     }

@@ -36,7 +36,7 @@ public:
 //   other types, or another number of values or arguments, than its realization;
 // - an index, condition, semaphore or error code is of the wrong type, an operand is a handle where
 //   numbers are meant, or an intrinsic's types do not go together;
-// - a node is not of the level asked for, or a loop should be gone.
+// - a node is not of the required level, or a loop should be gone.
 // Takes time about linear in the number of distinct nodes; long blocks, chains of lets and deep
 // expressions need no deep recursion.
 void verify(const Stmt &s, std::string_view pass, const VerifyOptions &options = {});

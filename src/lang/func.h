@@ -70,11 +70,11 @@ public:
         return FuncRef(contents, std::vector<Expr>(args.begin(), args.end()), at);
     }
     // Values come from a C function, int function(arguments..., output buffers...): it returns 0,
-    // or an error code. If the host pointer of an input buffer is null, it is asked to set that
-    // buffer's region to what the outputs need. It may enlarge the outputs' regions then, and is
-    // asked once more for these; but not that of an output of the pipeline, and not that of a Func
-    // that is stored elsewhere than it is computed. `dimensions`: how many, or their Vars.
-    // In C++ the function may stand in namespaces: "ns::function".
+    // or an error code. If the host pointer of an input buffer is null, a bounds query lets it set
+    // that buffer's region to what the outputs need. It may enlarge the outputs' regions then, and
+    // is queried once more for these; but not that of an output of the pipeline, and not that of a
+    // Func that is stored elsewhere than it is computed. `dimensions`: how many, or their Vars. In
+    // C++ the function may stand in namespaces: "ns::function".
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                        Type type, int dimensions, NameMangling mangling = NameMangling::Default,
                        DeviceAPI device = DeviceAPI::Host, Location at = Here::current());

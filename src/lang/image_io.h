@@ -5,7 +5,7 @@
 
 namespace tessera {
 
-// Reads a PNG, PGM or PPM file, told apart by its contents. Elements are UInt(8), or UInt(16) where
+// Reads a PNG, PGM or PPM file, recognized by its contents. Elements are UInt(8), or UInt(16) where
 // the file has more than 8 bits. Dimensions are x, y and, unless the image is plain grey, c: grey
 // and alpha, RGB, or RGBA; each channel is a plane. Palettes are expanded. Throws RuntimeError with
 // the path and the reason if the file cannot be read or is damaged.

@@ -137,7 +137,7 @@ Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t
                               const Target &target, Location at) {
     const program::Program &program = get(at).program;
     std::vector<Buffer<>> buffers = called_at(at, [&] { return output_shapes(program, sizes); });
-    // Schedules may compute more than they are asked for.
+    // Schedules may compute more than is required.
     const bool answers = !get(at).target_for(target).has_feature(Target::NoBoundsQuery);
     if (answers) {
         bool answered = called_at(at, [&] {

@@ -194,7 +194,7 @@ Context make_context(const program::ProgramCopy &copy, const std::vector<Paramet
     return context;
 }
 
-// The size of an output's buffer, which the user may have asked for, is that of the argument.
+// The size of an output's buffer, which the user may have set, is that of the argument.
 class OutputProperties final : public Mutator {
 public:
     explicit OutputProperties(const lower::Context &context) {

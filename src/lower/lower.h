@@ -24,7 +24,7 @@ struct Lowering {
     program::Program program;
     Context context;
     ir::Stmt body;
-    std::unordered_map<Symbol, std::vector<ir::TouchedRange>> touched;  // if it was asked for
+    std::unordered_map<Symbol, std::vector<ir::TouchedRange>> touched;  // if it was requested
     ir::VerifyOptions rules;  // what the IR may still hold
 
     // The module of the one function that it has become.

@@ -6,7 +6,7 @@
 //
 //     f(y)      ->      f(return_second(y, y % 4))
 //
-// until tracing has told the first and leaves the second.
+// until tracing has reported the first and leaves the second.
 namespace tessera::lower {
 
 // Returns true if loads or stores of this function are traced.

@@ -93,7 +93,7 @@ bool StageApplier::was_used(Symbol name) const {
     });
 }
 
-// Where the user leaves it open: never compute what was not asked for in an update or reduction,
+// Where the user leaves it open: never compute what is not required in an update or reduction,
 // and else shift the last iteration inwards, so that no buffer has to be larger. Under an outer
 // split that has rounded up or shifted by a multiple of the factor, nothing is left over.
 TailStrategy StageApplier::resolve_tail(const Split &split, const Loop &old) const {

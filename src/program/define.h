@@ -34,8 +34,8 @@ std::string stage_name(const FunctionContents &f, int stage);
 // The last entry of every stage's loops: around all others, with one iteration.
 Symbol outermost_loop();
 
-// Calls of random_float() and its kin without a seed are told apart by the order in which they are
-// made, and by the definitions they are in. Begins both counts again.
+// Calls of random_float() and its kin without a seed are distinguished by the order in which they
+// are made, and by the definitions they are in. Begins both counts again.
 void reset_random_counters();
 Expr random_call(Type type, const Expr &seed, const Location &at);
 

@@ -32,7 +32,7 @@ FunctionContents *FunctionTable::find(Symbol name) const {
 FunctionRef::FunctionRef(FunctionContents *f) : owner(f ? f->owner : nullptr), function(f) {}
 
 Expr call(const FunctionRef &f, std::vector<Expr> args, int index) {
-    if (f->table) {  // which is asked for it
+    if (f->table) {  // which has it
         return ir::Call::make(f->types[size_t(index)], f->name, CallKind::Func, index,
                               std::move(args));
     }

@@ -9,7 +9,7 @@ namespace tessera::program {
 //     Var x("x"), xi("xi");
 //     blur.split(x, x, xi, 8, TailStrategy::ShiftInwards)
 //         .vectorize(xi);
-// Parameters of the algorithm are asked for by name, pipeline.get_param("p"); one that the schedule
+// Parameters of the algorithm are looked up by name, pipeline.get_param("p"); one that the schedule
 // alone mentions is taken to be a variable of its name.
 std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
                            const std::string &pipeline = "pipeline");

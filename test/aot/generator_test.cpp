@@ -221,7 +221,7 @@ TEST_SUITE("generator inputs and outputs") {
         refuses("func", f, "the input func of open has 2 dimensions, but f has 1");
         refuses("func", undefined, "a Func without a definition");
         refuses("func", 3, "is a Func, but a number is given");
-        refuses("picture", f, "is a Buffer, whose size may be asked for");
+        refuses("picture", f, "is a Buffer, whose size may be read");
         refuses("offsets", 3, "has 2 elements and cannot have 1");
         refuses("offsets", std::vector<InputValue>{1, f}, "is a number, but something else");
         refuses("funcs", std::vector<Buffer<float>>{Buffer<float>(3)}, "is of int32, but");

@@ -157,7 +157,7 @@ TEST_SUITE("headers") {
             std::string header = header_of(f, {in, other, idle});
             CHECK(has(between(header, " in: ", " other: "),
                       "which part of dim[0] is needed is not known here: an extern stage says so "
-                      "when it is asked\n"));
+                      "in a bounds query\n"));
             CHECK(has(between(header, " other: ", " idle: "),
                       "needs dim[0] from f.dim[0].min to f.dim[0].max\n"));
             CHECK(has(between(header, " idle: ", " f: "), "nothing of it is read\n"));

@@ -239,7 +239,7 @@ LIBRARY(ceil)
 LIBRARY(trunc)
 #undef LIBRARY
 
-// To nearest, ties to even, which is how C rounds unless it is told otherwise.
+// To nearest, ties to even, which is how C rounds by default.
 Value Printer::emit_round(const IntrinsicCall &c) { return float_call(c, "nearbyint"); }
 
 Value Printer::emit_fma(const IntrinsicCall &c) {

@@ -126,7 +126,7 @@ private:
     Value *append_text(Value *at, Value *end, Value *v, Type t, bool is_text);
 
     const ir::Module *lowered = nullptr;        // what is being written
-    std::string target_text;                    // as it was asked for
+    std::string target_text;                    // as it was requested
     std::unordered_set<std::string> pipelines;  // the names of the module's functions
     std::unordered_set<Symbol> freed_early;     // buffers, before the end of their scope
 };

@@ -75,7 +75,7 @@ void CoordinateChecks::check_argument(const Argument &buffer, int d) {
     Expr highest = is_output ? -lowest : IntImm::make(Int(64), INT32_MAX);
     Expr first = cast(Int(64), BufferProperty::make(buffer.name, BufferField::Min, d));
     Expr extent = cast(Int(64), BufferProperty::make(buffer.name, BufferField::Extent, d));
-    // A buffer of other dimensions is told of later.
+    // A buffer of other dimensions is reported later.
     Expr other = BufferProperty::make(buffer.name, BufferField::Dimensions, 0) != buffer.dimensions;
     auto require = [&](const char *end, const Expr &fits, const Expr &value) {
         Expr name(str(buffer.name, end, d));

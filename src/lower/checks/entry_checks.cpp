@@ -35,7 +35,7 @@ Expr field(const ir::Argument &b, BufferField f, int dim = 0) {
 
 bool is_buffer(const ir::Argument &a) { return a.kind != ArgumentKind::Scalar; }
 
-// The split of a function's dimension that may compute more of it than is asked for.
+// The split of a function's dimension that may compute more of it than is required.
 const program::Split *widening_split(const program::FunctionContents &f, int d) {
     for (const program::DefinitionRef &stage : f.stages) {
         for (const program::Definition *version : versions_of(*stage)) {
@@ -100,7 +100,7 @@ public:
 
 private:
     void check(Expr condition, const char *error, std::vector<Expr> args);
-    // The same for what was asked for at a line of the program.
+    // The same for what was written at a line of the program.
     void check_at(const Location &at, const Expr &condition, const char *error,
                   std::vector<Expr> args);
     void check_buffer(const ir::Argument &b);
@@ -143,7 +143,7 @@ void EntryChecks::check_at(const Location &at, const Expr &condition, const char
     check(condition, error, std::move(args));
 }
 
-// What may make the region of an argument larger than the caller has asked for.
+// What may make the region of an argument larger than the caller requires.
 std::string EntryChecks::why_beyond(const ir::Argument &b, int d) {
     const program::FunctionContents *f = context.function(output_of(b));
     if (!f) {
@@ -161,7 +161,7 @@ void EntryChecks::check_constraint(const ir::Argument &b, int d, BufferField f) 
     check_fits(str(name_of(f), " of dimension ", d, " of ", b.name), fixed, {});
     Expr actual = field(b, f, d);
     std::string constraint = str(fixed);
-    if (f == BufferField::Stride && d == 0 && is_one(fixed)) {  // what is asked of all buffers
+    if (f == BufferField::Stride && d == 0 && is_one(fixed)) {  // required of all buffers
         constraint =
             str(output_of(b).defined() ? str(output_of(b), ".output_buffer()") : b.name.text(),
                 ".dim(0).set_stride(Expr()) allows any");

@@ -10,7 +10,7 @@ using namespace ir;
 using algebra::Interval;
 using algebra::simplify;
 
-// In a constraint: fields of buffers that are asked about by what they are answered.
+// In a constraint: fields of buffers in a query by their answers.
 class QueryAnswers::AnswerFields final : public Mutator {
 public:
     AnswerFields(QueryAnswers &answers, const ir::Argument &constrained)
@@ -45,7 +45,7 @@ Expr QueryAnswers::of(const ir::Argument &b, BufferField f, int d) {
     Expr answer =
         fixed.defined() ? cast(Int(32), AnswerFields(*this, b)(fixed)) : unconstrained(b, f, d);
     in_progress.erase(question);
-    // What is asked on the way to another answer depends on where that began.
+    // A query on the way to another answer depends on where that began.
     if (in_progress.empty()) answers[question] = answer;
     return answer;
 }

@@ -10,7 +10,7 @@ namespace tessera::lower {
 
 // The answers to bounds queries: of each buffer what the pipeline needs, dense, but for what the
 // user fixed. A constraint may name what it constrains (an extent that is a multiple of 8), and
-// fields of other buffers: where those are asked about by the same call, it means their answers.
+// fields of other buffers: where the same call queries those, it means their answers.
 class QueryAnswers {
 public:
     // `needed` gives the coordinates of a dimension that the pipeline touches.

@@ -54,7 +54,7 @@ private:
         };
         for_each_node(e, [&](const Variable &v) { note_let(v.name); });
         for_each_node(e, [&](const BufferProperty &p) {
-            if (unknown.contains(p.buffer)) why = "an extern stage says so when it is asked";
+            if (unknown.contains(p.buffer)) why = "an extern stage says so in a bounds query";
         });
         for_each_node(e, [&](const ExternCall &c) {
             why = str("it depends on what the function ", c.function, " returns");

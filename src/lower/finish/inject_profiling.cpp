@@ -40,7 +40,7 @@ private:
     Expr instance;
     std::vector<Expr> names;
     std::unordered_map<Symbol, int> numbers;  // of functions and their buffers
-    // Buffers on the heap that are to be freed: what the profiler is told of them then.
+    // Buffers on the heap that are to be freed: what is reported to the profiler then.
     std::unordered_map<Symbol, std::vector<Expr>> on_heap;
     int current = 0;
 };

@@ -97,7 +97,7 @@ private:
     std::unordered_map<Symbol, Region> stored;  // around what is visited
     Symbol computed;                            // what the loops around what is visited compute
     bool any = false;
-    bool told_already = false;  // what is visited is a copy of what is told of
+    bool told_already = false;  // what is visited is a copy of what is traced
 };
 
 void InjectTracing::note(const program::FunctionContents &f) {
@@ -280,7 +280,7 @@ std::vector<Expr> indices_of(std::vector<Expr> args) {
 }
 
 // What one Provide stores, value by value and element by element (of scatter and gather), computed
-// once: named, told of and stored.
+// once: named, traced and stored.
 class TracedStore {
 public:
     TracedStore(const Provide &provide, Event event, size_t dimensions)
@@ -315,7 +315,7 @@ private:
         lets.emplace_back(Symbol::fresh(str(provide.func, what)), e);
         return Variable::make(e.type(), lets.back().first);
     }
-    // What is to be stored. What is undefined is not stored, and not told of.
+    // What is to be stored. What is undefined is not stored, and not traced.
     Expr told(const Expr &value) {
         Type type = value.type();
         Expr undefined = call(type, Intrinsic::undef, {});
@@ -373,7 +373,7 @@ Expr InjectTracing::visit(const Call &node) {
     Expr mutated = Mutator::visit(node);
     const auto &call = *mutated.as<Call>();
     std::vector<Expr> args = call.args;
-    Lets lets;  // of arguments that are told of themselves
+    Lets lets;  // of arguments that are traced themselves
     Event event;
     bool told = !told_already && is_traced(node);
     size_t dimensions = dimensions_of(call.callee, args);

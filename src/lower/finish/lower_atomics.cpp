@@ -84,7 +84,7 @@ bool is_separable(const Stmt &body) {
 }
 
 // Whether what is stored is also said to somebody, such as who traces it: a value that was computed
-// before another thread stored in between would be told wrongly.
+// before another thread stored in between would be reported wrongly.
 bool is_reported(const Stmt &body) {
     std::unordered_set<Symbol> bound;
     for_each_node(body, [&](const LetStmt &let) { bound.insert(let.name); });

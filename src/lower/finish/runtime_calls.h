@@ -4,7 +4,7 @@
 // How code for a CPU does what TESSERA_RUNTIME_INTRINSICS say.
 namespace tessera::lower {
 
-// The call of the runtime's C function, some of which are told of the user context first:
+// The call of the runtime's C function, some of which take the user context first:
 //
 //     semaphore_release(s, 1)  ->  extern int32 tessera_semaphore_release(s, 1)
 //     mutex_array_create(n)    ->  extern handle tessera_mutex_array_create(user_context(), n)

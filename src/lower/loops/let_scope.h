@@ -45,8 +45,8 @@ private:
     std::vector<ir::Expr> conditions;  // undefined: it says nothing of coordinates
     mutable std::unordered_map<Symbol, ir::Expr> expanded_by_names;
     std::unordered_map<Symbol, ir::Expr> lets;
-    mutable std::unordered_map<Symbol, ir::Expr> expanded;  // of lets, once asked for
-    mutable std::vector<Symbol> unaligned;  // lets of which nobody asked yet what they are modulo
+    mutable std::unordered_map<Symbol, ir::Expr> expanded;  // of lets, cached
+    mutable std::vector<Symbol> unaligned;  // lets whose alignment was not computed yet
     mutable algebra::Facts facts;
 };
 

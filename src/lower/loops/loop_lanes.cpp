@@ -158,7 +158,7 @@ Stmt LoopAsLanes::visit(const AssertStmt &check) {
     return Stmt(&check);
 }
 
-// A store that is told of: one event of all iterations, lanes of the value and coordinates of one
+// A store that is traced: one event of all iterations, lanes of the value and coordinates of one
 // iteration after those of another. Undefined if it is another call, or not one for every lane.
 Stmt LoopAsLanes::trace_of_all(const Evaluate &evaluate) {
     const auto *c = evaluate.value.as<IntrinsicCall>();

@@ -20,7 +20,7 @@ using algebra::Interval;
 // Of operations within one another, when the values of lets are put in. What is deeper follows
 // what is computed in the loop, and each test would look at all of that.
 constexpr int deepest_condition = 100;
-// The same, of two ends of which the lesser is asked for: there is a question for each min and max,
+// The same, of two ends of which the lesser is required: there is a query for each min and max,
 // and the ends of regions are sums and roundings of a few operations.
 constexpr int deepest_end = 30;
 
@@ -598,7 +598,7 @@ private:
         if (std::max(a->depth, b->depth) > deepest_end) return {};
         return holds(a <= b) ? first : holds(b <= a) ? second : Expr();
     }
-    // What the loops around run through is found when it is asked for: few choices depend on it.
+    // What the loops around run through is found on demand: few choices depend on it.
     void bind_loops() {
         for (; known_loops < loops.size(); known_loops++) {
             const For &inner = *loops[known_loops];

@@ -105,7 +105,7 @@ private:
         const Expr right = of(b);
         return right.defined() ? either(right, is_not(a, neutral)) : Expr();
     }
-    // NaN is no bound that could be told from what is there.
+    // NaN is no bound that differs from the old value.
     Expr of_bound(const Expr &a, const Expr &b, const Expr &neutral) {
         if (const auto *n = neutral.as<IntImm>()) return of_operation(a, b, n->value);
         if (const auto *n = neutral.as<UIntImm>()) return of_operation(a, b, int64_t(n->value));

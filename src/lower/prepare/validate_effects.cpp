@@ -38,7 +38,7 @@ bool wants_storage_of_its_own(const FuncDirective &d) {
     return wants_storage(d);
 }
 
-// allow_race_conditions and serial loops are there without being asked for.
+// allow_race_conditions and serial loops are there by default.
 bool wants_loops(const StageDirective &d) {
     const auto *kind = std::get_if<program::SetLoopKind>(&d);
     if (kind) return kind->kind != LoopKind::Serial;

@@ -258,7 +258,7 @@ void Validator::check_ring_buffer(const FunctionContents &f) const {
 }
 
 // What is computed within the loops of an extern stage and kept in a fold: whether each call's rows
-// lie together is told by the region that the stage computes, which is known where it is computed
+// lie together follows from the region that the stage computes, which is known where it is computed
 // only.
 void Validator::check_folded_input(const FunctionContents &f, const FunctionContents &input) const {
     const LoopLevel &stored = input.schedule.store_level, &computed = f.schedule.compute_level;

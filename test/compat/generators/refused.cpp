@@ -152,7 +152,7 @@ PROGRAM(inputs_that_are_refused) {
     wrong += refused("has 3 inputs, but 1 are given", [&] { apply(any_func()); });
     wrong += refused("the input input of simple is a Func, but a number is given",
                      [&] { apply(Expr(3), any_image(), 1); });
-    wrong += refused("the input image of simple is a Buffer, whose size may be asked for",
+    wrong += refused("the input image of simple is a Buffer, whose size may be read",
                      [&] { apply(any_func(), any_func(), 1); });
     wrong += refused("is of uint8, but what is given is of int16",
                      [&] { apply(any_func(), Buffer<int16_t>(16), 1); });
