@@ -8,7 +8,7 @@
 
 namespace tessera::lower {
 
-// What a pass may look at besides the IR it rewrites. Read-only for passes.
+// All that a pass may look at besides the IR it rewrites. Read-only for passes.
 struct Context {
     Target target;
     Dialect dialect = Dialect::Tessera;  // whose rules hold
@@ -20,7 +20,7 @@ struct Context {
     // The flat buffer that holds value k of a function: the argument, for an output.
     std::unordered_map<Symbol, std::vector<Symbol>> buffers;
     std::vector<ir::Argument> arguments;
-    // What is to be reported of images: the functions that stand for them are computed inline.
+    // The trace directives of images: the functions that stand for them are computed inline.
     std::unordered_map<Symbol, program::Trace> traced_images;
     std::function<void(std::string_view pass, const ir::Stmt &after)> trace;
     bool verify = false;  // run the verifier after every pass
@@ -35,7 +35,7 @@ struct Context {
     // The function whose values each buffer holds, by buffer.
     std::unordered_map<Symbol, Symbol> functions_by_buffer() const;
     const ir::Argument *argument(Symbol name) const;
-    // Of indices into flat storage.
+    // The type of indices into flat storage.
     Type index_type() const { return target.has_feature(Target::LargeBuffers) ? Int(64) : Int(32); }
 };
 

@@ -7,8 +7,8 @@
 #include "lower/defined_part.h"
 #include "lower/nest/extern_stage.h"
 #include "lower/nest/facts.h"
+#include "lower/nest/insertion_points.h"
 #include "lower/nest/prefetch.h"
-#include "lower/nest/sites.h"
 #include "program/scatter.h"
 #include <algorithm>
 #include <map>
@@ -26,14 +26,15 @@ namespace {
 
 struct Built {
     Stmt stmt;
-    Uses uses;
+    Callers callers;
 };
 
 // Builds from the inside out and from consumers to producers: what a producer has to compute is
 // known when everything that reads it has been built.
 class NestBuilder {
 public:
-    explicit NestBuilder(Context &context) : context(context), sites(context), values(context) {
+    explicit NestBuilder(Context &context)
+        : context(context), insertion_points(context), values(context) {
         find_index_sources();
     }
 
@@ -45,18 +46,20 @@ private:
     void reserve_region_symbols();
     void refuse_second_place(const FunctionContents &f) const;
     std::vector<StageNestRef> make_nests(const FunctionContents &f, int stage,
-                                         const Region &region);
+                                         const StageRegion &region);
     void make_provisional_nests(const FunctionContents &f);
-    Built build_production(const FunctionContents &f, const std::vector<Region> &regions);
+    Built build_production(const FunctionContents &f, const std::vector<StageRegion> &regions);
     Built build_versions(const Definition &general, const std::vector<StageNestRef> &nests,
                          size_t &end);
     Built build_loops(const StageNestRef &nest);
     Built build_innermost(const StageNestRef &nest);
     Built build_call(const StageNestRef &nest);
     Stmt provide(const StageNest &nest);
-    void wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs);
-    void wrap_answers(Built &b, const SiteRegions &regions);
-    void wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func);
+    void wrap_insertion_point(Built &b, const InsertionPoint &insertion_point,
+                              const std::vector<Symbol> &funcs);
+    void wrap_answers(Built &b, const RegionInference &regions);
+    void wrap_function(Built &b, const InsertionPoint &insertion_point, RegionInference &regions,
+                       Symbol func);
     void wrap_tests_and_lets(Built &b, const StageNest &nest, int depth);
     static void wrap_existence(Built &b, const StageNest &nest);
     void wrap_limits(Built &b, const StageNest &nest) const;
@@ -67,7 +70,7 @@ private:
     Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
     Context &context;
-    Sites sites;
+    InsertionPoints insertion_points;
     ValueBounds values;
     BuiltPipeline built;
     Streams streams;  // of the stage that is being built
@@ -134,7 +137,7 @@ void NestBuilder::add_region_symbols(const FunctionContents &f) {
 
 // One for each version of the stage, the general one last.
 std::vector<StageNestRef> NestBuilder::make_nests(const FunctionContents &f, int stage,
-                                                  const Region &region) {
+                                                  const StageRegion &region) {
     const Definition &general = *f.stages[size_t(stage)];
     std::vector<const Definition *> versions = versions_of(general);
     std::vector<Expr> conditions = conditions_of(general);
@@ -156,7 +159,7 @@ void NestBuilder::make_provisional_nests(const FunctionContents &f) {
     std::vector<std::vector<StageNestRef>> &all = built.stages[f.name];
     all.assign(f.stages.size(), {});
     for (size_t s = 0; s < f.stages.size(); s++) {
-        Region region;
+        StageRegion region;
         for (size_t d = 0; d < f.args.size(); d++) {
             const RegionSymbols &symbols = built.region_symbols.at(f.name)[s];
             region.min.push_back(Variable::make(Int(32), symbols.min[d]));
@@ -238,13 +241,13 @@ Stmt NestBuilder::wrap_loop(const StageNest &nest, const StageNest::Loop &loop, 
 void NestBuilder::wrap_prefetches(Built &b, const StageNestRef &nest, int loop) {
     for (const auto &[prefetch, at] : nest->definition.schedule.prefetches) {
         if (nest->find_loop(prefetch.at) != loop) continue;
-        bool touches = b.uses.contains(prefetch.what) || prefetch.what == nest->func.name;
+        bool touches = b.callers.contains(prefetch.what) || prefetch.what == nest->func.name;
         PrefetchKey key{nest->func.name, nest->stage, prefetch.what, prefetch.at};
         auto known = idle_prefetches.try_emplace(key, IdlePrefetch{at}).first;
         known->second.in_all_versions &= !touches;
         if (!touches) continue;
         int from = nest->find_loop(prefetch.from);
-        SiteRegions regions({nest.get(), from}, b.uses, built, values, context);
+        RegionInference regions({nest.get(), from}, b.callers, built, values, context);
         b.stmt = wrap_prefetch(b.stmt, regions, prefetch, nest, nest->loops[size_t(from)], context);
     }
 }
@@ -273,10 +276,10 @@ Built NestBuilder::build_call(const StageNestRef &nest) {
     const FunctionContents &f = nest->func;
     Built b;
     for (const program::ExternFuncArgument &a : f.extern_definition->args) {
-        if (a.func) b.uses.add(a.func->name, {nest});
-        if (a.buffer) b.uses.add(a.buffer->name, {nest});
+        if (a.func) b.callers.add(a.func->name, {nest});
+        if (a.buffer) b.callers.add(a.buffer->name, {nest});
     }
-    SiteRegions regions({nest.get(), 0}, b.uses, built, values, context);
+    RegionInference regions({nest.get(), 0}, b.callers, built, values, context);
     std::unordered_map<Symbol, Box> folded;
     for (const program::ExternFuncArgument &a : f.extern_definition->args) {
         if (!a.func || !asks_for_fold(*a.func)) continue;
@@ -296,27 +299,27 @@ Built NestBuilder::build_innermost(const StageNestRef &nest) {
         bool itself = call.callee == nest->func.name;
         if (itself || std::find(seen.begin(), seen.end(), call.callee) != seen.end()) continue;
         seen.push_back(call.callee);
-        b.uses.add(call.callee, {nest});
+        b.callers.add(call.callee, {nest});
     }
     std::vector<Symbol> own;  // not those that only a reduction reads which is computed here
-    for (Symbol f : sites.inlined_reductions()) {
+    for (Symbol f : insertion_points.inlined_reductions()) {
         if (std::find(seen.begin(), seen.end(), f) != seen.end()) own.push_back(f);
     }
-    Site site{nest.get(), -1};
+    InsertionPoint insertion_point{nest.get(), -1};
     bool tested_first = !tests_read(*nest, own);
     const bool atomic = nest->definition.schedule.atomic, tested_within = tests_read_itself(*nest);
     auto make_atomic = [&] {
         if (atomic) b.stmt = Atomic::make(nest->func.name, {}, b.stmt);
     };
     if (!tested_within) make_atomic();
-    if (tested_first) wrap_site(b, site, own);
+    if (tested_first) wrap_insertion_point(b, insertion_point, own);
     for (auto test = nest->tests.rbegin(); test != nest->tests.rend(); ++test) {
         if (test->innermost) b.stmt = IfThenElse::make(test->condition, b.stmt);
     }
     if (tested_within) make_atomic();
     if (!tested_first) {
-        built.innermost_sites.emplace(nest.get(), site);
-        wrap_site(b, site, own);
+        built.innermost_insertion_points.emplace(nest.get(), insertion_point);
+        wrap_insertion_point(b, insertion_point, own);
     }
     return b;
 }
@@ -327,10 +330,11 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
     int depth = int(nest->loops.size());
     for (int i = 0; i < depth; i++) {
         const StageNest::Loop &loop = nest->loops[size_t(i)];
-        Site site{nest.get(), i};
-        const std::vector<Symbol> funcs = sites.at(nest->func.name, nest->stage, loop.var);
-        if (!funcs.empty()) built.innermost_sites.emplace(nest.get(), site);
-        wrap_site(b, site, funcs);
+        InsertionPoint insertion_point{nest.get(), i};
+        const std::vector<Symbol> funcs =
+            insertion_points.at(nest->func.name, nest->stage, loop.var);
+        if (!funcs.empty()) built.innermost_insertion_points.emplace(nest.get(), insertion_point);
+        wrap_insertion_point(b, insertion_point, funcs);
         if (loop.in_call) continue;
         if (i == nest->loops_in_call()) wrap_existence(b, *nest);
         wrap_prefetches(b, nest, i);
@@ -382,12 +386,13 @@ Built NestBuilder::build_versions(const Definition &general, const std::vector<S
         }
         Built special = build_versions(*s->definition, nests, end);
         b.stmt = IfThenElse::make(s->condition, special.stmt, b.stmt);
-        b.uses.merge(std::move(special.uses));
+        b.callers.merge(std::move(special.callers));
     }
     return b;
 }
 
-Built NestBuilder::build_production(const FunctionContents &f, const std::vector<Region> &regions) {
+Built NestBuilder::build_production(const FunctionContents &f,
+                                    const std::vector<StageRegion> &regions) {
     Built all;
     std::vector<Stmt> in_order;
     for (size_t s = 0; s < f.stages.size(); s++) {
@@ -396,7 +401,7 @@ Built NestBuilder::build_production(const FunctionContents &f, const std::vector
         size_t end = nests.size();
         Built b = build_versions(*f.stages[s], nests, end);
         in_order.push_back(b.stmt);
-        all.uses.merge(std::move(b.uses));
+        all.callers.merge(std::move(b.callers));
     }
     all.stmt = Block::make(std::move(in_order));
     all.stmt =
@@ -404,12 +409,14 @@ Built NestBuilder::build_production(const FunctionContents &f, const std::vector
     return all;
 }
 
-void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions, Symbol func) {
+void NestBuilder::wrap_function(Built &b, const InsertionPoint &insertion_point,
+                                RegionInference &regions, Symbol func) {
     const FunctionContents &f = *context.function(func);
     bool is_output = context.is_output(func);
-    if (sites.computes(func, site) && (is_output || b.uses.contains(func))) {
+    if (insertion_points.computes(func, insertion_point) &&
+        (is_output || b.callers.contains(func))) {
         make_provisional_nests(f);
-        std::vector<Region> computed = regions.bind_computed(func);
+        std::vector<StageRegion> computed = regions.bind_computed(func);
         Built production = build_production(f, computed);
         built.regions[func].push_back(std::move(computed));
         if (b.stmt.defined()) {
@@ -417,10 +424,10 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
         } else {
             b.stmt = production.stmt;
         }
-        b.uses.merge(std::move(production.uses));
+        b.callers.merge(std::move(production.callers));
     }
-    if (is_output || !b.uses.contains(func)) return;
-    if (sites.stores(func, site)) {
+    if (is_output || !b.callers.contains(func)) return;
+    if (insertion_points.stores(func, insertion_point)) {
         ir::Region bounds;
         for (const algebra::Interval &i : regions.touched(func)) {
             bounds.push_back({i.min, simplify(i.max - i.min + 1)});
@@ -428,7 +435,8 @@ void NestBuilder::wrap_function(Built &b, const Site &site, SiteRegions &regions
         b.stmt = Realize::make(func, f.types, f.schedule.memory, bounds, {}, b.stmt,
                                storage_facts(f, context));
     }
-    if (sites.hoists(func, site)) b.stmt = HoistedStorage::make(func, b.stmt, hoist_facts(f));
+    if (insertion_points.hoists(func, insertion_point))
+        b.stmt = HoistedStorage::make(func, b.stmt, hoist_facts(f));
 }
 
 void NestBuilder::refuse_idle_prefetches() const {
@@ -441,7 +449,7 @@ void NestBuilder::refuse_idle_prefetches() const {
     }
 }
 
-void NestBuilder::wrap_answers(Built &b, const SiteRegions &regions) {
+void NestBuilder::wrap_answers(Built &b, const RegionInference &regions) {
     for (auto a = regions.asserts.rbegin(); a != regions.asserts.rend(); ++a) {
         b.stmt = Block::make(*a, b.stmt);
     }
@@ -450,15 +458,17 @@ void NestBuilder::wrap_answers(Built &b, const SiteRegions &regions) {
 
 // Puts the functions that are computed or stored here around what is there: consumers first, so
 // that producers end up outside.
-void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol> &funcs) {
-    const bool asks = site.is_call_of_piece() && is_asked(site.owner->func);
+void NestBuilder::wrap_insertion_point(Built &b, const InsertionPoint &insertion_point,
+                                       const std::vector<Symbol> &funcs) {
+    const bool asks = insertion_point.is_call_of_piece() && is_asked(insertion_point.owner->func);
     if (funcs.empty() && !asks) return;
-    SiteRegions regions(site, b.uses, built, values, context);
+    RegionInference regions(insertion_point, b.callers, built, values, context);
     if (asks) regions.ask_for_piece();
     for (auto func = funcs.rbegin(); func != funcs.rend(); ++func) {
-        wrap_function(b, site, regions, *func);
+        wrap_function(b, insertion_point, regions, *func);
     }
-    regions.check_answers([&](Symbol input) { return sites.stores(input, site); });
+    regions.check_answers(
+        [&](Symbol input) { return insertion_points.stores(input, insertion_point); });
     wrap_answers(b, regions);
     built.sliding.merge(regions.sliding);
 }
@@ -466,8 +476,8 @@ void NestBuilder::wrap_site(Built &b, const Site &site, const std::vector<Symbol
 LoopNests NestBuilder::build() {
     reserve_region_symbols();
     Built b;
-    Site root;
-    SiteRegions regions(root, b.uses, built, values, context);
+    InsertionPoint root;
+    RegionInference regions(root, b.callers, built, values, context);
     for (auto func = context.order.rbegin(); func != context.order.rend(); ++func) {
         wrap_function(b, root, regions, (*func)->name);
     }
@@ -476,7 +486,7 @@ LoopNests NestBuilder::build() {
     for (const ir::Argument &a : context.arguments) {
         if (a.kind != ArgumentKind::InputBuffer) continue;
         Box box = regions.required(a.name, a.dimensions);
-        if (b.uses.contains(a.name)) nests.buffers[a.name] = box;
+        if (b.callers.contains(a.name)) nests.buffers[a.name] = box;
     }
     for (Symbol output : context.outputs) nests.buffers[output] = regions.touched(output);
     nests.body = b.stmt;

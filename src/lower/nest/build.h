@@ -10,8 +10,8 @@ struct LoopNests {
     // The regions that are computed at the root, to be bound around the body.
     std::vector<Binding> lets;
     std::vector<ir::Stmt> asserts;
-    // What the pipeline reads of each image, and reads and writes of each output, in terms of the
-    // lets. An image that is never read has no entry.
+    // The box that the pipeline reads of each image, or reads and writes of each output, in terms
+    // of the lets. An image that is never read has no entry.
     std::unordered_map<Symbol, Box> buffers;
 };
 

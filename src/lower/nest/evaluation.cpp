@@ -119,7 +119,7 @@ struct Choice {
     }
 };
 
-// Whether it is made of few nodes, and of parts that are asked for only if a condition holds.
+// Whether it is made of few nodes, and of parts that are evaluated only if a condition holds.
 bool has_branches(const Expr &e) {
     constexpr size_t most_nodes = 256;
     bool any = false;

@@ -12,22 +12,22 @@ bool is_usable_condition(const ir::Expr &e);
 // That both hold; what the second one reads may be there only where the first holds.
 ir::Expr guarded(const ir::Expr &first, const ir::Expr &second);
 
-// The condition, weakened to what can be told at another place: it holds there wherever the
+// The condition, weakened to what is known at another place: it holds there wherever the
 // condition does. Conjunctions and alternatives are taken apart; `part` says what is known of the
 // rest, true where it is nothing. What was guarded by more than is left is not read.
 ir::Expr weakened(const ir::Expr &condition, const std::function<ir::Expr(const ir::Expr &)> &part);
 
-// A call or a variable in an expression, and when its value is asked for, in terms of what is bound
+// A call or a variable in an expression, and when it is evaluated, in terms of what is bound
 // around the expression.
 struct Evaluated {
     ir::Expr expr, when;
 };
 
 // All calls of functions and images, and variables, each node once. Both values of a select or
-// if_then_else are asked for only when they are chosen, the value of a let where its variable is;
+// if_then_else are evaluated only when they are chosen, the value of a let where its variable is;
 // an index always, if it would lead out of a buffer without being computed, as a select evaluates
 // both values. In an expression of more than 256 nodes, or where two lets bind one name, all are
-// asked for always.
+// evaluated always.
 std::vector<Evaluated> evaluation_of(const ir::Expr &e);
 
 }  // namespace tessera::lower

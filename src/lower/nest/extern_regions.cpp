@@ -2,10 +2,10 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/nest/facts.h"
+#include "lower/nest/insertion_points.h"
 #include "lower/nest/regions.h"
-#include "lower/nest/sites.h"
 
-// What extern stages say, when they are asked at a site, of what they read and compute.
+// The answers of extern stages to bounds queries at an insertion point: what they read and compute.
 namespace tessera::lower {
 
 using namespace ir;
@@ -13,15 +13,15 @@ using algebra::Interval;
 using algebra::IntervalScope;
 using algebra::simplify;
 
-bool SiteRegions::is_piece_of(const program::FunctionContents &f) const {
-    return site.owner && &site.owner->func == &f;
+bool RegionInference::is_piece_of(const program::FunctionContents &f) const {
+    return insertion_point.owner && &insertion_point.owner->func == &f;
 }
 
-const Region &SiteRegions::piece() {
+const StageRegion &RegionInference::piece() {
     if (bound_piece) return *bound_piece;
-    const program::FunctionContents &f = site.owner->func;
-    const IntervalScope scope = site.owner->box(site.fixed());
-    Region region;
+    const program::FunctionContents &f = insertion_point.owner->func;
+    const IntervalScope scope = insertion_point.owner->box(insertion_point.fixed());
+    StageRegion region;
     for (Symbol arg : f.args) {
         const Interval &i = *scope.find(arg);
         auto named = [&](const Expr &e, const char *end) {
@@ -34,12 +34,14 @@ const Region &SiteRegions::piece() {
     return bound_piece.emplace(std::move(region));
 }
 
-const ExternQuery &SiteRegions::ask_for_piece() { return query_of(site.owner->func); }
+const ExternQuery &RegionInference::ask_for_piece() {
+    return query_of(insertion_point.owner->func);
+}
 
 // Of the extern stage, what is needed here: where one of its loops runs, what that computes.
-Region SiteRegions::asked_of(const program::FunctionContents &f) {
+StageRegion RegionInference::asked_of(const program::FunctionContents &f) {
     if (is_piece_of(f)) return piece();
-    const Region &needed = stage_regions(f.name)[0];
+    const StageRegion &needed = stage_regions(f.name)[0];
     std::vector<Expr> last = needed.max;
     for (const StageNestRef &nest : built.stages.at(f.name)[0]) {
         const std::vector<Expr> rounded = rounded_max(*nest, needed);
@@ -50,15 +52,15 @@ Region SiteRegions::asked_of(const program::FunctionContents &f) {
     return {needed.min, last};
 }
 
-// Asked once per site, with the region of the extern stage's output that is needed here.
-const ExternQuery &SiteRegions::query_of(const program::FunctionContents &f) {
+// One query per insertion point, with the region of the extern stage's output that is needed here.
+const ExternQuery &RegionInference::query_of(const program::FunctionContents &f) {
     auto found = queries.find(f.name);
     if (found != queries.end()) return found->second;
-    const Region region = asked_of(f);
+    const StageRegion region = asked_of(f);
     ExternQuery query = query_extern_stage(f, region, context);
     lets.insert(lets.end(), query.lets.begin(), query.lets.end());
     asserts.push_back(query.check);
-    const bool is_call = is_piece_of(f) && site.is_call_of_piece();
+    const bool is_call = is_piece_of(f) && insertion_point.is_call_of_piece();
     const bool is_fixed = is_computed_here.contains(f.name) && !may_enlarge(f, context);
     if (!context.is_output(f.name) && (is_call || is_fixed)) {
         asserts.push_back(check_not_enlarged(f, region, query.outputs));
@@ -74,7 +76,7 @@ static bool is_stored_within(const program::FunctionContents &f,
 }
 
 // Of storage that is folded, what is held is what was computed last.
-Box SiteRegions::held_of_input(const program::ExternFuncArgument &input) const {
+Box RegionInference::held_of_input(const program::ExternFuncArgument &input) const {
     if (!input.func) return held_of(input.buffer->name, input.buffer->dimensions);
     const program::FunctionContents &f = *input.func;
     if (!asks_for_fold(f)) return held_of(f.name, f.dimensions());
@@ -87,18 +89,18 @@ Box SiteRegions::held_of_input(const program::ExternFuncArgument &input) const {
     return box;
 }
 
-static Expr is_not_empty(const Region &region) {
+static Expr is_not_empty(const StageRegion &region) {
     Expr all = const_true();
     for (size_t d = 0; d < region.min.size(); d++) all = all && region.min[d] <= region.max[d];
     return simplify(all);
 }
 
 // What computes nothing reads nothing, whatever it has said of a region that is rounded up.
-void SiteRegions::check_answers(const std::function<bool(Symbol)> &is_stored_here) {
+void RegionInference::check_answers(const std::function<bool(Symbol)> &is_stored_here) {
     for (const program::FunctionRef &f : context.order) {
         auto query = queries.find(f->name);
         if (query == queries.end()) continue;
-        const bool is_call = is_piece_of(*f) && site.is_call_of_piece();
+        const bool is_call = is_piece_of(*f) && insertion_point.is_call_of_piece();
         if (!is_call && !is_computed_here.contains(f->name)) continue;
         const Expr runs = is_not_empty(is_call ? piece() : stage_regions(f->name)[0]);
         for (const program::ExternFuncArgument &a : f->extern_definition->args) {
@@ -114,9 +116,9 @@ void SiteRegions::check_answers(const std::function<bool(Symbol)> &is_stored_her
 
 // All that the extern stage wants to compute where this much is needed, here or further in. What it
 // reads for that is another question, of the region found here; if it then wants to compute still
-// more, that is not asked of it.
-Box SiteRegions::enlarged(const program::FunctionContents &f, const Box &needed) {
-    Region asked;
+// more, that is not required of it.
+Box RegionInference::enlarged(const program::FunctionContents &f, const Box &needed) {
+    StageRegion asked;
     for (size_t d = 0; d < needed.size(); d++) {
         auto name = [&](const char *end) {
             return Symbol::fresh(str(f.name, ".", f.args[d], end));

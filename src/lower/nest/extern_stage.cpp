@@ -28,7 +28,7 @@ Expr make_buffer(const Expr &host, Type type, const std::vector<Range> &region,
     return call(Handle(), Intrinsic::make_buffer, std::move(args));
 }
 
-std::vector<Range> ranges_of(const Region &region) {
+std::vector<Range> ranges_of(const StageRegion &region) {
     std::vector<Range> all;
     for (size_t d = 0; d < region.min.size(); d++) {
         all.push_back({region.min[d], region.max[d] - region.min[d] + 1});
@@ -106,7 +106,7 @@ std::string linked_name(const FunctionContents &f, const Target &target) {
     return mangled_name(e.function, types);
 }
 
-ExternQuery query_extern_stage(const FunctionContents &f, const Region &region,
+ExternQuery query_extern_stage(const FunctionContents &f, const StageRegion &region,
                                const Context &context) {
     ExternQuery query;
     std::vector<Expr> args;
@@ -147,7 +147,7 @@ ExternQuery query_extern_stage(const FunctionContents &f, const Region &region,
     return query;
 }
 
-Stmt check_not_enlarged(const FunctionContents &f, const Region &region, const Box &answer) {
+Stmt check_not_enlarged(const FunctionContents &f, const StageRegion &region, const Box &answer) {
     std::vector<Stmt> checks;
     for (size_t d = 0; d < answer.size(); d++) {
         const auto &[first, last] = answer[d];
@@ -185,8 +185,8 @@ Stmt check_input_holds(const FunctionContents &f, Symbol input, const Box &wante
 
 namespace {
 
-Region region_of(const Box &box) {
-    Region region;
+StageRegion region_of(const Box &box) {
+    StageRegion region;
     for (const algebra::Interval &i : box) {
         region.min.push_back(i.min);
         region.max.push_back(i.max);
@@ -195,7 +195,7 @@ Region region_of(const Box &box) {
 }
 
 // A tessera_buffer_t over a region of what is stored of value k of a function.
-Expr part_of(const FunctionContents &f, int k, const Region &region, const Context &context) {
+Expr part_of(const FunctionContents &f, int k, const StageRegion &region, const Context &context) {
     const Symbol buffer = context.buffer_of(f.name, k);
     std::vector<Expr> strides;
     for (int d = 0; d < f.dimensions(); d++) {
@@ -208,7 +208,7 @@ Expr part_of(const FunctionContents &f, int k, const Region &region, const Conte
 
 }  // namespace
 
-Stmt call_extern_stage(const FunctionContents &f, const Region &region,
+Stmt call_extern_stage(const FunctionContents &f, const StageRegion &region,
                        const std::unordered_map<Symbol, Box> &inputs, const Context &context) {
     std::vector<Binding> lets;
     std::vector<Expr> args;

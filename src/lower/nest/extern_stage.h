@@ -29,11 +29,11 @@ struct ExternQuery {
     Box outputs;  // what it computes, all values together; at least the region
 };
 
-ExternQuery query_extern_stage(const program::FunctionContents &f, const Region &region,
+ExternQuery query_extern_stage(const program::FunctionContents &f, const StageRegion &region,
                                const Context &context);
 
 // That the answer leaves the region as it is.
-ir::Stmt check_not_enlarged(const program::FunctionContents &f, const Region &region,
+ir::Stmt check_not_enlarged(const program::FunctionContents &f, const StageRegion &region,
                             const Box &answer);
 
 // The first element of the storage over which a buffer is made that an extern stage is passed; null
@@ -49,7 +49,7 @@ ir::Stmt check_input_holds(const program::FunctionContents &f, Symbol input, con
 // The call that computes the region. `inputs`: what it wants to read, of the functions whose
 // storage is to be folded: rows then lie one after the other only as far as they do not begin anew,
 // so that it is given those and no more.
-ir::Stmt call_extern_stage(const program::FunctionContents &f, const Region &region,
+ir::Stmt call_extern_stage(const program::FunctionContents &f, const StageRegion &region,
                            const std::unordered_map<Symbol, Box> &inputs, const Context &context);
 
 }  // namespace tessera::lower

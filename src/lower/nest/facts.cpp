@@ -1,6 +1,6 @@
 #include "lower/nest/facts.h"
 #include "ir/operators.h"
-#include "lower/nest/sites.h"
+#include "lower/nest/insertion_points.h"
 #include "lower/storage/production_path.h"
 #include "lower/traced_access.h"
 #include "program/loop_transforms.h"
@@ -105,7 +105,7 @@ Streams streams_of(const StageNest &nest, const Streams &around, const Context &
     return s;
 }
 
-Produced produced_of(const FunctionContents &f, const Region &last, const Context &context) {
+Produced produced_of(const FunctionContents &f, const StageRegion &last, const Context &context) {
     Produced p;
     p.in_stages = f.stages.size() > 1;
     if (f.has_extern_definition()) p.extern_function = f.extern_definition->function;

@@ -13,7 +13,7 @@ ir::LoopOrigin origin_of(const StageNest &nest, const StageNest::Loop &loop);
 ir::Streams streams_of(const StageNest &nest, const ir::Streams &around, const Context &context);
 
 // Returns the facts of a function whose last stage is required to compute this region.
-ir::Produced produced_of(const program::FunctionContents &f, const Region &last,
+ir::Produced produced_of(const program::FunctionContents &f, const StageRegion &last,
                          const Context &context);
 
 // Returns true if the user has said how to fold any dimension.

@@ -6,8 +6,8 @@
 #include "lower/nest/regions.h"
 #include "lower/storage/production_path.h"
 
-// Where the runs of stages that are computed further in than a site begin and end, in terms of what
-// is known at the site.
+// Where the runs of stages that are computed further in than an insertion point begin and end, in
+// terms of what is known at the insertion point.
 namespace tessera::lower {
 
 using namespace ir;
@@ -17,7 +17,7 @@ using algebra::IntervalScope;
 using algebra::simplify;
 
 // What a stage's predicate leaves of the range of one of its variables.
-Interval SiteRegions::left_by_predicate(const BuiltPipeline::Predicated &variable) {
+Interval RegionInference::left_by_predicate(const BuiltPipeline::Predicated &variable) {
     const StageNest &nest = *variable.nest;
     const IntervalScope whole = nest.box(int(nest.loops.size()));
     const Interval left = *complete(whole, nest, nest.definition.predicate).find(variable.var);
@@ -25,7 +25,7 @@ Interval SiteRegions::left_by_predicate(const BuiltPipeline::Predicated &variabl
             bounds_of_expr(left.max, inner_scope(left.max)).max};
 }
 
-const Interval *SiteRegions::inner_values(Symbol symbol) {
+const Interval *RegionInference::inner_values(Symbol symbol) {
     auto known = inner.find(symbol);
     if (known != inner.end()) return &known->second;
     auto let = built.lets.find(symbol);
@@ -69,7 +69,7 @@ const Interval *SiteRegions::inner_values(Symbol symbol) {
     return &(inner[symbol] = values);
 }
 
-IntervalScope SiteRegions::inner_scope(const Expr &e) {
+IntervalScope RegionInference::inner_scope(const Expr &e) {
     IntervalScope scope;
     for_each_node(e, [&](const ir::Variable &v) {
         if (const Interval *i = inner_values(v.name)) scope.bind(v.name, *i);
@@ -80,7 +80,7 @@ IntervalScope SiteRegions::inner_scope(const Expr &e) {
 namespace {
 
 // The ends of a region, each of them somewhere in the other.
-IntervalScope within(const Region &part, const Region &whole) {
+IntervalScope within(const StageRegion &part, const StageRegion &whole) {
     IntervalScope scope;
     for (size_t d = 0; d < part.min.size(); d++) {
         for (const Expr &end : {part.min[d], part.max[d]}) {
@@ -101,7 +101,7 @@ Expr earlier(const Expr &last, const Expr &max, const Expr &beyond) {
 
 }  // namespace
 
-bool SiteRegions::follows(const Expr &e, Origins &origins) {
+bool RegionInference::follows(const Expr &e, Origins &origins) {
     bool found = false;
     for_each_node(e, [&](const ir::Variable &v) {
         if (found) return;
@@ -115,8 +115,8 @@ bool SiteRegions::follows(const Expr &e, Origins &origins) {
     return found;
 }
 
-Expr SiteRegions::latest_end(const StageNest &nest, int d, const Region &there,
-                             const Region &here) {
+Expr RegionInference::latest_end(const StageNest &nest, int d, const StageRegion &there,
+                                 const StageRegion &here) {
     auto latest = [&](const Expr &end) {
         Expr last = bounds_of_expr(end, inner_scope(end)).max;
         return last.defined() ? last : bounds_of_expr(end, within(there, here)).max;
@@ -128,15 +128,15 @@ Expr SiteRegions::latest_end(const StageNest &nest, int d, const Region &there,
     }
     // What is left of the region may be any part at its end. One point goes the furthest beyond it
     // where the stage is rounded up to a multiple; by one more, where that is one of a fused loop.
-    Region point = there;
+    StageRegion point = there;
     point.min[size_t(d)] = there.max[size_t(d)];
     return latest(nest.rounded_max(d, point) + 1);
 }
 
 // The latest end of any run of a stage that is computed further in; undefined where one is unknown.
-Expr SiteRegions::latest_run(const StageNest &nest, int d, const Region &region) {
+Expr RegionInference::latest_run(const StageNest &nest, int d, const StageRegion &region) {
     Expr last = region.max[size_t(d)];
-    for (const std::vector<Region> &run : built.regions.at(nest.func.name)) {
+    for (const std::vector<StageRegion> &run : built.regions.at(nest.func.name)) {
         Expr latest = latest_end(nest, d, run.at(size_t(nest.stage)), region);
         if (!latest.defined()) return {};
         last = simplify(max(last, latest));
@@ -146,7 +146,7 @@ Expr SiteRegions::latest_run(const StageNest &nest, int d, const Region &region)
 
 // A stage that is computed further in rounds up there, each time anew: the last of these regions
 // may end later than the rounded region of all of them, or earlier.
-std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &region) {
+std::vector<Expr> RegionInference::rounded_max(const StageNest &nest, const StageRegion &region) {
     std::vector<Expr> all;
     Symbol func = nest.func.name;
     bool further_in = !is_computed_here.contains(func) && built.regions.contains(func);
@@ -165,11 +165,11 @@ std::vector<Expr> SiteRegions::rounded_max(const StageNest &nest, const Region &
 }
 
 // What a function that is computed further in covers there in dimension d, all its runs together.
-Interval SiteRegions::covered_further_in(Symbol func, int d) {
+Interval RegionInference::covered_further_in(Symbol func, int d) {
     Interval all = Interval::nothing();
     auto runs = built.regions.find(func);
     if (runs == built.regions.end()) return Interval::everything();
-    for (const std::vector<Region> &run : runs->second) {
+    for (const std::vector<StageRegion> &run : runs->second) {
         const Expr &first = run.back().min[size_t(d)], &last = run.back().max[size_t(d)];
         all = make_union(all, {bounds_of_expr(first, inner_scope(first)).min,
                                bounds_of_expr(last, inner_scope(last)).max});
@@ -181,13 +181,13 @@ Interval SiteRegions::covered_further_in(Symbol func, int d) {
 // smaller than what is computed there. Only constants tell for sure what that is: an interval of
 // what changes with loops may be too wide. (Here it may depend on a parameter, which decides which
 // specialization is run and how it rounds.)
-void SiteRegions::cover_further_in(Symbol func, Box &box) {
+void RegionInference::cover_further_in(Symbol func, Box &box) {
     auto runs = built.regions.find(func);
     if (runs == built.regions.end()) return;
     for (size_t d = 0; d < box.size(); d++) {
         bool known_here = fixed_value(box[d].min).defined() && fixed_value(box[d].max).defined();
         bool known_there = true;
-        for (const std::vector<Region> &run : runs->second) {
+        for (const std::vector<StageRegion> &run : runs->second) {
             known_there &= is_const(run.back().min[d]) && is_const(run.back().max[d]);
         }
         bool rounds = is_rounded_further_in(func);
@@ -205,9 +205,9 @@ void SiteRegions::cover_further_in(Symbol func, Box &box) {
 // Whether what reads the function rounds fused loops; or, of a function that is stored for several
 // runs, rounds loops and fuses what they are made of: no end is known then that holds for all of
 // its runs. (What is not stored has no storage to be as large, and inputs are not to be.)
-bool SiteRegions::is_rounded_further_in(Symbol func) {
+bool RegionInference::is_rounded_further_in(Symbol func) {
     const bool is_kept = is_stored_outside(*context.function(func));
-    for (const Caller &caller : uses.of(func)) {
+    for (const Caller &caller : callers.of(func)) {
         const StageNest &nest = *caller.nest;
         if (nest.rounds_fused()) return true;
         bool rounds = false;

@@ -8,7 +8,7 @@ namespace tessera::lower {
 using namespace ir;
 using algebra::simplify;
 
-Stmt wrap_prefetch(const Stmt &body, SiteRegions &regions,
+Stmt wrap_prefetch(const Stmt &body, RegionInference &regions,
                    const program::PrefetchDirective &prefetch, const StageNestRef &nest,
                    const StageNest::Loop &from, const Context &context) {
     const program::FunctionContents *f = context.function(prefetch.what);

@@ -8,8 +8,8 @@ namespace tessera::lower {
 using Box = std::vector<algebra::Interval>;
 
 // The region that one stage computes: [min, max] per dimension of its function, as far as it is
-// asked for (a split may make it compute more).
-struct Region {
+// required (a split may make it compute more).
+struct StageRegion {
     std::vector<ir::Expr> min, max;
 };
 

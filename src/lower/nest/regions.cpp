@@ -8,7 +8,7 @@
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lower/checks/errors.h"
-#include "lower/nest/sites.h"
+#include "lower/nest/insertion_points.h"
 #include "lower/storage/production_path.h"
 #include "program/parameter.h"
 #include "program/transform_model.h"
@@ -44,8 +44,8 @@ static Expr without_strict_floats(const Expr &e) {
     return Drop()(e);
 }
 
-Interval SiteRegions::call_interval(const StageCall &call, size_t d, const IntervalScope &scope,
-                                    const StageNest &caller) const {
+Interval RegionInference::call_interval(const StageCall &call, size_t d, const IntervalScope &scope,
+                                        const StageNest &caller) const {
     Interval i = algebra::bounds_of_expr(call.args[d], scope);
     if (i.is_bounded()) return {simplify(i.min), simplify(i.max)};
     bool own = call.callee == caller.func.name;
@@ -59,8 +59,8 @@ Interval SiteRegions::call_interval(const StageCall &call, size_t d, const Inter
             "; clamp() the index, so that it is known how much of ", call.callee, " is needed"));
 }
 
-Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
-                          const StageNest &caller) const {
+Box RegionInference::call_box(const StageCall &call, const IntervalScope &scope,
+                              const StageNest &caller) const {
     Box box;
     for (size_t d = 0; d < call.args.size(); d++) {
         box.push_back(call_interval(call, d, scope, caller));
@@ -69,7 +69,8 @@ Box SiteRegions::call_box(const StageCall &call, const IntervalScope &scope,
 }
 
 // The calls of a stencil share their arguments: each is looked at once in its dimension.
-Box SiteRegions::box_of_calls(Symbol callee, int dimensions, const Caller &caller, Reads reads) {
+Box RegionInference::box_of_calls(Symbol callee, int dimensions, const Caller &caller,
+                                  Reads reads) {
     using Seen = std::unordered_set<Expr, ExprHash, ExprEqual>;
     // Per what has been tested and what is chosen.
     std::map<std::pair<const ExprNode *, const ExprNode *>, std::vector<Seen>> all_seen;
@@ -129,15 +130,16 @@ bool same(const Interval &a, const Interval &b) { return same(a.min, b.min) && s
 
 }  // namespace
 
-// What is asked of an interval is about its ends: they are not to be searched again and again.
-Interval SiteRegions::named_if_deep(Symbol var, Interval i) {
+// Queries about an interval are about its ends: they are not to be searched again and again.
+Interval RegionInference::named_if_deep(Symbol var, Interval i) {
     for (Expr *end : {&i.min, &i.max}) {
         if (end->defined() && is_deep(*end)) *end = bind(Symbol::fresh(str(var, ".end")), *end);
     }
     return i;
 }
 
-const SiteRegions::Choice &SiteRegions::choice_of(const StageCall &call, const Caller &caller) {
+const RegionInference::Choice &RegionInference::choice_of(const StageCall &call,
+                                                          const Caller &caller) {
     const std::tuple key{caller.nest.get(), call.tested.get(), call.chosen.get()};
     auto found = choices.find(key);
     if (found != choices.end()) return found->second;
@@ -156,8 +158,8 @@ const SiteRegions::Choice &SiteRegions::choice_of(const StageCall &call, const C
 
 // Nothing is won by a condition that says no more than the index itself, as that of a boundary
 // condition. Loops that are to be of constant extents stay so.
-Interval SiteRegions::chosen_part(const StageCall &call, size_t d, const Caller &caller,
-                                  const Interval &all) {
+Interval RegionInference::chosen_part(const StageCall &call, size_t d, const Caller &caller,
+                                      const Interval &all) {
     const Choice &choice = choice_of(call, caller);
     const Expr &arg = call.args[d];
     if (same(bounds_of_expr(arg, choice.left), bounds_of_expr(arg, choice.any))) return all;
@@ -172,7 +174,7 @@ Interval SiteRegions::chosen_part(const StageCall &call, size_t d, const Caller 
     return part;
 }
 
-bool SiteRegions::needs_constant_extents(Symbol func) const {
+bool RegionInference::needs_constant_extents(Symbol func) const {
     for (const program::DefinitionRef &stage : context.function(func)->stages) {
         for (const program::Definition *version : versions_of(*stage)) {
             if (!version->schedule.transforms.empty()) return true;
@@ -187,13 +189,14 @@ bool SiteRegions::needs_constant_extents(Symbol func) const {
 // Points that the predicate leaves out read nothing: each variable is taken to the range in which
 // the predicate can hold, whatever the others are. But where functions are computed for each of its
 // values, they are so for those without a point, too.
-IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest,
-                                    const Expr &tested) const {
+IntervalScope RegionInference::complete(IntervalScope scope, const StageNest &nest,
+                                        const Expr &tested) const {
     scope.call_bounds = values.as_callback();
     if (!tested.defined()) return scope;
-    auto site = built.innermost_sites.find(&nest);
+    auto insertion_point = built.innermost_insertion_points.find(&nest);
     IntervalScope innermost;
-    if (site != built.innermost_sites.end()) innermost = nest.box(site->second.fixed());
+    if (insertion_point != built.innermost_insertion_points.end())
+        innermost = nest.box(insertion_point->second.fixed());
     auto is_fixed = [&](Symbol var, const Interval &range) {
         const Interval *inner_range = innermost.find(var);
         return nest.is_fixed(range) || (inner_range && nest.is_fixed(*inner_range));
@@ -208,7 +211,7 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest,
         Interval range = *scope.find(r.var);
         if (is_fixed(r.var, range)) continue;
         const Interval left = values_left(tested, r.var, scope);
-        const bool is_read_within = site != built.innermost_sites.end();
+        const bool is_read_within = insertion_point != built.innermost_insertion_points.end();
         if (is_read_within) {
             range = narrowed_to(range, left);
         } else {
@@ -220,27 +223,28 @@ IntervalScope SiteRegions::complete(IntervalScope scope, const StageNest &nest,
     return scope;
 }
 
-const IntervalScope &SiteRegions::scope_of(const Caller &caller, const Expr &tested, Reads reads) {
+const IntervalScope &RegionInference::scope_of(const Caller &caller, const Expr &tested,
+                                               Reads reads) {
     const std::tuple key{caller.nest.get(), tested.get(), reads};
     auto found = scopes.find(key);
     if (found != scopes.end()) return found->second;
     IntervalScope scope;
-    if (caller.nest.get() == site.owner) {
-        scope = caller.nest->box(site.fixed());
+    if (caller.nest.get() == insertion_point.owner) {
+        scope = caller.nest->box(insertion_point.fixed());
     } else {
         const Symbol func = caller.nest->func.name;
-        const std::vector<Region> &all =
+        const std::vector<StageRegion> &all =
             reads == Reads::All ? whole_regions(func) : stage_regions(func);
-        const Region &r = all.at(size_t(caller.nest->stage));
+        const StageRegion &r = all.at(size_t(caller.nest->stage));
         scope = caller.nest->box_over(r.min, rounded_max(*caller.nest, r));
     }
     scope = complete(std::move(scope), *caller.nest, tested);
     return scopes.emplace(key, std::move(scope)).first->second;
 }
 
-Box SiteRegions::required(Symbol callee, int dimensions, Reads reads) {
+Box RegionInference::required(Symbol callee, int dimensions, Reads reads) {
     Box box;
-    for (const Caller &caller : uses.of(callee)) {
+    for (const Caller &caller : callers.of(callee)) {
         if (caller.is_extern()) {
             include(box, query_of(caller.nest->func).inputs.at(callee));
             continue;
@@ -249,7 +253,7 @@ Box SiteRegions::required(Symbol callee, int dimensions, Reads reads) {
         const Box read = box_of_calls(callee, dimensions, caller, reads);
         if (!read.empty()) include(box, read);
         const bool less = reads == Reads::Chosen && narrowed.contains(caller.nest->func.name);
-        if (less && caller.nest.get() != site.owner) narrowed.insert(callee);
+        if (less && caller.nest.get() != insertion_point.owner) narrowed.insert(callee);
     }
     return box;
 }
@@ -266,9 +270,9 @@ static bool may_round_further(const program::FunctionContents &f) {
     return false;
 }
 
-// Where storage is kept over iterations, or C code or another thread is told of it, it holds what
+// Where storage is kept over iterations, or C code or another thread gets it, it holds what
 // is read. Storage is as large as what is computed for all reads goes when it is rounded up.
-SiteRegions::Reads SiteRegions::wanted_of(Symbol func) const {
+RegionInference::Reads RegionInference::wanted_of(Symbol func) const {
     const program::FunctionContents &f = *context.function(func);
     const bool is_told = context.is_output(func) || f.has_extern_definition() ||
                          context.is_read_by_extern(func) || f.schedule.async;
@@ -277,19 +281,19 @@ SiteRegions::Reads SiteRegions::wanted_of(Symbol func) const {
     return all ? Reads::All : Reads::Chosen;
 }
 
-Box SiteRegions::written(const StageNestRef &owner) {
+Box RegionInference::written(const StageNestRef &owner) {
     const program::Definition &d = owner->definition;
     const IntervalScope &scope = scope_of({owner}, d.predicate, Reads::All);
     return call_box({owner->func.name, d.args, {}}, scope, *owner);
 }
 
-const std::vector<Region> &SiteRegions::stage_regions(Symbol func) {
+const std::vector<StageRegion> &RegionInference::stage_regions(Symbol func) {
     auto found = regions.find(func);
     if (found != regions.end()) return found->second;
     return regions[func] = find_stage_regions(func, false);
 }
 
-std::vector<Region> SiteRegions::bind_computed(Symbol func) {
+std::vector<StageRegion> RegionInference::bind_computed(Symbol func) {
     regions[func] = find_stage_regions(func, true);
     const program::FunctionContents &f = *context.function(func);
     if (f.has_extern_definition() && is_asked(f)) query_of(f);
@@ -297,7 +301,7 @@ std::vector<Region> SiteRegions::bind_computed(Symbol func) {
 }
 
 // What is wanted of the function here: what others read, and all of an output's buffer.
-Box SiteRegions::needed_of(const program::FunctionContents &func) {
+Box RegionInference::needed_of(const program::FunctionContents &func) {
     Box box = required(func.name, func.dimensions(), wanted_of(func.name));
     if (!context.is_output(func.name)) return box;
     Symbol buffer = context.buffer_of(func.name, 0);
@@ -311,8 +315,8 @@ Box SiteRegions::needed_of(const program::FunctionContents &func) {
     return box;
 }
 
-const std::vector<Region> &SiteRegions::whole_regions(Symbol func) {
-    const std::vector<Region> &computed = stage_regions(func);
+const std::vector<StageRegion> &RegionInference::whole_regions(Symbol func) {
+    const std::vector<StageRegion> &computed = stage_regions(func);
     if (!narrowed.contains(func)) return computed;
     auto found = whole.find(func);
     if (found != whole.end()) return found->second;
@@ -320,7 +324,7 @@ const std::vector<Region> &SiteRegions::whole_regions(Symbol func) {
     Box box = required(func, f.dimensions(), Reads::All), aligned = box;
     apply_bounds(f, aligned, false);
     include(box, aligned);
-    std::vector<Region> all(f.stages.size());
+    std::vector<StageRegion> all(f.stages.size());
     for (size_t s = f.stages.size(); s-- > 0;) {
         for (size_t d = 0; d < box.size(); d++)
             include(box[d], {computed[s].min[d], computed[s].max[d]});
@@ -334,7 +338,7 @@ const std::vector<Region> &SiteRegions::whole_regions(Symbol func) {
     return whole.emplace(func, std::move(all)).first->second;
 }
 
-std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_here) {
+std::vector<StageRegion> RegionInference::find_stage_regions(Symbol func, bool computed_here) {
     if (computed_here) is_computed_here.insert(func);
     const program::FunctionContents &f = *context.function(func);
     Box box = needed_of(f);
@@ -345,7 +349,7 @@ std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_h
     if (!computed_here) cover_further_in(func, box);
     const bool enlarges = f.has_extern_definition() && is_asked(f) && may_enlarge(f, context);
     if (enlarges) box = enlarged(f, box);
-    std::vector<Region> found(f.stages.size());
+    std::vector<StageRegion> found(f.stages.size());
     for (int s = int(f.stages.size()) - 1; s >= 0; s--) {
         found[size_t(s)] = bind(f, s, box, computed_here);
         box.clear();
@@ -358,7 +362,8 @@ std::vector<Region> SiteRegions::find_stage_regions(Symbol func, bool computed_h
 }
 
 // What the stage reads of its own function must have been computed by the stages before it.
-void SiteRegions::include_own_reads(Symbol func, int stage, const Region &region, Box &box) {
+void RegionInference::include_own_reads(Symbol func, int stage, const StageRegion &region,
+                                        Box &box) {
     for (const StageNestRef &nest : built.stages.at(func).at(size_t(stage))) {
         std::vector<Expr> last = rounded_max(*nest, region);
         const IntervalScope whole = nest->box_over(region.min, last);
@@ -380,7 +385,7 @@ bool moves_only_max(const program::BoundDirective &bound) {
 
 }  // namespace
 
-bool SiteRegions::is_known_here(const Expr &e) const {
+bool RegionInference::is_known_here(const Expr &e) const {
     bool known = true;
     for_each_node(e, [&](const ir::Variable &v) {
         known &= !built.lets.contains(v.name) && !built.loops.contains(v.name);
@@ -388,8 +393,9 @@ bool SiteRegions::is_known_here(const Expr &e) const {
     return known;
 }
 
-// The value, with the lets of the site put in, if it depends on parameters at most; or undefined.
-Expr SiteRegions::fixed_value(const Expr &e) const {
+// The value, with the lets of the insertion point put in, if it depends on parameters at most; or
+// undefined.
+Expr RegionInference::fixed_value(const Expr &e) const {
     Expr known = simplify(substitute(fixed, e));
     bool all = true;
     for_each_node(known, [&](const ir::Variable &v) {
@@ -400,32 +406,33 @@ Expr SiteRegions::fixed_value(const Expr &e) const {
     return all ? known : Expr();
 }
 
-// Whether the interval is another one in other iterations of the loops around the site.
-bool SiteRegions::follows_site(const Interval &i) {
-    if (!site.owner) return false;
+// Whether the interval is another one in other iterations of the loops around the insertion point.
+bool RegionInference::follows_insertion_point(const Interval &i) {
+    if (!insertion_point.owner) return false;
     Origins loops{[&](Symbol s) {
-                      const auto &all = site.owner->loops;
+                      const auto &all = insertion_point.owner->loops;
                       auto is_it = [&](const StageNest::Loop &l) { return l.symbol == s; };
-                      return std::any_of(all.begin() + site.fixed(), all.end(), is_it);
+                      return std::any_of(all.begin() + insertion_point.fixed(), all.end(), is_it);
                   },
                   {}};
     return follows(i.min, loops) || follows(i.max, loops);
 }
 
-void SiteRegions::warn_of_repetition(const program::FunctionContents &f, Symbol var,
-                                     const Location &at) const {
-    const StageNest &owner = *site.owner;
+void RegionInference::warn_of_repetition(const program::FunctionContents &f, Symbol var,
+                                         const Location &at) const {
+    const StageNest &owner = *insertion_point.owner;
     warn(at, str("bound of ", f.name, " along ", var,
                  " says what is computed at once: each "
                  "iteration of the loop ",
-                 owner.loops[size_t(site.fixed())].var, " of ", owner.func.name,
+                 owner.loops[size_t(insertion_point.fixed())].var, " of ", owner.func.name,
                  " computes all of it, although it reads less; drop the bound, "
                  "or compute ",
                  f.name, " further out"));
 }
 
 // The user's bound, bound_extent, align_bounds and align_extent.
-void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, bool computed_here) {
+void RegionInference::apply_bounds(const program::FunctionContents &f, Box &box,
+                                   bool computed_here) {
     for (const auto &[bound, at] : f.schedule.bounds) {
         auto arg = std::find(f.args.begin(), f.args.end(), bound.var);
         if (arg == f.args.end()) continue;
@@ -453,14 +460,15 @@ void SiteRegions::apply_bounds(const program::FunctionContents &f, Box &box, boo
         if (bound.min.defined()) i.min = cast(Int(32), bound.min);
         i.max = simplify(i.min + cast(Int(32), bound.extent) - 1);
         if (!computed_here) continue;
-        if (bound.min.defined() && follows_site(required)) warn_of_repetition(f, bound.var, at);
+        if (bound.min.defined() && follows_insertion_point(required))
+            warn_of_repetition(f, bound.var, at);
         asserts.push_back(
             AssertStmt::make(simplify(required.min >= i.min && required.max <= i.max),
                              error_explicit_bounds_too_small(at, f.name, bound.var, i, required)));
     }
 }
 
-Expr SiteRegions::bind(Symbol symbol, const Expr &value) {
+Expr RegionInference::bind(Symbol symbol, const Expr &value) {
     lets.push_back({symbol, value});
     Expr known = fixed_value(value);
     if (known.defined()) fixed[symbol] = known;
@@ -469,8 +477,8 @@ Expr SiteRegions::bind(Symbol symbol, const Expr &value) {
 
 // Coordinates follow those of outputs, which are checked when the pipeline begins; but a scalar
 // argument, or a float that was cast, may be any number. (Those of the root are checked then, too.)
-void SiteRegions::check_coordinate(Symbol symbol, const Expr &end) {
-    if (!site.owner) return;
+void RegionInference::check_coordinate(Symbol symbol, const Expr &end) {
+    if (!insertion_point.owner) return;
     bool may_be_any = false;
     for_each_node(end, [&](const ir::Variable &v) {
         may_be_any |= dynamic_cast<const program::Parameter *>(v.referent.get()) != nullptr;
@@ -485,9 +493,9 @@ void SiteRegions::check_coordinate(Symbol symbol, const Expr &end) {
 // Gives the region names, so that what is built on it stays small. The distance from min to max is
 // often constant; then it is written so, and loops over the region have constant extents; but not
 // where a sliding window may move one end of it.
-Region SiteRegions::bind(const program::FunctionContents &f, int stage, const Box &box,
-                         bool computed_here) {
-    Region r;
+StageRegion RegionInference::bind(const program::FunctionContents &f, int stage, const Box &box,
+                                  bool computed_here) {
+    StageRegion r;
     for (size_t d = 0; d < box.size(); d++) {
         Symbol min_symbol, max_symbol;
         if (computed_here) {
@@ -560,9 +568,9 @@ private:
 
 }  // namespace
 
-Box SiteRegions::touched(Symbol func) {
+Box RegionInference::touched(Symbol func) {
     const program::FunctionContents &f = *context.function(func);
-    const std::vector<Region> &all = whole_regions(func);
+    const std::vector<StageRegion> &all = whole_regions(func);
     BoxUnion together(lets, sliding);
     for (size_t s = 0; s < all.size(); s++) {
         for (const StageNestRef &nest : built.stages.at(func).at(s)) {

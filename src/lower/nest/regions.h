@@ -3,8 +3,8 @@
 #include "lower/bounds/value_bounds.h"
 #include "lower/checks/coordinate_checks.h"
 #include "lower/context.h"
+#include "lower/nest/callers.h"
 #include "lower/nest/extern_stage.h"
-#include "lower/nest/uses.h"
 #include <functional>
 #include <map>
 #include <tuple>
@@ -19,7 +19,7 @@ struct BuiltPipeline {
     std::unordered_map<Symbol, std::vector<std::vector<StageNestRef>>> stages;
     // The region that each stage of a function computes, in terms of the variables where it is
     // computed; one for each place where it is.
-    std::unordered_map<Symbol, std::vector<std::vector<Region>>> regions;
+    std::unordered_map<Symbol, std::vector<std::vector<StageRegion>>> regions;
     // The names of the ends of the regions where a function is computed that is being built, or was
     // built last; per stage.
     std::unordered_map<Symbol, std::vector<RegionSymbols>> region_symbols;
@@ -43,37 +43,38 @@ struct BuiltPipeline {
     std::unordered_set<Symbol> index_sources;
     // The innermost loop of a stage in which functions are computed, whatever the stage's predicate
     // says of the iteration.
-    std::unordered_map<const StageNest *, Site> innermost_sites;
+    std::unordered_map<const StageNest *, InsertionPoint> innermost_insertion_points;
 };
 
-// Bounds inference at one site: which regions of functions and images one run of the site's body
-// needs. Found from consumers to producers, in terms of the variables bound around the site and of
-// the lets that are collected on the way.
-class SiteRegions {
+// Bounds inference at one insertion point: which regions of functions and images one run of the
+// insertion point's body needs. Found from consumers to producers, in terms of the variables bound
+// around the insertion point and of the lets that are collected on the way.
+class RegionInference {
 public:
-    SiteRegions(Site site, const Uses &uses, const BuiltPipeline &built, const ValueBounds &values,
-                const Context &context)
-        : site(site), uses(uses), built(built), values(values), context(context) {}
+    RegionInference(InsertionPoint insertion_point, const Callers &callers,
+                    const BuiltPipeline &built, const ValueBounds &values, const Context &context)
+        : insertion_point(insertion_point), callers(callers), built(built), values(values),
+          context(context) {}
 
-    // Binds the region symbols of every stage of a function that is computed at this site, and
-    // returns the regions, in terms of these symbols.
-    std::vector<Region> bind_computed(Symbol func);
+    // Binds the region symbols of every stage of a function that is computed at this insertion
+    // point, and returns the regions, in terms of these symbols.
+    std::vector<StageRegion> bind_computed(Symbol func);
     // The elements that a function's stages write and read here, for its storage.
     Box touched(Symbol func);
     // Returns the box that the stages in the body read of a function or image, but for the
     // function's own.
     Box required(Symbol callee, int dimensions) { return required(callee, dimensions, Reads::All); }
-    // Returns the box that the stage which owns the site writes of its function.
+    // Returns the box that the stage which owns the insertion point writes of its function.
     Box written(const StageNestRef &owner);
 
     // Adds to the asserts that what is stored further out holds what the extern stages that are
-    // computed here want to read: asked there for the whole, they may have wanted less.
+    // computed here want to read: queried there for the whole, they may have wanted less.
     void check_answers(const std::function<bool(Symbol)> &is_stored_here);
 
-    // Returns the region that the extern stage which owns the site computes in one run of it, in
-    // terms of lets. In a call of its function, at the innermost site, a bounds query asks what it
-    // reads for that.
-    const Region &piece();
+    // Returns the region that the extern stage which owns the insertion point computes in one run
+    // of it, in terms of lets. In a call of its function, at the innermost insertion point, a
+    // bounds query asks what it reads for that.
+    const StageRegion &piece();
     const ExternQuery &ask_for_piece();
 
     // In an order in which each uses only earlier ones.
@@ -88,19 +89,19 @@ private:
     // A select reads both of its values, and chooses one. What is computed is what may be chosen;
     // what is stored is all that is read, also where nothing has been computed.
     enum class Reads { All, Chosen };
-    const std::vector<Region> &stage_regions(Symbol func);
+    const std::vector<StageRegion> &stage_regions(Symbol func);
     // The same, had the functions to be computed wherever they are read.
-    const std::vector<Region> &whole_regions(Symbol func);
+    const std::vector<StageRegion> &whole_regions(Symbol func);
     Box required(Symbol callee, int dimensions, Reads reads);
     Reads wanted_of(Symbol func) const;
     // Returns the part of what a call reads in dimension d that a select leaves, if that is less.
     algebra::Interval chosen_part(const StageCall &call, size_t d, const Caller &caller,
                                   const algebra::Interval &all);
     bool needs_constant_extents(Symbol func) const;
-    std::vector<Region> find_stage_regions(Symbol func, bool computed_here);
+    std::vector<StageRegion> find_stage_regions(Symbol func, bool computed_here);
     Box needed_of(const program::FunctionContents &func);
     void apply_bounds(const program::FunctionContents &func, Box &box, bool computed_here);
-    bool follows_site(const algebra::Interval &i);
+    bool follows_insertion_point(const algebra::Interval &i);
     void warn_of_repetition(const program::FunctionContents &f, Symbol var,
                             const Location &at) const;
     algebra::Interval covered_further_in(Symbol func, int d);
@@ -108,8 +109,8 @@ private:
     bool is_rounded_further_in(Symbol func);
     bool is_known_here(const ir::Expr &e) const;
     ir::Expr fixed_value(const ir::Expr &e) const;
-    Region bind(const program::FunctionContents &func, int stage, const Box &box,
-                bool computed_here);
+    StageRegion bind(const program::FunctionContents &func, int stage, const Box &box,
+                     bool computed_here);
     ir::Expr bind(Symbol symbol, const ir::Expr &value);
     void check_coordinate(Symbol symbol, const ir::Expr &end);
     // Returns the ranges of the caller's variables, narrowed by what has been tested.
@@ -121,9 +122,9 @@ private:
         algebra::IntervalScope left, any;
     };
     const Choice &choice_of(const StageCall &call, const Caller &caller);
-    ir::Expr latest_run(const StageNest &nest, int d, const Region &region);
-    // How far a stage computes, per dimension, when the region is asked for here.
-    std::vector<ir::Expr> rounded_max(const StageNest &nest, const Region &region);
+    ir::Expr latest_run(const StageNest &nest, int d, const StageRegion &region);
+    // How far a stage computes, per dimension, when the region is required here.
+    std::vector<ir::Expr> rounded_max(const StageNest &nest, const StageRegion &region);
     // The values that something bound further in has, in terms of what is bound here.
     const algebra::Interval *inner_values(Symbol symbol);
     algebra::Interval left_by_predicate(const BuiltPipeline::Predicated &variable);
@@ -136,7 +137,8 @@ private:
     // Returns true if e is computed, through lets, from a symbol of that kind.
     bool follows(const ir::Expr &e, Origins &origins);
     // Where a stage that is computed further in ends at the latest when its region is this.
-    ir::Expr latest_end(const StageNest &nest, int d, const Region &there, const Region &here);
+    ir::Expr latest_end(const StageNest &nest, int d, const StageRegion &there,
+                        const StageRegion &here);
     // The scope of a stage's variables, narrowed by what of its predicate has been tested, and with
     // what is known of functions' values.
     algebra::IntervalScope complete(algebra::IntervalScope scope, const StageNest &nest,
@@ -152,25 +154,25 @@ private:
     Box box_of_calls(Symbol callee, int dimensions, const Caller &caller, Reads reads);
     const ExternQuery &query_of(const program::FunctionContents &extern_func);
     Box held_of_input(const program::ExternFuncArgument &input) const;
-    Region asked_of(const program::FunctionContents &extern_func);
+    StageRegion asked_of(const program::FunctionContents &extern_func);
     bool is_piece_of(const program::FunctionContents &f) const;
     Box enlarged(const program::FunctionContents &extern_func, const Box &needed);
-    void include_own_reads(Symbol func, int stage, const Region &region, Box &box);
+    void include_own_reads(Symbol func, int stage, const StageRegion &region, Box &box);
 
-    Site site;
-    const Uses &uses;
+    InsertionPoint insertion_point;
+    const Callers &callers;
     const BuiltPipeline &built;
     const ValueBounds &values;
     const Context &context;
-    std::unordered_map<Symbol, std::vector<Region>> regions;  // by function; per stage
+    std::unordered_map<Symbol, std::vector<StageRegion>> regions;  // by function; per stage
     std::map<std::tuple<const StageNest *, const ir::ExprNode *, Reads>, algebra::IntervalScope>
         scopes;
     std::map<std::tuple<const StageNest *, const ir::ExprNode *, const ir::ExprNode *>, Choice>
         choices;  // by what has been tested and what is chosen
-    std::unordered_map<Symbol, std::vector<Region>> whole;  // of those that are narrowed
+    std::unordered_map<Symbol, std::vector<StageRegion>> whole;  // of those that are narrowed
     std::unordered_set<Symbol> narrowed;  // functions that are not computed wherever they are read
     std::unordered_map<Symbol, ExternQuery> queries;
-    std::optional<Region> bound_piece;
+    std::optional<StageRegion> bound_piece;
     std::unordered_set<Symbol> is_computed_here;
     std::unordered_map<Symbol, algebra::Interval> inner;
     ir::Substitution fixed;  // the lets that depend on parameters at most

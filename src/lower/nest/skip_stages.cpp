@@ -208,7 +208,7 @@ private:
         });
         return any;
     }
-    // The value of a let is wanted where its variable is, which is asked for no longer.
+    // The value of a let is wanted where its variable is, which is evaluated no longer.
     void read_let(Conditions &body, const LetStmt &let) {
         auto sometimes = body.sometimes.find(let.name);
         const bool is_pure_let = is_pure(let.value);
@@ -297,7 +297,7 @@ private:
         return algebra::simplify(weakened(algebra::simplify(found->second), if_known));
     }
 
-    // Whether all that is read has been computed, and may be read once more without being told of.
+    // Whether all that is read has been computed, and may be read once more without being traced.
     bool are_calls_known(const Expr &e) const {
         bool known = is_pure(e);
         for_each_node(e, [&](const Call &c) {

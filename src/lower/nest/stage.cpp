@@ -409,7 +409,7 @@ Interval StageNest::interval(int var, int fixed) const {
 
 IntervalScope StageNest::box(int fixed) const {
     IntervalScope scope;
-    Region own = own_region();
+    StageRegion own = own_region();
     for (const auto &[var, index] : originals) {
         const Variable &v = variables[size_t(index)];
         bool whole = outermost(index) < fixed;
@@ -450,8 +450,8 @@ bool StageNest::grows(int var) const {
 }
 
 // Dimensions that the stage does not run over are left undefined.
-Region StageNest::own_region() const {
-    Region region{std::vector<Expr>(func.args.size()), std::vector<Expr>(func.args.size())};
+StageRegion StageNest::own_region() const {
+    StageRegion region{std::vector<Expr>(func.args.size()), std::vector<Expr>(func.args.size())};
     for (size_t d = 0; d < func.args.size(); d++) {
         auto original = originals.find(func.args[d]);
         if (original == originals.end()) continue;
@@ -462,7 +462,7 @@ Region StageNest::own_region() const {
 }
 
 // The range of the variable when the stage computes this region.
-Interval StageNest::range_in(const Region &region, int var) const {
+Interval StageNest::range_in(const StageRegion &region, int var) const {
     for (size_t d = 0; d < func.args.size(); d++) {
         auto original = originals.find(func.args[d]);
         if (original != originals.end() && original->second == var) {
@@ -488,7 +488,7 @@ Expr StageNest::most_beyond(int var) const {
 }
 
 // The last value of a variable that has to run over this range, when the stage computes `region`.
-Expr StageNest::computed_max(const Region &region, int var, const Interval &over) const {
+Expr StageNest::computed_max(const StageRegion &region, int var, const Interval &over) const {
     if (!grows(var)) return over.max;
     const Transform &t = maker_of(var);
     std::vector<Interval> taken;
@@ -500,7 +500,7 @@ Expr StageNest::computed_max(const Region &region, int var, const Interval &over
          .most_beyond = [&](size_t made) { return most_beyond(t.made[made]); }});
 }
 
-Expr StageNest::rounded_max(int d, const Region &region) const {
+Expr StageNest::rounded_max(int d, const StageRegion &region) const {
     const Expr &max = region.max[size_t(d)];
     auto found = originals.find(func.args[size_t(d)]);
     if (found == originals.end()) return max;

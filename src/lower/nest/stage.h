@@ -11,7 +11,7 @@ namespace tessera::lower {
 struct StageCall {
     Symbol callee;
     std::vector<ir::Expr> args;
-    ir::Expr tested;  // what holds wherever it is read; undefined: nothing is asked
+    ir::Expr tested;  // what holds wherever it is read; undefined: nothing is tested
     // Selects choose its value only where this holds, though they read it elsewhere, too;
     // undefined: always.
     ir::Expr chosen = {};
@@ -95,7 +95,7 @@ public:
 
     // The last point that is computed in dimension d of a region: beyond its max where a split
     // rounds up. And whether that ever differs from max.
-    ir::Expr rounded_max(int d, const Region &region) const;
+    ir::Expr rounded_max(int d, const StageRegion &region) const;
     bool rounds(int d) const;
     // How much further than to the max of a region that is not empty it goes at most.
     ir::Expr most_beyond_max(int d) const;
@@ -109,7 +109,7 @@ public:
 
 private:
     // A variable at some point of the schedule. A split may give its result the name of the
-    // variable that it splits, so variables are told apart by their index in `variables`.
+    // variable that it splits, so variables are distinguished by their index in `variables`.
     struct Variable {
         Symbol symbol;
         ir::Expr min, max;   // the whole range
@@ -152,10 +152,10 @@ private:
     algebra::Interval interval(int var, int fixed) const;
     bool is_exact(const Transform &transform) const;
     bool grows(int var) const;
-    Region own_region() const;
-    algebra::Interval range_in(const Region &region, int var) const;
+    StageRegion own_region() const;
+    algebra::Interval range_in(const StageRegion &region, int var) const;
     ir::Expr most_beyond(int var) const;
-    ir::Expr computed_max(const Region &region, int var, const algebra::Interval &over) const;
+    ir::Expr computed_max(const StageRegion &region, int var, const algebra::Interval &over) const;
 
     std::vector<Variable> variables;
     std::vector<Transform> transforms;

@@ -1,5 +1,5 @@
 #include "lower/prepare/validate_schedules.h"
-#include "lower/nest/sites.h"
+#include "lower/nest/insertion_points.h"
 #include "lower/nest/stage.h"
 #include "lower/prepare/validate_effects.h"
 #include "lower/prepare/validate_tails.h"

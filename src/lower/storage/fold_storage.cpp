@@ -258,7 +258,7 @@ private:
                                                fold.factor, Expr(fold.loop.text()), fold.needed}));
     }
 
-    // What the user asked for must have been done.
+    // The user's fold must have been done.
     void check_requests(const Realize &r, const std::vector<Fold> &done) const {
         for (const StorageFold &wanted : r.storage.folds) {
             const auto d = size_t(wanted.dim);

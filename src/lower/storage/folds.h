@@ -13,14 +13,15 @@ struct Fold {
     size_t place = 0;  // in the path, of the loop that walks over the dimension
     Symbol loop;
     ir::Expr needed;  // by one iteration of that loop
-    // Of what the user asks for:
+    // For a fold that the user writes:
     Symbol var = {};
     Location written = {};
 };
 
-// Whether the user has said how to fold any dimension of the storage.
+// Returns true if the user has said how to fold any dimension of the storage.
 bool asks_for_fold(const ir::StorageFacts &storage);
-// What is said of this dimension, by the user or by the pass that folds it; null if nothing is.
+// Returns the fold of this dimension, by the user or by the pass that folds it; null if there is
+// none.
 const ir::StorageFold *fold_of(const ir::StorageFacts &storage, size_t dim);
 
 // The folds that are right for one production. From the outermost loop in, as far as an iteration

@@ -30,7 +30,7 @@ struct Semaphores {
     Expr ready, free;
 };
 
-// One of the two halves: the body with only the producer, or only the consumer, of a function,
+// One of the two sides: the body with only the producer, or only the consumer, of a function,
 // between acquiring semaphores and releasing others.
 class Half final : public Mutator {
 public:
@@ -206,7 +206,7 @@ private:
     bool gaps = false;
 };
 
-// Drops the production of functions that are not needed in this half, and what waits for it.
+// Drops the production of functions that are not needed in this side, and what waits for it.
 class DropDead final : public Mutator {
 public:
     DropDead(const std::set<Symbol> &live, const std::unordered_map<Symbol, Symbol> &semaphores)
@@ -241,7 +241,7 @@ private:
     Stmt visit(const Prefetch &p) override {
         return dropped.contains(p.name) ? (*this)(p.body) : Mutator::visit(p);
     }
-    // Whether storage holds what is read of it is asked in the half that has it.
+    // Whether storage holds what is read of it is tested in the side that has it.
     Stmt visit(const AssertStmt &check) override {
         bool is_of_dropped = false;
         for_each_node(check.condition, [&](const BufferProperty &p) {
@@ -283,7 +283,7 @@ public:
     }
 
 private:
-    // From the outside in: what is forked later finds itself in one of the halves.
+    // From the outside in: what is forked later finds itself in one of the sides.
     Stmt visit(const Realize &r) override {
         if (!r.storage.is_async) return Mutator::visit(r);
         StorageFacts storage = r.storage;
@@ -326,11 +326,11 @@ private:
         const Symbol f = r.func;
         const Expr count = slots(r);
         pairs[f] = {new_pair(f, count.defined())};
-        Stmt consumer = half(f, false, r.body);
-        check_halves(r, half(f, true, r.body), consumer);
-        give_own_semaphores(f, half(f, true, r.body), consumer);
+        Stmt consumer = side_of(f, false, r.body);
+        check_sides(r, side_of(f, true, r.body), consumer);
+        give_own_semaphores(f, side_of(f, true, r.body), consumer);
         consumer = (*this)(consumer);  // which may add pairs
-        Stmt producer = (*this)(half(f, true, r.body));
+        Stmt producer = (*this)(side_of(f, true, r.body));
         give_own_allocations(producer, consumer);
         Stmt s = Fork::make({producer, consumer});
         for (const Semaphores &pair : pairs.at(f)) {
@@ -340,9 +340,9 @@ private:
         return s;
     }
 
-    // One half, with what is needed there: the function itself, or all that is computed there and
+    // One side, with what is needed there: the function itself, or all that is computed there and
     // not an input of the function only.
-    Stmt half(Symbol func, bool producer, const Stmt &body) {
+    Stmt side_of(Symbol func, bool producer, const Stmt &body) {
         Stmt s = Half(func, producer, pairs.at(func))(body);
         Roles whole = roles_in(body, buffers);
         std::set<Symbol> below = produced_for(func, body);
@@ -399,7 +399,7 @@ private:
         return all;
     }
 
-    // A function further out whose values both halves read signals each of them.
+    // A function further out whose values both sides read signals each of them.
     void give_own_semaphores(Symbol func, const Stmt &producer, Stmt &consumer) {
         std::set<Symbol> in_producer = acquired_in(producer);
         for (Symbol name : acquired_in(consumer)) {
@@ -421,7 +421,7 @@ private:
         }
     }
 
-    // A function that both halves compute has storage in each; allocated further out than both, it
+    // A function that both sides compute has storage in each; allocated further out than both, it
     // would be one for the two threads.
     void give_own_allocations(Stmt &producer, Stmt &consumer) const {
         Roles a = roles_in(producer, buffers), b = roles_in(consumer, buffers);
@@ -441,7 +441,7 @@ private:
                              Block::make(Evaluate::make(init), body));
     }
 
-    void check_halves(const Realize &r, const Stmt &producer, const Stmt &consumer) {
+    void check_sides(const Realize &r, const Stmt &producer, const Stmt &consumer) {
         Roles a = roles_in(producer, buffers), b = roles_in(consumer, buffers);
         for (Symbol other : a.produced) {
             if (other == r.func || !b.produced.contains(other) || a.realized.contains(other)) {

@@ -16,7 +16,7 @@ namespace tessera::lower {
 // `free` is there where later values overwrite earlier ones: n is the number of copies of a ring
 // buffer, or 1 if the storage is folded, or computed in stages or by a function in C, or if some
 // iterations produce nothing, so that two productions in a row might use one copy: then producer
-// and consumer take turns. Throws CompileError if both halves would compute another function into
+// and consumer take turns. Throws CompileError if both sides would compute another function into
 // the same storage.
 ir::Stmt fork_async(const ir::Stmt &s, const Context &context);
 

@@ -6,7 +6,7 @@
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/loops/likely.h"
-#include "lower/nest/sites.h"
+#include "lower/nest/insertion_points.h"
 #include "program/transform_model.h"
 #include <map>
 #include <numeric>
@@ -72,7 +72,7 @@ public:
 
 private:
     void visit(const Realize &r) override {
-        const Storage outer = std::exchange(storage[r.func], {&r, around.size()});
+        const StoredAt outer = std::exchange(storage[r.func], {&r, around.size()});
         (*this)(r.body);
         storage[r.func] = outer;
     }
@@ -91,11 +91,11 @@ private:
     void visit(const Evaluate &) override {}
     void visit(const AssertStmt &) override {}
 
-    struct Storage {
+    struct StoredAt {
         const Realize *realize = nullptr;
         size_t depth = 0;
     };
-    void note(const ProducerConsumer &p, const Storage &at) {
+    void note(const ProducerConsumer &p, const StoredAt &at) {
         if (is_counting) {
             counts[at.realize]++;
         } else if (counts.contains(at.realize)) {
@@ -112,7 +112,7 @@ private:
 
     bool is_counting = true;
     std::unordered_map<const Realize *, int> counts;
-    std::unordered_map<Symbol, Storage> storage;
+    std::unordered_map<Symbol, StoredAt> storage;
     std::vector<Around> around;
 };
 
@@ -149,7 +149,7 @@ private:
         within({PathEntry::Kind::Test, {}, !test.condition, {}}, test.else_case);
     }
     void visit(const Realize &r) override {
-        const Storage outer = std::exchange(storage[r.func], {&r, path.size()});
+        const StoredAt outer = std::exchange(storage[r.func], {&r, path.size()});
         (*this)(r.body);
         storage[r.func] = outer;
     }
@@ -162,12 +162,12 @@ private:
     void visit(const Evaluate &) override {}
     void visit(const AssertStmt &) override {}
 
-    struct Storage {
+    struct StoredAt {
         const Realize *realize = nullptr;
         size_t depth = 0;
     };
 
-    void call(const ProducerConsumer &p, const Storage &at) {
+    void call(const ProducerConsumer &p, const StoredAt &at) {
         ProductionPath to_p;
         to_p.entries = std::span(path).subspan(at.depth);
         const bool is_region_known = p.produced.ranges.size() == at.realize->bounds.size();
@@ -180,7 +180,7 @@ private:
     }
 
     void add_shared_loops(ProductionPath &to_p, const ProducerConsumer &p,
-                          const std::vector<Around> &around, const Storage &at) {
+                          const std::vector<Around> &around, const StoredAt &at) {
         for (const auto &[other, around_other] : several.found[at.realize]) {
             if (other != &p) add_shared(to_p.shared_loops, around, around_other);
         }
@@ -205,7 +205,7 @@ private:
 
     FindSeveral several;
     const Function &f;
-    std::unordered_map<Symbol, Storage> storage;
+    std::unordered_map<Symbol, StoredAt> storage;
     std::vector<PathEntry> path;
     std::map<size_t, PathValues> values;  // by how many entries are outside of the storage
 };

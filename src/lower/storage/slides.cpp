@@ -60,7 +60,7 @@ bool Slides::depends_on_inner_loop(size_t loop, size_t d) const {
 }
 
 // Whether the production for one iteration of a loop further in may begin anew, and not finish,
-// points that the one for another has finished: where stages go beyond what is asked for.
+// points that the one for another has finished: where stages go beyond what is required.
 bool Slides::undoes_others(size_t loop) const {
     if (!produced.in_stages) return false;
     for (size_t d = 0; d < min.size(); d++) {

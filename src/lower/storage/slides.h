@@ -3,7 +3,7 @@
 
 namespace tessera::lower {
 
-// What a production has to compute in each iteration of a loop but the first, as what the
+// The part that a production has to compute in each iteration of a loop but the first, as what the
 // iterations before have computed is still stored.
 struct Slide {
     enum class Kind {
@@ -21,7 +21,7 @@ struct Slide {
     bool goes_on = false;
 };
 
-// Along which loops the window of a production slides: the region that it is asked for.
+// Along which loops the window of a production slides: the region that it is required to compute.
 class Slides {
 public:
     explicit Slides(const Production &production);
@@ -29,8 +29,8 @@ public:
     // How it slides along the loop at this place; nothing if it does not, or nobody knows.
     std::optional<Slide> along(size_t loop) const;
 
-    // Whether only the loop at `inner` moves the region from one iteration of the loop at `outer`
-    // to the next, in dimension d.
+    // Returns true if only the loop at `inner` moves the region from one iteration of the loop at
+    // `outer` to the next, in dimension d.
     bool moves_only_by(size_t inner, size_t outer, size_t d) const;
 
 private:

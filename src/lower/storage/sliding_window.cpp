@@ -32,11 +32,11 @@ struct Changes {
         Expr first;  // whether it is the first iteration
     };
     std::unordered_map<Symbol, Continued> continued;
-    // An end that the production alone takes to be `own`, while others go by `asked`.
+    // An end that the production alone takes to be `own`, while others go by `required`.
     struct Told {
-        Expr asked, own;
+        Expr required, own;
         bool is_min;
-        std::unordered_set<Symbol> made_of;  // the lets that `asked` is made of
+        std::unordered_set<Symbol> made_of;  // the lets that `required` is made of
     };
     std::unordered_map<Symbol, Told> told;
 };
@@ -85,8 +85,8 @@ private:
         if (slide.goes_on) changes.continued[min] = {max, l.name, first};
         if (slide.is_rounded && tells_of(min, max)) {
             changes.own_values[&production.computed][end] = value;
-            const Expr asked = path.let_value(end);
-            changes.told[end] = {asked, value, forward, lets_within(asked)};
+            const Expr required = path.let_value(end);
+            changes.told[end] = {required, value, forward, lets_within(required)};
         } else {
             changes.values[end] = value;
         }
@@ -129,7 +129,7 @@ private:
     }
 
     // Whether the region of another function is made of these ends of this one, which for its part
-    // counts on what is asked of it, and not on what is left of that.
+    // counts on what is required of it, and not on what is left of that.
     bool tells_of(Symbol min, Symbol max) const {
         return std::ranges::any_of(path.entries, [&](const PathEntry &e) {
             const auto told = [&](const Expr &of) {
@@ -159,8 +159,8 @@ private:
     Changes &changes;
 };
 
-// What a production computes on its own is within what others are told of it as long as that does
-// not change. Where a window further in slides, less is asked for than was counted on:
+// What a production computes on its own is within what others know of it as long as that does
+// not change. Where a window further in slides, less is required than was counted on:
 //
 //     for x:                              let g.min = select(x == 0, x, x + 2)
 //         let g.min = x                   let f.min = min(g.min, select(x == 0, g.min, x))
@@ -176,7 +176,7 @@ void tell_of_own_values(Changes &changes) {
         for (const auto &[end, told] : changes.told) {
             if (changes.values.contains(end) || !is_changed(told)) continue;
             changes.values[end] =
-                told.is_min ? min(told.asked, told.own) : max(told.asked, told.own);
+                told.is_min ? min(told.required, told.own) : max(told.required, told.own);
             again = true;
         }
     }

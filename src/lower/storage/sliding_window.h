@@ -22,7 +22,7 @@ namespace tessera::lower {
 // A loop of one iteration is looked through: what slides along a loop around it does so in it, too.
 // A loop over a region that slides itself goes on where it has ended before.
 // Each version of a specialized stage slides by itself. No loop slides that is around one along
-// which a fold has been asked for. Afterwards no production says what region it is asked for.
+// which the user wants a fold. Afterwards no production says which region is required of it.
 ir::Stmt sliding_window(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower

@@ -5,10 +5,10 @@ namespace tessera::lower {
 
 // A place in the pipeline where functions can be computed: the body of a loop of a stage, a
 // stage's innermost body (loop -1), or the root, outside of all loops (no owner).
-struct Site {
+struct InsertionPoint {
     const StageNest *owner = nullptr;
     int loop = 0;
-    friend bool operator==(const Site &, const Site &) = default;
+    friend bool operator==(const InsertionPoint &, const InsertionPoint &) = default;
     // Loops from this index on stand still there.
     int fixed() const;
     // Return true if it is around a call of an extern stage's function for a piece. Asked further
@@ -23,13 +23,13 @@ struct Caller {
 };
 
 // Who calls what in a piece of the pipeline that has been built.
-class Uses {
+class Callers {
 public:
     void add(Symbol callee, const Caller &caller) { callers[callee].push_back(caller); }
     bool contains(Symbol callee) const { return callers.contains(callee); }
     const std::vector<Caller> &of(Symbol callee) const;
     // Takes over all of another's entries; the smaller one is moved into the larger one.
-    void merge(Uses &&other);
+    void merge(Callers &&other);
 
 private:
     std::unordered_map<Symbol, std::vector<Caller>> callers;

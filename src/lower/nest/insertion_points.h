@@ -1,15 +1,15 @@
 #pragma once
 #include "lower/context.h"
-#include "lower/nest/uses.h"
+#include "lower/nest/callers.h"
 #include <map>
 
 namespace tessera::lower {
 
 // Where each function is computed and stored, as the schedules say: an index from places to
 // functions, each list in the order of the context (producers first).
-class Sites {
+class InsertionPoints {
 public:
-    explicit Sites(const Context &context);
+    explicit InsertionPoints(const Context &context);
 
     // The functions that are computed, stored or allocated in the body of the loop over `var` of a
     // stage.
@@ -18,12 +18,13 @@ public:
     // for itself.
     const std::vector<Symbol> &inlined_reductions() const { return inlined; }
 
-    bool computes(Symbol func, const Site &site) const;
-    bool stores(Symbol func, const Site &site) const;
-    bool hoists(Symbol func, const Site &site) const;
+    bool computes(Symbol func, const InsertionPoint &insertion_point) const;
+    bool stores(Symbol func, const InsertionPoint &insertion_point) const;
+    bool hoists(Symbol func, const InsertionPoint &insertion_point) const;
 
 private:
-    bool matches(const program::LoopLevel &level, Symbol func, const Site &site) const;
+    bool matches(const program::LoopLevel &level, Symbol func,
+                 const InsertionPoint &insertion_point) const;
     const Context &context;
     std::map<std::pair<Symbol, Symbol>, std::vector<Symbol>> by_loop;
     std::vector<Symbol> inlined;

@@ -1,4 +1,4 @@
-#include "lower/nest/sites.h"
+#include "lower/nest/insertion_points.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -21,7 +21,7 @@ Location ring_buffer_written(const FuncSchedule &s) {
     return at;
 }
 
-Sites::Sites(const Context &context) : context(context) {
+InsertionPoints::InsertionPoints(const Context &context) : context(context) {
     for (const program::FunctionRef &f : context.order) {
         const FuncSchedule &s = f->schedule;
         if (context.is_output(f->name)) continue;
@@ -37,7 +37,7 @@ Sites::Sites(const Context &context) : context(context) {
     }
 }
 
-std::vector<Symbol> Sites::at(Symbol func, int stage, Symbol var) const {
+std::vector<Symbol> InsertionPoints::at(Symbol func, int stage, Symbol var) const {
     std::vector<Symbol> there;
     auto found = by_loop.find({func, var});
     if (found == by_loop.end()) return there;
@@ -52,27 +52,28 @@ std::vector<Symbol> Sites::at(Symbol func, int stage, Symbol var) const {
     return there;
 }
 
-bool Sites::matches(const LoopLevel &level, Symbol func, const Site &site) const {
-    if (context.is_output(func)) return !site.owner;
-    if (!site.owner) return level.means_root();
-    if (site.loop < 0) return level.means_inlined();
-    return level.is_at() && level.func() == site.owner->func.name &&
-           level.var() == site.owner->loops[size_t(site.loop)].var &&
-           (level.stage() < 0 || level.stage() == site.owner->stage);
+bool InsertionPoints::matches(const LoopLevel &level, Symbol func,
+                              const InsertionPoint &insertion_point) const {
+    if (context.is_output(func)) return !insertion_point.owner;
+    if (!insertion_point.owner) return level.means_root();
+    if (insertion_point.loop < 0) return level.means_inlined();
+    return level.is_at() && level.func() == insertion_point.owner->func.name &&
+           level.var() == insertion_point.owner->loops[size_t(insertion_point.loop)].var &&
+           (level.stage() < 0 || level.stage() == insertion_point.owner->stage);
 }
 
-bool Sites::computes(Symbol func, const Site &site) const {
-    return matches(context.function(func)->schedule.compute_level, func, site);
+bool InsertionPoints::computes(Symbol func, const InsertionPoint &insertion_point) const {
+    return matches(context.function(func)->schedule.compute_level, func, insertion_point);
 }
 
-bool Sites::stores(Symbol func, const Site &site) const {
-    return matches(store_level(context.function(func)->schedule), func, site);
+bool InsertionPoints::stores(Symbol func, const InsertionPoint &insertion_point) const {
+    return matches(store_level(context.function(func)->schedule), func, insertion_point);
 }
 
-bool Sites::hoists(Symbol func, const Site &site) const {
+bool InsertionPoints::hoists(Symbol func, const InsertionPoint &insertion_point) const {
     const FuncSchedule &s = context.function(func)->schedule;
     return s.hoist_level_set && !hoist_level(s).matches(store_level(s)) &&
-           matches(hoist_level(s), func, site);
+           matches(hoist_level(s), func, insertion_point);
 }
 
 }  // namespace tessera::lower
