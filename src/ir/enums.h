@@ -7,8 +7,7 @@ namespace tessera {
 // How the iterations of a loop run: the enumerator, and the word in the IR's text.
 // clang-format off
 #define TESSERA_LOOP_KINDS(X)                                                                      \
-    X(Serial, "for") X(Parallel, "parallel") X(Vectorized, "vectorized") X(Unrolled, "unrolled")                                                                                     \
-    X(Dummy, "dummy")
+    X(Serial, "for") X(Parallel, "parallel") X(Vectorized, "vectorized") X(Unrolled, "unrolled")
 // clang-format on
 enum class LoopKind : uint8_t {
 #define ENUMERATOR(name, text) name,
@@ -31,7 +30,6 @@ struct LoopTraits {
 constexpr LoopTraits traits_of(LoopKind kind) {
     switch (kind) {
     case LoopKind::Serial: return {.is_in_order = true, .has_code = true, .directive = "serial"};
-    case LoopKind::Dummy: return {.is_in_order = true, .has_code = true, .directive = "dummy"};
     case LoopKind::Parallel:
         return {.is_on_threads = true, .has_code = true, .directive = "parallel"};
     case LoopKind::Vectorized:

@@ -394,7 +394,6 @@ void Verifier::check_children(const Stmt &s) {
 bool Verifier::may_be_left(LoopKind kind) const {
     switch (kind) {
     case LoopKind::Serial:
-    case LoopKind::Dummy:
     case LoopKind::Parallel: return true;
     case LoopKind::Vectorized: return options.vectorized_loops;
     case LoopKind::Unrolled: return options.unrolled_loops;

@@ -88,11 +88,6 @@ public:
         detail::set_kind(self().scheduled(at), v, LoopKind::Serial, at);
         return self();
     }
-    // As serial.
-    Self &dummy(const VarOrRVar &v, Location at = Here::current()) {
-        detail::set_kind(self().scheduled(at), v, LoopKind::Dummy, at);
-        return self();
-    }
     Self &parallel(const VarOrRVar &v, Location at = Here::current()) {
         detail::set_kind(self().scheduled(at), v, LoopKind::Parallel, at);
         return self();

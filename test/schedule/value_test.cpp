@@ -124,18 +124,6 @@ int check_fields(const std::variant<Ds...> &) {
 
 }  // namespace
 
-TEST_SUITE("dummy loops") {
-    TEST_CASE("run as serial ones do") {
-        Var x("x");
-        Func f("f");
-        f(x) = x * 2;
-        f.dummy(x);
-        Buffer<int> result = f.realize({8});
-        for (int i = 0; i < 8; i++) CHECK(result(i) == 2 * i);
-        CHECK(Pipeline(f).loop_nest().find("dummy") != std::string::npos);
-    }
-}
-
 TEST_SUITE("algorithm and schedule are values") {
     TEST_CASE("together they are the program that directives have made") {
         for (const Case &c : schedule_cases::all()) {

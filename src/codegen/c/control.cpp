@@ -195,8 +195,7 @@ void Printer::emit(const For &node) {
         f->hoisted_base_pointers = true;
     }
     switch (node.loop_kind) {
-    case LoopKind::Serial:
-    case LoopKind::Dummy: serial_loop(node); break;
+    case LoopKind::Serial: serial_loop(node); break;
     case LoopKind::Parallel: parallel_loop(node); break;
     case LoopKind::Vectorized:
     case LoopKind::Unrolled: refuse_loop(node);

@@ -160,8 +160,7 @@ void HostEmitter::loop(const For &node) {
         host().hoisted_base_pointers = true;
     }
     switch (node.loop_kind) {
-    case LoopKind::Serial:
-    case LoopKind::Dummy: serial_loop(node); break;
+    case LoopKind::Serial: serial_loop(node); break;
     case LoopKind::Parallel: parallel_loop(node); break;
     case LoopKind::Vectorized:
     case LoopKind::Unrolled: refuse_loop(node);

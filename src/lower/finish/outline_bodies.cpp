@@ -95,7 +95,6 @@ private:
         switch (loop.loop_kind) {
         case LoopKind::Parallel: return loop.with<&For::body>(outlined_iteration(loop));
         case LoopKind::Serial:
-        case LoopKind::Dummy:
             if (!options.outline_loops || !is_crowded || is_in_atomic || is_in_task) break;
             return outlined(Stmt(&loop), FunctionKind::Part, "loop", Captures(Stmt(&loop)), {});
         case LoopKind::Vectorized:
