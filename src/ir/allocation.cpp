@@ -25,7 +25,6 @@ Place place_of(const Allocate &node) {
         const std::optional<int64_t> bytes = constant_bytes(node);
         return bytes && *bytes <= most_on_stack_by_default ? Place::Stack : Place::Heap;
     }
-    case MemoryType::Dummy:
     case MemoryType::Heap: return Place::Heap;
     case MemoryType::Stack: return place_of_stack(node);
     case MemoryType::Register: {  // so many are in memory anyway

@@ -48,7 +48,7 @@ enum class Partition : uint8_t { Auto, Never, Always };
 // clang-format off
 #define TESSERA_MEMORY_TYPES(X)                                                                    \
     X(Auto) X(Heap) X(Stack) X(Register) X(GPUShared) X(GPUTexture) X(LockedCache) X(VTCM)         \
-    X(AMXTile) X(GPUSharedAsync) X(Dummy)
+    X(AMXTile) X(GPUSharedAsync)
 // clang-format on
 enum class MemoryType : uint8_t {
 #define ENUMERATOR(name) name,
@@ -68,7 +68,6 @@ constexpr MemoryTraits traits_of(MemoryType memory) {
     switch (memory) {
     case MemoryType::Auto:
         return {.is_on_cpu = true, .may_be_on_stack = true, .may_be_of_any_size = true};
-    case MemoryType::Dummy:
     case MemoryType::Heap: return {.is_on_cpu = true, .may_be_of_any_size = true};
     case MemoryType::Stack: return {.is_on_cpu = true, .may_be_on_stack = true};
     case MemoryType::Register:

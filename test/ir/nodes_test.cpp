@@ -252,10 +252,6 @@ TEST_SUITE("kinds of loops and memory") {
         for (MemoryType memory : all_memory_types) memories.insert(name_of(memory));
         CHECK(memories.size() == std::size(all_memory_types));
     }
-    TEST_CASE("dummy memory is on the heap") {
-        const Stmt s = Allocate::make(f_name, Int(32), MemoryType::Dummy, {4}, {}, 0, nothing);
-        CHECK(place_of(*s.as<Allocate>()) == Place::Heap);
-    }
     TEST_CASE("what a CPU cannot allocate has no place there") {
         auto place = [](MemoryType memory, const Expr &extent) {
             const Stmt s = Allocate::make(f_name, Int(32), memory, {extent}, {}, 0, nothing);
