@@ -295,9 +295,6 @@ Func &Func::trace_realizations(Location at) {
 Func &Func::add_trace_tag(const std::string &tag, Location at) {
     return apply(program::Trace{false, false, false, tag}, at);
 }
-Func &Func::no_op_directive(const Var &v, Location at) {
-    return apply(program::NoOpDirective{v.symbol()}, at);
-}
 Func &Func::no_profiling(Location at) { return apply(program::NoProfiling{}, at); }
 
 OutputImageParam Func::output_buffer(Location at) const {

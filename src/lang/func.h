@@ -188,7 +188,6 @@ public:
     Func &trace_realizations(Location at = Here::current());
     Func &add_trace_tag(const std::string &tag, Location at = Here::current());
     Func &no_profiling(Location at = Here::current());
-    Func &no_op_directive(const Var &v, Location at = Here::current());
 
     // ---- Buffers of the output ----
     OutputImageParam output_buffer(Location at = Here::current()) const;

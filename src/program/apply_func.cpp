@@ -26,10 +26,6 @@ public:
     void operator()(const StoreIn &d) { schedule.memory = d.memory; }
     void operator()(const Trace &d);
     void operator()(const NoProfiling &) { schedule.no_profiling = true; }
-    void operator()(const NoOpDirective &d) {
-        require_argument("no_op_directive", d.var);
-        schedule.no_ops.push_back(d.var);
-    }
 
 private:
     [[noreturn]] void refuse(const char *directive, const std::string &why) const {
@@ -270,7 +266,6 @@ std::string directive_name(const FuncDirective &directive) {
                                                       : "add_trace_tag";
                           },
                           [](const NoProfiling &) -> std::string { return "no_profiling"; },
-                          [](const NoOpDirective &) -> std::string { return "no_op_directive"; },
                       },
                       directive);
 }

@@ -68,7 +68,6 @@ TESSERA_DIRECTIVE_WORDS(BoundStorage, "bound_storage", {"bound_storage"}, {"exte
 TESSERA_DIRECTIVE_WORDS(StoreIn, "store_in", {"store_in"})
 TESSERA_DIRECTIVE_WORDS(Trace, "trace", {"loads"}, {"stores"}, {"realizations"}, {"trace"})
 TESSERA_DIRECTIVE_WORD(NoProfiling, "no_profiling")
-TESSERA_DIRECTIVE_WORDS(NoOpDirective, "no_op_directive", {"no_op_directive"})
 
 #undef TESSERA_DIRECTIVE_WORDS
 #undef TESSERA_DIRECTIVE_WORD

@@ -130,15 +130,11 @@ struct Trace {
     std::string tag;
 };
 struct NoProfiling {};
-// Does nothing to the dimension `var`.
-struct NoOpDirective {
-    Symbol var;
-};
 
 using FuncDirective =
     std::variant<ComputeLevel, StoreLevel, HoistStorageLevel, BoundDirective, EstimateDirective,
                  FoldStorage, RingBuffer, AsyncDirective, ReorderStorage, AlignStorage,
-                 BoundStorage, StoreIn, Trace, NoProfiling, NoOpDirective>;
+                 BoundStorage, StoreIn, Trace, NoProfiling>;
 
 // A directive and where it was written.
 template<typename Directive>
@@ -210,14 +206,13 @@ struct FuncSchedule {
     Expr ring_buffer;
     Trace trace;
     bool no_profiling = false;
-    std::vector<Symbol> no_ops;
 
     // All that two schedules are compared by.
     static auto derived() {
         using S = FuncSchedule;
         return std::tuple(&S::compute_level, &S::store_level, &S::hoist_level, &S::storage,
                           &S::bounds, &S::memory, &S::async, &S::ring_buffer,
-                          &S::ring_buffer_written, &S::trace, &S::no_profiling, &S::no_ops);
+                          &S::ring_buffer_written, &S::trace, &S::no_profiling);
     }
 };
 

@@ -31,10 +31,6 @@ void refused_as_output(Schedule schedule, const char *message, Location at = Her
 }  // namespace
 
 TEST_SUITE("refused directives") {
-    TEST_CASE("no_op_directive is of a dimension") {
-        Func f = image();
-        REFUSED(f.no_op_directive(t), "no_op_directive: t is no dimension of f");
-    }
     TEST_CASE("the message has the line, the directive, the stage and its loops") {
         Func f = image();
         int line = __LINE__ + 1;

@@ -218,7 +218,7 @@ Pipeline tracing(bool scheduled) {
     Chain c;
     if (!scheduled) return c.pipeline();
     c.tall.compute_root().trace_loads().trace_stores().trace_realizations();
-    c.tall.add_trace_tag("a \"tag\"").no_profiling().no_op_directive(y);
+    c.tall.add_trace_tag("a \"tag\"").no_profiling();
     c.total.compute_root();
     return c.pipeline();
 }

@@ -14,7 +14,7 @@ public:
         : context(context), instance(Variable::make(Handle(), Symbol::fresh("profiler"))) {
         names.push_back(Expr("overhead"));
         for (const program::FunctionRef &f : context.order) {
-            if (f->schedule.no_profiling || !f->schedule.no_ops.empty()) continue;
+            if (f->schedule.no_profiling) continue;
             numbers[f->name] = int(names.size());
             for (Symbol b : context.buffers.count(f->name) ? context.buffers.at(f->name)
                                                            : std::vector<Symbol>{f->name}) {
