@@ -6,7 +6,6 @@
 #include "ir/verifier.h"
 #include "lower/checks/entry_checks.h"
 #include "lower/checks/touched_ranges.h"
-#include "lower/finish/do_nothing.h"
 #include "lower/finish/inject_profiling.h"
 #include "lower/finish/inject_tracing.h"
 #include "lower/finish/lower_atomics.h"
@@ -94,7 +93,6 @@ constexpr Pass all_passes[] = {
     {"merge adjacent gathers", merge_adjacent_gathers},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},
     {"free early", free_early},
-    {"do nothing", do_nothing},
     {"inject profiling", inject_profiling},
     {"share subexpressions", share_subexpressions},
     {"simplify", simplify_stmt},
