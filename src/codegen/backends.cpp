@@ -2,7 +2,6 @@
 #include "codegen/aarch64/architecture.h"
 #include "codegen/backend.h"
 #include "codegen/c/c_source.h"
-#include "codegen/listing/listing.h"
 #include "codegen/x86/architecture.h"
 #include <algorithm>
 
@@ -25,8 +24,6 @@ constexpr CodeMaker as_c[] = {
                            const Options &) { return bytes_of(to_c_source(m, t)); }},
 };
 
-constexpr CodeMaker as_listing[] = {{CodeKind::Assembly, to_listing}};
-
 bool is_machine(const Target &target, const char *plain_target) {
     const Target plain(plain_target);
     return target.arch == plain.arch && target.bits == plain.bits && target.os == plain.os;
@@ -37,7 +34,6 @@ constexpr Backend all[] = {
      x86_architecture},
     {"arm-64-linux", [](const Target &t) { return is_machine(t, "arm-64-linux"); }, with_llvm,
      aarch64_architecture},
-    {"arm-32-linux", [](const Target &t) { return is_machine(t, "arm-32-linux"); }, as_listing},
     {"C", [](const Target &) { return true; }, as_c},
 };
 
