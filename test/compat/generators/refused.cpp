@@ -119,8 +119,8 @@ PROGRAM(command_lines_that_are_refused) {
                              "-g arrays -o /tmp target=host many.type=int8");
     wrong += command_refused("the input first of mix is of uint8 and cannot be of int8",
                              "-g mix -o /tmp target=host first.type=int8");
-    wrong += command_refused("there is no autoscheduler \"Adams2019\"",
-                             "-g mix -o /tmp target=host autoscheduler=Adams2019");
+    wrong += command_refused("there is no autoscheduler \"Anderson2021\"",
+                             "-g mix -o /tmp target=host autoscheduler=Anderson2021");
     wrong += command_refused("the plugin plugin.so cannot be loaded",
                              "-p plugin.so -g mix -o /tmp target=host");
     wrong += command_refused("derivatives of Funcs are not there yet",
@@ -182,12 +182,12 @@ PROGRAM(what_comes_too_late_or_in_the_wrong_place) {
                      [] { create_callable_from_generator(host(), "none"); });
     wrong += refused("the generator shift has no parameter x",
                      [] { create_callable_from_generator(host(), "shift", {{"x", "1"}}); });
-    GeneratorContext scheduled(get_host_target(), AutoschedulerParams("Adams2019"));
-    wrong += refused("there is no autoscheduler \"Adams2019\"",
+    GeneratorContext scheduled(get_host_target(), AutoschedulerParams("Anderson2021"));
+    wrong += refused("there is no autoscheduler \"Anderson2021\"",
                      [&] { create_callable_from_generator(scheduled, "shift"); });
     wrong += refused("autoscheduler= of simple comes too late", [&] {
         auto simple = made(2);
-        simple->set_generatorparam_value("autoscheduler", "Adams2019");
+        simple->set_generatorparam_value("autoscheduler", "Anderson2021");
     });
     return wrong;
 }

@@ -33,8 +33,15 @@ REFUSED(gpu_on_cpu, "gpu_tile: there is no back end for GPUs yet") {
     f.gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::Auto, DeviceAPI::CUDA);
     f.realize({10, 10});
 }
-REFUSED(autoscheduler, "there is no autoscheduler \"Mullapudi2016\"") {
+REFUSED(autoscheduler, "there is no autoscheduler \"Anderson2021\"") {
     Func f;
+    Var x;
+    f(x) = x;
+    Pipeline(f).apply_autoscheduler(get_host_target(),
+                                    AutoschedulerParams("Anderson2021", {{"parallelism", "8"}}));
+}
+REFUSED(autoscheduler_without_estimates, "the size of the output guessed has to be estimated") {
+    Func f("guessed");
     Var x;
     f(x) = x;
     Pipeline(f).apply_autoscheduler(get_host_target(),

@@ -319,6 +319,22 @@ PROGRAM(own_autoscheduler) {
     EXPECT(o(2, 2) == 4);
     return 0;
 }
+PROGRAM(autoschedulers_by_halides_names) {
+    for (const char *name : {"Mullapudi2016", "Adams2019", "Li2018"}) {
+        Func f, g;
+        Var x, y;
+        f(x, y) = x + 2 * y;
+        g(x, y) = f(x, y) + f(x + 1, y);
+        g.set_estimates({{0, 64}, {0, 32}});
+        Pipeline p(g);
+        AutoSchedulerResults r = p.apply_autoscheduler(
+            get_host_target(), AutoschedulerParams(name, {{"parallelism", "8"}}));
+        EXPECT(r.schedule_source.find(".vectorize(") != std::string::npos);
+        Buffer<int> o = p.realize({64, 32});
+        EXPECT(o(5, 7) == 2 * 5 + 1 + 4 * 7);
+    }
+    return 0;
+}
 PROGRAM(traces_are_printed) {
     static std::string printed;
     Func f("f");
