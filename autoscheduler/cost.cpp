@@ -204,7 +204,7 @@ private:
         return bytes;
     }
 
-    // Whether a function's values are still in a cache of this size when they are read.
+    // Returns true if a function's values are still in a cache of this size when they are read.
     bool is_near(int f, double cache) const {
         if (f < 0) return false;
         const FunctionNode &producer = graph.functions[size_t(f)];

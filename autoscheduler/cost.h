@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// What a stage takes, in cycles of one core, all of its points together.
+// The cost of a stage, all of its points together, in cycles of one core.
 struct StageCost {
     double compute = 0;    // instructions
     double memory = 0;     // waiting for what is in a cache, but not in the nearest
@@ -21,7 +21,7 @@ struct Cost {
     std::vector<StageCost> stages;  // as the graph's; 0 for those that are inlined
 };
 
-// What can be said of a schedule's time from its loops alone: a prior for what is measured.
+// Estimates the time of a schedule from its loops alone: a prior for measurements.
 Cost estimate_cost(LoopTree &tree, const Machine &machine);
 
 }  // namespace tessera::autoscheduler

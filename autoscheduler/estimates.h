@@ -8,11 +8,11 @@ namespace tessera::autoscheduler {
 // of buffers, or has set, or what constraints say.
 class Estimates {
 public:
-    // Of a scalar of an integer type; nothing if there is none.
+    // The value of a scalar of an integer type; nothing if there is none.
     std::optional<int64_t> scalar(const program::Parameter &p) const;
-    // Of a scalar of any type.
+    // The value of a scalar of any type.
     std::optional<double> real(const program::Parameter &p) const;
-    // Of one dimension of a buffer.
+    // The bounds of one dimension of a buffer.
     std::optional<int64_t> min(const program::Parameter &p, int dim) const;
     std::optional<int64_t> extent(const program::Parameter &p, int dim) const;
 

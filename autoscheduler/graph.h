@@ -7,7 +7,7 @@
 
 namespace tessera::autoscheduler {
 
-// What an operation costs about the same as.
+// Operations of a class cost about the same.
 // clang-format off
 #define TESSERA_OPERATION_CLASSES(X)                                                               \
     X(FloatAdd) X(FloatMul) X(FloatDiv) X(FloatMath) X(IntAdd) X(IntMul) X(IntDiv) X(Choice)       \
@@ -20,8 +20,8 @@ enum class OperationClass : uint8_t {
 };
 constexpr size_t operation_classes = size_t(OperationClass::Other) + 1;
 
-// How many operations computing one point takes, and how many bytes wide all of them together are:
-// what machine vectors of so many bytes do at once.
+// The number of operations that one point takes, by class, and the bytes of their results: a vector
+// of so many bytes does them at once.
 struct Operations {
     std::array<double, operation_classes> count = {}, bytes = {};
 
@@ -31,7 +31,7 @@ struct Operations {
     void add(const Operations &other, double times = 1);
 };
 
-// What a stage reads: a function, or an image.
+// A function or an image that a stage reads.
 struct Source {
     int function = -1, image = -1;  // one of the two
     friend bool operator==(const Source &, const Source &) = default;
@@ -71,9 +71,9 @@ struct FunctionNode {
     std::vector<int> consumers;  // stages of other functions that read it
     bool is_output = false, is_extern = false;
     Box estimated;  // of an output: what the user asks for
-    // What has to be computed of it for the outputs as they are estimated.
+    // The box that the outputs need of it, as their sizes are estimated.
     Box required;
-    // Whether more of it than that can be computed without reading beyond the end of an image.
+    // True if more of it than that can be computed without reading beyond the end of an image.
     bool may_be_extended = true;
     std::optional<Span> values;  // of its first value, rounded outwards, if that is known
 

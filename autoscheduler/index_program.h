@@ -30,7 +30,7 @@ private:
     std::vector<Symbol> names;
 };
 
-// What values a function or an image has.
+// Returns the values that a call may have; nothing if they are not known.
 using ValuesOf = std::function<std::optional<Span>(const ir::Call &)>;
 
 // An expression of indices as a list of instructions, which says in nanoseconds what values it has
@@ -43,12 +43,12 @@ public:
 
     // No less than the values of the expression; `variables` has a span for each variable.
     Span run(std::span<const Span> variables) const;
-    // How much the value grows when the variable does by 1: not a number if that is not always the
-    // same.
+    // Returns how much the value grows when the variable does by 1: not a number if that is not
+    // always the same.
     double slope(size_t variable) const { return slopes[variable]; }
-    // Whether it is limited by a min or max, as at the borders of an image.
+    // Returns true if it is limited by a min or max, as at the borders of an image.
     bool is_limited() const { return has_limits; }
-    // Whether the value is made of what is loaded.
+    // Returns true if the value is made of what is loaded.
     bool reads_data() const { return has_data; }
 
 private:

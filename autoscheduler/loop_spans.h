@@ -5,7 +5,7 @@
 
 namespace tessera::autoscheduler {
 
-// What a stage's transforms make of numbers: loops count from 0.
+// The transforms of a stage, done to numbers: loops count from 0.
 class LoopSpans {
 public:
     // For a stage whose variables run over these spans.
@@ -22,8 +22,8 @@ private:
     const Variables &variables;
     std::span<const Span> spans;
     std::unordered_map<Symbol, int64_t> extents;  // of the loops that there are now
-    // Of the loop that a split takes, or of the inner one that a fuse takes, per transform: a name
-    // may be used again for another loop.
+    // The extent of the loop that a split takes, or of the inner one that a fuse takes, per
+    // transform: a name may be used again for another loop.
     std::vector<int64_t> taken;
 };
 

@@ -19,14 +19,14 @@ struct Leaf {
     Source source;
     int bytes = 0;
     double loads = 1;  // per point
-    // How the index in each dimension grows with each variable of the stage.
+    // The growth of the index in each dimension with each variable of the stage.
     std::vector<std::vector<double>> slopes;
     bool is_limited = false;  // at the borders of an image
 
     bool depends_on(size_t variable) const;
 };
 
-// Where the loops of a stage are, and what one point of it takes with all that is inlined.
+// The loops of a stage, and what one point of it takes with all that is inlined.
 struct TreeStage {
     bool is_inlined = false;
     std::vector<int> loops;      // its own, outermost first
@@ -55,14 +55,14 @@ public:
     std::vector<TreeStage> stages;        // as the graph's
     std::vector<TreeFunction> functions;  // as the graph's
 
-    // What is needed of a function or an image in one iteration of a loop (-1: in all of the
-    // pipeline).
+    // Returns what is needed of a function or an image in one iteration of a loop (-1: in all of
+    // the pipeline).
     const Box &box(const Source &source, int loop);
     // The values of a stage's variables in one iteration of a loop that is its own or around it.
     std::vector<Span> spans(int stage, int loop);
-    // How often the body of a loop runs; -1: once.
+    // Returns how often the body of a loop runs; -1: once.
     double iterations(int loop) const;
-    // Whether a loop is this one or within it; -1 is around all.
+    // Returns true if a loop is `outer` or within it; -1 is around all.
     bool is_within(int loop, int outer) const;
     const program::StageSchedule *schedule(int stage) const { return schedules[size_t(stage)]; }
 

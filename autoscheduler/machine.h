@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// What a machine can do, per cycle of one core unless it says otherwise.
+// The abilities of a machine, per cycle of one core unless it says otherwise.
 struct Machine {
     int cores = 1;
     int vector_bytes = 32;

@@ -43,7 +43,7 @@ public:
     // its first run is not run again.
     std::vector<Measurement> operator()(const std::vector<program::Schedule> &schedules,
                                         double hopeless = 1e300);
-    // Of the reference schedule.
+    // The measurement of the reference schedule.
     const Measurement &reference() const { return of_reference; }
 
 private:

@@ -11,6 +11,24 @@ bool may_be_inlined(const Graph &graph, int function) {
     });
 }
 
+void move_to(Plan &plan, int function, Place place, int at, const Machine &machine) {
+    FunctionPlan &p = plan.functions[size_t(function)];
+    p.place = place;
+    p.at = at;
+    const bool is_root = place == Place::Root;
+    for (StagePlan &s : p.stages) {
+        s.parallel = is_root && machine.cores > 1 && !s.tile.empty();
+        if (!is_root) std::ranges::fill(s.tile, 0);
+    }
+    if (is_root) return;
+    for (FunctionPlan &other : plan.functions) {
+        const bool is_within = other.place == Place::Tile || other.place == Place::Row;
+        if (!is_within || other.at != function) continue;
+        other.place = place == Place::Inline ? Place::Root : place;
+        other.at = at;
+    }
+}
+
 namespace {
 
 class Mutation {
@@ -49,7 +67,6 @@ private:
     }
 
     void change_place(int n) {
-        FunctionPlan &p = plan.functions[size_t(n)];
         if (graph.functions[size_t(n)].is_output) return change_loops(n);
         std::vector<int> roots;
         for (int other = n + 1; other < int(plan.functions.size()); other++) {
@@ -58,25 +75,12 @@ private:
         }
         const uint64_t choice = below(4);
         if (choice == 0 && may_be_inlined(graph, n)) {
-            p.place = Place::Inline;
+            move_to(plan, n, Place::Inline, -1, machine);
         } else if (choice <= 1 || roots.empty()) {
-            p.place = Place::Root;
+            move_to(plan, n, Place::Root, -1, machine);
         } else {
-            p.place = choice == 2 ? Place::Tile : Place::Row;
-            p.at = roots[below(roots.size())];
-        }
-        const bool is_root = p.place == Place::Root;
-        for (StagePlan &s : p.stages) {
-            s.parallel = is_root && machine.cores > 1 && !s.tile.empty();
-            if (!is_root) std::ranges::fill(s.tile, 0);
-        }
-        if (is_root) return;
-        // Those that were computed in its loops go where it goes.
-        for (FunctionPlan &other : plan.functions) {
-            const bool is_within = other.place == Place::Tile || other.place == Place::Row;
-            if (!is_within || other.at != n) continue;
-            other.place = p.place == Place::Inline ? Place::Root : p.place;
-            other.at = p.at;
+            const Place place = choice == 2 ? Place::Tile : Place::Row;
+            move_to(plan, n, place, roots[below(roots.size())], machine);
         }
     }
 

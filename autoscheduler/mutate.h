@@ -5,8 +5,11 @@
 
 namespace tessera::autoscheduler {
 
-// Which functions may be inlined: those with one definition that no extern stage reads.
+// Returns true if a function may be inlined: if it has one definition and no extern stage reads it.
 bool may_be_inlined(const Graph &graph, int function);
+
+// Computes a function elsewhere. Those that were computed in its loops go where it goes.
+void move_to(Plan &plan, int function, Place place, int at, const Machine &machine);
 
 // A plan that differs from this one in one decision: where a function is computed, a tile, a
 // vector, what is unrolled, or whether it runs on several cores. It may make no legal schedule.

@@ -4,7 +4,7 @@
 
 namespace tessera::autoscheduler {
 
-// How the loops of a stage are made:
+// The loops of a stage:
 //
 //     for y tiles, x tiles: [others are computed here]
 //       for y in the tile: [or here]
@@ -23,7 +23,7 @@ struct StagePlan {
     friend bool operator==(const StagePlan &, const StagePlan &) = default;
 };
 
-// Where a function is computed.
+// The place where a function is computed.
 enum class Place : uint8_t {
     Inline,
     Root,

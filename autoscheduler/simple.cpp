@@ -1,4 +1,5 @@
 #include "autoscheduler/simple.h"
+#include "autoscheduler/mutate.h"
 #include <algorithm>
 #include <limits>
 #include <optional>
@@ -41,14 +42,9 @@ private:
     const FunctionNode &node(int n) const { return graph.functions[size_t(n)]; }
     bool is_mine(int n) const { return size_t(n) >= is_fixed.size() || !is_fixed[size_t(n)]; }
 
-    bool may_be_inlined(int n) const {
-        const FunctionNode &f = node(n);
-        if (f.is_output || f.is_extern || f.stages.size() != 1) return false;
-        return std::ranges::none_of(
-            f.consumers, [&](int c) { return node(graph.stages[size_t(c)].function).is_extern; });
-    }
+    bool may_be_inlined(int n) const { return autoscheduler::may_be_inlined(graph, n); }
 
-    // Whether it is an image by another name: to store it again is never worth it.
+    // Returns true if it is an image by another name: to store it again is never worth it.
     bool is_image(int n) const {
         const FunctionNode &f = node(n);
         if (f.stages.size() != 1) return false;
@@ -180,21 +176,7 @@ private:
         const Plan before = best;
         auto with = [&](Place place, int at) {
             Plan plan = before;
-            FunctionPlan &p = plan.functions[size_t(n)];
-            p.place = place;
-            p.at = at;
-            const bool is_root = place == Place::Root;
-            for (StagePlan &s : p.stages) {
-                s.parallel = is_root && machine.cores > 1 && !s.tile.empty();
-                if (!is_root) s.tile.assign(s.tile.size(), 0);
-            }
-            // Those that were computed in its loops go where it goes.
-            for (FunctionPlan &other : plan.functions) {
-                const bool is_within = other.place == Place::Tile || other.place == Place::Row;
-                if (!is_within || other.at != n || is_root) continue;
-                other.place = place == Place::Inline ? Place::Root : place;
-                other.at = at;
-            }
+            move_to(plan, n, place, at, machine);
             try_plan(plan);
         };
         with(Place::Root, -1);

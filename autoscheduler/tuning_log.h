@@ -5,7 +5,7 @@
 
 namespace tessera::autoscheduler {
 
-// What was measured, in a file of JSON lines, one per schedule:
+// Measurements in a file of JSON lines, one per schedule:
 //
 //     {"version": 1, "algorithm": "1f2e...", "shape": "1536x2560", "target": "x86-64-linux-...",
 //      "schedule": "77ab...", "outcome": "measured", "ms": 1.25, "steps": {"tessera_schedule":
@@ -19,7 +19,7 @@ public:
     // it cannot be read or written.
     TuningLog(const std::string &path, const Workload &workload);
 
-    // What is known of a schedule; null if it was not measured.
+    // Returns the measurement of a schedule; null if there is none.
     const Measurement *find(const program::Schedule &schedule) const;
     void add(const program::Schedule &schedule, const Measurement &m);
     // The fastest schedule that is known, with its time. Nothing if there is none.

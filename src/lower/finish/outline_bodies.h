@@ -4,11 +4,11 @@
 namespace tessera::lower {
 
 struct OutlineOptions {
-    // Whether of many serial loops in a row each becomes a Part.
+    // Make a Part of each of many serial loops in a row.
     bool outline_loops = true;
 };
 
-// What runs on other threads becomes functions of the module (ir::FunctionKind), which take all
+// Makes functions of the module (ir::FunctionKind) of all that runs on other threads. They take all
 // that they use of the scope around them as arguments:
 //
 //     parallel for y in [0, +h):             parallel for y in [0, +h):

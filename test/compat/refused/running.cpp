@@ -389,6 +389,7 @@ REFUSED(missing_arguments, "the pipeline f also reads") {
     Param<float> a, b, c, d;
     ImageParam e(UInt(8), 1);
     Buffer<int> g(10);
+    g.fill(1);  // the definition takes an element as it is now
     f() = a + b + c + d + e(0) + g(2);
     f.compile_to_object("w_missing.o", {a}, "f");
 }
