@@ -23,7 +23,7 @@ namespace {
 constexpr size_t stack_bytes = size_t(256) << 20;
 
 // The exceptions that are being handled, which C++ keeps per thread (Itanium C++ ABI, 2.2.2).
-using HandledExceptions = std::array<void *, 2>;
+using HandledExceptions = std::array<uintptr_t, 2>;
 
 struct Stack {
     void *begin = nullptr;

@@ -264,7 +264,7 @@ void StatementRun::run_fork(const Fork &s) {
             run_on_large_stack([&] { StatementRun(shared, frame).run(branch); });
         });
     }
-    shared.coroutines.run_all(std::move(branches));
+    shared.coroutines.run_all(branches);
 }
 
 // In a frame that has nothing but the arguments.

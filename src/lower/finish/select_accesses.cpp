@@ -287,7 +287,7 @@ private:
     // ---- Stores ----
 
     Stmt visit(const Store &node) override {
-        const Stmt store = Mutator::visit(node);
+        Stmt store = Mutator::visit(node);
         const Store &s = *store.as<Store>();
         const auto *ramp = s.index.as<Ramp>();
         if (!ramp || ramp->base.type().is_scalar()) return store;
