@@ -115,7 +115,9 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
         file << to_html(workload, machine, found);
         if (!file.flush()) throw RuntimeError(str("the report ", job.report, " cannot be written"));
     }
-    for (const program::Step &step : found.schedule.steps) program::perform(step, functions);
+    for (const program::Step &step : steps_of_plan(graph, found.schedule)) {
+        program::perform(step, functions);
+    }
     results->schedule_source = program::print_schedule(algorithm, program::schedule_of(outputs));
 }
 

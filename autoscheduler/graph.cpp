@@ -216,12 +216,13 @@ int Graph::find(Symbol name) const {
     return found == numbers.end() ? -1 : found->second;
 }
 
-Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &estimates_and_bounds) {
+Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &by_hand)
+    : by_hand(by_hand) {
     for (const FunctionRef &f : algorithm.functions()) add_function(f);
     for (const FunctionRef &f : algorithm.outputs()) {
         functions[size_t(numbers.at(f->name))].is_output = true;
     }
-    require_regions(estimates_and_bounds);
+    require_regions(by_hand);
     find_what_may_be_extended();
 }
 

@@ -91,12 +91,14 @@ struct ImageNode {
 //
 // CompileError if there is no estimate of an output's size.
 struct Graph {
-    Graph(const program::Algorithm &algorithm, const program::Schedule &estimates_and_bounds);
+    // `by_hand`: the estimates and bounds of the outputs, and whatever else the user has scheduled.
+    Graph(const program::Algorithm &algorithm, const program::Schedule &by_hand);
 
     std::vector<FunctionNode> functions;  // producers before their consumers
     std::vector<StageNode> stages;
     std::vector<ImageNode> images;
     Estimates estimates;
+    program::Schedule by_hand;
 
     // The function's number; -1 if there is none of this name.
     int find(Symbol name) const;

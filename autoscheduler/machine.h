@@ -25,6 +25,9 @@ struct Machine {
     double fault_per_byte = 0.1;     // of fresh memory
     double allocation = 200;         // of a block on the heap
 
+    // The least number of tasks that keeps all cores at work to the end of a parallel loop.
+    int64_t least_tasks() const { return cores == 1 ? 1 : 4 * int64_t(cores); }
+
     // A usual machine of this kind. `cores`: 0: those of this one.
     static Machine usual(const Target &target, int cores = 0);
 };

@@ -175,7 +175,7 @@ Plan plain_plan(const Graph &graph) {
 
 Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,
                      const std::vector<bool> &is_fixed) {
-    Schedule schedule;
+    Schedule schedule = graph.by_hand;
     std::vector<Levels> levels(graph.functions.size());
     // Consumers first: the loops that others are computed at are made before these are.
     for (size_t n = graph.functions.size(); n-- > 0;) {
@@ -200,6 +200,10 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,
         }
     }
     return schedule;
+}
+
+std::span<const Step> steps_of_plan(const Graph &graph, const Schedule &schedule) {
+    return std::span(schedule.steps).subspan(graph.by_hand.steps.size());
 }
 
 }  // namespace tessera::autoscheduler

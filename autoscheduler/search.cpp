@@ -101,7 +101,6 @@ private:
     double seconds() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
-    int64_t least_tasks() const { return machine.cores == 1 ? 1 : 4 * int64_t(machine.cores); }
 
     void add_trial(Trial trial, const Cost &cost) {
         seen.insert(trial.schedule.hash(workload.algorithm()));
@@ -136,7 +135,7 @@ private:
     }
 
     std::optional<Candidate> candidate(Plan plan) {
-        Schedule schedule = to_schedule(graph, plan, least_tasks(), is_fixed);
+        Schedule schedule = to_schedule(graph, plan, machine.least_tasks(), is_fixed);
         if (seen.contains(schedule.hash(workload.algorithm()))) return std::nullopt;
         try {
             LoopTree tree(graph, program::apply(workload.algorithm(), schedule));

@@ -31,14 +31,12 @@ public:
             result.cost = best_cost;
         }
         result.plan = best_of_all;
-        result.schedule = to_schedule(graph, best_of_all, least_tasks(), is_fixed);
+        result.schedule = to_schedule(graph, best_of_all, machine.least_tasks(), is_fixed);
         result.candidates = candidates;
         return result;
     }
 
 private:
-    int64_t least_tasks() const { return machine.cores == 1 ? 1 : 4 * int64_t(machine.cores); }
-
     const FunctionNode &node(int n) const { return graph.functions[size_t(n)]; }
     bool is_mine(int n) const { return size_t(n) >= is_fixed.size() || !is_fixed[size_t(n)]; }
 
@@ -147,8 +145,9 @@ private:
     std::optional<Cost> cost_of(const Plan &plan) {
         candidates++;
         try {
-            LoopTree tree(graph, program::apply(algorithm,
-                                                to_schedule(graph, plan, least_tasks(), is_fixed)));
+            LoopTree tree(
+                graph, program::apply(algorithm,
+                                      to_schedule(graph, plan, machine.least_tasks(), is_fixed)));
             return estimate_cost(tree, machine);
         } catch (const CompileError &) {
             return std::nullopt;  // a level that is not there

@@ -1,4 +1,5 @@
 #include "autoscheduler/test/support.h"
+#include <algorithm>
 
 using namespace tessera;
 using namespace tessera::autoscheduler;
@@ -73,6 +74,20 @@ TEST_SUITE("autoscheduler, by its names") {
                   .find("autoscheduler.trials is a number of at least 0, not 'many'") !=
               std::string::npos);
         CHECK(refusal_of({"tesera"}).find("did you mean tessera?") != std::string::npos);
+    }
+    TEST_CASE("what is estimated and measured has the schedule that the user gave to a Func") {
+        Var x("x"), y("y");
+        Func by_hand("by_hand"), out("out");
+        by_hand(x, y) = x * y;
+        out(x, y) = by_hand(x, y) + by_hand(x + 1, y);
+        by_hand.compute_root().unroll(x, 2);
+        out.set_estimates({{0, 256}, {0, 256}});
+        const Problem problem(out);
+        const program::Schedule schedule =
+            to_schedule(problem.graph, plain_plan(problem.graph), 8, {true, false});
+        const LoopTree tree(problem.graph, program::apply(problem.algorithm, schedule));
+        CHECK_FALSE(tree.functions[0].is_inlined);
+        CHECK(std::ranges::count(tree.loops, LoopKind::Unrolled, &TreeLoop::kind) == 1);
     }
     TEST_CASE("a Func that is scheduled by hand stays as it is") {
         Var x("x"), y("y");

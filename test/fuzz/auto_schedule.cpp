@@ -45,7 +45,9 @@ void schedule_automatically(const Plan &plan, Built &built) {
         schedule = std::move(of_next);
     }
     program::Functions functions = program::functions_of(outputs);
-    for (const program::Step &step : schedule.steps) program::perform(step, functions);
+    for (const program::Step &step : steps_of_plan(graph, schedule)) {
+        program::perform(step, functions);
+    }
 }
 
 }  // namespace tessera::fuzz
