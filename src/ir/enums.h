@@ -56,8 +56,17 @@ enum class MemoryType : uint8_t {
 #undef ENUMERATOR
 };
 
+// Where elements are, for machines that reach each place with instructions of its own.
+enum class AddressSpace : uint8_t {
+    Generic,  // anywhere: the address says where
+    Global,   // all threads of a device see it
+    Shared,   // the threads of a block see it
+    Private,  // one thread sees it
+};
+
 // The properties of a kind of memory.
 struct MemoryTraits {
+    AddressSpace space = AddressSpace::Generic;
     bool is_on_cpu = false;            // code for a CPU can allocate it
     bool may_be_on_stack = false;      // what is small and of a constant size is on the stack
     bool may_be_of_any_size = false;   // as large as the run that allocates it wants it
@@ -65,19 +74,23 @@ struct MemoryTraits {
 };
 
 constexpr MemoryTraits traits_of(MemoryType memory) {
+    using enum AddressSpace;
     switch (memory) {
     case MemoryType::Auto:
         return {.is_on_cpu = true, .may_be_on_stack = true, .may_be_of_any_size = true};
-    case MemoryType::Heap: return {.is_on_cpu = true, .may_be_of_any_size = true};
-    case MemoryType::Stack: return {.is_on_cpu = true, .may_be_on_stack = true};
+    case MemoryType::Heap: return {.space = Global, .is_on_cpu = true, .may_be_of_any_size = true};
+    case MemoryType::Stack: return {.space = Private, .is_on_cpu = true, .may_be_on_stack = true};
     case MemoryType::Register:
-        return {.is_on_cpu = true, .may_be_on_stack = true, .needs_constant_size = true};
+        return {.space = Private,
+                .is_on_cpu = true,
+                .may_be_on_stack = true,
+                .needs_constant_size = true};
     case MemoryType::GPUShared:
-    case MemoryType::GPUTexture:
+    case MemoryType::GPUSharedAsync: return {.space = Shared};
+    case MemoryType::GPUTexture: return {.space = Global};
     case MemoryType::LockedCache:
     case MemoryType::VTCM:
-    case MemoryType::AMXTile:
-    case MemoryType::GPUSharedAsync: return {};
+    case MemoryType::AMXTile: return {};
     }
     __builtin_unreachable();
 }

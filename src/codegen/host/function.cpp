@@ -7,7 +7,11 @@
 namespace tessera::codegen {
 
 HostEmitter::HostEmitter(llvm::Module &module, const Target &target)
-    : Emitter(module, target, architecture_of(target)), target_text(target.to_string()) {}
+    : HostEmitter(module, target, architecture_of(target)) {}
+
+HostEmitter::HostEmitter(llvm::Module &module, const Target &target,
+                         const Architecture &architecture)
+    : Emitter(module, target, architecture), target_text(target.to_string()) {}
 
 void HostEmitter::emit_module(const ir::Module &m) {
     lowered = &m;

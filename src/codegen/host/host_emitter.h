@@ -45,6 +45,7 @@ struct HostFunction : FunctionState {
 class HostEmitter final : public Emitter {
 public:
     HostEmitter(llvm::Module &module, const Target &target);
+    HostEmitter(llvm::Module &module, const Target &target, const Architecture &architecture);
 
     // Declares every function of the module that programs call, then defines them.
     void emit_module(const ir::Module &m);

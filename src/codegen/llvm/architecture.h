@@ -1,5 +1,6 @@
 #pragma once
 #include "base/target.h"
+#include "ir/enums.h"
 #include "ir/type.h"
 #include "runtime/tessera_runtime.h"
 #include <llvm/IR/IRBuilder.h>
@@ -41,6 +42,13 @@ public:
     // The bits of tessera_cpu_feature_t that say whether a machine has the target's instructions.
     // CompileError if the runtime has none for one of them.
     uint64_t runtime_features(const Target &target) const;
+
+    // How many bits the index of an element is added up in. Where registers are as wide as
+    // addresses, that many save an extension for each access; where two registers make an address,
+    // 32 take half as many of them.
+    virtual int index_bits() const { return 64; }
+    // LLVM's number of an address space; a machine that has one reaches all memory by 0.
+    virtual unsigned address_space(AddressSpace) const { return 0; }
 
     // Returns true if it adds, multiplies and compares float16 itself.
     virtual bool computes_half(const Target &target) const = 0;

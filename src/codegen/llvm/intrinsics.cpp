@@ -288,7 +288,7 @@ Value *Emitter::emit_prefetch(const IntrinsicCall &c) {
     Value *address = arg(c, 0);
     std::function<void(size_t, Value *)> walk = [&](size_t i, Value *at) {
         if (i >= c.args.size()) {
-            b.CreateIntrinsic(llvm::Intrinsic::prefetch, {b.getPtrTy()},
+            b.CreateIntrinsic(llvm::Intrinsic::prefetch, {at->getType()},
                               {at, int32(0), int32(3), int32(1)});
             return;
         }

@@ -122,9 +122,10 @@ Value *Emitter::load_each(const Load &node, Value *index) {
     Value *base = base_pointer(node.buffer);
     Type element = node.type.element_of();
     llvm::Align align(uint64_t(element.bytes()));
-    // All lanes at once become as wide as an address.
-    auto lanes = unsigned(node.type.lanes());
-    index = b.CreateSExt(index, llvm::FixedVectorType::get(b.getInt64Ty(), lanes));
+    if (architecture.index_bits() == 64) {  // all lanes at once become as wide as an address
+        auto lanes = unsigned(node.type.lanes());
+        index = b.CreateSExt(index, llvm::FixedVectorType::get(b.getInt64Ty(), lanes));
+    }
     Value *result = llvm::PoisonValue::get(memory_type(node.type));
     for (int i = 0; i < node.type.lanes(); i++) {
         Value *pointer = element_pointer(base, element, b.CreateExtractElement(index, uint64_t(i)));

@@ -2,11 +2,12 @@
 
 // Coordinates are numbers of 32 bits whose sums do not overflow, so that it makes no difference in
 // how many bits they are added up. In 64 nothing has to be extended for each access, what does not
-// change in a loop is added up before it, and constants end up in the addresses.
+// change in a loop is added up before it, and constants end up in the addresses. Machines whose
+// addresses take two registers add them up in 32 (Architecture::index_bits).
 namespace tessera::codegen {
 
 bool Emitter::is_wide(const Expr &index) const {
-    return index.type() == Int(32) && coordinates.are(index);
+    return architecture.index_bits() == 64 && index.type() == Int(32) && coordinates.are(index);
 }
 
 WideCoordinate Emitter::wide(const Expr &e) {
