@@ -79,6 +79,7 @@ bool runs_here(const Target &target) {
 
 struct Job {
     int cores = 0, trials = 0;
+    bool uses_model = true;
     double seconds = 1e9;
     uint64_t seed = 1;
     std::string log, report;
@@ -101,6 +102,7 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
         detail::compile_externs(pipeline.get_jit_externs(), driver::jit_target(target)));
     SearchOptions options;
     options.trials = runs_here(target) ? job.trials : 0;
+    options.uses_model = job.uses_model;
     options.seconds = job.seconds;
     options.seed = job.seed;
     options.measure.threads = job.cores;
@@ -125,19 +127,24 @@ void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerPar
           AutoSchedulerResults *results) {
     const Options options(
         params, {"trials", "seconds", "seed", "log", "report", "progress", "parallelism"});
-    schedule_pipeline(pipeline, target,
-                      {options.number("parallelism", 0, 1), options.number("trials", 64, 0),
-                       options.number("seconds", 1e9, 0.0), options.number<uint64_t>("seed", 1, 0),
-                       options.text("log"), options.text("report"),
-                       options.number("progress", 0, 0) != 0},
-                      results);
+    Job job;
+    job.cores = options.number("parallelism", 0, 1);
+    job.trials = options.number("trials", 64, 0);
+    job.seconds = options.number("seconds", 1e9, 0.0);
+    job.seed = options.number<uint64_t>("seed", 1, 0);
+    job.log = options.text("log");
+    job.report = options.text("report");
+    job.shows_progress = options.number("progress", 0, 0) != 0;
+    schedule_pipeline(pipeline, target, job, results);
 }
 
 void schedule_by_rules(const Pipeline &pipeline, const Target &target,
                        const AutoschedulerParams &params, AutoSchedulerResults *results) {
     const Options options(params, {"parallelism"});
-    schedule_pipeline(pipeline, target,
-                      Job{options.number("parallelism", 0, 1), 0, 0, 1, "", "", false}, results);
+    Job job;
+    job.cores = options.number("parallelism", 0, 1);
+    job.uses_model = false;
+    schedule_pipeline(pipeline, target, job, results);
 }
 
 // What programs that were written for Halide ask for: no measurement, as they expect.
@@ -148,8 +155,9 @@ void schedule_for_halide(const Pipeline &pipeline, const Target &target,
                            "beam_size", "num_passes", "random_dropout", "random_dropout_seed",
                            "weights_path", "disable_subtiling", "disable_memoized_features",
                            "disable_memoized_blocks", "memory_limit"});
-    schedule_pipeline(pipeline, target,
-                      Job{options.number("parallelism", 0, 1), 0, 0, 1, "", "", false}, results);
+    Job job;
+    job.cores = options.number("parallelism", 0, 1);
+    schedule_pipeline(pipeline, target, job, results);
 }
 
 }  // namespace

@@ -1,6 +1,5 @@
 #pragma once
-#include "autoscheduler/loop_tree.h"
-#include "autoscheduler/machine.h"
+#include "autoscheduler/stage_view.h"
 
 namespace tessera::autoscheduler {
 
@@ -22,6 +21,7 @@ struct Cost {
 };
 
 // Estimates the time of a schedule from its loops alone: a prior for measurements.
+StageCost estimate_cost(const StageView &stage, const Machine &machine);
 Cost estimate_cost(LoopTree &tree, const Machine &machine);
 
 }  // namespace tessera::autoscheduler

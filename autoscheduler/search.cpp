@@ -1,8 +1,9 @@
 #include "autoscheduler/search.h"
+#include "autoscheduler/learned_cost.h"
 #include "autoscheduler/mutate.h"
 #include <algorithm>
 #include <chrono>
-#include <cmath>
+#include <iterator>
 #include <set>
 
 namespace tessera::autoscheduler {
@@ -10,57 +11,6 @@ namespace tessera::autoscheduler {
 using program::Schedule;
 
 namespace {
-
-// Corrects the parts of the estimated cost by what was measured: milliseconds are a sum of them,
-// each with a weight.
-class Correction {
-public:
-    using Parts = std::array<double, 5>;
-
-    static Parts parts_of(const Cost &cost) {
-        Parts parts = {};
-        for (const StageCost &s : cost.stages) {
-            parts[0] += s.share * s.compute;
-            parts[1] += s.share * s.memory;
-            parts[2] += std::max(s.share, s.far_share) * s.far;
-            parts[3] += s.overhead;
-        }
-        parts[4] = 1e4;  // of each call
-        return parts;
-    }
-    void add(const Cost &cost, double milliseconds) {
-        known.emplace_back(parts_of(cost), milliseconds);
-        fit();
-    }
-    double milliseconds(const Cost &cost) const { return product(parts_of(cost)); }
-
-private:
-    double product(const Parts &parts) const {
-        double sum = 0;
-        for (size_t i = 0; i < parts.size(); i++) sum += weights[i] * parts[i];
-        return sum;
-    }
-    // Multiplicative updates, which keep weights positive; fast programs weigh more.
-    void fit() {
-        for (int round = 0; round < 200; round++) {
-            Parts up = {}, down = {};
-            for (const auto &[parts, measured] : known) {
-                const double estimated = product(parts), weight = 1 / (measured * measured);
-                for (size_t i = 0; i < parts.size(); i++) {
-                    up[i] += weight * parts[i] * measured;
-                    down[i] += weight * parts[i] * estimated;
-                }
-            }
-            for (size_t i = 0; i < weights.size(); i++) {
-                if (down[i] <= 0) continue;
-                weights[i] *= std::sqrt(up[i] / down[i]);
-                weights[i] = std::clamp(weights[i], 1e-9, 1e-4);
-            }
-        }
-    }
-    Parts weights = {3e-7, 3e-7, 3e-7, 3e-7, 3e-7};  // of a processor of 3 GHz
-    std::vector<std::pair<Parts, double>> known;
-};
 
 class Evolution {
 public:
@@ -72,7 +22,10 @@ public:
     SearchResult operator()() {
         const SimpleResult simple = schedule_simply(workload.algorithm(), graph, machine, is_fixed);
         result.schedule = simple.schedule;
-        if (options.trials <= 0) return result;
+        if (options.trials <= 0) {
+            if (options.uses_model) guess(simple);
+            return result;
+        }
         const Schedule plain = to_schedule(graph, plain_plan(graph), 1, is_fixed);
         Measurer measurer(workload, plain, options.measure);
         if (!measurer.reference().is_valid()) {
@@ -80,7 +33,7 @@ public:
                                    name_of(measurer.reference().outcome), ": ",
                                    measurer.reference().message));
         }
-        measure({{simple.plan, simple.schedule, simple.cost, 0}}, measurer);
+        measure({*candidate(simple.plan)}, measurer);
         while (int(result.trials.size()) < options.trials && seconds() < options.seconds) {
             std::vector<Candidate> batch = next_batch();
             if (batch.empty()) break;
@@ -94,22 +47,23 @@ private:
     struct Candidate {
         Plan plan;
         Schedule schedule;
-        Cost cost;
-        double milliseconds;  // that are expected
+        ProgramFeatures features;
+        double estimated = 0;     // cycles
+        double milliseconds = 0;  // that are expected
     };
 
     double seconds() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
 
-    void add_trial(Trial trial, const Cost &cost) {
+    void add_trial(Trial trial, const ProgramFeatures &features) {
         seen.insert(trial.schedule.hash(workload.algorithm()));
         if (options.log && !options.log->find(trial.schedule)) {
             options.log->add(trial.schedule, trial.measurement);
         }
         const Measurement &m = trial.measurement;
         if (m.is_valid()) {
-            correction.add(cost, m.milliseconds);
+            cost.add(features, m.milliseconds);
             if (result.milliseconds == 0 || m.milliseconds < result.milliseconds) {
                 result.milliseconds = m.milliseconds;
                 result.schedule = trial.schedule;
@@ -134,40 +88,75 @@ private:
         return plans;
     }
 
-    std::optional<Candidate> candidate(Plan plan) {
+    // Nothing if it was measured already, or is no schedule.
+    std::optional<Candidate> candidate(Plan plan) const {
         Schedule schedule = to_schedule(graph, plan, machine.least_tasks(), is_fixed);
         if (seen.contains(schedule.hash(workload.algorithm()))) return std::nullopt;
         try {
             LoopTree tree(graph, program::apply(workload.algorithm(), schedule));
-            Cost cost = estimate_cost(tree, machine);
-            const double expected = correction.milliseconds(cost);
-            return Candidate{std::move(plan), std::move(schedule), std::move(cost), expected};
+            const Cost estimate = estimate_cost(tree, machine);
+            ProgramFeatures features = features_of(tree, estimate, machine);
+            const double expected = cost.milliseconds(features);
+            return Candidate{std::move(plan), std::move(schedule), std::move(features),
+                             estimate.cycles, expected};
         } catch (const CompileError &) {
             return std::nullopt;
         }
     }
 
+    // A child of the parents, the first of which are the likeliest.
+    Plan child_of(const std::vector<const Plan *> &parents) {
+        const size_t first = std::min(random() % parents.size(), random() % parents.size());
+        Plan plan = *parents[first];
+        if (random() % 4 == 0) plan = crossed(plan, *parents[random() % parents.size()], random);
+        for (uint64_t changes = 1 + random() % 4; changes > 0; changes--) {
+            plan = mutated(graph, plan, machine, is_fixed, random);
+        }
+        return plan;
+    }
+
+    // The children of so many generations that are expected to be the fastest, best first: those
+    // of one generation are parents of the next, beside the plans that all begins with.
+    std::vector<Candidate> generations(int count, int children, std::vector<const Plan *> from) {
+        constexpr size_t kept = 64;
+        std::vector<Candidate> best;
+        std::set<uint64_t> hashes;
+        for (int generation = 0; generation < count; generation++) {
+            std::vector<const Plan *> parents;
+            for (size_t i = 0; i < std::max(from.size(), std::min<size_t>(best.size(), 24)); i++) {
+                if (i < from.size()) parents.push_back(from[i]);
+                if (i < best.size()) parents.push_back(&best[i].plan);
+            }
+            std::vector<Candidate> next;
+            for (int i = 0; i < children; i++) {
+                auto c = candidate(child_of(parents));
+                if (c && hashes.insert(c->schedule.hash(workload.algorithm())).second)
+                    next.push_back(std::move(*c));
+            }
+            std::ranges::move(next, std::back_inserter(best));
+            std::ranges::stable_sort(best, {}, &Candidate::milliseconds);
+            if (generation + 1 < count && best.size() > kept)
+                best.erase(best.begin() + kept, best.end());
+        }
+        return best;
+    }
+
+    // With no measurement, the model alone decides; what it does not know much better stays.
+    void guess(const SimpleResult &simple) {
+        constexpr double clearly_better = 0.9;
+        const std::optional<Candidate> by_rules = candidate(simple.plan);
+        if (!by_rules) return;
+        const std::vector<Candidate> found = generations(6, 300, {&simple.plan});
+        if (found.empty()) return;
+        if (found[0].milliseconds < clearly_better * by_rules->milliseconds)
+            result.schedule = found[0].schedule;
+    }
+
     // Of many changed plans those that are expected to be fast, and a few of the others.
     std::vector<Candidate> next_batch() {
-        constexpr int population = 400;
         const size_t wanted = std::min<size_t>(8, size_t(options.trials) - result.trials.size());
-        const std::vector<const Plan *> from = parents();
-        std::vector<Candidate> all;
-        std::set<uint64_t> hashes;
-        for (int i = 0; i < population; i++) {
-            // The better a parent, the more often it is taken.
-            const size_t first = std::min(random() % from.size(), random() % from.size());
-            Plan plan = *from[first];
-            if (random() % 4 == 0) plan = crossed(plan, *from[random() % from.size()], random);
-            for (uint64_t changes = 1 + random() % 4; changes > 0; changes--) {
-                plan = mutated(graph, plan, machine, is_fixed, random);
-            }
-            auto c = candidate(std::move(plan));
-            if (c && hashes.insert(c->schedule.hash(workload.algorithm())).second) {
-                all.push_back(std::move(*c));
-            }
-        }
-        std::ranges::stable_sort(all, {}, &Candidate::milliseconds);
+        cost.refit();
+        std::vector<Candidate> all = generations(3, 200, parents());
         // One in eight comes from anywhere in the better half.
         if (all.size() > 2 * wanted && wanted > 1) {
             std::swap(all[wanted - 1], all[wanted + random() % (all.size() / 2 - wanted)]);
@@ -188,7 +177,7 @@ private:
         for (const Candidate &c : batch) {
             const Measurement *known = options.log ? options.log->find(c.schedule) : nullptr;
             const Measurement m = known ? *known : measured[next++];
-            add_trial({c.plan, c.schedule, c.cost.cycles, m}, c.cost);
+            add_trial({c.plan, c.schedule, c.estimated, m}, c.features);
         }
     }
 
@@ -198,7 +187,7 @@ private:
     const SearchOptions &options;
     const std::vector<bool> &is_fixed;
     std::mt19937_64 random;
-    Correction correction;
+    LearnedCost cost;
     std::set<uint64_t> seen;
     SearchResult result;
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();

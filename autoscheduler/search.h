@@ -8,8 +8,9 @@ namespace tessera::autoscheduler {
 struct SearchResult;
 
 struct SearchOptions {
-    int trials = 64;       // schedules that are measured; 0: the estimated cost alone decides
-    double seconds = 1e9;  // after which no more are begun
+    int trials = 64;         // schedules that are measured; 0: none
+    bool uses_model = true;  // to choose without any measurement; else the rules decide
+    double seconds = 1e9;    // after which no more are begun
     uint64_t seed = 1;
     MeasureOptions measure;
     TuningLog *log = nullptr;  // what is measured is written to it, and what it has is not measured
@@ -32,8 +33,9 @@ struct SearchResult {
 };
 
 // Looks for the fastest schedule: the rule-based one first; then by evolution, where plans that
-// were measured to be fast are changed at random, the estimated cost, corrected by what has been
-// measured, says which of many are promising, and these are measured. The result is never slower
+// were measured to be fast are changed at random over a few generations, the learned cost says
+// which are promising, and these are measured, which it learns from. With no measurement at all,
+// the model that ships decides. The result is never slower
 // than the rule-based schedule. The same for the same seed and measurements.
 SearchResult search(const Workload &workload, const Machine &machine, const SearchOptions &options,
                     const std::vector<bool> &is_fixed = {});

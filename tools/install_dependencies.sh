@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(cmake g++ git ninja-build ccache lld python3 pkg-config)
 # The compiler and its runtime, for AArch64 too; the libraries after LLVM are what LLVM itself links.
 packages+=(llvm-22-dev libzstd-dev zlib1g-dev libxml2-dev libpng-dev libtiff-dev
-           nlohmann-json3-dev g++-aarch64-linux-gnu libc6-dev-arm64-cross)
+           nlohmann-json3-dev libxgboost-dev g++-aarch64-linux-gnu libc6-dev-arm64-cross)
 # Tests, command lines, formatting, checks of the sources, the report of sizes.
 packages+=(doctest-dev libz3-dev qemu-user libcli11-dev clang-format-22 clang-tidy-22
            universal-ctags)

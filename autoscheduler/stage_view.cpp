@@ -1,0 +1,166 @@
+#include "autoscheduler/stage_view.h"
+#include "program/loop_transforms.h"
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+namespace tessera::autoscheduler {
+
+double bytes_in(const Box &box, int element) {
+    constexpr double line_bytes = 64;
+    if (box.empty()) return element;
+    double bytes = std::ceil(double(box[0].extent()) * element / line_bytes + 0.5) * line_bytes;
+    if (box[0].extent() <= 0) return 0;
+    for (size_t d = 1; d < box.size(); d++) bytes *= double(box[d].extent());
+    return bytes;
+}
+
+StageView::StageView(LoopTree &tree, const Machine &machine, int stage)
+    : tree(tree), graph(tree.graph), machine(machine), node(graph.stages[size_t(stage)]),
+      placed(tree.stages[size_t(stage)]), function(graph.functions[size_t(node.function)]),
+      stage(stage) {
+    find_loops();
+}
+
+int StageView::variable_of(int l) const {
+    const auto &schedule = *tree.schedule(stage);
+    const std::vector<Symbol> roots = program::roots_of_loop(schedule, loop(l).var);
+    return roots.empty() ? node.variables.find(loop(l).var) : node.variables.find(roots[0]);
+}
+
+bool StageView::is_left_in_code(int l) const { return traits_of(loop(l).kind).has_code; }
+
+void StageView::find_loops() {
+    for (int l : placed.loops) {
+        const TreeLoop &tl = loop(l);
+        points_once *= double(tl.extent);
+        if (tl.kind == LoopKind::Vectorized) {
+            lanes *= double(tl.extent);
+            vector_variable = variable_of(l);
+        }
+    }
+    // Loops inside of the innermost one that is left in the code.
+    for (int l : placed.loops | std::views::reverse) {
+        if (is_left_in_code(l)) {
+            innermost = l;
+            break;
+        }
+        auto [inner, is_new] = inner_variables.try_emplace(variable_of(l), 1);
+        inner->second *= double(loop(l).extent);
+        body_points *= double(loop(l).extent);
+    }
+    productions = tree.iterations(placed.enclosing.empty() ? -1 : placed.enclosing.back());
+    points = points_once * productions;
+}
+
+std::vector<int> StageView::loops_in_code() const {
+    std::vector<int> around = {-1};
+    for (const auto *some : {&placed.enclosing, &placed.loops}) {
+        for (int l : *some) {
+            if (is_left_in_code(l)) around.push_back(l);
+        }
+    }
+    return around;
+}
+
+double StageView::points_served(const std::function<bool(int)> &depends) const {
+    double served = 1;
+    for (const auto &[variable, extent] : inner_variables) {
+        if (variable != vector_variable && variable >= 0 && !depends(variable)) served *= extent;
+    }
+    if (innermost >= 0) {
+        const int v = variable_of(innermost);
+        if (v >= 0 && !depends(v)) served *= double(loop(innermost).extent);
+    }
+    return served;
+}
+
+double StageView::vectors_per_row() const {
+    const double row = double(placed.spans[size_t(vector_variable)].extent());
+    return std::max(1.0, row / lanes);
+}
+
+double StageView::stride(const std::vector<std::vector<double>> &slopes) const {
+    if (slopes.empty() || vector_variable < 0) return 1;
+    return std::abs(slopes[0][size_t(vector_variable)]);
+}
+
+AccessPattern StageView::pattern(const std::vector<std::vector<double>> &slopes) const {
+    if (lanes <= 1 || vector_variable < 0) return AccessPattern::Dense;
+    const auto v = size_t(vector_variable);
+    bool is_same = true, is_in_row = true;
+    for (size_t d = 0; d < slopes.size(); d++) {
+        if (slopes[d][v] == 0) continue;  // false where it is not a number
+        is_same = false;
+        if (d > 0) is_in_row = false;
+    }
+    if (is_same) return AccessPattern::Same;
+    const double step = stride(slopes);
+    if (is_in_row && step <= 1) return AccessPattern::Dense;
+    return is_in_row && step <= 4 ? AccessPattern::Strided : AccessPattern::Gathered;
+}
+
+std::vector<std::vector<double>> StageView::write_slopes(bool &is_known) const {
+    std::vector<std::vector<double>> slopes;
+    is_known = true;
+    for (const IndexProgram &w : node.writes) {
+        std::vector<double> of;
+        for (size_t v = 0; v < node.variables.size(); v++) of.push_back(w.slope(v));
+        slopes.push_back(std::move(of));
+        is_known &= !w.reads_data();
+    }
+    return slopes;
+}
+
+double StageView::points_stored_together(const std::vector<std::vector<double>> &writes) const {
+    auto depends = [&](int v) {
+        return std::ranges::any_of(writes, [&](const auto &of) { return of[size_t(v)] != 0; });
+    };
+    if (innermost < 0 || variable_of(innermost) < 0 || depends(variable_of(innermost))) return 1;
+    double together = double(loop(innermost).extent);
+    for (const auto &[variable, extent] : inner_variables) {
+        if (variable >= 0 && !depends(variable)) together *= extent;
+    }
+    return together;
+}
+
+double StageView::footprint(int l, double cache) const {
+    double bytes = 0;
+    for (const Leaf &leaf : sources()) {
+        if (cache > 0 && is_near(leaf.source.function, cache)) continue;
+        bytes += bytes_in(tree.box(leaf.source, l), leaf.bytes);
+    }
+    return bytes;
+}
+
+// Returns true if a function's values are still in a cache of this size when they are read.
+bool StageView::is_near(int f, double cache) const {
+    if (f < 0) return false;
+    const FunctionNode &producer = graph.functions[size_t(f)];
+    return bytes_in(tree.functions[size_t(f)].stored, producer.bytes) <= cache / 2;
+}
+
+std::vector<Leaf> StageView::sources() const {
+    std::vector<Leaf> all;
+    for (const Leaf &leaf : placed.leaves) {
+        const bool is_known =
+            std::ranges::any_of(all, [&](const Leaf &l) { return l.source == leaf.source; });
+        if (!is_known) all.push_back({leaf.source, leaf.bytes, 1, {}});
+    }
+    const bool reads_itself =
+        std::ranges::any_of(all, [&](const Leaf &l) { return l.source.function == node.function; });
+    if (!reads_itself) all.push_back({{.function = node.function}, function.bytes, 1, {}});
+    return all;
+}
+
+double StageView::tasks() const {
+    double tasks = 1;
+    for (const auto *some : {&placed.enclosing, &placed.loops}) {
+        for (int l : *some) {
+            if (loop(l).kind == LoopKind::Parallel) tasks *= double(loop(l).extent);
+        }
+    }
+    return tasks;
+}
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,67 @@
+#pragma once
+#include "autoscheduler/loop_tree.h"
+#include "autoscheduler/machine.h"
+#include <functional>
+
+namespace tessera::autoscheduler {
+
+// How a vector of points reads or writes: what its lanes touch.
+enum class AccessPattern : uint8_t {
+    Same,      // one element
+    Dense,     // one element after the other
+    Strided,   // every second to fourth
+    Gathered,  // elements apart
+};
+
+// The loops of one stage that is computed, as estimates of its time and features look at them. The
+// tree has to live as long.
+class StageView {
+public:
+    StageView(LoopTree &tree, const Machine &machine, int stage);
+
+    const TreeLoop &loop(int l) const { return tree.loops[size_t(l)]; }
+    // The variable that the loop runs along: that with the same root.
+    int variable_of(int l) const;
+    bool is_left_in_code(int l) const;
+    // All loops around a point that are left in the code, outermost first; -1: around them all.
+    std::vector<int> loops_in_code() const;
+
+    // How many points one load serves, where code around it keeps it in a register.
+    double points_served(const std::function<bool(int)> &depends) const;
+    // `slopes`: how the index grows, per dimension and variable.
+    AccessPattern pattern(const std::vector<std::vector<double>> &slopes) const;
+    double stride(const std::vector<std::vector<double>> &slopes) const;
+    // Where the stage writes; `is_known`: the places do not depend on data.
+    std::vector<std::vector<double>> write_slopes(bool &is_known) const;
+    // How many points go into one value before it is stored.
+    double points_stored_together(const std::vector<std::vector<double>> &writes) const;
+    double vectors_per_row() const;
+
+    // All that one iteration of a loop of this nest reads and writes, in bytes; `cache`: without
+    // what its producers left in a cache of so many.
+    double footprint(int l, double cache = 0) const;
+    double tasks() const;
+
+    LoopTree &tree;
+    const Graph &graph;
+    const Machine &machine;
+    const StageNode &node;
+    const TreeStage &placed;
+    const FunctionNode &function;
+    const int stage;
+    double lanes = 1, points_once = 1, points = 1, productions = 1;
+    int vector_variable = -1;
+    int innermost = -1;      // of the loops that are left in the code
+    double body_points = 1;  // that an iteration of it computes
+    std::map<int, double> inner_variables;
+
+private:
+    void find_loops();
+    bool is_near(int f, double cache) const;
+    std::vector<Leaf> sources() const;
+};
+
+// Bytes of a box in memory, in whole cache lines of its rows.
+double bytes_in(const Box &box, int element);
+
+}  // namespace tessera::autoscheduler
