@@ -81,7 +81,7 @@ private:
     double waiting_per_point() const {
         constexpr double latency = 4;
         if (!view.node.is_reduction() || view.innermost < 0) return 0;
-        return view.loop(view.innermost).is_reduction ? latency / view.body_points : 0;
+        return view.loop(view.innermost).is_reduction ? latency / view.body_values : 0;
     }
 
     // Of accumulators that registers do not hold.
@@ -89,7 +89,7 @@ private:
         if (!view.node.is_reduction() || view.innermost < 0) return 0;
         const double widest = view.function.widest;
         const double vectors =
-            view.body_points * widest / std::max<double>(machine.vector_bytes, widest);
+            view.body_values * widest / std::max<double>(machine.vector_bytes, widest);
         const double room = machine.registers - 4;
         return vectors <= room ? 0 : 2 * (vectors - room) / view.body_points;
     }

@@ -66,7 +66,7 @@ private:
         of(Feature::Body) = log_of(view.body_points);
         of(Feature::Unrolled) = log_of(view.body_points / view.lanes);
         of(Feature::RegistersOfBody) =
-            float(view.body_points * widest / std::max(vector, widest) / view.machine.registers);
+            float(view.body_values * widest / std::max(vector, widest) / view.machine.registers);
         if (view.innermost < 0) return;
         const TreeLoop &l = view.loop(view.innermost);
         of(Feature::InnermostExtent) = log_of(double(l.extent));

@@ -3,6 +3,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include <algorithm>
+#include <numeric>
 
 namespace tessera::autoscheduler {
 
@@ -114,6 +115,7 @@ private:
     void visit(const Div &e) override {
         const bool is_shift = e.type.is_int_or_uint() && is_power_of_two(e.b);
         const bool is_product = e.type.is_int_or_uint() && as_const_int(e.b);
+        repeats_after(e.a, e.b);
         count(is_shift     ? OperationClass::Bits
               : is_product ? OperationClass::IntMul
                            : class_of(e.type, OperationClass::FloatDiv, OperationClass::IntDiv),
@@ -122,6 +124,7 @@ private:
     }
     void visit(const Mod &e) override {
         const bool is_mask = e.type.is_int_or_uint() && is_power_of_two(e.b);
+        repeats_after(e.a, e.b);
         count(is_mask ? OperationClass::Bits
                       : class_of(e.type, OperationClass::FloatMath, OperationClass::IntDiv),
               e.type);
@@ -161,7 +164,28 @@ private:
     void visit(const Call &call) override {
         add_access(call);
         // What indices are made of is computed beside the loads, unless it is data.
-        for (const Expr &arg : call.args) reads_in(arg);
+        for (const Expr &arg : call.args) {
+            reads_in(arg);
+            for_each_node(arg, [&](const Div &d) { repeats_after(d.a, d.b); });
+            for_each_node(arg, [&](const Mod &m) { repeats_after(m.a, m.b); });
+        }
+    }
+    // A coordinate, but for what is added to it, is divided by a small number.
+    void repeats_after(Expr a, const Expr &b) {
+        constexpr int64_t most = 8;
+        const std::optional<int64_t> by = as_const_int(b);
+        if (!by || *by < 2 || *by > most) return;
+        for (const Add *sum = a.as<Add>(); sum && as_const_int(sum->b); sum = a.as<Add>())
+            a = sum->a;
+        for (const Sub *sum = a.as<Sub>(); sum && as_const_int(sum->b); sum = a.as<Sub>())
+            a = sum->a;
+        const auto *v = a.as<Variable>();
+        if (!v) return;
+        FunctionNode &f = graph.functions[size_t(stage.function)];
+        const auto at = std::ranges::find(f.function->args, v->name);
+        if (at == f.function->args.end()) return;
+        int64_t &period = f.periods[size_t(at - f.function->args.begin())];
+        period = std::lcm(period, *by);
     }
     void reads_in(const Expr &index) {
         bool reads = false;
@@ -233,6 +257,7 @@ void Graph::add_function(const FunctionRef &f) {
     node.function = f;
     node.name = f->name.text();
     node.is_extern = f->has_extern_definition();
+    node.periods.assign(f->args.size(), 1);
     for (Type t : f->types) {
         node.bytes += t.bytes();
         node.widest = std::max(node.widest, t.bytes());

@@ -76,6 +76,9 @@ struct FunctionNode {
     // True if more of it than that can be computed without reading beyond the end of an image.
     bool may_be_extended = true;
     std::optional<Span> values;  // of its first value, rounded outwards, if that is known
+    // Per argument: the number of points after which its definition does the same again (2 where it
+    // asks for x % 2 or x / 2), whose choices are made when it is compiled if loops know it.
+    std::vector<int64_t> periods;
 
     double points() const;
 };

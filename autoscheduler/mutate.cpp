@@ -20,12 +20,12 @@ void move_to(Plan &plan, int function, Place place, int at, const Machine &machi
         s.parallel = is_root && machine.cores > 1 && !s.tile.empty();
         if (!is_root) std::ranges::fill(s.tile, 0);
     }
-    if (is_root) return;
+    if (place != Place::Inline) return;
+    // Its loops are gone.
     for (FunctionPlan &other : plan.functions) {
-        const bool is_within = other.place == Place::Tile || other.place == Place::Row;
-        if (!is_within || other.at != function) continue;
-        other.place = place == Place::Inline ? Place::Root : place;
-        other.at = at;
+        if (!is_within(other.place) || other.at != function) continue;
+        other.place = Place::Root;
+        other.at = -1;
     }
 }
 
@@ -68,19 +68,20 @@ private:
 
     void change_place(int n) {
         if (graph.functions[size_t(n)].is_output) return change_loops(n);
-        std::vector<int> roots;
+        std::vector<int> others;
         for (int other = n + 1; other < int(plan.functions.size()); other++) {
-            const bool is_root = plan.functions[size_t(other)].place == Place::Root;
-            if (is_root && is_mine(other)) roots.push_back(other);
+            const bool has_loops = plan.functions[size_t(other)].place != Place::Inline;
+            if (has_loops && is_mine(other)) others.push_back(other);
         }
-        const uint64_t choice = below(4);
-        if (choice == 0 && may_be_inlined(graph, n)) {
+        const uint64_t choice = below(8);
+        if (choice <= 1 && may_be_inlined(graph, n)) {
             move_to(plan, n, Place::Inline, -1, machine);
-        } else if (choice <= 1 || roots.empty()) {
+        } else if (choice <= 3 || others.empty()) {
             move_to(plan, n, Place::Root, -1, machine);
         } else {
-            const Place place = choice == 2 ? Place::Tile : Place::Row;
-            move_to(plan, n, place, roots[below(roots.size())], machine);
+            const Place place =
+                any_of({Place::Tile, Place::Row, Place::Row, Place::Step, Place::Chunk});
+            move_to(plan, n, place, others[below(others.size())], machine);
         }
     }
 
@@ -89,33 +90,40 @@ private:
         const size_t which = below(p.stages.size());
         StagePlan &s = p.stages[which];
         const StageNode &stage = graph.stages[size_t(graph.functions[size_t(n)].stages[which])];
+        const size_t variables = stage.variables.size();
+        if (variables == 0) return;
+        s.tile.resize(variables);
+        s.unroll.resize(variables);
+        if (stage.is_reduction() && below(3) == 0) return change_reduction(stage, s);
         if (stage.pure == 0) return;
         const auto v = size_t(below(stage.pure));
         const bool is_root = p.place == Place::Root;
-        if (stage.is_reduction() && below(5) == 0) {
-            s.rows_within_reduction = !s.rows_within_reduction;
-            return;
-        }
-        switch (below(is_root ? 5 : 3)) {
-        case 0: {
-            const int64_t widest = graph.functions[size_t(n)].widest;
-            s.vector = below(8) == 0 ? int(v) : std::max(0, s.vector);
-            s.lanes = std::max<int64_t>(2, machine.vector_bytes / std::max<int64_t>(1, widest)) *
-                      any_of<int64_t>({1, 1, 2, 4}) / any_of<int64_t>({1, 1, 1, 2});
-            if (s.unrolled == s.vector) s.unrolled = -1;
-            break;
-        }
+        switch (below(is_root ? 6 : 4)) {
+        case 0: change_vector(n, int(v), s); break;
         case 1:
-        case 2:
-            if (int(v) == s.vector) break;
-            s.unrolled = int(v);
-            s.unroll = any_of<int64_t>({1, 2, 3, 4, 4, 6, 8, 12});
-            if (s.unroll == 1) s.unrolled = -1;
-            break;
-        case 3: s.parallel = !s.parallel && machine.cores > 1; break;
-        default:
+        case 2: s.unroll[v] = any_of<int64_t>({0, 0, 2, 3, 4, 4, 6, 8, 12}); break;
+        case 3:
+        case 4:
             if (which + 1 < p.stages.size()) break;
             s.tile[v] = any_of<int64_t>({0, 4, 8, 16, 32, 64, 128, 256, 512});
+            break;
+        default: s.parallel = !s.parallel && machine.cores > 1;
+        }
+    }
+
+    void change_vector(int n, int v, StagePlan &s) {
+        const int64_t widest = std::max(1, graph.functions[size_t(n)].widest);
+        s.vector = below(4) == 0 ? v : std::max(0, s.vector);
+        s.lanes = std::max<int64_t>(2, machine.vector_bytes / widest) *
+                  any_of<int64_t>({1, 1, 2, 4}) / any_of<int64_t>({1, 1, 1, 2});
+    }
+
+    void change_reduction(const StageNode &stage, StagePlan &s) {
+        const size_t v = stage.pure + size_t(below(stage.variables.size() - stage.pure));
+        switch (below(3)) {
+        case 0: s.rows_within_reduction = !s.rows_within_reduction; break;
+        case 1: s.tile[v] = any_of<int64_t>({0, 0, 1, 1, 4, 8, 16, 32, 64, 128, 256}); break;
+        default: s.unroll[v] = any_of<int64_t>({0, 0, 2, 3, 4, 5, 7, 8});
         }
     }
 

@@ -1,5 +1,6 @@
 #include "autoscheduler/plan.h"
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <span>
 
@@ -11,7 +12,17 @@ namespace {
 
 // Where others can be computed in the loops of a stage.
 struct Levels {
-    LoopLevel tile = LoopLevel::root(), row = LoopLevel::root();
+    LoopLevel tile = LoopLevel::root(), chunk = LoopLevel::root(), row = LoopLevel::root(),
+              step = LoopLevel::root();
+
+    const LoopLevel &of(Place place) const {
+        switch (place) {
+        case Place::Tile: return tile;
+        case Place::Chunk: return chunk;
+        case Place::Row: return row;
+        default: return step;
+        }
+    }
 };
 
 // Makes the steps of one stage.
@@ -35,12 +46,12 @@ public:
     Levels operator()() {
         const size_t before = steps.size();
         for (size_t v = 0; v < stage.pure; v++) split_variable(v);
-        for (size_t v = stage.pure; v < stage.variables.size(); v++) {
-            reduction.push_back({stage.variables.name(v), extent_of(v)});
-        }
+        for (size_t v = stage.pure; v < stage.variables.size(); v++) split_reduction(v);
         reorder();
         for (const Loop &l : vectors) set_kind(l.var, LoopKind::Vectorized);
-        for (const Loop &l : unrolled) set_kind(l.var, LoopKind::Unrolled);
+        for (const auto *some : {&unrolled, &unrolled_reduction}) {
+            for (const Loop &l : *some) set_kind(l.var, LoopKind::Unrolled);
+        }
         Levels levels = levels_here();
         if (plan.parallel) parallelize(levels);
         if (steps.size() == before) add(Unscheduled{});
@@ -77,18 +88,21 @@ private:
         return i;
     }
 
-    // The largest number up to `wanted` of which the loop has whole pieces: in a tile exactly so,
-    // elsewhere at least one.
-    static int64_t factor_within(int64_t wanted, const Loop &loop, bool is_tile) {
+    // The largest number up to `wanted` of which the loop has whole pieces: exactly so, or, unless
+    // `divides`, at least one.
+    static int64_t factor_within(int64_t wanted, const Loop &loop, bool divides) {
         int64_t factor = std::min(wanted, loop.extent);
-        while (factor > 1 && is_tile && loop.extent % factor != 0) factor--;
+        while (factor > 1 && divides && loop.extent % factor != 0) factor--;
         return factor;
+    }
+    static int64_t of_variable(const std::vector<int64_t> &numbers, size_t v) {
+        return v < numbers.size() ? numbers[v] : 0;
     }
 
     void split_variable(size_t v) {
         const Symbol name = stage.variables.name(v);
         Loop loop = {name, extent_of(v)};
-        const int64_t tile = v < plan.tile.size() ? plan.tile[v] : 0;
+        const int64_t tile = of_variable(plan.tile, v);
         const bool is_tiled = tile > 0 && tile < loop.extent;
         if (is_tiled) {
             const Symbol inner = split(loop, name, tile, "o", "i");
@@ -96,14 +110,26 @@ private:
             loop = {inner, tile};
         }
         const int64_t lanes = int(v) == plan.vector ? factor_within(plan.lanes, loop, is_tiled) : 1;
-        const int64_t unroll =
-            int(v) == plan.unrolled ? factor_within(plan.unroll, loop, is_tiled) : 1;
-        if (lanes > 1) {
-            vectors.push_back({split(loop, name, lanes, "s", "v"), lanes});
-        } else if (unroll > 1) {
-            unrolled.push_back({split(loop, name, unroll, "s", "u"), unroll});
-        }
+        if (lanes > 1) vectors.push_back({split(loop, name, lanes, "s", "v"), lanes});
+        const int64_t unroll = factor_within(of_variable(plan.unroll, v), loop, is_tiled);
+        if (unroll > 1) unrolled.push_back({split(loop, name, unroll, "s", "u"), unroll});
         middle.push_back(loop);
+    }
+
+    // Pieces of a reduction are whole: a guard around each step costs more than another size.
+    void split_reduction(size_t v) {
+        const Symbol name = stage.variables.name(v);
+        Loop loop = {name, extent_of(v)};
+        if (of_variable(plan.tile, v) == 1) return chunks.push_back(loop);
+        const int64_t tile = factor_within(of_variable(plan.tile, v), loop, true);
+        if (tile > 1 && tile < loop.extent) {
+            const Symbol inner = split(loop, name, tile, "o", "i");
+            chunks.push_back(loop);
+            loop = {inner, tile};
+        }
+        const int64_t unroll = factor_within(of_variable(plan.unroll, v), loop, true);
+        if (unroll > 1) unrolled_reduction.push_back({split(loop, name, unroll, "s", "u"), unroll});
+        reduction.push_back(loop);
     }
 
     void reorder() {
@@ -114,9 +140,11 @@ private:
         const size_t rows = plan.rows_within_reduction && !middle.empty() ? 1 : 0;
         append(vectors);
         append(unrolled);
+        append(unrolled_reduction);
         append(std::span(middle).first(rows));
         append(reduction);
         append(std::span(middle).subspan(rows));
+        append(chunks);
         append(tiles);
         if (order.size() > 1) add(Reorder{order});
     }
@@ -127,8 +155,11 @@ private:
     Levels levels_here() const {
         Levels levels;
         if (!tiles.empty()) levels.tile = at(tiles.front().var);
+        if (!chunks.empty()) levels.chunk = at(chunks.front().var);
         // Rows are along the second variable, or the only one.
         if (!middle.empty()) levels.row = at(middle[std::min<size_t>(1, middle.size() - 1)].var);
+        if (!middle.empty()) levels.step = at(middle.front().var);
+        if (!reduction.empty()) levels.step = at(reduction.front().var);
         return levels;
     }
 
@@ -141,7 +172,7 @@ private:
         for (size_t i = from.size() - 1; i-- > least && outer.extent < tasks;) {
             const Symbol fused = new_name(from[i].var, "p");
             add(Fuse{from[i].var, outer.var, fused});
-            for (LoopLevel *level : {&levels.tile, &levels.row}) {
+            for (LoopLevel *level : {&levels.tile, &levels.row, &levels.step}) {
                 const bool is_gone =
                     level->is_at() && (level->var() == from[i].var || level->var() == outer.var);
                 if (is_gone) *level = at(fused);
@@ -159,8 +190,47 @@ private:
     std::vector<Step> &steps;
     TailStrategy tail = TailStrategy::Auto;
     std::set<std::string> taken;
-    std::vector<Loop> vectors, unrolled, reduction, middle, tiles;  // innermost first
+    // Innermost first.
+    std::vector<Loop> vectors, unrolled, unrolled_reduction, reduction, middle, chunks, tiles;
 };
+
+// The points after which a function's definition, with those that are inlined into it, does the
+// same again, per argument.
+std::vector<int64_t> periods_of(const Graph &graph, const Plan &plan, int function) {
+    constexpr int64_t most = 16;
+    const FunctionNode &f = graph.functions[size_t(function)];
+    std::vector<int64_t> periods = f.periods;
+    const StageNode &pure = graph.stages[size_t(f.stages[0])];
+    for (const Access &a : pure.accesses) {
+        const int from = a.source.function;
+        if (from < 0 || plan.functions[size_t(from)].place != Place::Inline) continue;
+        const std::vector<int64_t> inlined = periods_of(graph, plan, from);
+        for (size_t d = 0; d < inlined.size(); d++) {
+            for (size_t v = 0; v < periods.size() && v < pure.pure; v++) {
+                if (a.index[d].slope(v) == 1) periods[v] = std::lcm(periods[v], inlined[d]);
+            }
+        }
+    }
+    for (int64_t &p : periods) p = p > most ? 1 : p;
+    return periods;
+}
+
+// A region that begins at a multiple of the period lets unrolled and vectorized loops know which of
+// the repeated points each is.
+template<typename Add>
+void align_regions(const Graph &graph, const Plan &plan, int function, Add add) {
+    const FunctionNode &f = graph.functions[size_t(function)];
+    if (f.is_output || f.is_extern || !f.may_be_extended || f.stages.empty()) return;
+    const std::vector<int64_t> periods = periods_of(graph, plan, function);
+    const StagePlan &loops = plan.functions[size_t(function)].stages[0];
+    for (size_t d = 0; d < periods.size(); d++) {
+        const int64_t unroll = d < loops.unroll.size() ? loops.unroll[d] : 0;
+        const bool is_together = (loops.vector == int(d) && loops.lanes % periods[d] == 0) ||
+                                 (unroll > 1 && unroll % periods[d] == 0);
+        if (periods[d] < 2 || !is_together) continue;
+        add(BoundDirective{f.function->args[d], {}, {}, Expr(int32_t(periods[d])), Expr(0)});
+    }
+}
 
 }  // namespace
 
@@ -190,10 +260,11 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,
             if (!f.is_output) add(ComputeLevel{LoopLevel::root()});
         } else {
             const Levels &at = levels[size_t(p.at)];
-            if (p.place == Place::Row) add(StoreLevel{at.tile});
-            add(ComputeLevel{p.place == Place::Row ? at.row : at.tile});
+            if (p.place == Place::Row) add(StoreLevel{at.chunk.is_at() ? at.chunk : at.tile});
+            add(ComputeLevel{at.of(p.place)});
         }
         if (f.is_extern) continue;
+        align_regions(graph, plan, int(n), add);
         for (size_t s = 0; s < f.stages.size(); s++) {
             const StageNode &stage = graph.stages[size_t(f.stages[s])];
             levels[n] = StageSteps(graph, stage, p.stages[s], tasks, schedule.steps)();

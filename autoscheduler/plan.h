@@ -7,18 +7,19 @@ namespace tessera::autoscheduler {
 
 // The loops of a stage:
 //
-//     for y tiles, x tiles: [others are computed here]
-//       for y in the tile: [or here]
-//         for x in the tile, in steps of a vector:
-//           for the reduction:
-//             unrolled y, vector of x
+//     for y tiles, x tiles: [others are computed here: Place::Tile]
+//       for tiles of the reduction: [or here: Place::Chunk]
+//         for y in the tile: [or here: Place::Row]
+//           for x in the tile, in steps of a vector:
+//             for the reduction in its tile: [or here: Place::Step]
+//               unrolled reduction, unrolled y and x, vector of x
 struct StagePlan {
-    std::vector<int64_t> tile;  // per pure variable; 0: none
-    int vector = -1;            // the pure variable that is vectorized; -1: none
+    std::vector<int64_t>
+        tile;         // per variable, those of the reduction behind the pure ones; 0: none
+    int vector = -1;  // the pure variable that is vectorized; -1: none
     int64_t lanes = 1;
-    int unrolled = -1;  // the pure variable of which some points are computed together
-    int64_t unroll = 1;
-    bool parallel = false;               // the outermost loops, until there are enough tasks
+    std::vector<int64_t> unroll;  // per variable: how many points are computed together; 0: one
+    bool parallel = false;        // the outermost loops, until there are enough tasks
     bool rows_within_reduction = false;  // each step of the reduction takes whole rows
 
     friend bool operator==(const StagePlan &, const StagePlan &) = default;
@@ -28,13 +29,17 @@ struct StagePlan {
 enum class Place : uint8_t {
     Inline,
     Root,
-    Tile,  // for each tile of another's last stage
-    Row,   // for each row of a tile, which keeps what the rows share
+    Tile,   // for each tile of another's last stage
+    Chunk,  // for each tile of that stage's reduction
+    Row,    // for each row of a tile, which keeps what the rows share
+    Step,   // for each iteration of the innermost loop
 };
+// Returns true if it is in the loops of another function.
+constexpr bool is_within(Place p) { return p != Place::Inline && p != Place::Root; }
 
 struct FunctionPlan {
     Place place = Place::Root;
-    int at = -1;  // of Tile and Row: the other function, which is computed at the root
+    int at = -1;  // the other function, if the place is in its loops
     std::vector<StagePlan> stages;
 
     friend bool operator==(const FunctionPlan &, const FunctionPlan &) = default;

@@ -80,7 +80,8 @@ private:
 
     StagePlan usual_loops(const StageNode &stage) const {
         StagePlan p;
-        p.tile.assign(stage.pure, 0);
+        p.tile.assign(stage.variables.size(), 0);
+        p.unroll.assign(stage.variables.size(), 0);
         for (size_t v = 0; v < stage.pure && p.vector < 0; v++) {
             const int64_t lanes = lanes_for(stage, extent(stage, v));
             if (lanes < 4) continue;
@@ -122,7 +123,9 @@ private:
         }
         if (output >= 0) {
             std::vector<StagePlan> &stages = in_rows.functions[size_t(output)].stages;
-            if (!stages.empty() && stages.back().tile.size() > 1) stages.back().tile[1] = 32;
+            const bool has_rows =
+                graph.stages[size_t(graph.functions[size_t(output)].stages.back())].pure > 1;
+            if (has_rows) stages.back().tile[1] = 32;
         }
         if (inlined != best) all.push_back(inlined);
         if (in_rows != best) all.push_back(in_rows);
@@ -181,10 +184,11 @@ private:
         with(Place::Root, -1);
         if (may_be_inlined(n)) with(Place::Inline, -1);
         for (int at = 0; at < int(graph.functions.size()); at++) {
-            const bool is_root = before.functions[size_t(at)].place == Place::Root;
-            if (at <= n || !is_root || !is_mine(at) || node(at).is_extern) continue;
+            const bool has_loops = before.functions[size_t(at)].place != Place::Inline;
+            if (at <= n || !has_loops || !is_mine(at) || node(at).is_extern) continue;
             with(Place::Tile, at);
             with(Place::Row, at);
+            with(Place::Step, at);
         }
     }
 
@@ -204,7 +208,6 @@ private:
                 try_loops(n, s, [&](StagePlan &p) {
                     p.vector = int(v);
                     p.lanes = lanes * times;
-                    if (p.unrolled == p.vector) p.unrolled = -1;
                 });
             }
         }
@@ -213,12 +216,13 @@ private:
             for (int64_t unroll : {1, 2, 3, 4, 6, 8}) {
                 if (unroll > extent(stage, v)) continue;
                 try_loops(n, s, [&](StagePlan &p) {
-                    if (p.vector == int(v)) return;
-                    p.unrolled = unroll > 1 ? int(v) : -1;
-                    p.unroll = unroll;
+                    // One variable is enough to climb; evolution finds what two are good for.
+                    std::fill_n(p.unroll.begin(), stage.pure, 0);
+                    p.unroll[v] = unroll > 1 ? unroll : 0;
                 });
             }
         }
+        improve_reduction(n, s, stage);
         if (stage.is_reduction() && stage.pure > 0) {
             try_loops(n, s,
                       [](StagePlan &p) { p.rows_within_reduction = !p.rows_within_reduction; });
@@ -227,6 +231,18 @@ private:
             const bool is_root = best.functions[size_t(n)].place == Place::Root;
             p.parallel = is_root && !p.parallel && machine.cores > 1 && stage.pure > 0;
         });
+    }
+
+    // A reduction over a small window is unrolled as a whole.
+    void improve_reduction(int n, size_t s, const StageNode &stage) {
+        constexpr int64_t small = 8;
+        int64_t points = 1;
+        for (size_t v = stage.pure; v < stage.variables.size(); v++) {
+            const int64_t extent = stage.domain[v - stage.pure].extent();
+            points *= std::max<int64_t>(1, extent);
+            if (extent > small || points > 4 * small) continue;
+            try_loops(n, s, [&](StagePlan &p) { p.unroll[v] = extent; });
+        }
     }
 
     void improve_tiles(int n) {

@@ -45,9 +45,11 @@ void StageView::find_loops() {
             innermost = l;
             break;
         }
-        auto [inner, is_new] = inner_variables.try_emplace(variable_of(l), 1);
+        const int v = variable_of(l);
+        auto [inner, is_new] = inner_variables.try_emplace(v, 1);
         inner->second *= double(loop(l).extent);
         body_points *= double(loop(l).extent);
+        if (v < int(node.pure)) body_values *= double(loop(l).extent);
     }
     productions = tree.iterations(placed.enclosing.empty() ? -1 : placed.enclosing.back());
     points = points_once * productions;
@@ -116,8 +118,9 @@ double StageView::points_stored_together(const std::vector<std::vector<double>> 
     auto depends = [&](int v) {
         return std::ranges::any_of(writes, [&](const auto &of) { return of[size_t(v)] != 0; });
     };
-    if (innermost < 0 || variable_of(innermost) < 0 || depends(variable_of(innermost))) return 1;
-    double together = double(loop(innermost).extent);
+    double together = 1;
+    const int around = innermost < 0 ? -1 : variable_of(innermost);
+    if (around >= 0 && !depends(around)) together = double(loop(innermost).extent);
     for (const auto &[variable, extent] : inner_variables) {
         if (variable >= 0 && !depends(variable)) together *= extent;
     }

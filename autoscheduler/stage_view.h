@@ -53,6 +53,7 @@ public:
     int vector_variable = -1;
     int innermost = -1;      // of the loops that are left in the code
     double body_points = 1;  // that an iteration of it computes
+    double body_values = 1;  // that these go into: fewer, in a reduction
     std::map<int, double> inner_variables;
 
 private:
