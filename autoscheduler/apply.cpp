@@ -20,12 +20,6 @@ std::vector<program::FunctionRef> outputs_of(const Pipeline &pipeline) {
     return outputs;
 }
 
-// A function that the user has scheduled by hand stays as it is.
-bool is_scheduled(const program::FunctionContents &f) {
-    if (!f.schedule.compute_level.means_inlined()) return true;
-    return std::ranges::any_of(f.stages, [](const auto &stage) { return stage->schedule.touched; });
-}
-
 // The options of autoschedulers: `autoscheduler.trials=200`.
 class Options {
 public:
@@ -92,10 +86,6 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     const program::Algorithm algorithm(outputs);
     const Graph graph(algorithm, program::schedule_of(outputs));
     program::Functions functions = program::functions_of(outputs);
-    std::vector<bool> is_fixed;
-    for (const FunctionNode &f : graph.functions) {
-        is_fixed.push_back(is_scheduled(*functions.at(f.function->name)));
-    }
     const Machine machine = Machine::usual(target, job.cores);
     const Workload workload(
         pipeline.program(), algorithm, graph, target,
@@ -110,7 +100,7 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     if (!job.log.empty()) options.log = &log.emplace(job.log, workload);
     ProgressLine progress(std::cerr, options.trials, options.seconds);
     if (job.shows_progress) options.progress = std::ref(progress);
-    const SearchResult found = search(workload, machine, options, is_fixed);
+    const SearchResult found = search(workload, machine, options);
     progress.finish();
     if (!job.report.empty()) {
         std::ofstream file(job.report);

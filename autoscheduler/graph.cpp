@@ -4,6 +4,7 @@
 #include "ir/visitor.h"
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace tessera::autoscheduler {
 
@@ -240,10 +241,36 @@ int Graph::find(Symbol name) const {
     return found == numbers.end() ? -1 : found->second;
 }
 
-Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &by_hand)
-    : by_hand(by_hand) {
-    for (const FunctionRef &f : algorithm.functions()) add_function(f);
-    for (const FunctionRef &f : algorithm.outputs()) {
+namespace {
+
+// A function that the user has scheduled by hand stays as it is.
+bool is_scheduled(const program::FunctionContents &f) {
+    if (!f.schedule.compute_level.means_inlined()) return true;
+    return std::ranges::any_of(f.stages, [](const auto &stage) { return stage->schedule.touched; });
+}
+
+program::Program program_of(const program::ScheduledProgram &scheduled) {
+    program::Program p;
+    p.outputs = scheduled.outputs();
+    return p;
+}
+
+}  // namespace
+
+Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &by_hand,
+             const std::vector<program::Step> &structure)
+    : by_hand(by_hand), structure(structure), scheduled(program::apply(algorithm, by_hand)) {
+    std::set<Symbol> by_user;
+    for (const auto &[name, f] : scheduled.functions()) {
+        if (is_scheduled(*f)) by_user.insert(f->name);
+    }
+    for (const program::Step &step : structure) scheduled.perform(step);
+    copy = program::copy_reachable(program_of(scheduled));
+    for (const FunctionRef &f : copy.environment.order) {
+        add_function(f);
+        is_fixed.push_back(by_user.contains(f->name));
+    }
+    for (const FunctionRef &f : copy.program.outputs) {
         functions[size_t(numbers.at(f->name))].is_output = true;
     }
     require_regions(by_hand);

@@ -1,5 +1,6 @@
 #pragma once
 #include "autoscheduler/index_program.h"
+#include "program/environment.h"
 #include "program/steps.h"
 #include <array>
 #include <map>
@@ -95,13 +96,19 @@ struct ImageNode {
 // CompileError if there is no estimate of an output's size.
 struct Graph {
     // `by_hand`: the estimates and bounds of the outputs, and whatever else the user has scheduled.
-    Graph(const program::Algorithm &algorithm, const program::Schedule &by_hand);
+    // `structure`: steps after these that make functions, such as rfactor; the graph is that of the
+    // functions as they then are.
+    Graph(const program::Algorithm &algorithm, const program::Schedule &by_hand,
+          const std::vector<program::Step> &structure = {});
 
     std::vector<FunctionNode> functions;  // producers before their consumers
     std::vector<StageNode> stages;
     std::vector<ImageNode> images;
     Estimates estimates;
     program::Schedule by_hand;
+    std::vector<program::Step> structure;
+    // Per function: it has a schedule of the user's, and stays as it is.
+    std::vector<bool> is_fixed;
 
     // The function's number; -1 if there is none of this name.
     int find(Symbol name) const;
@@ -114,6 +121,8 @@ private:
     std::vector<Span> spans_of(const StageNode &stage) const;
     std::optional<Span> values_of(const ir::Call &call) const;
     std::map<Symbol, int> numbers, image_numbers;
+    program::ScheduledProgram scheduled;  // holds the symbols of functions that steps make
+    program::ProgramCopy copy;            // of that, whose functions these are
     class StageBuilder;
 };
 

@@ -27,10 +27,12 @@ LoopTree::LoopTree(const Graph &graph, const program::ScheduledProgram &program)
     : graph(graph), stages(graph.stages.size()), functions(graph.functions.size()),
       schedules(graph.stages.size()), boxes(graph.functions.size() + graph.images.size()),
       program(program) {
+    std::map<Symbol, program::FunctionRef> by_name;  // steps may have others for wrappers
+    for (const auto &[name, f] : program.functions()) by_name[f->name] = f;
     // Consumers first: loops that producers are computed at stand already.
     for (int n = int(graph.functions.size()) - 1; n >= 0; n--) {
-        const auto found = program.functions().find(graph.functions[size_t(n)].function->name);
-        if (found == program.functions().end()) {
+        const auto found = by_name.find(graph.functions[size_t(n)].function->name);
+        if (found == by_name.end()) {
             throw InternalError(
                 str("the program has no function ", graph.functions[size_t(n)].name));
         }

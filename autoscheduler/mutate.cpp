@@ -33,10 +33,8 @@ namespace {
 
 class Mutation {
 public:
-    Mutation(const Graph &graph, Plan plan, const Machine &machine,
-             const std::vector<bool> &is_fixed, std::mt19937_64 &random)
-        : graph(graph), machine(machine), is_fixed(is_fixed), random(random),
-          plan(std::move(plan)) {}
+    Mutation(const Graph &graph, Plan plan, const Machine &machine, std::mt19937_64 &random)
+        : graph(graph), machine(machine), random(random), plan(std::move(plan)) {}
 
     Plan operator()() {
         const int n = any_function();
@@ -56,7 +54,7 @@ private:
     T any_of(std::initializer_list<T> all) {
         return *(all.begin() + below(all.size()));
     }
-    bool is_mine(int n) const { return size_t(n) >= is_fixed.size() || !is_fixed[size_t(n)]; }
+    bool is_mine(int n) const { return !graph.is_fixed[size_t(n)]; }
 
     int any_function() {
         std::vector<int> all;
@@ -129,7 +127,6 @@ private:
 
     const Graph &graph;
     const Machine &machine;
-    const std::vector<bool> &is_fixed;
     std::mt19937_64 &random;
     Plan plan;
 };
@@ -137,8 +134,8 @@ private:
 }  // namespace
 
 Plan mutated(const Graph &graph, const Plan &plan, const Machine &machine,
-             const std::vector<bool> &is_fixed, std::mt19937_64 &random) {
-    return Mutation(graph, plan, machine, is_fixed, random)();
+             std::mt19937_64 &random) {
+    return Mutation(graph, plan, machine, random)();
 }
 
 Plan crossed(const Plan &a, const Plan &b, std::mt19937_64 &random) {

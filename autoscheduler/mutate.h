@@ -13,8 +13,7 @@ void move_to(Plan &plan, int function, Place place, int at, const Machine &machi
 
 // A plan that differs from this one in one decision: where a function is computed, a tile, a
 // vector, what is unrolled, or whether it runs on several cores. It may make no legal schedule.
-Plan mutated(const Graph &graph, const Plan &plan, const Machine &machine,
-             const std::vector<bool> &is_fixed, std::mt19937_64 &random);
+Plan mutated(const Graph &graph, const Plan &plan, const Machine &machine, std::mt19937_64 &random);
 // A plan that takes each function's decisions from one of two.
 Plan crossed(const Plan &a, const Plan &b, std::mt19937_64 &random);
 

@@ -54,7 +54,7 @@ public:
         }
         Levels levels = levels_here();
         if (plan.parallel) parallelize(levels);
-        if (steps.size() == before) add(Unscheduled{});
+        if (steps.size() == before && !is_in_structure()) add(Unscheduled{});
         return levels;
     }
 
@@ -64,6 +64,13 @@ private:
         int64_t extent;
     };
 
+    // Returns true if the structure has scheduled the stage already.
+    bool is_in_structure() const {
+        return std::ranges::any_of(graph.structure, [&](const Step &step) {
+            const auto *s = std::get_if<StageStep>(&step.what);
+            return s && step.function == function.name && s->stage == stage.number;
+        });
+    }
     int64_t extent_of(size_t v) const {
         if (v >= stage.pure) return std::max<int64_t>(1, stage.domain[v - stage.pure].extent());
         const auto at = std::ranges::find(function.args, stage.variables.name(v));
@@ -243,15 +250,15 @@ Plan plain_plan(const Graph &graph) {
     return plan;
 }
 
-Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,
-                     const std::vector<bool> &is_fixed) {
+Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
     Schedule schedule = graph.by_hand;
+    schedule.steps.insert(schedule.steps.end(), graph.structure.begin(), graph.structure.end());
     std::vector<Levels> levels(graph.functions.size());
     // Consumers first: the loops that others are computed at are made before these are.
     for (size_t n = graph.functions.size(); n-- > 0;) {
         const FunctionNode &f = graph.functions[n];
         const FunctionPlan &p = plan.functions[n];
-        if (n < is_fixed.size() && is_fixed[n]) continue;
+        if (graph.is_fixed[n]) continue;
         if (p.place == Place::Inline) continue;
         auto add = [&](auto directive) {
             schedule.steps.push_back({f.function->name, FuncStep{{std::move(directive), {}}}});

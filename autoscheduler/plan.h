@@ -54,11 +54,10 @@ struct Plan {
 // Each function at the root, one point after the other: what everybody trusts to be right.
 Plan plain_plan(const Graph &graph);
 
-// The plan as steps, behind those of the user (Graph::by_hand). `tasks`: how many a parallel loop
-// should have at least. Functions that `is_fixed` names are left out: they have a schedule of the
-// user's.
-program::Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks,
-                              const std::vector<bool> &is_fixed = {});
+// The plan as steps, behind those of the user (Graph::by_hand) and those of the structure. `tasks`:
+// how many a parallel loop should have at least. Functions that have a schedule of the user's are
+// left out.
+program::Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks);
 // The steps of such a schedule without those of the user.
 std::span<const program::Step> steps_of_plan(const Graph &graph, const program::Schedule &schedule);
 

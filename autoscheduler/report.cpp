@@ -123,8 +123,9 @@ void ProgressLine::finish() {
     if (is_begun) out << '\n';
 }
 
-std::string explanation(const Graph &graph, const program::Algorithm &algorithm,
-                        const program::Schedule &schedule, const Machine &machine) {
+std::string explanation(const program::Algorithm &algorithm, const program::Schedule &schedule,
+                        const Machine &machine) {
+    const Graph graph(algorithm, schedule);
     LoopTree tree(graph, program::apply(algorithm, schedule));
     const Cost cost = estimate_cost(tree, machine);
     std::vector<size_t> order(cost.stages.size());
@@ -163,12 +164,11 @@ std::string to_html(const Workload &workload, const Machine &machine, const Sear
     } else {
         text += " Nothing was measured.</p>\n";
     }
-    text +=
-        str("<h2>Where its time goes, as estimated</h2>\n<pre>",
-            escaped(explanation(workload.graph(), workload.algorithm(), result.schedule, machine)),
-            "</pre>\n<h2>The schedule</h2>\n<pre>",
-            escaped(program::print_schedule(workload.algorithm(), result.schedule)),
-            "</pre>\n</body></html>\n");
+    text += str("<h2>Where its time goes, as estimated</h2>\n<pre>",
+                escaped(explanation(workload.algorithm(), result.schedule, machine)),
+                "</pre>\n<h2>The schedule</h2>\n<pre>",
+                escaped(program::print_schedule(workload.algorithm(), result.schedule)),
+                "</pre>\n</body></html>\n");
     return text;
 }
 

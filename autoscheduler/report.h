@@ -21,8 +21,8 @@ private:
 
 // Why a schedule takes the time that it takes, as estimated: a line per stage, those that take most
 // first.
-std::string explanation(const Graph &graph, const program::Algorithm &algorithm,
-                        const program::Schedule &schedule, const Machine &machine);
+std::string explanation(const program::Algorithm &algorithm, const program::Schedule &schedule,
+                        const Machine &machine);
 
 // A search as a page of HTML that needs no other file: its curve, what became of the candidates,
 // the schedule as C++, and why it is fast.

@@ -14,27 +14,28 @@ namespace {
 
 class Evolution {
 public:
-    Evolution(const Workload &workload, const Machine &machine, const SearchOptions &options,
-              const std::vector<bool> &is_fixed)
-        : workload(workload), graph(workload.graph()), machine(machine), options(options),
-          is_fixed(is_fixed), random(options.seed) {}
+    Evolution(const Workload &workload, const Machine &machine, const SearchOptions &options)
+        : workload(workload), machine(machine), options(options), random(options.seed) {
+        result.sketches = make_sketches(workload.algorithm(), workload.graph().by_hand, machine);
+    }
 
     SearchResult operator()() {
-        const SimpleResult simple = schedule_simply(workload.algorithm(), graph, machine, is_fixed);
-        result.schedule = simple.schedule;
+        const std::vector<Candidate> begin_with = by_rules();
+        result.schedule = begin_with[0].schedule;
         if (options.trials <= 0) {
-            if (options.uses_model) guess(simple);
+            if (options.uses_model) guess(begin_with);
             return result;
         }
-        const Schedule plain = to_schedule(graph, plain_plan(graph), 1, is_fixed);
+        const Graph &graph = workload.graph();
+        const Schedule plain = to_schedule(graph, plain_plan(graph), 1);
         Measurer measurer(workload, plain, options.measure);
         if (!measurer.reference().is_valid()) {
             throw RuntimeError(str("the pipeline cannot be measured: without a schedule, it ",
                                    name_of(measurer.reference().outcome), ": ",
                                    measurer.reference().message));
         }
-        measure({*candidate(simple.plan)}, measurer);
-        while (int(result.trials.size()) < options.trials && seconds() < options.seconds) {
+        measure(begin_with, measurer);
+        while (trials_left() > 0 && seconds() < options.seconds) {
             std::vector<Candidate> batch = next_batch();
             if (batch.empty()) break;
             measure(batch, measurer);
@@ -45,15 +46,37 @@ public:
 
 private:
     struct Candidate {
+        size_t sketch = 0;
         Plan plan;
         Schedule schedule;
         ProgramFeatures features;
         double estimated = 0;     // cycles
         double milliseconds = 0;  // that are expected
     };
+    // What others are made from.
+    struct Parent {
+        size_t sketch;
+        const Plan *plan;
+    };
 
     double seconds() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+    size_t trials_left() const {
+        return size_t(std::max(0, options.trials - int(result.trials.size())));
+    }
+    const Graph &graph(size_t sketch) const { return *result.sketches[sketch].graph; }
+
+    // The schedule by rules of each sketch, that which is estimated to be the fastest first.
+    std::vector<Candidate> by_rules() {
+        std::vector<Candidate> all;
+        for (size_t s = 0; s < result.sketches.size(); s++) {
+            const SimpleResult simple = schedule_simply(workload.algorithm(), graph(s), machine);
+            if (auto c = candidate(s, simple.plan)) all.push_back(std::move(*c));
+        }
+        std::ranges::stable_sort(all, {}, &Candidate::estimated);
+        if (all.empty()) throw CompileError("no legal schedule was found");
+        return all;
     }
 
     void add_trial(Trial trial, const ProgramFeatures &features) {
@@ -73,63 +96,68 @@ private:
     }
 
     // The plans that were measured to be the fastest.
-    std::vector<const Plan *> parents() const {
+    std::vector<Parent> parents() const {
         constexpr size_t most = 12;
         std::vector<const Trial *> valid;
         for (const Trial &t : result.trials) {
             if (t.measurement.is_valid()) valid.push_back(&t);
         }
         std::ranges::sort(valid, {}, [](const Trial *t) { return t->measurement.milliseconds; });
-        std::vector<const Plan *> plans;
+        std::vector<Parent> all;
         for (const Trial *t : valid) {
-            if (plans.size() < most) plans.push_back(&t->plan);
+            if (all.size() < most) all.push_back({t->sketch, &t->plan});
         }
-        if (plans.empty()) plans.push_back(&result.trials[0].plan);
-        return plans;
+        if (all.empty()) all.push_back({result.trials[0].sketch, &result.trials[0].plan});
+        return all;
     }
 
     // Nothing if it was measured already, or is no schedule.
-    std::optional<Candidate> candidate(Plan plan) const {
-        Schedule schedule = to_schedule(graph, plan, machine.least_tasks(), is_fixed);
+    std::optional<Candidate> candidate(size_t sketch, Plan plan) const {
+        Schedule schedule = to_schedule(graph(sketch), plan, machine.least_tasks());
         if (seen.contains(schedule.hash(workload.algorithm()))) return std::nullopt;
         try {
-            LoopTree tree(graph, program::apply(workload.algorithm(), schedule));
+            LoopTree tree(graph(sketch), program::apply(workload.algorithm(), schedule));
             const Cost estimate = estimate_cost(tree, machine);
             ProgramFeatures features = features_of(tree, estimate, machine);
             const double expected = cost.milliseconds(features);
-            return Candidate{std::move(plan), std::move(schedule), std::move(features),
-                             estimate.cycles, expected};
+            return Candidate{
+                sketch,          std::move(plan), std::move(schedule), std::move(features),
+                estimate.cycles, expected};
         } catch (const CompileError &) {
             return std::nullopt;
         }
     }
 
     // A child of the parents, the first of which are the likeliest.
-    Plan child_of(const std::vector<const Plan *> &parents) {
-        const size_t first = std::min(random() % parents.size(), random() % parents.size());
-        Plan plan = *parents[first];
-        if (random() % 4 == 0) plan = crossed(plan, *parents[random() % parents.size()], random);
-        for (uint64_t changes = 1 + random() % 4; changes > 0; changes--) {
-            plan = mutated(graph, plan, machine, is_fixed, random);
+    std::optional<Candidate> child_of(const std::vector<Parent> &parents) {
+        const Parent &first =
+            parents[std::min(random() % parents.size(), random() % parents.size())];
+        const Parent &second = parents[random() % parents.size()];
+        Plan plan = *first.plan;
+        if (random() % 4 == 0 && second.sketch == first.sketch) {
+            plan = crossed(plan, *second.plan, random);
         }
-        return plan;
+        for (uint64_t changes = 1 + random() % 4; changes > 0; changes--) {
+            plan = mutated(graph(first.sketch), plan, machine, random);
+        }
+        return candidate(first.sketch, std::move(plan));
     }
 
     // The children of so many generations that are expected to be the fastest, best first: those
     // of one generation are parents of the next, beside the plans that all begins with.
-    std::vector<Candidate> generations(int count, int children, std::vector<const Plan *> from) {
+    std::vector<Candidate> generations(int count, int children, const std::vector<Parent> &from) {
         constexpr size_t kept = 64;
         std::vector<Candidate> best;
         std::set<uint64_t> hashes;
         for (int generation = 0; generation < count; generation++) {
-            std::vector<const Plan *> parents;
+            std::vector<Parent> parents;
             for (size_t i = 0; i < std::max(from.size(), std::min<size_t>(best.size(), 24)); i++) {
                 if (i < from.size()) parents.push_back(from[i]);
-                if (i < best.size()) parents.push_back(&best[i].plan);
+                if (i < best.size()) parents.push_back({best[i].sketch, &best[i].plan});
             }
             std::vector<Candidate> next;
             for (int i = 0; i < children; i++) {
-                auto c = candidate(child_of(parents));
+                auto c = child_of(parents);
                 if (c && hashes.insert(c->schedule.hash(workload.algorithm())).second)
                     next.push_back(std::move(*c));
             }
@@ -142,19 +170,23 @@ private:
     }
 
     // With no measurement, the model alone decides; what it does not know much better stays.
-    void guess(const SimpleResult &simple) {
+    void guess(const std::vector<Candidate> &begin_with) {
         constexpr double clearly_better = 0.9;
-        const std::optional<Candidate> by_rules = candidate(simple.plan);
-        if (!by_rules) return;
-        const std::vector<Candidate> found = generations(6, 300, {&simple.plan});
-        if (found.empty()) return;
-        if (found[0].milliseconds < clearly_better * by_rules->milliseconds)
-            result.schedule = found[0].schedule;
+        std::vector<Parent> from;
+        for (const Candidate &c : begin_with) from.push_back({c.sketch, &c.plan});
+        double least = clearly_better * begin_with[0].milliseconds;
+        auto take = [&](const Candidate &c) {
+            if (c.milliseconds >= least) return;
+            least = c.milliseconds;
+            result.schedule = c.schedule;
+        };
+        std::ranges::for_each(begin_with, take);
+        std::ranges::for_each(generations(6, 300, from), take);
     }
 
     // Of many changed plans those that are expected to be fast, and a few of the others.
     std::vector<Candidate> next_batch() {
-        const size_t wanted = std::min<size_t>(8, size_t(options.trials) - result.trials.size());
+        const size_t wanted = std::min<size_t>(8, trials_left());
         cost.refit();
         std::vector<Candidate> all = generations(3, 200, parents());
         // One in eight comes from anywhere in the better half.
@@ -166,26 +198,26 @@ private:
     }
 
     void measure(const std::vector<Candidate> &batch, Measurer &measurer) {
+        const size_t count = std::min(batch.size(), trials_left());
         std::vector<Schedule> unknown;
-        for (const Candidate &c : batch) {
-            const bool is_known = options.log && options.log->find(c.schedule);
-            if (!is_known) unknown.push_back(c.schedule);
+        for (size_t i = 0; i < count; i++) {
+            const bool is_known = options.log && options.log->find(batch[i].schedule);
+            if (!is_known) unknown.push_back(batch[i].schedule);
         }
         const double best = result.milliseconds;
         const std::vector<Measurement> measured = measurer(unknown, best > 0 ? 3 * best : 1e300);
         size_t next = 0;
-        for (const Candidate &c : batch) {
+        for (size_t i = 0; i < count; i++) {
+            const Candidate &c = batch[i];
             const Measurement *known = options.log ? options.log->find(c.schedule) : nullptr;
             const Measurement m = known ? *known : measured[next++];
-            add_trial({c.plan, c.schedule, c.estimated, m}, c.features);
+            add_trial({c.sketch, c.plan, c.schedule, c.estimated, m}, c.features);
         }
     }
 
     const Workload &workload;
-    const Graph &graph;
     const Machine &machine;
     const SearchOptions &options;
-    const std::vector<bool> &is_fixed;
     std::mt19937_64 random;
     LearnedCost cost;
     std::set<uint64_t> seen;
@@ -195,9 +227,9 @@ private:
 
 }  // namespace
 
-SearchResult search(const Workload &workload, const Machine &machine, const SearchOptions &options,
-                    const std::vector<bool> &is_fixed) {
-    return Evolution(workload, machine, options, is_fixed)();
+SearchResult search(const Workload &workload, const Machine &machine,
+                    const SearchOptions &options) {
+    return Evolution(workload, machine, options)();
 }
 
 }  // namespace tessera::autoscheduler

@@ -1,6 +1,7 @@
 #pragma once
 #include "autoscheduler/measure.h"
 #include "autoscheduler/simple.h"
+#include "autoscheduler/sketch.h"
 #include "autoscheduler/tuning_log.h"
 
 namespace tessera::autoscheduler {
@@ -20,6 +21,7 @@ struct SearchOptions {
 
 // One schedule that was measured.
 struct Trial {
+    size_t sketch = 0;  // of SearchResult::sketches
     Plan plan;
     program::Schedule schedule;
     double estimated = 0;  // cycles
@@ -30,6 +32,7 @@ struct SearchResult {
     program::Schedule schedule;
     double milliseconds = 0;  // 0: not measured
     std::vector<Trial> trials;
+    std::vector<Sketch> sketches;
 };
 
 // Looks for the fastest schedule: the rule-based one first; then by evolution, where plans that
@@ -37,7 +40,6 @@ struct SearchResult {
 // which are promising, and these are measured, which it learns from. With no measurement at all,
 // the model that ships decides. The result is never slower
 // than the rule-based schedule. The same for the same seed and measurements.
-SearchResult search(const Workload &workload, const Machine &machine, const SearchOptions &options,
-                    const std::vector<bool> &is_fixed = {});
+SearchResult search(const Workload &workload, const Machine &machine, const SearchOptions &options);
 
 }  // namespace tessera::autoscheduler

@@ -12,9 +12,8 @@ namespace {
 
 class SimpleScheduler {
 public:
-    SimpleScheduler(const Algorithm &algorithm, const Graph &graph, const Machine &machine,
-                    const std::vector<bool> &is_fixed)
-        : algorithm(algorithm), graph(graph), machine(machine), is_fixed(is_fixed) {
+    SimpleScheduler(const Algorithm &algorithm, const Graph &graph, const Machine &machine)
+        : algorithm(algorithm), graph(graph), machine(machine) {
         best.functions.resize(graph.functions.size());
         for (size_t n = 0; n < best.functions.size(); n++) begin_with(int(n));
     }
@@ -31,14 +30,14 @@ public:
             result.cost = best_cost;
         }
         result.plan = best_of_all;
-        result.schedule = to_schedule(graph, best_of_all, machine.least_tasks(), is_fixed);
+        result.schedule = to_schedule(graph, best_of_all, machine.least_tasks());
         result.candidates = candidates;
         return result;
     }
 
 private:
     const FunctionNode &node(int n) const { return graph.functions[size_t(n)]; }
-    bool is_mine(int n) const { return size_t(n) >= is_fixed.size() || !is_fixed[size_t(n)]; }
+    bool is_mine(int n) const { return !graph.is_fixed[size_t(n)]; }
 
     bool may_be_inlined(int n) const { return autoscheduler::may_be_inlined(graph, n); }
 
@@ -149,8 +148,7 @@ private:
         candidates++;
         try {
             LoopTree tree(
-                graph, program::apply(algorithm,
-                                      to_schedule(graph, plan, machine.least_tasks(), is_fixed)));
+                graph, program::apply(algorithm, to_schedule(graph, plan, machine.least_tasks())));
             return estimate_cost(tree, machine);
         } catch (const CompileError &) {
             return std::nullopt;  // a level that is not there
@@ -268,7 +266,6 @@ private:
     const Algorithm &algorithm;
     const Graph &graph;
     const Machine &machine;
-    const std::vector<bool> &is_fixed;
     Plan best;
     Cost best_cost;
     int candidates = 0;
@@ -276,9 +273,9 @@ private:
 
 }  // namespace
 
-SimpleResult schedule_simply(const Algorithm &algorithm, const Graph &graph, const Machine &machine,
-                             const std::vector<bool> &is_fixed) {
-    return SimpleScheduler(algorithm, graph, machine, is_fixed)();
+SimpleResult schedule_simply(const Algorithm &algorithm, const Graph &graph,
+                             const Machine &machine) {
+    return SimpleScheduler(algorithm, graph, machine)();
 }
 
 }  // namespace tessera::autoscheduler

@@ -15,6 +15,6 @@ struct SimpleResult {
 // is cheap is inlined; loops are in vectors and on all cores; then places and tiles are changed one
 // at a time as long as that is estimated to be faster.
 SimpleResult schedule_simply(const program::Algorithm &algorithm, const Graph &graph,
-                             const Machine &machine, const std::vector<bool> &is_fixed = {});
+                             const Machine &machine);
 
 }  // namespace tessera::autoscheduler

@@ -83,8 +83,8 @@ TEST_SUITE("autoscheduler, by its names") {
         by_hand.compute_root().unroll(x, 2);
         out.set_estimates({{0, 256}, {0, 256}});
         const Problem problem(out);
-        const program::Schedule schedule =
-            to_schedule(problem.graph, plain_plan(problem.graph), 8, {true, false});
+        const program::Schedule schedule = to_schedule(problem.graph, plain_plan(problem.graph), 8);
+        CHECK(problem.graph.is_fixed == std::vector<bool>{true, false});
         const LoopTree tree(problem.graph, program::apply(problem.algorithm, schedule));
         CHECK_FALSE(tree.functions[0].is_inlined);
         CHECK(std::ranges::count(tree.loops, LoopKind::Unrolled, &TreeLoop::kind) == 1);

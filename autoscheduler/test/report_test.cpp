@@ -23,7 +23,7 @@ SearchResult result_of(const Problem &problem, const std::vector<double> &times)
     SearchResult result;
     result.schedule = problem.scheduled(plain_plan(problem.graph));
     for (double ms : times) {
-        Trial t{plain_plan(problem.graph), result.schedule, 0, {}};
+        Trial t{0, plain_plan(problem.graph), result.schedule, 0, {}};
         t.measurement = {ms > 0 ? Outcome::Measured : Outcome::Crashed, ms, ""};
         result.trials.push_back(t);
         if (ms > 0 && (result.milliseconds == 0 || ms < result.milliseconds)) {
@@ -57,9 +57,8 @@ TEST_SUITE("autoscheduler, reports") {
     }
     TEST_CASE("the explanation names each stage with its part of the time, the largest first") {
         const Problem problem(small_blur());
-        const std::string text =
-            explanation(problem.graph, problem.algorithm,
-                        problem.scheduled(plain_plan(problem.graph)), problem.machine);
+        const std::string text = explanation(
+            problem.algorithm, problem.scheduled(plain_plan(problem.graph)), problem.machine);
         CHECK(count_of(text, " of the time, bound by ") == count_of(text, "\n"));
         CHECK(text.find("across: ") != std::string::npos);
         CHECK(text.find("blur: ") != std::string::npos);

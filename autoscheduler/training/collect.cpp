@@ -1,6 +1,7 @@
 #include "autoscheduler/measure.h"
 #include "autoscheduler/mutate.h"
 #include "autoscheduler/simple.h"
+#include "autoscheduler/sketch.h"
 #include "autoscheduler/training/log.h"
 #include "autoscheduler/training/problem.h"
 #include "program/schedule_json.h"
@@ -44,28 +45,37 @@ private:
     // The rule-based schedule, and others that are changed from it or from one another, few of
     // which are hopeless.
     std::vector<Schedule> random_schedules() {
-        const SimpleResult simple =
-            schedule_simply(problem.algorithm, problem.graph, problem.machine);
-        std::vector<Plan> plans = {simple.plan};
-        std::vector<Schedule> schedules = {simple.schedule};
-        std::set<uint64_t> seen = {simple.schedule.hash(problem.algorithm)};
+        const std::vector<Sketch> sketches =
+            make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine);
+        std::vector<std::pair<const Graph *, Plan>> plans;
+        std::vector<Schedule> schedules;
+        std::set<uint64_t> seen;
+        double least = 1e300;
+        for (const Sketch &s : sketches) {
+            const SimpleResult simple =
+                schedule_simply(problem.algorithm, *s.graph, problem.machine);
+            plans.emplace_back(s.graph.get(), simple.plan);
+            schedules.push_back(simple.schedule);
+            seen.insert(simple.schedule.hash(problem.algorithm));
+            least = std::min(least, simple.cost.cycles);
+        }
         for (int tries = 0; tries < 40 * options.per_pipeline; tries++) {
             if (int(schedules.size()) >= options.per_pipeline) break;
-            Plan plan = plans[random() % plans.size()];
+            auto [graph, plan] = plans[random() % plans.size()];
             for (uint64_t changes = 1 + random() % 8; changes > 0; changes--)
-                plan = mutated(problem.graph, plan, problem.machine, {}, random);
-            const Schedule schedule = problem.scheduled(plan);
+                plan = mutated(*graph, plan, problem.machine, random);
+            const Schedule schedule = to_schedule(*graph, plan, problem.machine.least_tasks());
             if (!seen.insert(schedule.hash(problem.algorithm)).second) continue;
             const double most = random() % 8 ? 3 : 20;
-            if (!is_promising(schedule, most * simple.cost.cycles)) continue;
+            if (!is_promising(*graph, schedule, most * least)) continue;
             schedules.push_back(schedule);
-            plans.push_back(std::move(plan));
+            plans.emplace_back(graph, std::move(plan));
         }
         return schedules;
     }
-    bool is_promising(const Schedule &schedule, double most) const {
+    bool is_promising(const Graph &graph, const Schedule &schedule, double most) const {
         try {
-            LoopTree tree(problem.graph, program::apply(problem.algorithm, schedule));
+            LoopTree tree(graph, program::apply(problem.algorithm, schedule));
             return estimate_cost(tree, problem.machine).cycles <= most;
         } catch (const CompileError &) {
             return false;

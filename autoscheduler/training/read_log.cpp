@@ -29,6 +29,12 @@ std::map<Key, std::vector<json>> grouped(const std::vector<std::string> &paths) 
     return groups;
 }
 
+bool makes_function(const program::Step &step) {
+    if (std::holds_alternative<program::WrapStep>(step.what)) return true;
+    const auto *of_stage = std::get_if<program::StageStep>(&step.what);
+    return of_stage && std::holds_alternative<program::Rfactor>(of_stage->written.directive);
+}
+
 class GroupReader {
 public:
     GroupReader(uint64_t seed, int cores, const std::string &target)
@@ -43,7 +49,11 @@ public:
         try {
             const program::Schedule schedule =
                 program::schedule_from_json(algorithm, record.at("steps").dump(), {}, {});
-            LoopTree tree(graph, program::apply(algorithm, schedule));
+            // Steps that make functions make another graph.
+            std::optional<Graph> own;
+            if (std::ranges::any_of(schedule.steps, makes_function))
+                own.emplace(algorithm, schedule);
+            LoopTree tree(own ? *own : graph, program::apply(algorithm, schedule));
             const Cost cost = estimate_cost(tree, machine);
             return LearnedProgram{features_of(tree, cost, machine), record.at("ms"), group};
         } catch (const CompileError &) {

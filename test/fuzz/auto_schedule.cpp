@@ -1,6 +1,7 @@
 #include "auto_schedule.h"
 #include <autoscheduler/mutate.h>
 #include <autoscheduler/simple.h>
+#include <autoscheduler/sketch.h>
 
 namespace tessera::fuzz {
 
@@ -32,13 +33,15 @@ void schedule_automatically(const Plan &plan, Built &built) {
         outputs.push_back(f.function());
     }
     const program::Algorithm algorithm(outputs);
-    const Graph graph(algorithm, program::schedule_of(outputs));
     const Machine machine = Machine::usual(get_jit_target_from_environment(), 2);
     std::mt19937_64 random(plan.seed);
+    const std::vector<Sketch> sketches =
+        make_sketches(algorithm, program::schedule_of(outputs), machine);
+    const Graph &graph = *sketches[random() % sketches.size()].graph;
     autoscheduler::Plan changed = schedule_simply(algorithm, graph, machine).plan;
     program::Schedule schedule = to_schedule(graph, changed, 8);
     for (uint64_t changes = random() % 12; changes > 0; changes--) {
-        autoscheduler::Plan next = mutated(graph, changed, machine, {}, random);
+        autoscheduler::Plan next = mutated(graph, changed, machine, random);
         program::Schedule of_next = to_schedule(graph, next, 8);
         if (!is_legal(algorithm, graph, of_next)) continue;
         changed = std::move(next);

@@ -1,0 +1,144 @@
+#include "autoscheduler/sketch.h"
+#include "program/associativity.h"
+#include <algorithm>
+
+namespace tessera::autoscheduler {
+
+using namespace program;
+
+namespace {
+
+// Makes the steps that factor one reduction.
+class ReductionFactoring {
+public:
+    ReductionFactoring(const Graph &graph, const StageNode &stage, const Machine &machine)
+        : graph(graph), stage(stage), machine(machine),
+          function(*graph.functions[size_t(stage.function)].function) {}
+
+    std::vector<Variant> operator()() const {
+        std::vector<Variant> variants;
+        if (!is_worth_it()) return variants;
+        const std::string name = str(function.name, ".update(", stage.number - 1, ")");
+        const Symbol first = stage.variables.name(stage.pure);
+        if (const auto lanes = in_lanes(stage.number, function.name, first, extent(stage.pure))) {
+            variants.push_back({str(name, ": partial results in lanes"), *lanes});
+        }
+        const auto on_cores = machine.cores > 1 ? in_tasks() : std::nullopt;
+        if (!on_cores) return variants;
+        variants.push_back({str(name, ": partial results on cores"), *on_cores});
+        const bool is_one = stage.variables.size() == stage.pure + 1;  // the one that was split
+        const auto both_in_lanes = is_one
+                                       ? in_lanes(1, of_tasks(), name_of(first, "ti"), per_task())
+                                       : in_lanes(1, of_tasks(), first, extent(stage.pure));
+        if (auto both = both_in_lanes) {
+            both->insert(both->begin(), on_cores->begin(), on_cores->end());
+            variants.push_back({str(name, ": partial results on cores and in lanes"), *both});
+        }
+        return variants;
+    }
+
+private:
+    // Where there are results enough, loops over them are for vectors and cores.
+    bool is_worth_it() const {
+        constexpr double few = 4096, many_each = 64;
+        if (stage.number == 0 || !stage.is_reduction()) return false;
+        double results = 1, each = 1;
+        for (const Span &s : graph.functions[size_t(stage.function)].required)
+            results *= double(std::max<int64_t>(1, s.extent()));
+        for (const Span &s : stage.domain) each *= double(std::max<int64_t>(1, s.extent()));
+        if (results > few || each < many_each || each < results) return false;
+        const auto update = prove_associativity(function, *stage.definition);
+        return update && update->commutative && update->has_identities();
+    }
+
+    int64_t extent(size_t v) const { return stage.domain[v - stage.pure].extent(); }
+
+    // The first variable of the reduction goes along the rows of what is read.
+    std::optional<std::vector<Step>> in_lanes(int number, Symbol of, Symbol r, int64_t of_r) const {
+        const int64_t widest = std::max(1, graph.functions[size_t(stage.function)].widest);
+        int64_t lanes = 4 * machine.vector_bytes / widest;  // as many sums as hide their latency
+        while (lanes > 4 && of_r % lanes != 0) lanes /= 2;
+        if (lanes < 4 || of_r < 2 * lanes || writes_by_data()) return std::nullopt;
+        return factored(number, of, r, lanes, "l", true);
+    }
+    bool writes_by_data() const {
+        return std::ranges::any_of(stage.writes, &IndexProgram::reads_data);
+    }
+
+    Symbol of_tasks() const {
+        return Symbol::interned(str(function.name, "_", stage.number, "_t"));
+    }
+    std::optional<std::vector<Step>> in_tasks() const {
+        const size_t v = stage.variables.size() - 1;
+        if (per_task() < 2) return std::nullopt;
+        return factored(stage.number, function.name, stage.variables.name(v), per_task(), "t",
+                        false);
+    }
+    int64_t per_task() const {
+        const int64_t all = extent(stage.variables.size() - 1), tasks = machine.least_tasks();
+        return (all + tasks - 1) / tasks;
+    }
+    static Symbol name_of(Symbol r, const char *suffix) {
+        return Symbol::interned(str(r, "_", suffix));
+    }
+
+    // Splits the variable r, and keeps the inner part (or the outer one) as a dimension of the
+    // partial results.
+    std::vector<Step> factored(int number, Symbol of, Symbol r, int64_t factor, const char *suffix,
+                               bool keeps_inner) const {
+        const std::string prefix = suffix;
+        const Symbol outer = name_of(r, (prefix + "o").c_str()),
+                     inner = name_of(r, (prefix + "i").c_str()), kept = name_of(r, suffix);
+        const Symbol partial = Symbol::interned(str(function.name, "_", stage.number, "_", suffix));
+        auto step = [&](auto directive) {
+            return Step{of, StageStep{number, {}, {std::move(directive), {}}}};
+        };
+        return {step(Split{r, outer, inner, Expr(int32_t(factor)), TailStrategy::Auto}),
+                step(Rfactor{{{keeps_inner ? inner : outer, kept}}, partial})};
+    }
+
+    const Graph &graph;
+    const StageNode &stage;
+    const Machine &machine;
+    const FunctionContents &function;
+};
+
+constexpr SketchRule rules[] = {factor_reductions};
+
+}  // namespace
+
+std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machine) {
+    std::vector<Variant> all;
+    for (const StageNode &stage : graph.stages) {
+        if (graph.is_fixed[size_t(stage.function)]) continue;
+        for (Variant &v : ReductionFactoring(graph, stage, machine)()) all.push_back(std::move(v));
+    }
+    return all;
+}
+
+std::vector<Sketch> make_sketches(const Algorithm &algorithm, const Schedule &by_hand,
+                                  const Machine &machine, size_t most) {
+    const auto plain = std::make_shared<const Graph>(algorithm, by_hand);
+    std::vector<Sketch> sketches = {{"the functions as they are", plain}};
+    for (SketchRule rule : rules) {
+        // What one rule has made, the next ones go on with.
+        const size_t before = sketches.size();
+        for (size_t i = 0; i < before; i++) {
+            const Graph &graph = *sketches[i].graph;
+            for (const Variant &v : rule(graph, machine)) {
+                if (sketches.size() >= most) return sketches;
+                std::vector<Step> steps = graph.structure;
+                steps.insert(steps.end(), v.steps.begin(), v.steps.end());
+                try {
+                    sketches.push_back(
+                        {v.name, std::make_shared<const Graph>(algorithm, by_hand, steps)});
+                } catch (const CompileError &) {
+                    continue;  // the compiler does not agree that it can be done
+                }
+            }
+        }
+    }
+    return sketches;
+}
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,101 @@
+#include "autoscheduler/sketch.h"
+#include "support.h"
+#include <algorithm>
+
+namespace tessera::autoscheduler::test {
+namespace {
+
+TEST_SUITE_BEGIN("autoscheduler, sketches");
+
+// The sum of all elements, or of each column.
+Func sum_of(const Buffer<float> &in, bool of_columns) {
+    Var x("x");
+    Func f("f");
+    RDom r(0, in.width(), 0, in.height(), "r");
+    if (of_columns) {
+        RDom rows(0, in.height(), "rows");
+        f(x) += in(x, rows);
+        f.set_estimates({{0, in.width()}});
+    } else {
+        f() += in(r.x, r.y);
+    }
+    return f;
+}
+
+Buffer<float> numbers(int width, int height) {
+    Buffer<float> in(width, height);
+    in.for_each_element([&](int x, int y) { in(x, y) = float((3 * x + 5 * y) % 16); });
+    return in;
+}
+
+std::vector<std::string> names_of(const std::vector<Sketch> &sketches) {
+    std::vector<std::string> names;
+    for (const Sketch &s : sketches) names.push_back(s.name);
+    return names;
+}
+
+TEST_CASE("a reduction to few results is factored into lanes, on cores, and both") {
+    Problem problem(sum_of(numbers(512, 256), false));
+    const auto sketches = make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine);
+    CHECK(names_of(sketches) ==
+          std::vector<std::string>{"the functions as they are",
+                                   "f.update(0): partial results in lanes",
+                                   "f.update(0): partial results on cores",
+                                   "f.update(0): partial results on cores and in lanes"});
+    CHECK(sketches[0].graph->functions.size() == 1);
+    CHECK(sketches[1].graph->functions.size() == 2);
+    CHECK(sketches[3].graph->functions.size() == 3);
+}
+
+TEST_CASE("each sketch of a sum computes the sum") {
+    Problem problem(sum_of(numbers(512, 256), false));
+    Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
+    for (const Sketch &s :
+         make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine)) {
+        CAPTURE(s.name);
+        const program::Schedule schedule = to_schedule(*s.graph, plain_plan(*s.graph), 8);
+        CHECK(measurer({schedule}, 1e300)[0].outcome == Outcome::Measured);
+    }
+}
+
+TEST_CASE("a reduction with results enough for vectors and cores is left as it is") {
+    Problem problem(sum_of(numbers(8192, 256), true));
+    CHECK(make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine).size() == 1);
+}
+
+TEST_CASE("a scan, whose steps need one another, is left as it is") {
+    Var x("x");
+    Func f("f");
+    RDom r(1, 4000, "r");
+    f(x) = cast<float>(x);
+    f(r) = f(r) + f(r - 1);
+    f.set_estimates({{0, 4001}});
+    Problem problem(f);
+    CHECK(make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine).size() == 1);
+}
+
+TEST_CASE("a Func that is scheduled by hand is not factored") {
+    Func f = sum_of(numbers(512, 256), false);
+    f.update().unscheduled();
+    Problem problem(f);
+    CHECK(make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine).size() == 1);
+}
+
+TEST_CASE("a sum of everything is found to be faster with partial results") {
+    Problem problem(sum_of(numbers(2048, 512), false));
+    SearchOptions options;
+    options.trials = 16;
+    options.measure.threads = 2;
+    const SearchResult found = search(problem.workload, problem.machine, options);
+    const bool is_factored =
+        std::ranges::any_of(found.schedule.steps, [](const program::Step &step) {
+            const auto *s = std::get_if<program::StageStep>(&step.what);
+            return s && std::holds_alternative<program::Rfactor>(s->written.directive);
+        });
+    CHECK(is_factored);
+}
+
+TEST_SUITE_END();
+
+}  // namespace
+}  // namespace tessera::autoscheduler::test
