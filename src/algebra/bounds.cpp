@@ -22,7 +22,7 @@ BoundsFinder::BoundsFinder(const IntervalScope &scope) : s(scope.facts), outer(s
         const Interval &i = *scope.find(symbol);
         intervals[symbol] = {simple(i.min), simple(i.max)};
     }
-    for (Symbol symbol : symbols) s.bind(symbol, intervals.at(symbol));
+    for (Symbol symbol : symbols) s.known.bind(symbol, intervals.at(symbol));
 }
 
 Interval BoundsFinder::run(const Expr &e) {
@@ -39,13 +39,13 @@ ConstantInterval BoundsFinder::interval_as_written(const Expr &e) {
         e, [&](const Expr &n) { return seen.count(n.get()) > 0; },
         [&](const Expr &n) {
             seen.insert(n.get());
-            s.interval(n);  // remembered: what is deep is not found by recursion
+            s.known.interval(n);  // remembered: what is deep is not found by recursion
         });
-    return s.interval(e);
+    return s.known.interval(e);
 }
 
 Expr BoundsFinder::make(NodeKind op, const Expr &a, const Expr &b) {
-    return a.defined() && b.defined() ? s.make(op, a, b) : Expr();
+    return a.defined() && b.defined() ? s.rewriter.make(op, a, b) : Expr();
 }
 
 Interval BoundsFinder::unite(const Interval &a, const Interval &b) {
@@ -68,8 +68,8 @@ Interval BoundsFinder::of_type(Type t) {
 }
 
 ConstantInterval BoundsFinder::constants(const Interval &i) {
-    return {i.min.defined() ? s.interval(i.min).min : ConstantInterval::lowest,
-            i.max.defined() ? s.interval(i.max).max : ConstantInterval::highest};
+    return {i.min.defined() ? s.known.interval(i.min).min : ConstantInterval::lowest,
+            i.max.defined() ? s.known.interval(i.max).max : ConstantInterval::highest};
 }
 
 Interval BoundsFinder::of_constants(Type t, const ConstantInterval &c) {
@@ -95,7 +95,7 @@ bool BoundsFinder::is_point(const Expr &e) {
             if (const auto *let = n.as<Let>()) let_names.insert(let->name);
         });
     for_each_postorder(e, is_known, [&](const Expr &n) {
-        bool point = s.is_pure(n) && !n.as<Load>() && !n.as<Let>();
+        bool point = s.known.is_pure(n) && !n.as<Load>() && !n.as<Let>();
         if (const auto *v = n.as<Variable>()) {
             point = !intervals.count(v->name) && !let_names.count(v->name);
         }
@@ -118,14 +118,14 @@ Interval BoundsFinder::bounds(const Expr &e) {
     Type t = e.type();
     bool narrow = t.is_int_or_uint() && !is_exact(t);
     if (narrow || !i.is_bounded()) {
-        Interval all = of_type(t), known = of_constants(t, s.interval(e));
+        Interval all = of_type(t), known = of_constants(t, s.known.interval(e));
         if (!t.is_int_or_uint()) known = {};
         for (const Interval &other : {known, all}) {
             if (!i.min.defined()) i.min = other.min;
             if (!i.max.defined()) i.max = other.max;
         }
     }
-    if (t.is_int_or_uint()) i = within_known(i, t, s.interval(e));
+    if (t.is_int_or_uint()) i = within_known(i, t, s.known.interval(e));
     // What ends share would be searched again for each.
     const bool point = i.is_single_point();
     i.min = named_if_deep(i.min);
@@ -139,10 +139,10 @@ Interval BoundsFinder::within_known(Interval i, Type t, const ConstantInterval &
     Interval ends = of_constants(t, known);
     if (!i.min.defined()) i.min = ends.min;
     if (!i.max.defined()) i.max = ends.max;
-    if (ends.min.defined() && s.interval(i.min).min < known.min) {
+    if (ends.min.defined() && s.known.interval(i.min).min < known.min) {
         i.min = upper_of(i.min, ends.min);
     }
-    if (ends.max.defined() && s.interval(i.max).max > known.max) {
+    if (ends.max.defined() && s.known.interval(i.max).max > known.max) {
         i.max = lower_of(i.max, ends.max);
     }
     return i;
@@ -151,7 +151,7 @@ Interval BoundsFinder::within_known(Interval i, Type t, const ConstantInterval &
 Interval BoundsFinder::compute(const Expr &e) {
     Type t = e.type();
     if (is_exact(t)) {
-        LinearForm f = s.form(e);
+        LinearForm f = s.known.form(e);
         bool itself = f.terms.size() == 1 && f.constant == 0 && f.terms[0].atom.same_as(e);
         if (!itself) {
             // Let-bound values are looked into first, so that the form is found again.
@@ -180,7 +180,7 @@ Interval BoundsFinder::compute(const Expr &e) {
     case NodeKind::Or: return logic(e);
     case NodeKind::Not: {
         Interval a = bounds(e.as<Not>()->a);
-        return {s.make_not(a.max), s.make_not(a.min)};
+        return {s.rewriter.make_not(a.max), s.rewriter.make_not(a.min)};
     }
     case NodeKind::Broadcast: return bounds(e.as<Broadcast>()->value);
     case NodeKind::Ramp: return of_ramp(*e.as<Ramp>());
@@ -228,7 +228,7 @@ Expr BoundsFinder::end_of_sum(const LinearForm &f, Type t, bool upper, int cases
         bool cancels_v = with_v->terms.size() < f.terms.size();
         if (!cancels_u && !cancels_v) continue;
         // The sum as it is written may be small where one with this operand is not.
-        if (s.may_overflow(*with_u, t) || s.may_overflow(*with_v, t)) continue;
+        if (s.known.may_overflow(*with_u, t) || s.known.may_overflow(*with_v, t)) continue;
         Expr better;
         if (any) {
             better = end_of_sum(cancels_u ? *with_u : *with_v, t, upper, cases - 1);
@@ -252,7 +252,7 @@ std::optional<LinearForm> BoundsFinder::replaced(const LinearForm &f, const Line
                                                  const Expr &u) {
     LinearForm rest = f;
     std::erase_if(rest.terms, [&](const LinearTerm &o) { return o.atom.same_as(t.atom); });
-    return add(rest, s.form(u), t.coefficient);
+    return add(rest, s.known.form(u), t.coefficient);
 }
 
 Expr BoundsFinder::sum_of_ends(const LinearForm &f, Type t, bool upper) {
@@ -266,11 +266,11 @@ Expr BoundsFinder::sum_of_ends(const LinearForm &f, Type t, bool upper) {
             constant = constant +
                        ConstantInterval::point(*value) * ConstantInterval::point(term.coefficient);
         } else {
-            sum = s.make_sum(sum, end, term.coefficient);
+            sum = s.rewriter.make_sum(sum, end, term.coefficient);
         }
     }
     if (!constant.bounded() || !t.can_represent(constant.min)) return {};
-    return s.make_sum(sum, number(t, constant.min), 1);
+    return s.rewriter.make_sum(sum, number(t, constant.min), 1);
 }
 
 Interval BoundsFinder::of_variable(const Variable &v) {
@@ -298,7 +298,7 @@ Interval BoundsFinder::of_let(const Expr &e) {
         i.min = named(let->name, i.min);
         i.max = i.is_single_point() ? i.min : named(let->name, i.max);
         intervals[let->name] = i;
-        s.bind(let->name, i);
+        s.known.bind(let->name, i);
         rest = let->body;
     }
     return bounds(rest);
@@ -313,13 +313,13 @@ Expr BoundsFinder::named_if_deep(const Expr &end) {
 }
 
 Expr BoundsFinder::named(Symbol name, const Expr &end) {
-    if (!end.defined() || Simplifier::is_cheap(end)) return end;
+    if (!end.defined() || is_cheap(end)) return end;
     if (const auto *m = end.as<Mul>(); m && m->a.as<Variable>() && is_const(m->b)) return end;
     Symbol fresh = Symbol::fresh(name.text());
     Expr value = end.type().is_any_float() ? strict(end) : end;
     lets.push_back({fresh, value});
-    s.bind_value(fresh, value);
-    return s.intern(Variable::make(end.type(), fresh));
+    s.known.bind_value(fresh, value);
+    return s.rewriter.intern(Variable::make(end.type(), fresh));
 }
 
 Expr BoundsFinder::with_lets(Expr e) {

@@ -42,7 +42,7 @@ int BoundsFinder::sign_of_float(const Expr &e, int depth) {
                                                          : 0; },
         [&](const Cast &c) {
             if (!c.value.type().is_int_or_uint()) return 0;
-            const ConstantInterval i = s.interval(c.value);
+            const ConstantInterval i = s.known.interval(c.value);
             return i.min >= 0 ? 1 : i.max <= 0 ? -1 : 0;
         },
         [&](const Select &n) { return common(n.true_value, n.false_value); },
@@ -57,7 +57,7 @@ int BoundsFinder::sign_of_float(const Expr &e, int depth) {
 }
 
 Expr BoundsFinder::choose(const Expr &condition, const Expr &a, const Expr &b) {
-    return a.defined() && b.defined() ? s.make_select(condition, a, b) : Expr();
+    return a.defined() && b.defined() ? s.rewriter.make_select(condition, a, b) : Expr();
 }
 
 Interval BoundsFinder::square(const Interval &a) {
@@ -68,11 +68,11 @@ Interval BoundsFinder::square(const Interval &a) {
     }
     const Expr &end = a.min.defined() ? a.min : a.max;
     if (!end.defined()) return {};
-    Expr zero = s.intern(make_zero(end.type()));
+    Expr zero = s.rewriter.intern(make_zero(end.type()));
     if (!a.is_bounded()) return {zero, {}};
     Expr low = make(NodeKind::Mul, a.min, a.min), high = make(NodeKind::Mul, a.max, a.max);
-    Expr nearest =
-        s.make_select(not_negative(a.min), low, s.make_select(not_negative(a.max), zero, high));
+    Expr nearest = s.rewriter.make_select(not_negative(a.min), low,
+                                          s.rewriter.make_select(not_negative(a.max), zero, high));
     return {nearest, upper_of(low, high)};
 }
 
@@ -110,13 +110,14 @@ Interval BoundsFinder::division_of_floats(const Interval &a, const Interval &b) 
     }
     if (!a.is_bounded() || !b.is_bounded()) return {};
     Type t = b.min.type();
-    Expr zero = s.intern(make_zero(t));
-    Expr above = s.make(NodeKind::LT, zero, b.min), below = s.make(NodeKind::LT, b.max, zero);
+    Expr zero = s.rewriter.intern(make_zero(t));
+    Expr above = s.rewriter.make(NodeKind::LT, zero, b.min),
+         below = s.rewriter.make(NodeKind::LT, b.max, zero);
     if (is_false(above) && is_false(below)) return {};
     Expr p = make(div, a.min, b.min), q = make(div, a.min, b.max);
     Expr u = make(div, a.max, b.min), v = make(div, a.max, b.max);
-    Expr keeps_sign = s.make(NodeKind::Or, above, below);
-    Expr infinity = s.intern(t.max()), minus_infinity = s.intern(t.min());
+    Expr keeps_sign = s.rewriter.make(NodeKind::Or, above, below);
+    Expr infinity = s.rewriter.intern(t.max()), minus_infinity = s.rewriter.intern(t.min());
     return {choose(keeps_sign, lower_of(lower_of(p, q), lower_of(u, v)), minus_infinity),
             choose(keeps_sign, upper_of(upper_of(p, q), upper_of(u, v)), infinity)};
 }
@@ -161,14 +162,14 @@ Interval BoundsFinder::division(const Expr &x, const Expr &y) {
 
 Interval BoundsFinder::remainder_of_floats(const Interval &a, const Interval &b) {
     if (!a.is_bounded() || !b.is_single_point()) return {};
-    Expr zero = s.intern(make_zero(b.min.type())), size = size_of(a);
-    Expr off = make(NodeKind::Mul, size, s.intern(rounding_of(b.min.type())));
+    Expr zero = s.rewriter.intern(make_zero(b.min.type())), size = size_of(a);
+    Expr off = make(NodeKind::Mul, size, s.rewriter.intern(rounding_of(b.min.type())));
     return {make(NodeKind::Sub, lower_of(b.min, zero), off),
             make(NodeKind::Add, upper_of(b.min, zero), off)};
 }
 
 Expr BoundsFinder::size_of(const Interval &a) {
-    return upper_of(a.max, make(NodeKind::Sub, s.intern(make_zero(a.min.type())), a.min));
+    return upper_of(a.max, make(NodeKind::Sub, s.rewriter.intern(make_zero(a.min.type())), a.min));
 }
 
 Expr BoundsFinder::rounding_of(Type t) {

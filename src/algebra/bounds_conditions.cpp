@@ -17,12 +17,12 @@ Interval BoundsFinder::of_select(const Select &q) {
     if (q.condition.type().is_scalar() && q.condition.type().is_bool() && is_point(q.condition)) {
         Interval a = bounds(q.true_value), b = bounds(q.false_value);
         auto pick = [&](const Expr &u, const Expr &v) {
-            return u.defined() && v.defined() ? s.make_select(q.condition, u, v) : Expr();
+            return u.defined() && v.defined() ? s.rewriter.make_select(q.condition, u, v) : Expr();
         };
         return {pick(a.min, b.min), pick(a.max, b.max)};
     }
     Interval a = under(q.condition, q.true_value);
-    Interval b = under(s.make_not(q.condition), q.false_value);
+    Interval b = under(s.rewriter.make_not(q.condition), q.false_value);
     return unite(a, b);
 }
 
@@ -56,7 +56,7 @@ Interval BoundsFinder::under(const Expr &condition, const Expr &value) {
         return plain;
     }
     if (!is_exact(a.type()) || a.type().is_vector()) return plain;
-    auto f = add(s.form(b), s.form(a), -1);
+    auto f = add(s.known.form(b), s.known.form(a), -1);
     if (!f) return plain;
     f->constant -= less;
     for (const LinearTerm &t : f->terms) {
@@ -84,10 +84,10 @@ Interval BoundsFinder::narrowed_bounds(Symbol name, const Interval &narrowed, co
     auto old_memo = std::exchange(memo, {});
     depth++;
     narrowed_values++;
-    s.enter(true);
-    s.bind(name, narrowed);
+    s.known.enter(true);
+    s.known.bind(name, narrowed);
     Interval i = bounds(value);
-    s.leave();
+    s.known.leave();
     depth--;
     memo = std::move(old_memo);
     intervals[name] = before;

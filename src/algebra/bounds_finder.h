@@ -24,7 +24,7 @@ private:
     // within it; the ends here are each found alone, and may be outside.
     ConstantInterval interval_as_written(const Expr &e);
     Expr simple(const Expr &e) { return e.defined() ? s(e) : e; }
-    Expr number(Type t, int64_t v) { return s.intern(ir::make_const(t.element_of(), v)); }
+    Expr number(Type t, int64_t v) { return s.rewriter.intern(ir::make_const(t.element_of(), v)); }
     Expr make(ir::NodeKind op, const Expr &a, const Expr &b);
     Expr lower_of(const Expr &a, const Expr &b) { return make(ir::NodeKind::Min, a, b); }
     Expr upper_of(const Expr &a, const Expr &b) { return make(ir::NodeKind::Max, a, b); }
@@ -59,7 +59,7 @@ private:
     int sign_of_float(const Expr &e, int depth = 0);
     Expr choose(const Expr &condition, const Expr &a, const Expr &b);
     Expr not_negative(const Expr &e) {
-        return s.make(ir::NodeKind::LE, ir::make_zero(e.type()), e);
+        return s.rewriter.make(ir::NodeKind::LE, ir::make_zero(e.type()), e);
     }
     Interval square(const Interval &a);
     Interval product(const Interval &a, const Interval &b);
@@ -86,7 +86,7 @@ private:
     static bool fits(Type t, const Expr &end);
     // Rounded as values are in an index.
     Expr strict(const Expr &end) {
-        return end.defined() ? s.intern(ir::as_strict_float(end)) : end;
+        return end.defined() ? s.rewriter.intern(ir::as_strict_float(end)) : end;
     }
     // The cast saturates, as that of the value does. A number that does not fit is no end.
     Expr cast_outer_end(Type t, const Expr &end);

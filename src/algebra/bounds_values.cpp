@@ -12,13 +12,13 @@ bool BoundsFinder::fits(Type t, const Expr &end) {
 
 Expr BoundsFinder::cast_outer_end(Type t, const Expr &end) {
     if (!end.defined() || (end.as<FloatImm>() && !fits(t, end))) return {};
-    return s.make_cast(t.element_of(), strict(end));
+    return s.rewriter.make_cast(t.element_of(), strict(end));
 }
 
 Interval BoundsFinder::of_cast(Type t, const Interval &i, const Expr &value) {
     Type from = value.type();
     auto cast_end = [&](const Expr &end) {
-        return end.defined() ? s.make_cast(t.element_of(), end) : end;
+        return end.defined() ? s.rewriter.make_cast(t.element_of(), end) : end;
     };
     Interval cast_ends{cast_end(i.min), cast_end(i.max)};
     if (t.is_any_float()) return cast_ends;
@@ -59,8 +59,8 @@ Interval BoundsFinder::comparison(NodeKind op, const Expr &x, const Expr &y) {
         b = {strict(b.min), strict(b.max)};
     }
     Interval r{make(op, a.max, b.min), make(op, a.min, b.max)};
-    if (!r.min.defined()) r.min = s.intern(const_false());
-    if (!r.max.defined()) r.max = s.intern(const_true());
+    if (!r.min.defined()) r.min = s.rewriter.intern(const_false());
+    if (!r.max.defined()) r.max = s.rewriter.intern(const_true());
     return r;
 }
 
@@ -92,7 +92,7 @@ Interval BoundsFinder::of_intrinsic(const IntrinsicCall &c) {
     Type t = c.type;
     auto apply = [&](const Expr &end) {
         if (!end.defined()) return end;
-        return s.make_call(
+        return s.rewriter.make_call(
             *c.with<&IntrinsicCall::type, &IntrinsicCall::args>(t.element_of(), {end})
                  .as<IntrinsicCall>());
     };
@@ -134,16 +134,16 @@ Interval BoundsFinder::of_intrinsic(const IntrinsicCall &c) {
         if (sign_of_float(a.min) > 0) return {apply(a.min), apply(a.max)};
         if (!a.is_bounded()) return {make_zero(t.element_of()), {}};
         Expr real = not_negative(a.min);
-        return {choose(real, apply(a.min), s.intern(make_zero(t.element_of()))),
-                choose(real, apply(a.max), s.intern(t.element_of().max()))};
+        return {choose(real, apply(a.min), s.rewriter.intern(make_zero(t.element_of()))),
+                choose(real, apply(a.max), s.rewriter.intern(t.element_of().max()))};
     }
     case Intrinsic::log: {
         Interval a = bounds(c.args[0]);
         if (!a.is_bounded()) return {};
         Expr real = not_negative(a.min);
         Interval r = nearly({apply(a.min), apply(a.max)});
-        return {choose(real, r.min, s.intern(t.element_of().min())),
-                choose(real, r.max, s.intern(t.element_of().max()))};
+        return {choose(real, r.min, s.rewriter.intern(t.element_of().min())),
+                choose(real, r.max, s.rewriter.intern(t.element_of().max()))};
     }
     case Intrinsic::lerp:
         // Of integers, rounded: between both.
@@ -166,8 +166,9 @@ Interval BoundsFinder::nearly(const Interval &i) {
     auto moved = [&](const Expr &end, NodeKind away) -> Expr {
         if (!end.defined()) return {};
         Type t = end.type();
-        Expr size = s.make_call(*call(t, Intrinsic::abs, {end}).as<IntrinsicCall>());
-        return s.make(away, end, s.make(NodeKind::Mul, size, s.intern(rounding_of(t))));
+        Expr size = s.rewriter.make_call(*call(t, Intrinsic::abs, {end}).as<IntrinsicCall>());
+        return s.rewriter.make(
+            away, end, s.rewriter.make(NodeKind::Mul, size, s.rewriter.intern(rounding_of(t))));
     };
     return {moved(i.min, NodeKind::Sub), moved(i.max, NodeKind::Add)};
 }
@@ -179,7 +180,7 @@ Interval BoundsFinder::of_abs(Type t, const Interval &a) {
         if (sign_of(a) > 0) return a;
         return {make_zero(t.element_of()), a.is_bounded() ? size_of(a) : Expr()};
     }
-    auto positive = [&](const Expr &end) { return s.make_cast(t.element_of(), end); };
+    auto positive = [&](const Expr &end) { return s.rewriter.make_cast(t.element_of(), end); };
     ConstantInterval c = constants(a);
     if (c.min >= 0) return {positive(a.min), a.max.defined() ? positive(a.max) : Expr()};
     Interval r{number(t, 0), {}};

@@ -203,12 +203,12 @@ LinearForm linear_form(const Expr &e, const Facts &facts) {
         throw InternalError(str("linear_form of ", e.type()));
     }
     Simplifier simplifier(facts);
-    return simplifier.form(simplifier(e));
+    return simplifier.known.form(simplifier(e));
 }
 
 ir::Alignment alignment_of(const Expr &e, const Facts &facts) {
     Simplifier simplifier(facts);
-    return simplifier.alignment(simplifier(e));
+    return simplifier.known.alignment(simplifier(e));
 }
 
 }  // namespace tessera::algebra

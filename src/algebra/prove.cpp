@@ -28,10 +28,10 @@ private:
         if (const auto *o = e.as<Or>()) {
             // Where one side fails, the other must hold.
             if (prove(o->a) || prove(o->b)) return true;
-            s.enter(true);
-            s.learn(s.make_not(o->a));
+            s.known.enter(true);
+            s.learn(s.rewriter.make_not(o->a));
             bool proven = is_true(s(o->b));
-            s.leave();
+            s.known.leave();
             return proven;
         }
         if (const auto *q = e.as<Select>()) return prove(q->true_value) && prove(q->false_value);
@@ -54,8 +54,9 @@ std::optional<int64_t> constant_upper_bound(const Expr &e, const Facts &facts) {
     if (!e.type().is_int_or_uint()) return std::nullopt;
     Simplifier s(facts, effort);
     Expr simple = s(e);
-    if (!s.is_pure(simple)) return std::nullopt;
-    int64_t bound = is_exact(e.type()) ? s.upper_bound(s.form(simple)) : s.interval(simple).max;
+    if (!s.known.is_pure(simple)) return std::nullopt;
+    int64_t bound = is_exact(e.type()) ? s.known.upper_bound(s.known.form(simple))
+                                       : s.known.interval(simple).max;
     if (bound == ConstantInterval::highest) return std::nullopt;
     return bound;
 }
@@ -65,8 +66,9 @@ std::optional<int64_t> constant_lower_bound(const Expr &e, const Facts &facts) {
     if (!e.type().is_int_or_uint()) return std::nullopt;
     Simplifier s(facts, effort);
     Expr simple = s(e);
-    if (!s.is_pure(simple)) return std::nullopt;
-    int64_t bound = is_exact(e.type()) ? s.lower_bound(s.form(simple)) : s.interval(simple).min;
+    if (!s.known.is_pure(simple)) return std::nullopt;
+    int64_t bound = is_exact(e.type()) ? s.known.lower_bound(s.known.form(simple))
+                                       : s.known.interval(simple).min;
     if (bound == ConstantInterval::lowest) return std::nullopt;
     return bound;
 }

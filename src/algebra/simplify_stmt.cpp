@@ -30,7 +30,7 @@ public:
         case NodeKind::AssertStmt: return visit_assert(stmt);
         case NodeKind::Evaluate: {
             Expr value = s(stmt.as<Evaluate>()->value);
-            if (s.is_pure(value)) return no_op();
+            if (s.known.is_pure(value)) return no_op();
             return value.same_as(stmt.as<Evaluate>()->value) ? stmt : Evaluate::make(value);
         }
         case NodeKind::ProducerConsumer: {
@@ -55,14 +55,14 @@ private:
     Stmt visit_lets(const Stmt &stmt) {
         std::vector<Simplifier::Bound> kept;
         Stmt rest = stmt;
-        s.enter(false);
+        s.known.enter(false);
         while (const auto *let = rest.as<LetStmt>()) {
             Simplifier::Bound bound = s.bind_let(let->name, s(let->value));
             if (bound.value.defined()) kept.push_back(bound);
             rest = let->body;
         }
         Stmt body = (*this)(rest);
-        s.leave();
+        s.known.leave();
         for (size_t i = kept.size(); i-- > 0;) {
             body = LetStmt::make(kept[i].name, kept[i].value, body);
         }
@@ -71,18 +71,18 @@ private:
 
     Stmt visit_loop(const Stmt &stmt, const For &loop) {
         Expr min = s(loop.min), extent = s(loop.extent);
-        bool pure = s.is_pure(min) && s.is_pure(extent);
-        if (pure && s.upper_bound(s.form(extent), 0) <= 0) return no_op();
+        bool pure = s.known.is_pure(min) && s.known.is_pure(extent);
+        if (pure && s.known.upper_bound(s.known.form(extent), 0) <= 0) return no_op();
         if (is_one(extent)) return (*this)(LetStmt::make(loop.name, min, loop.body));
-        s.enter(true);
+        s.known.enter(true);
         if (pure) {
-            Expr one = s.intern(make_one(extent.type()));
-            Expr last = s.make_sum(s.make_sum(min, extent, 1), one, -1);
-            s.learn(s.make(NodeKind::LE, one, extent));
-            s.bind(loop.name, {min, last});
+            Expr one = s.rewriter.intern(make_one(extent.type()));
+            Expr last = s.rewriter.make_sum(s.rewriter.make_sum(min, extent, 1), one, -1);
+            s.learn(s.rewriter.make(NodeKind::LE, one, extent));
+            s.known.bind(loop.name, {min, last});
         }
         Stmt body = (*this)(loop.body);
-        s.leave();
+        s.known.leave();
         if (is_no_op(body) && pure) return no_op();
         bool same = min.same_as(loop.min) && extent.same_as(loop.extent) && body.same_as(loop.body);
         if (same) return stmt;
@@ -91,10 +91,10 @@ private:
 
     Stmt under(const Expr &condition, const Stmt &stmt) {
         if (!stmt.defined()) return stmt;
-        s.enter(true);
+        s.known.enter(true);
         s.learn(condition);
         Stmt result = (*this)(stmt);
-        s.leave();
+        s.known.leave();
         return result;
     }
 
@@ -104,15 +104,16 @@ private:
         if (is_false(condition)) {
             return branch.else_case.defined() ? (*this)(branch.else_case) : no_op();
         }
-        bool pure = s.is_pure(condition);
+        bool pure = s.known.is_pure(condition);
         Stmt then_case = under(condition, branch.then_case);
         Stmt else_case = branch.else_case;
         if (else_case.defined())
-            else_case = pure ? under(s.make_not(condition), else_case) : (*this)(else_case);
+            else_case =
+                pure ? under(s.rewriter.make_not(condition), else_case) : (*this)(else_case);
         if (is_no_op(else_case)) else_case = Stmt();
         if (pure && is_no_op(then_case)) {
             if (!else_case.defined()) return no_op();
-            return IfThenElse::make(s.make_not(condition), else_case);
+            return IfThenElse::make(s.rewriter.make_not(condition), else_case);
         }
         if (pure && else_case.defined() && equal(then_case, else_case)) return then_case;
         bool same = condition.same_as(branch.condition) && then_case.same_as(branch.then_case) &&
@@ -130,12 +131,12 @@ private:
             stmts.push_back(result);
             const auto *check = result.as<AssertStmt>();
             if (check && check->condition->depth <= deepest_fact) {
-                s.enter(true);
+                s.known.enter(true);
                 s.learn(s(check->condition));
                 scopes++;
             }
         }
-        while (scopes-- > 0) s.leave();
+        while (scopes-- > 0) s.known.leave();
         return Block::make(std::move(stmts));
     }
 
@@ -152,7 +153,7 @@ private:
         Stmt result = children(stmt);
         const auto *store = result.as<Store>();
         if (!store->predicate.defined()) return result;
-        bool pure = s.is_pure(store->value) && s.is_pure(store->index);
+        bool pure = s.known.is_pure(store->value) && s.known.is_pure(store->index);
         if (is_false(store->predicate) && pure) return no_op();
         if (!is_true(store->predicate)) return result;
         return store->with<&Store::predicate>({});

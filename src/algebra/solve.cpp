@@ -59,8 +59,8 @@ private:
         // A union without a gap in it is an interval.
         auto reaches = [&](const Interval &low, const Interval &high) {
             if (!low.max.defined() || !high.min.defined()) return false;
-            auto gap = add(s.form(s(low.max)), s.form(s(high.min)), -1);
-            return gap && s.lower_bound(*gap, -1) >= -1;
+            auto gap = add(s.known.form(s(low.max)), s.known.form(s(high.min)), -1);
+            return gap && s.known.lower_bound(*gap, -1) >= -1;
         };
         bool touch = (reaches(a, b) || !a.max.defined() || !b.min.defined()) &&
                      (reaches(b, a) || !b.max.defined() || !a.min.defined());
@@ -71,8 +71,8 @@ private:
     }
 
     bool is_nonempty(const Interval &i) {
-        auto size = add(s.form(s(i.max)), s.form(s(i.min)), -1);
-        return size && s.lower_bound(*size, 0) >= 0;
+        auto size = add(s.known.form(s(i.max)), s.known.form(s(i.min)), -1);
+        return size && s.known.lower_bound(*size, 0) >= 0;
     }
 
     // Everything that is not in the interval, if that is an interval.
@@ -107,8 +107,9 @@ private:
         case NodeKind::Not: return complement(solve(e.as<Not>()->a, !outer, splits), outer);
         case NodeKind::Select: {
             const auto *q = e.as<Select>();
-            Expr yes = s.make(NodeKind::And, q->condition, q->true_value);
-            Expr no = s.make(NodeKind::And, s.make_not(q->condition), q->false_value);
+            Expr yes = s.rewriter.make(NodeKind::And, q->condition, q->true_value);
+            Expr no =
+                s.rewriter.make(NodeKind::And, s.rewriter.make_not(q->condition), q->false_value);
             return either(solve(yes, outer, splits - 1), solve(no, outer, splits - 1), outer);
         }
         case NodeKind::Broadcast: return solve(e.as<Broadcast>()->value, outer, splits);
@@ -117,7 +118,7 @@ private:
             return unknown(outer);
         case NodeKind::Let: {
             const auto *let = e.as<Let>();
-            if (!s.is_pure(let->value)) return unknown(outer);
+            if (!s.known.is_pure(let->value)) return unknown(outer);
             return solve(s(substitute(let->name, let->value, let->body)), outer, splits - 1);
         }
         case NodeKind::LT: return compare(e.as<LT>()->a, e.as<LT>()->b, NodeKind::LT, outer);
@@ -128,8 +129,9 @@ private:
     }
 
     Interval compare(const Expr &a, const Expr &b, NodeKind op, bool outer) {
-        if (!is_exact(a.type()) || !s.is_pure(a) || !s.is_pure(b)) return unknown(outer);
-        auto f = add(s.form(b), s.form(a), -1);
+        if (!is_exact(a.type()) || !s.known.is_pure(a) || !s.known.is_pure(b))
+            return unknown(outer);
+        auto f = add(s.known.form(b), s.known.form(a), -1);
         if (f && op == NodeKind::LT) f = add(*f, LinearForm{{}, 1}, -1);
         if (!f) return unknown(outer);
         Type t = a.type();
@@ -168,7 +170,7 @@ private:
     }
 
     std::optional<LinearForm> replaced(const LinearForm &f, const LinearTerm &t, const Expr &u) {
-        return add(without(f, t), s.form(u), t.coefficient);
+        return add(without(f, t), s.known.form(u), t.coefficient);
     }
 
     static LinearForm without(const LinearForm &f, const LinearTerm &t) {
@@ -179,8 +181,8 @@ private:
 
     Interval at_least_zero(const LinearForm &f, Type t, bool outer, int splits) {
         if (++inequalities > max_inequalities) return unknown(outer);
-        if (s.lower_bound(f, 0) >= 0) return Interval::everything();
-        if (s.upper_bound(f, -1) <= -1) return Interval::nothing();
+        if (s.known.lower_bound(f, 0) >= 0) return Interval::everything();
+        if (s.known.upper_bound(f, -1) <= -1) return Interval::nothing();
         const LinearTerm *linear = nullptr, *other = nullptr;
         for (const LinearTerm &term : f.terms) {
             if (!depends(term.atom)) continue;
@@ -192,12 +194,13 @@ private:
         if (!linear) return unknown(outer);
         // c * x + rest >= 0
         int64_t c = linear->coefficient;
-        Expr rest = s.make_expr(without(f, *linear), t);
+        Expr rest = s.rewriter.make_expr(without(f, *linear), t);
         if (!rest.defined()) return unknown(outer);
-        Expr size = s.intern(make_const(t, std::abs(c))), zero = s.intern(make_zero(t));
-        Expr quotient = s.make(NodeKind::Div, rest, size);
+        Expr size = s.rewriter.intern(make_const(t, std::abs(c))),
+             zero = s.rewriter.intern(make_zero(t));
+        Expr quotient = s.rewriter.make(NodeKind::Div, rest, size);
         if (c < 0) return {Expr(), quotient};
-        return {s.make(NodeKind::Sub, zero, quotient), Expr()};
+        return {s.rewriter.make(NodeKind::Sub, zero, quotient), Expr()};
     }
 
     Interval split(const LinearForm &f, const LinearTerm &term, Type t, bool outer, int splits) {
@@ -244,7 +247,7 @@ private:
             if (!safe.is_nothing()) return safe;
         }
         Interval yes = intersection(solve(q.condition, outer, splits), a);
-        Interval no = intersection(solve(s.make_not(q.condition), outer, splits), b);
+        Interval no = intersection(solve(s.rewriter.make_not(q.condition), outer, splits), b);
         return either(yes, no, outer);
     }
 
@@ -261,11 +264,11 @@ private:
             // u / k >= -rest  is  u >= -rest * k;  u / k <= rest  is  u <= rest * k + k - 1.
             auto g = scale(rest, *k);
             if (g && c < 0) g = add(*g, LinearForm{{}, *k - 1});
-            if (g) g = add(*g, s.form(d.a), c);
+            if (g) g = add(*g, s.known.form(d.a), c);
             return g ? at_least_zero(*g, t, outer, splits) : unknown(outer);
         }
         auto g = scale(rest, *k);
-        if (g) g = add(*g, s.form(d.a), c);
+        if (g) g = add(*g, s.known.form(d.a), c);
         bool remainder_counts = (c > 0) != outer;
         if (g && remainder_counts) g = add(*g, LinearForm{{}, *k - 1}, -c);
         return g ? at_least_zero(*g, t, outer, splits) : unknown(outer);
@@ -283,21 +286,21 @@ private:
         for (const LinearTerm &o : rest.terms) {
             if (depends(o.atom)) return unknown(outer);
         }
-        int64_t sign = s.lower_bound(s.form(p), 1) >= 1     ? 1
-                       : s.upper_bound(s.form(p), -1) <= -1 ? -1
-                                                            : 0;
-        Expr r = s.make_expr(rest, t), zero = s.intern(make_zero(t));
+        int64_t sign = s.known.lower_bound(s.known.form(p), 1) >= 1     ? 1
+                       : s.known.upper_bound(s.known.form(p), -1) <= -1 ? -1
+                                                                        : 0;
+        Expr r = s.rewriter.make_expr(rest, t), zero = s.rewriter.intern(make_zero(t));
         if (sign == 0 || !r.defined()) return unknown(outer);
-        Expr size = sign > 0 ? p : s.make(NodeKind::Sub, zero, p);
-        Expr quotient = s.make(NodeKind::Div, r, size);
+        Expr size = sign > 0 ? p : s.rewriter.make(NodeKind::Sub, zero, p);
+        Expr quotient = s.rewriter.make(NodeKind::Div, r, size);
         if (sign * term.coefficient < 0) return {Expr(), quotient};
-        return {s.make(NodeKind::Sub, zero, quotient), Expr()};
+        return {s.rewriter.make(NodeKind::Sub, zero, quotient), Expr()};
     }
 
     // An atom of which only constant bounds are known: taken at its best (outer) or worst.
     Interval split_bounded(const LinearForm &f, const LinearTerm &term, Type t, bool outer,
                            int splits) {
-        ConstantInterval i = s.interval(term.atom);
+        ConstantInterval i = s.known.interval(term.atom);
         bool high = (term.coefficient > 0) == outer;
         if (high ? !i.has_max() : !i.has_min()) return unknown(outer);
         auto g = add(without(f, term), LinearForm{{}, high ? i.max : i.min}, term.coefficient);
@@ -332,7 +335,7 @@ private:
     Monotonic of(const Expr &e) {
         auto found = memo.find(e.get());
         if (found != memo.end()) return found->second;
-        Monotonic m = s.is_pure(e) ? compute(e) : Monotonic::Unknown;
+        Monotonic m = s.known.is_pure(e) ? compute(e) : Monotonic::Unknown;
         alive.push_back(e);
         return memo[e.get()] = m;
     }
@@ -341,7 +344,7 @@ private:
         if (m == Monotonic::Constant) return m;
         if (const auto *f = factor.as<FloatImm>()) return f->value >= 0 ? m : flip(m);
         if (!factor.type().is_int_or_uint()) return Monotonic::Unknown;
-        ConstantInterval i = s.interval(factor);
+        ConstantInterval i = s.known.interval(factor);
         if (i.min >= 0) return m;
         return i.max <= 0 ? flip(m) : Monotonic::Unknown;
     }
@@ -359,9 +362,12 @@ private:
         Type t = e.type();
         if (!t.is_int_or_uint() || is_exact(t)) return false;
         auto inside = [&](const ConstantInterval &i) { return i.fits(t); };
-        if (const auto *n = e.as<Add>()) return !inside(s.interval(n->a) + s.interval(n->b));
-        if (const auto *n = e.as<Sub>()) return !inside(s.interval(n->a) - s.interval(n->b));
-        if (const auto *n = e.as<Mul>()) return !inside(s.interval(n->a) * s.interval(n->b));
+        if (const auto *n = e.as<Add>())
+            return !inside(s.known.interval(n->a) + s.known.interval(n->b));
+        if (const auto *n = e.as<Sub>())
+            return !inside(s.known.interval(n->a) - s.known.interval(n->b));
+        if (const auto *n = e.as<Mul>())
+            return !inside(s.known.interval(n->a) * s.known.interval(n->b));
         return false;
     }
 
@@ -380,7 +386,7 @@ private:
         case NodeKind::Div: {
             const auto *d = e.as<Div>();
             if (of(d->b) != Monotonic::Constant) return Monotonic::Unknown;
-            if (d->a.type().is_int() && !is_exact(d->a.type()) && s.interval(d->b).min < 0) {
+            if (d->a.type().is_int() && !is_exact(d->a.type()) && s.known.interval(d->b).min < 0) {
                 return unless_constant(e);
             }
             return scaled(of(d->a), d->b);
@@ -430,10 +436,10 @@ private:
         if (c == Monotonic::Constant) return values;
         if (c == Monotonic::Unknown || values == Monotonic::Unknown) return Monotonic::Unknown;
         if (!is_exact(q.true_value.type())) return Monotonic::Unknown;
-        auto difference = add(s.form(q.true_value), s.form(q.false_value), -1);
+        auto difference = add(s.known.form(q.true_value), s.known.form(q.false_value), -1);
         if (!difference) return Monotonic::Unknown;
-        if (s.lower_bound(*difference, 0) >= 0) return both(values, c);
-        if (s.upper_bound(*difference, 0) <= 0) return both(values, flip(c));
+        if (s.known.lower_bound(*difference, 0) >= 0) return both(values, c);
+        if (s.known.upper_bound(*difference, 0) <= 0) return both(values, flip(c));
         return Monotonic::Unknown;
     }
 

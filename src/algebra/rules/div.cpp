@@ -4,7 +4,7 @@ namespace tessera::algebra::rules {
 
 const RuleTable &div_rules() {
     static const RuleTable table({
-        // Division of exact integers by constants goes by linear forms; see simplify_division.cpp.
+        // Division of exact integers by constants goes by linear forms; see rewrite_division.cpp.
         {x / 1, x, any},
         {x / 0, 0, integer},
         {0 / x, 0, integer},

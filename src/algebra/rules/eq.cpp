@@ -4,7 +4,7 @@ namespace tessera::algebra::rules {
 
 const RuleTable &eq_rules() {
     static const RuleTable table({
-        // Equalities of exact integers go by linear forms; see simplify_compare.cpp.
+        // Equalities of exact integers go by linear forms; see rewrite_compare.cpp.
         {x == x, 1, integer},
         {x == 1, x, boolean},
         {x == 0, !x, boolean},

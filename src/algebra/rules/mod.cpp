@@ -4,7 +4,7 @@ namespace tessera::algebra::rules {
 
 const RuleTable &mod_rules() {
     static const RuleTable table({
-        // Modulus of exact integers by constants goes by linear forms; see simplify_division.cpp.
+        // Modulus of exact integers by constants goes by linear forms; see rewrite_division.cpp.
         {x % 1, 0, integer},
         {x % 0, 0, integer},
         {0 % x, 0, integer},

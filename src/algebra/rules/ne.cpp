@@ -4,7 +4,7 @@ namespace tessera::algebra::rules {
 
 const RuleTable &ne_rules() {
     static const RuleTable table({
-        // Inequalities of exact integers go by linear forms; see simplify_compare.cpp.
+        // Inequalities of exact integers go by linear forms; see rewrite_compare.cpp.
         {x != x, 0, integer},
         {x != 0, x, boolean},
         {x != 1, !x, boolean},

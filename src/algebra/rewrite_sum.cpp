@@ -1,5 +1,5 @@
 #include "algebra/common_divisor.h"
-#include "algebra/simplifier.h"
+#include "algebra/rewriter.h"
 #include "ir/operators.h"
 #include <algorithm>
 
@@ -10,38 +10,8 @@ using namespace ir;
 
 namespace {
 
-// Longer sums become atoms: those of indices, and those of what is computed with, where little
-// cancels.
-constexpr size_t max_terms = 24, max_data_terms = 8;
 constexpr size_t max_factors = 8;  // longer products are left as they are
 constexpr int max_merging = 3;     // selects whose values are selects that become one, and so on
-
-bool is_data(const Expr &atom) {
-    switch (atom.kind()) {
-    case NodeKind::Load:
-    case NodeKind::Call:
-    case NodeKind::ExternCall:
-    case NodeKind::Cast: return true;
-    default: return false;
-    }
-}
-
-bool is_too_long(const LinearForm &f) {
-    if (f.terms.size() <= max_data_terms) return false;
-    if (f.terms.size() > max_terms) return true;
-    return std::any_of(f.terms.begin(), f.terms.end(),
-                       [](const LinearTerm &t) { return is_data(t.atom); });
-}
-
-bool representable(const LinearForm &f, Type t) {
-    Type s = t.element_of();
-    if (is_too_long(f) || !s.can_represent(f.constant)) return false;
-    if (f.constant == ConstantInterval::lowest) return false;
-    for (const LinearTerm &term : f.terms) {
-        if (!s.can_represent(term.coefficient) || term.coefficient <= -s.max_int()) return false;
-    }
-    return true;
-}
 
 // The factor of everything in the form, the constant included.
 int64_t content_of(const LinearForm &f) {
@@ -67,67 +37,14 @@ size_t count_factors(const Expr &e) {
 
 }  // namespace
 
-const LinearForm &Simplifier::form(const Expr &e) {
-    if (const auto *found = forms.find(e.get())) return **found;
-    Expr kept = intern(e);  // keeps the key alive
-    if (!kept.same_as(e)) return form(kept);
-    auto computed = std::make_unique<LinearForm>(compute_form(kept));
-    auto &slot = forms[kept.get()];
-    slot = std::move(computed);
-    return *slot;
-}
-
-LinearForm Simplifier::compute_form(const Expr &e) {
-    LinearForm atom{{{e, 1}}, 0};
-    if (auto c = as_const_int(e)) return {{}, *c};
-    std::optional<LinearForm> f;
-    if (const auto *n = e.as<Add>()) {
-        f = add(form(n->a), form(n->b), 1);
-    } else if (const auto *n = e.as<Sub>()) {
-        f = add(form(n->a), form(n->b), -1);
-    } else if (const auto *n = e.as<Mul>()) {
-        if (auto c = as_const_int(n->b)) f = scale(form(n->a), *c);
-    } else if (const auto *n = e.as<Broadcast>()) {
-        if (!n->value.type().is_scalar()) return atom;
-        LinearForm v = form(n->value);
-        if (v.terms.size() == 1 && v.constant == 0 && v.terms[0].atom.same_as(n->value))
-            return atom;
-        LinearForm r{{}, v.constant};
-        for (const LinearTerm &t : v.terms) {
-            Expr lanes = intern(Broadcast::make(t.atom, n->lanes));
-            if (!add_term(r, lanes, t.coefficient)) return atom;
-        }
-        return r;
-    } else if (const auto *n = e.as<Ramp>()) {
-        if (!n->base.type().is_scalar()) return atom;
-        LinearForm s = form(n->stride);
-        bool unit = is_zero(n->base) && (s.is_constant() ? s.constant == 1
-                                                         : s.constant == 0 && s.terms.size() == 1 &&
-                                                               s.terms[0].coefficient == 1);
-        if (unit) return atom;
-        LinearForm r = form(intern(Broadcast::make(n->base, n->lanes)));
-        Expr zero = make_zero(n->base.type());
-        auto put = [&](const Expr &stride, int64_t coefficient) {
-            return add_term(r, intern(Ramp::make(zero, stride, n->lanes)), coefficient);
-        };
-        if (s.constant != 0 && !put(make_one(n->base.type()), s.constant)) return atom;
-        for (const LinearTerm &t : s.terms) {
-            if (!put(t.atom, t.coefficient)) return atom;
-        }
-        return r;
-    }
-    if (f && representable(*f, e.type())) return *f;
-    return atom;
-}
-
-Expr Simplifier::make_expr(const LinearForm &f, Type t) {
-    if (!representable(f, t)) return {};
+Expr Rewriter::make_expr(const LinearForm &f, Type t) {
+    if (!is_representable(f, t)) return {};
     Expr e = to_expr(f, t);
     return e.defined() ? intern(e) : e;
 }
 
-Expr Simplifier::make_sum(const Expr &a, const Expr &b, int64_t factor) {
-    auto f = add(form(a), form(b), factor);
+Expr Rewriter::make_sum(const Expr &a, const Expr &b, int64_t factor) {
+    auto f = add(known.form(a), known.form(b), factor);
     if (f) {
         recombine(*f);
         Expr e = make_expr(*f, a.type());
@@ -138,17 +55,17 @@ Expr Simplifier::make_sum(const Expr &a, const Expr &b, int64_t factor) {
     return raw(NodeKind::Add, a, raw(NodeKind::Mul, b, intern(make_const(b.type(), factor))));
 }
 
-Expr Simplifier::make_product(const Expr &a, const Expr &b) {
+Expr Rewriter::make_product(const Expr &a, const Expr &b) {
     if (is_const(a)) return is_const(b) ? raw(NodeKind::Mul, a, b) : make_product(b, a);
     if (auto c = as_const_int(b)) {
-        auto f = scale(form(a), *c);
+        auto f = scale(known.form(a), *c);
         Expr e = f ? make_expr(*f, a.type()) : Expr();
         return e.defined() ? e : raw(NodeKind::Mul, a, b);
     }
     int64_t coefficient = 1;
     std::vector<Expr> factors;
     for (const Expr &operand : {a, b}) {
-        const LinearForm &f = form(operand);
+        const LinearForm &f = known.form(operand);
         int64_t g = content_of(f);
         if (f.terms.size() == 1 && f.constant == 0) g = f.terms[0].coefficient;
         int64_t product = 0;
@@ -176,22 +93,15 @@ Expr Simplifier::make_product(const Expr &a, const Expr &b) {
     return e.defined() ? e : raw(NodeKind::Mul, a, b);
 }
 
-std::optional<LinearForm> Simplifier::substitute(const LinearForm &f, const LinearTerm &t,
-                                                 const Expr &u) {
-    LinearForm rest = f;
-    std::erase_if(rest.terms, [&](const LinearTerm &o) { return o.atom.same_as(t.atom); });
-    return add(rest, form(u), t.coefficient);
-}
-
 // Whether that changed anything.
-bool Simplifier::recombine(LinearForm &f) {
+bool Rewriter::recombine(LinearForm &f) {
     bool changed = false;
     for (int i = 0; i < 64 && recombine_once(f); i++) changed = true;
     return recombine_lanes(f) || changed;
 }
 
 // The scalars that a vector's terms are made of, as they recombine by themselves.
-bool Simplifier::recombine_lanes(LinearForm &f) {
+bool Rewriter::recombine_lanes(LinearForm &f) {
     if (f.terms.size() < 2 || f.terms[0].atom.type().is_scalar()) return false;
     Type type = f.terms[0].atom.type(), element = type.element_of();
     LinearForm base, stride, rest{{}, f.constant};
@@ -210,15 +120,16 @@ bool Simplifier::recombine_lanes(LinearForm &f) {
     if (!recombine(stride) && !changed) return false;
     Expr b = make_expr(base, element), s = make_expr(stride, element);
     if (!b.defined() || !s.defined()) return false;
-    auto sum = add(rest, form(intern(Broadcast::make(b, type.lanes()))));
+    auto sum = add(rest, known.form(intern(Broadcast::make(b, type.lanes()))));
     if (sum && !is_zero(s)) {
-        sum = add(*sum, form(intern(Ramp::make(intern(make_zero(element)), s, type.lanes()))));
+        sum =
+            add(*sum, known.form(intern(Ramp::make(intern(make_zero(element)), s, type.lanes()))));
     }
     if (sum) f = *sum;
     return sum.has_value();
 }
 
-bool Simplifier::recombine_once(LinearForm &f) {
+bool Rewriter::recombine_once(LinearForm &f) {
     for (size_t i = 0; i < f.terms.size(); i++) {
         LinearTerm t = f.terms[i];
         switch (t.atom.kind()) {
@@ -241,11 +152,11 @@ bool Simplifier::recombine_once(LinearForm &f) {
 }
 
 // (u / k) * k + u % k is u, and u - (u / k) * k is u % k.
-bool Simplifier::recombine_division(LinearForm &f, const LinearTerm &t) {
+bool Rewriter::recombine_division(LinearForm &f, const LinearTerm &t) {
     const auto *d = t.atom.as<Div>();
     auto k = as_const_int(d->b);
     if (!k || *k <= 0 || t.coefficient % *k != 0) return false;
-    LinearForm u = form(d->a);
+    LinearForm u = known.form(d->a);
     int64_t factor = t.coefficient / *k;
     LinearForm quotient{{{t.atom, t.coefficient}}, 0};
     Expr modulus = make_modulus(d->a, *k);
@@ -263,7 +174,7 @@ bool Simplifier::recombine_division(LinearForm &f, const LinearTerm &t) {
         }
         if (!all) return false;
         r = add(f, u, factor);
-        if (r) r = add(*r, form(modulus), -factor);
+        if (r) r = add(*r, known.form(modulus), -factor);
     }
     if (r) r = add(*r, quotient, -1);
     if (!r || r->terms.size() >= f.terms.size()) return false;
@@ -272,13 +183,13 @@ bool Simplifier::recombine_division(LinearForm &f, const LinearTerm &t) {
 }
 
 // The difference of two lets whose values lie a constant apart.
-bool Simplifier::recombine_lets(LinearForm &f, const LinearTerm &t) {
-    if (f.terms.size() < 2 || !has_value(t.atom)) return false;
+bool Rewriter::recombine_lets(LinearForm &f, const LinearTerm &t) {
+    if (f.terms.size() < 2 || !known.has_value(t.atom)) return false;
     for (const LinearTerm &o : f.terms) {
-        if (o.coefficient != -t.coefficient || !has_value(o.atom)) continue;
+        if (o.coefficient != -t.coefficient || !known.has_value(o.atom)) continue;
         LinearForm pair{{{t.atom, 1}}, 0};
         if (!add_term(pair, o.atom, -1)) continue;
-        LinearForm gap = with_values(pair);
+        LinearForm gap = known.with_values(pair);
         if (!gap.is_constant()) continue;
         auto r = add(f, pair, -t.coefficient);
         if (r) r = add(*r, gap, t.coefficient);
@@ -307,7 +218,7 @@ bool are_selects_by_same(const LinearTerm &s, const LinearTerm &t) {
 }  // namespace
 
 // min(a, b) + max(a, b) is a + b; select(q, a, b) + select(q, c, d) is select(q, a + c, b + d).
-bool Simplifier::recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t) {
+bool Rewriter::recombine_pair(LinearForm &f, const LinearTerm &s, const LinearTerm &t) {
     const bool selects = are_selects_by_same(s, t) && merging < max_merging;
     if (!selects && !are_min_and_max_of_same(s, t)) return false;
     LinearForm both{{s}, 0};
@@ -315,8 +226,8 @@ bool Simplifier::recombine_pair(LinearForm &f, const LinearTerm &s, const Linear
     std::optional<LinearForm> r = add(f, both, -1);
     if (!r) return false;
     if (const auto *low = s.atom.as<Min>()) {
-        r = add(*r, form(low->a), s.coefficient);
-        if (r) r = add(*r, form(low->b), s.coefficient);
+        r = add(*r, known.form(low->a), s.coefficient);
+        if (r) r = add(*r, known.form(low->b), s.coefficient);
     } else {
         const auto *p = s.atom.as<Select>(), *q = t.atom.as<Select>();
         merging++;
@@ -324,7 +235,7 @@ bool Simplifier::recombine_pair(LinearForm &f, const LinearTerm &s, const Linear
         Expr merged = make_select(p->condition, make_sum(p->true_value, q->true_value, factor),
                                   make_sum(p->false_value, q->false_value, factor));
         merging--;
-        r = add(*r, form(merged), s.coefficient);
+        r = add(*r, known.form(merged), s.coefficient);
     }
     if (!r) return false;
     f = *r;

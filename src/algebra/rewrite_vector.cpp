@@ -1,4 +1,4 @@
-#include "algebra/simplifier.h"
+#include "algebra/rewriter.h"
 #include "ir/operators.h"
 #include <algorithm>
 
@@ -12,7 +12,7 @@ namespace {
 constexpr size_t max_affine_lanes = 128;
 
 // The expression in lane i of a broadcast or ramp of scalars; undefined for other vectors.
-Expr lane_of(Simplifier &s, const Expr &v, int i) {
+Expr lane_of(Rewriter &s, const Expr &v, int i) {
     if (v.type().is_scalar()) return v;
     if (const auto *b = v.as<Broadcast>(); b && b->value.type().is_scalar()) return b->value;
     const auto *r = v.as<Ramp>();
@@ -23,7 +23,7 @@ Expr lane_of(Simplifier &s, const Expr &v, int i) {
 
 }  // namespace
 
-Expr Simplifier::make_broadcast(const Expr &value, int lanes) {
+Expr Rewriter::make_broadcast(const Expr &value, int lanes) {
     if (lanes == 1) return value;
     if (const auto *b = value.as<Broadcast>()) {
         return intern(Broadcast::make(b->value, b->lanes * lanes));
@@ -31,7 +31,7 @@ Expr Simplifier::make_broadcast(const Expr &value, int lanes) {
     return intern(Broadcast::make(value, lanes));
 }
 
-Expr Simplifier::make_ramp(const Expr &base, const Expr &stride, int lanes) {
+Expr Rewriter::make_ramp(const Expr &base, const Expr &stride, int lanes) {
     if (lanes == 1) return base;
     if (is_zero(stride)) return make_broadcast(base, lanes);
     if (const auto *inner = base.as<Ramp>(); inner && is_exact(base.type())) {
@@ -44,11 +44,11 @@ Expr Simplifier::make_ramp(const Expr &base, const Expr &stride, int lanes) {
     }
     Expr node = intern(Ramp::make(base, stride, lanes));
     if (!is_exact(base.type()) || base.type().is_vector()) return node;
-    Expr canonical = make_expr(form(node), node.type());
+    Expr canonical = make_expr(known.form(node), node.type());
     return canonical.defined() ? canonical : node;
 }
 
-Expr Simplifier::make_vector(NodeKind op, const Expr &a, const Expr &b) {
+Expr Rewriter::make_vector(NodeKind op, const Expr &a, const Expr &b) {
     const auto *splat_a = a.as<Broadcast>(), *splat_b = b.as<Broadcast>();
     if (splat_a && splat_b && splat_a->lanes == splat_b->lanes) {
         return make_broadcast(make(op, splat_a->value, splat_b->value), splat_a->lanes);
@@ -79,7 +79,7 @@ Expr Simplifier::make_vector(NodeKind op, const Expr &a, const Expr &b) {
     return make_ramp(make(op, base_a, base_b), make(op, intern(stride_a), intern(stride_b)), lanes);
 }
 
-Expr Simplifier::make_shuffle(const Shuffle &s) {
+Expr Rewriter::make_shuffle(const Shuffle &s) {
     Expr node = intern(Shuffle::make(s.vectors, s.indices));
     Type t = node.type();
     if (s.vectors.size() == 1 && s.is_slice() && s.indices.size() > 1 && s.indices[0] == 0 &&
@@ -110,7 +110,7 @@ Expr Simplifier::make_shuffle(const Shuffle &s) {
     return make_ramp(lanes[0], stride, int(lanes.size()));
 }
 
-Expr Simplifier::make_vector_reduce(const VectorReduce &r) {
+Expr Rewriter::make_vector_reduce(const VectorReduce &r) {
     Type t = r.value.type();
     if (r.lanes == t.lanes()) return r.value;
     Expr node = intern(VectorReduce::make(r.op, r.value, r.lanes));

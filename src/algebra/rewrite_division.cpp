@@ -1,5 +1,5 @@
 #include "algebra/common_divisor.h"
-#include "algebra/simplifier.h"
+#include "algebra/rewriter.h"
 #include "ir/operators.h"
 #include <algorithm>
 
@@ -21,16 +21,16 @@ struct Aligned {
 int64_t positive_mod(int64_t a, int64_t b) { return euclidean_mod(a, b); }
 
 // Splits R such that `aligned` is `remainder` modulo `modulus` > 1, a divisor of k.
-Aligned split_aligned(Simplifier &s, const LinearForm &r, int64_t k) {
+Aligned split_aligned(Knowledge &known, const LinearForm &r, int64_t k) {
     Aligned a;
     a.rest.constant = r.constant;
     for (const LinearTerm &t : r.terms) {
-        ir::Alignment known = s.alignment(LinearForm{{t}, 0});
-        int64_t g = common_divisor(known.modulus, k);
+        ir::Alignment congruence = known.alignment(LinearForm{{t}, 0});
+        int64_t g = common_divisor(congruence.modulus, k);
         if (g > 1) {
             a.aligned.terms.push_back(t);
             a.modulus = common_divisor(a.modulus, g);
-            a.remainder += positive_mod(known.remainder, g);
+            a.remainder += positive_mod(congruence.remainder, g);
         } else {
             a.rest.terms.push_back(t);
         }
@@ -41,9 +41,9 @@ Aligned split_aligned(Simplifier &s, const LinearForm &r, int64_t k) {
 
 // If aligned + rest never leaves one period of the modulus, the constant that can stand for `rest`
 // in a division by k.
-std::optional<int64_t> constant_for_rest(Simplifier &s, const Aligned &a) {
+std::optional<int64_t> constant_for_rest(Knowledge &known, const Aligned &a) {
     if (a.modulus <= 1) return std::nullopt;
-    ConstantInterval offset = s.interval(a.rest) + ConstantInterval::point(a.remainder);
+    ConstantInterval offset = known.interval(a.rest) + ConstantInterval::point(a.remainder);
     if (!offset.bounded()) return std::nullopt;
     int64_t period = floor_div(offset.min, a.modulus);
     if (period != floor_div(offset.max, a.modulus)) return std::nullopt;
@@ -51,24 +51,24 @@ std::optional<int64_t> constant_for_rest(Simplifier &s, const Aligned &a) {
 }
 
 // floor(f / k), if it is the same for all values of f.
-std::optional<int64_t> constant_quotient(Simplifier &s, const LinearForm &f, int64_t k) {
-    ConstantInterval i = s.interval(f);
+std::optional<int64_t> constant_quotient(Knowledge &known, const LinearForm &f, int64_t k) {
+    ConstantInterval i = known.interval(f);
     if (i.bounded() && floor_div(i.min, k) == floor_div(i.max, k)) return floor_div(i.min, k);
-    if (s.is_unbounded(f)) return std::nullopt;
-    int64_t low = s.lower_bound(f);
+    if (known.is_unbounded(f)) return std::nullopt;
+    int64_t low = known.lower_bound(f);
     if (low == ConstantInterval::lowest) return std::nullopt;
     int64_t q = floor_div(low, k), last = 0;
     if (__builtin_mul_overflow(q, k, &last) || __builtin_add_overflow(last, k - 1, &last)) {
         return std::nullopt;
     }
-    if (s.upper_bound(f, last) > last) return std::nullopt;
+    if (known.upper_bound(f, last) > last) return std::nullopt;
     return q;
 }
 
 }  // namespace
 
 // The quotient or remainder, with nothing moved.
-Expr Simplifier::as_written(NodeKind op, const Expr &a, int64_t k) {
+Expr Rewriter::as_written(NodeKind op, const Expr &a, int64_t k) {
     if (const auto *b = a.as<Broadcast>()) {
         return make_broadcast(make_normal(op, b->value, intern(make_const(b->value.type(), k))),
                               b->lanes);
@@ -76,7 +76,7 @@ Expr Simplifier::as_written(NodeKind op, const Expr &a, int64_t k) {
     return raw(op, a, intern(make_const(a.type(), k)));
 }
 
-Expr Simplifier::make_division(const Expr &a, int64_t k) {
+Expr Rewriter::make_division(const Expr &a, int64_t k) {
     Type t = a.type();
     if (k == 0) return intern(make_zero(t));
     if (k == 1) return a;
@@ -88,14 +88,14 @@ Expr Simplifier::make_division(const Expr &a, int64_t k) {
     }
     const int64_t whole_k = k;
     LinearForm q, r;
-    for (const LinearTerm &term : form(a).terms) {
+    for (const LinearTerm &term : known.form(a).terms) {
         if (term.coefficient % k == 0) {
             q.terms.push_back({term.atom, term.coefficient / k});
         } else {
             r.terms.push_back(term);
         }
     }
-    int64_t constant = form(a).constant;
+    int64_t constant = known.form(a).constant;
     auto finish = [&](const Expr &quotient) {
         Expr whole = make_expr(q, t);
         return quotient.defined() ? make_sum(whole, quotient, 1) : whole;
@@ -108,19 +108,19 @@ Expr Simplifier::make_division(const Expr &a, int64_t k) {
     q.constant = floor_div(constant, k);
     r.constant = positive_mod(constant, k);
     if (r.terms.empty()) return finish({});
-    if (auto fixed = constant_quotient(*this, r, k)) {
+    if (auto fixed = constant_quotient(known, r, k)) {
         q.constant += *fixed;
         return finish({});
     }
     if (k == 1) return finish(make_expr(r, t));
-    if (!(r == form(a)) && may_overflow(r, t)) {
+    if (!(r == known.form(a)) && known.may_overflow(r, t)) {
         return as_written(NodeKind::Div, a, whole_k);
     }
-    Aligned parts = split_aligned(*this, r, k);
-    if (auto c = constant_for_rest(*this, parts);
+    Aligned parts = split_aligned(known, r, k);
+    if (auto c = constant_for_rest(known, parts);
         c && (!parts.rest.terms.empty() || *c != r.constant)) {
         parts.aligned.constant = *c;
-        if (!may_overflow(parts.aligned, t)) {
+        if (!known.may_overflow(parts.aligned, t)) {
             return finish(make_division(make_expr(parts.aligned, t), k));
         }
     }
@@ -132,7 +132,7 @@ Expr Simplifier::make_division(const Expr &a, int64_t k) {
             !__builtin_mul_overflow(*m, r.constant, &moved) &&
             t.element_of().can_represent(product) && t.element_of().can_represent(moved)) {
             Expr sum = make_sum(inner->a, intern(make_const(t, moved)), 1);
-            if (!may_overflow(form(sum), t)) return finish(make_division(sum, product));
+            if (!known.may_overflow(known.form(sum), t)) return finish(make_division(sum, product));
         }
     }
     Expr rest = make_expr(r, t), divisor = intern(make_const(t, k));
@@ -144,7 +144,7 @@ Expr Simplifier::make_division(const Expr &a, int64_t k) {
     return finish(rewritten.defined() ? rewritten : node);
 }
 
-Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
+Expr Rewriter::make_modulus(const Expr &a, int64_t k) {
     Type t = a.type();
     if (k == 0 || k == 1 || k == -1) return intern(make_zero(t));
     if (k < 0) {
@@ -156,45 +156,45 @@ Expr Simplifier::make_modulus(const Expr &a, int64_t k) {
         if (m && *m > 0 && *m % k == 0) return make_modulus(inner->a, k);
     }
     LinearForm r;
-    r.constant = positive_mod(form(a).constant, k);
-    for (const LinearTerm &term : form(a).terms) {
+    r.constant = positive_mod(known.form(a).constant, k);
+    for (const LinearTerm &term : known.form(a).terms) {
         if (term.coefficient % k == 0) continue;
         const auto *inner = term.atom.as<Mod>();
         auto m = inner ? as_const_int(inner->b) : std::nullopt;
         if (m && *m > 0 && *m % k == 0) {
             // Unless the sum might overflow, as (x % 1000 + y % 1000) % 1000 does not.
-            auto replaced = substitute(form(a), term, inner->a);
-            bool fits = replaced && !may_overflow(*replaced, t);
+            auto replaced = known.substitute(known.form(a), term, inner->a);
+            bool fits = replaced && !known.may_overflow(*replaced, t);
             Expr e = fits ? make_expr(*replaced, t) : Expr();
             if (e.defined()) return make_modulus(e, k);
         }
         r.terms.push_back({term.atom, term.coefficient % k});
     }
     if (r.terms.empty()) return intern(make_const(t, r.constant));
-    ir::Alignment known = alignment(r);
-    if (known.modulus % k == 0) {
-        return intern(make_const(t, positive_mod(known.remainder, k)));
+    ir::Alignment congruence = known.alignment(r);
+    if (congruence.modulus % k == 0) {
+        return intern(make_const(t, positive_mod(congruence.remainder, k)));
     }
-    if (auto q = constant_quotient(*this, r, k)) {
+    if (auto q = constant_quotient(known, r, k)) {
         r.constant -= *q * k;
         return make_expr(r, t);
     }
-    if (!(r == form(a)) && may_overflow(r, t)) return as_written(NodeKind::Mod, a, k);
+    if (!(r == known.form(a)) && known.may_overflow(r, t)) return as_written(NodeKind::Mod, a, k);
     int64_t g = k;
     for (const LinearTerm &term : r.terms) g = common_divisor(g, term.coefficient);
     if (g > 1) {
         LinearForm reduced{r.terms, floor_div(r.constant, g)};
         for (LinearTerm &term : reduced.terms) term.coefficient /= g;
-        if (auto f = scale(form(make_modulus(make_expr(reduced, t), k / g)), g)) {
+        if (auto f = scale(known.form(make_modulus(make_expr(reduced, t), k / g)), g)) {
             f->constant += r.constant % g;
             return make_expr(*f, t);
         }
     }
-    Aligned parts = split_aligned(*this, r, k);
-    if (auto c = constant_for_rest(*this, parts);
+    Aligned parts = split_aligned(known, r, k);
+    if (auto c = constant_for_rest(known, parts);
         c && (!parts.rest.terms.empty() || *c != r.constant)) {
         parts.aligned.constant = *c;
-        if (!may_overflow(parts.aligned, t)) {
+        if (!known.may_overflow(parts.aligned, t)) {
             Expr modulus = make_modulus(make_expr(parts.aligned, t), k);
             parts.rest.constant -= *c;
             return make_sum(modulus, make_expr(parts.rest, t), 1);

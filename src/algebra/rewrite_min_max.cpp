@@ -1,5 +1,5 @@
 #include "algebra/common_divisor.h"
-#include "algebra/simplifier.h"
+#include "algebra/rewriter.h"
 #include "ir/operators.h"
 #include <algorithm>
 
@@ -84,24 +84,24 @@ NodeKind dual(NodeKind op) { return op == NodeKind::Min ? NodeKind::Max : NodeKi
 }  // namespace
 
 // 1 if a is never smaller than b, -1 if never larger; 0 if unknown.
-int Simplifier::compare_order(const Expr &a, const Expr &b) {
+int Rewriter::compare_order(const Expr &a, const Expr &b) {
     if (a.same_as(b)) return 1;
     Type t = a.type();
     if (is_lowest(b) || is_highest(a)) return 1;
     if (is_lowest(a) || is_highest(b)) return -1;
     if (is_exact(t)) {
-        auto difference = add(form(a), form(b), -1);
+        auto difference = add(known.form(a), known.form(b), -1);
         if (!difference) return 0;
-        if (lower_bound(*difference, 0) >= 0) return 1;
-        return upper_bound(*difference, 0) <= 0 ? -1 : 0;
+        if (known.lower_bound(*difference, 0) >= 0) return 1;
+        return known.upper_bound(*difference, 0) <= 0 ? -1 : 0;
     }
     if (!t.is_int_or_uint()) return 0;
-    ConstantInterval i = interval(a), j = interval(b);
+    ConstantInterval i = known.interval(a), j = known.interval(b);
     if (i.has_min() && j.has_max() && i.min >= j.max) return 1;
     return i.has_max() && j.has_min() && i.max <= j.min ? -1 : 0;
 }
 
-Expr Simplifier::make_min_max(NodeKind op, const Expr &a, const Expr &b) {
+Expr Rewriter::make_min_max(NodeKind op, const Expr &a, const Expr &b) {
     if (int order = compare_order(a, b)) return (order > 0) == (op == NodeKind::Max) ? a : b;
     // Which operand it is, of a NaN or of zeros of both signs, depends on their order.
     bool keep_order = !a.type().is_int_or_uint();
@@ -137,14 +137,14 @@ Expr Simplifier::make_min_max(NodeKind op, const Expr &a, const Expr &b) {
 }
 
 // Takes out what two operands have in common; undefined if nothing.
-Expr Simplifier::factor_min_max(NodeKind op, const Expr &a, const Expr &b) {
+Expr Rewriter::factor_min_max(NodeKind op, const Expr &a, const Expr &b) {
     Type t = a.type();
     const auto *splat_a = a.as<Broadcast>(), *splat_b = b.as<Broadcast>();
     if (splat_a && splat_b && splat_a->lanes == splat_b->lanes) {
         return make_broadcast(make_normal(op, splat_a->value, splat_b->value), splat_a->lanes);
     }
     if (!is_exact(t)) return {};
-    std::vector<LinearForm> forms{form(a), form(b)};
+    std::vector<LinearForm> forms{known.form(a), known.form(b)};
     LinearForm common = common_part(forms);
     for (LinearForm &f : forms) {
         auto rest = add(f, common, -1);
@@ -158,15 +158,15 @@ Expr Simplifier::factor_min_max(NodeKind op, const Expr &a, const Expr &b) {
         for (LinearTerm &term : f.terms) term.coefficient /= factor;
     }
     // What is left of data may overflow where the operands as they are written do not.
-    if (may_overflow(forms[0], t) || may_overflow(forms[1], t)) return {};
+    if (known.may_overflow(forms[0], t) || known.may_overflow(forms[1], t)) return {};
     Expr u = make_expr(forms[0], t), v = make_expr(forms[1], t);
     if (!u.defined() || !v.defined()) return {};
-    auto whole = add(common, form(make_normal(factor < 0 ? dual(op) : op, u, v)), factor);
+    auto whole = add(common, known.form(make_normal(factor < 0 ? dual(op) : op, u, v)), factor);
     if (whole) recombine(*whole);
     return whole ? make_expr(*whole, t) : Expr();
 }
 
-Expr Simplifier::combine_min_max(NodeKind op, std::vector<Expr> list) {
+Expr Rewriter::combine_min_max(NodeKind op, std::vector<Expr> list) {
     std::sort(list.begin(), list.end(), operand_before);
     for (size_t i = 0; i < list.size(); i++) {
         for (size_t j = i + 1; j < list.size(); j++) {

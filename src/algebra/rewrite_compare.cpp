@@ -1,5 +1,5 @@
 #include "algebra/common_divisor.h"
-#include "algebra/simplifier.h"
+#include "algebra/rewriter.h"
 #include "ir/operators.h"
 
 // Comparisons of exact integers: brought to `form >= 0` or `form == 0`, decided if possible, and
@@ -45,8 +45,8 @@ std::optional<LinearForm> minus_one(std::optional<LinearForm> f) {
 
 }  // namespace
 
-Expr Simplifier::make_exact_comparison(NodeKind op, const Expr &a, const Expr &b) {
-    auto f = add(form(b), form(a), -1);
+Expr Rewriter::make_exact_comparison(NodeKind op, const Expr &a, const Expr &b) {
+    auto f = add(known.form(b), known.form(a), -1);
     if (op == NodeKind::LT) f = minus_one(std::move(f));
     if (!f) return raw(op, a, b);
     recombine(*f);
@@ -60,7 +60,7 @@ Expr Simplifier::make_exact_comparison(NodeKind op, const Expr &a, const Expr &b
         Expr e = make_comparison(zero_op, *scalar, t.element_of());
         if (e.defined()) return make_broadcast(e, t.lanes());
     }
-    ConstantInterval i{lower_bound(*f, 1), upper_bound(*f, -1)};
+    ConstantInterval i{known.lower_bound(*f, 1), known.upper_bound(*f, -1)};
     if (zero_op == NodeKind::GE) {
         if (i.min >= 0) return intern(const_true(t.lanes()));
         if (i.max < 0) return intern(const_false(t.lanes()));
@@ -71,16 +71,16 @@ Expr Simplifier::make_exact_comparison(NodeKind op, const Expr &a, const Expr &b
     return rewritten.defined() ? rewritten : node;
 }
 
-Expr Simplifier::make_comparison(NodeKind op, const LinearForm &f, Type t) {
+Expr Rewriter::make_comparison(NodeKind op, const LinearForm &f, Type t) {
     if (f.is_constant()) return intern(make_const(Bool(), holds(op, f.constant)));
     if (op == NodeKind::GE) return make_at_least_zero(f, t);
     return make_equality(f, t, op == NodeKind::EQ);
 }
 
-Expr Simplifier::make_at_least_zero(LinearForm f, Type t) {
+Expr Rewriter::make_at_least_zero(LinearForm f, Type t) {
     if (f.is_constant()) return intern(make_const(Bool(), f.constant >= 0));
-    if (lower_bound(f, 0) >= 0) return intern(const_true());
-    if (upper_bound(f, -1) <= -1) return intern(const_false());
+    if (known.lower_bound(f, 0) >= 0) return intern(const_true());
+    if (known.upper_bound(f, -1) <= -1) return intern(const_false());
     int64_t g = gcd_of_terms(f);
     for (LinearTerm &term : f.terms) term.coefficient /= g;
     f.constant = floor_div(f.constant, g);
@@ -89,7 +89,7 @@ Expr Simplifier::make_at_least_zero(LinearForm f, Type t) {
     auto k = d && f.terms.size() == 1 ? as_const_int(d->b) : std::nullopt;
     if (k && *k > 0) {
         // u / k >= -c  is  u >= -c * k, and u / k <= c  is  u <= c * k + k - 1.
-        auto u = scale(form(d->a), first.coefficient);
+        auto u = scale(known.form(d->a), first.coefficient);
         LinearForm bound{{}, f.constant};
         auto moved = u ? add(*u, bound, *k) : std::nullopt;
         if (moved && first.coefficient < 0) moved = add(*moved, LinearForm{{}, *k - 1});
@@ -104,7 +104,7 @@ Expr Simplifier::make_at_least_zero(LinearForm f, Type t) {
 }
 
 // Where one side of a min, max or select decides the comparison, the other side is what is left.
-Expr Simplifier::split_comparison(const LinearForm &f, Type t) {
+Expr Rewriter::split_comparison(const LinearForm &f, Type t) {
     if (f.terms.size() > max_split_terms) return {};
     for (const LinearTerm &term : f.terms) {
         Expr u, v, q;
@@ -118,13 +118,13 @@ Expr Simplifier::split_comparison(const LinearForm &f, Type t) {
         } else {
             continue;
         }
-        auto with_u = substitute(f, term, u), with_v = substitute(f, term, v);
+        auto with_u = known.substitute(f, term, u), with_v = known.substitute(f, term, v);
         if (!with_u || !with_v) continue;
         recombine(*with_u);
         recombine(*with_v);
         auto decide = [&](const LinearForm &g) {
-            if (lower_bound(g, 0) >= 0) return 1;
-            return upper_bound(g, -1) <= -1 ? 0 : -1;
+            if (known.lower_bound(g, 0) >= 0) return 1;
+            return known.upper_bound(g, -1) <= -1 ? 0 : -1;
         };
         int at_u = decide(*with_u), at_v = decide(*with_v);
         if (at_u < 0 && at_v < 0) continue;
@@ -137,12 +137,13 @@ Expr Simplifier::split_comparison(const LinearForm &f, Type t) {
     return {};
 }
 
-Expr Simplifier::make_equality(LinearForm f, Type t, bool equal) {
+Expr Rewriter::make_equality(LinearForm f, Type t, bool equal) {
     Expr no = intern(make_const(Bool(), !equal));
-    if (lower_bound(f, 1) >= 1 || upper_bound(f, -1) <= -1) return no;
-    if (lower_bound(f, 0) >= 0 && upper_bound(f, 0) <= 0) return intern(make_const(Bool(), equal));
-    ir::Alignment known = alignment(f);
-    if (known.modulus > 1 && known.remainder != 0) return no;
+    if (known.lower_bound(f, 1) >= 1 || known.upper_bound(f, -1) <= -1) return no;
+    bool is_zero = known.lower_bound(f, 0) >= 0 && known.upper_bound(f, 0) <= 0;
+    if (is_zero) return intern(make_const(Bool(), equal));
+    ir::Alignment congruence = known.alignment(f);
+    if (congruence.modulus > 1 && congruence.remainder != 0) return no;
     int64_t g = gcd_of_terms(f);
     if (f.constant % g != 0) return no;
     for (LinearTerm &term : f.terms) term.coefficient /= g;
@@ -159,7 +160,7 @@ Expr Simplifier::make_equality(LinearForm f, Type t, bool equal) {
     return rewritten.defined() ? rewritten : node;
 }
 
-Expr Simplifier::emit_comparison(NodeKind op, const LinearForm &f, Type t) {
+Expr Rewriter::emit_comparison(NodeKind op, const LinearForm &f, Type t) {
     if (f.constant == ConstantInterval::lowest) return {};
     LinearForm right, left;  // left <= right + constant
     for (const LinearTerm &term : f.terms) {
@@ -185,7 +186,8 @@ Expr Simplifier::emit_comparison(NodeKind op, const LinearForm &f, Type t) {
         kind = NodeKind::LT;
         left.constant = -c - 1;
     }
-    if (may_overflow(left, t) || may_overflow(right, t)) return {};  // it stays as it is written
+    bool stays = known.may_overflow(left, t) || known.may_overflow(right, t);
+    if (stays) return {};
     Expr a = make_expr(left, t), b = make_expr(right, t);
     return a.defined() && b.defined() ? raw(kind, a, b) : Expr();
 }

@@ -1,4 +1,4 @@
-#include "algebra/simplifier.h"
+#include "algebra/rewriter.h"
 #include "ir/operators.h"
 #include <algorithm>
 
@@ -38,7 +38,7 @@ struct Comparison {
     bool equality = false;
 };
 
-std::optional<Comparison> comparison_of(Simplifier &s, const Expr &e) {
+std::optional<Comparison> comparison_of(Knowledge &known, const Expr &e) {
     Expr a, b;
     bool strict = false, equality = false;
     if (const auto *n = e.as<LT>()) {
@@ -51,7 +51,7 @@ std::optional<Comparison> comparison_of(Simplifier &s, const Expr &e) {
         return std::nullopt;
     }
     if (!is_exact(a.type()) || a.type().is_vector()) return std::nullopt;
-    auto f = add(s.form(b), s.form(a), -1);
+    auto f = add(known.form(b), known.form(a), -1);
     if (f && strict) f = add(*f, LinearForm{{}, -1});
     if (!f) return std::nullopt;
     return Comparison{*f, a.type(), equality};
@@ -64,14 +64,14 @@ std::optional<int64_t> offset(const Comparison &a, const Comparison &b, int64_t 
 }
 
 // For a >= 0 and b >= 0, where b is a + d or -a + d.
-Expr combine_inequalities(Simplifier &s, bool is_and, const Comparison &a, const Comparison &b,
+Expr combine_inequalities(Rewriter &r, bool is_and, const Comparison &a, const Comparison &b,
                           const Expr &first, const Expr &second) {
     if (auto d = offset(a, b, 1)) return (*d >= 0) == is_and ? first : second;
     auto d = offset(a, b, -1);
     if (!d) return {};
     // Both hold for 0 <= a <= d; one of them holds for every a if d >= -1.
     if (is_and && *d < 0) return const_false();
-    if (is_and && *d == 0) return s.make_comparison(NodeKind::EQ, a.f, a.type);
+    if (is_and && *d == 0) return r.make_comparison(NodeKind::EQ, a.f, a.type);
     if (!is_and && *d >= -1) return const_true();
     return {};
 }
@@ -88,18 +88,18 @@ Expr combine_with_equality(bool is_and, const Comparison &a, const Comparison &b
     return {};
 }
 
-Expr combine(Simplifier &s, NodeKind op, const Expr &first, const Expr &second) {
-    auto a = comparison_of(s, first), b = comparison_of(s, second);
+Expr combine(Rewriter &r, Knowledge &known, NodeKind op, const Expr &first, const Expr &second) {
+    auto a = comparison_of(known, first), b = comparison_of(known, second);
     if (!a || !b || a->type != b->type) return {};
     bool is_and = op == NodeKind::And;
     if (a->equality) return combine_with_equality(is_and, *a, *b, first, second);
     if (b->equality) return combine_with_equality(is_and, *b, *a, second, first);
-    return combine_inequalities(s, is_and, *a, *b, first, second);
+    return combine_inequalities(r, is_and, *a, *b, first, second);
 }
 
 }  // namespace
 
-Expr Simplifier::make_logic(NodeKind op, const Expr &a, const Expr &b) {
+Expr Rewriter::make_logic(NodeKind op, const Expr &a, const Expr &b) {
     bool is_and = op == NodeKind::And;
     for (int i = 0; i < 2; i++) {
         const Expr &x = i ? b : a, &y = i ? a : b;
@@ -121,7 +121,7 @@ Expr Simplifier::make_logic(NodeKind op, const Expr &a, const Expr &b) {
                 dropped = true;
                 continue;
             }
-            Expr merged = combine(*this, op, list[i], others[j]);
+            Expr merged = combine(*this, known, op, list[i], others[j]);
             if (!merged.defined()) {
                 merged = apply_rules(is_and ? And::make(list[i], others[j])
                                             : Or::make(list[i], others[j]));
@@ -144,25 +144,25 @@ Expr Simplifier::make_logic(NodeKind op, const Expr &a, const Expr &b) {
     return e;
 }
 
-Expr Simplifier::make_not(const Expr &a) {
-    if (!is_pure(a)) return Not::make(a);
-    const Memo *known = negations.find(a.get());
-    if (known && usable(known->scope)) return known->after;
+Expr Rewriter::make_not(const Expr &a) {
+    if (!known.is_pure(a)) return Not::make(a);
+    const Negation *found = negations.find(a.get());
+    if (found && known.is_usable(found->scope)) return found->after;
     Expr after = compute_not(a);
-    negations[a.get()] = {a, after, scopes.back().serial};
+    negations[a.get()] = {a, after, known.scope()};
     return after;
 }
 
-Expr Simplifier::compute_not(const Expr &a) {
+Expr Rewriter::compute_not(const Expr &a) {
     Expr node = intern(Not::make(a));
     Expr folded = fold_or_undefined(node);
     if (folded.defined()) return folded;
     if (const auto *b = a.as<Broadcast>()) return make_broadcast(make_not(b->value), b->lanes);
     Expr rewritten = apply_rules(node);
-    return known_condition(rewritten.defined() ? rewritten : node);
+    return decided(rewritten.defined() ? rewritten : node);
 }
 
-Expr Simplifier::make_select(const Expr &condition, const Expr &a, const Expr &b) {
+Expr Rewriter::make_select(const Expr &condition, const Expr &a, const Expr &b) {
     if (is_true(condition)) return a;
     if (is_false(condition)) return b;
     if (a.same_as(b)) return a;
@@ -191,35 +191,36 @@ Expr Simplifier::make_select(const Expr &condition, const Expr &a, const Expr &b
 // Whether the value has a min or max in it and is the other one where the condition holds (or its
 // opposite does): max(x, 7) is x where 7 <= x. Of a difference of more than two terms it is not
 // tried.
-bool Simplifier::is_other_where(const Expr &condition, const Expr &value, const Expr &other,
-                                bool opposite) {
+bool Rewriter::is_other_where(const Expr &condition, const Expr &value, const Expr &other,
+                              bool opposite) {
     auto has_choice = [](const LinearForm &f) {
         return std::any_of(f.terms.begin(), f.terms.end(), [](const LinearTerm &t) {
             return t.atom.as<Min>() || t.atom.as<Max>();
         });
     };
-    if (!has_choice(form(value))) return false;
-    auto difference = add(form(value), form(other), -1);
+    if (!has_choice(known.form(value))) return false;
+    auto difference = add(known.form(value), known.form(other), -1);
     if (!difference || difference->terms.size() > 2 || !has_choice(*difference)) return false;
     const Expr fact = opposite ? make_not(condition) : condition;
-    enter(true);
-    learn_inequalities(fact);
-    const bool equal = lower_bound(*difference, 0) >= 0 && upper_bound(*difference, 0) <= 0;
-    leave();
+    known.enter(true);
+    known.learn_inequalities(fact);
+    const bool equal =
+        known.lower_bound(*difference, 0) >= 0 && known.upper_bound(*difference, 0) <= 0;
+    known.leave();
     return equal;
 }
 
 // What both values share is added outside; select(f >= 0, a, b) where a - b is f or f + 1 is
 // max(a, b), and where it is -f or -f - 1 is min(a, b).
-Expr Simplifier::select_of_forms(const Expr &condition, const Expr &a, const Expr &b) {
-    LinearForm common = form(a);
-    const LinearForm &other = form(b);
+Expr Rewriter::select_of_forms(const Expr &condition, const Expr &a, const Expr &b) {
+    LinearForm common = known.form(a);
+    const LinearForm &other = known.form(b);
     std::erase_if(common.terms, [&](const LinearTerm &t) {
         return other.coefficient_of(t.atom) != t.coefficient;
     });
     if (common.constant != other.constant) common.constant = 0;
-    auto difference = add(form(a), other, -1);
-    auto c = comparison_of(*this, condition);
+    auto difference = add(known.form(a), other, -1);
+    auto c = comparison_of(known, condition);
     if (difference && c && !c->equality && a.type().is_scalar()) {
         for (int64_t sign : {1, -1}) {
             auto d = add(*difference, c->f, -sign);
@@ -230,11 +231,11 @@ Expr Simplifier::select_of_forms(const Expr &condition, const Expr &a, const Exp
         }
     }
     if (common.is_constant() && common.constant == 0) return {};
-    auto rest_a = add(form(a), common, -1), rest_b = add(other, common, -1);
+    auto rest_a = add(known.form(a), common, -1), rest_b = add(other, common, -1);
     if (!rest_a || !rest_b) return {};
     Expr u = make_expr(*rest_a, a.type()), v = make_expr(*rest_b, a.type());
     if (!u.defined() || !v.defined()) return {};
-    auto whole = add(common, form(make_select(condition, u, v)));
+    auto whole = add(common, known.form(make_select(condition, u, v)));
     return whole ? make_expr(*whole, a.type()) : Expr();
 }
 

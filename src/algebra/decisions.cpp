@@ -1,11 +1,8 @@
-#include "algebra/simplifier.h"
+#include "algebra/decisions.h"
 #include "ir/fields.h"
 #include "ir/operators.h"
 #include <algorithm>
 
-// How small can a linear form get? First by the intervals of its atoms; then by putting in for an
-// atom what bounds it (the operands of a min, the dividend of a division, the symbolic bounds of a
-// variable, a known inequality), so that terms cancel.
 namespace tessera::algebra {
 
 using namespace ir;
@@ -16,6 +13,9 @@ constexpr int max_depth = 10;
 constexpr size_t max_facts = 6;  // that are tried about one atom
 constexpr int min_effort = 4;    // where all steps for an expression have been taken
 constexpr int64_t none = ConstantInterval::lowest;
+// What many parts of one expression decide about takes no longer than so many decisions: where sums
+// are of many choices, most find nothing.
+constexpr int decisions_per_expression = 128;
 
 LinearForm without(const LinearForm &f, const Expr &atom) {
     LinearForm r = f;
@@ -25,52 +25,51 @@ LinearForm without(const LinearForm &f, const Expr &atom) {
 
 }  // namespace
 
+void Decisions::renew_allowance() { allowance = decisions_per_expression * effort; }
+
 // The same query comes many times, as nodes are built from their operands in several ways.
-int64_t Simplifier::lower_bound(const LinearForm &f, int64_t goal) {
-    int64_t quick = interval(f).min;
-    if (quick >= goal || f.terms.empty() || hopeless(f)) return quick;
+int64_t Decisions::lower_bound(const LinearForm &f, int64_t goal) {
+    int64_t quick = info.interval(f).min;
+    if (quick >= goal || f.terms.empty() || is_hopeless(f)) return quick;
     uint64_t hash = fields::mix(uint64_t(f.constant), uint64_t(goal));
     for (const LinearTerm &t : f.terms) {
         hash = fields::mix(fields::mix(hash, t.atom.hash()), uint64_t(t.coefficient));
     }
     auto last = searches.find(hash);
-    if (last != searches.end() && usable(last->second.scope) && last->second.goal == goal &&
-        last->second.form == f) {
+    if (last != searches.end() && facts.is_usable(last->second.scope) &&
+        last->second.goal == goal && last->second.form == f) {
         return last->second.found;
     }
     // Lets that lie a constant apart need no search.
-    LinearForm values = with_values(f);
-    int64_t found = interval(values).min;
+    LinearForm values = info.with_values(f);
+    int64_t found = info.interval(values).min;
     if (found < goal && !values.terms.empty()) {
         const int steps = std::min(effort, std::max(allowance, min_effort));
         budget = steps;
         found = std::max(found, lower(f, goal, max_depth));
         allowance -= steps - std::max(budget, 0);
     }
-    searches[hash] = {f, goal, found, scopes.back().serial};
+    searches[hash] = {f, goal, found, facts.scope()};
     return found;
 }
 
-int64_t Simplifier::upper_bound(const LinearForm &f, int64_t goal) {
+int64_t Decisions::upper_bound(const LinearForm &f, int64_t goal) {
     auto negated = scale(f, -1);
     if (!negated) return ConstantInterval::highest;
     int64_t low = lower_bound(*negated, goal == none ? ConstantInterval::highest : -goal);
     return low == none ? ConstantInterval::highest : -low;
 }
 
-bool Simplifier::is_relational(const Expr &atom) {
-    auto has_facts = inequalities.find(atom.get());
-    if (has_facts != inequalities.end() && !has_facts->second.empty()) return true;
+bool Decisions::is_relational(const Expr &atom) {
+    if (!facts.inequalities_about(atom).empty()) return true;
     switch (atom.kind()) {
     case NodeKind::Min:
     case NodeKind::Max:
     case NodeKind::Select: return true;
     case NodeKind::Div: return as_const_int(atom.as<Div>()->b).value_or(0) > 0;
     case NodeKind::Variable: {
-        auto found = known.find(atom.as<Variable>()->name);
-        if (found == known.end()) return false;
-        const Known &k = found->second;
-        return k.value.defined() || k.symbolic.min.defined() || k.symbolic.max.defined();
+        const KnownVariable *k = facts.find(atom.as<Variable>()->name);
+        return k && (k->value.defined() || k->symbolic.min.defined() || k->symbolic.max.defined());
     }
     case NodeKind::IntrinsicCall: return is_bounded_by_operands(atom.as<IntrinsicCall>()->op);
     case NodeKind::Broadcast: return is_relational(atom.as<Broadcast>()->value);
@@ -79,29 +78,29 @@ bool Simplifier::is_relational(const Expr &atom) {
 }
 
 // Whether some term is unbounded and nothing else in the form could cancel it.
-bool Simplifier::hopeless(const LinearForm &f) {
-    if ((trend_of(f).unbounded_below & ~leaves_of_facts) != 0) return true;
+bool Decisions::is_hopeless(const LinearForm &f) {
+    if (trends.is_unbounded_below(f)) return true;
     for (const LinearTerm &t : f.terms) {
-        ConstantInterval i = interval(t.atom);
+        ConstantInterval i = info.interval(t.atom);
         bool bounded = t.coefficient > 0 ? i.has_min() : i.has_max();
         if (bounded || is_relational(t.atom)) continue;
-        uint64_t mask = variables_of(t.atom);
+        uint64_t mask = trends.variables_of(t.atom);
         bool partner = mask == 0;
         for (const LinearTerm &o : f.terms) {
             if (o.atom.same_as(t.atom) || !is_relational(o.atom)) continue;
-            auto facts = inequalities.find(o.atom.get());
-            bool many = facts != inequalities.end() && !facts->second.empty();
+            bool many = !facts.inequalities_about(o.atom).empty();
             const auto *v = o.atom.as<Variable>();
-            partner |= many || v || (variables_of(o.atom) & mask) != 0;
+            partner |= many || v || (trends.variables_of(o.atom) & mask) != 0;
         }
         if (!partner) return true;
     }
     return false;
 }
 
-int64_t Simplifier::lower(const LinearForm &f, int64_t goal, int depth) {
-    int64_t best = interval(f).min;
-    if (best >= goal || depth == 0 || f.terms.empty() || --budget < 0 || hopeless(f)) return best;
+int64_t Decisions::lower(const LinearForm &f, int64_t goal, int depth) {
+    int64_t best = info.interval(f).min;
+    if (best >= goal || depth == 0 || f.terms.empty() || --budget < 0 || is_hopeless(f))
+        return best;
     for (const LinearTerm &t : f.terms) {
         bool exact = false;
         best = std::max(best, lower_by(f, t, goal, depth - 1, exact));
@@ -110,14 +109,14 @@ int64_t Simplifier::lower(const LinearForm &f, int64_t goal, int depth) {
     return best;
 }
 
-int64_t Simplifier::lower_with(const LinearForm &f, const LinearTerm &t, const Expr &u,
-                               int64_t goal, int depth) {
-    auto g = substitute(f, t, u);
+int64_t Decisions::lower_with(const LinearForm &f, const LinearTerm &t, const Expr &u, int64_t goal,
+                              int depth) {
+    auto g = forms.substitute(f, t, u);
     return g ? lower(*g, goal, depth) : none;
 }
 
-int64_t Simplifier::lower_by(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth,
-                             bool &exact) {
+int64_t Decisions::lower_by(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth,
+                            bool &exact) {
     const Expr &atom = t.atom;
     int64_t best = none;
     if (!is_relational(atom)) return best;
@@ -143,27 +142,29 @@ int64_t Simplifier::lower_by(const LinearForm &f, const LinearTerm &t, int64_t g
         best = lower_by_variable(f, t, goal, depth);
     } else if (const auto *c = atom.as<IntrinsicCall>(); c && is_bounded_by_operands(c->op)) {
         best = lower_by_call(f, t, goal, depth, exact);
-    } else if (const auto *b = atom.as<Broadcast>()) {
-        // What bounds the scalar bounds every lane.
-        if (const auto *v = b->value.as<Variable>()) {
-            auto found = known.find(v->name);
-            if (found != known.end()) {
-                const Known &k = found->second;
-                Expr u = k.value.defined()   ? k.value
-                         : t.coefficient > 0 ? k.symbolic.min
-                                             : k.symbolic.max;
-                if (u.defined() && u.type() == v->type) {
-                    best = lower_with(f, t, intern(Broadcast::make(u, b->lanes)), goal, depth);
-                }
-            }
-        }
+    } else if (atom.as<Broadcast>()) {
+        best = lower_by_broadcast(f, t, goal, depth);
     }
     if (best >= goal || exact) return best;
     return std::max(best, lower_by_inequalities(f, t, goal, depth));
 }
 
-int64_t Simplifier::lower_by_call(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth,
-                                  bool &exact) {
+// What bounds the scalar bounds every lane.
+int64_t Decisions::lower_by_broadcast(const LinearForm &f, const LinearTerm &t, int64_t goal,
+                                      int depth) {
+    const auto *b = t.atom.as<Broadcast>();
+    const auto *v = b->value.as<Variable>();
+    const KnownVariable *k = v ? facts.find(v->name) : nullptr;
+    if (!k) return none;
+    const Expr u = k->value.defined()  ? k->value
+                   : t.coefficient > 0 ? k->symbolic.min
+                                       : k->symbolic.max;
+    if (!u.defined() || u.type() != v->type) return none;
+    return lower_with(f, t, nodes.intern(Broadcast::make(u, b->lanes)), goal, depth);
+}
+
+int64_t Decisions::lower_by_call(const LinearForm &f, const LinearTerm &t, int64_t goal, int depth,
+                                 bool &exact) {
     const auto *c = t.atom.as<IntrinsicCall>();
     exact = is_likely(t.atom);
     int64_t best = lower_with(f, t, c->args[0], goal, depth);
@@ -173,12 +174,12 @@ int64_t Simplifier::lower_by_call(const LinearForm &f, const LinearTerm &t, int6
 }
 
 // k * F with k * (u / k) replaced by u minus the remainder.
-int64_t Simplifier::lower_by_division(const LinearForm &f, const LinearTerm &t, int64_t goal,
-                                      int depth) {
+int64_t Decisions::lower_by_division(const LinearForm &f, const LinearTerm &t, int64_t goal,
+                                     int depth) {
     const auto *d = t.atom.as<Div>();
     int64_t k = as_const_int(d->b).value();
     auto rest = scale(without(f, t.atom), k);
-    auto g = rest ? add(*rest, form(d->a), t.coefficient) : std::nullopt;
+    auto g = rest ? add(*rest, forms.of(d->a), t.coefficient) : std::nullopt;
     if (!g) return none;
     if (t.coefficient > 0) {
         int64_t most = 0;
@@ -192,11 +193,11 @@ int64_t Simplifier::lower_by_division(const LinearForm &f, const LinearTerm &t, 
     return ceil_div(low, k);
 }
 
-int64_t Simplifier::lower_by_variable(const LinearForm &f, const LinearTerm &t, int64_t goal,
-                                      int depth) {
-    auto found = known.find(t.atom.as<Variable>()->name);
-    if (found == known.end()) return none;
-    Known k = found->second;
+int64_t Decisions::lower_by_variable(const LinearForm &f, const LinearTerm &t, int64_t goal,
+                                     int depth) {
+    const KnownVariable *found = facts.find(t.atom.as<Variable>()->name);
+    if (!found) return none;
+    const KnownVariable k = *found;  // copied, for the table may move
     auto fits = [&](const Expr &e) { return e.defined() && e.type() == t.atom.type(); };
     int64_t best = none;
     const Expr &bound = t.coefficient > 0 ? k.symbolic.min : k.symbolic.max;
@@ -208,15 +209,14 @@ int64_t Simplifier::lower_by_variable(const LinearForm &f, const LinearTerm &t, 
 }
 
 // Subtract a known g >= 0 so often that the atom cancels.
-int64_t Simplifier::lower_by_inequalities(const LinearForm &f, const LinearTerm &t, int64_t goal,
-                                          int depth) {
-    auto found = inequalities.find(t.atom.get());
-    if (found == inequalities.end()) return none;
+int64_t Decisions::lower_by_inequalities(const LinearForm &f, const LinearTerm &t, int64_t goal,
+                                         int depth) {
+    auto all = facts.inequalities_about(t.atom);
     int64_t best = none;
     // The newest first, which are the closest; copied, for the list may move while they are used.
-    size_t count = std::min(found->second.size(), max_facts);
-    std::vector<LinearForm> facts(found->second.rbegin(), found->second.rbegin() + long(count));
-    for (const LinearForm &g : facts) {
+    size_t count = std::min(all.size(), max_facts);
+    const std::vector<LinearForm> newest(all.rbegin(), all.rbegin() + long(count));
+    for (const LinearForm &g : newest) {
         int64_t c = g.coefficient_of(t.atom);
         if ((c > 0) != (t.coefficient > 0)) continue;
         int64_t size = std::abs(c), times = std::abs(t.coefficient);
