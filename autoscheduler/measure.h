@@ -26,6 +26,9 @@ struct MeasureOptions {
     int compilers = 2;          // that work at once, while one candidate runs
     double seconds = 20;        // that one candidate may take to be compiled, and again to be run
     double run_seconds = 0.15;  // that a candidate is run again and again
+    // Time is that of the processor, and not what passes meanwhile: for one thread, on a machine
+    // that others use too.
+    bool processor_time = false;
     uint64_t memory = 16ull << 30;  // bytes that one may take more than there are now
 };
 

@@ -95,6 +95,11 @@ private:
         if (stage.is_reduction() && below(3) == 0) return change_reduction(stage, s);
         if (stage.pure == 0) return;
         const auto v = size_t(below(stage.pure));
+        const FunctionNode &f = graph.functions[size_t(n)];
+        if (!f.may_be_extended && !f.is_output && below(5) == 0) {
+            s.shifts = !s.shifts;
+            return;
+        }
         const bool is_root = p.place == Place::Root;
         switch (below(is_root ? 6 : 4)) {
         case 0: change_vector(n, int(v), s); break;

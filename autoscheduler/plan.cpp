@@ -35,7 +35,8 @@ public:
         // What is needed of it may be less than a vector: in the loops of others, and elsewhere
         // since `required` is no tight bound. Only that of an output is known.
         const FunctionNode &f = graph.functions[size_t(stage.function)];
-        if (!f.may_be_extended && !f.is_output) tail = TailStrategy::GuardWithIf;
+        const bool may_be_moved = f.may_be_extended || f.is_output || plan.shifts;
+        if (!may_be_moved) tail = TailStrategy::GuardWithIf;
 
         for (size_t v = 0; v < stage.variables.size(); v++) {
             taken.insert(stage.variables.name(v).text());

@@ -21,6 +21,10 @@ struct StagePlan {
     std::vector<int64_t> unroll;  // per variable: how many points are computed together; 0: one
     bool parallel = false;        // the outermost loops, until there are enough tasks
     bool rows_within_reduction = false;  // each step of the reduction takes whole rows
+    // Where more of it than is needed cannot be computed (FunctionNode::may_be_extended), pieces
+    // that do not divide a row are moved back into it, and not cut off by a guard. That is faster,
+    // and refused when the pipeline runs where a row is shorter than a piece.
+    bool shifts = false;
 
     friend bool operator==(const StagePlan &, const StagePlan &) = default;
 };

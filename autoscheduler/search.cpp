@@ -169,6 +169,13 @@ private:
         return best;
     }
 
+    // Pieces that are moved back may be refused when the pipeline runs: only measuring tells.
+    static bool may_fail(const Candidate &c) {
+        return std::ranges::any_of(c.plan.functions, [](const FunctionPlan &f) {
+            return std::ranges::any_of(f.stages, &StagePlan::shifts);
+        });
+    }
+
     // With no measurement, the model alone decides; what it does not know much better stays.
     void guess(const std::vector<Candidate> &begin_with) {
         constexpr double clearly_better = 0.9;
@@ -176,7 +183,7 @@ private:
         for (const Candidate &c : begin_with) from.push_back({c.sketch, &c.plan});
         double least = clearly_better * begin_with[0].milliseconds;
         auto take = [&](const Candidate &c) {
-            if (c.milliseconds >= least) return;
+            if (c.milliseconds >= least || may_fail(c)) return;
             least = c.milliseconds;
             result.schedule = c.schedule;
         };

@@ -27,9 +27,12 @@ public:
 
     void operator()() {
         const Schedule plain = problem.scheduled(plain_plan(problem.graph));
-        Measurer measurer(
-            problem.workload, plain,
-            {.threads = options.threads, .compilers = 1, .seconds = 10, .run_seconds = 0.06});
+        Measurer measurer(problem.workload, plain,
+                          {.threads = options.threads,
+                           .compilers = 1,
+                           .seconds = 10,
+                           .run_seconds = 0.06,
+                           .processor_time = options.threads == 1});
         if (!measurer.reference().is_valid()) return;
         const std::vector<Schedule> schedules = random_schedules();
         double best = 1e300;
