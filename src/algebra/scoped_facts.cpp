@@ -25,17 +25,17 @@ void put_back(Table &table, const Key &key, std::optional<Value> before) {
 }  // namespace
 
 ScopedFacts::ScopedFacts() {
-    active.insert(0);
     scopes.emplace_back();
+    active.push_back(true);
     enter(true);
 }
 
 void ScopedFacts::enter(bool facts) {
     Scope s;
-    s.serial = next_serial++;
+    s.serial = uint32_t(active.size());
     s.facts = facts;
     s.leaves = leaves;
-    active.insert(s.serial);
+    active.push_back(true);
     if (facts) oldest_usable = s.serial;
     scopes.push_back(std::move(s));
 }
@@ -44,7 +44,7 @@ void ScopedFacts::leave() {
     Scope s = std::move(scopes.back());
     scopes.pop_back();
     leaves = s.leaves;
-    active.erase(s.serial);
+    active[s.serial] = false;
     for (size_t i = s.variables.size(); i-- > 0;) {
         put_back(variables, s.variables[i].first, std::move(s.variables[i].second));
     }

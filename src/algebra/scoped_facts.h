@@ -54,7 +54,9 @@ public:
     void leave();
     uint32_t scope() const { return scopes.back().serial; }
     // Returns true if what was found out in that scope is all that is known in this one.
-    bool is_usable(uint32_t scope) const { return scope >= oldest_usable && active.count(scope); }
+    bool is_usable(uint32_t scope) const {
+        return scope >= oldest_usable && scope < active.size() && active[scope];
+    }
     static constexpr uint32_t no_scope = ~uint32_t(0);  // is never usable
 
     const KnownVariable *find(Symbol s) const;  // null: nothing is known
@@ -88,8 +90,8 @@ private:
     };
 
     std::vector<Scope> scopes;
-    std::unordered_set<uint32_t> active;
-    uint32_t next_serial = 1, oldest_usable = 0;
+    std::vector<uint8_t> active;  // whether the scope of each number has not been left yet
+    uint32_t oldest_usable = 0;
     std::unordered_map<Symbol, KnownVariable> variables;
     std::unordered_set<Expr, ir::ExprHash, ir::ExprEqual> truths, falsehoods;
     std::unordered_map<const ir::ExprNode *, std::vector<LinearForm>> inequalities;

@@ -38,7 +38,7 @@ private:
         uint32_t scope = ScopedFacts::no_scope;
     };
 
-    bool is_done(const Expr &e);
+    const Memo *find_done(const Expr &e);  // null: it is still to be simplified
     Expr simplify_all(const Expr &root);
     Expr visit(const Expr &e);
     Expr visit_children(const Expr &e);

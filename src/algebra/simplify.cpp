@@ -62,29 +62,30 @@ Simplifier::Simplifier(const Facts &facts, int effort)
 Expr Simplifier::operator()(const Expr &root) {
     if (!root.defined()) return root;
     if (nesting == 0) known.renew_allowance();
+    if (const Memo *done = find_done(root)) return done->after;
     nesting++;
     Expr simple = simplify_all(root);
     nesting--;
     return simple;
 }
 
-bool Simplifier::is_done(const Expr &e) {
+const Simplifier::Memo *Simplifier::find_done(const Expr &e) {
     const Memo *found = memo.find(e.get());
-    return found && known.is_usable(found->scope);
+    return found && known.is_usable(found->scope) ? found : nullptr;
 }
 
 Expr Simplifier::simplify_all(const Expr &root) {
-    std::vector<Expr> stack{root};
+    std::vector<const Expr *> stack{&root};
     while (!stack.empty()) {
-        Expr top = stack.back();
-        if (is_done(top)) {
+        const Expr &top = *stack.back();
+        if (find_done(top)) {
             stack.pop_back();
             continue;
         }
         size_t before = stack.size();
         if (!has_own_scope(top)) {
             for_each_operand(top, [&](const Expr &operand) {
-                if (!is_done(operand)) stack.push_back(operand);
+                if (!find_done(operand)) stack.push_back(&operand);
             });
         }
         if (stack.size() != before) continue;
@@ -92,7 +93,7 @@ Expr Simplifier::simplify_all(const Expr &root) {
         Expr after = visit(top);
         if (equal(after, top) && known.is_pure(after)) after = known.intern(top);
         memo[top.get()] = {top, after, known.scope()};
-        memo[after.get()] = {after, after, known.scope()};
+        if (!after.same_as(top)) memo[after.get()] = {after, after, known.scope()};
     }
     return memo.find(root.get())->after;
 }

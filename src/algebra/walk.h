@@ -62,16 +62,16 @@ void for_own_symbol(const ir::Expr &e, F &&f) {
 // Calls visit(e) once for every expression below `root` (operands first) for which !done(e).
 template<typename Done, typename Visit>
 void for_each_postorder(const ir::Expr &root, Done &&done, Visit &&visit) {
-    std::vector<ir::Expr> stack{root};
+    std::vector<const ir::Expr *> stack{&root};
     while (!stack.empty()) {
-        ir::Expr top = stack.back();
+        const ir::Expr &top = *stack.back();
         if (done(top)) {
             stack.pop_back();
             continue;
         }
         size_t before = stack.size();
         for_each_operand(top, [&](const ir::Expr &operand) {
-            if (!done(operand)) stack.push_back(operand);
+            if (!done(operand)) stack.push_back(&operand);
         });
         if (stack.size() == before) {
             stack.pop_back();
