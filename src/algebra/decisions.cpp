@@ -197,13 +197,14 @@ int64_t Decisions::lower_by_variable(const LinearForm &f, const LinearTerm &t, i
                                      int depth) {
     const KnownVariable *found = facts.find(t.atom.as<Variable>()->name);
     if (!found) return none;
-    const KnownVariable k = *found;  // copied, for the table may move
+    const Interval symbolic = found->symbolic;  // copied, for the table may change
+    const Expr value = found->value;
     auto fits = [&](const Expr &e) { return e.defined() && e.type() == t.atom.type(); };
     int64_t best = none;
-    const Expr &bound = t.coefficient > 0 ? k.symbolic.min : k.symbolic.max;
+    const Expr &bound = t.coefficient > 0 ? symbolic.min : symbolic.max;
     if (fits(bound)) best = lower_with(f, t, bound, goal, depth);
-    if (best < goal && fits(k.value)) {
-        best = std::max(best, lower_with(f, t, k.value, goal, depth));
+    if (best < goal && fits(value)) {
+        best = std::max(best, lower_with(f, t, value, goal, depth));
     }
     return best;
 }
@@ -213,10 +214,9 @@ int64_t Decisions::lower_by_inequalities(const LinearForm &f, const LinearTerm &
                                          int depth) {
     auto all = facts.inequalities_about(t.atom);
     int64_t best = none;
-    // The newest first, which are the closest; copied, for the list may move while they are used.
-    size_t count = std::min(all.size(), max_facts);
-    const std::vector<LinearForm> newest(all.rbegin(), all.rbegin() + long(count));
-    for (const LinearForm &g : newest) {
+    // The newest first, which are the closest. While they are used nothing is learnt.
+    for (size_t i = all.size(), tried = 0; i-- > 0 && tried < max_facts; tried++) {
+        const LinearForm &g = all[i];
         int64_t c = g.coefficient_of(t.atom);
         if ((c > 0) != (t.coefficient > 0)) continue;
         int64_t size = std::abs(c), times = std::abs(t.coefficient);

@@ -54,7 +54,11 @@ bool add_term(LinearForm &sum, const Expr &atom, int64_t coefficient) {
     return r.has_value();
 }
 
-std::optional<LinearForm> add(const LinearForm &a, const LinearForm &b, int64_t factor) {
+namespace {
+
+// a, without the atom if there is one, + factor * b.
+std::optional<LinearForm> combine(const LinearForm &a, const LinearForm &b, int64_t factor,
+                                  const ExprNode *left_out) {
     LinearForm r;
     bool overflow = false;
     auto combined = [&](int64_t x, int64_t y) {
@@ -72,7 +76,9 @@ std::optional<LinearForm> add(const LinearForm &a, const LinearForm &b, int64_t 
     };
     auto i = a.terms.begin(), j = b.terms.begin();
     while (i != a.terms.end() || j != b.terms.end()) {
-        if (j == b.terms.end() || (i != a.terms.end() && atom_before(i->atom, j->atom))) {
+        if (i != a.terms.end() && i->atom.get() == left_out) {
+            ++i;
+        } else if (j == b.terms.end() || (i != a.terms.end() && atom_before(i->atom, j->atom))) {
             r.terms.push_back(*i++);
         } else if (i == a.terms.end() || atom_before(j->atom, i->atom)) {
             put(j->atom, combined(0, j->coefficient));
@@ -84,6 +90,16 @@ std::optional<LinearForm> add(const LinearForm &a, const LinearForm &b, int64_t 
     }
     if (overflow) return std::nullopt;
     return r;
+}
+
+}  // namespace
+
+std::optional<LinearForm> add(const LinearForm &a, const LinearForm &b, int64_t factor) {
+    return combine(a, b, factor, nullptr);
+}
+
+std::optional<LinearForm> replace(const LinearForm &f, const LinearTerm &t, const LinearForm &b) {
+    return combine(f, b, t.coefficient, t.atom.get());
 }
 
 namespace {

@@ -33,6 +33,8 @@ LinearForm linear_form(const Expr &e, const Facts &facts = {});
 
 // a + factor * b; none if a coefficient would overflow an int64.
 std::optional<LinearForm> add(const LinearForm &a, const LinearForm &b, int64_t factor = 1);
+// f with b in place of the atom of its term t.
+std::optional<LinearForm> replace(const LinearForm &f, const LinearTerm &t, const LinearForm &b);
 std::optional<LinearForm> scale(const LinearForm &a, int64_t factor);
 // sum += coefficient * atom; false, and `sum` stays, if a coefficient would overflow an int64.
 bool add_term(LinearForm &sum, const Expr &atom, int64_t coefficient);

@@ -103,9 +103,7 @@ LinearForm LinearForms::compute_ramp(const Ramp &ramp, const LinearForm &atom) {
 
 std::optional<LinearForm> LinearForms::substitute(const LinearForm &f, const LinearTerm &t,
                                                   const Expr &value) {
-    LinearForm rest = f;
-    std::erase_if(rest.terms, [&](const LinearTerm &o) { return o.atom.same_as(t.atom); });
-    return add(rest, of(value), t.coefficient);
+    return replace(f, t, of(value));
 }
 
 }  // namespace tessera::algebra
