@@ -16,13 +16,18 @@ public:
         if (!a.defined() || !b.defined()) return a.defined() == b.defined();
         if (a.same_as(b) && !renaming) return true;
         if (a.kind() != b.kind() || (!renaming && a.hash() != b.hash())) return false;
-        if (a->use_count() > 1 && known_equal.contains({a.get(), b.get()})) return true;
+        const bool keep = is_worth_keeping(*a.get());
+        if (keep && known_equal.contains({a.get(), b.get()})) return true;
         bool result = same_kind(a, b);
-        if (result && a->use_count() > 1) known_equal.insert({a.get(), b.get()});
+        if (result && keep) known_equal.insert({a.get(), b.get()});
         return result;
     }
 
 private:
+    // Whether it may take longer to compare such nodes again than to remember that they are equal.
+    static bool is_worth_keeping(const ExprNode &e) { return e.depth > 2 && e.use_count() > 1; }
+    static bool is_worth_keeping(const StmtNode &s) { return s.use_count() > 1; }
+
     template<typename Base>
     bool same_kind(const NodeHandle<Base> &a, const NodeHandle<Base> &b) {
         switch (a.kind()) {
