@@ -15,10 +15,10 @@ bool infinite(int64_t v) { return v == ConstantInterval::lowest || v == Constant
 // Bounds multiply as numbers of the extended line, where 0 * infinity is 0.
 int64_t multiply(int64_t a, int64_t b) {
     if (a == 0 || b == 0) return 0;
-    if (infinite(a) || infinite(b)) {
-        return (a < 0) == (b < 0) ? ConstantInterval::highest : ConstantInterval::lowest;
-    }
-    return saturate(Wide(a) * b);
+    int64_t product = 0;
+    bool fits = !infinite(a) && !infinite(b) && !__builtin_mul_overflow(a, b, &product);
+    if (fits) return product;
+    return (a < 0) == (b < 0) ? ConstantInterval::highest : ConstantInterval::lowest;
 }
 
 int64_t divide(int64_t a, int64_t b) {
@@ -74,6 +74,10 @@ ConstantInterval operator-(const ConstantInterval &a, const ConstantInterval &b)
 }
 
 ConstantInterval operator*(const ConstantInterval &a, const ConstantInterval &b) {
+    if (b.is_point()) {
+        int64_t p = multiply(a.min, b.min), q = multiply(a.max, b.min);
+        return {std::min(p, q), std::max(p, q)};
+    }
     int64_t p[] = {multiply(a.min, b.min), multiply(a.min, b.max), multiply(a.max, b.min),
                    multiply(a.max, b.max)};
     auto [low, high] = std::minmax_element(std::begin(p), std::end(p));

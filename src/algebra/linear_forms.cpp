@@ -57,46 +57,52 @@ const LinearForm &LinearForms::of(const Expr &e) {
 }
 
 LinearForm LinearForms::compute(const Expr &e) {
-    LinearForm atom{{{e, 1}}, 0};
     if (auto c = as_const_int(e)) return {{}, *c};
-    if (const auto *n = e.as<Broadcast>()) return compute_broadcast(*n, atom);
-    if (const auto *n = e.as<Ramp>()) return compute_ramp(*n, atom);
     std::optional<LinearForm> f;
-    if (const auto *n = e.as<Add>()) {
-        f = add(of(n->a), of(n->b), 1);
-    } else if (const auto *n = e.as<Sub>()) {
-        f = add(of(n->a), of(n->b), -1);
-    } else if (const auto *n = e.as<Mul>()) {
-        if (auto c = as_const_int(n->b)) f = scale(of(n->a), *c);
+    if (const auto *b = e.as<Broadcast>()) {
+        f = compute_broadcast(*b);
+    } else if (const auto *r = e.as<Ramp>()) {
+        f = compute_ramp(*r);
+    } else {
+        f = compute_sum(e);
+        if (f && !is_representable(*f, e.type())) f.reset();
     }
-    return f && is_representable(*f, e.type()) ? *f : atom;
+    return f ? std::move(*f) : LinearForm{{{e, 1}}, 0};
 }
 
-LinearForm LinearForms::compute_broadcast(const Broadcast &b, const LinearForm &atom) {
-    if (!b.value.type().is_scalar()) return atom;
+std::optional<LinearForm> LinearForms::compute_sum(const Expr &e) {
+    if (const auto *n = e.as<Add>()) return add(of(n->a), of(n->b), 1);
+    if (const auto *n = e.as<Sub>()) return add(of(n->a), of(n->b), -1);
+    const auto *n = e.as<Mul>();
+    auto c = n ? as_const_int(n->b) : std::nullopt;
+    return c ? scale(of(n->a), *c) : std::nullopt;
+}
+
+std::optional<LinearForm> LinearForms::compute_broadcast(const Broadcast &b) {
+    if (!b.value.type().is_scalar()) return std::nullopt;
     LinearForm v = of(b.value);
-    if (v.terms.size() == 1 && v.constant == 0 && v.terms[0].atom.same_as(b.value)) return atom;
+    if (is_one_atom(v) && v.terms[0].atom.same_as(b.value)) return std::nullopt;
     LinearForm r{{}, v.constant};
     for (const LinearTerm &t : v.terms) {
         Expr lanes = nodes.intern(Broadcast::make(t.atom, b.lanes));
-        if (!add_term(r, lanes, t.coefficient)) return atom;
+        if (!add_term(r, lanes, t.coefficient)) return std::nullopt;
     }
     return r;
 }
 
-LinearForm LinearForms::compute_ramp(const Ramp &ramp, const LinearForm &atom) {
-    if (!ramp.base.type().is_scalar()) return atom;
+std::optional<LinearForm> LinearForms::compute_ramp(const Ramp &ramp) {
+    if (!ramp.base.type().is_scalar()) return std::nullopt;
     LinearForm s = of(ramp.stride);
     bool unit = s.is_constant() ? s.constant == 1 : is_one_atom(s);
-    if (unit && is_zero(ramp.base)) return atom;
+    if (unit && is_zero(ramp.base)) return std::nullopt;
     LinearForm r = of(nodes.intern(Broadcast::make(ramp.base, ramp.lanes)));
     Expr zero = make_zero(ramp.base.type());
     auto put = [&](const Expr &stride, int64_t coefficient) {
         return add_term(r, nodes.intern(Ramp::make(zero, stride, ramp.lanes)), coefficient);
     };
-    if (s.constant != 0 && !put(make_one(ramp.base.type()), s.constant)) return atom;
+    if (s.constant != 0 && !put(make_one(ramp.base.type()), s.constant)) return std::nullopt;
     for (const LinearTerm &t : s.terms) {
-        if (!put(t.atom, t.coefficient)) return atom;
+        if (!put(t.atom, t.coefficient)) return std::nullopt;
     }
     return r;
 }

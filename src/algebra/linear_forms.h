@@ -19,8 +19,10 @@ public:
 
 private:
     LinearForm compute(const Expr &e);
-    LinearForm compute_broadcast(const ir::Broadcast &b, const LinearForm &atom);
-    LinearForm compute_ramp(const ir::Ramp &r, const LinearForm &atom);
+    // None: the node is an atom.
+    std::optional<LinearForm> compute_sum(const Expr &e);
+    std::optional<LinearForm> compute_broadcast(const ir::Broadcast &b);
+    std::optional<LinearForm> compute_ramp(const ir::Ramp &r);
 
     Interner &nodes;
     NodeMap<std::unique_ptr<LinearForm>> forms;

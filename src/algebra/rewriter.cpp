@@ -129,13 +129,12 @@ Expr Rewriter::decide_by_intervals(const Expr &node, const Expr &a, const Expr &
         return i.is_point() ? intern(make_const(t, i.min)) : node;
     }
     ConstantInterval d = known.interval(a) - known.interval(b);
-    Expr yes = intern(const_true(t.lanes())), no = intern(const_false(t.lanes()));
-    if (op == NodeKind::LT && (d.max < 0 || d.min >= 0)) return d.max < 0 ? yes : no;
-    if (op == NodeKind::LE && (d.max <= 0 || d.min > 0)) return d.max <= 0 ? yes : no;
-    if (d.max < 0 || d.min > 0) {
-        if (op == NodeKind::EQ) return no;
-        if (op == NodeKind::NE) return yes;
-    }
+    auto constant = [&](bool holds) { return intern(make_const(Bool(t.lanes()), holds)); };
+    if (op == NodeKind::LT && (d.max < 0 || d.min >= 0)) return constant(d.max < 0);
+    if (op == NodeKind::LE && (d.max <= 0 || d.min > 0)) return constant(d.max <= 0);
+    bool differ = d.max < 0 || d.min > 0;
+    if (differ && op == NodeKind::EQ) return constant(false);
+    if (differ && op == NodeKind::NE) return constant(true);
     return node;
 }
 
