@@ -42,7 +42,7 @@ Expr PathValues::expand(const Expr &e) {
 Expr PathValues::expanded_value(Symbol name) {
     auto known = expanded.find(name);
     if (known != expanded.end()) return known->second;
-    Expr value = algebra::simplify(expand(values.at(name)));
+    Expr value = expand(values.at(name));
     return expanded[name] = value;
 }
 
