@@ -8,6 +8,7 @@
 #include "program/print_schedule.h"
 #include <algorithm>
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 
@@ -71,6 +72,30 @@ bool runs_here(const Target &target) {
     return !target.has_feature(Target::Interpret);
 }
 
+// What a log has as the fastest schedule, where nothing is to be measured.
+std::optional<SearchResult> replayed(const std::optional<TuningLog> &log, const Graph &graph,
+                                     const SearchOptions &options) {
+    if (!log || options.trials > 0) return std::nullopt;
+    const auto best = log->best();
+    if (!best) return std::nullopt;
+    // Those that the user has scheduled by hand since then are scheduled by hand.
+    const auto &by_hand = graph.by_hand.steps;
+    const auto &steps = best->first.steps;
+    const bool is_of_this =
+        steps.size() >= by_hand.size() && std::equal(by_hand.begin(), by_hand.end(), steps.begin());
+    if (!is_of_this) return std::nullopt;
+    SearchResult result;
+    result.schedule = best->first;
+    result.milliseconds = best->second;
+    return result;
+}
+
+// A log that programs consult without being told so.
+std::string usual_log() {
+    const char *path = std::getenv("TESSERA_TUNING_LOG");
+    return path ? path : "";
+}
+
 struct Job {
     int cores = 0, trials = 0;
     bool uses_model = true;
@@ -97,10 +122,12 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     options.seed = job.seed;
     options.measure.threads = job.cores;
     std::optional<TuningLog> log;
-    if (!job.log.empty()) options.log = &log.emplace(job.log, workload);
-    ProgressLine progress(std::cerr, options.trials, options.seconds);
+    if (!job.log.empty()) options.log = &log.emplace(job.log, workload, machine.cores);
+    ProgressLine progress(std::cerr, options.trials, options.seconds,
+                          milliseconds_at_least(graph, machine));
     if (job.shows_progress) options.progress = std::ref(progress);
-    const SearchResult found = search(workload, machine, options);
+    const std::optional<SearchResult> known = replayed(log, graph, options);
+    const SearchResult found = known ? *known : search(workload, machine, options);
     progress.finish();
     if (!job.report.empty()) {
         std::ofstream file(job.report);
@@ -123,6 +150,7 @@ void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerPar
     job.seconds = options.number("seconds", 1e9, 0.0);
     job.seed = options.number<uint64_t>("seed", 1, 0);
     job.log = options.text("log");
+    if (job.log.empty()) job.log = usual_log();
     job.report = options.text("report");
     job.shows_progress = options.number("progress", 0, 0) != 0;
     schedule_pipeline(pipeline, target, job, results);

@@ -163,6 +163,41 @@ double StageCost::cycles() const {
     return std::max(near, waiting) + 0.3 * std::min(near, waiting) + overhead;
 }
 
+namespace {
+
+// What a point takes at least: a product and a sum are one operation, and those of integers may be
+// done in numbers half as wide, three at once.
+double least_cycles(const Operations &o, const Machine &machine) {
+    auto vectors = [&](OperationClass c) {
+        return o.bytes[size_t(c)] / double(machine.vector_bytes);
+    };
+    double cycles =
+        0.5 * std::max(vectors(OperationClass::FloatAdd), vectors(OperationClass::FloatMul));
+    for (OperationClass c : {OperationClass::FloatDiv, OperationClass::FloatMath})
+        cycles += machine.cycles[size_t(c)] * vectors(c) / 2;
+    for (OperationClass c : {OperationClass::IntAdd, OperationClass::IntMul, OperationClass::Choice,
+                             OperationClass::Bits})
+        cycles += vectors(c) / 6;
+    return cycles;
+}
+
+}  // namespace
+
+double milliseconds_at_least(const Graph &graph, const Machine &machine) {
+    double compute = 0, bytes = 0;
+    for (const StageNode &stage : graph.stages) {
+        const double points = points_in(graph.spans_of(stage));
+        compute += points * least_cycles(stage.operations, machine);
+    }
+    for (const ImageNode &image : graph.images) bytes += bytes_in(image.box, image.bytes);
+    for (const FunctionNode &f : graph.functions) {
+        if (f.is_output) bytes += bytes_in(f.required, f.bytes);
+    }
+    const double sharing = std::min(double(machine.cores), machine.memory_sharing);
+    const double far = bytes / (machine.caches.back().bytes_per_cycle * sharing);
+    return std::max(compute / machine.cores, far) / cycles_per_millisecond;
+}
+
 StageCost estimate_cost(const StageView &view, const Machine &machine) {
     return StageEstimate(view, machine)();
 }

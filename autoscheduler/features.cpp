@@ -5,8 +5,6 @@
 namespace tessera::autoscheduler {
 namespace {
 
-constexpr double milliseconds_per_cycle = 1 / 3e6;
-
 float log_of(double v) { return float(std::log2(1 + std::max(0.0, v))); }
 // Of numbers that may be below 1: sixteenths count.
 float log_of_few(double v) { return log_of(16 * v); }
@@ -193,7 +191,7 @@ ProgramFeatures features_of(LoopTree &tree, const Cost &cost, const Machine &mac
         const StageView view(tree, machine, int(s));
         program.stages.push_back(StageFeatures(view, cost.stages[s], cost.cycles)());
         program.milliseconds.push_back(
-            std::max(1e-6, milliseconds_per_cycle * cost.stages[s].cycles()));
+            std::max(1e-6, cost.stages[s].cycles() / cycles_per_millisecond));
     }
     return program;
 }

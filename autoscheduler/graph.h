@@ -110,6 +110,8 @@ struct Graph {
     // Per function: it has a schedule of the user's, and stays as it is.
     std::vector<bool> is_fixed;
 
+    // The values of a stage's variables where all that is required is computed.
+    std::vector<Span> spans_of(const StageNode &stage) const;
     // The function's number; -1 if there is none of this name.
     int find(Symbol name) const;
 
@@ -118,7 +120,6 @@ private:
     void add_stage(int function, int number);
     void require_regions(const program::Schedule &schedule);
     void find_what_may_be_extended();
-    std::vector<Span> spans_of(const StageNode &stage) const;
     std::optional<Span> values_of(const ir::Call &call) const;
     std::map<Symbol, int> numbers, image_numbers;
     program::ScheduledProgram scheduled;  // holds the symbols of functions that steps make

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <thread>
@@ -196,6 +197,9 @@ std::unique_ptr<Measurer::Worker> Measurer::start(const Schedule &schedule, bool
 
 void Measurer::work(const Schedule &schedule, bool is_reference, double hopeless, int results,
                     int permission) const {
+    // Whoever ends the search ends this.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == 1) _exit(1);  // too late for that
     // Whatever the program does about signals is not for this process.
     for (int s : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT, SIGTERM, SIGINT}) signal(s, SIG_DFL);
     rlimit limit = {};
@@ -260,7 +264,7 @@ Measurement Measurer::time(const Schedule &schedule, bool is_reference, double h
 }
 
 std::vector<Measurement> Measurer::operator()(const std::vector<Schedule> &schedules,
-                                              double hopeless) {
+                                              double hopeless, const Told &told) {
     std::vector<Measurement> all(schedules.size());
     std::vector<std::pair<size_t, std::unique_ptr<Worker>>> workers;
     size_t next = 0;
@@ -289,7 +293,9 @@ std::vector<Measurement> Measurer::operator()(const std::vector<Schedule> &sched
             } else if (!is_waiting && seconds_since(w.begin) > options.seconds) {
                 w.time_out(w.is_running ? "running it" : "compiling it");
             }
-            if (w.is_done) all[workers[i].first] = w.measurement;
+            if (!w.is_done) continue;
+            all[workers[i].first] = w.measurement;
+            if (told) told(workers[i].first, w.measurement);
         }
         std::erase_if(workers, [](const auto &w) { return w.second->is_done; });
     }

@@ -43,9 +43,11 @@ public:
     Measurer(const Measurer &) = delete;
 
     // In the order of the schedules. `hopeless`: what takes longer than this many milliseconds in
-    // its first run is not run again.
+    // its first run is not run again. `told`: called with the place of each schedule as soon as it
+    // is measured.
+    using Told = std::function<void(size_t, const Measurement &)>;
     std::vector<Measurement> operator()(const std::vector<program::Schedule> &schedules,
-                                        double hopeless = 1e300);
+                                        double hopeless = 1e300, const Told &told = {});
     // The measurement of the reference schedule.
     const Measurement &reference() const { return of_reference; }
 

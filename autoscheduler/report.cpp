@@ -105,8 +105,8 @@ std::string outcomes(const std::vector<Trial> &trials) {
 
 }  // namespace
 
-ProgressLine::ProgressLine(std::ostream &out, int trials, double seconds)
-    : out(out), trials(trials), limit(seconds) {}
+ProgressLine::ProgressLine(std::ostream &out, int trials, double seconds, double least)
+    : out(out), trials(trials), limit(seconds), least(least) {}
 
 void ProgressLine::operator()(const SearchResult &so_far, double seconds) {
     const size_t done = so_far.trials.size();
@@ -114,8 +114,9 @@ void ProgressLine::operator()(const SearchResult &so_far, double seconds) {
     const double left =
         std::min(limit - seconds, per_trial * std::max(0.0, double(trials) - double(done)));
     out << '\r' << "trial " << done << " of " << trials << ", best "
-        << number("%.4g ms", so_far.milliseconds) << ", " << number("%.0f s", std::max(0.0, left))
-        << " left   " << std::flush;
+        << number("%.4g ms", so_far.milliseconds) << " ("
+        << number("%.0f %%", so_far.milliseconds > 0 ? 100 * least / so_far.milliseconds : 0)
+        << " of the limit), " << number("%.0f s", std::max(0.0, left)) << " left   " << std::flush;
     is_begun = true;
 }
 

@@ -4,10 +4,12 @@
 
 namespace tessera::autoscheduler {
 
-// One line that a search writes over again and again: the best time, how many trials, time left.
+// One line that a search writes over again and again: the best time, the
+// fraction of the machine's limit that it comes to, how many trials, time left.
 class ProgressLine {
 public:
-    ProgressLine(std::ostream &out, int trials, double seconds);
+    // `least`: the milliseconds below which no schedule gets, as estimated.
+    ProgressLine(std::ostream &out, int trials, double seconds, double least);
     void operator()(const SearchResult &so_far, double seconds);
     // Ends the line.
     void finish();
@@ -15,7 +17,7 @@ public:
 private:
     std::ostream &out;
     const int trials;
-    const double limit;
+    const double limit, least;
     bool is_begun = false;
 };
 

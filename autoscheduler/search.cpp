@@ -1,6 +1,7 @@
 #include "autoscheduler/search.h"
 #include "autoscheduler/learned_cost.h"
 #include "autoscheduler/mutate.h"
+#include "autoscheduler/plan_json.h"
 #include <algorithm>
 #include <chrono>
 #include <iterator>
@@ -10,39 +11,26 @@ namespace tessera::autoscheduler {
 
 using program::Schedule;
 
-namespace {
-
-class Evolution {
+class Search::Evolution {
 public:
     Evolution(const Workload &workload, const Machine &machine, const SearchOptions &options)
         : workload(workload), machine(machine), options(options), random(options.seed) {
-        result.sketches = make_sketches(workload.algorithm(), workload.graph().by_hand, machine);
+        found.sketches = make_sketches(workload.algorithm(), workload.graph().by_hand, machine);
     }
 
-    SearchResult operator()() {
-        const std::vector<Candidate> begin_with = by_rules();
-        result.schedule = begin_with[0].schedule;
-        if (options.trials <= 0) {
-            if (options.uses_model) guess(begin_with);
-            return result;
+    bool step() {
+        if (!is_begun) {
+            begin_search();
+            return true;
         }
-        const Graph &graph = workload.graph();
-        const Schedule plain = to_schedule(graph, plain_plan(graph), 1);
-        Measurer measurer(workload, plain, options.measure);
-        if (!measurer.reference().is_valid()) {
-            throw RuntimeError(str("the pipeline cannot be measured: without a schedule, it ",
-                                   name_of(measurer.reference().outcome), ": ",
-                                   measurer.reference().message));
-        }
-        measure(begin_with, measurer);
-        while (trials_left() > 0 && seconds() < options.seconds) {
-            std::vector<Candidate> batch = next_batch();
-            if (batch.empty()) break;
-            measure(batch, measurer);
-            if (options.progress) options.progress(result, seconds());
-        }
-        return result;
+        if (trials_left() == 0 || seconds() >= options.seconds) return false;
+        const std::vector<Candidate> batch = next_batch();
+        if (batch.empty()) return false;
+        measure(batch);
+        if (options.progress) options.progress(found, seconds());
+        return true;
     }
+    const SearchResult &result() const { return found; }
 
 private:
     struct Candidate {
@@ -59,18 +47,56 @@ private:
         const Plan *plan;
     };
 
+    void begin_search() {
+        is_begun = true;
+        const std::vector<Candidate> begin_with = by_rules();
+        found.schedule = begin_with[0].schedule;
+        if (options.trials <= 0) {
+            if (options.uses_model) guess(begin_with);
+            return;
+        }
+        const Graph &graph = workload.graph();
+        const Schedule plain = to_schedule(graph, plain_plan(graph), 1);
+        measurer.emplace(workload, plain, options.measure);
+        const Measurement &reference = measurer->reference();
+        if (!reference.is_valid()) {
+            throw RuntimeError(str("the pipeline cannot be measured: without a schedule, it ",
+                                   name_of(reference.outcome), ": ", reference.message));
+        }
+        std::vector<Candidate> first = from_near_shapes();
+        first.insert(first.begin(), begin_with.begin(), begin_with.end());
+        measure(first);
+    }
+
+    // What was found for other shapes is a good beginning.
+    std::vector<Candidate> from_near_shapes() const {
+        constexpr size_t most = 3;
+        std::vector<Candidate> all;
+        if (!options.log) return all;
+        for (const TuningLog::Near &near : options.log->near_shapes()) {
+            if (all.size() == most) break;
+            for (size_t s = 0; s < found.sketches.size(); s++) {
+                if (found.sketches[s].name != near.sketch) continue;
+                const std::optional<Plan> plan = plan_from_json(near.plan, graph(s));
+                auto c = plan ? candidate(s, *plan) : std::nullopt;
+                if (c) all.push_back(std::move(*c));
+            }
+        }
+        return all;
+    }
+
     double seconds() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
     size_t trials_left() const {
-        return size_t(std::max(0, options.trials - int(result.trials.size())));
+        return size_t(std::max(0, options.trials - int(found.trials.size())));
     }
-    const Graph &graph(size_t sketch) const { return *result.sketches[sketch].graph; }
+    const Graph &graph(size_t sketch) const { return *found.sketches[sketch].graph; }
 
     // The schedule by rules of each sketch, that which is estimated to be the fastest first.
     std::vector<Candidate> by_rules() {
         std::vector<Candidate> all;
-        for (size_t s = 0; s < result.sketches.size(); s++) {
+        for (size_t s = 0; s < found.sketches.size(); s++) {
             const SimpleResult simple = schedule_simply(workload.algorithm(), graph(s), machine);
             if (auto c = candidate(s, simple.plan)) all.push_back(std::move(*c));
         }
@@ -81,25 +107,22 @@ private:
 
     void add_trial(Trial trial, const ProgramFeatures &features) {
         seen.insert(trial.schedule.hash(workload.algorithm()));
-        if (options.log && !options.log->find(trial.schedule)) {
-            options.log->add(trial.schedule, trial.measurement);
-        }
         const Measurement &m = trial.measurement;
         if (m.is_valid()) {
             cost.add(features, m.milliseconds);
-            if (result.milliseconds == 0 || m.milliseconds < result.milliseconds) {
-                result.milliseconds = m.milliseconds;
-                result.schedule = trial.schedule;
+            if (found.milliseconds == 0 || m.milliseconds < found.milliseconds) {
+                found.milliseconds = m.milliseconds;
+                found.schedule = trial.schedule;
             }
         }
-        result.trials.push_back(std::move(trial));
+        found.trials.push_back(std::move(trial));
     }
 
     // The plans that were measured to be the fastest.
     std::vector<Parent> parents() const {
         constexpr size_t most = 12;
         std::vector<const Trial *> valid;
-        for (const Trial &t : result.trials) {
+        for (const Trial &t : found.trials) {
             if (t.measurement.is_valid()) valid.push_back(&t);
         }
         std::ranges::sort(valid, {}, [](const Trial *t) { return t->measurement.milliseconds; });
@@ -107,7 +130,7 @@ private:
         for (const Trial *t : valid) {
             if (all.size() < most) all.push_back({t->sketch, &t->plan});
         }
-        if (all.empty()) all.push_back({result.trials[0].sketch, &result.trials[0].plan});
+        if (all.empty()) all.push_back({found.trials[0].sketch, &found.trials[0].plan});
         return all;
     }
 
@@ -185,7 +208,7 @@ private:
         auto take = [&](const Candidate &c) {
             if (c.milliseconds >= least || may_fail(c)) return;
             least = c.milliseconds;
-            result.schedule = c.schedule;
+            found.schedule = c.schedule;
         };
         std::ranges::for_each(begin_with, take);
         std::ranges::for_each(generations(6, 300, from), take);
@@ -204,22 +227,34 @@ private:
         return all;
     }
 
-    void measure(const std::vector<Candidate> &batch, Measurer &measurer) {
+    void measure(const std::vector<Candidate> &batch) {
         const size_t count = std::min(batch.size(), trials_left());
         std::vector<Schedule> unknown;
+        std::vector<size_t> places;
+        std::vector<Measurement> measured(count);
         for (size_t i = 0; i < count; i++) {
-            const bool is_known = options.log && options.log->find(batch[i].schedule);
-            if (!is_known) unknown.push_back(batch[i].schedule);
+            if (const Measurement *known = find(batch[i].schedule)) {
+                measured[i] = *known;
+                continue;
+            }
+            unknown.push_back(batch[i].schedule);
+            places.push_back(i);
         }
-        const double best = result.milliseconds;
-        const std::vector<Measurement> measured = measurer(unknown, best > 0 ? 3 * best : 1e300);
-        size_t next = 0;
+        const double best = found.milliseconds;
+        // Written at once, so that whoever is killed loses nothing that was measured.
+        (*measurer)(unknown, best > 0 ? 3 * best : 1e300, [&](size_t k, const Measurement &m) {
+            const Candidate &c = batch[places[k]];
+            measured[places[k]] = m;
+            if (options.log)
+                options.log->add(c.schedule, m, found.sketches[c.sketch].name, to_json(c.plan));
+        });
         for (size_t i = 0; i < count; i++) {
             const Candidate &c = batch[i];
-            const Measurement *known = options.log ? options.log->find(c.schedule) : nullptr;
-            const Measurement m = known ? *known : measured[next++];
-            add_trial({c.sketch, c.plan, c.schedule, c.estimated, m}, c.features);
+            add_trial({c.sketch, c.plan, c.schedule, c.estimated, measured[i]}, c.features);
         }
+    }
+    const Measurement *find(const Schedule &schedule) const {
+        return options.log ? options.log->find(schedule) : nullptr;
     }
 
     const Workload &workload;
@@ -228,15 +263,25 @@ private:
     std::mt19937_64 random;
     LearnedCost cost;
     std::set<uint64_t> seen;
-    SearchResult result;
+    std::optional<Measurer> measurer;
+    bool is_begun = false;
+    SearchResult found;
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
 
-}  // namespace
+Search::Search(const Workload &workload, const Machine &machine, const SearchOptions &options)
+    : evolution(std::make_unique<Evolution>(workload, machine, options)) {}
+Search::~Search() = default;
+
+bool Search::step() { return evolution->step(); }
+const SearchResult &Search::result() const { return evolution->result(); }
 
 SearchResult search(const Workload &workload, const Machine &machine,
                     const SearchOptions &options) {
-    return Evolution(workload, machine, options)();
+    Search all(workload, machine, options);
+    while (all.step()) {
+    }
+    return all.result();
 }
 
 }  // namespace tessera::autoscheduler

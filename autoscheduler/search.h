@@ -35,11 +35,29 @@ struct SearchResult {
     std::vector<Sketch> sketches;
 };
 
-// Looks for the fastest schedule: the rule-based one first; then by evolution, where plans that
-// were measured to be fast are changed at random over a few generations, the learned cost says
-// which are promising, and these are measured, which it learns from. With no measurement at all,
-// the model that ships decides. The result is never slower
-// than the rule-based schedule. The same for the same seed and measurements.
+// Looks for the fastest schedule: those by rules first; then by evolution, where plans that were
+// measured to be fast are changed at random over a few generations, the learned cost says which
+// are promising, and these are measured, which it learns from. With no measurement at all, the
+// model that ships decides. The result is never slower than the rule-based schedule, as measured.
+// The same for the same seed and measurements.
+class Search {
+public:
+    // All of these must live as long.
+    Search(const Workload &workload, const Machine &machine, const SearchOptions &options);
+    ~Search();
+    Search(const Search &) = delete;
+
+    // Measures one batch more. Returns false, with nothing done, if the trials or the time are
+    // used up, or nothing is left to try.
+    bool step();
+    const SearchResult &result() const;
+
+private:
+    class Evolution;
+    std::unique_ptr<Evolution> evolution;
+};
+
+// All of a search at once.
 SearchResult search(const Workload &workload, const Machine &machine, const SearchOptions &options);
 
 }  // namespace tessera::autoscheduler

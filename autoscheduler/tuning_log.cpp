@@ -1,9 +1,13 @@
 #include "autoscheduler/tuning_log.h"
+#include "autoscheduler/plan_json.h"
 #include "program/schedule_json.h"
+#include <algorithm>
 #include <cinttypes>
+#include <cmath>
 #include <fcntl.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <unistd.h>
 
 namespace tessera::autoscheduler {
@@ -33,6 +37,23 @@ std::string shape_of(const Graph &graph) {
     return text;
 }
 
+std::vector<double> extents_of(const std::string &shape) {
+    std::vector<double> extents;
+    double v = 0;
+    for (std::istringstream in(shape); in >> v; in.get()) extents.push_back(v);
+    return extents;
+}
+
+// How far apart two shapes are: the sum of their extents' ratios, as logarithms.
+double distance(const std::string &a, const std::string &b) {
+    const std::vector<double> x = extents_of(a), y = extents_of(b);
+    if (x.size() != y.size()) return 1e9;
+    double sum = 0;
+    for (size_t i = 0; i < x.size(); i++)
+        sum += std::abs(std::log2(std::max(1.0, x[i]) / std::max(1.0, y[i])));
+    return sum;
+}
+
 std::optional<Outcome> outcome_of(const std::string &name) {
     for (Outcome o : {Outcome::Measured, Outcome::Refused, Outcome::Failed, Outcome::Wrong,
                       Outcome::Crashed, Outcome::TimedOut}) {
@@ -43,9 +64,10 @@ std::optional<Outcome> outcome_of(const std::string &name) {
 
 }  // namespace
 
-TuningLog::TuningLog(const std::string &path, const Workload &workload)
+TuningLog::TuningLog(const std::string &path, const Workload &workload, int cores)
     : path(path), workload(workload), algorithm(hex(workload.algorithm().hash())),
-      shape(shape_of(workload.graph())), target(workload.target().to_string()) {
+      family(hex(family_of(workload.graph()))), shape(shape_of(workload.graph())),
+      target(workload.target().to_string()), cores(cores) {
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         if (!line.empty()) read_line(line);
@@ -62,15 +84,34 @@ void TuningLog::read_line(const std::string &line) {
             damaged++;
             return;
         }
-        const bool is_ours = record.at("algorithm") == algorithm && record.at("shape") == shape &&
-                             record.at("target") == target;
         const auto outcome = outcome_of(record.at("outcome"));
-        if (!is_ours || !outcome) return;
-        const uint64_t hash = std::stoull(record.at("schedule").get<std::string>(), nullptr, 16);
-        known[hash] = {{*outcome, record.at("ms"), ""}, record.at("steps").dump()};
+        const bool is_of_machine = record.at("target") == target && record.at("cores") == cores &&
+                                   record.at("compiler") == TESSERA_VERSION;
+        if (!is_of_machine || !outcome || record.at("family") != family) return;
+        const Measurement m = {*outcome, record.at("ms"), ""};
+        if (record.at("algorithm") == algorithm && record.at("shape") == shape) {
+            const uint64_t hash =
+                std::stoull(record.at("schedule").get<std::string>(), nullptr, 16);
+            known[hash] = {m, record.at("steps").dump()};
+        } else if (m.is_valid() && !record.at("plan").is_null()) {
+            note_near({record.at("shape"), record.at("sketch"), record.at("plan").dump(),
+                       m.milliseconds});
+        }
     } catch (const std::exception &) {
         damaged++;
     }
+}
+
+void TuningLog::note_near(const Near &n) {
+    auto [best, is_new] = nears.try_emplace(n.shape, n);
+    if (!is_new && n.milliseconds < best->second.milliseconds) best->second = n;
+}
+
+std::vector<TuningLog::Near> TuningLog::near_shapes() const {
+    std::vector<Near> all;
+    for (const auto &[of, n] : nears) all.push_back(n);
+    std::ranges::stable_sort(all, {}, [&](const Near &n) { return distance(n.shape, shape); });
+    return all;
 }
 
 const Measurement *TuningLog::find(const Schedule &schedule) const {
@@ -78,18 +119,24 @@ const Measurement *TuningLog::find(const Schedule &schedule) const {
     return found == known.end() ? nullptr : &found->second.measurement;
 }
 
-void TuningLog::add(const Schedule &schedule, const Measurement &m) {
+void TuningLog::add(const Schedule &schedule, const Measurement &m, const std::string &sketch,
+                    const std::string &plan) {
     const uint64_t hash = schedule.hash(workload.algorithm());
     const std::string steps = program::schedule_to_json(workload.algorithm(), schedule);
     known[hash] = {m, steps};
     const json record = {{"version", format_version},
+                         {"compiler", TESSERA_VERSION},
                          {"algorithm", algorithm},
+                         {"family", family},
                          {"shape", shape},
                          {"target", target},
+                         {"cores", cores},
                          {"schedule", hex(hash)},
                          {"outcome", std::string(name_of(m.outcome))},
                          {"ms", m.milliseconds},
-                         {"steps", json::parse(steps)}};
+                         {"steps", json::parse(steps)},
+                         {"sketch", sketch},
+                         {"plan", plan.empty() ? json() : json::parse(plan)}};
     // After a record that was cut off, this one is still a line of its own.
     const std::string line = "\n" + record.dump() + "\n";
     const int out = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);

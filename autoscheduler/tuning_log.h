@@ -7,9 +7,10 @@ namespace tessera::autoscheduler {
 
 // Measurements in a file of JSON lines, one per schedule:
 //
-//     {"version": 1, "algorithm": "1f2e...", "shape": "1536x2560", "target": "x86-64-linux-...",
-//      "schedule": "77ab...", "outcome": "measured", "ms": 1.25, "steps": {"tessera_schedule":
-//      ...}}
+//     {"version": 1, "compiler": "1.0", "algorithm": "1f2e...", "family": "09ab...",
+//      "shape": "1536x2560", "target": "x86-64-linux-...", "cores": 2, "schedule": "77ab...",
+//      "outcome": "measured", "ms": 1.25, "steps": {"tessera_schedule": ...}, "sketch": "...",
+//      "plan": [...]}
 //
 // A record is appended by one write, so that whoever is killed loses no more than the one that is
 // being written; lines that cannot be read are passed over.
@@ -17,28 +18,41 @@ class TuningLog {
 public:
     // Reads what the file has for this workload; a file that is not there is empty. RuntimeError if
     // it cannot be read or written.
-    TuningLog(const std::string &path, const Workload &workload);
+    // `cores`: those that measurements are made with; others are of no use.
+    TuningLog(const std::string &path, const Workload &workload, int cores);
 
     // Returns the measurement of a schedule; null if there is none.
     const Measurement *find(const program::Schedule &schedule) const;
-    void add(const program::Schedule &schedule, const Measurement &m);
+    // `sketch`, `plan` (as JSON): what the schedule was made from; may be empty.
+    void add(const program::Schedule &schedule, const Measurement &m,
+             const std::string &sketch = "", const std::string &plan = "");
     // The fastest schedule that is known, with its time. Nothing if there is none.
     std::optional<std::pair<program::Schedule, double>> best() const;
+    // The fastest schedule of other shapes of the same algorithm, or of one that differs in its
+    // constants alone: those of the nearest shape first.
+    struct Near {
+        std::string shape, sketch, plan;
+        double milliseconds = 0;
+    };
+    std::vector<Near> near_shapes() const;
     size_t size() const { return known.size(); }
     // Lines of the file that are no records.
     size_t damaged_lines() const { return damaged; }
 
 private:
     void read_line(const std::string &line);
+    void note_near(const Near &n);
 
     std::string path;
     const Workload &workload;
-    std::string algorithm, shape, target;
+    std::string algorithm, family, shape, target;
+    int cores = 0;
     struct Known {
         Measurement measurement;
         std::string steps;
     };
-    std::map<uint64_t, Known> known;  // by the schedules' hashes
+    std::map<uint64_t, Known> known;    // by the schedules' hashes
+    std::map<std::string, Near> nears;  // by shape
     size_t damaged = 0;
 };
 

@@ -66,12 +66,12 @@ TEST_SUITE("autoscheduler, reports") {
     TEST_CASE("progress is one line that is written again") {
         const Problem problem(small_blur());
         std::ostringstream out;
-        ProgressLine line(out, 10, 1e9);
+        ProgressLine line(out, 10, 1e9, 1);
         line(result_of(problem, {4, 2}), 1);
         line(result_of(problem, {4, 2, 1}), 1.5);
         line.finish();
-        CHECK(out.str() == "\rtrial 2 of 10, best 2 ms, 4 s left   "
-                           "\rtrial 3 of 10, best 1 ms, 4 s left   \n");
+        CHECK(out.str() == "\rtrial 2 of 10, best 2 ms (50 % of the limit), 4 s left   "
+                           "\rtrial 3 of 10, best 1 ms (100 % of the limit), 4 s left   \n");
     }
     TEST_CASE("a report is written where it is asked for") {
         const std::string path = str(std::filesystem::temp_directory_path().string(),

@@ -54,14 +54,14 @@ TEST_SUITE("autoscheduler, search") {
         const Problem problem(small_blur());
         std::vector<double> first;
         {
-            TuningLog log(file.path, problem.workload);
+            TuningLog log(file.path, problem.workload, 2);
             const SearchResult result = search(problem.workload, problem.machine, quick(8, &log));
             for (const Trial &t : result.trials) first.push_back(t.measurement.milliseconds);
             CHECK(log.size() == 8);
         }
         // As if the program had been killed while it wrote.
         std::ofstream(file.path, std::ios::app) << "{\"version\": 1, \"algorithm\": \"12";
-        TuningLog log(file.path, problem.workload);
+        TuningLog log(file.path, problem.workload, 2);
         CHECK(log.size() == 8);
         CHECK(log.damaged_lines() == 1);
         const SearchResult again = search(problem.workload, problem.machine, quick(8, &log));
@@ -72,20 +72,20 @@ TEST_SUITE("autoscheduler, search") {
         CHECK(log.best()->first == again.schedule);
         // More is measured behind the damaged line, and is read again.
         const SearchResult more = search(problem.workload, problem.machine, quick(10, &log));
-        CHECK(TuningLog(file.path, problem.workload).size() >= 10);
+        CHECK(TuningLog(file.path, problem.workload, 2).size() >= 10);
         CHECK(more.trials.size() == 10);
     }
     TEST_CASE("a log of another pipeline, or of another size, says nothing") {
         const TemporaryFile file;
         const Problem problem(small_blur());
         {
-            TuningLog log(file.path, problem.workload);
+            TuningLog log(file.path, problem.workload, 2);
             search(problem.workload, problem.machine, quick(2, &log));
         }
         const Problem larger(small_blur(512));
-        CHECK(TuningLog(file.path, larger.workload).size() == 0);
-        CHECK_FALSE(TuningLog(file.path, larger.workload).best());
-        CHECK_THROWS_WITH_AS(TuningLog("/nowhere/log.jsonl", problem.workload),
+        CHECK(TuningLog(file.path, larger.workload, 2).size() == 0);
+        CHECK_FALSE(TuningLog(file.path, larger.workload, 2).best());
+        CHECK_THROWS_WITH_AS(TuningLog("/nowhere/log.jsonl", problem.workload, 2),
                              "the log of measurements /nowhere/log.jsonl cannot be written",
                              RuntimeError);
     }

@@ -193,8 +193,22 @@ void print_generator(std::ostream &out, const std::string &name, const Generator
     }
 }
 
+struct AddedCommand {
+    std::string description;
+    GeneratorCommand command = nullptr;
+};
+std::map<std::string, AddedCommand> &added_commands() {
+    static std::map<std::string, AddedCommand> all;
+    return all;
+}
+
 void print_help(std::ostream &out, const GeneratorSource &source) {
-    out << usage << "Types of files:\n";
+    out << usage;
+    for (const auto &[word, added] : added_commands()) {
+        out << "generator " << word << " ...: " << added.description << " (" << word
+            << " --help)\n";
+    }
+    out << "\nTypes of files:\n";
     for (const driver::OutputFile &f : driver::output_files()) {
         out << "  " << f.name << " (" << f.extension << ")\n";
     }
@@ -236,6 +250,10 @@ void run(Command command, std::ostream &out, const GeneratorSource &source) {
 int run_generator_command(std::span<const std::string> arguments, std::ostream &out,
                           std::ostream &errors, const GeneratorSource &source) {
     try {
+        if (const auto added = added_commands().find(arguments.empty() ? "" : arguments[0]);
+            added != added_commands().end()) {
+            return added->second.command(arguments.subspan(1), out, source);
+        }
         Command command = parse(arguments);
         for (const std::string &plugin : command.plugins) load_plugin(plugin, Location());
         if (command.help || arguments.empty()) {
@@ -252,6 +270,11 @@ int run_generator_command(std::span<const std::string> arguments, std::ostream &
             << "error: the generator or its autoscheduler threw something that is no exception\n";
     }
     return 1;
+}
+
+void add_generator_command(const std::string &word, const std::string &description,
+                           GeneratorCommand command) {
+    added_commands()[word] = {description, command};
 }
 
 int generator_main(int argc, char **argv, const GeneratorSource &source) {

@@ -12,4 +12,12 @@ int run_generator_command(std::span<const std::string> arguments, std::ostream &
                           std::ostream &errors, const GeneratorSource &source = GeneratorSource());
 int generator_main(int argc, char **argv, const GeneratorSource &source = GeneratorSource());
 
+// A command of executables of generators besides writing files: chosen by its word where that is
+// the first argument, and given those behind it. Returns the exit status, and may throw what
+// run_generator_command reports.
+using GeneratorCommand = int (*)(std::span<const std::string> arguments, std::ostream &out,
+                                 const GeneratorSource &source);
+void add_generator_command(const std::string &word, const std::string &description,
+                           GeneratorCommand command);
+
 }  // namespace tessera

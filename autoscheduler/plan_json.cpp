@@ -1,0 +1,100 @@
+#include "autoscheduler/plan_json.h"
+#include <nlohmann/json.hpp>
+
+namespace tessera::autoscheduler {
+
+using nlohmann::json;
+
+namespace {
+
+json to_value(const StagePlan &s) {
+    return {{"tile", s.tile},         {"vector", s.vector},
+            {"lanes", s.lanes},       {"unroll", s.unroll},
+            {"parallel", s.parallel}, {"rows_within_reduction", s.rows_within_reduction},
+            {"shifts", s.shifts}};
+}
+
+StagePlan stage_from(const json &value) {
+    StagePlan s;
+    value.at("tile").get_to(s.tile);
+    value.at("vector").get_to(s.vector);
+    value.at("lanes").get_to(s.lanes);
+    value.at("unroll").get_to(s.unroll);
+    value.at("parallel").get_to(s.parallel);
+    value.at("rows_within_reduction").get_to(s.rows_within_reduction);
+    value.at("shifts").get_to(s.shifts);
+    return s;
+}
+
+// Returns true if it may be a plan of the graph: what numbers in it refer to is there.
+bool fits(const Plan &plan, const Graph &graph) {
+    if (plan.functions.size() != graph.functions.size()) return false;
+    for (size_t n = 0; n < plan.functions.size(); n++) {
+        const FunctionPlan &p = plan.functions[n];
+        const FunctionNode &f = graph.functions[n];
+        if (p.stages.size() != f.stages.size()) return false;
+        if (is_within(p.place) && (p.at <= int(n) || p.at >= int(plan.functions.size())))
+            return false;
+        for (size_t s = 0; s < p.stages.size(); s++) {
+            if (p.stages[s].vector >= int(graph.stages[size_t(f.stages[s])].pure)) return false;
+        }
+    }
+    return true;
+}
+
+}  // namespace
+
+std::string to_json(const Plan &plan) {
+    json functions = json::array();
+    for (const FunctionPlan &f : plan.functions) {
+        json stages = json::array();
+        for (const StagePlan &s : f.stages) stages.push_back(to_value(s));
+        functions.push_back({{"place", int(f.place)}, {"at", f.at}, {"stages", stages}});
+    }
+    return functions.dump();
+}
+
+std::optional<Plan> plan_from_json(const std::string &text, const Graph &graph) {
+    try {
+        Plan plan;
+        for (const json &f : json::parse(text)) {
+            FunctionPlan &p = plan.functions.emplace_back();
+            const int place = f.at("place");
+            if (place < 0 || place > int(Place::Step)) return std::nullopt;
+            p.place = Place(place);
+            p.at = f.at("at");
+            for (const json &s : f.at("stages")) p.stages.push_back(stage_from(s));
+        }
+        if (fits(plan, graph)) return plan;
+    } catch (const json::exception &) {
+        return std::nullopt;
+    }
+    return std::nullopt;
+}
+
+uint64_t family_of(const Graph &graph) {
+    uint64_t hash = 14695981039346656037ULL;  // FNV-1a
+    auto add = [&](uint64_t v) {
+        for (int byte = 0; byte < 8; byte++)
+            hash = (hash ^ ((v >> (8 * byte)) & 255)) * 1099511628211ULL;
+    };
+    for (const FunctionNode &f : graph.functions) {
+        add(f.stages.size());
+        add(uint64_t(f.bytes));
+        add(f.is_output);
+    }
+    for (const StageNode &s : graph.stages) {
+        add(uint64_t(s.function));
+        add(s.pure);
+        add(s.variables.size());
+        for (double count : s.operations.count) add(uint64_t(count));
+        for (const Access &a : s.accesses) {
+            add(uint64_t(a.source.function + 1));
+            add(uint64_t(a.source.image + 1));
+            add(a.index.size());
+        }
+    }
+    return hash;
+}
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,233 @@
+#include "autoscheduler/mutate.h"
+#include "autoscheduler/plan_json.h"
+#include "autoscheduler/test/support.h"
+#include "autoscheduler/tune/task_scheduler.h"
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <signal.h>
+#include <sstream>
+#include <sys/wait.h>
+#include <tessera_generator.h>
+#include <unistd.h>
+
+using namespace tessera;
+using namespace tessera::autoscheduler;
+using namespace tessera::autoscheduler::test;
+
+namespace {
+
+class SmallBlurGenerator : public Generator<SmallBlurGenerator> {
+public:
+    Input<Buffer<float, 2>> in{"in"};
+    Output<Buffer<float, 2>> out{"out"};
+
+    void generate() override {
+        Var x("x"), y("y");
+        Func across("across");
+        across(x, y) = in(x, y) + in(x + 1, y);
+        out(x, y) = across(x, y) + across(x, y + 1);
+        out.set_estimates({{0, 256}, {0, 128}});
+        if (!using_autoscheduler()) out.parallel(y);
+    }
+};
+class PointsGenerator : public Generator<PointsGenerator> {
+public:
+    Input<Buffer<float, 1>> in{"in"};
+    Output<Buffer<float, 1>> out{"out"};
+
+    void generate() override {
+        Var x("x");
+        out(x) = in(x) * 2;
+        out.set_estimates({{0, 4096}});
+    }
+};
+
+struct TemporaryFolder {
+    std::string path =
+        str(std::filesystem::temp_directory_path().string(), "/tessera_tune_", getpid());
+    TemporaryFolder() { std::filesystem::create_directories(path); }
+    ~TemporaryFolder() { std::filesystem::remove_all(path); }
+    std::string file(const char *name) const { return path + "/" + name; }
+    std::string text(const char *name) const {
+        std::ifstream in(file(name));
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+};
+
+// What a generator's executable prints, and what it complains about.
+struct Answer {
+    int status = 0;
+    std::string out, errors;
+};
+Answer answer_to(const std::vector<std::string> &arguments) {
+    std::ostringstream out, errors;
+    Answer a;
+    a.status = run_generator_command(arguments, out, errors);
+    a.out = out.str();
+    a.errors = errors.str();
+    return a;
+}
+
+TuningTask task(std::vector<double> history, double least = 0, double weight = 1) {
+    TuningTask t;
+    t.history = std::move(history);
+    t.least = least;
+    t.weight = weight;
+    return t;
+}
+
+}  // namespace
+
+TESSERA_REGISTER_GENERATOR(SmallBlurGenerator, tuned_blur)
+TESSERA_REGISTER_GENERATOR(PointsGenerator, tuned_points)
+
+TEST_SUITE("autoscheduler, tuning") {
+    TEST_CASE("each task has a batch, then that which can still gain the most") {
+        CHECK(next_task(std::vector{task({1}), task({})}) == 1);
+        // A longer one, or one that runs more often.
+        CHECK(next_task(std::vector{task({1}), task({10})}) == 1);
+        CHECK(next_task(std::vector{task({1}, 0, 100), task({10})}) == 0);
+        // At the machine's limit there is nothing to gain.
+        CHECK(next_task(std::vector{task({1}), task({10}, 10)}) == 0);
+        // The one that gets faster goes on.
+        CHECK(next_task(std::vector{task({4, 4, 4, 4}), task({12, 8, 6, 4})}) == 1);
+        std::vector<TuningTask> done = {task({1})};
+        done[0].is_done = true;
+        CHECK(next_task(done) == -1);
+    }
+    TEST_CASE("a plan is the same after it was written and read, and no other graph's") {
+        const Problem problem(small_blur());
+        std::mt19937_64 random(3);
+        Plan plan = schedule_simply(problem.algorithm, problem.graph, problem.machine).plan;
+        for (int i = 0; i < 20; i++) {
+            plan = mutated(problem.graph, plan, problem.machine, random);
+            CHECK(plan_from_json(to_json(plan), problem.graph) == plan);
+        }
+        CHECK_FALSE(plan_from_json("[]", problem.graph));
+        CHECK_FALSE(plan_from_json("{", problem.graph));
+        CHECK_FALSE(plan_from_json(R"([{"place": 9, "at": -1, "stages": []}])", problem.graph));
+    }
+    TEST_CASE("pipelines that differ in their constants are of one family") {
+        const auto of = [](float weight, bool adds) {
+            Var x("x");
+            Func f("f");
+            f(x) = adds ? cast<float>(x) + weight : cast<float>(x) * weight;
+            f.set_estimates({{0, 100}});
+            return family_of(Problem(f).graph);
+        };
+        CHECK(of(1, true) == of(2, true));
+        CHECK(of(1, true) != of(1, false));
+    }
+    TEST_CASE("generators are tuned under one budget, and written as C++ with reports") {
+        const TemporaryFolder folder;
+        const std::string log = folder.file("log.jsonl");
+        const Answer a =
+            answer_to({"--tune", "-g", "tuned_blur", "-g", "tuned_points:2", "-o", folder.path,
+                       "--log", log, "--trials", "12", "--parallelism", "1"});
+        CAPTURE(a.errors);
+        REQUIRE(a.status == 0);
+        CHECK(a.out.find("tuned_blur ") != std::string::npos);
+        CHECK(a.out.find("tuned_points ") != std::string::npos);
+        CHECK(folder.text("tuned_blur.schedule.h").find("pipeline.get_func(") != std::string::npos);
+        CHECK(folder.text("tuned_points.html").find("</html>") != std::string::npos);
+        SUBCASE("what was found is there without a search") {
+            setenv("TESSERA_TUNING_LOG", log.c_str(), 1);
+            const Answer b = answer_to({"-g", "tuned_blur", "-o", folder.path, "-e", "schedule",
+                                        "-n", "replayed", "target=host", "autoscheduler=tessera",
+                                        "autoscheduler.trials=0", "autoscheduler.parallelism=1"});
+            unsetenv("TESSERA_TUNING_LOG");
+            CAPTURE(b.errors);
+            REQUIRE(b.status == 0);
+            const std::string tuned = folder.text("tuned_blur.schedule.h"),
+                              replayed = folder.text("replayed.schedule.h");
+            auto directives = [](const std::string &text) {
+                const size_t at = text.find("\nout.");
+                return at == std::string::npos ? text : text.substr(at, text.find(';', at) - at);
+            };
+            CHECK(directives(tuned).find(".vectorize(") != std::string::npos);
+            for (const char *part : {".vectorize(", ".split("}) {
+                const size_t at = tuned.find(part);
+                if (at == std::string::npos) continue;
+                CHECK(replayed.find(tuned.substr(at, tuned.find(')', at) - at)) !=
+                      std::string::npos);
+            }
+        }
+    }
+    TEST_CASE("without measuring, schedules come from the model alone") {
+        const TemporaryFolder folder;
+        const Answer a = answer_to(
+            {"--tune", "-g", "tuned_points", "-o", folder.path, "--no-measure", "--no-reports"});
+        CAPTURE(a.errors);
+        CHECK(a.status == 0);
+        CHECK(folder.text("tuned_points.schedule.h").find(".vectorize(") != std::string::npos);
+        CHECK_FALSE(std::filesystem::exists(folder.file("tuned_points.html")));
+        CHECK_FALSE(std::filesystem::exists(folder.file("log.jsonl")));
+    }
+    TEST_CASE("mistakes on the command line are told in a sentence") {
+        CHECK(answer_to({"--tune", "-g", "nothing"}).errors.find("nothing") != std::string::npos);
+        CHECK(answer_to({"--tune", "--trials", "none"}).errors ==
+              "error: --trials wants a number of at least 1, not none\n");
+        CHECK(answer_to({"--tune", "--log"}).errors == "error: --log wants a value after it\n");
+        CHECK(answer_to({"--tune", "--what"}).errors ==
+              "error: \"--what\" is no option and no name=value; see --tune --help\n");
+        CHECK(answer_to({"--tune", "--help"}).out.find("usage: generator --tune") == 0);
+        CHECK(answer_to({"--help"}).out.find("--tune") != std::string::npos);
+    }
+    TEST_CASE("what was found for another size is among the first that are measured") {
+        const TemporaryFolder folder;
+        const std::string path = folder.file("log.jsonl");
+        SearchOptions options;
+        options.trials = 12;
+        options.measure = {.threads = 1, .run_seconds = 0.005};
+        std::string plan;
+        {
+            const Problem problem(small_blur(256));
+            TuningLog log(path, problem.workload, 2);
+            options.log = &log;
+            search(problem.workload, problem.machine, options);
+        }
+        const Problem larger(small_blur(384));
+        TuningLog log(path, larger.workload, 2);
+        REQUIRE(log.near_shapes().size() == 1);
+        plan = log.near_shapes()[0].plan;
+        CHECK(log.near_shapes()[0].shape == "256x128");
+        options.log = &log;
+        options.trials = 3;
+        const SearchResult result = search(larger.workload, larger.machine, options);
+        bool is_there = false;
+        for (const Trial &t : result.trials) is_there |= to_json(t.plan) == plan;
+        const bool is_by_rules =
+            to_json(schedule_simply(larger.algorithm, larger.graph, larger.machine).plan) == plan;
+        CHECK((is_there || is_by_rules));
+    }
+    TEST_CASE("a search that is killed at any moment loses nothing of what it had measured") {
+        const TemporaryFolder folder;
+        const std::string path = folder.file("log.jsonl");
+        const Problem problem(small_blur());
+        std::mt19937_64 random(7);
+        size_t before = 0;
+        for (int kills = 0; kills < 50; kills++) {
+            const pid_t process = fork();
+            REQUIRE(process >= 0);
+            if (process == 0) {
+                TuningLog log(path, problem.workload, 2);
+                SearchOptions options;
+                options.trials = 1000;
+                options.measure = {.threads = 1, .run_seconds = 0.001};
+                options.log = &log;
+                search(problem.workload, problem.machine, options);
+                _exit(0);
+            }
+            usleep(useconds_t(100'000 + random() % 200'000));
+            kill(process, SIGKILL);
+            waitpid(process, nullptr, 0);
+            const TuningLog log(path, problem.workload, 2);
+            CHECK(log.size() >= before);
+            CHECK(log.damaged_lines() <= size_t(kills + 1));
+            before = log.size();
+        }
+        CHECK(before >= 4);  // those that came later went on
+    }
+}
