@@ -1,6 +1,7 @@
 #include "autoscheduler/boosted_trees.h"
 #include "base/error.h"
 #include "base/str.h"
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <dlfcn.h>
@@ -74,8 +75,8 @@ std::vector<int> BoostedTrees::uses(size_t columns) const {
     return count;
 }
 
-std::string BoostedTrees::to_json() const {
-    json text = {{"roots", roots}};
+std::string BoostedTrees::to_json(std::span<const std::string_view> columns) const {
+    json text = {{"columns", columns}, {"roots", roots}};
     for (const Node &n : nodes) {
         text["left"].push_back(n.left);
         text["column"].push_back(n.column);
@@ -87,8 +88,12 @@ std::string BoostedTrees::to_json() const {
     return text.dump();
 }
 
-BoostedTrees BoostedTrees::from_json(std::string_view text, size_t columns) {
+BoostedTrees BoostedTrees::from_json(std::string_view text,
+                                     std::span<const std::string_view> columns) {
     const json model = json::parse(text);
+    const auto of = model.at("columns").get<std::vector<std::string>>();
+    if (!std::ranges::equal(of, columns))
+        throw std::runtime_error("the model was trained on other features than those of today");
     BoostedTrees trees;
     trees.roots = model.at("roots").get<std::vector<int>>();
     const auto left = model.at("left").get<std::vector<int>>(),
@@ -100,7 +105,7 @@ BoostedTrees BoostedTrees::from_json(std::string_view text, size_t columns) {
         // Children stand behind their parents, so that each walk ends.
         if (left[i] >= 0 && (left[i] <= int(i) || left[i] + 1 >= int(left.size())))
             throw std::runtime_error("the model is damaged: a node has no children");
-        if (column[i] < 0 || size_t(column[i]) >= columns)
+        if (column[i] < 0 || size_t(column[i]) >= columns.size())
             throw std::runtime_error("the model is damaged: there is no such column");
         trees.nodes.push_back({left[i], column[i], value[i]});
     }

@@ -13,10 +13,10 @@ public:
     BoostedTrees() = default;  // 0 for every row
 
     // From the text of a model, as to_json or XGBoost writes it. std::exception if it is damaged
-    // or asks for a column that rows of `columns` numbers do not have.
-    static BoostedTrees from_json(std::string_view text, size_t columns);
+    // or was trained on other columns than these.
+    static BoostedTrees from_json(std::string_view text, std::span<const std::string_view> columns);
     static BoostedTrees from_xgboost(std::string_view text);
-    std::string to_json() const;
+    std::string to_json(std::span<const std::string_view> columns) const;
 
     float operator()(std::span<const float> row) const;
     size_t tree_count() const { return roots.size(); }

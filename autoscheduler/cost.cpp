@@ -123,7 +123,7 @@ private:
     // ---- Loops, tasks, memory of its own ----
 
     double overhead() const {
-        constexpr double per_iteration = 1, per_loop = 4;
+        constexpr double per_iteration = 1, per_loop = 25;
         double cycles = 0;
         if (view.innermost >= 0) {
             const double bodies = view.points / view.body_points;

@@ -61,6 +61,14 @@ private:
         }
         const double widest = view.function.widest, vector = view.machine.vector_bytes;
         of(Feature::VectorsPerPoint) = log_of_few(widest * view.lanes / vector);
+        of(Feature::GuardedLanes) = view.has_guarded_lanes;
+        of(Feature::GuardedUnroll) = view.has_guarded_unroll;
+        const Box &once = view.tree.functions[size_t(view.node.function)].computed;
+        if (!once.empty()) {
+            const double row = double(once[0].extent());
+            of(Feature::RowBytes) = log_of(row * view.function.bytes);
+            of(Feature::RowsOnce) = log_of(points_in(once) / std::max(1.0, row));
+        }
         of(Feature::Body) = log_of(view.body_points);
         of(Feature::Unrolled) = log_of(view.body_points / view.lanes);
         of(Feature::RegistersOfBody) =
@@ -174,14 +182,13 @@ private:
 
 }  // namespace
 
-std::string_view name_of(Feature f) {
-    switch (f) {
-#define NAME(name)                                                                                 \
-    case Feature::name: return #name;
+std::span<const std::string_view> feature_names() {
+    static constexpr std::string_view names[] = {
+#define NAME(name) #name,
         TESSERA_FEATURES(NAME)
 #undef NAME
-    }
-    return "?";
+    };
+    return names;
 }
 
 ProgramFeatures features_of(LoopTree &tree, const Cost &cost, const Machine &machine) {

@@ -14,6 +14,7 @@ namespace tessera::autoscheduler {
     /* The innermost loop and what an iteration of it computes. */                                 \
     X(Lanes) X(LanesUsed) X(VectorsPerPoint) X(Body) X(Unrolled) X(RegistersOfBody)                \
     X(InnermostExtent) X(InnermostIsReduction) X(InnermostIsParallel) X(ReductionExtent)           \
+    X(GuardedLanes) X(GuardedUnroll) X(RowBytes) X(RowsOnce)                                       \
     /* Tasks. */                                                                                   \
     X(Tasks) X(Cores) X(IdleCores) X(PointsPerTask)                                                \
     /* Vector operations a point, by class. */                                                     \
@@ -36,7 +37,7 @@ enum class Feature : uint8_t {
 #undef ENUMERATOR
 };
 constexpr size_t feature_count = size_t(Feature::FarCache) + 1;
-std::string_view name_of(Feature f);
+std::span<const std::string_view> feature_names();
 
 using Features = std::array<float, feature_count>;
 

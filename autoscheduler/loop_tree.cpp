@@ -153,6 +153,9 @@ std::vector<Span> LoopTree::full_spans(int stage, const Box &box) const {
 std::vector<Span> LoopTree::spans(int stage, int loop) {
     const StageNode &node = graph.stages[size_t(stage)];
     TreeStage &s = stages[size_t(stage)];
+    // There, a window that slides computes what is new.
+    const TreeFunction &f = functions[size_t(node.function)];
+    if (loop >= 0 && !f.is_inlined && loop == f.compute_level) return s.spans;
     const auto own = std::ranges::find(s.loops, loop);
     if (loop < 0 || own == s.loops.end()) {
         return full_spans(stage, box({.function = node.function}, loop));

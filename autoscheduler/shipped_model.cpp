@@ -15,7 +15,7 @@ namespace tessera::autoscheduler {
 
 const BoostedTrees &LearnedCost::shipped_model() {
     static const BoostedTrees model = BoostedTrees::from_json(
-        std::string_view(begin_of_model, size_t(end_of_model - begin_of_model)), feature_count);
+        std::string_view(begin_of_model, size_t(end_of_model - begin_of_model)), feature_names());
     return model;
 }
 

@@ -20,6 +20,19 @@ StageView::StageView(LoopTree &tree, const Machine &machine, int stage)
       placed(tree.stages[size_t(stage)]), function(graph.functions[size_t(node.function)]),
       stage(stage) {
     find_loops();
+    find_guards();
+}
+
+void StageView::find_guards() {
+    for (const auto &written : tree.schedule(stage)->transforms) {
+        const auto *split = std::get_if<program::Split>(&written.directive);
+        if (!split || split->tail != TailStrategy::GuardWithIf) continue;
+        for (int l : placed.loops) {
+            if (loop(l).var != split->inner) continue;
+            has_guarded_lanes |= loop(l).kind == LoopKind::Vectorized;
+            has_guarded_unroll |= loop(l).kind == LoopKind::Unrolled;
+        }
+    }
 }
 
 int StageView::variable_of(int l) const {

@@ -55,9 +55,12 @@ public:
     double body_points = 1;  // that an iteration of it computes
     double body_values = 1;  // that these go into: fewer, in a reduction
     std::map<int, double> inner_variables;
+    // The loop in the lanes, or an unrolled one, is cut off by a guard where its pieces do not fit.
+    bool has_guarded_lanes = false, has_guarded_unroll = false;
 
 private:
     void find_loops();
+    void find_guards();
     bool is_near(int f, double cache) const;
     std::vector<Leaf> sources() const;
 };

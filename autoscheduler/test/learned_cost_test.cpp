@@ -9,6 +9,8 @@ namespace {
 
 TEST_SUITE_BEGIN("autoscheduler, learned cost");
 
+constexpr std::string_view ab[] = {"a", "b"};
+
 // 3 where the first of two numbers is above 0.5, else 0.
 BoostedTrees trained_step(std::vector<float> &rows) {
     std::mt19937 random(1);
@@ -36,7 +38,7 @@ TEST_CASE("trees learn a step of one column") {
 TEST_CASE("a model is the same after it was written and read") {
     std::vector<float> rows;
     const BoostedTrees trees = trained_step(rows);
-    const BoostedTrees again = BoostedTrees::from_json(trees.to_json(), 2);
+    const BoostedTrees again = BoostedTrees::from_json(trees.to_json(ab), ab);
     CHECK(again.tree_count() == trees.tree_count());
     for (size_t i = 0; i < rows.size(); i += 2) {
         const std::span<const float> row(&rows[i], 2);
@@ -45,17 +47,22 @@ TEST_CASE("a model is the same after it was written and read") {
 }
 
 TEST_CASE("a damaged model is refused") {
-    for (const char *text : {
-             "",
-             "{}",
-             "[1]",
-             R"({"roots":[0],"left":[1],"column":[0],"value":[0]})",         // no children
-             R"({"roots":[0],"left":[0,-1],"column":[0,0],"value":[0,0]})",  // a loop
-             R"({"roots":[7],"left":[-1],"column":[0],"value":[0]})",        // no root
-             R"({"roots":[0],"left":[-1],"column":[999],"value":[0]})",      // no such column
-             R"({"roots":[0],"left":[-1,-1],"column":[0],"value":[0]})",     // lists differ
-         }) {
-        CHECK_THROWS_AS(BoostedTrees::from_json(text, 2), std::exception);
+    for (
+        const char *text : {
+            "",
+            "{}",
+            "[1]",
+            R"({"columns":["a","b"],"roots":[0],"left":[1],"column":[0],"value":[0]})",  // no
+                                                                                         // children
+            R"({"columns":["a","b"],"roots":[0],"left":[0,-1],"column":[0,0],"value":[0,0]})",  // a loop
+            R"({"columns":["a","b"],"roots":[7],"left":[-1],"column":[0],"value":[0]})",  // no root
+            R"({"columns":["a","b"],"roots":[0],"left":[-1],"column":[999],"value":[0]})",  // no
+                                                                                            // such
+                                                                                            // column
+            R"({"columns":["a","b"],"roots":[0],"left":[-1,-1],"column":[0],"value":[0]})",  // lists
+                                                                                             // differ
+        }) {
+        CHECK_THROWS_AS(BoostedTrees::from_json(text, ab), std::exception);
     }
 }
 
@@ -119,7 +126,7 @@ TEST_CASE("features of a schedule are finite, and there is a name for each") {
         for (float v : f) CHECK(std::isfinite(v));
     }
     std::set<std::string_view> names;
-    for (size_t i = 0; i < feature_count; i++) names.insert(name_of(Feature(i)));
+    for (size_t i = 0; i < feature_count; i++) names.insert(feature_names()[i]);
     CHECK(names.size() == feature_count);
 }
 

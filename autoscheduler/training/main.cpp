@@ -52,7 +52,7 @@ void evaluate(const TrainingLog &log, const BoostedTrees &model) {
     const std::vector<int> uses = model.uses(feature_count);
     std::printf("splits by feature:");
     for (size_t i = 0; i < uses.size(); i++)
-        std::printf(" %s %d", std::string(name_of(Feature(i))).c_str(), uses[i]);
+        std::printf(" %s %d", std::string(feature_names()[i]).c_str(), uses[i]);
     std::printf("\n");
 }
 
@@ -68,7 +68,7 @@ void fit(const FitOptions &options) {
     const BoostedTrees model = train_cost(part_of(log, false), options.boosting);
     evaluate(log, model);
     std::ofstream file(options.out);
-    file << model.to_json() << "\n";
+    file << model.to_json(feature_names()) << "\n";
     if (!file.flush()) throw RuntimeError(str(options.out, " cannot be written"));
 }
 
