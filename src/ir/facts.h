@@ -56,10 +56,12 @@ struct ProducedRange {
 struct Produced {
     bool in_stages = false;       // there are updates: elements have other values at first
     std::string extern_function;  // in C, that computes it, as the user calls it; empty: none
+    bool is_profiled = true;      // time and memory that it takes are counted for it
     // The ranges of a Func that is stored further out, up to the pass "sliding window", after which
     // only a part of it is computed.
     std::vector<ProducedRange> ranges;
-    using Fields = FieldList<&Produced::in_stages, &Produced::extern_function, &Produced::ranges>;
+    using Fields = FieldList<&Produced::in_stages, &Produced::extern_function,
+                             &Produced::is_profiled, &Produced::ranges>;
 };
 
 // A dimension of which an element is kept at its coordinate modulo an extent.
@@ -84,20 +86,40 @@ struct StoredDimension {
                              &StoredDimension::var, &StoredDimension::bound>;
 };
 
+// What is reported of a Func or an image while a pipeline runs.
+struct Traced {
+    bool loads = false, stores = false, realizations = false;
+    std::string tag;  // reported once, when the pipeline begins
+    bool accesses() const { return loads || stores; }
+    bool any() const { return accesses() || realizations || !tag.empty(); }
+    using Fields = FieldList<&Traced::loads, &Traced::stores, &Traced::realizations, &Traced::tag>;
+};
+
 // The facts about the storage of a Func.
 struct StorageFacts {
+    // Of each value, the flat buffer that holds it. None: the one value is in a buffer of the
+    // function's name.
+    std::vector<Symbol> buffers;
     // Innermost first. Dimensions that are not there come after these, in their order.
     std::vector<StoredDimension> order;
     std::vector<StorageFold> folds;  // by dimension, in their order
     bool is_async = false;           // it is to be computed on a thread of its own
     bool is_passed = false;          // functions in C read or write parts of it
-    bool is_traced = false;  // accesses are reported by their coordinates, wherever they are stored
-    Expr copies;             // of a ring buffer, numbered by the last dimension; undefined: one
+    Traced traced;                   // accesses by their coordinates, wherever they are stored
+    Expr copies;  // of a ring buffer, numbered by the last dimension; undefined: one
     bool is_copy_shared = false;  // several productions in a row use one copy
-    Location async_written;
-    using Fields = FieldList<&StorageFacts::order, &StorageFacts::folds, &StorageFacts::is_async,
-                             &StorageFacts::is_passed, &StorageFacts::is_traced,
-                             &StorageFacts::copies, &StorageFacts::is_copy_shared>;
+    Location async_written, compute_written;
+    using Fields =
+        FieldList<&StorageFacts::buffers, &StorageFacts::order, &StorageFacts::folds,
+                  &StorageFacts::is_async, &StorageFacts::is_passed, &StorageFacts::traced,
+                  &StorageFacts::copies, &StorageFacts::is_copy_shared>;
+};
+
+// Whose flat storage it is.
+struct AllocationFacts {
+    Symbol func;
+    Location compute_written;
+    using Fields = FieldList<&AllocationFacts::func>;
 };
 
 // How storage is to be allocated that is hoisted.

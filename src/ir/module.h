@@ -33,9 +33,13 @@ enum class ArgumentKind : uint8_t { Scalar, InputBuffer, OutputBuffer, Storage }
 struct Argument {
     Symbol name;
     ArgumentKind kind = ArgumentKind::Scalar;
-    Type type;                     // of the scalar, or of the buffer's elements
-    int dimensions = 0;            // of the buffer
-    Ref<const Referent> referent;  // the parameter, image or buffer that the caller passes
+    Type type;                          // of the scalar, or of the buffer's elements
+    int dimensions = 0;                 // of the buffer
+    Ref<const Referent> referent = {};  // the parameter, image or buffer that the caller passes
+    // Of an output: the function whose values it holds, and which of them.
+    Symbol func = {};
+    int value_index = 0;
+    Traced traced = {};  // of a buffer
 
     bool is_scalar() const { return kind == ArgumentKind::Scalar; }
     bool is_buffer() const { return !is_scalar(); }

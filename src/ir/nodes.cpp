@@ -479,7 +479,7 @@ Stmt Provide::make(Symbol func, std::vector<Expr> values, std::vector<Expr> args
 }
 
 Stmt Allocate::make(Symbol buffer, Type type, MemoryType memory, std::vector<Expr> extents,
-                    Expr condition, int padding, Stmt body) {
+                    Expr condition, int padding, Stmt body, AllocationFacts facts) {
     require(buffer.defined() && type.defined() && type.is_scalar(), "Allocate",
             "no buffer, or type ", type);
     for (const Expr &e : extents) require_scalar_int(e, "Allocate", "extent");
@@ -492,6 +492,8 @@ Stmt Allocate::make(Symbol buffer, Type type, MemoryType memory, std::vector<Exp
     n->condition = std::move(condition);
     n->padding = padding;
     n->body = std::move(body);
+    n->facts = facts;
+    if (!facts.func.defined()) n->facts.func = buffer;
     return finish<Stmt>(n);
 }
 
@@ -526,6 +528,8 @@ Stmt Realize::make(Symbol func, std::vector<Type> types, MemoryType memory, Regi
         require_scalar_int(r.extent, "Realize", "extent");
     }
     require_storage(storage, bounds.size());
+    require(storage.buffers.empty() || storage.buffers.size() == types.size(), "Realize",
+            storage.buffers.size(), " buffers");
     require_defined(body, "Realize", "body");
     auto *n = new Realize;
     n->func = func;
@@ -594,11 +598,13 @@ Stmt Evaluate::make(Expr value) {
     return finish<Stmt>(n);
 }
 
-Stmt Prefetch::make(Symbol name, std::vector<Type> types, Region bounds, Expr condition,
-                    Stmt body) {
+Stmt Prefetch::make(Symbol name, std::vector<Type> types, Region bounds, Expr condition, Stmt body,
+                    CallKind kind, Ref<const Referent> referent) {
     require_bool(condition, "Prefetch");
     require_defined(body, "Prefetch", "body");
     auto *n = new Prefetch;
+    n->call_kind = kind;
+    n->referent = std::move(referent);
     n->name = name;
     n->types = std::move(types);
     n->bounds = std::move(bounds);

@@ -364,11 +364,13 @@ struct Allocate final : NodeOf<Allocate, StmtNode, NodeKind::Allocate> {
     Expr condition;   // allocate only if true; undefined: always
     int padding = 0;  // more elements at the end that may be read
     Stmt body;
+    AllocationFacts facts;
+    // Without a function the buffer is that of the function of its name.
     static Stmt make(Symbol buffer, Type type, MemoryType memory, std::vector<Expr> extents,
-                     Expr condition, int padding, Stmt body);
+                     Expr condition, int padding, Stmt body, AllocationFacts facts = {});
     using Fields =
         FieldList<&Allocate::buffer, &Allocate::type, &Allocate::memory, &Allocate::extents,
-                  &Allocate::condition, &Allocate::padding, &Allocate::body>;
+                  &Allocate::condition, &Allocate::padding, &Allocate::body, &Allocate::facts>;
 };
 
 // Storage for a Func over a region, one buffer per value, during the body.
@@ -433,10 +435,13 @@ struct Prefetch final : NodeOf<Prefetch, StmtNode, NodeKind::Prefetch> {
     Region bounds;
     Expr condition;
     Stmt body;
-    static Stmt make(Symbol name, std::vector<Type> types, Region bounds, Expr condition,
-                     Stmt body);
-    using Fields = FieldList<&Prefetch::name, &Prefetch::types, &Prefetch::bounds,
-                             &Prefetch::condition, &Prefetch::body>;
+    CallKind call_kind = CallKind::Func;
+    Ref<const Referent> referent;  // the image, kept alive; none for a function
+    static Stmt make(Symbol name, std::vector<Type> types, Region bounds, Expr condition, Stmt body,
+                     CallKind kind = CallKind::Func, Ref<const Referent> referent = {});
+    using Fields =
+        FieldList<&Prefetch::name, &Prefetch::types, &Prefetch::bounds, &Prefetch::condition,
+                  &Prefetch::body, &Prefetch::call_kind, &Prefetch::referent>;
 };
 
 // The body reads, changes and writes elements of `func` as if nobody else did meanwhile.

@@ -63,6 +63,7 @@ Streams FactParser::streams() {
 
 Produced FactParser::produced() {
     Produced p;
+    p.is_profiled = !accept("unprofiled");
     if (accept("in")) {
         expect("stages");
         p.in_stages = true;
@@ -98,11 +99,50 @@ StoredDimension FactParser::stored_dimension() {
     return s;
 }
 
+Traced FactParser::traced() {
+    Traced t;
+    if (!accept("traced")) return t;
+    t.loads = accept("loads");
+    t.stores = accept("stores");
+    t.realizations = accept("realizations");
+    if (at(TokenKind::String)) t.tag = string();
+    if (!t.any()) fail("loads, stores, realizations or a tag");
+    return t;
+}
+
+void FactParser::held(Argument &a) {
+    if (a.is_output()) a.func = a.name;
+    if (a.is_output() && accept("of")) {
+        a.func = name();
+        if (accept("value")) a.value_index = integer();
+    }
+    a.traced = traced();
+}
+
+std::vector<Type> FactParser::type_list() {
+    std::vector<Type> all;
+    expect(":");
+    expect("{");
+    list("}", [&] { all.push_back(type()); });
+    return all;
+}
+
+MemoryType FactParser::memory() {
+    for (MemoryType memory : all_memory_types) {
+        if (accept(name_of(memory))) return memory;
+    }
+    fail("a memory, such as Heap, Stack or Register");
+}
+
 StorageFacts FactParser::storage_facts() {
     StorageFacts s;
+    if (accept("held")) {
+        expect("by");
+        s.buffers = names();
+    }
     s.is_async = accept("async");
     s.is_passed = accept("passed");
-    s.is_traced = accept("traced");
+    s.traced = traced();
     if (accept("order")) {
         do s.order.push_back(stored_dimension());
         while (accept(","));

@@ -1,4 +1,5 @@
 #pragma once
+#include "ir/module.h"
 #include "ir/parse_expr.h"
 #include <string>
 #include <vector>
@@ -18,8 +19,13 @@ protected:
     StorageFacts storage_facts();
     Region region(std::vector<StorageFold> *folds = nullptr);
     HoistFacts hoist_facts();
+    // What an argument holds that is a buffer.
+    void held(Argument &a);
+    std::vector<Type> type_list();
+    MemoryType memory();
 
 private:
+    Traced traced();
     StorageFold fold(int dim);
     StoredDimension stored_dimension();
     std::vector<Symbol> names();

@@ -50,9 +50,7 @@ private:
     bool at_assignment() const;
     bool at_next_part(std::string_view word);
 
-    std::vector<Type> type_list();
     Type type_after_colon();
-    MemoryType memory();
     Expr condition();
     Argument argument();
     FunctionKind function_kind();
@@ -209,17 +207,11 @@ Type StmtParser::type_after_colon() {
     return type();
 }
 
-MemoryType StmtParser::memory() {
-    for (MemoryType memory : all_memory_types) {
-        if (accept(name_of(memory))) return memory;
-    }
-    fail("a memory, such as Heap, Stack or Register");
-}
-
 Expr StmtParser::condition() { return accept("if") ? expr() : Expr(); }
 
 std::function<Stmt(Stmt)> StmtParser::allocate() {
     Symbol buffer = name();
+    AllocationFacts facts{accept("of") ? name() : buffer, {}};
     Type t = type_after_colon();
     expect("[");
     std::vector<Expr> extents = exprs("]");
@@ -228,16 +220,9 @@ std::function<Stmt(Stmt)> StmtParser::allocate() {
     int padding = accept("padding") ? integer() : 0;
     Expr c = condition();
     enter(Use::Buffer, buffer, t);
-    return
-        [=](const Stmt &inner) { return Allocate::make(buffer, t, m, extents, c, padding, inner); };
-}
-
-std::vector<Type> StmtParser::type_list() {
-    std::vector<Type> all;
-    expect(":");
-    expect("{");
-    list("}", [&] { all.push_back(type()); });
-    return all;
+    return [=](const Stmt &inner) {
+        return Allocate::make(buffer, t, m, extents, c, padding, inner, facts);
+    };
 }
 
 std::function<Stmt(Stmt)> StmtParser::realize() {
@@ -347,6 +332,7 @@ Stmt StmtParser::atomic() {
 
 Stmt StmtParser::prefetch() {
     take();
+    const bool is_image = !at(":", 1) && accept("image");
     Symbol s = name();
     std::vector<Type> all = type_list();
     Region bounds = region();
@@ -354,7 +340,8 @@ Stmt StmtParser::prefetch() {
     Expr c = expr();
     expect(":");
     Stmt inner = body();
-    return checked([&] { return Prefetch::make(s, all, bounds, c, inner); });
+    const CallKind kind = is_image ? CallKind::Image : CallKind::Func;
+    return checked([&] { return Prefetch::make(s, all, bounds, c, inner, kind); });
 }
 
 Stmt StmtParser::assertion() {
@@ -429,9 +416,10 @@ Argument StmtParser::argument() {
     expect("[");
     a.dimensions = integer();
     expect("]");
+    held(a);
     enter(Use::Variable, a.name, Handle());
     enter(Use::Buffer, a.name, a.type);
-    enter(Use::Value, a.name, a.type);
+    enter(Use::Value, a.func.defined() ? a.func : a.name, a.type, a.value_index);
     return a;
 }
 

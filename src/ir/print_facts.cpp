@@ -77,6 +77,7 @@ void FactPrinter::print_streams(const Streams &streams) {
 }
 
 void FactPrinter::print_produced(const Produced &produced) {
+    if (!produced.is_profiled) out << " unprofiled";
     if (produced.in_stages) out << " in stages";
     if (!produced.extern_function.empty()) {
         out << " by ";
@@ -95,10 +96,32 @@ void FactPrinter::print_produced(const Produced &produced) {
     }
 }
 
+void FactPrinter::print_traced(const Traced &traced) {
+    if (!traced.any()) return;
+    out << " traced";
+    if (traced.loads) out << " loads";
+    if (traced.stores) out << " stores";
+    if (traced.realizations) out << " realizations";
+    if (traced.tag.empty()) return;
+    out << ' ';
+    string(traced.tag);
+}
+
+void FactPrinter::print_held(const Argument &a) {
+    if (a.func.defined() && (a.func != a.name || a.value_index != 0)) {
+        out << " of ";
+        name(a.func);
+        if (a.value_index != 0) out << " value " << a.value_index;
+    }
+    print_traced(a.traced);
+}
+
 void FactPrinter::print_storage(const StorageFacts &facts) {
+    if (!facts.buffers.empty()) out << " held by ";
+    print_names(facts.buffers);
     if (facts.is_async) out << " async";
     if (facts.is_passed) out << " passed";
-    if (facts.is_traced) out << " traced";
+    print_traced(facts.traced);
     print_order(facts.order);
     print_copies(facts.copies);
     if (facts.is_copy_shared) out << " shared";

@@ -1,4 +1,5 @@
 #pragma once
+#include "ir/module.h"
 #include "ir/print_expr.h"
 #include <vector>
 
@@ -12,6 +13,9 @@ protected:
 
     void print_origin(const LoopOrigin &origin);
     void print_streams(const Streams &streams);
+    void print_traced(const Traced &traced);
+    // What an argument holds that is a buffer.
+    void print_held(const Argument &a);
     void print_produced(const Produced &produced);
     // Without its folds, which stand in the region.
     void print_storage(const StorageFacts &facts);

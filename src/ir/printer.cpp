@@ -147,6 +147,10 @@ void StmtPrinter::header(const LetStmt &s) {
 void StmtPrinter::header(const Allocate &s) {
     out << "allocate ";
     name(s.buffer);
+    if (s.facts.func != s.buffer) {
+        out << " of ";
+        name(s.facts.func);
+    }
     out << ": " << s.type << '[';
     list(s.extents);
     out << "] in " << name_of(s.memory);
@@ -290,7 +294,7 @@ void StmtPrinter::print_node(const Evaluate &s) {
 }
 
 void StmtPrinter::print_node(const Prefetch &s) {
-    out << "prefetch ";
+    out << (s.call_kind == CallKind::Image ? "prefetch image " : "prefetch ");
     name(s.name);
     out << ": ";
     print_types(s.types);
@@ -339,9 +343,10 @@ void StmtPrinter::print_function(const LoweredFunction &f) {
             continue;
         }
         out << '[' << a.dimensions << ']';
+        print_held(a);
         scoped(Use::Variable, a.name, Handle());
         scoped(Use::Buffer, a.name, a.type);
-        scoped(Use::Value, a.name, a.type);
+        scoped(Use::Value, a.func.defined() ? a.func : a.name, a.type, a.value_index);
     }
     out << "):\n";
     body(f.body);

@@ -4,6 +4,7 @@
 #include "base/large_stack.h"
 #include "ir/mutator.h"
 #include "ir/verifier.h"
+#include "ir/visitor.h"
 #include "lower/checks/entry_checks.h"
 #include "lower/checks/touched_ranges.h"
 #include "lower/finish/inject_profiling.h"
@@ -33,6 +34,7 @@
 #include "lower/prepare/strict_floats.h"
 #include "lower/prepare/validate_schedules.h"
 #include "lower/prepare/validate_undef.h"
+#include "lower/program_context.h"
 #include "lower/storage/bound_small_allocations.h"
 #include "lower/storage/flatten_storage.h"
 #include "lower/storage/fold_storage.h"
@@ -42,6 +44,7 @@
 #include "lower/storage/mark_streaming.h"
 #include "lower/storage/ring_buffer.h"
 #include "lower/storage/sliding_window.h"
+#include "lower/traced_access.h"
 #include "program/environment.h"
 #include <algorithm>
 
@@ -106,14 +109,23 @@ constexpr ModulePass all_module_passes[] = {
 // The first pass of each stage.
 constexpr auto to_flat = flatten_storage, to_lowered = vectorize_loops;
 
-void add_argument(Context &context, const ParameterRef &p) {
+using TracedImages = std::unordered_map<Symbol, program::Trace>;
+
+void add_argument(Context &context, const ParameterRef &p, const TracedImages &images) {
     ArgumentKind kind = p->is_buffer ? ArgumentKind::InputBuffer : ArgumentKind::Scalar;
-    context.arguments.push_back({p->name, kind, p->type, p->dimensions, p});
+    ir::Argument a{p->name, kind, p->type, p->dimensions, p};
+    auto found = images.find(p->name);
+    if (p->is_buffer) {
+        const program::Trace trace = found == images.end() ? program::Trace() : found->second;
+        a.traced = traced_of({.loads = trace.loads, .tag = trace.tag}, context.target);
+        a.traced.stores = a.traced.realizations = false;
+    }
+    context.arguments.push_back(std::move(a));
 }
 
 // A function that is an image, element by element, is traced as that image.
-std::unordered_map<Symbol, program::Trace> find_traced_images(const program::Environment &env) {
-    std::unordered_map<Symbol, program::Trace> traced;
+TracedImages find_traced_images(const program::Environment &env) {
+    TracedImages traced;
     for (const FunctionRef &f : env.order) {
         const program::Trace &t = f->schedule.trace;
         if (f->stages.size() != 1 || f->types.size() != 1 || f->has_extern_definition()) continue;
@@ -126,7 +138,7 @@ std::unordered_map<Symbol, program::Trace> find_traced_images(const program::Env
 
 // One flat buffer per value; that of an only value has the function's own name, unless the program
 // has another one for it.
-void add_buffers(Context &context, const FunctionRef &f, const std::string &name) {
+void add_buffers(ProgramContext &context, const FunctionRef &f, const std::string &name) {
     std::vector<Symbol> &buffers = context.buffers[f->name];
     for (size_t k = 0; k < f->types.size(); k++) {
         if (f->types.size() > 1) {
@@ -167,18 +179,20 @@ Ref<const Referent> described_output(const program::FunctionContents &f, size_t 
     return described;
 }
 
-void add_output(Context &context, const FunctionRef &f) {
+void add_output(ProgramContext &context, const FunctionRef &f) {
     context.outputs.push_back(f->name);
     for (size_t k = 0; k < f->types.size(); k++) {
         Ref<const Referent> buffer = described_output(*f, k);
         context.arguments.push_back({context.buffer_of(f->name, int(k)), ArgumentKind::OutputBuffer,
-                                     f->types[k], f->dimensions(), buffer});
+                                     f->types[k], f->dimensions(), buffer, f->name, int(k),
+                                     traced_of(f->schedule.trace, context.target)});
     }
 }
 
-Context make_context(const program::ProgramCopy &copy, const std::vector<ParameterRef> &parameters,
-                     const Target &target, const LowerOptions &options) {
-    Context context;
+ProgramContext make_context(const program::ProgramCopy &copy,
+                            const std::vector<ParameterRef> &parameters, const TracedImages &images,
+                            const Target &target, const LowerOptions &options) {
+    ProgramContext context;
     context.target = target;
     context.dialect = copy.program.dialect;
     if (copy.program.trace_pipeline) context.target.set_feature(Target::TracePipeline);
@@ -187,7 +201,7 @@ Context make_context(const program::ProgramCopy &copy, const std::vector<Paramet
     context.trace = options.trace;
     context.verify = options.verify;
     context.permit_failed_unroll = options.permit_failed_unroll;
-    for (const ParameterRef &p : parameters) add_argument(context, p);
+    for (const ParameterRef &p : parameters) add_argument(context, p, images);
     auto names = buffer_names(copy);
     for (const FunctionRef &f : context.order) add_buffers(context, f, names[f->name]);
     for (const FunctionRef &f : copy.program.outputs) add_output(context, f);
@@ -224,12 +238,15 @@ void note_progress(VerifyOptions &rules, const Pass &pass) {
 void after_pass(std::string_view name, const Stmt &s, const Context &context, VerifyOptions rules) {
     if (context.trace) context.trace(name, s);
     if (!context.verify) return;
-    std::unordered_set<Symbol> free_symbols(context.outputs.begin(), context.outputs.end());
-    for (const ir::Argument &a : context.arguments) free_symbols.insert(a.name);
-    // A Realize does not say what its buffers are called; extern stages and prefetches do.
-    for (const auto &[f, buffers] : context.buffers) {
-        if (rules.level == IRLevel::Funcs) free_symbols.insert(buffers.begin(), buffers.end());
+    std::unordered_set<Symbol> free_symbols;
+    for (const ir::Argument &a : context.arguments) {
+        free_symbols.insert(a.name);
+        if (a.func.defined()) free_symbols.insert(a.func);
     }
+    // Extern stages and prefetches read the buffers of functions.
+    for_each_node(s, [&](const Realize &r) {
+        for (int k = 0; k < int(r.types.size()); k++) free_symbols.insert(buffer_of(r, k));
+    });
     rules.free_symbols = &free_symbols;
     verify(s, name, rules);
 }
@@ -262,19 +279,19 @@ Lowering nests_here(const program::Program &program, const Target &target,
         drop_needless_directives(copy.environment, copy.program.outputs);
     // Before inlining, which changes the order in which they are met.
     std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
-    auto traced_images = find_traced_images(copy.environment);
+    const TracedImages traced_images = find_traced_images(copy.environment);
     inline_functions(copy.environment, copy.program.outputs);
     validate_undef(copy.environment);
     if (target.has_feature(Target::StrictFloat)) make_floats_strict(copy.environment);
     make_coordinates_strict(copy.environment);
     separate_reductions(copy.environment, copy.program.outputs);
-    Lowering l{symbols, program, make_context(copy, parameters, target, options), {}, {}, {}};
+    ProgramContext context = make_context(copy, parameters, traced_images, target, options);
+    validate_schedules(context);
+    const LoopNests built = build_nests(context);
+    Lowering l{symbols, program, context, {}, {}, {}};
     l.rules.level = IRLevel::Funcs;
-    l.context.traced_images = std::move(traced_images);
-    validate_schedules(l.context);
-    const LoopNests built = build_nests(l.context);
-    if (options.touched_ranges) l.touched = find_touched_ranges(built, l.context);
-    l.body = OutputProperties(l.context)(add_entry_checks(built, copy.program, l.context));
+    if (options.touched_ranges) l.touched = find_touched_ranges(built, context);
+    l.body = OutputProperties(context)(add_entry_checks(built, copy.program, context));
     after_pass("loop nests", l.body, l.context, l.rules);
     return l;
 }

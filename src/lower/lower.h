@@ -16,8 +16,8 @@ struct LowerOptions {
     bool touched_ranges = false;
 };
 
-// A pipeline on its way down: its IR at some stage, and what is known of its functions and loops
-// (Context::loops says which loop of which function's stage each is).
+// A pipeline on its way down: its IR at some stage, which says what is known of its functions and
+// loops.
 struct Lowering {
     // The names that lowering has made: they live as long as this, or the module, does.
     SymbolArenaRef symbols;

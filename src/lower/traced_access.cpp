@@ -1,5 +1,6 @@
 #include "lower/traced_access.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 
 namespace tessera::lower {
 
@@ -14,11 +15,20 @@ const IntrinsicCall *as_pair(const Expr &arg) {
 
 }  // namespace
 
-bool are_accesses_traced(const lower::Context &context, Symbol func) {
-    const program::FunctionContents *f = context.function(func);
-    return context.target.has_feature(Target::TraceLoads) ||
-           context.target.has_feature(Target::TraceStores) ||
-           (f && (f->schedule.trace.loads || f->schedule.trace.stores));
+Traced traced_of(const program::Trace &wanted, const Target &target) {
+    return {wanted.loads || target.has_feature(Target::TraceLoads),
+            wanted.stores || target.has_feature(Target::TraceStores),
+            wanted.realizations || target.has_feature(Target::TraceRealizations), wanted.tag};
+}
+
+std::unordered_map<Symbol, Traced> find_traced(const Stmt &pipeline, const Context &context) {
+    std::unordered_map<Symbol, Traced> all;
+    const auto add = [&](Symbol name, const Traced &traced) {
+        if (traced.any()) all[name] = traced;
+    };
+    for_each_node(pipeline, [&](const Realize &r) { add(r.func, r.storage.traced); });
+    for (const Argument &a : context.arguments) add(a.is_output() ? a.func : a.name, a.traced);
+    return all;
 }
 
 Expr stored_at(const Expr &before, const Expr &index) {

@@ -9,8 +9,12 @@
 // until tracing has reported the first and leaves the second.
 namespace tessera::lower {
 
-// Returns true if loads or stores of this function are traced.
-bool are_accesses_traced(const Context &context, Symbol func);
+// What is reported of a function or image, by its schedule or because the target asks for all.
+ir::Traced traced_of(const program::Trace &wanted, const Target &target);
+
+// The traced functions and images: of storage in the pipeline, and of what it is called with.
+std::unordered_map<Symbol, ir::Traced> find_traced(const ir::Stmt &pipeline,
+                                                   const Context &context);
 
 // `before` may be a coordinate, or such a pair already.
 ir::Expr stored_at(const ir::Expr &before, const ir::Expr &index);

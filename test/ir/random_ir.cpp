@@ -217,13 +217,14 @@ Stmt RandomIR::storage(int depth) {
         std::vector<Expr> extents;
         for (int i = below(3); i > 0; i--) extents.push_back(index(1, depth));
         return Allocate::make(symbol(), type().element_of(), memory(), extents,
-                              maybe_condition(1, depth), below(3), stmt(depth - 1));
+                              maybe_condition(1, depth), below(3), stmt(depth - 1),
+                              {chance(2) ? symbol() : Symbol(), {}});
     }
     case 2: return realize(depth);
     case 3: return HoistedStorage::make(symbol(), stmt(depth - 1), {maybe_index(depth), {}, {}});
     default:
         return Prefetch::make(symbol(), types(), region(depth), expr(Bool(), depth),
-                              stmt(depth - 1));
+                              stmt(depth - 1), chance(2) ? CallKind::Image : CallKind::Func);
     }
 }
 
@@ -234,7 +235,7 @@ Stmt RandomIR::realize(int depth) {
     StorageFacts facts;
     facts.is_async = chance(2);
     facts.is_passed = chance(2);
-    facts.is_traced = chance(2);
+    facts.traced = {chance(3), chance(3), chance(3), chance(3) ? "a \"tag\"" : ""};
     facts.copies = maybe_index(depth);
     facts.is_copy_shared = facts.copies.defined() && chance(2);
     for (int d = int(bounds.size()) - 1; d >= 0 && bounds.size() > 1; d--) {
@@ -247,7 +248,10 @@ Stmt RandomIR::realize(int depth) {
         if (fold.factor.defined()) fold.var = symbol(), fold.is_done = chance(2);
         facts.folds.push_back(fold);
     }
-    return Realize::make(symbol(), types(), memory(), bounds, maybe_condition(1, depth),
+    const std::vector<Type> values = types();
+    for (size_t k = 0; chance(2) && k < values.size(); k++) facts.buffers.push_back(symbol());
+    facts.buffers.resize(facts.buffers.size() == values.size() ? values.size() : 0);
+    return Realize::make(symbol(), values, memory(), bounds, maybe_condition(1, depth),
                          stmt(depth - 1), facts);
 }
 
@@ -270,6 +274,7 @@ Stmt RandomIR::produce_or_consume(int depth) {
     const bool is_producer = chance(2);
     if (!is_producer) return ProducerConsumer::make(symbol(), false, stmt(depth - 1));
     produced.in_stages = chance(2);
+    produced.is_profiled = chance(2);
     if (chance(2)) produced.extern_function = "a::\"b\"";
     for (int i = below(3); i > 0; i--) {
         produced.ranges.push_back({index(1, depth), index(1, depth), below(9), chance(2)});

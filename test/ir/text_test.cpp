@@ -110,12 +110,17 @@ TEST_SUITE("IR text") {
                  "for i in [0, +n) streaming loads g, h stores f:\n    no_op\n",
                  "produce f in stages by \"std::f\" of [a, b by 8], [c, d rounded mixed]:\n"
                  "    f(0, 0) = 1\n",
-                 "realize f: {int32} in Heap async passed traced copies n shared over "
+                 "realize f: {int32} in Heap async passed traced loads copies n shared over "
                  "[0, +4 folded], [a, +b fold y by 3], [0, +m folded z by m]\nf(0, 0, 0) = 1\n",
-                 "realize f: {int32} traced order 1 align 16 bound y by n, 0 copies 3 over [0, "
+                 "realize f: {int32} traced stores realizations \"a tag\" order 1 align 16 bound y "
+                 "by n, 0 copies 3 over [0, "
                  "+n], "
                  "[a, +b]\nf(0, 0) = 1\n",
                  "hoist f copies n + 1\nno_op\n",
+                 "realize f: {int32, uint8} held by a, b async over [0, +n]\nf(0) = {1, 2:uint8}\n",
+                 "allocate b of f: uint8[4] in Stack\nb[0] = 1:uint8\n",
+                 "produce f unprofiled in stages:\n    f(0) = 1\n",
+                 "prefetch image i: {uint8} over [0, +3] if true:\n    no_op\n",
                  "acquire s:handle, 1:\n    no_op\n",
                  "assert x < 3, extern int32 error(x)\n",
                  "if x < 3:\n    no_op\nelse if x < 4:\n    f[1] = 2\nelse:\n    f[1] = 3\n",
@@ -128,6 +133,19 @@ TEST_SUITE("IR text") {
             CAPTURE(text);
             CHECK(stmt_again(text) == text);
         }
+    }
+    TEST_CASE("arguments of a module say what they hold, and what of it is traced") {
+        const std::string text = "module \"m\"\n"
+                                 "func \"f\"(i: input int32[2] traced loads \"a\", n: int32, "
+                                 "a: output int32[1] of g traced stores, "
+                                 "b: output int8[1] of g value 1, c: output int32[1]):\n"
+                                 "    g(n) = {image i(n, 0), 4:int8}\n";
+        const Module m = parse_module(text);
+        CHECK(to_string(m) == text);
+        const std::vector<Argument> &args = m.functions[0].args;
+        CHECK(args[3].func == args[2].func);
+        CHECK(args[4].func == args[4].name);
+        CHECK_FALSE(args[0].func.defined());
     }
     TEST_CASE("C's precedence holds") {
         NamedSymbols scope;
@@ -296,6 +314,8 @@ TEST_SUITE("IR text") {
                                  "fork: no_op\nwith",
                                  "acquire 1.5, 1.5: no_op",
                                  "prefetch f: {int32}: no_op",
+                                 "realize f: {int32} traced over [0, +1]; no_op",
+                                 "realize f: {int32} held f; no_op",
                                  "assert true",
                                  "assert 1, 1",
                                  "vectorized no_op",

@@ -138,7 +138,7 @@ TEST_SUITE("verify") {
         CHECK(complains("produce f of [a, 3]: no_op", "symbol a is used",
                         {.free_symbols = &nothing}));
         const ir::Stmt consume = ProducerConsumer::make(
-            Symbol::fresh("f"), false, no_op(), {false, "", {{Expr(0), Expr(1), 1, false}}});
+            Symbol::fresh("f"), false, no_op(), {false, "", true, {{Expr(0), Expr(1), 1, false}}});
         CHECK_THROWS_WITH_AS(verify(consume, "p"), doctest::Contains("consumed, with a region"),
                              InternalError);
     }

@@ -20,7 +20,7 @@ bool same(const Expr &a, const Expr &b) {
 
 }  // namespace
 
-ValueBounds::ValueBounds(const Context &context) {
+ValueBounds::ValueBounds(const ProgramContext &context) {
     for (const program::FunctionRef &f : context.order) values[f->name] = bounds_of(*f);
 }
 

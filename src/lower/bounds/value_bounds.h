@@ -1,13 +1,13 @@
 #pragma once
 #include "algebra/bounds.h"
-#include "lower/context.h"
+#include "lower/program_context.h"
 
 namespace tessera::lower {
 
 // The bounds of the values of functions, whatever the arguments: for indices that depend on data.
 class ValueBounds {
 public:
-    explicit ValueBounds(const Context &context);
+    explicit ValueBounds(const ProgramContext &context);
 
     // The bounds of value k of a function, or of an element of an image; everything() where nothing
     // is known.

@@ -68,7 +68,7 @@ bool reads(const program::Definition &d, const std::unordered_set<Symbol> &names
 
 // What may make more of an input needed than the outputs ask for: a stage that rounds up, or a
 // condition of a domain that says nothing of the coordinate.
-std::string why_read_beyond(Symbol image, const Context &context) {
+std::string why_read_beyond(Symbol image, const ProgramContext &context) {
     std::unordered_set<Symbol> readers{image};
     std::string of_condition, of_split;
     for (const program::FunctionRef &f : context.order) {
@@ -93,7 +93,8 @@ std::string why_read_beyond(Symbol image, const Context &context) {
 
 class EntryChecks {
 public:
-    EntryChecks(const LoopNests &nests, const program::Program &program, const Context &context)
+    EntryChecks(const LoopNests &nests, const program::Program &program,
+                const ProgramContext &context)
         : nests(nests), program(program), context(context) {}
 
     Stmt wrap();
@@ -119,14 +120,13 @@ private:
     Stmt answer_query(const ir::Argument &b, QueryAnswers &answers) const;
     Stmt check_room(const ir::Argument &b, QueryAnswers &answers) const;
     Stmt null_checks() const;
-    const Box *box_of(const ir::Argument &b) const { return lower::box_of(b, nests, context); }
-    Symbol output_of(const ir::Argument &b) const { return lower::output_of(b, context); }
+    const Box *box_of(const ir::Argument &b) const { return lower::box_of(b, nests); }
     std::string why_beyond(const ir::Argument &b, int d);
     Expr any_query() const;
 
     const LoopNests &nests;
     const program::Program &program;
-    const Context &context;
+    const ProgramContext &context;
     std::vector<Stmt> checks;
     std::unordered_map<Symbol, std::string> why_inputs;  // why_read_beyond, by image
 };
@@ -145,7 +145,7 @@ void EntryChecks::check_at(const Location &at, const Expr &condition, const char
 
 // What may make the region of an argument larger than the caller requires.
 std::string EntryChecks::why_beyond(const ir::Argument &b, int d) {
-    const program::FunctionContents *f = context.function(output_of(b));
+    const program::FunctionContents *f = context.function(b.func);
     if (!f) {
         auto [why, is_new] = why_inputs.try_emplace(b.name);
         if (is_new) why->second = why_read_beyond(b.name, context);
@@ -162,9 +162,8 @@ void EntryChecks::check_constraint(const ir::Argument &b, int d, BufferField f) 
     Expr actual = field(b, f, d);
     std::string constraint = str(fixed);
     if (f == BufferField::Stride && d == 0 && is_one(fixed)) {  // required of all buffers
-        constraint =
-            str(output_of(b).defined() ? str(output_of(b), ".output_buffer()") : b.name.text(),
-                ".dim(0).set_stride(Expr()) allows any");
+        constraint = str(b.func.defined() ? str(b.func, ".output_buffer()") : b.name.text(),
+                         ".dim(0).set_stride(Expr()) allows any");
     }
     check(actual == cast(Int(32), fixed), "constraint_violated",
           {Expr(str(b.name, ".", name_of(f), ".", d)), actual, Expr(constraint),
@@ -184,7 +183,7 @@ void EntryChecks::check_dimension(const ir::Argument &b, int d) {
     check_constraint(b, d, BufferField::Extent);
     check_constraint(b, d, BufferField::Stride);
     // The values of an output are computed together, where the first one says.
-    Symbol output = output_of(b);
+    Symbol output = b.func;
     Symbol first_value = output.defined() ? context.buffers.at(output)[0] : b.name;
     if (first_value == b.name) return;
     for (BufferField f : {BufferField::Min, BufferField::Extent}) {
@@ -464,7 +463,7 @@ Stmt EntryChecks::wrap() {
 }  // namespace
 
 Stmt add_entry_checks(const LoopNests &nests, const program::Program &program,
-                      const Context &context) {
+                      const ProgramContext &context) {
     return EntryChecks(nests, program, context).wrap();
 }
 

@@ -10,6 +10,6 @@ namespace tessera::lower {
 // contents in host memory, and meets the user's constraints, that parameters are in their ranges,
 // and that requirements hold. Constraints of buffers are used in place of the fields they fix.
 ir::Stmt add_entry_checks(const LoopNests &nests, const program::Program &program,
-                          const Context &context);
+                          const ProgramContext &context);
 
 }  // namespace tessera::lower

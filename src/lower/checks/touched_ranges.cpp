@@ -69,16 +69,9 @@ private:
 
 }  // namespace
 
-Symbol output_of(const ir::Argument &b, const Context &context) {
-    for (Symbol output : context.outputs) {
-        if (std::ranges::count(context.buffers.at(output), b.name)) return output;
-    }
-    return {};
-}
-
-const Box *box_of(const ir::Argument &b, const LoopNests &nests, const Context &context) {
+const Box *box_of(const ir::Argument &b, const LoopNests &nests) {
     auto found = nests.buffers.find(b.name);
-    if (found == nests.buffers.end()) found = nests.buffers.find(output_of(b, context));
+    if (found == nests.buffers.end()) found = nests.buffers.find(b.func);
     return found == nests.buffers.end() ? nullptr : &found->second;
 }
 
@@ -87,7 +80,7 @@ std::unordered_map<Symbol, std::vector<TouchedRange>> find_touched_ranges(const 
     Ranges ranges(nests.lets, context);
     std::unordered_map<Symbol, std::vector<TouchedRange>> all;
     for (const ir::Argument &a : context.arguments) {
-        const Box *box = a.kind == ArgumentKind::Scalar ? nullptr : box_of(a, nests, context);
+        const Box *box = a.kind == ArgumentKind::Scalar ? nullptr : box_of(a, nests);
         for (size_t d = 0; box && d < box->size(); d++) all[a.name].push_back(ranges.of((*box)[d]));
     }
     return all;

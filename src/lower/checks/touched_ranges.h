@@ -3,11 +3,8 @@
 
 namespace tessera::lower {
 
-// The output that an argument holds values of; no symbol: it is an input.
-Symbol output_of(const ir::Argument &b, const Context &context);
-
 // The region of an argument that the pipeline touches, in terms of the nests' lets; null: none.
-const Box *box_of(const ir::Argument &b, const LoopNests &nests, const Context &context);
+const Box *box_of(const ir::Argument &b, const LoopNests &nests);
 
 // The same of all arguments, for people: in terms of what the caller passes, without the lets, and
 // with what the user fixed of buffers in place of their fields. A range is unknown if it depends on

@@ -2,26 +2,37 @@
 #include "ir/allocation.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 
 namespace tessera::lower {
 namespace {
 
 using namespace ir;
 
+// Functions get numbers in the order in which they are complete.
+class NumberFunctions final : public Visitor {
+public:
+    NumberFunctions(std::vector<Expr> &names, std::unordered_map<Symbol, int> &numbers)
+        : names(names), numbers(numbers) {}
+
+private:
+    void visit(const ProducerConsumer &node) override {
+        Visitor::visit(node);
+        if (!node.is_producer || !node.produced.is_profiled) return;
+        if (numbers.try_emplace(node.func, int(names.size())).second)
+            names.push_back(Expr(node.func.text()));
+    }
+    std::vector<Expr> &names;
+    std::unordered_map<Symbol, int> &numbers;
+};
+
 class InjectProfiling final : public Mutator {
 public:
-    explicit InjectProfiling(const lower::Context &context)
+    InjectProfiling(const Stmt &s, const lower::Context &context)
         : context(context), instance(Variable::make(Handle(), Symbol::fresh("profiler"))) {
         names.push_back(Expr("overhead"));
-        for (const program::FunctionRef &f : context.order) {
-            if (f->schedule.no_profiling) continue;
-            numbers[f->name] = int(names.size());
-            for (Symbol b : context.buffers.count(f->name) ? context.buffers.at(f->name)
-                                                           : std::vector<Symbol>{f->name}) {
-                numbers[b] = int(names.size());
-            }
-            names.push_back(Expr(f->name.text()));
-        }
+        NumberFunctions number(names, numbers);
+        number(s);
     }
     Stmt run(const Stmt &s);
 
@@ -39,14 +50,17 @@ private:
     const lower::Context &context;
     Expr instance;
     std::vector<Expr> names;
-    std::unordered_map<Symbol, int> numbers;  // of functions and their buffers
+    std::unordered_map<Symbol, int> numbers;  // of functions
     // Buffers on the heap that are to be freed: what is reported to the profiler then.
     std::unordered_map<Symbol, std::vector<Expr>> on_heap;
     int current = 0;
 };
 
 Stmt InjectProfiling::run(const Stmt &s) {
-    Expr name = context.outputs.empty() ? Expr("pipeline") : Expr(context.outputs.back().text());
+    Expr name("pipeline");
+    for (const ir::Argument &a : context.arguments) {
+        if (a.is_output()) name = Expr(a.func.text());
+    }
     Expr list = call(Handle(), Intrinsic::make_struct, names);
     Expr start = call(Int(32), Intrinsic::profiler_instance_start,
                       {name, int(names.size()), list, instance});
@@ -84,7 +98,7 @@ Stmt InjectProfiling::visit(const For &loop) {
 
 Stmt InjectProfiling::visit(const Allocate &a) {
     auto with_body = [&](const Stmt &body) { return a.with<&Allocate::body>(body); };
-    auto number = numbers.find(a.buffer);
+    auto number = numbers.find(a.facts.func);
     if (number == numbers.end()) return with_body((*this)(a.body));
     Expr bytes = UIntImm::make(UInt(64), uint64_t(a.type.bytes()));
     for (const Expr &e : a.extents) bytes = bytes * cast(UInt(64), max(e, make_zero(e.type())));
@@ -113,7 +127,7 @@ Stmt InjectProfiling::visit(const Evaluate &evaluate) {
 Stmt inject_profiling(const Stmt &s, const Context &context) {
     bool wanted = context.target.has_feature(Target::Profile) ||
                   context.target.has_feature(Target::ProfileByTimer);
-    return wanted ? InjectProfiling(context).run(s) : s;
+    return wanted ? InjectProfiling(s, context).run(s) : s;
 }
 
 }  // namespace tessera::lower

@@ -13,11 +13,6 @@ namespace {
 
 using namespace ir;
 
-struct Wanted {
-    bool loads = false, stores = false, realizations = false;
-    bool any() const { return loads || stores || realizations; }
-};
-
 // What to say of one event; as in tessera_trace_event_t.
 struct Event {
     Symbol func;
@@ -55,17 +50,20 @@ Expr trace(const Event &e) {
 
 class InjectTracing final : public Mutator {
 public:
-    explicit InjectTracing(const lower::Context &context)
-        : context(context), pipeline(Symbol::fresh("trace_pipeline")) {
-        any = context.target.has_feature(Target::TracePipeline);
-        for (const program::FunctionRef &f : context.order) note(*f);
-        any |= !context.traced_images.empty();
+    InjectTracing(const Stmt &s, const lower::Context &context)
+        : context(context), pipeline(Symbol::fresh("trace_pipeline")),
+          wanted(find_traced(s, context)) {
+        for_each_node(s, [&](const Realize &r) { note(r); });
+        for (const ir::Argument &a : context.arguments) note(a);
     }
-    bool anything() const { return any; }
+    bool anything() const {
+        return context.target.has_feature(Target::TracePipeline) || !wanted.empty();
+    }
     Stmt run(const Stmt &s);
 
 private:
-    void note(const program::FunctionContents &f);
+    void note(const Realize &r);
+    void note(const ir::Argument &a);
     Stmt realize_outputs(Stmt s) const;
     Stmt visit(const Realize &realize) override;
     Stmt visit(const ProducerConsumer &node) override;
@@ -80,9 +78,9 @@ private:
     bool is_traced(const Call &call) const;
     size_t dimensions_of(Symbol func, const std::vector<Expr> &args) const;
 
-    Wanted wanted_of(Symbol f) const {
+    Traced wanted_of(Symbol f) const {
         auto found = wanted.find(f);
-        return found == wanted.end() ? Wanted() : found->second;
+        return found == wanted.end() ? Traced() : found->second;
     }
     Expr parent_of(Symbol f) const {
         auto found = ids.find(f);
@@ -92,22 +90,31 @@ private:
 
     const lower::Context &context;
     Symbol pipeline;  // the id of the pipeline's event
-    std::unordered_map<Symbol, Wanted> wanted;
+    std::unordered_map<Symbol, Traced> wanted;
+    std::unordered_map<Symbol, size_t> dimensions;  // of functions and images
+    std::vector<std::pair<Symbol, std::string>> tags;
+    std::vector<Symbol> outputs;
     std::unordered_map<Symbol, Symbol> ids;     // of functions whose realizations are reported
     std::unordered_map<Symbol, Region> stored;  // around what is visited
     Symbol computed;                            // what the loops around what is visited compute
-    bool any = false;
-    bool told_already = false;  // what is visited is a copy of what is traced
+    bool told_already = false;                  // what is visited is a copy of what is traced
 };
 
-void InjectTracing::note(const program::FunctionContents &f) {
-    const program::Trace &t = f.schedule.trace;
-    Wanted w{t.loads || context.target.has_feature(Target::TraceLoads),
-             t.stores || context.target.has_feature(Target::TraceStores),
-             t.realizations || context.target.has_feature(Target::TraceRealizations)};
-    any |= w.any() || !t.tag.empty();
-    wanted[f.name] = w;
-    if (w.realizations) ids[f.name] = Symbol::fresh(str(f.name, "_trace"));
+void InjectTracing::note(const Realize &r) {
+    const bool has_copies = r.storage.copies.defined();
+    if (!dimensions.try_emplace(r.func, r.bounds.size() - has_copies).second) return;
+    if (!r.storage.traced.tag.empty()) tags.emplace_back(r.func, r.storage.traced.tag);
+    if (r.storage.traced.realizations) ids[r.func] = Symbol::fresh(str(r.func, "_trace"));
+}
+
+void InjectTracing::note(const ir::Argument &a) {
+    if (a.is_scalar() || a.value_index != 0) return;
+    const Symbol name = a.is_output() ? a.func : a.name;
+    dimensions[name] = size_t(a.dimensions);
+    if (!a.traced.tag.empty()) tags.emplace_back(name, a.traced.tag);
+    if (!a.is_output()) return;
+    outputs.push_back(name);
+    if (a.traced.realizations) ids[name] = Symbol::fresh(str(name, "_trace"));
 }
 
 // The event, what happens in it under its id, and its end.
@@ -122,7 +129,7 @@ Stmt InjectTracing::with_event(Symbol id, const Event &begin, int32_t end, Stmt 
 
 // The storage of an output is the caller's: it is there as long as the pipeline runs.
 Stmt InjectTracing::realize_outputs(Stmt s) const {
-    for (Symbol output : context.outputs) {
+    for (Symbol output : outputs) {
         if (!wanted_of(output).realizations) continue;
         Event begin;
         begin.func = output;
@@ -139,20 +146,14 @@ Stmt InjectTracing::run(const Stmt &s) {
     Event tag;
     tag.code = tessera_trace_tag;
     tag.parent = Variable::make(Int(32), pipeline);
-    auto add_tag = [&](Symbol name, const std::string &text) {
-        if (text.empty()) return;
+    for (const auto &[name, text] : tags) {
         tag.func = name;
         tag.tag = text;
         parts.push_back(Evaluate::make(trace(tag)));
-    };
-    for (const ir::Argument &a : context.arguments) {
-        auto image = context.traced_images.find(a.name);
-        if (image != context.traced_images.end()) add_tag(a.name, image->second.tag);
     }
-    for (const program::FunctionRef &f : context.order) add_tag(f->name, f->schedule.trace.tag);
     parts.push_back(realize_outputs((*this)(s)));
     Event begin;
-    begin.func = context.outputs.empty() ? pipeline : context.outputs.back();
+    begin.func = outputs.empty() ? pipeline : outputs.back();
     begin.code = tessera_trace_begin_pipeline;
     begin.parent = 0;
     return with_event(pipeline, begin, tessera_trace_end_pipeline, Block::make(std::move(parts)));
@@ -186,12 +187,10 @@ Stmt InjectTracing::visit(const Realize &realize) {
 std::vector<Expr> InjectTracing::region_of(Symbol func) const {
     if (auto found = stored.find(func); found != stored.end()) return coordinates_of(found->second);
     std::vector<Expr> all;
-    if (!context.is_output(func)) return all;
-    const Symbol buffer = context.buffer_of(func, 0);
-    const program::FunctionContents *f = context.function(func);
-    for (int d = 0; f && d < f->dimensions(); d++) {
-        all.push_back(BufferProperty::make(buffer, BufferField::Min, d));
-        all.push_back(BufferProperty::make(buffer, BufferField::Extent, d));
+    const ir::Argument *output = context.output(func);
+    for (int d = 0; output && d < output->dimensions; d++) {
+        all.push_back(BufferProperty::make(output->name, BufferField::Min, d));
+        all.push_back(BufferProperty::make(output->name, BufferField::Extent, d));
     }
     return all;
 }
@@ -270,8 +269,8 @@ Expr InjectTracing::visit(const IntrinsicCall &call) {
 
 // Which copy of the storage it is, is no coordinate.
 size_t InjectTracing::dimensions_of(Symbol func, const std::vector<Expr> &args) const {
-    const program::FunctionContents *f = context.function(func);
-    return f ? std::min(size_t(f->dimensions()), args.size()) : args.size();
+    auto found = dimensions.find(func);
+    return found == dimensions.end() ? args.size() : std::min(found->second, args.size());
 }
 
 std::vector<Expr> indices_of(std::vector<Expr> args) {
@@ -362,12 +361,7 @@ Stmt InjectTracing::visit(const Provide &provide) {
     return p.predicate.defined() ? IfThenElse::make(p.predicate, body) : body;
 }
 
-bool InjectTracing::is_traced(const Call &call) const {
-    if (call.call_kind == CallKind::Func) return wanted_of(call.callee).loads;
-    auto image = context.traced_images.find(call.callee);
-    bool wanted = image != context.traced_images.end() && image->second.loads;
-    return wanted || context.target.has_feature(Target::TraceLoads);
-}
+bool InjectTracing::is_traced(const Call &call) const { return wanted_of(call.callee).loads; }
 
 Expr InjectTracing::visit(const Call &node) {
     Expr mutated = Mutator::visit(node);
@@ -407,7 +401,7 @@ Expr InjectTracing::visit(const Call &node) {
 }  // namespace
 
 Stmt inject_tracing(const Stmt &s, const Context &context) {
-    InjectTracing tracing(context);
+    InjectTracing tracing(s, context);
     return tracing.anything() ? tracing.run(s) : s;
 }
 

@@ -1,7 +1,7 @@
 #include "lower/finish/lower_prefetch.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
-#include <unordered_set>
+#include <unordered_map>
 
 namespace tessera::lower {
 namespace {
@@ -14,7 +14,7 @@ public:
 
 private:
     Stmt visit(const Realize &realize) override {
-        realized.insert(realize.func);
+        realized[realize.func] = &realize;
         Stmt s = Mutator::visit(realize);
         realized.erase(realize.func);
         return s;
@@ -23,38 +23,41 @@ private:
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Prefetch &prefetch) override {
         Stmt body = (*this)(prefetch.body);
-        bool func = context.function(prefetch.name) != nullptr;
-        bool stored = realized.count(prefetch.name) || context.is_output(prefetch.name);
-        if (func && !stored) return body;
         std::vector<Stmt> calls;
         for (size_t k = 0; k < prefetch.types.size(); k++) {
-            calls.push_back(Evaluate::make(prefetch_of(prefetch, int(k), func || stored)));
+            const Symbol buffer = buffer_of(prefetch, int(k));
+            if (!buffer.defined()) return body;
+            calls.push_back(Evaluate::make(prefetch_of(prefetch, int(k), buffer)));
         }
         Stmt all = Block::make(std::move(calls));
         if (!is_true(prefetch.condition)) all = IfThenElse::make(prefetch.condition, all);
         return Block::make(all, body);
     }
-    Expr prefetch_of(const Prefetch &prefetch, int k, bool func) const {
+    // None where the function has no storage.
+    Symbol buffer_of(const Prefetch &prefetch, int k) const {
+        if (prefetch.call_kind == CallKind::Image) return prefetch.name;
+        auto found = realized.find(prefetch.name);
+        if (found != realized.end()) return lower::buffer_of(*found->second, k);
+        const ir::Argument *output = context.output(prefetch.name, k);
+        return output ? output->name : Symbol();
+    }
+    static Expr prefetch_of(const Prefetch &prefetch, int k, Symbol buffer) {
         Type t = prefetch.types[size_t(k)];
         std::vector<Expr> first;
         for (const Range &r : prefetch.bounds) first.push_back(r.min);
-        Ref<const Referent> referent;
-        if (const ir::Argument *image = context.argument(prefetch.name)) referent = image->referent;
-        CallKind kind = func ? CallKind::Func : CallKind::Image;
-        Expr element = Call::make(t, prefetch.name, kind, k, first, referent);
+        Expr element =
+            Call::make(t, prefetch.name, prefetch.call_kind, k, first, prefetch.referent);
         std::vector<Expr> args = {call(Handle(), Intrinsic::address_of, {element})};
-        Symbol buffer = func ? context.buffer_of(prefetch.name, k) : prefetch.name;
         for (int d = 0; d < int(prefetch.bounds.size()); d++) {
             args.push_back(prefetch.bounds[size_t(d)].extent);
-            Expr stride = BufferProperty::make(buffer, BufferField::Stride, d,
-                                               func ? Ref<const Referent>() : referent);
+            Expr stride = BufferProperty::make(buffer, BufferField::Stride, d, prefetch.referent);
             args.push_back(stride * t.bytes());
         }
         return call(Int(32), Intrinsic::prefetch, std::move(args));
     }
 
     const lower::Context &context;
-    std::unordered_set<Symbol> realized;
+    std::unordered_map<Symbol, const Realize *> realized;
 };
 
 }  // namespace

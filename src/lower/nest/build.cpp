@@ -33,7 +33,7 @@ struct Built {
 // known when everything that reads it has been built.
 class NestBuilder {
 public:
-    explicit NestBuilder(Context &context)
+    explicit NestBuilder(ProgramContext &context)
         : context(context), insertion_points(context), values(context) {
         find_index_sources();
     }
@@ -69,7 +69,7 @@ private:
     void note_predicated(const StageNestRef &nest);
     Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
-    Context &context;
+    ProgramContext &context;
     InsertionPoints insertion_points;
     ValueBounds values;
     BuiltPipeline built;
@@ -497,6 +497,6 @@ LoopNests NestBuilder::build() {
 
 }  // namespace
 
-LoopNests build_nests(Context &context) { return NestBuilder(context).build(); }
+LoopNests build_nests(ProgramContext &context) { return NestBuilder(context).build(); }
 
 }  // namespace tessera::lower

@@ -1,6 +1,6 @@
 #pragma once
-#include "lower/context.h"
 #include "lower/nest/regions.h"
+#include "lower/program_context.h"
 
 namespace tessera::lower {
 
@@ -27,6 +27,6 @@ struct LoopNests {
 //       realize f over [f.x.min, +2]:
 //         produce f: for f.x ...
 //         consume f: out(out.x) = f(out.x) + f(out.x + 1)
-LoopNests build_nests(Context &context);
+LoopNests build_nests(ProgramContext &context);
 
 }  // namespace tessera::lower

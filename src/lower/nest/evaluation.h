@@ -1,5 +1,5 @@
 #pragma once
-#include "lower/context.h"
+#include "lower/program_context.h"
 #include <functional>
 
 namespace tessera::lower {

@@ -36,7 +36,7 @@ std::vector<Range> ranges_of(const StageRegion &region) {
     return all;
 }
 
-Expr extern_call(const FunctionContents &f, std::vector<Expr> args, const Context &context) {
+Expr extern_call(const FunctionContents &f, std::vector<Expr> args, const ProgramContext &context) {
     if (f.extern_definition->uses_user_context) {
         args.insert(args.begin(), call(Handle(), Intrinsic::user_context, {}));
     }
@@ -77,7 +77,7 @@ bool is_asked(const FunctionContents &f) {
     return reads || follows_halide(e.written);
 }
 
-bool may_enlarge(const FunctionContents &f, const Context &context) {
+bool may_enlarge(const FunctionContents &f, const ProgramContext &context) {
     const program::FuncSchedule &s = f.schedule;
     const bool is_sized_by_run = traits_of(s.memory).may_be_of_any_size;
     return !context.is_output(f.name) && !is_stored_outside(f) && !s.hoist_level_set &&
@@ -107,7 +107,7 @@ std::string linked_name(const FunctionContents &f, const Target &target) {
 }
 
 ExternQuery query_extern_stage(const FunctionContents &f, const StageRegion &region,
-                               const Context &context) {
+                               const ProgramContext &context) {
     ExternQuery query;
     std::vector<Expr> args;
     auto bind = [&](const std::string &name, const Expr &value) {
@@ -195,7 +195,8 @@ StageRegion region_of(const Box &box) {
 }
 
 // A tessera_buffer_t over a region of what is stored of value k of a function.
-Expr part_of(const FunctionContents &f, int k, const StageRegion &region, const Context &context) {
+Expr part_of(const FunctionContents &f, int k, const StageRegion &region,
+             const ProgramContext &context) {
     const Symbol buffer = context.buffer_of(f.name, k);
     std::vector<Expr> strides;
     for (int d = 0; d < f.dimensions(); d++) {
@@ -209,7 +210,8 @@ Expr part_of(const FunctionContents &f, int k, const StageRegion &region, const 
 }  // namespace
 
 Stmt call_extern_stage(const FunctionContents &f, const StageRegion &region,
-                       const std::unordered_map<Symbol, Box> &inputs, const Context &context) {
+                       const std::unordered_map<Symbol, Box> &inputs,
+                       const ProgramContext &context) {
     std::vector<Binding> lets;
     std::vector<Expr> args;
     auto pass = [&](const char *name, const Expr &buffer) {

@@ -1,6 +1,6 @@
 #pragma once
-#include "lower/context.h"
 #include "lower/nest/region.h"
+#include "lower/program_context.h"
 
 // Stages written in C: int f(arguments..., outputs...), where a Func or buffer is passed as a
 // tessera_buffer_t *. Given buffers without host memory it sets their fields to the regions of its
@@ -18,7 +18,7 @@ bool is_asked(const program::FunctionContents &f);
 // Returns true if it may compute more than its consumers need. Not into a buffer of the caller's,
 // which is as large as it is; and not where the storage is not made for each of its runs, as large
 // as that one wants it.
-bool may_enlarge(const program::FunctionContents &f, const Context &context);
+bool may_enlarge(const program::FunctionContents &f, const ProgramContext &context);
 
 // A call that asks an extern stage what it needs of its inputs.
 struct ExternQuery {
@@ -30,7 +30,7 @@ struct ExternQuery {
 };
 
 ExternQuery query_extern_stage(const program::FunctionContents &f, const StageRegion &region,
-                               const Context &context);
+                               const ProgramContext &context);
 
 // That the answer leaves the region as it is.
 ir::Stmt check_not_enlarged(const program::FunctionContents &f, const StageRegion &region,
@@ -50,6 +50,7 @@ ir::Stmt check_input_holds(const program::FunctionContents &f, Symbol input, con
 // storage is to be folded: rows then lie one after the other only as far as they do not begin anew,
 // so that it is given those and no more.
 ir::Stmt call_extern_stage(const program::FunctionContents &f, const StageRegion &region,
-                           const std::unordered_map<Symbol, Box> &inputs, const Context &context);
+                           const std::unordered_map<Symbol, Box> &inputs,
+                           const ProgramContext &context);
 
 }  // namespace tessera::lower

@@ -45,7 +45,7 @@ Location kind_written(const StageNest &nest, const StageNest::Loop &loop) {
     return found.known() ? found : general.written;
 }
 
-void add_buffers(Symbol name, std::vector<Symbol> &all, const Context &context) {
+void add_buffers(Symbol name, std::vector<Symbol> &all, const ProgramContext &context) {
     auto found = context.buffers.find(name);
     const std::vector<Symbol> buffers =
         found == context.buffers.end() ? std::vector<Symbol>{name} : found->second;
@@ -94,7 +94,7 @@ LoopOrigin origin_of(const StageNest &nest, const StageNest::Loop &loop) {
     return {nest.func.name, loop.var, nest.stage, is_reduction, kind_written(nest, loop)};
 }
 
-Streams streams_of(const StageNest &nest, const Streams &around, const Context &context) {
+Streams streams_of(const StageNest &nest, const Streams &around, const ProgramContext &context) {
     const StageSchedule &schedule = nest.definition.schedule;
     const bool is_inline =
         !context.is_output(nest.func.name) && nest.func.schedule.compute_level.means_inlined();
@@ -105,9 +105,11 @@ Streams streams_of(const StageNest &nest, const Streams &around, const Context &
     return s;
 }
 
-Produced produced_of(const FunctionContents &f, const StageRegion &last, const Context &context) {
+Produced produced_of(const FunctionContents &f, const StageRegion &last,
+                     const ProgramContext &context) {
     Produced p;
     p.in_stages = f.stages.size() > 1;
+    p.is_profiled = !f.schedule.no_profiling;
     if (f.has_extern_definition()) p.extern_function = f.extern_definition->function;
     if (context.is_output(f.name) || !is_stored_outside(f)) return p;
     for (int d = 0; d < f.dimensions(); d++) {
@@ -125,7 +127,7 @@ bool asks_for_fold(const FunctionContents &f) {
                                [](const auto &s) { return s.fold_factor.defined(); });
 }
 
-StorageFacts storage_facts(const FunctionContents &f, const Context &context) {
+StorageFacts storage_facts(const FunctionContents &f, const ProgramContext &context) {
     StorageFacts facts;
     facts.order = storage_order(f);
     for (int d = 0; d < f.dimensions(); d++) {
@@ -137,7 +139,11 @@ StorageFacts storage_facts(const FunctionContents &f, const Context &context) {
     facts.is_async = f.schedule.async;
     facts.async_written = async_written(f.schedule);
     facts.is_passed = f.has_extern_definition() || context.is_read_by_extern(f.name);
-    facts.is_traced = are_accesses_traced(context, f.name);
+    facts.traced = traced_of(f.schedule.trace, context.target);
+    if (context.buffers.at(f.name) != std::vector{f.name}) {
+        facts.buffers = context.buffers.at(f.name);
+    }
+    facts.compute_written = f.schedule.compute_written;
     return facts;
 }
 

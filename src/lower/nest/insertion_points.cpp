@@ -21,7 +21,7 @@ Location ring_buffer_written(const FuncSchedule &s) {
     return at;
 }
 
-InsertionPoints::InsertionPoints(const Context &context) : context(context) {
+InsertionPoints::InsertionPoints(const ProgramContext &context) : context(context) {
     for (const program::FunctionRef &f : context.order) {
         const FuncSchedule &s = f->schedule;
         if (context.is_output(f->name)) continue;

@@ -1,6 +1,6 @@
 #pragma once
-#include "lower/context.h"
 #include "lower/nest/callers.h"
+#include "lower/program_context.h"
 #include <map>
 
 namespace tessera::lower {
@@ -9,7 +9,7 @@ namespace tessera::lower {
 // functions, each list in the order of the context (producers first).
 class InsertionPoints {
 public:
-    explicit InsertionPoints(const Context &context);
+    explicit InsertionPoints(const ProgramContext &context);
 
     // The functions that are computed, stored or allocated in the body of the loop over `var` of a
     // stage.
@@ -25,7 +25,7 @@ public:
 private:
     bool matches(const program::LoopLevel &level, Symbol func,
                  const InsertionPoint &insertion_point) const;
-    const Context &context;
+    const ProgramContext &context;
     std::map<std::pair<Symbol, Symbol>, std::vector<Symbol>> by_loop;
     std::vector<Symbol> inlined;
 };

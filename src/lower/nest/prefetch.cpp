@@ -10,7 +10,7 @@ using algebra::simplify;
 
 Stmt wrap_prefetch(const Stmt &body, RegionInference &regions,
                    const program::PrefetchDirective &prefetch, const StageNestRef &nest,
-                   const StageNest::Loop &from, const Context &context) {
+                   const StageNest::Loop &from, const ProgramContext &context) {
     const program::FunctionContents *f = context.function(prefetch.what);
     const ir::Argument *image = context.argument(prefetch.what);
     std::vector<Type> types = f ? f->types : std::vector<Type>{image->type};
@@ -28,7 +28,9 @@ Stmt wrap_prefetch(const Stmt &body, RegionInference &regions,
         Expr end = substitute(from.symbol, ahead, i.max);
         bounds.push_back({simplify(first), simplify(end - first + 1)});
     }
-    Stmt s = Prefetch::make(prefetch.what, types, bounds, condition, body);
+    Stmt s = f ? Prefetch::make(prefetch.what, types, bounds, condition, body)
+               : Prefetch::make(prefetch.what, types, bounds, condition, body, CallKind::Image,
+                                image->referent);
     for (auto let = regions.lets.rbegin(); let != regions.lets.rend(); ++let) {
         s = LetStmt::make(let->symbol, substitute(from.symbol, ahead, let->value), s);
     }

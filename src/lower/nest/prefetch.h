@@ -8,6 +8,6 @@ namespace tessera::lower {
 // of that loop later.
 ir::Stmt wrap_prefetch(const ir::Stmt &body, RegionInference &regions,
                        const program::PrefetchDirective &prefetch, const StageNestRef &nest,
-                       const StageNest::Loop &from, const Context &context);
+                       const StageNest::Loop &from, const ProgramContext &context);
 
 }  // namespace tessera::lower

@@ -2,9 +2,9 @@
 #include "ir/substitute.h"
 #include "lower/bounds/value_bounds.h"
 #include "lower/checks/coordinate_checks.h"
-#include "lower/context.h"
 #include "lower/nest/callers.h"
 #include "lower/nest/extern_stage.h"
+#include "lower/program_context.h"
 #include <functional>
 #include <map>
 #include <tuple>
@@ -52,7 +52,8 @@ struct BuiltPipeline {
 class RegionInference {
 public:
     RegionInference(InsertionPoint insertion_point, const Callers &callers,
-                    const BuiltPipeline &built, const ValueBounds &values, const Context &context)
+                    const BuiltPipeline &built, const ValueBounds &values,
+                    const ProgramContext &context)
         : insertion_point(insertion_point), callers(callers), built(built), values(values),
           context(context) {}
 
@@ -163,7 +164,7 @@ private:
     const Callers &callers;
     const BuiltPipeline &built;
     const ValueBounds &values;
-    const Context &context;
+    const ProgramContext &context;
     std::unordered_map<Symbol, std::vector<StageRegion>> regions;  // by function; per stage
     std::map<std::tuple<const StageNest *, const ir::ExprNode *, Reads>, algebra::IntervalScope>
         scopes;

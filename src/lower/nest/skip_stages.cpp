@@ -98,13 +98,13 @@ void leave_let(Conditions &conditions, Symbol bound, const Expr &value) {
 
 class SkipStages final : public Mutator {
 public:
-    explicit SkipStages(const lower::Context &lowering)
-        : Mutator(Mutator::Visits::PerUse), lowering(lowering),
-          functions(lowering.functions_by_buffer()) {}
+    SkipStages(const Stmt &s, const lower::Context &context)
+        : Mutator(Mutator::Visits::PerUse), functions(context.functions_by_buffer(s)),
+          traced(find_traced(s, context)) {}
 
 private:
-    const lower::Context &lowering;
     std::unordered_map<Symbol, Symbol> functions;  // by buffer
+    std::unordered_map<Symbol, Traced> traced;
     // What the statement being visited reads.
     Conditions used;
     size_t loops = 0;                                     // around the statement
@@ -301,12 +301,9 @@ private:
     bool are_calls_known(const Expr &e) const {
         bool known = is_pure(e);
         for_each_node(e, [&](const Call &c) {
-            known &= !are_accesses_traced(lowering, c.callee);
-            if (c.call_kind == CallKind::Image) {
-                known &= !lowering.traced_images.contains(c.callee);
-            } else {
-                known &= loops_at_computed.contains(c.callee);
-            }
+            auto found = traced.find(c.callee);
+            known &= found == traced.end() || !found->second.accesses();
+            known &= c.call_kind == CallKind::Image || loops_at_computed.contains(c.callee);
         });
         for_each_node(e, [&](const Load &) { known = false; });
         return known;
@@ -333,6 +330,6 @@ private:
 
 }  // namespace
 
-Stmt skip_stages(const Stmt &s, const lower::Context &context) { return SkipStages(context)(s); }
+Stmt skip_stages(const Stmt &s, const lower::Context &context) { return SkipStages(s, context)(s); }
 
 }  // namespace tessera::lower

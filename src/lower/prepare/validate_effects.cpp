@@ -55,7 +55,7 @@ bool is_same_place(const Location &a, const Location &b) {
 }
 
 // All that the stage reads, also in the reductions that are computed inline in it.
-void add_reads(const program::DefinitionRef &stage, const Context &context,
+void add_reads(const program::DefinitionRef &stage, const ProgramContext &context,
                std::set<Symbol> &reads) {
     for (const program::Definition *version : versions_of(*stage)) {
         for (const StageCall &call : calls_of(*version)) {
@@ -117,7 +117,7 @@ void validate_output(const FunctionContents &f) {
     }
 }
 
-void validate_streams(const FunctionContents &f, const Context &context) {
+void validate_streams(const FunctionContents &f, const ProgramContext &context) {
     for (size_t s = 0; s < f.stages.size(); s++) {
         std::set<Symbol> reads;
         for (const auto &[directive, at] : f.stages[s]->schedule.directives) {

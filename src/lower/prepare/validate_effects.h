@@ -1,5 +1,5 @@
 #pragma once
-#include "lower/context.h"
+#include "lower/program_context.h"
 
 // No directive is ignored: where one could have no effect, it is refused, with its line. All throw
 // CompileError.
@@ -16,6 +16,6 @@ void validate_output(const program::FunctionContents &f);
 
 // Refuses stream_loads of what no version of the stage reads, and no reduction that is computed
 // inline in it.
-void validate_streams(const program::FunctionContents &f, const Context &context);
+void validate_streams(const program::FunctionContents &f, const ProgramContext &context);
 
 }  // namespace tessera::lower

@@ -27,7 +27,7 @@ int loop_index(const StageSchedule &s, Symbol var) {
 
 class Validator {
 public:
-    explicit Validator(const Context &context) : context(context) {
+    explicit Validator(const ProgramContext &context) : context(context) {
         for (const program::FunctionRef &f : context.order) {
             for (size_t s = 0; s < f->stages.size(); s++) {
                 for (const StageCall &c : calls_of(*f->stages[s])) {
@@ -64,7 +64,7 @@ private:
     bool place_is_inside(Symbol func, const LoopLevel &place, const LoopLevel &level) const;
     std::string loops_of(const FunctionContents &f, int stage) const;
 
-    const Context &context;
+    const ProgramContext &context;
     std::map<Symbol, std::set<std::pair<Symbol, int>>> consumers;
 };
 
@@ -363,7 +363,7 @@ void Validator::check(const FunctionContents &f) const {
 
 }  // namespace
 
-void validate_schedules(const Context &context) {
+void validate_schedules(const ProgramContext &context) {
     Validator validator(context);
     for (const program::FunctionRef &f : context.order) validator.check(*f);
 }

@@ -1,5 +1,5 @@
 #pragma once
-#include "lower/context.h"
+#include "lower/program_context.h"
 
 namespace tessera::lower {
 
@@ -7,6 +7,6 @@ namespace tessera::lower {
 // store_at and hoist_storage name are there, storage encloses computation, every use of a function
 // is inside of where it is computed, and no loop in between runs in parallel.
 // Throws CompileError, with the line of the directive, and what would be right.
-void validate_schedules(const Context &context);
+void validate_schedules(const ProgramContext &context);
 
 }  // namespace tessera::lower

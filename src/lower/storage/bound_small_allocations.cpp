@@ -12,10 +12,6 @@ namespace {
 using namespace ir;
 
 class BoundAllocations final : public Mutator {
-public:
-    explicit BoundAllocations(const lower::Context &context) : context(context) {}
-
-private:
     Stmt visit(const LetStmt &let) override {
         scope.push_let(let.name, let.value);
         Stmt body = (*this)(let.body);
@@ -58,9 +54,8 @@ private:
         }
         return extents;
     }
-    CompileError unbounded(const Allocate &a) const {
-        const program::FunctionContents *f = context.function(a.buffer);
-        return CompileError(f ? f->schedule.compute_written : Location(),
+    static CompileError unbounded(const Allocate &a) {
+        return CompileError(a.facts.compute_written,
                             str(a.buffer,
                                 " cannot be stored in registers: its size is not a "
                                 "constant, or above ",
@@ -69,14 +64,11 @@ private:
                                 "bound_extent() or bound_storage(), or store it elsewhere"));
     }
 
-    const lower::Context &context;
     LetScope scope;
 };
 
 }  // namespace
 
-Stmt bound_small_allocations(const Stmt &s, const Context &context) {
-    return BoundAllocations(context)(s);
-}
+Stmt bound_small_allocations(const Stmt &s, const Context &) { return BoundAllocations()(s); }
 
 }  // namespace tessera::lower

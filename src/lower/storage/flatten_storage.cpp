@@ -17,6 +17,7 @@ using namespace ir;
 // can be rewritten without looking at what is around them.
 struct Layout {
     std::vector<Symbol> min, extent, stride;  // by dimension of the function
+    std::vector<Symbol> buffers;              // by value
     std::vector<Symbol> handles;              // by value: of the tessera_buffer_t, if one is needed
     int innermost = -1;                       // the dimension of stride 1
     std::vector<Type> types;
@@ -52,6 +53,7 @@ private:
                     const Ref<const Referent> &referent) const;
     Expr field_of(Symbol buffer, BufferField field, int d,
                   const Ref<const Referent> &referent) const;
+    Symbol buffer_of(Symbol func, int k) const;
     Stmt store_all(const Provide &provide);
 
     const lower::Context &context;
@@ -73,7 +75,8 @@ const Layout &FlattenStorage::layout_of(const Realize &realize) {
     }
     layout.types = realize.types;
     for (size_t k = 0; k < realize.types.size(); k++) {
-        Symbol buffer = context.buffer_of(realize.func, int(k));
+        const Symbol buffer = lower::buffer_of(realize, int(k));
+        layout.buffers.push_back(buffer);
         layout.handles.push_back(Symbol::fresh(str(buffer.text(), "_buffer")));
         values[buffer] = {realize.func, int(k)};
     }
@@ -119,8 +122,9 @@ Stmt FlattenStorage::visit(const Realize &realize) {
     Expr condition = (*this)(realize.condition);
     Stmt body = with_handles(realize, layout, (*this)(realize.body));
     for (size_t k = realize.types.size(); k-- > 0;) {
-        body = Allocate::make(context.buffer_of(realize.func, int(k)), realize.types[k],
-                              realize.memory, extents, condition, 0, std::move(body));
+        body =
+            Allocate::make(layout.buffers[k], realize.types[k], realize.memory, extents, condition,
+                           0, std::move(body), {realize.func, realize.storage.compute_written});
     }
     return with_lets(lets, with_bound_checks(realize, layout, body));
 }
@@ -142,7 +146,7 @@ Stmt FlattenStorage::with_bound_checks(const Realize &realize, const Layout &lay
 
 Stmt FlattenStorage::with_handles(const Realize &realize, const Layout &layout, Stmt body) const {
     for (int k = 0; k < int(realize.types.size()); k++) {
-        Symbol buffer = context.buffer_of(realize.func, k);
+        const Symbol buffer = layout.buffers[size_t(k)];
         if (!named_handles.count(buffer)) continue;
         body = LetStmt::make(layout.handles[k], handle_value(layout, buffer, k), std::move(body));
     }
@@ -197,6 +201,16 @@ Expr FlattenStorage::index_into(Symbol func, Symbol buffer, const std::vector<Ex
     return index;
 }
 
+// Of what has no storage here, and is no output, the only value is in a buffer of its name.
+Symbol FlattenStorage::buffer_of(Symbol func, int k) const {
+    if (auto found = layouts.find(func); found != layouts.end()) {
+        return found->second.buffers.at(size_t(k));
+    }
+    if (const ir::Argument *output = context.output(func, k)) return output->name;
+    if (k == 0) return func;
+    throw InternalError(str("no buffer is known for value ", k, " of ", func));
+}
+
 // The image parameter itself, where the call is one of an image.
 Ref<const Referent> image_referent(const Call &call) {
     return call.call_kind == CallKind::Image ? call.referent : nullptr;
@@ -205,9 +219,8 @@ Ref<const Referent> image_referent(const Call &call) {
 Expr FlattenStorage::visit(const Call &call) {
     std::vector<Expr> args;
     for (const Expr &a : call.args) args.push_back((*this)(a));
-    Symbol buffer = call.call_kind == CallKind::Image
-                        ? call.callee
-                        : context.buffer_of(call.callee, call.value_index);
+    Symbol buffer =
+        call.call_kind == CallKind::Image ? call.callee : buffer_of(call.callee, call.value_index);
     Expr index = index_into(call.callee, buffer, args, image_referent(call));
     return Load::make(call.type, buffer, std::move(index));
 }
@@ -244,7 +257,7 @@ Stmt FlattenStorage::store_all(const Provide &provide) {
             place.push_back(named(element(provide.args[i], n), "arg", i));
         }
         for (size_t k = 0; k < provide.values.size(); k++) {
-            Symbol buffer = context.buffer_of(provide.func, int(k));
+            const Symbol buffer = buffer_of(provide.func, int(k));
             Expr value = named(element(provide.values[k], n), "value", k);
             stores.push_back(
                 Store::make(buffer, value, index_into(provide.func, buffer, place, {})));
@@ -258,8 +271,9 @@ Expr FlattenStorage::visit(const BufferProperty &p) {
     Symbol func = value == values.end() ? p.buffer : value->second.func;
     auto found = layouts.find(func);
     if (found == layouts.end()) {
-        if (!context.buffers.count(p.buffer)) return Expr(&p);
-        return BufferProperty::make(context.buffer_of(p.buffer, 0), p.field, p.dim, p.referent);
+        const ir::Argument *output = context.output(p.buffer);
+        if (!output) return Expr(&p);
+        return BufferProperty::make(output->name, p.field, p.dim, p.referent);
     }
     const Layout &layout = found->second;
     int k = value == values.end() ? 0 : value->second.index;
@@ -269,7 +283,7 @@ Expr FlattenStorage::visit(const BufferProperty &p) {
     case BufferField::Stride:
         return cast(Int(32), Variable::make(index_type, layout.stride.at(p.dim)));
     case BufferField::Host:
-        return first_element(layout.types[k], context.buffer_of(func, k), index_type);
+        return first_element(layout.types[k], layout.buffers[size_t(k)], index_type);
     case BufferField::Dimensions: return int(layout.min.size());
     case BufferField::TypeCode: return int(layout.types[k].code());
     case BufferField::TypeBits: return layout.types[k].bits();

@@ -156,7 +156,8 @@ FoldedFuncs folds_everywhere(const AllFolds &all) {
     FoldedFuncs once;
     for (const auto &[realize, folds] : all.folds) {
         const bool is_only = all.storages.at(realize->func) == 1;
-        if (is_only && !folds.empty()) once[realize->func] = {folds, realize->storage.is_traced};
+        if (is_only && !folds.empty())
+            once[realize->func] = {folds, realize->storage.traced.accesses()};
     }
     return once;
 }
@@ -215,7 +216,7 @@ private:
         Stmt body = r.body;
         StorageFacts storage = r.storage;
         if (!folded_funcs.contains(r.func)) {
-            body = FoldIndices({{r.func, {here, storage.is_traced}}})(body);
+            body = FoldIndices({{r.func, {here, storage.traced.accesses()}}})(body);
         }
         ir::Region bounds = r.bounds;
         for (const Fold &fold : here) {

@@ -126,8 +126,7 @@ private:
 
 class ForkAsync final : public Mutator {
 public:
-    ForkAsync(const Stmt &s, const lower::Context &context)
-        : scope(s, context.functions_by_buffer()) {}
+    ForkAsync(const Stmt &s, const lower::Context &context) : scope(s, context) {}
 
 private:
     // From the outside in: what is forked later finds itself in one of the sides.

@@ -7,6 +7,7 @@
 #include "ir/visitor.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/loop_name.h"
+#include <algorithm>
 #include <unordered_set>
 
 namespace tessera::lower {
@@ -15,10 +16,6 @@ namespace {
 using namespace ir;
 
 class HoistStorage final : public Mutator {
-public:
-    explicit HoistStorage(const lower::Context &context) : context(context) {}
-
-private:
     // A let or loop on the way down.
     struct Binding {
         Symbol name;
@@ -51,24 +48,24 @@ private:
     Stmt hoisted_allocation(const Allocate &allocate, const Hoist &hoist) const;
     Expr most(const Expr &extent, const Allocate &allocate, const Hoist &hoist) const;
 
-    const lower::Context &context;
+    bool is_let(Symbol name) const {
+        return std::ranges::any_of(path,
+                                   [&](const Binding &b) { return b.name == name && !b.loop; });
+    }
+
     std::vector<Binding> path;
     std::vector<Hoist> hoists;
-    std::unordered_map<Symbol, size_t> buffers;  // of hoisted functions: which hoist
+    std::unordered_map<Symbol, size_t> hoisted_funcs;  // which hoist
 };
 
 Stmt HoistStorage::visit(const HoistedStorage &hoisted) {
-    const program::FunctionContents *f = context.function(hoisted.func);
-    size_t values = f ? f->types.size() : 1;
-    const auto further_out = buffers;  // of the same function, where another thread has its own
-    for (size_t k = 0; k < values; k++) {
-        buffers[context.buffer_of(hoisted.func, int(k))] = hoists.size();
-    }
+    const auto further_out = hoisted_funcs;  // the same one, where another thread has its own
+    hoisted_funcs[hoisted.func] = hoists.size();
     hoists.push_back({hoisted, path.size(), {}});
     Stmt body = (*this)(hoisted.body);
     std::vector<Stmt> allocations = std::move(hoists.back().allocations);
     hoists.pop_back();
-    buffers = further_out;
+    hoisted_funcs = further_out;
     for (size_t i = allocations.size(); i-- > 0;) {
         const auto &a = *allocations[i].as<Allocate>();
         body = a.with<&Allocate::condition, &Allocate::body>({}, body);
@@ -77,8 +74,8 @@ Stmt HoistStorage::visit(const HoistedStorage &hoisted) {
 }
 
 Stmt HoistStorage::visit(const Allocate &allocate) {
-    auto found = buffers.find(allocate.buffer);
-    if (found == buffers.end()) return Mutator::visit(allocate);
+    auto found = hoisted_funcs.find(allocate.facts.func);
+    if (found == hoisted_funcs.end()) return Mutator::visit(allocate);
     Hoist &hoist = hoists[found->second];
     Stmt outer = hoisted_allocation(allocate, hoist);
     bool merged = false;
@@ -129,8 +126,7 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
     if (!known) {
         Expr size = algebra::simplify(lets.expand(extent));
         bool asked_for = false;  // by an extern stage, of a buffer without memory
-        for_each_node(size,
-                      [&](const BufferProperty &p) { asked_for |= !context.argument(p.buffer); });
+        for_each_node(size, [&](const BufferProperty &p) { asked_for |= is_let(p.buffer); });
         std::string which = asked_for ? "what an extern stage asks for" : brief(size);
         throw CompileError(hoist.storage.facts.hoist_written,
                            str("the storage of ", hoist.storage.func,
@@ -152,6 +148,6 @@ void refuse_shared_storage(const HoistedStorage &hoisted, const For &loop) {
                            ": its iterations would share it; hoist it to a place inside"));
 }
 
-Stmt hoist_storage(const Stmt &s, const Context &context) { return HoistStorage(context)(s); }
+Stmt hoist_storage(const Stmt &s, const Context &) { return HoistStorage()(s); }
 
 }  // namespace tessera::lower

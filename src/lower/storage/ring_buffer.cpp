@@ -147,7 +147,7 @@ private:
         }
         bounds = here;
         Expr copy = iteration.defined() ? simplify(iteration % copies) : Expr(0);
-        return IndexCopies(func, r.bounds, copy, r.storage.is_traced)(r.body);
+        return IndexCopies(func, r.bounds, copy, r.storage.traced.accesses())(r.body);
     }
     void note(const Realize &r) {
         types = r.types;

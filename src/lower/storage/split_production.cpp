@@ -318,12 +318,9 @@ void check_parts(Symbol func, const Roles &producer, const Roles &consumer,
 
 }  // namespace
 
-SplitScope::SplitScope(const Stmt &pipeline, std::unordered_map<Symbol, Symbol> functions_by_buffer)
-    : functions(std::move(functions_by_buffer)) {
-    for_each_node(pipeline, [&](const Realize &r) {
-        stored.insert(r.func);
-        functions.try_emplace(r.func, r.func);
-    });
+SplitScope::SplitScope(const Stmt &pipeline, const Context &context)
+    : functions(context.functions_by_buffer(pipeline)) {
+    for_each_node(pipeline, [&](const Realize &r) { stored.insert(r.func); });
 }
 
 SplitProduction split_production(const Stmt &body, const Realize &storage, const SplitScope &scope,

@@ -1,5 +1,5 @@
 #pragma once
-#include "ir/nodes.h"
+#include "lower/context.h"
 #include <optional>
 #include <set>
 #include <string_view>
@@ -17,9 +17,8 @@ struct SplitScope {
     // The function whose values each buffer holds.
     std::unordered_map<Symbol, Symbol> functions;
 
-    // Of all of a pipeline. Storage holds the function of its name, besides those that are given.
-    explicit SplitScope(const ir::Stmt &pipeline,
-                        std::unordered_map<Symbol, Symbol> functions_by_buffer = {});
+    // Of all of a pipeline.
+    SplitScope(const ir::Stmt &pipeline, const Context &context);
 };
 
 // What one part tells the other of a slot for the values of one production.

@@ -7,16 +7,10 @@ using namespace tessera;
 using namespace tessera::lower;
 
 namespace {
-std::string profiled(std::string_view text, bool of_f = true) {
-    ir::NamedSymbols scope;
+std::string profiled(std::string_view text) {
     Context context;
     context.target.set_feature(Target::Profile);
-    auto f = make_ref<program::FunctionContents>();
-    f->name = scope["f"];
-    f->schedule.no_profiling = !of_f;
-    context.order = {f};
-    context.outputs = {f->name};
-    ir::Stmt s = inject_profiling(ir::parse_stmt(text, scope), context);
+    ir::Stmt s = inject_profiling(ir::parse_stmt(text), context);
     std::string all = to_string(s), start = "profiler_error == 0, profiler_error\n";
     CHECK(all.find("let profiler = alloca(") == 0);
     return all.substr(all.find(start) + start.size());
@@ -38,7 +32,24 @@ TEST_SUITE("inject_profiling") {
                        "produce f: f[0] = 1\n"
                        "profiler_set_current_func(profiler, 0)\n"
                        "h[0] = 2"));
-        CHECK(profiled("produce f: f[0] = 1", false) == printed("produce f: f[0] = 1"));
+    }
+    TEST_CASE("but not one that is left out") {
+        const char *text = "produce f unprofiled:\n    allocate f: int32[n] in Heap\n    f[0] = 1";
+        CHECK(profiled(text) == printed(text));
+    }
+    TEST_CASE("functions are numbered as they are complete, and each once") {
+        const std::string text = profiled("produce g:\n    produce f: f[0] = 1\n    g[0] = f[0]\n"
+                                          "produce f: f[0] = 2");
+        CHECK(text.find("profiler_enter_func(profiler, 2)\nproduce g:") == 0);
+        CHECK(text.find("profiler_enter_func(profiler, 3)") == text.npos);
+    }
+    TEST_CASE("the report has the name of the last output") {
+        Context context;
+        context.target.set_feature(Target::Profile);
+        const std::string text =
+            run_on_function(inject_profiling, "a: output int32[1] of f, b: output int32[1] of g",
+                            "    no_op", context);
+        CHECK(text.find("profiler_instance_start(\"g\", 1, ") != text.npos);
     }
     TEST_CASE("threads are counted in parallel loops") {
         CHECK(profiled("parallel for i in [0, +9): h[i] = 2") ==
@@ -50,10 +61,10 @@ TEST_SUITE("inject_profiling") {
                        "profiler_incr_active_threads(profiler)"));
     }
     TEST_CASE("memory on the heap and on the stack") {
-        std::string heap = profiled("allocate f: int32[n] in Heap\nf[0] = 1");
+        std::string heap = profiled("allocate f.1 of f: int32[n] in Heap\nproduce f: f.1[0] = 1");
         CHECK(heap.find("profiler_memory_allocate(profiler") != std::string::npos);
         CHECK(heap.find("profiler_memory_free(") != std::string::npos);
-        std::string stack = profiled("allocate f: int32[8] in Stack\nf[0] = 1");
+        std::string stack = profiled("allocate f: int32[8] in Stack\nproduce f: f[0] = 1");
         CHECK(stack.find("profiler_stack_peak(") != std::string::npos);
     }
 }

@@ -108,4 +108,17 @@ TEST_SUITE("prefetch") {
         Passes p(prefetching(PrefetchBoundStrategy::NonFaulting));
         CHECK(Passes::has(p.after("loop nests"), {"prefetch f", "`out.y` + 2, +1", " if true"}));
     }
+    TEST_CASE("storage says what the target asks for, and what the schedule does") {
+        const auto storage = [](const program::Trace &trace, const char *target) {
+            Small f("f", var("x"), {"x"}), g("g", f(var("x")), {"x"});
+            f.compute_root().schedule(trace);
+            const std::string text = Passes(g, Target(target)).after("loop nests");
+            const size_t at = text.find("realize f");
+            return text.substr(at, text.find(" over", at) - at);
+        };
+        CHECK(storage({}, "x86-64-linux") == "realize f: {int32}");
+        CHECK(storage({}, "x86-64-linux-trace_stores") == "realize f: {int32} traced stores");
+        CHECK(storage({.loads = true, .tag = "t"}, "x86-64-linux") ==
+              "realize f: {int32} traced loads \"t\"");
+    }
 }

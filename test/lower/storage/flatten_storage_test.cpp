@@ -41,13 +41,18 @@ TEST_SUITE("flatten_storage") {
     TEST_CASE("a predicate is an if") {
         CHECK(run(flatten_storage, "out() = 1 if x < 3") == printed("if x < 3: out[0] = 1"));
     }
+    TEST_CASE("the values of an output are in its arguments") {
+        CHECK(run_on_function(flatten_storage,
+                              "a: output int32[1] of g, b: output int8[1] of g value 1",
+                              "    g(x:int32) = {3, 4}\n    h(0) = a.min[0] + g.extent[0]") ==
+              printed("a[(x - a.min[0]) * 1] = 3\n"
+                      "b[(x - b.min[0]) * 1] = 4:int8\n"
+                      "h[(0 - h.min[0]) * h.stride[0]] = a.min[0] + a.extent[0]"));
+    }
     TEST_CASE("a tuple that reads itself is read before it is written") {
-        NamedSymbols scope;
-        Context context;
-        context.buffers[scope["f"]] = {scope["f0"], scope["f1"]};
-        Stmt s = parse_stmt("realize f: {int32, int32}\nf() = {f().1, f().0}", scope);
-        CHECK(to_string(flatten_storage(s, context)) ==
-              printed("allocate f0: int32[] in Auto\nallocate f1: int32[] in Auto\n"
+        CHECK(run(flatten_storage, "realize f: {int32, int32} held by f0, f1\n"
+                                   "f() = {f().1, f().0}") ==
+              printed("allocate f0 of f: int32[] in Auto\nallocate f1 of f: int32[] in Auto\n"
                       "let f_value_0 = f1[0]\nlet f_value_1 = f0[0]\n"
                       "f0[0] = f_value_0\nf1[0] = f_value_1"));
     }

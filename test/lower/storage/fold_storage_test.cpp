@@ -133,7 +133,7 @@ TEST_SUITE("fold_storage") {
     }
     TEST_CASE("traced accesses keep their coordinates") {
         Walk w;
-        w.facts = " traced";
+        w.facts = " traced loads";
         CHECK(contains(w.after(), "f(return_second(x, x % 4)) = x"));
         CHECK(contains(w.after(), "f(return_second(y + 1, (y + 1) % 4))"));
     }

@@ -24,6 +24,22 @@ TEST_SUITE("hoist_storage") {
               printed("allocate f: int32[max(n, m)] in Heap\n"
                       "if c:bool: f[0] = 1\nelse: f[0] = 2"));
     }
+    TEST_CASE("every value of a function, wherever it is stored") {
+        CHECK(run(hoist_storage, "hoist f:\n    for x in [0, +n):\n"
+                                 "        allocate f0 of f: int32[4] in Heap\n"
+                                 "        allocate f1 of f: int8[8] in Heap\n"
+                                 "        f0[0] = 1\n        f1[0] = 2") ==
+              printed("allocate f0 of f: int32[4] in Heap\nallocate f1 of f: int8[8] in Heap\n"
+                      "for x in [0, +n):\n    f0[0] = 1\n    f1[0] = 2"));
+    }
+    TEST_CASE("a size that an extern stage asks for has no bound") {
+        CHECK_THROWS_WITH_AS(run(hoist_storage, "let q = extern handle query()\nhoist f:\n"
+                                                "    let e = q.extent[0] * n\n"
+                                                "    let r = extern handle query()\n"
+                                                "    allocate f: int32[r.extent[0]] in Heap\n"
+                                                "    f[0] = 1"),
+                             doctest::Contains("what an extern stage asks for"), CompileError);
+    }
     TEST_CASE("a size without bound, or a parallel loop in between, is the user's error") {
         auto hoist = [](const char *loop, const char *size) {
             return run(hoist_storage,

@@ -88,9 +88,9 @@ TEST_SUITE("add_ring_buffers") {
     TEST_CASE("traced accesses keep their coordinates") {
         CHECK(ring("hoist f copies 2\n"
                    "for y in [0, +m):\n"
-                   "    realize f: {int32} traced over [y, +1]\n"
+                   "    realize f: {int32} traced loads over [y, +1]\n"
                    "    produce f: f(y) = 3") ==
-              printed("realize f: {int32} traced copies 2 over [0, +1], [0, +2]\n"
+              printed("realize f: {int32} traced loads copies 2 over [0, +1], [0, +2]\n"
                       "for y in [0, +m): produce f: f(return_second(y, 0), y % 2) = 3"));
     }
     TEST_CASE("prefetches within go to the copy, those around are left out") {

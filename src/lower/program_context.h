@@ -1,0 +1,23 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// What loop nests are built from, and what checks of the program look at. Later passes find in the
+// IR what they have to know of it.
+struct ProgramContext : Context {
+    // Every function that is realized, in an order in which producers come before consumers: copies
+    // of the user's, after wrappers and inlining. Their schedules say what to do.
+    std::vector<program::FunctionRef> order;
+    std::unordered_map<Symbol, program::FunctionRef> functions;
+    std::vector<Symbol> outputs;
+    // The flat buffer that holds value k of a function: the argument, for an output.
+    std::unordered_map<Symbol, std::vector<Symbol>> buffers;
+
+    // Null if there is no such function (an image, say).
+    const program::FunctionContents *function(Symbol f) const;
+    bool is_read_by_extern(Symbol f) const;
+    Symbol buffer_of(Symbol f, int k) const { return buffers.at(f).at(size_t(k)); }
+};
+
+}  // namespace tessera::lower
