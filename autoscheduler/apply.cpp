@@ -1,3 +1,4 @@
+#include "autoscheduler/machine_probe.h"
 #include "autoscheduler/register.h"
 #include "autoscheduler/report.h"
 #include "base/warning.h"
@@ -111,12 +112,15 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     const program::Algorithm algorithm(outputs);
     const Graph graph(algorithm, program::schedule_of(outputs));
     program::Functions functions = program::functions_of(outputs);
-    const Machine machine = Machine::usual(target, job.cores);
+    // What is measured at all may as well begin with the machine.
+    const bool measures = runs_here(target) && job.trials > 0;
+    const Machine machine =
+        measures ? this_machine(target, job.cores) : known_machine(target, job.cores);
     const Workload workload(
         pipeline.program(), algorithm, graph, target,
         detail::compile_externs(pipeline.get_jit_externs(), driver::jit_target(target)));
     SearchOptions options;
-    options.trials = runs_here(target) ? job.trials : 0;
+    options.trials = measures ? job.trials : 0;
     options.uses_model = job.uses_model;
     options.seconds = job.seconds;
     options.seed = job.seed;

@@ -124,6 +124,8 @@ private:
 
     double overhead() const {
         constexpr double per_iteration = 1, per_loop = 25;
+        // Larger blocks come from the system each time, and their pages are not there yet.
+        constexpr double kept_by_heap = 32 << 20, kept_in_cache = 256e3, cold_per_byte = 0.1;
         double cycles = 0;
         if (view.innermost >= 0) {
             const double bodies = view.points / view.body_points;
@@ -141,7 +143,8 @@ private:
             const double bytes = bytes_in(f.stored, view.function.bytes);
             const double times = view.tree.iterations(f.store_level);
             cycles += times * machine.allocation * (bytes > 16e3 ? 1 : 0.05);
-            if (bytes > 256e3) cycles += times * bytes * machine.fault_per_byte;
+            if (bytes > kept_in_cache) cycles += times * bytes * cold_per_byte;
+            if (bytes > kept_by_heap) cycles += times * bytes * machine.fault_per_byte;
         }
         return cycles;
     }
@@ -159,8 +162,10 @@ private:
 }  // namespace
 
 double StageCost::cycles() const {
-    const double near = share * (compute + memory), waiting = std::max(share, far_share) * far;
-    return std::max(near, waiting) + 0.3 * std::min(near, waiting) + overhead;
+    // What a processor brings nearer while it computes costs little, but not nothing.
+    auto beside = [](double a, double b) { return std::max(a, b) + 0.3 * std::min(a, b); };
+    const double near = share * beside(compute, memory);
+    return beside(near, std::max(share, far_share) * far) + overhead;
 }
 
 namespace {

@@ -91,7 +91,10 @@ void LoopTree::slide(TreeFunction &f) const {
     }
     if (different != 1) return;
     Span &computed = f.computed[along];
-    const int64_t is_new = (f.stored[along].extent() + between - 1) / between;
+    if (between < 2) return;
+    // The first iteration computes all that it needs, each later one a step further.
+    const int64_t is_new =
+        (f.stored[along].extent() - computed.extent() + between - 2) / (between - 1);
     f.stored[along] = computed;
     computed.min = std::max(computed.min, computed.max - std::max<int64_t>(is_new, 1) + 1);
 }

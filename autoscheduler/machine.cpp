@@ -37,7 +37,8 @@ Machine Machine::usual(const Target &wanted, int cores) {
     set(OperationClass::Cast, 0.7);
     set(OperationClass::Bits, 0.5);
     set(OperationClass::Other, 30);
-    m.caches = {{{cache_bytes(0, 32e3), 32}, {cache_bytes(2, 1e6), 12}, {cache_bytes(3, 16e6), 8}}};
+    m.caches = {
+        {{cache_bytes(0, 32e3), 64}, {cache_bytes(2, 1e6), 32}, {cache_bytes(3, 16e6), 10}}};
     return m;
 }
 

@@ -22,7 +22,7 @@ struct Machine {
 
     double parallel_launch = 8'000;  // cycles from the start of a parallel loop to all at work
     double task = 300;               // of an iteration of a parallel loop
-    double fault_per_byte = 0.1;     // of fresh memory
+    double fault_per_byte = 0.3;     // of fresh memory
     double allocation = 200;         // of a block on the heap
 
     // The least number of tasks that keeps all cores at work to the end of a parallel loop.

@@ -144,7 +144,9 @@ double StageView::footprint(int l, double cache) const {
     double bytes = 0;
     for (const Leaf &leaf : sources()) {
         if (cache > 0 && is_near(leaf.source.function, cache)) continue;
-        bytes += bytes_in(tree.box(leaf.source, l), leaf.bytes);
+        // What is written is read before, and goes out again.
+        const double times = cache > 0 && leaf.source.function == node.function ? 2 : 1;
+        bytes += times * bytes_in(tree.box(leaf.source, l), leaf.bytes);
     }
     return bytes;
 }

@@ -93,7 +93,7 @@ private:
             {"algorithm", problem.algorithm.hash()},
             {"target", problem.workload.target().to_string()},
             {"cores", m.cores},
-            {"caches", {m.caches[0].bytes, m.caches[1].bytes, m.caches[2].bytes}},
+            {"machine", json::parse(to_json(m))},
             {"ms", milliseconds},
             {"steps", json::parse(program::schedule_to_json(problem.algorithm, schedule))}};
         const std::string line = record.dump() + "\n";

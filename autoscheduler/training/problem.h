@@ -1,5 +1,5 @@
 #pragma once
-#include "autoscheduler/machine.h"
+#include "autoscheduler/machine_probe.h"
 #include "autoscheduler/plan.h"
 #include "autoscheduler/workload.h"
 #include "driver/compile.h"
@@ -15,7 +15,7 @@ struct Problem {
           graph(algorithm, program::schedule_of(outputs_of(p))),
           workload(p.program(), algorithm, graph, target,
                    detail::compile_externs({}, driver::jit_target(target))),
-          machine(Machine::usual(target, threads)) {}
+          machine(this_machine(target, threads)) {}
 
     program::Schedule scheduled(const Plan &plan) const {
         return to_schedule(graph, plan, machine.least_tasks());

@@ -40,12 +40,14 @@ public:
     GroupReader(uint64_t seed, int cores, const std::string &target)
         : sample(random_sample(seed)), algorithm(Problem::outputs_of(sample.pipeline)),
           graph(algorithm, program::schedule_of(Problem::outputs_of(sample.pipeline))),
-          machine(Machine::usual(Target(target), cores)) {}
+          target(target), machine(known_machine(this->target, cores)) {}
 
     // Null if the record is of another pipeline.
     std::optional<LearnedProgram> operator()(const json &record, int group) {
         if (record.at("algorithm") != algorithm.hash()) return std::nullopt;
-        for (size_t c = 0; c < 3; c++) machine.caches[c].bytes = record.at("caches")[c];
+        if (record.contains("machine")) {
+            machine = machine_from_json(record.at("machine").dump(), target).value_or(machine);
+        }
         try {
             const program::Schedule schedule =
                 program::schedule_from_json(algorithm, record.at("steps").dump(), {}, {});
@@ -65,6 +67,7 @@ private:
     const Sample sample;
     const program::Algorithm algorithm;
     const Graph graph;
+    const Target target;
     Machine machine;
 };
 

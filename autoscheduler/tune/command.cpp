@@ -1,5 +1,6 @@
 #include "autoscheduler/tune/command.h"
 #include "aot/create_generator.h"
+#include "autoscheduler/machine_probe.h"
 #include "autoscheduler/report.h"
 #include "autoscheduler/tune/task_scheduler.h"
 #include "driver/compile.h"
@@ -107,7 +108,8 @@ public:
           workload(pipeline.program(), algorithm, graph, command.target,
                    detail::compile_externs(pipeline.get_jit_externs(),
                                            driver::jit_target(command.target))),
-          machine(Machine::usual(command.target, command.cores)) {
+          machine(command.measures ? this_machine(command.target, command.cores)
+                                   : known_machine(command.target, command.cores)) {
         options.trials = command.measures ? 1 << 20 : 0;  // the budget is that of all together
         options.seed = command.seed;
         options.measure.threads = command.cores;

@@ -1,0 +1,233 @@
+#include "autoscheduler/machine_probe.h"
+#include "autoscheduler/cost.h"
+#include "lang/buffer.h"
+#include "lang/func.h"
+#include "lang/image_param.h"
+#include "lang/param.h"
+#include "lang/pipeline.h"
+#include "lang/rdom.h"
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace tessera::autoscheduler {
+
+using nlohmann::json;
+
+namespace {
+
+// The least milliseconds of some runs.
+template<typename F> double time_of(F run) {
+    double best = 1e300;
+    for (int i = 0; i < 5; i++) {
+        const auto begin = std::chrono::steady_clock::now();
+        run();
+        const std::chrono::duration<double, std::milli> passed =
+            std::chrono::steady_clock::now() - begin;
+        best = std::min(best, passed.count());
+    }
+    return best;
+}
+
+// Adds up a buffer again and again, in registers: all that it does is to read.
+class Reader {
+public:
+    Reader(const Target &target, bool on_all_cores) : target(target) {
+        Var lane("lane"), part("part"), vector("vector");
+        RDom r(0, rows, 0, times, "r");
+        sum(lane, part) = 0.0f;
+        sum(lane, part) += in(lane + width * (r.x + rows * part));
+        sum.bound(lane, 0, width);
+        sum.update().reorder(lane, r.x, r.y, part);
+        sum.update().split(lane, lane, vector, target.natural_vector_size<float>());
+        sum.update().vectorize(vector).unroll(lane);
+        if (on_all_cores) sum.update().parallel(part);
+        sum.compile_jit(target);
+    }
+    // Bytes a cycle of all cores together, of so many bytes for each of the parts.
+    double bytes_per_cycle(double bytes, int parts) {
+        const int n = std::max(1, int(bytes / (width * sizeof(float))));
+        constexpr double enough = 64e6;  // bytes that one run reads
+        const int repeats = std::max(1, int(enough / (double(n) * width * sizeof(float))));
+        Buffer<float> numbers(width * n * parts);
+        numbers.fill(1.0f);
+        in.set(numbers);
+        rows.set(n);
+        times.set(repeats);
+        Buffer<float> result(width, parts);
+        const double ms = time_of([&] { sum.realize(result, target); });
+        const double all = double(n) * width * sizeof(float) * repeats * parts;
+        return all / (ms * cycles_per_millisecond);
+    }
+
+private:
+    static constexpr int width = 128;
+    const Target target;
+    ImageParam in{Float(32), 1, "in"};
+    Param<int> rows{"rows"}, times{"times"};
+    Func sum{"sum"};
+};
+
+// Milliseconds of a loop of so many tasks.
+double loop_of(Func &f, const Target &target, int tasks) {
+    Buffer<int> out(tasks);
+    return time_of([&] {
+               for (int i = 0; i < 20; i++) f.realize(out, target);
+           }) /
+           20;
+}
+
+// Tasks of some microseconds, so that all cores are at work before the first is done with them.
+Func with_tasks(bool parallel) {
+    Var x("x");
+    Func f("f");
+    RDom r(0, 20'000, "r");
+    f(x) = x;
+    f(x) = (f(x) ^ r) * 5;  // each step needs the one before
+    if (parallel) f.update().parallel(x);
+    return f;
+}
+
+void measure_tasks(const Target &target, Machine &m) {
+    Func serial = with_tasks(false), parallel = with_tasks(true);
+    const double one = loop_of(serial, target, 1), all = loop_of(parallel, target, m.cores);
+    m.parallel_launch = std::clamp((all - one) * cycles_per_millisecond, 500.0, 200'000.0);
+    Var x("x");
+    Func tasks("tasks");
+    tasks(x) = x;
+    tasks.parallel(x);
+    const int few = m.cores, many = 64 * m.cores;
+    const double more = loop_of(tasks, target, many) - loop_of(tasks, target, few);
+    m.task = std::clamp(more * m.cores * cycles_per_millisecond / (many - few), 20.0, 20'000.0);
+}
+
+// Cycles a byte of memory that nobody has used before.
+double fault_per_byte() {
+    constexpr size_t bytes = 16 << 20;
+    const auto page = size_t(sysconf(_SC_PAGESIZE));
+    const double ms = time_of([&] {
+        void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED) return;
+        auto *memory = static_cast<volatile char *>(p);
+        for (size_t i = 0; i < bytes; i += page) memory[i] = 1;
+        munmap(p, bytes);
+    });
+    return ms * cycles_per_millisecond / double(bytes);
+}
+
+std::string file_name() {
+    if (const char *file = std::getenv("TESSERA_MACHINE_FILE")) return file;
+    if (const char *caches = std::getenv("XDG_CACHE_HOME"))
+        return str(caches, "/tessera/machine.json");
+    if (const char *home = std::getenv("HOME")) return str(home, "/.cache/tessera/machine.json");
+    return "";
+}
+
+// What a measurement is of: the processor, the instructions, and how many cores.
+std::string key_of(const Target &target, int cores) {
+    std::string processor;
+    std::ifstream info("/proc/cpuinfo");
+    for (std::string line; std::getline(info, line);) {
+        if (!line.starts_with("model name")) continue;
+        processor = line.substr(line.find(':') + 1);
+        break;
+    }
+    return str(processor, ", ", target.natural_vector_size(1, true), " bytes, ", cores, " cores");
+}
+
+json read_file(const std::string &path) {
+    std::ifstream file(path);
+    json all = json::parse(file, nullptr, false);
+    return all.is_object() ? all : json::object();
+}
+
+std::optional<Machine> find_machine(const Target &target, int cores) {
+    const json all = read_file(file_name());
+    const auto found = all.find(key_of(target, Machine::usual(target, cores).cores));
+    if (found == all.end()) return std::nullopt;
+    return machine_from_json(found->dump(), target);
+}
+
+// Whoever reads it meanwhile sees the old file or the new one.
+void write_machine(const Target &target, const Machine &m) {
+    const std::string path = file_name();
+    if (path.empty()) return;
+    std::error_code error;
+    std::filesystem::create_directories(std::filesystem::path(path).parent_path(), error);
+    json all = read_file(path);
+    all[key_of(target, m.cores)] = json::parse(to_json(m));
+    const std::string fresh = str(path, ".", getpid());
+    std::ofstream(fresh) << all.dump(2) << "\n";
+    std::filesystem::rename(fresh, path, error);
+    if (error) std::filesystem::remove(fresh, error);
+}
+
+}  // namespace
+
+Machine measure_machine(const Target &target, int cores) {
+    Machine m = Machine::usual(target, cores);
+    Reader one(target, false);
+    // What half fills a level comes from it.
+    m.caches[0].bytes_per_cycle = one.bytes_per_cycle(0.5 * m.caches[1].bytes, 1);
+    m.caches[1].bytes_per_cycle = one.bytes_per_cycle(
+        std::max(2 * m.caches[1].bytes, std::min(0.25 * m.caches[2].bytes, 16e6)), 1);
+    const double large = std::clamp(4 * m.caches[2].bytes, 64e6, 512e6);
+    m.caches[2].bytes_per_cycle = one.bytes_per_cycle(large, 1);
+    if (m.cores > 1) {
+        Reader all(target, true);
+        m.memory_sharing =
+            std::clamp(all.bytes_per_cycle(large / m.cores, m.cores) / m.caches[2].bytes_per_cycle,
+                       1.0, double(m.cores));
+        measure_tasks(target, m);
+    }
+    m.fault_per_byte = fault_per_byte();
+    return m;
+}
+
+Machine known_machine(const Target &target, int cores) {
+    return find_machine(target, cores).value_or(Machine::usual(target, cores));
+}
+
+Machine this_machine(const Target &target, int cores) {
+    if (const auto known = find_machine(target, cores)) return *known;
+    const Machine m = measure_machine(target, cores);
+    write_machine(target, m);
+    return m;
+}
+
+std::string to_json(const Machine &m) {
+    json caches = json::array();
+    for (const Machine::Cache &c : m.caches) caches.push_back({c.bytes, c.bytes_per_cycle});
+    return json{{"cores", m.cores},
+                {"caches", caches},
+                {"memory_sharing", m.memory_sharing},
+                {"parallel_launch", m.parallel_launch},
+                {"task", m.task},
+                {"fault_per_byte", m.fault_per_byte}}
+        .dump();
+}
+
+std::optional<Machine> machine_from_json(const std::string &text, const Target &target) {
+    try {
+        const json value = json::parse(text);
+        Machine m = Machine::usual(target, value.at("cores"));
+        for (size_t i = 0; i < m.caches.size(); i++) {
+            m.caches[i] = {value.at("caches").at(i).at(0), value.at("caches").at(i).at(1)};
+            if (m.caches[i].bytes <= 0 || m.caches[i].bytes_per_cycle <= 0) return std::nullopt;
+        }
+        m.memory_sharing = value.at("memory_sharing");
+        m.parallel_launch = value.at("parallel_launch");
+        m.task = value.at("task");
+        m.fault_per_byte = value.at("fault_per_byte");
+        return m;
+    } catch (const json::exception &) {
+        return std::nullopt;
+    }
+}
+
+}  // namespace tessera::autoscheduler

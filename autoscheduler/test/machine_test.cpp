@@ -1,0 +1,61 @@
+#include "autoscheduler/machine_probe.h"
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <filesystem>
+#include <fstream>
+#include <unistd.h>
+
+using namespace tessera;
+using namespace tessera::autoscheduler;
+
+namespace {
+
+// What is measured goes to a file that is gone after the test.
+struct MachineFile {
+    std::string path = str(std::filesystem::temp_directory_path().string(), "/tessera_machine_",
+                           getpid(), ".json");
+    MachineFile() { setenv("TESSERA_MACHINE_FILE", path.c_str(), 1); }
+    ~MachineFile() {
+        unsetenv("TESSERA_MACHINE_FILE");
+        std::filesystem::remove(path);
+    }
+};
+
+bool is_same(const Machine &a, const Machine &b) { return to_json(a) == to_json(b); }
+
+}  // namespace
+
+TEST_SUITE("autoscheduler, machines") {
+    TEST_CASE("a machine is measured once, and known from then on") {
+        const MachineFile file;
+        const Target target = get_host_target();
+        CHECK(is_same(known_machine(target, 1), Machine::usual(target, 1)));
+        const Machine measured = this_machine(target, 1);
+        CHECK(is_same(known_machine(target, 1), measured));
+        CHECK(is_same(this_machine(target, 1), measured));
+        // Each level is slower than the one before it, as far as noise lets one tell.
+        CHECK(measured.caches[0].bytes_per_cycle > measured.caches[2].bytes_per_cycle);
+        CHECK(measured.caches[2].bytes_per_cycle > 0.1);
+        CHECK(measured.caches[0].bytes_per_cycle < 300);
+        CHECK(measured.fault_per_byte > 0);
+        CHECK(is_same(known_machine(target, 64), Machine::usual(target, 64)));  // others are not
+    }
+    TEST_CASE("a file that is damaged, or cannot be written, is as none") {
+        const MachineFile file;
+        std::ofstream(file.path) << "{\"what\": ";
+        const Target target = get_host_target();
+        CHECK(is_same(known_machine(target, 2), Machine::usual(target, 2)));
+        setenv("TESSERA_MACHINE_FILE", "/proc/nowhere/machine.json", 1);
+        CHECK(this_machine(target, 1).cores == 1);
+    }
+    TEST_CASE("a machine is the same after it was written and read") {
+        const Target target = get_host_target();
+        Machine m = Machine::usual(target, 3);
+        m.task = 123;
+        m.caches[1].bytes_per_cycle = 17.5;
+        const auto again = machine_from_json(to_json(m), target);
+        REQUIRE(again);
+        CHECK(is_same(*again, m));
+        CHECK_FALSE(machine_from_json("{}", target));
+    }
+}
