@@ -13,6 +13,7 @@ public:
     StageCost operator()() {
         StageCost cost;
         cost.compute = compute();
+        cost.operations = view.points * view.placed.operations.total();
         memory(cost);
         cost.overhead = overhead();
         cost.share = share();
@@ -114,7 +115,9 @@ private:
             // What is in the cache while an iteration runs is brought there once a run of the loop.
             const int outer = fits == 0 ? -1 : around[fits - 1];
             const double traffic = view.footprint(outer, cache.bytes) * view.tree.iterations(outer);
-            const bool is_last = &cache == &machine.caches.back();
+            const size_t level = size_t(&cache - machine.caches.data());
+            const bool is_last = level + 1 == machine.caches.size();
+            cost.bytes[level] = traffic;
             (is_last ? cost.far : cost.memory) += traffic / cache.bytes_per_cycle;
         }
         cost.far_share = 1 / machine.memory_sharing;

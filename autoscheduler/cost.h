@@ -11,6 +11,10 @@ struct StageCost {
     double far_share = 1;  // at least so much of that however many cores there are
     double overhead = 0;   // loops, tasks, allocations
     double share = 1;      // the part of the time that it takes with all cores at work
+    // The operations of all of its points, and the bytes that come into each cache: the last, from
+    // memory.
+    double operations = 0;
+    std::array<double, 3> bytes = {};
 
     double cycles() const;
 };

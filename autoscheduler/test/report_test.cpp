@@ -22,6 +22,7 @@ size_t count_of(const std::string &text, const std::string &part) {
 SearchResult result_of(const Problem &problem, const std::vector<double> &times) {
     SearchResult result;
     result.schedule = problem.scheduled(plain_plan(problem.graph));
+    result.sketches = make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine);
     for (double ms : times) {
         Trial t{0, plain_plan(problem.graph), result.schedule, 0, {}};
         t.measurement = {ms > 0 ? Outcome::Measured : Outcome::Crashed, ms, ""};
@@ -40,8 +41,11 @@ TEST_SUITE("autoscheduler, reports") {
         const Problem problem(small_blur());
         const std::string page =
             to_html(problem.workload, problem.machine, result_of(problem, {4, 2, 0, 3, 1}));
-        CHECK(count_of(page, "<circle") == 4);
-        CHECK(count_of(page, "<circle class=\"best\"") == 3);  // each was the best so far
+        // Of the curve and of the roofline; on the first, each was the best so far.
+        CHECK(count_of(page, "<circle") == 4 + 4);
+        CHECK(count_of(page, "<circle class=\"best\"") == 3 + 1);
+        CHECK(count_of(page, "<line ") == 2);  // the roof
+        CHECK(page.find("produce across:") != std::string::npos);
         CHECK(page.find("The fastest of 5 schedules takes 1 ms; that of the rules takes 4 ms.") !=
               std::string::npos);
         CHECK(page.find("<td>crashed</td><td>1</td>") != std::string::npos);
@@ -60,6 +64,7 @@ TEST_SUITE("autoscheduler, reports") {
         const std::string text = explanation(
             problem.algorithm, problem.scheduled(plain_plan(problem.graph)), problem.machine);
         CHECK(count_of(text, " of the time, bound by ") == count_of(text, "\n"));
+        CHECK(count_of(text, " operations; bytes into the caches: ") == count_of(text, "\n"));
         CHECK(text.find("across: ") != std::string::npos);
         CHECK(text.find("blur: ") != std::string::npos);
     }

@@ -1,0 +1,218 @@
+#include "autoscheduler/report.h"
+#include "driver/compile.h"
+#include "program/print_schedule.h"
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+// A search as a page of HTML.
+namespace tessera::autoscheduler {
+namespace {
+
+std::string number(const char *format, double v) {
+    char text[64];
+    std::snprintf(text, sizeof(text), format, v);
+    return text;
+}
+
+std::string escaped(const std::string &text) {
+    std::string result;
+    for (char c : text) {
+        switch (c) {
+        case '<': result += "&lt;"; break;
+        case '>': result += "&gt;"; break;
+        case '&': result += "&amp;"; break;
+        default: result += c;
+        }
+    }
+    return result;
+}
+
+// The names of the page's parts are few: one style for all.
+constexpr const char *head = R"(<!DOCTYPE html>
+<html lang="en"><head><meta charset="utf-8"><title>Search for a schedule</title><style>
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto; padding: 0 1rem }
+pre { background: #f4f4f4; padding: .8rem; overflow-x: auto }
+table { border-collapse: collapse } td, th { padding: .15rem .8rem; text-align: right }
+td:first-child, th:first-child { text-align: left } tr { border-bottom: 1px solid #ddd }
+svg { border: 1px solid #ccc } circle { fill: #888 } circle.best { fill: #c22 }
+line { stroke: #2a2; stroke-width: 2 }
+polyline { fill: none; stroke: #26c; stroke-width: 2 } text { font-size: 12px; fill: #444 }
+</style></head><body>
+)";
+
+// Each trial as a point, and the best time so far as a line; times are on a logarithmic scale.
+std::string curve(const std::vector<Trial> &trials) {
+    constexpr double width = 800, height = 320, left = 60, bottom = 30;
+    double least = 1e300, most = 0;
+    for (const Trial &t : trials) {
+        if (!t.measurement.is_valid()) continue;
+        least = std::min(least, t.measurement.milliseconds);
+        most = std::max(most, t.measurement.milliseconds);
+    }
+    if (most <= 0) return "<p>Nothing could be measured.</p>\n";
+    const double low = std::log(least * 0.9), high = std::log(most * 1.1);
+    auto x = [&](size_t i) {
+        return left +
+               (width - left - 10) * double(i) / std::max<double>(1, double(trials.size() - 1));
+    };
+    auto y = [&](double ms) {
+        return 10 + (height - bottom - 10) * (high - std::log(ms)) / (high - low);
+    };
+    std::string points, line;
+    double best = 1e300;
+    for (size_t i = 0; i < trials.size(); i++) {
+        const Measurement &m = trials[i].measurement;
+        if (m.is_valid()) {
+            const bool is_best = m.milliseconds < best;
+            best = std::min(best, m.milliseconds);
+            points +=
+                str("<circle", is_best ? " class=\"best\"" : "", " cx=\"", number("%.1f", x(i)),
+                    "\" cy=\"", number("%.1f", y(m.milliseconds)), "\" r=\"3\"><title>",
+                    number("%.4g ms", m.milliseconds), "</title></circle>\n");
+        }
+        if (best < 1e300) {
+            line += str(number("%.1f", x(i)), ",", number("%.1f", y(best)), " ");
+        }
+    }
+    std::string labels;
+    for (double ms : {least, std::sqrt(least * most), most}) {
+        labels += str("<text x=\"4\" y=\"", number("%.1f", y(ms) + 4), "\">", number("%.3g ms", ms),
+                      "</text>\n");
+    }
+    return str("<svg width=\"", width, "\" height=\"", height, "\">\n<polyline points=\"", line,
+               "\"/>\n", points, labels, "<text x=\"", width / 2, "\" y=\"", height - 8,
+               "\">trial</text>\n</svg>\n");
+}
+
+std::string outcomes(const std::vector<Trial> &trials) {
+    std::map<std::string_view, int> count;
+    for (const Trial &t : trials) count[name_of(t.measurement.outcome)]++;
+    std::string text = "<table><tr><th>outcome</th><th>trials</th></tr>\n";
+    for (const auto &[name, times] : count) {
+        text += str("<tr><td>", name, "</td><td>", times, "</td></tr>\n");
+    }
+    return text + "</table>\n";
+}
+
+// Operations and bytes of memory that a schedule is estimated to need.
+struct Work {
+    double operations = 0, bytes = 0;
+};
+Work work_of(const Graph &graph, const program::Algorithm &algorithm, const Machine &machine,
+             const program::Schedule &schedule) {
+    LoopTree tree(graph, program::apply(algorithm, schedule));
+    Work w;
+    for (const StageCost &c : estimate_cost(tree, machine).stages) {
+        w.operations += c.operations;
+        w.bytes += c.bytes.back();
+    }
+    return w;
+}
+
+// The operations that the algorithm needs, whatever a schedule computes again.
+double operations_needed(const Graph &graph) {
+    double sum = 0;
+    for (const StageNode &s : graph.stages)
+        sum += points_in(graph.spans_of(s)) * s.operations.total();
+    return sum;
+}
+
+// Each trial by its operations for each byte of memory and by how many it does a second, below what
+// the machine could do (Williams, Waterman, Patterson, Roofline, 2009); both scales are
+// logarithmic.
+std::string roofline(const Workload &workload, const Machine &machine, const SearchResult &result) {
+    constexpr double width = 800, height = 320, left = 70, bottom = 30;
+    const double needed = operations_needed(workload.graph()),
+                 peak = machine.cores * 2.0 * machine.vector_bytes / 4 * 3e9,
+                 stream = machine.caches.back().bytes_per_cycle * 3e9 *
+                          std::min<double>(machine.cores, machine.memory_sharing);
+    if (needed <= 0) return "";
+    struct Point {
+        double intensity, speed, milliseconds;
+    };
+    std::vector<Point> points;
+    for (const Trial &t : result.trials) {
+        if (!t.measurement.is_valid() || t.sketch >= result.sketches.size()) continue;
+        const Work w =
+            work_of(*result.sketches[t.sketch].graph, workload.algorithm(), machine, t.schedule);
+        points.push_back({needed / std::max(1.0, w.bytes),
+                          1e3 * needed / t.measurement.milliseconds, t.measurement.milliseconds});
+    }
+    if (points.empty()) return "";
+    double low = 1e300, high = 0, slow = 1e300;
+    for (const Point &p : points) {
+        low = std::min(low, p.intensity / 2);
+        high = std::max(high, p.intensity * 2);
+        slow = std::min(slow, p.speed / 2);
+    }
+    low = std::min(low, 0.5 * peak / stream);
+    high = std::max(high, 2 * peak / stream);
+    auto scaled = [](double v, double from, double to) {
+        return (std::log(v) - std::log(from)) / (std::log(to) - std::log(from));
+    };
+    auto x = [&](double intensity) {
+        return left + (width - left - 10) * scaled(intensity, low, high);
+    };
+    auto y = [&](double speed) {
+        return height - bottom - (height - bottom - 10) * scaled(speed, slow, 2 * peak);
+    };
+    auto line = [&](double x1, double y1, double x2, double y2) {
+        return str("<line x1=\"", number("%.1f", x(x1)), "\" y1=\"", number("%.1f", y(y1)),
+                   "\" x2=\"", number("%.1f", x(x2)), "\" y2=\"", number("%.1f", y(y2)), "\"/>\n");
+    };
+    const double ridge = peak / stream, first = std::max(low, slow / stream);
+    std::string text = str("<svg width=\"", width, "\" height=\"", height, "\">\n",
+                           line(first, first * stream, ridge, peak), line(ridge, peak, high, peak));
+    for (const Point &p : points) {
+        const bool is_best = p.milliseconds == result.milliseconds;
+        text += str("<circle", is_best ? " class=\"best\"" : "", " cx=\"",
+                    number("%.1f", x(p.intensity)), "\" cy=\"", number("%.1f", y(p.speed)),
+                    "\" r=\"3\"><title>", number("%.4g ms", p.milliseconds), "</title></circle>\n");
+    }
+    for (double speed : {slow, peak}) {
+        text += str("<text x=\"4\" y=\"", number("%.1f", y(speed) + 4), "\">",
+                    number("%.3g G/s", speed / 1e9), "</text>\n");
+    }
+    return str(text, "<text x=\"", width / 2, "\" y=\"", height - 8,
+               "\">operations a byte of memory, ", number("%.2g", low), " to ",
+               number("%.2g", high), "</text>\n</svg>\n");
+}
+
+}  // namespace
+
+std::string to_html(const Workload &workload, const Machine &machine, const SearchResult &result) {
+    std::string names;
+    for (const FunctionNode &f : workload.graph().functions) {
+        if (f.is_output) names += str(names.empty() ? "" : ", ", f.name);
+    }
+    const bool is_measured = !result.trials.empty() && result.milliseconds > 0;
+    const Measurement by_rules = is_measured ? result.trials[0].measurement : Measurement();
+    std::string text = str(head, "<h1>", escaped(names), "</h1>\n<p>For ",
+                           escaped(workload.target().to_string()), ".");
+    if (is_measured) {
+        text += str(" The fastest of ", result.trials.size(), " schedules takes ",
+                    number("%.4g ms", result.milliseconds));
+        if (by_rules.is_valid()) {
+            text += str("; that of the rules takes ", number("%.4g ms", by_rules.milliseconds));
+        }
+        text += ".</p>\n<h2>The search</h2>\n" + curve(result.trials) + outcomes(result.trials);
+        const std::string roof = roofline(workload, machine, result);
+        if (!roof.empty()) text += "<h2>Beside the machine's limits</h2>\n" + roof;
+    } else {
+        text += " Nothing was measured.</p>\n";
+    }
+    text += str("<h2>Where its time goes, as estimated</h2>\n<pre>",
+                escaped(explanation(workload.algorithm(), result.schedule, machine)),
+                "</pre>\n<h2>The schedule</h2>\n<pre>",
+                escaped(program::print_schedule(workload.algorithm(), result.schedule)),
+                "</pre>\n<h2>Its loops</h2>\n<pre>",
+                escaped(driver::loop_nest(
+                    workload.with(program::apply(workload.algorithm(), result.schedule)),
+                    workload.target())),
+                "</pre>\n</body></html>\n");
+    return text;
+}
+
+}  // namespace tessera::autoscheduler
