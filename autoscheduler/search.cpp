@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <map>
 #include <set>
 
 namespace tessera::autoscheduler {
@@ -93,12 +94,14 @@ private:
     }
     const Graph &graph(size_t sketch) const { return *found.sketches[sketch].graph; }
 
-    // The schedule by rules of each sketch, that which is estimated to be the fastest first.
+    // The schedules by rules of each sketch, that which is estimated to be the fastest first.
     std::vector<Candidate> by_rules() {
         std::vector<Candidate> all;
         for (size_t s = 0; s < found.sketches.size(); s++) {
             const SimpleResult simple = schedule_simply(workload.algorithm(), graph(s), machine);
-            if (auto c = candidate(s, simple.plan)) all.push_back(std::move(*c));
+            for (const Plan &plan : simple.summits) {
+                if (auto c = candidate(s, plan)) all.push_back(std::move(*c));
+            }
         }
         std::ranges::stable_sort(all, {}, &Candidate::estimated);
         if (all.empty()) throw CompileError("no legal schedule was found");
@@ -214,11 +217,30 @@ private:
         std::ranges::for_each(generations(6, 300, from), take);
     }
 
+    // Where a plan computes its functions.
+    static std::vector<int> places_of(const Candidate &c) {
+        std::vector<int> places = {int(c.sketch)};
+        for (const FunctionPlan &f : c.plan.functions) {
+            places.push_back(int(f.place));
+            places.push_back(f.at);
+        }
+        return places;
+    }
+    // The same, in another order: no more than a quarter of the first ones compute all functions
+    // in the same places, so that a batch tries several.
+    static std::vector<Candidate> various(std::vector<Candidate> all, size_t wanted) {
+        std::map<std::vector<int>, size_t> taken;
+        const size_t most = std::max<size_t>(1, wanted / 4);
+        std::ranges::stable_partition(
+            all, [&](const Candidate &c) { return taken[places_of(c)]++ < most; });
+        return all;
+    }
+
     // Of many changed plans those that are expected to be fast, and a few of the others.
     std::vector<Candidate> next_batch() {
         const size_t wanted = std::min<size_t>(8, trials_left());
         cost.refit();
-        std::vector<Candidate> all = generations(3, 200, parents());
+        std::vector<Candidate> all = various(generations(3, 200, parents()), wanted);
         // One in eight comes from anywhere in the better half.
         if (all.size() > 2 * wanted && wanted > 1) {
             std::swap(all[wanted - 1], all[wanted + random() % (all.size() / 2 - wanted)]);
@@ -250,7 +272,7 @@ private:
         });
         for (size_t i = 0; i < count; i++) {
             const Candidate &c = batch[i];
-            add_trial({c.sketch, c.plan, c.schedule, c.estimated, measured[i]}, c.features);
+            add_trial({c.sketch, c.plan, c.schedule, c.milliseconds, measured[i]}, c.features);
         }
     }
     const Measurement *find(const Schedule &schedule) const {

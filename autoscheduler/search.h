@@ -24,7 +24,7 @@ struct Trial {
     size_t sketch = 0;  // of SearchResult::sketches
     Plan plan;
     program::Schedule schedule;
-    double estimated = 0;  // cycles
+    double expected = 0;  // milliseconds, before it was measured
     Measurement measurement;
 };
 

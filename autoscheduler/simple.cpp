@@ -24,6 +24,7 @@ public:
         double least = std::numeric_limits<double>::infinity();
         for (Plan &begin : beginnings()) {
             climb_from(begin);
+            if (!std::ranges::count(result.summits, best)) result.summits.push_back(best);
             if (best_cost.cycles >= least) continue;
             least = best_cost.cycles;
             best_of_all = best;

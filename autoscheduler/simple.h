@@ -8,6 +8,8 @@ struct SimpleResult {
     Plan plan;
     program::Schedule schedule;
     Cost cost;
+    // The best of each beginning that it climbed from, the plan among them.
+    std::vector<Plan> summits;
     int candidates = 0;  // that were looked at
 };
 
