@@ -24,9 +24,9 @@ public:
             begin_search();
             return true;
         }
-        if (trials_left() == 0 || seconds() >= options.seconds) return false;
-        const std::vector<Candidate> batch = next_batch();
-        if (batch.empty()) return false;
+        const bool is_over = trials_left() == 0 || seconds() >= options.seconds;
+        const std::vector<Candidate> batch = is_over ? std::vector<Candidate>() : next_batch();
+        if (batch.empty()) return compare_the_fastest();
         measure(batch);
         if (options.progress) options.progress(found, seconds());
         return true;
@@ -67,6 +67,39 @@ private:
         std::vector<Candidate> first = from_near_shapes();
         first.insert(first.begin(), begin_with.begin(), begin_with.end());
         measure(first);
+    }
+
+    // Those that were the fastest are measured again: whatever disturbed a measurement has made it
+    // longer, so that the least of two is nearer to the truth. Returns false if that was done, or
+    // nothing was measured by this search.
+    bool compare_the_fastest() {
+        constexpr size_t most = 3;
+        if (is_compared || measured_here == 0) return false;
+        is_compared = true;
+        std::vector<Trial *> fastest;
+        for (Trial &t : found.trials) {
+            if (t.measurement.is_valid()) fastest.push_back(&t);
+        }
+        std::ranges::stable_sort(fastest, {},
+                                 [](const Trial *t) { return t->measurement.milliseconds; });
+        if (fastest.size() > most) fastest.resize(most);
+        if (fastest.size() < 2) return false;
+        std::vector<Schedule> schedules;
+        for (const Trial *t : fastest) schedules.push_back(t->schedule);
+        const std::vector<Measurement> again = (*measurer)(schedules);
+        for (size_t i = 0; i < fastest.size(); i++) {
+            Measurement &m = fastest[i]->measurement;
+            if (!again[i].is_valid() || again[i].milliseconds >= m.milliseconds) continue;
+            m = again[i];
+            if (options.log) {
+                options.log->add(fastest[i]->schedule, m, found.sketches[fastest[i]->sketch].name,
+                                 to_json(fastest[i]->plan));
+            }
+            if (m.milliseconds >= found.milliseconds) continue;
+            found.schedule = fastest[i]->schedule;
+            found.milliseconds = m.milliseconds;
+        }
+        return true;
     }
 
     // What was found for other shapes is a good beginning.
@@ -267,6 +300,7 @@ private:
         (*measurer)(unknown, best > 0 ? 3 * best : 1e300, [&](size_t k, const Measurement &m) {
             const Candidate &c = batch[places[k]];
             measured[places[k]] = m;
+            measured_here++;
             if (options.log)
                 options.log->add(c.schedule, m, found.sketches[c.sketch].name, to_json(c.plan));
         });
@@ -286,7 +320,8 @@ private:
     LearnedCost cost;
     std::set<uint64_t> seen;
     std::optional<Measurer> measurer;
-    bool is_begun = false;
+    bool is_begun = false, is_compared = false;
+    size_t measured_here = 0;  // and not found in the log
     SearchResult found;
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
 };
