@@ -1,15 +1,13 @@
 #include "autoscheduler/machine_probe.h"
+#include "autoscheduler/options.h"
 #include "autoscheduler/register.h"
 #include "autoscheduler/report.h"
-#include "base/warning.h"
 #include "driver/compile.h"
 #include "lang/func.h"
 #include "lang/jit_externs.h"
 #include "lang/pipeline.h"
 #include "program/print_schedule.h"
 #include <algorithm>
-#include <charconv>
-#include <cstdlib>
 #include <fstream>
 #include <iostream>
 
@@ -20,57 +18,6 @@ std::vector<program::FunctionRef> outputs_of(const Pipeline &pipeline) {
     std::vector<program::FunctionRef> outputs;
     for (const Func &f : pipeline.outputs()) outputs.push_back(f.function());
     return outputs;
-}
-
-// The options of autoschedulers: `autoscheduler.trials=200`.
-class Options {
-public:
-    Options(const AutoschedulerParams &params, std::vector<std::string> known,
-            const std::vector<std::string> &without_meaning = {})
-        : params(params) {
-        std::vector<std::string> ignored;
-        for (const auto &[name, value] : params.extra) {
-            if (std::ranges::count(known, name)) continue;
-            if (std::ranges::count(without_meaning, name)) {
-                ignored.push_back(name);
-                continue;
-            }
-            const std::string near = closest_match(name, known);
-            throw CompileError(str("the autoscheduler ", params.name, " has no option ", name,
-                                   near.empty() ? "" : str("; did you mean ", near, "?"),
-                                   "; its options are ", join(known)));
-        }
-        if (!ignored.empty()) {
-            warn(Location(),
-                 str("the autoscheduler ", params.name, " has no use for ", join(ignored)));
-        }
-    }
-    template<typename T>
-    T number(const std::string &name, T otherwise, T least) const {
-        auto found = params.extra.find(name);
-        if (found == params.extra.end()) return otherwise;
-        const std::string &text = found->second;
-        T value = {};
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || value < least) {
-            throw CompileError(str("autoscheduler.", name, " is a number of at least ", least,
-                                   ", not '", text, "'"));
-        }
-        return value;
-    }
-    std::string text(const std::string &name) const {
-        auto found = params.extra.find(name);
-        return found == params.extra.end() ? "" : found->second;
-    }
-
-private:
-    const AutoschedulerParams &params;
-};
-
-bool runs_here(const Target &target) {
-    const Target host = get_host_target();
-    if (target.arch != host.arch || target.os != host.os || target.bits != host.bits) return false;
-    return !target.has_feature(Target::Interpret);
 }
 
 // What a log has as the fastest schedule, where nothing is to be measured.
@@ -89,12 +36,6 @@ std::optional<SearchResult> replayed(const std::optional<TuningLog> &log, const 
     result.schedule = best->first;
     result.milliseconds = best->second;
     return result;
-}
-
-// A log that programs consult without being told so.
-std::string usual_log() {
-    const char *path = std::getenv("TESSERA_TUNING_LOG");
-    return path ? path : "";
 }
 
 struct Job {

@@ -92,7 +92,7 @@ void TuningLog::read_line(const std::string &line) {
         if (record.at("algorithm") == algorithm && record.at("shape") == shape) {
             const uint64_t hash =
                 std::stoull(record.at("schedule").get<std::string>(), nullptr, 16);
-            known[hash] = {m, record.at("steps").dump()};
+            known[hash] = {m, record.at("steps").dump(), record.value("choices", Choices())};
         } else if (m.is_valid() && !record.at("plan").is_null()) {
             note_near({record.at("shape"), record.at("sketch"), record.at("plan").dump(),
                        m.milliseconds});
@@ -121,22 +121,31 @@ const Measurement *TuningLog::find(const Schedule &schedule) const {
 
 void TuningLog::add(const Schedule &schedule, const Measurement &m, const std::string &sketch,
                     const std::string &plan) {
+    add(schedule, m, Origin{sketch, plan, {}});
+}
+
+void TuningLog::add(const Schedule &schedule, const Measurement &m, const Choices &choices) {
+    add(schedule, m, Origin{"", "", choices});
+}
+
+void TuningLog::add(const Schedule &schedule, const Measurement &m, const Origin &from) {
     const uint64_t hash = schedule.hash(workload.algorithm());
     const std::string steps = program::schedule_to_json(workload.algorithm(), schedule);
-    known[hash] = {m, steps};
-    const json record = {{"version", format_version},
-                         {"compiler", TESSERA_VERSION},
-                         {"algorithm", algorithm},
-                         {"family", family},
-                         {"shape", shape},
-                         {"target", target},
-                         {"cores", cores},
-                         {"schedule", hex(hash)},
-                         {"outcome", std::string(name_of(m.outcome))},
-                         {"ms", m.milliseconds},
-                         {"steps", json::parse(steps)},
-                         {"sketch", sketch},
-                         {"plan", plan.empty() ? json() : json::parse(plan)}};
+    known[hash] = {m, steps, from.choices};
+    json record = {{"version", format_version},
+                   {"compiler", TESSERA_VERSION},
+                   {"algorithm", algorithm},
+                   {"family", family},
+                   {"shape", shape},
+                   {"target", target},
+                   {"cores", cores},
+                   {"schedule", hex(hash)},
+                   {"outcome", std::string(name_of(m.outcome))},
+                   {"ms", m.milliseconds},
+                   {"steps", json::parse(steps)},
+                   {"sketch", from.sketch},
+                   {"plan", from.plan.empty() ? json() : json::parse(from.plan)}};
+    if (!from.choices.empty()) record["choices"] = from.choices;
     // After a record that was cut off, this one is still a line of its own.
     const std::string line = "\n" + record.dump() + "\n";
     const int out = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
@@ -145,6 +154,17 @@ void TuningLog::add(const Schedule &schedule, const Measurement &m, const std::s
     if (out >= 0) close(out);
     if (!is_written)
         throw RuntimeError(str("the log of measurements ", path, " cannot be written"));
+}
+
+std::vector<TuningLog::Choices> TuningLog::best_choices() const {
+    std::vector<const Known *> all;
+    for (const auto &[hash, k] : known) {
+        if (k.measurement.is_valid() && !k.choices.empty()) all.push_back(&k);
+    }
+    std::ranges::stable_sort(all, {}, [](const Known *k) { return k->measurement.milliseconds; });
+    std::vector<Choices> choices;
+    for (const Known *k : all) choices.push_back(k->choices);
+    return choices;
 }
 
 std::optional<std::pair<Schedule, double>> TuningLog::best() const {

@@ -10,7 +10,7 @@ namespace tessera::autoscheduler {
 //     {"version": 1, "compiler": "1.0", "algorithm": "1f2e...", "family": "09ab...",
 //      "shape": "1536x2560", "target": "x86-64-linux-...", "cores": 2, "schedule": "77ab...",
 //      "outcome": "measured", "ms": 1.25, "steps": {"tessera_schedule": ...}, "sketch": "...",
-//      "plan": [...]}
+//      "plan": [...], "choices": {"rows": "8"}}
 //
 // A record is appended by one write, so that whoever is killed loses no more than the one that is
 // being written; lines that cannot be read are passed over.
@@ -26,6 +26,9 @@ public:
     // `sketch`, `plan` (as JSON): what the schedule was made from; may be empty.
     void add(const program::Schedule &schedule, const Measurement &m,
              const std::string &sketch = "", const std::string &plan = "");
+    // The choices that a template made it from.
+    using Choices = std::map<std::string, std::string>;
+    void add(const program::Schedule &schedule, const Measurement &m, const Choices &choices);
     // The fastest schedule that is known, with its time. Nothing if there is none.
     std::optional<std::pair<program::Schedule, double>> best() const;
     // The fastest schedule of other shapes of the same algorithm, or of one that differs in its
@@ -35,11 +38,18 @@ public:
         double milliseconds = 0;
     };
     std::vector<Near> near_shapes() const;
+    // The choices of templates that were measured, the fastest first.
+    std::vector<Choices> best_choices() const;
     size_t size() const { return known.size(); }
     // Lines of the file that are no records.
     size_t damaged_lines() const { return damaged; }
 
 private:
+    struct Origin {
+        std::string sketch, plan;
+        Choices choices;
+    };
+    void add(const program::Schedule &schedule, const Measurement &m, const Origin &from);
     void read_line(const std::string &line);
     void note_near(const Near &n);
 
@@ -50,6 +60,7 @@ private:
     struct Known {
         Measurement measurement;
         std::string steps;
+        Choices choices;  // none: it is not of a template
     };
     std::map<uint64_t, Known> known;    // by the schedules' hashes
     std::map<std::string, Near> nears;  // by shape

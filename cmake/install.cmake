@@ -56,6 +56,7 @@ install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera_run_m
 install(DIRECTORY compat/halide/ DESTINATION ${include}/tessera/halide FILES_MATCHING PATTERN *.h)
 install(FILES compat/halide/support.cpp DESTINATION ${CMAKE_INSTALL_DATADIR}/tessera/halide)
 install(DIRECTORY include/ DESTINATION ${include})
+install(FILES autoscheduler/tune_template.h DESTINATION ${include}/tessera/autoscheduler)
 foreach(name IN LISTS components)
     install(DIRECTORY src/${name} DESTINATION ${include}/tessera
             FILES_MATCHING PATTERN *.h PATTERN llvm EXCLUDE PATTERN host EXCLUDE

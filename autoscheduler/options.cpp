@@ -1,0 +1,49 @@
+#include "autoscheduler/options.h"
+#include "base/warning.h"
+#include <algorithm>
+#include <cstdlib>
+
+namespace tessera::autoscheduler {
+
+Options::Options(const AutoschedulerParams &params, const std::vector<std::string> &known,
+                 const std::vector<std::string> &without_meaning)
+    : params(params) {
+    std::vector<std::string> ignored;
+    for (const auto &[name, value] : params.extra) {
+        if (std::ranges::count(known, name)) continue;
+        if (std::ranges::count(without_meaning, name)) {
+            ignored.push_back(name);
+            continue;
+        }
+        const std::string near = closest_match(name, known);
+        throw CompileError(str("the autoscheduler ", params.name, " has no option ", name,
+                               near.empty() ? "" : str("; did you mean ", near, "?"),
+                               "; its options are ", join(known)));
+    }
+    if (!ignored.empty()) {
+        warn(Location(), str("the autoscheduler ", params.name, " has no use for ", join(ignored)));
+    }
+}
+
+std::string Options::text(const std::string &name) const {
+    const auto found = params.extra.find(name);
+    return found == params.extra.end() ? "" : found->second;
+}
+
+void Options::refuse_number(const std::string &name, const std::string &least) const {
+    throw CompileError(str("autoscheduler.", name, " is a number of at least ", least, ", not '",
+                           text(name), "'"));
+}
+
+bool runs_here(const Target &target) {
+    const Target host = get_host_target();
+    if (target.arch != host.arch || target.os != host.os || target.bits != host.bits) return false;
+    return !target.has_feature(Target::Interpret);
+}
+
+std::string usual_log() {
+    const char *path = std::getenv("TESSERA_TUNING_LOG");
+    return path ? path : "";
+}
+
+}  // namespace tessera::autoscheduler
