@@ -40,14 +40,15 @@ private:
         return cycles;
     }
 
-    double cycles_of_access(double bytes, const std::vector<std::vector<double>> &slopes) const {
+    double cycles_of_access(double bytes, const std::vector<std::vector<double>> &slopes,
+                            int function) const {
         constexpr double load = 0.5, lane = 1.2;
         if (view.lanes <= 1 || view.vector_variable < 0) return load;
         const double whole = load * std::max(bytes / machine.vector_bytes, 1 / view.lanes);
-        switch (view.pattern(slopes)) {
+        switch (view.pattern(slopes, function)) {
         case AccessPattern::Same: return load / view.lanes;
         case AccessPattern::Dense: return whole;
-        case AccessPattern::Strided: return 2 * view.stride(slopes) * whole;
+        case AccessPattern::Strided: return 2 * view.stride(slopes, function) * whole;
         case AccessPattern::Gathered: return lane;
         }
         return lane;
@@ -59,7 +60,7 @@ private:
             if (leaf.source.function == view.node.function) continue;  // see stores_per_point()
             const double served =
                 view.points_served([&](int v) { return leaf.depends_on(size_t(v)); });
-            double each = cycles_of_access(leaf.bytes, leaf.slopes);
+            double each = cycles_of_access(leaf.bytes, leaf.slopes, leaf.source.function);
             // The first and the last vector of a row meet the border, and go lane by lane.
             if (leaf.is_limited && view.lanes > 1 && view.vector_variable >= 0)
                 each += 2 * 1.2 / view.vectors_per_row();
@@ -71,7 +72,8 @@ private:
     double stores_per_point() const {
         bool is_known = true;
         const std::vector<std::vector<double>> writes = view.write_slopes(is_known);
-        const double each = 2 * cycles_of_access(view.function.bytes, writes);  // one a cycle
+        const double each =
+            2 * cycles_of_access(view.function.bytes, writes, view.node.function);  // one a cycle
         if (!view.node.is_reduction()) return each;
         if (!is_known) return 3 * each;
         // Kept in registers while a reduction loop runs, it is loaded and stored around that.

@@ -104,7 +104,8 @@ private:
         for (const Leaf &leaf : view.placed.leaves) {
             const double served =
                 view.points_served([&](int v) { return leaf.depends_on(size_t(v)); });
-            by_pattern[size_t(view.pattern(leaf.slopes))] += leaf.loads / served;
+            by_pattern[size_t(view.pattern(leaf.slopes, leaf.source.function))] +=
+                leaf.loads / served;
             if (leaf.is_limited) limited += leaf.loads;
             all += leaf.loads;
             issued += leaf.loads / served;
@@ -121,8 +122,9 @@ private:
     void stores() {
         bool is_known = true;
         const auto writes = view.write_slopes(is_known);
-        of(Feature::StorePattern) = float(view.pattern(writes));
+        of(Feature::StorePattern) = float(view.pattern(writes, view.node.function));
         of(Feature::StoreIsScattered) = !is_known;
+        of(Feature::Streams) = view.tree.schedule(view.stage)->stream_stores;
         of(Feature::StoredTogether) = log_of(view.points_stored_together(writes));
         of(Feature::ElementBytes) = log_of(view.function.bytes);
     }

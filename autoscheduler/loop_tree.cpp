@@ -104,6 +104,10 @@ void LoopTree::place(int function, const FunctionContents &f) {
     const FunctionNode &node = graph.functions[size_t(function)];
     const LoopLevel &level = f.schedule.compute_level;
     placed.is_inlined = level.means_inlined() && !node.is_output;
+    if (!f.schedule.storage.empty()) {
+        const auto at = std::ranges::find(f.args, f.schedule.storage[0].var);
+        if (at != f.args.end()) placed.innermost = size_t(at - f.args.begin());
+    }
     if (level.is_at()) {
         placed.compute_level = find_level(level);
         require_consumers_within(function, placed.compute_level);

@@ -40,6 +40,7 @@ struct TreeStage {
 struct TreeFunction {
     bool is_inlined = false;
     int compute_level = -1, store_level = -1;  // loops; -1: root
+    size_t innermost = 0;                      // the dimension whose values lie side by side
     Box computed, stored;                      // each time
 };
 

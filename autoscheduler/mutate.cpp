@@ -42,6 +42,8 @@ public:
         const bool is_inline = plan.functions[size_t(n)].place == Place::Inline;
         if (is_inline || below(3) == 0) {
             change_place(n);
+        } else if (below(8) == 0) {
+            change_storage(n);
         } else {
             change_loops(n);
         }
@@ -80,6 +82,20 @@ private:
             const Place place =
                 any_of({Place::Tile, Place::Row, Place::Row, Place::Step, Place::Chunk});
             move_to(plan, n, place, others[below(others.size())], machine);
+        }
+    }
+
+    // How its values lie in memory, or whether they go there at once.
+    void change_storage(int n) {
+        FunctionPlan &p = plan.functions[size_t(n)];
+        const FunctionNode &f = graph.functions[size_t(n)];
+        if (f.is_output) {
+            StagePlan &last = p.stages.back();
+            if (f.stages.size() == 1) last.streams = !last.streams;
+        } else if (below(3) == 0 && f.function->args.size() > 1) {
+            p.innermost = int(below(f.function->args.size()));
+        } else {
+            p.aligned = !p.aligned;
         }
     }
 

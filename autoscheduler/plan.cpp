@@ -55,6 +55,7 @@ public:
         }
         Levels levels = levels_here();
         if (plan.parallel) parallelize(levels);
+        if (plan.streams) add(StreamStores{});
         if (steps.size() == before && !is_in_structure()) add(Unscheduled{});
         return levels;
     }
@@ -240,6 +241,20 @@ void align_regions(const Graph &graph, const Plan &plan, int function, Add add) 
     }
 }
 
+// How the values of a function lie in memory; that of an output is its caller's to say.
+template<typename Add> void lay_out(const Graph &graph, const Plan &plan, int function, Add add) {
+    const FunctionNode &f = graph.functions[size_t(function)];
+    const FunctionPlan &p = plan.functions[size_t(function)];
+    if (f.is_output || f.function->args.empty()) return;
+    std::vector<Symbol> order = f.function->args;
+    if (p.innermost > 0 && size_t(p.innermost) < order.size()) {
+        std::rotate(order.begin(), order.begin() + p.innermost, order.begin() + p.innermost + 1);
+        add(ReorderStorage{order});
+    }
+    const int64_t lanes = p.stages.empty() ? 1 : p.stages[0].lanes;
+    if (p.aligned && lanes > 1) add(AlignStorage{order[0], Expr(int32_t(lanes))});
+}
+
 }  // namespace
 
 Plan plain_plan(const Graph &graph) {
@@ -273,6 +288,7 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
         }
         if (f.is_extern) continue;
         align_regions(graph, plan, int(n), add);
+        lay_out(graph, plan, int(n), add);
         for (size_t s = 0; s < f.stages.size(); s++) {
             const StageNode &stage = graph.stages[size_t(f.stages[s])];
             levels[n] = StageSteps(graph, stage, p.stages[s], tasks, schedule.steps)();

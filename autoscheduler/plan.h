@@ -25,6 +25,7 @@ struct StagePlan {
     // that do not divide a row are moved back into it, and not cut off by a guard. That is faster,
     // and refused when the pipeline runs where a row is shorter than a piece.
     bool shifts = false;
+    bool streams = false;  // stores past the caches: nobody reads it soon
 
     friend bool operator==(const StagePlan &, const StagePlan &) = default;
 };
@@ -43,7 +44,9 @@ constexpr bool is_within(Place p) { return p != Place::Inline && p != Place::Roo
 
 struct FunctionPlan {
     Place place = Place::Root;
-    int at = -1;  // the other function, if the place is in its loops
+    int at = -1;           // the other function, if the place is in its loops
+    int innermost = -1;    // the dimension whose values lie side by side in memory; -1: the first
+    bool aligned = false;  // each row begins where a vector does
     std::vector<StagePlan> stages;
 
     friend bool operator==(const FunctionPlan &, const FunctionPlan &) = default;

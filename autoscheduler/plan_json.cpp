@@ -11,7 +11,7 @@ json to_value(const StagePlan &s) {
     return {{"tile", s.tile},         {"vector", s.vector},
             {"lanes", s.lanes},       {"unroll", s.unroll},
             {"parallel", s.parallel}, {"rows_within_reduction", s.rows_within_reduction},
-            {"shifts", s.shifts}};
+            {"shifts", s.shifts},     {"streams", s.streams}};
 }
 
 StagePlan stage_from(const json &value) {
@@ -23,6 +23,7 @@ StagePlan stage_from(const json &value) {
     value.at("parallel").get_to(s.parallel);
     value.at("rows_within_reduction").get_to(s.rows_within_reduction);
     value.at("shifts").get_to(s.shifts);
+    value.at("streams").get_to(s.streams);
     return s;
 }
 
@@ -49,7 +50,11 @@ std::string to_json(const Plan &plan) {
     for (const FunctionPlan &f : plan.functions) {
         json stages = json::array();
         for (const StagePlan &s : f.stages) stages.push_back(to_value(s));
-        functions.push_back({{"place", int(f.place)}, {"at", f.at}, {"stages", stages}});
+        functions.push_back({{"place", int(f.place)},
+                             {"at", f.at},
+                             {"innermost", f.innermost},
+                             {"aligned", f.aligned},
+                             {"stages", stages}});
     }
     return functions.dump();
 }
@@ -63,6 +68,8 @@ std::optional<Plan> plan_from_json(const std::string &text, const Graph &graph) 
             if (place < 0 || place > int(Place::Step)) return std::nullopt;
             p.place = Place(place);
             p.at = f.at("at");
+            p.innermost = f.at("innermost");
+            p.aligned = f.at("aligned");
             for (const json &s : f.at("stages")) p.stages.push_back(stage_from(s));
         }
         if (fits(plan, graph)) return plan;

@@ -1,6 +1,7 @@
 #include "autoscheduler/sketch.h"
 #include "program/associativity.h"
 #include <algorithm>
+#include <set>
 
 namespace tessera::autoscheduler {
 
@@ -103,7 +104,22 @@ private:
     const FunctionContents &function;
 };
 
-constexpr SketchRule rules[] = {factor_reductions};
+std::vector<SketchRule> &rules() {
+    static std::vector<SketchRule> all = {factor_reductions, cache_operands};
+    return all;
+}
+
+// Returns true if the stage reads much of the function, and each value many times.
+bool is_read_often(const Graph &graph, const StageNode &stage, int function) {
+    constexpr double many_times = 8, much = 32e3;
+    const FunctionNode &f = graph.functions[size_t(function)];
+    const double values = points_in(f.required);
+    double reads = 0;
+    for (const Access &a : stage.accesses) {
+        if (a.source.function == function) reads += points_in(graph.spans_of(stage));
+    }
+    return values * f.bytes > much && reads > many_times * values;
+}
 
 }  // namespace
 
@@ -116,11 +132,34 @@ std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machin
     return all;
 }
 
+std::vector<Variant> cache_operands(const Graph &graph, const Machine &) {
+    std::vector<Variant> all;
+    for (const StageNode &stage : graph.stages) {
+        if (!stage.is_reduction() || graph.is_fixed[size_t(stage.function)]) continue;
+        const FunctionContents &consumer = *graph.functions[size_t(stage.function)].function;
+        std::set<int> read;
+        for (const Access &a : stage.accesses) {
+            const int g = a.source.function;
+            if (g < 0 || g == stage.function || !read.insert(g).second) continue;
+            const FunctionNode &node = graph.functions[size_t(g)];
+            if (node.is_extern || node.function->wrapped || !is_read_often(graph, stage, g))
+                continue;
+            const Symbol made = Symbol::interned(str(node.name, "_for_", consumer.name));
+            all.push_back(
+                {str(consumer.name, ": a copy of ", node.name),
+                 {Step{node.function->name, WrapStep{{consumer.name}, made, false, {}}}}});
+        }
+    }
+    return all;
+}
+
+void add_sketch_rule(SketchRule rule) { rules().push_back(std::move(rule)); }
+
 std::vector<Sketch> make_sketches(const Algorithm &algorithm, const Schedule &by_hand,
                                   const Machine &machine, size_t most) {
     const auto plain = std::make_shared<const Graph>(algorithm, by_hand);
     std::vector<Sketch> sketches = {{"the functions as they are", plain}};
-    for (SketchRule rule : rules) {
+    for (const SketchRule &rule : rules()) {
         // What one rule has made, the next ones go on with.
         const size_t before = sketches.size();
         for (size_t i = 0; i < before; i++) {

@@ -1,6 +1,7 @@
 #pragma once
 #include "autoscheduler/graph.h"
 #include "autoscheduler/machine.h"
+#include <functional>
 #include <memory>
 
 namespace tessera::autoscheduler {
@@ -17,12 +18,19 @@ struct Variant {
     std::string name;
     std::vector<program::Step> steps;
 };
-using SketchRule = std::vector<Variant> (*)(const Graph &graph, const Machine &machine);
+using SketchRule = std::function<std::vector<Variant>(const Graph &graph, const Machine &machine)>;
+// One of the user's own, after those that are there.
+void add_sketch_rule(SketchRule rule);
 
 // Before:  f() += g(r)                                    a reduction that has few results
 // After:   i(u) += g(ro * lanes + u);  f() += i(ri)       partial results in the lanes of a vector
 //     or:  i(v) += g(r, v);            f() += i(ry)       or on several cores; or both
 std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machine);
+
+// Before:  f(x) += g(x, r)                             a reduction that reads much of g often
+// After:   h(x, r) = g(x, r);  f(x) += h(x, r)         h is a copy of what a tile reads, side by
+// side
+std::vector<Variant> cache_operands(const Graph &graph, const Machine &machine);
 
 // All structures that the rules make of an algorithm, at most `most` of them.
 std::vector<Sketch> make_sketches(const program::Algorithm &algorithm,

@@ -6,12 +6,15 @@
 
 namespace tessera::autoscheduler {
 
-double bytes_in(const Box &box, int element) {
+double bytes_in(const Box &box, int element, size_t innermost) {
     constexpr double line_bytes = 64;
     if (box.empty()) return element;
-    double bytes = std::ceil(double(box[0].extent()) * element / line_bytes + 0.5) * line_bytes;
-    if (box[0].extent() <= 0) return 0;
-    for (size_t d = 1; d < box.size(); d++) bytes *= double(box[d].extent());
+    const double row = double(box[innermost].extent());
+    if (row <= 0) return 0;
+    double bytes = std::ceil(row * element / line_bytes + 0.5) * line_bytes;
+    for (size_t d = 0; d < box.size(); d++) {
+        if (d != innermost) bytes *= double(box[d].extent());
+    }
     return bytes;
 }
 
@@ -95,22 +98,23 @@ double StageView::vectors_per_row() const {
     return std::max(1.0, row / lanes);
 }
 
-double StageView::stride(const std::vector<std::vector<double>> &slopes) const {
-    if (slopes.empty() || vector_variable < 0) return 1;
-    return std::abs(slopes[0][size_t(vector_variable)]);
+double StageView::stride(const std::vector<std::vector<double>> &slopes, int f) const {
+    const size_t innermost = innermost_of(f);
+    if (innermost >= slopes.size() || vector_variable < 0) return 1;
+    return std::abs(slopes[innermost][size_t(vector_variable)]);
 }
 
-AccessPattern StageView::pattern(const std::vector<std::vector<double>> &slopes) const {
+AccessPattern StageView::pattern(const std::vector<std::vector<double>> &slopes, int f) const {
     if (lanes <= 1 || vector_variable < 0) return AccessPattern::Dense;
     const auto v = size_t(vector_variable);
     bool is_same = true, is_in_row = true;
     for (size_t d = 0; d < slopes.size(); d++) {
         if (slopes[d][v] == 0) continue;  // false where it is not a number
         is_same = false;
-        if (d > 0) is_in_row = false;
+        if (d != innermost_of(f)) is_in_row = false;
     }
     if (is_same) return AccessPattern::Same;
-    const double step = stride(slopes);
+    const double step = stride(slopes, f);
     if (is_in_row && step <= 1) return AccessPattern::Dense;
     return is_in_row && step <= 4 ? AccessPattern::Strided : AccessPattern::Gathered;
 }
@@ -145,8 +149,10 @@ double StageView::footprint(int l, double cache) const {
     for (const Leaf &leaf : sources()) {
         if (cache > 0 && is_near(leaf.source.function, cache)) continue;
         // What is written is read before, and goes out again.
-        const double times = cache > 0 && leaf.source.function == node.function ? 2 : 1;
-        bytes += times * bytes_in(tree.box(leaf.source, l), leaf.bytes);
+        const bool is_own = leaf.source.function == node.function;
+        const double times = cache > 0 && is_own && !tree.schedule(stage)->stream_stores ? 2 : 1;
+        bytes += times *
+                 bytes_in(tree.box(leaf.source, l), leaf.bytes, innermost_of(leaf.source.function));
     }
     return bytes;
 }
@@ -155,7 +161,7 @@ double StageView::footprint(int l, double cache) const {
 bool StageView::is_near(int f, double cache) const {
     if (f < 0) return false;
     const FunctionNode &producer = graph.functions[size_t(f)];
-    return bytes_in(tree.functions[size_t(f)].stored, producer.bytes) <= cache / 2;
+    return bytes_in(tree.functions[size_t(f)].stored, producer.bytes, innermost_of(f)) <= cache / 2;
 }
 
 std::vector<Leaf> StageView::sources() const {

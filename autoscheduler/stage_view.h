@@ -28,9 +28,10 @@ public:
 
     // How many points one load serves, where code around it keeps it in a register.
     double points_served(const std::function<bool(int)> &depends) const;
-    // `slopes`: how the index grows, per dimension and variable.
-    AccessPattern pattern(const std::vector<std::vector<double>> &slopes) const;
-    double stride(const std::vector<std::vector<double>> &slopes) const;
+    // `slopes`: how the index grows, per dimension and variable. `function`: that is read or
+    // written; -1: an image.
+    AccessPattern pattern(const std::vector<std::vector<double>> &slopes, int function) const;
+    double stride(const std::vector<std::vector<double>> &slopes, int function) const;
     // Where the stage writes; `is_known`: the places do not depend on data.
     std::vector<std::vector<double>> write_slopes(bool &is_known) const;
     // How many points go into one value before it is stored.
@@ -59,13 +60,14 @@ public:
     bool has_guarded_lanes = false, has_guarded_unroll = false;
 
 private:
+    size_t innermost_of(int f) const { return f < 0 ? 0 : tree.functions[size_t(f)].innermost; }
     void find_loops();
     void find_guards();
     bool is_near(int f, double cache) const;
     std::vector<Leaf> sources() const;
 };
 
-// Bytes of a box in memory, in whole cache lines of its rows.
-double bytes_in(const Box &box, int element);
+// Bytes of a box in memory, in whole cache lines of its rows, which are along this dimension.
+double bytes_in(const Box &box, int element, size_t innermost = 0);
 
 }  // namespace tessera::autoscheduler

@@ -95,6 +95,50 @@ TEST_CASE("a sum of everything is found to be faster with partial results") {
     CHECK(is_factored);
 }
 
+// A product of matrices, one of which is computed.
+Func product_of_computed() {
+    Var x("x"), y("y");
+    Func a("a"), product("product");
+    RDom r(0, 128, "r");
+    a(x, y) = cast<float>((x + 3 * y) % 8);
+    product(x, y) += a(r, y) * cast<float>((r * 5 + x) % 4);
+    product.set_estimates({{0, 128}, {0, 128}});
+    return product;
+}
+
+TEST_CASE("an operand that is read often may be copied, and the result is the same") {
+    Problem problem(product_of_computed());
+    const auto sketches = make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine);
+    REQUIRE(names_of(sketches) ==
+            std::vector<std::string>{"the functions as they are", "product: a copy of a"});
+    Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
+    const Graph &graph = *sketches[1].graph;
+    REQUIRE(graph.functions.size() == 3);
+    Plan plan = plain_plan(graph);
+    plan.functions[1].innermost = 1;
+    plan.functions[1].aligned = true;
+    plan.functions[1].stages[0].vector = 0;
+    plan.functions[1].stages[0].lanes = 16;
+    CHECK(measurer({to_schedule(graph, plan, 8)})[0].outcome == Outcome::Measured);
+}
+
+TEST_CASE("a rule of the user's own makes sketches, too") {
+    add_sketch_rule([](const Graph &graph, const Machine &) {
+        const program::FunctionRef &f = graph.functions[0].function;
+        if (graph.functions[0].name != "copied_by_rule") return std::vector<Variant>();
+        const Symbol made = Symbol::interned("copy_by_rule");
+        return std::vector<Variant>{{"mine", {{f->name, program::WrapStep{{}, made, false, {}}}}}};
+    });
+    Var x("x");
+    Func f("copied_by_rule"), g("g");
+    f(x) = x;
+    g(x) = f(x) + f(x + 1);
+    g.set_estimates({{0, 100}});
+    Problem problem(g);
+    CHECK(names_of(make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine)) ==
+          std::vector<std::string>{"the functions as they are", "mine"});
+}
+
 TEST_SUITE_END();
 
 }  // namespace
