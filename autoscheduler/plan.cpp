@@ -257,6 +257,12 @@ template<typename Add> void lay_out(const Graph &graph, const Plan &plan, int fu
 
 }  // namespace
 
+bool may_refuse_sizes(const Plan &plan) {
+    return std::ranges::any_of(plan.functions, [](const FunctionPlan &f) {
+        return std::ranges::any_of(f.stages, &StagePlan::shifts);
+    });
+}
+
 Plan plain_plan(const Graph &graph) {
     Plan plan;
     for (const FunctionNode &f : graph.functions) {

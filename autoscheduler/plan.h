@@ -58,6 +58,10 @@ struct Plan {
     friend bool operator==(const Plan &, const Plan &) = default;
 };
 
+// Returns true if pieces are moved back into rows (StagePlan::shifts): sizes other than those that
+// are estimated may then be refused when the pipeline runs.
+bool may_refuse_sizes(const Plan &plan);
+
 // Each function at the root, one point after the other: what everybody trusts to be right.
 Plan plain_plan(const Graph &graph);
 

@@ -228,13 +228,6 @@ private:
         return best;
     }
 
-    // Pieces that are moved back may be refused when the pipeline runs: only measuring tells.
-    static bool may_fail(const Candidate &c) {
-        return std::ranges::any_of(c.plan.functions, [](const FunctionPlan &f) {
-            return std::ranges::any_of(f.stages, &StagePlan::shifts);
-        });
-    }
-
     // With no measurement, the model alone decides; what it does not know much better stays.
     void guess(const std::vector<Candidate> &begin_with) {
         constexpr double clearly_better = 0.9;
@@ -242,7 +235,7 @@ private:
         for (const Candidate &c : begin_with) from.push_back({c.sketch, &c.plan});
         double least = clearly_better * begin_with[0].milliseconds;
         auto take = [&](const Candidate &c) {
-            if (c.milliseconds >= least || may_fail(c)) return;
+            if (c.milliseconds >= least || may_refuse_sizes(c.plan)) return;
             least = c.milliseconds;
             found.schedule = c.schedule;
         };
