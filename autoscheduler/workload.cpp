@@ -30,19 +30,23 @@ std::vector<tessera_dimension_t> shape_of(const Box &box, const Parameter *p,
     return dims;
 }
 
-// Small whole numbers: sums of them are exact in whatever order.
+// Small numbers with few digits: sums of them, and of their products, are exact in whatever order.
+// For that, most of many are zero.
 void fill(OwnedBuffer &b, Type t, uint32_t seed) {
+    constexpr size_t some = 1 << 16, many = 4 << 20;
     std::mt19937 random(seed);
     const size_t elements = b.data.size() / size_t(t.bytes());
+    const uint32_t steps = elements > some ? 4 : 256;
     for (size_t i = 0; i < elements; i++) {
         uint8_t *at = b.data.data() + i * size_t(t.bytes());
         const uint32_t r = random();
+        const bool is_zero = elements > many && (r >> 16) % 16 != 0;
+        const double number = is_zero ? 0 : double(r % steps) / double(steps);
         if (t == Float(32)) {
-            const float v = float(r % 256) / 256;
+            const auto v = float(number);
             std::memcpy(at, &v, sizeof(v));
         } else if (t == Float(64)) {
-            const double v = double(r % 256) / 256;
-            std::memcpy(at, &v, sizeof(v));
+            std::memcpy(at, &number, sizeof(number));
         } else if (t.is_any_float()) {
             const uint16_t v = t.is_bfloat() ? 0x3f00 : 0x3800;  // 0.5
             std::memcpy(at, &v, sizeof(v));
