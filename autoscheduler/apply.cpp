@@ -21,17 +21,11 @@ std::vector<program::FunctionRef> outputs_of(const Pipeline &pipeline) {
 }
 
 // What a log has as the fastest schedule, where nothing is to be measured.
-std::optional<SearchResult> replayed(const std::optional<TuningLog> &log, const Graph &graph,
+std::optional<SearchResult> replayed(const std::optional<TuningLog> &log,
                                      const SearchOptions &options) {
     if (!log || options.trials > 0) return std::nullopt;
     const auto best = log->best();
     if (!best) return std::nullopt;
-    // Those that the user has scheduled by hand since then are scheduled by hand.
-    const auto &by_hand = graph.by_hand.steps;
-    const auto &steps = best->first.steps;
-    const bool is_of_this =
-        steps.size() >= by_hand.size() && std::equal(by_hand.begin(), by_hand.end(), steps.begin());
-    if (!is_of_this) return std::nullopt;
     SearchResult result;
     result.schedule = best->first;
     result.milliseconds = best->second;
@@ -71,7 +65,7 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     ProgressLine progress(std::cerr, options.trials, options.seconds,
                           milliseconds_at_least(graph, machine));
     if (job.shows_progress) options.progress = std::ref(progress);
-    const std::optional<SearchResult> known = replayed(log, graph, options);
+    const std::optional<SearchResult> known = replayed(log, options);
     const SearchResult found = known ? *known : search(workload, machine, options);
     progress.finish();
     if (!job.report.empty()) {

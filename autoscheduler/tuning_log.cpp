@@ -1,4 +1,5 @@
 #include "autoscheduler/tuning_log.h"
+#include "autoscheduler/bundle/log_file.h"
 #include "autoscheduler/plan_json.h"
 #include "program/schedule_json.h"
 #include <algorithm>
@@ -68,6 +69,7 @@ TuningLog::TuningLog(const std::string &path, const Workload &workload, int core
     : path(path), workload(workload), algorithm(hex(workload.algorithm().hash())),
       family(hex(family_of(workload.graph()))), shape(shape_of(workload.graph())),
       target(workload.target().to_string()), cores(cores) {
+    if (path.empty()) return;
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) {
         if (!line.empty()) read_line(line);
@@ -128,32 +130,29 @@ void TuningLog::add(const Schedule &schedule, const Measurement &m, const Choice
     add(schedule, m, Origin{"", "", choices});
 }
 
-void TuningLog::add(const Schedule &schedule, const Measurement &m, const Origin &from) {
-    const uint64_t hash = schedule.hash(workload.algorithm());
-    const std::string steps = program::schedule_to_json(workload.algorithm(), schedule);
-    known[hash] = {m, steps, from.choices};
-    json record = {{"version", format_version},
-                   {"compiler", TESSERA_VERSION},
-                   {"algorithm", algorithm},
-                   {"family", family},
-                   {"shape", shape},
-                   {"target", target},
-                   {"cores", cores},
-                   {"schedule", hex(hash)},
-                   {"outcome", std::string(name_of(m.outcome))},
-                   {"ms", m.milliseconds},
-                   {"steps", json::parse(steps)},
-                   {"sketch", from.sketch},
-                   {"plan", from.plan.empty() ? json() : json::parse(from.plan)}};
+std::string TuningLog::record_of(const Schedule &schedule, const Origin &from) const {
+    json record = {
+        {"version", format_version},
+        {"compiler", TESSERA_VERSION},
+        {"algorithm", algorithm},
+        {"family", family},
+        {"shape", shape},
+        {"target", target},
+        {"cores", cores},
+        {"schedule", hex(schedule.hash(workload.algorithm()))},
+        {"steps", json::parse(program::schedule_to_json(workload.algorithm(), schedule))},
+        {"sketch", from.sketch},
+        {"plan", from.plan.empty() ? json() : json::parse(from.plan)}};
     if (!from.choices.empty()) record["choices"] = from.choices;
-    // After a record that was cut off, this one is still a line of its own.
-    const std::string line = "\n" + record.dump() + "\n";
-    const int out = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
-    const bool is_written =
-        out >= 0 && write(out, line.data(), line.size()) == ssize_t(line.size());
-    if (out >= 0) close(out);
-    if (!is_written)
-        throw RuntimeError(str("the log of measurements ", path, " cannot be written"));
+    return record.dump();
+}
+
+void TuningLog::add(const Schedule &schedule, const Measurement &m, const Origin &from) {
+    json record = json::parse(record_of(schedule, from));
+    known[schedule.hash(workload.algorithm())] = {m, record["steps"].dump(), from.choices};
+    record["outcome"] = std::string(name_of(m.outcome));
+    record["ms"] = m.milliseconds;
+    append_record(path, record.dump());
 }
 
 std::vector<TuningLog::Choices> TuningLog::best_choices() const {
@@ -168,15 +167,19 @@ std::vector<TuningLog::Choices> TuningLog::best_choices() const {
 }
 
 std::optional<std::pair<Schedule, double>> TuningLog::best() const {
-    const Known *fastest = nullptr;
+    std::vector<const Known *> all;
     for (const auto &[hash, k] : known) {
-        const bool is_faster =
-            !fastest || k.measurement.milliseconds < fastest->measurement.milliseconds;
-        if (k.measurement.is_valid() && is_faster) fastest = &k;
+        if (k.measurement.is_valid()) all.push_back(&k);
     }
-    if (!fastest) return std::nullopt;
-    return std::pair(program::schedule_from_json(workload.algorithm(), fastest->steps, {}, {}),
-                     fastest->measurement.milliseconds);
+    std::ranges::stable_sort(all, {}, [](const Known *k) { return k->measurement.milliseconds; });
+    const auto &by_hand = workload.graph().by_hand.steps;
+    for (const Known *k : all) {
+        Schedule s = program::schedule_from_json(workload.algorithm(), k->steps, {}, {});
+        const bool is_of_this = s.steps.size() >= by_hand.size() &&
+                                std::equal(by_hand.begin(), by_hand.end(), s.steps.begin());
+        if (is_of_this) return std::pair(std::move(s), k->measurement.milliseconds);
+    }
+    return std::nullopt;
 }
 
 }  // namespace tessera::autoscheduler

@@ -17,7 +17,7 @@ namespace tessera::autoscheduler {
 class TuningLog {
 public:
     // Reads what the file has for this workload; a file that is not there is empty. RuntimeError if
-    // it cannot be read or written.
+    // it cannot be read or written. No path: an empty log, which only makes records.
     // `cores`: those that measurements are made with; others are of no use.
     TuningLog(const std::string &path, const Workload &workload, int cores);
 
@@ -29,7 +29,8 @@ public:
     // The choices that a template made it from.
     using Choices = std::map<std::string, std::string>;
     void add(const program::Schedule &schedule, const Measurement &m, const Choices &choices);
-    // The fastest schedule that is known, with its time. Nothing if there is none.
+    // The fastest schedule that is known, with its time, of those that have what the user has
+    // scheduled by hand now. Nothing if there is none.
     std::optional<std::pair<program::Schedule, double>> best() const;
     // The fastest schedule of other shapes of the same algorithm, or of one that differs in its
     // constants alone: those of the nearest shape first.
@@ -44,11 +45,15 @@ public:
     // Lines of the file that are no records.
     size_t damaged_lines() const { return damaged; }
 
-private:
+    // What a schedule was made from; may be empty.
     struct Origin {
         std::string sketch, plan;
         Choices choices;
     };
+    // A record without its "outcome" and "ms", for whoever measures elsewhere.
+    std::string record_of(const program::Schedule &schedule, const Origin &from) const;
+
+private:
     void add(const program::Schedule &schedule, const Measurement &m, const Origin &from);
     void read_line(const std::string &line);
     void note_near(const Near &n);

@@ -1,8 +1,8 @@
 #include "autoscheduler/workload.h"
+#include "autoscheduler/processes.h"
 #include "program/environment.h"
 #include <algorithm>
 #include <cstring>
-#include <random>
 
 namespace tessera::autoscheduler {
 
@@ -28,33 +28,6 @@ std::vector<tessera_dimension_t> shape_of(const Box &box, const Parameter *p,
         next *= std::max<int64_t>(1, box[d].extent());
     }
     return dims;
-}
-
-// Small numbers with few digits: sums of them, and of their products, are exact in whatever order.
-// For that, most of many are zero.
-void fill(OwnedBuffer &b, Type t, uint32_t seed) {
-    constexpr size_t some = 1 << 16, many = 4 << 20;
-    std::mt19937 random(seed);
-    const size_t elements = b.data.size() / size_t(t.bytes());
-    const uint32_t steps = elements > some ? 4 : 256;
-    for (size_t i = 0; i < elements; i++) {
-        uint8_t *at = b.data.data() + i * size_t(t.bytes());
-        const uint32_t r = random();
-        const bool is_zero = elements > many && (r >> 16) % 16 != 0;
-        const double number = is_zero ? 0 : double(r % steps) / double(steps);
-        if (t == Float(32)) {
-            const auto v = float(number);
-            std::memcpy(at, &v, sizeof(v));
-        } else if (t == Float(64)) {
-            std::memcpy(at, &number, sizeof(number));
-        } else if (t.is_any_float()) {
-            const uint16_t v = t.is_bfloat() ? 0x3f00 : 0x3800;  // 0.5
-            std::memcpy(at, &v, sizeof(v));
-        } else {
-            const uint64_t v = t.is_bool() ? r % 2 : r % 128;
-            std::memcpy(at, &v, size_t(t.bytes()));
-        }
-    }
 }
 
 }  // namespace
@@ -95,7 +68,7 @@ void Workload::add_input(const Parameter &p) {
         image == of_algorithm.images.end() ? Box(size_t(p.dimensions), Span{0, 0}) : image->box;
     OwnedBuffer &b = buffers.emplace_back(p.type, shape_of(box, &p, of_algorithm.estimates));
     b.allocate();
-    fill(b, p.type, uint32_t(buffers.size()));
+    fill_with_random_values(b.data.data(), b.data.size(), b.buffer.type, uint32_t(buffers.size()));
     pointers.push_back(&b.buffer);
 }
 

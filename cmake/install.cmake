@@ -49,7 +49,7 @@ target_include_directories(tessera_halide_runtime INTERFACE
 target_compile_features(tessera_halide_runtime INTERFACE cxx_std_20)
 target_link_options(tessera_halide INTERFACE -rdynamic)
 
-install(TARGETS tessera-tune RUNTIME)
+install(TARGETS tessera-tune tessera-measure RUNTIME)
 install(TARGETS tessera_shared tessera_runtime_shipped tessera_run tessera_run_main tessera-run
                 tessera_halide tessera_halide_runtime
         EXPORT TesseraTargets)

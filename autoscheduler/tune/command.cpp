@@ -1,5 +1,6 @@
 #include "autoscheduler/tune/command.h"
 #include "aot/create_generator.h"
+#include "autoscheduler/bundle/export_bundle.h"
 #include "autoscheduler/machine_probe.h"
 #include "autoscheduler/report.h"
 #include "autoscheduler/tune/task_scheduler.h"
@@ -18,7 +19,8 @@ namespace {
 
 constexpr const char *usage =
     R"(usage: generator --tune [-g name]... [-o folder] [--trials n] [--seconds n] [--log file]
-                 [--parallelism n] [--seed n] [--no-measure] [--no-reports] [target=t] [name=value ...]
+                 [--parallelism n] [--seed n] [--no-measure] [--no-reports] [--export folder]
+                 [--linker cc] [target=t] [name=value ...]
 
 Finds schedules for pipelines of generators, as autoscheduler=tessera does for one.
   -g name        a generator, or name:weight, how often it runs beside the others; may be given
@@ -30,21 +32,28 @@ Finds schedules for pipelines of generators, as autoscheduler=tessera does for o
                  ends the search, the next one goes on there; tuning.jsonl without it
   --parallelism n, --seed n, target=t, name=value
                  cores; of the random choices; of the machine, and parameters of the generators
-  --no-measure   the cost model alone chooses, in seconds
+  --no-measure   the best of --log; without one, the cost model alone chooses, in seconds
   --no-reports   writes no pages of HTML
+  --export folder
+                 measures nothing, but writes --trials candidates of each generator into
+                 folder/name, for tessera-measure to measure on a machine without a compiler: the
+                 --log that it writes is one for this program. --parallelism is that of the machine
+  --linker cc    the C compiler that makes shared libraries of them
 Set TESSERA_TUNING_LOG to the log, and programs and generators with autoscheduler.trials=0 have the
 best of it without a search.
 )";
 
 struct Command {
     std::vector<std::pair<std::string, double>> generators;  // name, weight
-    std::string folder = ".", log = "tuning.jsonl";
+    std::string folder = ".", log, exported, linker = "cc";
     int trials = 0, cores = 0;
     double seconds = 1e9;
     uint64_t seed = 1;
     bool measures = true, reports = true, help = false;
     Target target = get_host_target();
     std::vector<std::pair<std::string, std::string>> params;
+
+    std::string log_path() const { return log.empty() && measures ? "tuning.jsonl" : log; }
 };
 
 template<typename T> T number(const std::string &option, const std::string &text, T least) {
@@ -67,6 +76,12 @@ Command parse(std::span<const std::string> arguments) {
     const std::map<std::string, Take> options = {
         {"-g", [&](const std::string &v) { c.generators.push_back(with_weight(v)); }},
         {"-o", [&](const std::string &v) { c.folder = v; }},
+        {"--export",
+         [&](const std::string &v) {
+             c.exported = v;
+             c.measures = false;
+         }},
+        {"--linker", [&](const std::string &v) { c.linker = v; }},
         {"--log", [&](const std::string &v) { c.log = v; }},
         {"--trials", [&](const std::string &v) { c.trials = number("--trials", v, 1); }},
         {"--seconds", [&](const std::string &v) { c.seconds = number("--seconds", v, 0.0); }},
@@ -113,7 +128,8 @@ public:
         options.trials = command.measures ? 1 << 20 : 0;  // the budget is that of all together
         options.seed = command.seed;
         options.measure.threads = command.cores;
-        if (command.measures) options.log = &log.emplace(command.log, workload, machine.cores);
+        log.emplace(command.log_path(), workload, machine.cores);
+        if (command.measures) options.log = &*log;
         search.emplace(workload, machine, options);
         task.search = &*search;
         task.weight = weight;
@@ -128,7 +144,7 @@ public:
     size_t trials() const { return search->result().trials.size(); }
 
     std::string summary() const {
-        const SearchResult &r = search->result();
+        const SearchResult r = best();
         const Measurement by_rules = r.trials.empty() ? Measurement() : r.trials[0].measurement;
         char line[200];
         std::snprintf(line, sizeof(line), "%-24s %10.4g %10.4g %7.0f %% %8zu", name.c_str(),
@@ -140,13 +156,36 @@ public:
         const std::string base = command.folder + "/" + name;
         driver::write_text(base + ".schedule.h", source());
         if (command.reports) {
-            driver::write_text(base + ".html", to_html(workload, machine, search->result()));
+            driver::write_text(base + ".html", to_html(workload, machine, best()));
         }
+    }
+
+    void export_candidates(std::ostream &out) const {
+        ExportOptions how;
+        how.folder = command.exported + "/" + name;
+        if (command.trials > 0) how.candidates = size_t(command.trials);
+        how.seed = command.seed;
+        how.linker = command.linker;
+        const size_t count = export_bundle(workload, machine, *log, how);
+        out << how.folder << ": " << count << " candidates\n";
     }
 
     TuningTask task;
 
 private:
+    // What was found, or something that the log has and that the search did not come across.
+    SearchResult best() const {
+        SearchResult r = search->result();
+        const auto logged = log->best();
+        if (!logged || (r.milliseconds > 0 && logged->second >= r.milliseconds)) return r;
+        const uint64_t hash = logged->first.hash(algorithm);
+        for (const Trial &t : r.trials) {
+            if (t.schedule.hash(algorithm) == hash) return r;
+        }
+        r.schedule = logged->first;
+        r.milliseconds = logged->second;
+        return r;
+    }
     static std::unique_ptr<GeneratorBase> made(const std::string &name, const Command &command,
                                                const GeneratorSource &source) {
         GeneratorJob job;
@@ -164,7 +203,7 @@ private:
     std::string source() const {
         return "// The schedule of " + name +
                ", for a Pipeline `pipeline` of the same algorithm.\n" +
-               program::print_schedule(algorithm, search->result().schedule);
+               program::print_schedule(algorithm, best().schedule);
     }
 
     const std::string name;
@@ -215,6 +254,10 @@ int tune_generators(std::span<const std::string> arguments, std::ostream &out,
     std::vector<std::unique_ptr<Job>> jobs;
     for (const auto &[name, weight] : command.generators)
         jobs.push_back(std::make_unique<Job>(name, weight, command, source));
+    if (!command.exported.empty()) {
+        for (const auto &job : jobs) job->export_candidates(out);
+        return 0;
+    }
     run(jobs, command);
     out << "pipeline                   rules ms    best ms  of limit   trials\n";
     for (const auto &job : jobs) {

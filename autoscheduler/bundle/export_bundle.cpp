@@ -1,0 +1,145 @@
+#include "autoscheduler/bundle/export_bundle.h"
+#include "autoscheduler/bundle/candidates.h"
+#include "autoscheduler/bundle/log_file.h"
+#include "autoscheduler/plan_json.h"
+#include "base/large_stack.h"
+#include "driver/files.h"
+#include "program/environment.h"
+#include <cstring>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <spawn.h>
+#include <sys/wait.h>
+
+extern char **environ;
+
+namespace tessera::autoscheduler {
+namespace {
+
+using interpret::OwnedBuffer;
+using nlohmann::json;
+
+void run_program(std::vector<std::string> words) {
+    std::vector<char *> arguments;
+    for (std::string &w : words) arguments.push_back(w.data());
+    arguments.push_back(nullptr);
+    pid_t process = -1;
+    int status = -1;
+    const int error =
+        posix_spawnp(&process, arguments[0], nullptr, nullptr, arguments.data(), environ);
+    if (error != 0)
+        throw RuntimeError(str(words[0], " cannot be run: ", std::strerror(error),
+                               "; name the linker by --linker"));
+    waitpid(process, &status, 0);
+    if (status != 0) throw RuntimeError(str(words[0], " cannot link ", words.back()));
+}
+
+json described(const tessera_buffer_t &b, size_t bytes) {
+    json dims = json::array();
+    for (int d = 0; d < b.dimensions; d++)
+        dims.push_back({b.dim[d].min, b.dim[d].extent, b.dim[d].stride});
+    return {{"type", {b.type.code, b.type.bits}}, {"dims", dims}, {"bytes", bytes}};
+}
+
+class Exporter {
+public:
+    Exporter(const Workload &workload, const ExportOptions &options)
+        : workload(workload), options(options),
+          parameters(program::find_parameters(
+              workload.program(), program::find_transitive_calls(workload.program().outputs))),
+          target(driver::file_target(workload.target())) {
+        // The program that loads the libraries has the runtime.
+        target = target.with_feature(Target::NoRuntime);
+        if (target.has_feature(Target::UserContext)) {
+            throw CompileError("candidates of a bundle have no user context; leave user_context "
+                               "out of the target");
+        }
+    }
+
+    std::string write(const program::Schedule &schedule, const std::string &name) const {
+        const std::string base = options.folder + "/" + name;
+        run_on_large_stack([&] {
+            const auto scheduled = program::apply(workload.algorithm(), schedule);
+            driver::Signature signature;
+            signature.name = candidate_function;
+            signature.any_args = false;
+            for (const auto &p : parameters) {
+                if (!p->embedded) signature.args.push_back(p);
+            }
+            driver::write_files(workload.with(scheduled), target, signature,
+                                {{OutputFileType::object, base + ".o"}});
+        });
+        run_program({options.linker, "-shared", "-o", base + ".so", base + ".o", "-lm"});
+        std::filesystem::remove(base + ".o");
+        return name + ".so";
+    }
+
+    json inputs() const {
+        json all = json::array();
+        uint32_t buffers = 0;
+        for (size_t i = 0; i < parameters.size(); i++) {
+            const program::Parameter &p = *parameters[i];
+            const void *value = workload.inputs()[i];
+            if (p.embedded) continue;
+            json input = {{"name", p.name.text()}};
+            if (p.is_buffer) {
+                const auto &b = *static_cast<const tessera_buffer_t *>(value);
+                input.update(described(b, bytes_of(b)));
+                input["seed"] = ++buffers;
+            } else {
+                input["bits"] = *static_cast<const uint64_t *>(value);
+            }
+            all.push_back(input);
+        }
+        return all;
+    }
+    json outputs() const {
+        json all = json::array();
+        for (const OwnedBuffer &b : workload.new_outputs())
+            all.push_back(described(b.buffer, b.data.size()));
+        return all;
+    }
+
+private:
+    static size_t bytes_of(const tessera_buffer_t &b) {
+        size_t elements = 1;
+        for (int d = 0; d < b.dimensions; d++) elements *= size_t(std::max(b.dim[d].extent, 0));
+        return elements * ((b.type.bits + 7u) / 8);
+    }
+
+    const Workload &workload;
+    const ExportOptions &options;
+    const std::vector<program::ParameterRef> parameters;
+    Target target;
+};
+
+}  // namespace
+
+size_t export_bundle(const Workload &workload, const Machine &machine, const TuningLog &log,
+                     const ExportOptions &options) {
+    std::filesystem::create_directories(options.folder);
+    const Exporter exporter(workload, options);
+    const Graph &graph = workload.graph();
+    json manifest = {{"version", bundle_version},
+                     {"cores", machine.cores},
+                     {"inputs", exporter.inputs()},
+                     {"outputs", exporter.outputs()},
+                     {"candidates", json::array()}};
+    manifest["reference"] = exporter.write(to_schedule(graph, plain_plan(graph), 1), "reference");
+    json &written = manifest["candidates"];
+    for (const PlannedCandidate &c :
+         candidates_to_measure(workload, machine, options.candidates, options.seed, log)) {
+        const std::string record = log.record_of(c.schedule, {c.sketch, to_json(c.plan), {}});
+        try {
+            const std::string library =
+                exporter.write(c.schedule, str("candidate_", written.size()));
+            written.push_back({{"library", library}, {"record", json::parse(record)}});
+        } catch (const CompileError &) {
+            continue;  // the compiler refuses the schedule
+        }
+    }
+    driver::write_text(options.folder + "/manifest.json", manifest.dump(1) + "\n");
+    return written.size();
+}
+
+}  // namespace tessera::autoscheduler

@@ -1,0 +1,29 @@
+#pragma once
+#include "autoscheduler/machine.h"
+#include "autoscheduler/tuning_log.h"
+
+namespace tessera::autoscheduler {
+
+struct ExportOptions {
+    std::string folder;
+    size_t candidates = 64;
+    uint64_t seed = 1;
+    std::string linker = "cc";  // makes shared libraries of objects; of the target's machine
+};
+
+// Writes a bundle, for tessera-measure to measure where there is no compiler: a shared library of
+// the pipeline without a schedule and of each candidate, and manifest.json:
+//
+//     {"version": 1, "cores": 2, "reference": "reference.so",
+//      "inputs": [{"name": "in", "type": [2, 32], "dims": [[0, 258, 1], ...], "bytes": 134160,
+//                  "seed": 1}, {"name": "factor", "bits": 1065353216}],
+//      "outputs": [{"type": ..., "dims": ..., "bytes": ...}],
+//      "candidates": [{"library": "candidate_0.so", "record": {...}}, ...]}
+//
+// "record" is one of a TuningLog, without its outcome and time. Returns the number of candidates;
+// those that the log has are left out. CompileError if the pipeline cannot be compiled for a file,
+// RuntimeError if a file cannot be written or linked.
+size_t export_bundle(const Workload &workload, const Machine &machine, const TuningLog &log,
+                     const ExportOptions &options);
+
+}  // namespace tessera::autoscheduler

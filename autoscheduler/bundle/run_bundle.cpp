@@ -1,0 +1,177 @@
+#include "autoscheduler/bundle/run_bundle.h"
+#include "autoscheduler/bundle/log_file.h"
+#include "autoscheduler/processes.h"
+#include "base/error.h"
+#include <cstring>
+#include <deque>
+#include <dlfcn.h>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+
+namespace tessera::autoscheduler {
+namespace {
+
+using nlohmann::json;
+
+std::string error_text;  // of the last call
+void keep_error(void *, const char *text) { error_text = text; }
+
+// Memory for a buffer that the manifest describes. The struct points into itself.
+struct BundleBuffer {
+    tessera_buffer_t buffer = {};
+    std::vector<tessera_dimension_t> dims;
+    std::vector<uint8_t> data;
+
+    explicit BundleBuffer(const json &described) {
+        for (const json &d : described.at("dims"))
+            dims.emplace_back(d.at(0).get<int32_t>(), d.at(1).get<int32_t>(),
+                              d.at(2).get<int32_t>());
+        buffer.type = {described.at("type").at(0).get<uint8_t>(),
+                       described.at("type").at(1).get<uint8_t>(), 1};
+        buffer.dimensions = int32_t(dims.size());
+        buffer.dim = dims.data();
+        data.resize(described.at("bytes"));
+        buffer.host = data.data();
+    }
+    BundleBuffer(const BundleBuffer &) = delete;
+};
+
+class Bundle {
+public:
+    explicit Bundle(const std::string &folder) : folder(folder), manifest(read(folder)) {
+        for (const json &input : manifest.at("inputs")) {
+            if (input.contains("bits")) {
+                scalars.push_back(input.at("bits"));
+                inputs.push_back(&scalars.back());
+                continue;
+            }
+            BundleBuffer &b = buffers.emplace_back(input);
+            fill_with_random_values(b.data.data(), b.data.size(), b.buffer.type, input.at("seed"));
+            inputs.push_back(&b.buffer);
+        }
+    }
+
+    const json &candidates() const { return manifest.at("candidates"); }
+    int cores() const { return manifest.at("cores"); }
+    size_t output_bytes() const {
+        size_t bytes = 0;
+        for (const json &o : manifest.at("outputs")) bytes += o.at("bytes").get<size_t>();
+        return bytes;
+    }
+    MeasuringProcesses::Prepare prepare(const std::string &library) const {
+        return [this, library] { return load(folder + "/" + library); };
+    }
+    std::string reference() const { return manifest.at("reference"); }
+
+private:
+    static json read(const std::string &folder) {
+        const std::string path = folder + "/manifest.json";
+        std::ifstream file(path);
+        if (!file) throw RuntimeError(str("there is no bundle in ", folder, ": no manifest.json"));
+        json m = json::parse(file, nullptr, false);
+        if (m.is_discarded() || m.value("version", 0) != bundle_version)
+            throw RuntimeError(str(path, " is no manifest that this program can read"));
+        return m;
+    }
+
+    struct Loaded {
+        std::deque<BundleBuffer> outputs;
+        std::vector<void *> arguments;
+    };
+    // In the process of the candidate, which ends before the library could be closed.
+    Runnable load(const std::string &path) const {
+        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+        void *address = library ? dlsym(library, candidate_argv) : nullptr;
+        if (!address) throw RuntimeError(str("the library cannot be loaded: ", dlerror()));
+        auto loaded = std::make_shared<Loaded>();
+        loaded->arguments = inputs;
+        Runnable r;
+        for (const json &o : manifest.at("outputs")) {
+            BundleBuffer &b = loaded->outputs.emplace_back(o);
+            loaded->arguments.push_back(&b.buffer);
+            r.outputs.push_back({b.buffer.type, b.data.data(), b.data.size()});
+        }
+        tessera_set_error_handler(keep_error);
+        r.run = [call = reinterpret_cast<int (*)(void *const *)>(address), l = loaded.get()] {
+            if (call(l->arguments.data()) != 0) throw RuntimeError(error_text);
+        };
+        r.owner = std::move(loaded);
+        return r;
+    }
+
+    const std::string folder;
+    const json manifest;
+    std::deque<BundleBuffer> buffers;
+    std::deque<uint64_t> scalars;
+    std::vector<void *> inputs;
+};
+
+// What tells one measurement from others.
+std::string key_of(const json &record) {
+    std::string key;
+    for (const char *part : {"compiler", "algorithm", "shape", "target", "cores", "schedule"})
+        key += record.at(part).dump() + " ";
+    return key;
+}
+
+std::set<std::string> keys_in(const std::string &log) {
+    std::set<std::string> keys;
+    std::ifstream file(log);
+    for (std::string line; std::getline(file, line);) {
+        const json record = json::parse(line, nullptr, false);
+        try {
+            if (!record.is_discarded()) keys.insert(key_of(record));
+        } catch (const json::exception &) {
+            continue;  // it was cut off
+        }
+    }
+    return keys;
+}
+
+void measure(const Bundle &bundle, const BundleOptions &options, std::ostream &out) {
+    MeasureOptions how;
+    how.threads = bundle.cores();
+    how.seconds = options.seconds;
+    how.run_seconds = options.run_seconds;
+    how.compilers = 1;
+    MeasuringProcesses processes(bundle.output_bytes(), how);
+    const Measurement reference = processes.run_reference(bundle.prepare(bundle.reference()));
+    if (!reference.is_valid()) {
+        throw RuntimeError(str("the reference of the bundle cannot be run: it ",
+                               name_of(reference.outcome), ": ", reference.message));
+    }
+    const std::set<std::string> known = keys_in(options.log);
+    double best = 1e300;
+    for (const json &c : bundle.candidates()) {
+        const std::string library = c.at("library");
+        if (known.contains(key_of(c.at("record")))) {
+            out << library << " is in the log already\n";
+            continue;
+        }
+        const Measurement m = processes({bundle.prepare(library)}, 3 * best, {})[0];
+        json record = c.at("record");
+        record["outcome"] = std::string(name_of(m.outcome));
+        record["ms"] = m.milliseconds;
+        append_record(options.log, record.dump());
+        if (m.is_valid()) best = std::min(best, m.milliseconds);
+        out << library << " "
+            << (m.is_valid() ? str(m.milliseconds, " ms")
+                             : str(name_of(m.outcome), ": ", m.message))
+            << '\n'
+            << std::flush;
+    }
+}
+
+}  // namespace
+
+void run_bundle(const BundleOptions &options, std::ostream &out) {
+    try {
+        measure(Bundle(options.folder), options, out);
+    } catch (const json::exception &e) {
+        throw RuntimeError(str("the manifest of ", options.folder, " is damaged: ", e.what()));
+    }
+}
+
+}  // namespace tessera::autoscheduler

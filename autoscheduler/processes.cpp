@@ -1,0 +1,321 @@
+#include "autoscheduler/processes.h"
+#include "base/error.h"
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <poll.h>
+#include <random>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+namespace tessera::autoscheduler {
+
+using Clock = std::chrono::steady_clock;
+
+namespace {
+
+double seconds_since(Clock::time_point begin) {
+    return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+template<typename T>
+bool is_near(const uint8_t *a, const uint8_t *b, size_t elements, double tolerance) {
+    double largest = 0, difference = 0;
+    for (size_t i = 0; i < elements; i++) {
+        T x, y;
+        std::memcpy(&x, a + i * sizeof(T), sizeof(T));
+        std::memcpy(&y, b + i * sizeof(T), sizeof(T));
+        if (std::isnan(double(x)) != std::isnan(double(y))) return false;
+        if (std::isnan(double(x))) continue;
+        largest = std::max(largest, std::abs(double(y)));
+        difference = std::max(difference, std::abs(double(x) - double(y)));
+    }
+    return difference <= tolerance * std::max(largest, 1e-30);
+}
+
+// Sums may be taken in another order, and a float that is rounded the other way may become the next
+// integer.
+bool is_same(const Runnable::Output &output, const uint8_t *expected) {
+    const tessera_type_t t = output.type;
+    const size_t bytes = output.bytes;
+    if (t.code == tessera_type_float && t.bits == 32) {
+        return is_near<float>(output.data, expected, bytes / 4, 1e-3);
+    }
+    if (t.code == tessera_type_float && t.bits == 64) {
+        return is_near<double>(output.data, expected, bytes / 8, 1e-6);
+    }
+    if (t.code != tessera_type_int && t.code != tessera_type_uint) return true;
+    if (t.bits == 8 && t.code == tessera_type_uint) {
+        for (size_t i = 0; i < bytes; i++) {
+            if (std::abs(int(output.data[i]) - int(expected[i])) > 1) return false;
+        }
+        return true;
+    }
+    if (t.bits == 16 && t.code == tessera_type_uint) {
+        return is_near<uint16_t>(output.data, expected, bytes / 2, 1e-3);
+    }
+    return std::memcmp(output.data, expected, bytes) == 0;
+}
+
+bool write_all(int file, const void *data, size_t bytes) {
+    return write(file, data, bytes) == ssize_t(bytes);
+}
+
+// What a worker writes, once it has compiled and once it is done.
+struct Report {
+    Outcome outcome = Outcome::Crashed;
+    bool is_compiled = false;  // and wants to run
+    double milliseconds = 0;
+    char message[480] = {};
+};
+
+Report report_of(const Measurement &m) {
+    Report r;
+    r.outcome = m.outcome;
+    r.milliseconds = m.milliseconds;
+    std::strncpy(r.message, m.message.c_str(), sizeof(r.message) - 1);
+    return r;
+}
+
+}  // namespace
+
+std::string_view name_of(Outcome o) {
+    switch (o) {
+    case Outcome::Measured: return "measured";
+    case Outcome::Refused: return "refused";
+    case Outcome::Failed: return "failed";
+    case Outcome::Wrong: return "wrong";
+    case Outcome::Crashed: return "crashed";
+    case Outcome::TimedOut: return "timed out";
+    }
+    return "?";
+}
+
+// Memory that the processes have together: the values of all outputs, one after the other.
+struct MeasuringProcesses::Shared {
+    uint8_t *memory = nullptr;
+    size_t bytes = 0;
+    explicit Shared(size_t wanted) : bytes(std::max<size_t>(wanted, 1)) {
+        void *p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        if (p == MAP_FAILED) throw RuntimeError("there is no memory for the outputs of a pipeline");
+        memory = static_cast<uint8_t *>(p);
+    }
+    ~Shared() { munmap(memory, bytes); }
+    Shared(const Shared &) = delete;
+};
+
+struct MeasuringProcesses::Worker {
+    pid_t process = -1;
+    int results = -1, permission = -1;
+    Clock::time_point begin = Clock::now();
+    bool is_compiled = false, is_running = false, is_done = false;
+    Measurement measurement;
+
+    ~Worker() {
+        if (process > 0) {
+            kill(process, SIGKILL);
+            waitpid(process, nullptr, 0);
+        }
+        if (results >= 0) close(results);
+        if (permission >= 0) close(permission);
+    }
+    // Reads what the process says next; false: it has said its last word.
+    bool read_report() {
+        Report r;
+        const ssize_t got = read(results, &r, sizeof(r));
+        if (got == ssize_t(sizeof(r)) && r.is_compiled) {
+            is_compiled = true;
+            return true;
+        }
+        is_done = true;
+        if (got == ssize_t(sizeof(r))) {
+            measurement = {r.outcome, r.milliseconds, r.message};
+        } else {
+            int status = 0;
+            waitpid(process, &status, 0);
+            process = -1;
+            const char *by = WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "its own exit";
+            measurement = {Outcome::Crashed, 0, str("the process was ended by ", by)};
+        }
+        return false;
+    }
+    void time_out(const char *what) {
+        is_done = true;
+        measurement = {Outcome::TimedOut, 0, str(what, " took too long")};
+    }
+};
+
+MeasuringProcesses::MeasuringProcesses(size_t output_bytes, const MeasureOptions &options)
+    : options(options), shared(std::make_unique<Shared>(output_bytes)) {}
+
+Measurement MeasuringProcesses::run_reference(const Prepare &reference) {
+    auto worker = start(reference, true, 1e300);
+    while (!worker->is_done) {
+        pollfd wait = {worker->results, POLLIN, 0};
+        if (poll(&wait, 1, int(options.seconds * 6000)) <= 0) {
+            worker->time_out("the reference");
+        } else if (worker->read_report()) {
+            const char go = 1;
+            write_all(worker->permission, &go, 1);
+        }
+    }
+    return worker->measurement;
+}
+
+MeasuringProcesses::~MeasuringProcesses() = default;
+
+std::unique_ptr<MeasuringProcesses::Worker>
+MeasuringProcesses::start(const Prepare &prepare, bool is_reference, double hopeless) {
+    int results[2], permission[2];
+    if (pipe(results) != 0 || pipe(permission) != 0) {
+        throw RuntimeError("there is no pipe to a process that measures");
+    }
+    // Its threads would not be there in the other process.
+    tessera_shutdown_thread_pool();
+    auto worker = std::make_unique<Worker>();
+    worker->process = fork();
+    if (worker->process < 0) throw RuntimeError("there is no process to measure in");
+    if (worker->process == 0) {
+        close(results[0]);
+        close(permission[1]);
+        work(prepare, is_reference, hopeless, results[1], permission[0]);
+    }
+    close(results[1]);
+    close(permission[0]);
+    worker->results = results[0];
+    worker->permission = permission[1];
+    return worker;
+}
+
+void MeasuringProcesses::work(const Prepare &prepare, bool is_reference, double hopeless,
+                              int results, int permission) const {
+    // Whoever ends the search ends this.
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() == 1) _exit(1);  // too late for that
+    // Whatever the program does about signals is not for this process.
+    for (int s : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT, SIGTERM, SIGINT}) signal(s, SIG_DFL);
+    rlimit limit = {};
+    getrlimit(RLIMIT_DATA, &limit);
+    limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, options.memory);
+    setrlimit(RLIMIT_DATA, &limit);
+    Measurement m;
+    try {
+        m = time(prepare, is_reference, hopeless, results, permission);
+    } catch (const CompileError &e) {
+        m = {Outcome::Refused, 0, e.what()};
+    } catch (const std::exception &e) {
+        m = {Outcome::Failed, 0, e.what()};
+    }
+    const Report r = report_of(m);
+    write_all(results, &r, sizeof(r));
+    _exit(0);
+}
+
+Measurement MeasuringProcesses::time(const Prepare &prepare, bool is_reference, double hopeless,
+                                     int results, int permission) const {
+    const Runnable candidate = prepare();
+    Report ready;
+    ready.is_compiled = true;
+    char go = 0;
+    if (!write_all(results, &ready, sizeof(ready)) || read(permission, &go, 1) != 1) _exit(1);
+    tessera_set_num_threads(options.threads > 0 ? options.threads
+                                                : int(std::thread::hardware_concurrency()));
+    const clockid_t clock = options.processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
+    auto milliseconds_now = [&] {
+        timespec t = {};
+        clock_gettime(clock, &t);
+        return 1e3 * double(t.tv_sec) + 1e-6 * double(t.tv_nsec);
+    };
+    auto run = [&] {
+        const double begin = milliseconds_now();
+        candidate.run();
+        return milliseconds_now() - begin;
+    };
+    double best = run();
+    uint8_t *expected = shared->memory;
+    for (const Runnable::Output &o : candidate.outputs) {
+        if (is_reference) std::memcpy(expected, o.data, o.bytes);
+        if (!is_same(o, expected)) {
+            return {Outcome::Wrong, 0, "its results are not those of the reference"};
+        }
+        expected += o.bytes;
+    }
+    if (best > hopeless || is_reference) return {Outcome::Measured, best, ""};
+    const auto begin = Clock::now();
+    for (int i = 0; i < 3 || (i < 200 && seconds_since(begin) < options.run_seconds); i++) {
+        best = std::min(best, run());
+    }
+    return {Outcome::Measured, best, ""};
+}
+
+std::vector<Measurement> MeasuringProcesses::operator()(const std::vector<Prepare> &candidates,
+                                                        double hopeless, const Told &told) {
+    std::vector<Measurement> all(candidates.size());
+    std::vector<std::pair<size_t, std::unique_ptr<Worker>>> workers;
+    size_t next = 0;
+    while (next < candidates.size() || !workers.empty()) {
+        while (next < candidates.size() && workers.size() < size_t(options.compilers)) {
+            workers.emplace_back(next, start(candidates[next], false, hopeless));
+            next++;
+        }
+        const bool one_runs =
+            std::ranges::any_of(workers, [](const auto &w) { return w.second->is_running; });
+        for (auto &[which, worker] : workers) {
+            if (one_runs || !worker->is_compiled) continue;
+            const char go = 1;
+            worker->is_running = write_all(worker->permission, &go, 1);
+            worker->begin = Clock::now();
+            break;
+        }
+        std::vector<pollfd> waits;
+        for (auto &[which, worker] : workers) waits.push_back({worker->results, POLLIN, 0});
+        poll(waits.data(), nfds_t(waits.size()), 50);
+        for (size_t i = 0; i < workers.size(); i++) {
+            Worker &w = *workers[i].second;
+            const bool is_waiting = w.is_compiled && !w.is_running;
+            if (waits[i].revents != 0) {
+                w.read_report();
+            } else if (!is_waiting && seconds_since(w.begin) > options.seconds) {
+                w.time_out(w.is_running ? "running it" : "compiling it");
+            }
+            if (!w.is_done) continue;
+            all[workers[i].first] = w.measurement;
+            if (told) told(workers[i].first, w.measurement);
+        }
+        std::erase_if(workers, [](const auto &w) { return w.second->is_done; });
+    }
+    return all;
+}
+
+void fill_with_random_values(uint8_t *data, size_t bytes, tessera_type_t type, uint32_t seed) {
+    std::mt19937 random(seed);
+    constexpr size_t some = 1 << 16, many = 4 << 20;
+    const size_t each = (type.bits + 7u) / 8, elements = bytes / each;
+    const uint32_t steps = elements > some ? 4 : 256;
+    const bool is_float = type.code == tessera_type_float || type.code == tessera_type_bfloat;
+    for (uint8_t *at = data; at + each <= data + bytes; at += each) {
+        const uint32_t r = random();
+        const bool is_zero = elements > many && (r >> 16) % 16 != 0;
+        const double number = is_zero ? 0 : double(r % steps) / double(steps);
+        if (is_float && type.bits == 32) {
+            const auto v = float(number);
+            std::memcpy(at, &v, sizeof(v));
+        } else if (is_float && type.bits == 64) {
+            std::memcpy(at, &number, sizeof(number));
+        } else if (is_float) {
+            const uint16_t v = type.code == tessera_type_bfloat ? 0x3f00 : 0x3800;  // 0.5
+            std::memcpy(at, &v, sizeof(v));
+        } else {
+            const uint64_t v = type.bits == 1 ? r % 2 : r % 128;
+            std::memcpy(at, &v, each);
+        }
+    }
+}
+
+}  // namespace tessera::autoscheduler
