@@ -128,10 +128,10 @@ public:
         options.trials = command.measures ? 1 << 20 : 0;  // the budget is that of all together
         options.seed = command.seed;
         options.measure.threads = command.cores;
-        log.emplace(command.log_path(), workload, machine.cores);
-        if (command.measures) options.log = &*log;
-        search.emplace(workload, machine, options);
-        task.search = &*search;
+        log = std::make_unique<TuningLog>(command.log_path(), workload, machine.cores);
+        if (command.measures) options.log = log.get();
+        search = std::make_unique<Search>(workload, machine, options);
+        task.search = search.get();
         task.weight = weight;
         task.least = milliseconds_at_least(graph, machine);
     }
@@ -215,8 +215,8 @@ private:
     Workload workload;
     Machine machine;
     SearchOptions options;
-    std::optional<TuningLog> log;
-    std::optional<Search> search;
+    std::unique_ptr<TuningLog> log;
+    std::unique_ptr<Search> search;
 };
 
 void run(std::vector<std::unique_ptr<Job>> &jobs, const Command &command) {
