@@ -23,6 +23,8 @@ namespace {
     X(XGBoosterFree) X(XGBoosterSetParam) X(XGBoosterBoostOneIter) X(XGBoosterPredict)             \
     X(XGBoosterSaveModelToBuffer)
 // clang-format on
+// NOLINTBEGIN(readability-identifier-naming, bugprone-macro-parentheses): members are called as
+// what they point to
 struct Library {
 #define MEMBER(name) decltype(&::name) name = nullptr;
     XGBOOST_FUNCTIONS(MEMBER)
@@ -40,6 +42,7 @@ struct Library {
 #undef FIND
     }
 };
+// NOLINTEND(readability-identifier-naming, bugprone-macro-parentheses)
 
 const Library &library() {
     static const Library opened;
@@ -60,7 +63,7 @@ float BoostedTrees::operator()(std::span<const float> row) const {
         const Node *node = &nodes[size_t(at)];
         while (node->left >= 0) {
             const bool goes_left = row[size_t(node->column)] < node->value;
-            node = &nodes[size_t(node->left + !goes_left)];
+            node = &nodes[size_t(node->left) + (goes_left ? 0 : 1)];
         }
         sum += node->value;
     }

@@ -96,8 +96,8 @@ uint64_t family_of(const Graph &graph) {
         add(s.variables.size());
         for (double count : s.operations.count) add(uint64_t(count));
         for (const Access &a : s.accesses) {
-            add(uint64_t(a.source.function + 1));
-            add(uint64_t(a.source.image + 1));
+            add(uint64_t(a.source.function) + 1);
+            add(uint64_t(a.source.image) + 1);
             add(a.index.size());
         }
     }

@@ -58,7 +58,7 @@ private:
         }
         const Graph &graph = workload.graph();
         const Schedule plain = to_schedule(graph, plain_plan(graph), 1);
-        measurer.emplace(workload, plain, options.measure);
+        measurer = std::make_unique<Measurer>(workload, plain, options.measure);
         const Measurement &reference = measurer->reference();
         if (!reference.is_valid()) {
             throw RuntimeError(str("the pipeline cannot be measured: without a schedule, it ",
@@ -312,7 +312,7 @@ private:
     std::mt19937_64 random;
     LearnedCost cost;
     std::set<uint64_t> seen;
-    std::optional<Measurer> measurer;
+    std::unique_ptr<Measurer> measurer;
     bool is_begun = false, is_compared = false;
     size_t measured_here = 0;  // and not found in the log
     SearchResult found;

@@ -1,6 +1,10 @@
 #include "autoscheduler/learned_cost.h"
 #include <string_view>
 
+#ifndef TESSERA_SHIPPED_COST_MODEL  // the build says where the file is
+#define TESSERA_SHIPPED_COST_MODEL "autoscheduler/weights/cpu.json"
+#endif
+
 // The text of the file is in the library: nothing has to be found when a program runs.
 asm(".pushsection .rodata\n"
     "tessera_shipped_cost_model: .incbin \"" TESSERA_SHIPPED_COST_MODEL "\"\n"

@@ -57,7 +57,8 @@ private:
     // The first variable of the reduction goes along the rows of what is read.
     std::optional<std::vector<Step>> in_lanes(int number, Symbol of, Symbol r, int64_t of_r) const {
         const int64_t widest = std::max(1, graph.functions[size_t(stage.function)].widest);
-        int64_t lanes = 4 * machine.vector_bytes / widest;  // as many sums as hide their latency
+        int64_t lanes =
+            4 * int64_t(machine.vector_bytes) / widest;  // as many sums as hide their latency
         while (lanes > 4 && of_r % lanes != 0) lanes /= 2;
         if (lanes < 4 || of_r < 2 * lanes || writes_by_data()) return std::nullopt;
         return factored(number, of, r, lanes, "l", true);

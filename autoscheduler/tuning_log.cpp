@@ -11,6 +11,10 @@
 #include <sstream>
 #include <unistd.h>
 
+#ifndef TESSERA_VERSION  // the build says it
+#define TESSERA_VERSION "of nobody knows when"
+#endif
+
 namespace tessera::autoscheduler {
 
 using nlohmann::json;

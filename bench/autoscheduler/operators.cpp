@@ -15,7 +15,7 @@ std::string text(std::initializer_list<int> numbers, int batch) {
 
 const Var x("x"), y("y"), z("z"), c("c"), n("n");
 
-Expr padded(const ImageParam &image, std::vector<Expr> at, const std::vector<int> &sizes) {
+Expr padded(const ImageParam &image, const std::vector<Expr> &at, const std::vector<int> &sizes) {
     Region bounds = {{Expr(), Expr()}};
     for (int s : sizes) bounds.emplace_back(0, s);
     while (bounds.size() < at.size()) bounds.emplace_back(Expr(), Expr());
