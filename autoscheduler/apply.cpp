@@ -2,10 +2,7 @@
 #include "autoscheduler/options.h"
 #include "autoscheduler/register.h"
 #include "autoscheduler/report.h"
-#include "driver/compile.h"
-#include "lang/func.h"
-#include "lang/jit_externs.h"
-#include "lang/pipeline.h"
+#include "autoscheduler/tuning_problem.h"
 #include "program/print_schedule.h"
 #include <algorithm>
 #include <fstream>
@@ -13,12 +10,6 @@
 
 namespace tessera::autoscheduler {
 namespace {
-
-std::vector<program::FunctionRef> outputs_of(const Pipeline &pipeline) {
-    std::vector<program::FunctionRef> outputs;
-    for (const Func &f : pipeline.outputs()) outputs.push_back(f.function());
-    return outputs;
-}
 
 // What a log has as the fastest schedule, where nothing is to be measured.
 std::optional<SearchResult> replayed(const std::optional<TuningLog> &log,
@@ -43,17 +34,13 @@ struct Job {
 
 void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job &job,
                        AutoSchedulerResults *results) {
-    const std::vector<program::FunctionRef> outputs = outputs_of(pipeline);
-    const program::Algorithm algorithm(outputs);
-    const Graph graph(algorithm, program::schedule_of(outputs));
-    program::Functions functions = program::functions_of(outputs);
     // What is measured at all may as well begin with the machine.
     const bool measures = runs_here(target) && job.trials > 0;
-    const Machine machine =
-        measures ? this_machine(target, job.cores) : known_machine(target, job.cores);
-    const Workload workload(
-        pipeline.program(), algorithm, graph, target,
-        detail::compile_externs(pipeline.get_jit_externs(), driver::jit_target(target)));
+    const TuningProblem problem(pipeline, target,
+                                measures ? this_machine(target, job.cores)
+                                         : known_machine(target, job.cores));
+    const std::vector<program::FunctionRef> outputs = outputs_of(pipeline);
+    program::Functions functions = program::functions_of(outputs);
     SearchOptions options;
     options.trials = measures ? job.trials : 0;
     options.uses_model = job.uses_model;
@@ -61,22 +48,24 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     options.seed = job.seed;
     options.measure.threads = job.cores;
     std::optional<TuningLog> log;
-    if (!job.log.empty()) options.log = &log.emplace(job.log, workload, machine.cores);
+    if (!job.log.empty())
+        options.log = &log.emplace(job.log, problem.workload, problem.machine.cores);
     ProgressLine progress(std::cerr, options.trials, options.seconds,
-                          milliseconds_at_least(graph, machine));
+                          milliseconds_at_least(problem.graph, problem.machine));
     if (job.shows_progress) options.progress = std::ref(progress);
     const std::optional<SearchResult> known = replayed(log, options);
-    const SearchResult found = known ? *known : search(workload, machine, options);
+    const SearchResult found = known ? *known : search(problem.workload, problem.machine, options);
     progress.finish();
     if (!job.report.empty()) {
         std::ofstream file(job.report);
-        file << to_html(workload, machine, found);
+        file << to_html(problem.workload, problem.machine, found);
         if (!file.flush()) throw RuntimeError(str("the report ", job.report, " cannot be written"));
     }
-    for (const program::Step &step : steps_of_plan(graph, found.schedule)) {
+    for (const program::Step &step : steps_of_plan(problem.graph, found.schedule)) {
         program::perform(step, functions);
     }
-    results->schedule_source = program::print_schedule(algorithm, program::schedule_of(outputs));
+    results->schedule_source =
+        program::print_schedule(problem.algorithm, program::schedule_of(outputs));
 }
 
 void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerParams &params,

@@ -179,9 +179,13 @@ MeasuringProcesses::start(const Prepare &prepare, bool is_reference, double hope
     // Its threads would not be there in the other process.
     tessera_shutdown_thread_pool();
     auto worker = std::make_unique<Worker>();
+    const pid_t parent = getpid();  // 1, where a container has no other process
     worker->process = fork();
     if (worker->process < 0) throw RuntimeError("there is no process to measure in");
     if (worker->process == 0) {
+        // Whoever ends the search ends this.
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent) _exit(1);  // too late for that
         close(results[0]);
         close(permission[1]);
         work(prepare, is_reference, hopeless, results[1], permission[0]);
@@ -195,9 +199,6 @@ MeasuringProcesses::start(const Prepare &prepare, bool is_reference, double hope
 
 void MeasuringProcesses::work(const Prepare &prepare, bool is_reference, double hopeless,
                               int results, int permission) const {
-    // Whoever ends the search ends this.
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() == 1) _exit(1);  // too late for that
     // Whatever the program does about signals is not for this process.
     for (int s : {SIGSEGV, SIGILL, SIGBUS, SIGFPE, SIGABRT, SIGTERM, SIGINT}) signal(s, SIG_DFL);
     rlimit limit = {};

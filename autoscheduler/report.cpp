@@ -1,17 +1,11 @@
 #include "autoscheduler/report.h"
+#include "autoscheduler/report_text.h"
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 namespace tessera::autoscheduler {
 namespace {
-
-std::string number(const char *format, double v) {
-    char text[64];
-    std::snprintf(text, sizeof(text), format, v);
-    return text;
-}
 
 const char *what_bounds(const StageCost &c) {
     const double compute = c.share * c.compute, near = c.share * c.memory,

@@ -1,20 +1,14 @@
 #include "autoscheduler/report.h"
+#include "autoscheduler/report_text.h"
 #include "driver/compile.h"
 #include "program/print_schedule.h"
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
 // A search as a page of HTML.
 namespace tessera::autoscheduler {
 namespace {
-
-std::string number(const char *format, double v) {
-    char text[64];
-    std::snprintf(text, sizeof(text), format, v);
-    return text;
-}
 
 std::string escaped(const std::string &text) {
     std::string result;

@@ -19,17 +19,38 @@ public:
         found.sketches = make_sketches(workload.algorithm(), workload.graph().by_hand, machine);
     }
 
-    bool step() {
+    bool step(size_t most) {
+        batch_limit = most;
         if (!is_begun) {
             begin_search();
             return true;
         }
-        const bool is_over = trials_left() == 0 || seconds() >= options.seconds;
-        const std::vector<Candidate> batch = is_over ? std::vector<Candidate>() : next_batch();
-        if (batch.empty()) return compare_the_fastest();
+        if (trials_left() == 0 || seconds() >= options.seconds) return false;
+        const std::vector<Candidate> batch = next_batch();
+        if (batch.empty()) return false;
         measure(batch);
         if (options.progress) options.progress(found, seconds());
         return true;
+    }
+
+    // Whatever disturbed a measurement has made it longer, so that the least of two is nearer to
+    // the truth.
+    void finish() {
+        constexpr size_t most = 3;
+        if (measured_here == 0) return;
+        measured_here = 0;
+        std::vector<Trial *> fastest;
+        for (Trial &t : found.trials) {
+            if (t.measurement.is_valid()) fastest.push_back(&t);
+        }
+        std::ranges::stable_sort(fastest, {},
+                                 [](const Trial *t) { return t->measurement.milliseconds; });
+        if (fastest.size() > most) fastest.resize(most);
+        if (fastest.size() < 2) return;
+        std::vector<Schedule> schedules;
+        for (const Trial *t : fastest) schedules.push_back(t->schedule);
+        const std::vector<Measurement> again = (*measurer)(schedules);
+        for (size_t i = 0; i < fastest.size(); i++) take_if_faster(*fastest[i], again[i]);
     }
     const SearchResult &result() const { return found; }
 
@@ -69,37 +90,14 @@ private:
         measure(first);
     }
 
-    // Those that were the fastest are measured again: whatever disturbed a measurement has made it
-    // longer, so that the least of two is nearer to the truth. Returns false if that was done, or
-    // nothing was measured by this search.
-    bool compare_the_fastest() {
-        constexpr size_t most = 3;
-        if (is_compared || measured_here == 0) return false;
-        is_compared = true;
-        std::vector<Trial *> fastest;
-        for (Trial &t : found.trials) {
-            if (t.measurement.is_valid()) fastest.push_back(&t);
-        }
-        std::ranges::stable_sort(fastest, {},
-                                 [](const Trial *t) { return t->measurement.milliseconds; });
-        if (fastest.size() > most) fastest.resize(most);
-        if (fastest.size() < 2) return false;
-        std::vector<Schedule> schedules;
-        for (const Trial *t : fastest) schedules.push_back(t->schedule);
-        const std::vector<Measurement> again = (*measurer)(schedules);
-        for (size_t i = 0; i < fastest.size(); i++) {
-            Measurement &m = fastest[i]->measurement;
-            if (!again[i].is_valid() || again[i].milliseconds >= m.milliseconds) continue;
-            m = again[i];
-            if (options.log) {
-                options.log->add(fastest[i]->schedule, m, found.sketches[fastest[i]->sketch].name,
-                                 to_json(fastest[i]->plan));
-            }
-            if (m.milliseconds >= found.milliseconds) continue;
-            found.schedule = fastest[i]->schedule;
-            found.milliseconds = m.milliseconds;
-        }
-        return true;
+    void take_if_faster(Trial &t, const Measurement &again) {
+        if (!again.is_valid() || again.milliseconds >= t.measurement.milliseconds) return;
+        t.measurement = again;
+        if (options.log)
+            options.log->add(t.schedule, again, found.sketches[t.sketch].name, to_json(t.plan));
+        if (again.milliseconds >= found.milliseconds) return;
+        found.schedule = t.schedule;
+        found.milliseconds = again.milliseconds;
     }
 
     // What was found for other shapes is a good beginning.
@@ -123,7 +121,8 @@ private:
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     }
     size_t trials_left() const {
-        return size_t(std::max(0, options.trials - int(found.trials.size())));
+        const int left = std::max(0, options.trials - int(found.trials.size()));
+        return std::min(size_t(left), batch_limit);
     }
     const Graph &graph(size_t sketch) const { return *found.sketches[sketch].graph; }
 
@@ -255,11 +254,15 @@ private:
     // The same, in another order: no more than a quarter of the first ones compute all functions
     // in the same places, so that a batch tries several.
     static std::vector<Candidate> various(std::vector<Candidate> all, size_t wanted) {
-        std::map<std::vector<int>, size_t> taken;
         const size_t most = std::max<size_t>(1, wanted / 4);
-        std::ranges::stable_partition(
-            all, [&](const Candidate &c) { return taken[places_of(c)]++ < most; });
-        return all;
+        std::map<std::vector<int>, size_t> taken;
+        std::vector<Candidate> first, rest;
+        for (Candidate &c : all) {
+            const bool is_new = taken[places_of(c)]++ < most;
+            (is_new ? first : rest).push_back(std::move(c));
+        }
+        std::ranges::move(rest, std::back_inserter(first));
+        return first;
     }
 
     // Of many changed plans those that are expected to be fast, and a few of the others.
@@ -313,7 +316,8 @@ private:
     LearnedCost cost;
     std::set<uint64_t> seen;
     std::unique_ptr<Measurer> measurer;
-    bool is_begun = false, is_compared = false;
+    bool is_begun = false;
+    size_t batch_limit = 0;
     size_t measured_here = 0;  // and not found in the log
     SearchResult found;
     const std::chrono::steady_clock::time_point begin = std::chrono::steady_clock::now();
@@ -323,7 +327,8 @@ Search::Search(const Workload &workload, const Machine &machine, const SearchOpt
     : evolution(std::make_unique<Evolution>(workload, machine, options)) {}
 Search::~Search() = default;
 
-bool Search::step() { return evolution->step(); }
+bool Search::step(size_t most) { return evolution->step(most); }
+void Search::finish() { evolution->finish(); }
 const SearchResult &Search::result() const { return evolution->result(); }
 
 SearchResult search(const Workload &workload, const Machine &machine,
@@ -331,6 +336,7 @@ SearchResult search(const Workload &workload, const Machine &machine,
     Search all(workload, machine, options);
     while (all.step()) {
     }
+    all.finish();
     return all.result();
 }
 

@@ -3,6 +3,7 @@
 #include "autoscheduler/simple.h"
 #include "autoscheduler/sketch.h"
 #include "autoscheduler/tuning_log.h"
+#include <limits>
 
 namespace tessera::autoscheduler {
 
@@ -47,9 +48,11 @@ public:
     ~Search();
     Search(const Search &) = delete;
 
-    // Measures one batch more. Returns false, with nothing done, if the trials or the time are
-    // used up, or nothing is left to try.
-    bool step();
+    // Measures one batch more, of at most so many. Returns false, with nothing done, if the trials
+    // or the time are used up, or nothing is left to try.
+    bool step(size_t most = std::numeric_limits<size_t>::max());
+    // Measures the fastest once more, if this search has measured anything: behind the last step.
+    void finish();
     const SearchResult &result() const;
 
 private:

@@ -4,6 +4,7 @@
 #include "autoscheduler/options.h"
 #include "autoscheduler/plan.h"
 #include "autoscheduler/tuning_log.h"
+#include "autoscheduler/tuning_problem.h"
 #include "lang/func.h"
 #include "lang/jit_externs.h"
 #include "program/print_schedule.h"
@@ -14,12 +15,6 @@
 
 namespace tessera::autoscheduler {
 namespace {
-
-std::vector<program::FunctionRef> outputs_of(const Pipeline &pipeline) {
-    std::vector<program::FunctionRef> outputs;
-    for (const Func &f : pipeline.outputs()) outputs.push_back(f.function());
-    return outputs;
-}
 
 class TemplateSearch {
 public:

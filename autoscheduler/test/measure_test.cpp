@@ -1,6 +1,10 @@
 #include "autoscheduler/test/support.h"
 #include <csignal>
 #include <cstdlib>
+#include <functional>
+#include <optional>
+#include <sched.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 using namespace tessera;
@@ -46,6 +50,24 @@ Func probed() {
     return f;
 }
 
+// Runs it in a process that is the first of a namespace of its own, as the only one of a container
+// is. Nothing if this machine does not let one be made.
+std::optional<bool> is_true_in_first_process(const std::function<bool()> &what) {
+    const pid_t outer = fork();
+    if (outer == 0) {
+        if (unshare(CLONE_NEWPID) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWPID) != 0) _exit(2);
+        const pid_t first = fork();
+        if (first == 0) _exit(getpid() == 1 && what() ? 0 : 1);
+        int status = 0;
+        waitpid(first, &status, 0);
+        _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+    }
+    int status = 0;
+    waitpid(outer, &status, 0);
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 2) return std::nullopt;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 Measurement measured_with(Behaviour b, const MeasureOptions &options) {
     behaviour = Behaviour::Good;
     const Problem problem(probed());
@@ -63,6 +85,16 @@ Measurement measured_with(Behaviour b, const MeasureOptions &options) {
 }  // namespace
 
 TEST_SUITE("autoscheduler, measurement") {
+    TEST_CASE("the first process of a container measures like any other") {
+        const auto result = is_true_in_first_process([] {
+            const Problem problem(small_blur());
+            const program::Schedule plain = problem.scheduled(plain_plan(problem.graph));
+            const Measurer measurer(problem.workload, plain);
+            return measurer.reference().is_valid();
+        });
+        if (!result) MESSAGE("this machine makes no namespaces of processes");
+        CHECK(result.value_or(true));
+    }
     TEST_CASE("what a candidate does, costs that candidate alone") {
         const MeasureOptions options = {.threads = 1, .seconds = 20, .run_seconds = 0.01};
         CHECK(measured_with(Behaviour::Good, options).outcome == Outcome::Measured);

@@ -1,25 +1,16 @@
 #pragma once
 #include "autoscheduler/search.h"
-#include "lang/jit_externs.h"
+#include "autoscheduler/tuning_problem.h"
 #include <doctest/doctest.h>
 #include <tessera.h>
 
 namespace tessera::autoscheduler::test {
 
-// Everything that a search works on, for the output `f`.
-struct Problem {
+// The problem of scheduling `f`, for two cores.
+struct Problem : TuningProblem {
     explicit Problem(const Func &f, const Target &target = get_jit_target_from_environment())
-        : pipeline(f), algorithm({f.function()}),
-          graph(algorithm, program::schedule_of({f.function()})),
-          workload(pipeline.program(), algorithm, graph, target,
-                   detail::compile_externs({}, driver::jit_target(target))),
-          machine(Machine::usual(target, 2)) {}
+        : TuningProblem(Pipeline(f), target, Machine::usual(target, 2)) {}
     program::Schedule scheduled(const Plan &plan) const { return to_schedule(graph, plan, 8); }
-    Pipeline pipeline;
-    program::Algorithm algorithm;
-    Graph graph;
-    Workload workload;
-    Machine machine;
 };
 
 // A blur of 3x3 in two steps, of a buffer that it holds.

@@ -132,6 +132,12 @@ TEST_SUITE("autoscheduler, tuning") {
         REQUIRE(a.status == 0);
         CHECK(a.out.find("tuned_blur ") != std::string::npos);
         CHECK(a.out.find("tuned_points ") != std::string::npos);
+        // The budget is that of both, and is kept.
+        std::istringstream table(a.out.substr(a.out.find('\n') + 1));
+        int trials = 0;
+        for (std::string line; std::getline(table, line);)
+            trials += std::stoi(line.substr(line.rfind(' ')));
+        CHECK(trials == 12);
         CHECK(folder.text("tuned_blur.schedule.h").find("pipeline.get_func(") != std::string::npos);
         CHECK(folder.text("tuned_points.html").find("</html>") != std::string::npos);
         SUBCASE("what was found is there without a search") {

@@ -1,9 +1,10 @@
+#include "autoscheduler/machine_probe.h"
 #include "autoscheduler/measure.h"
 #include "autoscheduler/mutate.h"
 #include "autoscheduler/simple.h"
 #include "autoscheduler/sketch.h"
 #include "autoscheduler/training/log.h"
-#include "autoscheduler/training/problem.h"
+#include "autoscheduler/tuning_problem.h"
 #include "program/schedule_json.h"
 #include <chrono>
 #include <fcntl.h>
@@ -23,10 +24,12 @@ class Collector {
 public:
     Collector(uint64_t seed, const CollectOptions &options)
         : options(options), seed(seed), sample(random_sample(seed)),
-          problem(sample.pipeline, options.threads), random(seed) {}
+          problem(sample.pipeline, get_host_target(),
+                  this_machine(get_host_target(), options.threads)),
+          random(seed) {}
 
     void operator()() {
-        const Schedule plain = problem.scheduled(plain_plan(problem.graph));
+        const Schedule plain = to_schedule(problem.graph, plain_plan(problem.graph), 1);
         Measurer measurer(problem.workload, plain,
                           {.threads = options.threads,
                            .compilers = 1,
@@ -106,7 +109,7 @@ private:
     const CollectOptions &options;
     const uint64_t seed;
     const Sample sample;
-    const Problem problem;
+    const TuningProblem problem;
     std::mt19937_64 random;
 };
 

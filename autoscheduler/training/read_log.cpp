@@ -1,5 +1,6 @@
+#include "autoscheduler/machine_probe.h"
 #include "autoscheduler/training/log.h"
-#include "autoscheduler/training/problem.h"
+#include "autoscheduler/tuning_problem.h"
 #include "program/schedule_json.h"
 #include <fstream>
 #include <map>
@@ -38,9 +39,9 @@ bool makes_function(const program::Step &step) {
 class GroupReader {
 public:
     GroupReader(uint64_t seed, int cores, const std::string &target)
-        : sample(random_sample(seed)), algorithm(Problem::outputs_of(sample.pipeline)),
-          graph(algorithm, program::schedule_of(Problem::outputs_of(sample.pipeline))),
-          target(target), machine(known_machine(this->target, cores)) {}
+        : sample(random_sample(seed)), algorithm(outputs_of(sample.pipeline)),
+          graph(algorithm, program::schedule_of(outputs_of(sample.pipeline))), target(target),
+          machine(known_machine(this->target, cores)) {}
 
     // Null if the record is of another pipeline.
     std::optional<LearnedProgram> operator()(const json &record, int group) {

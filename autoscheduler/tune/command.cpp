@@ -4,9 +4,9 @@
 #include "autoscheduler/machine_probe.h"
 #include "autoscheduler/report.h"
 #include "autoscheduler/tune/task_scheduler.h"
+#include "autoscheduler/tuning_problem.h"
 #include "driver/compile.h"
 #include "driver/files.h"
-#include "lang/jit_externs.h"
 #include "program/print_schedule.h"
 #include <charconv>
 #include <chrono>
@@ -118,29 +118,27 @@ public:
     Job(const std::string &name, double weight, const Command &command,
         const GeneratorSource &source)
         : name(name), command(command), generator(made(name, command, source)),
-          pipeline(generator->get_pipeline()), algorithm(outputs()),
-          graph(algorithm, program::schedule_of(outputs())),
-          workload(pipeline.program(), algorithm, graph, command.target,
-                   detail::compile_externs(pipeline.get_jit_externs(),
-                                           driver::jit_target(command.target))),
-          machine(command.measures ? this_machine(command.target, command.cores)
+          problem(generator->get_pipeline(), command.target,
+                  command.measures ? this_machine(command.target, command.cores)
                                    : known_machine(command.target, command.cores)) {
         options.trials = command.measures ? 1 << 20 : 0;  // the budget is that of all together
         options.seed = command.seed;
         options.measure.threads = command.cores;
-        log = std::make_unique<TuningLog>(command.log_path(), workload, machine.cores);
+        log = std::make_unique<TuningLog>(command.log_path(), problem.workload,
+                                          problem.machine.cores);
         if (command.measures) options.log = log.get();
-        search = std::make_unique<Search>(workload, machine, options);
+        search = std::make_unique<Search>(problem.workload, problem.machine, options);
         task.search = search.get();
         task.weight = weight;
-        task.least = milliseconds_at_least(graph, machine);
+        task.least = milliseconds_at_least(problem.graph, problem.machine);
     }
 
-    // Measures one batch more.
-    void step() {
-        task.is_done = !search->step() || !command.measures;
+    // Measures one batch more, of at most so many.
+    void step(size_t most) {
+        task.is_done = !search->step(most) || !command.measures;
         task.history.push_back(search->result().milliseconds);
     }
+    void finish() { search->finish(); }
     size_t trials() const { return search->result().trials.size(); }
 
     std::string summary() const {
@@ -156,7 +154,7 @@ public:
         const std::string base = command.folder + "/" + name;
         driver::write_text(base + ".schedule.h", source());
         if (command.reports) {
-            driver::write_text(base + ".html", to_html(workload, machine, best()));
+            driver::write_text(base + ".html", to_html(problem.workload, problem.machine, best()));
         }
     }
 
@@ -166,7 +164,7 @@ public:
         if (command.trials > 0) how.candidates = size_t(command.trials);
         how.seed = command.seed;
         how.linker = command.linker;
-        const size_t count = export_bundle(workload, machine, *log, how);
+        const size_t count = export_bundle(problem.workload, problem.machine, *log, how);
         out << how.folder << ": " << count << " candidates\n";
     }
 
@@ -178,9 +176,9 @@ private:
         SearchResult r = search->result();
         const auto logged = log->best();
         if (!logged || (r.milliseconds > 0 && logged->second >= r.milliseconds)) return r;
-        const uint64_t hash = logged->first.hash(algorithm);
+        const uint64_t hash = logged->first.hash(problem.algorithm);
         for (const Trial &t : r.trials) {
-            if (t.schedule.hash(algorithm) == hash) return r;
+            if (t.schedule.hash(problem.algorithm) == hash) return r;
         }
         r.schedule = logged->first;
         r.milliseconds = logged->second;
@@ -195,25 +193,16 @@ private:
         // That there is one lets the generator leave its own schedule out.
         return create_generator(job, GeneratorContext(command.target, {"tessera"}));
     }
-    std::vector<program::FunctionRef> outputs() const {
-        std::vector<program::FunctionRef> all;
-        for (const Func &f : pipeline.outputs()) all.push_back(f.function());
-        return all;
-    }
     std::string source() const {
         return "// The schedule of " + name +
-               ", for a Pipeline `pipeline` of the same algorithm.\n" +
-               program::print_schedule(algorithm, best().schedule);
+               ", for a Pipeline `pipeline` of the same problem.algorithm.\n" +
+               program::print_schedule(problem.algorithm, best().schedule);
     }
 
     const std::string name;
     const Command &command;
     std::unique_ptr<GeneratorBase> generator;
-    Pipeline pipeline;
-    program::Algorithm algorithm;
-    Graph graph;
-    Workload workload;
-    Machine machine;
+    const TuningProblem problem;
     SearchOptions options;
     std::unique_ptr<TuningLog> log;
     std::unique_ptr<Search> search;
@@ -232,9 +221,10 @@ void run(std::vector<std::unique_ptr<Job>> &jobs, const Command &command) {
         }
         const int next = next_task(tasks);
         if (next < 0 || passed.count() >= command.seconds || trials >= most) break;
-        jobs[size_t(next)]->step();
+        jobs[size_t(next)]->step(most - trials);
         std::fprintf(stderr, "\rtrial %zu of %zu, %.0f s   ", trials, most, passed.count());
     }
+    for (const auto &job : jobs) job->finish();
     std::fprintf(stderr, "\n");
 }
 

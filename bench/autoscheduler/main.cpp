@@ -4,8 +4,9 @@
 #include "cpu/measure.h"
 #include "cpu/problems.h"
 
+#include <autoscheduler/machine_probe.h>
 #include <autoscheduler/search.h>
-#include <autoscheduler/training/problem.h>
+#include <autoscheduler/tuning_problem.h>
 
 #include <CLI/CLI.hpp>
 
@@ -102,7 +103,8 @@ void run(const Options &options) {
 // do.
 void run_operator(const Operator &op, const Options &options) {
     using namespace autoscheduler;
-    const training::Problem problem(op.make(), options.threads);
+    const Target target = get_host_target();
+    const TuningProblem problem(op.make(), target, this_machine(target, options.threads));
     SearchOptions search_options;
     search_options.trials = options.trials;
     search_options.measure.threads = options.threads;
