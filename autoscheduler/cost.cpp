@@ -193,6 +193,19 @@ double least_cycles(const Operations &o, const Machine &machine) {
 
 }  // namespace
 
+namespace {
+
+// What all cores together get of the level that holds so many bytes from one run to the next.
+double bytes_per_cycle_of(double bytes, const Machine &machine) {
+    const double cores = machine.cores;
+    const auto &[near, middle, far] = machine.caches;
+    if (bytes <= cores * middle.bytes) return cores * near.bytes_per_cycle;
+    if (bytes <= far.bytes) return cores * middle.bytes_per_cycle;
+    return std::min(cores, machine.memory_sharing) * far.bytes_per_cycle;
+}
+
+}  // namespace
+
 double milliseconds_at_least(const Graph &graph, const Machine &machine) {
     double compute = 0, bytes = 0;
     for (const StageNode &stage : graph.stages) {
@@ -203,8 +216,7 @@ double milliseconds_at_least(const Graph &graph, const Machine &machine) {
     for (const FunctionNode &f : graph.functions) {
         if (f.is_output) bytes += bytes_in(f.required, f.bytes);
     }
-    const double sharing = std::min(double(machine.cores), machine.memory_sharing);
-    const double far = bytes / (machine.caches.back().bytes_per_cycle * sharing);
+    const double far = bytes / bytes_per_cycle_of(bytes, machine);
     return std::max(compute / machine.cores, far) / cycles_per_millisecond;
 }
 

@@ -31,8 +31,8 @@ Cost estimate_cost(LoopTree &tree, const Machine &machine);
 constexpr double cycles_per_millisecond = 3e6;  // of a processor of 3 GHz
 
 // A time below which no schedule gets on this machine, as estimated: each point that is needed is
-// computed once, in full vectors on all cores, and what comes in and goes out passes through memory
-// once.
+// computed once, in full vectors on all cores, and what comes in and goes out is moved once, from
+// the cache that holds it between two runs, or from memory.
 double milliseconds_at_least(const Graph &graph, const Machine &machine);
 
 }  // namespace tessera::autoscheduler

@@ -1,8 +1,10 @@
+#include "autoscheduler/cost.h"
 #include "autoscheduler/machine_probe.h"
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
 #include <fstream>
+#include <tessera.h>
 #include <unistd.h>
 
 using namespace tessera;
@@ -47,6 +49,24 @@ TEST_SUITE("autoscheduler, machines") {
         CHECK(is_same(known_machine(target, 2), Machine::usual(target, 2)));
         setenv("TESSERA_MACHINE_FILE", "/proc/nowhere/machine.json", 1);
         CHECK(this_machine(target, 1).cores == 1);
+    }
+    TEST_CASE("what caches hold from run to run need not come from memory") {
+        Machine m = Machine::usual(get_host_target(), 2);
+        m.caches = {{{32e3, 64}, {1e6, 32}, {16e6, 8}}};
+        m.memory_sharing = 1.5;
+        const auto bytes_per_cycle = [&](int elements) {
+            Var x("x");
+            ImageParam in(Float(32), 1, "in");
+            Func f("f");
+            f(x) = in(x);
+            f.set_estimates({{0, elements}});
+            const program::Algorithm algorithm({f.function()});
+            const Graph graph(algorithm, program::schedule_of({f.function()}));
+            return 8.0 * elements / (milliseconds_at_least(graph, m) * cycles_per_millisecond);
+        };
+        CHECK(bytes_per_cycle(100'000) == doctest::Approx(2 * 64).epsilon(0.01));
+        CHECK(bytes_per_cycle(1'000'000) == doctest::Approx(2 * 32).epsilon(0.01));
+        CHECK(bytes_per_cycle(10'000'000) == doctest::Approx(1.5 * 8).epsilon(0.01));
     }
     TEST_CASE("a machine is the same after it was written and read") {
         const Target target = get_host_target();

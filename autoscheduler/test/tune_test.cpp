@@ -138,6 +138,9 @@ TEST_SUITE("autoscheduler, tuning") {
         for (std::string line; std::getline(table, line);)
             trials += std::stoi(line.substr(line.rfind(' ')));
         CHECK(trials == 12);
+        CHECK(folder.text("tuned_blur.schedule.h")
+                  .starts_with("// The schedule of tuned_blur, for a Pipeline `pipeline` of the "
+                               "same algorithm.\n"));
         CHECK(folder.text("tuned_blur.schedule.h").find("pipeline.get_func(") != std::string::npos);
         CHECK(folder.text("tuned_points.html").find("</html>") != std::string::npos);
         SUBCASE("what was found is there without a search") {

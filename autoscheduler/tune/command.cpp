@@ -195,7 +195,7 @@ private:
     }
     std::string source() const {
         return "// The schedule of " + name +
-               ", for a Pipeline `pipeline` of the same problem.algorithm.\n" +
+               ", for a Pipeline `pipeline` of the same algorithm.\n" +
                program::print_schedule(problem.algorithm, best().schedule);
     }
 
