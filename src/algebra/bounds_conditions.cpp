@@ -27,9 +27,9 @@ Interval BoundsFinder::of_select(const Select &q) {
 }
 
 bool BoundsFinder::is_small(const Expr &e) {
-    std::unordered_set<const ExprNode *> seen;
+    SeenNodes<const ExprNode *> seen;
     for_each_postorder(
-        e, [&](const Expr &n) { return seen.size() > small_branch || seen.count(n.get()) > 0; },
+        e, [&](const Expr &n) { return seen.size() > small_branch || seen.contains(n.get()); },
         [&](const Expr &n) { seen.insert(n.get()); });
     return seen.size() <= small_branch;
 }

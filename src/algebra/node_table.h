@@ -1,58 +1,13 @@
 #pragma once
 #include "ir/equal.h"
-#include <bit>
+#include "ir/node_map.h"
 #include <vector>
 
 // Hash tables for the simplifier, which looks into them several times per node; for this component
 // only.
 namespace tessera::algebra {
 
-// Most simplifiers see one small expression.
-constexpr size_t smallest_table = 16;
-
-// Values by node: open addressing, nothing is ever erased.
-template<typename Value>
-class NodeMap {
-public:
-    Value *find(const ir::ExprNode *key) {
-        if (slots.empty()) return nullptr;
-        for (size_t i = start(key);; i = (i + 1) & (slots.size() - 1)) {
-            if (slots[i].key == key) return &slots[i].value;
-            if (!slots[i].key) return nullptr;
-        }
-    }
-    Value &operator[](const ir::ExprNode *key) {
-        if (Value *found = find(key)) return *found;
-        if (slots.size() < 2 * (count + 1)) grow();
-        count++;
-        return place(key).value;
-    }
-
-private:
-    struct Slot {
-        const ir::ExprNode *key = nullptr;
-        Value value{};
-    };
-    size_t start(const ir::ExprNode *key) const {
-        return (uint64_t(std::bit_cast<uintptr_t>(key)) * 0x9E3779B97F4A7C15ull >> 32) &
-               (slots.size() - 1);
-    }
-    Slot &place(const ir::ExprNode *key) {
-        size_t i = start(key);
-        while (slots[i].key) i = (i + 1) & (slots.size() - 1);
-        slots[i].key = key;
-        return slots[i];
-    }
-    void grow() {
-        std::vector<Slot> old(slots.empty() ? smallest_table : 2 * slots.size());
-        old.swap(slots);
-        for (Slot &s : old) {
-            if (s.key) place(s.key).value = std::move(s.value);
-        }
-    }
-    std::vector<Slot> slots;
-    size_t count = 0;
-};
+using ir::NodeMap;
 
 // One node of each kind of equal nodes.
 class NodeSet {
@@ -85,7 +40,7 @@ private:
         return slots[i] = e;
     }
     void grow() {
-        std::vector<ir::Expr> old(slots.empty() ? smallest_table : 2 * slots.size());
+        std::vector<ir::Expr> old(slots.empty() ? ir::smallest_table : 2 * slots.size());
         old.swap(slots);
         for (const ir::Expr &e : old) {
             if (e.defined()) place(e);

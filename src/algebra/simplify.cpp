@@ -26,9 +26,9 @@ constexpr int max_conditionals = 2;   // within one another whose conditions are
 constexpr size_t small_operand = 50;  // nodes of what is looked at anew where one is known
 
 bool is_small(const Expr &e) {
-    std::unordered_set<const ExprNode *> seen;
+    SeenNodes<const ExprNode *> seen;
     for_each_postorder(
-        e, [&](const Expr &n) { return seen.size() > small_operand || seen.count(n.get()) > 0; },
+        e, [&](const Expr &n) { return seen.size() > small_operand || seen.contains(n.get()); },
         [&](const Expr &n) { seen.insert(n.get()); });
     return seen.size() <= small_operand;
 }
@@ -175,10 +175,10 @@ Expr Simplifier::visit_let(const Expr &e) {
     Expr body = (*this)(rest);
     known.leave();
     std::unordered_set<Symbol> used;
-    std::unordered_set<const ExprNode *> seen;
+    SeenNodes<const ExprNode *> seen;
     auto collect = [&](const Expr &root) {
         for_each_postorder(
-            root, [&](const Expr &n) { return seen.count(n.get()) > 0; },
+            root, [&](const Expr &n) { return seen.contains(n.get()); },
             [&](const Expr &n) {
                 seen.insert(n.get());
                 for_own_symbol(n, [&](Symbol name) { used.insert(name); });

@@ -204,9 +204,9 @@ public:
 private:
     Stmt visit(const Stmt &stmt) { return (*this)(stmt); }
     Expr visit(const Expr &e) {
-        std::unordered_set<const ExprNode *> seen;
+        SeenNodes<const ExprNode *> seen;
         for_each_postorder(
-            e, [&](const Expr &n) { return seen.count(n.get()) > 0; },
+            e, [&](const Expr &n) { return seen.contains(n.get()); },
             [&](const Expr &n) {
                 seen.insert(n.get());
                 for_own_symbol(n, [&](Symbol name) { used.insert(name); });

@@ -16,7 +16,7 @@ public:
         if (!a.defined() || !b.defined()) return a.defined() == b.defined();
         if (a.same_as(b) && !renaming) return true;
         if (a.kind() != b.kind() || (!renaming && a.hash() != b.hash())) return false;
-        const bool keep = is_worth_keeping(*a.get());
+        const bool keep = ++compared > few_nodes && is_worth_keeping(*a.get());
         if (keep && known_equal.contains({a.get(), b.get()})) return true;
         bool result = same_kind(a, b);
         if (result && keep) known_equal.insert({a.get(), b.get()});
@@ -24,6 +24,8 @@ public:
     }
 
 private:
+    // So many are compared again as quickly as they are remembered.
+    static constexpr size_t few_nodes = 64;
     // Whether it may take longer to compare such nodes again than to remember that they are equal.
     static bool is_worth_keeping(const ExprNode &e) { return e.depth > 2 && e.use_count() > 1; }
     static bool is_worth_keeping(const StmtNode &s) { return s.use_count() > 1; }
@@ -64,6 +66,7 @@ private:
     }
 
     bool renaming;
+    size_t compared = 0;
     std::unordered_map<Symbol, Symbol> forth, back;
     std::set<std::pair<const void *, const void *>> known_equal;
 };

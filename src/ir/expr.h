@@ -25,6 +25,9 @@ enum class NodeKind : uint8_t {
 #undef KIND
 };
 
+// Returns true if no such node has operands.
+constexpr bool is_leaf(NodeKind kind) { return kind <= NodeKind::BufferProperty; }
+
 #define FORWARD(T) struct T;
 TESSERA_EXPR_NODES(FORWARD)
 TESSERA_STMT_NODES(FORWARD)

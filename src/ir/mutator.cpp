@@ -37,10 +37,9 @@ Expr Mutator::dispatch(const Expr &e) {
 Expr Mutator::operator()(const Expr &e) {
     if (!e.defined()) return e;
     if (visits == Visits::PerUse || e->use_count() < 2) return dispatch(e);
-    auto found = done.find(e.get());
-    if (found != done.end()) return found->second.after;
+    if (const Done *found = done.find(e.get())) return found->after;
     Expr after = dispatch(e);
-    done.emplace(e.get(), Done{e, after});
+    done[e.get()] = {e, after};
     return after;
 }
 

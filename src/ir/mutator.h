@@ -1,6 +1,6 @@
 #pragma once
+#include "ir/node_map.h"
 #include "ir/nodes.h"
-#include <unordered_map>
 
 namespace tessera::ir {
 
@@ -37,7 +37,7 @@ private:
     struct Done {
         Expr before, after;  // `before` keeps its node alive, so that the key stays its own
     };
-    std::unordered_map<const ExprNode *, Done> done;
+    NodeMap<Done> done;
 };
 
 }  // namespace tessera::ir

@@ -8,7 +8,7 @@ namespace {
 template<typename F>
 class SymbolFinder final : public Visitor {
 public:
-    explicit SymbolFinder(F f) : f(f) {}
+    explicit SymbolFinder(F f) : Visitor(Visits::LeavesPerUse), f(f) {}
     bool found = false;
 
 private:
@@ -60,10 +60,15 @@ TESSERA_EXPR_NODES(VISIT)
 TESSERA_STMT_NODES(VISIT)
 #undef VISIT
 
+bool Visitor::is_seen_again(const Expr &e) {
+    if (visits == Visits::PerUse || e->use_count() < 2) return false;
+    if (visits == Visits::LeavesPerUse && is_leaf(e.kind())) return false;
+    return !seen.insert(e);
+}
+
 void Visitor::operator()(const Expr &e) {
     if (!e.defined()) return;
-    bool once = visits == Visits::Once && e->use_count() > 1;
-    if (once && !seen.try_emplace(e.get(), e).second) return;
+    if (is_seen_again(e)) return;
     switch (e.kind()) {
 #define CASE(T)                                                                                    \
     case NodeKind::T: return visit(*e.as<T>());

@@ -1,16 +1,17 @@
 #pragma once
+#include "ir/node_map.h"
 #include "ir/nodes.h"
-#include <unordered_map>
 #include <unordered_set>
 
 namespace tessera::ir {
 
 // Walks IR and changes nothing. Override `visit` for the nodes of interest and call the base
 // version to go on into the children. A shared expression is walked once, unless Visits::PerUse
-// says that what is learnt depends on where it stands.
+// says that what is learnt depends on where it stands. Visits::LeavesPerUse: but for numbers, names
+// and strings, quicker looked at again than remembered.
 class Visitor {
 public:
-    enum class Visits { Once, PerUse };
+    enum class Visits { Once, LeavesPerUse, PerUse };
     explicit Visitor(Visits visits = Visits::Once) : visits(visits) {}
     virtual ~Visitor() = default;
 
@@ -24,9 +25,10 @@ protected:
 #undef VISIT
 
 private:
+    bool is_seen_again(const Expr &e);
+
     Visits visits;
-    // Keeps what was seen alive, so that no other node comes to its place.
-    std::unordered_map<const ExprNode *, Expr> seen;
+    SeenNodes<Expr> seen;  // keeps them alive, so that no other node comes to their place
 };
 
 // Calls f(const T &) for every node of the one kind that f takes, shared ones once.

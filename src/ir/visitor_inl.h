@@ -6,11 +6,13 @@ namespace tessera::ir {
 
 template<typename F>
 class NodeCollector final : public Visitor {
+    using Wanted = typename CaseOf<F>::Node;
+
 public:
-    explicit NodeCollector(F &f) : f(f) {}
+    explicit NodeCollector(F &f)
+        : Visitor(is_leaf(Wanted::node_kind) ? Visits::Once : Visits::LeavesPerUse), f(f) {}
 
 private:
-    using Wanted = typename CaseOf<F>::Node;
     template<typename T>
     void see(const T &node) {
         if constexpr (std::is_same_v<T, Wanted>) f(node);
