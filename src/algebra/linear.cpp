@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include <algorithm>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace tessera::algebra {
@@ -104,39 +105,32 @@ std::optional<LinearForm> replace(const LinearForm &f, const LinearTerm &t, cons
 
 namespace {
 
-// Adds up what is given, additions first.
-class SumBuilder {
-public:
-    explicit SumBuilder(Type t) : type(t) {}
+Expr product(const Expr &e, int64_t coefficient, Type type) {
+    const int64_t magnitude = std::abs(coefficient);
+    return magnitude == 1 ? e : Mul::make(e, make_const(type, magnitude));
+}
 
-    void add(const Expr &e, int64_t coefficient) {
-        Expr term = e;
-        int64_t magnitude = coefficient < 0 ? -coefficient : coefficient;
-        if (magnitude != 1) term = Mul::make(e, make_const(type, magnitude));
-        (coefficient > 0 ? positive : negative).push_back(term);
+// The terms, divided by what all of them are a multiple of, and the constant: additions first. A
+// single negative term is a product, which needs no other operand: x * -3.
+Expr sum_of(std::span<const LinearTerm> terms, int64_t divisor, int64_t constant, Type type) {
+    Expr sum;
+    for (const LinearTerm &t : terms) {
+        if (t.coefficient <= 0) continue;
+        Expr term = product(t.atom, t.coefficient / divisor, type);
+        sum = sum.defined() ? Add::make(sum, term) : term;
     }
-
-    // A single negative term is a product, which needs no other operand: x * -3.
-    Expr finish(int64_t constant) {
-        Expr sum;
-        for (const Expr &p : positive) sum = sum.defined() ? Add::make(sum, p) : p;
-        if (!sum.defined()) {
-            sum = make_const(type, constant);
-            constant = 0;
-        }
-        for (const Expr &n : negative) sum = Sub::make(sum, n);
-        if (constant == 0) return sum;
-        bool lowest = constant == ConstantInterval::lowest;
-        if (constant > 0 || lowest || !fits(type, -constant)) {
-            return Add::make(sum, make_const(type, constant));
-        }
-        return Sub::make(sum, make_const(type, -constant));
+    if (!sum.defined()) sum = make_const(type, std::exchange(constant, 0));
+    for (const LinearTerm &t : terms) {
+        if (t.coefficient > 0) continue;
+        sum = Sub::make(sum, product(t.atom, t.coefficient / divisor, type));
     }
-
-private:
-    Type type;
-    std::vector<Expr> positive, negative;
-};
+    if (constant == 0) return sum;
+    bool lowest = constant == ConstantInterval::lowest;
+    if (constant > 0 || lowest || !fits(type, -constant)) {
+        return Add::make(sum, make_const(type, constant));
+    }
+    return Sub::make(sum, make_const(type, -constant));
+}
 
 // The size that all coefficients have; 1 if they differ or there is only one.
 int64_t shared_magnitude(const std::vector<LinearTerm> &terms) {
@@ -156,15 +150,9 @@ Expr scalar_expr(const LinearForm &f, Type type) {
     }
     if (f.terms.empty()) return make_const(type, f.constant);
     int64_t shared = shared_magnitude(f.terms);
-    SumBuilder outer(type);
-    if (shared != 1) {
-        SumBuilder inner(type);
-        for (const LinearTerm &t : f.terms) inner.add(t.atom, t.coefficient / shared);
-        outer.add(inner.finish(0), shared);
-    } else {
-        for (const LinearTerm &t : f.terms) outer.add(t.atom, t.coefficient);
-    }
-    return outer.finish(f.constant);
+    if (shared == 1) return sum_of(f.terms, 1, f.constant, type);
+    const LinearTerm all{sum_of(f.terms, shared, 0, type), shared};
+    return sum_of({&all, 1}, 1, f.constant, type);
 }
 
 // Broadcasts and ramps that start at zero are put together again as one ramp or broadcast.
