@@ -12,12 +12,47 @@ namespace {
 constexpr int max_cases = 3;  // nested case distinctions about one sum
 constexpr int deep_end = 24;  // operations within one another of which one has a name
 
+// Finds the variables of a scope that expressions depend on.
+class VariableFinder final : public Visitor {
+public:
+    explicit VariableFinder(const IntervalScope &scope)
+        : Visitor(Visits::LeavesPerUse), scope(scope) {}
+    std::unordered_set<Symbol> found;
+    bool calls = false;
+
+private:
+    void visit(const Variable &v) override {
+        const Interval *i = scope.find(v.name);
+        if (!i || !found.insert(v.name).second) return;
+        (*this)(i->min);
+        (*this)(i->max);
+    }
+    void visit(const Call &c) override {
+        calls = true;
+        Visitor::visit(c);
+    }
+    const IntervalScope &scope;
+};
+
+// In the order in which they were made. All of the scope, if facts or bounds of calls may name any.
+std::vector<Symbol> variables_of(std::initializer_list<Expr> exprs, const IntervalScope &scope) {
+    if (scope.empty()) return {};
+    VariableFinder finder(scope);
+    for (const Expr &e : exprs) finder(e);
+    const bool any = !scope.facts.empty() || (finder.calls && scope.call_bounds);
+    std::vector<Symbol> symbols;
+    for (const auto &[symbol, interval] : scope.all()) {
+        if (any || finder.found.contains(symbol)) symbols.push_back(symbol);
+    }
+    std::ranges::sort(symbols);
+    return symbols;
+}
+
 }  // namespace
 
-BoundsFinder::BoundsFinder(const IntervalScope &scope) : s(scope.facts), outer(scope) {
-    std::vector<Symbol> symbols;  // bound in the order in which they were made
-    for (const auto &[symbol, interval] : scope.all()) symbols.push_back(symbol);
-    std::ranges::sort(symbols);
+BoundsFinder::BoundsFinder(const IntervalScope &scope, std::initializer_list<Expr> questions)
+    : s(scope.facts), outer(scope) {
+    const std::vector<Symbol> symbols = variables_of(questions, scope);
     for (Symbol symbol : symbols) {
         const Interval &i = *scope.find(symbol);
         intervals[symbol] = {simple(i.min), simple(i.max)};
@@ -34,9 +69,9 @@ Interval BoundsFinder::run(const Expr &e) {
 }
 
 ConstantInterval BoundsFinder::interval_as_written(const Expr &e) {
-    std::unordered_set<const ExprNode *> seen;
+    SeenNodes<const ExprNode *> seen;
     for_each_postorder(
-        e, [&](const Expr &n) { return seen.count(n.get()) > 0; },
+        e, [&](const Expr &n) { return seen.contains(n.get()); },
         [&](const Expr &n) {
             seen.insert(n.get());
             s.known.interval(n);  // remembered: what is deep is not found by recursion
@@ -87,9 +122,9 @@ bool BoundsFinder::is_point(const Expr &e) {
     auto is_known = [&](const Expr &n) { return points.count(n.get()) > 0; };
     if (is_known(e)) return points.at(e.get());
     // Ends of the scope's intervals have lets of their own, whose variables are no points.
-    std::unordered_set<const ExprNode *> seen;
+    SeenNodes<const ExprNode *> seen;
     for_each_postorder(
-        e, [&](const Expr &n) { return is_known(n) || seen.count(n.get()) > 0; },
+        e, [&](const Expr &n) { return is_known(n) || seen.contains(n.get()); },
         [&](const Expr &n) {
             seen.insert(n.get());
             if (const auto *let = n.as<Let>()) let_names.insert(let->name);
@@ -325,10 +360,10 @@ Expr BoundsFinder::named(Symbol name, const Expr &end) {
 Expr BoundsFinder::with_lets(Expr e) {
     if (!e.defined() || lets.empty()) return e;
     std::unordered_set<Symbol> used;
-    std::unordered_set<const ExprNode *> seen;
+    SeenNodes<const ExprNode *> seen;
     auto collect = [&](const Expr &root) {
         for_each_postorder(
-            root, [&](const Expr &n) { return seen.count(n.get()) > 0; },
+            root, [&](const Expr &n) { return seen.contains(n.get()); },
             [&](const Expr &n) {
                 seen.insert(n.get());
                 for_own_symbol(n, [&](Symbol name) { used.insert(name); });
@@ -344,12 +379,12 @@ Expr BoundsFinder::with_lets(Expr e) {
 }
 
 Interval bounds_of_expr(const Expr &e, const IntervalScope &scope) {
-    return BoundsFinder(scope).run(e);
+    return BoundsFinder(scope, {e}).run(e);
 }
 
 std::pair<Interval, Interval> bounds_of_exprs(const Expr &a, const Expr &b,
                                               const IntervalScope &scope) {
-    BoundsFinder finder(scope);
+    BoundsFinder finder(scope, {a, b});
     const Interval first = finder.run(a);
     return {first, finder.run(b)};
 }

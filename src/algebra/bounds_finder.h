@@ -2,6 +2,7 @@
 #include "algebra/bounds.h"
 #include "algebra/simplifier.h"
 #include "ir/operators.h"
+#include <initializer_list>
 #include <unordered_set>
 
 namespace tessera::algebra {
@@ -12,7 +13,8 @@ namespace tessera::algebra {
 //   bounds_values.cpp      casts, comparisons, ramps, intrinsics
 class BoundsFinder {
 public:
-    explicit BoundsFinder(const IntervalScope &scope);
+    // For questions about these expressions.
+    BoundsFinder(const IntervalScope &scope, std::initializer_list<Expr> questions);
     Interval run(const Expr &e);
 
 private:
