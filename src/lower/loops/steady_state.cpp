@@ -1,5 +1,4 @@
 #include "lower/loops/steady_state.h"
-#include "algebra/bounds.h"
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "algebra/solve.h"
@@ -9,6 +8,7 @@
 #include "lower/loops/certainty.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/likely.h"
+#include "lower/loops/loop_values.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -28,26 +28,6 @@ bool contains_loop(const Stmt &s) {
     bool found = false;
     for_each_node(s, [&](const For &) { found = true; });
     return found;
-}
-
-// Returns true if the expression is made of variables, numbers and operations alone.
-bool is_of_variables(const Expr &e) {
-    bool is = true;
-    for_each_node(e, [&](const Let &) { is = false; });
-    for_each_node(e, [&](const Load &) { is = false; });
-    for_each_node(e, [&](const Call &) { is = false; });
-    for_each_node(e, [&](const IntrinsicCall &) { is = false; });
-    return is;
-}
-
-// The values that the variable of such a loop may take, whatever those in the scope are.
-Interval values_in_loop(const Expr &first, const Expr &count, const algebra::IntervalScope &scope) {
-    const Expr last = first + count - make_one(count.type());
-    if (scope.empty() && is_of_variables(last)) {
-        return {algebra::simplify(first), algebra::simplify(last)};
-    }
-    const auto [of_first, of_last] = algebra::bounds_of_exprs(first, last, scope);
-    return {of_first.min, of_last.max};
 }
 
 class TestFinder final : public Visitor {
@@ -73,10 +53,10 @@ private:
         Expr first = lets.expand(min.value), count = lets.expand(extent.value);
         AssumedRef both = together(min.assumed, extent.assumed);
         if (both) assumed[inner.name] = both;
-        scope.bind(inner.name, values_in_loop(first, count, scope));
+        loops.push(inner.name, first, count);
         inside.insert(inner.name);
         (*this)(inner.body);
-        scope.unbind(inner.name);
+        loops.pop();
         assumed.erase(inner.name);
     }
     void visit(const IfThenElse &branch) override {
@@ -171,9 +151,9 @@ private:
     bool must_stay(const Expr &e) const { return effects && !is_pure(e); }
 
     bool innermost, all, effects;
-    bool guards_loop = false;      // what is looked at
-    LetScope lets;                 // inside of the body
-    algebra::IntervalScope scope;  // of loops inside of the body
+    bool guards_loop = false;  // what is looked at
+    LetScope lets;             // inside of the body
+    LoopValues loops;          // inside of the body
     std::unordered_set<Symbol> inside;
     std::unordered_map<Symbol, AssumedRef> assumed;  // by the values of lets and loops
 };
@@ -245,7 +225,7 @@ void TestFinder::add(const Expr &test, const Expr &condition, const Expr &outcom
     Taken taken = take(condition, test);
     Expr expanded = lets.expand(taken.value);
     bool deep = expanded->depth > deepest_condition;
-    Expr certain = deep ? Expr() : certainly(expanded, scope);
+    Expr certain = deep ? Expr() : certainly(expanded, loops.scope_of(expanded));
     std::vector<LikelyTest> &occurrences = tests.occurrences[test];
     if (occurrences.empty()) tests.order.push_back(test);
     bool usable = certain.defined() && is_known_outside(certain);
@@ -537,13 +517,12 @@ private:
     void visit(const For &inner) override {
         check(inner.min);
         check(inner.extent);
-        loops.push_back(&inner);
+        const Expr first = lets.expand(steady_value(inner.min));
+        const Expr count = lets.expand(steady_value(inner.extent));
+        loops.push(inner.name, first, count);
         inside.insert(inner.name);
         (*this)(inner.body);
-        loops.pop_back();
-        if (known_loops <= loops.size()) return;
-        scope.unbind(inner.name);
-        known_loops = loops.size();
+        loops.pop();
     }
     void visit(const Allocate &a) override {
         for (const Expr &e : a.extents) check(e);
@@ -598,19 +577,9 @@ private:
         if (std::max(a->depth, b->depth) > deepest_end) return {};
         return holds(a <= b) ? first : holds(b <= a) ? second : Expr();
     }
-    // What the loops around run through is found on demand: few choices depend on it.
-    void bind_loops() {
-        for (; known_loops < loops.size(); known_loops++) {
-            const For &inner = *loops[known_loops];
-            const Expr first = lets.expand(steady_value(inner.min));
-            const Expr count = lets.expand(steady_value(inner.extent));
-            scope.bind(inner.name, values_in_loop(first, count, scope));
-        }
-    }
     bool holds(const Expr &condition) {
-        const auto names = [&](const For *inner) { return uses_symbol(condition, inner->name); };
-        if (std::ranges::any_of(loops, names)) bind_loops();
-        Expr c = certainly(algebra::simplify(condition), scope);
+        const Expr simple = algebra::simplify(condition);
+        Expr c = certainly(simple, loops.scope_of(simple));
         if (!c.defined()) return false;
         c = algebra::simplify(c);
         if (!uses_symbol(c, loop.name) || uses_any(c, inside) || !is_pure(c)) return false;
@@ -634,9 +603,7 @@ private:
     const SteadyState &steady;
     bool is_first_walk = true;
     LetScope lets;
-    std::vector<const For *> loops;  // inside of the body, around what is visited
-    algebra::IntervalScope scope;    // of the first so many of them
-    size_t known_loops = 0;
+    LoopValues loops;  // inside of the body, around what is visited
     std::unordered_set<Symbol> inside;
     std::unordered_map<Expr, Expr, ExprHash, ExprEqual> found;
 };
