@@ -66,7 +66,7 @@ public:
         for (const std::string &name : options.passes) {
             const lower::Pass *pass = find_pass(name).of_statements;
             if (!pass) throw CompileError(str("the pass '", name, "' wants a module"));
-            s = run(*pass, s, context);
+            s = run(*pass, {"", {}, s});
         }
         return s;
     }
@@ -81,18 +81,14 @@ public:
                 verify(m, name);
                 continue;
             }
-            for (LoweredFunction &f : m.functions) {
-                lower::Context of_function = context;
-                of_function.arguments = f.args;
-                f.body = run(*pass.of_statements, f.body, of_function);
-            }
+            for (LoweredFunction &f : m.functions) f.body = run(*pass.of_statements, f);
         }
         return m;
     }
 
 private:
-    static Stmt run(const lower::Pass &pass, const Stmt &s, const lower::Context &context) {
-        Stmt result = pass.run(s, context);
+    Stmt run(const lower::Pass &pass, const LoweredFunction &f) const {
+        Stmt result = pass(f, context);
         verify(result, pass.name);
         return result;
     }

@@ -133,12 +133,12 @@ ir::Module lower_for(const program::Program &program, const Target &target,
 
 std::string to_conceptual_text(const program::Program &program, const Target &target) {
     const lower::Lowering lowering = lower::conceptual(lower::nests(program, target));
-    return with_large_stack([&] { return ir::to_string(lowering.body); });
+    return with_large_stack([&] { return ir::to_string(lowering.function.body); });
 }
 std::string loop_nest(const program::Program &program, const Target &target) {
     const lower::Lowering lowering = lower::nests(program, target);
     NestPrinter printer;
-    run_on_large_stack([&] { printer(lowering.body); });
+    run_on_large_stack([&] { printer(lowering.function.body); });
     return printer.text;
 }
 

@@ -14,6 +14,18 @@ std::string_view name_of(FunctionKind k) {
     return "?";
 }
 
+const Argument *find_argument(std::span<const Argument> arguments, Symbol name) {
+    const auto found = std::ranges::find(arguments, name, &Argument::name);
+    return found == arguments.end() ? nullptr : &*found;
+}
+
+const Argument *find_output(std::span<const Argument> arguments, Symbol func, int k) {
+    const auto found = std::ranges::find_if(arguments, [&](const Argument &a) {
+        return a.is_output() && a.func == func && a.value_index == k;
+    });
+    return found == arguments.end() ? nullptr : &*found;
+}
+
 const LoweredFunction &Module::function(std::string_view wanted) const {
     auto found = std::ranges::find(functions, wanted, &LoweredFunction::name);
     if (found == functions.end()) {

@@ -54,6 +54,10 @@ struct TouchedRange {
     std::string unknown;  // why there are no such terms; the ends are undefined
 };
 
+// The argument of this name, or the one that holds value k of a function; null if there is none.
+const Argument *find_argument(std::span<const Argument> arguments, Symbol name);
+const Argument *find_output(std::span<const Argument> arguments, Symbol func, int k = 0);
+
 // A C function that returns 0 or an error code.
 struct LoweredFunction {
     std::string name;            // no other function of the module has it

@@ -107,11 +107,17 @@ constexpr ModulePass all_module_passes[] = {
 };
 
 // The first pass of each stage.
-constexpr auto to_flat = flatten_storage, to_lowered = vectorize_loops;
+template<typename Run>
+constexpr size_t place_of(Run run) {
+    const auto runs = [&](const Pass &pass) { return pass.runs(run); };
+    return size_t(std::ranges::find_if(all_passes, runs) - std::begin(all_passes));
+}
+constexpr size_t first_to_flat = place_of(flatten_storage),
+                 first_to_lowered = place_of(vectorize_loops);
 
 using TracedImages = std::unordered_map<Symbol, program::Trace>;
 
-void add_argument(Context &context, const ParameterRef &p, const TracedImages &images) {
+void add_argument(ProgramContext &context, const ParameterRef &p, const TracedImages &images) {
     ArgumentKind kind = p->is_buffer ? ArgumentKind::InputBuffer : ArgumentKind::Scalar;
     ir::Argument a{p->name, kind, p->type, p->dimensions, p};
     auto found = images.find(p->name);
@@ -211,7 +217,7 @@ ProgramContext make_context(const program::ProgramCopy &copy,
 // The size of an output's buffer, which the user may have set, is that of the argument.
 class OutputProperties final : public Mutator {
 public:
-    explicit OutputProperties(const lower::Context &context) {
+    explicit OutputProperties(const ProgramContext &context) {
         for (const ir::Argument &a : context.arguments) {
             const auto *p = dynamic_cast<const program::Parameter *>(a.referent.get());
             if (p && a.kind == ArgumentKind::OutputBuffer) arguments[p->name] = a.name;
@@ -229,44 +235,44 @@ private:
 
 // What a statement may still hold after this pass and those before it.
 void note_progress(VerifyOptions &rules, const Pass &pass) {
-    if (pass.run == flatten_storage) rules.level = IRLevel::Any;
-    if (pass.run == hoist_storage) rules.level = IRLevel::Flat;
-    if (pass.run == vectorize_loops) rules.vectorized_loops = false;
-    if (pass.run == unroll_loops) rules.unrolled_loops = false;
+    if (pass.runs(flatten_storage)) rules.level = IRLevel::Any;
+    if (pass.runs(hoist_storage)) rules.level = IRLevel::Flat;
+    if (pass.runs(vectorize_loops)) rules.vectorized_loops = false;
+    if (pass.runs(unroll_loops)) rules.unrolled_loops = false;
 }
 
-void after_pass(std::string_view name, const Stmt &s, const Context &context, VerifyOptions rules) {
-    if (context.trace) context.trace(name, s);
+void after_pass(std::string_view name, const LoweredFunction &f, const Context &context,
+                VerifyOptions rules) {
+    if (context.trace) context.trace(name, f.body);
     if (!context.verify) return;
     std::unordered_set<Symbol> free_symbols;
-    for (const ir::Argument &a : context.arguments) {
+    for (const ir::Argument &a : f.args) {
         free_symbols.insert(a.name);
         if (a.func.defined()) free_symbols.insert(a.func);
     }
     // Extern stages and prefetches read the buffers of functions.
-    for_each_node(s, [&](const Realize &r) {
+    for_each_node(f.body, [&](const Realize &r) {
         for (int k = 0; k < int(r.types.size()); k++) free_symbols.insert(buffer_of(r, k));
     });
     rules.free_symbols = &free_symbols;
-    verify(s, name, rules);
+    verify(f.body, name, rules);
 }
 
 // What the user's passes make is checked in any build.
-Stmt run_custom_passes(Stmt s, const program::Program &program, const Context &context,
-                       const VerifyOptions &rules) {
-    Context checked = context;
+void run_custom_passes(Lowering &l) {
+    Context checked = l.context;
     checked.verify = true;
-    for (size_t i = 0; i < program.custom_passes.size(); i++) {
+    for (size_t i = 0; i < l.program.custom_passes.size(); i++) {
         std::string name = str("custom lowering pass ", i);
-        s = program.custom_passes[i](s);
-        if (!s.defined()) throw CompileError(str("the ", name, " returned no statement"));
+        l.function.body = l.program.custom_passes[i](l.function.body);
+        if (!l.function.body.defined())
+            throw CompileError(str("the ", name, " returned no statement"));
         try {
-            after_pass(name, s, checked, rules);
+            after_pass(name, l.function, checked, l.rules);
         } catch (const BrokenRule &e) {
             throw CompileError(str("the ", name, " made a statement that is not valid: ", e.rule));
         }
     }
-    return s;
 }
 
 Lowering nests_here(const program::Program &program, const Target &target,
@@ -288,26 +294,21 @@ Lowering nests_here(const program::Program &program, const Target &target,
     ProgramContext context = make_context(copy, parameters, traced_images, target, options);
     validate_schedules(context);
     const LoopNests built = build_nests(context);
-    Lowering l{symbols, program, context, {}, {}, {}};
+    Lowering l{symbols, program, context, {program.name, context.arguments, {}}, {}};
     l.rules.level = IRLevel::Funcs;
-    if (options.touched_ranges) l.touched = find_touched_ranges(built, context);
-    l.body = OutputProperties(context)(add_entry_checks(built, copy.program, context));
-    after_pass("loop nests", l.body, l.context, l.rules);
+    if (options.touched_ranges) l.function.touched = find_touched_ranges(built, context);
+    l.function.body = OutputProperties(context)(add_entry_checks(built, copy.program, context));
+    after_pass("loop nests", l.function, l.context, l.rules);
     return l;
 }
 
-using Run = decltype(Pass::run);
-
-// The passes from `first` up to, and without, `end` (none: up to the last).
-Lowering run_passes(Lowering l, Run first, Run end) {
+// These passes, one after the other.
+Lowering run_passes(Lowering l, std::span<const Pass> passes) {
     const SymbolScope scope(l.symbols);
-    const auto is = [](Run run) { return [run](const Pass &pass) { return pass.run == run; }; };
-    const auto *begin = std::ranges::find_if(all_passes, is(first));
-    const auto *last = std::find_if(begin, std::end(all_passes), is(end));
-    for (const Pass &pass : std::span(begin, last)) {
-        l.body = pass.run(l.body, l.context);
+    for (const Pass &pass : passes) {
+        l.function.body = pass(l.function, l.context);
         note_progress(l.rules, pass);
-        after_pass(pass.name, l.body, l.context, l.rules);
+        after_pass(pass.name, l.function, l.context, l.rules);
     }
     return l;
 }
@@ -323,25 +324,28 @@ Lowering nests(const program::Program &program, const Target &target, const Lowe
 
 Lowering conceptual(Lowering nests) {
     return with_large_stack(
-        [&] { return run_passes(std::move(nests), all_passes[0].run, to_flat); });
+        [&] { return run_passes(std::move(nests), std::span(all_passes).first(first_to_flat)); });
 }
 
 Lowering flat(Lowering conceptual) {
-    return with_large_stack([&] { return run_passes(std::move(conceptual), to_flat, to_lowered); });
+    return with_large_stack([&] {
+        return run_passes(
+            std::move(conceptual),
+            std::span(all_passes).subspan(first_to_flat, first_to_lowered - first_to_flat));
+    });
 }
 
 Lowering lowered(Lowering flat) {
     return with_large_stack([&] {
-        Lowering l = run_passes(std::move(flat), to_lowered, nullptr);
+        Lowering l = run_passes(std::move(flat), std::span(all_passes).subspan(first_to_lowered));
         const SymbolScope scope(l.symbols);
-        l.body = run_custom_passes(l.body, l.program, l.context, l.rules);
+        run_custom_passes(l);
         return l;
     });
 }
 
 Module Lowering::module() && {
-    LoweredFunction function{program.name, std::move(context.arguments), std::move(body),
-                             std::move(touched), symbols};
+    function.symbols = symbols;
     return {program.name, {std::move(function)}};
 }
 

@@ -23,8 +23,7 @@ struct Lowering {
     SymbolArenaRef symbols;
     program::Program program;
     Context context;
-    ir::Stmt body;
-    std::unordered_map<Symbol, std::vector<ir::TouchedRange>> touched;  // if it was requested
+    ir::LoweredFunction function;
     ir::VerifyOptions rules;  // what the IR may still hold
 
     // The module of the one function that it has become.
@@ -52,12 +51,6 @@ Lowering lowered(Lowering flat);
 // one per value. Throws CompileError if the program, as scheduled, makes no sense.
 ir::Module lower(const program::Program &program, const Target &target,
                  const LowerOptions &options = {});
-
-// A pass, as it is run by itself: on any IR of its level.
-struct Pass {
-    std::string_view name;
-    ir::Stmt (*run)(const ir::Stmt &, const Context &);
-};
 
 // The passes that follow the building of the loop nests, in order.
 std::span<const Pass> passes();

@@ -21,13 +21,13 @@ Traced traced_of(const program::Trace &wanted, const Target &target) {
             wanted.realizations || target.has_feature(Target::TraceRealizations), wanted.tag};
 }
 
-std::unordered_map<Symbol, Traced> find_traced(const Stmt &pipeline, const Context &context) {
+std::unordered_map<Symbol, Traced> find_traced(const LoweredFunction &pipeline) {
     std::unordered_map<Symbol, Traced> all;
     const auto add = [&](Symbol name, const Traced &traced) {
         if (traced.any()) all[name] = traced;
     };
-    for_each_node(pipeline, [&](const Realize &r) { add(r.func, r.storage.traced); });
-    for (const Argument &a : context.arguments) add(a.is_output() ? a.func : a.name, a.traced);
+    for_each_node(pipeline.body, [&](const Realize &r) { add(r.func, r.storage.traced); });
+    for (const Argument &a : pipeline.args) add(a.is_output() ? a.func : a.name, a.traced);
     return all;
 }
 

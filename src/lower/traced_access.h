@@ -13,8 +13,7 @@ namespace tessera::lower {
 ir::Traced traced_of(const program::Trace &wanted, const Target &target);
 
 // The traced functions and images: of storage in the pipeline, and of what it is called with.
-std::unordered_map<Symbol, ir::Traced> find_traced(const ir::Stmt &pipeline,
-                                                   const Context &context);
+std::unordered_map<Symbol, ir::Traced> find_traced(const ir::LoweredFunction &pipeline);
 
 // `before` may be a coordinate, or such a pair already.
 ir::Expr stored_at(const ir::Expr &before, const ir::Expr &index);

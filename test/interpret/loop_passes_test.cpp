@@ -211,31 +211,27 @@ Stmt share_all(const Stmt &s, const lower::Context &) {
     return algebra::common_subexpression_elimination(s);
 }
 
-struct Step {
-    const char *name;
-    Stmt (*run)(const Stmt &, const lower::Context &);
-};
-constexpr Step vectorize_first[] = {{"vectorize", lower::vectorize_loops},
-                                    {"atomics", lower::remove_needless_atomics},
-                                    {"unroll", lower::unroll_loops},
-                                    {"simplify", simplify_all},
-                                    {"interleave", lower::interleave},
-                                    {"partition", lower::partition_loops},
-                                    {"likely", lower::remove_likely},
-                                    {"simplify loops", simplify_all},
-                                    {"trim", lower::trim_no_ops},
-                                    {"bound", lower::bound_small_allocations},
-                                    {"invariants", lower::hoist_loop_invariants},
-                                    {"share", share_all},
-                                    {"simplify again", simplify_all}};
-constexpr Step unroll_first[] = {{"simplify", simplify_all},
-                                 {"unroll", lower::unroll_loops},
-                                 {"partition", lower::partition_loops},
-                                 {"vectorize", lower::vectorize_loops},
-                                 {"invariants", lower::hoist_loop_invariants},
-                                 {"interleave", lower::interleave},
-                                 {"trim", lower::trim_no_ops},
-                                 {"likely", lower::remove_likely}};
+constexpr lower::Pass vectorize_first[] = {{"vectorize", lower::vectorize_loops},
+                                           {"atomics", lower::remove_needless_atomics},
+                                           {"unroll", lower::unroll_loops},
+                                           {"simplify", simplify_all},
+                                           {"interleave", lower::interleave},
+                                           {"partition", lower::partition_loops},
+                                           {"likely", lower::remove_likely},
+                                           {"simplify loops", simplify_all},
+                                           {"trim", lower::trim_no_ops},
+                                           {"bound", lower::bound_small_allocations},
+                                           {"invariants", lower::hoist_loop_invariants},
+                                           {"share", share_all},
+                                           {"simplify again", simplify_all}};
+constexpr lower::Pass unroll_first[] = {{"simplify", simplify_all},
+                                        {"unroll", lower::unroll_loops},
+                                        {"partition", lower::partition_loops},
+                                        {"vectorize", lower::vectorize_loops},
+                                        {"invariants", lower::hoist_loop_invariants},
+                                        {"interleave", lower::interleave},
+                                        {"trim", lower::trim_no_ops},
+                                        {"likely", lower::remove_likely}};
 
 std::string without(std::string text, const std::string &word) {
     for (size_t at; (at = text.find(word)) != std::string::npos;) text.erase(at, word.size());
@@ -248,15 +244,15 @@ std::string serial(std::string text) {
 }
 
 // What went wrong, or nothing.
-std::string check(const std::string &body, std::span<const Step> steps) {
+std::string check(const std::string &body, std::span<const lower::Pass> steps) {
     std::string head = "module \"m\"\nfunc \"f\"(out: output int32[1], src: input int32[1]):\n";
     Module reference = parse_module(head + serial(body)), m = parse_module(head + body);
     Outcome expected = execute(reference, reference.functions[0].body);
     Stmt s = m.functions[0].body;
-    for (const Step &step : steps) {
+    for (const lower::Pass &step : steps) {
         std::string before = to_string(s);
         try {
-            s = step.run(s, {});
+            s = step({"f", {}, s}, {});
             verify(s, step.name);
             if (execute(m, s) == expected) continue;
         } catch (const Error &e) {
@@ -285,8 +281,9 @@ TEST_SUITE("loop passes") {
         int failures = 0, count = 0;
         while (failures < 3) {
             std::string text = RandomLoops(seed).text();
-            for (std::span<const Step> steps :
-                 {std::span<const Step>(vectorize_first), std::span<const Step>(unroll_first)}) {
+            for (std::span<const lower::Pass> steps :
+                 {std::span<const lower::Pass>(vectorize_first),
+                  std::span<const lower::Pass>(unroll_first)}) {
                 std::string wrong = check(text, steps);
                 if (wrong.empty()) continue;
                 failures++;

@@ -55,11 +55,11 @@ TEST_SUITE("stages of lowering") {
         options.trace = [&](std::string_view pass, const ir::Stmt &) { passes.emplace_back(pass); };
         const Lowering l = nests(blurred(), target, options);
         CHECK(passes == std::vector<std::string>{"loop nests"});
-        CHECK(count<ir::Realize>(l.body) == 1);
-        CHECK(count<ir::Provide>(l.body) == 2);
-        CHECK(count<ir::Store>(l.body) == 0);
+        CHECK(count<ir::Realize>(l.function.body) == 1);
+        CHECK(count<ir::Provide>(l.function.body) == 2);
+        CHECK(count<ir::Store>(l.function.body) == 0);
         int loops = 0;
-        for_each_node(l.body, [&](const ir::For &f) {
+        for_each_node(l.function.body, [&](const ir::For &f) {
             loops++;
             CHECK(f.origin.known());
         });
@@ -67,21 +67,21 @@ TEST_SUITE("stages of lowering") {
     }
     TEST_CASE("conceptual: the same, and what the schedule says of storage") {
         const Lowering l = conceptual(nests(blurred(), target));
-        CHECK(count<ir::Realize>(l.body) == 1);
-        CHECK(Passes::has(ir::to_string(l.body), {"realize f", "% 2"}));
+        CHECK(count<ir::Realize>(l.function.body) == 1);
+        CHECK(Passes::has(ir::to_string(l.function.body), {"realize f", "% 2"}));
     }
     TEST_CASE("flat: loads and stores, in loops that are as they were scheduled") {
         const Lowering l = flat(conceptual(nests(blurred(), target)));
-        CHECK(count<ir::Realize>(l.body) + count<ir::Provide>(l.body) == 0);
-        CHECK(count<ir::Store>(l.body) == 2);
-        CHECK(vectorized_loops(l.body) == 1);
+        CHECK(count<ir::Realize>(l.function.body) + count<ir::Provide>(l.function.body) == 0);
+        CHECK(count<ir::Store>(l.function.body) == 2);
+        CHECK(vectorized_loops(l.function.body) == 1);
     }
     TEST_CASE("lowered: what lower() gives") {
         const Lowering l = lowered(flat(conceptual(nests(blurred(), target))));
-        CHECK(vectorized_loops(l.body) == 0);
+        CHECK(vectorized_loops(l.function.body) == 0);
         const ir::Module module = lower::lower(blurred(), target);
-        CHECK(count<ir::Store>(l.body) == count<ir::Store>(module.functions[0].body));
-        CHECK(l.context.arguments.size() == module.functions[0].args.size());
+        CHECK(count<ir::Store>(l.function.body) == count<ir::Store>(module.functions[0].body));
+        CHECK(l.function.args.size() == module.functions[0].args.size());
     }
     TEST_CASE("on many threads at once") {
         const program::Program p = blurred();

@@ -59,7 +59,7 @@ std::string loops_of(const ScheduledProgram &scheduled) {
     program.name = "out";
     program.outputs = scheduled.outputs();
     const lower::Lowering l = lower::nests(program, Target("x86-64-linux-avx2"));
-    return ir::to_string(l.body);
+    return ir::to_string(l.function.body);
 }
 
 // ---- Changing each field of a directive ----

@@ -1,6 +1,6 @@
 #pragma once
 #include "ir/mutator.h"
-#include "lower/context.h"
+#include "lower/program_context.h"
 #include "program/parameter.h"
 
 namespace tessera::lower {
@@ -14,11 +14,11 @@ ir::Expr constraint_of(const program::DimensionConstraint &constraint, BufferFie
 // Replaces fields of buffers that are arguments by what the user fixed them to.
 class UseConstraints final : public ir::Mutator {
 public:
-    explicit UseConstraints(const lower::Context &context) : arguments(context) {}
+    explicit UseConstraints(const ProgramContext &context) : arguments(context) {}
 
 private:
     ir::Expr visit(const ir::BufferProperty &p) override;
-    const lower::Context &arguments;
+    const ProgramContext &arguments;
 };
 
 // In the body of a pipeline: the struct of a buffer, and whether a pointer is null.

@@ -1,6 +1,6 @@
 #pragma once
 #include "algebra/interval.h"
-#include "lower/context.h"
+#include "lower/program_context.h"
 #include <functional>
 #include <map>
 #include <set>
@@ -15,7 +15,7 @@ class QueryAnswers {
 public:
     // `needed` gives the coordinates of a dimension that the pipeline touches.
     using Needed = std::function<algebra::Interval(const ir::Argument &buffer, int dimension)>;
-    QueryAnswers(const Context &context, Needed needed)
+    QueryAnswers(const ProgramContext &context, Needed needed)
         : context(context), needed(std::move(needed)) {}
 
     // `f`: Min, Extent or Stride.
@@ -29,7 +29,7 @@ private:
     class AnswerFields;
     ir::Expr unconstrained(const ir::Argument &buffer, BufferField f, int dimension);
 
-    const Context &context;
+    const ProgramContext &context;
     Needed needed;
     std::map<Question, ir::Expr> answers;
     std::set<Question> in_progress;

@@ -21,7 +21,8 @@ bool is_too_long(const Expr &e) {
 // Values of lets in terms of what the caller passes.
 class Ranges {
 public:
-    Ranges(const std::vector<Binding> &lets, const Context &context) : use_constraints(context) {
+    Ranges(const std::vector<Binding> &lets, const ProgramContext &context)
+        : use_constraints(context) {
         for (const Binding &let : lets) {
             Known known = find(let.value);
             if (known.value.defined()) values[let.symbol] = known.value;
@@ -75,8 +76,8 @@ const Box *box_of(const ir::Argument &b, const LoopNests &nests) {
     return found == nests.buffers.end() ? nullptr : &found->second;
 }
 
-std::unordered_map<Symbol, std::vector<TouchedRange>> find_touched_ranges(const LoopNests &nests,
-                                                                          const Context &context) {
+std::unordered_map<Symbol, std::vector<TouchedRange>>
+find_touched_ranges(const LoopNests &nests, const ProgramContext &context) {
     Ranges ranges(nests.lets, context);
     std::unordered_map<Symbol, std::vector<TouchedRange>> all;
     for (const ir::Argument &a : context.arguments) {

@@ -10,6 +10,6 @@ const Box *box_of(const ir::Argument &b, const LoopNests &nests);
 // with what the user fixed of buffers in place of their fields. A range is unknown if it depends on
 // what a C function says, or if it is too long to be read.
 std::unordered_map<Symbol, std::vector<ir::TouchedRange>>
-find_touched_ranges(const LoopNests &nests, const Context &context);
+find_touched_ranges(const LoopNests &nests, const ProgramContext &context);
 
 }  // namespace tessera::lower

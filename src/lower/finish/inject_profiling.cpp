@@ -28,13 +28,13 @@ private:
 
 class InjectProfiling final : public Mutator {
 public:
-    InjectProfiling(const Stmt &s, const lower::Context &context)
-        : context(context), instance(Variable::make(Handle(), Symbol::fresh("profiler"))) {
+    explicit InjectProfiling(const LoweredFunction &pipeline)
+        : pipeline(pipeline), instance(Variable::make(Handle(), Symbol::fresh("profiler"))) {
         names.push_back(Expr("overhead"));
         NumberFunctions number(names, numbers);
-        number(s);
+        number(pipeline.body);
     }
-    Stmt run(const Stmt &s);
+    Stmt run();
 
 private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
@@ -47,7 +47,7 @@ private:
         return Evaluate::make(call(Int(32), event, std::move(args)));
     }
 
-    const lower::Context &context;
+    const LoweredFunction &pipeline;
     Expr instance;
     std::vector<Expr> names;
     std::unordered_map<Symbol, int> numbers;  // of functions
@@ -56,9 +56,9 @@ private:
     int current = 0;
 };
 
-Stmt InjectProfiling::run(const Stmt &s) {
+Stmt InjectProfiling::run() {
     Expr name("pipeline");
-    for (const ir::Argument &a : context.arguments) {
+    for (const ir::Argument &a : pipeline.args) {
         if (a.is_output()) name = Expr(a.func.text());
     }
     Expr list = call(Handle(), Intrinsic::make_struct, names);
@@ -66,7 +66,7 @@ Stmt InjectProfiling::run(const Stmt &s) {
                       {name, int(names.size()), list, instance});
     Symbol error = Symbol::fresh("profiler_error");
     Expr code = Variable::make(Int(32), error);
-    Stmt body = Block::make(AssertStmt::make(code == 0, code), (*this)(s));
+    Stmt body = Block::make(AssertStmt::make(code == 0, code), (*this)(pipeline.body));
     body = LetStmt::make(error, start, body);
     Expr size = UIntImm::make(UInt(64), sizeof(tessera_profiler_instance_t));
     return LetStmt::make(instance.as<Variable>()->name, call(Handle(), Intrinsic::alloca, {size}),
@@ -124,10 +124,10 @@ Stmt InjectProfiling::visit(const Evaluate &evaluate) {
 
 }  // namespace
 
-Stmt inject_profiling(const Stmt &s, const Context &context) {
+Stmt inject_profiling(const LoweredFunction &pipeline, const Context &context) {
     bool wanted = context.target.has_feature(Target::Profile) ||
                   context.target.has_feature(Target::ProfileByTimer);
-    return wanted ? InjectProfiling(s, context).run(s) : s;
+    return wanted ? InjectProfiling(pipeline).run() : pipeline.body;
 }
 
 }  // namespace tessera::lower

@@ -11,6 +11,6 @@ namespace tessera::lower {
 //                                 extern tessera_profiler_set_current_func(instance, 0)
 //
 // Function 0 stands for what belongs to no Func. On flat storage.
-ir::Stmt inject_profiling(const ir::Stmt &s, const Context &context);
+ir::Stmt inject_profiling(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

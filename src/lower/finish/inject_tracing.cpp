@@ -50,16 +50,16 @@ Expr trace(const Event &e) {
 
 class InjectTracing final : public Mutator {
 public:
-    InjectTracing(const Stmt &s, const lower::Context &context)
-        : context(context), pipeline(Symbol::fresh("trace_pipeline")),
-          wanted(find_traced(s, context)) {
-        for_each_node(s, [&](const Realize &r) { note(r); });
-        for (const ir::Argument &a : context.arguments) note(a);
+    InjectTracing(const LoweredFunction &function, const lower::Context &context)
+        : function(function), context(context), pipeline(Symbol::fresh("trace_pipeline")),
+          wanted(find_traced(function)) {
+        for_each_node(function.body, [&](const Realize &r) { note(r); });
+        for (const ir::Argument &a : function.args) note(a);
     }
     bool anything() const {
         return context.target.has_feature(Target::TracePipeline) || !wanted.empty();
     }
-    Stmt run(const Stmt &s);
+    Stmt run();
 
 private:
     void note(const Realize &r);
@@ -88,6 +88,7 @@ private:
     }
     Stmt with_event(Symbol id, const Event &begin, int32_t end, Stmt body) const;
 
+    const LoweredFunction &function;
     const lower::Context &context;
     Symbol pipeline;  // the id of the pipeline's event
     std::unordered_map<Symbol, Traced> wanted;
@@ -141,7 +142,7 @@ Stmt InjectTracing::realize_outputs(Stmt s) const {
     return s;
 }
 
-Stmt InjectTracing::run(const Stmt &s) {
+Stmt InjectTracing::run() {
     std::vector<Stmt> parts;
     Event tag;
     tag.code = tessera_trace_tag;
@@ -151,7 +152,7 @@ Stmt InjectTracing::run(const Stmt &s) {
         tag.tag = text;
         parts.push_back(Evaluate::make(trace(tag)));
     }
-    parts.push_back(realize_outputs((*this)(s)));
+    parts.push_back(realize_outputs((*this)(function.body)));
     Event begin;
     begin.func = outputs.empty() ? pipeline : outputs.back();
     begin.code = tessera_trace_begin_pipeline;
@@ -187,7 +188,7 @@ Stmt InjectTracing::visit(const Realize &realize) {
 std::vector<Expr> InjectTracing::region_of(Symbol func) const {
     if (auto found = stored.find(func); found != stored.end()) return coordinates_of(found->second);
     std::vector<Expr> all;
-    const ir::Argument *output = context.output(func);
+    const ir::Argument *output = find_output(function.args, func);
     for (int d = 0; output && d < output->dimensions; d++) {
         all.push_back(BufferProperty::make(output->name, BufferField::Min, d));
         all.push_back(BufferProperty::make(output->name, BufferField::Extent, d));
@@ -198,7 +199,7 @@ std::vector<Expr> InjectTracing::region_of(Symbol func) const {
 // The loops that an asynchronous producer runs through, as its consumer does, compute nothing
 // there.
 bool InjectTracing::is_of_another(const ProducerConsumer &node) const {
-    if (!context.is_output(node.func)) return !stored.count(node.func);
+    if (!find_output(function.args, node.func)) return !stored.count(node.func);
     bool writes = !node.is_producer;
     for_each_node(node.body, [&](const Provide &p) { writes |= p.func == node.func; });
     for_each_node(node.body, [&](const Call &c) { writes |= c.callee == node.func; });
@@ -400,9 +401,9 @@ Expr InjectTracing::visit(const Call &node) {
 
 }  // namespace
 
-Stmt inject_tracing(const Stmt &s, const Context &context) {
-    InjectTracing tracing(s, context);
-    return tracing.anything() ? tracing.run(s) : s;
+Stmt inject_tracing(const LoweredFunction &pipeline, const Context &context) {
+    InjectTracing tracing(pipeline, context);
+    return tracing.anything() ? tracing.run() : pipeline.body;
 }
 
 }  // namespace tessera::lower

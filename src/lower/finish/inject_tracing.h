@@ -11,6 +11,6 @@ namespace tessera::lower {
 //                           f(x) = v
 //
 // An event's parent is the realization, or else the pipeline, that it is part of.
-ir::Stmt inject_tracing(const ir::Stmt &s, const Context &context);
+ir::Stmt inject_tracing(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

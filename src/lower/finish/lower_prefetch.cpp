@@ -10,7 +10,7 @@ using namespace ir;
 
 class LowerPrefetch final : public Mutator {
 public:
-    explicit LowerPrefetch(const lower::Context &context) : context(context) {}
+    explicit LowerPrefetch(const LoweredFunction &pipeline) : pipeline(pipeline) {}
 
 private:
     Stmt visit(const Realize &realize) override {
@@ -38,7 +38,7 @@ private:
         if (prefetch.call_kind == CallKind::Image) return prefetch.name;
         auto found = realized.find(prefetch.name);
         if (found != realized.end()) return lower::buffer_of(*found->second, k);
-        const ir::Argument *output = context.output(prefetch.name, k);
+        const ir::Argument *output = find_output(pipeline.args, prefetch.name, k);
         return output ? output->name : Symbol();
     }
     static Expr prefetch_of(const Prefetch &prefetch, int k, Symbol buffer) {
@@ -56,12 +56,14 @@ private:
         return call(Int(32), Intrinsic::prefetch, std::move(args));
     }
 
-    const lower::Context &context;
+    const LoweredFunction &pipeline;
     std::unordered_map<Symbol, const Realize *> realized;
 };
 
 }  // namespace
 
-Stmt lower_prefetch(const Stmt &s, const Context &context) { return LowerPrefetch(context)(s); }
+Stmt lower_prefetch(const LoweredFunction &pipeline, const Context &) {
+    return LowerPrefetch(pipeline)(pipeline.body);
+}
 
 }  // namespace tessera::lower

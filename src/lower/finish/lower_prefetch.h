@@ -12,6 +12,6 @@ namespace tessera::lower {
 //                                                     body
 //
 // The prefetch of a Func that has no storage at this place is dropped.
-ir::Stmt lower_prefetch(const ir::Stmt &s, const Context &context);
+ir::Stmt lower_prefetch(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

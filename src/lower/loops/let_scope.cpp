@@ -66,11 +66,12 @@ const algebra::Facts &LetScope::known() const {
     return facts;
 }
 
-algebra::Facts LetScope::known_of_parameters(const Expr &e, const Context &context) const {
+algebra::Facts LetScope::known_of_parameters(const Expr &e, std::span<const ir::Argument> arguments,
+                                             const Target &target) const {
     algebra::Facts all = known();
-    if (context.target.has_feature(Target::NoAsserts)) return all;
+    if (target.has_feature(Target::NoAsserts)) return all;
     for_each_node(e, [&](const Variable &v) {
-        const ir::Argument *argument = context.argument(v.name);
+        const ir::Argument *argument = ir::find_argument(arguments, v.name);
         const program::Parameter *p = argument ? program::parameter_of(*argument) : nullptr;
         if (!p || p->is_buffer || !p->type.is_int()) return;
         if (p->min_value.defined() || p->max_value.defined())

@@ -34,7 +34,8 @@ public:
     const algebra::Facts &known() const;
     // The same, and the ranges of the parameters in `e`, which are checked before anything runs
     // unless the target has no asserts.
-    algebra::Facts known_of_parameters(const ir::Expr &e, const Context &context) const;
+    algebra::Facts known_of_parameters(const ir::Expr &e, std::span<const ir::Argument> arguments,
+                                       const Target &target) const;
 
 private:
     // The expression with the values of lets put in but for properties of buffers, which the

@@ -77,7 +77,8 @@ private:
 
 class UnrollLoops final : public Mutator {
 public:
-    explicit UnrollLoops(const lower::Context &context) : context(context) {}
+    UnrollLoops(const LoweredFunction &pipeline, const lower::Context &context)
+        : pipeline(pipeline), context(context) {}
 
 private:
     // Expressions have no loops in them.
@@ -108,6 +109,7 @@ private:
     int64_t copies_of(const For &loop, const Expr &extent) const;
     void warn_of_many(const For &loop, int64_t copies, const Stmt &copy);
 
+    const LoweredFunction &pipeline;
     const lower::Context &context;
     LetScope scope;
     bool warned = false;
@@ -126,8 +128,8 @@ void UnrollLoops::warn_of_many(const For &loop, int64_t copies, const Stmt &copy
 }
 
 std::optional<int64_t> UnrollLoops::most_copies_of(const For &loop, const Expr &extent) const {
-    std::optional<int64_t> most =
-        algebra::constant_upper_bound(extent, scope.known_of_parameters(extent, context));
+    std::optional<int64_t> most = algebra::constant_upper_bound(
+        extent, scope.known_of_parameters(extent, pipeline.args, context.target));
     return most ? most : scope.upper_bound_by_conditions(loop.extent);
 }
 
@@ -179,6 +181,8 @@ Stmt UnrollLoops::unroll(const For &loop, const Stmt &body) {
 
 }  // namespace
 
-Stmt unroll_loops(const Stmt &s, const Context &context) { return UnrollLoops(context)(s); }
+Stmt unroll_loops(const LoweredFunction &pipeline, const Context &context) {
+    return UnrollLoops(pipeline, context)(pipeline.body);
+}
 
 }  // namespace tessera::lower

@@ -9,6 +9,6 @@ namespace tessera::lower {
 //
 // A loop whose extent is not constant, but has a constant upper bound, gets that many copies, each
 // below an `if`. Throws CompileError if the extent has no constant bound.
-ir::Stmt unroll_loops(const ir::Stmt &s, const Context &context);
+ir::Stmt unroll_loops(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

@@ -20,7 +20,8 @@ constexpr int64_t most_lanes = 4096;
 
 class VectorizeLoops final : public Mutator {
 public:
-    explicit VectorizeLoops(const lower::Context &context) : context(context) {}
+    VectorizeLoops(const LoweredFunction &pipeline, const lower::Context &context)
+        : pipeline(pipeline), context(context) {}
 
 private:
     Stmt visit(const LetStmt &let) override {
@@ -63,14 +64,15 @@ private:
     int64_t lanes_of(const For &loop, const Expr &extent) const;
     Stmt vectorize(const For &loop, const Stmt &body) const;
 
+    const LoweredFunction &pipeline;
     const lower::Context &context;
     LetScope scope;
     int atomics = 0, vectorized = 0;
 };
 
 int64_t VectorizeLoops::lanes_of(const For &loop, const Expr &extent) const {
-    std::optional<int64_t> count =
-        algebra::constant_upper_bound(extent, scope.known_of_parameters(extent, context));
+    std::optional<int64_t> count = algebra::constant_upper_bound(
+        extent, scope.known_of_parameters(extent, pipeline.args, context.target));
     if (!count) count = scope.upper_bound_by_conditions(loop.extent);
     Location at = loop.origin.kind_written;
     if (!count) {
@@ -108,6 +110,8 @@ Stmt VectorizeLoops::vectorize(const For &loop, const Stmt &body) const {
 
 }  // namespace
 
-Stmt vectorize_loops(const Stmt &s, const Context &context) { return VectorizeLoops(context)(s); }
+Stmt vectorize_loops(const LoweredFunction &pipeline, const Context &context) {
+    return VectorizeLoops(pipeline, context)(pipeline.body);
+}
 
 }  // namespace tessera::lower

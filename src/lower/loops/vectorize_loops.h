@@ -17,6 +17,6 @@ namespace tessera::lower {
 //
 // For a loop whose extent is not a constant, but has a constant upper bound, the lanes behind its
 // end are masked. Throws CompileError if it has none.
-ir::Stmt vectorize_loops(const ir::Stmt &s, const Context &context);
+ir::Stmt vectorize_loops(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

@@ -98,9 +98,9 @@ void leave_let(Conditions &conditions, Symbol bound, const Expr &value) {
 
 class SkipStages final : public Mutator {
 public:
-    SkipStages(const Stmt &s, const lower::Context &context)
-        : Mutator(Mutator::Visits::PerUse), functions(context.functions_by_buffer(s)),
-          traced(find_traced(s, context)) {}
+    explicit SkipStages(const LoweredFunction &pipeline)
+        : Mutator(Mutator::Visits::PerUse), functions(functions_by_buffer(pipeline)),
+          traced(find_traced(pipeline)) {}
 
 private:
     std::unordered_map<Symbol, Symbol> functions;  // by buffer
@@ -330,6 +330,8 @@ private:
 
 }  // namespace
 
-Stmt skip_stages(const Stmt &s, const lower::Context &context) { return SkipStages(s, context)(s); }
+Stmt skip_stages(const LoweredFunction &pipeline, const lower::Context &) {
+    return SkipStages(pipeline)(pipeline.body);
+}
 
 }  // namespace tessera::lower

@@ -12,6 +12,6 @@ namespace tessera::lower {
 // Conditions count that are known before the function is computed: of branches and selects, in
 // terms of parameters, of the loops around, of images and of functions that have been computed. Of
 // what changes in loops further in counts whether it holds for any of their values.
-ir::Stmt skip_stages(const ir::Stmt &s, const Context &context);
+ir::Stmt skip_stages(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

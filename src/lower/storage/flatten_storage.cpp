@@ -25,9 +25,9 @@ struct Layout {
 
 class FlattenStorage final : public Mutator {
 public:
-    FlattenStorage(const Stmt &s, const lower::Context &context)
-        : context(context), index_type(context.index_type()) {
-        for_each_node(s, [&](const Variable &v) {
+    FlattenStorage(const LoweredFunction &pipeline, const lower::Context &context)
+        : pipeline(pipeline), context(context), index_type(context.index_type()) {
+        for_each_node(pipeline.body, [&](const Variable &v) {
             if (v.type.is_handle()) named_handles.insert(v.name);
         });
     }
@@ -56,6 +56,7 @@ private:
     Symbol buffer_of(Symbol func, int k) const;
     Stmt store_all(const Provide &provide);
 
+    const LoweredFunction &pipeline;
     const lower::Context &context;
     Type index_type;
     std::unordered_set<Symbol> named_handles;
@@ -172,7 +173,7 @@ Expr FlattenStorage::handle_value(const Layout &layout, Symbol buffer, int value
 // A number where the user has fixed it; that it is right has been checked.
 Expr FlattenStorage::field_of(Symbol buffer, BufferField field, int d,
                               const Ref<const Referent> &referent) const {
-    if (const ir::Argument *a = context.argument(buffer)) {
+    if (const ir::Argument *a = find_argument(pipeline.args, buffer)) {
         Expr fixed = constraint_of(constraint_of(*a, d), field);
         if (fixed.defined() && is_const(fixed)) return cast(Int(32), fixed);
     }
@@ -206,7 +207,7 @@ Symbol FlattenStorage::buffer_of(Symbol func, int k) const {
     if (auto found = layouts.find(func); found != layouts.end()) {
         return found->second.buffers.at(size_t(k));
     }
-    if (const ir::Argument *output = context.output(func, k)) return output->name;
+    if (const ir::Argument *output = find_output(pipeline.args, func, k)) return output->name;
     if (k == 0) return func;
     throw InternalError(str("no buffer is known for value ", k, " of ", func));
 }
@@ -271,7 +272,7 @@ Expr FlattenStorage::visit(const BufferProperty &p) {
     Symbol func = value == values.end() ? p.buffer : value->second.func;
     auto found = layouts.find(func);
     if (found == layouts.end()) {
-        const ir::Argument *output = context.output(p.buffer);
+        const ir::Argument *output = find_output(pipeline.args, p.buffer);
         if (!output) return Expr(&p);
         return BufferProperty::make(output->name, p.field, p.dim, p.referent);
     }
@@ -301,8 +302,8 @@ Expr FlattenStorage::visit(const Variable &v) {
 
 }  // namespace
 
-Stmt flatten_storage(const Stmt &s, const Context &context) {
-    return FlattenStorage(s, context)(s);
+Stmt flatten_storage(const LoweredFunction &pipeline, const Context &context) {
+    return FlattenStorage(pipeline, context)(pipeline.body);
 }
 
 }  // namespace tessera::lower

@@ -16,6 +16,6 @@ namespace tessera::lower {
 // and outputs (here g) keep the min and stride of their buffers, as BufferProperty. A Func that an
 // extern stage names by its handle gets a tessera_buffer_t on the stack. The elements of scatter
 // and gather become stores of their own.
-ir::Stmt flatten_storage(const ir::Stmt &s, const Context &context);
+ir::Stmt flatten_storage(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

@@ -126,7 +126,7 @@ private:
 
 class ForkAsync final : public Mutator {
 public:
-    ForkAsync(const Stmt &s, const lower::Context &context) : scope(s, context) {}
+    explicit ForkAsync(const LoweredFunction &pipeline) : scope(pipeline) {}
 
 private:
     // From the outside in: what is forked later finds itself in one of the sides.
@@ -178,6 +178,8 @@ private:
 
 }  // namespace
 
-Stmt fork_async(const Stmt &s, const lower::Context &context) { return ForkAsync(s, context)(s); }
+Stmt fork_async(const LoweredFunction &pipeline, const lower::Context &) {
+    return ForkAsync(pipeline)(pipeline.body);
+}
 
 }  // namespace tessera::lower

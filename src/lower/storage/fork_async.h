@@ -15,6 +15,6 @@ namespace tessera::lower {
 //
 // The two sides are those of split_production.h, as are n, without which `free` is not there, and
 // the CompileError if both sides would compute another function into the same storage.
-ir::Stmt fork_async(const ir::Stmt &s, const Context &context);
+ir::Stmt fork_async(const ir::LoweredFunction &pipeline, const Context &context);
 
 }  // namespace tessera::lower

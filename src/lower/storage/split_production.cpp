@@ -318,9 +318,8 @@ void check_parts(Symbol func, const Roles &producer, const Roles &consumer,
 
 }  // namespace
 
-SplitScope::SplitScope(const Stmt &pipeline, const Context &context)
-    : functions(context.functions_by_buffer(pipeline)) {
-    for_each_node(pipeline, [&](const Realize &r) { stored.insert(r.func); });
+SplitScope::SplitScope(const LoweredFunction &pipeline) : functions(functions_by_buffer(pipeline)) {
+    for_each_node(pipeline.body, [&](const Realize &r) { stored.insert(r.func); });
 }
 
 SplitProduction split_production(const Stmt &body, const Realize &storage, const SplitScope &scope,

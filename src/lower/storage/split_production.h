@@ -18,7 +18,7 @@ struct SplitScope {
     std::unordered_map<Symbol, Symbol> functions;
 
     // Of all of a pipeline.
-    SplitScope(const ir::Stmt &pipeline, const Context &context);
+    explicit SplitScope(const ir::LoweredFunction &pipeline);
 };
 
 // What one part tells the other of a slot for the values of one production.

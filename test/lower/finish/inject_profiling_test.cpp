@@ -10,7 +10,7 @@ namespace {
 std::string profiled(std::string_view text) {
     Context context;
     context.target.set_feature(Target::Profile);
-    ir::Stmt s = inject_profiling(ir::parse_stmt(text), context);
+    ir::Stmt s = apply(inject_profiling, ir::parse_stmt(text), context);
     std::string all = to_string(s), start = "profiler_error == 0, profiler_error\n";
     CHECK(all.find("let profiler = alloca(") == 0);
     return all.substr(all.find(start) + start.size());

@@ -16,7 +16,7 @@ TEST_SUITE("unroll_loops") {
     }
     TEST_CASE("leaves other loops alone, and shares them") {
         ir::Stmt before = ir::parse_stmt("for i in [0, +2): f[i] = i");
-        CHECK(unroll_loops(before, {}).same_as(before));
+        CHECK(apply(unroll_loops, before).same_as(before));
     }
     TEST_CASE("the extent may be named by a let") {
         CHECK(run(unroll_loops, "let n = 2\nunrolled for i in [0, +n): f[i] = 7") ==
@@ -32,7 +32,7 @@ TEST_SUITE("unroll_loops") {
     }
     TEST_CASE("a loop of unknown extent is the user's error") {
         ir::Stmt before = ir::parse_stmt("unrolled for i in [0, +n): f[i] = i");
-        CHECK_THROWS_WITH_AS(unroll_loops(before, {}),
+        CHECK_THROWS_WITH_AS(apply(unroll_loops, before),
                              doctest::Contains("cannot unroll loop i: its extent n is not"),
                              CompileError);
     }
@@ -43,13 +43,14 @@ TEST_SUITE("unroll_loops") {
         const ir::For &loop = *before.as<ir::For>();
         before = ir::For::make(loop.name, loop.min, loop.extent, loop.loop_kind, loop.partition,
                                loop.body, origin);
-        CHECK_THROWS_WITH_AS(unroll_loops(before, {}),
+        CHECK_THROWS_WITH_AS(apply(unroll_loops, before),
                              doctest::Contains("loop xi of blur.update(0)"), CompileError);
-        CHECK_THROWS_WITH_AS(unroll_loops(before, {}), doctest::Contains("user.cpp:12"),
+        CHECK_THROWS_WITH_AS(apply(unroll_loops, before), doctest::Contains("user.cpp:12"),
                              CompileError);
     }
     TEST_CASE("millions of copies are refused") {
         ir::Stmt before = ir::parse_stmt("unrolled for i in [0, +1000000): f[i] = i");
-        CHECK_THROWS_WITH_AS(unroll_loops(before, {}), doctest::Contains("too many"), CompileError);
+        CHECK_THROWS_WITH_AS(apply(unroll_loops, before), doctest::Contains("too many"),
+                             CompileError);
     }
 }

@@ -172,15 +172,15 @@ TEST_SUITE("vectorize_loops") {
     }
     TEST_CASE("a loop of unknown extent is the user's error") {
         ir::Stmt before = ir::parse_stmt("vectorized for i in [0, +n): f[i] = i");
-        CHECK_THROWS_WITH_AS(vectorize_loops(before, {}),
+        CHECK_THROWS_WITH_AS(apply(vectorize_loops, before),
                              doctest::Contains("cannot vectorize loop i: its extent n is not"),
                              CompileError);
         before = ir::parse_stmt("vectorized for i in [0, +100000): f[i] = i");
-        CHECK_THROWS_WITH_AS(vectorize_loops(before, {}), doctest::Contains("too many"),
+        CHECK_THROWS_WITH_AS(apply(vectorize_loops, before), doctest::Contains("too many"),
                              CompileError);
     }
     TEST_CASE("leaves other loops alone, and shares them") {
         ir::Stmt before = ir::parse_stmt("for i in [0, +2): f[i] = i");
-        CHECK(vectorize_loops(before, {}).same_as(before));
+        CHECK(apply(vectorize_loops, before).same_as(before));
     }
 }

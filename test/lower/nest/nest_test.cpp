@@ -94,7 +94,7 @@ TEST_SUITE("prefetch") {
     }
     TEST_CASE("of what the stage itself writes: the tile that comes next") {
         Small f{"f", x * y};
-        const Symbol var_x = Symbol::interned("x"), var_y = Symbol::interned("y");
+        const Symbol var_x = Symbol::interned("x");
         const Symbol xi = Symbol::interned("xi");
         f.loops(Split{var_x, var_x, xi, 8, TailStrategy::RoundUp})
             .loops(PrefetchDirective{f.f->name, var_x, var_x, 1, PrefetchBoundStrategy::Clamp});

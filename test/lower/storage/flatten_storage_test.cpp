@@ -105,7 +105,7 @@ TEST_SUITE("flatten_storage") {
                 s = Realize::make(f, {Int(32)}, MemoryType::Auto, {{0, 10}}, {}, s);
             }
             int count = 0;
-            for_each_node(flatten_storage(s, {}), [&](const Allocate &) { count++; });
+            for_each_node(apply(flatten_storage, s), [&](const Allocate &) { count++; });
             CHECK(count == 3000);
         });
     }

@@ -25,7 +25,7 @@ SplitProduction split(const ir::Stmt &all, std::string_view loop = "",
     const auto &f = *storage.as<ir::Realize>();
     const ir::Stmt body =
         loop.empty() ? f.body : find<ir::For>(f.body, loop, &ir::For::name).as<ir::For>()->body;
-    return split_production(body, f, SplitScope(all, {}), reason);
+    return split_production(body, f, SplitScope({"f", {}, all}), reason);
 }
 SplitProduction split(std::string_view text, std::string_view loop = "") {
     return split(ir::parse_stmt(text), loop);
@@ -175,7 +175,7 @@ TEST_SUITE("split_production") {
                                             "    produce e: e(y) = y\n"
                                             "    produce f: f(y) = y\n"
                                             "    consume e: consume f: g(y) = f(y) + e(y)");
-        const SplitScope scope(all, {});
+        const SplitScope scope({"f", {}, all});
         const ir::Stmt f = find<ir::Realize>(all, "f", &ir::Realize::func);
         const ir::Stmt e = find<ir::Realize>(all, "e", &ir::Realize::func);
         const SplitProduction of_f =
@@ -192,8 +192,8 @@ TEST_SUITE("split_production") {
         const ir::Stmt all = ir::parse_stmt(ring);
         const SplitProduction parts = split(all);
         Symbol f = find<ir::Realize>(all, "f", &ir::Realize::func).as<ir::Realize>()->func;
-        CHECK(computes(parts.producer.stmt, f, SplitScope(all, {})));
-        CHECK_FALSE(computes(parts.consumer.stmt, f, SplitScope(all, {})));
+        CHECK(computes(parts.producer.stmt, f, SplitScope({"f", {}, all})));
+        CHECK_FALSE(computes(parts.consumer.stmt, f, SplitScope({"f", {}, all})));
     }
     TEST_CASE("what both would compute into one storage is refused, in the words of who asks") {
         const std::string text = used_twice("realize h: {int32} over [0, +m]\n", "");
