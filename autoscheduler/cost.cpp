@@ -25,7 +25,7 @@ private:
 
     double in_vectors(double count, double bytes) const {
         if (view.lanes <= 1) return count;
-        return std::max(bytes / machine.vector_bytes, count / view.lanes);
+        return std::max(bytes / machine.vector_bytes, count / view.lanes) / view.dot_lanes;
     }
 
     double arithmetic_per_point() const {
@@ -44,9 +44,10 @@ private:
                             int function) const {
         constexpr double load = 0.5, lane = 1.2;
         if (view.lanes <= 1 || view.vector_variable < 0) return load;
-        const double whole = load * std::max(bytes / machine.vector_bytes, 1 / view.lanes);
+        const double whole =
+            load * std::max(bytes / machine.vector_bytes, 1 / (view.lanes * view.dot_lanes));
         switch (view.pattern(slopes, function)) {
-        case AccessPattern::Same: return load / view.lanes;
+        case AccessPattern::Same: return load / (view.lanes * view.dot_lanes);
         case AccessPattern::Dense: return whole;
         case AccessPattern::Strided: return 2 * view.stride(slopes, function) * whole;
         case AccessPattern::Gathered: return lane;

@@ -218,6 +218,7 @@ private:
         if (!is_new) return place->second;
         ImageNode node;
         node.name = call.callee.text();
+        node.symbol = call.callee;
         node.bytes = call.type.bytes();
         const auto *p = dynamic_cast<const Parameter *>(call.referent.get());
         for (int d = 0; d < int(call.args.size()); d++) {

@@ -86,6 +86,7 @@ struct FunctionNode {
 
 struct ImageNode {
     std::string name;
+    Symbol symbol;
     int bytes = 0;
     std::vector<int> consumers;  // stages
     Box box;

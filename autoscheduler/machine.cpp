@@ -19,6 +19,25 @@ double cache_bytes(int index, double usual) {
 
 }  // namespace
 
+namespace {
+
+// As the code generator for x86 selects them: vpdpbusd, vpdpwssd or vpmaddwd, vdpbf16ps.
+std::vector<Machine::DotProduct> dot_products_of(const Target &target) {
+    std::vector<Machine::DotProduct> all;
+    if (target.arch != Target::X86) return all;
+    const bool vnni =
+        target.has_feature(Target::AVX512_VNNI) || target.has_feature(Target::AVXVNNI);
+    if (vnni) all.push_back({UInt(8), Int(8), Int(32), 4});
+    for (Type a : {Int(16), UInt(8), Int(8)}) {
+        for (Type b : {Int(16), UInt(8), Int(8)}) all.push_back({a, b, Int(32), 2});
+    }
+    if (target.has_feature(Target::AVX512_Zen4))
+        all.push_back({BFloat(16), BFloat(16), Float(32), 2});
+    return all;
+}
+
+}  // namespace
+
 Machine Machine::usual(const Target &wanted, int cores) {
     const Target target = wanted.with_implied_features();
     Machine m;
@@ -26,6 +45,7 @@ Machine Machine::usual(const Target &wanted, int cores) {
     m.vector_bytes = std::max(16, target.natural_vector_size(1, true));
     m.registers = m.vector_bytes == 64 || target.arch == Target::ARM ? 32 : 16;
     auto set = [&](OperationClass c, double cycles) { m.cycles[size_t(c)] = cycles; };
+    m.dot_products = dot_products_of(target);
     set(OperationClass::FloatAdd, 0.5);
     set(OperationClass::FloatMul, 0.5);
     set(OperationClass::FloatDiv, 6);

@@ -20,6 +20,13 @@ struct Machine {
     std::array<Cache, 3> caches = {};
     double memory_sharing = 4;  // cores that together take all bytes that memory gives
 
+    // Instructions that add a group of products to a sum, f() += wide(a(r)) * wide(b(r)).
+    struct DotProduct {
+        Type a, b, sum;
+        int group;
+    };
+    std::vector<DotProduct> dot_products;
+
     double parallel_launch = 8'000;  // cycles from the start of a parallel loop to all at work
     double task = 300;               // of an iteration of a parallel loop
     double fault_per_byte = 0.3;     // of fresh memory

@@ -1,4 +1,5 @@
 #include "autoscheduler/mutate.h"
+#include "autoscheduler/dot_products.h"
 #include <algorithm>
 
 namespace tessera::autoscheduler {
@@ -18,7 +19,10 @@ void move_to(Plan &plan, int function, Place place, int at, const Machine &machi
     const bool is_root = place == Place::Root;
     for (StagePlan &s : p.stages) {
         s.parallel = is_root && machine.cores > 1 && !s.tile.empty();
-        if (!is_root) std::ranges::fill(s.tile, 0);
+        if (!is_root) {
+            std::ranges::fill(s.tile, 0);
+            s.block.clear();
+        }
     }
     if (place != Place::Inline) return;
     // Its loops are gone.
@@ -79,8 +83,8 @@ private:
         } else if (choice <= 3 || others.empty()) {
             move_to(plan, n, Place::Root, -1, machine);
         } else {
-            const Place place =
-                any_of({Place::Tile, Place::Row, Place::Row, Place::Step, Place::Chunk});
+            const Place place = any_of(
+                {Place::Tile, Place::Block, Place::Row, Place::Row, Place::Step, Place::Chunk});
             move_to(plan, n, place, others[below(others.size())], machine);
         }
     }
@@ -117,6 +121,10 @@ private:
             return;
         }
         const bool is_root = p.place == Place::Root;
+        if (is_root && below(12) == 0) {
+            s.prefetch = any_of<int64_t>({0, 1, 2, 4, 8});
+            return;
+        }
         switch (below(is_root ? 6 : 4)) {
         case 0: change_vector(n, int(v), s); break;
         case 1:
@@ -124,6 +132,11 @@ private:
         case 3:
         case 4:
             if (which + 1 < p.stages.size()) break;
+            if (s.tile[v] > 8 && below(4) == 0) {
+                s.block.resize(stage.pure);
+                s.block[v] = any_of<int64_t>({0, 4, 8, 16, 32, 64});
+                break;
+            }
             s.tile[v] = any_of<int64_t>({0, 4, 8, 16, 32, 64, 128, 256, 512});
             break;
         default: s.parallel = !s.parallel && machine.cores > 1;
@@ -139,6 +152,11 @@ private:
 
     void change_reduction(const StageNode &stage, StagePlan &s) {
         const size_t v = stage.pure + size_t(below(stage.variables.size() - stage.pure));
+        const int64_t group = dot_group(graph, stage, machine);
+        if (group > 1 && below(4) == 0) {
+            s.dot = s.dot > 1 ? 1 : group;
+            return;
+        }
         switch (below(3)) {
         case 0: s.rows_within_reduction = !s.rows_within_reduction; break;
         case 1: s.tile[v] = any_of<int64_t>({0, 0, 1, 1, 4, 8, 16, 32, 64, 128, 256}); break;

@@ -12,12 +12,16 @@ namespace {
 
 // Where others can be computed in the loops of a stage.
 struct Levels {
-    LoopLevel tile = LoopLevel::root(), chunk = LoopLevel::root(), row = LoopLevel::root(),
-              step = LoopLevel::root();
+    LoopLevel tile = LoopLevel::root(), block = LoopLevel::root(), chunk = LoopLevel::root(),
+              row = LoopLevel::root(), step = LoopLevel::root();
 
+    const LoopLevel &around_rows() const {
+        return chunk.is_at() ? chunk : block.is_at() ? block : tile;
+    }
     const LoopLevel &of(Place place) const {
         switch (place) {
         case Place::Tile: return tile;
+        case Place::Block: return block;
         case Place::Chunk: return chunk;
         case Place::Row: return row;
         default: return step;
@@ -28,9 +32,9 @@ struct Levels {
 // Makes the steps of one stage.
 class StageSteps {
 public:
-    StageSteps(const Graph &graph, const StageNode &stage, const StagePlan &plan, int64_t tasks,
-               std::vector<Step> &steps)
-        : graph(graph), stage(stage), plan(plan),
+    StageSteps(const Graph &graph, const Plan &all, const StageNode &stage, const StagePlan &plan,
+               int64_t tasks, std::vector<Step> &steps)
+        : graph(graph), all(all), stage(stage), plan(plan),
           function(*graph.functions[size_t(stage.function)].function), tasks(tasks), steps(steps) {
         // What is needed of it may be less than a vector: in the loops of others, and elsewhere
         // since `required` is no tight bound. Only that of an output is known.
@@ -49,11 +53,15 @@ public:
         for (size_t v = 0; v < stage.pure; v++) split_variable(v);
         for (size_t v = stage.pure; v < stage.variables.size(); v++) split_reduction(v);
         reorder();
-        for (const Loop &l : vectors) set_kind(l.var, LoopKind::Vectorized);
+        if (!dots.empty()) add(AtomicDirective{});
+        for (const auto *some : {&dots, &vectors}) {
+            for (const Loop &l : *some) set_kind(l.var, LoopKind::Vectorized);
+        }
         for (const auto *some : {&unrolled, &unrolled_reduction}) {
             for (const Loop &l : *some) set_kind(l.var, LoopKind::Unrolled);
         }
         Levels levels = levels_here();
+        if (plan.prefetch > 0) prefetch(levels);
         if (plan.parallel) parallelize(levels);
         if (plan.streams) add(StreamStores{});
         if (steps.size() == before && !is_in_structure()) add(Unscheduled{});
@@ -117,6 +125,12 @@ private:
             const Symbol inner = split(loop, name, tile, "o", "i");
             tiles.push_back(loop);
             loop = {inner, tile};
+            const int64_t block = factor_within(of_variable(plan.block, v), loop, true);
+            if (block > 1 && block < tile) {
+                const Symbol within = split(loop, name, block, "b", "i");
+                blocks.push_back(loop);
+                loop = {within, block};
+            }
         }
         const int64_t lanes = int(v) == plan.vector ? factor_within(plan.lanes, loop, is_tiled) : 1;
         if (lanes > 1) vectors.push_back({split(loop, name, lanes, "s", "v"), lanes});
@@ -129,6 +143,10 @@ private:
     void split_reduction(size_t v) {
         const Symbol name = stage.variables.name(v);
         Loop loop = {name, extent_of(v)};
+        if (v == stage.pure && plan.dot > 1 && loop.extent % plan.dot == 0) {
+            if (loop.extent == plan.dot) return dots.push_back(loop);
+            dots.push_back({split(loop, name, plan.dot, "s", "d"), plan.dot});
+        }
         if (of_variable(plan.tile, v) == 1) return chunks.push_back(loop);
         const int64_t tile = factor_within(of_variable(plan.tile, v), loop, true);
         if (tile > 1 && tile < loop.extent) {
@@ -147,6 +165,7 @@ private:
             for (const Loop &l : some) order.push_back(l.var);
         };
         const size_t rows = plan.rows_within_reduction && !middle.empty() ? 1 : 0;
+        append(dots);
         append(vectors);
         append(unrolled);
         append(unrolled_reduction);
@@ -154,6 +173,7 @@ private:
         append(reduction);
         append(std::span(middle).subspan(rows));
         append(chunks);
+        append(blocks);
         append(tiles);
         if (order.size() > 1) add(Reorder{order});
     }
@@ -164,12 +184,27 @@ private:
     Levels levels_here() const {
         Levels levels;
         if (!tiles.empty()) levels.tile = at(tiles.front().var);
+        if (!blocks.empty()) levels.block = at(blocks.front().var);
         if (!chunks.empty()) levels.chunk = at(chunks.front().var);
         // Rows are along the second variable, or the only one.
         if (!middle.empty()) levels.row = at(middle[std::min<size_t>(1, middle.size() - 1)].var);
         if (!middle.empty()) levels.step = at(middle.front().var);
         if (!reduction.empty()) levels.step = at(reduction.front().var);
         return levels;
+    }
+
+    // An image that it reads, or a function at the root.
+    void prefetch(const Levels &levels) {
+        if (!levels.row.is_at()) return;
+        for (const Access &a : stage.accesses) {
+            const int f = a.source.function;
+            if (f == stage.function || (f >= 0 && all.functions[size_t(f)].place != Place::Root))
+                continue;
+            const Symbol what = f >= 0 ? graph.functions[size_t(f)].function->name
+                                       : graph.images[size_t(a.source.image)].symbol;
+            const Symbol row = levels.row.var();
+            return add(PrefetchDirective{what, row, row, Expr(int32_t(plan.prefetch))});
+        }
     }
 
     // From the outside, until there are enough tasks.
@@ -192,6 +227,7 @@ private:
     }
 
     const Graph &graph;
+    const Plan &all;
     const StageNode &stage;
     const StagePlan &plan;
     const FunctionContents &function;
@@ -200,7 +236,8 @@ private:
     TailStrategy tail = TailStrategy::Auto;
     std::set<std::string> taken;
     // Innermost first.
-    std::vector<Loop> vectors, unrolled, unrolled_reduction, reduction, middle, chunks, tiles;
+    std::vector<Loop> dots, vectors, unrolled, unrolled_reduction, reduction, middle, chunks,
+        blocks, tiles;
 };
 
 // The points after which a function's definition, with those that are inlined into it, does the
@@ -289,7 +326,7 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
             if (!f.is_output) add(ComputeLevel{LoopLevel::root()});
         } else {
             const Levels &at = levels[size_t(p.at)];
-            if (p.place == Place::Row) add(StoreLevel{at.chunk.is_at() ? at.chunk : at.tile});
+            if (p.place == Place::Row) add(StoreLevel{at.around_rows()});
             add(ComputeLevel{at.of(p.place)});
         }
         if (f.is_extern) continue;
@@ -297,7 +334,7 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
         lay_out(graph, plan, int(n), add);
         for (size_t s = 0; s < f.stages.size(); s++) {
             const StageNode &stage = graph.stages[size_t(f.stages[s])];
-            levels[n] = StageSteps(graph, stage, p.stages[s], tasks, schedule.steps)();
+            levels[n] = StageSteps(graph, plan, stage, p.stages[s], tasks, schedule.steps)();
         }
     }
     return schedule;

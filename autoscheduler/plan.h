@@ -8,15 +8,19 @@ namespace tessera::autoscheduler {
 // The loops of a stage:
 //
 //     for y tiles, x tiles: [others are computed here: Place::Tile]
-//       for tiles of the reduction: [or here: Place::Chunk]
-//         for y in the tile: [or here: Place::Row]
-//           for x in the tile, in steps of a vector:
-//             for the reduction in its tile: [or here: Place::Step]
-//               unrolled reduction, unrolled y and x, vector of x
+//       for y blocks, x blocks of the tile: [or here: Place::Block]
+//         for tiles of the reduction: [or here: Place::Chunk]
+//           for y in the block: [or here: Place::Row]
+//             for x in the block, in steps of a vector:
+//               for the reduction in its tile: [or here: Place::Step]
+//                 unrolled reduction, unrolled y and x, vector of x, group of a dot product
+//
+// Ansor's structure of tiles, SSRSRS, with the innermost S in registers.
 struct StagePlan {
     std::vector<int64_t>
-        tile;         // per variable, those of the reduction behind the pure ones; 0: none
-    int vector = -1;  // the pure variable that is vectorized; -1: none
+        tile;  // per variable, those of the reduction behind the pure ones; 0: none
+    std::vector<int64_t> block;  // per pure variable, tiles within its tile; 0: none
+    int vector = -1;             // the pure variable that is vectorized; -1: none
     int64_t lanes = 1;
     std::vector<int64_t> unroll;  // per variable: how many points are computed together; 0: one
     bool parallel = false;        // the outermost loops, until there are enough tasks
@@ -26,6 +30,10 @@ struct StagePlan {
     // and refused when the pipeline runs where a row is shorter than a piece.
     bool shifts = false;
     bool streams = false;  // stores past the caches: nobody reads it soon
+    // Lanes of the first variable of the reduction that are added to one sum: what an instruction
+    // for dot products takes (Machine::dot_products); 1: none.
+    int64_t dot = 1;
+    int64_t prefetch = 0;  // what it reads is fetched so many rows ahead
 
     friend bool operator==(const StagePlan &, const StagePlan &) = default;
 };
@@ -35,6 +43,7 @@ enum class Place : uint8_t {
     Inline,
     Root,
     Tile,   // for each tile of another's last stage
+    Block,  // for each block of its tiles
     Chunk,  // for each tile of that stage's reduction
     Row,    // for each row of a tile, which keeps what the rows share
     Step,   // for each iteration of the innermost loop

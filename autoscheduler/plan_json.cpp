@@ -1,5 +1,7 @@
 #include "autoscheduler/plan_json.h"
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 namespace tessera::autoscheduler {
 
@@ -7,16 +9,33 @@ using nlohmann::json;
 
 namespace {
 
+constexpr std::string_view place_names[] = {"inline", "root", "tile", "block",
+                                            "chunk",  "row",  "step"};
+
+std::optional<Place> place_named(const std::string &name) {
+    const auto found = std::ranges::find(place_names, name);
+    if (found == std::end(place_names)) return std::nullopt;
+    return Place(found - std::begin(place_names));
+}
+
 json to_value(const StagePlan &s) {
-    return {{"tile", s.tile},         {"vector", s.vector},
-            {"lanes", s.lanes},       {"unroll", s.unroll},
-            {"parallel", s.parallel}, {"rows_within_reduction", s.rows_within_reduction},
-            {"shifts", s.shifts},     {"streams", s.streams}};
+    return {{"tile", s.tile},
+            {"block", s.block},
+            {"vector", s.vector},
+            {"lanes", s.lanes},
+            {"unroll", s.unroll},
+            {"parallel", s.parallel},
+            {"rows_within_reduction", s.rows_within_reduction},
+            {"shifts", s.shifts},
+            {"streams", s.streams},
+            {"dot", s.dot},
+            {"prefetch", s.prefetch}};
 }
 
 StagePlan stage_from(const json &value) {
     StagePlan s;
     value.at("tile").get_to(s.tile);
+    value.at("block").get_to(s.block);
     value.at("vector").get_to(s.vector);
     value.at("lanes").get_to(s.lanes);
     value.at("unroll").get_to(s.unroll);
@@ -24,6 +43,8 @@ StagePlan stage_from(const json &value) {
     value.at("rows_within_reduction").get_to(s.rows_within_reduction);
     value.at("shifts").get_to(s.shifts);
     value.at("streams").get_to(s.streams);
+    value.at("dot").get_to(s.dot);
+    value.at("prefetch").get_to(s.prefetch);
     return s;
 }
 
@@ -50,7 +71,7 @@ std::string to_json(const Plan &plan) {
     for (const FunctionPlan &f : plan.functions) {
         json stages = json::array();
         for (const StagePlan &s : f.stages) stages.push_back(to_value(s));
-        functions.push_back({{"place", int(f.place)},
+        functions.push_back({{"place", place_names[size_t(f.place)]},
                              {"at", f.at},
                              {"innermost", f.innermost},
                              {"aligned", f.aligned},
@@ -64,9 +85,9 @@ std::optional<Plan> plan_from_json(const std::string &text, const Graph &graph) 
         Plan plan;
         for (const json &f : json::parse(text)) {
             FunctionPlan &p = plan.functions.emplace_back();
-            const int place = f.at("place");
-            if (place < 0 || place > int(Place::Step)) return std::nullopt;
-            p.place = Place(place);
+            const std::optional<Place> place = place_named(f.at("place"));
+            if (!place) return std::nullopt;
+            p.place = *place;
             p.at = f.at("at");
             p.innermost = f.at("innermost");
             p.aligned = f.at("aligned");

@@ -1,4 +1,6 @@
 #include "autoscheduler/simple.h"
+#include "autoscheduler/dot_products.h"
+#include "autoscheduler/groups.h"
 #include "autoscheduler/mutate.h"
 #include <algorithm>
 #include <limits>
@@ -103,7 +105,7 @@ private:
         }
     }
 
-    // What to climb from: much at the root; much inlined; much in the loops of the output.
+    // What to climb from: much at the root; much inlined; much in the loops of the output; groups.
     std::vector<Plan> beginnings() {
         std::vector<Plan> all = {best};
         Plan inlined = best, in_rows = best, at_root = best;
@@ -130,7 +132,16 @@ private:
         if (inlined != best) all.push_back(inlined);
         if (in_rows != best) all.push_back(in_rows);
         if (at_root != best) all.push_back(at_root);
+        const Plan groups = in_groups(best);
+        if (!std::ranges::count(all, groups)) all.push_back(groups);
         return all;
+    }
+
+    Plan in_groups(const Plan &plan) {
+        return merge_into_groups(graph, machine, plan, [&](const Plan &p) -> std::optional<double> {
+            const std::optional<Cost> cost = cost_of(p);
+            return cost ? std::optional(cost->cycles) : std::nullopt;
+        });
     }
 
     void begin_with(int n) {
@@ -222,6 +233,8 @@ private:
             }
         }
         improve_reduction(n, s, stage);
+        const int64_t group = dot_group(graph, stage, machine);
+        if (group > 1) try_loops(n, s, [&](StagePlan &p) { p.dot = group; });
         if (stage.is_reduction() && stage.pure > 0) {
             try_loops(n, s,
                       [](StagePlan &p) { p.rows_within_reduction = !p.rows_within_reduction; });

@@ -50,7 +50,9 @@ void StageView::find_loops() {
     for (int l : placed.loops) {
         const TreeLoop &tl = loop(l);
         points_once *= double(tl.extent);
-        if (tl.kind == LoopKind::Vectorized) {
+        if (tl.kind == LoopKind::Vectorized && tl.is_reduction && vector_variable >= 0) {
+            dot_lanes *= double(tl.extent);
+        } else if (tl.kind == LoopKind::Vectorized) {
             lanes *= double(tl.extent);
             vector_variable = variable_of(l);
         }

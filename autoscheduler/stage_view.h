@@ -51,6 +51,7 @@ public:
     const FunctionNode &function;
     const int stage;
     double lanes = 1, points_once = 1, points = 1, productions = 1;
+    double dot_lanes = 1;  // of those, beside the lanes, that are added to one sum
     int vector_variable = -1;
     int innermost = -1;      // of the loops that are left in the code
     double body_points = 1;  // that an iteration of it computes

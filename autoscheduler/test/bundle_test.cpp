@@ -125,7 +125,7 @@ TEST_SUITE("autoscheduler, bundles") {
         CHECK(tuned.find(" 2e-05 ") != std::string::npos);
         const std::string best = first_directives(folder.text("bundled.schedule.h"));
         CHECK(best.find(".vectorize(") != std::string::npos);
-        CHECK(first_directives(folder.text("replayed.schedule.h")).starts_with(best));
+        CHECK(folder.text("replayed.schedule.h").find(best) != std::string::npos);
         // Those of the log are not exported again.
         answer_to({"--tune", "-g", "bundled", "--export", folder.file("again"), "--log", log,
                    "--trials", "2", "--parallelism", "1", "--linker", C_COMPILER});

@@ -68,7 +68,9 @@ TEST_SUITE("autoscheduler, search") {
         std::vector<double> second;
         for (const Trial &t : again.trials) second.push_back(t.measurement.milliseconds);
         CHECK(first == second);
-        CHECK(log.best()->second == *std::ranges::min_element(first));
+        // What was refused took no time.
+        std::erase(second, 0.0);
+        CHECK(log.best()->second == *std::ranges::min_element(second));
         CHECK(log.best()->first == again.schedule);
         // More is measured behind the damaged line, and is read again.
         const SearchResult more = search(problem.workload, problem.machine, quick(10, &log));

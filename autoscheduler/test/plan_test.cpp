@@ -1,0 +1,167 @@
+#include "autoscheduler/cost.h"
+#include "autoscheduler/dot_products.h"
+#include "autoscheduler/groups.h"
+#include "autoscheduler/plan_json.h"
+#include "support.h"
+#include <algorithm>
+
+namespace tessera::autoscheduler::test {
+namespace {
+
+TEST_SUITE_BEGIN("autoscheduler, plans");
+
+// Whether what a schedule computes is what the pipeline computes without one.
+Outcome outcome_of(const Problem &problem, const Plan &plan) {
+    Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
+    return measurer({problem.scheduled(plan)}, 1e300)[0].outcome;
+}
+
+template<typename Directive>
+size_t count_of(const Problem &problem, const Plan &plan) {
+    const program::Schedule schedule = problem.scheduled(plan);
+    return size_t(std::ranges::count_if(schedule.steps, [](const program::Step &step) {
+        const auto *s = std::get_if<program::StageStep>(&step.what);
+        return s && std::holds_alternative<Directive>(s->written.directive);
+    }));
+}
+
+Func chain_of_stencils(int length) {
+    Var x("x"), y("y");
+    ImageParam in(Float(32), 2, "in");
+    Func f("s0");
+    f(x, y) = in(x, y);
+    for (int i = 1; i <= length; i++) {
+        const Func before = f;
+        f = Func("s" + std::to_string(i));
+        f(x, y) = (before(x, y) + before(x + 1, y) + before(x + 2, y) + before(x, y + 1) +
+                   before(x, y + 2)) /
+                  5.0f;
+    }
+    f.set_estimates({{0, 3000}, {0, 2000}});
+    return f;
+}
+
+TEST_CASE("a chain of stencils becomes groups, each in tiles of its last function") {
+    const Problem problem(chain_of_stencils(8));
+    Plan plan = plain_plan(problem.graph);
+    for (FunctionPlan &f : plan.functions) {
+        f.stages[0].vector = 0;
+        f.stages[0].lanes = 8;
+    }
+    const auto cost_of = [&](const Plan &p) -> std::optional<double> {
+        LoopTree tree(problem.graph, program::apply(problem.algorithm, problem.scheduled(p)));
+        return estimate_cost(tree, problem.machine).cycles;
+    };
+    const Plan groups = merge_into_groups(problem.graph, problem.machine, plan, cost_of);
+    const auto in_tiles = std::ranges::count(groups.functions, Place::Tile, &FunctionPlan::place);
+    CHECK(in_tiles >= 4);
+    CHECK(cost_of(groups).value_or(1e300) < 0.8 * cost_of(plan).value_or(0));
+}
+
+TEST_CASE("what is read by two groups stays at the root") {
+    Var x("x"), y("y");
+    ImageParam in(Float(32), 2, "in");
+    Func shared("shared"), a("a"), b("b");
+    shared(x, y) = in(x, y) + in(x + 1, y);
+    a(x, y) = shared(x, y) + shared(x, y + 1);
+    b(x, y) = shared(x, y) * 2.0f;
+    a.set_estimates({{0, 1000}, {0, 1000}});
+    b.set_estimates({{0, 1000}, {0, 1000}});
+    const TuningProblem problem(Pipeline({a, b}), get_jit_target_from_environment(),
+                                Machine::usual(get_jit_target_from_environment(), 2));
+    // Whoever asks is told that each merge saves much.
+    double cost = 1e9;
+    const auto cheaper = [&](const Plan &) { return std::optional<double>(cost /= 2); };
+    const Plan groups =
+        merge_into_groups(problem.graph, problem.machine, plain_plan(problem.graph), cheaper);
+    const int of_shared = problem.graph.find(shared.function()->name);
+    REQUIRE(of_shared >= 0);
+    CHECK(groups.functions[size_t(of_shared)].place == Place::Root);
+}
+
+// A product of matrices of small whole numbers.
+template<typename A, typename B, typename Sum>
+Func product_of() {
+    Var x("x"), y("y");
+    Buffer<A> a(64, 32);
+    Buffer<B> b(48, 64);
+    a.for_each_element([&](int k, int y) { a(k, y) = A(float((3 * k + y) % 7)); });
+    b.for_each_element([&](int x, int k) { b(x, k) = B(float((x + 5 * k) % 5)); });
+    Func product("product");
+    RDom k(0, 64, "k");
+    product(x, y) += cast<Sum>(a(k, y)) * cast<Sum>(b(x, k));
+    product.set_estimates({{0, 48}, {0, 32}});
+    return product;
+}
+
+template<typename A, typename B, typename Sum>
+int64_t group_for(const std::string &target) {
+    const Problem problem(product_of<A, B, Sum>(), Target(target));
+    return dot_group(problem.graph, problem.graph.stages[1], problem.machine);
+}
+
+TEST_CASE("the groups of dot products are those of the machine's instructions") {
+    const std::string avx2 = "x86-64-linux-avx2", spr = "x86-64-linux-avx512_sapphirerapids";
+    CHECK(group_for<uint8_t, int8_t, int32_t>(spr) == 4);
+    CHECK(group_for<uint8_t, int8_t, int32_t>(avx2) == 2);
+    CHECK(group_for<int16_t, int16_t, int32_t>(avx2) == 2);
+    CHECK(group_for<bfloat16_t, bfloat16_t, float>(spr) == 2);
+    CHECK(group_for<bfloat16_t, bfloat16_t, float>(avx2) == 1);
+    CHECK(group_for<float, float, float>(spr) == 1);
+    CHECK(group_for<uint8_t, int8_t, int32_t>("arm-64-linux") == 1);
+}
+
+TEST_CASE("lanes of a dot product are added to one sum") {
+    const Problem problem(product_of<int16_t, int16_t, int32_t>());
+    Plan plan = plain_plan(problem.graph);
+    StagePlan &s = plan.functions[0].stages[1];
+    s.vector = 0;
+    s.lanes = 16;
+    const auto cost_of = [&](const Plan &p) {
+        LoopTree tree(problem.graph, program::apply(problem.algorithm, problem.scheduled(p)));
+        return estimate_cost(tree, problem.machine).cycles;
+    };
+    const double without = cost_of(plan);
+    s.dot = 2;
+    CHECK(cost_of(plan) < without);
+    CHECK(count_of<program::AtomicDirective>(problem, plan) == 1);
+    CHECK(outcome_of(problem, plan) == Outcome::Measured);
+}
+
+TEST_CASE("tiles may have blocks, in which others are computed") {
+    const Problem problem(chain_of_stencils(2));
+    Plan plan = plain_plan(problem.graph);
+    const size_t output = plan.functions.size() - 1;
+    StagePlan &last = plan.functions[output].stages[0];
+    last.tile = {128, 64};
+    last.block = {32, 16};
+    plan.functions[output - 1].place = Place::Block;
+    plan.functions[output - 1].at = int(output);
+    CHECK(count_of<program::Split>(problem, plan) == 4);
+    CHECK(outcome_of(problem, plan) == Outcome::Measured);
+    SUBCASE("that do not divide the tile are made smaller") {
+        last.block = {96, 48};
+        CHECK(outcome_of(problem, plan) == Outcome::Measured);
+    }
+    SUBCASE("and are kept in a log") {
+        CHECK(plan_from_json(to_json(plan), problem.graph) == std::optional(plan));
+    }
+}
+
+TEST_CASE("rows of what comes from far away may be fetched ahead") {
+    const Problem problem(chain_of_stencils(2));
+    Plan plan = plain_plan(problem.graph);
+    const size_t output = plan.functions.size() - 1;
+    plan.functions[output].stages[0].prefetch = 2;
+    CHECK(count_of<program::PrefetchDirective>(problem, plan) == 1);
+    CHECK(outcome_of(problem, plan) == Outcome::Measured);
+    // What is computed within the loop is near.
+    plan.functions[output - 1].place = Place::Row;
+    plan.functions[output - 1].at = int(output);
+    CHECK(count_of<program::PrefetchDirective>(problem, plan) == 0);
+}
+
+TEST_SUITE_END();
+
+}  // namespace
+}  // namespace tessera::autoscheduler::test
