@@ -209,10 +209,29 @@ private:
 
     // From the outside, until there are enough tasks.
     void parallelize(Levels &levels) {
-        std::vector<Loop> &from = tiles.empty() ? middle : tiles;
+        const std::vector<Loop> &from = tiles.empty() ? middle : tiles;
         if (from.empty()) return;
+        // Rows are left to compute others at.
+        const size_t least = tiles.empty() && from.size() > 1 ? 1 : 0;
+        if (has_guards()) {
+            nest_tasks(from, least);
+        } else {
+            fuse_tasks(from, least, levels);
+        }
+    }
+    // In a loop that is fused, the compiler does not find the iterations that need no guard, and
+    // each vector keeps its own.
+    bool has_guards() const { return tail == TailStrategy::GuardWithIf || stage.number > 0; }
+
+    void nest_tasks(std::span<const Loop> from, size_t least) {
+        int64_t count = 1;
+        for (size_t i = from.size(); i-- > least && count < tasks;) {
+            set_kind(from[i].var, LoopKind::Parallel);
+            count *= from[i].extent;
+        }
+    }
+    void fuse_tasks(std::span<const Loop> from, size_t least, Levels &levels) {
         Loop outer = from.back();
-        const size_t least = tiles.empty() ? 1 : 0;  // rows are left to compute others at
         for (size_t i = from.size() - 1; i-- > least && outer.extent < tasks;) {
             const Symbol fused = new_name(from[i].var, "p");
             add(Fuse{from[i].var, outer.var, fused});

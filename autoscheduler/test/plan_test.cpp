@@ -161,6 +161,32 @@ TEST_CASE("rows of what comes from far away may be fetched ahead") {
     CHECK(count_of<program::PrefetchDirective>(problem, plan) == 0);
 }
 
+int parallel_loops_in(const program::Schedule &schedule) {
+    return int(std::ranges::count_if(schedule.steps, [](const program::Step &step) {
+        const auto *s = std::get_if<program::StageStep>(&step.what);
+        const auto *k = s ? std::get_if<program::SetLoopKind>(&s->written.directive) : nullptr;
+        return k && k->kind == LoopKind::Parallel;
+    }));
+}
+
+TEST_CASE("tasks of a stage with guards are loops within loops, and those of others are one loop") {
+    const Problem problem(product_of_images(1024));
+    Plan plan = plain_plan(problem.graph);
+    StagePlan &update = plan.functions.back().stages[1];
+    update.tile = {64, 512, 0};
+    update.parallel = true;
+    const program::Schedule guarded = problem.scheduled(plan);
+    CHECK(count_in<program::Fuse>(guarded) == 0);
+    CHECK(parallel_loops_in(guarded) == 2);
+    update.parallel = false;
+    StagePlan &zeros = plan.functions.back().stages[0];
+    zeros.tile = {64, 512};
+    zeros.parallel = true;
+    const program::Schedule whole = problem.scheduled(plan);
+    CHECK(count_in<program::Fuse>(whole) == 1);
+    CHECK(parallel_loops_in(whole) == 1);
+}
+
 TEST_SUITE_END();
 
 }  // namespace

@@ -1,6 +1,7 @@
 #pragma once
 #include "autoscheduler/search.h"
 #include "autoscheduler/tuning_problem.h"
+#include <algorithm>
 #include <doctest/doctest.h>
 #include <tessera.h>
 
@@ -25,6 +26,25 @@ inline Func small_blur(int width = 256, int height = 128) {
     blur(x, y) = (across(x, y) + across(x, y + 1) + across(x, y + 2)) / 3;
     blur.set_estimates({{0, width}, {0, height}});
     return blur;
+}
+
+// A product of square matrices that are inputs.
+inline Func product_of_images(int size) {
+    Var x("x"), y("y");
+    ImageParam a(Float(32), 2, "a"), b(Float(32), 2, "b");
+    Func product("product");
+    RDom k(0, size, "k");
+    product(x, y) += a(k, y) * b(x, k);
+    product.set_estimates({{0, size}, {0, size}});
+    return product;
+}
+
+// How many directives of this kind the schedule has for stages.
+template<typename Directive> int count_in(const program::Schedule &schedule) {
+    return int(std::ranges::count_if(schedule.steps, [](const program::Step &step) {
+        const auto *s = std::get_if<program::StageStep>(&step.what);
+        return s && std::holds_alternative<Directive>(s->written.directive);
+    }));
 }
 
 }  // namespace tessera::autoscheduler::test
