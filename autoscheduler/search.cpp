@@ -62,6 +62,7 @@ private:
         ProgramFeatures features;
         double estimated = 0;     // cycles
         double milliseconds = 0;  // that are expected
+        bool is_by_hand = false;  // SimpleResult::by_hand
     };
     // What others are made from.
     struct Parent {
@@ -126,17 +127,30 @@ private:
     }
     const Graph &graph(size_t sketch) const { return *found.sketches[sketch].graph; }
 
-    // The schedules by rules of each sketch, that which is estimated to be the fastest first.
+    // The schedules by rules of each sketch: first that by hand, if it is not estimated to be much
+    // slower than others, since the estimate does not know which sums are kept in registers, or
+    // else that which is estimated to be the fastest; then those that the model expects to be. They
+    // take no more than a part of the trials.
     std::vector<Candidate> by_rules() {
         std::vector<Candidate> all;
         for (size_t s = 0; s < found.sketches.size(); s++) {
             const SimpleResult simple = schedule_simply(workload.algorithm(), graph(s), machine);
             for (const Plan &plan : simple.summits) {
-                if (auto c = candidate(s, plan)) all.push_back(std::move(*c));
+                auto c = candidate(s, plan);
+                if (!c) continue;
+                c->is_by_hand = simple.by_hand == plan;
+                all.push_back(std::move(*c));
             }
         }
         std::ranges::stable_sort(all, {}, &Candidate::estimated);
         if (all.empty()) throw CompileError("no legal schedule was found");
+        constexpr double much_slower = 2;
+        const auto by_hand = std::ranges::find(all, true, &Candidate::is_by_hand);
+        if (by_hand != all.end() && by_hand->estimated < much_slower * all[0].estimated)
+            std::rotate(all.begin(), by_hand, by_hand + 1);
+        std::ranges::stable_sort(std::span(all).subspan(1), {}, &Candidate::milliseconds);
+        const size_t most = size_t(std::max(8, options.trials / 4));
+        if (options.trials > 0 && all.size() > most) all.erase(all.begin() + long(most), all.end());
         return all;
     }
 
@@ -178,9 +192,13 @@ private:
             const Cost estimate = estimate_cost(tree, machine);
             ProgramFeatures features = features_of(tree, estimate, machine);
             const double expected = cost.milliseconds(features);
-            return Candidate{
-                sketch,          std::move(plan), std::move(schedule), std::move(features),
-                estimate.cycles, expected};
+            return Candidate{sketch,
+                             std::move(plan),
+                             std::move(schedule),
+                             std::move(features),
+                             estimate.cycles,
+                             expected,
+                             false};
         } catch (const CompileError &) {
             return std::nullopt;
         }
@@ -227,12 +245,19 @@ private:
         return best;
     }
 
-    // With no measurement, the model alone decides; what it does not know much better stays.
+    // With no measurement, the model alone decides. What it does not know much better stays; and
+    // what is scheduled as by hand even more so, for of the thousands that it looks at, those which
+    // it takes for the fastest are often those about which it is wrong.
     void guess(const std::vector<Candidate> &begin_with) {
-        constexpr double clearly_better = 0.9;
+        constexpr double clearly_better = 0.9, than_by_hand = 0.7;
         std::vector<Parent> from;
         for (const Candidate &c : begin_with) from.push_back({c.sketch, &c.plan});
-        double least = clearly_better * begin_with[0].milliseconds;
+        const Candidate *stays = &begin_with[0];
+        for (const Candidate &c : begin_with) {
+            if (c.is_by_hand && c.milliseconds < stays->milliseconds) stays = &c;
+        }
+        found.schedule = stays->schedule;
+        double least = (stays->is_by_hand ? than_by_hand : clearly_better) * stays->milliseconds;
         auto take = [&](const Candidate &c) {
             if (c.milliseconds >= least || may_refuse_sizes(c.plan)) return;
             least = c.milliseconds;

@@ -1,10 +1,11 @@
 #include "autoscheduler/simple.h"
+#include "autoscheduler/copies.h"
 #include "autoscheduler/dot_products.h"
 #include "autoscheduler/groups.h"
 #include "autoscheduler/mutate.h"
+#include "autoscheduler/register_tiles.h"
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 namespace tessera::autoscheduler {
 
@@ -24,13 +25,23 @@ public:
         SimpleResult result;
         Plan best_of_all;
         double least = std::numeric_limits<double>::infinity();
-        for (Plan &begin : beginnings()) {
-            climb_from(begin);
+        const auto take = [&] {
             if (!std::ranges::count(result.summits, best)) result.summits.push_back(best);
-            if (best_cost.cycles >= least) continue;
+            if (best_cost.cycles >= least) return;
             least = best_cost.cycles;
             best_of_all = best;
             result.cost = best_cost;
+        };
+        std::vector<Plan> all = beginnings();
+        result.by_hand = plan_with_register_tiles(graph, machine, best);
+        if (result.by_hand) {
+            begin_at(*result.by_hand);  // worth a measurement as it is
+            take();
+            all.push_back(*result.by_hand);
+        }
+        for (const Plan &begin : all) {
+            climb_from(begin);
+            take();
         }
         result.plan = best_of_all;
         result.schedule = to_schedule(graph, best_of_all, machine.least_tasks());
@@ -42,16 +53,13 @@ private:
     const FunctionNode &node(int n) const { return graph.functions[size_t(n)]; }
     bool is_mine(int n) const { return !graph.is_fixed[size_t(n)]; }
 
-    bool may_be_inlined(int n) const { return autoscheduler::may_be_inlined(graph, n); }
-
-    // Returns true if it is an image by another name: to store it again is never worth it.
-    bool is_image(int n) const {
-        const FunctionNode &f = node(n);
-        if (f.stages.size() != 1) return false;
-        const StageNode &pure = graph.stages[size_t(f.stages[0])];
-        return pure.operations.total() == 0 && pure.accesses.size() == 1 &&
-               pure.accesses[0].source.image >= 0;
+    // A copy that is inlined is none: that is another sketch.
+    bool may_be_inlined(int n) const {
+        return autoscheduler::may_be_inlined(graph, n) && !is_copy(graph, n);
     }
+
+    // To store an image again as it is is never worth it: a copy for one of its readers may be.
+    bool is_image(int n) const { return image_behind(graph, n) >= 0; }
 
     // How many of its values a point of its readers takes.
     double reads(int n) const {
@@ -93,10 +101,14 @@ private:
         return p;
     }
 
-    void climb_from(const Plan &begin) {
+    void begin_at(const Plan &begin) {
         best = begin;
         best_cost = Cost{std::numeric_limits<double>::infinity(), {}};
         if (auto cost = cost_of(begin)) best_cost = *cost;
+    }
+
+    void climb_from(const Plan &begin) {
+        begin_at(begin);
         constexpr int most_sweeps = 4;
         for (int sweep = 0; sweep < most_sweeps; sweep++) {
             const double before = best_cost.cycles;
@@ -197,6 +209,7 @@ private:
             const bool has_loops = before.functions[size_t(at)].place != Place::Inline;
             if (at <= n || !has_loops || !is_mine(at) || node(at).is_extern) continue;
             with(Place::Tile, at);
+            with(Place::Chunk, at);
             with(Place::Row, at);
             with(Place::Step, at);
         }

@@ -1,6 +1,7 @@
 #pragma once
 #include "autoscheduler/cost.h"
 #include "autoscheduler/plan.h"
+#include <optional>
 
 namespace tessera::autoscheduler {
 
@@ -10,7 +11,8 @@ struct SimpleResult {
     Cost cost;
     // The best of each beginning that it climbed from, the plan among them.
     std::vector<Plan> summits;
-    int candidates = 0;  // that were looked at
+    std::optional<Plan> by_hand;  // plan_with_register_tiles(): the first summit
+    int candidates = 0;           // that were looked at
 };
 
 // A schedule by rules and the estimated cost alone, with no measurement: the same each time. What

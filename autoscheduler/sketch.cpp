@@ -1,4 +1,5 @@
 #include "autoscheduler/sketch.h"
+#include "autoscheduler/copies.h"
 #include "program/associativity.h"
 #include <algorithm>
 #include <set>
@@ -18,8 +19,8 @@ public:
 
     std::vector<Variant> operator()() const {
         std::vector<Variant> variants;
-        if (!is_worth_it()) return variants;
-        const std::string name = str(function.name, ".update(", stage.number - 1, ")");
+        if (!has_few_results() || !is_sum()) return variants;
+        const std::string name = name_of_stage();
         const Symbol first = stage.variables.name(stage.pure);
         if (const auto lanes = in_lanes(stage.number, function.name, first, extent(stage.pure))) {
             variants.push_back({str(name, ": partial results in lanes"), *lanes});
@@ -38,21 +39,53 @@ public:
         return variants;
     }
 
+    // The chunks are of the last variable, whose loop is the outermost.
+    std::vector<Variant> in_tiles() const {
+        constexpr double points_of_chunk = 512;
+        const bool is_output = graph.functions[size_t(stage.function)].is_output;
+        if (!is_output || stage.pure < 2 || results() <= few || points_each() < many_each)
+            return {};
+        if (writes_by_data() || !is_sum()) return {};
+        const size_t last = stage.variables.size() - 1;
+        const double others = points_each() / double(extent(last));
+        int64_t chunk = extent(last);
+        while (chunk > 1 && (others * double(chunk) > points_of_chunk || extent(last) % chunk != 0))
+            chunk--;
+        return {
+            {str(name_of_stage(), ": sums of tiles"),
+             factored(stage.number, function.name, stage.variables.name(last), chunk, "s", false)}};
+    }
+
 private:
+    static constexpr double few = 4096, many_each = 64;
+
     // Where there are results enough, loops over them are for vectors and cores.
-    bool is_worth_it() const {
-        constexpr double few = 4096, many_each = 64;
-        if (stage.number == 0 || !stage.is_reduction()) return false;
-        double results = 1, each = 1;
+    bool has_few_results() const {
+        return results() <= few && points_each() >= std::max(many_each, results());
+    }
+    double results() const {
+        double product = 1;
         for (const Span &s : graph.functions[size_t(stage.function)].required)
-            results *= double(std::max<int64_t>(1, s.extent()));
-        for (const Span &s : stage.domain) each *= double(std::max<int64_t>(1, s.extent()));
-        if (results > few || each < many_each || each < results) return false;
+            product *= double(std::max<int64_t>(1, s.extent()));
+        return product;
+    }
+    double points_each() const {
+        double product = 1;
+        for (size_t v = stage.pure; v < stage.variables.size(); v++) product *= double(extent(v));
+        return product;
+    }
+    bool is_sum() const {
+        if (stage.number == 0 || !stage.is_reduction()) return false;
         const auto update = prove_associativity(function, *stage.definition);
         return update && update->commutative && update->has_identities();
     }
+    std::string name_of_stage() const {
+        return str(function.name, ".update(", stage.number - 1, ")");
+    }
 
-    int64_t extent(size_t v) const { return stage.domain[v - stage.pure].extent(); }
+    int64_t extent(size_t v) const {
+        return std::max<int64_t>(1, stage.domain[v - stage.pure].extent());
+    }
 
     // The first variable of the reduction goes along the rows of what is read.
     std::optional<std::vector<Step>> in_lanes(int number, Symbol of, Symbol r, int64_t of_r) const {
@@ -106,7 +139,7 @@ private:
 };
 
 std::vector<SketchRule> &rules() {
-    static std::vector<SketchRule> all = {factor_reductions, cache_operands};
+    static std::vector<SketchRule> all = {factor_reductions, sum_in_tiles, cache_operands};
     return all;
 }
 
@@ -122,6 +155,17 @@ bool is_read_often(const Graph &graph, const StageNode &stage, int function) {
     return values * f.bytes > much && reads > many_times * values;
 }
 
+bool may_be_copied(const Graph &graph, int function) {
+    return !graph.functions[size_t(function)].is_extern && !is_copy(graph, function);
+}
+
+// The image that a function is by another name (ImageParam), or the function.
+std::string name_of(const Graph &graph, int function) {
+    const FunctionNode &f = graph.functions[size_t(function)];
+    const int image = image_behind(graph, function);
+    return image < 0 ? f.name : graph.images[size_t(image)].name;
+}
+
 }  // namespace
 
 std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machine) {
@@ -133,23 +177,36 @@ std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machin
     return all;
 }
 
+std::vector<Variant> sum_in_tiles(const Graph &graph, const Machine &machine) {
+    std::vector<Variant> all;
+    for (const StageNode &stage : graph.stages) {
+        if (graph.is_fixed[size_t(stage.function)]) continue;
+        for (Variant &v : ReductionFactoring(graph, stage, machine).in_tiles())
+            all.push_back(std::move(v));
+    }
+    return all;
+}
+
 std::vector<Variant> cache_operands(const Graph &graph, const Machine &) {
     std::vector<Variant> all;
     for (const StageNode &stage : graph.stages) {
         if (!stage.is_reduction() || graph.is_fixed[size_t(stage.function)]) continue;
         const FunctionContents &consumer = *graph.functions[size_t(stage.function)].function;
         std::set<int> read;
+        Variant both;
         for (const Access &a : stage.accesses) {
             const int g = a.source.function;
             if (g < 0 || g == stage.function || !read.insert(g).second) continue;
+            if (!may_be_copied(graph, g) || !is_read_often(graph, stage, g)) continue;
             const FunctionNode &node = graph.functions[size_t(g)];
-            if (node.is_extern || node.function->wrapped || !is_read_often(graph, stage, g))
-                continue;
             const Symbol made = Symbol::interned(str(node.name, "_for_", consumer.name));
-            all.push_back(
-                {str(consumer.name, ": a copy of ", node.name),
-                 {Step{node.function->name, WrapStep{{consumer.name}, made, false, {}}}}});
+            const Step copy = {node.function->name, WrapStep{{consumer.name}, made, false, {}}};
+            all.push_back({str(consumer.name, ": a copy of ", name_of(graph, g)), {copy}});
+            both.name += str(both.steps.empty() ? str(consumer.name, ": copies of ") : " and ",
+                             name_of(graph, g));
+            both.steps.push_back(copy);
         }
+        if (both.steps.size() > 1) all.push_back(std::move(both));
     }
     return all;
 }

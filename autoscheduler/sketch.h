@@ -27,9 +27,14 @@ void add_sketch_rule(SketchRule rule);
 //     or:  i(v) += g(r, v);            f() += i(ry)       or on several cores; or both
 std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machine);
 
-// Before:  f(x) += g(x, r)                             a reduction that reads much of g often
-// After:   h(x, r) = g(x, r);  f(x) += h(x, r)         h is a copy of what a tile reads, side by
-// side
+// Before:  f(x, y) += g(x, y, r)       an output: how far apart its rows are is its caller's to
+//                                     say, so that sums in several rows are not kept in registers
+// After:   s(x, y, u) += g(x, y, u * chunk + ri);  f(x, y) += s(x, y, ro)   a block of s can be
+std::vector<Variant> sum_in_tiles(const Graph &graph, const Machine &machine);
+
+// Before:  f(x) += g(x, r)                       a reduction that reads much of g often, which is a
+//                                               function or an image (ImageParam)
+// After:   h(x, r) = g(x, r);  f(x) += h(x, r)   h is a copy of what a tile reads, side by side
 std::vector<Variant> cache_operands(const Graph &graph, const Machine &machine);
 
 // All structures that the rules make of an algorithm, at most `most` of them.
