@@ -1,4 +1,5 @@
 #pragma once
+#include <atomic>
 #include <compare>
 #include <cstdint>
 #include <deque>
@@ -8,6 +9,7 @@
 #include <ostream>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace tessera {
 
@@ -16,33 +18,65 @@ namespace tessera {
 class Symbol {
 public:
     Symbol() = default;  // no symbol
+    Symbol(const Symbol &o) : bits(o.bits) { acquire(); }
+    Symbol(Symbol &&o) noexcept : bits(std::exchange(o.bits, 0)) {}
+    Symbol &operator=(Symbol o) noexcept {
+        std::swap(bits, o.bits);
+        return *this;
+    }
+    ~Symbol() {
+        if (is_counted()) release();
+    }
 
-    // A new symbol, different from every other, whatever their texts. It lives as long as the
-    // process, or as the arena of the innermost SymbolScope of this thread.
+    // A new symbol, different from every other, whatever their texts. It lives as long as it is
+    // used, or as the arena of the innermost SymbolScope of this thread.
     static Symbol fresh(std::string_view text);
-    // The one symbol that stands for this text: how a user's Var("x") is the same everywhere.
+    // The one symbol that stands for this text: how a user's Var("x") is the same everywhere. It
+    // lives as long as the process.
     static Symbol interned(std::string_view text);
+    // How many symbols there are that live as long as they are used.
+    static size_t number_of_counted();
 
-    bool defined() const { return record != nullptr; }
+    bool defined() const { return bits != 0; }
+    bool is_interned() const { return defined() && record().is_interned; }
     const std::string &text() const;
-    uint64_t id() const;  // unique; 0 for no symbol
+    uint64_t id() const { return defined() ? record().id : 0; }  // unique; 0 for no symbol
 
-    friend bool operator==(Symbol a, Symbol b) { return a.record == b.record; }
-    friend std::strong_ordering operator<=>(Symbol a, Symbol b) { return a.id() <=> b.id(); }
-    friend std::ostream &operator<<(std::ostream &out, Symbol s) { return out << s.text(); }
+    friend bool operator==(const Symbol &a, const Symbol &b) { return a.bits == b.bits; }
+    friend std::strong_ordering operator<=>(const Symbol &a, const Symbol &b) {
+        return a.id() <=> b.id();
+    }
+    friend std::ostream &operator<<(std::ostream &out, const Symbol &s) { return out << s.text(); }
 
 private:
     friend class SymbolArena;
     struct Record {
-        std::string text;
-        uint64_t id;
+        Record(std::string_view text, bool is_interned = false);
+        const std::string text;
+        const uint64_t id;
+        const bool is_interned;
+        mutable std::atomic<uint32_t> uses{0};  // of one that is counted
     };
-    explicit Symbol(const Record *r) : record(r) {}
-    const Record *record = nullptr;
+    static constexpr uintptr_t counted = 1;
+
+    Symbol(const Record *r, uintptr_t flag) : bits(reinterpret_cast<uintptr_t>(r) | flag) {
+        acquire();
+    }
+    bool is_counted() const { return bits & counted; }
+    const Record &record() const { return *reinterpret_cast<const Record *>(bits & ~counted); }
+    void acquire() const {
+        if (is_counted()) record().uses.fetch_add(1, std::memory_order_relaxed);
+    }
+    void release() const {
+        if (record().uses.fetch_sub(1, std::memory_order_acq_rel) == 1) destroy();
+    }
+    void destroy() const;
+
+    uintptr_t bits = 0;  // the address of the record, and whether its uses are counted
 };
 
-// Owns symbols, and frees them together: those that one lowering makes. A Symbol points into its
-// arena, so that whoever keeps IR of a lowering has to keep its SymbolArenaRef as well
+// Owns symbols, and frees them together: those that one lowering makes, which are many. Their uses
+// are not counted, so that whoever keeps IR of a lowering has to keep its SymbolArenaRef as well
 // (LoweredFunction::symbols, Lowering::symbols). Any thread may make some.
 class SymbolArena {
 public:
@@ -77,5 +111,5 @@ private:
 
 template<>
 struct std::hash<tessera::Symbol> {
-    size_t operator()(tessera::Symbol s) const { return s.id() * 0x9E3779B97F4A7C15ull; }
+    size_t operator()(const tessera::Symbol &s) const { return s.id() * 0x9E3779B97F4A7C15ull; }
 };

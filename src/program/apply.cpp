@@ -44,12 +44,18 @@ private:
     [[noreturn]] void refuse(const char *directive, const std::string &why) const {
         throw CompileError(at, str(directive, ": ", why));
     }
-    Loops::iterator loop(const char *directive, Symbol var) {
+    Loops::iterator loop(const char *directive, const Symbol &var) {
         const Loop &found = require_loop(stage, directive, var, at);
         return schedule.loops.begin() + (&found - schedule.loops.data());
     }
-    void require_new(const char *directive, Symbol name, std::vector<Symbol> replaced) const;
-    bool was_used(Symbol name) const;
+    // A loop of this name may be there only if it is one of those that are replaced.
+    template<typename... Replaced>
+    void require_new(const char *directive, const Symbol &name, const Replaced &...replaced) const {
+        if (!name.defined()) refuse(directive, "the new loop has no name");
+        if (!((name == replaced) || ...)) require_unused(directive, name);
+    }
+    void require_unused(const char *directive, const Symbol &name) const;
+    bool was_used(const Symbol &name) const;
     enum class Tiles { None, Divided, DividedExactly };
     Tiles tiles_around(const Split &split) const;
     TailStrategy resolve_tail(const Split &split, const Loop &old) const;
@@ -67,10 +73,7 @@ private:
     Location at;
 };
 
-void StageApplier::require_new(const char *directive, Symbol name,
-                               std::vector<Symbol> replaced) const {
-    if (!name.defined()) refuse(directive, "the new loop has no name");
-    if (std::find(replaced.begin(), replaced.end(), name) != replaced.end()) return;
+void StageApplier::require_unused(const char *directive, const Symbol &name) const {
     if (find_loop(schedule, name)) {
         refuse(directive, str("stage ", stage.name, " already has a loop named ", name,
                               "; give the new loop another name"));
@@ -81,8 +84,8 @@ void StageApplier::require_new(const char *directive, Symbol name,
     }
 }
 
-bool StageApplier::was_used(Symbol name) const {
-    for (Symbol arg : stage.function->args) {
+bool StageApplier::was_used(const Symbol &name) const {
+    for (const Symbol &arg : stage.function->args) {
         if (arg == name) return true;
     }
     for (const ReductionVariable &v : def.reduction) {
@@ -169,26 +172,25 @@ void StageApplier::operator()(const Split &written) {
     if (split.outer == split.inner) {
         refuse("split", str("the outer and the inner loop have one name, ", split.outer));
     }
-    require_new("split", split.outer, {split.old});
-    require_new("split", split.inner, {split.old});
+    require_new("split", split.outer, split.old);
+    require_new("split", split.inner, split.old);
     split.factor = to_int32(split.factor, "split: the factor", at);
     require_tail(split, *old);
     require_no_predicate(split);
     require_no_blend(split);
     split.tail = resolve_tail(split, *old);
-    Loop inner = *old, outer = *old;
+    Loop inner = *old;
     inner.var = split.inner;
-    outer.var = split.outer;
-    outer.in_call = false;
-    *old = outer;
-    schedule.loops.insert(old, inner);
-    schedule.transforms.push_back({split, at});
+    old->var = split.outer;
+    old->in_call = false;
+    schedule.loops.insert(old, std::move(inner));
+    schedule.transforms.push_back({std::move(split), at});
 }
 
 void StageApplier::operator()(const Fuse &fuse) {
     auto inner = loop("fuse", fuse.inner), outer = loop("fuse", fuse.outer);
     if (inner == outer) refuse("fuse", str("the loop ", fuse.inner, " with itself"));
-    require_new("fuse", fuse.fused, {fuse.inner, fuse.outer});
+    require_new("fuse", fuse.fused, fuse.inner, fuse.outer);
     Loops after = schedule.loops;
     Loop &fused = after[size_t(inner - schedule.loops.begin())];
     fused.var = fuse.fused;
@@ -219,7 +221,7 @@ void StageApplier::operator()(const Fuse &fuse) {
 void StageApplier::operator()(const Rename &rename) {
     auto old = loop("rename", rename.old);
     if (rename.old == rename.new_name) return;
-    require_new("rename", rename.new_name, {});
+    require_new("rename", rename.new_name);
     old->var = rename.new_name;
     schedule.transforms.push_back({rename, at});
 }
@@ -394,14 +396,14 @@ StageRef stage_of(const FunctionRef &f, int stage) {
     return {f, f->stages.at(size_t(stage)), stage, stage_name(*f, stage)};
 }
 
-const Loop *find_loop(const StageSchedule &schedule, Symbol var) {
+const Loop *find_loop(const StageSchedule &schedule, const Symbol &var) {
     for (const Loop &l : schedule.loops) {
         if (l.var == var) return &l;
     }
     return nullptr;
 }
 
-const Loop &require_loop(const StageRef &stage, const char *directive, Symbol var,
+const Loop &require_loop(const StageRef &stage, const char *directive, const Symbol &var,
                          const Location &at) {
     const StageSchedule &schedule = stage.definition->schedule;
     if (const Loop *found = find_loop(schedule, var)) return *found;

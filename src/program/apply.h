@@ -25,9 +25,9 @@ void apply(FunctionContents &f, const FuncDirective &directive, const Location &
 StageRef specialize(const StageRef &stage, const Expr &condition, const Location &at);
 
 // A loop of the stage by its variable; null if there is none.
-const Loop *find_loop(const StageSchedule &schedule, Symbol var);
+const Loop *find_loop(const StageSchedule &schedule, const Symbol &var);
 // The same; throws "split: no loop named xo in stage f.update(0); its loops are x, y (...)".
-const Loop &require_loop(const StageRef &stage, const char *directive, Symbol var,
+const Loop &require_loop(const StageRef &stage, const char *directive, const Symbol &var,
                          const Location &at);
 
 // The name of a directive as it is written: "split", "compute_at", ...

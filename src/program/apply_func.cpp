@@ -33,8 +33,8 @@ private:
     }
     template<typename Directive>
     void set_level(const Directive &d, const char *name);
-    StorageDimension &dimension(const char *directive, Symbol var);
-    void require_argument(const char *directive, Symbol var) const;
+    StorageDimension &dimension(const char *directive, const Symbol &var);
+    void require_argument(const char *directive, const Symbol &var) const;
     Expr region_expr(const char *directive, const Expr &e) const;
 
     FunctionContents &f;
@@ -42,7 +42,7 @@ private:
     Location at;
 };
 
-void FuncApplier::require_argument(const char *directive, Symbol var) const {
+void FuncApplier::require_argument(const char *directive, const Symbol &var) const {
     if (std::find(f.args.begin(), f.args.end(), var) != f.args.end()) return;
     std::vector<std::string> names;
     for (Symbol s : f.args) names.push_back(s.text());
@@ -53,7 +53,7 @@ void FuncApplier::require_argument(const char *directive, Symbol var) const {
                likely.empty() || likely == var.text() ? "" : str(" (did you mean ", likely, "?)")));
 }
 
-StorageDimension &FuncApplier::dimension(const char *directive, Symbol var) {
+StorageDimension &FuncApplier::dimension(const char *directive, const Symbol &var) {
     require_argument(directive, var);
     return *std::find_if(schedule.storage.begin(), schedule.storage.end(),
                          [&](const StorageDimension &d) { return d.var == var; });

@@ -6,12 +6,18 @@
 namespace tessera::program {
 namespace {
 
-// Every symbol replaced by one that its text and the order of its first appearance determine.
+// Every symbol replaced by one that the order of its first appearance determines.
 class NumberSymbols final : public ir::Mutator {
+public:
+    std::vector<std::string> texts;  // of the symbols, in that order
+
 private:
     Symbol number(Symbol s) {
         auto [found, is_new] = numbers.emplace(s, Symbol());
-        if (is_new) found->second = Symbol::interned(str(s, "#", numbers.size()));
+        if (is_new) {
+            texts.push_back(s.text());
+            found->second = Symbol::interned(str("#", texts.size()));
+        }
         return found->second;
     }
     Expr visit(const ir::Variable &v) override {
@@ -103,7 +109,11 @@ Expr canonical_form(const ProgramCopy &copy) {
         for (const ParameterRef &p : f->output_buffers) key.add(*p);
     }
     for (const Requirement &r : copy.program.requirements) key.add(r);
-    return NumberSymbols()(key.as_expr());
+    NumberSymbols number;
+    KeyBuilder canonical(true);
+    canonical.add(number(key.as_expr()));
+    canonical.add(number.texts);
+    return canonical.as_expr();
 }
 
 bool same_schedule(const StageSchedule &a, const StageSchedule &b) { return same(a, b); }

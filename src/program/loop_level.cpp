@@ -1,12 +1,13 @@
 #include "program/loop_level.h"
 #include "base/str.h"
+#include <utility>
 
 namespace tessera::program {
 
 LoopLevel LoopLevel::at(Symbol func, Symbol var, int stage, Location written) {
     LoopLevel level(Kind::At);
-    level.of_func = func;
-    level.of_var = var;
+    level.of_func = std::move(func);
+    level.of_var = std::move(var);
     level.of_stage = stage;
     level.where = written;
     return level;

@@ -21,8 +21,8 @@ public:
     bool means_inlined() const { return kind == Kind::Inlined; }
     bool means_root() const { return kind == Kind::Root; }
     bool is_at() const { return kind == Kind::At; }
-    Symbol func() const { return of_func; }
-    Symbol var() const { return of_var; }
+    const Symbol &func() const { return of_func; }
+    const Symbol &var() const { return of_var; }
     int stage() const { return of_stage; }
     const Location &written() const { return where; }
     // The same place, wherever that was written.

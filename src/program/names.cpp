@@ -18,8 +18,6 @@ constexpr const char *keywords =
 
 }  // namespace
 
-bool stands_for_its_text(Symbol s) { return Symbol::interned(s.text()) == s; }
-
 Names::Names(Style style, const std::vector<std::string> &reserved)
     : style(style), used(reserved.begin(), reserved.end()) {}
 
@@ -49,7 +47,7 @@ void Names::assign_words() {
     words.clear();
     for (bool own : {true, false}) {
         for (Symbol s : met) {
-            if (stands_for_its_text(s) == own) choose(s);
+            if (s.is_interned() == own) choose(s);
         }
     }
 }

@@ -29,9 +29,6 @@ private:
     std::set<std::string> used;
 };
 
-// Returns true if Symbol::interned(text) is this one.
-bool stands_for_its_text(Symbol s);
-
 // The words that are no names in C or C++.
 std::vector<std::string> cpp_keywords();
 

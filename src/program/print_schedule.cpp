@@ -27,7 +27,8 @@ constexpr std::string_view name_of_type(PrefetchBoundStrategy) { return "Prefetc
 class SchedulePrinter {
 public:
     SchedulePrinter(const Algorithm &algorithm, const Schedule &schedule,
-                    const ScheduledProgram &program, const std::string &pipeline, Names &names);
+                    const ScheduledProgram &program, const std::string &pipeline, Names &names,
+                    std::vector<Symbol> &special_names);
     std::string run();
 
 private:
@@ -36,8 +37,7 @@ private:
     void print(const FunctionContents &f, const FuncStep &s);
     void print(const FunctionContents &f, const WrapStep &s);
     void find_reduction_names(const FunctionContents &f, int stage);
-    // Specializations of one Func have one symbol each, the same in every run.
-    Symbol special_name(Symbol f) { return Symbol::interned(str(f, "_special", special_names++)); }
+    Symbol special_name(Symbol f);
     void begin_statement(const std::string &object, const std::string &call);
 
     std::string func(Symbol f) { return names[f]; }
@@ -78,7 +78,9 @@ private:
     std::unordered_map<Symbol, ParameterRef> parameters;
     std::unordered_map<Symbol, std::string> outputs;
     std::set<Symbol> declared_parameters;
-    int special_names = 0;
+    // Specializations have a symbol each, the same in every run.
+    std::vector<Symbol> &special_names;
+    size_t specials_so_far = 0;
     std::string declarations, statements, open_object;
     std::map<std::tuple<Symbol, int, Path>, std::string> stages;
     std::map<std::tuple<Symbol, int, Path>, size_t> specializations;  // how many there are so far
@@ -87,9 +89,9 @@ private:
 
 SchedulePrinter::SchedulePrinter(const Algorithm &algorithm, const Schedule &schedule,
                                  const ScheduledProgram &program, const std::string &pipeline,
-                                 Names &names)
+                                 Names &names, std::vector<Symbol> &special_names)
     : algorithm(algorithm), schedule(schedule), pipeline(pipeline), names(names),
-      functions(program.functions()) {
+      functions(program.functions()), special_names(special_names) {
     find_parameters();
     for (const FunctionRef &f : algorithm.functions()) {
         for (size_t i = 0; i < f->args.size(); i++) {
@@ -103,6 +105,12 @@ SchedulePrinter::SchedulePrinter(const Algorithm &algorithm, const Schedule &sch
             }
         }
     }
+}
+
+Symbol SchedulePrinter::special_name(Symbol f) {
+    const size_t i = specials_so_far++;
+    if (i == special_names.size()) special_names.push_back(Symbol::fresh(str(f, "_special", i)));
+    return special_names[i];
 }
 
 // What the definitions refer to; not what the schedule alone does.
@@ -181,7 +189,7 @@ std::string SchedulePrinter::declare(Symbol var, bool is_rvar, const std::string
     if (!initial.empty()) {
         declarations += str(type, " ", name, " = ", initial, ";\n");
     } else {
-        const std::string &text = stands_for_its_text(var) ? var.text() : names[var];
+        const std::string &text = var.is_interned() ? var.text() : names[var];
         declarations += str(type, " ", name, "(", quoted(text), ");\n");
     }
     return name;
@@ -192,7 +200,7 @@ std::string SchedulePrinter::loop(const FunctionContents &f, int stage, Symbol v
     if (var == outermost_loop()) return "Var::outermost()";
     auto origin = origins.find(var);
     if (origin != origins.end()) {
-        bool by_name = stands_for_its_text(var) && !origin->second.is_rvar;
+        bool by_name = var.is_interned() && !origin->second.is_rvar;
         return declare(var, origin->second.is_rvar, by_name ? "" : origin->second.text);
     }
     return declare(var, is_reduction_name(f, stage, var), "");
@@ -386,9 +394,10 @@ std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
     Names names(Names::Style::Identifiers, reserved);
     for (const FunctionRef &f : algorithm.functions()) names[f->name];
     const ScheduledProgram program = apply(algorithm, schedule);
-    SchedulePrinter(algorithm, schedule, program, pipeline, names).run();
+    std::vector<Symbol> specials;
+    SchedulePrinter(algorithm, schedule, program, pipeline, names, specials).run();
     names.assign_words();
-    return SchedulePrinter(algorithm, schedule, program, pipeline, names).run();
+    return SchedulePrinter(algorithm, schedule, program, pipeline, names, specials).run();
 }
 
 }  // namespace tessera::program

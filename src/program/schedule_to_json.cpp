@@ -180,7 +180,7 @@ json Writer::whole(const Algorithm &algorithm, const Schedule &schedule) {
     json described = functions(algorithm), steps = json::array(), loops = json::object();
     for (const Step &s : schedule.steps) steps.push_back(step(s));
     for (Symbol s : loop_names.all()) {
-        if (!stands_for_its_text(s) && !of_algorithm.count(s)) loops[loop_names[s]] = s.text();
+        if (!s.is_interned() && !of_algorithm.count(s)) loops[loop_names[s]] = s.text();
     }
     return {{"tessera_schedule", schedule_json_version},
             {"functions", described},

@@ -7,11 +7,12 @@
 #include "program/reach.h"
 #include "program/rfactor.h"
 #include "program/wrappers.h"
+#include <optional>
 
 namespace tessera::program {
 namespace {
 
-const FunctionRef &function(Symbol name, const Functions &functions) {
+const FunctionRef &function(const Symbol &name, const Functions &functions) {
     const auto found = functions.find(name);
     if (found != functions.end()) return found->second;
     throw CompileError(str("there is no function named ", name, " at that point"));
@@ -48,24 +49,26 @@ void perform(const Step &step, const StageStep &s, Functions &functions) {
     }
 }
 
-// Levels name functions as steps do, which may be called otherwise: a wrapper that was there.
-FuncDirective with_level_of(const Functions &functions, FuncDirective directive) {
-    std::visit(
-        [&](auto &d) {
-            if constexpr (requires { d.level; }) {
-                const auto f = functions.find(d.level.func());
-                if (!d.level.is_at() || f == functions.end()) return;
-                d.level = LoopLevel::at(f->second->name, d.level.var(), d.level.stage(),
-                                        d.level.written());
-            }
-        },
-        directive);
-    return directive;
+// Levels name functions as steps do, which may be called otherwise (a wrapper that was there): then
+// returns the directive with the function's own name.
+std::optional<FuncDirective> renamed(const FuncDirective &directive, const Functions &functions) {
+    const auto rename = [&](const auto &d) -> std::optional<FuncDirective> {
+        if constexpr (requires { d.level; }) {
+            const LoopLevel &l = d.level;
+            const auto f = l.is_at() ? functions.find(l.func()) : functions.end();
+            if (f == functions.end() || f->second->name == l.func()) return std::nullopt;
+            auto own = d;
+            own.level = LoopLevel::at(f->second->name, l.var(), l.stage(), l.written());
+            return own;
+        }
+        return std::nullopt;
+    };
+    return std::visit(rename, directive);
 }
 
 void perform(const Step &step, const FuncStep &s, Functions &functions) {
-    apply(*function(step.function, functions), with_level_of(functions, s.written.directive),
-          s.written.at);
+    const std::optional<FuncDirective> own = renamed(s.written.directive, functions);
+    apply(*function(step.function, functions), own ? *own : s.written.directive, s.written.at);
 }
 
 void perform(const Step &step, const WrapStep &s, Functions &functions) {
@@ -161,10 +164,7 @@ ScheduledProgram::ScheduledProgram(const Algorithm &algorithm)
     }
 }
 
-void ScheduledProgram::perform(const Step &step) {
-    const SymbolScope scope(contents->symbols);
-    program::perform(step, contents->functions);
-}
+void ScheduledProgram::perform(const Step &step) { program::perform(step, contents->functions); }
 
 ScheduledProgram apply(const Algorithm &algorithm, const Schedule &schedule) {
     ScheduledProgram program(algorithm);

@@ -55,8 +55,7 @@ Functions functions_of(const std::vector<FunctionRef> &outputs);
 // makes to the functions. CompileError, with nothing changed, if it cannot be done.
 void perform(const Step &step, Functions &functions);
 
-// A copy of an algorithm with a schedule of its own. Lives as long as one of its copies does; what
-// is lowered from it may name symbols that its steps have made, so that it has to live as long.
+// A copy of an algorithm with a schedule of its own, which lives as long as one of its copies does.
 class ScheduledProgram {
 public:
     ScheduledProgram() = default;
@@ -71,7 +70,6 @@ public:
 
 private:
     struct Contents {
-        SymbolArenaRef symbols = std::make_shared<SymbolArena>();  // of what steps make
         Ref<FunctionTable> table;
         Functions functions;
         std::vector<FunctionRef> outputs;

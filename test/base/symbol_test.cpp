@@ -1,6 +1,7 @@
 #include "base/symbol.h"
 #include <doctest/doctest.h>
 #include <thread>
+#include <vector>
 
 using tessera::Symbol;
 using tessera::SymbolArena;
@@ -42,5 +43,34 @@ TEST_SUITE("Symbol") {
         CHECK(a != b);
         CHECK(a.id() != b.id());
         CHECK(elsewhere.id() != a.id());
+    }
+    TEST_CASE("a fresh one lives as long as it is used, wherever that is") {
+        const size_t before = Symbol::number_of_counted();
+        std::vector<Symbol> several;
+        {
+            Symbol a = Symbol::fresh("x"), b = a, c = std::move(b);
+            several = {a, c, Symbol::fresh("y")};
+            b = Symbol::fresh("z");
+            b = a;
+            CHECK(Symbol::number_of_counted() == before + 2);
+        }
+        CHECK(several[1].text() == "x");
+        CHECK(several[2].text() == "y");
+        std::jthread([several] { CHECK(several[0] == several[1]); }).join();
+        several[2] = several[0];
+        CHECK(Symbol::number_of_counted() == before + 1);
+        several.clear();
+        CHECK(Symbol::number_of_counted() == before);
+    }
+    TEST_CASE("those of an arena, and those that stand for their text, are not counted") {
+        const size_t before = Symbol::number_of_counted();
+        const Symbol interned = Symbol::interned("x");
+        const auto arena = std::make_shared<SymbolArena>();
+        const Symbol made = arena->make("x");
+        CHECK(Symbol::number_of_counted() == before);
+        CHECK(interned.is_interned());
+        CHECK_FALSE(made.is_interned());
+        CHECK_FALSE(Symbol::fresh("x").is_interned());
+        CHECK_FALSE(Symbol().is_interned());
     }
 }
