@@ -462,7 +462,9 @@ void apply(const StageRef &stage, const StageDirective &directive, const Locatio
         require_effect(stage, at);
     }
     std::visit(StageApplier(stage, at), directive);
-    schedule.directives.push_back({directive, at});
+    auto &all = schedule.directives;
+    if (all.empty()) all.reserve(4);  // where there is one, others follow
+    all.push_back({directive, at});
     schedule.touched = true;
     note_change();
 }

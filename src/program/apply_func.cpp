@@ -211,8 +211,10 @@ void apply(FunctionContents &f, const FuncDirective &directive, const Location &
                                    " is not defined yet; define a Func before you schedule it"));
     }
     std::visit(FuncApplier(f, at), directive);
-    if (late) f.schedule.late_levels.push_back({f.schedule.directives.size(), late});
-    f.schedule.directives.push_back({directive, at});
+    auto &all = f.schedule.directives;
+    if (late) f.schedule.late_levels.push_back({all.size(), late});
+    if (all.empty()) all.reserve(4);  // where there is one, others follow
+    all.push_back({directive, at});
     note_change();
 }
 

@@ -151,6 +151,7 @@ FunctionRef copy(const FunctionContents &f) {
     c->name = f.name;
     c->args = f.args;
     c->types = f.types;
+    c->stages.reserve(f.stages.size());
     for (const DefinitionRef &d : f.stages) c->stages.push_back(d->copy());
     if (f.extern_definition) {
         c->extern_definition = std::make_shared<ExternDefinition>(*f.extern_definition);

@@ -153,7 +153,7 @@ ScheduledProgram::ScheduledProgram(const Algorithm &algorithm)
     for (const FunctionRef &f : algorithm.functions()) {
         FunctionRef own = copy(*f);
         contents->table->add(*own);
-        contents->functions[f->name] = own;
+        contents->functions.emplace_hint(contents->functions.end(), f->name, own);
         if (!own->extern_definition) continue;
         for (ExternFuncArgument &a : own->extern_definition->args) {
             if (a.func) a.func = contents->functions.at(a.func->name);
