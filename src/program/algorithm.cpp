@@ -39,7 +39,8 @@ FunctionRef without_schedule(const FunctionContents &f) {
     return bare;
 }
 
-Algorithm::Algorithm(const std::vector<FunctionRef> &outputs) : table(make_ref<FunctionTable>()) {
+Algorithm::Algorithm(const std::vector<FunctionRef> &outputs, const Location &at)
+    : table(make_ref<FunctionTable>()) {
     for (const FunctionRef &f : reach(outputs).algorithm) {
         all.push_back(without_schedule(*f));
         table->add(*all.back());
@@ -50,7 +51,13 @@ Algorithm::Algorithm(const std::vector<FunctionRef> &outputs) : table(make_ref<F
             if (a.func) a.func = find(a.func->name);
         }
     }
-    for (const FunctionRef &f : outputs) of_outputs.push_back(find(f->name));
+    for (const FunctionRef &f : outputs) {
+        of_outputs.push_back(find(f->name));
+        if (of_outputs.back()) continue;
+        throw CompileError(at, str(f->name,
+                                   " is made by in() or clone_in(), and is a part of the schedule "
+                                   "of another Func: it is no algorithm by itself"));
+    }
 }
 
 FunctionRef Algorithm::find(Symbol name) const {

@@ -10,8 +10,9 @@ class Algorithm {
 public:
     Algorithm() = default;
     // Functions that directives have made (wrappers, clones, the intermediate functions of rfactor)
-    // are left out, and those that they have changed are as they were.
-    explicit Algorithm(const std::vector<FunctionRef> &outputs);
+    // are left out, and those that they have changed are as they were. CompileError if one of them
+    // is an output.
+    explicit Algorithm(const std::vector<FunctionRef> &outputs, const Location &at = {});
 
     // Producers before their consumers. Their calls name others of them, and keep none alive.
     const std::vector<FunctionRef> &functions() const { return all; }

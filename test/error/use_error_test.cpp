@@ -261,4 +261,11 @@ TEST_SUITE("refused uses") {
         sum() += many(clamp(r, 0, 9));
         CHECK(Buffer<int>(sum.realize())() == 4);
     }
+    TEST_CASE("the schedule of a wrapper or clone is one of the Func's that it is made of") {
+        Func f("f"), g("g");
+        f(x) = x;
+        g(x) = f(x);
+        Func wrapper = f.in(g), clone = g.clone_in(g.in());
+        REFUSED(wrapper.schedule_as_cpp(), "is made by in() or clone_in()");
+    }
 }
