@@ -432,7 +432,7 @@ Stmt For::make(Symbol name, Expr min, Expr extent, LoopKind kind, Partition part
     n->loop_kind = kind;
     n->partition = partition;
     n->body = std::move(body);
-    n->origin = origin;
+    n->origin = std::move(origin);
     n->streams = std::move(streams);
     return finish<Stmt>(n);
 }
@@ -492,8 +492,8 @@ Stmt Allocate::make(Symbol buffer, Type type, MemoryType memory, std::vector<Exp
     n->condition = std::move(condition);
     n->padding = padding;
     n->body = std::move(body);
-    n->facts = facts;
-    if (!facts.func.defined()) n->facts.func = buffer;
+    n->facts = std::move(facts);
+    if (!n->facts.func.defined()) n->facts.func = buffer;
     return finish<Stmt>(n);
 }
 

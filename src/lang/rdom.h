@@ -24,7 +24,7 @@ public:
     explicit RVar(const std::string &name, Here at = Here::current());
     explicit RVar(const char *name, Here at = Here::current()) : RVar(std::string(name), at) {}
     RVar(program::ReductionDomainRef domain, int index);
-    explicit RVar(Symbol symbol) : name_symbol(symbol) {}
+    explicit RVar(Symbol symbol) : name_symbol(std::move(symbol)) {}
 
     // The range of a variable of a domain.
     Expr min() const;

@@ -1,6 +1,7 @@
 #pragma once
 #include "ir/written_expr.h"
 #include "lang/location.h"
+#include <utility>
 #include <vector>
 
 namespace tessera {
@@ -14,7 +15,7 @@ public:
     Var();  // a name that nobody else has
     explicit Var(const std::string &name);
     explicit Var(const char *name) : Var(std::string(name)) {}
-    explicit Var(Symbol symbol) : name_symbol(symbol) {}
+    explicit Var(Symbol symbol) : name_symbol(std::move(symbol)) {}
 
     const std::string &name() const { return name_symbol.text(); }
     Symbol symbol() const { return name_symbol; }

@@ -199,7 +199,7 @@ void StageApplier::operator()(const Fuse &fuse) {
     if (outer->partition != Partition::Auto) fused.partition = outer->partition;
     // Side by side, inner inside of outer: this is the order in which the fused loop runs.
     Loops adjacent = schedule.loops;
-    Loop moved = *outer;
+    const Loop &moved = *outer;
     adjacent.erase(adjacent.begin() + (outer - schedule.loops.begin()));
     auto place = std::find_if(adjacent.begin(), adjacent.end(),
                               [&](const Loop &l) { return l.var == fuse.inner; });

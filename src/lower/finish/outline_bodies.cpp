@@ -131,10 +131,10 @@ private:
     // Makes a function of the statement. Its arguments are the scalars given, then the captures.
     Stmt outlined(const Stmt &s, FunctionKind kind, const char *word, const Captures &captures,
                   std::vector<Argument> args) {
-        for (auto [v, type] : captures.scalars) {
+        for (const auto &[v, type] : captures.scalars) {
             args.push_back({v, ArgumentKind::Scalar, type, 0, {}});
         }
-        for (auto [b, type] : captures.storage) {
+        for (const auto &[b, type] : captures.storage) {
             args.push_back({b, ArgumentKind::Storage, type, 0, {}});
         }
         std::vector<Expr> given;
