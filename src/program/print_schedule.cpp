@@ -394,10 +394,11 @@ std::string print_schedule(const Algorithm &algorithm, const Schedule &schedule,
     Names names(Names::Style::Identifiers, reserved);
     for (const FunctionRef &f : algorithm.functions()) names[f->name];
     const ScheduledProgram program = apply(algorithm, schedule);
+    const Schedule written = without_unknown_fetches(algorithm, schedule);
     std::vector<Symbol> specials;
-    SchedulePrinter(algorithm, schedule, program, pipeline, names, specials).run();
+    SchedulePrinter(algorithm, written, program, pipeline, names, specials).run();
     names.assign_words();
-    return SchedulePrinter(algorithm, schedule, program, pipeline, names, specials).run();
+    return SchedulePrinter(algorithm, written, program, pipeline, names, specials).run();
 }
 
 }  // namespace tessera::program

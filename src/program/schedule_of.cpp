@@ -21,34 +21,15 @@ private:
                      const std::vector<size_t> &path, size_t from, size_t to);
     bool write_before_clone(const FunctionRef &f, const FunctionContents &clone);
     bool exists(Symbol f) const { return made.count(f) > 0; }
-    bool names_something(StageDirective &d) const;
 
     Schedule schedule;
     Reached reached;
-    std::set<Symbol> made, done, fetchable;
+    std::set<Symbol> made, done;
     std::map<std::pair<Symbol, int>, size_t> written;  // directives of a stage, the first so many
 };
 
 ScheduleWriter::ScheduleWriter(const std::vector<FunctionRef> &outputs) : reached(reach(outputs)) {
     for (const FunctionRef &f : reached.algorithm) made.insert(f->name);
-    for (const FunctionRef &f : reached.all) fetchable.insert(f->name);
-    Program program;
-    program.outputs = outputs;
-    for (const ParameterRef &p : find_parameters(program, find_transitive_calls(outputs))) {
-        fetchable.insert(p->name);
-    }
-}
-
-// What a stage is to fetch or stream may not be part of the pipeline, which then ignores it: it has
-// no name there. Leaves the others; false if there are none.
-bool ScheduleWriter::names_something(StageDirective &d) const {
-    if (const auto *prefetch = std::get_if<PrefetchDirective>(&d)) {
-        return fetchable.count(prefetch->what) > 0;
-    }
-    auto *stream = std::get_if<StreamLoads>(&d);
-    if (!stream || stream->what.empty()) return true;
-    std::erase_if(stream->what, [&](Symbol s) { return !fetchable.count(s); });
-    return !stream->what.empty();
 }
 
 // How many directives of the stage a clone of it has brought along: those up to the last rfactor,
@@ -115,8 +96,7 @@ void ScheduleWriter::write_stage(const FunctionRef &f, int stage, const Definiti
                                  const std::vector<size_t> &path, size_t from, size_t to) {
     size_t specialization = 0;
     for (size_t i = from; i < to; i++) {
-        auto w = d.schedule.directives[i];
-        if (!names_something(w.directive)) continue;
+        const auto &w = d.schedule.directives[i];
         schedule.steps.push_back({f->name, StageStep{stage, path, w}});
         if (const auto *r = std::get_if<Rfactor>(&w.directive)) made.insert(r->intermediate);
         if (std::holds_alternative<SpecializeFail>(w.directive)) specialization++;

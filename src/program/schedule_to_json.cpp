@@ -166,14 +166,6 @@ void Writer::settle_names() {
     loop_names.assign_words();
 }
 
-// The function that the step makes, if any.
-Symbol made_by(const Step &step) {
-    if (const auto *wrap = std::get_if<WrapStep>(&step.what)) return wrap->made;
-    const auto *s = std::get_if<StageStep>(&step.what);
-    const auto *rfactor = s ? std::get_if<Rfactor>(&s->written.directive) : nullptr;
-    return rfactor ? rfactor->intermediate : Symbol();
-}
-
 json Writer::whole(const Algorithm &algorithm, const Schedule &schedule) {
     for (const FunctionRef &f : algorithm.functions()) functions_known.insert(f->name);
     for (const Step &s : schedule.steps) functions_known.insert(made_by(s));
@@ -192,9 +184,10 @@ json Writer::whole(const Algorithm &algorithm, const Schedule &schedule) {
 
 std::string schedule_to_json(const Algorithm &algorithm, const Schedule &schedule) {
     Writer writer;
-    writer.whole(algorithm, schedule);
+    const Schedule written = without_unknown_fetches(algorithm, schedule);
+    writer.whole(algorithm, written);
     writer.settle_names();
-    return writer.whole(algorithm, schedule).dump(2) + "\n";
+    return writer.whole(algorithm, written).dump(2) + "\n";
 }
 
 }  // namespace tessera::program

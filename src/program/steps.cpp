@@ -8,6 +8,7 @@
 #include "program/rfactor.h"
 #include "program/wrappers.h"
 #include <optional>
+#include <set>
 
 namespace tessera::program {
 namespace {
@@ -115,7 +116,47 @@ void add(KeyBuilder &key, const Algorithm &algorithm) {
     for (const FunctionRef &f : algorithm.outputs()) key.add(f->name);
 }
 
+// What a stage can fetch or stream, by the names that steps have for it.
+std::set<Symbol> fetchable(const Algorithm &algorithm, const Schedule &schedule) {
+    std::set<Symbol> found;
+    for (const FunctionRef &f : algorithm.functions()) found.insert(f->name);
+    for (const Step &step : schedule.steps) found.insert(made_by(step));
+    Program program;
+    program.outputs = algorithm.outputs();
+    for (const auto &p : find_parameters(program, {algorithm.functions(), {}})) {
+        found.insert(p->name);
+    }
+    return found;
+}
+
+// Leaves of what the step says to fetch or stream only what is known; false if that is nothing.
+bool keep_known(Step &step, const std::set<Symbol> &known) {
+    auto *s = std::get_if<StageStep>(&step.what);
+    if (!s) return true;
+    if (const auto *prefetch = std::get_if<PrefetchDirective>(&s->written.directive)) {
+        return known.contains(prefetch->what);
+    }
+    auto *stream = std::get_if<StreamLoads>(&s->written.directive);
+    if (!stream || stream->what.empty()) return true;
+    std::erase_if(stream->what, [&](Symbol what) { return !known.contains(what); });
+    return !stream->what.empty();
+}
+
 }  // namespace
+
+Symbol made_by(const Step &step) {
+    if (const auto *wrap = std::get_if<WrapStep>(&step.what)) return wrap->made;
+    const auto *s = std::get_if<StageStep>(&step.what);
+    const auto *rfactor = s ? std::get_if<Rfactor>(&s->written.directive) : nullptr;
+    return rfactor ? rfactor->intermediate : Symbol();
+}
+
+Schedule without_unknown_fetches(const Algorithm &algorithm, const Schedule &schedule) {
+    const std::set<Symbol> known = fetchable(algorithm, schedule);
+    Schedule kept = schedule;
+    std::erase_if(kept.steps, [&](Step &step) { return !keep_known(step, known); });
+    return kept;
+}
 
 bool operator==(const Step &a, const Step &b) { return ir::equal(key_of({a}), key_of({b})); }
 

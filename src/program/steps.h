@@ -29,8 +29,9 @@ struct Step {
 };
 
 // A schedule as a value: steps that, done in their order to an algorithm, give a scheduled program.
-// Steps name functions of the algorithm and those that steps before them make. Two are equal if
-// their steps are, wherever they were written.
+// Steps name functions of the algorithm and those that steps before them make; what they fetch or
+// stream may be another, which lowering refuses. Two are equal if their steps are, wherever they
+// were written.
 struct Schedule {
     std::vector<Step> steps;
 
@@ -43,6 +44,13 @@ struct Schedule {
 // The schedule that the functions which these outputs reach have now, as steps for
 // Algorithm(outputs).
 Schedule schedule_of(const std::vector<FunctionRef> &outputs);
+
+// The function that the step makes; undefined if it makes none.
+Symbol made_by(const Step &step);
+
+// The schedule without what it says to fetch or stream that is no part of the algorithm and made by
+// none of its steps: that has no name where a schedule is written as text.
+Schedule without_unknown_fetches(const Algorithm &algorithm, const Schedule &schedule);
 
 // Functions by the names that steps have for them: those of an algorithm, and those that steps have
 // made so far.

@@ -138,6 +138,25 @@ TEST_SUITE("algorithm and schedule are values") {
             CHECK(schedule_of(scheduled.outputs()) == schedule);
         }
     }
+    TEST_CASE("what is fetched or streamed and is no part of the pipeline is refused of both") {
+        for (bool fetch : {true, false}) {
+            Var x("x");
+            Func unused("unused"), f("f");
+            unused(x) = x;
+            f(x) = x;
+            fetch ? f.prefetch(unused, x, x, 2) : f.stream_loads({unused});
+            const Program program = f.pipeline().program();
+            const Algorithm algorithm(program.outputs);
+            const Schedule schedule = schedule_of(program.outputs);
+            const Program made = with_outputs(program, apply(algorithm, schedule));
+            CHECK(ir::equal(form(program), form(made)));
+            CHECK(schedule_of(made.outputs) == schedule);
+            for (const Program &p : {program, made}) {
+                CHECK_THROWS_WITH_AS(lower::nests(p, Target("x86-64-linux-avx2")),
+                                     doctest::Contains("reads"), CompileError);
+            }
+        }
+    }
     TEST_CASE("nothing of the Funcs is needed, or changed, in any order of their ends") {
         Algorithm algorithm;
         Schedule schedule;
