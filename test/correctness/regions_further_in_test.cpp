@@ -207,6 +207,47 @@ TEST_SUITE("storage around what is computed further in") {
         f.compute_at(g, y).store_at(h, x);
         Lowered(h).check<int>({2, 1}, [](int, int) { return 1; });
     }
+    TEST_CASE("what is stored for parts of a domain that is tested within them has its storage") {
+        Var x("x"), tile("tile"), in_tile("in_tile"), o("o"), i("i");
+        RVar ro("ro"), ri("ri");
+        for (int condition = 0; condition < 4; condition++) {
+            for (int order = 0; order < 4; order++) {
+                CAPTURE(condition);
+                CAPTURE(order);
+                ImageParam in(Int(32), 1, "in");
+                RDom r(0, 20, "r");
+                if (condition == 0) r.where(r < 2);
+                if (condition == 1) r.where(r >= 18);
+                if (condition == 2) r.where(x < 25);
+                if (condition == 3) r.where(r + 3 < x);
+                Func f("f"), g("g"), h("h"), plain("plain");
+                f(x) = in(x);
+                g(x) = 1;
+                g(x) += f(2 * x + r);
+                h(x) = g(x);
+                h.split(x, tile, in_tile, 64, TailStrategy::GuardWithIf);
+                g.compute_at(h, tile);
+                Stage sum = g.update();
+                if (order < 2) sum.split(r, ro, ri, 8);
+                if (order >= 2) sum.split(x, o, i, 8, TailStrategy::GuardWithIf);
+                if (order == 0) sum.reorder(ri, x, ro), f.compute_at(g, ro);
+                if (order == 1) sum.reorder(x, ro, ri), f.compute_at(g, ri);
+                if (order == 2) sum.reorder(i, r, o), f.compute_at(g, o);
+                if (order == 3) sum.reorder(o, r, i), f.compute_at(g, i);
+                f.store_at(h, tile);
+                h.infer_input_bounds({66});
+                Buffer<int> image = in.get();
+                image.for_each_element([&](int at) { image(at) = at; });
+                // The interpreter finds accesses outside of storage and of the image.
+                Buffer<int> out =
+                    h.realize({66}, get_host_target().with_feature(Target::Interpret));
+                plain(x) = 1;
+                plain(x) += 2 * x + r;
+                Buffer<int> expected = plain.realize({66});
+                out.for_each_element([&](int at) { REQUIRE(out(at) == expected(at)); });
+            }
+        }
+    }
     TEST_CASE(
         "what a predicate leaves is computed wherever it is not known further in which it is") {
         Var x("x");

@@ -9,6 +9,7 @@
 #include "lower/nest/facts.h"
 #include "lower/nest/insertion_points.h"
 #include "lower/nest/prefetch.h"
+#include "lower/storage/production_path.h"
 #include "program/scatter.h"
 #include <algorithm>
 #include <map>
@@ -67,6 +68,8 @@ private:
     void refuse_idle_prefetches() const;
     Stmt wrap_loop(const StageNest &nest, const StageNest::Loop &loop, Stmt body);
     void note_predicated(const StageNestRef &nest);
+    void note_insertion_point(const InsertionPoint &insertion_point,
+                              const std::vector<Symbol> &funcs);
     Stmt wrap_lets(const std::vector<Binding> &lets, Stmt body);
 
     ProgramContext &context;
@@ -264,6 +267,17 @@ bool tests_read(const StageNest &nest, const std::vector<Symbol> &funcs) {
     return found;
 }
 
+void NestBuilder::note_insertion_point(const InsertionPoint &insertion_point,
+                                       const std::vector<Symbol> &funcs) {
+    const StageNest *nest = insertion_point.owner;
+    if (!funcs.empty()) built.innermost_insertion_points.emplace(nest, insertion_point);
+    const bool keeps = std::ranges::any_of(funcs, [&](Symbol f) {
+        return insertion_points.computes(f, insertion_point) &&
+               is_stored_outside(*context.function(f));
+    });
+    if (keeps) built.innermost_kept.emplace(nest, insertion_point);
+}
+
 void NestBuilder::note_predicated(const StageNestRef &nest) {
     if (!nest->definition.predicate.defined()) return;
     for (const program::ReductionVariable &r : nest->definition.reduction) {
@@ -333,7 +347,7 @@ Built NestBuilder::build_loops(const StageNestRef &nest) {
         InsertionPoint insertion_point{nest.get(), i};
         const std::vector<Symbol> funcs =
             insertion_points.at(nest->func.name, nest->stage, loop.var);
-        if (!funcs.empty()) built.innermost_insertion_points.emplace(nest.get(), insertion_point);
+        note_insertion_point(insertion_point, funcs);
         wrap_insertion_point(b, insertion_point, funcs);
         if (loop.in_call) continue;
         if (i == nest->loops_in_call()) wrap_existence(b, *nest);

@@ -186,32 +186,39 @@ bool RegionInference::needs_constant_extents(Symbol func) const {
     return false;
 }
 
+// The ranges of a stage's variables at the insertion point that is known of it; none if none is.
+static IntervalScope box_at(const std::unordered_map<const StageNest *, InsertionPoint> &known,
+                            const StageNest &nest) {
+    auto found = known.find(&nest);
+    return found == known.end() ? IntervalScope() : nest.box(found->second.fixed());
+}
+
 // Points that the predicate leaves out read nothing: each variable is taken to the range in which
 // the predicate can hold, whatever the others are. But where functions are computed for each of its
-// values, they are so for those without a point, too.
+// values, or for some of them at a time, they are so for those without a point, too. (What is not
+// stored for several runs is computed only where something reads it, see skip_stages.h.)
 IntervalScope RegionInference::complete(IntervalScope scope, const StageNest &nest,
                                         const Expr &tested) const {
     scope.call_bounds = values.as_callback();
     if (!tested.defined()) return scope;
-    auto insertion_point = built.innermost_insertion_points.find(&nest);
-    IntervalScope innermost;
-    if (insertion_point != built.innermost_insertion_points.end())
-        innermost = nest.box(insertion_point->second.fixed());
-    auto is_fixed = [&](Symbol var, const Interval &range) {
-        const Interval *inner_range = innermost.find(var);
-        return nest.is_fixed(range) || (inner_range && nest.is_fixed(*inner_range));
+    const bool is_read_within = built.innermost_insertion_points.contains(&nest);
+    const IntervalScope innermost = box_at(built.innermost_insertion_points, nest);
+    const IntervalScope kept = box_at(built.innermost_kept, nest);
+    auto is_divided = [&](Symbol var, const Interval &range) {
+        const Interval *one = innermost.find(var), *some = kept.find(var);
+        if (nest.is_fixed(range) || (one && nest.is_fixed(*one))) return true;
+        return some && nest.moves(*some) && !same(range, *some);
     };
     for (Symbol var : nest.func.args) {
         const Interval *range = scope.find(var);
-        if (!range || !range->is_bounded() || is_fixed(var, *range)) continue;
+        if (!range || !range->is_bounded() || is_divided(var, *range)) continue;
         const Interval narrow = narrowed_to(*range, values_left(tested, var, scope));
         if (!is_deep(narrow.min) && !is_deep(narrow.max)) scope.bind(var, narrow);
     }
     for (const program::ReductionVariable &r : nest.definition.reduction) {
         Interval range = *scope.find(r.var);
-        if (is_fixed(r.var, range)) continue;
+        if (is_divided(r.var, range)) continue;
         const Interval left = values_left(tested, r.var, scope);
-        const bool is_read_within = insertion_point != built.innermost_insertion_points.end();
         if (is_read_within) {
             range = narrowed_to(range, left);
         } else {

@@ -44,6 +44,8 @@ struct BuiltPipeline {
     // The innermost loop of a stage in which functions are computed, whatever the stage's predicate
     // says of the iteration.
     std::unordered_map<const StageNest *, InsertionPoint> innermost_insertion_points;
+    // The same of functions that are stored further out.
+    std::unordered_map<const StageNest *, InsertionPoint> innermost_kept;
 };
 
 // Bounds inference at one insertion point: which regions of functions and images one run of the

@@ -419,12 +419,24 @@ IntervalScope StageNest::box(int fixed) const {
     return scope;
 }
 
+bool StageNest::binds(const Symbol &symbol) const {
+    auto is_this = [&](const auto &bound) { return bound.symbol == symbol; };
+    return std::ranges::any_of(loops, is_this) || std::ranges::any_of(lets, is_this);
+}
+
 // A single point that is no loop's or let's symbol is a range of one element that never moves.
 bool StageNest::is_fixed(const Interval &i) const {
     const auto *v = i.is_single_point() ? i.min.as<ir::Variable>() : nullptr;
-    if (!v) return false;
-    auto is_this = [&](const auto &bound) { return bound.symbol == v->name; };
-    return std::ranges::any_of(loops, is_this) || std::ranges::any_of(lets, is_this);
+    return v && binds(v->name);
+}
+
+bool StageNest::moves(const Interval &i) const {
+    bool found = false;
+    for (const Expr &end : {i.min, i.max}) {
+        if (!end.defined()) continue;
+        for_each_node(end, [&](const ir::Variable &v) { found |= binds(v.name); });
+    }
+    return found;
 }
 
 IntervalScope StageNest::box_over(const std::vector<Expr> &region_min,

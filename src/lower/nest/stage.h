@@ -89,6 +89,8 @@ public:
     algebra::IntervalScope box(int fixed) const;
     // Returns true if such an interval is that of a fixed variable.
     bool is_fixed(const algebra::Interval &i) const;
+    // Returns true if it is another one in other iterations of the loops that stand still.
+    bool moves(const algebra::Interval &i) const;
     // The same for the whole stage, given the first and last point of its pure variables.
     algebra::IntervalScope box_over(const std::vector<ir::Expr> &region_min,
                                     const std::vector<ir::Expr> &last) const;
@@ -108,6 +110,7 @@ public:
     bool fuses() const { return !fused_loops.empty(); }
 
 private:
+    bool binds(const Symbol &symbol) const;
     // A variable at some point of the schedule. A split may give its result the name of the
     // variable that it splits, so variables are distinguished by their index in `variables`.
     struct Variable {
