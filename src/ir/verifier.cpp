@@ -136,6 +136,7 @@ private:
     void check_provide(const Provide &p, const Stmt &s) const;
     void check_condition(const Expr &condition, const Stmt &where) const;
     void check_region(const Region &region, const Stmt &where) const;
+    void require_int32(const Expr &e, const Stmt &where, const char *what) const;
     void check_storage(const Realize &r, const Stmt &where) const;
     void check_produced(const ProducerConsumer &p, const Stmt &where) const;
 
@@ -436,18 +437,22 @@ void Verifier::check_region(const Region &region, const Stmt &where) const {
     }
 }
 
+// Of what may be left out.
+void Verifier::require_int32(const Expr &e, const Stmt &where, const char *what) const {
+    if (!e.defined()) return;
+    require(e.type() == Int(32), where, what, " a value of type ", e.type());
+}
+
 void Verifier::check_storage(const Realize &r, const Stmt &where) const {
     const StorageFacts &facts = r.storage;
     for (const StorageFold &f : facts.folds) {
         bool fits = !f.is_done || is_zero(r.bounds[size_t(f.dim)].min);
         require(fits, where, "a folded dimension that does not begin at 0");
-        fits = !f.factor.defined() || f.factor.type() == Int(32);
-        require(fits, where, "a fold by a value of type ", f.factor.type());
+        require_int32(f.factor, where, "a fold by");
     }
     for (const StoredDimension &s : facts.order) {
         for (const Expr &e : {s.alignment, s.bound}) {
-            bool fits = !e.defined() || e.type() == Int(32);
-            require(fits, where, "an order of storage with a value of type ", e.type());
+            require_int32(e, where, "an order of storage with");
         }
     }
     require(facts.copies.defined() || !facts.is_copy_shared, where, "one copy that is shared");

@@ -121,6 +121,7 @@ TEST_SUITE("verify") {
     TEST_CASE("what is known of storage and productions fits them") {
         CHECK(complaint("realize f: {uint8} copies 3 shared over [0, +4 folded], [0, +3]\n"
                         "produce f of [a, b], [c, d by 8]: no_op") == "");
+        CHECK(complaint("realize f: {uint8} order 0 over [0, +4]\nno_op") == "");
         CHECK(complains("realize f: {uint8} over [a, +4 folded]\nno_op", "does not begin at 0"));
         CHECK(complains("realize f: {uint8} over [a, +4 fold x by n:int64]\nno_op",
                         "a fold by a value of type int64"));
