@@ -192,9 +192,19 @@ typedef enum tessera_error_code_t {
     tessera_error_code_fold_factor_too_small = -26,
     tessera_error_code_requirement_failed = -27,
     tessera_error_code_buffer_extents_negative = -28,
+    tessera_error_code_gpu_device_error = -29,
     tessera_error_code_specialize_fail = -31,
+    tessera_error_code_device_wrap_native_failed = -32,
+    tessera_error_code_device_detach_native_failed = -33,
     tessera_error_code_host_is_null = -34,
     tessera_error_code_bad_extern_fold = -35,
+    tessera_error_code_device_interface_no_device = -36,
+    tessera_error_code_host_and_device_dirty = -37,
+    tessera_error_code_buffer_is_null = -38,
+    tessera_error_code_device_buffer_copy_failed = -39,
+    tessera_error_code_device_crop_unsupported = -40,
+    tessera_error_code_device_crop_failed = -41,
+    tessera_error_code_incompatible_device_interface = -42,
     tessera_error_code_device_dirty_with_no_device_support = -44,
     tessera_error_code_storage_bound_too_small = -45,
     tessera_error_code_bad_dimensions = -46,
@@ -243,6 +253,11 @@ int tessera_error_host_is_null(void *user_context, const char *buffer);
 int tessera_error_unaligned_host_ptr(void *user_context, const char *buffer, int32_t alignment);
 int tessera_error_device_dirty_with_no_device_support(void *user_context, const char *buffer);
 int tessera_error_no_device_interface(void *user_context);
+/* `routine` is the function that was called, such as "tessera_copy_to_host". */
+int tessera_error_buffer_is_null(void *user_context, const char *routine);
+int tessera_error_device_interface_no_device(void *user_context, const char *routine);
+int tessera_error_host_and_device_dirty(void *user_context, const char *routine);
+int tessera_error_incompatible_device_interface(void *user_context, const char *routine);
 /* `variable` is the text of what was fixed ("input.stride.0"), `constraint` of what it must be. */
 int tessera_error_constraint_violated(void *user_context, const char *variable, int32_t value,
                                       const char *constraint, int32_t constraint_value);
@@ -594,15 +609,87 @@ uint64_t tessera_buffer_size_in_bytes(const tessera_buffer_t *buffer);
 /* Copies the region of `dst` from `src`, which must contain it; any strides. */
 int tessera_buffer_copy(void *user_context, const tessera_buffer_t *src, tessera_buffer_t *dst);
 
-/* Devices: none so far. These succeed where there is nothing to do, and fail with a sentence where
- * a buffer is on a device. */
+/* ---- Devices ----
+ *
+ * A buffer may have memory on a device beside that on the host, laid out by the same strides, and
+ * says by its flags where the newest contents are: host_dirty and device_dirty are never both set.
+ * What runs on a device may go on after a function has returned; only copies to the host and
+ * tessera_device_sync wait for it, and report what went wrong in it.
+ *
+ * All functions refuse a buffer that is NULL, has a handle but no interface, an interface but no
+ * handle, or both flags. Several threads may hand the same buffer to them. */
+
+/* One kind of device: `tessera_cuda_device_interface()`. Each function is that of its name below;
+ * `impl` is the runtime's. */
+typedef struct tessera_device_interface_t {
+    int (*device_malloc)(void *user_context, tessera_buffer_t *buffer,
+                         const struct tessera_device_interface_t *device_interface);
+    int (*device_free)(void *user_context, tessera_buffer_t *buffer);
+    int (*device_sync)(void *user_context, tessera_buffer_t *buffer);
+    void (*device_release)(void *user_context,
+                           const struct tessera_device_interface_t *device_interface);
+    int (*copy_to_host)(void *user_context, tessera_buffer_t *buffer);
+    int (*copy_to_device)(void *user_context, tessera_buffer_t *buffer,
+                          const struct tessera_device_interface_t *device_interface);
+    int (*device_and_host_malloc)(void *user_context, tessera_buffer_t *buffer,
+                                  const struct tessera_device_interface_t *device_interface);
+    int (*device_and_host_free)(void *user_context, tessera_buffer_t *buffer);
+    int (*buffer_copy)(void *user_context, tessera_buffer_t *src,
+                       const struct tessera_device_interface_t *dst_device_interface,
+                       tessera_buffer_t *dst);
+    int (*device_crop)(void *user_context, const tessera_buffer_t *src, tessera_buffer_t *dst);
+    int (*device_slice)(void *user_context, const tessera_buffer_t *src, int slice_dim,
+                        int slice_pos, tessera_buffer_t *dst);
+    int (*device_release_crop)(void *user_context, tessera_buffer_t *buffer);
+    int (*wrap_native)(void *user_context, tessera_buffer_t *buffer, uint64_t handle,
+                       const struct tessera_device_interface_t *device_interface);
+    int (*detach_native)(void *user_context, tessera_buffer_t *buffer);
+    /* 0, 0 (and success) where there is no driver or no device. */
+    int (*compute_capability)(void *user_context, int *major, int *minor);
+    const struct tessera_device_interface_impl_t *impl;
+} tessera_device_interface_t;
+
+/* Gives the buffer memory on the device, unless it has some there. Flags stay as they are. */
+int tessera_device_malloc(void *user_context, tessera_buffer_t *buffer,
+                          const tessera_device_interface_t *device_interface);
+/* Gives it back; nothing is copied, and device_dirty is cleared. Of a buffer that is on no device:
+ * nothing. */
+int tessera_device_free(void *user_context, tessera_buffer_t *buffer);
+/* Waits for all that runs on the buffer's device (on the stream of user_context). */
+int tessera_device_sync(void *user_context, tessera_buffer_t *buffer);
+int tessera_device_sync_global(void *user_context,
+                               const tessera_device_interface_t *device_interface);
+/* Gives back what the runtime keeps for the device: kernels, unused memory, the context unless
+ * buffers live in it. No pipeline may be running; the next one makes it all anew. */
+void tessera_device_release(void *user_context, const tessera_device_interface_t *device_interface);
+/* Copies what belongs to the buffer if the other side is dirty, and clears that flag. To the
+ * device: allocates there first; `device_interface` NULL: that of the buffer. */
 int tessera_copy_to_host(void *user_context, tessera_buffer_t *buffer);
 int tessera_copy_to_device(void *user_context, tessera_buffer_t *buffer,
-                           const struct tessera_device_interface_t *device_interface);
-int tessera_device_malloc(void *user_context, tessera_buffer_t *buffer,
-                          const struct tessera_device_interface_t *device_interface);
-int tessera_device_free(void *user_context, tessera_buffer_t *buffer);
-int tessera_device_sync(void *user_context, tessera_buffer_t *buffer);
+                           const tessera_device_interface_t *device_interface);
+/* Both sides at once; the host's memory is tessera_malloc's. */
+int tessera_device_and_host_malloc(void *user_context, tessera_buffer_t *buffer,
+                                   const tessera_device_interface_t *device_interface);
+int tessera_device_and_host_free(void *user_context, tessera_buffer_t *buffer);
+/* Copies what the boxes of both buffers have in common from where `src` is newest to that device
+ * (NULL: to the host), allocating `dst` there. `dst` is dirty on that side afterwards, and keeps
+ * what lies outside. If both are the same buffer: copy_to_device or copy_to_host. */
+int tessera_device_buffer_copy(void *user_context, tessera_buffer_t *src,
+                               const tessera_device_interface_t *dst_device_interface,
+                               tessera_buffer_t *dst);
+/* `dst`, which is on no device and has its box within that of `src` and the same strides, becomes
+ * an alias of that part of the memory of `src`, and takes over device_dirty. The flags are each
+ * one's own from then on. The memory lives until it is freed and all its aliases are released. */
+int tessera_device_crop(void *user_context, const tessera_buffer_t *src, tessera_buffer_t *dst);
+/* Likewise; `dst` lacks the dimension `slice_dim`, in which it is at `slice_pos`. */
+int tessera_device_slice(void *user_context, const tessera_buffer_t *src, int slice_dim,
+                         int slice_pos, tessera_buffer_t *dst);
+int tessera_device_release_crop(void *user_context, tessera_buffer_t *buffer);
+/* Lets the buffer, which is on no device, use memory that somebody else owns: `handle` is the
+ * device's address of the element at the minimum of every dimension. Flags stay as they are. */
+int tessera_device_wrap_native(void *user_context, tessera_buffer_t *buffer, uint64_t handle,
+                               const tessera_device_interface_t *device_interface);
+int tessera_device_detach_native(void *user_context, tessera_buffer_t *buffer);
 
 /* ---- Half precision: bits in, bits out; to nearest, ties to even ---- */
 

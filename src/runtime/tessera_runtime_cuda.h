@@ -1,0 +1,91 @@
+/* Pipelines on NVIDIA's GPUs, by way of the driver (libcuda.so.1), which is looked for at the first
+ * use; nothing of it is needed to compile or to link.
+ *
+ * Unless a program says otherwise, all happens in the device's primary context, which is the one
+ * that PyTorch and the CUDA runtime use, and on the default stream. A context is made current only
+ * while a function runs, and the caller's is restored after. A buffer's `device` is the CUdeviceptr
+ * of the element at the minimum of every dimension.
+ *
+ * TESSERA_CUDA_DRIVER names another library than libcuda.so.1. */
+#pragma once
+#include "tessera_runtime.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+const tessera_device_interface_t *tessera_cuda_device_interface(void);
+
+/* tessera_device_wrap_native and its inverse. The memory must stay until it is detached. */
+int tessera_cuda_wrap_device_ptr(void *user_context, tessera_buffer_t *buffer, uint64_t pointer);
+int tessera_cuda_detach_device_ptr(void *user_context, tessera_buffer_t *buffer);
+/* 0 if the buffer is not on such a device. */
+uint64_t tessera_cuda_get_device_ptr(void *user_context, tessera_buffer_t *buffer);
+
+/* Gives memory that has been freed, and is kept for the next allocation, back to the system. */
+int tessera_cuda_release_unused_device_allocations(void *user_context);
+/* Whether freed memory is kept; it is, unless told otherwise. */
+int tessera_reuse_device_allocations(void *user_context, bool reuse);
+bool tessera_can_reuse_device_allocations(void *user_context);
+
+/* Which device the default context is of, counted from 0. -1, as at the start: the one that the
+ * environment variable TESSERA_GPU_DEVICE (or HL_GPU_DEVICE) names, else the first. A program may
+ * define tessera_get_gpu_device itself. */
+void tessera_set_gpu_device(int n);
+int tessera_get_gpu_device(void *user_context);
+
+/* ---- A program's own contexts and streams ----
+ *
+ * Each function of the runtime that needs a context acquires and releases exactly once, also where
+ * it fails; what it starts is put on the stream. The functions return 0 or an error code, and are
+ * called from any thread. With `create` false there may be no context: *context is NULL then.
+ * A program may define the three functions of these names itself instead. A context that is
+ * destroyed must be released before (tessera_device_release). */
+
+struct CUctx_st;
+struct CUstream_st;
+typedef int (*tessera_cuda_acquire_context_t)(void *user_context, struct CUctx_st **context,
+                                              bool create);
+typedef int (*tessera_cuda_release_context_t)(void *user_context);
+typedef int (*tessera_cuda_get_stream_t)(void *user_context, struct CUctx_st *context,
+                                         struct CUstream_st **stream);
+int tessera_cuda_acquire_context(void *user_context, struct CUctx_st **context, bool create);
+int tessera_cuda_release_context(void *user_context);
+int tessera_cuda_get_stream(void *user_context, struct CUctx_st *context,
+                            struct CUstream_st **stream);
+tessera_cuda_acquire_context_t
+tessera_set_cuda_acquire_context(tessera_cuda_acquire_context_t handler);
+tessera_cuda_release_context_t
+tessera_set_cuda_release_context(tessera_cuda_release_context_t handler);
+tessera_cuda_get_stream_t tessera_set_cuda_get_stream(tessera_cuda_get_stream_t handler);
+
+/* ---- What compiled pipelines call ---- */
+
+/* One image of a pipeline's kernels: machine code of a compute capability, or PTX for the driver to
+ * compile, which ends by a zero. */
+typedef struct tessera_cuda_image_t {
+    /* 90 for 9.0: machine code runs on the same major and an equal or higher minor number, PTX on
+     * any that is not lower. */
+    int32_t capability;
+    uint8_t is_ptx;
+    uint8_t is_exact; /* such as 9.0a: on just this capability */
+    const void *data;
+    uint64_t bytes;
+} tessera_cuda_image_t;
+
+typedef struct tessera_cuda_kernels_t {
+    const tessera_cuda_image_t *images;
+    int32_t count;
+} tessera_cuda_kernels_t;
+
+/* Starts `kernel` on the user's stream. `shape`: blocks x, y, z, threads x, y, z, bytes of dynamic
+ * shared memory. `args`: the address of each argument, in order. Does nothing where there are no
+ * blocks or threads. The first launch in a context loads the best image for its device. */
+int tessera_cuda_run(void *user_context, const tessera_cuda_kernels_t *kernels, const char *kernel,
+                     const int32_t *shape, void **args);
+/* Unloads what was loaded of them, in all contexts; the JIT calls it before the code goes. */
+void tessera_cuda_unload(const tessera_cuda_kernels_t *kernels);
+
+#ifdef __cplusplus
+}
+#endif
