@@ -149,8 +149,34 @@ int tessera_error_device_dirty_with_no_device_support(void *user_context, const 
 }
 
 int tessera_error_no_device_interface(void *user_context) {
-    return (Message() << "This buffer belongs to a device, but this runtime supports none")
+    return (Message() << "No device interface: neither does the buffer have one, nor was one given")
         .raise(user_context, tessera_error_code_no_device_interface);
+}
+
+int tessera_error_buffer_is_null(void *user_context, const char *routine) {
+    return (Message() << routine << " was given a null pointer instead of a buffer")
+        .raise(user_context, tessera_error_code_buffer_is_null);
+}
+
+int tessera_error_device_interface_no_device(void *user_context, const char *routine) {
+    return (Message() << routine
+                      << " was given a buffer that has a device interface, but no memory on "
+                         "the device")
+        .raise(user_context, tessera_error_code_device_interface_no_device);
+}
+
+int tessera_error_host_and_device_dirty(void *user_context, const char *routine) {
+    return (Message() << routine
+                      << " was given a buffer that has been changed both on the host and on the "
+                         "device; copy it after each change")
+        .raise(user_context, tessera_error_code_host_and_device_dirty);
+}
+
+int tessera_error_incompatible_device_interface(void *user_context, const char *routine) {
+    return (Message() << routine
+                      << " was given a buffer whose memory is on a device of another kind; free "
+                         "that memory first")
+        .raise(user_context, tessera_error_code_incompatible_device_interface);
 }
 
 int tessera_error_constraint_violated(void *user_context, const char *variable, int32_t value,

@@ -81,7 +81,20 @@ TEST_SUITE("runtime errors") {
              "Buffer in has its newest contents on a device, but the pipeline runs on the CPU; "
              "copy it to the host first");
         said(tessera_error_no_device_interface(nullptr), tessera_error_code_no_device_interface,
-             "This buffer belongs to a device, but this runtime supports none");
+             "No device interface: neither does the buffer have one, nor was one given");
+        said(tessera_error_buffer_is_null(nullptr, "f"), tessera_error_code_buffer_is_null,
+             "f was given a null pointer instead of a buffer");
+        said(tessera_error_device_interface_no_device(nullptr, "f"),
+             tessera_error_code_device_interface_no_device,
+             "f was given a buffer that has a device interface, but no memory on the device");
+        said(tessera_error_host_and_device_dirty(nullptr, "f"),
+             tessera_error_code_host_and_device_dirty,
+             "f was given a buffer that has been changed both on the host and on the device; copy "
+             "it after each change");
+        said(tessera_error_incompatible_device_interface(nullptr, "f"),
+             tessera_error_code_incompatible_device_interface,
+             "f was given a buffer whose memory is on a device of another kind; free that memory "
+             "first");
         said(tessera_error_constraint_violated(nullptr, "in.stride.0", 3, "1", 1),
              tessera_error_code_constraint_violated, "in.stride.0 is 3, but must be 1");
         said(tessera_error_constraint_violated(nullptr, "in.extent.0", 3, "out.extent.0", 4),

@@ -1,0 +1,101 @@
+#pragma once
+#include "runtime/cuda_driver.h"
+#include "runtime/device_impl.h"
+#include <mutex>
+#include <vector>
+
+namespace tessera::cuda {
+
+// What a launch may ask of a device.
+struct Limits {
+    int threads, block[3], grid[3];
+    int shared;  // bytes a block can have, where it asks for more than usual
+    int pitch;   // bytes from row to row that a copy of rows can have
+};
+
+// Two pieces of pinned memory, through which copies of other memory go in turns.
+struct Staging {
+    struct Piece {
+        uint8_t *memory = nullptr;
+        Event copied = nullptr;  // of what was last copied to or from it
+    };
+    Piece pieces[2];
+};
+
+// What the runtime keeps for a context.
+struct State {
+    Context context = nullptr;
+    Device device = 0;
+    int capability = 0;  // 90 for 9.0
+    char name[128] = "";
+    Limits limits = {};
+    Pool pool = nullptr;  // NULL: the device has none
+    std::mutex mutex;     // of what follows
+    std::vector<Staging *> unused_staging;
+};
+
+// Makes a context current while it lives, and the former one after.
+class Current {
+public:
+    Current(const Driver &driver, Context context);
+    ~Current();
+    Current(const Current &) = delete;
+    Current &operator=(const Current &) = delete;
+    Result result() const { return failure; }
+
+private:
+    const Driver &driver;
+    Result failure = result::success;
+    bool pushed = false;
+};
+
+// The user's context while it lives: acquired, current, and released at the end. What fails is
+// reported, and is the `error`.
+class Scope {
+public:
+    explicit Scope(void *user_context, bool create = true);
+    ~Scope();
+    Scope(const Scope &) = delete;
+    Scope &operator=(const Scope &) = delete;
+
+    int error() const { return failure; }
+    bool has_context() const { return !failure && in; }
+    const Driver &driver() const { return *of; }
+    State &state() const { return *in; }
+    Stream stream() const { return on; }
+    // Reports that `what` failed, if it did; `code` then.
+    int check(tessera_error_code_t code, Result r, const Message &what) const {
+        return r ? raise(user_context, code, *of, r, what) : 0;
+    }
+
+private:
+    Scope() = default;
+    int enter(bool create);
+    int enter_context(Context context);
+
+    void *user_context = nullptr;
+    const Driver *of = nullptr;
+    State *in = nullptr;
+    Stream on = nullptr;
+    int failure = 0;
+    bool acquired = false, pushed = false;
+};
+
+// Changes whenever something that threads remember is given up.
+uint64_t epoch();
+void begin_epoch();
+// Whether any stream but the default one has been used.
+bool has_streams();
+
+// Gives up what the runtime has in the user's context.
+void release(void *user_context);
+int compute_capability(void *user_context, int *major, int *minor);
+
+// In cuda_copy.cpp.
+int copy(void *user_context, const CopyPlan &plan, CopySide src, CopySide dst);
+// In cuda_memory.cpp: whether memory of buffers lives in the context.
+bool has_allocations(Context context);
+// In cuda_launch.cpp: unloads all kernels of the context, which is current.
+void unload_kernels(const Driver &driver, Context context);
+
+}  // namespace tessera::cuda

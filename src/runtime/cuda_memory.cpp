@@ -1,0 +1,236 @@
+#include "runtime/cuda_context.h"
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <unordered_map>
+
+namespace tessera::cuda {
+
+namespace {
+
+std::atomic<bool> reuse{true};
+
+struct Allocation {
+    Address handle = 0;  // the buffer's; the memory may begin before
+    uint64_t bytes = 0;
+    Context context = nullptr;
+    Stream stream = nullptr;
+    Pool pool = nullptr;  // that it is from, if any
+    int uses = 1;         // the buffer and its aliases
+};
+
+struct Aliases {
+    Address base = 0;
+    int count = 0;  // at one address
+};
+
+// All memory of buffers, by where it begins, and the aliases of parts of it, by their address.
+struct Registry {
+    std::mutex mutex;
+    std::map<Address, Allocation> allocations;
+    std::unordered_map<Address, Aliases> aliases;
+
+    std::map<Address, Allocation>::iterator holding(Address address) {
+        auto next = allocations.upper_bound(address);
+        if (next == allocations.begin()) return allocations.end();
+        --next;
+        return address - next->first < next->second.bytes ? next : allocations.end();
+    }
+};
+Registry &registry() {
+    static auto &all = *new Registry();
+    return all;
+}
+
+Result allocate_in(const Scope &scope, uint64_t bytes, Pool pool, Address &base) {
+    const Driver &d = scope.driver();
+    return pool ? d.allocate_from_pool(&base, size_t(bytes), pool, scope.stream())
+                : d.allocate(&base, size_t(bytes));
+}
+
+// Freed memory is only the system's again when all that was before in its stream is done.
+void give_back_unused(const Scope &scope) {
+    const State &state = scope.state();
+    if (!state.pool) return;
+    scope.driver().context_synchronize();
+    scope.driver().trim_pool(state.pool, 0);
+}
+
+int allocate(void *user_context, const tessera_buffer_t &buffer, uint64_t &handle) {
+    Scope scope(user_context);
+    if (scope.error()) return scope.error();
+    const uint64_t bytes = std::max<uint64_t>(tessera_buffer_size_in_bytes(&buffer), 1);
+    const Pool pool = reuse.load(std::memory_order_relaxed) ? scope.state().pool : nullptr;
+    Address base = 0;
+    Result r = allocate_in(scope, bytes, pool, base);
+    if (r == result::out_of_memory) {
+        give_back_unused(scope);
+        r = allocate_in(scope, bytes, pool, base);
+    }
+    if (r) {
+        return scope.check(tessera_error_code_device_malloc_failed, r,
+                           Message() << "allocating " << bytes << " bytes on the GPU");
+    }
+    handle = base + uint64_t(-lowest_byte(buffer));
+    Registry &all = registry();
+    std::lock_guard lock(all.mutex);
+    all.allocations[base] = {handle, bytes, scope.state().context, scope.stream(), pool, 1};
+    return 0;
+}
+
+// What runs on other streams than that of the call may still use the memory.
+bool is_ordered(const Scope &scope, const Allocation &memory) {
+    return memory.context == scope.state().context && memory.stream == scope.stream() &&
+           (scope.stream() || !has_streams());
+}
+
+Result free_from(const Scope &scope, const Allocation &memory, Address base) {
+    const Driver &d = scope.driver();
+    if (!memory.pool) return d.free(base);
+    if (is_ordered(scope, memory)) return d.free_to_pool(base, scope.stream());
+    const Current current(d, memory.context);
+    if (Result r = current.result()) return r;
+    if (Result r = d.context_synchronize()) return r;
+    return d.free_to_pool(base, nullptr);
+}
+
+int free_memory(void *user_context, const Allocation &memory, Address base) {
+    Scope scope(user_context);
+    if (scope.error()) return scope.error();
+    const Result r = free_from(scope, memory, base);
+    // With a driver that has shut down, or a context that has failed, the memory is gone too.
+    if (!r || r == result::deinitialized || (is_fault(r) && fault_is_known())) return 0;
+    return scope.check(tessera_error_code_device_free_failed, r,
+                       Message() << "freeing " << memory.bytes << " bytes on the GPU");
+}
+
+// Takes the memory out of the registry if that was its last use.
+bool is_last_use(Registry &all, std::map<Address, Allocation>::iterator at, Address &base,
+                 Allocation &memory) {
+    if (--at->second.uses > 0) return false;
+    base = at->first;
+    memory = at->second;
+    all.allocations.erase(at);
+    return true;
+}
+
+int free(void *user_context, uint64_t handle) {
+    Registry &all = registry();
+    Allocation memory;
+    Address base = 0;
+    {
+        std::unique_lock lock(all.mutex);
+        auto at = all.holding(handle);
+        if (at == all.allocations.end() || at->second.handle != handle) {
+            lock.unlock();
+            return (Message() << "Cannot free a buffer's memory on the GPU: it was not allocated "
+                                 "for a buffer, or has been freed already; what was wrapped is to "
+                                 "be detached, what was cropped to be released")
+                .raise(user_context, tessera_error_code_device_free_failed);
+        }
+        if (!is_last_use(all, at, base, memory)) return 0;
+    }
+    return free_memory(user_context, memory, base);
+}
+
+int share(void *, uint64_t handle, uint64_t alias) {
+    Registry &all = registry();
+    std::lock_guard lock(all.mutex);
+    auto at = all.holding(handle);
+    if (at == all.allocations.end()) return 0;  // somebody else's
+    at->second.uses++;
+    Aliases &aliases = all.aliases[alias];
+    aliases.base = at->first;
+    aliases.count++;
+    return 0;
+}
+
+int unshare(void *user_context, uint64_t alias) {
+    Registry &all = registry();
+    Allocation memory;
+    Address base = 0;
+    {
+        std::lock_guard lock(all.mutex);
+        auto aliases = all.aliases.find(alias);
+        if (aliases == all.aliases.end()) return 0;
+        auto at = all.allocations.find(aliases->second.base);
+        if (--aliases->second.count == 0) all.aliases.erase(aliases);
+        if (at == all.allocations.end() || !is_last_use(all, at, base, memory)) return 0;
+    }
+    return free_memory(user_context, memory, base);
+}
+
+int sync(void *user_context) {
+    Scope scope(user_context);
+    if (scope.error()) return scope.error();
+    return scope.check(tessera_error_code_device_sync_failed,
+                       scope.driver().synchronize(scope.stream()),
+                       Message() << "waiting for what runs on the GPU");
+}
+
+constexpr tessera_device_interface_impl_t impl = {
+    allocate, free, share, unshare, sync, release, copy,
+};
+
+constexpr tessera_device_interface_t device_interface = {
+    tessera_device_malloc,
+    tessera_device_free,
+    tessera_device_sync,
+    tessera_device_release,
+    tessera_copy_to_host,
+    tessera_copy_to_device,
+    tessera_device_and_host_malloc,
+    tessera_device_and_host_free,
+    tessera_device_buffer_copy,
+    tessera_device_crop,
+    tessera_device_slice,
+    tessera_device_release_crop,
+    tessera_device_wrap_native,
+    tessera_device_detach_native,
+    compute_capability,
+    &impl,
+};
+
+}  // namespace
+
+bool has_allocations(Context context) {
+    Registry &all = registry();
+    std::lock_guard lock(all.mutex);
+    return std::any_of(all.allocations.begin(), all.allocations.end(),
+                       [&](const auto &at) { return at.second.context == context; });
+}
+
+}  // namespace tessera::cuda
+
+using namespace tessera::cuda;
+
+extern "C" {
+
+const tessera_device_interface_t *tessera_cuda_device_interface(void) { return &device_interface; }
+
+int tessera_cuda_wrap_device_ptr(void *user_context, tessera_buffer_t *buffer, uint64_t pointer) {
+    return tessera_device_wrap_native(user_context, buffer, pointer, &device_interface);
+}
+
+int tessera_cuda_detach_device_ptr(void *user_context, tessera_buffer_t *buffer) {
+    return tessera_device_detach_native(user_context, buffer);
+}
+
+uint64_t tessera_cuda_get_device_ptr(void *, tessera_buffer_t *buffer) {
+    return buffer && buffer->device_interface == &device_interface ? buffer->device : 0;
+}
+
+int tessera_cuda_release_unused_device_allocations(void *user_context) {
+    if (!driver_in_use()) return 0;
+    Scope scope(user_context, false);
+    if (scope.has_context()) give_back_unused(scope);
+    return scope.error();
+}
+
+int tessera_reuse_device_allocations(void *user_context, bool on) {
+    reuse.store(on, std::memory_order_relaxed);
+    return on ? 0 : tessera_cuda_release_unused_device_allocations(user_context);
+}
+
+bool tessera_can_reuse_device_allocations(void *) { return reuse.load(std::memory_order_relaxed); }
+}
