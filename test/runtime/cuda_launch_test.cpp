@@ -1,0 +1,271 @@
+#include "cuda_fixture.h"
+#include <atomic>
+#include <string>
+#include <thread>
+
+namespace {
+
+// add_one(pointer, n), of one thread each.
+void add_one(const FakeLaunch &launch) {
+    const uint64_t pointer = *static_cast<uint64_t *>(launch.args[0]);
+    const uint64_t n = *static_cast<uint64_t *>(launch.args[1]);
+    for (uint64_t i = 0; i < n; i++) {
+        ++*static_cast<int *>(FakeGpu::driver()->memory(pointer + 4 * i));
+    }
+}
+
+void nothing(const FakeLaunch &) {}
+
+constexpr FakeKernel kernel_of_two_arguments{"add_one", 2, add_one};
+
+const tessera_cuda_image_t ptx{80, true, false, "ptx 80", 7};
+const tessera_cuda_kernels_t only_ptx{&ptx, 1};
+
+int run(const char *kernel, std::vector<int32_t> shape, void **args = nullptr,
+        const tessera_cuda_kernels_t *kernels = &only_ptx) {
+    return tessera_cuda_run(nullptr, kernels, kernel, shape.data(), args);
+}
+
+int add_one_to(tessera_buffer_t &buffer, uint64_t n, void *user_context = nullptr,
+               const tessera_cuda_kernels_t *kernels = &only_ptx) {
+    void *args[] = {&buffer.device, &n};
+    const int32_t shape[] = {int32_t(n), 1, 1, 1, 1, 1, 0};
+    return tessera_cuda_run(user_context, kernels, "add_one", shape, args);
+}
+
+// A GPU with the kernels of these tests, which are unloaded at the end.
+struct Kernels : FakeGpu {
+    Kernels() {
+        (*this)->add_kernel(kernel_of_two_arguments);
+        (*this)->add_kernel({"nothing", 0, nothing});
+    }
+    ~Kernels() { tessera_cuda_unload(&only_ptx); }
+};
+
+}  // namespace
+
+TEST_SUITE("kernels of CUDA") {
+    TEST_CASE("a kernel runs on the device, with the arguments of its launch") {
+        Kernels gpu;
+        Picture p({{0, 8, 1, 0}});
+        CHECK(p.upload() == 0);
+        CHECK(add_one_to(p.buffer, 8) == 0);
+        CHECK(add_one_to(p.buffer, 2) == 0);
+        CHECK(p.download() == 0);
+        CHECK(p.memory == std::vector<int>{2, 3, 3, 4, 5, 6, 7, 8});
+        CHECK(gpu->current() == nullptr);
+        CHECK(p.free() == 0);
+    }
+    TEST_CASE("kernels are loaded and looked up once, and unloaded") {
+        Kernels gpu;
+        const tessera_cuda_kernels_t others{&ptx, 1};
+        for (int i = 0; i < 5; i++) {
+            CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}) == 0);
+            CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &others) == 0);
+        }
+        CHECK(gpu->modules() == 2);
+        CHECK(gpu->calls("cuModuleGetFunction") == 2);
+        CHECK(gpu->calls("cuLaunchKernel") == 10);
+        tessera_cuda_unload(&others);
+        CHECK(gpu->modules() == 1);
+        tessera_cuda_unload(&others);
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}) == 0);
+        CHECK(gpu->calls("cuModuleGetFunction") == 2);
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &others) == 0);
+        CHECK(gpu->modules() == 2);
+        tessera_cuda_unload(&others);
+        CHECK(gpu->current() == nullptr);
+    }
+    TEST_CASE("a launch that is known is a few calls of the driver") {
+        Kernels gpu;
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}) == 0);
+        const int before = gpu->all_calls();
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}) == 0);
+        CHECK(gpu->all_calls() - before == 4);  // current, push, launch, pop
+    }
+    TEST_CASE("a name is what it says, even if another one was at its address") {
+        Kernels gpu;
+        char name[] = "nothing";
+        CHECK(run(name, {1, 1, 1, 1, 1, 1, 0}) == 0);
+        std::snprintf(name, sizeof(name), "nobody");
+        CHECK(run(name, {1, 1, 1, 1, 1, 1, 0}) == tessera_error_code_gpu_device_error);
+        CHECK(gpu.capture.has("finding the kernel nobody failed: CUDA_ERROR_NOT_FOUND"));
+    }
+    TEST_CASE("without blocks or threads nothing happens, not even with the driver") {
+        Kernels gpu;
+        for (int i = 0; i < 6; i++) {
+            std::vector<int32_t> shape(7, 1);
+            for (int32_t n : {0, -3}) {
+                shape[size_t(i)] = n;
+                CHECK(run("nothing", shape) == 0);
+            }
+        }
+        CHECK(gpu->all_calls() == 0);
+    }
+    TEST_CASE("the best image of those that run on the device is loaded") {
+        const tessera_cuda_image_t images[] = {
+            {75, true, false, "ptx 75", 7},     {90, true, false, "ptx 90", 7},
+            {80, false, false, "code 80", 8},   {86, false, false, "code 86", 8},
+            {90, false, true, "exact 90", 9},   {90, false, false, "code 90", 8},
+            {120, false, false, "code 120", 9}, {100, true, true, "exact ptx 100", 14},
+        };
+        const tessera_cuda_kernels_t kernels{images, 8};
+        struct {
+            int capability;
+            std::string image;
+        } cases[] = {{75, "ptx 75"},  {80, "code 80"},   {86, "code 86"},
+                     {89, "code 86"}, {90, "exact 90"},  {100, "exact ptx 100"},
+                     {103, "ptx 90"}, {121, "code 120"}, {88, "code 86"}};
+        for (const auto &c : cases) {
+            Kernels gpu;
+            gpu->set_capability(c.capability);
+            CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &kernels) == 0);
+            CHECK(gpu->last_image() == c.image);
+        }
+    }
+    TEST_CASE("where no image runs, it is said what there is and what the GPU is") {
+        Kernels gpu;
+        gpu->set_capability(75);
+        const tessera_cuda_image_t images[] = {{90, false, true, "exact 90", 9},
+                                               {80, true, false, "ptx 80", 7}};
+        const tessera_cuda_kernels_t kernels{images, 2}, none{nullptr, 0};
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &kernels) ==
+              tessera_error_code_gpu_device_error);
+        CHECK(
+            gpu.capture.has("no kernels for the GPU Fake GPU, which has compute capability 7.5; "
+                            "it has those for 9.0 exactly (machine code), 8.0 (PTX). Compile it"));
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &none) != 0);
+        CHECK(gpu.capture.has("it has those for none"));
+    }
+    TEST_CASE("an image that the driver does not take gives way to the next") {
+        Kernels gpu;
+        const tessera_cuda_image_t images[] = {{90, false, false, "bad", 4},
+                                               {90, true, false, "new ptx", 8},
+                                               {80, true, false, "ptx 80", 7}};
+        const tessera_cuda_kernels_t three{images, 3}, two{images, 2};
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &three) == 0);
+        CHECK(gpu->last_image() == std::string("ptx 80"));
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}, nullptr, &two) != 0);
+        CHECK(gpu.capture.has("loading the kernels for 9.0 (machine code) (line 1: bad) failed: "
+                              "CUDA_ERROR_INVALID_IMAGE"));
+    }
+    TEST_CASE("what a device cannot launch is said with the figures and the limit") {
+        Kernels gpu;
+        gpu->add_kernel({"narrow", 0, nothing, 256, 1000});
+        auto refused = [&](const char *kernel, const std::vector<int32_t> &shape,
+                           const std::string &why) {
+            gpu.capture.text().clear();
+            CHECK(run(kernel, shape) == tessera_error_code_gpu_device_error);
+            INFO(gpu.capture.text());
+            CHECK(gpu.capture.has(std::string("cannot launch the kernel ") + kernel + ": " + why));
+            CHECK(gpu->calls("cuLaunchKernel") == 0);
+        };
+        refused("nothing", {1, 1, 1, 64, 32, 1, 0},
+                "64 x 32 x 1 = 2048 threads per block are asked for, and there can be 1024 (GPU: "
+                "Fake GPU)");
+        refused("nothing", {1, 1, 1, 1, 1, 65, 0},
+                "1 x 1 x 65 threads per block are asked for, and there can be 64 along z");
+        refused("nothing", {1, 65536, 1, 1, 1, 1, 0},
+                "1 x 65536 x 1 blocks are asked for, and there can be 65535 along y");
+        refused("narrow", {1, 1, 1, 257, 1, 1, 0},
+                "257 x 1 x 1 = 257 threads per block are asked for, and there can be 256, with the "
+                "registers");
+        refused("narrow", {1, 1, 1, 1, 1, 1, 232448},
+                "233448 bytes of shared memory per block are asked for, and there can be 232448");
+        refused("nothing", {1, 1, 1, 1, 1, 1, -8}, "the bytes of shared memory");
+        refused("nothing", {1, 1, 1, 2147483647, 2147483647, 1, 0}, "2147483647 x 2147483647 x 1");
+    }
+    TEST_CASE("more than 48 KiB of shared memory is asked for, once") {
+        Kernels gpu;
+        gpu->add_kernel({"narrow", 0, nothing, 256, 1000});
+        CHECK(run("narrow", {1, 1, 1, 1, 1, 1, 49152 - 1000}) == 0);
+        CHECK(gpu->calls("cuFuncSetAttribute") == 0);
+        CHECK(run("narrow", {1, 1, 1, 1, 1, 1, 49152}) == 0);
+        CHECK(run("narrow", {1, 1, 1, 1, 1, 1, 231448}) == 0);
+        CHECK(gpu->dynamic_shared() == 231448);
+        CHECK(gpu->calls("cuFuncSetAttribute") == 1);
+    }
+    TEST_CASE("a refused launch says what was to be launched") {
+        Kernels gpu;
+        gpu->fail("cuLaunchKernel", 1, 1);
+        CHECK(run("nothing", {1, 2, 3, 4, 5, 6, 7}) == tessera_error_code_gpu_device_error);
+        CHECK(gpu.capture.has("launching the kernel nothing with 1 x 2 x 3 blocks of 4 x 5 x 6 "
+                              "threads and 7 bytes of shared memory failed: "
+                              "CUDA_ERROR_INVALID_VALUE (invalid argument)"));
+        CHECK(gpu->current() == nullptr);
+        CHECK(run("nothing", {1, 2, 3, 4, 5, 6, 7}) == 0);
+    }
+    TEST_CASE("a fault is said where somebody waits, and by all that comes after") {
+        Kernels gpu;
+        gpu.may_leave_memory = true;
+        Picture p({{0, 8, 1, 0}}), q({{0, 8, 1, 0}});
+        CHECK(p.upload() == 0);
+        CHECK(q.upload() == 0);
+        CHECK(add_one_to(p.buffer, 8) == 0);
+        gpu->fail_all(700);
+        p.buffer.set_device_dirty();
+        const std::vector<int> before = p.memory;
+        CHECK(tessera_copy_to_host(nullptr, &p.buffer) == tessera_error_code_copy_to_host_failed);
+        CHECK(
+            gpu.capture.has("copying 32 bytes from the GPU failed: CUDA_ERROR_ILLEGAL_ADDRESS (an "
+                            "illegal memory access was encountered); something that ran on the "
+                            "GPU before has failed, and its context with it"));
+        CHECK(p.memory == before);
+        CHECK(p.buffer.device_dirty());
+        CHECK(tessera_device_sync(nullptr, &q.buffer) == tessera_error_code_device_sync_failed);
+        CHECK(
+            gpu.capture.has("waiting for what runs on the GPU failed: CUDA_ERROR_ILLEGAL_ADDRESS"));
+        CHECK(add_one_to(q.buffer, 8) == tessera_error_code_gpu_device_error);
+        CHECK(q.upload() == tessera_error_code_copy_to_device_failed);
+        Picture r({{0, 8, 1, 0}});
+        CHECK(r.upload() == tessera_error_code_device_malloc_failed);
+        // The memory is gone with the context: there is nothing more to say.
+        gpu.capture.text().clear();
+        CHECK(p.free() == 0);
+        CHECK(q.free() == 0);
+        tessera_cuda_unload(&only_ptx);
+        CHECK(gpu.capture.text().empty());
+        CHECK(gpu->current() == nullptr);
+    }
+    TEST_CASE("after the driver has shut down nothing more is said") {
+        Kernels gpu;
+        gpu.may_leave_memory = true;
+        Picture p({{0, 8, 1, 0}});
+        CHECK(p.upload() == 0);
+        CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}) == 0);
+        gpu->fail_all(4);
+        CHECK(p.free() == 0);
+        tessera_cuda_unload(&only_ptx);
+        tessera_device_release(nullptr, gpu_interface());
+        CHECK(gpu.capture.text().empty());
+    }
+    TEST_CASE("many threads launch, copy, allocate, unload and toggle the cache at once") {
+        Kernels gpu;
+        std::atomic<int> wrong{0};
+        std::vector<std::thread> threads;
+        Picture shared({{0, 100, 1, 0}});
+        shared.buffer.set_host_dirty();
+        for (int t = 0; t < 8; t++) {
+            threads.emplace_back([&, t] {
+                const tessera_cuda_image_t image{80, true, false, "ptx 80", 7};
+                const tessera_cuda_kernels_t mine{&image, 1};
+                for (int i = 0; i < 60; i++) {
+                    Picture p({{0, i % 7 == 0 ? 100000 : 50, 1, 0}});
+                    const auto *kernels = i % 2 ? &mine : &only_ptx;
+                    wrong += tessera_copy_to_device(nullptr, &shared.buffer, gpu_interface()) != 0;
+                    wrong += p.upload() != 0;
+                    wrong += add_one_to(p.buffer, 50, nullptr, kernels) != 0;
+                    wrong += p.download() != 0;
+                    for (int x = 0; x < 50; x++) wrong += p.memory[size_t(x)] != x + 1;
+                    wrong += p.free() != 0;
+                    if (i % 10 == t) tessera_reuse_device_allocations(nullptr, i % 20 == t);
+                    if (i % 5 == 0) tessera_cuda_unload(&mine);
+                }
+                tessera_cuda_unload(&mine);
+            });
+        }
+        for (std::thread &t : threads) t.join();
+        CHECK(wrong == 0);
+        CHECK(shared.free() == 0);
+    }
+}
