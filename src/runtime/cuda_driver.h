@@ -52,7 +52,7 @@ constexpr int static_shared = 1;
 constexpr int max_dynamic_shared = 8;
 }  // namespace function_attribute
 
-enum class MemoryKind : int { Host = 1, Device = 2 };
+enum class MemoryKind : int { None = 0, Host = 1, Device = 2 };
 constexpr int pointer_attribute_kind = 2;
 constexpr int pool_release_threshold = 4;
 constexpr unsigned event_without_time = 2;

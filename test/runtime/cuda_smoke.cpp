@@ -150,7 +150,7 @@ void check_kernels() {
 }
 
 void check_layouts() {
-    for (std::vector<tessera_dimension_t> shape :
+    for (const std::vector<tessera_dimension_t> &shape :
          {std::vector<tessera_dimension_t>{{0, 1000, 1, 0}, {0, 700, 1024, 0}},
           {{0, 1000, -1, 0}, {0, 700, 1000, 0}},
           {{0, 30, 1, 0}, {0, 50, 32, 0}, {0, 400, 2000, 0}},

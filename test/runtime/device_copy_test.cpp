@@ -109,11 +109,11 @@ TEST_SUITE("copies between buffers") {
     TEST_CASE("dense data goes in one call, whatever the order of its dimensions") {
         FakeGpu gpu;
         int calls = 0;
-        for (Dims shape : {Dims{{0, 10, 1, 0}, {0, 6, 10, 0}, {0, 4, 60, 0}},
-                           Dims{{3, 10, 24, 0}, {0, 6, 4, 0}, {-2, 4, 1, 0}},
-                           Dims{{0, 10, 1, 0}, {0, 1, 999, 0}, {0, 4, 10, 0}},
-                           Dims{{0, 10, -1, 0}, {0, 6, 10, 0}, {0, 4, 60, 0}},
-                           Dims{{0, 10, 1, 0}, {0, 6, -10, 0}, {0, 4, -60, 0}}}) {
+        for (const Dims &shape : {Dims{{0, 10, 1, 0}, {0, 6, 10, 0}, {0, 4, 60, 0}},
+                                  Dims{{3, 10, 24, 0}, {0, 6, 4, 0}, {-2, 4, 1, 0}},
+                                  Dims{{0, 10, 1, 0}, {0, 1, 999, 0}, {0, 4, 10, 0}},
+                                  Dims{{0, 10, -1, 0}, {0, 6, 10, 0}, {0, 4, 60, 0}},
+                                  Dims{{0, 10, 1, 0}, {0, 6, -10, 0}, {0, 4, -60, 0}}}) {
             Picture p(shape);
             const std::vector<int> before = p.memory;
             CHECK(p.upload() == 0);
@@ -128,9 +128,10 @@ TEST_SUITE("copies between buffers") {
     }
     TEST_CASE("large copies go by pinned pieces, padded or not, and come back the same") {
         FakeGpu gpu;
-        for (Dims shape : {Dims{{0, 3000000, 1, 0}}, Dims{{0, 1000, 1, 0}, {0, 3000, 1001, 0}},
-                           Dims{{0, 2000000, 1, 0}, {0, 2, 2000001, 0}},
-                           Dims{{0, 30, 1, 0}, {0, 50, 31, 0}, {0, 700, 1600, 0}}}) {
+        for (const Dims &shape :
+             {Dims{{0, 3000000, 1, 0}}, Dims{{0, 1000, 1, 0}, {0, 3000, 1001, 0}},
+              Dims{{0, 2000000, 1, 0}, {0, 2, 2000001, 0}},
+              Dims{{0, 30, 1, 0}, {0, 50, 31, 0}, {0, 700, 1600, 0}}}) {
             Picture p(shape);
             CHECK(p.upload() == 0);
             // The memory may be changed as soon as the function has returned.

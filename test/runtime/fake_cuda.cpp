@@ -1,83 +1,11 @@
-#include "fake_cuda.h"
+#include "fake_cuda_state.h"
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
-#include <functional>
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string>
-#include <vector>
 
-struct CUstream_st {
-    std::deque<std::function<void()>> queue;
-};
-struct CUctx_st {
-    int device = 0;
-    CUstream_st legacy;
-};
-struct CUmod_st {
-    std::string image;
-};
-struct CUfunc_st {
-    FakeKernel kernel;
-    CUmod_st *module;
-    int max_dynamic = 0;
-};
-struct CUevent_st {
-    CUstream_st *stream = nullptr;
-    bool done = true;
-};
-struct CUmemPoolHandle_st {
-    int device = 0;
-    uint64_t kept = 0;
-};
+using namespace fake_driver;
 
 namespace {
-
-using Address = uint64_t;
-using Pool = CUmemPoolHandle_st *;
-
-// Addresses of devices are those of the host with this bit, which no host address has.
-constexpr Address device_bit = Address(1) << 60;
-
-struct Block {
-    std::unique_ptr<uint8_t[]> bytes;
-    size_t size;
-    int device;
-    Pool pool;
-};
-
-struct Fake {
-    std::map<std::string, int> calls;
-    std::map<std::string, std::pair<int, int>> failures;  // how many calls to go, the result
-    int all_calls = 0;
-    int broken = 0;
-    std::map<std::string, FakeKernel> kernels;
-    std::map<Address, Block> blocks;
-    std::map<Address, size_t> pinned;
-    uint64_t memory = uint64_t(1) << 30;
-    int capability = 90;
-    bool has_pools = true;
-    std::map<CUmod_st *, std::unique_ptr<CUmod_st>> modules;
-    std::vector<std::unique_ptr<CUfunc_st>> functions;
-    std::string last_image;
-    int last_dynamic = 0;
-    std::unique_ptr<CUctx_st> primary[2];
-    int retained[2] = {};
-    std::vector<std::unique_ptr<CUctx_st>> contexts;
-    std::vector<std::unique_ptr<CUstream_st>> streams;
-    std::map<CUevent_st *, std::unique_ptr<CUevent_st>> events;
-    std::map<Pool, std::unique_ptr<CUmemPoolHandle_st>> pools;
-};
-
-std::recursive_mutex mutex;
-Fake &fake() {
-    static auto *it = new Fake();
-    return *it;
-}
-thread_local std::vector<CUctx_st *> stack;
 
 int environment(const char *name, int otherwise) {
     const char *text = std::getenv(name);
@@ -124,16 +52,6 @@ void drain_all(Fake &x) {
 }
 
 CUstream_st *stream_of(CUstream_st *stream) { return stream ? stream : &stack.back()->legacy; }
-
-// The host's address of device memory that has at least so many bytes.
-uint8_t *find(Fake &x, Address address, size_t bytes) {
-    if (!(address & device_bit)) return nullptr;
-    auto next = x.blocks.upper_bound(address);
-    if (next == x.blocks.begin()) return nullptr;
-    --next;
-    Address offset = address - next->first;
-    return offset + bytes <= next->second.size ? next->second.bytes.get() + offset : nullptr;
-}
 
 bool is_pinned(Fake &x, const void *p) {
     auto next = x.pinned.upper_bound(Address(p));
@@ -537,92 +455,5 @@ int cuMemFreeAsync(Address address, CUstream_st *stream) {
         stream_of(stream)->queue.push_back([gone] {});
         return 0;
     });
-}
-
-const FakeCuda *fake_cuda() {
-    static const FakeCuda control = {
-        .reset =
-            [] {
-                std::lock_guard lock(mutex);
-                for (auto &[p, bytes] : fake().pinned) std::free(reinterpret_cast<void *>(p));
-                fake() = Fake();
-                stack.clear();
-            },
-        .calls =
-            [](const char *name) {
-                std::lock_guard lock(mutex);
-                return fake().calls[name];
-            },
-        .all_calls =
-            [] {
-                std::lock_guard lock(mutex);
-                return fake().all_calls;
-            },
-        .fail =
-            [](const char *name, int nth, int result) {
-                std::lock_guard lock(mutex);
-                fake().failures[name] = {nth, result};
-            },
-        .fail_all = [](int result) { fake().broken = result; },
-        .add_kernel = [](const FakeKernel &kernel) { fake().kernels[kernel.name] = kernel; },
-        .memory = [](uint64_t address) -> void * {
-            std::lock_guard lock(mutex);
-            return find(fake(), address, 1);
-        },
-        .live_bytes =
-            [] {
-                std::lock_guard lock(mutex);
-                uint64_t sum = 0;
-                for (auto &[at, block] : fake().blocks) sum += block.size;
-                return sum;
-            },
-        .kept_bytes =
-            [] {
-                std::lock_guard lock(mutex);
-                uint64_t sum = 0;
-                for (auto &[at, pool] : fake().pools) sum += pool->kept;
-                return sum;
-            },
-        .set_memory = [](uint64_t bytes) { fake().memory = bytes; },
-        .set_capability = [](int capability) { fake().capability = capability; },
-        .set_pools = [](bool has_pools) { fake().has_pools = has_pools; },
-        .modules = [] { return int(fake().modules.size()); },
-        .last_image = [] { return fake().last_image.c_str(); },
-        .dynamic_shared = [] { return fake().last_dynamic; },
-        .retained = [](int device) { return fake().retained[device]; },
-        .current = [] { return stack.empty() ? nullptr : stack.back(); },
-        .new_context =
-            [](int device) {
-                std::lock_guard lock(mutex);
-                fake().contexts.push_back(std::make_unique<CUctx_st>());
-                fake().contexts.back()->device = device;
-                return fake().contexts.back().get();
-            },
-        .make_current =
-            [](CUctx_st *context) {
-                stack.clear();
-                if (context) stack.push_back(context);
-            },
-        .new_stream =
-            [] {
-                std::lock_guard lock(mutex);
-                fake().streams.push_back(std::make_unique<CUstream_st>());
-                return fake().streams.back().get();
-            },
-        .pending =
-            [](CUstream_st *stream) {
-                std::lock_guard lock(mutex);
-                return int(stream->queue.size());
-            },
-        .pinned =
-            [](size_t bytes) {
-                std::lock_guard lock(mutex);
-                void *p = std::malloc(bytes);
-                fake().pinned[Address(p)] = bytes;
-                return p;
-            },
-        .pinned_blocks = [] { return int(fake().pinned.size()); },
-    };
-    return &control;
 }
 }
