@@ -18,11 +18,10 @@ Range common(const tessera_dimension_t &a, const tessera_dimension_t &b) {
     return {min, std::max<int64_t>(end - min, 0)};
 }
 
-// Both sides are walked upwards.
-void turn_round(CopyLoop &loop, CopyPlan &plan) {
-    if (loop.src_stride >= 0 || loop.dst_stride >= 0) return;
-    plan.src_offset += (loop.extent - 1) * loop.src_stride;
-    plan.dst_offset += (loop.extent - 1) * loop.dst_stride;
+// Walks the loop the other way.
+void turn_round(CopyLoop &loop, int64_t &src_offset, int64_t &dst_offset) {
+    src_offset += (loop.extent - 1) * loop.src_stride;
+    dst_offset += (loop.extent - 1) * loop.dst_stride;
     loop.src_stride = -loop.src_stride;
     loop.dst_stride = -loop.dst_stride;
 }
@@ -96,7 +95,9 @@ CopyPlan plan_copy(const tessera_buffer_t &src, const tessera_buffer_t &dst) {
         plan.src_offset += (range.min - s.min) * loop.src_stride;
         plan.dst_offset += (range.min - d.min) * loop.dst_stride;
         if (range.extent != d.extent) plan.fills_dst = false;
-        turn_round(loop, plan);
+        if (loop.src_stride < 0 && loop.dst_stride < 0) {
+            turn_round(loop, plan.src_offset, plan.dst_offset);
+        }
         if (range.extent != 1) loops.push_back(loop);
     }
     std::stable_sort(loops.begin(), loops.end(), [](const CopyLoop &a, const CopyLoop &b) {
@@ -104,6 +105,29 @@ CopyPlan plan_copy(const tessera_buffer_t &src, const tessera_buffer_t &dst) {
     });
     join(loops, plan);
     return plan;
+}
+
+CopyInTwo copy_in_two(const CopyPlan &plan, bool in_order_of_dst) {
+    const auto stride = in_order_of_dst ? &CopyLoop::dst_stride : &CopyLoop::src_stride;
+    CopyInTwo two;
+    two.first.chunk = two.second.chunk = plan.chunk;
+    two.first.src_offset = plan.src_offset;
+    two.second.dst_offset = plan.dst_offset;
+    std::vector<CopyLoop> loops = plan.loops, first, second;
+    for (CopyLoop &loop : loops) {
+        if (loop.*stride < 0) turn_round(loop, two.first.src_offset, two.second.dst_offset);
+    }
+    std::stable_sort(loops.begin(), loops.end(),
+                     [&](const CopyLoop &a, const CopyLoop &b) { return a.*stride < b.*stride; });
+    int64_t dense = plan.chunk;
+    for (const CopyLoop &loop : loops) {
+        first.push_back({loop.extent, loop.src_stride, dense});
+        second.push_back({loop.extent, dense, loop.dst_stride});
+        dense *= loop.extent;
+    }
+    join(first, two.first);
+    join(second, two.second);
+    return two;
 }
 
 void copy_on_host(const CopyPlan &plan, const uint8_t *src, uint8_t *dst) {

@@ -30,6 +30,13 @@ struct CopyPlan {
 // Copies what the boxes of both have in common; they have the same type and number of dimensions.
 CopyPlan plan_copy(const tessera_buffer_t &src, const tessera_buffer_t &dst);
 
+// The same copy in two, by way of dense memory of bytes(), in which elements have the order that
+// they have in dst, or else in src.
+struct CopyInTwo {
+    CopyPlan first, second;
+};
+CopyInTwo copy_in_two(const CopyPlan &plan, bool in_order_of_dst);
+
 // `src` and `dst`: the elements at the minimum of every dimension, on the host.
 void copy_on_host(const CopyPlan &plan, const uint8_t *src, uint8_t *dst);
 

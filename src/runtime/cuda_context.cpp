@@ -185,7 +185,6 @@ void release_primary(const Driver &driver, Context context) {
 // Whether nothing is left of the runtime's in the context.
 bool leave(const Driver &driver, State &state) {
     driver.context_synchronize();
-    begin_epoch();
     unload_kernels(driver, state.context);
     free_staging(driver, state);
     if (state.pool) driver.trim_pool(state.pool, 0);

@@ -95,7 +95,7 @@ int compute_capability(void *user_context, int *major, int *minor);
 int copy(void *user_context, const CopyPlan &plan, CopySide src, CopySide dst);
 // In cuda_memory.cpp: whether memory of buffers lives in the context.
 bool has_allocations(Context context);
-// In cuda_launch.cpp: unloads all kernels of the context, which is current.
+// In cuda_launch.cpp: unloads all kernels of the context, which is current, and begins an epoch.
 void unload_kernels(const Driver &driver, Context context);
 
 }  // namespace tessera::cuda

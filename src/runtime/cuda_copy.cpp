@@ -10,6 +10,8 @@ namespace {
 // Copies of memory that is not pinned, and of at least `staged_from` bytes, go through pieces.
 constexpr int64_t piece_bytes = int64_t(4) << 20;
 constexpr int64_t staged_from = int64_t(256) << 10;
+// So few bytes are not worth a row of their own.
+constexpr int64_t small_row = 256;
 
 // Rows of `width` bytes at addresses that are evenly spaced on both sides.
 struct Rows {
@@ -270,15 +272,43 @@ Result copy_parts(const Scope &scope, const Parts &parts, bool from_device, bool
         [&](const Rows &part) { return copy_rows(scope, part, from_device, to_device); });
 }
 
-Result copy_with_host(const Scope &scope, const Parts &parts, bool is_large, Address host,
-                      bool from_device) {
-    const bool pinned = is_pinned(scope.driver(), host);
-    if (is_large && !pinned) {
+Result copy_with_host(const Scope &scope, const CopyPlan &plan, CopySide src, CopySide dst) {
+    const Parts parts(plan, src, dst, scope.state().limits.pitch);
+    const bool pinned = is_pinned(scope.driver(), src.on_device ? dst.address : src.address);
+    if (plan.bytes() >= staged_from && !pinned) {
         Stage stage(scope);
-        if (stage) return from_device ? stage.device_to_host(parts) : stage.host_to_device(parts);
+        if (stage) return src.on_device ? stage.device_to_host(parts) : stage.host_to_device(parts);
     }
-    if (Result r = copy_parts(scope, parts, from_device, !from_device)) return r;
-    return from_device || pinned ? scope.driver().synchronize(scope.stream()) : result::success;
+    if (Result r = copy_parts(scope, parts, src.on_device, dst.on_device)) return r;
+    return src.on_device || pinned ? scope.driver().synchronize(scope.stream()) : result::success;
+}
+
+struct Free {
+    void *user_context;
+    void operator()(void *p) const { tessera_free(user_context, p); }
+};
+
+// Where the layouts differ, elements are put in the device's order on the host: the driver would
+// have to be called for every few of them.
+Result copy_in_order(void *user_context, const Scope &scope, const CopyPlan &plan, CopySide src,
+                     CopySide dst) {
+    if (plan.loops.empty() || plan.chunk >= small_row) {
+        return copy_with_host(scope, plan, src, dst);
+    }
+    const CopyInTwo two = copy_in_two(plan, dst.on_device);
+    const CopyPlan &on_device = src.on_device ? two.first : two.second;
+    if (on_device.chunk == plan.chunk) return copy_with_host(scope, plan, src, dst);
+    const std::unique_ptr<void, Free> dense(tessera_malloc(user_context, size_t(plan.bytes())),
+                                            Free{user_context});
+    if (!dense) return copy_with_host(scope, plan, src, dst);
+    auto *between = static_cast<uint8_t *>(dense.get());
+    if (dst.on_device) {
+        copy_on_host(two.first, static_cast<const uint8_t *>(pointer(src.address)), between);
+        return copy_with_host(scope, two.second, {Address(between), false}, dst);
+    }
+    if (Result r = copy_with_host(scope, two.first, src, {Address(between), false})) return r;
+    copy_on_host(two.second, between, static_cast<uint8_t *>(pointer(dst.address)));
+    return result::success;
 }
 
 }  // namespace
@@ -286,14 +316,14 @@ Result copy_with_host(const Scope &scope, const Parts &parts, bool is_large, Add
 int copy(void *user_context, const CopyPlan &plan, CopySide src, CopySide dst) {
     Scope scope(user_context);
     if (scope.error()) return scope.error();
-    const Parts parts(plan, src, dst, scope.state().limits.pitch);
-    const int64_t bytes = plan.bytes();
-    const Result r = src.on_device && dst.on_device
-                         ? copy_parts(scope, parts, true, true)
-                         : copy_with_host(scope, parts, bytes >= staged_from,
-                                          src.on_device ? dst.address : src.address, src.on_device);
+    Result r = result::success;
+    if (src.on_device && dst.on_device) {
+        r = copy_parts(scope, Parts(plan, src, dst, scope.state().limits.pitch), true, true);
+    } else {
+        r = copy_in_order(user_context, scope, plan, src, dst);
+    }
     return scope.check(code_of(src, dst), r,
-                       Message() << "copying " << bytes << direction(src, dst));
+                       Message() << "copying " << plan.bytes() << direction(src, dst));
 }
 
 }  // namespace tessera::cuda

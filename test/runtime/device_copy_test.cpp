@@ -126,6 +126,27 @@ TEST_SUITE("copies between buffers") {
         }
         CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 0);
     }
+    TEST_CASE("between layouts that differ, elements are put in order on the host") {
+        FakeGpu gpu;
+        Picture planar({{0, 50, 1, 0}, {0, 40, 50, 0}, {0, 3, 2000, 0}});
+        Picture interleaved({{0, 50, 3, 0}, {0, 40, 150, 0}, {0, 3, 1, 0}});
+        CHECK(copy(planar, gpu_interface(), interleaved) == 0);
+        CHECK(gpu->calls("cuMemcpyHtoDAsync_v2") == 1);
+        CHECK(drain_gpu() == 0);
+        CHECK(interleaved.on_device({7, 11, 2}) == planar.at({7, 11, 2}));
+        for (int &v : planar.memory) v = 0;
+        CHECK(copy(interleaved, nullptr, planar) == 0);
+        CHECK(gpu->calls("cuMemcpyDtoHAsync_v2") == 1);
+        CHECK(planar.at({7, 11, 2}) == 7 + 11 * 50 + 2 * 2000);
+        Picture turned({{0, 50, -3, 0}, {0, 40, 150, 0}, {0, 3, -1, 0}});
+        CHECK(copy(planar, gpu_interface(), turned) == 0);
+        CHECK(gpu->calls("cuMemcpyHtoDAsync_v2") == 2);
+        CHECK(drain_gpu() == 0);
+        CHECK(turned.on_device({7, 11, 2}) == planar.at({7, 11, 2}));
+        CHECK(gpu->calls("cuMemcpy2DAsync_v2") == 0);
+        CHECK(interleaved.free() == 0);
+        CHECK(turned.free() == 0);
+    }
     TEST_CASE("large copies go by pinned pieces, padded or not, and come back the same") {
         FakeGpu gpu;
         for (const Dims &shape :
@@ -208,6 +229,20 @@ TEST_SUITE("copies between buffers") {
         CHECK(copy(q, gpu_interface(), r) == tessera_error_code_device_buffer_copy_failed);
         CHECK_FALSE(r.buffer.device_dirty());
         for (Picture *each : {&p, &q, &r}) CHECK(each->free() == 0);
+    }
+    TEST_CASE("what a failed copy has begun does not come in the way of the next") {
+        FakeGpu gpu;
+        Picture parts({{0, 30, 1, 0}, {0, 50, 31, 0}, {0, 700, 1600, 0}});
+        Picture next({{0, 100000, 1, 0}});
+        CHECK(parts.upload() == 0);
+        gpu->fail("cuMemcpy2DAsync_v2", 2, 1);
+        CHECK(parts.download() == tessera_error_code_copy_to_host_failed);
+        for (int &v : next.memory) v += 7;
+        CHECK(next.upload() == 0);
+        CHECK(drain_gpu() == 0);
+        CHECK(next.on_device({0}) == 7);
+        CHECK(next.free() == 0);
+        CHECK(parts.free() == 0);
     }
     TEST_CASE("what is not overwritten keeps its newest value, on either side") {
         FakeGpu gpu;

@@ -100,6 +100,18 @@ TEST_SUITE("crops on a device") {
         CHECK(release(b) == 0);
         CHECK(gpu->live_bytes() == 0);
     }
+    TEST_CASE("what is no alias any more, or never was, releases nothing") {
+        FakeGpu gpu;
+        Picture p(plane), a(plane), b(plane);
+        CHECK(p.upload() == 0);
+        CHECK(crop(p, a) == 0);
+        CHECK(release(a) == 0);
+        CHECK(tessera_device_wrap_native(nullptr, &b.buffer, p.buffer.device, gpu_interface()) ==
+              0);
+        CHECK(release(b) == 0);
+        CHECK(gpu->live_bytes() == 240);
+        CHECK(p.free() == 0);
+    }
     TEST_CASE("a crop keeps the direction of strides") {
         FakeGpu gpu;
         Picture p({{0, 10, -1, 0}, {0, 6, 10, 0}}), part({{2, 3, -1, 0}, {4, 2, 10, 0}});

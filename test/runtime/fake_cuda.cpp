@@ -65,10 +65,11 @@ int add_block(Fake &x, Address *address, size_t bytes, Pool pool) {
     const int device = stack.back()->device;
     for (auto &[at, block] : x.blocks) used += block.device == device ? block.size : 0;
     for (auto &[at, p] : x.pools) used += p->device == device ? p->kept : 0;
-    if (pool) used -= std::min<uint64_t>(pool->kept, bytes);
+    const bool reuses = pool && pool->kept >= bytes;
+    if (reuses) used -= bytes;
     if (bytes == 0) return 1;
     if (used + bytes > x.memory) return 2;
-    if (pool) pool->kept -= std::min<uint64_t>(pool->kept, bytes);
+    if (reuses) pool->kept -= bytes;
     auto memory = std::make_unique<uint8_t[]>(bytes);
     std::memset(memory.get(), 0xcd, bytes);
     *address = Address(memory.get()) | device_bit;
