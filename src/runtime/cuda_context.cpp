@@ -215,10 +215,10 @@ Current::~Current() {
 }
 
 // It delegates, so that the destructor runs even if an error handler throws.
-Scope::Scope(void *user_context, bool create) : Scope() {
+Scope::Scope(void *user_context, Enter how) : Scope() {
     this->user_context = user_context;
     of = cuda::driver(user_context);
-    failure = of ? enter(create) : tessera_error_code_gpu_device_error;
+    failure = of ? enter(how) : tessera_error_code_gpu_device_error;
 }
 
 Scope::~Scope() {
@@ -227,17 +227,18 @@ Scope::~Scope() {
     if (acquired) tessera_cuda_release_context(user_context);
 }
 
-int Scope::enter(bool create) {
+int Scope::enter(Enter how) {
     Context context = nullptr;
+    const bool create = how == Enter::Create;
     acquired = true;
     if (int error = tessera_cuda_acquire_context(user_context, &context, create)) return error;
-    if (context) return enter_context(context);
+    if (context) return enter_context(context, how);
     if (!create) return 0;
     return (Message() << "CUDA: the program's own function gave no context")
         .raise(user_context, tessera_error_code_gpu_device_error);
 }
 
-int Scope::enter_context(Context context) {
+int Scope::enter_context(Context context, Enter how) {
     Context now = nullptr;
     Result r = of->current(&now);
     if (!r && now != context) {
@@ -245,6 +246,7 @@ int Scope::enter_context(Context context) {
         pushed = !r;
     }
     State *state = r ? nullptr : state_of(*of, context, r);
+    if (r && how == Enter::ToFree && is_gone(r)) return 0;
     if (r) {
         return raise(user_context, tessera_error_code_gpu_device_error, *of, r,
                      Message() << "entering the context of the GPU");
@@ -260,7 +262,7 @@ void release(void *user_context) {
     if (!d) return;
     Context left = nullptr;
     {
-        Scope scope(user_context, false);
+        Scope scope(user_context, Enter::ToFree);
         if (!scope.has_context()) return;
         const Context context = scope.state().context;
         if (leave(*d, scope.state())) left = context;
@@ -275,7 +277,7 @@ int compute_capability(void *user_context, int *major, int *minor) {
     if (!d) return 0;
     int capability = 0;
     {
-        Scope scope(user_context, false);
+        Scope scope(user_context, Enter::IfThere);
         if (scope.error()) return scope.error();
         if (scope.has_context()) capability = scope.state().capability;
     }

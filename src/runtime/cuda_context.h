@@ -49,11 +49,20 @@ private:
     bool pushed = false;
 };
 
+// What a Scope expects of the user's context.
+enum class Enter {
+    Create,   // that it is there, or can be made
+    IfThere,  // nothing
+    // Nothing, and nothing to say if the driver has shut down, or the context has failed and
+    // somebody has been told: what was in it is gone anyway.
+    ToFree,
+};
+
 // The user's context while it lives: acquired, current, and released at the end. What fails is
 // reported, and is the `error`.
 class Scope {
 public:
-    explicit Scope(void *user_context, bool create = true);
+    explicit Scope(void *user_context, Enter how = Enter::Create);
     ~Scope();
     Scope(const Scope &) = delete;
     Scope &operator=(const Scope &) = delete;
@@ -70,8 +79,8 @@ public:
 
 private:
     Scope() = default;
-    int enter(bool create);
-    int enter_context(Context context);
+    int enter(Enter how);
+    int enter_context(Context context, Enter how);
 
     void *user_context = nullptr;
     const Driver *of = nullptr;

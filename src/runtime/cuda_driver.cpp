@@ -125,7 +125,10 @@ bool is_fault(Result r) {
     return r == 214 || r == 220 || r == 700 || r == 702 || r == 710 || (r >= 714 && r <= 719);
 }
 
-bool fault_is_known() { return known_fault.load(std::memory_order_relaxed); }
+bool is_gone(Result r) {
+    return r == result::deinitialized ||
+           (is_fault(r) && known_fault.load(std::memory_order_relaxed));
+}
 
 int raise(void *user_context, tessera_error_code_t code, const Driver &driver, Result r,
           const Message &what) {

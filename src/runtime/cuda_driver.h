@@ -166,8 +166,9 @@ const Driver *driver_in_use();
 
 // The context, or the whole driver, has failed for good; all calls return such a result.
 bool is_fault(Result r);
-// Somebody has been told of a fault.
-bool fault_is_known();
+// A fault that somebody has been told of, or the driver has shut down: there is nothing to give
+// back any more, and nothing to say.
+bool is_gone(Result r);
 
 // Reports that `what` failed, and returns `code`.
 int raise(void *user_context, tessera_error_code_t code, const Driver &driver, Result r,

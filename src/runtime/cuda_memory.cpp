@@ -78,28 +78,27 @@ int allocate(void *user_context, const tessera_buffer_t &buffer, uint64_t &handl
     return 0;
 }
 
-// What runs on other streams than that of the call may still use the memory.
+// The stream of the call is the only one that may still use the memory.
 bool is_ordered(const Scope &scope, const Allocation &memory) {
-    return memory.context == scope.state().context && memory.stream == scope.stream() &&
-           (scope.stream() || !has_streams());
+    return scope.has_context() && memory.context == scope.state().context &&
+           memory.stream == scope.stream() && (scope.stream() || !has_streams());
 }
 
-Result free_from(const Scope &scope, const Allocation &memory, Address base) {
-    const Driver &d = scope.driver();
-    if (!memory.pool) return d.free(base);
-    if (is_ordered(scope, memory)) return d.free_to_pool(base, scope.stream());
+Result free_when_done(const Driver &d, const Allocation &memory, Address base) {
     const Current current(d, memory.context);
     if (Result r = current.result()) return r;
+    if (!memory.pool) return d.free(base);  // waits
     if (Result r = d.context_synchronize()) return r;
     return d.free_to_pool(base, nullptr);
 }
 
 int free_memory(void *user_context, const Allocation &memory, Address base) {
-    Scope scope(user_context);
+    Scope scope(user_context, Enter::ToFree);
     if (scope.error()) return scope.error();
-    const Result r = free_from(scope, memory, base);
-    // With a driver that has shut down, or a context that has failed, the memory is gone too.
-    if (!r || r == result::deinitialized || (is_fault(r) && fault_is_known())) return 0;
+    const Driver &d = scope.driver();
+    const Result r = memory.pool && is_ordered(scope, memory) ? d.free_to_pool(base, scope.stream())
+                                                              : free_when_done(d, memory, base);
+    if (!r || is_gone(r)) return 0;
     return scope.check(tessera_error_code_device_free_failed, r,
                        Message() << "freeing " << memory.bytes << " bytes on the GPU");
 }
@@ -222,7 +221,7 @@ uint64_t tessera_cuda_get_device_ptr(void *, tessera_buffer_t *buffer) {
 
 int tessera_cuda_release_unused_device_allocations(void *user_context) {
     if (!driver_in_use()) return 0;
-    Scope scope(user_context, false);
+    Scope scope(user_context, Enter::IfThere);
     if (scope.has_context()) give_back_unused(scope);
     return scope.error();
 }

@@ -15,7 +15,7 @@ class FakeGpu {
 public:
     FakeGpu() { driver()->reset(); }
     ~FakeGpu() {
-        driver()->fail_all(0);
+        driver()->fail_all(0, false);
         tessera_set_cuda_acquire_context(nullptr);
         tessera_set_cuda_release_context(nullptr);
         tessera_set_cuda_get_stream(nullptr);

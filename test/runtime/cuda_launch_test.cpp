@@ -202,7 +202,7 @@ TEST_SUITE("kernels of CUDA") {
         CHECK(p.upload() == 0);
         CHECK(q.upload() == 0);
         CHECK(add_one_to(p.buffer, 8) == 0);
-        gpu->fail_all(700);
+        gpu->fail_all(700, false);
         p.buffer.set_device_dirty();
         const std::vector<int> before = p.memory;
         CHECK(tessera_copy_to_host(nullptr, &p.buffer) == tessera_error_code_copy_to_host_failed);
@@ -227,13 +227,27 @@ TEST_SUITE("kernels of CUDA") {
         CHECK(gpu.capture.text().empty());
         CHECK(gpu->current() == nullptr);
     }
+    TEST_CASE("a context that has failed and cannot even be entered says so, and is left quietly") {
+        Kernels gpu;
+        gpu.may_leave_memory = true;
+        Picture p({{0, 8, 1, 0}});
+        CHECK(p.upload() == 0);
+        gpu->fail_all(719, true);
+        CHECK(drain_gpu() == tessera_error_code_gpu_device_error);
+        CHECK(gpu.capture.has("entering the context of the GPU failed: CUDA_ERROR_LAUNCH_FAILED"));
+        gpu.capture.text().clear();
+        CHECK(p.free() == 0);
+        tessera_cuda_unload(&only_ptx);
+        tessera_device_release(nullptr, gpu_interface());
+        CHECK(gpu.capture.text().empty());
+    }
     TEST_CASE("after the driver has shut down nothing more is said") {
         Kernels gpu;
         gpu.may_leave_memory = true;
         Picture p({{0, 8, 1, 0}});
         CHECK(p.upload() == 0);
         CHECK(run("nothing", {1, 1, 1, 1, 1, 1, 0}) == 0);
-        gpu->fail_all(4);
+        gpu->fail_all(4, true);
         CHECK(p.free() == 0);
         tessera_cuda_unload(&only_ptx);
         tessera_device_release(nullptr, gpu_interface());

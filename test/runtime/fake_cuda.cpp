@@ -15,7 +15,7 @@ int environment(const char *name, int otherwise) {
 int devices() { return environment("FAKE_CUDA_DEVICES", 2); }
 
 // Counts the call, and lets it fail if it shall; else the result is that of f.
-template<typename F> int entry(const char *name, bool can_break, F f) {
+template<typename F> int entry(const char *name, bool selects_contexts, F f) {
     std::lock_guard lock(mutex);
     Fake &x = fake();
     x.calls[name]++;
@@ -26,13 +26,13 @@ template<typename F> int entry(const char *name, bool can_break, F f) {
         x.failures.erase(failure);
         return result;
     }
-    if (x.broken && can_break) return x.broken;
+    if (x.broken && (!selects_contexts || x.contexts_are_broken)) return x.broken;
     return f(x);
 }
 
 // A function that needs a current context.
 template<typename F> int in_context(const char *name, F f) {
-    return entry(name, true, [&](Fake &x) { return stack.empty() ? 201 : f(x); });
+    return entry(name, false, [&](Fake &x) { return stack.empty() ? 201 : f(x); });
 }
 
 void drain(CUstream_st &stream) {
@@ -159,30 +159,30 @@ int cuDriverGetVersion(int *version) {
     return 0;
 }
 int cuInit(unsigned) {
-    return entry("cuInit", true, [](Fake &) { return devices() ? 0 : 100; });
+    return entry("cuInit", false, [](Fake &) { return devices() ? 0 : 100; });
 }
 int cuDeviceGetCount(int *count) {
-    return entry("cuDeviceGetCount", true, [&](Fake &) { return *count = devices(), 0; });
+    return entry("cuDeviceGetCount", false, [&](Fake &) { return *count = devices(), 0; });
 }
 int cuDeviceGet(int *device, int n) {
-    return entry("cuDeviceGet", true, [&](Fake &) {
+    return entry("cuDeviceGet", false, [&](Fake &) {
         if (n < 0 || n >= devices()) return 101;
         *device = n;
         return 0;
     });
 }
 int cuDeviceGetName(char *name, int bytes, int) {
-    return entry("cuDeviceGetName", true, [&](Fake &) {
+    return entry("cuDeviceGetName", false, [&](Fake &) {
         std::strncpy(name, "Fake GPU", size_t(bytes));
         return 0;
     });
 }
 int cuDeviceGetAttribute(int *value, int which, int) {
-    return entry("cuDeviceGetAttribute", true,
+    return entry("cuDeviceGetAttribute", false,
                  [&](Fake &x) { return *value = attribute(x, which), 0; });
 }
 int cuDevicePrimaryCtxRetain(CUctx_st **context, int device) {
-    return entry("cuDevicePrimaryCtxRetain", true, [&](Fake &x) {
+    return entry("cuDevicePrimaryCtxRetain", false, [&](Fake &x) {
         auto &mine = x.primary[device];
         if (!mine) mine = std::make_unique<CUctx_st>();
         mine->device = device;
@@ -192,26 +192,26 @@ int cuDevicePrimaryCtxRetain(CUctx_st **context, int device) {
     });
 }
 int cuDevicePrimaryCtxRelease_v2(int device) {
-    return entry("cuDevicePrimaryCtxRelease_v2", true, [&](Fake &x) {
+    return entry("cuDevicePrimaryCtxRelease_v2", false, [&](Fake &x) {
         x.retained[device]--;
         return 0;
     });
 }
 int cuCtxGetCurrent(CUctx_st **context) {
-    return entry("cuCtxGetCurrent", false, [&](Fake &) {
+    return entry("cuCtxGetCurrent", true, [&](Fake &) {
         *context = stack.empty() ? nullptr : stack.back();
         return 0;
     });
 }
 int cuCtxPushCurrent_v2(CUctx_st *context) {
-    return entry("cuCtxPushCurrent_v2", false, [&](Fake &) {
+    return entry("cuCtxPushCurrent_v2", true, [&](Fake &) {
         if (!context) return 1;
         stack.push_back(context);
         return 0;
     });
 }
 int cuCtxPopCurrent_v2(CUctx_st **context) {
-    return entry("cuCtxPopCurrent_v2", false, [&](Fake &) {
+    return entry("cuCtxPopCurrent_v2", true, [&](Fake &) {
         if (stack.empty()) return 201;
         *context = stack.back();
         stack.pop_back();

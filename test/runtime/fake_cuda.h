@@ -38,8 +38,8 @@ struct FakeCuda {
     int (*all_calls)();
     // The nth call from now (1: the next) of a function fails.
     void (*fail)(const char *function, int nth, int result);
-    // Everything but what only names and selects contexts fails from now on.
-    void (*fail_all)(int result);
+    // Everything fails from now on, but perhaps for what selects contexts.
+    void (*fail_all)(int result, bool contexts_too);
     void (*add_kernel)(const FakeKernel &kernel);
     // Where the element of a device lies on the host; NULL if there is no such memory.
     void *(*memory)(uint64_t address);

@@ -48,7 +48,11 @@ extern "C" const FakeCuda *fake_cuda() {
                 std::lock_guard lock(mutex);
                 fake().failures[name] = {nth, result};
             },
-        .fail_all = [](int result) { fake().broken = result; },
+        .fail_all =
+            [](int result, bool contexts_too) {
+                fake().broken = result;
+                fake().contexts_are_broken = contexts_too;
+            },
         .add_kernel = [](const FakeKernel &kernel) { fake().kernels[kernel.name] = kernel; },
         .memory = [](uint64_t address) -> void * {
             std::lock_guard lock(mutex);

@@ -57,6 +57,7 @@ struct Fake {
     std::map<std::string, std::pair<int, int>> failures;  // how many calls to go, the result
     int all_calls = 0;
     int broken = 0;
+    bool contexts_are_broken = false;
     std::map<std::string, FakeKernel> kernels;
     std::map<Address, Block> blocks;
     std::map<Address, size_t> pinned;
