@@ -14,6 +14,13 @@ void refuse_statement(const char *kind, const std::string &what) {
 }
 
 void refuse_loop(const For &loop) {
+    if (traits_of(loop.loop_kind).gpu != GPULevel::None) {
+        throw CompileError(loop.origin.kind_written,
+                           str(traits_of(loop.loop_kind).directive, " of ", loop.origin.var, " of ",
+                               loop.origin.func,
+                               ": there is no back end for GPUs yet; the feature "
+                               "interpret of the target runs it"));
+    }
     refuse_statement(str(name_of(loop.loop_kind), " loop").c_str(), loop.name.text());
 }
 

@@ -53,7 +53,7 @@ Target file_target(const Target &target) {
 Target jit_target(const Target &target) {
     Target t = or_else(target, get_jit_target_from_environment());
     t.set_feature(Target::JIT);
-    if (!host_supports_target_device(t)) {
+    if (!t.has_feature(Target::Interpret) && !host_supports_target_device(t)) {
         throw RuntimeError(str("the target ", t,
                                " wants a GPU, and there is none that pipelines "
                                "can run on; leave its feature out"));

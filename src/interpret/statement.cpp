@@ -2,6 +2,7 @@
 #include "base/large_stack.h"
 #include "interpret/statement_run.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 #include "lower/finish/runtime_calls.h"
 
 namespace tessera::interpret {
@@ -134,7 +135,78 @@ void StatementRun::run_assert(const AssertStmt &s) {
     if (!tape.result(0).as_bool()) throw PipelineFailed{int(tape.result(1).as_int())};
 }
 
+namespace {
+
+// The loops over threads of a kernel, directly within one another, outermost first; the body of the
+// innermost one.
+std::vector<const For *> thread_loops(const For &outermost) {
+    std::vector<const For *> loops;
+    for (const auto *l = &outermost; l && l->loop_kind == LoopKind::GPUThread;
+         l = l->body.as<For>())
+        loops.push_back(l);
+    return loops;
+}
+
+bool has_barrier(const Stmt &s) {
+    bool any = false;
+    for_each_node(s, [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::gpu_barrier; });
+    return any;
+}
+
+}  // namespace
+
+// Each thread on a stack of its own; one goes on until it comes to a barrier. Of what two threads
+// access between the same two barriers, nothing may be in conflict.
+void StatementRun::run_threads(const For &outermost) {
+    const std::vector<const For *> loops = thread_loops(outermost);
+    std::vector<int64_t> extents;
+    ThreadBlock block;
+    block.threads = 1;
+    block.task = frame.task;
+    block.phase = shared.tasks.new_loop();
+    for (const For *l : loops) {
+        Tape &tape = run_tape(*l, [&] { return Expressions{l->min, l->extent}; });
+        require_defined(tape.result(1), "the number of threads");
+        extents.push_back(tape.result(1).as_int());
+        block.threads *= extents.back();
+    }
+    std::vector<std::function<void()>> threads;
+    for (int64_t t = 0; t < block.threads; t++) {
+        threads.push_back([&, t] {
+            run_on_large_stack([&] {
+                Frame own = frame;
+                own.block = &block;
+                own.task = shared.tasks.new_task(block.task, block.phase);
+                int64_t rest = t;
+                for (size_t l = loops.size(); l-- > 0; rest /= extents[l]) {
+                    own.variables.insert_or_assign(loops[l]->name,
+                                                   Value::of_int(Int(32), rest % extents[l]));
+                }
+                StatementRun(shared, std::move(own)).run(loops.back()->body);
+            });
+        });
+    }
+    shared.coroutines.run_all(threads);
+}
+
+// Waits for all other threads of the block.
+void StatementRun::meet() {
+    if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
+    ThreadBlock &block = *frame.block;
+    const int meeting = block.meetings;
+    if (++block.waiting == block.threads) {
+        block.waiting = 0;
+        block.meetings++;
+        block.phase = shared.tasks.new_loop();
+    }
+    shared.coroutines.wait_until([&] { return block.meetings > meeting; },
+                                 "a barrier of a block of threads");
+    frame.task = shared.tasks.new_task(block.task, block.phase);
+}
+
 void StatementRun::run_for(const For &loop) {
+    if (loop.loop_kind == LoopKind::GPUThread && !frame.block && has_barrier(loop.body))
+        return run_threads(loop);
     Tape &tape = run_tape(loop, [&] { return Expressions{loop.min, loop.extent}; });
     require_defined(tape.result(0), "the minimum of a loop");
     require_defined(tape.result(1), "the extent of a loop");

@@ -21,6 +21,14 @@ struct FuncStorage {
     void add_dimension(int64_t min, int64_t extent, int64_t stride);
 };
 
+// The threads of a block of a kernel, which meet at barriers.
+struct ThreadBlock {
+    int64_t threads = 0, waiting = 0;
+    int meetings = 0;
+    int phase = 0;  // a loop of the TaskTree: its tasks are what threads do between two barriers
+    int task = TaskTree::root;  // of the block
+};
+
 // The names that one thread of control sees.
 struct Frame {
     std::unordered_map<Symbol, Value> variables;
@@ -28,6 +36,7 @@ struct Frame {
     std::unordered_map<Symbol, std::shared_ptr<FuncStorage>> realizations;
     int task = TaskTree::root;
     bool atomic = false;
+    ThreadBlock *block = nullptr;  // that this is a thread of
 };
 
 // The state that all threads of control share.
@@ -78,6 +87,8 @@ private:
     void run_until_end(const ir::LetStmt &let, const ir::Stmt &end);
     void run_assert(const ir::AssertStmt &s);
     void run_for(const ir::For &loop);
+    void run_threads(const ir::For &outermost);
+    void meet();
     void run_acquire(const ir::Acquire &s);
     void run_store(const ir::Store &s);
     void run_provide(const ir::Provide &s);

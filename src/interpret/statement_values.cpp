@@ -189,6 +189,7 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         return result.assign(0);
     case Intrinsic::semaphore_release:
         return result.assign(Word(shared.semaphores[operands[0]->word()] += operands[1]->as_int()));
+    case Intrinsic::gpu_barrier: meet(); return result.assign(0);
     default:
         if (is_runtime_intrinsic(node.op)) return runtime_call(node, operands, result);
         throw RuntimeError(str("lowered code holds the intrinsic ", info_of(node.op).name));

@@ -7,13 +7,19 @@ namespace tessera {
 // How the iterations of a loop run: the enumerator, and the word in the IR's text.
 // clang-format off
 #define TESSERA_LOOP_KINDS(X)                                                                      \
-    X(Serial, "for") X(Parallel, "parallel") X(Vectorized, "vectorized") X(Unrolled, "unrolled")
+    X(Serial, "for") X(Parallel, "parallel") X(Vectorized, "vectorized") X(Unrolled, "unrolled")   \
+    X(GPUBlock, "gpu_block")    /* iterations are blocks of a grid */                               \
+    X(GPUThread, "gpu_thread")  /* iterations are threads of a block */                             \
+    X(GPULane, "gpu_lane")      /* iterations are lanes of a warp: threads that go together */
 // clang-format on
 enum class LoopKind : uint8_t {
 #define ENUMERATOR(name, text) name,
     TESSERA_LOOP_KINDS(ENUMERATOR)
 #undef ENUMERATOR
 };
+
+// The level of a GPU's hierarchy of threads whose members run the iterations of a loop.
+enum class GPULevel : uint8_t { None, Block, Thread, Lane };
 
 // The properties of a kind of loop for all passes but code generation.
 struct LoopTraits {
@@ -22,7 +28,8 @@ struct LoopTraits {
     bool is_in_lanes = false;            // iterations are lanes of vectors
     bool needs_constant_extent = false;  // how often it runs is known when the pipeline is compiled
     bool has_code = false;               // a loop in machine code; else lowering replaces it
-    std::string_view directive;          // what makes it
+    GPULevel gpu = GPULevel::None;
+    std::string_view directive;  // what makes it
 };
 
 // A switch without a default, here and wherever else kinds are distinguished: code that has no case
@@ -36,6 +43,12 @@ constexpr LoopTraits traits_of(LoopKind kind) {
         return {.is_in_lanes = true, .needs_constant_extent = true, .directive = "vectorize"};
     case LoopKind::Unrolled:
         return {.is_in_order = true, .needs_constant_extent = true, .directive = "unroll"};
+    case LoopKind::GPUBlock:
+        return {.is_on_threads = true, .gpu = GPULevel::Block, .directive = "gpu_blocks"};
+    case LoopKind::GPUThread:
+        return {.is_on_threads = true, .gpu = GPULevel::Thread, .directive = "gpu_threads"};
+    case LoopKind::GPULane:
+        return {.is_on_threads = true, .gpu = GPULevel::Lane, .directive = "gpu_lanes"};
     }
     __builtin_unreachable();
 }

@@ -84,7 +84,9 @@ namespace tessera::ir {
     X(alloca, 1, false)            /* handle: that many bytes on the stack, zeroed */              \
     X(free, 1, false)              /* address_of the first element of a buffer: used no more */    \
     X(is_device_dirty, 1, false)   /* buffer handle: are its newest contents on a device? */       \
-    X(set_buffer_field, -1, false) /* buffer handle, field, dim, value: in a bounds query */
+    X(set_buffer_field, -1, false) /* buffer handle, field, dim, value: in a bounds query */       \
+    X(gpu_barrier, 0, false)       /* int32: all threads of a block wait here for one another, and \
+                                      see what each has written before */
 
 // The operations of the runtime for lowered code: an int32, if nothing else is said. How it is
 // called there is the back end's (for a CPU: lower/finish/runtime_calls.h).

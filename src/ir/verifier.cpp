@@ -395,7 +395,10 @@ void Verifier::check_children(const Stmt &s) {
 bool Verifier::may_be_left(LoopKind kind) const {
     switch (kind) {
     case LoopKind::Serial:
-    case LoopKind::Parallel: return true;
+    case LoopKind::Parallel:
+    case LoopKind::GPUBlock:
+    case LoopKind::GPUThread:
+    case LoopKind::GPULane: return true;
     case LoopKind::Vectorized: return options.vectorized_loops;
     case LoopKind::Unrolled: return options.unrolled_loops;
     }

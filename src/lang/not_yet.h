@@ -2,7 +2,6 @@
 #include "base/target.h"
 #include "lang/location.h"
 #include "lang/rdom.h"
-#include <concepts>
 #include <utility>
 #include <vector>
 
@@ -35,45 +34,11 @@ namespace detail {
 [[noreturn]] void refuse_eager_inline(const Location &at);
 [[noreturn]] void refuse_later(const char *directive, const char *what, const Location &at);
 
-// A loop, and the line where it is named.
-struct GpuLoop : VarOrRVar {
-    template<std::convertible_to<VarOrRVar> V>
-    GpuLoop(const V &v, Location at = Here::current()) : VarOrRVar(v), at(at) {}
-    Location at;
-};
-// An argument that may follow the first loop of a GPU directive.
-template<typename A>
-concept GpuArgument = std::convertible_to<A, VarOrRVar> || std::convertible_to<A, Expr> ||
-                      std::same_as<A, TailStrategy> || std::same_as<A, DeviceAPI>;
-
 }  // namespace detail
 
 template<typename Self>
 class LaterDirectives {
 public:
-    template<detail::GpuArgument... Args>
-    Self &gpu_blocks(const detail::GpuLoop &x, const Args &...) {
-        detail::refuse_gpu("gpu_blocks", x.at);
-    }
-    template<detail::GpuArgument... Args>
-    Self &gpu_threads(const detail::GpuLoop &x, const Args &...) {
-        detail::refuse_gpu("gpu_threads", x.at);
-    }
-    template<detail::GpuArgument... Args>
-    Self &gpu_lanes(const detail::GpuLoop &x, const Args &...) {
-        detail::refuse_gpu("gpu_lanes", x.at);
-    }
-    template<detail::GpuArgument... Args>
-    Self &gpu(const detail::GpuLoop &block, const VarOrRVar &, const Args &...) {
-        detail::refuse_gpu("gpu", block.at);
-    }
-    template<detail::GpuArgument... Args>
-    Self &gpu_tile(const detail::GpuLoop &x, const VarOrRVar &, const Args &...) {
-        detail::refuse_gpu("gpu_tile", x.at);
-    }
-    Self &gpu_single_thread(DeviceAPI = DeviceAPI::Default_GPU, Location at = Here::current()) {
-        detail::refuse_gpu("gpu_single_thread", at);
-    }
     Self &hexagon(const VarOrRVar & = Var::outermost(), Location at = Here::current()) {
         detail::refuse_hexagon(at);
     }

@@ -1,4 +1,5 @@
 #include "lang/stage.h"
+#include "lang/all_or_none.h"
 #include "lang/func.h"
 #include "lang/image_param.h"
 #include "program/apply_checks.h"
@@ -25,18 +26,6 @@ void require_kinds(const char *directive, const VarOrRVar &from, const VarOrRVar
     throw CompileError(at, str(directive, ": ", made.symbol, " is a Var, but it is made from ",
                                from.symbol, ", a reduction variable; declare it as RVar ",
                                made.symbol, "(\"", made.symbol, "\")"));
-}
-
-// The steps of one directive: if one is refused, the schedule is as it was before the first.
-template<typename Steps>
-void all_or_none(const StageRef &s, Steps steps) {
-    program::StageSchedule before = s.definition->schedule;
-    try {
-        steps();
-    } catch (...) {
-        s.definition->schedule = std::move(before);
-        throw;
-    }
 }
 
 // What a split for another directive would refuse in its own name.

@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/enums.h"
+#include "lang/gpu_directives.h"
 #include "lang/not_yet.h"
 #include "lang/operators.h"
 #include "lang/rdom.h"
@@ -55,7 +56,7 @@ void stream_loads(const StageRef &s, const std::vector<Fetched> &what, Location 
 // The directives that a Func (for its pure definition) and a Stage (for any) have in common.
 // `Self` says which stage they are for: program::StageRef scheduled(Location at).
 template<typename Self>
-class LoopDirectives : public LaterDirectives<Self> {
+class LoopDirectives : public LaterDirectives<Self>, public GPUDirectives<Self> {
 public:
     // old becomes outer * factor + inner.
     Self &split(const VarOrRVar &old, const VarOrRVar &outer, const VarOrRVar &inner,

@@ -17,6 +17,8 @@
 #include "lower/finish/saturate_casts.h"
 #include "lower/finish/select_accesses.h"
 #include "lower/finish/unpack_buffers.h"
+#include "lower/gpu/canonical_kernels.h"
+#include "lower/gpu/check_gpu_loops.h"
 #include "lower/loops/adjacent_gathers.h"
 #include "lower/loops/interleave.h"
 #include "lower/loops/likely.h"
@@ -64,6 +66,7 @@ Stmt share_subexpressions(const Stmt &s, const Context &) {
 
 constexpr Pass all_passes[] = {
     // to conceptual
+    {"check gpu loops", check_gpu_loops},
     {"fold storage", fold_storage},  // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
     {"ring buffers", add_ring_buffers},
@@ -87,6 +90,7 @@ constexpr Pass all_passes[] = {
     {"unroll loops", unroll_loops},
     {"simplify vectors", simplify_stmt},
     {"interleave", interleave},
+    {"canonical kernels", canonical_kernels},
     {"partition loops", partition_loops},
     {"remove likely", remove_likely},
     {"simplify loops", simplify_stmt},  // what partitioning made certain folds

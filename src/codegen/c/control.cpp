@@ -198,7 +198,10 @@ void Printer::emit(const For &node) {
     case LoopKind::Serial: serial_loop(node); break;
     case LoopKind::Parallel: parallel_loop(node); break;
     case LoopKind::Vectorized:
-    case LoopKind::Unrolled: refuse_loop(node);
+    case LoopKind::Unrolled:
+    case LoopKind::GPUBlock:
+    case LoopKind::GPUThread:
+    case LoopKind::GPULane: refuse_loop(node);
     }
     if (outermost) {
         f->buffers = std::move(before);

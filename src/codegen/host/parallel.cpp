@@ -163,7 +163,10 @@ void HostEmitter::loop(const For &node) {
     case LoopKind::Serial: serial_loop(node); break;
     case LoopKind::Parallel: parallel_loop(node); break;
     case LoopKind::Vectorized:
-    case LoopKind::Unrolled: refuse_loop(node);
+    case LoopKind::Unrolled:
+    case LoopKind::GPUBlock:
+    case LoopKind::GPUThread:
+    case LoopKind::GPULane: refuse_loop(node);
     }
     if (outermost) {
         f->buffers = std::move(before);

@@ -98,7 +98,10 @@ private:
             if (!options.outline_loops || !is_crowded || is_in_atomic || is_in_task) break;
             return outlined(Stmt(&loop), FunctionKind::Part, "loop", Captures(Stmt(&loop)), {});
         case LoopKind::Vectorized:
-        case LoopKind::Unrolled: break;
+        case LoopKind::Unrolled:
+        case LoopKind::GPUBlock:
+        case LoopKind::GPUThread:
+        case LoopKind::GPULane: break;
         }
         const bool around = std::exchange(is_crowded, is_crowd(loop.body));
         Stmt result = Mutator::visit(loop);

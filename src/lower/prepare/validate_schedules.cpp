@@ -57,7 +57,7 @@ private:
                               const StageSchedule &schedule, const LoopLevel &computed,
                               const LoopLevel &stored);
     void check_ring_buffer(const FunctionContents &f) const;
-    static void check_memory(const FunctionContents &f);
+    void check_memory(const FunctionContents &f) const;
     bool stage_is_inside(Symbol func, int stage, const LoopLevel &level) const;
     bool is_read_within(Symbol func, const FunctionContents &g, int stage) const;
     bool is_read_within(Symbol func, Symbol other, int stage, std::set<Symbol> &seen) const;
@@ -329,10 +329,12 @@ void Validator::check_calls(const FunctionContents &f, const program::Definition
     }
 }
 
-void Validator::check_memory(const FunctionContents &f) {
+void Validator::check_memory(const FunctionContents &f) const {
     for (const auto &[directive, at] : f.schedule.directives) {
         const auto *in = std::get_if<program::StoreIn>(&directive);
         if (!in || traits_of(in->memory).is_on_cpu) continue;
+        const bool is_shared = traits_of(in->memory).space == AddressSpace::Shared;
+        if (is_shared && context.target.has_gpu_feature()) continue;  // see check_gpu_loops
         throw CompileError(at, str("store_in of ", f.name, ": ", name_of(in->memory),
                                    " is no memory of a CPU, which ", f.name,
                                    " is computed on; it "

@@ -1,0 +1,139 @@
+#pragma once
+#include "base/target.h"
+#include "lang/location.h"
+#include "lang/rdom.h"
+#include "program/apply.h"
+#include <vector>
+
+namespace tessera {
+
+namespace detail {
+
+// The loops of one GPU directive get their kind all together, or none does. CompileError if `api`
+// is that of another kind of device than CUDA's.
+void set_gpu_kinds(const program::StageRef &s, const std::vector<VarOrRVar> &blocks,
+                   const std::vector<VarOrRVar> &threads, LoopKind innermost, DeviceAPI api,
+                   const char *directive, Location at);
+void gpu_tile(const program::StageRef &s, const std::vector<VarOrRVar> &previous,
+              const std::vector<VarOrRVar> &blocks, const std::vector<VarOrRVar> &threads,
+              const std::vector<Expr> &sizes, TailStrategy tail, DeviceAPI api, Location at);
+void gpu_single_thread(const program::StageRef &s, DeviceAPI api, Location at);
+
+}  // namespace detail
+
+// Directives that run loops on a GPU. Iterations of a block loop are blocks of a grid, those of a
+// thread loop the threads of each block, and those of a lane loop the lanes of a warp. Of several
+// such loops the innermost one is that of x, whatever the order of the arguments. Nothing is
+// reordered. At most three loops of blocks, and three of threads and lanes, are nested.
+//
+// They say what Halide's directives of these names say. Where the target has no GPU, lowering
+// throws CompileError: ask Target::has_gpu_feature() first.
+template<typename Self>
+class GPUDirectives {
+    using V = const VarOrRVar &;
+
+public:
+    Self &gpu_blocks(V x, DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        return blocks({x}, api, at);
+    }
+    Self &gpu_blocks(V x, V y, DeviceAPI api = DeviceAPI::Default_GPU,
+                     Location at = Here::current()) {
+        return blocks({x, y}, api, at);
+    }
+    Self &gpu_blocks(V x, V y, V z, DeviceAPI api = DeviceAPI::Default_GPU,
+                     Location at = Here::current()) {
+        return blocks({x, y, z}, api, at);
+    }
+    Self &gpu_threads(V x, DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        return threads({x}, api, at);
+    }
+    Self &gpu_threads(V x, V y, DeviceAPI api = DeviceAPI::Default_GPU,
+                      Location at = Here::current()) {
+        return threads({x, y}, api, at);
+    }
+    Self &gpu_threads(V x, V y, V z, DeviceAPI api = DeviceAPI::Default_GPU,
+                      Location at = Here::current()) {
+        return threads({x, y, z}, api, at);
+    }
+    Self &gpu_lanes(V x, DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        detail::set_gpu_kinds(self().scheduled(at), {}, {x}, LoopKind::GPULane, api, "gpu_lanes",
+                              at);
+        return self();
+    }
+    // A block of one thread around all loops of the stage: for what is small, and whose data is to
+    // stay on the device.
+    Self &gpu_single_thread(DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        detail::gpu_single_thread(self().scheduled(at), api, at);
+        return self();
+    }
+
+    Self &gpu(V bx, V tx, DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        return both({bx}, {tx}, api, at);
+    }
+    Self &gpu(V bx, V by, V tx, V ty, DeviceAPI api = DeviceAPI::Default_GPU,
+              Location at = Here::current()) {
+        return both({bx, by}, {tx, ty}, api, at);
+    }
+    Self &gpu(V bx, V by, V bz, V tx, V ty, V tz, DeviceAPI api = DeviceAPI::Default_GPU,
+              Location at = Here::current()) {
+        return both({bx, by, bz}, {tx, ty, tz}, api, at);
+    }
+
+    // Splits each loop into blocks and the threads of a block, and puts all loops over threads
+    // inside of all loops over blocks. The short forms keep the names for the blocks.
+    Self &gpu_tile(V x, V bx, V tx, const Expr &nx, TailStrategy tail = TailStrategy::Auto,
+                   DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        return tile({x}, {bx}, {tx}, {nx}, tail, api, at);
+    }
+    Self &gpu_tile(V x, V tx, const Expr &nx, TailStrategy tail = TailStrategy::Auto,
+                   DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        return tile({x}, {x}, {tx}, {nx}, tail, api, at);
+    }
+    Self &gpu_tile(V x, V y, V bx, V by, V tx, V ty, const Expr &nx, const Expr &ny,
+                   TailStrategy tail = TailStrategy::Auto, DeviceAPI api = DeviceAPI::Default_GPU,
+                   Location at = Here::current()) {
+        return tile({x, y}, {bx, by}, {tx, ty}, {nx, ny}, tail, api, at);
+    }
+    Self &gpu_tile(V x, V y, V tx, V ty, const Expr &nx, const Expr &ny,
+                   TailStrategy tail = TailStrategy::Auto, DeviceAPI api = DeviceAPI::Default_GPU,
+                   Location at = Here::current()) {
+        return tile({x, y}, {x, y}, {tx, ty}, {nx, ny}, tail, api, at);
+    }
+    Self &gpu_tile(V x, V y, V z, V bx, V by, V bz, V tx, V ty, V tz, const Expr &nx,
+                   const Expr &ny, const Expr &nz, TailStrategy tail = TailStrategy::Auto,
+                   DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {
+        return tile({x, y, z}, {bx, by, bz}, {tx, ty, tz}, {nx, ny, nz}, tail, api, at);
+    }
+    Self &gpu_tile(V x, V y, V z, V tx, V ty, V tz, const Expr &nx, const Expr &ny, const Expr &nz,
+                   TailStrategy tail = TailStrategy::Auto, DeviceAPI api = DeviceAPI::Default_GPU,
+                   Location at = Here::current()) {
+        return tile({x, y, z}, {x, y, z}, {tx, ty, tz}, {nx, ny, nz}, tail, api, at);
+    }
+
+private:
+    using Vars = std::vector<VarOrRVar>;
+
+    Self &self() { return static_cast<Self &>(*this); }
+    Self &blocks(const Vars &vars, DeviceAPI api, Location at) {
+        detail::set_gpu_kinds(self().scheduled(at), vars, {}, LoopKind::GPUThread, api,
+                              "gpu_blocks", at);
+        return self();
+    }
+    Self &threads(const Vars &vars, DeviceAPI api, Location at) {
+        detail::set_gpu_kinds(self().scheduled(at), {}, vars, LoopKind::GPUThread, api,
+                              "gpu_threads", at);
+        return self();
+    }
+    Self &both(const Vars &blocks, const Vars &threads, DeviceAPI api, Location at) {
+        detail::set_gpu_kinds(self().scheduled(at), blocks, threads, LoopKind::GPUThread, api,
+                              "gpu", at);
+        return self();
+    }
+    Self &tile(const Vars &previous, const Vars &blocks, const Vars &threads,
+               const std::vector<Expr> &sizes, TailStrategy tail, DeviceAPI api, Location at) {
+        detail::gpu_tile(self().scheduled(at), previous, blocks, threads, sizes, tail, api, at);
+        return self();
+    }
+};
+
+}  // namespace tessera

@@ -1,0 +1,293 @@
+#include "lower/gpu/canonical_kernels.h"
+#include "algebra/prove.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/gpu/block_accesses.h"
+#include "lower/loops/let_scope.h"
+#include "lower/loops/loop_name.h"
+#include <algorithm>
+#include <array>
+
+namespace tessera::lower {
+
+using namespace ir;
+
+namespace {
+
+constexpr size_t dimensions = 3;
+
+bool is_over_threads(const For &loop) {
+    const GPULevel level = traits_of(loop.loop_kind).gpu;
+    return level == GPULevel::Thread || level == GPULevel::Lane;
+}
+
+// How many loops over threads are nested in a statement.
+class ThreadDepth final : public Visitor {
+public:
+    static size_t of(const Stmt &s) {
+        ThreadDepth depth;
+        depth(s);
+        return depth.deepest;
+    }
+
+private:
+    void visit(const For &loop) override {
+        const size_t here = is_over_threads(loop) ? 1 : 0;
+        current += here;
+        deepest = std::max(deepest, current);
+        (*this)(loop.body);
+        current -= here;
+    }
+    size_t current = 0, deepest = 0;
+};
+
+// The number of threads of a block in each dimension: the most iterations of a leaf.
+class BlockShape final : public Visitor {
+public:
+    explicit BlockShape(const Stmt &body) { (*this)(body); }
+    std::array<Expr, dimensions> extents;  // undefined: no leaf has the dimension
+
+private:
+    void visit(const For &loop) override {
+        scope.push_loop(loop.name, loop.min, loop.extent);
+        if (is_over_threads(loop)) add(loop, ThreadDepth::of(loop.body));
+        (*this)(loop.body);
+        scope.pop_loop(loop.name);
+    }
+    void visit(const LetStmt &let) override {
+        scope.push_let(let.name, let.value);
+        (*this)(let.body);
+        scope.pop_let(let.name);
+    }
+    void add(const For &loop, size_t dimension) {
+        const Expr extent = scope.expand(loop.extent);
+        const std::optional<int64_t> bound = algebra::constant_upper_bound(extent, scope.known());
+        const Expr most = bound ? Expr(int32_t(*bound)) : extent;
+        Expr &all = extents[dimension];
+        all = all.defined() ? algebra::simplify(max(all, most)) : most;
+    }
+    LetScope scope;
+};
+
+// Rewrites what the blocks of one kernel do.
+class KernelBody {
+public:
+    explicit KernelBody(const Stmt &body) : shape(BlockShape(body).extents) {
+        static constexpr const char *names[dimensions] = {"thread_x", "thread_y", "thread_z"};
+        for (size_t d = 0; d < dimensions; d++) {
+            if (shape[d].defined()) threads[d] = Symbol::fresh(names[d]);
+        }
+    }
+
+    Stmt operator()(const Stmt &body) {
+        Stmt s = at_block(body);
+        for (size_t d = 0; d < dimensions; d++) {
+            if (!shape[d].defined()) continue;
+            s = For::make(threads[d], Expr(0), shape[d], LoopKind::GPUThread, Partition::Never, s);
+        }
+        for (const Allocate *a : shared) {
+            s = a->with<&Allocate::memory, &Allocate::body>(
+                a->memory == MemoryType::Auto ? MemoryType::GPUShared : a->memory, s);
+        }
+        return s;
+    }
+
+private:
+    bool has_threads() const { return threads[0].defined(); }
+    Expr thread(size_t d) const { return Variable::make(Int(32), threads[d]); }
+
+    // ---- What all threads of a block run ----
+
+    Stmt at_block(const Stmt &s) {
+        if (ThreadDepth::of(s) == 0 && !s.as<LetStmt>() && !s.as<Allocate>()) return alone(s);
+        switch (s.kind()) {
+        case NodeKind::For: return for_each(*s.as<For>());
+        case NodeKind::Block: return in_order(*s.as<Block>());
+        case NodeKind::LetStmt: {
+            const auto &let = *s.as<LetStmt>();
+            note(BlockAccesses(let.value, own));
+            const Stmt before = needed_barrier();
+            return Block::make({before, let.with<&LetStmt::body>(at_block(let.body))});
+        }
+        case NodeKind::ProducerConsumer: {
+            const auto &node = *s.as<ProducerConsumer>();
+            return node.with<&ProducerConsumer::body>(at_block(node.body));
+        }
+        case NodeKind::Atomic: {
+            const auto &node = *s.as<Atomic>();
+            return node.with<&Atomic::body>(at_block(node.body));
+        }
+        case NodeKind::Allocate: return allocated(*s.as<Allocate>());
+        case NodeKind::IfThenElse: return branch(*s.as<IfThenElse>());
+        default: return alone(s);
+        }
+    }
+
+    // A statement of the first thread.
+    Stmt alone(const Stmt &s) {
+        note(BlockAccesses(s, own));
+        return with_barriers(guarded(s, 0));
+    }
+    // For the threads whose indices are 0 from a dimension on.
+    Stmt guarded(Stmt s, size_t from) const {
+        for (size_t d = from; d < dimensions; d++) {
+            if (threads[d].defined() && !is_const(shape[d], 1))
+                s = IfThenElse::make(thread(d) == 0, s);
+        }
+        return s;
+    }
+
+    Stmt in_order(const Block &block) {
+        std::vector<Stmt> all;
+        for (const Stmt &s : block.stmts) all.push_back(at_block(s));
+        return Block::make(all);
+    }
+
+    Stmt for_each(const For &loop) {
+        if (is_over_threads(loop)) {
+            note(BlockAccesses(Stmt(&loop), own));
+            const size_t depth = ThreadDepth::of(Stmt(&loop));
+            return with_barriers(guarded(leaf(Stmt(&loop)), depth));
+        }
+        return repeated(loop);
+    }
+
+    // A serial loop that all threads run.
+    Stmt repeated(const For &loop) {
+        note(BlockAccesses(loop.extent, own));
+        const Stmt before = needed_barrier();
+        Phase around = std::exchange(phase, Phase{phase.pending, {}, false});
+        loops.push_back(&loop);
+        Stmt body = at_block(loop.body);
+        loops.pop_back();
+        // The next iteration begins with what the first one began with.
+        const bool meets_next = phase.pending.conflicts_with(phase.leading);
+        if (meets_next) {
+            body = Block::make(body, barrier());
+            phase.pending.clear();
+        }
+        if (!around.has_met) around.leading.add(phase.leading);
+        around.pending.add(phase.pending);
+        phase = std::move(around);
+        return Block::make({before, loop.with<&For::body>(body)});
+    }
+
+    // The condition is the same for all threads of a block.
+    Stmt branch(const IfThenElse &node) {
+        note(BlockAccesses(node.condition, own));
+        const Stmt before = needed_barrier();
+        const Phase at_start = phase;
+        Stmt then_case = at_block(node.then_case), else_case;
+        Phase after = std::exchange(phase, at_start);
+        if (node.else_case.defined()) else_case = at_block(node.else_case);
+        phase.pending.add(after.pending);
+        phase.leading.add(after.leading);
+        phase.has_met = at_start.has_met || (phase.has_met && after.has_met);
+        return Block::make({before, IfThenElse::make(node.condition, then_case, else_case)});
+    }
+
+    Stmt allocated(const Allocate &a) {
+        const bool is_own = traits_of(a.memory).space == AddressSpace::Private;
+        if (is_own) {
+            own.insert(a.buffer);
+            return a.with<&Allocate::body>(at_block(a.body));
+        }
+        for (const Expr &e : a.extents) require_known_outside(a, e);
+        shared.push_back(&a);
+        return at_block(a.body);
+    }
+    void require_known_outside(const Allocate &a, const Expr &extent) const {
+        for (const For *loop : loops) {
+            bool uses = false;
+            for_each_node(extent, [&](const Variable &v) { uses |= v.name == loop->name; });
+            if (!uses) continue;
+            throw CompileError(a.facts.compute_written,
+                               str("the size of ", a.buffer,
+                                   ", which is in the memory of a block, depends on the ",
+                                   loop_name(*loop),
+                                   "; give it a bound with bound_extent or bound_storage"));
+        }
+    }
+
+    // ---- What each thread does ----
+
+    // Loops over threads become conditions, the innermost one that of x.
+    Stmt leaf(const Stmt &s) const {
+        class Leaf final : public Mutator {
+        public:
+            explicit Leaf(const KernelBody &kernel)
+                : Mutator(Mutator::Visits::PerUse), kernel(kernel) {}
+
+        private:
+            Stmt visit(const For &loop) override {
+                const Stmt body = (*this)(loop.body);
+                if (!is_over_threads(loop)) return loop.with<&For::body>(body);
+                const size_t d = ThreadDepth::of(loop.body);
+                const Stmt s = LetStmt::make(loop.name, kernel.thread(d) + loop.min, body);
+                const bool all = algebra::can_prove(loop.extent >= kernel.shape[d]);
+                return all ? s : IfThenElse::make(kernel.thread(d) < loop.extent, s);
+            }
+            const KernelBody &kernel;
+        };
+        return Leaf(*this)(s);
+    }
+
+    // ---- Barriers ----
+
+    static Stmt barrier() { return Evaluate::make(call(Int(32), Intrinsic::gpu_barrier, {})); }
+    // What was accessed since the threads met.
+    struct Phase {
+        BlockAccesses pending;
+        BlockAccesses leading;  // of a loop's body, before they meet in it for certain
+        bool has_met = false;
+    };
+    void note(const BlockAccesses &accesses) {
+        if (has_threads() && phase.pending.conflicts_with(accesses)) {
+            is_barrier_needed = true;
+            phase.pending.clear();
+            phase.has_met = true;
+        }
+        phase.pending.add(accesses);
+        if (!phase.has_met) phase.leading.add(accesses);
+    }
+    // Before what was noted last.
+    Stmt needed_barrier() { return std::exchange(is_barrier_needed, false) ? barrier() : Stmt(); }
+    Stmt with_barriers(const Stmt &s) { return Block::make({needed_barrier(), s}); }
+
+    const std::array<Expr, dimensions> shape;
+    std::array<Symbol, dimensions> threads;
+    std::vector<const Allocate *> shared;
+    std::vector<const For *> loops;  // serial ones around what is visited
+    std::unordered_set<Symbol> own;  // storage of each thread
+    Phase phase;
+    bool is_barrier_needed = false;
+};
+
+class CanonicalKernels final : public Mutator {
+public:
+    CanonicalKernels() : Mutator(Mutator::Visits::PerUse) {}
+
+private:
+    Stmt visit(const For &loop) override {
+        if (loop.loop_kind != LoopKind::GPUBlock) return Mutator::visit(loop);
+        const bool is_innermost = [&] {
+            bool any = false;
+            for_each_node(loop.body, [&](const For &f) { any |= f.loop_kind == loop.loop_kind; });
+            return !any;
+        }();
+        if (!is_innermost) return Mutator::visit(loop);
+        return loop.with<&For::body>(KernelBody(loop.body)(loop.body));
+    }
+};
+
+}  // namespace
+
+Stmt canonical_kernels(const Stmt &s, const lower::Context &) {
+    bool any = false;
+    for_each_node(s, [&](const For &loop) { any |= loop.loop_kind == LoopKind::GPUBlock; });
+    return any ? CanonicalKernels()(s) : s;
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,172 @@
+#include "lower/gpu/check_gpu_loops.h"
+#include "ir/visitor.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+using namespace ir;
+
+namespace {
+
+class CheckGPULoops final : public Visitor {
+public:
+    explicit CheckGPULoops(const lower::Context &context) : context(context) {}
+
+private:
+    // A statement around the one that is visited.
+    struct Level {
+        enum What : uint8_t { Loop, Produce, Storage } what;
+        GPULevel gpu = GPULevel::None;
+        std::string text;
+    };
+
+    void visit(const For &loop) override;
+    void visit(const ProducerConsumer &node) override;
+    void visit(const Realize &realize) override;
+    void visit(const HoistedStorage &hoist) override {
+        within({Level::Storage, GPULevel::None, str("hoist storage of ", hoist.func)}, hoist.body);
+    }
+
+    void within(Level level, const Stmt &body) {
+        levels.push_back(std::move(level));
+        (*this)(body);
+        levels.pop_back();
+    }
+    int count(GPULevel gpu) const { return int(std::ranges::count(levels, gpu, &Level::gpu)); }
+    bool is_in_kernel() const { return count(GPULevel::Block) > 0; }
+    bool is_in_threads() const { return count(GPULevel::Thread) + count(GPULevel::Lane) > 0; }
+    // Returns true if the innermost loop over threads is around what is computed here: the
+    // production of a Func in between has threads of its own.
+    bool is_produced_in_threads() const {
+        const auto is_producer = [](const Level &l) { return l.what == Level::Produce; };
+        const auto innermost = std::find_if(levels.rbegin(), levels.rend(), is_producer);
+        return std::any_of(innermost, levels.rend(),
+                           [](const Level &l) { return l.gpu == GPULevel::Thread; });
+    }
+
+    void check_block(const For &loop) const;
+    void check_thread(const For &loop) const;
+    void check_memory(const Realize &realize) const;
+    std::string nest(const std::string &innermost) const;
+    static std::string name(const For &loop) {
+        return loop.origin.known() ? str(loop.origin.var, " of ", loop.origin.func)
+                                   : loop.name.text();
+    }
+    static std::string text(const For &loop) {
+        return str(name_of(loop.loop_kind), loop.loop_kind == LoopKind::Serial ? " " : " for ",
+                   name(loop));
+    }
+    [[noreturn]] void refuse(const For &loop, const std::string &why) const {
+        throw CompileError(loop.origin.kind_written,
+                           str(traits_of(loop.loop_kind).directive, ": the loop ", name(loop), " ",
+                               why, nest(text(loop))));
+    }
+
+    const lower::Context &context;
+    std::vector<Level> levels;
+};
+
+// The statements around, one in a line, outermost first.
+std::string CheckGPULoops::nest(const std::string &innermost) const {
+    std::string all = "; the nest is\n";
+    std::string indent = "  ";
+    for (const Level &l : levels) {
+        all += indent + l.text + ":\n";
+        indent += "  ";
+    }
+    return all + indent + innermost;
+}
+
+void CheckGPULoops::check_block(const For &loop) const {
+    if (is_in_threads()) refuse(loop, "over blocks is within a loop over threads");
+    const auto outer = std::ranges::find(levels, GPULevel::Block, &Level::gpu);
+    if (outer == levels.end()) return;
+    if (count(GPULevel::Block) == 3)
+        refuse(loop, "is within three other loops over blocks; three are the most");
+    const auto between =
+        std::find_if(outer, levels.end(), [](const Level &l) { return l.gpu != GPULevel::Block; });
+    if (between == levels.end()) return;
+    refuse(loop,
+           str("over blocks is within a kernel: between it and the loop over blocks outside of "
+               "it there is \"",
+               between->text, "\"; loops over blocks stand directly within one another"));
+}
+
+void CheckGPULoops::check_thread(const For &loop) const {
+    const bool is_lane = loop.loop_kind == LoopKind::GPULane;
+    if (!is_in_kernel()) {
+        refuse(loop, "is in no loop over blocks, as it has to be; make a loop outside of it one "
+                     "with gpu_blocks, or use gpu_tile");
+    }
+    if (count(GPULevel::Lane) > 0) {
+        refuse(loop, is_lane ? "over lanes is within another loop over lanes"
+                             : "over threads is within a loop over lanes");
+    }
+    if (count(GPULevel::Thread) == 3)
+        refuse(loop, "is within three other loops over threads; three of threads and lanes are the "
+                     "most");
+    if (!is_lane && is_produced_in_threads()) {
+        refuse(loop,
+               str("over threads computes a Func within a loop over threads of a consumer, so "
+                   "that each thread has values of its own and computes only a part of them; "
+                   "compute it at a loop over blocks, or at a serial loop between blocks and "
+                   "threads"));
+    }
+}
+
+void CheckGPULoops::visit(const For &loop) {
+    const GPULevel gpu = traits_of(loop.loop_kind).gpu;
+    if (gpu != GPULevel::None && !context.target.has_gpu_feature()) {
+        throw CompileError(loop.origin.kind_written,
+                           str(traits_of(loop.loop_kind).directive, " of the loop ", name(loop),
+                               ": the target ", context.target,
+                               " has no GPU; add the feature cuda to it, or ask "
+                               "Target::has_gpu_feature() before"));
+    }
+    switch (gpu) {
+    case GPULevel::Block: check_block(loop); break;
+    case GPULevel::Thread:
+    case GPULevel::Lane: check_thread(loop); break;
+    case GPULevel::None:
+        if (loop.loop_kind == LoopKind::Parallel && is_in_kernel())
+            refuse(loop, "is within a kernel, whose blocks and threads are what is parallel there");
+    }
+    within({Level::Loop, gpu, text(loop)}, loop.body);
+}
+
+void CheckGPULoops::visit(const ProducerConsumer &node) {
+    if (!node.is_producer) return (*this)(node.body);
+    within({Level::Produce, GPULevel::None, str("produce ", node.func)}, node.body);
+}
+
+void CheckGPULoops::check_memory(const Realize &r) const {
+    const bool is_shared = traits_of(r.memory).space == AddressSpace::Shared;
+    if (!is_shared || is_in_kernel()) return;
+    throw CompileError(r.storage.compute_written,
+                       str("store_in of ", r.func, ": ", name_of(r.memory),
+                           " is the memory of the threads of one block, and ", r.func,
+                           " is computed outside of kernels; compute it at a loop over blocks",
+                           nest(str("store ", r.func))));
+}
+
+void CheckGPULoops::visit(const Realize &r) {
+    check_memory(r);
+    if (r.storage.is_async && is_in_kernel()) {
+        throw CompileError(r.storage.async_written,
+                           str("async of ", r.func,
+                               ": it is computed within a kernel, where no "
+                               "other threads can compute ahead",
+                               nest(str("store ", r.func))));
+    }
+    within({Level::Storage, GPULevel::None, str("store ", r.func)}, r.body);
+}
+
+}  // namespace
+
+Stmt check_gpu_loops(const Stmt &s, const lower::Context &context) {
+    CheckGPULoops check(context);
+    check(s);
+    return s;
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,140 @@
+// Kernels, run statement by statement: blocks, threads and barriers without a GPU.
+#include "error/refusal.h"
+#include <functional>
+
+using namespace tessera;
+
+namespace {
+
+Var x("x"), y("y"), c("c"), xo("xo"), yo("yo"), xi("xi"), yi("yi"), t("t");
+
+Target interpreted() { return Target("host-jit-cuda-interpret"); }
+
+// A pipeline of two stages, and an update of the first one.
+struct Pipe {
+    Func a{"a"}, b{"b"};
+    Pipe() {
+        a(x, y) = x * 3 + y;
+        a(x, y) += x * y;
+        b(x, y) = a(x, y) + a(x + 1, y + 2) * 2;
+    }
+};
+
+// What is scheduled so computes what is computed without a schedule.
+void agrees(const std::function<void(Pipe &)> &schedule, int width = 37, int height = 23) {
+    Pipe plain, scheduled;
+    const Buffer<int> wanted = plain.b.realize({width, height});
+    schedule(scheduled);
+    const Buffer<int> found = scheduled.b.realize({width, height}, interpreted());
+    wanted.for_each_element([&](int i, int j) { REQUIRE(wanted(i, j) == found(i, j)); });
+}
+
+}  // namespace
+
+TEST_SUITE("kernels") {
+    TEST_CASE("tiles of one and two dimensions, in the long and the short form") {
+        agrees([](Pipe &p) { p.b.gpu_tile(x, xi, 8); });
+        agrees([](Pipe &p) { p.b.gpu_tile(x, xo, xi, 8, TailStrategy::GuardWithIf); });
+        agrees([](Pipe &p) { p.b.gpu_tile(x, y, xi, yi, 8, 4); });
+        agrees([](Pipe &p) { p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4); });
+        agrees([](Pipe &p) { p.b.gpu_tile(x, y, xo, yo, x, y, 8, 4, TailStrategy::GuardWithIf); });
+    }
+    TEST_CASE("blocks and threads in any order, without threads, and of all loops") {
+        agrees([](Pipe &p) { p.b.gpu_blocks(x, y); });
+        agrees([](Pipe &p) { p.b.gpu_blocks(y).gpu_threads(x); });
+        agrees([](Pipe &p) {
+            p.b.tile(x, y, xo, yo, xi, yi, 8, 4).gpu_threads(yi, xi).gpu_blocks(yo).gpu_blocks(xo);
+        });
+        agrees([](Pipe &p) { p.b.tile(x, y, xo, yo, xi, yi, 8, 4).gpu(xo, yo, xi, yi); });
+        agrees([](Pipe &p) { p.b.gpu_single_thread(); });
+    }
+    TEST_CASE("stages at the root, each a kernel") {
+        agrees([](Pipe &p) {
+            p.b.gpu_tile(x, y, xi, yi, 8, 4);
+            p.a.compute_root().gpu_tile(x, y, xi, yi, 4, 4);
+            p.a.update().gpu_tile(x, y, xi, yi, 16, 2);
+        });
+    }
+    TEST_CASE("a producer in the memory of a block") {
+        agrees([](Pipe &p) {
+            p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+            p.a.compute_at(p.b, xo).gpu_threads(x, y);
+            p.a.update().gpu_threads(x, y);
+        });
+        // Its stages are in loops of different dimensions.
+        agrees([](Pipe &p) {
+            p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+            p.a.compute_at(p.b, xo).gpu_threads(x);
+            p.a.update().gpu_threads(y);
+        });
+        agrees([](Pipe &p) {
+            p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+            p.a.compute_at(p.b, xo);
+            p.a.update().gpu_threads(x, y);
+        });
+    }
+    TEST_CASE("a serial loop between blocks and threads, with a window that slides") {
+        agrees([](Pipe &p) {
+            p.b.tile(x, y, xo, yo, xi, yi, 8, 8, TailStrategy::GuardWithIf)
+                .gpu_blocks(xo, yo)
+                .gpu_threads(xi);
+            p.a.compute_at(p.b, yi).store_at(p.b, xo).gpu_threads(x);
+            p.a.update().gpu_threads(x);
+        });
+    }
+    TEST_CASE("a producer of each thread") {
+        agrees([](Pipe &p) {
+            p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+            p.a.compute_at(p.b, xi);
+        });
+    }
+    TEST_CASE("vectors and unrolled loops on both sides of the threads") {
+        agrees([](Pipe &p) {
+            p.b.split(x, x, t, 4).gpu_tile(x, y, xi, yi, 4, 4).vectorize(t);
+            p.a.compute_root().split(x, x, t, 2).reorder(x, y, t).gpu_tile(x, y, xi, yi, 4, 4);
+            p.a.unroll(t);
+        });
+    }
+    TEST_CASE("arms of a specialization with loops of different dimensions") {
+        agrees([](Pipe &p) {
+            p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+            p.a.compute_at(p.b, xo);
+            p.a.gpu_threads(x, y);
+            Stage wide = p.a.update().specialize(p.b.output_buffer().width() > 100);
+            wide.gpu_threads(x, y);
+            p.a.update().gpu_threads(x);
+        });
+    }
+    TEST_CASE("an update is in order or atomic") {
+        RDom r(0, 64, "r");
+        Func sums("sums");
+        sums(x) = 0;
+        sums(r % 4) += r;
+        RVar ro("ro"), ri("ri");
+        REFUSED(sums.update().gpu_tile(r, ro, ri, 8), "call atomic() first");
+        sums.gpu_single_thread();
+        sums.update().atomic().gpu_tile(r, ro, ri, 8);
+        const Buffer<int> found = sums.realize({4}, interpreted());
+        for (int i = 0; i < 4; i++) CHECK(found(i) == 480 + 16 * i);
+    }
+    TEST_CASE("what the target cannot do is refused at the directive") {
+        Func f("f");
+        f(x, y) = x + y;
+        const int line = __LINE__ + 1;
+        f.gpu_tile(x, y, xi, yi, 8, 8);
+        REFUSED_AT(line, f.realize({16, 16}, Target("host-jit-interpret")), "has no GPU");
+        Func g("g");
+        g(x) = x;
+        REFUSED(g.gpu_blocks(x, DeviceAPI::Metal), "no other GPUs than CUDA's");
+    }
+    TEST_CASE("a nest that is no kernel is refused with the nest") {
+        Pipe p;
+        p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+        p.a.compute_at(p.b, xi).gpu_threads(x);
+        REFUSED(p.b.realize({16, 16}, interpreted()), "each thread has values of its own");
+        Func f("f");
+        f(x, y) = x;
+        f.gpu_threads(x);
+        REFUSED(f.realize({16, 16}, interpreted()), "in no loop over blocks");
+    }
+}

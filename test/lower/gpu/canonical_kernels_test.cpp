@@ -1,0 +1,105 @@
+#include "lower/gpu/canonical_kernels.h"
+#include "lower/pass_test.h"
+
+using namespace tessera;
+using namespace tessera::lower;
+
+namespace {
+
+std::string kernel(std::string_view body) {
+    return run(canonical_kernels, str("gpu_block for b in [0, +n):\n", body));
+}
+size_t barriers(const std::string &text) {
+    size_t count = 0;
+    for (size_t at = text.find("gpu_barrier"); at != std::string::npos;
+         at = text.find("gpu_barrier", at + 1))
+        count++;
+    return count;
+}
+bool contains(const std::string &text, const char *part) {
+    return text.find(part) != std::string::npos;
+}
+
+constexpr const char *stencil = "    allocate f: float32[34]\n"
+                                "    produce f: gpu_thread for i in [0, +34): f[i] = in[b*32 + i]\n"
+                                "    consume f: gpu_thread for x in [0, +32): "
+                                "out[b*32 + x] = f[x] + f[x + 2]\n";
+
+}  // namespace
+
+TEST_SUITE("canonical_kernels") {
+    TEST_CASE("all that a block does is in one nest of threads, with shared storage around it") {
+        const std::string text = kernel(stencil);
+        CAPTURE(text);
+        CHECK(contains(text, "allocate f: float32[34] in GPUShared"));
+        CHECK(contains(text, "gpu_thread for thread_x in [0, +34)"));
+        CHECK(contains(text, "if thread_x < 32"));
+        CHECK(barriers(text) == 1);
+    }
+    TEST_CASE("the innermost loop is that of x, and leaves of fewer dimensions run once") {
+        const std::string text =
+            kernel("    gpu_thread for i in [0, +8): gpu_thread for j in [0, +4): f[i*4 + j] = 1\n"
+                   "    gpu_thread for k in [0, +16): g[k] = 2\n"
+                   "    h[b] = 3\n");
+        CAPTURE(text);
+        CHECK(contains(text, "gpu_thread for thread_y in [0, +8)"));
+        CHECK(contains(text, "gpu_thread for thread_x in [0, +16)"));
+        CHECK(contains(text, "if thread_x < 4"));
+        CHECK(contains(text, "if thread_y == 0"));
+        CHECK(contains(text, "if thread_x == 0"));
+        CHECK(barriers(text) == 0);
+    }
+    TEST_CASE("no barrier where nothing is shared, one where a later statement needs it") {
+        CHECK(barriers(kernel("    gpu_thread for i in [0, +8): f[i] = 1\n"
+                              "    gpu_thread for i in [0, +8): g[i] = 2\n")) == 0);
+        CHECK(barriers(kernel("    gpu_thread for i in [0, +8): f[i] = 1\n"
+                              "    gpu_thread for i in [0, +8): g[i] = 2\n"
+                              "    gpu_thread for i in [0, +8): h[i] = f[7 - i] + g[7 - i]\n")) ==
+              1);
+        CHECK(barriers(kernel("    gpu_thread for i in [0, +8): f[i] = g[i]\n"
+                              "    gpu_thread for i in [0, +8): g[i] = 2\n")) == 1);
+    }
+    TEST_CASE("a serial loop whose next iteration overwrites what this one reads ends with one") {
+        const std::string text =
+            kernel("    allocate f: float32[8]\n"
+                   "    for k in [0, +4):\n"
+                   "        gpu_thread for i in [0, +8): f[i] = in[k*8 + i]\n"
+                   "        gpu_thread for i in [0, +8): out[k*8 + i] = f[7 - i]\n");
+        CAPTURE(text);
+        CHECK(barriers(text) == 2);
+        // Two copies in turns need it once an iteration.
+        CHECK(barriers(kernel("    for k in [0, +4):\n"
+                              "        gpu_thread for i in [0, +8): f[i] = in[k*8 + i]\n"
+                              "        gpu_thread for i in [0, +8): g[i] = f[7 - i]\n"
+                              "        gpu_thread for i in [0, +8): out[k*8 + i] = g[7 - i]\n")) ==
+              2);
+    }
+    TEST_CASE("each arm of a condition is brought into the form by itself") {
+        const std::string text = kernel(
+            "    if b < m:\n"
+            "        gpu_thread for i in [0, +8): gpu_thread for j in [0, +4): f[i*4 + j] = 1\n"
+            "    else:\n"
+            "        gpu_thread for k in [0, +4): f[k] = f[k] + 1\n");
+        CAPTURE(text);
+        CHECK(contains(text, "if thread_y == 0"));
+    }
+    TEST_CASE("storage of its own stays with each thread, and needs no barrier") {
+        const std::string text = kernel("    allocate f: float32[4] in Register\n"
+                                        "    gpu_thread for i in [0, +8): f[0] = in[i]\n"
+                                        "    gpu_thread for i in [0, +8): out[i] = f[0]\n");
+        CAPTURE(text);
+        CHECK(barriers(text) == 0);
+        CHECK(text.find("gpu_thread") < text.find("allocate f"));
+    }
+    TEST_CASE("the size of shared storage is known outside of the block's loops") {
+        const std::string text = "    for k in [0, +4):\n"
+                                 "        allocate f: float32[k + 8]\n"
+                                 "        gpu_thread for i in [0, +8): f[i] = in[k*8 + i]\n";
+        CHECK_THROWS_WITH_AS(kernel(text), doctest::Contains("depends on the loop k"),
+                             CompileError);
+    }
+    TEST_CASE("a kernel without threads has none") {
+        CHECK(kernel("    for x in [0, +8): f[b*8 + x] = 1\n") ==
+              printed("gpu_block for b in [0, +n):\n    for x in [0, +8): f[b*8 + x] = 1"));
+    }
+}

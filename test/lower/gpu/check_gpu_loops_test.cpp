@@ -1,0 +1,115 @@
+#include "lower/gpu/check_gpu_loops.h"
+#include "lower/pass_test.h"
+
+using namespace tessera;
+using namespace tessera::lower;
+
+namespace {
+
+Context with_cuda() {
+    Context context;
+    context.target = Target("x86-64-linux-cuda");
+    return context;
+}
+
+// The message with which the nest is refused; empty: it is not.
+std::string refusal(std::string_view text, const Context &context = with_cuda()) {
+    try {
+        apply(check_gpu_loops, ir::parse_stmt(text), context);
+    } catch (const CompileError &e) {
+        return e.what();
+    }
+    return "";
+}
+bool contains(const std::string &text, const char *part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_SUITE("check_gpu_loops") {
+    TEST_CASE("what is a kernel passes") {
+        CHECK(
+            refusal("gpu_block for by in [0, +n): gpu_block for bx in [0, +n):\n"
+                    "    gpu_thread for ty in [0, +8): gpu_thread for tx in [0, +8): f(tx) = 1") ==
+            "");
+        CHECK(refusal("gpu_block for b in [0, +n):\n"
+                      "    if b < m: let z = b * 2\n"
+                      "        gpu_thread for t in [0, +8): f(t) = z") == "");
+        CHECK(refusal("for n in [0, +2): gpu_block for b in [0, +n): f(b) = 1") == "");
+        CHECK(refusal("gpu_block for b in [0, +n): for k in [0, +4):\n"
+                      "    gpu_thread for t in [0, +8): gpu_lane for l in [0, +32): f(t) = 1") ==
+              "");
+        CHECK(refusal("for x in [0, +n): f(x) = 1", Context()) == "");
+    }
+    TEST_CASE("a target without a GPU") {
+        Context context;
+        context.target = Target("x86-64-linux");
+        CHECK(contains(refusal("gpu_block for b in [0, +n): f(b) = 1", context),
+                       "the target x86-64-linux has no GPU"));
+    }
+    TEST_CASE("more than three loops over blocks, or over threads and lanes") {
+        CHECK(contains(
+            refusal("gpu_block for a in [0, +n): gpu_block for b in [0, +n):\n"
+                    "    gpu_block for c in [0, +n): gpu_block for d in [0, +n): f(a) = 1"),
+            "three are the most"));
+        CHECK(contains(refusal("gpu_block for a in [0, +n): gpu_thread for b in [0, +n):\n"
+                               "    gpu_thread for c in [0, +n): gpu_thread for d in [0, +n):\n"
+                               "        gpu_lane for e in [0, +n): f(a) = 1"),
+                       "three of threads and lanes are the most"));
+    }
+    TEST_CASE("something between two loops over blocks") {
+        const std::string message = refusal("gpu_block for a in [0, +n): for k in [0, +n):\n"
+                                            "    gpu_block for b in [0, +n): f(a) = 1");
+        CHECK(contains(message, "the loop b over blocks is within a kernel"));
+        CHECK(contains(message, "  gpu_block for a:\n    for k:\n      gpu_block for b"));
+        CHECK(contains(refusal("gpu_block for a in [0, +n): produce f:\n"
+                               "    gpu_block for b in [0, +n): f(b) = 1"),
+                       "\"produce f\""));
+        CHECK(contains(refusal("gpu_block for a in [0, +n): realize f: {int32} over [0, +9]\n"
+                               "    gpu_block for b in [0, +n): f(b) = 1"),
+                       "\"store f\""));
+    }
+    TEST_CASE("loops in the wrong order") {
+        CHECK(contains(refusal("gpu_block for b in [0, +n): gpu_thread for t in [0, +n):\n"
+                               "    gpu_block for c in [0, +n): f(b) = 1"),
+                       "over blocks is within a loop over threads"));
+        CHECK(contains(refusal("gpu_thread for t in [0, +n): f(t) = 1"), "in no loop over blocks"));
+        CHECK(contains(refusal("gpu_lane for t in [0, +n): f(t) = 1"), "in no loop over blocks"));
+        CHECK(contains(refusal("gpu_block for b in [0, +n): gpu_lane for l in [0, +n):\n"
+                               "    gpu_thread for t in [0, +n): f(b) = 1"),
+                       "over threads is within a loop over lanes"));
+        CHECK(contains(refusal("gpu_block for b in [0, +n): gpu_lane for l in [0, +n):\n"
+                               "    gpu_lane for t in [0, +n): f(b) = 1"),
+                       "within another loop over lanes"));
+    }
+    TEST_CASE("threads of a producer within threads of its consumer") {
+        CHECK(contains(refusal("gpu_block for b in [0, +n): gpu_thread for t in [0, +8):\n"
+                               "    realize f: {int32} over [0, +9]\n"
+                               "    produce f: gpu_thread for u in [0, +9): f(u) = 1\n"
+                               "    consume f: g(t) = f(t)"),
+                       "each thread has values of its own and computes only a part of them"));
+        // The lanes of a warp share what they compute.
+        CHECK(refusal("gpu_block for b in [0, +n): gpu_thread for t in [0, +8):\n"
+                      "    realize f: {int32} over [0, +9]\n"
+                      "    produce f: gpu_lane for u in [0, +9): f(u) = 1\n"
+                      "    consume f: g(t) = f(t)") == "");
+        CHECK(refusal("gpu_block for b in [0, +n):\n"
+                      "    realize f: {int32} over [0, +9]\n"
+                      "    produce f: gpu_thread for u in [0, +9): f(u) = 1\n"
+                      "    consume f: gpu_thread for t in [0, +8): g(t) = f(t)") == "");
+    }
+    TEST_CASE("parallel loops and asynchronous Funcs within a kernel") {
+        CHECK(contains(refusal("gpu_block for b in [0, +n): parallel for t in [0, +n): f(b) = 1"),
+                       "is within a kernel"));
+        CHECK(contains(refusal("gpu_block for b in [0, +n): realize f: {int32} async over [0, +9]\n"
+                               "    f(b) = 1"),
+                       "no other threads can compute ahead"));
+    }
+    TEST_CASE("the memory of a block outside of kernels") {
+        CHECK(contains(refusal("realize f: {int32} in GPUShared over [0, +9]\nf(3) = 1"),
+                       "f is computed outside of kernels"));
+        CHECK(refusal("gpu_block for b in [0, +n): realize f: {int32} in GPUShared over [0, +9]\n"
+                      "    f(b) = 1") == "");
+    }
+}
