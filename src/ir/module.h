@@ -13,7 +13,8 @@ namespace tessera::ir {
     X(Pipeline, "func")    /* programs call it */                                                  \
     X(LoopBody, "body")    /* an iteration of a parallel loop, whose variable comes first */       \
     X(Task, "task")        /* a statement of a Fork */                                             \
-    X(Part, "part")        /* a statement that is a function to keep functions short */
+    X(Part, "part")        /* a statement that is a function to keep functions short */            \
+    X(Kernel, "kernel")    /* the blocks of a grid, on a GPU: lower/gpu/outline_kernels.h */
 // clang-format on
 enum class FunctionKind : uint8_t {
 #define ENUMERATOR(name, text) name,

@@ -19,6 +19,7 @@
 #include "lower/finish/unpack_buffers.h"
 #include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/check_gpu_loops.h"
+#include "lower/gpu/outline_kernels.h"
 #include "lower/loops/adjacent_gathers.h"
 #include "lower/loops/interleave.h"
 #include "lower/loops/likely.h"
@@ -106,6 +107,7 @@ constexpr Pass all_passes[] = {
 };
 
 constexpr ModulePass all_module_passes[] = {
+    {"outline kernels", [](const Module &m, const Target &) { return outline_kernels(m); }},
     {"outline bodies", [](const Module &m, const Target &) { return outline_bodies(m); }},
     {"select accesses", select_accesses},
 };

@@ -44,6 +44,9 @@ struct FunctionState {
     X(is_device_dirty)                                                                             \
     X(set_buffer_field)
 
+// Those that only kernels have.
+#define TESSERA_DEVICE_INTRINSICS(X) X(gpu_barrier)
+
 // Walks flat IR and writes LLVM IR, for whatever machine LLVM knows: expressions, memory, loops and
 // branches. Its functions are in a file per subject:
 //   expr.cpp        dispatch, operators, let       wide.cpp    coordinates as wide as addresses
@@ -60,7 +63,7 @@ protected:
 
     // ---- What each kind of machine does in its own way ----
 
-    // One of TESSERA_HOST_INTRINSICS or TESSERA_RUNTIME_INTRINSICS.
+    // One of TESSERA_HOST_INTRINSICS, TESSERA_DEVICE_INTRINSICS or TESSERA_RUNTIME_INTRINSICS.
     virtual Value *host_call(const IntrinsicCall &c) = 0;
     // A function that is compiled elsewhere, such as one of the C library. A pure one has no
     // effects.

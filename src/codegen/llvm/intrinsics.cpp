@@ -316,11 +316,12 @@ Value *Emitter::emit_prefetch(const IntrinsicCall &c) {
     return int32(0);
 }
 
-// ---- What a host does ----
+// ---- What a host, or a device, does ----
 
 #define EMIT(name, ...)                                                                            \
     Value *Emitter::emit_##name(const IntrinsicCall &c) { return host_call(c); }
 TESSERA_HOST_INTRINSICS(EMIT)
+TESSERA_DEVICE_INTRINSICS(EMIT)
 TESSERA_RUNTIME_INTRINSICS(EMIT)
 #undef EMIT
 

@@ -109,7 +109,8 @@ Value *Emitter::lane_pointer(Value *first, Type element, const Expr &stride, int
 }
 
 void Emitter::emit(const Allocate &node) {
-    if (place_of(node) == Place::Stack) {
+    const bool is_shared = traits_of(node.memory).space == AddressSpace::Shared;
+    if (!is_shared && place_of(node) == Place::Stack) {
         allocate_on_stack(node, uint64_t(constant_bytes(node).value()));
     } else {
         allocate_in_memory(node);

@@ -2,6 +2,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/finish/captures.h"
 #include <algorithm>
 #include <map>
 #include <set>
@@ -11,59 +12,6 @@ namespace tessera::lower {
 using namespace ir;
 
 namespace {
-
-// What a statement uses of the scope around it.
-class Captures final : public Visitor {
-public:
-    explicit Captures(const Stmt &body) {
-        (*this)(body);
-        for (Symbol s : bound_variables) scalars.erase(s);
-        for (Symbol s : bound_buffers) {
-            storage.erase(s);
-            scalars.erase(s);
-        }
-    }
-    std::map<Symbol, Type> scalars, storage;
-
-private:
-    void use_struct(Symbol buffer) { scalars.emplace(buffer, Handle()); }
-    void visit(const Variable &v) override { scalars.emplace(v.name, v.type); }
-    void visit(const BufferProperty &p) override { use_struct(p.buffer); }
-    void visit(const Load &load) override {
-        storage.emplace(load.buffer, load.type.element_of());
-        Visitor::visit(load);
-    }
-    void visit(const Store &store) override {
-        storage.emplace(store.buffer, store.value.type().element_of());
-        Visitor::visit(store);
-    }
-    void visit(const Atomic &atomic) override {
-        if (atomic.mutexes.defined()) use_struct(atomic.mutexes);
-        Visitor::visit(atomic);
-    }
-    void visit(const Let &let) override {
-        bound_variables.insert(let.name);
-        Visitor::visit(let);
-    }
-    void visit(const LetStmt &let) override {
-        bound_variables.insert(let.name);
-        Visitor::visit(let);
-    }
-    void visit(const For &loop) override {
-        bound_variables.insert(loop.name);
-        Visitor::visit(loop);
-    }
-    void visit(const Allocate &a) override {
-        bound_buffers.insert(a.buffer);
-        Visitor::visit(a);
-    }
-
-    std::set<Symbol> bound_variables, bound_buffers;
-};
-
-Expr address_of_first(Symbol buffer, Type element) {
-    return call(Handle(), Intrinsic::address_of, {Load::make(element, buffer, 0)});
-}
 
 class OutermostLoops final : public Visitor {
 public:
@@ -134,17 +82,8 @@ private:
     // Makes a function of the statement. Its arguments are the scalars given, then the captures.
     Stmt outlined(const Stmt &s, FunctionKind kind, const char *word, const Captures &captures,
                   std::vector<Argument> args) {
-        for (const auto &[v, type] : captures.scalars) {
-            args.push_back({v, ArgumentKind::Scalar, type, 0, {}});
-        }
-        for (const auto &[b, type] : captures.storage) {
-            args.push_back({b, ArgumentKind::Storage, type, 0, {}});
-        }
-        std::vector<Expr> given;
-        for (const Argument &a : args) {
-            given.push_back(a.is_scalar() ? Variable::make(a.type, a.name)
-                                          : address_of_first(a.name, a.type));
-        }
+        std::ranges::move(captures.arguments(), std::back_inserter(args));
+        std::vector<Expr> given = passed_for(args);
         const size_t index = made.size();
         LoweredFunction f{str(name, '.', word, index), std::move(args), {}, {}, symbols, kind};
         std::string function = f.name;

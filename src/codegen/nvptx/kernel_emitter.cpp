@@ -1,0 +1,219 @@
+#include "codegen/nvptx/kernel_emitter.h"
+#include "codegen/statements.h"
+#include "ir/allocation.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+namespace tessera::codegen {
+
+namespace I = llvm::Intrinsic;
+
+std::string kernel_symbol(const std::string &name) {
+    std::string symbol;
+    for (char c : name) symbol += isalnum(static_cast<unsigned char>(c)) ? c : '_';
+    return symbol;
+}
+
+KernelEmitter::KernelEmitter(llvm::Module &module, const Target &target,
+                             const Architecture &architecture)
+    : Emitter(module, target, architecture) {}
+
+void KernelEmitter::refuse_in_kernel(const std::string &what) {
+    throw CompileError(str(what, " cannot be done within a kernel, on a GPU"));
+}
+
+namespace {
+
+bool is_stored(const LoweredFunction &kernel, Symbol buffer) {
+    bool any = false;
+    for_each_node(kernel.body, [&](const Store &s) { any |= s.buffer == buffer; });
+    return any;
+}
+
+// The threads of a block, if their number is known.
+std::optional<int64_t> threads_of(const LoweredFunction &kernel) {
+    int64_t threads = 1;
+    bool is_known = true;
+    for_each_node(kernel.body, [&](const For &loop) {
+        if (traits_of(loop.loop_kind).gpu != GPULevel::Thread) return;
+        const auto *extent = loop.extent.as<IntImm>();
+        is_known &= extent != nullptr;
+        if (extent) threads *= std::max<int64_t>(1, extent->value);
+    });
+    return is_known ? std::optional(threads) : std::nullopt;
+}
+
+}  // namespace
+
+llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
+    auto *global =
+        llvm::PointerType::get(context, architecture.address_space(AddressSpace::Global));
+    std::vector<llvm::Type *> types;
+    const auto args = std::span(kernel.args).subspan(lower::launch_arguments);
+    for (const Argument &a : args) {
+        types.push_back(a.is_scalar() ? memory_type(a.type) : static_cast<llvm::Type *>(global));
+    }
+    auto *type = llvm::FunctionType::get(b.getVoidTy(), types, false);
+    auto *function = llvm::Function::Create(type, llvm::Function::ExternalLinkage,
+                                            kernel_symbol(kernel.name), module);
+    function->setCallingConv(llvm::CallingConv::PTX_Kernel);
+    for (unsigned i = 0; i < args.size(); i++) {
+        if (args[i].is_scalar()) continue;
+        function->addParamAttr(i, llvm::Attribute::NoAlias);
+        if (!is_stored(kernel, args[i].name)) function->addParamAttr(i, llvm::Attribute::ReadOnly);
+    }
+    if (const auto threads = threads_of(kernel))
+        function->addFnAttr("nvvm.maxntid", std::to_string(*threads));
+    return function;
+}
+
+void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function *function) {
+    const auto args = std::span(kernel.args).subspan(lower::launch_arguments);
+    for (unsigned i = 0; i < args.size(); i++) {
+        const Argument &a = args[i];
+        Value *v = function->getArg(i);
+        if (a.is_scalar()) {
+            f->variables[a.name] = from_memory(v, a.type);
+            continue;
+        }
+        BufferValues storage;
+        storage.base = v;
+        storage.alignment = uint64_t(a.type.bytes());
+        f->buffers[a.name] = storage;
+    }
+}
+
+void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
+    FunctionState state;
+    llvm::Function *function = declare(kernel);
+    begin_function(function, state);
+    shared_used = int32(0);
+    bind_arguments(kernel, function);
+    coordinates = Coordinates(std::span(&kernel, 1));
+    run(kernel.body);
+    b.CreateRetVoid();
+    b.SetInsertPoint(f->entry);
+    b.CreateBr(f->entry->getNextNode());
+    f = nullptr;
+}
+
+// ---- Loops ----
+
+// Of the block, or of the thread in its block.
+Value *KernelEmitter::index_in(const For &node) {
+    constexpr I::ID blocks[] = {I::nvvm_read_ptx_sreg_ctaid_x, I::nvvm_read_ptx_sreg_ctaid_y,
+                                I::nvvm_read_ptx_sreg_ctaid_z};
+    constexpr I::ID threads[] = {I::nvvm_read_ptx_sreg_tid_x, I::nvvm_read_ptx_sreg_tid_y,
+                                 I::nvvm_read_ptx_sreg_tid_z};
+    const bool is_block = traits_of(node.loop_kind).gpu == GPULevel::Block;
+    const size_t d = lower::dimension_of(node);
+    return b.CreateIntrinsic(is_block ? blocks[d] : threads[d], {});
+}
+
+void KernelEmitter::loop(const For &node) {
+    switch (node.loop_kind) {
+    case LoopKind::Serial: return serial_loop(node);
+    case LoopKind::GPUBlock:
+    case LoopKind::GPUThread: {
+        Value *index = nullptr;
+        {
+            MemoScope forget(*this);
+            index = b.CreateNSWAdd(index_in(node), coordinate(node.min));
+        }
+        f->variables[node.name] = index;
+        run(node.body);
+        f->variables.erase(node.name);
+        return;
+    }
+    case LoopKind::GPULane: refuse_in_kernel("a loop over lanes");
+    case LoopKind::Parallel: refuse_in_kernel("a parallel loop");
+    case LoopKind::Vectorized:
+    case LoopKind::Unrolled: refuse_loop(node);
+    }
+}
+
+// ---- Memory ----
+
+void KernelEmitter::allocate_shared(const Allocate &node) {
+    constexpr unsigned aligned_to = 128;
+    const unsigned space = architecture.address_space(AddressSpace::Shared);
+    llvm::GlobalVariable *all = module.getNamedGlobal("shared_memory");
+    if (!all) {
+        auto *type = llvm::ArrayType::get(b.getInt8Ty(), 0);
+        all = new llvm::GlobalVariable(module, type, false, llvm::GlobalValue::ExternalLinkage,
+                                       nullptr, "shared_memory", nullptr,
+                                       llvm::GlobalValue::NotThreadLocal, space);
+        all->setAlignment(llvm::Align(aligned_to));
+    }
+    Value *before = shared_used;
+    {
+        MemoScope forget(*this);
+        shared_used = b.CreateNSWAdd(shared_used, value(lower::shared_bytes(node)));
+    }
+    BufferValues storage;
+    storage.base = b.CreateGEP(b.getInt8Ty(), all, before);
+    storage.alignment = aligned_to;
+    f->buffers[node.buffer] = storage;
+    run(node.body);
+    shared_used = before;
+}
+
+void KernelEmitter::allocate_in_memory(const Allocate &node) {
+    if (traits_of(node.memory).space == AddressSpace::Shared) return allocate_shared(node);
+    const std::optional<int64_t> bytes = constant_bytes(node);
+    if (!bytes) {
+        throw CompileError(
+            node.facts.compute_written,
+            str("the size of ", node.buffer,
+                ", which each thread of a kernel has for "
+                "itself, is not known when the pipeline is compiled; give it a bound "
+                "with bound_extent"));
+    }
+    allocate_on_stack(node, uint64_t(*bytes));
+}
+
+Value *KernelEmitter::buffer_property(const BufferProperty &node) {
+    throw InternalError(str("a kernel asks for a property of ", node.buffer));
+}
+Value *KernelEmitter::address_in(Value *) {
+    throw InternalError("a kernel uses the struct of a buffer");
+}
+
+// ---- What kernels cannot do ----
+
+Value *KernelEmitter::host_call(const IntrinsicCall &c) {
+    if (c.op == Intrinsic::gpu_barrier) {
+        b.CreateIntrinsic(I::nvvm_barrier_cta_sync_aligned_all, {b.getInt32(0)});
+        return int32(0);
+    }
+    refuse_in_kernel(str(info_of(c.op).name));
+}
+
+llvm::FunctionCallee KernelEmitter::extern_function(const std::string &name, Type,
+                                                    const std::vector<Type> &, bool) {
+    refuse_in_kernel(str("a call of the function ", name));
+}
+
+void KernelEmitter::fail_assertion(const Expr &) {
+    b.CreateIntrinsic(I::trap, {});
+    b.CreateUnreachable();
+}
+
+void KernelEmitter::with_cleanup(const std::function<void()> &undo,
+                                 const std::function<void()> &body) {
+    body();
+    undo();
+}
+
+void KernelEmitter::fork(const Fork &) { refuse_in_kernel("a fork"); }
+void KernelEmitter::acquire(const Acquire &) { refuse_in_kernel("waiting for a semaphore"); }
+void KernelEmitter::invoke(const Invoke &node) {
+    refuse_in_kernel(str("a call of ", node.function));
+}
+void KernelEmitter::run_locked(const Atomic &, const Expr &) {
+    refuse_in_kernel("an update that takes a mutex");
+}
+
+}  // namespace tessera::codegen

@@ -1,0 +1,43 @@
+#pragma once
+#include "codegen/llvm/emitter.h"
+#include "ir/module.h"
+
+namespace tessera::codegen {
+
+// Writes kernels: functions of a module that blocks of threads run (lower/gpu/outline_kernels.h).
+// Loops over blocks and threads are not in the code: each thread reads which one it is.
+class KernelEmitter final : public Emitter {
+public:
+    KernelEmitter(llvm::Module &module, const Target &target, const Architecture &architecture);
+
+    void emit_kernel(const LoweredFunction &kernel);
+
+private:
+    Value *host_call(const IntrinsicCall &c) override;
+    llvm::FunctionCallee extern_function(const std::string &name, Type result,
+                                         const std::vector<Type> &args, bool pure) override;
+    Value *buffer_property(const BufferProperty &node) override;
+    Value *address_in(Value *descriptor) override;
+    void allocate_in_memory(const Allocate &node) override;
+    void fail_assertion(const Expr &message) override;
+    void with_cleanup(const std::function<void()> &undo,
+                      const std::function<void()> &body) override;
+    void loop(const For &node) override;
+    void fork(const Fork &node) override;
+    void acquire(const Acquire &node) override;
+    void invoke(const Invoke &node) override;
+    void run_locked(const Atomic &node, const Expr &index) override;
+
+    llvm::Function *declare(const LoweredFunction &kernel);
+    void bind_arguments(const LoweredFunction &kernel, llvm::Function *function);
+    void allocate_shared(const Allocate &node);
+    Value *index_in(const For &loop);
+    [[noreturn]] static void refuse_in_kernel(const std::string &what);
+
+    Value *shared_used = nullptr;  // bytes of the block's memory that are taken
+};
+
+// What the kernel of this name is called in PTX, whose names have letters, digits, _ and $ alone.
+std::string kernel_symbol(const std::string &name);
+
+}  // namespace tessera::codegen

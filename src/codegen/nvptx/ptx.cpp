@@ -1,0 +1,78 @@
+#include "codegen/nvptx/ptx.h"
+#include "base/large_stack.h"
+#include "codegen/machine.h"
+#include "codegen/nvptx/architecture.h"
+#include "codegen/nvptx/kernel_emitter.h"
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/raw_ostream.h>
+#include <llvm/Target/TargetOptions.h>
+#include <mutex>
+
+namespace tessera::codegen {
+namespace {
+
+std::unique_ptr<llvm::TargetMachine> make_gpu_machine(const Architecture &architecture,
+                                                      const Target &target) {
+    static std::once_flag once;
+    std::call_once(once, [&] { architecture.initialize_llvm(); });
+    std::string error;
+    const llvm::Target *found = llvm::TargetRegistry::lookupTarget(architecture.triple(), error);
+    if (!found) throw InternalError(str("LLVM does not make code for GPUs: ", error));
+    return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
+        architecture.triple(), architecture.cpu(), architecture.features(target),
+        llvm::TargetOptions(), llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+}
+
+// Loops are unrolled as scheduled, and by ptxas.
+void optimize_kernels(llvm::Module &module, llvm::TargetMachine &machine) {
+    llvm::PipelineTuningOptions tuning;
+    tuning.LoopUnrolling = tuning.LoopVectorization = tuning.LoopInterleaving = false;
+    tuning.SLPVectorization = true;
+    llvm::PassBuilder builder(&machine, tuning);
+    llvm::LoopAnalysisManager loop;
+    llvm::FunctionAnalysisManager function;
+    llvm::CGSCCAnalysisManager graph;
+    llvm::ModuleAnalysisManager all;
+    builder.registerModuleAnalyses(all);
+    builder.registerCGSCCAnalyses(graph);
+    builder.registerFunctionAnalyses(function);
+    builder.registerLoopAnalyses(loop);
+    builder.crossRegisterProxies(loop, function, graph, all);
+    builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(module, all);
+}
+
+std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {
+    llvm::SmallVector<char, 0> text;
+    llvm::raw_svector_ostream out(text);
+    llvm::legacy::PassManager passes;
+    if (machine.addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::AssemblyFile))
+        throw InternalError("LLVM cannot write PTX");
+    passes.run(module);
+    return {text.begin(), text.end()};
+}
+
+}  // namespace
+
+std::string to_ptx(const ir::Module &module, const Target &target) {
+    std::string ptx;
+    run_on_large_stack([&] {
+        const Architecture &architecture = nvptx_architecture(target);
+        const auto machine = make_gpu_machine(architecture, target);
+        llvm::LLVMContext context;
+        llvm::Module kernels(module.name, context);
+        kernels.setTargetTriple(machine->getTargetTriple());
+        kernels.setDataLayout(machine->createDataLayout());
+        KernelEmitter emitter(kernels, target, architecture);
+        for (const ir::LoweredFunction &f : module.functions) {
+            if (f.kind == ir::FunctionKind::Kernel) emitter.emit_kernel(f);
+        }
+        verify(kernels);
+        optimize_kernels(kernels, *machine);
+        ptx = assembly_of(kernels, *machine);
+    });
+    return ptx;
+}
+
+}  // namespace tessera::codegen

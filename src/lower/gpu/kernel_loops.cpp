@@ -1,0 +1,35 @@
+#include "lower/gpu/kernel_loops.h"
+#include "algebra/simplify.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+
+namespace tessera::lower {
+
+using namespace ir;
+
+namespace {
+
+bool is_over_blocks(const For &loop) { return traits_of(loop.loop_kind).gpu == GPULevel::Block; }
+bool is_over_threads(const For &loop) {
+    const GPULevel level = traits_of(loop.loop_kind).gpu;
+    return level == GPULevel::Thread || level == GPULevel::Lane;
+}
+
+}  // namespace
+
+size_t dimension_of(const For &loop) {
+    const bool blocks = is_over_blocks(loop);
+    size_t within = 0;
+    for_each_node(loop.body,
+                  [&](const For &f) { within += blocks ? is_over_blocks(f) : is_over_threads(f); });
+    return within;
+}
+
+Expr shared_bytes(const Allocate &node) {
+    constexpr int aligned_to = 128;
+    Expr bytes = Expr(node.type.bytes());
+    for (const Expr &e : node.extents) bytes = bytes * max(cast(Int(32), e), 0);
+    return algebra::simplify((bytes + (aligned_to - 1)) / aligned_to * aligned_to);
+}
+
+}  // namespace tessera::lower

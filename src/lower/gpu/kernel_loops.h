@@ -1,0 +1,22 @@
+#pragma once
+#include "ir/nodes.h"
+
+// The loops of a kernel, and what a launch of it is told.
+namespace tessera::lower {
+
+// Which of x, y and z the index of a loop over blocks or threads is: 0 of the innermost loop of its
+// kind.
+size_t dimension_of(const ir::For &loop);
+
+// A kernel's first arguments: how many blocks and threads there are, and the bytes of memory that
+// each block shares. Its own loops say the same of blocks and threads; code of a device reads from
+// its registers which of them it is.
+constexpr size_t launch_arguments = 7;
+constexpr const char *launch_argument_names[launch_arguments] = {
+    "grid_x", "grid_y", "grid_z", "threads_x", "threads_y", "threads_z", "shared_bytes"};
+
+// The bytes of an allocation in the memory of a block, rounded up so that the next one is aligned
+// to what the widest accesses want.
+ir::Expr shared_bytes(const ir::Allocate &node);
+
+}  // namespace tessera::lower

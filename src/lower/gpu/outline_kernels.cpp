@@ -1,0 +1,104 @@
+#include "lower/gpu/outline_kernels.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/finish/captures.h"
+#include "lower/gpu/kernel_loops.h"
+#include <array>
+
+namespace tessera::lower {
+
+using namespace ir;
+
+namespace {
+
+// What a launch is told of a nest of loops over blocks.
+class LaunchShape final : public Visitor {
+public:
+    explicit LaunchShape(const Stmt &nest) { (*this)(nest); }
+    // In the order of launch_argument_names.
+    std::vector<Expr> values() const {
+        std::vector<Expr> all(grid.begin(), grid.end());
+        all.insert(all.end(), threads.begin(), threads.end());
+        all.push_back(bytes);
+        return all;
+    }
+
+private:
+    void visit(const For &loop) override {
+        const GPULevel level = traits_of(loop.loop_kind).gpu;
+        if (level == GPULevel::Block) grid[dimension_of(loop)] = loop.extent;
+        if (level == GPULevel::Thread) threads[dimension_of(loop)] = loop.extent;
+        if (level != GPULevel::None) inner.insert(loop.name);
+        (*this)(loop.body);
+    }
+    void visit(const LetStmt &let) override {
+        inner.insert(let.name);
+        (*this)(let.body);
+    }
+    void visit(const Allocate &a) override {
+        if (traits_of(a.memory).space == AddressSpace::Shared) {
+            const Expr size = shared_bytes(a);
+            for_each_node(size, [&](const Variable &v) {
+                if (!inner.contains(v.name)) return;
+                throw CompileError(a.facts.compute_written,
+                                   str("the size of ", a.buffer,
+                                       " in the memory of a block depends "
+                                       "on ",
+                                       v.name,
+                                       ", which is not the same for all blocks; "
+                                       "give it a bound with bound_extent"));
+            });
+            bytes = bytes + size;
+        }
+        (*this)(a.body);
+    }
+
+    std::array<Expr, 3> grid = {1, 1, 1}, threads = {1, 1, 1};
+    Expr bytes = 0;
+    std::set<Symbol> inner;  // what is bound within the kernel
+};
+
+class OutlineKernels final : public Mutator {
+public:
+    explicit OutlineKernels(LoweredFunction &f) : symbols(f.symbols), name(f.name) {
+        f.body = (*this)(f.body);
+    }
+    std::vector<LoweredFunction> made;
+
+private:
+    Stmt visit(const For &loop) override {
+        if (loop.loop_kind != LoopKind::GPUBlock) return Mutator::visit(loop);
+        const Stmt nest(&loop);
+        std::vector<Argument> args;
+        for (const char *argument : launch_argument_names) {
+            args.push_back({Symbol::fresh(argument), ArgumentKind::Scalar, Int(32), 0, {}});
+        }
+        std::vector<Expr> passed = LaunchShape(nest).values();
+        const std::vector<Argument> captured = Captures(nest).arguments();
+        args.insert(args.end(), captured.begin(), captured.end());
+        for (Expr &e : passed_for(captured)) passed.push_back(std::move(e));
+        LoweredFunction kernel{
+            str(name, ".kernel.", made.size()), args, nest, {}, symbols, FunctionKind::Kernel};
+        std::string function = kernel.name;
+        made.push_back(std::move(kernel));
+        return Invoke::make(std::move(function), std::move(passed));
+    }
+
+    SymbolArenaRef symbols;
+    std::string name;
+};
+
+}  // namespace
+
+Module outline_kernels(const Module &module) {
+    Module result{module.name, {}};
+    for (LoweredFunction f : module.functions) {
+        OutlineKernels outline(f);
+        result.functions.push_back(std::move(f));
+        std::ranges::move(outline.made, std::back_inserter(result.functions));
+    }
+    return result;
+}
+
+}  // namespace tessera::lower

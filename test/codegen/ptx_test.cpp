@@ -1,0 +1,110 @@
+// Kernels as PTX, and what ptxas says of it where it is installed.
+#include "codegen/nvptx/ptx.h"
+#include "ir/parser.h"
+#include "lower/gpu/canonical_kernels.h"
+#include "lower/gpu/outline_kernels.h"
+#include <cstdio>
+#include <cstdlib>
+#include <doctest/doctest.h>
+#include <fstream>
+
+#ifndef PTXAS
+#define PTXAS ""
+#endif
+
+using namespace tessera;
+
+namespace {
+
+// Of a function with buffers in, out and mid, and an int32 n.
+std::string ptx_of(const std::string &body, const std::string &target) {
+    ir::Module m = ir::parse_module(
+        "module \"m\"\nfunc \"f\"(in: input float32[1], mid: input float32[1], out: output "
+        "float32[1] of out, n: int32):\n" +
+        body);
+    m.functions[0].body = lower::canonical_kernels(m.functions[0].body, {});
+    return codegen::to_ptx(lower::outline_kernels(m), Target(target));
+}
+
+size_t count_of(const std::string &text, const std::string &part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        count++;
+    return count;
+}
+
+// Whether ptxas takes it; true where there is none.
+bool assembles(const std::string &ptx, const std::string &architecture) {
+    if (std::string(PTXAS).empty()) return true;
+    char file[] = "/tmp/ptx_XXXXXX";
+    const int descriptor = mkstemp(file);
+    REQUIRE(descriptor >= 0);
+    std::ofstream(file) << ptx;
+    const std::string command =
+        std::string(PTXAS) + " -arch=" + architecture + " -o /dev/null " + file + " >&2";
+    const bool taken = std::system(command.c_str()) == 0;
+    std::remove(file);
+    return taken;
+}
+
+const std::string copy = "    gpu_block for b in [0, +n): gpu_thread for t in [0, +32):\n"
+                         "        out[b*32 + t] = in[b*32 + t]\n";
+const std::string stencil = "    gpu_block for b in [0, +n):\n"
+                            "        allocate f: float32[34]\n"
+                            "        gpu_thread for i in [0, +34): f[i] = in[b*32 + i]\n"
+                            "        gpu_thread for x in [0, +32): "
+                            "out[b*32 + x] = f[x] + f[x + 2]\n";
+
+}  // namespace
+
+TEST_SUITE("PTX") {
+    TEST_CASE("a kernel reads which block and thread it is, and has no loops for them") {
+        const std::string ptx = ptx_of(copy, "x86-64-linux-cuda-cuda_capability_90");
+        CAPTURE(ptx);
+        CHECK(count_of(ptx, ".visible .entry") == 1);
+        CHECK(count_of(ptx, ".maxntid 32") == 1);
+        CHECK(count_of(ptx, "%ctaid.x") == 1);
+        CHECK(count_of(ptx, "%tid.x") == 1);
+        CHECK(count_of(ptx, "bra") == 0);
+        CHECK(count_of(ptx, "ld.global.nc") == 1);  // nobody writes it
+        CHECK(count_of(ptx, "st.global") == 1);
+    }
+    TEST_CASE("what a block shares is in its memory, and its threads meet once") {
+        const std::string ptx = ptx_of(stencil, "x86-64-linux-cuda-cuda_capability_90");
+        CAPTURE(ptx);
+        CHECK(count_of(ptx, "bar.sync") == 1);
+        CHECK(count_of(ptx, "st.shared") == 1);
+        CHECK(count_of(ptx, "ld.shared") == 2);
+        CHECK(count_of(ptx, ".extern .shared") == 1);
+    }
+    TEST_CASE("vectors of 16 bytes are accessed at once where they are aligned") {
+        const std::string ptx =
+            ptx_of("    gpu_block for b in [0, +n):\n"
+                   "        allocate f: float32[128]\n"
+                   "        gpu_thread for t in [0, +32):\n"
+                   "            f[ramp(t*4, 1, 4) aligned(4, 0)] = x4(2.0)\n"
+                   "        gpu_thread for t in [0, +32): out[b*32 + t] = f[127 - t*4]\n",
+                   "x86-64-linux-cuda-cuda_capability_80");
+        CAPTURE(ptx);
+        CHECK(count_of(ptx, "st.shared.v4") == 1);
+    }
+    TEST_CASE("every capability takes it") {
+        for (int capability : {75, 80, 86, 89, 90, 100, 120}) {
+            CAPTURE(capability);
+            const std::string target =
+                "x86-64-linux-cuda-cuda_capability_" + std::to_string(capability);
+            const std::string sm = "sm_" + std::to_string(capability);
+            for (const std::string &body : {copy, stencil}) {
+                const std::string ptx = ptx_of(body, target);
+                CHECK(count_of(ptx, ".target " + sm) == 1);
+                CHECK(assembles(ptx, sm));
+            }
+        }
+    }
+    TEST_CASE("what kernels cannot do is refused") {
+        CHECK_THROWS_WITH_AS(
+            ptx_of("    gpu_block for b in [0, +n): out[b] = extern float32 sinh(in[b])\n",
+                   "x86-64-linux-cuda"),
+            doctest::Contains("cannot be done within a kernel"), CompileError);
+    }
+}

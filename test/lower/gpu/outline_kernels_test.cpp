@@ -1,0 +1,54 @@
+#include "ir/parser.h"
+#include "ir/printer.h"
+#include "lower/gpu/kernel_loops.h"
+#include "lower/gpu/outline_kernels.h"
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::lower;
+
+namespace {
+
+ir::Module outlined(const std::string &body) {
+    return outline_kernels(
+        ir::parse_module("module \"m\"\nfunc \"f\"(in: input float32[1], out: output float32[1] of "
+                         "out, n: int32):\n" +
+                         body));
+}
+bool contains(const std::string &text, const std::string &part) {
+    return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_SUITE("outline_kernels") {
+    TEST_CASE("a nest of blocks becomes a function, and where it stood a launch") {
+        const ir::Module m =
+            outlined("    gpu_block for b in [0, +n): gpu_thread for t in [0, +32):\n"
+                     "        out[b*32 + t] = in[b*32 + t]\n");
+        REQUIRE(m.functions.size() == 2);
+        const ir::LoweredFunction &kernel = m.functions[1];
+        CHECK(kernel.kind == ir::FunctionKind::Kernel);
+        CHECK(kernel.args.size() == launch_arguments + 3);  // n, in, out
+        CHECK(contains(ir::to_string(m.functions[0].body), "(n, 1, 1, 32, 1, 1, 0, n, "));
+        CHECK(contains(ir::to_string(kernel.body), "gpu_block for b"));
+    }
+    TEST_CASE("the innermost loops are those of x") {
+        const ir::Module m =
+            outlined("    gpu_block for y in [0, +n): gpu_block for x in [0, +4):\n"
+                     "        gpu_thread for v in [0, +8): gpu_thread for u in [0, +16):\n"
+                     "            out[(y*4 + x)*128 + v*16 + u] = 1.0\n");
+        CHECK(contains(ir::to_string(m.functions[0].body), "(4, n, 1, 16, 8, 1, 0, "));
+    }
+    TEST_CASE("the memory of a block is what its allocations take, each aligned") {
+        const ir::Module m = outlined("    gpu_block for b in [0, +n):\n"
+                                      "        allocate f: float32[33] in GPUShared\n"
+                                      "        allocate g: uint8[3] in GPUShared\n"
+                                      "        gpu_thread for t in [0, +32): f[t] = 1.0\n");
+        CHECK(contains(ir::to_string(m.functions[0].body), "(n, 1, 1, 32, 1, 1, 384, "));
+        CHECK_THROWS_WITH_AS(outlined("    gpu_block for b in [0, +n):\n"
+                                      "        allocate f: float32[b] in GPUShared\n"
+                                      "        gpu_thread for t in [0, +32): f[t] = 1.0\n"),
+                             doctest::Contains("not the same for all blocks"), CompileError);
+    }
+}
