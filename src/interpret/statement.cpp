@@ -347,6 +347,7 @@ void StatementRun::run_invoke(const Invoke &s) {
     Frame callee;
     callee.task = frame.task;
     callee.atomic = frame.atomic;
+    callee.block = frame.block;
     Tape &tape = run_tape(s, [&] {
         Expressions scalars;
         for (size_t i = 0; i < s.args.size(); i++) {

@@ -1,0 +1,120 @@
+// Kernels in the oracle: what each fault that a kernel can have is told as.
+#include "interpret/statement.h"
+#include "ir/parser.h"
+#include "ir/printer.h"
+#include "lower/gpu/canonical_kernels.h"
+#include "lower/gpu/outline_kernels.h"
+#include "runtime/tessera_runtime.h"
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::ir;
+using namespace tessera::interpret;
+
+namespace {
+
+// Each block reverses eight numbers, in the memory that its threads share.
+constexpr const char *reverse = "    gpu_block for b in [0, +4):\n"
+                                "        allocate f: int32[8] in GPUShared\n"
+                                "        gpu_thread for t in [0, +8):\n"
+                                "            f[t] = src[b*8 + t]\n"
+                                "            gpu_barrier():int32\n"
+                                "            out[b*8 + t] = f[7 - t]\n";
+
+std::string with(std::string text, const std::string &before, const std::string &after) {
+    const size_t at = text.find(before);
+    REQUIRE(at != std::string::npos);
+    return text.replace(at, before.size(), after);
+}
+
+// What is reversed; RuntimeError if a rule is broken.
+std::vector<int32_t> run(const std::string &body, bool as_kernel = false) {
+    std::vector<int32_t> in(32), out(32, -1);
+    for (int i = 0; i < 32; i++) in[size_t(i)] = i;
+    tessera_dimension_t dim{0, 32, 1, 0};
+    tessera_buffer_t buffers[2] = {};
+    for (int i = 0; i < 2; i++) {
+        buffers[i].host = reinterpret_cast<uint8_t *>(i ? in.data() : out.data());
+        buffers[i].type = {tessera_type_int, 32, 1};
+        buffers[i].dimensions = 1;
+        buffers[i].dim = &dim;
+    }
+    Module m = parse_module(
+        "module \"m\"\nfunc \"f\"(out: output int32[1], src: input int32[1]):\n" + body);
+    if (as_kernel) m = lower::outline_kernels(m);
+    void *args[] = {&buffers[0], &buffers[1]};
+    StatementOptions options;
+    options.module = &m;
+    REQUIRE(run_statement(m.functions[0], args, options) == 0);
+    return out;
+}
+
+bool is_reversed(const std::vector<int32_t> &out) {
+    for (int i = 0; i < 32; i++) {
+        if (out[size_t(i)] != i / 8 * 8 + 7 - i % 8) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+TEST_SUITE("kernels in the statement interpreter") {
+    TEST_CASE("threads of a block meet at barriers") {
+        CHECK(is_reversed(run(reverse)));
+        CHECK(is_reversed(run(reverse, true)));
+    }
+    TEST_CASE("what lowering makes of a nest agrees with the nest") {
+        const char *nest = "    gpu_block for b in [0, +4):\n"
+                           "        allocate f: int32[8]\n"
+                           "        gpu_thread for t in [0, +8): f[t] = src[b*8 + t]\n"
+                           "        gpu_thread for t in [0, +8): out[b*8 + t] = f[7 - t]\n";
+        CHECK(is_reversed(run(nest)));
+        const Stmt kernel = lower::canonical_kernels(
+            parse_module("module \"m\"\nfunc \"f\"(out: output int32[1], src: input int32[1]):\n" +
+                         std::string(nest))
+                .functions[0]
+                .body,
+            {});
+        std::string text = to_string(kernel), indented;
+        for (size_t at = 0; at < text.size();) {
+            const size_t end = std::min(text.find('\n', at), text.size());
+            indented += "    " + text.substr(at, end - at) + "\n";
+            at = end + 1;
+        }
+        CHECK(is_reversed(run(indented)));
+        CHECK(is_reversed(run(indented, true)));
+    }
+    TEST_CASE("a barrier that is missing is a race") {
+        CHECK_THROWS_AS(run(with(reverse, "            gpu_barrier():int32\n", "")), RuntimeError);
+    }
+    TEST_CASE("a barrier that some threads do not come to") {
+        CHECK_THROWS_WITH_AS(
+            run(with(reverse, "gpu_barrier():int32", "if t < 4: gpu_barrier():int32")),
+            doctest::Contains("a barrier"), RuntimeError);
+    }
+    TEST_CASE("shared storage that is too small by one element") {
+        CHECK_THROWS_AS(run(with(reverse, "int32[8]", "int32[7]")), RuntimeError);
+    }
+    TEST_CASE("an element that no thread has written") {
+        CHECK_THROWS_AS(run(with(reverse, "f[t] = src[b*8 + t]", "if t < 7: f[t] = src[b*8 + t]")),
+                        RuntimeError);
+    }
+    TEST_CASE("two threads, or two blocks, that write one element") {
+        CHECK_THROWS_AS(run(with(reverse, "f[t] = src", "f[t / 2] = src")), RuntimeError);
+        CHECK_THROWS_AS(run(with(reverse, "out[b*8 + t] = f", "out[t] = b + f")), RuntimeError);
+    }
+    TEST_CASE("what is kept from one phase to the next, by the same thread, is no race") {
+        const char *twice = "    gpu_block for b in [0, +4):\n"
+                            "        allocate f: int32[8] in GPUShared\n"
+                            "        gpu_thread for t in [0, +8):\n"
+                            "            for k in [0, +2):\n"
+                            "                f[t] = src[b*8 + t]\n"
+                            "                gpu_barrier():int32\n"
+                            "                out[b*8 + t] = f[7 - t]\n"
+                            "                gpu_barrier():int32\n";
+        CHECK(is_reversed(run(twice)));
+        const std::string text = twice;
+        CHECK_THROWS_AS(run(text.substr(0, text.rfind("                gpu_barrier"))),
+                        RuntimeError);
+    }
+}
