@@ -318,7 +318,7 @@ REFUSED(align_bounds_of_an_unknown_dimension, "align_bounds: z is no dimension o
     f.align_bounds(z, 4);
     f.realize({4, 4});
 }
-REFUSED(gpu_without_a_gpu, "gpu_tile: there is no back end for GPUs yet") {
+REFUSED(gpu_without_a_gpu, "has no GPU") {
     Func f = sum_func();
     f.gpu_tile(x, y, xi, yi, 8, 8);
     f.realize({16, 16}, Target("x86-64-linux"));

@@ -26,7 +26,7 @@ REFUSED(debug_to_file, "debug_to_file: writing intermediate values to files") {
     f.compute_root().debug_to_file("w.tmp");
     g.realize({4});
 }
-REFUSED(gpu_on_cpu, "gpu_tile: there is no back end for GPUs yet") {
+REFUSED(gpu_on_cpu, "has no GPU") {
     Func f;
     Var x, y, xi, yi;
     f(x, y) = x;
