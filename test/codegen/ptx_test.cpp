@@ -16,10 +16,10 @@ using namespace tessera;
 
 namespace {
 
-// Of a function with buffers in, out and mid, and an int32 n.
+// Of a function with buffers src, out and mid, and an int32 n.
 std::string ptx_of(const std::string &body, const std::string &target) {
     ir::Module m = ir::parse_module(
-        "module \"m\"\nfunc \"f\"(in: input float32[1], mid: input float32[1], out: output "
+        "module \"m\"\nfunc \"f\"(src: input float32[1], mid: input float32[1], out: output "
         "float32[1] of out, n: int32):\n" +
         body);
     m.functions[0].body = lower::canonical_kernels(m.functions[0].body, {});
@@ -48,10 +48,10 @@ bool assembles(const std::string &ptx, const std::string &architecture) {
 }
 
 const std::string copy = "    gpu_block for b in [0, +n): gpu_thread for t in [0, +32):\n"
-                         "        out[b*32 + t] = in[b*32 + t]\n";
+                         "        out[b*32 + t] = src[b*32 + t]\n";
 const std::string stencil = "    gpu_block for b in [0, +n):\n"
-                            "        allocate f: float32[34]\n"
-                            "        gpu_thread for i in [0, +34): f[i] = in[b*32 + i]\n"
+                            "        allocate f: float32[34] in Auto\n"
+                            "        gpu_thread for i in [0, +34): f[i] = src[b*32 + i]\n"
                             "        gpu_thread for x in [0, +32): "
                             "out[b*32 + x] = f[x] + f[x + 2]\n";
 
@@ -80,7 +80,7 @@ TEST_SUITE("PTX") {
     TEST_CASE("vectors of 16 bytes are accessed at once where they are aligned") {
         const std::string ptx =
             ptx_of("    gpu_block for b in [0, +n):\n"
-                   "        allocate f: float32[128]\n"
+                   "        allocate f: float32[128] in Auto\n"
                    "        gpu_thread for t in [0, +32):\n"
                    "            f[ramp(t*4, 1, 4) aligned(4, 0)] = x4(2.0)\n"
                    "        gpu_thread for t in [0, +32): out[b*32 + t] = f[127 - t*4]\n",
@@ -103,7 +103,7 @@ TEST_SUITE("PTX") {
     }
     TEST_CASE("what kernels cannot do is refused") {
         CHECK_THROWS_WITH_AS(
-            ptx_of("    gpu_block for b in [0, +n): out[b] = extern float32 sinh(in[b])\n",
+            ptx_of("    gpu_block for b in [0, +n): out[b] = extern float32 sinh(src[b])\n",
                    "x86-64-linux-cuda"),
             doctest::Contains("cannot be done within a kernel"), CompileError);
     }

@@ -45,7 +45,8 @@ std::vector<int32_t> run(const std::string &body, bool as_kernel = false) {
     void *args[] = {&buffers[0], &buffers[1]};
     StatementOptions options;
     options.module = &m;
-    REQUIRE(run_statement(m.functions[0], args, options) == 0);
+    const int code = run_statement(m.functions[0], args, options);
+    CHECK(code == 0);
     return out;
 }
 
@@ -65,7 +66,7 @@ TEST_SUITE("kernels in the statement interpreter") {
     }
     TEST_CASE("what lowering makes of a nest agrees with the nest") {
         const char *nest = "    gpu_block for b in [0, +4):\n"
-                           "        allocate f: int32[8]\n"
+                           "        allocate f: int32[8] in Auto\n"
                            "        gpu_thread for t in [0, +8): f[t] = src[b*8 + t]\n"
                            "        gpu_thread for t in [0, +8): out[b*8 + t] = f[7 - t]\n";
         CHECK(is_reversed(run(nest)));

@@ -20,10 +20,11 @@ bool contains(const std::string &text, const char *part) {
     return text.find(part) != std::string::npos;
 }
 
-constexpr const char *stencil = "    allocate f: float32[34]\n"
-                                "    produce f: gpu_thread for i in [0, +34): f[i] = in[b*32 + i]\n"
-                                "    consume f: gpu_thread for x in [0, +32): "
-                                "out[b*32 + x] = f[x] + f[x + 2]\n";
+constexpr const char *stencil =
+    "    allocate f: float32[34] in Auto\n"
+    "    produce f: gpu_thread for i in [0, +34): f[i] = src[b*32 + i]\n"
+    "    consume f: gpu_thread for x in [0, +32): "
+    "out[b*32 + x] = f[x] + f[x + 2]\n";
 
 }  // namespace
 
@@ -61,15 +62,15 @@ TEST_SUITE("canonical_kernels") {
     }
     TEST_CASE("a serial loop whose next iteration overwrites what this one reads ends with one") {
         const std::string text =
-            kernel("    allocate f: float32[8]\n"
+            kernel("    allocate f: float32[8] in Auto\n"
                    "    for k in [0, +4):\n"
-                   "        gpu_thread for i in [0, +8): f[i] = in[k*8 + i]\n"
+                   "        gpu_thread for i in [0, +8): f[i] = src[k*8 + i]\n"
                    "        gpu_thread for i in [0, +8): out[k*8 + i] = f[7 - i]\n");
         CAPTURE(text);
         CHECK(barriers(text) == 2);
         // Two copies in turns need it once an iteration.
         CHECK(barriers(kernel("    for k in [0, +4):\n"
-                              "        gpu_thread for i in [0, +8): f[i] = in[k*8 + i]\n"
+                              "        gpu_thread for i in [0, +8): f[i] = src[k*8 + i]\n"
                               "        gpu_thread for i in [0, +8): g[i] = f[7 - i]\n"
                               "        gpu_thread for i in [0, +8): out[k*8 + i] = g[7 - i]\n")) ==
               2);
@@ -85,7 +86,7 @@ TEST_SUITE("canonical_kernels") {
     }
     TEST_CASE("storage of its own stays with each thread, and needs no barrier") {
         const std::string text = kernel("    allocate f: float32[4] in Register\n"
-                                        "    gpu_thread for i in [0, +8): f[0] = in[i]\n"
+                                        "    gpu_thread for i in [0, +8): f[0] = src[i]\n"
                                         "    gpu_thread for i in [0, +8): out[i] = f[0]\n");
         CAPTURE(text);
         CHECK(barriers(text) == 0);
@@ -93,8 +94,8 @@ TEST_SUITE("canonical_kernels") {
     }
     TEST_CASE("the size of shared storage is known outside of the block's loops") {
         const std::string text = "    for k in [0, +4):\n"
-                                 "        allocate f: float32[k + 8]\n"
-                                 "        gpu_thread for i in [0, +8): f[i] = in[k*8 + i]\n";
+                                 "        allocate f: float32[k + 8] in Auto\n"
+                                 "        gpu_thread for i in [0, +8): f[i] = src[k*8 + i]\n";
         CHECK_THROWS_WITH_AS(kernel(text), doctest::Contains("depends on the loop k"),
                              CompileError);
     }

@@ -34,7 +34,7 @@ TEST_SUITE("check_gpu_loops") {
                     "    gpu_thread for ty in [0, +8): gpu_thread for tx in [0, +8): f(tx) = 1") ==
             "");
         CHECK(refusal("gpu_block for b in [0, +n):\n"
-                      "    if b < m: let z = b * 2\n"
+                      "    if b < m:\n        let z = b * 2\n"
                       "        gpu_thread for t in [0, +8): f(t) = z") == "");
         CHECK(refusal("for n in [0, +2): gpu_block for b in [0, +n): f(b) = 1") == "");
         CHECK(refusal("gpu_block for b in [0, +n): for k in [0, +4):\n"
@@ -66,7 +66,7 @@ TEST_SUITE("check_gpu_loops") {
         CHECK(contains(refusal("gpu_block for a in [0, +n): produce f:\n"
                                "    gpu_block for b in [0, +n): f(b) = 1"),
                        "\"produce f\""));
-        CHECK(contains(refusal("gpu_block for a in [0, +n): realize f: {int32} over [0, +9]\n"
+        CHECK(contains(refusal("gpu_block for a in [0, +n):\n    realize f: {int32} over [0, +9]\n"
                                "    gpu_block for b in [0, +n): f(b) = 1"),
                        "\"store f\""));
     }
@@ -102,14 +102,16 @@ TEST_SUITE("check_gpu_loops") {
     TEST_CASE("parallel loops and asynchronous Funcs within a kernel") {
         CHECK(contains(refusal("gpu_block for b in [0, +n): parallel for t in [0, +n): f(b) = 1"),
                        "is within a kernel"));
-        CHECK(contains(refusal("gpu_block for b in [0, +n): realize f: {int32} async over [0, +9]\n"
-                               "    f(b) = 1"),
-                       "no other threads can compute ahead"));
+        CHECK(contains(
+            refusal("gpu_block for b in [0, +n):\n    realize f: {int32} async over [0, +9]\n"
+                    "    f(b) = 1"),
+            "no other threads can compute ahead"));
     }
     TEST_CASE("the memory of a block outside of kernels") {
         CHECK(contains(refusal("realize f: {int32} in GPUShared over [0, +9]\nf(3) = 1"),
                        "f is computed outside of kernels"));
-        CHECK(refusal("gpu_block for b in [0, +n): realize f: {int32} in GPUShared over [0, +9]\n"
-                      "    f(b) = 1") == "");
+        CHECK(refusal(
+                  "gpu_block for b in [0, +n):\n    realize f: {int32} in GPUShared over [0, +9]\n"
+                  "    f(b) = 1") == "");
     }
 }

@@ -10,10 +10,10 @@ using namespace tessera::lower;
 namespace {
 
 ir::Module outlined(const std::string &body) {
-    return outline_kernels(
-        ir::parse_module("module \"m\"\nfunc \"f\"(in: input float32[1], out: output float32[1] of "
-                         "out, n: int32):\n" +
-                         body));
+    return outline_kernels(ir::parse_module(
+        "module \"m\"\nfunc \"f\"(src: input float32[1], out: output float32[1] of "
+        "out, n: int32):\n" +
+        body));
 }
 bool contains(const std::string &text, const std::string &part) {
     return text.find(part) != std::string::npos;
@@ -25,11 +25,11 @@ TEST_SUITE("outline_kernels") {
     TEST_CASE("a nest of blocks becomes a function, and where it stood a launch") {
         const ir::Module m =
             outlined("    gpu_block for b in [0, +n): gpu_thread for t in [0, +32):\n"
-                     "        out[b*32 + t] = in[b*32 + t]\n");
+                     "        out[b*32 + t] = src[b*32 + t]\n");
         REQUIRE(m.functions.size() == 2);
         const ir::LoweredFunction &kernel = m.functions[1];
         CHECK(kernel.kind == ir::FunctionKind::Kernel);
-        CHECK(kernel.args.size() == launch_arguments + 3);  // n, in, out
+        CHECK(kernel.args.size() == launch_arguments + 3);  // n, src, out
         CHECK(contains(ir::to_string(m.functions[0].body), "(n, 1, 1, 32, 1, 1, 0, n, "));
         CHECK(contains(ir::to_string(kernel.body), "gpu_block for b"));
     }
