@@ -4,6 +4,7 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/runtime_calls.h"
+#include "lower/gpu/kernel_loops.h"
 
 namespace tessera::interpret {
 
@@ -137,16 +138,6 @@ void StatementRun::run_assert(const AssertStmt &s) {
 
 namespace {
 
-// The loops over threads of a kernel, directly within one another, outermost first; the body of the
-// innermost one.
-std::vector<const For *> thread_loops(const For &outermost) {
-    std::vector<const For *> loops;
-    for (const auto *l = &outermost; l && l->loop_kind == LoopKind::GPUThread;
-         l = l->body.as<For>())
-        loops.push_back(l);
-    return loops;
-}
-
 bool has_barrier(const Stmt &s) {
     bool any = false;
     for_each_node(s, [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::gpu_barrier; });
@@ -158,18 +149,17 @@ bool has_barrier(const Stmt &s) {
 // Each thread on a stack of its own; one goes on until it comes to a barrier. Of what two threads
 // access between the same two barriers, nothing may be in conflict.
 void StatementRun::run_threads(const For &outermost) {
-    const std::vector<const For *> loops = thread_loops(outermost);
-    std::vector<int64_t> extents;
+    std::array<int64_t, 3> shape = {1, 1, 1};
+    for_each_node(Stmt(&outermost), [&](const For &loop) {
+        if (loop.loop_kind != LoopKind::GPUThread) return;
+        Tape &tape = run_tape(loop, [&] { return Expressions{loop.min, loop.extent}; });
+        require_defined(tape.result(1), "the number of threads");
+        shape.at(lower::dimension_of(loop)) = tape.result(1).as_int();
+    });
     ThreadBlock block;
-    block.threads = 1;
+    block.threads = shape[0] * shape[1] * shape[2];
     block.task = frame.task;
     block.phase = shared.tasks.new_loop();
-    for (const For *l : loops) {
-        Tape &tape = run_tape(*l, [&] { return Expressions{l->min, l->extent}; });
-        require_defined(tape.result(1), "the number of threads");
-        extents.push_back(tape.result(1).as_int());
-        block.threads *= extents.back();
-    }
     std::vector<std::function<void()>> threads;
     for (int64_t t = 0; t < block.threads; t++) {
         threads.push_back([&, t] {
@@ -177,16 +167,21 @@ void StatementRun::run_threads(const For &outermost) {
                 Frame own = frame;
                 own.block = &block;
                 own.task = shared.tasks.new_task(block.task, block.phase);
-                int64_t rest = t;
-                for (size_t l = loops.size(); l-- > 0; rest /= extents[l]) {
-                    own.variables.insert_or_assign(loops[l]->name,
-                                                   Value::of_int(Int(32), rest % extents[l]));
-                }
-                StatementRun(shared, std::move(own)).run(loops.back()->body);
+                own.thread = {t % shape[0], t / shape[0] % shape[1], t / shape[0] / shape[1]};
+                StatementRun(shared, std::move(own)).run_of_thread(outermost);
             });
         });
     }
     shared.coroutines.run_all(threads);
+}
+
+// The iteration of a loop over threads that is this thread's.
+void StatementRun::run_of_thread(const For &loop) {
+    const int64_t min =
+        run_tape(loop, [&] { return Expressions{loop.min, loop.extent}; }).result(0).as_int();
+    const int64_t index = frame.thread.at(lower::dimension_of(loop));
+    Bind bound(frame.variables, loop.name, Value::of_int(loop.min.type(), min + index));
+    run(loop.body);
 }
 
 // Waits for all other threads of the block.
@@ -205,8 +200,8 @@ void StatementRun::meet() {
 }
 
 void StatementRun::run_for(const For &loop) {
-    if (loop.loop_kind == LoopKind::GPUThread && !frame.block && has_barrier(loop.body))
-        return run_threads(loop);
+    if (loop.loop_kind == LoopKind::GPUThread && frame.block) return run_of_thread(loop);
+    if (loop.loop_kind == LoopKind::GPUThread && has_barrier(loop.body)) return run_threads(loop);
     Tape &tape = run_tape(loop, [&] { return Expressions{loop.min, loop.extent}; });
     require_defined(tape.result(0), "the minimum of a loop");
     require_defined(tape.result(1), "the extent of a loop");

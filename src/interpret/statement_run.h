@@ -3,6 +3,7 @@
 #include "interpret/coroutines.h"
 #include "interpret/memory.h"
 #include "interpret/statement.h"
+#include <array>
 #include <deque>
 #include <memory>
 
@@ -36,7 +37,8 @@ struct Frame {
     std::unordered_map<Symbol, std::shared_ptr<FuncStorage>> realizations;
     int task = TaskTree::root;
     bool atomic = false;
-    ThreadBlock *block = nullptr;  // that this is a thread of
+    ThreadBlock *block = nullptr;        // that this is a thread of
+    std::array<int64_t, 3> thread = {};  // which: x, y, z
 };
 
 // The state that all threads of control share.
@@ -88,6 +90,7 @@ private:
     void run_assert(const ir::AssertStmt &s);
     void run_for(const ir::For &loop);
     void run_threads(const ir::For &outermost);
+    void run_of_thread(const ir::For &loop);
     void meet();
     void run_acquire(const ir::Acquire &s);
     void run_store(const ir::Store &s);

@@ -130,11 +130,12 @@ TEST_SUITE("kernels") {
     TEST_CASE("a nest that is no kernel is refused with the nest") {
         Pipe p;
         p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+        const int line = __LINE__ + 1;
         p.a.compute_at(p.b, xi).gpu_threads(x);
-        REFUSED(p.b.realize({16, 16}, interpreted()), "each thread has values of its own");
+        REFUSED_AT(line, p.b.realize({16, 16}, interpreted()), "each thread has values of its own");
         Func f("f");
         f(x, y) = x;
         f.gpu_threads(x);
-        REFUSED(f.realize({16, 16}, interpreted()), "in no loop over blocks");
+        REFUSED_AT(line + 4, f.realize({16, 16}, interpreted()), "in no loop over blocks");
     }
 }

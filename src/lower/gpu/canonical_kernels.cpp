@@ -87,9 +87,10 @@ public:
             if (!shape[d].defined()) continue;
             s = For::make(threads[d], Expr(0), shape[d], LoopKind::GPUThread, Partition::Never, s);
         }
-        for (const Allocate *a : shared) {
-            s = a->with<&Allocate::memory, &Allocate::body>(
-                a->memory == MemoryType::Auto ? MemoryType::GPUShared : a->memory, s);
+        for (const Shared &a : shared) {
+            const MemoryType memory = a.node->memory;
+            s = a.node->with<&Allocate::memory, &Allocate::extents, &Allocate::body>(
+                memory == MemoryType::Auto ? MemoryType::GPUShared : memory, a.extents, s);
         }
         return s;
     }
@@ -109,7 +110,10 @@ private:
             const auto &let = *s.as<LetStmt>();
             note(BlockAccesses(let.value, own));
             const Stmt before = needed_barrier();
-            return Block::make({before, let.with<&LetStmt::body>(at_block(let.body))});
+            lets.push_let(let.name, let.value);
+            const Stmt body = at_block(let.body);
+            lets.pop_let(let.name);
+            return Block::make({before, let.with<&LetStmt::body>(body)});
         }
         case NodeKind::ProducerConsumer: {
             const auto &node = *s.as<ProducerConsumer>();
@@ -194,8 +198,10 @@ private:
             own.insert(a.buffer);
             return a.with<&Allocate::body>(at_block(a.body));
         }
-        for (const Expr &e : a.extents) require_known_outside(a, e);
-        shared.push_back(&a);
+        std::vector<Expr> extents;
+        for (const Expr &e : a.extents) extents.push_back(algebra::simplify(lets.expand(e)));
+        for (const Expr &e : extents) require_known_outside(a, e);
+        shared.push_back({&a, extents});
         return at_block(a.body);
     }
     void require_known_outside(const Allocate &a, const Expr &extent) const {
@@ -258,7 +264,13 @@ private:
 
     const std::array<Expr, dimensions> shape;
     std::array<Symbol, dimensions> threads;
-    std::vector<const Allocate *> shared;
+    // Storage of the block, with sizes that are known outside of what is in the block.
+    struct Shared {
+        const Allocate *node;
+        std::vector<Expr> extents;
+    };
+    std::vector<Shared> shared;
+    LetScope lets;
     std::vector<const For *> loops;  // serial ones around what is visited
     std::unordered_set<Symbol> own;  // storage of each thread
     Phase phase;

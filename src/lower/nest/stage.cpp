@@ -138,6 +138,7 @@ StageNest::StageNest(const program::FunctionContents &func, int stage,
                      const std::vector<Expr> &region_max)
     : func(func), stage(stage), definition(def), calls(calls_of(def)) {
     add_pure_variables(region_min, region_max);
+    add_original(program::outermost_loop(), 0, 0);  // what splits it makes loops of one iteration
     for (const program::ReductionVariable &r : definition.reduction) {
         add_original(r.var, r.min, simplify(r.min + r.extent - 1));
         variables.back().of_reduction = true;

@@ -34,7 +34,9 @@ private:
         return Block::make(std::move(stmts));
     }
     Stmt visit(const Allocate &a) override {
-        if (place_of(a) != Place::Stack) open[a.buffer] = {&a, followers, open.size()};
+        // The memory of a block is freed by nobody.
+        const bool is_shared = traits_of(a.memory).space == AddressSpace::Shared;
+        if (!is_shared && place_of(a) != Place::Stack) open[a.buffer] = {&a, followers, open.size()};
         Stmt body = (*this)(a.body);
         open.erase(a.buffer);
         std::unordered_set<Symbol> used = symbols_in(a.condition);

@@ -21,7 +21,7 @@ bool contains(const std::string &text, const char *part) {
 }
 
 constexpr const char *stencil =
-    "    allocate f: float32[34] in Auto\n"
+    "    allocate f: int32[34] in Auto\n"
     "    produce f: gpu_thread for i in [0, +34): f[i] = src[b*32 + i]\n"
     "    consume f: gpu_thread for x in [0, +32): "
     "out[b*32 + x] = f[x] + f[x + 2]\n";
@@ -32,7 +32,7 @@ TEST_SUITE("canonical_kernels") {
     TEST_CASE("all that a block does is in one nest of threads, with shared storage around it") {
         const std::string text = kernel(stencil);
         CAPTURE(text);
-        CHECK(contains(text, "allocate f: float32[34] in GPUShared"));
+        CHECK(contains(text, "allocate f: int32[34] in GPUShared"));
         CHECK(contains(text, "gpu_thread for thread_x in [0, +34)"));
         CHECK(contains(text, "if thread_x < 32"));
         CHECK(barriers(text) == 1);
@@ -62,7 +62,7 @@ TEST_SUITE("canonical_kernels") {
     }
     TEST_CASE("a serial loop whose next iteration overwrites what this one reads ends with one") {
         const std::string text =
-            kernel("    allocate f: float32[8] in Auto\n"
+            kernel("    allocate f: int32[8] in Auto\n"
                    "    for k in [0, +4):\n"
                    "        gpu_thread for i in [0, +8): f[i] = src[k*8 + i]\n"
                    "        gpu_thread for i in [0, +8): out[k*8 + i] = f[7 - i]\n");
@@ -85,7 +85,7 @@ TEST_SUITE("canonical_kernels") {
         CHECK(contains(text, "if thread_y == 0"));
     }
     TEST_CASE("storage of its own stays with each thread, and needs no barrier") {
-        const std::string text = kernel("    allocate f: float32[4] in Register\n"
+        const std::string text = kernel("    allocate f: int32[4] in Register\n"
                                         "    gpu_thread for i in [0, +8): f[0] = src[i]\n"
                                         "    gpu_thread for i in [0, +8): out[i] = f[0]\n");
         CAPTURE(text);
@@ -94,7 +94,7 @@ TEST_SUITE("canonical_kernels") {
     }
     TEST_CASE("the size of shared storage is known outside of the block's loops") {
         const std::string text = "    for k in [0, +4):\n"
-                                 "        allocate f: float32[k + 8] in Auto\n"
+                                 "        allocate f: int32[k + 8] in Auto\n"
                                  "        gpu_thread for i in [0, +8): f[i] = src[k*8 + i]\n";
         CHECK_THROWS_WITH_AS(kernel(text), doctest::Contains("depends on the loop k"),
                              CompileError);
