@@ -213,7 +213,7 @@ void StatementRun::run_for(const For &loop) {
         Bind bound(frame.variables, loop.name, Value::of_int(loop.min.type(), i));
         run(loop.body);
     }
-    frame.task = outer;
+    if (parallel) frame.task = outer;  // else the body may have gone on to another phase
 }
 
 void StatementRun::run_acquire(const Acquire &s) {

@@ -85,6 +85,24 @@ TEST_SUITE("kernels in the statement interpreter") {
         CHECK(is_reversed(run(indented)));
         CHECK(is_reversed(run(indented, true)));
     }
+    TEST_CASE("a barrier within a serial loop, and leaves of other shapes") {
+        const char *text =
+            "    gpu_block for b in [0, +2):\n"
+            "        allocate f: int32[16] in GPUShared\n"
+            "        gpu_thread for ty in [0, +2):\n"
+            "            gpu_thread for tx in [0, +8):\n"
+            "                for k in [0, +2):\n"
+            "                    if ty == 0: f[k*8 + tx] = src[b*16 + k*8 + tx]\n"
+            "                    gpu_barrier():int32\n"
+            "                if ty == 0:\n"
+            "                    if tx < 2:\n"
+            "                        for i in [0, +8): f[tx*8 + i] = f[tx*8 + i] + 1\n"
+            "                gpu_barrier():int32\n"
+            "                out[b*16 + ty*8 + tx] = f[15 - ty*8 - tx]\n";
+        const std::vector<int32_t> out = run(text);
+        CHECK(out[0] == 16);
+        CHECK(out[31] == 17);
+    }
     TEST_CASE("a barrier that is missing is a race") {
         CHECK_THROWS_AS(run(with(reverse, "            gpu_barrier():int32\n", "")), RuntimeError);
     }
