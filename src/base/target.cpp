@@ -338,6 +338,16 @@ DeviceAPI Target::get_required_device_api() const {
     return DeviceAPI::None;
 }
 
+namespace {
+
+constexpr int known_cuda_capabilities[] = {30, 32, 35, 50, 61, 70, 75, 80, 86, 89, 90, 100, 120};
+
+Target::Feature feature_of_capability(int capability) {
+    return Target::feature_from_name(str("cuda_capability_", capability));
+}
+
+}  // namespace
+
 int64_t Target::maximum_buffer_size() const {
     return has_large_buffers() ? std::numeric_limits<int64_t>::max()
                                : std::numeric_limits<int32_t>::max();
@@ -345,13 +355,20 @@ int64_t Target::maximum_buffer_size() const {
 
 int Target::get_cuda_capability_lower_bound() const {
     if (!has_feature(CUDA)) return -1;
-    const Word<int> capabilities[] = {
-        {"120", 120}, {"100", 100}, {"90", 90}, {"89", 89}, {"86", 86}, {"80", 80}, {"75", 75},
-        {"70", 70},   {"61", 61},   {"50", 50}, {"35", 35}, {"32", 32}, {"30", 30}};
-    for (const Word<int> &row : capabilities) {
-        if (has_feature(feature_from_name(str("cuda_capability_", row.text)))) return row.value;
+    for (const int capability : known_cuda_capabilities) {
+        if (has_feature(feature_of_capability(capability))) return capability;
     }
     return 20;
+}
+
+std::vector<int> Target::cuda_capabilities() const {
+    constexpr int oldest = 75;
+    std::vector<int> named;
+    for (const int capability : known_cuda_capabilities) {
+        if (capability >= oldest && has_feature(feature_of_capability(capability)))
+            named.push_back(capability);
+    }
+    return named.empty() ? std::vector{oldest} : named;
 }
 
 int Target::get_vulkan_capability_lower_bound() const {
@@ -473,8 +490,6 @@ Target::Feature target_feature_for_device_api(DeviceAPI api) {
     }
     return Target::FeatureEnd;
 }
-
-bool host_supports_target_device(const Target &target) { return !target.has_gpu_feature(); }
 
 std::ostream &operator<<(std::ostream &out, const Target &target) {
     return out << target.to_string();

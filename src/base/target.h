@@ -157,8 +157,10 @@ struct Target {
     bool supports_device_api(DeviceAPI api) const;
     DeviceAPI get_required_device_api() const;
     int64_t maximum_buffer_size() const;  // in bytes
-    // The greatest capability that is set, as in 86 for 8.6; -1 without one.
+    // The lowest capability that is set, as in 86 for 8.6; 20 if none is, -1 without CUDA.
     int get_cuda_capability_lower_bound() const;
+    // The capabilities to make machine code for: those that are set, from 7.5 on; 75 if none is.
+    std::vector<int> cuda_capabilities() const;
     // The greatest version that is set, as in 13 for 1.3, 10 if none is; -1 without Vulkan.
     int get_vulkan_capability_lower_bound() const;
     // The greatest minor version of Armv8 that is set, as in 82 for 8.2; -1 without one.
@@ -202,7 +204,14 @@ Target get_target_from_environment();
 Target get_jit_target_from_environment();
 // FeatureEnd for a device that needs none.
 Target::Feature target_feature_for_device_api(DeviceAPI api);
+// Returns true if the devices that the target's features name are on this machine: of GPUs those of
+// CUDA alone.
 bool host_supports_target_device(const Target &target);
+// The compute capability of this machine's GPU, as in 90 for 9.0; 0 if there is none.
+int host_cuda_capability();
+// The target with the feature of the highest capability that the machine's GPU has, if it asks for
+// CUDA and names none.
+Target with_host_cuda_capability(const Target &target);
 
 std::ostream &operator<<(std::ostream &out, const Target &target);
 

@@ -1,4 +1,7 @@
+#include "base/str.h"
 #include "base/target.h"
+#include "runtime/tessera_runtime_cuda.h"
+#include <algorithm>
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
@@ -102,6 +105,29 @@ Target detect() { return Target(); }
 Target get_host_target() {
     static const Target host = detect();
     return host;
+}
+
+int host_cuda_capability() {
+    int major = 0, minor = 0;
+    const tessera_device_interface_t *cuda = tessera_cuda_device_interface();
+    return cuda->compute_capability(nullptr, &major, &minor) == 0 ? 10 * major + minor : 0;
+}
+
+bool host_supports_target_device(const Target &target) {
+    if (!target.has_gpu_feature()) return true;
+    Target others = target;
+    others.set_feature(Target::CUDA, false);
+    return !others.has_gpu_feature() && host_cuda_capability() > 0;
+}
+
+Target with_host_cuda_capability(const Target &target) {
+    if (!target.has_feature(Target::CUDA) || target.get_cuda_capability_lower_bound() > 20)
+        return target;
+    const int capability = host_cuda_capability();
+    std::vector<int> known = {30, 32, 35, 50, 61, 70, 75, 80, 86, 89, 90, 100, 120};
+    std::erase_if(known, [&](int k) { return k > capability; });
+    if (known.empty()) return target;
+    return target.with_feature(Target::feature_from_name(str("cuda_capability_", known.back())));
 }
 
 }  // namespace tessera

@@ -2,8 +2,10 @@
 #include "codegen/compile.h"
 #include "codegen/llvm/architecture.h"
 #include "codegen/machine.h"
+#include "codegen/nvptx/device_image.h"
 #include "codegen/split.h"
 #include "runtime/symbols.h"
+#include "runtime/tessera_runtime_cuda.h"
 #include <future>
 #include <llvm/Bitcode/BitcodeReader.h>
 #include <llvm/ExecutionEngine/Orc/ExecutionUtils.h>
@@ -46,8 +48,12 @@ Object make_object(const std::string &bitcode, const Target &target, const Optio
 }
 
 // Optimised machine code, made on several threads if there is much of it.
-std::vector<Object> make_objects(const ir::Module &module, const Target &target,
-                                 const Options &options) {
+struct Objects {
+    std::vector<Object> parts;
+    bool have_kernels = false;
+};
+
+Objects make_objects(const ir::Module &module, const Target &target, const Options &options) {
     PhaseTimer timer(options);
     llvm::LLVMContext context;
     context.setDiscardValueNames(true);
@@ -55,12 +61,13 @@ std::vector<Object> make_objects(const ir::Module &module, const Target &target,
     std::unique_ptr<llvm::Module> whole;
     timer.run("emit LLVM IR", [&] { whole = emit_llvm(context, module, target, *machine); });
     if (options.verify) timer.run("verify", [&] { verify(*whole); });
-    std::vector<Object> objects;
+    Objects objects;
+    objects.have_kernels = whole->getNamedGlobal(kernels_symbol) != nullptr;
     timer.run("make machine code", [&] {
         std::vector<std::string> parts;
         if (options.threads > 1) parts = split_into_bitcode(*whole, options.threads);
         if (parts.empty()) {
-            objects.push_back(make_object(*whole, *machine, target, options));
+            objects.parts.push_back(make_object(*whole, *machine, target, options));
             return;
         }
         std::vector<std::future<Object>> running;
@@ -68,7 +75,7 @@ std::vector<Object> make_objects(const ir::Module &module, const Target &target,
             running.push_back(
                 std::async(std::launch::async, [&] { return make_object(part, target, options); }));
         }
-        for (auto &r : running) objects.push_back(r.get());
+        for (auto &r : running) objects.parts.push_back(r.get());
     });
     return objects;
 }
@@ -103,17 +110,25 @@ void require_host(const Target &target) {
 }  // namespace
 
 struct JitModule::Code {
+    Code() = default;
+    Code(const Code &) = delete;
+    ~Code();
     std::unique_ptr<orc::LLJIT> jit;
     std::map<std::string, void *> functions;
     // What the JIT tells besides what its functions return.
     std::vector<std::string> missing;  // functions that it cannot find
     std::string reports;
+    const tessera_cuda_kernels_t *kernels = nullptr;  // null: there are none
 
     void report(llvm::Error error);
     void *look_up(const std::string &name, const Options &options);
     void link(std::vector<Object> objects, const ir::Module &module, const ExternSymbols &symbols,
-              const Options &options);
+              const Options &options, bool has_kernels);
 };
+
+JitModule::Code::~Code() {
+    if (kernels) tessera_cuda_unload(kernels);
+}
 
 void JitModule::Code::report(llvm::Error error) {
     llvm::handleAllErrors(
@@ -143,7 +158,7 @@ void *JitModule::Code::look_up(const std::string &name, const Options &options) 
 }
 
 void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module,
-                           const ExternSymbols &symbols, const Options &options) {
+                           const ExternSymbols &symbols, const Options &options, bool has_kernels) {
     jit = must(orc::LLJITBuilder().create());
     jit->getExecutionSession().setErrorReporter(
         [this](llvm::Error error) { report(std::move(error)); });
@@ -154,6 +169,8 @@ void JitModule::Code::link(std::vector<Object> objects, const ir::Module &module
             functions[name] = look_up(name, options);
         }
     }
+    if (has_kernels)
+        kernels = static_cast<tessera_cuda_kernels_t *>(look_up(kernels_symbol, options));
 }
 
 JitModule::JitModule(const ir::Module &module, const Target &target, const ExternSymbols &symbols,
@@ -161,10 +178,10 @@ JitModule::JitModule(const ir::Module &module, const Target &target, const Exter
     require_host(target);
     auto made = std::make_shared<Code>();
     run_on_large_stack([&] {
-        std::vector<Object> objects =
-            make_objects(module, target.with_feature(Target::JIT), options);
-        PhaseTimer(options).run("link",
-                                [&] { made->link(std::move(objects), module, symbols, options); });
+        Objects objects = make_objects(module, target.with_feature(Target::JIT), options);
+        PhaseTimer(options).run("link", [&] {
+            made->link(std::move(objects.parts), module, symbols, options, objects.have_kernels);
+        });
     });
     code = made;
 }

@@ -2,8 +2,10 @@
 #include "base/error.h"
 #include "codegen/backend.h"
 #include "codegen/host/host_emitter.h"
+#include "codegen/nvptx/device_image.h"
 #include "lower/finish/outline_bodies.h"
 #include "lower/finish/select_accesses.h"
+#include "lower/gpu/outline_kernels.h"
 #include <chrono>
 #include <llvm/IR/Verifier.h>
 #include <llvm/MC/TargetRegistry.h>
@@ -76,8 +78,10 @@ std::unique_ptr<llvm::Module> emit_llvm(llvm::LLVMContext &context, const ir::Mo
     auto result = std::make_unique<llvm::Module>(module.name, context);
     result->setTargetTriple(machine.getTargetTriple());
     result->setDataLayout(machine.createDataLayout());
-    const ir::Module outlined = lower::outline_bodies(module);
-    HostEmitter(*result, target).emit_module(lower::select_accesses(outlined, target));
+    const ir::Module kernels = lower::outline_kernels(module);
+    const ir::Module outlined = lower::outline_bodies(kernels);
+    HostEmitter(*result, target)
+        .emit_module(lower::select_accesses(outlined, target), device_images(kernels, target));
     return result;
 }
 

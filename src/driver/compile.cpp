@@ -55,10 +55,11 @@ Target jit_target(const Target &target) {
     t.set_feature(Target::JIT);
     if (!t.has_feature(Target::Interpret) && !host_supports_target_device(t)) {
         throw RuntimeError(str("the target ", t,
-                               " wants a GPU, and there is none that pipelines "
-                               "can run on; leave its feature out"));
+                               " wants a GPU, and this machine has none that pipelines can run on "
+                               "(no driver, or no device); leave its feature out, or add the "
+                               "feature interpret, which needs no GPU"));
     }
-    return t;
+    return t.has_feature(Target::Interpret) ? t : with_host_cuda_capability(t);
 }
 
 CompiledPipeline::CompiledPipeline(const program::Program &program, const Target &target,

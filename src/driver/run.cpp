@@ -23,8 +23,8 @@ bool is_large(const tessera_buffer_t &b) { return tessera_buffer_size_in_bytes(&
 namespace {
 
 // To compiled code, a buffer without memory is a question.
-void check_memory(const tessera_buffer_t &b, const std::string &name) {
-    if (b.host) return;
+void check_memory(const tessera_buffer_t &b, const std::string &name, const Target &target) {
+    if (b.host || (b.device && target.has_gpu_feature())) return;
     if (b.device) {
         throw RuntimeError(str("the Buffer for ", name,
                                " has memory on a device only, but the pipeline runs on the CPU"));
@@ -75,7 +75,7 @@ void Run::check_outputs(const std::vector<tessera_buffer_t *> &outputs) const {
 
 void Run::call(const std::vector<tessera_buffer_t *> &outputs) {
     check_outputs(outputs);
-    for (const tessera_buffer_t *b : outputs) check_memory(*b, "an output");
+    for (const tessera_buffer_t *b : outputs) check_memory(*b, "an output", target);
     check_places(outputs);
     int code = call_with_inputs(outputs);
     check_result(code, program.name, context);
@@ -99,7 +99,7 @@ int Run::call_with_inputs(const std::vector<tessera_buffer_t *> &outputs) {
             continue;
         }
         tessera_buffer_t *b = buffer_of(*p);
-        check_memory(*b, p->name.text());
+        check_memory(*b, p->name.text(), target);
         large |= is_large(*b);
         args.push_back(b);
     }

@@ -1,6 +1,7 @@
 #include "interpret/memory.h"
 #include "base/error.h"
 #include <algorithm>
+#include <cstring>
 
 namespace tessera::interpret {
 namespace {
@@ -64,6 +65,27 @@ Memory::Memory(std::string name, const tessera_buffer_t &b, bool is_output, bool
     if (size == elements) return;
     in_box.assign(size_t(size), 0);
     set_elements(in_box, 1, b, b.dimensions, -low);
+}
+
+std::shared_ptr<Memory> Memory::unwritten_twin() const {
+    auto twin = std::make_shared<Memory>(name, type, size, padding, TaskTree::root);
+    twin->low = low;
+    twin->host -= low * bytes();
+    twin->in_box = in_box;
+    twin->is_output = is_output;
+    return twin;
+}
+
+void Memory::copy_from(const Memory &twin) {
+    const size_t count = size_t(size + padding);
+    if (poison.empty() && !twin.poison.empty()) poison.assign(count, defined);
+    for (size_t at = 0; at < count; at++) {
+        if (!in_box.empty() && !in_box[at]) continue;
+        const int64_t index = int64_t(at) + low;
+        std::memcpy(address(index), twin.address(index), size_t(bytes()));
+        if (poison.empty()) continue;
+        poison[at] = twin.poison.empty() ? uint8_t(defined) : twin.poison[at];
+    }
 }
 
 void Memory::check(int64_t index, bool is_store) const {

@@ -1,6 +1,7 @@
 #pragma once
 #include "interpret/value.h"
 #include "runtime/tessera_runtime.h"
+#include <memory>
 #include <string>
 
 namespace tessera::interpret {
@@ -47,6 +48,11 @@ public:
     uint8_t *address(int64_t index) const { return host + index * type.bytes(); }
     // From now on no element may be accessed.
     void free() { freed = true; }
+    bool is_empty() const { return size == 0; }
+    // Memory of the same elements, none of which is written.
+    std::shared_ptr<Memory> unwritten_twin() const;
+    // Copies the elements of a twin, and what is known of them.
+    void copy_from(const Memory &twin);
     // A foreign function may have written the elements of the buffer that are of this memory.
     void mark_written(const tessera_buffer_t &buffer);
     // Throws if there is an element of the box that has no value.

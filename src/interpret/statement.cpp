@@ -207,12 +207,15 @@ void StatementRun::run_for(const For &loop) {
     require_defined(tape.result(1), "the extent of a loop");
     int64_t min = tape.result(0).as_int(), extent = tape.result(1).as_int();
     const bool parallel = traits_of(loop.loop_kind).is_on_threads;
+    const bool was_in_kernel = frame.in_kernel;
+    frame.in_kernel |= loop.loop_kind == LoopKind::GPUBlock;
     int id = parallel ? shared.tasks.new_loop() : 0, outer = frame.task;
     for (int64_t i = min; i < min + extent; i++) {
         if (parallel) frame.task = shared.tasks.new_task(outer, id);
         Bind bound(frame.variables, loop.name, Value::of_int(loop.min.type(), i));
         run(loop.body);
     }
+    frame.in_kernel = was_in_kernel;
     if (parallel) frame.task = outer;  // else the body may have gone on to another phase
 }
 
@@ -294,8 +297,11 @@ void StatementRun::run_allocate(const Allocate &s) {
     auto m = std::make_shared<Memory>(s.buffer.text(), s.type, wanted ? size : 0,
                                       wanted ? s.padding : 0, frame.task);
     shared.remember(m);
+    const Memory *made = m.get();
+    if (frame.in_kernel) shared.of_kernels.insert(made);
     Bind bound(frame.memories, s.buffer, std::move(m));
     run(s.body);
+    shared.of_kernels.erase(made);
 }
 
 void StatementRun::run_realize(const Realize &s) {
@@ -334,6 +340,17 @@ void StatementRun::run_fork(const Fork &s) {
     shared.coroutines.run_all(branches);
 }
 
+namespace {
+
+// The buffer that an Invoke hands over: here, or on the device.
+Symbol passed_storage(const Expr &given) {
+    const auto *c = given.as<IntrinsicCall>();
+    if (!c || c->op != Intrinsic::device_address) return address_taken(given).buffer;
+    return c->args[0].as<Variable>()->name;
+}
+
+}  // namespace
+
 // In a frame that has nothing but the arguments.
 void StatementRun::run_invoke(const Invoke &s) {
     if (!shared.options.module)
@@ -357,7 +374,7 @@ void StatementRun::run_invoke(const Invoke &s) {
             callee.variables.emplace(name, tape.result(next++));
             continue;
         }
-        auto found = frame.memories.find(address_taken(s.args[i]).buffer);
+        auto found = frame.memories.find(passed_storage(s.args[i]));
         if (found != frame.memories.end()) callee.memories.emplace(name, found->second);
     }
     StatementRun(shared, std::move(callee)).run(f.body);
@@ -385,6 +402,8 @@ void bind_buffer(SharedState &shared, Frame &frame, const Argument &arg, tessera
     auto m = std::make_shared<Memory>(arg.name.text(), *b, is_output, written);
     shared.remember(m);
     shared.argument_memories.push_back({b, m});
+    const bool is_new_here = is_output && (written || b->host_dirty());
+    shared.device.add_argument(Word(uintptr_t(b)), m, is_new_here);
     frame.memories.emplace(arg.name, std::move(m));
 }
 
@@ -408,11 +427,24 @@ Frame first_frame(SharedState &shared, const LoweredFunction &f, std::span<void 
 
 }  // namespace
 
+namespace {
+
+bool places_device_copies(const LoweredFunction &f) {
+    bool any = false;
+    for_each_node(f.body, [&](const IntrinsicCall &c) {
+        any |= c.op == Intrinsic::copy_to_device || c.op == Intrinsic::mark_device_dirty;
+    });
+    return any;
+}
+
+}  // namespace
+
 int run_statement(const LoweredFunction &f, std::span<void *const> args,
                   const StatementOptions &options) {
     int code = 0;
     run_on_large_stack([&] {
         SharedState shared(options);
+        shared.places_copies = places_device_copies(f);
         Frame frame = first_frame(shared, f, args);
         try {
             StatementRun(shared, frame).run(f.body);
@@ -422,7 +454,9 @@ int run_statement(const LoweredFunction &f, std::span<void *const> args,
         }
         bool is_query = shared.argument_memories.size() < shared.buffers.size();
         for (auto &[buffer, memory] : shared.argument_memories) {
-            if (!is_query) memory->check_all_written();
+            if (is_query) continue;
+            shared.device.copy_to_host(Word(uintptr_t(buffer)));  // as the caller does
+            memory->check_all_written();
         }
     });
     return code;

@@ -1,18 +1,18 @@
 #pragma once
 #include "interpret/buffers.h"
 #include "interpret/coroutines.h"
+#include "interpret/device_copies.h"
 #include "interpret/memory.h"
 #include "interpret/statement.h"
 #include <array>
 #include <deque>
 #include <memory>
+#include <unordered_set>
 
 namespace tessera::interpret {
 
 // A lane's poison in lowered code: it comes from memory that was never written.
 constexpr uint8_t never_written = 1;
-
-using MemoryRef = std::shared_ptr<Memory>;
 
 // Storage of a function before it is flattened: a box of points.
 struct FuncStorage {
@@ -37,6 +37,7 @@ struct Frame {
     std::unordered_map<Symbol, std::shared_ptr<FuncStorage>> realizations;
     int task = TaskTree::root;
     bool atomic = false;
+    bool in_kernel = false;
     ThreadBlock *block = nullptr;        // that this is a thread of
     std::array<int64_t, 3> thread = {};  // which: x, y, z
 };
@@ -53,6 +54,9 @@ struct SharedState {
     uint64_t statements = 0;                      // that were run
     std::vector<std::weak_ptr<Memory>> memories;  // see remember()
     size_t memories_to_keep = 64;
+    bool places_copies = false;  // where kernels have memory of their own
+    DeviceCopies device;
+    std::unordered_set<const Memory *> of_kernels;  // that kernels have allocated
     TaskTree tasks;
     Coroutines coroutines;
     std::deque<std::string> texts;
@@ -108,6 +112,7 @@ private:
     void runtime_call(const ir::IntrinsicCall &node, Operands operands, Value &result);
     void make_struct(Operands operands, Value &result);
     void make_buffer(Operands operands, Value &result);
+    bool device_intrinsic(const ir::IntrinsicCall &node, Operands operands, Value &result);
     void mark_what_foreign_code_wrote(const tessera_buffer_t &b);
     const tessera_buffer_t &buffer(Symbol name);
 

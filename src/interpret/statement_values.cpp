@@ -59,7 +59,9 @@ Memory &StatementRun::memory(Symbol name) {
     if (found == frame.memories.end()) {
         throw RuntimeError(str("buffer ", name, " is accessed where it is not allocated"));
     }
-    return *found->second;
+    Memory &m = *found->second;
+    if (!shared.places_copies || shared.of_kernels.contains(&m)) return m;
+    return frame.in_kernel ? shared.device.seen_by_kernel(m) : shared.device.seen_by_host(m);
 }
 
 void StatementRun::load(const Load &node, Operands operands, Value &result) {
@@ -146,14 +148,16 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
     case Intrinsic::make_buffer: return make_buffer(operands, result);
     case Intrinsic::address_of: {
         const auto &load = *node.args[0].as<Load>();
-        return result.assign(Word(uintptr_t(memory(load.buffer).address(operands[0]->as_int()))));
+        const auto found = frame.memories.find(load.buffer);
+        if (found == frame.memories.end()) memory(load.buffer);  // which refuses it
+        return result.assign(Word(uintptr_t(found->second->address(operands[0]->as_int()))));
     }
     case Intrinsic::alloca:
         shared.blocks.emplace_back(size_t(operands[0]->as_int()), uint8_t(0));
         return result.assign(Word(uintptr_t(shared.blocks.back().data())));
     case Intrinsic::prefetch: return result.assign(0);
     case Intrinsic::free:
-        memory(address_taken(node.args[0]).buffer).free();
+        frame.memories.at(address_taken(node.args[0]).buffer)->free();
         return result.assign(0);
     case Intrinsic::require: {
         const Value &condition = *operands[0];
@@ -191,9 +195,33 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         return result.assign(Word(shared.semaphores[operands[0]->word()] += operands[1]->as_int()));
     case Intrinsic::gpu_barrier: meet(); return result.assign(0);
     default:
+        if (device_intrinsic(node, operands, result)) return;
         if (is_runtime_intrinsic(node.op)) return runtime_call(node, operands, result);
         throw RuntimeError(str("lowered code holds the intrinsic ", info_of(node.op).name));
     }
+}
+
+// Returns false if it is none.
+bool StatementRun::device_intrinsic(const IntrinsicCall &node, Operands operands, Value &result) {
+    const Word handle = operands.empty() ? 0 : operands[0]->word();
+    switch (node.op) {
+    case Intrinsic::device_buffer: {
+        make_buffer(operands, result);
+        const OwnedBuffer &made = *shared.made_buffers.at(result.word());
+        const Symbol buffer = address_taken(node.args[0]).buffer;
+        shared.device.add(result.word(), frame.memories.at(buffer),
+                          int64_t(tessera_buffer_number_of_elements(&made.buffer)));
+        return true;
+    }
+    case Intrinsic::copy_to_host: shared.device.copy_to_host(handle); break;
+    case Intrinsic::copy_to_device: shared.device.copy_to_device(handle); break;
+    case Intrinsic::device_free: shared.device.free(handle); break;
+    case Intrinsic::mark_host_dirty: shared.device.mark(handle, false); break;
+    case Intrinsic::mark_device_dirty: shared.device.mark(handle, true); break;
+    default: return false;
+    }
+    result.assign(0);
+    return true;
 }
 
 void StatementRun::make_struct(Operands operands, Value &result) {

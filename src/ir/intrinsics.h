@@ -85,6 +85,13 @@ namespace tessera::ir {
     X(free, 1, false)              /* address_of the first element of a buffer: used no more */    \
     X(is_device_dirty, 1, false)   /* buffer handle: are its newest contents on a device? */       \
     X(set_buffer_field, -1, false) /* buffer handle, field, dim, value: in a bounds query */       \
+    X(mark_host_dirty, 1, false)   /* buffer handle: its newest contents are here */               \
+    X(mark_device_dirty, 1, false) /* buffer handle: its newest contents are on a device */        \
+    X(device_buffer, -1, false)    /* make_buffer of a buffer that kernels use: the runtime gives  \
+                                      it memory on the device, which goes with the scope of the    \
+                                      let that this is the value of */                             \
+    X(device_address, 1, false)    /* handle: of the first element on the device; of a buffer's    \
+                                      handle */                                                    \
     X(gpu_barrier, 0, false)       /* int32: all threads of a block wait here for one another, and \
                                       see what each has written before */
 
@@ -97,6 +104,11 @@ namespace tessera::ir {
     X(mutex_array_create, 1, false) /* handle: that many mutexes, 0 if there is no memory; they go \
                                       with the scope of the let that they are the value of */      \
     X(mutex_array_destroy, 1, false)                                                               \
+    X(copy_to_host, 1, false)      /* buffer handle: an error code; nothing if its newest contents \
+                                      are here */                                                  \
+    X(copy_to_device, 1, false)    /* buffer handle: an error code; it gets memory there if it has \
+                                      none, and what is newest here is copied */                   \
+    X(device_free, 1, false)       /* buffer handle */                                             \
     X(trace, 1, false)             /* the id of the event: a make_struct */                        \
     X(profiler_instance_start, 4, false) /* pipeline, functions, names of these, instance (an      \
                                       alloca): an error code; ended like mutex_array_create */     \

@@ -114,11 +114,15 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::stringify:
     case Intrinsic::make_struct:
     case Intrinsic::make_buffer:
+    case Intrinsic::device_buffer:
+    case Intrinsic::device_address:
     case Intrinsic::address_of:
     case Intrinsic::alloca:
     case Intrinsic::mutex_array_create: return Handle();
     case Intrinsic::prefetch:
     case Intrinsic::free:
+    case Intrinsic::mark_host_dirty:
+    case Intrinsic::mark_device_dirty:
     case Intrinsic::set_buffer_field: return Int(32);
     default: return is_runtime_intrinsic(op) ? Int(32) : first;
     }

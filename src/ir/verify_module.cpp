@@ -51,7 +51,13 @@ private:
         require(f.kind == wanted, "a function of the kind ", name_of(f.kind), ", not ",
                 name_of(wanted), where);
         require(f.args.size() == node.args.size(), f.args.size(), " arguments are wanted", where);
-        for (size_t i = 0; i < f.args.size(); i++) check(f.args[i], node.args[i], where);
+        for (size_t i = 0; i < f.args.size(); i++) {
+            if (f.kind != FunctionKind::Kernel || f.args[i].is_scalar())
+                check(f.args[i], node.args[i], where);
+            else
+                require(node.args[i].type().is_handle(), "an address is wanted for ",
+                        f.args[i].name, where);
+        }
     }
     void check(const Argument &a, const Expr &given, const std::string &where) const {
         const auto *call = given.as<IntrinsicCall>();

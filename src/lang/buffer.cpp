@@ -66,8 +66,11 @@ BufferContents::BufferContents(Type type, Shape shape, void *host, const std::st
 BufferContents::BufferContents(const tessera_buffer_t &other, const std::string &name)
     : raw(other), name(name.empty() ? detail::unique_name("b") : name),
       shape(other.dim, other.dim + other.dimensions) {
+    if (raw.device) device_ownership = BufferDeviceOwnership::Unmanaged;
     shape_changed();
 }
+
+BufferContents::~BufferContents() { release_device_memory(); }
 
 void BufferContents::shape_changed() {
     raw.dim = shape.data();
@@ -77,6 +80,7 @@ void BufferContents::shape_changed() {
 BufferContentsRef BufferContents::alias() const {
     auto copy = std::make_shared<BufferContents>(raw, name);
     copy->memory = memory;
+    copy->share_device_memory(*this);
     return copy;
 }
 
@@ -147,6 +151,7 @@ bool BufferContents::is_place(const int *pos, int n) const {
 
 void BufferContents::check_position(const int *pos, int n) const {
     if (!raw.host) throw RuntimeError(str("buffer ", name, " has no memory"));
+    check_is_here();
     if (contains(pos, n)) return;
     if (dialect() == Dialect::Halide && is_place(pos, n)) return;
     throw RuntimeError(str("position (", join(std::vector<int>(pos, pos + n), ", "),
@@ -214,9 +219,13 @@ void BufferContents::crop(int d, int min, int extent) {
                                int64_t(min) + extent - 1, "] in dimension ", d, ": it has [",
                                now.min, ", ", int64_t(now.min) + now.extent - 1, "]"));
     }
+    Shape part = shape;
+    part[size_t(d)].min = min;
+    part[size_t(d)].extent = extent;
+    if (raw.device) crop_device_memory(part);
     if (raw.host) raw.host += (int64_t(min) - now.min) * now.stride * bytes_of(type());
-    shape[size_t(d)].min = min;
-    shape[size_t(d)].extent = extent;
+    shape = std::move(part);
+    shape_changed();
 }
 
 void BufferContents::slice(int d, int pos) {

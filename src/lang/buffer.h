@@ -30,6 +30,15 @@ concept BufferView = requires(const std::remove_cvref_t<B> &b) {
     { b.raw_buffer() } -> std::same_as<const tessera_buffer_t *>;
 };
 
+// How a buffer has got its memory on a device.
+enum class BufferDeviceOwnership : uint8_t {
+    Allocated,      // the runtime allocated it, and it goes with the buffer
+    WrappedNative,  // it is somebody else's
+    Unmanaged,      // whoever described the buffer sees to it
+    AllocatedDeviceAndHost,
+    Cropped  // a part of another buffer's, which lives as long
+};
+
 // The object that a Buffer is a handle to: the runtime's struct, its shape, its memory and its
 // name; nothing of it knows the C++ type of the elements. Misuse throws RuntimeError.
 class BufferContents {
@@ -41,6 +50,7 @@ public:
     // Describes the same memory as `raw`, which has to outlive it.
     BufferContents(const tessera_buffer_t &raw, const std::string &name);
     BufferContents(const BufferContents &) = delete;
+    ~BufferContents();
     BufferContents &operator=(const BufferContents &) = delete;
 
     // The same memory, shared, with a shape of its own.
@@ -78,14 +88,33 @@ public:
     // The elements that both have; the types and numbers of dimensions must be the same.
     void copy_from(const BufferContents &src);
 
+    // Memory on a device, as Buffer's functions of these names say.
+    int copy_to_device(DeviceAPI api, JITUserContext *context, const Location &at);
+    int copy_to_host(JITUserContext *context, const Location &at);
+    int device_malloc(DeviceAPI api, JITUserContext *context, const Location &at);
+    int device_free(JITUserContext *context, const Location &at);
+    int device_sync(JITUserContext *context, const Location &at);
+    int device_wrap_native(DeviceAPI api, uint64_t handle, JITUserContext *context,
+                           const Location &at);
+    int device_detach_native(JITUserContext *context, const Location &at);
+    // Throws if the newest contents are on a device.
+    void check_is_here() const {
+        if (raw.flags & tessera_buffer_flag_device_dirty) throw_is_on_device();
+    }
+
     // The runtime's view of the buffer; raw.dim points to `shape`.
     tessera_buffer_t raw{};
     std::shared_ptr<void> memory;  // null: somebody else's
+    BufferDeviceOwnership device_ownership = BufferDeviceOwnership::Allocated;
     std::string name;
 
 private:
     void shape_changed();
     bool is_place(const int *pos, int n) const;
+    [[noreturn]] void throw_is_on_device() const;
+    void share_device_memory(const BufferContents &owner);
+    void crop_device_memory(const Shape &to);
+    void release_device_memory();
     Shape shape;
     Symbol own_symbol;
 };
@@ -402,12 +431,16 @@ public:
     }
     // One coordinate per dimension; those left out are at their minimum.
     template<std::integral... Args> Element &operator()(Args... args) {
+        note_write();
         return *address_of(args...);
     }
     template<std::integral... Args> const Element &operator()(Args... args) const {
         return *address_of(args...);
     }
-    Element &operator()(const int *pos) requires typed { return *address_of(pos); }
+    Element &operator()(const int *pos) requires typed {
+        note_write();
+        return *address_of(pos);
+    }
     const Element &operator()(const int *pos) const requires typed { return *address_of(pos); }
     ir::Expr operator()(const std::vector<ir::Expr> &args,
                         Location at = std::source_location::current()) const {
@@ -444,37 +477,59 @@ public:
     bool has_device_allocation() const { return contents().raw.device != 0; }
     void set_host_dirty(bool dirty = true) { set_flag(tessera_buffer_flag_host_dirty, dirty); }
     void set_device_dirty(bool dirty = true) { set_flag(tessera_buffer_flag_device_dirty, dirty); }
-    // There is no device yet: these throw RuntimeError, unless there is nothing to do.
-    int copy_to_device(const Target & = Target(), JITUserContext * = nullptr) {
-        return on_no_device("copy_to_device");
+    // ---- On a device ----
+    // Beside memory here, a buffer may have memory on a device (a GPU), and says by its flags which
+    // of the two is newer. A pipeline copies what it needs, and leaves results where they are; then
+    // copy_to_host() brings them here. All wait for what runs on the device only as far as they
+    // have to, give 0, and throw RuntimeError where the runtime fails. A crop or slice shares the
+    // memory on the device; its flags are its own.
+    // Copies what is newer here, if anything is; allocates.
+    int copy_to_device(const Target & = Target(), JITUserContext *context = nullptr,
+                       Location at = std::source_location::current()) {
+        return contents().copy_to_device(DeviceAPI::Default_GPU, context, at);
     }
-    int copy_to_device(DeviceAPI, const Target & = Target(), JITUserContext * = nullptr) {
-        return on_no_device("copy_to_device");
+    int copy_to_device(DeviceAPI api, const Target & = Target(), JITUserContext *context = nullptr,
+                       Location at = std::source_location::current()) {
+        return contents().copy_to_device(api, context, at);
     }
-    int device_malloc(const Target & = Target(), JITUserContext * = nullptr) {
-        return on_no_device("device_malloc");
+    // Copies what is newer there, if anything is.
+    int copy_to_host(JITUserContext *context = nullptr,
+                     Location at = std::source_location::current()) {
+        return contents().copy_to_host(context, at);
     }
-    int device_malloc(DeviceAPI, const Target & = Target(), JITUserContext * = nullptr) {
-        return on_no_device("device_malloc");
+    // Allocates there, and copies nothing.
+    int device_malloc(const Target & = Target(), JITUserContext *context = nullptr,
+                      Location at = std::source_location::current()) {
+        return contents().device_malloc(DeviceAPI::Default_GPU, context, at);
     }
-    int device_wrap_native(DeviceAPI, uint64_t, const Target & = Target(),
-                           JITUserContext * = nullptr) {
-        return on_no_device("device_wrap_native");
+    int device_malloc(DeviceAPI api, const Target & = Target(), JITUserContext *context = nullptr,
+                      Location at = std::source_location::current()) {
+        return contents().device_malloc(api, context, at);
     }
-    int device_detach_native(JITUserContext * = nullptr) {
-        return on_no_device("device_detach_native");
+    // Uses memory there that somebody else owns, and gives it back.
+    int device_wrap_native(DeviceAPI api, uint64_t handle, const Target & = Target(),
+                           JITUserContext *context = nullptr,
+                           Location at = std::source_location::current()) {
+        return contents().device_wrap_native(api, handle, context, at);
     }
-    int device_deallocate() { return device_free(); }
-    // Return an error code of the runtime.
-    int copy_to_host(void *user_context = nullptr) {
-        return tessera_copy_to_host(user_context, raw_buffer());
+    int device_detach_native(JITUserContext *context = nullptr,
+                             Location at = std::source_location::current()) {
+        return contents().device_detach_native(context, at);
     }
-    int device_sync(void *user_context = nullptr) {
-        return tessera_device_sync(user_context, raw_buffer());
+    int device_sync(JITUserContext *context = nullptr,
+                    Location at = std::source_location::current()) {
+        return contents().device_sync(context, at);
     }
-    int device_free(void *user_context = nullptr) {
-        return tessera_device_free(user_context, raw_buffer());
+    // Gives memory there back, in whatever way it was got; nothing is copied.
+    int device_free(JITUserContext *context = nullptr,
+                    Location at = std::source_location::current()) {
+        return contents().device_free(context, at);
     }
+    int device_deallocate(JITUserContext *context = nullptr,
+                          Location at = std::source_location::current()) {
+        return contents().device_free(context, at);
+    }
+    BufferDeviceOwnership device_ownership() const { return contents().device_ownership; }
 
     // ---- Changes of shape ----
     // Changes this buffer and all handles to it; the forms that end in -ed make a new one that
@@ -552,6 +607,8 @@ public:
     const Buffer &for_each_value(Fn &&f, const Others &...others) const {
         static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
         std::vector<ValueLoop> loops = value_loops({&contents(), &others.contents()...});
+        (others.contents().check_is_here(), ...);
+        contents().check_is_here();
         if (!loops.empty()) walk_values(f, loops, loops.size() - 1, data(), others.data()...);
         return *this;
     }
@@ -573,6 +630,7 @@ public:
     // With a value, or with f(x, y, ...) or f(const int *position).
     template<typename Fill> const Buffer &fill(const Fill &value) const {
         static_assert(typed, "the elements of a Buffer<> are reached through as<T>()");
+        contents().raw.flags |= tessera_buffer_flag_host_dirty;
         if constexpr (is_value<Fill>) {
             const Value v(value);
             return for_each_value([&](Element &e) { e = v; });
@@ -618,8 +676,9 @@ private:
         return Buffer(std::make_shared<BufferContents>(type, std::move(shape),
                                                        const_cast<void *>(data), name));
     }
-    static int on_no_device(const char *what) {
-        throw RuntimeError(str(what, ": there is no device yet that a Buffer could be on"));
+    // The element may be written to.
+    void note_write() {
+        if (contents().raw.device) set_host_dirty();
     }
     bool flag(uint64_t bit) const { return (contents().raw.flags & bit) != 0; }
     void set_flag(uint64_t bit, bool on) {

@@ -153,6 +153,7 @@ Realization Pipeline::realize(JITUserContext *context, const std::vector<int32_t
     Realization result(buffers, at);
     realize(context, RealizationArg(result), target, at);
     for (Buffer<> &b : result) {
+        b.copy_to_host(context, at);
         for (size_t d = 0; d < sizes.size(); d++) b.crop(int(d), 0, sizes[d]);
     }
     return result;

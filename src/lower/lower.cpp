@@ -19,6 +19,7 @@
 #include "lower/finish/unpack_buffers.h"
 #include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/check_gpu_loops.h"
+#include "lower/gpu/device_copies.h"
 #include "lower/gpu/outline_kernels.h"
 #include "lower/loops/adjacent_gathers.h"
 #include "lower/loops/interleave.h"
@@ -101,6 +102,7 @@ constexpr Pass all_passes[] = {
     {"merge adjacent gathers", merge_adjacent_gathers},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},
     {"free early", free_early},
+    {"place device copies", place_device_copies},  // after frees: they are no uses
     {"inject profiling", inject_profiling},
     {"share subexpressions", share_subexpressions},
     {"simplify", simplify_stmt},

@@ -50,7 +50,8 @@ int wide_operations(const char *text, int index_bits) {
     result.setDataLayout(machine->createDataLayout());
     const WithIndexBits architecture(index_bits);
     const ir::Module outlined = lower::outline_bodies(test::parse_module(text));
-    HostEmitter(result, target, architecture).emit_module(lower::select_accesses(outlined, target));
+    HostEmitter(result, target, architecture)
+        .emit_module(lower::select_accesses(outlined, target), {});
     verify(result);
     int count = 0;
     for (llvm::Function &f : result) {

@@ -23,7 +23,8 @@ std::string ptx_of(const std::string &body, const std::string &target) {
         "float32[1] of out, n: int32):\n" +
         body);
     m.functions[0].body = lower::canonical_kernels(m.functions[0].body, {});
-    return codegen::to_ptx(lower::outline_kernels(m), Target(target));
+    const Target wanted(target);
+    return codegen::to_ptx(lower::outline_kernels(m), wanted, wanted.cuda_capabilities().front());
 }
 
 size_t count_of(const std::string &text, const std::string &part) {

@@ -294,6 +294,8 @@ Value Printer::emit_gather(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_scatter(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_target_query(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_barrier(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_device_buffer(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_device_address(const IntrinsicCall &c) { refuse(c); }
 
 Value Printer::emit_if_then_else(const IntrinsicCall &c) {
     auto otherwise = [&] { return c.args.size() > 2 ? arg(c, 2) : zero(c.type); };

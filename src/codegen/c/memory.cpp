@@ -176,6 +176,16 @@ Value Printer::emit(const BufferProperty &node) {
     return kept({field, Form::Closed}, node.type);
 }
 
+Value Printer::emit_mark_host_dirty(const IntrinsicCall &c) {
+    line(as_descriptor(arg(c, 0)) + "->flags |= tessera_buffer_flag_host_dirty;");
+    return int_constant(Int(32), 0);
+}
+
+Value Printer::emit_mark_device_dirty(const IntrinsicCall &c) {
+    line(as_descriptor(arg(c, 0)) + "->flags |= tessera_buffer_flag_device_dirty;");
+    return int_constant(Int(32), 0);
+}
+
 Value Printer::emit_is_device_dirty(const IntrinsicCall &c) {
     std::string flags = as_descriptor(arg(c, 0)) + "->flags";
     return kept({str("(", flags, " & tessera_buffer_flag_device_dirty) != 0"), Form::Open}, c.type);

@@ -11,6 +11,8 @@ constexpr uint64_t type_code_at = offsetof(tessera_buffer_t, type) + offsetof(te
 constexpr uint64_t type_bits_at = offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, bits);
 constexpr uint64_t type_lanes_at =
     offsetof(tessera_buffer_t, type) + offsetof(tessera_type_t, lanes);
+// Of the operands of make_buffer.
+constexpr size_t first_of_dimensions = 4;
 
 }  // namespace
 
@@ -80,6 +82,41 @@ Value *HostEmitter::host_is_device_dirty(const IntrinsicCall &c) {
     auto *flags = b.CreateLoad(b.getInt64Ty(), b.CreateStructGEP(buffer_struct(), arg(c, 0), 3));
     flags->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
     return b.CreateIsNotNull(b.CreateAnd(flags, uint64_t(tessera_buffer_flag_device_dirty)));
+}
+
+void HostEmitter::set_buffer_flag(Value *descriptor, uint64_t flag) {
+    Value *at = b.CreateStructGEP(buffer_struct(), descriptor, 3);
+    auto *flags = b.CreateLoad(b.getInt64Ty(), at);
+    flags->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
+    auto *store = b.CreateStore(b.CreateOr(flags, flag), at);
+    store->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
+    impure_calls++;
+}
+
+Value *HostEmitter::host_mark_host_dirty(const IntrinsicCall &c) {
+    set_buffer_flag(arg(c, 0), tessera_buffer_flag_host_dirty);
+    return int32(0);
+}
+
+Value *HostEmitter::host_mark_device_dirty(const IntrinsicCall &c) {
+    set_buffer_flag(arg(c, 0), tessera_buffer_flag_device_dirty);
+    return int32(0);
+}
+
+Value *HostEmitter::host_device_address(const IntrinsicCall &c) {
+    auto *address = b.CreateLoad(b.getInt64Ty(), arg(c, 0));
+    address->setMetadata(llvm::LLVMContext::MD_tbaa, descriptor_tag());
+    return b.CreateIntToPtr(address, b.getPtrTy());
+}
+
+// Memory on the device is allocated when it is first used there; what is too large is refused now.
+Value *HostEmitter::host_device_buffer(const IntrinsicCall &c) {
+    std::vector<Expr> extents;
+    for (size_t i = first_of_dimensions + 1; i < c.args.size(); i += 3)
+        extents.push_back(c.args[i]);
+    const Load &first = address_taken(c.args[0]);
+    checked_elements(first.buffer, first.type, extents);
+    return host_make_buffer(c);
 }
 
 Value *HostEmitter::host_set_buffer_field(const IntrinsicCall &c) {

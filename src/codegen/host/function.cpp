@@ -13,8 +13,9 @@ HostEmitter::HostEmitter(llvm::Module &module, const Target &target,
                          const Architecture &architecture)
     : Emitter(module, target, architecture), target_text(target.to_string()) {}
 
-void HostEmitter::emit_module(const ir::Module &m) {
+void HostEmitter::emit_module(const ir::Module &m, const std::vector<DeviceImage> &code) {
     lowered = &m;
+    images = &code;
     std::vector<std::pair<const LoweredFunction *, llvm::Function *>> declared;
     for (const LoweredFunction &function : m.functions) {
         if (!function.is_pipeline()) continue;

@@ -31,7 +31,7 @@ Value *HostEmitter::allocation_extent(const Expr &e) {
 }
 
 // The number of elements; the pipeline fails if it is more than can be indexed.
-Value *HostEmitter::allocation_elements(const Allocate &node) {
+Value *HostEmitter::checked_elements(Symbol buffer, Type type, const std::vector<Expr> &extents) {
     Value *overflows = b.getFalse();
     auto times = [&](Value *x, Value *y) {
         Value *product =
@@ -40,7 +40,7 @@ Value *HostEmitter::allocation_elements(const Allocate &node) {
         return b.CreateExtractValue(product, 0);
     };
     Value *elements = int64(1);
-    for (const Expr &e : node.extents) elements = times(elements, allocation_extent(e));
+    for (const Expr &e : extents) elements = times(elements, allocation_extent(e));
     int64_t limit = target.has_large_buffers() ? most_elements_when_large : INT32_MAX;
     Value *too_many = b.CreateOr(overflows, b.CreateICmpUGT(elements, int64(limit)));
     if (auto *constant = llvm::dyn_cast<llvm::ConstantInt>(too_many);
@@ -50,11 +50,11 @@ Value *HostEmitter::allocation_elements(const Allocate &node) {
     branch(
         too_many,
         [&] {
-            Value *bytes = times(elements, int64(node.type.bytes()));
+            Value *bytes = times(elements, int64(type.bytes()));
             bytes = b.CreateSelect(overflows, int64(-1), bytes);  // as many as 64 bits hold
             fail(call_runtime("tessera_error_buffer_allocation_too_large", b.getInt32Ty(),
-                              {host().user_context, string_constant(node.buffer.text()), bytes,
-                               int64(limit * node.type.bytes())}));
+                              {host().user_context, string_constant(buffer.text()), bytes,
+                               int64(limit * type.bytes())}));
             start(new_block("unreachable"));
         },
         nullptr);
@@ -62,7 +62,8 @@ Value *HostEmitter::allocation_elements(const Allocate &node) {
 }
 
 Value *HostEmitter::allocation_bytes(const Allocate &node) {
-    Value *padded = b.CreateAdd(allocation_elements(node), int64(node.padding));
+    Value *padded =
+        b.CreateAdd(checked_elements(node.buffer, node.type, node.extents), int64(node.padding));
     Value *bytes = b.CreateMul(padded, int64(node.type.bytes()));
     return b.CreateBinaryIntrinsic(llvm::Intrinsic::umax, bytes, int64(1));
 }

@@ -1,5 +1,6 @@
 #pragma once
 #include "codegen/llvm/emitter.h"
+#include "codegen/nvptx/device_image.h"
 #include "ir/module.h"
 #include <unordered_set>
 
@@ -42,13 +43,15 @@ struct HostFunction : FunctionState {
 //   interface.cpp   what callers of a function see   function.cpp  functions, errors and clean-up
 //   heap.cpp        storage on the heap              buffers.cpp   the runtime's structs
 //   parallel.cpp    closures, loops, tasks           runtime.cpp   calls of C functions, texts
+//   launch.cpp      launches of kernels
 class HostEmitter final : public Emitter {
 public:
     HostEmitter(llvm::Module &module, const Target &target);
     HostEmitter(llvm::Module &module, const Target &target, const Architecture &architecture);
 
-    // Declares every function of the module that programs call, then defines them.
-    void emit_module(const ir::Module &m);
+    // Declares every function of the module that programs call, then defines them. `images`: the
+    // code of its kernels.
+    void emit_module(const ir::Module &m, const std::vector<DeviceImage> &images);
 
 private:
     HostFunction &host() const { return static_cast<HostFunction &>(*f); }
@@ -82,7 +85,7 @@ private:
     // heap.cpp
     void allocate_in_memory(const Allocate &node) override;
     Value *allocation_extent(const Expr &e);
-    Value *allocation_elements(const Allocate &node);
+    Value *checked_elements(Symbol buffer, Type type, const std::vector<Expr> &extents);
     Value *allocation_bytes(const Allocate &node);
     Value *request_memory(const Allocate &node, Value *bytes);
     void free_memory(Value *pointer);
@@ -96,6 +99,7 @@ private:
     llvm::StructType *buffer_struct();
     llvm::StructType *dimension_struct();
     llvm::MDNode *descriptor_tag();
+    void set_buffer_flag(Value *descriptor, uint64_t flag);
     Value *descriptor_of(Symbol buffer);
     Value *buffer_field(Value *descriptor, BufferField field, Value *dim, llvm::Type *&type);
     Value *address_in(Value *descriptor) override;
@@ -114,6 +118,11 @@ private:
     void invoke(const Invoke &node) override;
     void run_locked(const Atomic &node, const Expr &index) override;
 
+    // launch.cpp
+    void launch(const LoweredFunction &kernel, const Invoke &node);
+    llvm::GlobalVariable *kernels();
+    llvm::Constant *image(const DeviceImage &image);
+
     // runtime.cpp
     Value *host_call(const IntrinsicCall &c) override;
 #define HOST(name) Value *host_##name(const IntrinsicCall &c);
@@ -126,7 +135,8 @@ private:
     Value *text_of(const std::vector<Expr> &parts);
     Value *append_text(Value *at, Value *end, Value *v, Type t, bool is_text);
 
-    const ir::Module *lowered = nullptr;        // what is being written
+    const ir::Module *lowered = nullptr;  // what is being written
+    const std::vector<DeviceImage> *images = nullptr;
     std::string target_text;                    // as it was requested
     std::unordered_set<std::string> pipelines;  // the names of the module's functions
     std::unordered_set<Symbol> freed_early;     // buffers, before the end of their scope

@@ -137,6 +137,8 @@ void HostEmitter::parallel_loop(const For &loop) {
 }
 
 void HostEmitter::invoke(const Invoke &node) {
+    const LoweredFunction &callee = lowered->function(node.function);
+    if (callee.kind == FunctionKind::Kernel) return launch(callee, node);
     const Closure closure = closure_of(node);
     llvm::Function *function = define_invoked(closure);
     fail_unless_zero(b.CreateCall(function, {host().user_context, int32(0), closure.pointer}));

@@ -42,6 +42,10 @@ struct FunctionState {
     X(alloca)                                                                                      \
     X(free)                                                                                        \
     X(is_device_dirty)                                                                             \
+    X(mark_host_dirty)                                                                             \
+    X(mark_device_dirty)                                                                           \
+    X(device_buffer)                                                                               \
+    X(device_address)                                                                              \
     X(set_buffer_field)
 
 // Those that only kernels have.

@@ -68,11 +68,9 @@ private:
 
 }  // namespace
 
-const Architecture &nvptx_architecture(const Target &target) {
-    constexpr int oldest = 75;
+const Architecture &nvptx_architecture(int capability) {
     static std::mutex mutex;
     static auto *known = new std::map<int, NVPTX>;
-    const int capability = std::max(oldest, target.get_cuda_capability_lower_bound());
     const std::lock_guard lock(mutex);
     return known->try_emplace(capability, capability).first->second;
 }

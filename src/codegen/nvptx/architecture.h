@@ -3,7 +3,7 @@
 
 namespace tessera::codegen {
 
-// The GPUs of a compute capability: the lowest that the target names, 7.5 if it names none.
-const Architecture &nvptx_architecture(const Target &target);
+// The GPUs of a compute capability, as in 90 for 9.0.
+const Architecture &nvptx_architecture(int capability);
 
 }  // namespace tessera::codegen

@@ -32,6 +32,12 @@ bool is_stored(const LoweredFunction &kernel, Symbol buffer) {
     return any;
 }
 
+bool is_loaded(const LoweredFunction &kernel, Symbol buffer) {
+    bool any = false;
+    for_each_node(kernel.body, [&](const Load &l) { any |= l.buffer == buffer; });
+    return any;
+}
+
 // The threads of a block, if their number is known.
 std::optional<int64_t> threads_of(const LoweredFunction &kernel) {
     int64_t threads = 1;
@@ -61,8 +67,11 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
     function->setCallingConv(llvm::CallingConv::PTX_Kernel);
     for (unsigned i = 0; i < args.size(); i++) {
         if (args[i].is_scalar()) continue;
-        function->addParamAttr(i, llvm::Attribute::NoAlias);
-        if (!is_stored(kernel, args[i].name)) function->addParamAttr(i, llvm::Attribute::ReadOnly);
+        // To LLVM, no other thread writes what is noalias: it would move loads across barriers.
+        const bool is_read = is_loaded(kernel, args[i].name);
+        const bool is_written = is_stored(kernel, args[i].name);
+        if (!is_read || !is_written) function->addParamAttr(i, llvm::Attribute::NoAlias);
+        if (!is_written) function->addParamAttr(i, llvm::Attribute::ReadOnly);
     }
     if (const auto threads = threads_of(kernel))
         function->addFnAttr("nvvm.maxntid", std::to_string(*threads));

@@ -55,10 +55,10 @@ std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {
 
 }  // namespace
 
-std::string to_ptx(const ir::Module &module, const Target &target) {
+std::string to_ptx(const ir::Module &module, const Target &target, int capability) {
     std::string ptx;
     run_on_large_stack([&] {
-        const Architecture &architecture = nvptx_architecture(target);
+        const Architecture &architecture = nvptx_architecture(capability);
         const auto machine = make_gpu_machine(architecture, target);
         llvm::LLVMContext context;
         llvm::Module kernels(module.name, context);

@@ -220,11 +220,15 @@ void EntryChecks::check_buffer(const ir::Argument &b) {
           {name, packed(code, bits), packed(wanted_code, wanted_bits)});
     check(field(b, BufferField::Dimensions) == b.dimensions, "bad_dimensions",
           {name, field(b, BufferField::Dimensions), b.dimensions});
-    check(!is_null(field(b, BufferField::Host)), "host_is_null", {name});
+    // With a GPU it may be there alone: lower/gpu/device_copies.h.
+    const bool has_gpu = context.target.has_gpu_feature();
+    if (!has_gpu) check(!is_null(field(b, BufferField::Host)), "host_is_null", {name});
     for (int d = 0; d < b.dimensions; d++) check_dimension(b, d);
     check_size(b);
-    check(!call(Bool(), Intrinsic::is_device_dirty, {handle_of(b.name)}),
-          "device_dirty_with_no_device_support", {name});
+    if (!has_gpu) {
+        check(!call(Bool(), Intrinsic::is_device_dirty, {handle_of(b.name)}),
+              "device_dirty_with_no_device_support", {name});
+    }
     const Parameter *p = parameter_of(b);
     if (p && p->host_alignment > 1) {
         Expr address = Reinterpret::make(UInt(64), field(b, BufferField::Host));

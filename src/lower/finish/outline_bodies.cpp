@@ -118,6 +118,10 @@ private:
 Module outline_bodies(const Module &module, const OutlineOptions &options) {
     Module result{module.name, {}};
     for (LoweredFunction f : module.functions) {
+        if (f.kind == FunctionKind::Kernel) {
+            result.functions.push_back(std::move(f));
+            continue;
+        }
         OutlineBodies outline(f, options);
         result.functions.push_back(std::move(f));
         std::ranges::move(outline.made, std::back_inserter(result.functions));

@@ -9,6 +9,9 @@ static bool is_told_of_user_context(Intrinsic op) {
     switch (op) {
     case Intrinsic::mutex_array_create:
     case Intrinsic::mutex_array_destroy:
+    case Intrinsic::copy_to_host:
+    case Intrinsic::copy_to_device:
+    case Intrinsic::device_free:
     case Intrinsic::trace:
     case Intrinsic::profiler_instance_start:
     case Intrinsic::profiler_instance_end:
@@ -24,6 +27,8 @@ Expr as_c_call(const IntrinsicCall &c) {
     std::vector<Expr> args;
     if (is_told_of_user_context(c.op)) args.push_back(call(Handle(), Intrinsic::user_context, {}));
     args.insert(args.end(), c.args.begin(), c.args.end());
+    if (c.op == Intrinsic::copy_to_device)
+        args.push_back(ExternCall::make(Handle(), "tessera_cuda_device_interface", {}, false));
     return ExternCall::make(c.type, str("tessera_", info_of(c.op).name), std::move(args), false);
 }
 
@@ -33,6 +38,8 @@ Expr end_of_scope(const LetStmt &let) {
     const Expr result = Variable::make(let.value.type(), let.name);
     if (begin->op == Intrinsic::mutex_array_create)
         return call(Int(32), Intrinsic::mutex_array_destroy, {result});
+    if (begin->op == Intrinsic::device_buffer)
+        return call(Int(32), Intrinsic::device_free, {result});
     if (begin->op != Intrinsic::profiler_instance_start) return {};
     const Expr end = call(Int(32), Intrinsic::profiler_instance_end, {begin->args.back()});
     return call(Int(32), Intrinsic::if_then_else, {result == 0, end, 0});

@@ -16,6 +16,7 @@ ir::Expr as_c_call(const ir::IntrinsicCall &c);
 // means that the end is called behind its body, and when the body fails:
 //
 //     let m = mutex_array_create(n)            at the end: mutex_array_destroy(m)
+//     let b = device_buffer(...)               at the end: device_free(b)
 //     let e = profiler_instance_start(..., i)  if e == 0:  profiler_instance_end(i)
 //
 // Returns the expression to evaluate at the end; undefined for any other let.

@@ -59,6 +59,11 @@ private:
     std::set<Symbol> inner;  // what is bound within the kernel
 };
 
+Expr passed_to_kernel(const Argument &a) {
+    if (a.is_scalar()) return Variable::make(a.type, a.name);
+    return call(Handle(), Intrinsic::device_address, {Variable::make(Handle(), a.name)});
+}
+
 class OutlineKernels final : public Mutator {
 public:
     explicit OutlineKernels(LoweredFunction &f) : symbols(f.symbols), name(f.name) {
@@ -77,7 +82,7 @@ private:
         std::vector<Expr> passed = LaunchShape(nest).values();
         const std::vector<Argument> captured = Captures(nest).arguments();
         args.insert(args.end(), captured.begin(), captured.end());
-        for (Expr &e : passed_for(captured)) passed.push_back(std::move(e));
+        for (const Argument &a : captured) passed.push_back(passed_to_kernel(a));
         LoweredFunction kernel{
             str(name, ".kernel.", made.size()), args, nest, {}, symbols, FunctionKind::Kernel};
         std::string function = kernel.name;

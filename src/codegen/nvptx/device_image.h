@@ -1,0 +1,24 @@
+#pragma once
+#include "base/target.h"
+#include "ir/module.h"
+#include <vector>
+
+namespace tessera::codegen {
+
+// Code of the kernels of a module, as it becomes a tessera_cuda_image_t of the runtime.
+struct DeviceImage {
+    int capability;  // 90: compute capability 9.0
+    bool is_ptx;     // a text that ends in 0, which the driver compiles
+    bool is_exact;   // runs on that capability alone, such as 9.0a
+    std::vector<char> bytes;
+};
+
+// The name of the table of images in a module of a host.
+constexpr const char *kernels_symbol = "tessera_kernels";
+
+// Machine code for each compute capability of the target, if ptxas is found, and PTX of the lowest;
+// in a program that compiles just in time PTX only where there is no machine code. None if the
+// module has no kernels.
+std::vector<DeviceImage> device_images(const ir::Module &module, const Target &target);
+
+}  // namespace tessera::codegen

@@ -1,0 +1,135 @@
+#include "codegen/nvptx/ptxas.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "base/subprocess.h"
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <llvm/ADT/StringExtras.h>
+#include <llvm/Support/SHA256.h>
+#include <unistd.h>
+
+namespace tessera::codegen {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string variable(const char *name) {
+    const char *value = getenv(name);
+    return value ? value : "";
+}
+
+// The path, or "".
+std::string find_assembler() {
+    if (getenv("TESSERA_PTXAS")) return variable("TESSERA_PTXAS");
+    std::vector<fs::path> folders;
+    if (const std::string home = variable("CUDA_HOME"); !home.empty())
+        folders.push_back(fs::path(home) / "bin");
+    const std::string path = variable("PATH");
+    for (size_t at = 0; at <= path.size();) {
+        const size_t end = std::min(path.find(':', at), path.size());
+        folders.emplace_back(path.substr(at, end - at));
+        at = end + 1;
+    }
+    folders.emplace_back("/usr/local/cuda/bin");
+    for (const fs::path &folder : folders) {
+        const fs::path found = folder / "ptxas";
+        if (access(found.c_str(), X_OK) == 0) return found.string();
+    }
+    return "";
+}
+
+// What tells one release of the assembler from another.
+std::string version_of(const std::string &assembler) {
+    return run_process({assembler, "--version"}).output;
+}
+
+// Where code is kept, or "".
+fs::path cache_folder() {
+    if (getenv("TESSERA_CACHE_DIR")) return variable("TESSERA_CACHE_DIR");
+    const std::string cache = variable("XDG_CACHE_HOME"), home = variable("HOME");
+    if (!cache.empty()) return fs::path(cache) / "tessera";
+    return home.empty() ? fs::path() : fs::path(home) / ".cache" / "tessera";
+}
+
+std::string content_hash(std::initializer_list<std::string> parts) {
+    llvm::SHA256 hash;
+    for (const std::string &part : parts) {
+        hash.update(llvm::StringRef(str(part.size(), ":")));
+        hash.update(llvm::StringRef(part));
+    }
+    return llvm::toHex(hash.final(), true);
+}
+
+std::optional<std::vector<char>> read_file(const fs::path &path) {
+    std::ifstream in(path, std::ios::binary);
+    if (!in) return std::nullopt;
+    std::vector<char> bytes((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+    if (bytes.empty()) return std::nullopt;
+    return bytes;
+}
+
+// A folder of this call's own, which goes with it.
+class ScratchFolder {
+public:
+    ScratchFolder() {
+        std::string name = (fs::temp_directory_path() / "tessera-XXXXXX").string();
+        if (!mkdtemp(name.data()))
+            throw CompileError(
+                str("cannot make a folder for ptxas in ", fs::temp_directory_path()));
+        path = name;
+    }
+    ScratchFolder(const ScratchFolder &) = delete;
+    ~ScratchFolder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+    fs::path path;
+};
+
+std::vector<char> run_assembler(const std::string &assembler, const std::string &ptx,
+                                const std::string &arch) {
+    const ScratchFolder folder;
+    const fs::path source = folder.path / "kernels.ptx", result = folder.path / "kernels.cubin";
+    std::ofstream(source, std::ios::binary) << ptx;
+    const ProcessResult process =
+        run_process({assembler, "-arch=" + arch, source.string(), "-o", result.string()});
+    const auto code = read_file(result);
+    if (process.code == 0 && code) return *code;
+    throw CompileError(str("ptxas (", assembler, ") cannot assemble the kernels for ", arch, ": ",
+                           process.output));
+}
+
+// So that a reader sees all of it or nothing. What cannot be kept is made again.
+void keep(const fs::path &path, const std::vector<char> &code) {
+    std::error_code failed;
+    fs::create_directories(path.parent_path(), failed);
+    const fs::path part = str(path.string(), ".", getpid());
+    std::ofstream out(part, std::ios::binary);
+    out.write(code.data(), std::streamsize(code.size()));
+    out.close();
+    if (out)
+        fs::rename(part, path, failed);
+    else
+        fs::remove(part, failed);
+}
+
+}  // namespace
+
+std::optional<std::vector<char>> assemble_ptx(const std::string &ptx, const std::string &arch) {
+    const std::string assembler = find_assembler();
+    if (assembler.empty()) return std::nullopt;
+    const fs::path folder = cache_folder();
+    fs::path kept;
+    if (!folder.empty()) {
+        kept = folder / (content_hash({ptx, arch, version_of(assembler)}) + ".cubin");
+        if (auto code = read_file(kept)) return code;
+    }
+    std::vector<char> code = run_assembler(assembler, ptx, arch);
+    if (!kept.empty()) keep(kept, code);
+    return code;
+}
+
+}  // namespace tessera::codegen

@@ -1,0 +1,19 @@
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace tessera::codegen {
+
+// Machine code (a cubin) of PTX for an architecture, such as "sm_90", by NVIDIA's assembler; none
+// if there is no assembler on this machine. What has been made once is kept on disk, by its
+// contents.
+//
+// The assembler is $TESSERA_PTXAS, or ptxas of $CUDA_HOME/bin, of the PATH or of
+// /usr/local/cuda/bin; "" switches it off. Kept code is in $TESSERA_CACHE_DIR, or in the folder
+// tessera of $XDG_CACHE_HOME or ~/.cache; with TESSERA_CACHE_DIR="" nothing is kept.
+//
+// Throws CompileError with the assembler's message if it refuses the text.
+std::optional<std::vector<char>> assemble_ptx(const std::string &ptx, const std::string &arch);
+
+}  // namespace tessera::codegen

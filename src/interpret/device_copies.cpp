@@ -1,0 +1,78 @@
+#include "interpret/device_copies.h"
+#include "base/error.h"
+
+namespace tessera::interpret {
+
+void DeviceCopies::add(Word handle, const MemoryRef &on_host, int64_t elements) {
+    auto copy = std::make_shared<Copy>();
+    copy->here = on_host;
+    copy->there = on_host->is_empty() ? std::make_shared<Memory>(on_host->name, on_host->type,
+                                                                 elements, 0, TaskTree::root)
+                                      : on_host->unwritten_twin();
+    by_handle[handle] = by_memory[on_host.get()] = copy;
+}
+
+void DeviceCopies::add_argument(Word handle, const MemoryRef &on_host, bool host_dirty) {
+    auto copy = std::make_shared<Copy>();
+    copy->here = on_host;
+    copy->host_dirty = host_dirty;
+    by_handle[handle] = by_memory[on_host.get()] = copy;
+}
+
+DeviceCopies::Copy &DeviceCopies::at(Word handle) {
+    const auto found = by_handle.find(handle);
+    if (found == by_handle.end()) throw RuntimeError("a copy of what is no buffer of a device");
+    return *found->second;
+}
+
+void DeviceCopies::copy_to_host(Word handle) {
+    Copy &copy = at(handle);
+    if (copy.device_dirty) copy.here->copy_from(*copy.there);
+    copy.device_dirty = false;
+}
+
+void DeviceCopies::copy_to_device(Word handle) {
+    Copy &copy = at(handle);
+    if (!copy.there) copy.there = copy.here->unwritten_twin();
+    if (copy.host_dirty) copy.there->copy_from(*copy.here);
+    copy.host_dirty = false;
+}
+
+void DeviceCopies::mark(Word handle, bool on_device) {
+    Copy &copy = at(handle);
+    (on_device ? copy.device_dirty : copy.host_dirty) = true;
+    if (copy.device_dirty && copy.host_dirty) {
+        throw RuntimeError(
+            str(copy.here->name, " has been written by the host and by a kernel, with no copy"));
+    }
+}
+
+void DeviceCopies::free(Word handle) {
+    const auto found = by_handle.find(handle);
+    if (found == by_handle.end()) return;
+    if (found->second->there) found->second->there->free();
+    by_memory.erase(found->second->here.get());
+    by_handle.erase(found);
+}
+
+Memory &DeviceCopies::seen_by_host(Memory &on_host) const {
+    const auto found = by_memory.find(&on_host);
+    if (found != by_memory.end() && found->second->device_dirty) {
+        throw RuntimeError(
+            str("the host uses ", on_host.name, ", whose newest contents are on the device"));
+    }
+    return on_host;
+}
+
+Memory &DeviceCopies::seen_by_kernel(Memory &on_host) const {
+    const auto found = by_memory.find(&on_host);
+    if (found == by_memory.end() || !found->second->there)
+        throw RuntimeError(str("a kernel uses ", on_host.name, ", which is not on the device"));
+    if (found->second->host_dirty) {
+        throw RuntimeError(
+            str("a kernel uses ", on_host.name, ", whose newest contents are on the host"));
+    }
+    return *found->second->there;
+}
+
+}  // namespace tessera::interpret

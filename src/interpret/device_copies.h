@@ -1,0 +1,41 @@
+#pragma once
+#include "interpret/memory.h"
+#include <memory>
+#include <unordered_map>
+
+namespace tessera::interpret {
+
+using MemoryRef = std::shared_ptr<Memory>;
+
+// The buffers of a pipeline that have memory on a device, too: what is in each, and which of the
+// two is newer. All that lowered code has to do by lower/gpu/device_copies.h is checked: kernels
+// see nothing but what has been copied, and neither side may use what is older.
+class DeviceCopies {
+public:
+    // A buffer with this handle, the address of its struct. `elements`: that it has on the device,
+    // where it has no memory on the host.
+    void add(Word handle, const MemoryRef &on_host, int64_t elements);
+    // An argument, whose memory on the device is made when it is first copied there.
+    void add_argument(Word handle, const MemoryRef &on_host, bool host_dirty);
+    void copy_to_host(Word handle);
+    void copy_to_device(Word handle);
+    void mark(Word handle, bool on_device);
+    void free(Word handle);
+
+    // What a side sees of a buffer. RuntimeError if the other side's contents are newer, or if it
+    // has no memory there.
+    Memory &seen_by_host(Memory &on_host) const;
+    Memory &seen_by_kernel(Memory &on_host) const;
+
+private:
+    struct Copy {
+        MemoryRef here, there;
+        bool host_dirty = false, device_dirty = false;
+    };
+    Copy &at(Word handle);
+
+    std::unordered_map<Word, std::shared_ptr<Copy>> by_handle;
+    std::unordered_map<const Memory *, std::shared_ptr<Copy>> by_memory;
+};
+
+}  // namespace tessera::interpret

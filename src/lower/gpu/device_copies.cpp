@@ -1,0 +1,250 @@
+#include "lower/gpu/device_copies.h"
+#include "ir/allocation.h"
+#include "ir/operators.h"
+#include "ir/visitor.h"
+#include "lower/checks/constraints.h"
+#include "lower/checks/errors.h"
+#include "lower/gpu/buffer_sides.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+using namespace ir;
+
+namespace {
+
+// Buffers whose copies are still to be placed, within the statement that is visited.
+using Open = std::vector<Symbol>;
+
+class DeviceCopies {
+public:
+    DeviceCopies(const LoweredFunction &pipeline, const Context &context)
+        : pipeline(pipeline), context(context), sides(pipeline) {}
+
+    Stmt body() {
+        Open arguments;
+        for (const Argument &a : pipeline.args) {
+            if (a.is_buffer()) arguments.push_back(a.name);
+        }
+        return place(pipeline.body, arguments);
+    }
+
+private:
+    // ---- Where copies stand ----
+
+    Stmt place(const Stmt &s, const Open &open) {
+        std::vector<Stmt> before, after;
+        Open within;
+        const BufferSides::PerBuffer own = sides.own(s);
+        for (Symbol b : open) {
+            const Sides uses = sides.of(s, b);
+            if (uses.on_host() && uses.on_device() && uses.writes() && !is_kernel(s)) {
+                within.push_back(b);
+                const auto found = own.find(b);
+                if (found != own.end() && found->second.host_reads) before.push_back(to_host(b));
+            } else {
+                surround(b, uses, before, after);
+            }
+        }
+        return Block::make({Block::make(std::move(before)), place_within(s, within),
+                            Block::make(std::move(after))});
+    }
+
+    // A statement that uses it on one side, or changes nothing.
+    void surround(Symbol b, const Sides &uses, std::vector<Stmt> &before,
+                  std::vector<Stmt> &after) {
+        if (uses.on_host()) before.push_back(to_host(b));
+        if (uses.on_device()) before.push_back(to_device(b));
+        if (uses.host_writes) after.push_back(mark(b, Intrinsic::mark_host_dirty));
+        if (uses.device_writes) after.push_back(mark(b, Intrinsic::mark_device_dirty));
+    }
+
+    Stmt place_within(const Stmt &s, const Open &open) {
+        if (is_kernel(s)) return s;
+        switch (s.kind()) {
+        case NodeKind::Block: return in_block(*s.as<Block>(), open);
+        case NodeKind::LetStmt: return below_let(*s.as<LetStmt>(), open);
+        case NodeKind::Allocate: return allocated(*s.as<Allocate>(), open);
+        case NodeKind::Evaluate: return evaluated(*s.as<Evaluate>());
+        case NodeKind::For: {
+            const auto &loop = *s.as<For>();
+            if (traits_of(loop.loop_kind).is_on_threads) refuse_at_the_same_time(open);
+            return loop.with<&For::body>(place(loop.body, open));
+        }
+        case NodeKind::Fork: {
+            refuse_at_the_same_time(open);
+            std::vector<Stmt> tasks;
+            for (const Stmt &task : s.as<Fork>()->stmts) tasks.push_back(place(task, {}));
+            return Fork::make(std::move(tasks));
+        }
+        case NodeKind::IfThenElse: {
+            const auto &branch = *s.as<IfThenElse>();
+            Stmt otherwise;
+            if (branch.else_case.defined()) otherwise = place(branch.else_case, open);
+            return IfThenElse::make(branch.condition, place(branch.then_case, open), otherwise);
+        }
+        case NodeKind::Acquire: {
+            const auto &acquire = *s.as<Acquire>();
+            return acquire.with<&Acquire::body>(place(acquire.body, open));
+        }
+        case NodeKind::Atomic: {
+            const auto &atomic = *s.as<Atomic>();
+            return atomic.with<&Atomic::body>(place(atomic.body, open));
+        }
+        case NodeKind::ProducerConsumer: {
+            const auto &node = *s.as<ProducerConsumer>();
+            return node.with<&ProducerConsumer::body>(place(node.body, open));
+        }
+        default: return s;
+        }
+    }
+
+    // Statements in a row that use a buffer on one side are taken together.
+    Stmt in_block(const Block &block, const Open &open) {
+        const size_t count = block.stmts.size();
+        std::vector<std::vector<Stmt>> before(count), after(count);
+        std::vector<Open> within(count);
+        for (Symbol b : open) {
+            for (size_t i = 0; i < count;) {
+                const size_t first = i;
+                const Sides uses = sides.of(block.stmts[i++], b);
+                if (!uses.any()) continue;
+                if (uses.on_host() && uses.on_device()) {
+                    within[first].push_back(b);
+                    continue;
+                }
+                Sides run = uses;
+                size_t last = first;
+                for (; i < count; i++) {
+                    const Sides next = sides.of(block.stmts[i], b);
+                    if (uses.on_host() ? next.on_device() : next.on_host()) break;
+                    if (next.any()) last = i;
+                    run.add(next);
+                }
+                surround(b, run, before[first], after[last]);
+            }
+        }
+        std::vector<Stmt> all;
+        for (size_t i = 0; i < count; i++) {
+            all.push_back(Block::make(std::move(before[i])));
+            all.push_back(place(block.stmts[i], within[i]));
+            all.push_back(Block::make(std::move(after[i])));
+        }
+        return Block::make(std::move(all));
+    }
+
+    // What the value's calls write is marked before anybody can use it.
+    Stmt below_let(const LetStmt &let, const Open &open) {
+        std::vector<Stmt> body;
+        const BufferSides::PerBuffer own = sides.own(Stmt(&let));
+        for (Symbol b : open) {
+            const auto found = own.find(b);
+            if (found == own.end() || !found->second.host_writes) continue;
+            body.push_back(mark(b, Intrinsic::mark_host_dirty));
+        }
+        body.push_back(place(let.body, open));
+        return let.with<&LetStmt::body>(Block::make(std::move(body)));
+    }
+
+    Stmt allocated(const Allocate &a, Open open) {
+        if (!sides.used_on_device().contains(a.buffer))
+            return a.with<&Allocate::body>(place(a.body, open));
+        const bool is_on_host = sides.of(a.body, a.buffer).on_host();
+        allocations[a.buffer] = {&a, is_on_host};
+        open.push_back(a.buffer);
+        const Stmt body = LetStmt::make(a.buffer, device_buffer(a), place(a.body, open));
+        if (is_on_host) return a.with<&Allocate::body>(body);
+        return a.with<&Allocate::condition, &Allocate::body>(make_zero(Bool()), body);
+    }
+
+    // A buffer that is freed early is freed on both sides.
+    Stmt evaluated(const Evaluate &node) {
+        const auto *c = node.value.as<IntrinsicCall>();
+        if (!c || c->op != Intrinsic::free) return Stmt(&node);
+        const auto found = allocations.find(address_taken(c->args[0]).buffer);
+        if (found == allocations.end()) return Stmt(&node);
+        const Stmt there = Evaluate::make(on(found->first, Intrinsic::device_free));
+        return found->second.is_on_host ? Block::make(there, Stmt(&node)) : there;
+    }
+
+    void refuse_at_the_same_time(const Open &open) const {
+        for (Symbol b : open) {
+            const auto found = allocations.find(b);
+            const Location at =
+                found == allocations.end() ? Location() : found->second.node->facts.compute_written;
+            throw CompileError(at, str(b, " is used by the CPU and by a GPU in iterations of a "
+                                          "parallel loop, or in tasks, that run at the same time; "
+                                          "compute it within the loop, or make the loop serial"));
+        }
+    }
+
+    // ---- Copies ----
+
+    Expr on(Symbol b, Intrinsic op) const {
+        return call(Int(32), op, {Variable::make(Handle(), b)});
+    }
+    Stmt mark(Symbol b, Intrinsic op) const { return Evaluate::make(on(b, op)); }
+
+    static Stmt checked(const Expr &operation) {
+        const Symbol code = Symbol::fresh("error_code");
+        const Expr result = Variable::make(Int(32), code);
+        return LetStmt::make(code, operation, AssertStmt::make(result == 0, result));
+    }
+
+    Stmt to_host(Symbol b) const {
+        const Stmt copy = checked(on(b, Intrinsic::copy_to_host));
+        const bool is_argument = find_argument(pipeline.args, b) != nullptr;
+        if (!is_argument || context.target.has_feature(Target::NoAsserts)) return copy;
+        const Expr host = BufferProperty::make(b, BufferField::Host, 0);
+        return Block::make(
+            AssertStmt::make(!is_null(host), error_call("host_is_null", {Expr(b.text())})), copy);
+    }
+
+    // An input that is not on the device is new there, whatever its flags say.
+    Stmt to_device(Symbol b) const {
+        const Stmt copy = checked(on(b, Intrinsic::copy_to_device));
+        const Argument *a = find_argument(pipeline.args, b);
+        if (!a || !a->is_input()) return copy;
+        const Expr device = BufferProperty::make(b, BufferField::Device, 0);
+        return Block::make(
+            IfThenElse::make(device == make_zero(UInt(64)), mark(b, Intrinsic::mark_host_dirty)),
+            copy);
+    }
+
+    Expr device_buffer(const Allocate &a) const {
+        std::vector<Expr> extents = a.extents;
+        if (a.padding > 0) {
+            Expr all = 1;
+            for (const Expr &e : a.extents) all = all * max(cast(Int(32), e), 0);
+            extents = {all + a.padding};
+        }
+        const Expr first = Load::make(a.type, a.buffer, make_zero(context.index_type()));
+        std::vector<Expr> args = {call(Handle(), Intrinsic::address_of, {first}),
+                                  int(a.type.code()), a.type.bits(), int(extents.size())};
+        Expr stride = 1;
+        for (const Expr &e : extents) {
+            const Expr extent = max(cast(Int(32), e), 0);
+            args.insert(args.end(), {Expr(0), extent, stride});
+            stride = stride * extent;
+        }
+        return call(Handle(), Intrinsic::device_buffer, std::move(args));
+    }
+
+    const LoweredFunction &pipeline;
+    const Context &context;
+    BufferSides sides;
+    struct Allocation {
+        const Allocate *node;
+        bool is_on_host;
+    };
+    std::unordered_map<Symbol, Allocation> allocations;  // that are on the device, too
+};
+
+}  // namespace
+
+Stmt place_device_copies(const LoweredFunction &pipeline, const Context &context) {
+    if (!context.target.has_gpu_feature()) return pipeline.body;
+    return DeviceCopies(pipeline, context).body();
+}
+
+}  // namespace tessera::lower

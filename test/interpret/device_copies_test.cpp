@@ -1,0 +1,163 @@
+#include "interpret/statement.h"
+#include "ir/parser.h"
+#include "ir/printer.h"
+#include "lower/gpu/device_copies.h"
+#include <array>
+#include <doctest/doctest.h>
+
+using namespace tessera;
+using namespace tessera::lower;
+
+namespace {
+
+constexpr const char *header =
+    "module \"m\"\nfunc \"p\"(src: input int32[1], out: output int32[1] of out):\n";
+
+ir::Stmt placed(const std::string &body) {
+    ir::Module m = ir::parse_module(header + body);
+    Context context;
+    context.target = Target("host-cuda-no_asserts");
+    return place_device_copies(m.functions[0], context);
+}
+
+// The copies and marks, in order: ">src" to the device, "<out" to the host, "+out" written here,
+// "*out" written there, "loop" and "kernel" for what stands between.
+std::string order_of(const std::string &body) {
+    const std::string text = ir::to_string(placed(body));
+    std::string order;
+    const std::pair<const char *, const char *> words[] = {{"copy_to_device(", ">"},
+                                                           {"copy_to_host(", "<"},
+                                                           {"mark_device_dirty(", "*"},
+                                                           {"mark_host_dirty(", "+"}};
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        begin = end + 1;
+        if (line.find("gpu_block") != std::string::npos)
+            order += "kernel ";
+        else if (line.find("for ") != std::string::npos)
+            order += "loop ";
+        if (line.find("let ") != std::string::npos &&
+            line.find("device_buffer") != std::string::npos)
+            order += "buffer ";
+        if (line.find("if src.device == ") != std::string::npos) continue;
+        for (const auto &[word, sign] : words) {
+            const size_t at = line.find(word);
+            if (at == std::string::npos) continue;
+            const size_t name = at + std::string(word).size();
+            order += sign + line.substr(name, line.find_first_of(":)", name) - name) + " ";
+        }
+    }
+    return order;
+}
+
+// Runs it on the numbers 0 to 31; -1 where nothing is written. `without`: the first statement with
+// this text is left out.
+std::vector<int32_t> run(const std::string &body, const std::string &without = "") {
+    std::string text = ir::to_string(placed(body)), indented;
+    bool is_left_out = without.empty();
+    for (size_t begin = 0; begin < text.size();) {
+        const size_t end = std::min(text.find('\n', begin), text.size());
+        const std::string line = text.substr(begin, end - begin);
+        begin = end + 1;
+        const size_t at = line.find(without);
+        if (!is_left_out && at != std::string::npos) {
+            is_left_out = true;
+            indented += "    " + line.substr(0, line.find_first_not_of(' ')) +
+                        (line.find("let ") != std::string::npos ? "let error_code = 0\n" : "0\n");
+            continue;
+        }
+        indented += "    " + line + "\n";
+    }
+    REQUIRE(is_left_out);
+    std::vector<int32_t> in(32), out(32, -1);
+    for (int i = 0; i < 32; i++) in[size_t(i)] = i;
+    tessera_dimension_t dim{0, 32, 1, 0};
+    std::array<tessera_buffer_t, 2> buffers = {};
+    for (size_t i = 0; i < 2; i++) {
+        buffers[i].host = reinterpret_cast<uint8_t *>(i ? out.data() : in.data());
+        buffers[i].type = {tessera_type_int, 32, 1};
+        buffers[i].dimensions = 1;
+        buffers[i].dim = &dim;
+    }
+    CAPTURE(indented);
+    const ir::Module m = ir::parse_module(header + indented);
+    void *args[] = {buffers.data(), &buffers[1]};
+    CHECK(interpret::run_statement(m.functions[0], args) == 0);
+    return out;
+}
+
+// f on the host, g and out on the device.
+const std::string chain = "    allocate f: int32[32] in Heap\n"
+                          "        for i in [0, +32): f[i] = src[i] + 1\n"
+                          "        allocate g: int32[32] in Heap\n"
+                          "            gpu_block for b in [0, +32): g[b] = f[b] * 2\n"
+                          "            gpu_block for b in [0, +32): out[b] = g[b] + src[b]\n";
+
+}  // namespace
+
+TEST_SUITE("device copies") {
+    TEST_CASE("a buffer is copied to the side that uses it next") {
+        CHECK(order_of(chain) == "buffer <src loop +f buffer >src >f >g >out kernel kernel *g *out "
+                                 "");
+    }
+    TEST_CASE("what only kernels use has no memory on the host") {
+        const std::string text = ir::to_string(placed(chain));
+        CHECK(text.find("allocate g: int32[32] in Heap if false") != std::string::npos);
+        CHECK(text.find("allocate f: int32[32] in Heap if") == std::string::npos);
+    }
+    TEST_CASE("a loop whose buffers stay on one side has no copies within it") {
+        CHECK(order_of("    for i in [0, +4): gpu_block for b in [0, +8):\n"
+                       "        out[i*8 + b] = src[i*8 + b]\n") == ">src >out loop kernel *out ");
+    }
+    TEST_CASE("a loop whose buffers change sides has them where they change") {
+        CHECK(order_of("    allocate f: int32[8] in Heap\n"
+                       "        for i in [0, +4):\n"
+                       "            for j in [0, +8): f[j] = i + j\n"
+                       "            gpu_block for b in [0, +8): out[i*8 + b] = f[b] + src[b]\n") ==
+              "buffer >src >out loop <f loop +f >f kernel *out ");
+    }
+    TEST_CASE("an input that the host reads too is copied once, before") {
+        CHECK(order_of("    for i in [0, +4):\n"
+                       "        let n = src[i]\n"
+                       "        gpu_block for b in [0, +8): out[i*8 + b] = src[b] + n\n") ==
+              "<src >src >out loop kernel *out ");
+    }
+    TEST_CASE("the run with copies computes what was asked for") {
+        const std::vector<int32_t> out = run(chain);
+        for (int i = 0; i < 32; i++) CHECK(out[size_t(i)] == (i + 1) * 2 + i);
+    }
+    TEST_CASE("each copy and mark that is left out is seen") {
+        for (const char *left_out :
+             {"copy_to_device(f", "copy_to_device(g", "copy_to_device(out", "copy_to_device(src",
+              "mark_host_dirty(f", "mark_device_dirty(out"}) {
+            CAPTURE(left_out);
+            CHECK_THROWS_AS(run(chain, left_out), RuntimeError);
+        }
+        const std::string back = "    allocate f: int32[32] in Heap\n"
+                                 "        gpu_block for b in [0, +32): f[b] = src[b]\n"
+                                 "        for i in [0, +32): out[i] = f[i]\n";
+        CHECK(run(back)[31] == 31);
+        for (const char *left_out : {"copy_to_host(f", "mark_device_dirty(f"}) {
+            CAPTURE(left_out);
+            CHECK_THROWS_AS(run(back, left_out), RuntimeError);
+        }
+    }
+    TEST_CASE("a buffer that both sides use at the same time is refused") {
+        CHECK_THROWS_WITH_AS(
+            placed("    allocate f: int32[32] in Heap\n"
+                   "        parallel for i in [0, +4):\n"
+                   "            for j in [0, +8): f[i*8 + j] = i + j\n"
+                   "            gpu_block for b in [0, +8): out[i*8 + b] = f[i*8 + b]\n"),
+            doctest::Contains("at the same time"), CompileError);
+    }
+    TEST_CASE("what is freed early is freed on both sides") {
+        const std::string text =
+            ir::to_string(placed("    allocate f: int32[32] in Heap\n"
+                                 "        for i in [0, +32): f[i] = i\n"
+                                 "        gpu_block for b in [0, +32): out[b] = f[b]\n"
+                                 "        free(address_of(f[0]))\n"
+                                 "        out[0] = 1\n"));
+        CHECK(text.find("device_free(f") < text.find("free(address_of(f[0]))"));
+    }
+}
