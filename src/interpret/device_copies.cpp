@@ -6,9 +6,7 @@ namespace tessera::interpret {
 void DeviceCopies::add(Word handle, const MemoryRef &on_host, int64_t elements) {
     auto copy = std::make_shared<Copy>();
     copy->here = on_host;
-    copy->there = on_host->is_empty() ? std::make_shared<Memory>(on_host->name, on_host->type,
-                                                                 elements, 0, TaskTree::root)
-                                      : on_host->unwritten_twin();
+    copy->elements = elements;
     by_handle[handle] = by_memory[on_host.get()] = copy;
 }
 
@@ -33,7 +31,11 @@ void DeviceCopies::copy_to_host(Word handle) {
 
 void DeviceCopies::copy_to_device(Word handle) {
     Copy &copy = at(handle);
-    if (!copy.there) copy.there = copy.here->unwritten_twin();
+    if (!copy.there && !copy.here->is_empty()) copy.there = copy.here->unwritten_twin();
+    if (!copy.there) {
+        copy.there = std::make_shared<Memory>(copy.here->name, copy.here->type, copy.elements, 0,
+                                              TaskTree::root);
+    }
     if (copy.host_dirty) copy.there->copy_from(*copy.here);
     copy.host_dirty = false;
 }

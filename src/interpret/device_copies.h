@@ -12,10 +12,10 @@ using MemoryRef = std::shared_ptr<Memory>;
 // see nothing but what has been copied, and neither side may use what is older.
 class DeviceCopies {
 public:
-    // A buffer with this handle, the address of its struct. `elements`: that it has on the device,
-    // where it has no memory on the host.
+    // A buffer with this handle, the address of its struct. `elements`: how many it has on the
+    // device if it has no memory on the host.
     void add(Word handle, const MemoryRef &on_host, int64_t elements);
-    // An argument, whose memory on the device is made when it is first copied there.
+    // A buffer that the pipeline is called with.
     void add_argument(Word handle, const MemoryRef &on_host, bool host_dirty);
     void copy_to_host(Word handle);
     void copy_to_device(Word handle);
@@ -29,7 +29,8 @@ public:
 
 private:
     struct Copy {
-        MemoryRef here, there;
+        MemoryRef here, there;  // the latter is made by the first copy to the device
+        int64_t elements = 0;
         bool host_dirty = false, device_dirty = false;
     };
     Copy &at(Word handle);

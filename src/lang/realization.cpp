@@ -25,9 +25,9 @@ void Realization::require_single() const {
                                " results stands for no single Buffer; say which, as in r[0]"));
 }
 
-int Realization::device_sync(void *user_context) {
+int Realization::device_sync(JITUserContext *context) {
     for (Buffer<> &b : images) {
-        if (int error = b.device_sync(user_context)) return error;
+        if (int error = b.device_sync(context)) return error;
     }
     return 0;
 }

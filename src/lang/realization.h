@@ -26,7 +26,7 @@ public:
         return Buffer<T, D>(images[0], at);
     }
     // Returns an error code of the runtime.
-    int device_sync(void *user_context = nullptr);
+    int device_sync(JITUserContext *context = nullptr);
 
     auto begin() { return images.begin(); }
     auto end() { return images.end(); }

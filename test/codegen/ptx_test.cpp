@@ -102,9 +102,17 @@ TEST_SUITE("PTX") {
             }
         }
     }
+    TEST_CASE("mathematics is libdevice's") {
+        const std::string ptx =
+            ptx_of("    gpu_block for b in [0, +n): out[b] = sin(src[b]) + pow(src[b], 1.5)\n",
+                   "x86-64-linux-cuda-cuda_capability_90");
+        CHECK(count_of(ptx, "call") == count_of(ptx, "__internal_"));  // all else is inlined
+        CHECK(count_of(ptx, ".visible .func") == 0);
+        CHECK(assembles(ptx, "sm_90"));
+    }
     TEST_CASE("what kernels cannot do is refused") {
         CHECK_THROWS_WITH_AS(
-            ptx_of("    gpu_block for b in [0, +n): out[b] = extern float32 sinh(src[b])\n",
+            ptx_of("    gpu_block for b in [0, +n): out[b] = extern float32 blur(src[b])\n",
                    "x86-64-linux-cuda"),
             doctest::Contains("cannot be done within a kernel"), CompileError);
     }

@@ -1,4 +1,5 @@
-// Kernels, run statement by statement: blocks, threads and barriers without a GPU.
+// Kernels, run statement by statement: blocks, threads, barriers and copies without a GPU; and on
+// the GPU, where there is one.
 #include "error/refusal.h"
 #include <functional>
 
@@ -9,6 +10,13 @@ namespace {
 Var x("x"), y("y"), c("c"), xo("xo"), yo("yo"), xi("xi"), yi("yi"), t("t");
 
 Target interpreted() { return Target("host-jit-cuda-interpret"); }
+
+std::vector<Target> targets() {
+    std::vector<Target> all = {interpreted()};
+    const Target gpu("host-jit-cuda");
+    if (host_supports_target_device(gpu)) all.push_back(gpu);
+    return all;
+}
 
 // A pipeline of two stages, and an update of the first one.
 struct Pipe {
@@ -25,8 +33,11 @@ void agrees(const std::function<void(Pipe &)> &schedule, int width = 37, int hei
     Pipe plain, scheduled;
     const Buffer<int> wanted = plain.b.realize({width, height});
     schedule(scheduled);
-    const Buffer<int> found = scheduled.b.realize({width, height}, interpreted());
-    wanted.for_each_element([&](int i, int j) { REQUIRE(wanted(i, j) == found(i, j)); });
+    for (const Target &target : targets()) {
+        CAPTURE(target.to_string());
+        const Buffer<int> found = scheduled.b.realize({width, height}, target);
+        wanted.for_each_element([&](int i, int j) { REQUIRE(wanted(i, j) == found(i, j)); });
+    }
 }
 
 }  // namespace
@@ -114,8 +125,10 @@ TEST_SUITE("kernels") {
         REFUSED(sums.update().gpu_tile(r, ro, ri, 8), "call atomic() first");
         sums.gpu_single_thread();
         sums.update().atomic().gpu_tile(r, ro, ri, 8);
-        const Buffer<int> found = sums.realize({4}, interpreted());
-        for (int i = 0; i < 4; i++) CHECK(found(i) == 480 + 16 * i);
+        for (const Target &target : targets()) {
+            const Buffer<int> found = sums.realize({4}, target);
+            for (int i = 0; i < 4; i++) CHECK(found(i) == 480 + 16 * i);
+        }
     }
     TEST_CASE("what the target cannot do is refused at the directive") {
         Func f("f");

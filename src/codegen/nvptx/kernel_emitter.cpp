@@ -1,4 +1,5 @@
 #include "codegen/nvptx/kernel_emitter.h"
+#include "codegen/nvptx/libdevice.h"
 #include "codegen/statements.h"
 #include "ir/allocation.h"
 #include "ir/operators.h"
@@ -200,9 +201,19 @@ Value *KernelEmitter::host_call(const IntrinsicCall &c) {
     refuse_in_kernel(str(info_of(c.op).name));
 }
 
-llvm::FunctionCallee KernelEmitter::extern_function(const std::string &name, Type,
-                                                    const std::vector<Type> &, bool) {
-    refuse_in_kernel(str("a call of the function ", name));
+llvm::FunctionCallee KernelEmitter::extern_function(const std::string &name, Type result,
+                                                    const std::vector<Type> &args, bool pure) {
+    const std::string in_library = libdevice_name(name);
+    if (in_library.empty() || !pure) refuse_in_kernel(str("a call of the function ", name));
+    std::vector<llvm::Type *> types;
+    for (Type t : args) types.push_back(register_type(t));
+    auto *type = llvm::FunctionType::get(register_type(result), types, false);
+    llvm::FunctionCallee callee = module.getOrInsertFunction(in_library, type);
+    auto *function = llvm::cast<llvm::Function>(callee.getCallee());
+    function->setMemoryEffects(llvm::MemoryEffects::none());
+    function->addFnAttr(llvm::Attribute::WillReturn);
+    function->addFnAttr(llvm::Attribute::NoUnwind);
+    return callee;
 }
 
 void KernelEmitter::fail_assertion(const Expr &) {

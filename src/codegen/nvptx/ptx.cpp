@@ -3,6 +3,7 @@
 #include "codegen/machine.h"
 #include "codegen/nvptx/architecture.h"
 #include "codegen/nvptx/kernel_emitter.h"
+#include "codegen/nvptx/libdevice.h"
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -68,6 +69,7 @@ std::string to_ptx(const ir::Module &module, const Target &target, int capabilit
         for (const ir::LoweredFunction &f : module.functions) {
             if (f.kind == ir::FunctionKind::Kernel) emitter.emit_kernel(f);
         }
+        link_libdevice(kernels);
         verify(kernels);
         optimize_kernels(kernels, *machine);
         ptx = assembly_of(kernels, *machine);

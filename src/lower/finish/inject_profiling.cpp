@@ -86,6 +86,7 @@ Stmt InjectProfiling::visit(const ProducerConsumer &node) {
 
 // The thread that waits for the loop does not count as active; each iteration does.
 Stmt InjectProfiling::visit(const For &loop) {
+    if (loop.loop_kind == LoopKind::GPUBlock) return Stmt(&loop);  // a kernel tells nobody
     Stmt body = (*this)(loop.body);
     const bool parallel = traits_of(loop.loop_kind).is_on_threads;
     if (!parallel && body.same_as(loop.body)) return Stmt(&loop);

@@ -1,4 +1,5 @@
 #include "lower/gpu/buffer_sides.h"
+#include "ir/operators.h"
 #include "ir/visitor.h"
 
 namespace tessera::lower {
@@ -10,6 +11,7 @@ void Sides::add(const Sides &o) {
     host_writes |= o.host_writes;
     device_reads |= o.device_reads;
     device_writes |= o.device_writes;
+    frees |= o.frees;
 }
 
 bool is_kernel(const Stmt &s) {
@@ -160,6 +162,9 @@ BufferSides::PerBuffer BufferSides::own(const Stmt &s) const {
     PerBuffer uses;
     for (const Expr &e : expressions_of(s)) add(uses, of_expression(e));
     if (const auto *store = s.as<Store>()) uses[store->buffer].host_writes = true;
+    const auto *evaluated = s.as<Evaluate>();
+    const auto *c = evaluated ? evaluated->value.as<IntrinsicCall>() : nullptr;
+    if (c && c->op == Intrinsic::free) uses[address_taken(c->args[0]).buffer].frees = true;
     return uses;
 }
 

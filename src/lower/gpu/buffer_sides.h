@@ -9,6 +9,7 @@ namespace tessera::lower {
 // How a statement uses a buffer: what the host reads and writes of it, and what kernels do.
 struct Sides {
     bool host_reads = false, host_writes = false, device_reads = false, device_writes = false;
+    bool frees = false;  // nothing uses it after
 
     bool on_host() const { return host_reads || host_writes; }
     bool on_device() const { return device_reads || device_writes; }

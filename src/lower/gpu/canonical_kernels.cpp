@@ -1,4 +1,5 @@
 #include "lower/gpu/canonical_kernels.h"
+#include "algebra/bounds.h"
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "ir/mutator.h"
@@ -46,14 +47,20 @@ private:
 // The number of threads of a block in each dimension: the most iterations of a leaf.
 class BlockShape final : public Visitor {
 public:
-    explicit BlockShape(const Stmt &body) { (*this)(body); }
+    // `blocks`: the variables of the loops over blocks, of which the shape is independent.
+    BlockShape(const Stmt &body, algebra::IntervalScope blocks) : loops(std::move(blocks)) {
+        (*this)(body);
+    }
     std::array<Expr, dimensions> extents;  // undefined: no leaf has the dimension
 
 private:
     void visit(const For &loop) override {
         scope.push_loop(loop.name, loop.min, loop.extent);
         if (is_over_threads(loop)) add(loop, ThreadDepth::of(loop.body));
+        const Expr min = scope.expand(loop.min), extent = scope.expand(loop.extent);
+        loops.bind(loop.name, {min, min + extent - 1});
         (*this)(loop.body);
+        loops.unbind(loop.name);
         scope.pop_loop(loop.name);
     }
     void visit(const LetStmt &let) override {
@@ -64,17 +71,29 @@ private:
     void add(const For &loop, size_t dimension) {
         const Expr extent = scope.expand(loop.extent);
         const std::optional<int64_t> bound = algebra::constant_upper_bound(extent, scope.known());
-        const Expr most = bound ? Expr(int32_t(*bound)) : extent;
+        const Expr most = bound ? Expr(int32_t(*bound)) : most_of(loop, extent);
         Expr &all = extents[dimension];
         all = all.defined() ? algebra::simplify(max(all, most)) : most;
     }
+    // Over all blocks, and iterations of loops around.
+    Expr most_of(const For &loop, const Expr &extent) {
+        loops.facts = scope.known();
+        const algebra::Interval range = algebra::bounds_of_expr(extent, loops);
+        if (range.has_upper_bound()) return range.max;
+        throw CompileError(loop.origin.kind_written,
+                           str("how many threads the ", loop_name(loop),
+                               " needs depends on the block, and has no bound that is known before "
+                               "the blocks run; give it one with bound_extent"));
+    }
     LetScope scope;
+    algebra::IntervalScope loops;
 };
 
 // Rewrites what the blocks of one kernel do.
 class KernelBody {
 public:
-    explicit KernelBody(const Stmt &body) : shape(BlockShape(body).extents) {
+    KernelBody(const Stmt &body, const algebra::IntervalScope &blocks)
+        : shape(BlockShape(body, blocks).extents) {
         static constexpr const char *names[dimensions] = {"thread_x", "thread_y", "thread_z"};
         for (size_t d = 0; d < dimensions; d++) {
             if (shape[d].defined()) threads[d] = Symbol::fresh(names[d]);
@@ -289,9 +308,15 @@ private:
             for_each_node(loop.body, [&](const For &f) { any |= f.loop_kind == loop.loop_kind; });
             return !any;
         }();
-        if (!is_innermost) return Mutator::visit(loop);
-        return loop.with<&For::body>(KernelBody(loop.body)(loop.body));
+        blocks.bind(loop.name, {loop.min, loop.min + loop.extent - 1});
+        const Stmt s = is_innermost
+                           ? loop.with<&For::body>(KernelBody(loop.body, blocks)(loop.body))
+                           : Mutator::visit(loop);
+        blocks.unbind(loop.name);
+        return s;
     }
+
+    algebra::IntervalScope blocks;  // the variables of the loops over blocks around
 };
 
 }  // namespace

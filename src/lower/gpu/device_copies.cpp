@@ -26,10 +26,38 @@ public:
         for (const Argument &a : pipeline.args) {
             if (a.is_buffer()) arguments.push_back(a.name);
         }
-        return place(pipeline.body, arguments);
+        return below_checks(pipeline.body, arguments);
     }
 
 private:
+    // Nothing is copied before the pipeline's checks of its arguments, nor for a bounds query.
+    Stmt below_checks(const Stmt &s, const Open &open) {
+        if (const auto *let = s.as<LetStmt>(); let && sides.own(s).empty())
+            return let->with<&LetStmt::body>(below_checks(let->body, open));
+        if (const auto *block = s.as<Block>()) {
+            std::vector<Stmt> checks, rest;
+            for (const Stmt &each : block->stmts) {
+                const bool is_check = rest.empty() && each.as<AssertStmt>();
+                (is_check ? checks : rest).push_back(each);
+            }
+            const bool has_one_more = rest.size() == 1;
+            checks.push_back(has_one_more ? below_checks(rest[0], open)
+                                          : place(Block::make(std::move(rest)), open));
+            return Block::make(std::move(checks));
+        }
+        const auto *branch = s.as<IfThenElse>();
+        if (branch && branch->else_case.defined() && answers_query(branch->then_case)) {
+            return branch->with<&IfThenElse::else_case>(below_checks(branch->else_case, open));
+        }
+        return place(s, open);
+    }
+    static bool answers_query(const Stmt &s) {
+        bool any = false;
+        for_each_node(s,
+                      [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::set_buffer_field; });
+        return any;
+    }
+
     // ---- Where copies stand ----
 
     Stmt place(const Stmt &s, const Open &open) {
@@ -46,8 +74,9 @@ private:
                 surround(b, uses, before, after);
             }
         }
-        return Block::make({Block::make(std::move(before)), place_within(s, within),
-                            Block::make(std::move(after))});
+        before.push_back(place_within(s, within));
+        before.insert(before.end(), after.begin(), after.end());
+        return Block::make(std::move(before));
     }
 
     // A statement that uses it on one side, or changes nothing.
@@ -55,6 +84,7 @@ private:
                   std::vector<Stmt> &after) {
         if (uses.on_host()) before.push_back(to_host(b));
         if (uses.on_device()) before.push_back(to_device(b));
+        if (uses.frees) return;
         if (uses.host_writes) after.push_back(mark(b, Intrinsic::mark_host_dirty));
         if (uses.device_writes) after.push_back(mark(b, Intrinsic::mark_device_dirty));
     }
@@ -126,9 +156,9 @@ private:
         }
         std::vector<Stmt> all;
         for (size_t i = 0; i < count; i++) {
-            all.push_back(Block::make(std::move(before[i])));
+            all.insert(all.end(), before[i].begin(), before[i].end());
             all.push_back(place(block.stmts[i], within[i]));
-            all.push_back(Block::make(std::move(after[i])));
+            all.insert(all.end(), after[i].begin(), after[i].end());
         }
         return Block::make(std::move(all));
     }

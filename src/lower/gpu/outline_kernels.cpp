@@ -1,14 +1,17 @@
 #include "lower/gpu/outline_kernels.h"
+#include "algebra/bounds.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/captures.h"
 #include "lower/gpu/kernel_loops.h"
+#include "lower/loops/let_scope.h"
 #include <array>
 
 namespace tessera::lower {
 
 using namespace ir;
+using algebra::Interval;
 
 namespace {
 
@@ -28,35 +31,37 @@ private:
     void visit(const For &loop) override {
         const GPULevel level = traits_of(loop.loop_kind).gpu;
         if (level == GPULevel::Block) grid[dimension_of(loop)] = loop.extent;
-        if (level == GPULevel::Thread) threads[dimension_of(loop)] = loop.extent;
-        if (level != GPULevel::None) inner.insert(loop.name);
+        if (level == GPULevel::Thread) threads[dimension_of(loop)] = lets.expand(loop.extent);
+        inner.bind(loop.name, {loop.min, loop.min + loop.extent - 1});
+        lets.push_loop(loop.name, loop.min, loop.extent);
         (*this)(loop.body);
+        lets.pop_loop(loop.name);
     }
     void visit(const LetStmt &let) override {
-        inner.insert(let.name);
+        lets.push_let(let.name, let.value);
         (*this)(let.body);
+        lets.pop_let(let.name);
     }
     void visit(const Allocate &a) override {
-        if (traits_of(a.memory).space == AddressSpace::Shared) {
-            const Expr size = shared_bytes(a);
-            for_each_node(size, [&](const Variable &v) {
-                if (!inner.contains(v.name)) return;
-                throw CompileError(a.facts.compute_written,
-                                   str("the size of ", a.buffer,
-                                       " in the memory of a block depends "
-                                       "on ",
-                                       v.name,
-                                       ", which is not the same for all blocks; "
-                                       "give it a bound with bound_extent"));
-            });
-            bytes = bytes + size;
-        }
+        if (traits_of(a.memory).space == AddressSpace::Shared) bytes = bytes + most_bytes(a);
         (*this)(a.body);
+    }
+    // What a block needs at most.
+    Expr most_bytes(const Allocate &a) const {
+        inner.facts = lets.known();
+        const Interval size = algebra::bounds_of_expr(lets.expand(shared_bytes(a)), inner);
+        if (size.has_upper_bound()) return size.max;
+        throw CompileError(a.facts.compute_written,
+                           str("the size of ", a.buffer,
+                               " in the memory of a block is not the same for all blocks, and has "
+                               "no bound that is known before they run; give it one with "
+                               "bound_extent"));
     }
 
     std::array<Expr, 3> grid = {1, 1, 1}, threads = {1, 1, 1};
     Expr bytes = 0;
-    std::set<Symbol> inner;  // what is bound within the kernel
+    LetScope lets;
+    mutable algebra::IntervalScope inner;  // the variables of the kernel's loops
 };
 
 Expr passed_to_kernel(const Argument &a) {

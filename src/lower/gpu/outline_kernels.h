@@ -15,7 +15,7 @@ namespace tessera::lower {
 // are passed by value, buffers by the address of their first element on the device: of the struct
 // that place_device_copies has made, or that the pipeline was called with.
 //
-// CompileError if the size of shared memory depends on the block.
+// CompileError if the size of shared memory depends on the block, and has no bound that does not.
 ir::Module outline_kernels(const ir::Module &module);
 
 }  // namespace tessera::lower

@@ -46,8 +46,16 @@ TEST_SUITE("outline_kernels") {
                                       "        allocate g: uint8[3] in GPUShared\n"
                                       "        gpu_thread for t in [0, +32): f[t] = 1.0\n");
         CHECK(contains(ir::to_string(m.functions[0].body), "(n, 1, 1, 32, 1, 1, 384, "));
+        // The largest of a size that depends on the block.
+        CHECK(contains(ir::to_string(outlined("    gpu_block for b in [0, +9):\n"
+                                              "        allocate f: float32[b*32] in GPUShared\n"
+                                              "        gpu_thread for t in [0, +32): f[t] = 1.0\n")
+                                         .functions[0]
+                                         .body),
+                       "(9, 1, 1, 32, 1, 1, 1024, "));
         CHECK_THROWS_WITH_AS(outlined("    gpu_block for b in [0, +n):\n"
-                                      "        allocate f: float32[b] in GPUShared\n"
+                                      "        allocate f: float32[int32(src[b]:float32)] in "
+                                      "GPUShared\n"
                                       "        gpu_thread for t in [0, +32): f[t] = 1.0\n"),
                              doctest::Contains("not the same for all blocks"), CompileError);
     }
