@@ -99,6 +99,34 @@ TEST_SUITE("kernels") {
             p.a.compute_at(p.b, xi);
         });
     }
+    TEST_CASE("scratch memory of blocks and of threads, in all kinds of memory") {
+        for (const MemoryType memory : {MemoryType::Heap, MemoryType::GPUShared, MemoryType::Auto}) {
+            CAPTURE(int(memory));
+            agrees([&](Pipe &p) {
+                p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+                p.a.compute_at(p.b, xo).gpu_threads(x, y).store_in(memory);
+                p.a.update().gpu_threads(x, y);
+            });
+            agrees([&](Pipe &p) {
+                p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+                p.a.compute_at(p.b, xi).store_in(memory);
+            });
+            // Each thread walks along a row, whose length is known when the pipeline runs.
+            agrees([&](Pipe &p) {
+                p.b.split(y, yo, yi, 4, TailStrategy::GuardWithIf).gpu_blocks(yo).gpu_threads(yi);
+                p.a.compute_at(p.b, yi).store_in(memory);
+            });
+            // The producer's size depends on a serial loop of the block.
+            agrees([&](Pipe &p) {
+                p.b.split(x, xo, xi, 16, TailStrategy::GuardWithIf)
+                    .reorder(xi, xo, y)
+                    .gpu_blocks(y)
+                    .gpu_threads(xi);
+                p.a.compute_at(p.b, xo).gpu_threads(x).store_in(memory);
+                p.a.update().gpu_threads(x);
+            });
+        }
+    }
     TEST_CASE("vectors and unrolled loops on both sides of the threads") {
         agrees([](Pipe &p) {
             p.b.split(x, x, t, 4).gpu_tile(x, y, xi, yi, 4, 4).vectorize(t);

@@ -2,10 +2,12 @@
 #include "algebra/bounds.h"
 #include "algebra/prove.h"
 #include "algebra/simplify.h"
+#include "ir/allocation.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/gpu/block_accesses.h"
+#include "lower/gpu/slices.h"
 #include "lower/loops/let_scope.h"
 #include "lower/loops/loop_name.h"
 #include <algorithm>
@@ -89,11 +91,43 @@ private:
     algebra::IntervalScope loops;
 };
 
+// The loops over blocks around what the blocks of a kernel do, outermost first.
+class BlockLoops {
+public:
+    void push(const For &loop) {
+        loops.push_back(&loop);
+        ranges.bind(loop.name, {loop.min, loop.min + loop.extent - 1});
+    }
+    void pop() {
+        ranges.unbind(loops.back()->name);
+        loops.pop_back();
+    }
+    bool empty() const { return loops.empty(); }
+    const algebra::IntervalScope &variables() const { return ranges; }
+    // How many blocks there are, and the number of this one.
+    Expr count() const {
+        Expr all = 1;
+        for (const For *loop : loops) all = all * max(loop->extent, 0);
+        return algebra::simplify(all);
+    }
+    Expr number() const {
+        Expr n = 0;
+        for (const For *loop : loops)
+            n = n * loop->extent + (Variable::make(Int(32), loop->name) - loop->min);
+        return algebra::simplify(n);
+    }
+
+private:
+    std::vector<const For *> loops;
+    algebra::IntervalScope ranges;
+};
+
 // Rewrites what the blocks of one kernel do.
 class KernelBody {
 public:
-    KernelBody(const Stmt &body, const algebra::IntervalScope &blocks)
-        : shape(BlockShape(body, blocks).extents) {
+    KernelBody(const Stmt &body, const BlockLoops &blocks)
+        : shape(BlockShape(body, blocks.variables()).extents), blocks(blocks),
+          ranges(blocks.variables()) {
         static constexpr const char *names[dimensions] = {"thread_x", "thread_y", "thread_z"};
         for (size_t d = 0; d < dimensions; d++) {
             if (shape[d].defined()) threads[d] = Symbol::fresh(names[d]);
@@ -106,13 +140,31 @@ public:
             if (!shape[d].defined()) continue;
             s = For::make(threads[d], Expr(0), shape[d], LoopKind::GPUThread, Partition::Never, s);
         }
-        for (const Shared &a : shared) {
-            const MemoryType memory = a.node->memory;
-            s = a.node->with<&Allocate::memory, &Allocate::extents, &Allocate::body>(
-                memory == MemoryType::Auto ? MemoryType::GPUShared : memory, a.extents, s);
-        }
+        for (const Outside &a : shared) s = around(a, s);
         return s;
     }
+
+    // Storage that stands outside of the kernel: in the memory of the device.
+    struct Outside {
+        const Allocate *node;
+        MemoryType memory;
+        Expr elements;
+    };
+    static Stmt around(const Outside &a, const Stmt &s) {
+        return a.node
+            ->with<&Allocate::memory, &Allocate::extents, &Allocate::condition, &Allocate::body>(
+                a.memory, {a.elements}, Expr(), s);
+    }
+    // Copies of a loop's body that unrolling has made take turns.
+    static void add(std::vector<Outside> &all, const Outside &more) {
+        const auto same = std::ranges::find_if(
+            all, [&](const Outside &o) { return o.node->buffer == more.node->buffer; });
+        if (same == all.end())
+            all.push_back(more);
+        else
+            same->elements = algebra::simplify(max(same->elements, more.elements));
+    }
+    std::vector<Outside> global;
 
 private:
     bool has_threads() const { return threads[0].defined(); }
@@ -182,9 +234,10 @@ private:
         note(BlockAccesses(loop.extent, own));
         const Stmt before = needed_barrier();
         Phase around = std::exchange(phase, Phase{phase.pending, {}, false});
-        loops.push_back(&loop);
+        const Expr min = lets.expand(loop.min), extent = lets.expand(loop.extent);
+        ranges.bind(loop.name, {min, min + extent - 1});
         Stmt body = at_block(loop.body);
-        loops.pop_back();
+        ranges.unbind(loop.name);
         // The next iteration begins with what the first one began with.
         const bool meets_next = phase.pending.conflicts_with(phase.leading);
         if (meets_next) {
@@ -211,52 +264,112 @@ private:
         return Block::make({before, IfThenElse::make(node.condition, then_case, else_case)});
     }
 
+    // Storage of all threads of a block.
     Stmt allocated(const Allocate &a) {
-        const bool is_own = traits_of(a.memory).space == AddressSpace::Private;
-        if (is_own) {
+        switch (a.memory) {
+        case MemoryType::Stack:
+        case MemoryType::Register:
             own.insert(a.buffer);
             return a.with<&Allocate::body>(at_block(a.body));
+        case MemoryType::Heap: {
+            const Expr size = most_elements(a, ranges);
+            add(global, {&a, MemoryType::Heap, size * blocks.count()});
+            return move_into_slice(at_block(a.body), a.buffer, {1, blocks.number() * size});
         }
-        std::vector<Expr> extents;
-        for (const Expr &e : a.extents) extents.push_back(algebra::simplify(lets.expand(e)));
-        for (const Expr &e : extents) require_known_outside(a, e);
-        shared.push_back({&a, extents});
+        case MemoryType::Auto:
+        case MemoryType::GPUShared:
+        case MemoryType::GPUSharedAsync:
+        case MemoryType::GPUTexture:
+        case MemoryType::LockedCache:
+        case MemoryType::VTCM:
+        case MemoryType::AMXTile: break;
+        }
+        // It depends on the block no more than the launch can find out.
+        algebra::IntervalScope serial = ranges;
+        for (const auto &[variable, range] : blocks.variables().all()) serial.unbind(variable);
+        add(shared, {&a, shared_type(a), most_elements(a, serial)});
         return at_block(a.body);
     }
-    void require_known_outside(const Allocate &a, const Expr &extent) const {
-        for (const For *loop : loops) {
-            bool uses = false;
-            for_each_node(extent, [&](const Variable &v) { uses |= v.name == loop->name; });
-            if (!uses) continue;
-            throw CompileError(a.facts.compute_written,
-                               str("the size of ", a.buffer,
-                                   ", which is in the memory of a block, depends on the ",
-                                   loop_name(*loop),
-                                   "; give it a bound with bound_extent or bound_storage"));
-        }
+    static MemoryType shared_type(const Allocate &a) {
+        return a.memory == MemoryType::GPUSharedAsync ? a.memory : MemoryType::GPUShared;
+    }
+    // The most elements that it has while these variables run through their ranges.
+    Expr most_elements(const Allocate &a, algebra::IntervalScope &variables) const {
+        Expr elements = a.padding;
+        Expr box = 1;
+        for (const Expr &e : a.extents) box = box * max(cast(Int(32), lets.expand(e)), 0);
+        elements = algebra::simplify(box + elements);
+        variables.facts = lets.known();
+        const algebra::Interval range = algebra::bounds_of_expr(elements, variables);
+        if (range.has_upper_bound()) return range.max;
+        throw CompileError(a.facts.compute_written,
+                           str("the size of ", a.buffer,
+                               ", which is allocated within a kernel, has no bound that is known "
+                               "before the kernel runs; give it one with bound_extent or "
+                               "bound_storage"));
     }
 
     // ---- What each thread does ----
 
     // Loops over threads become conditions, the innermost one that of x.
-    Stmt leaf(const Stmt &s) const {
+    Stmt leaf(const Stmt &s) {
         class Leaf final : public Mutator {
         public:
-            explicit Leaf(const KernelBody &kernel)
-                : Mutator(Mutator::Visits::PerUse), kernel(kernel) {}
+            explicit Leaf(KernelBody &kernel) : Mutator(Mutator::Visits::PerUse), kernel(kernel) {}
 
         private:
             Stmt visit(const For &loop) override {
+                const Expr min = kernel.lets.expand(loop.min),
+                           extent = kernel.lets.expand(loop.extent);
+                kernel.ranges.bind(loop.name, {min, min + extent - 1});
                 const Stmt body = (*this)(loop.body);
+                kernel.ranges.unbind(loop.name);
                 if (!is_over_threads(loop)) return loop.with<&For::body>(body);
                 const size_t d = ThreadDepth::of(loop.body);
                 const Stmt s = LetStmt::make(loop.name, kernel.thread(d) + loop.min, body);
                 const bool all = algebra::can_prove(loop.extent >= kernel.shape[d]);
                 return all ? s : IfThenElse::make(kernel.thread(d) < loop.extent, s);
             }
-            const KernelBody &kernel;
+            Stmt visit(const LetStmt &let) override {
+                kernel.lets.push_let(let.name, let.value);
+                const Stmt s = Mutator::visit(let);
+                kernel.lets.pop_let(let.name);
+                return s;
+            }
+            Stmt visit(const Allocate &a) override {
+                return kernel.allocated_in_thread(a, (*this)(a.body));
+            }
+            KernelBody &kernel;
         };
         return Leaf(*this)(s);
+    }
+
+    // Storage of one thread. What registers and the thread's own memory do not hold is in memory of
+    // the device, or of the block, in which neighbouring threads have neighbouring elements.
+    Stmt allocated_in_thread(const Allocate &a, const Stmt &body) {
+        const bool is_shared = traits_of(a.memory).space == AddressSpace::Shared;
+        const bool is_dynamic = a.memory == MemoryType::Auto && !constant_bytes(a);
+        if (!is_shared && !is_dynamic && a.memory != MemoryType::Heap)
+            return a.with<&Allocate::body>(body);
+        algebra::IntervalScope variables = ranges;
+        if (is_shared) {
+            for (const auto &[variable, range] : blocks.variables().all())
+                variables.unbind(variable);
+        }
+        const Expr size = most_elements(a, variables);
+        Expr threads_of_block = 1, number = 0;
+        for (size_t d = dimensions; d-- > 0;) {
+            if (!threads[d].defined()) continue;
+            number = number * shape[d] + thread(d);
+            threads_of_block = threads_of_block * shape[d];
+        }
+        if (is_shared) {
+            add(shared, {&a, shared_type(a), size * threads_of_block});
+        } else {
+            number = number + blocks.number() * (size * threads_of_block);
+            add(global, {&a, MemoryType::Heap, size * threads_of_block * blocks.count()});
+        }
+        return move_into_slice(body, a.buffer, {threads_of_block, algebra::simplify(number)});
     }
 
     // ---- Barriers ----
@@ -282,15 +395,11 @@ private:
     Stmt with_barriers(const Stmt &s) { return Block::make({needed_barrier(), s}); }
 
     const std::array<Expr, dimensions> shape;
+    const BlockLoops &blocks;
     std::array<Symbol, dimensions> threads;
-    // Storage of the block, with sizes that are known outside of what is in the block.
-    struct Shared {
-        const Allocate *node;
-        std::vector<Expr> extents;
-    };
-    std::vector<Shared> shared;
+    std::vector<Outside> shared;  // storage of the block
     LetScope lets;
-    std::vector<const For *> loops;  // serial ones around what is visited
+    algebra::IntervalScope ranges;   // of the loops around what is visited
     std::unordered_set<Symbol> own;  // storage of each thread
     Phase phase;
     bool is_barrier_needed = false;
@@ -303,20 +412,27 @@ public:
 private:
     Stmt visit(const For &loop) override {
         if (loop.loop_kind != LoopKind::GPUBlock) return Mutator::visit(loop);
-        const bool is_innermost = [&] {
-            bool any = false;
-            for_each_node(loop.body, [&](const For &f) { any |= f.loop_kind == loop.loop_kind; });
-            return !any;
-        }();
-        blocks.bind(loop.name, {loop.min, loop.min + loop.extent - 1});
-        const Stmt s = is_innermost
-                           ? loop.with<&For::body>(KernelBody(loop.body, blocks)(loop.body))
-                           : Mutator::visit(loop);
-        blocks.unbind(loop.name);
+        bool is_innermost = true;
+        for_each_node(loop.body,
+                      [&](const For &f) { is_innermost &= f.loop_kind != loop.loop_kind; });
+        blocks.push(loop);
+        Stmt s;
+        if (is_innermost) {
+            KernelBody kernel(loop.body, blocks);
+            s = loop.with<&For::body>(kernel(loop.body));
+            outside = std::move(kernel.global);
+        } else {
+            s = Mutator::visit(loop);
+        }
+        blocks.pop();
+        if (!blocks.empty()) return s;
+        for (const KernelBody::Outside &a : outside) s = KernelBody::around(a, s);
+        outside.clear();
         return s;
     }
 
-    algebra::IntervalScope blocks;  // the variables of the loops over blocks around
+    BlockLoops blocks;
+    std::vector<KernelBody::Outside> outside;
 };
 
 }  // namespace

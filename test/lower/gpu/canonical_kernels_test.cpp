@@ -92,12 +92,32 @@ TEST_SUITE("canonical_kernels") {
         CHECK(barriers(text) == 0);
         CHECK(text.find("gpu_thread") < text.find("allocate f"));
     }
-    TEST_CASE("the size of shared storage is known outside of the block's loops") {
+    TEST_CASE("storage has room for the largest of sizes that depend on the block's loops") {
         const std::string text = "    for k in [0, +4):\n"
                                  "        allocate f: int32[k + 8] in Auto\n"
                                  "        gpu_thread for i in [0, +8): f[i] = src[k*8 + i]\n";
-        CHECK_THROWS_WITH_AS(kernel(text), doctest::Contains("depends on the loop k"),
-                             CompileError);
+        CHECK(contains(kernel(text), "allocate f: int32[11] in GPUShared"));
+        const std::string unknown = "    for k in [0, +4):\n"
+                                    "        allocate f: int32[src[k]] in Auto\n"
+                                    "        gpu_thread for i in [0, +8): f[i] = 1\n";
+        CHECK_THROWS_WITH_AS(kernel(unknown), doctest::Contains("has no bound"), CompileError);
+    }
+    TEST_CASE("storage on the heap is a slice of one allocation outside of the kernel") {
+        const std::string blocks = kernel("    allocate f: int32[8] in Heap\n"
+                                          "    gpu_thread for i in [0, +8): f[i] = src[i]\n"
+                                          "    gpu_thread for i in [0, +8): out[i] = f[7 - i]\n");
+        CAPTURE(blocks);
+        CHECK(blocks.find("allocate f") < blocks.find("gpu_block"));
+        CHECK(contains(blocks, "allocate f: int32[max(n, 0) * 8] in Heap"));
+        CHECK(barriers(blocks) == 1);
+        // Neighbouring threads have neighbouring elements.
+        const std::string threads = kernel("    gpu_thread for i in [0, +32):\n"
+                                           "        allocate f: int32[4] in Heap\n"
+                                           "        for j in [0, +4): f[j] = src[i + j]\n"
+                                           "        out[i] = f[2]\n");
+        CAPTURE(threads);
+        CHECK(contains(threads, "allocate f: int32[max(n, 0) * 128] in Heap"));
+        CHECK(contains(threads, "j * 32"));
     }
     TEST_CASE("a kernel without threads has none") {
         CHECK(kernel("    for x in [0, +8): f[b*8 + x] = 1\n") ==

@@ -52,7 +52,7 @@ TEST_SUITE("outline_kernels") {
                                               "        gpu_thread for t in [0, +32): f[t] = 1.0\n")
                                          .functions[0]
                                          .body),
-                       "(9, 1, 1, 32, 1, 1, 1024, "));
+                       "(9, 1, 1, 32, 1, 1, 1024)"));
         CHECK_THROWS_WITH_AS(outlined("    gpu_block for b in [0, +n):\n"
                                       "        allocate f: float32[int32(src[b]:float32)] in "
                                       "GPUShared\n"
