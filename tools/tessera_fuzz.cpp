@@ -18,7 +18,7 @@ struct Options {
     std::string seed_range = "0:1000000000", matching;
     int seconds = 60, jobs = 2, case_seconds = 30, shrink_seconds = 120, grace_seconds = 60;
     bool print = false, list_refusals = false, here = false, c_source = false,
-         auto_schedules = false;
+         auto_schedules = false, gpu = false;
 };
 
 Options parse(int argc, char **argv, CLI::App &app) {
@@ -36,6 +36,7 @@ Options parse(int argc, char **argv, CLI::App &app) {
     app.add_flag("--c-source", o.c_source, "compile the pipelines as C source, too");
     app.add_flag("--auto-schedules", o.auto_schedules,
                  "schedules of the autoscheduler, changed at random, in place of the programs'");
+    app.add_flag("--gpu", o.gpu, "schedules with kernels, which are run where there is a GPU");
     app.add_flag("--here", o.here, "run in this process, for a debugger");
     app.parse(argc, argv);
     return o;
@@ -53,6 +54,10 @@ public:
     explicit Seeds(const Options &o)
         : until(std::chrono::steady_clock::now() + std::chrono::seconds(o.seconds)) {
         std::tie(seed, end) = seeds_of(o.seed_range);
+        if (o.gpu && seed < first_gpu_seed) {
+            seed += first_gpu_seed;
+            end += first_gpu_seed;
+        }
         if (!o.matching.empty()) wanted = std::regex(o.matching);
     }
     bool next(uint64_t &drawn) {

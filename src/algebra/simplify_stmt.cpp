@@ -73,7 +73,10 @@ private:
         Expr min = s(loop.min), extent = s(loop.extent);
         bool pure = s.known.is_pure(min) && s.known.is_pure(extent);
         if (pure && s.known.upper_bound(s.known.form(extent), 0) <= 0) return no_op();
-        if (is_one(extent)) return (*this)(LetStmt::make(loop.name, min, loop.body));
+        // Those of a kernel say how it is launched.
+        const bool is_of_kernel = traits_of(loop.loop_kind).gpu != GPULevel::None;
+        if (is_one(extent) && !is_of_kernel)
+            return (*this)(LetStmt::make(loop.name, min, loop.body));
         s.known.enter(true);
         if (pure) {
             Expr one = s.rewriter.intern(make_one(extent.type()));

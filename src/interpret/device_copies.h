@@ -21,6 +21,8 @@ public:
     void copy_to_device(Word handle);
     void mark(Word handle, bool on_device);
     void free(Word handle);
+    // The memory on the host of the buffer with this handle.
+    MemoryRef on_host(Word handle) { return at(handle).here; }
 
     // What a side sees of a buffer. RuntimeError if the other side's contents are newer, or if it
     // has no memory there.

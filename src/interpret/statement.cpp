@@ -340,17 +340,6 @@ void StatementRun::run_fork(const Fork &s) {
     shared.coroutines.run_all(branches);
 }
 
-namespace {
-
-// The buffer that an Invoke hands over: here, or on the device.
-Symbol passed_storage(const Expr &given) {
-    const auto *c = given.as<IntrinsicCall>();
-    if (!c || c->op != Intrinsic::device_address) return address_taken(given).buffer;
-    return c->args[0].as<Variable>()->name;
-}
-
-}  // namespace
-
 // In a frame that has nothing but the arguments.
 void StatementRun::run_invoke(const Invoke &s) {
     if (!shared.options.module)
@@ -374,7 +363,12 @@ void StatementRun::run_invoke(const Invoke &s) {
             callee.variables.emplace(name, tape.result(next++));
             continue;
         }
-        auto found = frame.memories.find(passed_storage(s.args[i]));
+        if (const auto *c = s.args[i].as<IntrinsicCall>(); c->op == Intrinsic::device_address) {
+            const Value &handle = frame.variables.at(c->args[0].as<Variable>()->name);
+            callee.memories.emplace(name, shared.device.on_host(handle.word()));
+            continue;
+        }
+        auto found = frame.memories.find(address_taken(s.args[i]).buffer);
         if (found != frame.memories.end()) callee.memories.emplace(name, found->second);
     }
     StatementRun(shared, std::move(callee)).run(f.body);

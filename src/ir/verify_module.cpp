@@ -48,7 +48,8 @@ private:
         auto found = functions.find(node.function);
         require(found != functions.end(), "a function that the module does not have", where);
         const LoweredFunction &f = *found->second;
-        require(f.kind == wanted, "a function of the kind ", name_of(f.kind), ", not ",
+        const bool is_launch = f.kind == FunctionKind::Kernel && wanted == FunctionKind::Part;
+        require(f.kind == wanted || is_launch, "a function of the kind ", name_of(f.kind), ", not ",
                 name_of(wanted), where);
         require(f.args.size() == node.args.size(), f.args.size(), " arguments are wanted", where);
         for (size_t i = 0; i < f.args.size(); i++) {

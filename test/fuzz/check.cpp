@@ -6,6 +6,7 @@
 #include <atomic>
 #include <base/warning.h>
 #include <cmath>
+#include <codegen/backend.h>
 #include <cstring>
 #include <interpret/definition.h>
 #include <interpret/statement.h>
@@ -63,6 +64,7 @@ Buffers make_outputs(const Plan &plan, const Built &built) {
             Buffer<> b(t, plan.size);
             b.set_min(minima(plan));
             std::memset(b.data(), 0, b.size_in_bytes());  // what is undef stays so
+            b.set_host_dirty();
             all.push_back(b);
         }
     }
@@ -224,13 +226,14 @@ struct InputTooLarge : RuntimeError {
 };
 
 // Sizes of inputs follow from what the pipeline, as scheduled, reads.
-void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &outputs) {
+void set_inputs(const Plan &plan, Built &built, Built &plain, const Buffers &outputs,
+                const Target &target) {
     built.parameter.set(3);
     plain.parameter.set(3);
     bool any = false;
     for (const InputPlan &in : plan.inputs) any |= in.is_param;
     if (!any) return;
-    built.pipeline.infer_input_bounds(RealizationArg(outputs));
+    built.pipeline.infer_input_bounds(RealizationArg(outputs), target);
     for (size_t i = 0; i < plan.inputs.size(); i++) {
         if (!plan.inputs[i].is_param) continue;
         Buffer<> image = built.params[i].get();
@@ -313,14 +316,19 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
         const std::string value = check_values(plan, plain, built);
         if (!value.empty()) return {Outcome::Fails, "schedule as a value differs", value};
         doing = "input bounds";
+        const bool for_gpu = is_for_gpu(plan);
         Target target = get_jit_target_from_environment();
+        if (for_gpu) target.set_feature(Target::CUDA);
+        Target asked = target;  // which regions are needed, of no GPU
+        if (for_gpu) asked.set_feature(Target::Interpret);
+        const bool is_run = host_supports_target_device(target);
         std::map<std::string, JITExtern> jit_externs;
         for (const auto &[name, function] : extern_functions()) {
             jit_externs.emplace(name, JITExtern(reinterpret_cast<int (*)()>(function)));
         }
         built.pipeline.set_jit_externs(jit_externs);
         built.pipeline.jit_handlers().custom_trace = jit_trace;
-        set_inputs(plan, built, plain, native);
+        set_inputs(plan, built, plain, native, asked);
         doing = "definition";
         interpret::DefinitionOptions options;
         options.externs = make_externs();
@@ -330,13 +338,20 @@ Report check_here(const Plan &plan, const std::function<void()> &before_long_run
                                 is_undefined_at_times(plan));
         std::string differs = done ? difference(plan, defined, lowered) : "";
         if (!differs.empty()) return {Outcome::Fails, "lowered code differs", differs};
+        if (!is_run) {
+            doing = "code of kernels";
+            const ir::Module module = lower::lower(built.pipeline.program(), target);
+            codegen::make_code(codegen::CodeKind::Object, module, target);
+            return {Outcome::Agrees, "", ""};
+        }
         doing = "native code";
         built.pipeline.compile_jit(target);
         if (!done && before_long_run) before_long_run();
         built.pipeline.realize(RealizationArg(native), target);
+        for (Buffer<> &b : native) b.copy_to_host();
         differs = difference(plan, defined, native);
         if (!differs.empty()) return {Outcome::Fails, "native code differs", differs};
-        if (!with_c_source) return {Outcome::Agrees, "", ""};
+        if (!with_c_source || for_gpu) return {Outcome::Agrees, "", ""};
         doing = "C source";
         Buffers in_c = make_outputs(plan, built);
         run_c_source(built.pipeline, raw(in_c), fuzz_trace);

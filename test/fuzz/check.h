@@ -5,7 +5,8 @@
 namespace tessera::fuzz {
 
 enum class Outcome : uint8_t {
-    Agrees,      // native code and lowered code, interpreted, give what the definitions say
+    Agrees,      // native code and lowered code, interpreted, give what the definitions say; of a
+                 // plan with kernels where there is no GPU: code can be made, and is not run
     Refused,     // the schedule is refused, with CompileError or a runtime check of the schedule
     Unfinished,  // nothing went wrong as long as it was waited for
     Fails

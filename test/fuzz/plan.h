@@ -129,6 +129,9 @@ enum class Verb : uint8_t {
     Tile,
     Serial,
     Parallel,
+    GPUBlocks,
+    GPUThreads,
+    GPUSingleThread,
     Vectorize,
     Unroll,
     Partition,
@@ -218,6 +221,10 @@ std::vector<int> minima(const Plan &plan);
 
 // Whether an update of an output needs certain points along a dimension to be in its buffer.
 bool is_updated_at_points(const Plan &plan, size_t dimension);
+
+// Plans of these seeds and larger ones have kernels.
+constexpr uint64_t first_gpu_seed = uint64_t(1) << 40;
+inline bool is_for_gpu(const Plan &plan) { return plan.seed >= first_gpu_seed; }
 
 // The same plan for the same seed.
 Plan draw_plan(uint64_t seed);

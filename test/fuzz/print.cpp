@@ -210,6 +210,9 @@ private:
         case Verb::Tile: return tile(d, stage);
         case Verb::Serial: return str(stage, ".serial(", all, ");\n");
         case Verb::Parallel: return str(stage, ".parallel(", all, ");\n");
+        case Verb::GPUBlocks: return str(stage, ".gpu_blocks(", all, ");\n");
+        case Verb::GPUThreads: return str(stage, ".gpu_threads(", all, ");\n");
+        case Verb::GPUSingleThread: return str(stage, ".gpu_single_thread();\n");
         case Verb::Vectorize: return str(stage, ".vectorize(", all, ");\n");
         case Verb::Unroll: return str(stage, ".unroll(", all, ");\n");
         case Verb::Partition:

@@ -159,6 +159,7 @@ void Scheduler::schedule_stage(int f, int s) {
     if (is_fusing && random.chance(0.7)) split_and_fuse(f, s);
     int steps = random.range(0, int(5 * density) + 1);
     for (int i = 0; i < steps; i++) one_transform(f, s);
+    if (is_for_gpu(plan)) mark_gpu_loops(f, s);
     mark_loops(f, s);
     partition(f, s);
     if (random.chance(0.05 * density)) emit(Verb::AllowRaceConditions, f, s);

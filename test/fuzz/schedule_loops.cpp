@@ -278,7 +278,8 @@ void Scheduler::mark_loops(int f, int s) {
             if (reduction) make_atomic(f, s);
             loop.kind = LoopKind::Vectorized;
             emit(Verb::Vectorize, f, s, {loop.name});
-        } else if (choice == 3 && i + 2 >= stage.loops.size() && !blended.count(loop.name)) {
+        } else if (choice == 3 && !has_kernel_loops(f, s) && i + 2 >= stage.loops.size() &&
+                   !blended.count(loop.name)) {
             if (reduction) make_atomic(f, s);
             loop.kind = LoopKind::Parallel;
             emit(Verb::Parallel, f, s, {loop.name});

@@ -43,6 +43,10 @@ void Scheduler::place(int f) {
         return;
     }
     size_t at = choose_site(usable);
+    // Nothing stands between two loops over blocks.
+    while (at + 1 < usable.size() && usable[at].kind == LoopKind::GPUBlock &&
+           usable[at + 1].kind == LoopKind::GPUBlock)
+        at++;
     level(Verb::ComputeAt, f, usable[at]);
     models[size_t(f)].enclosing.assign(usable.begin(), usable.begin() + long(at) + 1);
     store_outside(f, usable, at);
@@ -67,13 +71,14 @@ void Scheduler::level(Verb verb, int f, const Site &site) {
 
 void Scheduler::store_outside(int f, const std::vector<Site> &usable, size_t at) {
     if (!random.chance(is_fusing ? 0.8 : 0.5)) {
-        if (random.chance(0.06)) emit(Verb::Async, f, 0);
+        if (!is_in_kernel(f) && random.chance(0.06)) emit(Verb::Async, f, 0);
         return;
     }
     // No loop in between may be parallel.
     size_t lowest = at;
-    while (lowest > 0 && usable[lowest].kind != LoopKind::Parallel) lowest--;
-    bool root = lowest == 0 && (usable[0].kind != LoopKind::Parallel) && random.chance(0.4);
+    const auto is_on_threads = [&](size_t i) { return traits_of(usable[i].kind).is_on_threads; };
+    while (lowest > 0 && !is_on_threads(lowest)) lowest--;
+    bool root = lowest == 0 && !is_on_threads(0) && random.chance(0.4);
     size_t store = size_t(random.range(int(lowest), int(at)));
     if (random.chance(0.3)) store = lowest;
     if (random.chance(0.3)) specialize_around(usable[at]);
@@ -90,7 +95,7 @@ void Scheduler::store_outside(int f, const std::vector<Site> &usable, size_t at)
         }
         if ((root || stored > store) && random.chance(0.6)) {
             emit(Verb::RingBuffer, f, 0).factor = random.range(2, 4);
-            if (random.chance(0.6)) emit(Verb::Async, f, 0);
+            if (!is_in_kernel(f) && random.chance(0.6)) emit(Verb::Async, f, 0);
         }
         return;
     }
@@ -101,7 +106,7 @@ void Scheduler::store_outside(int f, const std::vector<Site> &usable, size_t at)
     }
     if (random.chance(0.3))
         fold(f, {usable.begin() + long(root ? 0 : store + 1), usable.begin() + long(at) + 1});
-    if (random.chance(0.25)) emit(Verb::Async, f, 0);
+    if (!is_in_kernel(f) && random.chance(0.25)) emit(Verb::Async, f, 0);
 }
 
 void Scheduler::specialize_around(const Site &site) {
@@ -177,8 +182,9 @@ void Scheduler::schedule_storage(int f) {
     }
     default:
         if (!is_output(f)) {
-            emit(Verb::StoreIn, f, 0).memory =
-                random.chance(0.7) ? MemoryType::Heap : MemoryType::Stack;
+            MemoryType memory = random.chance(0.7) ? MemoryType::Heap : MemoryType::Stack;
+            if (is_in_kernel(f) && random.chance(0.5)) memory = MemoryType::GPUShared;
+            emit(Verb::StoreIn, f, 0).memory = memory;
         }
     }
 }

@@ -43,7 +43,8 @@ struct FuncModel {
 };
 
 // Draws schedules. Divided by subject: schedule.cpp (which stages get what), schedule_loops.cpp,
-// schedule_extern.cpp, schedule_storage.cpp (levels, storage, regions and copies).
+// schedule_extern.cpp, schedule_gpu.cpp, schedule_storage.cpp (levels, storage, regions and
+// copies).
 class Scheduler {
 public:
     Scheduler(Plan &plan, Random &random) : plan(plan), random(random) {}
@@ -110,6 +111,15 @@ private:
     void specialize(int f, int s);
     void schedule_special(int f, int s, int number);
     void prefetch(int f, int s);
+
+    // ---- Kernels ----
+
+    bool is_in_kernel(int f) const;
+    bool is_in_threads(int f) const;
+    bool has_kernel_loops(int f, int s);
+    bool may_be_on_threads(int f, int s, const LoopModel &loop);
+    void mark_gpu(int f, int s, LoopModel &loop, LoopKind kind);
+    void mark_gpu_loops(int f, int s);
 
     // ---- Placement ----
 

@@ -19,6 +19,25 @@ bool is_kernel(const Stmt &s) {
     return loop && loop->loop_kind == LoopKind::GPUBlock;
 }
 
+std::vector<Stmt> statements_within(const Stmt &s) {
+    switch (s.kind()) {
+    case NodeKind::LetStmt: return {s.as<LetStmt>()->body};
+    case NodeKind::For: return {s.as<For>()->body};
+    case NodeKind::Allocate: return {s.as<Allocate>()->body};
+    case NodeKind::ProducerConsumer: return {s.as<ProducerConsumer>()->body};
+    case NodeKind::Atomic: return {s.as<Atomic>()->body};
+    case NodeKind::Acquire: return {s.as<Acquire>()->body};
+    case NodeKind::Block: return s.as<Block>()->stmts;
+    case NodeKind::Fork: return s.as<Fork>()->stmts;
+    case NodeKind::IfThenElse: {
+        const auto &branch = *s.as<IfThenElse>();
+        if (branch.else_case.defined()) return {branch.then_case, branch.else_case};
+        return {branch.then_case};
+    }
+    default: return {};
+    }
+}
+
 namespace {
 
 void add(BufferSides::PerBuffer &all, const BufferSides::PerBuffer &more) {
@@ -62,26 +81,6 @@ private:
     }
 };
 
-// The statements directly within one.
-std::vector<Stmt> statements_within(const Stmt &s) {
-    switch (s.kind()) {
-    case NodeKind::LetStmt: return {s.as<LetStmt>()->body};
-    case NodeKind::For: return {s.as<For>()->body};
-    case NodeKind::Allocate: return {s.as<Allocate>()->body};
-    case NodeKind::ProducerConsumer: return {s.as<ProducerConsumer>()->body};
-    case NodeKind::Atomic: return {s.as<Atomic>()->body};
-    case NodeKind::Acquire: return {s.as<Acquire>()->body};
-    case NodeKind::Block: return s.as<Block>()->stmts;
-    case NodeKind::Fork: return s.as<Fork>()->stmts;
-    case NodeKind::IfThenElse: {
-        const auto &branch = *s.as<IfThenElse>();
-        if (branch.else_case.defined()) return {branch.then_case, branch.else_case};
-        return {branch.then_case};
-    }
-    default: return {};
-    }
-}
-
 std::vector<Expr> expressions_of(const Stmt &s) {
     std::vector<Expr> all;
     const auto add = [&](const Expr &e) {
@@ -123,7 +122,6 @@ BufferSides::BufferSides(const LoweredFunction &pipeline) {
         if (a.is_input()) inputs.insert(a.name);
     }
     find_addresses(pipeline.body);
-    std::unordered_set<Symbol> outside;
     for (const auto &[buffer, sides] : of(pipeline.body)) {
         if (sides.on_device()) on_device.insert(buffer);
     }

@@ -45,6 +45,9 @@ private:
     std::unordered_map<const ir::StmtNode *, PerBuffer> known;
 };
 
+// The statements directly within one.
+std::vector<ir::Stmt> statements_within(const ir::Stmt &s);
+
 // Returns true for the outermost loop of a kernel, where the statements around are the host's.
 bool is_kernel(const ir::Stmt &s);
 

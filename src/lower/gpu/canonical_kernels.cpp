@@ -46,11 +46,49 @@ private:
     size_t current = 0, deepest = 0;
 };
 
+// The loops over blocks around what the blocks of a kernel do, outermost first, and the lets
+// between them.
+class BlockLoops {
+public:
+    void push(const For &loop) {
+        loops.push_back(&loop);
+        const Expr min = lets.expand(loop.min), extent = lets.expand(loop.extent);
+        ranges.bind(loop.name, {min, min + extent - 1});
+        lets.push_loop(loop.name, loop.min, loop.extent);
+    }
+    void pop() {
+        lets.pop_loop(loops.back()->name);
+        ranges.unbind(loops.back()->name);
+        loops.pop_back();
+    }
+    bool empty() const { return loops.empty(); }
+    const algebra::IntervalScope &variables() const { return ranges; }
+    // How many blocks there are, and the number of this one.
+    Expr count() const {
+        Expr all = 1;
+        for (const For *loop : loops) all = all * max(lets.expand(loop->extent), 0);
+        return algebra::simplify(all);
+    }
+    Expr number() const {
+        Expr n = 0;
+        for (const For *loop : loops)
+            n = n * loop->extent + (Variable::make(Int(32), loop->name) - loop->min);
+        return algebra::simplify(n);
+    }
+
+    LetScope lets;
+
+private:
+    std::vector<const For *> loops;
+    algebra::IntervalScope ranges;
+};
+
 // The number of threads of a block in each dimension: the most iterations of a leaf.
 class BlockShape final : public Visitor {
 public:
-    // `blocks`: the variables of the loops over blocks, of which the shape is independent.
-    BlockShape(const Stmt &body, algebra::IntervalScope blocks) : loops(std::move(blocks)) {
+    // The same for all blocks.
+    BlockShape(const Stmt &body, const BlockLoops &blocks)
+        : scope(blocks.lets), loops(blocks.variables()) {
         (*this)(body);
     }
     std::array<Expr, dimensions> extents;  // undefined: no leaf has the dimension
@@ -91,42 +129,11 @@ private:
     algebra::IntervalScope loops;
 };
 
-// The loops over blocks around what the blocks of a kernel do, outermost first.
-class BlockLoops {
-public:
-    void push(const For &loop) {
-        loops.push_back(&loop);
-        ranges.bind(loop.name, {loop.min, loop.min + loop.extent - 1});
-    }
-    void pop() {
-        ranges.unbind(loops.back()->name);
-        loops.pop_back();
-    }
-    bool empty() const { return loops.empty(); }
-    const algebra::IntervalScope &variables() const { return ranges; }
-    // How many blocks there are, and the number of this one.
-    Expr count() const {
-        Expr all = 1;
-        for (const For *loop : loops) all = all * max(loop->extent, 0);
-        return algebra::simplify(all);
-    }
-    Expr number() const {
-        Expr n = 0;
-        for (const For *loop : loops)
-            n = n * loop->extent + (Variable::make(Int(32), loop->name) - loop->min);
-        return algebra::simplify(n);
-    }
-
-private:
-    std::vector<const For *> loops;
-    algebra::IntervalScope ranges;
-};
-
 // Rewrites what the blocks of one kernel do.
 class KernelBody {
 public:
     KernelBody(const Stmt &body, const BlockLoops &blocks)
-        : shape(BlockShape(body, blocks.variables()).extents), blocks(blocks),
+        : shape(BlockShape(body, blocks).extents), blocks(blocks), lets(blocks.lets),
           ranges(blocks.variables()) {
         static constexpr const char *names[dimensions] = {"thread_x", "thread_y", "thread_z"};
         for (size_t d = 0; d < dimensions; d++) {
@@ -428,6 +435,14 @@ private:
         if (!blocks.empty()) return s;
         for (const KernelBody::Outside &a : outside) s = KernelBody::around(a, s);
         outside.clear();
+        return s;
+    }
+
+    Stmt visit(const LetStmt &let) override {
+        if (blocks.empty()) return Mutator::visit(let);
+        blocks.lets.push_let(let.name, let.value);
+        Stmt s = Mutator::visit(let);
+        blocks.lets.pop_let(let.name);
         return s;
     }
 

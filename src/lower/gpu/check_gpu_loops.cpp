@@ -23,6 +23,8 @@ private:
     void visit(const For &loop) override;
     void visit(const ProducerConsumer &node) override;
     void visit(const Realize &realize) override;
+    void visit(const AssertStmt &) override {}
+    void visit(const ExternCall &c) override;
     void visit(const HoistedStorage &hoist) override {
         within({Level::Storage, GPULevel::None, str("hoist storage of ", hoist.func)}, hoist.body);
     }
@@ -137,6 +139,18 @@ void CheckGPULoops::visit(const For &loop) {
 void CheckGPULoops::visit(const ProducerConsumer &node) {
     if (!node.is_producer) return (*this)(node.body);
     within({Level::Produce, GPULevel::None, str("produce ", node.func)}, node.body);
+}
+
+// Of an extern stage, or of a function that has effects.
+void CheckGPULoops::visit(const ExternCall &c) {
+    if (is_in_kernel() && !c.pure) {
+        throw CompileError(str("the C function ", c.function,
+                               " is called within a kernel, where functions of the host cannot be "
+                               "called; compute what it computes outside of the kernel, with "
+                               "compute_root for one",
+                               nest(str("call ", c.function))));
+    }
+    Visitor::visit(c);
 }
 
 void CheckGPULoops::check_memory(const Realize &r) const {

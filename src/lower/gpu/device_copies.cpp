@@ -32,30 +32,40 @@ public:
 private:
     // Nothing is copied before the pipeline's checks of its arguments, nor for a bounds query.
     Stmt below_checks(const Stmt &s, const Open &open) {
-        if (const auto *let = s.as<LetStmt>(); let && sides.own(s).empty())
+        if (const auto *let = s.as<LetStmt>(); let && (has_query(s) || sides.own(s).empty()))
             return let->with<&LetStmt::body>(below_checks(let->body, open));
-        if (const auto *block = s.as<Block>()) {
-            std::vector<Stmt> checks, rest;
-            for (const Stmt &each : block->stmts) {
-                const bool is_check = rest.empty() && each.as<AssertStmt>();
-                (is_check ? checks : rest).push_back(each);
-            }
-            const bool has_one_more = rest.size() == 1;
-            checks.push_back(has_one_more ? below_checks(rest[0], open)
-                                          : place(Block::make(std::move(rest)), open));
-            return Block::make(std::move(checks));
-        }
+        if (const auto *block = s.as<Block>()) return below_checks(*block, open);
         const auto *branch = s.as<IfThenElse>();
-        if (branch && branch->else_case.defined() && answers_query(branch->then_case)) {
+        if (branch && branch->else_case.defined() && has_query(branch->then_case))
             return branch->with<&IfThenElse::else_case>(below_checks(branch->else_case, open));
-        }
         return place(s, open);
     }
-    static bool answers_query(const Stmt &s) {
+    Stmt below_checks(const Block &block, const Open &open) {
+        const bool is_around_query = has_query(Stmt(&block));
+        std::vector<Stmt> all, rest;
+        for (const Stmt &each : block.stmts) {
+            if (is_around_query) {
+                all.push_back(has_query(each) ? below_checks(each, open) : each);
+                continue;
+            }
+            const bool is_check = rest.empty() && each.as<AssertStmt>();
+            (is_check ? all : rest).push_back(each);
+        }
+        if (rest.size() == 1) all.push_back(below_checks(rest[0], open));
+        if (rest.size() > 1) all.push_back(place(Block::make(std::move(rest)), open));
+        return Block::make(std::move(all));
+    }
+    // Returns true if the answer to a bounds query is in it.
+    bool has_query(const Stmt &s) {
+        const auto [found, is_new] = with_query.try_emplace(s.get(), false);
+        if (!is_new) return found->second;
         bool any = false;
-        for_each_node(s,
-                      [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::set_buffer_field; });
-        return any;
+        if (const auto *e = s.as<Evaluate>()) {
+            const auto *c = e->value.as<IntrinsicCall>();
+            any = c && c->op == Intrinsic::set_buffer_field;
+        }
+        for (const Stmt &inner : statements_within(s)) any |= has_query(inner);
+        return with_query[s.get()] = any;
     }
 
     // ---- Where copies stand ----
@@ -222,7 +232,7 @@ private:
     }
 
     Stmt to_host(Symbol b) const {
-        const Stmt copy = checked(on(b, Intrinsic::copy_to_host));
+        Stmt copy = checked(on(b, Intrinsic::copy_to_host));
         const bool is_argument = find_argument(pipeline.args, b) != nullptr;
         if (!is_argument || context.target.has_feature(Target::NoAsserts)) return copy;
         const Expr host = BufferProperty::make(b, BufferField::Host, 0);
@@ -232,7 +242,7 @@ private:
 
     // An input that is not on the device is new there, whatever its flags say.
     Stmt to_device(Symbol b) const {
-        const Stmt copy = checked(on(b, Intrinsic::copy_to_device));
+        Stmt copy = checked(on(b, Intrinsic::copy_to_device));
         const Argument *a = find_argument(pipeline.args, b);
         if (!a || !a->is_input()) return copy;
         const Expr device = BufferProperty::make(b, BufferField::Device, 0);
@@ -263,6 +273,7 @@ private:
     const LoweredFunction &pipeline;
     const Context &context;
     BufferSides sides;
+    std::unordered_map<const StmtNode *, bool> with_query;
     struct Allocation {
         const Allocate *node;
         bool is_on_host;

@@ -36,7 +36,7 @@ private:
             const Expr scalar = cast(type.element_of(), e);
             return type.is_scalar() ? scalar : Broadcast::make(scalar, type.lanes());
         };
-        return index * wide(slice.scale) + wide(slice.offset);
+        return (is_one(slice.scale) ? index : index * wide(slice.scale)) + wide(slice.offset);
     }
 
     const Symbol buffer;

@@ -238,12 +238,13 @@ void StageNest::add_fused(const Transform &t) {
 
 void StageNest::make_loops() {
     for (const program::Loop &l : definition.schedule.loops) {
-        if (l.var == program::outermost_loop()) {
-            loops.push_back({l.var, Symbol::fresh(str(func.name, ".outermost")), 0, 1});
-            continue;
-        }
         Variable &v = variables[size_t(current(l.var))];
         v.loop = int(loops.size());
+        if (l.var == program::outermost_loop()) {
+            v.symbol = Symbol::fresh(str(func.name, ".outermost"));
+            loops.push_back({l.var, v.symbol, 0, 1});
+            continue;
+        }
         loops.push_back(
             {l.var, v.symbol, v.min, simplify(v.max - v.min + 1), l.kind, l.partition, l.in_call});
     }

@@ -108,7 +108,7 @@ TEST_SUITE("canonical_kernels") {
                                           "    gpu_thread for i in [0, +8): out[i] = f[7 - i]\n");
         CAPTURE(blocks);
         CHECK(blocks.find("allocate f") < blocks.find("gpu_block"));
-        CHECK(contains(blocks, "allocate f: int32[max(n, 0) * 8] in Heap"));
+        CHECK(contains(blocks, "allocate f: int32[8 * max(n, 0)] in Heap"));
         CHECK(barriers(blocks) == 1);
         // Neighbouring threads have neighbouring elements.
         const std::string threads = kernel("    gpu_thread for i in [0, +32):\n"
@@ -116,7 +116,7 @@ TEST_SUITE("canonical_kernels") {
                                            "        for j in [0, +4): f[j] = src[i + j]\n"
                                            "        out[i] = f[2]\n");
         CAPTURE(threads);
-        CHECK(contains(threads, "allocate f: int32[max(n, 0) * 128] in Heap"));
+        CHECK(contains(threads, "allocate f: int32[128 * max(n, 0)] in Heap"));
         CHECK(contains(threads, "j * 32"));
     }
     TEST_CASE("a kernel without threads has none") {
