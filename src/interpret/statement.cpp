@@ -138,10 +138,13 @@ void StatementRun::run_assert(const AssertStmt &s) {
 
 namespace {
 
-bool has_barrier(const Stmt &s) {
+bool has(Intrinsic op, const Stmt &s) {
     bool any = false;
-    for_each_node(s, [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::gpu_barrier; });
+    for_each_node(s, [&](const IntrinsicCall &c) { any |= c.op == op; });
     return any;
+}
+bool has_barrier(const Stmt &s) {
+    return has(Intrinsic::gpu_barrier, s) || has(Intrinsic::gpu_warp_barrier, s);
 }
 
 }  // namespace
@@ -157,18 +160,23 @@ void StatementRun::run_threads(const For &outermost) {
         shape.at(lower::dimension_of(loop)) = tape.result(1).as_int();
     });
     ThreadBlock block;
-    block.threads = shape[0] * shape[1] * shape[2];
-    block.task = frame.task;
-    block.phase = shared.tasks.new_loop();
+    block.all.threads = shape[0] * shape[1] * shape[2];
+    block.all.task = frame.task;
+    block.all.phase = shared.tasks.new_loop();
+    block.has_rows = has(Intrinsic::gpu_warp_barrier, Stmt(&outermost));
+    block.rows.resize(size_t(block.has_rows ? shape[1] * shape[2] : 0));
+    for (ThreadTeam &row : block.rows) row.threads = shape[0];
     std::vector<std::function<void()>> threads;
-    for (int64_t t = 0; t < block.threads; t++) {
+    for (int64_t t = 0; t < block.all.threads; t++) {
         threads.push_back([&, t] {
             run_on_large_stack([&] {
                 Frame own = frame;
                 own.block = &block;
-                own.task = shared.tasks.new_task(block.task, block.phase);
+                own.row = size_t(t / shape[0]);
                 own.thread = {t % shape[0], t / shape[0] % shape[1], t / shape[0] / shape[1]};
-                StatementRun(shared, std::move(own)).run_of_thread(outermost);
+                StatementRun run(shared, std::move(own));
+                run.begin_task();
+                run.run_of_thread(outermost);
             });
         });
     }
@@ -184,19 +192,51 @@ void StatementRun::run_of_thread(const For &loop) {
     run(loop.body);
 }
 
+// What this thread does up to its next barrier.
+void StatementRun::begin_task() {
+    ThreadTeam &block = frame.block->all;
+    if (!frame.block->has_rows) {
+        frame.task = shared.tasks.new_task(block.task, block.phase);
+        return;
+    }
+    ThreadTeam &row = own_row();
+    frame.task = shared.tasks.new_task(row.task, row.phase);
+}
+
+// The team of the lanes that are in a row with this one; its task is one of the block's phase.
+ThreadTeam &StatementRun::own_row() {
+    ThreadTeam &row = frame.block->rows.at(frame.row);
+    if (row.task == TaskTree::root) {
+        row.task = shared.tasks.new_task(frame.block->all.task, frame.block->all.phase);
+        row.phase = shared.tasks.new_loop();
+    }
+    return row;
+}
+
+void StatementRun::wait_for(ThreadTeam &team, const char *what) {
+    const int meeting = team.meetings;
+    if (++team.waiting == team.threads) {
+        team.waiting = 0;
+        team.meetings++;
+        team.phase = shared.tasks.new_loop();
+        if (&team == &frame.block->all) {
+            for (ThreadTeam &row : frame.block->rows) row.task = TaskTree::root;
+        }
+    }
+    shared.coroutines.wait_until([&] { return team.meetings > meeting; }, what);
+    begin_task();
+}
+
 // Waits for all other threads of the block.
 void StatementRun::meet() {
     if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
-    ThreadBlock &block = *frame.block;
-    const int meeting = block.meetings;
-    if (++block.waiting == block.threads) {
-        block.waiting = 0;
-        block.meetings++;
-        block.phase = shared.tasks.new_loop();
-    }
-    shared.coroutines.wait_until([&] { return block.meetings > meeting; },
-                                 "a barrier of a block of threads");
-    frame.task = shared.tasks.new_task(block.task, block.phase);
+    wait_for(frame.block->all, "a barrier of a block of threads");
+}
+
+// Waits for the other lanes of the row.
+void StatementRun::meet_lanes() {
+    if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
+    wait_for(own_row(), "a barrier of a row of lanes");
 }
 
 void StatementRun::run_for(const For &loop) {

@@ -22,12 +22,18 @@ struct FuncStorage {
     void add_dimension(int64_t min, int64_t extent, int64_t stride);
 };
 
-// The threads of a block of a kernel, which meet at barriers.
-struct ThreadBlock {
+// Threads of a kernel that meet at barriers.
+struct ThreadTeam {
     int64_t threads = 0, waiting = 0;
     int meetings = 0;
     int phase = 0;  // a loop of the TaskTree: its tasks are what threads do between two barriers
-    int task = TaskTree::root;  // of the block
+    int task = TaskTree::root;  // of the team
+};
+// Those of a block. Where lanes meet by themselves, the tasks of the block are those of its rows.
+struct ThreadBlock {
+    ThreadTeam all;
+    bool has_rows = false;
+    std::vector<ThreadTeam> rows;
 };
 
 // The names that one thread of control sees.
@@ -40,6 +46,7 @@ struct Frame {
     bool in_kernel = false;
     ThreadBlock *block = nullptr;        // that this is a thread of
     std::array<int64_t, 3> thread = {};  // which: x, y, z
+    size_t row = 0;                      // of the threads that differ in x alone
 };
 
 // The state that all threads of control share.
@@ -96,6 +103,10 @@ private:
     void run_threads(const ir::For &outermost);
     void run_of_thread(const ir::For &loop);
     void meet();
+    void meet_lanes();
+    void wait_for(ThreadTeam &team, const char *what);
+    ThreadTeam &own_row();
+    void begin_task();
     void run_acquire(const ir::Acquire &s);
     void run_store(const ir::Store &s);
     void run_provide(const ir::Provide &s);

@@ -93,7 +93,10 @@ namespace tessera::ir {
     X(device_address, 1, false)    /* handle: of the first element on the device; of a buffer's    \
                                       handle */                                                    \
     X(gpu_barrier, 0, false)       /* int32: all threads of a block wait here for one another, and \
-                                      see what each has written before */
+                                      see what each has written before */                          \
+    X(gpu_warp_barrier, 1, false)  /* int32: likewise the lanes of a row, the threads of a block   \
+                                      that differ in x alone, which has so many: a power of two up \
+                                      to 32 */
 
 // The operations of the runtime for lowered code: an int32, if nothing else is said. How it is
 // called there is the back end's (for a CPU: lower/finish/runtime_calls.h).

@@ -17,6 +17,7 @@
 #include "lower/finish/saturate_casts.h"
 #include "lower/finish/select_accesses.h"
 #include "lower/finish/unpack_buffers.h"
+#include "lower/gpu/align_vectors.h"
 #include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/check_gpu_loops.h"
 #include "lower/gpu/device_copies.h"
@@ -99,6 +100,7 @@ constexpr Pass all_passes[] = {
     {"trim no-ops", trim_no_ops},
     {"bound small allocations", bound_small_allocations},
     {"saturate casts", saturate_casts},  // before what is known of operands gets names
+    {"align vectors", align_vectors},  // before parts of indices have names
     {"merge adjacent gathers", merge_adjacent_gathers},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},
     {"free early", free_early},

@@ -100,7 +100,8 @@ TEST_SUITE("kernels") {
         });
     }
     TEST_CASE("scratch memory of blocks and of threads, in all kinds of memory") {
-        for (const MemoryType memory : {MemoryType::Heap, MemoryType::GPUShared, MemoryType::Auto}) {
+        for (const MemoryType memory :
+             {MemoryType::Heap, MemoryType::GPUShared, MemoryType::Auto}) {
             CAPTURE(int(memory));
             agrees([&](Pipe &p) {
                 p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
@@ -125,6 +126,68 @@ TEST_SUITE("kernels") {
                 p.a.compute_at(p.b, xo).gpu_threads(x).store_in(memory);
                 p.a.update().gpu_threads(x);
             });
+        }
+    }
+    TEST_CASE("lanes share what is computed in a thread's row of them") {
+        for (const int lanes : {7, 8, 12, 16}) {
+            CAPTURE(lanes);
+            // The producer's lanes read one another's values.
+            agrees(
+                [&](Pipe &p) {
+                    p.b.split(x, xo, xi, lanes, TailStrategy::GuardWithIf)
+                        .reorder(xi, y, xo)
+                        .gpu_blocks(xo)
+                        .gpu_threads(y)
+                        .gpu_lanes(xi);
+                    p.b.bound(y, 0, 23);
+                    p.a.compute_at(p.b, y).gpu_lanes(x);
+                    p.a.update().gpu_lanes(x);
+                },
+                10 - lanes / 8);
+        }
+        // Without threads, in a serial loop of the row, and on several levels.
+        agrees([](Pipe &p) {
+            p.b.split(x, xo, xi, 16, TailStrategy::GuardWithIf).gpu_blocks(xo, y).gpu_lanes(xi);
+            p.a.compute_at(p.b, xo).gpu_lanes(x);
+            p.a.update().gpu_lanes(x);
+        });
+        agrees([](Pipe &p) {
+            p.b.split(x, xo, xi, 8, TailStrategy::GuardWithIf)
+                .split(y, yo, yi, 4, TailStrategy::GuardWithIf)
+                .reorder(xi, xo, yi, yo)
+                .gpu_blocks(yo)
+                .gpu_threads(yi)
+                .gpu_lanes(xi);
+            p.a.compute_at(p.b, xo).gpu_lanes(x);
+            p.a.update().gpu_lanes(x);
+        });
+    }
+    TEST_CASE("rows of lanes are a known number of at most a warp") {
+        Pipe p;
+        const int line = __LINE__ + 1;
+        p.b.gpu_blocks(y).split(x, xo, xi, 64).gpu_threads(xo).gpu_lanes(xi);
+        REFUSED_AT(line, p.b.realize({128, 16}, interpreted()), "at most 32 threads along x");
+    }
+    TEST_CASE("sums over lanes, one rfactor for each level") {
+        RDom r(0, 1024, "r");
+        RVar ro("ro"), ri("ri");
+        Var u("u");
+        Func f("f"), sum("sum");
+        f(x) = cast<int64_t>(x) * x;
+        sum(y) = cast<int64_t>(0);
+        sum(y) += f(r + y);
+        Func partial = sum.update().split(r, ro, ri, 32).rfactor(ri, u);
+        sum.gpu_blocks(y);
+        sum.update().gpu_blocks(y);
+        partial.compute_at(sum, y).gpu_lanes(u);
+        partial.update().gpu_lanes(u);
+        for (const Target &target : targets()) {
+            const Buffer<int64_t> found = sum.realize({3}, target);
+            for (int64_t i = 0; i < 3; i++) {
+                int64_t wanted = 0;
+                for (int64_t k = i; k < 1024 + i; k++) wanted += k * k;
+                CHECK(found(int(i)) == wanted);
+            }
         }
     }
     TEST_CASE("vectors and unrolled loops on both sides of the threads") {
@@ -167,6 +230,14 @@ TEST_SUITE("kernels") {
         Func g("g");
         g(x) = x;
         REFUSED(g.gpu_blocks(x, DeviceAPI::Metal), "no other GPUs than CUDA's");
+    }
+    TEST_CASE("storage of threads for what they compute together is refused") {
+        Pipe p;
+        p.b.gpu_tile(x, y, xo, yo, xi, yi, 8, 4);
+        const int line = __LINE__ + 1;
+        p.a.compute_at(p.b, xo).gpu_threads(x, y).store_in(MemoryType::Register);
+        p.a.update().gpu_threads(x, y);
+        REFUSED_AT(line, p.b.realize({16, 16}, interpreted()), "private to each thread");
     }
     TEST_CASE("a nest that is no kernel is refused with the nest") {
         Pipe p;

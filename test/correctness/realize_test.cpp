@@ -111,7 +111,7 @@ TEST_SUITE("realize") {
         errors = 0;
         auto before = tessera_set_error_handler([](void *, const char *) { errors++; });
         b.raw_buffer()->device = 1;  // of no device that is known
-        CHECK(r.device_sync() != 0);
+        CHECK_THROWS_AS(r.device_sync(), RuntimeError);
         b.raw_buffer()->device = 0;
         tessera_set_error_handler(before);
         CHECK(errors == 1);

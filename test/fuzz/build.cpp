@@ -305,6 +305,7 @@ private:
         case Verb::Parallel: s.parallel(loop(d.names[0])); return;
         case Verb::GPUBlocks: s.gpu_blocks(loop(d.names[0])); return;
         case Verb::GPUThreads: s.gpu_threads(loop(d.names[0])); return;
+        case Verb::GPULanes: s.gpu_lanes(loop(d.names[0])); return;
         case Verb::GPUSingleThread: s.gpu_single_thread(); return;
         case Verb::Vectorize: s.vectorize(loop(d.names[0])); return;
         case Verb::Unroll: s.unroll(loop(d.names[0])); return;

@@ -21,9 +21,9 @@ constexpr int case_seconds = 90;
 
 // The same ones each time, and no more than `most` unless TESSERA_FUZZ_SECONDS says how long: new
 // ones are for the fuzzer. TESSERA_SEED says where to begin instead.
-void check_random_plans(uint64_t seconds, uint64_t most) {
+void check_random_plans(uint64_t seconds, uint64_t most, uint64_t from = 0) {
     if (std::getenv("TESSERA_FUZZ_SECONDS")) most = UINT64_MAX;
-    uint64_t first = number_from("TESSERA_SEED", 1), seed = first;
+    uint64_t first = from + number_from("TESSERA_SEED", 1), seed = first;
     auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
     MESSAGE("TESSERA_SEED=" << first);
     int cases = 0, refused = 0, failures = 0;
@@ -62,6 +62,9 @@ TEST_SUITE("fuzz") {
         check_auto_schedules(true);
         check_random_plans(number_from("TESSERA_FUZZ_SECONDS", 60) / 2, 60);
         check_auto_schedules(false);
+    }
+    TEST_CASE("and so they do with kernels, which the oracle runs") {
+        check_random_plans(number_from("TESSERA_FUZZ_SECONDS", 60), 150, first_gpu_seed);
     }
     // The last one: what it asks for holds from then on.
     TEST_CASE("and so they do as C source") {

@@ -131,6 +131,7 @@ enum class Verb : uint8_t {
     Parallel,
     GPUBlocks,
     GPUThreads,
+    GPULanes,
     GPUSingleThread,
     Vectorize,
     Unroll,

@@ -212,6 +212,7 @@ private:
         case Verb::Parallel: return str(stage, ".parallel(", all, ");\n");
         case Verb::GPUBlocks: return str(stage, ".gpu_blocks(", all, ");\n");
         case Verb::GPUThreads: return str(stage, ".gpu_threads(", all, ");\n");
+        case Verb::GPULanes: return str(stage, ".gpu_lanes(", all, ");\n");
         case Verb::GPUSingleThread: return str(stage, ".gpu_single_thread();\n");
         case Verb::Vectorize: return str(stage, ".vectorize(", all, ");\n");
         case Verb::Unroll: return str(stage, ".unroll(", all, ");\n");

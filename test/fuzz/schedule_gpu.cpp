@@ -36,14 +36,30 @@ bool Scheduler::may_be_on_threads(int f, int s, const LoopModel &loop) {
 
 void Scheduler::mark_gpu(int f, int s, LoopModel &loop, LoopKind kind) {
     loop.kind = kind;
-    emit(kind == LoopKind::GPUBlock ? Verb::GPUBlocks : Verb::GPUThreads, f, s, {loop.name});
+    const Verb verb = kind == LoopKind::GPUBlock    ? Verb::GPUBlocks
+                      : kind == LoopKind::GPUThread ? Verb::GPUThreads
+                                                    : Verb::GPULanes;
+    emit(verb, f, s, {loop.name});
+}
+
+// One of the loops whose extent is known, for a row of lanes.
+void Scheduler::mark_lanes(int f, int s, size_t below) {
+    for (size_t i = below; i-- > 0;) {
+        LoopModel &loop = stage_of(f, s).loops[i];
+        const bool fits = loop.extent > 0 && loop.extent <= 32;
+        if (fits && random.chance(0.6) && may_be_on_threads(f, s, loop))
+            return mark_gpu(f, s, loop, LoopKind::GPULane);
+    }
 }
 
 // A stage that is computed outside of kernels becomes one, of its outermost loops; one within a
 // block has threads.
 void Scheduler::mark_gpu_loops(int f, int s) {
     StageModel &stage = stage_of(f, s);
-    if (is_in_threads(f)) return;
+    if (is_in_threads(f)) {
+        if (random.chance(0.4)) mark_lanes(f, s, stage.loops.size());
+        return;
+    }
     const bool in_kernel = is_in_kernel(f);
     if (!in_kernel && random.chance(0.25)) return;  // it runs on the host
     if (!in_kernel && random.chance(0.06)) {
@@ -70,6 +86,7 @@ void Scheduler::mark_gpu_loops(int f, int s) {
         mark_gpu(f, s, loop, LoopKind::GPUThread);
         threads++;
     }
+    if (threads < 3 && random.chance(0.25)) mark_lanes(f, s, at);
 }
 
 }  // namespace tessera::fuzz

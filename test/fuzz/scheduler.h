@@ -119,6 +119,7 @@ private:
     bool has_kernel_loops(int f, int s);
     bool may_be_on_threads(int f, int s, const LoopModel &loop);
     void mark_gpu(int f, int s, LoopModel &loop, LoopKind kind);
+    void mark_lanes(int f, int s, size_t below);
     void mark_gpu_loops(int f, int s);
 
     // ---- Placement ----

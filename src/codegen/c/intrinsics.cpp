@@ -294,6 +294,7 @@ Value Printer::emit_gather(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_scatter(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_target_query(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_barrier(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_gpu_warp_barrier(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_device_buffer(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_device_address(const IntrinsicCall &c) { refuse(c); }
 

@@ -23,7 +23,8 @@ Value *HostEmitter::host_call(const IntrinsicCall &c) {
     case Intrinsic::name: return host_##name(c);
         TESSERA_HOST_INTRINSICS(CASE)
 #undef CASE
-    case Intrinsic::gpu_barrier: throw InternalError("a barrier of threads outside of a kernel");
+    case Intrinsic::gpu_barrier:
+    case Intrinsic::gpu_warp_barrier: throw InternalError("a barrier of threads outside of a kernel");
     default: return runtime_call(c);
     }
 }

@@ -49,7 +49,7 @@ struct FunctionState {
     X(set_buffer_field)
 
 // Those that only kernels have.
-#define TESSERA_DEVICE_INTRINSICS(X) X(gpu_barrier)
+#define TESSERA_DEVICE_INTRINSICS(X) X(gpu_barrier) X(gpu_warp_barrier)
 
 // Walks flat IR and writes LLVM IR, for whatever machine LLVM knows: expressions, memory, loops and
 // branches. Its functions are in a file per subject:

@@ -90,7 +90,7 @@ void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function
         }
         BufferValues storage;
         storage.base = v;
-        storage.alignment = uint64_t(a.type.bytes());
+        storage.alignment = 16;  // where an index is known to be aligned: lower/gpu/align_vectors.h
         f->buffers[a.name] = storage;
     }
 }
@@ -193,9 +193,22 @@ Value *KernelEmitter::address_in(Value *) {
 
 // ---- What kernels cannot do ----
 
+// The lanes of a warp, a bit each, that are in the row of this thread.
+Value *KernelEmitter::lanes_of_row(int64_t lanes) {
+    constexpr int64_t of_warp = 32;
+    if (lanes == of_warp) return b.getInt32(UINT32_MAX);
+    Value *lane = b.CreateIntrinsic(I::nvvm_read_ptx_sreg_laneid, {});
+    Value *first = b.CreateAnd(lane, b.getInt32(uint32_t(-lanes)));
+    return b.CreateShl(b.getInt32((uint32_t(1) << lanes) - 1), first);
+}
+
 Value *KernelEmitter::host_call(const IntrinsicCall &c) {
     if (c.op == Intrinsic::gpu_barrier) {
         b.CreateIntrinsic(I::nvvm_barrier_cta_sync_aligned_all, {b.getInt32(0)});
+        return int32(0);
+    }
+    if (c.op == Intrinsic::gpu_warp_barrier) {
+        b.CreateIntrinsic(I::nvvm_bar_warp_sync, {lanes_of_row(*as_const_int(c.args[0]))});
         return int32(0);
     }
     refuse_in_kernel(str(info_of(c.op).name));

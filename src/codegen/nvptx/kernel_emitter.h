@@ -32,6 +32,7 @@ private:
     void bind_arguments(const LoweredFunction &kernel, llvm::Function *function);
     void allocate_shared(const Allocate &node);
     Value *index_in(const For &loop);
+    Value *lanes_of_row(int64_t lanes);
     [[noreturn]] static void refuse_in_kernel(const std::string &what);
 
     Value *shared_used = nullptr;  // bytes of the block's memory that are taken

@@ -6,19 +6,14 @@ namespace tessera::lower {
 
 using namespace ir;
 
-BlockAccesses::BlockAccesses(const Stmt &s, const std::unordered_set<Symbol> &own) {
-    std::unordered_set<Symbol> not_shared = own;
-    for_each_node(s, [&](const Allocate &a) { not_shared.insert(a.buffer); });
-    for_each_node(s, [&](const Load &l) { note(l.buffer, false, not_shared); });
-    for_each_node(s, [&](const Store &st) { note(st.buffer, true, not_shared); });
+BlockAccesses::BlockAccesses(const Stmt &s) {
+    for_each_node(s, [&](const Load &l) { note(l.buffer, false); });
+    for_each_node(s, [&](const Store &st) { note(st.buffer, true); });
+    for_each_node(s, [&](const Allocate &a) { written.erase(a.buffer); });
 }
 
-BlockAccesses::BlockAccesses(const Expr &e, const std::unordered_set<Symbol> &own) {
-    for_each_node(e, [&](const Load &l) { note(l.buffer, false, own); });
-}
-
-void BlockAccesses::note(Symbol buffer, bool is_store, const std::unordered_set<Symbol> &own) {
-    if (!own.contains(buffer)) written[buffer] |= is_store;
+BlockAccesses::BlockAccesses(const Expr &e) {
+    for_each_node(e, [&](const Load &l) { note(l.buffer, false); });
 }
 
 void BlockAccesses::add(const BlockAccesses &more) {

@@ -1,7 +1,6 @@
 #pragma once
 #include "ir/nodes.h"
 #include <unordered_map>
-#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -9,10 +8,9 @@ namespace tessera::lower {
 class BlockAccesses {
 public:
     BlockAccesses() = default;
-    // All that a statement, or an expression, reads and writes, but for what it allocates itself
-    // and what each thread has for itself (`own`).
-    BlockAccesses(const ir::Stmt &s, const std::unordered_set<Symbol> &own);
-    BlockAccesses(const ir::Expr &e, const std::unordered_set<Symbol> &own);
+    // All that a statement, or an expression, reads and writes, but for what it allocates itself.
+    explicit BlockAccesses(const ir::Stmt &s);
+    explicit BlockAccesses(const ir::Expr &e);
 
     void add(const BlockAccesses &more);
     void clear() { written.clear(); }
@@ -21,7 +19,7 @@ public:
     bool conflicts_with(const BlockAccesses &other) const;
 
 private:
-    void note(Symbol buffer, bool is_store, const std::unordered_set<Symbol> &own);
+    void note(Symbol buffer, bool is_store) { written[buffer] |= is_store; }
     std::unordered_map<Symbol, bool> written;  // per buffer; false: it is only read
 };
 

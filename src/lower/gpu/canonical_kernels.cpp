@@ -5,10 +5,11 @@
 #include "ir/allocation.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lower/gpu/block_accesses.h"
+#include "lower/gpu/kernel_shape.h"
 #include "lower/gpu/slices.h"
-#include "lower/loops/let_scope.h"
 #include "lower/loops/loop_name.h"
 #include <algorithm>
 #include <array>
@@ -19,131 +20,23 @@ using namespace ir;
 
 namespace {
 
-constexpr size_t dimensions = 3;
-
-bool is_over_threads(const For &loop) {
-    const GPULevel level = traits_of(loop.loop_kind).gpu;
-    return level == GPULevel::Thread || level == GPULevel::Lane;
-}
-
-// How many loops over threads are nested in a statement.
-class ThreadDepth final : public Visitor {
-public:
-    static size_t of(const Stmt &s) {
-        ThreadDepth depth;
-        depth(s);
-        return depth.deepest;
-    }
-
-private:
-    void visit(const For &loop) override {
-        const size_t here = is_over_threads(loop) ? 1 : 0;
-        current += here;
-        deepest = std::max(deepest, current);
-        (*this)(loop.body);
-        current -= here;
-    }
-    size_t current = 0, deepest = 0;
-};
-
-// The loops over blocks around what the blocks of a kernel do, outermost first, and the lets
-// between them.
-class BlockLoops {
-public:
-    void push(const For &loop) {
-        loops.push_back(&loop);
-        const Expr min = lets.expand(loop.min), extent = lets.expand(loop.extent);
-        ranges.bind(loop.name, {min, min + extent - 1});
-        lets.push_loop(loop.name, loop.min, loop.extent);
-    }
-    void pop() {
-        lets.pop_loop(loops.back()->name);
-        ranges.unbind(loops.back()->name);
-        loops.pop_back();
-    }
-    bool empty() const { return loops.empty(); }
-    const algebra::IntervalScope &variables() const { return ranges; }
-    // How many blocks there are, and the number of this one.
-    Expr count() const {
-        Expr all = 1;
-        for (const For *loop : loops) all = all * max(lets.expand(loop->extent), 0);
-        return algebra::simplify(all);
-    }
-    Expr number() const {
-        Expr n = 0;
-        for (const For *loop : loops)
-            n = n * loop->extent + (Variable::make(Int(32), loop->name) - loop->min);
-        return algebra::simplify(n);
-    }
-
-    LetScope lets;
-
-private:
-    std::vector<const For *> loops;
-    algebra::IntervalScope ranges;
-};
-
-// The number of threads of a block in each dimension: the most iterations of a leaf.
-class BlockShape final : public Visitor {
-public:
-    // The same for all blocks.
-    BlockShape(const Stmt &body, const BlockLoops &blocks)
-        : scope(blocks.lets), loops(blocks.variables()) {
-        (*this)(body);
-    }
-    std::array<Expr, dimensions> extents;  // undefined: no leaf has the dimension
-
-private:
-    void visit(const For &loop) override {
-        scope.push_loop(loop.name, loop.min, loop.extent);
-        if (is_over_threads(loop)) add(loop, ThreadDepth::of(loop.body));
-        const Expr min = scope.expand(loop.min), extent = scope.expand(loop.extent);
-        loops.bind(loop.name, {min, min + extent - 1});
-        (*this)(loop.body);
-        loops.unbind(loop.name);
-        scope.pop_loop(loop.name);
-    }
-    void visit(const LetStmt &let) override {
-        scope.push_let(let.name, let.value);
-        (*this)(let.body);
-        scope.pop_let(let.name);
-    }
-    void add(const For &loop, size_t dimension) {
-        const Expr extent = scope.expand(loop.extent);
-        const std::optional<int64_t> bound = algebra::constant_upper_bound(extent, scope.known());
-        const Expr most = bound ? Expr(int32_t(*bound)) : most_of(loop, extent);
-        Expr &all = extents[dimension];
-        all = all.defined() ? algebra::simplify(max(all, most)) : most;
-    }
-    // Over all blocks, and iterations of loops around.
-    Expr most_of(const For &loop, const Expr &extent) {
-        loops.facts = scope.known();
-        const algebra::Interval range = algebra::bounds_of_expr(extent, loops);
-        if (range.has_upper_bound()) return range.max;
-        throw CompileError(loop.origin.kind_written,
-                           str("how many threads the ", loop_name(loop),
-                               " needs depends on the block, and has no bound that is known before "
-                               "the blocks run; give it one with bound_extent"));
-    }
-    LetScope scope;
-    algebra::IntervalScope loops;
-};
-
 // Rewrites what the blocks of one kernel do.
 class KernelBody {
 public:
     KernelBody(const Stmt &body, const BlockLoops &blocks)
-        : shape(BlockShape(body, blocks).extents), blocks(blocks), lets(blocks.lets),
-          ranges(blocks.variables()) {
-        static constexpr const char *names[dimensions] = {"thread_x", "thread_y", "thread_z"};
-        for (size_t d = 0; d < dimensions; d++) {
+        : has_loops_over_threads(has_thread_loops(body)), shape(block_shape(body, blocks)),
+          blocks(blocks), lets(blocks.lets), ranges(blocks.variables()) {
+        if (const For *rows = find_rows_of_lanes(body)) fit_rows_in_warps(*rows);
+        static constexpr const char *names[thread_dimensions] = {"thread_x", "thread_y",
+                                                                 "thread_z"};
+        for (size_t d = 0; d < thread_dimensions; d++) {
             if (shape[d].defined()) threads[d] = Symbol::fresh(names[d]);
         }
     }
 
     Stmt operator()(const Stmt &body) {
         Stmt s = at_block(body);
-        for (size_t d = 0; d < dimensions; d++) {
+        for (size_t d = 0; d < thread_dimensions; d++) {
             if (!shape[d].defined()) continue;
             s = For::make(threads[d], Expr(0), shape[d], LoopKind::GPUThread, Partition::Never, s);
         }
@@ -174,19 +67,42 @@ public:
     std::vector<Outside> global;
 
 private:
+    static bool has_thread_loops(const Stmt &body) {
+        bool any = false;
+        for_each_node(body, [&](const For &loop) { any |= loop.loop_kind == LoopKind::GPUThread; });
+        return any;
+    }
+    // So that the lanes of a row wait for one another alone.
+    void fit_rows_in_warps(const For &rows) {
+        constexpr int64_t most = 32;
+        const auto lanes = as_const_int(shape[0]);
+        if (!lanes || *lanes > most) {
+            throw CompileError(rows.origin.kind_written,
+                               str("the ", loop_name(rows),
+                                   " has lanes within: a kernel with rows of lanes has "
+                                   "at most ",
+                                   most,
+                                   " threads along x, a number that is known when it is "
+                                   "compiled; here it is ",
+                                   shape[0]));
+        }
+        int64_t fitting = 1;
+        while (fitting < *lanes) fitting *= 2;
+        shape[0] = int32_t(fitting);
+    }
     bool has_threads() const { return threads[0].defined(); }
     Expr thread(size_t d) const { return Variable::make(Int(32), threads[d]); }
 
     // ---- What all threads of a block run ----
 
     Stmt at_block(const Stmt &s) {
-        if (ThreadDepth::of(s) == 0 && !s.as<LetStmt>() && !s.as<Allocate>()) return alone(s);
+        if (thread_depth(s) == 0 && !s.as<LetStmt>() && !s.as<Allocate>()) return alone(s);
         switch (s.kind()) {
         case NodeKind::For: return for_each(*s.as<For>());
         case NodeKind::Block: return in_order(*s.as<Block>());
         case NodeKind::LetStmt: {
             const auto &let = *s.as<LetStmt>();
-            note(BlockAccesses(let.value, own));
+            note(BlockAccesses(let.value));
             const Stmt before = needed_barrier();
             lets.push_let(let.name, let.value);
             const Stmt body = at_block(let.body);
@@ -209,12 +125,12 @@ private:
 
     // A statement of the first thread.
     Stmt alone(const Stmt &s) {
-        note(BlockAccesses(s, own));
+        note(BlockAccesses(s));
         return with_barriers(guarded(s, 0));
     }
     // For the threads whose indices are 0 from a dimension on.
     Stmt guarded(Stmt s, size_t from) const {
-        for (size_t d = from; d < dimensions; d++) {
+        for (size_t d = from; d < (in_row ? 1 : thread_dimensions); d++) {
             if (threads[d].defined() && !is_const(shape[d], 1))
                 s = IfThenElse::make(thread(d) == 0, s);
         }
@@ -228,17 +144,43 @@ private:
     }
 
     Stmt for_each(const For &loop) {
+        if (find_rows_of_lanes(Stmt(&loop))) return rows(loop);
         if (is_over_threads(loop)) {
-            note(BlockAccesses(Stmt(&loop), own));
-            const size_t depth = ThreadDepth::of(Stmt(&loop));
+            note(BlockAccesses(Stmt(&loop)));
+            const size_t depth = thread_depth(Stmt(&loop));
             return with_barriers(guarded(leaf(Stmt(&loop)), depth));
         }
         return repeated(loop);
     }
 
+    // A loop over threads, each of which is a row of lanes: they run the body together, as the
+    // threads of a block run a kernel's.
+    Stmt rows(const For &loop) {
+        if (!is_over_threads(loop)) return repeated(loop);
+        const bool enters = !in_row;
+        Stmt before;
+        if (enters) {
+            note(BlockAccesses(Stmt(&loop)));
+            before = needed_barrier();
+        }
+        const Phase around = enters ? std::exchange(phase, Phase()) : Phase();
+        in_row = true;
+        const size_t d = thread_depth(loop.body);
+        const Expr min = lets.expand(loop.min), extent = lets.expand(loop.extent);
+        ranges.bind(loop.name, {min, min + extent - 1});
+        Stmt s = LetStmt::make(loop.name, thread(d) + loop.min, at_block(loop.body));
+        ranges.unbind(loop.name);
+        if (!algebra::can_prove(loop.extent >= shape[d]))
+            s = IfThenElse::make(thread(d) < loop.extent, s);
+        if (!enters) return s;
+        in_row = false;
+        phase = around;
+        return Block::make({before, guarded(s, d + 1)});
+    }
+
     // A serial loop that all threads run.
     Stmt repeated(const For &loop) {
-        note(BlockAccesses(loop.extent, own));
+        note(BlockAccesses(loop.extent));
         const Stmt before = needed_barrier();
         Phase around = std::exchange(phase, Phase{phase.pending, {}, false});
         const Expr min = lets.expand(loop.min), extent = lets.expand(loop.extent);
@@ -259,7 +201,7 @@ private:
 
     // The condition is the same for all threads of a block.
     Stmt branch(const IfThenElse &node) {
-        note(BlockAccesses(node.condition, own));
+        note(BlockAccesses(node.condition));
         const Stmt before = needed_barrier();
         const Phase at_start = phase;
         Stmt then_case = at_block(node.then_case), else_case;
@@ -273,11 +215,13 @@ private:
 
     // Storage of all threads of a block.
     Stmt allocated(const Allocate &a) {
+        if (in_row) return allocated_in_row(a);
         switch (a.memory) {
         case MemoryType::Stack:
         case MemoryType::Register:
-            own.insert(a.buffer);
-            return a.with<&Allocate::body>(at_block(a.body));
+            // Lanes share registers; so do the threads of a block of one thread.
+            if (has_loops_over_threads) refuse_private(a);
+            break;
         case MemoryType::Heap: {
             const Expr size = most_elements(a, ranges);
             add(global, {&a, MemoryType::Heap, size * blocks.count()});
@@ -296,6 +240,37 @@ private:
         for (const auto &[variable, range] : blocks.variables().all()) serial.unbind(variable);
         add(shared, {&a, shared_type(a), most_elements(a, serial)});
         return at_block(a.body);
+    }
+    [[noreturn]] static void refuse_private(const Allocate &a) {
+        throw CompileError(
+            a.facts.compute_written,
+            str("store_in of ", a.buffer, ": MemoryType::", name_of(a.memory),
+                " is private to each thread, and ", a.buffer,
+                " is computed outside of the loops over threads, which would not see one another's "
+                "values; compute it within a loop over threads, or store it in GPUShared"));
+    }
+    // Storage of the lanes of a row.
+    Stmt allocated_in_row(const Allocate &a) {
+        const bool is_global = a.memory == MemoryType::Heap;
+        algebra::IntervalScope variables = ranges;
+        if (!is_global) {
+            for (const auto &[variable, range] : blocks.variables().all())
+                variables.unbind(variable);
+        }
+        const Expr size = most_elements(a, variables);
+        Expr rows = 1, row = 0;
+        for (size_t d = thread_dimensions; d-- > 1;) {
+            if (!threads[d].defined()) continue;
+            row = row * shape[d] + thread(d);
+            rows = rows * shape[d];
+        }
+        if (is_global) {
+            row = row + blocks.number() * rows;
+            add(global, {&a, MemoryType::Heap, size * rows * blocks.count()});
+        } else {
+            add(shared, {&a, shared_type(a), size * rows});
+        }
+        return move_into_slice(at_block(a.body), a.buffer, {1, algebra::simplify(row * size)});
     }
     static MemoryType shared_type(const Allocate &a) {
         return a.memory == MemoryType::GPUSharedAsync ? a.memory : MemoryType::GPUShared;
@@ -332,7 +307,7 @@ private:
                 const Stmt body = (*this)(loop.body);
                 kernel.ranges.unbind(loop.name);
                 if (!is_over_threads(loop)) return loop.with<&For::body>(body);
-                const size_t d = ThreadDepth::of(loop.body);
+                const size_t d = thread_depth(loop.body);
                 const Stmt s = LetStmt::make(loop.name, kernel.thread(d) + loop.min, body);
                 const bool all = algebra::can_prove(loop.extent >= kernel.shape[d]);
                 return all ? s : IfThenElse::make(kernel.thread(d) < loop.extent, s);
@@ -365,7 +340,7 @@ private:
         }
         const Expr size = most_elements(a, variables);
         Expr threads_of_block = 1, number = 0;
-        for (size_t d = dimensions; d-- > 0;) {
+        for (size_t d = thread_dimensions; d-- > 0;) {
             if (!threads[d].defined()) continue;
             number = number * shape[d] + thread(d);
             threads_of_block = threads_of_block * shape[d];
@@ -381,7 +356,10 @@ private:
 
     // ---- Barriers ----
 
-    static Stmt barrier() { return Evaluate::make(call(Int(32), Intrinsic::gpu_barrier, {})); }
+    Stmt barrier() const {
+        return Evaluate::make(in_row ? call(Int(32), Intrinsic::gpu_warp_barrier, {shape[0]})
+                                     : call(Int(32), Intrinsic::gpu_barrier, {}));
+    }
     // What was accessed since the threads met.
     struct Phase {
         BlockAccesses pending;
@@ -401,13 +379,14 @@ private:
     Stmt needed_barrier() { return std::exchange(is_barrier_needed, false) ? barrier() : Stmt(); }
     Stmt with_barriers(const Stmt &s) { return Block::make({needed_barrier(), s}); }
 
-    const std::array<Expr, dimensions> shape;
+    const bool has_loops_over_threads;
+    std::array<Expr, thread_dimensions> shape;
+    bool in_row = false;  // the lanes of a row run what is visited, and not all threads of a block
     const BlockLoops &blocks;
-    std::array<Symbol, dimensions> threads;
+    std::array<Symbol, thread_dimensions> threads;
     std::vector<Outside> shared;  // storage of the block
     LetScope lets;
-    algebra::IntervalScope ranges;   // of the loops around what is visited
-    std::unordered_set<Symbol> own;  // storage of each thread
+    algebra::IntervalScope ranges;  // of the loops around what is visited
     Phase phase;
     bool is_barrier_needed = false;
 };

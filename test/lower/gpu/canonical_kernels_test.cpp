@@ -84,13 +84,17 @@ TEST_SUITE("canonical_kernels") {
         CAPTURE(text);
         CHECK(contains(text, "if thread_y == 0"));
     }
-    TEST_CASE("storage of its own stays with each thread, and needs no barrier") {
-        const std::string text = kernel("    allocate f: int32[4] in Register\n"
-                                        "    gpu_thread for i in [0, +8): f[0] = src[i]\n"
-                                        "    gpu_thread for i in [0, +8): out[i] = f[0]\n");
-        CAPTURE(text);
-        CHECK(barriers(text) == 0);
-        CHECK(text.find("gpu_thread") < text.find("allocate f"));
+    TEST_CASE("storage that is private to threads stands within them, or is that of lanes") {
+        CHECK_THROWS_WITH_AS(kernel("    allocate f: int32[8] in Register\n"
+                                    "    gpu_thread for i in [0, +8): f[i] = src[i]\n"
+                                    "    gpu_thread for i in [0, +8): out[i] = f[7 - i]\n"),
+                             doctest::Contains("private to each thread"), CompileError);
+        const std::string lanes = kernel("    allocate f: int32[8] in Register\n"
+                                         "    gpu_lane for i in [0, +8): f[i] = src[i]\n"
+                                         "    gpu_lane for i in [0, +8): out[i] = f[7 - i]\n");
+        CAPTURE(lanes);
+        CHECK(contains(lanes, "allocate f: int32[8] in GPUShared"));
+        CHECK(barriers(lanes) == 1);
     }
     TEST_CASE("storage has room for the largest of sizes that depend on the block's loops") {
         const std::string text = "    for k in [0, +4):\n"
@@ -101,6 +105,22 @@ TEST_SUITE("canonical_kernels") {
                                     "        allocate f: int32[src[k]] in Auto\n"
                                     "        gpu_thread for i in [0, +8): f[i] = 1\n";
         CHECK_THROWS_WITH_AS(kernel(unknown), doctest::Contains("has no bound"), CompileError);
+    }
+    TEST_CASE("lanes of a row wait for one another, and have storage of the row") {
+        const std::string text =
+            kernel("    gpu_thread for y in [0, +4):\n"
+                   "        allocate f: int32[10] in Auto\n"
+                   "        gpu_lane for i in [0, +10): f[i] = src[i + y]\n"
+                   "        gpu_lane for i in [0, +8): out[y*8 + i] = f[i] + f[i + 2]\n");
+        CAPTURE(text);
+        CHECK(contains(text, "allocate f: int32[40] in GPUShared"));
+        CHECK(contains(text, "gpu_thread for thread_x in [0, +16)"));  // a power of two
+        CHECK(contains(text, "gpu_warp_barrier(16)"));
+        CHECK(barriers(text) == 0);
+        CHECK(contains(text, "if thread_x < 10"));
+        CHECK_THROWS_WITH_AS(kernel("    gpu_thread for y in [0, +4):\n"
+                                    "        gpu_lane for i in [0, +40): f[i] = src[i + y]\n"),
+                             doctest::Contains("at most 32 threads along x"), CompileError);
     }
     TEST_CASE("storage on the heap is a slice of one allocation outside of the kernel") {
         const std::string blocks = kernel("    allocate f: int32[8] in Heap\n"

@@ -1,0 +1,44 @@
+#pragma once
+#include "algebra/bounds.h"
+#include "lower/loops/let_scope.h"
+#include <array>
+
+// What a kernel's loops say of its blocks and threads, before they are brought into one nest.
+namespace tessera::lower {
+
+constexpr size_t thread_dimensions = 3;  // x, y, z
+
+// Of threads, or of lanes.
+bool is_over_threads(const ir::For &loop);
+
+// How many loops over threads are nested in a statement.
+size_t thread_depth(const ir::Stmt &s);
+
+// A loop over threads of which each has a row of lanes; null if there is none.
+const ir::For *find_rows_of_lanes(const ir::Stmt &s);
+
+// The loops over blocks around what the blocks of a kernel do, outermost first, and the lets
+// between them.
+class BlockLoops {
+public:
+    void push(const ir::For &loop);
+    void pop();
+    bool empty() const { return loops.empty(); }
+    const algebra::IntervalScope &variables() const { return ranges; }
+    // How many blocks there are, and the number of this one.
+    ir::Expr count() const;
+    ir::Expr number() const;
+
+    LetScope lets;
+
+private:
+    std::vector<const ir::For *> loops;
+    algebra::IntervalScope ranges;
+};
+
+// The number of threads of a block in each dimension, the same for all blocks: the most iterations
+// of a loop over threads, 0 being the innermost. Undefined: there is no such loop.
+// CompileError if it depends on the block and has no bound that does not.
+std::array<ir::Expr, thread_dimensions> block_shape(const ir::Stmt &body, const BlockLoops &blocks);
+
+}  // namespace tessera::lower
