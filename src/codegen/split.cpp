@@ -57,6 +57,10 @@ std::vector<std::string> split_into_bitcode(llvm::Module &module, int parts) {
         }
         f.function->setDSOLocal(false);
     }
+    // What callers find by its name is defined once.
+    for (const llvm::GlobalVariable &v : module.globals()) {
+        if (v.hasExternalLinkage() && !v.isDeclaration()) part_of[&v] = 0;
+    }
     std::vector<std::string> result;
     for (size_t part = 0; part < count; part++) {
         llvm::ValueToValueMapTy map;

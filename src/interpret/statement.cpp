@@ -213,8 +213,14 @@ ThreadTeam &StatementRun::own_row() {
     return row;
 }
 
-void StatementRun::wait_for(ThreadTeam &team, const char *what) {
+void StatementRun::wait_for(ThreadTeam &team, const IntrinsicCall &barrier, const char *what) {
     const int meeting = team.meetings;
+    if (team.waiting > 0 && team.barrier != &barrier) {
+        throw RuntimeError(str("some threads wait at one barrier, and others at another one: each "
+                               "is ",
+                               what));
+    }
+    team.barrier = &barrier;
     if (++team.waiting == team.threads) {
         team.waiting = 0;
         team.meetings++;
@@ -227,16 +233,13 @@ void StatementRun::wait_for(ThreadTeam &team, const char *what) {
     begin_task();
 }
 
-// Waits for all other threads of the block.
-void StatementRun::meet() {
+// Waits for all other threads of the block, or for the other lanes of the row.
+void StatementRun::meet(const IntrinsicCall &barrier) {
     if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
-    wait_for(frame.block->all, "a barrier of a block of threads");
-}
-
-// Waits for the other lanes of the row.
-void StatementRun::meet_lanes() {
-    if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
-    wait_for(own_row(), "a barrier of a row of lanes");
+    if (barrier.op == Intrinsic::gpu_barrier)
+        wait_for(frame.block->all, barrier, "a barrier of a block of threads");
+    else
+        wait_for(own_row(), barrier, "a barrier of a row of lanes");
 }
 
 void StatementRun::run_for(const For &loop) {

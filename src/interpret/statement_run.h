@@ -25,6 +25,7 @@ struct FuncStorage {
 // Threads of a kernel that meet at barriers.
 struct ThreadTeam {
     int64_t threads = 0, waiting = 0;
+    const ir::ExprNode *barrier = nullptr;  // that they wait at
     int meetings = 0;
     int phase = 0;  // a loop of the TaskTree: its tasks are what threads do between two barriers
     int task = TaskTree::root;  // of the team
@@ -102,9 +103,8 @@ private:
     void run_for(const ir::For &loop);
     void run_threads(const ir::For &outermost);
     void run_of_thread(const ir::For &loop);
-    void meet();
-    void meet_lanes();
-    void wait_for(ThreadTeam &team, const char *what);
+    void meet(const ir::IntrinsicCall &barrier);
+    void wait_for(ThreadTeam &team, const ir::IntrinsicCall &barrier, const char *what);
     ThreadTeam &own_row();
     void begin_task();
     void run_acquire(const ir::Acquire &s);

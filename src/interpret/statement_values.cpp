@@ -193,8 +193,8 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         return result.assign(0);
     case Intrinsic::semaphore_release:
         return result.assign(Word(shared.semaphores[operands[0]->word()] += operands[1]->as_int()));
-    case Intrinsic::gpu_barrier: meet(); return result.assign(0);
-    case Intrinsic::gpu_warp_barrier: meet_lanes(); return result.assign(0);
+    case Intrinsic::gpu_barrier:
+    case Intrinsic::gpu_warp_barrier: meet(node); return result.assign(0);
     default:
         if (device_intrinsic(node, operands, result)) return;
         if (is_runtime_intrinsic(node.op)) return runtime_call(node, operands, result);

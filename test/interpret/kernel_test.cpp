@@ -112,6 +112,28 @@ TEST_SUITE("kernels in the statement interpreter") {
                                  "        out[b*8 + t] = src[b*8 + t]\n"),
                              doctest::Contains("a barrier"), RuntimeError);
     }
+    TEST_CASE("threads that wait at different barriers") {
+        CHECK_THROWS_WITH_AS(run("    gpu_block for b in [0, +4): gpu_thread for t in [0, +8):\n"
+                                 "        for i in [0, +t): gpu_barrier():int32\n"
+                                 "        for i in [0, +8 - t): gpu_barrier():int32\n"
+                                 "        out[b*8 + t] = src[b*8 + t]\n"),
+                             doctest::Contains("at another one"), RuntimeError);
+    }
+    TEST_CASE("lanes of a row meet without the others, and race with them") {
+        const std::string rows =
+            "    gpu_block for b in [0, +2):\n"
+            "        allocate f: int32[16] in GPUShared\n"
+            "        gpu_thread for y in [0, +2): gpu_thread for x in [0, +8):\n"
+            "            for i in [0, +y + 1):\n"
+            "                f[y*8 + x] = src[b*16 + y*8 + x]\n"
+            "                gpu_warp_barrier(8):int32\n"
+            "            out[b*16 + y*8 + x] = f[y*8 + 7 - x]\n";
+        CHECK(is_reversed(run(rows)));
+        CHECK_THROWS_AS(run(with(rows, "                gpu_warp_barrier(8):int32\n", "")),
+                        RuntimeError);
+        // Of another row.
+        CHECK_THROWS_AS(run(with(rows, "= f[y*8 + 7 - x]", "= f[15 - y*8 - x]")), RuntimeError);
+    }
     TEST_CASE("shared storage that is too small by one element") {
         CHECK_THROWS_AS(run(with(reverse, "int32[8]", "int32[7]")), RuntimeError);
     }

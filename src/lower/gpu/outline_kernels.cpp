@@ -1,5 +1,6 @@
 #include "lower/gpu/outline_kernels.h"
 #include "algebra/bounds.h"
+#include "algebra/simplify.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
@@ -23,7 +24,7 @@ public:
     std::vector<Expr> values() const {
         std::vector<Expr> all(grid.begin(), grid.end());
         all.insert(all.end(), threads.begin(), threads.end());
-        all.push_back(bytes);
+        all.push_back(algebra::simplify(bytes));
         return all;
     }
 
@@ -43,8 +44,10 @@ private:
         lets.pop_let(let.name);
     }
     void visit(const Allocate &a) override {
-        if (traits_of(a.memory).space == AddressSpace::Shared) bytes = bytes + most_bytes(a);
+        if (traits_of(a.memory).space != AddressSpace::Shared) return (*this)(a.body);
+        const Expr around = std::exchange(bytes, 0);
         (*this)(a.body);
+        bytes = max(around, most_bytes(a) + bytes);
     }
     // What a block needs at most.
     Expr most_bytes(const Allocate &a) const {

@@ -2,6 +2,7 @@
 #include "algebra/simplify.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "ir/visitor.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_ends.h"
 #include "lower/loops/steady_state.h"
@@ -12,6 +13,16 @@ namespace tessera::lower {
 namespace {
 
 using namespace ir;
+
+// Where the threads of a block wait for one another in a loop, they do so in one loop: it may end
+// at another iteration for each of them.
+bool has_barrier(const Stmt &body) {
+    bool any = false;
+    for_each_node(body, [&](const IntrinsicCall &c) {
+        any |= c.op == Intrinsic::gpu_barrier || c.op == Intrinsic::gpu_warp_barrier;
+    });
+    return any;
+}
 
 class PartitionLoops final : public Mutator {
 public:
@@ -38,7 +49,7 @@ private:
         LikelyTests tests = find_likely_tests(loop, loop.partition == Partition::Always);
         if (tests.order.empty()) return Mutator::visit(loop);
         SteadyState steady = solve_for_steady_state(loop, tests);
-        if (steady.empty()) return Mutator::visit(loop);
+        if (steady.empty() || has_barrier(loop.body)) return Mutator::visit(loop);
         add_decided_ends(steady, loop);
         done.insert(loop.name);
         return split(loop, steady);
