@@ -5,6 +5,7 @@
 #include "ir/printer.h"
 #include "lang/boundary_conditions.h"
 #include "lang/buffer.h"
+#include "lang/device_interface.h"
 #include "lang/concise_casts.h"
 #include "lang/extern.h"
 #include "lang/func.h"

@@ -5,7 +5,6 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <dlfcn.h>
 #include <functional>
 
 using namespace tessera;
@@ -42,22 +41,15 @@ double time_of(const std::function<void()> &call, const std::function<void()> &w
     return best;
 }
 
-using CopyFunction = int (*)(uint64_t, uint64_t, size_t, void *);
-
-CopyFunction driver_copy() {
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW);
-    return driver ? reinterpret_cast<CopyFunction>(dlsym(driver, "cuMemcpyDtoDAsync_v2")) : nullptr;
-}
-
 // Of buffers of so many bytes; as many are read as written.
 double time_of_driver_copy(int64_t bytes) {
-    static const CopyFunction copy = driver_copy();
     Buffer<uint8_t> a(int(bytes / 4096), 4096), b(int(bytes / 4096), 4096);
-    a.device_malloc();
+    a.set_host_dirty();
+    a.copy_to_device();
     b.device_malloc();
-    return time_of(
-        [&] { copy(b.raw_buffer()->device, a.raw_buffer()->device, size_t(bytes), nullptr); },
-        [&] { b.device_sync(); });
+    const auto *device = get_device_interface_for_device_api(DeviceAPI::CUDA, Target("host-cuda"));
+    return time_of([&] { tessera_device_buffer_copy(nullptr, a, device, b); },
+                   [&] { b.device_sync(); });
 }
 
 template<typename T> void copies(const char *type, int lanes) {

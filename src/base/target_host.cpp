@@ -2,6 +2,7 @@
 #include "base/target.h"
 #include "runtime/tessera_runtime_cuda.h"
 #include <algorithm>
+#include <atomic>
 #if defined(__x86_64__) || defined(__i386__)
 #include <cpuid.h>
 #endif
@@ -108,9 +109,17 @@ Target get_host_target() {
 }
 
 int host_cuda_capability() {
+    // Of the device that was asked last: each run of a pipeline asks.
+    static std::atomic<int64_t> known{-1};
+    const int device = tessera_get_gpu_device(nullptr);
+    const int64_t last = known.load();
+    if (last >= 0 && last >> 32 == device) return int(last & INT32_MAX);
     int major = 0, minor = 0;
     const tessera_device_interface_t *cuda = tessera_cuda_device_interface();
-    return cuda->compute_capability(nullptr, &major, &minor) == 0 ? 10 * major + minor : 0;
+    const bool works = cuda->compute_capability(nullptr, &major, &minor) == 0;
+    const int capability = works ? 10 * major + minor : 0;
+    if (capability > 0) known = int64_t(device) << 32 | capability;
+    return capability;
 }
 
 bool host_supports_target_device(const Target &target) {

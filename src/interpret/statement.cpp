@@ -466,11 +466,14 @@ Frame first_frame(SharedState &shared, const LoweredFunction &f, std::span<void 
 
 namespace {
 
-bool places_device_copies(const LoweredFunction &f) {
+bool places_device_copies(const LoweredFunction &f, const Module *module) {
     bool any = false;
-    for_each_node(f.body, [&](const IntrinsicCall &c) {
+    const auto look = [&](const IntrinsicCall &c) {
         any |= c.op == Intrinsic::copy_to_device || c.op == Intrinsic::mark_device_dirty;
-    });
+    };
+    for_each_node(f.body, look);
+    if (!module) return any;
+    for (const LoweredFunction &invoked : module->functions) for_each_node(invoked.body, look);
     return any;
 }
 
@@ -481,7 +484,7 @@ int run_statement(const LoweredFunction &f, std::span<void *const> args,
     int code = 0;
     run_on_large_stack([&] {
         SharedState shared(options);
-        shared.places_copies = places_device_copies(f);
+        shared.places_copies = places_device_copies(f, options.module);
         Frame frame = first_frame(shared, f, args);
         try {
             StatementRun(shared, frame).run(f.body);

@@ -329,6 +329,7 @@ private:
 Module select_accesses(const Module &module, const Target &target) {
     Module result = module;
     for (LoweredFunction &f : result.functions) {
+        if (f.kind == FunctionKind::Kernel) continue;  // each thread has accesses of its own
         const SymbolScope scope(f.symbols);
         f.body = SelectAccesses(target)(f.body);
     }

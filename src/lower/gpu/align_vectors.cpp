@@ -72,23 +72,58 @@ private:
         }
     }
 
-    // What is the same for all threads is added up; the other terms are multiples one by one.
-    Expr of_sum(const Expr &e) {
-        Expr all = const_true(), rest = make_zero(e.type());
-        std::vector<std::pair<Expr, bool>> terms = {{e, true}};
-        while (!terms.empty()) {
-            const auto [term, is_added] = terms.back();
-            terms.pop_back();
-            if (const auto *sum = term.as<Add>(); sum && !is_invariant(term)) {
-                terms.insert(terms.end(), {{sum->a, is_added}, {sum->b, is_added}});
-            } else if (const auto *difference = term.as<Sub>(); difference && !is_invariant(term)) {
-                terms.insert(terms.end(), {{difference->a, is_added}, {difference->b, !is_added}});
-            } else if (is_invariant(term)) {
-                rest = is_added ? rest + term : rest - term;
-            } else {
-                all = both(all, (*this)(term));
-                if (!all.defined()) return {};
+    struct Term {
+        Expr value;
+        bool is_added;
+    };
+    std::vector<Term> terms_of(const Expr &sum) {
+        std::vector<Term> open = {{sum, true}}, terms;
+        while (!open.empty()) {
+            const auto [e, is_added] = open.back();
+            open.pop_back();
+            const auto *add = e.as<Add>();
+            const auto *sub = e.as<Sub>();
+            if (is_invariant(e) || (!add && !sub)) {
+                terms.push_back({e, is_added});
+                continue;
             }
+            open.push_back({add ? add->a : sub->a, is_added});
+            open.push_back({add ? add->b : sub->b, is_added == (add != nullptr)});
+        }
+        return terms;
+    }
+    // Both values of a minimum, maximum or select; undefined: it is none.
+    static std::pair<Expr, Expr> choices(const Expr &e) {
+        if (const auto *m = e.as<Min>()) return {m->a, m->b};
+        if (const auto *m = e.as<Max>()) return {m->a, m->b};
+        if (const auto *s = e.as<Select>()) return {s->true_value, s->false_value};
+        return {};
+    }
+    // What is the same for all threads is added up; the other terms are multiples one by one. Of a
+    // choice, what else there is belongs to each of the values.
+    Expr of_sum(const Expr &sum) {
+        const std::vector<Term> terms = terms_of(sum);
+        for (size_t i = 0; i < terms.size(); i++) {
+            const auto [a, b] = choices(terms[i].value);
+            if (!a.defined() || is_invariant(terms[i].value)) continue;
+            const auto with = [&](const Expr &value) {
+                Expr all = terms[i].is_added ? value : -value;
+                for (size_t k = 0; k < terms.size(); k++) {
+                    if (k != i)
+                        all = terms[k].is_added ? all + terms[k].value : all - terms[k].value;
+                }
+                return (*this)(algebra::simplify(all));
+            };
+            return both(with(a), with(b));
+        }
+        Expr all = const_true(), rest = make_zero(sum.type());
+        for (const auto &[term, is_added] : terms) {
+            if (is_invariant(term)) {
+                rest = is_added ? rest + term : rest - term;
+                continue;
+            }
+            all = both(all, (*this)(term));
+            if (!all.defined()) return {};
         }
         return both(all, is_multiple(rest));
     }

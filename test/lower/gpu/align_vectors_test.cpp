@@ -50,6 +50,13 @@ TEST_SUITE("align vectors") {
         CHECK(count_of(shifted, "aligned(4, 0)") == 1);
         CHECK(count_of(shifted, "w % 4 == 0") == 1);
     }
+    TEST_CASE("what is added to a choice belongs to both of its values") {
+        const std::string text =
+            aligned(blocks + "        out[ramp(min(b*8 + 7, w - 1) - 7, 1, 8)] = x8(1.0)\n");
+        CAPTURE(text);
+        CHECK(count_of(text, "w % 4 == 0") == 1);
+        CHECK(count_of(text, "aligned(4, 0)") == 1);
+    }
     TEST_CASE("what cannot be aligned stays, beside what can") {
         const std::string text =
             aligned(blocks + "        out[ramp(t*4, 1, 4)] = src[ramp(t*4 + 1, 1, 4)] + "
