@@ -138,7 +138,7 @@ void check_kernels() {
           "launch with 100,000 bytes of shared memory");
     check(p.download() == 0 && p.memory[0] == 6, "its result");
     check(run("nothing", {1, 1, 1, 2048, 1, 1}, {}) != 0 &&
-              last_error.find("2048 threads") != std::string::npos,
+              last_error.find("2048 x 1 x 1 threads") != std::string::npos,
           "too many threads are refused");
     check(run("nothing", {1, 70000, 1, 1, 1, 1}, {}) != 0, "too many blocks are refused");
     check(run("shared", {1, 1, 1, 1, 1, 1, 300000}, {&p.b.device}) != 0,
