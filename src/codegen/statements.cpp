@@ -15,11 +15,12 @@ void refuse_statement(const char *kind, const std::string &what) {
 
 void refuse_loop(const For &loop) {
     if (traits_of(loop.loop_kind).gpu != GPULevel::None) {
-        throw CompileError(loop.origin.kind_written,
-                           str(traits_of(loop.loop_kind).directive, " of ", loop.origin.var, " of ",
-                               loop.origin.func,
-                               ": there is no back end for GPUs yet; the feature "
-                               "interpret of the target runs it"));
+        throw CompileError(
+            loop.origin.kind_written,
+            str(traits_of(loop.loop_kind).directive, " of ", loop.origin.var, " of ",
+                loop.origin.func,
+                ": this back end makes no code for GPUs; use one that LLVM makes the "
+                "code for, or the feature interpret of the target"));
     }
     refuse_statement(str(name_of(loop.loop_kind), " loop").c_str(), loop.name.text());
 }

@@ -3,8 +3,9 @@
 namespace tessera::detail {
 
 void refuse_gpu(const char *directive, const Location &at) {
-    throw CompileError(at, str(directive, ": there is no back end for GPUs yet; use vectorize and "
-                                          "parallel, and ask Target::has_gpu_feature() first"));
+    throw CompileError(at,
+                       str(directive, " of a Func is not supported yet; pipelines copy what they "
+                                      "need between host and device by themselves"));
 }
 void refuse_hexagon(const Location &at) {
     throw CompileError(at, "hexagon: there is no back end for Hexagon; use vectorize, and ask "

@@ -1,12 +1,16 @@
 // Kernels as PTX, and what ptxas says of it where it is installed.
+#include "codegen/nvptx/device_image.h"
 #include "codegen/nvptx/ptx.h"
+#include "codegen/nvptx/ptxas.h"
 #include "ir/parser.h"
 #include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/outline_kernels.h"
 #include <cstdio>
 #include <cstdlib>
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <fstream>
+#include <optional>
 
 #ifndef PTXAS
 #define PTXAS ""
@@ -26,6 +30,28 @@ std::string ptx_of(const std::string &body, const std::string &target) {
     const Target wanted(target);
     return codegen::to_ptx(lower::outline_kernels(m), wanted, wanted.cuda_capabilities().front());
 }
+
+std::vector<codegen::DeviceImage> images_of(const std::string &target);
+
+// A variable of the environment, until the end of the scope.
+class Environment {
+public:
+    Environment(const char *name, const char *value) : name(name) {
+        if (const char *was = std::getenv(name)) before = was;
+        setenv(name, value, 1);
+    }
+    Environment(const Environment &) = delete;
+    ~Environment() {
+        if (before)
+            setenv(name, before->c_str(), 1);
+        else
+            unsetenv(name);
+    }
+
+private:
+    const char *name;
+    std::optional<std::string> before;
+};
 
 size_t count_of(const std::string &text, const std::string &part) {
     size_t count = 0;
@@ -55,6 +81,14 @@ const std::string stencil = "    gpu_block for b in [0, +n):\n"
                             "        gpu_thread for i in [0, +34): f[i] = src[b*32 + i]\n"
                             "        gpu_thread for x in [0, +32): "
                             "out[b*32 + x] = f[x] + f[x + 2]\n";
+
+std::vector<codegen::DeviceImage> images_of(const std::string &target) {
+    ir::Module m = ir::parse_module("module \"m\"\nfunc \"f\"(src: input float32[1], out: output "
+                                    "float32[1] of out, n: int32):\n" +
+                                    copy);
+    m.functions[0].body = lower::canonical_kernels(m.functions[0].body, {});
+    return codegen::device_images(lower::outline_kernels(m), Target(target));
+}
 
 }  // namespace
 
@@ -109,6 +143,47 @@ TEST_SUITE("PTX") {
         CHECK(count_of(ptx, "call") == count_of(ptx, "__internal_"));  // all else is inlined
         CHECK(count_of(ptx, ".visible .func") == 0);
         CHECK(assembles(ptx, "sm_90"));
+    }
+    TEST_CASE("machine code of each capability, and PTX of the lowest") {
+        if (std::string(PTXAS).empty()) return;
+        const Environment assembler("TESSERA_PTXAS", PTXAS), cache("TESSERA_CACHE_DIR", "");
+        const auto images = images_of("x86-64-linux-cuda-cuda_capability_80-cuda_capability_90");
+        REQUIRE(images.size() == 3);
+        CHECK(images[0].capability == 80);
+        CHECK(images[1].capability == 90);
+        for (size_t i : {0, 1}) CHECK(std::string(images[i].bytes.data() + 1, 3) == "ELF");
+        CHECK(images[2].is_ptx);
+        CHECK(images[2].capability == 80);
+        CHECK(images[2].bytes.back() == 0);
+        // In this process only what is needed.
+        CHECK(images_of("x86-64-linux-jit-cuda-cuda_capability_90").size() == 1);
+    }
+    TEST_CASE("without an assembler there is PTX alone") {
+        const Environment assembler("TESSERA_PTXAS", "");
+        const auto images = images_of("x86-64-linux-jit-cuda-cuda_capability_90");
+        REQUIRE(images.size() == 1);
+        CHECK(images[0].is_ptx);
+    }
+    TEST_CASE("machine code is kept by its contents, and what ptxas refuses is told") {
+        if (std::string(PTXAS).empty()) return;
+        char folder[] = "/tmp/kept_XXXXXX";
+        REQUIRE(mkdtemp(folder));
+        const Environment assembler("TESSERA_PTXAS", PTXAS), cache("TESSERA_CACHE_DIR", folder);
+        const std::string ptx = ptx_of(copy, "x86-64-linux-cuda-cuda_capability_90");
+        const auto made = codegen::assemble_ptx(ptx, "sm_90");
+        REQUIRE(made);
+        size_t files = 0;
+        for (const auto &file : std::filesystem::directory_iterator(folder)) {
+            files++;
+            std::ofstream(file.path()) << "kept";
+        }
+        CHECK(files == 1);
+        const auto again = codegen::assemble_ptx(ptx, "sm_90");
+        CHECK(std::string(again->begin(), again->end()) == "kept");
+        CHECK(codegen::assemble_ptx(ptx, "sm_100") != again);
+        CHECK_THROWS_WITH_AS(codegen::assemble_ptx("no PTX", "sm_90"),
+                             doctest::Contains("cannot assemble"), CompileError);
+        std::filesystem::remove_all(folder);
     }
     TEST_CASE("what kernels cannot do is refused") {
         CHECK_THROWS_WITH_AS(
