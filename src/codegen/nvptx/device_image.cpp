@@ -13,6 +13,12 @@ bool has_kernels(const ir::Module &module) {
     });
 }
 
+// Machine code is of one major number.
+bool runs_here(const DeviceImage &code) {
+    const int here = host_cuda_capability();
+    return code.capability / 10 == here / 10 && code.capability <= here;
+}
+
 }  // namespace
 
 std::vector<DeviceImage> device_images(const ir::Module &module, const Target &target) {
@@ -23,7 +29,7 @@ std::vector<DeviceImage> device_images(const ir::Module &module, const Target &t
         auto code = assemble_ptx(to_ptx(module, target, capability), str("sm_", capability));
         if (code) images.push_back({capability, false, false, std::move(*code)});
     }
-    if (target.has_feature(Target::JIT) && !images.empty()) return images;
+    if (target.has_feature(Target::JIT) && std::ranges::any_of(images, runs_here)) return images;
     const int lowest = *std::ranges::min_element(capabilities);
     const std::string ptx = to_ptx(module, target, lowest);
     std::vector<char> text(ptx.begin(), ptx.end());

@@ -17,8 +17,8 @@ struct DeviceImage {
 constexpr const char *kernels_symbol = "tessera_kernels";
 
 // Machine code for each compute capability of the target, if ptxas is found, and PTX of the lowest;
-// in a program that compiles just in time PTX only where there is no machine code. None if the
-// module has no kernels.
+// in a program that compiles just in time PTX only where no machine code is for its GPU. None if
+// the module has no kernels.
 std::vector<DeviceImage> device_images(const ir::Module &module, const Target &target);
 
 }  // namespace tessera::codegen
