@@ -1,4 +1,5 @@
 #include "runtime/cuda_driver.h"
+#include "runtime/tessera_runtime_cuda.h"
 #include <atomic>
 #include <cstdlib>
 
@@ -140,3 +141,8 @@ int raise(void *user_context, tessera_error_code_t code, const Driver &driver, R
 }
 
 }  // namespace tessera::cuda
+
+extern "C" void *tessera_cuda_get_symbol(void *user_context, const char *name) {
+    const auto *driver = tessera::cuda::driver(user_context);
+    return driver ? dlsym(driver->library.handle, name) : nullptr;
+}

@@ -127,6 +127,7 @@ const RuntimeSymbol symbols[] = {
     ROW(tessera_cuda_wrap_device_ptr),
     ROW(tessera_cuda_detach_device_ptr),
     ROW(tessera_cuda_get_device_ptr),
+    ROW(tessera_cuda_get_symbol),
     ROW(tessera_cuda_release_unused_device_allocations),
     ROW(tessera_reuse_device_allocations),
     ROW(tessera_can_reuse_device_allocations),

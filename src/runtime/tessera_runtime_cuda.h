@@ -22,6 +22,10 @@ int tessera_cuda_detach_device_ptr(void *user_context, tessera_buffer_t *buffer)
 /* 0 if the buffer is not on such a device. */
 uint64_t tessera_cuda_get_device_ptr(void *user_context, tessera_buffer_t *buffer);
 
+/* A function of the driver, by its name in the driver's library (such as cuStreamCreate). NULL if
+ * there is none; where there is no driver that is reported. */
+void *tessera_cuda_get_symbol(void *user_context, const char *name);
+
 /* Gives memory that has been freed, and is kept for the next allocation, back to the system. */
 int tessera_cuda_release_unused_device_allocations(void *user_context);
 /* Whether freed memory is kept; it is, unless told otherwise. */
