@@ -1,4 +1,5 @@
 #include "driver/call_context.h"
+#include "runtime/tessera_runtime_cuda.h"
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -73,6 +74,9 @@ tessera_free_t next_free;
 tessera_trace_t next_trace;
 tessera_do_task_t next_do_task;
 tessera_do_par_for_t next_do_par_for;
+tessera_cuda_acquire_context_t next_acquire_context;
+tessera_cuda_release_context_t next_release_context;
+tessera_cuda_get_stream_t next_get_stream;
 
 // Several calls at once may share a context, and each brings its pipeline's handlers.
 template<typename Handler> Handler of(CallContext::State &state, Handler JITHandlers::*handler) {
@@ -144,6 +148,41 @@ int on_do_par_for(void *c, tessera_task_t f, int min, int size, uint8_t *closure
                        closure);
 }
 
+// Those of contexts and streams see handles of the driver as pointers to anything.
+int on_acquire_context(void *c, CUctx_st **cuda, bool create) {
+    auto [state, handler] = find(c, &JITHandlers::custom_cuda_acquire_context);
+    if (!state) return next_acquire_context(c, cuda, create);
+    void *given = nullptr;
+    const int code = run_handler(*state, failed, handler, ours(c), &given, create);
+    *cuda = static_cast<CUctx_st *>(given);
+    return code;
+}
+
+int on_release_context(void *c) {
+    auto [state, handler] = find(c, &JITHandlers::custom_cuda_release_context);
+    if (!state) return next_release_context(c);
+    return run_handler(*state, failed, handler, ours(c));
+}
+
+int on_get_stream(void *c, CUctx_st *cuda, CUstream_st **stream) {
+    auto [state, handler] = find(c, &JITHandlers::custom_cuda_get_stream);
+    if (!state) return next_get_stream(c, cuda, stream);
+    void *given = nullptr;
+    const int code =
+        run_handler(*state, failed, handler, ours(c), static_cast<void *>(cuda), &given);
+    *stream = static_cast<CUstream_st *>(given);
+    return code;
+}
+
+void install_cuda_hooks() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        next_acquire_context = tessera_set_cuda_acquire_context(on_acquire_context);
+        next_release_context = tessera_set_cuda_release_context(on_release_context);
+        next_get_stream = tessera_set_cuda_get_stream(on_get_stream);
+    });
+}
+
 // Installed when first needed, so that a program without handlers pays for none.
 void install_hooks(const JITHandlers &h) {
     static std::once_flag error, print, memory, trace, task, par_for;
@@ -166,6 +205,10 @@ void install_hooks(const JITHandlers &h) {
     if (h.custom_do_par_for) {
         std::call_once(par_for,
                        [] { next_do_par_for = tessera_set_custom_do_par_for(on_do_par_for); });
+    }
+    if (h.custom_cuda_acquire_context || h.custom_cuda_release_context ||
+        h.custom_cuda_get_stream) {
+        install_cuda_hooks();
     }
 }
 
@@ -192,6 +235,28 @@ JITHandlers merged(JITHandlers first, const JITHandlers &second) {
     return first;
 }
 
+// Until the functions above are installed, the runtime's own are what it calls.
+void add_cuda_handlers(JITHandlers &h) {
+    h.custom_cuda_acquire_context = [](JITUserContext *c, void **cuda, bool create) -> int32_t {
+        const auto acquire =
+            next_acquire_context ? next_acquire_context : tessera_cuda_acquire_context;
+        CUctx_st *given = nullptr;
+        const int code = acquire(c, &given, create);
+        *cuda = given;
+        return code;
+    };
+    h.custom_cuda_release_context = [](JITUserContext *c) -> int32_t {
+        return (next_release_context ? next_release_context : tessera_cuda_release_context)(c);
+    };
+    h.custom_cuda_get_stream = [](JITUserContext *c, void *cuda, void **stream) -> int32_t {
+        const auto get = next_get_stream ? next_get_stream : tessera_cuda_get_stream;
+        CUstream_st *given = nullptr;
+        const int code = get(c, static_cast<CUctx_st *>(cuda), &given);
+        *stream = given;
+        return code;
+    };
+}
+
 // The runtime's own, as handlers.
 JITHandlers handlers_of_runtime() {
     JITHandlers h;
@@ -216,6 +281,7 @@ JITHandlers handlers_of_runtime() {
     h.custom_trace = [](JITUserContext *c, const tessera_trace_event_t *event) {
         return (next_trace ? next_trace : tessera_default_trace)(c, event);
     };
+    add_cuda_handlers(h);
     return h;
 }
 

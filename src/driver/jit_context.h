@@ -19,13 +19,15 @@ struct JITHandlers {
                              uint8_t *) = nullptr;
     void (*custom_error)(JITUserContext *, const char *) = nullptr;
     int32_t (*custom_trace)(JITUserContext *, const tessera_trace_event_t *) = nullptr;
-    // For pipelines that use a device, of which there is none: not called.
-    void *(*custom_get_symbol)(const char *name) = nullptr;
-    void *(*custom_load_library)(const char *name) = nullptr;
-    void *(*custom_get_library_symbol)(void *library, const char *name) = nullptr;
+    // The context and stream of kernels and copies on a GPU: tessera_runtime_cuda.h says what
+    // these are asked. `context` and `stream` are a CUcontext and a CUstream.
     int32_t (*custom_cuda_acquire_context)(JITUserContext *, void **context, bool create) = nullptr;
     int32_t (*custom_cuda_release_context)(JITUserContext *) = nullptr;
     int32_t (*custom_cuda_get_stream)(JITUserContext *, void *context, void **stream) = nullptr;
+    // How the driver of a device would be found. Not called: it is found once for the process.
+    void *(*custom_get_symbol)(const char *name) = nullptr;
+    void *(*custom_load_library)(const char *name) = nullptr;
+    void *(*custom_get_library_symbol)(void *library, const char *name) = nullptr;
 };
 
 // Handed to realize(); a struct that begins with it can carry data of the user's to the handlers.
