@@ -48,35 +48,110 @@ inline void (*default_deallocate)(void *) = nullptr;
 template<typename... Args>
 constexpr bool all_ints = (std::is_convertible_v<Args, int> && ...);
 
+// Memory on a device, which the copies of a Buffer share: the last of them gives it back.
+struct DeviceMemory {
+    DeviceMemory(const halide_buffer_t &b, BufferDeviceOwnership o)
+        : buf(b), shape(b.dim, b.dim + b.dimensions), ownership(o) {
+        buf.dim = shape.data();
+        buf.flags = 0;
+    }
+    DeviceMemory(const DeviceMemory &) = delete;
+    ~DeviceMemory() {
+        if (ownership == BufferDeviceOwnership::AllocatedDeviceAndHost) {
+            halide_device_and_host_free(nullptr, &buf);
+        } else if (buf.device) {
+            give_back();
+        }
+    }
+    void give_back() {
+        switch (ownership) {
+        case BufferDeviceOwnership::Allocated: halide_device_free(nullptr, &buf); break;
+        case BufferDeviceOwnership::WrappedNative:
+            halide_device_detach_native(nullptr, &buf);
+            break;
+        case BufferDeviceOwnership::Cropped: halide_device_release_crop(nullptr, &buf); break;
+        case BufferDeviceOwnership::Unmanaged:
+        case BufferDeviceOwnership::AllocatedDeviceAndHost: break;
+        }
+    }
+    halide_buffer_t buf;
+    std::vector<halide_dimension_t> shape;
+    BufferDeviceOwnership ownership;
+};
+
 // What all Buffers hold, whatever their static type.
 struct BufferData {
     halide_buffer_t buf{};
     std::vector<halide_dimension_t> shape;
     std::shared_ptr<void> memory;  // null: somebody else's
+    // Null where nobody has asked yet: a pipeline may have allocated what buf has.
+    mutable std::shared_ptr<DeviceMemory> device_memory;
 
     BufferData() = default;
-    BufferData(const BufferData &o) : buf(o.buf), shape(o.shape), memory(o.memory) { relink(); }
+    BufferData(const BufferData &o)
+        : buf(o.buf), shape(o.shape), memory(o.memory), device_memory(o.shared_device()) {
+        relink();
+    }
     BufferData(BufferData &&o) noexcept
-        : buf(o.buf), shape(std::move(o.shape)), memory(std::move(o.memory)) {
+        : buf(o.buf), shape(std::move(o.shape)), memory(std::move(o.memory)),
+          device_memory(std::move(o.device_memory)) {
         relink();
         o.forget();
     }
     BufferData &operator=(const BufferData &o) {
-        if (this == &o) return *this;
-        buf = o.buf;
-        shape = o.shape;
-        memory = o.memory;
-        relink();
-        return *this;
+        BufferData copy(o);
+        return *this = std::move(copy);
     }
     BufferData &operator=(BufferData &&o) noexcept {
         if (this == &o) return *this;
+        leave_device();
         buf = o.buf;
         shape = std::move(o.shape);
         memory = std::move(o.memory);
+        device_memory = std::move(o.device_memory);
         relink();
         o.forget();
         return *this;
+    }
+    ~BufferData() { leave_device(); }
+    // Null if the Buffer is on no device. The struct itself may have been given other memory, or
+    // lost it, since somebody asked.
+    const std::shared_ptr<DeviceMemory> &shared_device() const {
+        if (device_memory && device_memory->buf.device != buf.device) {
+            device_memory->buf.device = 0;
+            device_memory.reset();
+        }
+        if (!device_memory && buf.device) own_device(BufferDeviceOwnership::Allocated);
+        return device_memory;
+    }
+    void own_device(BufferDeviceOwnership how) const {
+        device_memory = std::make_shared<DeviceMemory>(buf, how);
+    }
+    void leave_device() {
+        shared_device();
+        device_memory.reset();
+        buf.device = 0;
+        buf.device_interface = nullptr;
+    }
+    // Becomes an alias of what the region `to` has of that memory, made by `alias`.
+    template<typename Alias>
+    void alias_device(std::vector<halide_dimension_t> to, Alias &&alias) {
+        if (!buf.device) return;
+        halide_buffer_t part = buf;
+        part.dim = to.data();
+        part.dimensions = int(to.size());
+        part.device = 0;
+        part.device_interface = nullptr;
+        part.set_device_dirty(false);
+        alias(&part);
+        leave_device();
+        buf.device = part.device;
+        buf.device_interface = part.device_interface;
+        buf.flags = part.flags;
+        if (part.device) {
+            device_memory =
+                std::make_shared<DeviceMemory>(part, BufferDeviceOwnership::Cropped);
+        }
     }
     void relink() {
         buf.dim = shape.data();
@@ -84,7 +159,9 @@ struct BufferData {
     }
     void forget() {
         memory.reset();
+        device_memory.reset();
         buf.host = nullptr;
+        buf.flags = 0;
         buf.device = 0;
         buf.device_interface = nullptr;
         set_shape({});
@@ -180,10 +257,11 @@ public:
         set_shape(std::vector<halide_dimension_t>(Dims == AnyDims ? 0 : size_t(Dims)));
     }
     explicit Buffer(const halide_buffer_t &b,
-                    BufferDeviceOwnership = BufferDeviceOwnership::Unmanaged) {
+                    BufferDeviceOwnership ownership = BufferDeviceOwnership::Unmanaged) {
         assert(is_void || b.type == static_halide_type());
         buf = b;
         set_shape({b.dim, b.dim + b.dimensions});
+        if (buf.device) own_device(ownership);
     }
     // Of a Halide::Buffer, whose memory it keeps.
     template<typename B>
@@ -400,17 +478,19 @@ public:
     template<typename... Rest>
     requires(detail::all_ints<Rest...>)
     const Element &operator()(int first, Rest... rest) const {
+        check_is_here();
         return *address_of(first, int(rest)...);
     }
     template<typename... Rest>
     requires(detail::all_ints<Rest...>)
     Element &operator()(int first, Rest... rest) {
+        note_write();
         return *address_of(first, int(rest)...);
     }
-    const Element &operator()() const { return *address_of(); }
-    Element &operator()() { return *address_of(); }
-    const Element &operator()(const int *at) const { return *address_of(at); }
-    Element &operator()(const int *at) { return *address_of(at); }
+    const Element &operator()() const { return check_is_here(), *address_of(); }
+    Element &operator()() { return note_write(), *address_of(); }
+    const Element &operator()(const int *at) const { return check_is_here(), *address_of(at); }
+    Element &operator()(const int *at) { return note_write(), *address_of(at); }
 
     // ---- Memory ----
     static void set_default_allocate_fn(void *(*f)(size_t)) { detail::default_allocate = f; }
@@ -439,46 +519,88 @@ public:
         buf.host = reinterpret_cast<uint8_t *>(address) + (buf.host - buf.begin());
     }
     void deallocate() {
+        leave_device();
         memory.reset();
         buf.host = nullptr;
     }
-    void device_deallocate() {}
-    void set_host_dirty(bool v = true) { buf.set_host_dirty(v); }
-    void set_device_dirty(bool v = true) { buf.set_device_dirty(v); }
+
+    // ---- On a device ----
+    // The memory there is shared by copies of a Buffer that were made when it was there, and goes
+    // with the last of them. All return 0 or an error code.
+    void set_host_dirty(bool v = true) {
+        assert((!v || !device_dirty()) && "the newest contents are on a device: copy_to_host()");
+        buf.set_host_dirty(v);
+    }
+    void set_device_dirty(bool v = true) {
+        assert((!v || !host_dirty()) && "the newest contents are on the host: copy_to_device()");
+        buf.set_device_dirty(v);
+    }
     bool host_dirty() const { return buf.host_dirty(); }
     bool device_dirty() const { return buf.device_dirty(); }
     bool has_device_allocation() const { return buf.device != 0; }
-    BufferDeviceOwnership device_ownership() const { return BufferDeviceOwnership::Allocated; }
+    BufferDeviceOwnership device_ownership() const {
+        return shared_device() ? device_memory->ownership : BufferDeviceOwnership::Allocated;
+    }
     int copy_to_host(void *context = nullptr) {
-        return device_dirty() ? tessera_copy_to_host(context, &buf) : 0;
+        return device_dirty() ? halide_copy_to_host(context, &buf) : 0;
     }
     int copy_to_device(const halide_device_interface_t *device, void *context = nullptr) {
-        return host_dirty() ? tessera_copy_to_device(context, &buf, device) : 0;
+        return host_dirty() ? halide_copy_to_device(context, &buf, device) : 0;
     }
     int device_malloc(const halide_device_interface_t *device, void *context = nullptr) {
-        return tessera_device_malloc(context, &buf, device);
+        return halide_device_malloc(context, &buf, device);
     }
-    int device_free(void *context = nullptr) { return tessera_device_free(context, &buf); }
-    int device_sync(void *context = nullptr) { return tessera_device_sync(context, &buf); }
+    int device_sync(void *context = nullptr) { return halide_device_sync(context, &buf); }
+    // Of memory that this Buffer alone has. (If others have it, too, it stays until they go.)
+    int device_free(void *context = nullptr) {
+        if (!shared_device()) return 0;
+        assert(device_memory->ownership == BufferDeviceOwnership::Allocated &&
+               "device_free() is for what was allocated: see device_detach_native()");
+        assert(device_memory.use_count() == 1 && "copies of this Buffer use its device memory");
+        return release_device(context, halide_device_free);
+    }
+    // Lets go of it, however it was got.
+    void device_deallocate() {
+        leave_device();
+        buf.set_device_dirty(false);
+    }
+    // Uses memory that somebody else owns.
     int device_wrap_native(const halide_device_interface_t *device, uint64_t handle,
                            void *context = nullptr) {
-        return halide_device_wrap_native(context, &buf, handle, device);
+        const int error = halide_device_wrap_native(context, &buf, handle, device);
+        if (!error) own_device(BufferDeviceOwnership::WrappedNative);
+        return error;
     }
     int device_detach_native(void *context = nullptr) {
-        return halide_device_detach_native(context, &buf);
+        if (!shared_device()) return 0;
+        assert(device_memory->ownership == BufferDeviceOwnership::WrappedNative &&
+               "only memory that was wrapped can be detached");
+        return release_device(context, halide_device_detach_native);
     }
     int device_and_host_malloc(const halide_device_interface_t *device, void *context = nullptr) {
-        return halide_device_and_host_malloc(context, &buf, device);
+        const int error = halide_device_and_host_malloc(context, &buf, device);
+        if (error) return error;
+        own_device(BufferDeviceOwnership::AllocatedDeviceAndHost);
+        memory = device_memory;
+        return 0;
     }
-    int device_and_host_free(const halide_device_interface_t *, void *context = nullptr) {
-        return halide_device_and_host_free(context, &buf);
+    int device_and_host_free(const halide_device_interface_t * = nullptr,
+                             void * = nullptr) {
+        deallocate();
+        buf.flags = 0;
+        return 0;
     }
 
     // ---- Changes of shape ----
+    // Those that have a part keep what this Buffer has on a device, too; the flags of each say how
+    // it is in its own part.
     void crop(int d, int new_min, int new_extent) {
-        buf.host += ptrdiff_t(new_min - min(d)) * stride(d) * type().bytes();
-        shape[size_t(d)].min = new_min;
-        shape[size_t(d)].extent = new_extent;
+        std::vector<halide_dimension_t> to = shape;
+        to[size_t(d)].min = new_min;
+        to[size_t(d)].extent = new_extent;
+        alias_device(to, [&](halide_buffer_t *part) { halide_device_crop(nullptr, &buf, part); });
+        if (buf.host) buf.host += ptrdiff_t(new_min - min(d)) * stride(d) * type().bytes();
+        set_shape(std::move(to));
     }
     void crop(const std::vector<std::pair<int, int>> &rect) {
         for (size_t d = 0; d < rect.size(); d++) crop(int(d), rect[d].first, rect[d].second);
@@ -590,8 +712,9 @@ public:
             both.emplace_back(from, to - from + 1);
         }
         Buffer to = cropped(both);
-        tessera_buffer_copy(nullptr, src.raw_buffer(), to.raw_buffer());
+        src.check_is_here();
         set_host_dirty();
+        tessera_buffer_copy(nullptr, src.raw_buffer(), to.raw_buffer());
     }
 
     // ---- All elements ----
@@ -650,6 +773,26 @@ public:
     }
 
 private:
+    void check_is_here() const {
+        assert(!device_dirty() && "the newest contents are on a device: copy_to_host()");
+    }
+    void note_write() {
+        if constexpr (std::is_const_v<T>) {
+            check_is_here();
+        } else {
+            set_host_dirty();
+        }
+    }
+    // Whatever it was, it is gone afterwards.
+    int release_device(void *context, int (*release)(void *, halide_buffer_t *)) {
+        int error = 0;
+        if (device_memory.use_count() == 1) {
+            error = release(context, &buf);
+            device_memory->buf.device = 0;
+        }
+        device_deallocate();
+        return error;
+    }
     template<typename T2, int D2>
     static constexpr bool may_convert() {
         using Plain2 = std::remove_const_t<T2>;
@@ -679,7 +822,12 @@ private:
         return reinterpret_cast<Element *>(buf.host + offset * type().bytes());
     }
     void remove_dimension(int d, int pos) {
-        buf.host += ptrdiff_t(pos - min(d)) * stride(d) * type().bytes();
+        std::vector<halide_dimension_t> to = shape;
+        to.erase(to.begin() + d);
+        alias_device(to, [&](halide_buffer_t *part) {
+            halide_device_slice(nullptr, &buf, d, pos, part);
+        });
+        if (buf.host) buf.host += ptrdiff_t(pos - min(d)) * stride(d) * type().bytes();
         shape.erase(shape.begin() + d);
         relink();
     }

@@ -2,6 +2,7 @@
 // Halide's runtime interface by its names: these are other names of Tessera's own.
 #include "halide_target_features.h"
 #include "runtime/tessera_runtime.h"
+#include "runtime/tessera_runtime_cuda.h"
 #ifdef __cplusplus
 #include <cstddef>
 #include <cstdint>
@@ -41,11 +42,27 @@
 #define halide_device_interface_t tessera_device_interface_t
 #define halide_buffer_flag_host_dirty tessera_buffer_flag_host_dirty
 #define halide_buffer_flag_device_dirty tessera_buffer_flag_device_dirty
+
+// ---- Devices ----
 #define halide_copy_to_host tessera_copy_to_host
 #define halide_copy_to_device tessera_copy_to_device
 #define halide_device_malloc tessera_device_malloc
 #define halide_device_free tessera_device_free
 #define halide_device_sync tessera_device_sync
+#define halide_device_sync_global tessera_device_sync_global
+#define halide_device_release tessera_device_release
+#define halide_device_and_host_malloc tessera_device_and_host_malloc
+#define halide_device_and_host_free tessera_device_and_host_free
+#define halide_device_crop tessera_device_crop
+#define halide_device_slice tessera_device_slice
+#define halide_device_release_crop tessera_device_release_crop
+#define halide_device_wrap_native tessera_device_wrap_native
+#define halide_device_detach_native tessera_device_detach_native
+#define halide_buffer_copy tessera_device_buffer_copy
+#define halide_reuse_device_allocations tessera_reuse_device_allocations
+#define halide_can_reuse_device_allocations tessera_can_reuse_device_allocations
+#define halide_set_gpu_device tessera_set_gpu_device
+#define halide_get_gpu_device tessera_get_gpu_device
 
 // ---- Descriptions of compiled functions ----
 #define halide_argument_kind_t tessera_argument_kind_t
@@ -117,20 +134,20 @@ extern "C"
 #define halide_error_code_bad_dimensions tessera_error_code_bad_dimensions
 #define halide_error_code_split_factor_not_positive tessera_error_code_split_factor_not_positive
 #define halide_error_code_trace_failed tessera_error_code_trace_failed
+#define halide_error_code_device_wrap_native_failed tessera_error_code_device_wrap_native_failed
+#define halide_error_code_device_detach_native_failed tessera_error_code_device_detach_native_failed
+#define halide_error_code_device_interface_no_device tessera_error_code_device_interface_no_device
+#define halide_error_code_host_and_device_dirty tessera_error_code_host_and_device_dirty
+#define halide_error_code_buffer_is_null tessera_error_code_buffer_is_null
+#define halide_error_code_device_buffer_copy_failed tessera_error_code_device_buffer_copy_failed
+#define halide_error_code_device_crop_unsupported tessera_error_code_device_crop_unsupported
+#define halide_error_code_device_crop_failed tessera_error_code_device_crop_failed
+#define halide_error_code_incompatible_device_interface tessera_error_code_incompatible_device_interface
+#define halide_error_code_gpu_device_error tessera_error_code_gpu_device_error
 // Of what this runtime does not do.
 #define halide_error_code_internal_error (-22)
-#define halide_error_code_symbol_not_found (-29)
+#define halide_error_code_symbol_not_found (-23)
 #define halide_error_code_unimplemented (-30)
-#define halide_error_code_device_wrap_native_failed (-32)
-#define halide_error_code_device_detach_native_failed (-33)
-#define halide_error_code_device_interface_no_device (-36)
-#define halide_error_code_host_and_device_dirty (-37)
-#define halide_error_code_buffer_is_null (-38)
-#define halide_error_code_device_buffer_copy_failed (-39)
-#define halide_error_code_device_crop_unsupported (-40)
-#define halide_error_code_device_crop_failed (-41)
-#define halide_error_code_incompatible_device_interface (-42)
-#define halide_error_code_gpu_device_error (-46)
 #define halide_error_handler_t tessera_error_handler_t
 #define halide_error tessera_error
 #define halide_set_error_handler tessera_set_error_handler
@@ -249,31 +266,8 @@ int64_t halide_current_time_ns(void *user_context);
 void halide_sleep_us(void *user_context, int microseconds);
 int halide_host_cpu_count(void);
 
-// Devices: there are none.
-int halide_device_crop(void *user_context, const halide_buffer_t *src, halide_buffer_t *dst);
-int halide_device_slice(void *user_context, const halide_buffer_t *src, int slice_dim,
-                        int slice_pos, halide_buffer_t *dst);
-int halide_device_release_crop(void *user_context, halide_buffer_t *buffer);
+// The host's side of an allocation of both sides that was made elsewhere: nothing to give back.
 int halide_device_host_nop_free(void *user_context, halide_buffer_t *buffer);
-// To a device: none. From the host to the host: copies what both have.
-int halide_buffer_copy(void *user_context, halide_buffer_t *src,
-                       const struct halide_device_interface_t *dst_device_interface,
-                       halide_buffer_t *dst);
-int halide_device_sync_global(void *user_context,
-                              const struct halide_device_interface_t *device_interface);
-int halide_device_release_all(void *user_context);
-void halide_device_release(void *user_context,
-                           const struct halide_device_interface_t *device_interface);
-int halide_device_wrap_native(void *user_context, halide_buffer_t *buffer, uint64_t handle,
-                              const struct halide_device_interface_t *device_interface);
-int halide_device_detach_native(void *user_context, halide_buffer_t *buffer);
-int halide_device_and_host_malloc(void *user_context, halide_buffer_t *buffer,
-                                  const struct halide_device_interface_t *device_interface);
-int halide_device_and_host_free(void *user_context, halide_buffer_t *buffer);
-int halide_reuse_device_allocations(void *user_context, bool on);
-bool halide_can_reuse_device_allocations(void *user_context);
-void halide_set_gpu_device(int n);
-int halide_get_gpu_device(void *user_context);
 
 // 1 if the processor has every feature of the set: bits numbered by halide_target_feature_t.
 int halide_can_use_target_features(int count, const uint64_t *features);

@@ -1,5 +1,23 @@
 #pragma once
+// Halide's names of what the runtime has for CUDA beside halide_device_...
 #include "HalideRuntime.h"
+#define HALIDE_HALIDERUNTIMECUDA_H 1
+#define HALIDE_RUNTIME_CUDA 1
 
-// There is no such device.
-static inline __attribute__((unused)) const struct halide_device_interface_t *halide_cuda_device_interface(void) { return NULL; }
+#define halide_cuda_device_interface tessera_cuda_device_interface
+#define halide_cuda_wrap_device_ptr tessera_cuda_wrap_device_ptr
+#define halide_cuda_detach_device_ptr tessera_cuda_detach_device_ptr
+#define halide_cuda_get_device_ptr tessera_cuda_get_device_ptr
+#define halide_cuda_release_unused_device_allocations tessera_cuda_release_unused_device_allocations
+#define halide_cuda_get_symbol tessera_cuda_get_symbol
+
+// A program's own contexts and streams: set, or defined under the names of the functions.
+#define halide_cuda_acquire_context tessera_cuda_acquire_context
+#define halide_cuda_release_context tessera_cuda_release_context
+#define halide_cuda_get_stream tessera_cuda_get_stream
+#define halide_cuda_acquire_context_t tessera_cuda_acquire_context_t
+#define halide_cuda_release_context_t tessera_cuda_release_context_t
+#define halide_cuda_get_stream_t tessera_cuda_get_stream_t
+#define halide_set_cuda_acquire_context tessera_set_cuda_acquire_context
+#define halide_set_cuda_release_context tessera_set_cuda_release_context
+#define halide_set_cuda_get_stream tessera_set_cuda_get_stream

@@ -28,13 +28,33 @@ inline bool operator==(Symbol a, const char *b) { return a.text() == b; }
 namespace Halide::Internal {
 
 using tessera::Dimension;
-using tessera::JITSharedRuntime;
 using tessera::ir::Stmt;
 #define NODE(T) using tessera::ir::T;
 TESSERA_EXPR_NODES(NODE)
 TESSERA_STMT_NODES(NODE)
 #undef NODE
 using ForType = tessera::LoopKind;
+
+struct JITModule {
+    struct Symbol {
+        void *address = nullptr;
+    };
+};
+// Symbols of the runtime have Halide's names here.
+class JITSharedRuntime : public tessera::JITSharedRuntime {
+public:
+    static JITModule::Symbol find_symbol(const Target &, const std::string &name) {
+        const std::string prefix = "halide_";
+        if (!name.starts_with(prefix)) return {};
+        if (name == "halide_buffer_copy") return {find("device_buffer_copy")};
+        return {find(name.substr(prefix.size()))};
+    }
+
+private:
+    static void *find(const std::string &name) {
+        return tessera::JITSharedRuntime::find_symbol("tessera_" + name);
+    }
+};
 using LoweredFunc = tessera::ir::LoweredFunction;
 
 using tessera::ir::as_const_int;

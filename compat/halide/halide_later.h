@@ -55,13 +55,4 @@ Pipeline deserialize_pipeline(const std::string &, const Parameters & = {},
     tessera::detail::refuse_later("deserialize_pipeline", "loading a pipeline is", at);
 }
 
-// No device.
-inline const halide_device_interface_t *
-get_device_interface_for_device_api(DeviceAPI, const Target & = Target(), const char * = nullptr) {
-    return nullptr;
-}
-inline DeviceAPI get_default_device_api_for_target(const Target &t) {
-    return t.get_required_device_api();
-}
-
 }  // namespace Halide

@@ -148,6 +148,7 @@ using tessera::Text;
 using tessera::get_host_target;
 using tessera::get_jit_target_from_environment;
 using tessera::get_target_from_environment;
+using tessera::get_device_interface_for_device_api;
 using tessera::host_supports_target_device;
 using tessera::Target;
 using tessera::target_feature_for_device_api;
@@ -301,6 +302,15 @@ inline ExternFuncArgument user_context_value() {
 // Deep expressions are walked on a stack of Tessera's own, of a size of its own.
 inline void set_compiler_stack_size(size_t) {}
 inline size_t get_compiler_stack_size() { return size_t(1) << 30; }
+
+// Of several, the one that Default_GPU stands for; Host where there is none.
+inline DeviceAPI get_default_device_api_for_target(const Target &t) {
+    for (DeviceAPI api : {DeviceAPI::Metal, DeviceAPI::OpenCL, DeviceAPI::CUDA,
+                          DeviceAPI::D3D12Compute, DeviceAPI::Vulkan, DeviceAPI::WebGPU}) {
+        if (t.supports_device_api(api)) return api;
+    }
+    return DeviceAPI::Host;
+}
 
 // For maps of Exprs: by which node they are, not by what it says.
 struct ExprCompare {

@@ -20,12 +20,6 @@ static_assert(sizeof(halide_filter_metadata_t) == sizeof(tessera_filter_metadata
 
 namespace {
 
-int no_device(void *user_context, const char *what) {
-    std::string message = std::string(what) + ": there is no device";
-    tessera_error(user_context, message.c_str());
-    return tessera_error_code_no_device_interface;
-}
-
 // A mutex is a word of the user's that begins as 0 and is never given back: 1 while it is held.
 std::atomic_ref<uintptr_t> word_of(halide_mutex *m) {
     return std::atomic_ref<uintptr_t>(m->_private[0]);
@@ -103,46 +97,7 @@ void halide_memoization_cache_set_size(int64_t) {}
 void halide_memoization_cache_evict(void *, uint64_t) {}
 void halide_memoization_cache_cleanup(void) {}
 
-int halide_buffer_copy(void *user_context, halide_buffer_t *src,
-                       const halide_device_interface_t *device, halide_buffer_t *dst) {
-    if (device) return no_device(user_context, "halide_buffer_copy");
-    int error = tessera_copy_to_host(user_context, src);
-    return error ? error : tessera_buffer_copy(user_context, src, dst);
-}
-int halide_device_sync_global(void *user_context, const halide_device_interface_t *) {
-    return no_device(user_context, "halide_device_sync_global");
-}
-int halide_device_crop(void *user_context, const halide_buffer_t *src, halide_buffer_t *) {
-    return src->device ? no_device(user_context, "halide_device_crop") : 0;
-}
-int halide_device_slice(void *user_context, const halide_buffer_t *src, int, int,
-                        halide_buffer_t *) {
-    return src->device ? no_device(user_context, "halide_device_slice") : 0;
-}
-int halide_device_release_crop(void *user_context, halide_buffer_t *buffer) {
-    return buffer->device ? no_device(user_context, "halide_device_release_crop") : 0;
-}
 int halide_device_host_nop_free(void *, halide_buffer_t *) { return 0; }
-int halide_device_release_all(void *) { return 0; }
-void halide_device_release(void *, const halide_device_interface_t *) {}
-int halide_device_wrap_native(void *user_context, halide_buffer_t *, uint64_t,
-                              const halide_device_interface_t *) {
-    return no_device(user_context, "halide_device_wrap_native");
-}
-int halide_device_detach_native(void *user_context, halide_buffer_t *buffer) {
-    return buffer->device ? no_device(user_context, "halide_device_detach_native") : 0;
-}
-int halide_device_and_host_malloc(void *user_context, halide_buffer_t *,
-                                  const halide_device_interface_t *) {
-    return no_device(user_context, "halide_device_and_host_malloc");
-}
-int halide_device_and_host_free(void *user_context, halide_buffer_t *buffer) {
-    return buffer->device ? no_device(user_context, "halide_device_and_host_free") : 0;
-}
-int halide_reuse_device_allocations(void *, bool) { return 0; }
-bool halide_can_reuse_device_allocations(void *) { return false; }
-void halide_set_gpu_device(int) {}
-int halide_get_gpu_device(void *) { return -1; }
 
 float halide_float16_bits_to_float(uint16_t bits) { return tessera_f16_to_f32(bits); }
 double halide_float16_bits_to_double(uint16_t bits) { return tessera_f16_to_f64(bits); }

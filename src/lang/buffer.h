@@ -23,6 +23,7 @@ class Parameter;
 namespace tessera {
 
 struct JITUserContext;
+using DeviceInterface = const tessera_device_interface_t *;
 
 // A view of memory by value, such as another library's, that describes itself as the runtime does.
 template<typename B>
@@ -89,12 +90,12 @@ public:
     void copy_from(const BufferContents &src);
 
     // Memory on a device, as Buffer's functions of these names say.
-    int copy_to_device(DeviceAPI api, JITUserContext *context, const Location &at);
+    int copy_to_device(DeviceInterface device, JITUserContext *context, const Location &at);
     int copy_to_host(JITUserContext *context, const Location &at);
-    int device_malloc(DeviceAPI api, JITUserContext *context, const Location &at);
+    int device_malloc(DeviceInterface device, JITUserContext *context, const Location &at);
     int device_free(JITUserContext *context, const Location &at);
     int device_sync(JITUserContext *context, const Location &at);
-    int device_wrap_native(DeviceAPI api, uint64_t handle, JITUserContext *context,
+    int device_wrap_native(DeviceInterface device, uint64_t handle, JITUserContext *context,
                            const Location &at);
     int device_detach_native(JITUserContext *context, const Location &at);
     // Throws if the newest contents are on a device.
@@ -196,6 +197,12 @@ template<typename T2, int Dims2, typename T, int Dims> constexpr bool buffers_co
     bool const_fits = std::is_const_v<T> || !std::is_const_v<T2>;
     return type_fits && const_fits && (Dims == AnyDims || Dims2 == AnyDims || Dims == Dims2);
 }
+
+namespace detail {
+// The runtime's functions for it, in any target or in the one given. RuntimeError if there are
+// none.
+DeviceInterface device_of(DeviceAPI api, const Target &target, const Location &at);
+}  // namespace detail
 
 // A handle to an array of `Dims` dimensions in memory: input, output or constant of a pipeline.
 // Copying a handle shares everything, as does passing it by value; copy() copies the elements.
@@ -484,13 +491,18 @@ public:
     // have to, give 0, and throw RuntimeError where the runtime fails. A crop or slice shares the
     // memory on the device; its flags are its own.
     // Copies what is newer here, if anything is; allocates.
-    int copy_to_device(const Target & = Target(), JITUserContext *context = nullptr,
+    int copy_to_device(const Target &target = Target(), JITUserContext *context = nullptr,
                        Location at = std::source_location::current()) {
-        return contents().copy_to_device(DeviceAPI::Default_GPU, context, at);
+        return copy_to_device(DeviceAPI::Default_GPU, target, context, at);
     }
-    int copy_to_device(DeviceAPI api, const Target & = Target(), JITUserContext *context = nullptr,
+    int copy_to_device(DeviceAPI api, const Target &target = Target(),
+                       JITUserContext *context = nullptr,
                        Location at = std::source_location::current()) {
-        return contents().copy_to_device(api, context, at);
+        return copy_to_device(detail::device_of(api, target, at), context, at);
+    }
+    int copy_to_device(DeviceInterface device, JITUserContext *context = nullptr,
+                       Location at = std::source_location::current()) {
+        return contents().copy_to_device(device, context, at);
     }
     // Copies what is newer there, if anything is.
     int copy_to_host(JITUserContext *context = nullptr,
@@ -498,19 +510,29 @@ public:
         return contents().copy_to_host(context, at);
     }
     // Allocates there, and copies nothing.
-    int device_malloc(const Target & = Target(), JITUserContext *context = nullptr,
+    int device_malloc(const Target &target = Target(), JITUserContext *context = nullptr,
                       Location at = std::source_location::current()) {
-        return contents().device_malloc(DeviceAPI::Default_GPU, context, at);
+        return device_malloc(DeviceAPI::Default_GPU, target, context, at);
     }
-    int device_malloc(DeviceAPI api, const Target & = Target(), JITUserContext *context = nullptr,
+    int device_malloc(DeviceAPI api, const Target &target = Target(),
+                      JITUserContext *context = nullptr,
                       Location at = std::source_location::current()) {
-        return contents().device_malloc(api, context, at);
+        return device_malloc(detail::device_of(api, target, at), context, at);
+    }
+    int device_malloc(DeviceInterface device, JITUserContext *context = nullptr,
+                      Location at = std::source_location::current()) {
+        return contents().device_malloc(device, context, at);
     }
     // Uses memory there that somebody else owns, and gives it back.
-    int device_wrap_native(DeviceAPI api, uint64_t handle, const Target & = Target(),
+    int device_wrap_native(DeviceAPI api, uint64_t handle, const Target &target = Target(),
                            JITUserContext *context = nullptr,
                            Location at = std::source_location::current()) {
-        return contents().device_wrap_native(api, handle, context, at);
+        return device_wrap_native(detail::device_of(api, target, at), handle, context, at);
+    }
+    int device_wrap_native(DeviceInterface device, uint64_t handle,
+                           JITUserContext *context = nullptr,
+                           Location at = std::source_location::current()) {
+        return contents().device_wrap_native(device, handle, context, at);
     }
     int device_detach_native(JITUserContext *context = nullptr,
                              Location at = std::source_location::current()) {

@@ -10,8 +10,6 @@ namespace tessera {
 
 namespace {
 
-const Target cuda_target("host-cuda");
-
 // Runs a function of the runtime. RuntimeError with what it reports.
 template<typename F>
 int checked(const std::string &what, JITUserContext *given, const Location &at, F function) {
@@ -27,15 +25,20 @@ int checked(const std::string &what, JITUserContext *given, const Location &at, 
 
 }  // namespace
 
+DeviceInterface detail::device_of(DeviceAPI api, const Target &target, const Location &at) {
+    static const Target any("host-cuda");
+    return get_device_interface_for_device_api(api, target.has_unknowns() ? any : target, at);
+}
+
 void BufferContents::throw_is_on_device() const {
     throw RuntimeError(str("the newest contents of buffer ", name,
                            " are on a device; call copy_to_host() before they are used here"));
 }
 
-int BufferContents::copy_to_device(DeviceAPI api, JITUserContext *context, const Location &at) {
-    const auto *interface = get_device_interface_for_device_api(api, cuda_target, at);
+int BufferContents::copy_to_device(DeviceInterface device, JITUserContext *context,
+                                   const Location &at) {
     return checked(str("copy_to_device of ", name), context, at,
-                   [&](void *c) { return tessera_copy_to_device(c, &raw, interface); });
+                   [&](void *c) { return tessera_copy_to_device(c, &raw, device); });
 }
 
 int BufferContents::copy_to_host(JITUserContext *context, const Location &at) {
@@ -44,10 +47,10 @@ int BufferContents::copy_to_host(JITUserContext *context, const Location &at) {
                    [&](void *c) { return tessera_copy_to_host(c, &raw); });
 }
 
-int BufferContents::device_malloc(DeviceAPI api, JITUserContext *context, const Location &at) {
-    const auto *interface = get_device_interface_for_device_api(api, cuda_target, at);
+int BufferContents::device_malloc(DeviceInterface device, JITUserContext *context,
+                                  const Location &at) {
     return checked(str("device_malloc of ", name), context, at,
-                   [&](void *c) { return tessera_device_malloc(c, &raw, interface); });
+                   [&](void *c) { return tessera_device_malloc(c, &raw, device); });
 }
 
 int BufferContents::device_free(JITUserContext *context, const Location &at) {
@@ -72,11 +75,10 @@ int BufferContents::device_sync(JITUserContext *context, const Location &at) {
                    [&](void *c) { return tessera_device_sync(c, &raw); });
 }
 
-int BufferContents::device_wrap_native(DeviceAPI api, uint64_t handle, JITUserContext *context,
-                                       const Location &at) {
-    const auto *interface = get_device_interface_for_device_api(api, cuda_target, at);
+int BufferContents::device_wrap_native(DeviceInterface device, uint64_t handle,
+                                       JITUserContext *context, const Location &at) {
     const int code = checked(str("device_wrap_native of ", name), context, at, [&](void *c) {
-        return tessera_device_wrap_native(c, &raw, handle, interface);
+        return tessera_device_wrap_native(c, &raw, handle, device);
     });
     device_ownership = BufferDeviceOwnership::WrappedNative;
     return code;

@@ -9,9 +9,10 @@ namespace tessera {
 // RuntimeError, at the line given, for a device that the target has not, or that is not CUDA's.
 const tessera_device_interface_t *
 get_device_interface_for_device_api(DeviceAPI api, const Target &target, const Location &at);
-// The same, for the target of the environment; null instead of an error.
+// Null instead of an error, unless it is said who asks; then a CompileError that names it.
 const tessera_device_interface_t *
 get_device_interface_for_device_api(DeviceAPI api,
-                                    const Target &target = get_jit_target_from_environment());
+                                    const Target &target = get_jit_target_from_environment(),
+                                    const char *who_asks = nullptr, Location at = Here::current());
 
 }  // namespace tessera

@@ -354,26 +354,36 @@ T evaluate(JITUserContext *context, const Expr &e) {
     Buffer<T> result = f.realize(context);
     return result();
 }
+namespace detail {
+template<typename... Numbers>
+void read_values(const Realization &results, Numbers *...numbers) {
+    size_t i = 0;
+    ((*numbers = Buffer<Numbers>(results[i++])()), ...);
+}
+}  // namespace detail
 // f() of several values, each as a number of its type.
 template<typename First, typename... Rest>
 requires(std::is_arithmetic_v<First> && (std::is_arithmetic_v<std::remove_pointer_t<Rest>> && ...))
 void evaluate(const Tuple &values, First *first, Rest... rest) {
     Func f;
     f() = values;
-    Realization results = f.realize();
-    size_t i = 0;
-    auto read = [&]<typename V>(V *to) { *to = Buffer<V>(results[i++])(); };
-    read(first);
-    (read(rest), ...);
+    detail::read_values(f.realize(), first, rest...);
 }
-// Where the target has a GPU, there.
-template<typename First, typename... Rest>
-void evaluate_may_gpu(const Tuple &values, First *first, Rest... rest) {
-    evaluate(values, first, rest...);
-}
+// The same on the GPU, where the target of the environment has one.
 template<typename T>
 T evaluate_may_gpu(const Expr &e) {
-    return evaluate<T>(e);
+    Func f;
+    f() = e;
+    if (get_jit_target_from_environment().has_gpu_feature()) f.gpu_single_thread();
+    Buffer<T> result = f.realize();
+    return result();
+}
+template<typename First, typename... Rest>
+void evaluate_may_gpu(const Tuple &values, First *first, Rest... rest) {
+    Func f;
+    f() = values;
+    if (get_jit_target_from_environment().has_gpu_feature()) f.gpu_single_thread();
+    detail::read_values(f.realize(), first, rest...);
 }
 
 }  // namespace tessera

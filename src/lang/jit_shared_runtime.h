@@ -1,6 +1,7 @@
 #pragma once
 #include "driver/jit_context.h"
 #include "lang/location.h"
+#include <string>
 
 namespace tessera {
 
@@ -17,11 +18,16 @@ public:
     // How many threads run pipelines; 0: as many as the machine has. Returns the former number.
     static int set_num_threads(int n);
     static int get_num_threads();
-    // Results of memoized Funcs and memory on devices: there is neither, and nothing to keep.
+    // Results of memoized Funcs: there are none, and nothing to keep.
     static void memoization_cache_set_size(int64_t) {}
     static void memoization_cache_evict(uint64_t) {}
-    static void reuse_device_allocations(bool) {}
-    // Forgets compiled code and ends the threads. No pipeline may be running.
+    // Whether memory of devices that has been freed is kept for the next that ask for some. It is,
+    // unless told otherwise; then what is kept is given back.
+    static void reuse_device_allocations(bool on);
+    // A function of the runtime's C interface; null if there is none of that name.
+    static void *find_symbol(const std::string &name);
+    // Forgets compiled code, ends the threads, and gives back what is kept for devices, but for
+    // what Buffers have there. No pipeline may be running.
     static void release_all();
 };
 

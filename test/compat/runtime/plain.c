@@ -39,7 +39,7 @@ int main(void) {
     const uint64_t no_features[2] = {0, 0};
     if (printed != 1 || halide_set_num_threads(2) < 0 || halide_device_free(NULL, &b) != 0 ||
         halide_can_use_target_features(2, no_features) != 1 ||
-        halide_cuda_device_interface() != NULL || (int)halide_target_feature_end < 100 ||
+        halide_cuda_device_interface() == NULL || (int)halide_target_feature_end < 100 ||
         halide_error_code_success != 0) {
         return 1;
     }
