@@ -8,7 +8,7 @@ namespace tessera::codegen {
 class Architecture;
 
 // The kinds of code that can be made of a module.
-enum class CodeKind : uint8_t { LLVMAssembly, Bitcode, Assembly, Object, CSource };
+enum class CodeKind : uint8_t { LLVMAssembly, Bitcode, Assembly, Object, CSource, DeviceCode };
 
 struct CodeMaker {
     CodeKind kind;

@@ -2,6 +2,7 @@
 #include "codegen/aarch64/architecture.h"
 #include "codegen/backend.h"
 #include "codegen/c/c_source.h"
+#include "codegen/nvptx/device_text.h"
 #include "codegen/x86/architecture.h"
 #include <algorithm>
 
@@ -14,9 +15,13 @@ constexpr CodeMaker with_llvm[] = {
     {CodeKind::LLVMAssembly, [](const ir::Module &m, const Target &t,
                                 const Options &o) { return bytes_of(to_llvm_ir(m, t, o)); }},
     {CodeKind::Bitcode, to_bitcode},
-    {CodeKind::Assembly, [](const ir::Module &m, const Target &t,
-                            const Options &o) { return bytes_of(to_assembly(m, t, o)); }},
+    {CodeKind::Assembly,
+     [](const ir::Module &m, const Target &t, const Options &o) {
+         return bytes_of(to_assembly(m, t, o) + device_comment(m, t));
+     }},
     {CodeKind::Object, to_object},
+    {CodeKind::DeviceCode, [](const ir::Module &m, const Target &t,
+                              const Options &) { return bytes_of(to_device_code(m, t)); }},
 };
 
 constexpr CodeMaker as_c[] = {

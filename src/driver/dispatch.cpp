@@ -35,6 +35,7 @@ bool is_per_target(Type type) {
     case Type::assembly:
     case Type::bitcode:
     case Type::conceptual_stmt:
+    case Type::device_code:
     case Type::llvm_assembly:
     case Type::object:
     case Type::stmt:
@@ -78,7 +79,8 @@ void require_one_machine(const std::vector<Target> &targets) {
     }
 }
 
-// Richest first, so that a target is tried before those whose features it has, too.
+// Richest first, so that a target is tried before those whose features it has, too; a GPU counts
+// for more than all that CPUs have.
 std::vector<Variant> variants_of(const std::string &name, const std::vector<Target> &targets,
                                  const std::vector<std::string> &suffixes) {
     require_one_machine(targets);
@@ -93,7 +95,8 @@ std::vector<Variant> variants_of(const std::string &name, const std::vector<Targ
         variants.push_back({targets[i], suffix, function});
     }
     auto richness = [](const Variant &v) {
-        return std::popcount(codegen::runtime_features(v.target));
+        return std::pair(v.target.has_gpu_feature(),
+                         std::popcount(codegen::runtime_features(v.target)));
     };
     std::ranges::stable_sort(variants, std::greater(), richness);
     return variants;

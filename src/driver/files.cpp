@@ -29,6 +29,7 @@ constexpr OutputFile all_files[] = {
     {Type::c_source, "c_source", ".c"},
     {Type::conceptual_stmt, "conceptual_stmt", ".conceptual.stmt"},
     {Type::cpp_stub, "cpp_stub", ".stub.h"},
+    {Type::device_code, "device_code", ".ptx"},
     {Type::function_info_header, "function_info_header", ".function_info.h"},
     {Type::llvm_assembly, "llvm_assembly", ".ll"},
     {Type::object, "object", ".o"},
@@ -159,6 +160,7 @@ void FileWriter::write(OutputFileType type, const std::string &path) {
     case Type::cpp_stub:
         throw CompileError(signature.written,
                            "a stub calls a generator: it is not written of a Pipeline");
+    case Type::device_code: return write_code(CodeKind::DeviceCode, path);
     case Type::function_info_header:
         return write_bytes(path, to_function_info_header(module(), target));
     case Type::llvm_assembly: return write_code(CodeKind::LLVMAssembly, path);

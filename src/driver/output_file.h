@@ -24,8 +24,9 @@ enum class OutputFileType : uint8_t {
     // The same as a page for a browser.
     stmt_html,
     conceptual_stmt_html,
-    // Not there yet.
+    // PTX of the kernels.
     device_code,
+    // Not there yet.
     featurization,
     hlpipe,
     python_extension,

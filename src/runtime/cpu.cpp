@@ -1,4 +1,4 @@
-#include "runtime/tessera_runtime.h"
+#include "runtime/tessera_runtime_cuda.h"
 #include <atomic>
 #if defined(__aarch64__) && defined(__linux__)
 #include <sys/auxv.h>
@@ -57,10 +57,34 @@ uint64_t detect() {
 uint64_t detect() { return 0; }
 #endif
 
+constexpr uint64_t gpu_features(int capability) {
+    constexpr int capabilities[] = {75, 80, 86, 89, 90, 100, 120};
+    uint64_t bits = 0;
+    for (int i = 0; i < int(sizeof(capabilities) / sizeof(int)); i++) {
+        if (capabilities[i] <= capability) bits |= uint64_t(1) << (tessera_gpu_cuda_75 + i);
+    }
+    return bits;
+}
+
+constexpr uint64_t all_gpu_features = gpu_features(1000);
+
+// Only once somebody asks, for this may load a driver.
+uint64_t detect_gpu() {
+    static std::atomic<bool> there_is_none{false};
+    if (there_is_none.load(std::memory_order_relaxed)) return 0;
+    int major = 0, minor = 0;
+    const auto *cuda = tessera_cuda_device_interface();
+    if (cuda->compute_capability(nullptr, &major, &minor)) return 0;
+    if (!major) there_is_none.store(true, std::memory_order_relaxed);
+    return gpu_features(10 * major + minor);
+}
+
 int default_can_use(int count, const uint64_t *features) {
-    static const uint64_t found = detect();
+    static const uint64_t found_in_cpu = detect();
     for (int i = 0; i < count; i++) {
-        if (features[i] & ~(i == 0 ? found : 0)) return 0;
+        uint64_t found = i == 0 ? found_in_cpu : 0;
+        if (i == 0 && (features[0] & all_gpu_features)) found |= detect_gpu();
+        if (features[i] & ~found) return 0;
     }
     return 1;
 }

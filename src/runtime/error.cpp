@@ -348,7 +348,8 @@ int tessera_error_extern_stage_input_too_small(void *user_context, const char *w
 
 int tessera_error_unsupported_target(void *user_context, const char *pipeline) {
     return (Message() << "Pipeline " << pipeline
-                      << " was compiled for instructions that this CPU does not have")
+                      << " was compiled for instructions that this CPU does not have, or for a GPU "
+                         "that this machine does not have")
         .raise(user_context, tessera_error_code_unsupported_target);
 }
 

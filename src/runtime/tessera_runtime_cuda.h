@@ -16,6 +16,18 @@ extern "C" {
 
 const tessera_device_interface_t *tessera_cuda_device_interface(void);
 
+/* What tessera_can_use_target_features tells of the GPU: whether it is one of at least this compute
+ * capability. Bits beside those of tessera_cpu_feature_t. */
+typedef enum tessera_gpu_feature_t {
+    tessera_gpu_cuda_75 = 40,
+    tessera_gpu_cuda_80 = 41,
+    tessera_gpu_cuda_86 = 42,
+    tessera_gpu_cuda_89 = 43,
+    tessera_gpu_cuda_90 = 44,
+    tessera_gpu_cuda_100 = 45,
+    tessera_gpu_cuda_120 = 46
+} tessera_gpu_feature_t;
+
 /* tessera_device_wrap_native and its inverse. The memory must stay until it is detached. */
 int tessera_cuda_wrap_device_ptr(void *user_context, tessera_buffer_t *buffer, uint64_t pointer);
 int tessera_cuda_detach_device_ptr(void *user_context, tessera_buffer_t *buffer);

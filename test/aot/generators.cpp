@@ -164,6 +164,25 @@ public:
     }
 };
 
+// On the GPU, where the target has one; what it looks up is a Buffer within the library.
+class Scaled : public Generator<Scaled> {
+public:
+    Input<Buffer<int32_t, 1>> in{"in"};
+    Output<Func> out{"out", Int(32), 1};
+
+    void generate() override {
+        Buffer<int> lut(4, "lut");
+        for (int i = 0; i < 4; i++) lut(i) = 10 * i;
+        out(x) = in(x) * 2 + lut(x % 4) + 1;
+        Var xi("xi");
+        if (get_target().has_gpu_feature()) {
+            out.gpu_tile(x, xi, 8, TailStrategy::RoundUp);
+        } else {
+            out.vectorize(x, 4);
+        }
+    }
+};
+
 class Slow : public Generator<Slow> {
 public:
     Output<Func> out{"out", Int(32), 1};
@@ -209,6 +228,7 @@ TESSERA_REGISTER_GENERATOR(Everything, everything)
 TESSERA_REGISTER_GENERATOR(Open, open)
 TESSERA_REGISTER_GENERATOR(Several, several)
 TESSERA_REGISTER_GENERATOR(Configured, configured)
+TESSERA_REGISTER_GENERATOR(Scaled, scaled)
 TESSERA_REGISTER_GENERATOR(Box, box, filters::BoxFilter)
 TESSERA_REGISTER_GENERATOR(Caller, caller)
 TESSERA_REGISTER_GENERATOR(OfTarget, of_target)

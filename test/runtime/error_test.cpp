@@ -166,6 +166,7 @@ TEST_SUITE("runtime errors") {
              "let it say of the whole what it reads for each part, or compute it as a whole");
         said(tessera_error_unsupported_target(nullptr, "blur"),
              tessera_error_code_unsupported_target,
-             "Pipeline blur was compiled for instructions that this CPU does not have");
+             "Pipeline blur was compiled for instructions that this CPU does not have, or for a "
+             "GPU that this machine does not have");
     }
 }

@@ -21,9 +21,9 @@ std::string variable(const char *name) {
     return value ? value : "";
 }
 
-// The path, or "".
-std::string find_assembler() {
-    if (getenv("TESSERA_PTXAS")) return variable("TESSERA_PTXAS");
+// The path of a program of CUDA's toolkit, or "". `chosen`: a variable that has the path.
+std::string find_tool(const char *name, const char *chosen) {
+    if (getenv(chosen)) return variable(chosen);
     std::vector<fs::path> folders;
     if (const std::string home = variable("CUDA_HOME"); !home.empty())
         folders.push_back(fs::path(home) / "bin");
@@ -35,7 +35,7 @@ std::string find_assembler() {
     }
     folders.emplace_back("/usr/local/cuda/bin");
     for (const fs::path &folder : folders) {
-        const fs::path found = folder / "ptxas";
+        const fs::path found = folder / name;
         if (access(found.c_str(), X_OK) == 0) return found.string();
     }
     return "";
@@ -78,7 +78,7 @@ public:
         std::string name = (fs::temp_directory_path() / "tessera-XXXXXX").string();
         if (!mkdtemp(name.data()))
             throw CompileError(
-                str("cannot make a folder for ptxas in ", fs::temp_directory_path()));
+                str("cannot make a folder for kernels in ", fs::temp_directory_path()));
         path = name;
     }
     ScratchFolder(const ScratchFolder &) = delete;
@@ -119,7 +119,7 @@ void keep(const fs::path &path, const std::vector<char> &code) {
 }  // namespace
 
 std::optional<std::vector<char>> assemble_ptx(const std::string &ptx, const std::string &arch) {
-    const std::string assembler = find_assembler();
+    const std::string assembler = find_tool("ptxas", "TESSERA_PTXAS");
     if (assembler.empty()) return std::nullopt;
     const fs::path folder = cache_folder();
     fs::path kept;
@@ -130,6 +130,19 @@ std::optional<std::vector<char>> assemble_ptx(const std::string &ptx, const std:
     std::vector<char> code = run_assembler(assembler, ptx, arch);
     if (!kept.empty()) keep(kept, code);
     return code;
+}
+
+std::optional<std::string> disassemble(const std::vector<char> &code) {
+    std::vector<std::string> command = {find_tool("nvdisasm", "TESSERA_NVDISASM"), "-c"};
+    if (command[0].empty()) command = {find_tool("cuobjdump", "TESSERA_CUOBJDUMP"), "-sass"};
+    if (command[0].empty()) return std::nullopt;
+    const ScratchFolder folder;
+    const fs::path file = folder.path / "kernels.cubin";
+    std::ofstream(file, std::ios::binary).write(code.data(), std::streamsize(code.size()));
+    command.push_back(file.string());
+    const ProcessResult process = run_process(command);
+    if (process.code == 0) return process.output;
+    throw CompileError(str(command[0], " cannot read the kernels: ", process.output));
 }
 
 }  // namespace tessera::codegen

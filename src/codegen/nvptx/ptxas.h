@@ -16,4 +16,8 @@ namespace tessera::codegen {
 // Throws CompileError with the assembler's message if it refuses the text.
 std::optional<std::vector<char>> assemble_ptx(const std::string &ptx, const std::string &arch);
 
+// Machine code as a text, by nvdisasm or else cuobjdump, which are found in the same way (or named
+// by TESSERA_NVDISASM and TESSERA_CUOBJDUMP). Nothing if there is neither.
+std::optional<std::string> disassemble(const std::vector<char> &code);
+
 }  // namespace tessera::codegen

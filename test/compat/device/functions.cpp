@@ -193,6 +193,20 @@ PROGRAM(devices_are_chosen_and_memory_is_kept) {
     return 0;
 }
 
+PROGRAM(what_a_gpu_has_is_told_like_what_a_cpu_has) {
+    Gpu gpu;
+    uint64_t words[(halide_target_feature_end + 63) / 64] = {};
+    const int n = int(std::size(words));
+    auto add = [&](int feature) { words[feature / 64] |= uint64_t(1) << (feature % 64); };
+    add(halide_target_feature_cuda);
+    EXPECT(halide_default_can_use_target_features(n, words) == 1);
+    add(halide_target_feature_cuda_capability86);
+    EXPECT(halide_can_use_target_features(n, words) == 1);
+    add(halide_target_feature_cuda_capability100);
+    EXPECT(halide_can_use_target_features(n, words) == 0);
+    return 0;
+}
+
 PROGRAM(functions_of_the_driver_are_found) {
     Gpu gpu;
     using Version = int (*)(int *);
