@@ -1,4 +1,4 @@
-#include "aot/build.h"
+#include "aot/gpu_driver.h"
 #include "base/error.h"
 #include "files/format.h"
 #include "files/formats.h"
@@ -119,6 +119,21 @@ TEST_SUITE("tessera-run") {
         Array exact = read_file("exact.npy", all_formats());
         CHECK(exact.extents.empty());
         CHECK(exact.bytes == std::vector<uint8_t>(8, 0xff));
+    }
+    TEST_CASE("results are brought from a GPU") {
+        Folder folder;
+        run("'" GENERATORS "' -g scaled -o . -e static_library,device_code target=host-cuda");
+        write_gpu_driver(contents_of("scaled.ptx"));
+        const std::string words = "scaled.a in=zero --output_extents=[16] out=out.npy";
+        std::string text = run(on_fake_gpu + "CAPABILITY=90 " + tool + words);
+        CHECK(has(text, "1 launches of PTX\n"));
+        std::vector<double> wanted;
+        for (int i = 0; i < 16; i++) wanted.push_back(i % 4 * 10 + 1);
+        CHECK(numbers("out.npy") == wanted);
+        text = run(on_fake_gpu + "CAPABILITY=90 " + tool + words + " --benchmarks=all");
+        CHECK(has(text, "Benchmark of scaled: "));
+        CHECK(has(run("TESSERA_CUDA_DRIVER=/no/driver " + (tool + words), false),
+                  "scaled failed: There is no driver for NVIDIA's GPUs"));
     }
     TEST_CASE("a scalar that is none of its type is refused") {
         Folder folder;

@@ -2,6 +2,7 @@
 #include "base/error.h"
 #include "convert.h"
 #include "fill.h"
+#include "hooks.h"
 #include <algorithm>
 #include <chrono>
 #include <iostream>
@@ -250,6 +251,35 @@ void Arguments::fill(Buffer &b, BufferSize &size) {
     Dimensions dims = dense(mins_of(size.dims), b.array.extents, {});
     copy(descriptor(b.array.bytes.data(), b.array.type, dims), b.raw);
     b.array = Array();
+}
+
+Arguments::~Arguments() {
+    for (Buffer &b : buffers) {
+        if (b.raw.device_interface) b.raw.device_interface->device_free(nullptr, &b.raw);
+    }
+}
+
+// A library may have a runtime of its own: it is the one that a buffer on a device names.
+void Arguments::for_each_on_device(const char *what, int (*work)(tessera_buffer_t &)) {
+    for (Buffer &b : buffers) {
+        if (!b.raw.device_interface) continue;
+        const std::string failure = Hooks::run([&] { return work(b.raw); });
+        if (failure.empty()) continue;
+        throw RuntimeError(
+            str(f.name(), " failed, when ", what, " ", b.about->name, ": ", failure));
+    }
+}
+
+void Arguments::wait() {
+    for_each_on_device("waiting for", [](tessera_buffer_t &b) {
+        return b.device_interface->device_sync(nullptr, &b);
+    });
+}
+
+void Arguments::copy_to_host() {
+    for_each_on_device("copying to the host", [](tessera_buffer_t &b) {
+        return b.device_interface->copy_to_host(nullptr, &b);
+    });
 }
 
 Array Arguments::elements(const Buffer &b) {

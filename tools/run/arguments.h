@@ -22,14 +22,20 @@ public:
     // Throws RuntimeError, in terms of the command line.
     Arguments(const Function &f, const Options &options);
     Arguments(const Arguments &) = delete;
+    ~Arguments();
     Arguments &operator=(const Arguments &) = delete;
 
     const std::vector<void *> &pointers() const { return args; }
     const std::vector<Buffer> &all_buffers() const { return buffers; }
+    // Waits for all that still runs on a device. Throws RuntimeError if something went wrong there.
+    void wait();
+    // Brings results here that are on a device.
+    void copy_to_host();
     // The elements of a buffer as they are now.
     static files::Array elements(const Buffer &b);
 
 private:
+    void for_each_on_device(const char *what, int (*work)(tessera_buffer_t &));
     void check_names() const;
     // What the user wrote for an argument, or for all that nothing was written for.
     std::string text_of(const ArgumentInfo &about, const std::optional<std::string> &otherwise,

@@ -65,11 +65,15 @@ Hooks::~Hooks() {
 }
 
 std::string Hooks::call(const Function &f, const std::vector<void *> &args) {
+    return run([&] { return f.argv(args.data()); });
+}
+
+std::string Hooks::run(const std::function<int()> &work) {
     {
         std::lock_guard lock(guard);
         first_failure.clear();
     }
-    int code = f.argv(args.data());
+    int code = work();
     std::lock_guard lock(guard);
     if (code == 0) return "";
     return first_failure.empty() ? str("it returned the error code ", code) : first_failure;

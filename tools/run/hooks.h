@@ -17,6 +17,8 @@ public:
 
     // Calls the function; empty if it succeeded, or what went wrong, in a sentence.
     static std::string call(const Function &f, const std::vector<void *> &args);
+    // Likewise of anything that the runtime does, which returns 0 or an error code.
+    static std::string run(const std::function<int()> &work);
 
     // The most bytes that were allocated at once since it was asked last.
     static uint64_t take_memory_peak();

@@ -23,6 +23,7 @@ public:
         if (options.verbose) tell_sizes();
         Hooks::take_memory_peak();
         call();
+        arguments.copy_to_host();
         if (options.track_memory) {
             std::string bytes = str(Hooks::take_memory_peak());
             tell("MEMORY_PEAK_BYTES", bytes,
@@ -111,10 +112,14 @@ private:
         }
         return pixels / 1e6;
     }
-    void measure() const {
-        BenchmarkResult r = benchmark([&] { call(); },
-                                      {options.benchmark_min_time, options.benchmark_min_iterations,
-                                       options.benchmark_max_iterations});
+    void measure() {
+        BenchmarkResult r = benchmark(
+            [&] {
+                call();
+                arguments.wait();
+            },
+            {options.benchmark_min_time, options.benchmark_min_iterations,
+             options.benchmark_max_iterations});
         std::string milliseconds = str(r.best_time * 1e3), rate = str(megapixels() / r.best_time);
         tell("BEST_TIME_MSEC_PER_ITER", milliseconds,
              str("Benchmark of ", f.name(), ": ", milliseconds, " ms per iteration, the best of ",
