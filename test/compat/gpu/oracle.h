@@ -1,0 +1,47 @@
+#pragma once
+#include "../program.h"
+
+// Programs for a GPU, run by the interpreter, which finds races, barriers that are missing, and
+// what nobody has written: each computes what it computes on the CPU.
+inline const Target &on_gpu() {
+    static const Target target("host-cuda-interpret");
+    return target;
+}
+
+// The interpreter rounds each operation, and calls other functions of mathematics.
+template<typename T>
+bool is_near(T wanted, T found) {
+    if constexpr (std::is_floating_point_v<T>) {
+        const T size = std::max({std::fabs(wanted), std::fabs(found), T(1)});
+        return std::fabs(wanted - found) <= size * T(1e-5);
+    }
+    return wanted == found;
+}
+
+template<typename T>
+bool is_same(const Buffer<T> &wanted, const Buffer<T> &found) {
+    bool same = wanted.dimensions() == found.dimensions();
+    wanted.for_each_element([&](const int *at) {
+        if (is_near(wanted(at), found(at)) || !same) return;
+        same = false;
+        std::string place;
+        for (int d = 0; d < wanted.dimensions(); d++) place += " " + std::to_string(at[d]);
+        std::printf("at%s: %g instead of %g\n", place.c_str(), double(found(at)),
+                    double(wanted(at)));
+    });
+    return same;
+}
+
+// `make(gpu)` is the Func, scheduled for the GPU or not at all.
+template<typename T, typename Make>
+bool same_on_gpu(Make make, const std::vector<int> &sizes) {
+    Func plain = make(false), scheduled = make(true);
+    Buffer<T> wanted = plain.realize(sizes), found = scheduled.realize(sizes, on_gpu());
+    return is_same(wanted, found);
+}
+
+inline Buffer<uint8_t> picture(int width, int height) {
+    Buffer<uint8_t> b(width, height);
+    b.fill([](int x, int y) { return uint8_t((x * 37 + y * 91 + x * y) % 251); });
+    return b;
+}
