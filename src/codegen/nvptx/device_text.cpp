@@ -1,8 +1,10 @@
 #include "codegen/nvptx/device_text.h"
 #include "base/str.h"
 #include "codegen/nvptx/device_image.h"
+#include "codegen/nvptx/ptx.h"
 #include "codegen/nvptx/ptxas.h"
 #include "lower/gpu/outline_kernels.h"
+#include <algorithm>
 
 namespace tessera::codegen {
 
@@ -32,10 +34,11 @@ std::string as_comment(std::string text) {
 }  // namespace
 
 std::string to_device_code(const ir::Module &module, const Target &target) {
-    for (const DeviceImage &image : images_of(module, target)) {
-        if (image.is_ptx) return ptx_of(image);
-    }
-    return str("// ", module.name, " has no kernels for ", target, "\n");
+    const ir::Module outlined = lower::outline_kernels(module);
+    const bool has_kernels = std::ranges::any_of(
+        outlined.functions, [](const auto &f) { return f.kind == ir::FunctionKind::Kernel; });
+    if (!has_kernels) return str("// ", module.name, " has no kernels for ", target, "\n");
+    return to_ptx(outlined, target, std::ranges::min(target.cuda_capabilities()));
 }
 
 std::string device_comment(const ir::Module &module, const Target &target) {

@@ -32,12 +32,28 @@ bool is_same(const Buffer<T> &wanted, const Buffer<T> &found) {
     return same;
 }
 
+// Whether there is code for a GPU of it, which is not run.
+inline bool is_code(Func f) {
+    Internal::TemporaryFile file("kernels", ".ptx");
+    f.compile_to({{OutputFileType::device_code, file.pathname()}}, f.infer_arguments(), "f",
+                 Target("host-cuda-cuda_capability_80"));
+    const std::vector<char> text = Internal::read_entire_file(file.pathname());
+    const bool has_entry =
+        std::string(text.begin(), text.end()).find(".entry") != std::string::npos;
+    if (const char *folder = std::getenv("KEEP_PTX")) {
+        static int number = 0;
+        Internal::write_entire_file(std::string(folder) + "/" + std::to_string(number++) + ".ptx",
+                                    text.data(), text.size());
+    }
+    return has_entry;
+}
+
 // `make(gpu)` is the Func, scheduled for the GPU or not at all.
 template<typename T, typename Make>
 bool same_on_gpu(Make make, const std::vector<int> &sizes) {
     Func plain = make(false), scheduled = make(true);
     Buffer<T> wanted = plain.realize(sizes), found = scheduled.realize(sizes, on_gpu());
-    return is_same(wanted, found);
+    return is_same(wanted, found) && is_code(scheduled);
 }
 
 inline Buffer<uint8_t> picture(int width, int height) {

@@ -216,7 +216,8 @@ PROGRAM(histograms_by_atomic_updates) {
     for (bool in_shared : {false, true}) {
         EXPECT(histogram(int32_t(0), in_shared) && histogram(float(0), in_shared));
         EXPECT(histogram(int64_t(0), in_shared) && histogram(double(0), in_shared));
-        EXPECT(histogram(uint32_t(0), in_shared));
+        EXPECT(histogram(uint32_t(0), in_shared) && histogram(uint8_t(0), in_shared));
+        EXPECT(histogram(int16_t(0), in_shared));
     }
     return 0;
 }
