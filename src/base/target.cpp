@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <ranges>
 
 namespace tessera {
 namespace {
@@ -340,11 +341,20 @@ DeviceAPI Target::get_required_device_api() const {
 
 namespace {
 
-constexpr int known_cuda_capabilities[] = {30, 32, 35, 50, 61, 70, 75, 80, 86, 89, 90, 100, 120};
-
-Target::Feature feature_of_capability(int capability) {
-    return Target::feature_from_name(str("cuda_capability_", capability));
-}
+struct CUDACapability {
+    int number;
+    Target::Feature feature;
+};
+// From the lowest to the highest. Each run of a pipeline looks at them.
+constexpr CUDACapability cuda_capabilities_known[] = {
+    {30, Target::CUDACapability30},   {32, Target::CUDACapability32},
+    {35, Target::CUDACapability35},   {50, Target::CUDACapability50},
+    {61, Target::CUDACapability61},   {70, Target::CUDACapability70},
+    {75, Target::CUDACapability75},   {80, Target::CUDACapability80},
+    {86, Target::CUDACapability86},   {89, Target::CUDACapability89},
+    {90, Target::CUDACapability90},   {100, Target::CUDACapability100},
+    {120, Target::CUDACapability120},
+};
 
 }  // namespace
 
@@ -355,18 +365,27 @@ int64_t Target::maximum_buffer_size() const {
 
 int Target::get_cuda_capability_lower_bound() const {
     if (!has_feature(CUDA)) return -1;
-    for (const int capability : known_cuda_capabilities) {
-        if (has_feature(feature_of_capability(capability))) return capability;
+    for (const CUDACapability &c : cuda_capabilities_known) {
+        if (has_feature(c.feature)) return c.number;
     }
     return 20;
+}
+
+Target Target::with_cuda_capability(int most) const {
+    Target t = *this;
+    for (const CUDACapability &c : std::views::reverse(cuda_capabilities_known)) {
+        if (c.number > most) continue;
+        t.set_feature(c.feature);
+        break;
+    }
+    return t;
 }
 
 std::vector<int> Target::cuda_capabilities() const {
     constexpr int oldest = 75;
     std::vector<int> named;
-    for (const int capability : known_cuda_capabilities) {
-        if (capability >= oldest && has_feature(feature_of_capability(capability)))
-            named.push_back(capability);
+    for (const CUDACapability &c : cuda_capabilities_known) {
+        if (c.number >= oldest && has_feature(c.feature)) named.push_back(c.number);
     }
     return named.empty() ? std::vector{oldest} : named;
 }

@@ -159,6 +159,8 @@ struct Target {
     int64_t maximum_buffer_size() const;  // in bytes
     // The lowest capability that is set, as in 86 for 8.6; 20 if none is, -1 without CUDA.
     int get_cuda_capability_lower_bound() const;
+    // With the feature of the highest capability that is not above this one.
+    Target with_cuda_capability(int most) const;
     // The capabilities to make machine code for: those that are set, from 7.5 on; 75 if none is.
     std::vector<int> cuda_capabilities() const;
     // The greatest version that is set, as in 13 for 1.3, 10 if none is; -1 without Vulkan.

@@ -1,4 +1,3 @@
-#include "base/str.h"
 #include "base/target.h"
 #include "runtime/tessera_runtime_cuda.h"
 #include <algorithm>
@@ -132,11 +131,7 @@ bool host_supports_target_device(const Target &target) {
 Target with_host_cuda_capability(const Target &target) {
     if (!target.has_feature(Target::CUDA) || target.get_cuda_capability_lower_bound() > 20)
         return target;
-    const int capability = host_cuda_capability();
-    std::vector<int> known = {30, 32, 35, 50, 61, 70, 75, 80, 86, 89, 90, 100, 120};
-    std::erase_if(known, [&](int k) { return k > capability; });
-    if (known.empty()) return target;
-    return target.with_feature(Target::feature_from_name(str("cuda_capability_", known.back())));
+    return target.with_cuda_capability(host_cuda_capability());
 }
 
 }  // namespace tessera

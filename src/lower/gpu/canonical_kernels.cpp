@@ -44,25 +44,34 @@ public:
         return s;
     }
 
-    // Storage that stands outside of the kernel: in the memory of the device.
+    // Storage that stands outside of what uses it: of the device, or of a block. All slices of it,
+    // one for each block, row or thread, have the same size.
     struct Outside {
         const Allocate *node;
         MemoryType memory;
-        Expr elements;
+        Symbol size;
+        Expr most, slices;
     };
     static Stmt around(const Outside &a, const Stmt &s) {
-        return a.node
-            ->with<&Allocate::memory, &Allocate::extents, &Allocate::condition, &Allocate::body>(
-                a.memory, {a.elements}, Expr(), s);
+        const Expr elements = Variable::make(Int(32), a.size) * a.slices;
+        return LetStmt::make(
+            a.size, a.most,
+            a.node->with<&Allocate::memory, &Allocate::extents, &Allocate::condition,
+                         &Allocate::body>(a.memory, {algebra::simplify(elements)}, Expr(), s));
     }
-    // Copies of a loop's body that unrolling has made take turns.
-    static void add(std::vector<Outside> &all, const Outside &more) {
-        const auto same = std::ranges::find_if(
-            all, [&](const Outside &o) { return o.node->buffer == more.node->buffer; });
-        if (same == all.end())
-            all.push_back(more);
-        else
-            same->elements = algebra::simplify(max(same->elements, more.elements));
+    // Returns the size of a slice. Copies of a loop's body that unrolling has made take turns: it
+    // is that of the largest.
+    static Expr add(std::vector<Outside> &all, const Allocate &a, MemoryType memory,
+                    const Expr &most, const Expr &slices) {
+        auto same =
+            std::ranges::find_if(all, [&](const Outside &o) { return o.node->buffer == a.buffer; });
+        if (same == all.end()) {
+            all.push_back({&a, memory, Symbol::fresh(str(a.buffer, "_size")), most, slices});
+            same = all.end() - 1;
+        } else {
+            same->most = algebra::simplify(max(same->most, most));
+        }
+        return Variable::make(Int(32), same->size);
     }
     std::vector<Outside> global;
 
@@ -223,8 +232,8 @@ private:
             if (has_loops_over_threads) refuse_private(a);
             break;
         case MemoryType::Heap: {
-            const Expr size = most_elements(a, ranges);
-            add(global, {&a, MemoryType::Heap, size * blocks.count()});
+            const Expr size =
+                add(global, a, MemoryType::Heap, most_elements(a, ranges), blocks.count());
             return move_into_slice(at_block(a.body), a.buffer, {1, blocks.number() * size});
         }
         case MemoryType::Auto:
@@ -238,7 +247,7 @@ private:
         // It depends on the block no more than the launch can find out.
         algebra::IntervalScope serial = ranges;
         for (const auto &[variable, range] : blocks.variables().all()) serial.unbind(variable);
-        add(shared, {&a, shared_type(a), most_elements(a, serial)});
+        add(shared, a, shared_type(a), most_elements(a, serial), 1);
         return at_block(a.body);
     }
     [[noreturn]] static void refuse_private(const Allocate &a) {
@@ -257,19 +266,16 @@ private:
             for (const auto &[variable, range] : blocks.variables().all())
                 variables.unbind(variable);
         }
-        const Expr size = most_elements(a, variables);
         Expr rows = 1, row = 0;
         for (size_t d = thread_dimensions; d-- > 1;) {
             if (!threads[d].defined()) continue;
             row = row * shape[d] + thread(d);
             rows = rows * shape[d];
         }
-        if (is_global) {
-            row = row + blocks.number() * rows;
-            add(global, {&a, MemoryType::Heap, size * rows * blocks.count()});
-        } else {
-            add(shared, {&a, shared_type(a), size * rows});
-        }
+        const Expr most = most_elements(a, variables);
+        const Expr size = is_global ? add(global, a, MemoryType::Heap, most, rows * blocks.count())
+                                    : add(shared, a, shared_type(a), most, rows);
+        if (is_global) row = row + blocks.number() * rows;
         return move_into_slice(at_block(a.body), a.buffer, {1, algebra::simplify(row * size)});
     }
     static MemoryType shared_type(const Allocate &a) {
@@ -338,18 +344,19 @@ private:
             for (const auto &[variable, range] : blocks.variables().all())
                 variables.unbind(variable);
         }
-        const Expr size = most_elements(a, variables);
         Expr threads_of_block = 1, number = 0;
         for (size_t d = thread_dimensions; d-- > 0;) {
             if (!threads[d].defined()) continue;
             number = number * shape[d] + thread(d);
             threads_of_block = threads_of_block * shape[d];
         }
+        const Expr most = most_elements(a, variables);
         if (is_shared) {
-            add(shared, {&a, shared_type(a), size * threads_of_block});
+            add(shared, a, shared_type(a), most, threads_of_block);
         } else {
+            const Expr size =
+                add(global, a, MemoryType::Heap, most, threads_of_block * blocks.count());
             number = number + blocks.number() * (size * threads_of_block);
-            add(global, {&a, MemoryType::Heap, size * threads_of_block * blocks.count()});
         }
         return move_into_slice(body, a.buffer, {threads_of_block, algebra::simplify(number)});
     }

@@ -32,7 +32,7 @@ TEST_SUITE("canonical_kernels") {
     TEST_CASE("all that a block does is in one nest of threads, with shared storage around it") {
         const std::string text = kernel(stencil);
         CAPTURE(text);
-        CHECK(contains(text, "allocate f: int32[34] in GPUShared"));
+        CHECK(contains(text, "let f_size = 34"));
         CHECK(contains(text, "gpu_thread for thread_x in [0, +34)"));
         CHECK(contains(text, "if thread_x < 32"));
         CHECK(barriers(text) == 1);
@@ -93,14 +93,14 @@ TEST_SUITE("canonical_kernels") {
                                          "    gpu_lane for i in [0, +8): f[i] = src[i]\n"
                                          "    gpu_lane for i in [0, +8): out[i] = f[7 - i]\n");
         CAPTURE(lanes);
-        CHECK(contains(lanes, "allocate f: int32[8] in GPUShared"));
+        CHECK(contains(lanes, "let f_size = 8"));
         CHECK(barriers(lanes) == 1);
     }
     TEST_CASE("storage has room for the largest of sizes that depend on the block's loops") {
         const std::string text = "    for k in [0, +4):\n"
                                  "        allocate f: int32[k + 8] in Auto\n"
                                  "        gpu_thread for i in [0, +8): f[i] = src[k*8 + i]\n";
-        CHECK(contains(kernel(text), "allocate f: int32[11] in GPUShared"));
+        CHECK(contains(kernel(text), "let f_size = 11"));
         const std::string unknown = "    for k in [0, +4):\n"
                                     "        allocate f: int32[src[k]] in Auto\n"
                                     "        gpu_thread for i in [0, +8): f[i] = 1\n";
@@ -113,7 +113,7 @@ TEST_SUITE("canonical_kernels") {
                    "        gpu_lane for i in [0, +10): f[i] = src[i + y]\n"
                    "        gpu_lane for i in [0, +8): out[y*8 + i] = f[i] + f[i + 2]\n");
         CAPTURE(text);
-        CHECK(contains(text, "allocate f: int32[40] in GPUShared"));
+        CHECK(contains(text, "allocate f: int32[f_size * 4] in GPUShared"));
         CHECK(contains(text, "gpu_thread for thread_x in [0, +16)"));  // a power of two
         CHECK(contains(text, "gpu_warp_barrier(16)"));
         CHECK(barriers(text) == 0);
@@ -122,13 +122,27 @@ TEST_SUITE("canonical_kernels") {
                                     "        gpu_lane for i in [0, +40): f[i] = src[i + y]\n"),
                              doctest::Contains("at most 32 threads along x"), CompileError);
     }
+    TEST_CASE("unrolled copies of what is computed share one allocation, of one size") {
+        const std::string text = kernel("    gpu_thread for i in [0, +32):\n"
+                                        "        for j in [0, +1):\n"
+                                        "            allocate f: int32[n] in Heap\n"
+                                        "            f[0] = src[i]\n"
+                                        "        for k in [0, +1):\n"
+                                        "            allocate f: int32[n + 3] in Heap\n"
+                                        "            f[1] = src[i]\n");
+        CAPTURE(text);
+        CHECK(text.find("allocate f") == text.rfind("allocate f"));
+        CHECK(contains(text, "let f_size = max(n + 3, 0)"));
+        CHECK(contains(text, "f[0 + (thread_x + b * f_size * 32)]"));
+        CHECK(contains(text, "f[32 + (thread_x + b * f_size * 32)]"));
+    }
     TEST_CASE("storage on the heap is a slice of one allocation outside of the kernel") {
         const std::string blocks = kernel("    allocate f: int32[8] in Heap\n"
                                           "    gpu_thread for i in [0, +8): f[i] = src[i]\n"
                                           "    gpu_thread for i in [0, +8): out[i] = f[7 - i]\n");
         CAPTURE(blocks);
         CHECK(blocks.find("allocate f") < blocks.find("gpu_block"));
-        CHECK(contains(blocks, "allocate f: int32[8 * max(n, 0)] in Heap"));
+        CHECK(contains(blocks, "allocate f: int32[f_size * max(n, 0)] in Heap"));
         CHECK(barriers(blocks) == 1);
         // Neighbouring threads have neighbouring elements.
         const std::string threads = kernel("    gpu_thread for i in [0, +32):\n"
@@ -136,7 +150,7 @@ TEST_SUITE("canonical_kernels") {
                                            "        for j in [0, +4): f[j] = src[i + j]\n"
                                            "        out[i] = f[2]\n");
         CAPTURE(threads);
-        CHECK(contains(threads, "allocate f: int32[128 * max(n, 0)] in Heap"));
+        CHECK(contains(threads, "allocate f: int32[f_size * max(n, 0) * 32] in Heap"));
         CHECK(contains(threads, "j * 32"));
     }
     TEST_CASE("a kernel without threads has none") {
