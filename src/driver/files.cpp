@@ -136,6 +136,10 @@ const std::vector<char> &FileWriter::object() {
     return *the_object;
 }
 
+std::vector<char> FileWriter::device_code() {
+    return codegen::make_code(CodeKind::DeviceCode, module(), target);
+}
+
 void FileWriter::write_code(CodeKind kind, const std::string &path) {
     write_bytes(path, codegen::make_code(kind, module(), target));
 }
@@ -160,7 +164,7 @@ void FileWriter::write(OutputFileType type, const std::string &path) {
     case Type::cpp_stub:
         throw CompileError(signature.written,
                            "a stub calls a generator: it is not written of a Pipeline");
-    case Type::device_code: return write_code(CodeKind::DeviceCode, path);
+    case Type::device_code: return write_bytes(path, device_code());
     case Type::function_info_header:
         return write_bytes(path, to_function_info_header(module(), target));
     case Type::llvm_assembly: return write_code(CodeKind::LLVMAssembly, path);

@@ -18,6 +18,7 @@ public:
     // Throw CompileError, also if the function's name is none in C.
     const ir::Module &module();
     const std::vector<char> &object();
+    std::vector<char> device_code();
     void write(OutputFileType type, const std::string &path);
 
 private:

@@ -1,4 +1,5 @@
 #include "lang/module.h"
+#include "base/large_stack.h"
 #include "driver/dispatch.h"
 #include "driver/files.h"
 #include "ir/printer.h"
@@ -81,6 +82,32 @@ void Module::compile(const std::map<OutputFileType, std::string> &files, Locatio
     }
     if (of_functions.empty()) return;
     driver::write_files(resolve_submodules().lowered, own_target, of_functions, at);
+}
+
+namespace {
+
+Buffer<uint8_t> as_buffer(const std::vector<char> &bytes) {
+    Buffer<uint8_t> buffer(int(bytes.size()));
+    std::ranges::copy(bytes, reinterpret_cast<char *>(buffer.data()));
+    return buffer;
+}
+
+}  // namespace
+
+Buffer<uint8_t> Module::compile_to_buffer(Location at) const {
+    driver::FileWriter writer(resolve_submodules().lowered, own_target, at);
+    Buffer<uint8_t> object;
+    run_on_large_stack([&] { object = as_buffer(writer.object()); });
+    return object;
+}
+
+Buffer<uint8_t> Module::get_device_code_buffer(Location at) const {
+    driver::FileWriter writer(resolve_submodules().lowered, own_target, at);
+    std::vector<char> text;
+    run_on_large_stack([&] { text = writer.device_code(); });
+    const bool has_kernels =
+        std::string(text.begin(), text.end()).find(".entry ") != std::string::npos;
+    return has_kernels ? as_buffer(text) : Buffer<uint8_t>();
 }
 
 Module link_modules(const std::string &name, const std::vector<Module> &modules, Location at) {

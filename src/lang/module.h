@@ -38,6 +38,10 @@ public:
     // schedule), or what cannot be called as it is.
     void compile(const std::map<OutputFileType, std::string> &files,
                  Location at = Here::current()) const;
+    // What a file of the type object would have, which has the code of kernels within; that of the
+    // type device_code, an undefined Buffer if there are no kernels.
+    Buffer<uint8_t> compile_to_buffer(Location at = Here::current()) const;
+    Buffer<uint8_t> get_device_code_buffer(Location at = Here::current()) const;
 
 private:
     friend void

@@ -225,6 +225,22 @@ PROGRAM(several_outputs_on_both_sides) {
     return 0;
 }
 
+PROGRAM(kernels_are_within_the_object_of_a_module) {
+    Func f("f"), g("g");
+    f(x) = x * 2;
+    g(x) = x * 3;
+    f.gpu_tile(x, xi, 8);
+    auto text_of = [](const Buffer<uint8_t> &b) {
+        return std::string(reinterpret_cast<const char *>(b.data()), size_t(b.width()));
+    };
+    Module m = f.compile_to_module({}, "f", Target("host-cuda-cuda_capability_80"));
+    EXPECT(text_of(m.compile_to_buffer()).find(".target sm_80") != std::string::npos);
+    const std::string ptx = text_of(m.get_device_code_buffer());
+    EXPECT(ptx.find(".visible .entry f_kernel_0(") != std::string::npos);
+    EXPECT(!g.compile_to_module({}, "g", Target("host-cuda")).get_device_code_buffer().defined());
+    return 0;
+}
+
 PROGRAM(inputs_of_any_layout) {
     Buffer<int> interleaved = Buffer<int>::make_interleaved(16, 8, 3);
     interleaved.fill([](int i, int j, int k) { return i + 100 * j + 10000 * k; });
