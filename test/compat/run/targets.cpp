@@ -39,11 +39,7 @@ PROGRAM(branches_on_devices) {
     Func f;
     f(x, y) = x + y;
     if (t.has_gpu_feature()) {
-        f.gpu_tile(x, y, xi, yi, 8, 8);
         f.gpu_tile(x, y, bx, by, tx, ty, 8, 8, TailStrategy::GuardWithIf, DeviceAPI::CUDA);
-        f.gpu_blocks(x, y).gpu_threads(xi, yi).gpu_lanes(xi);
-        f.gpu_single_thread();
-        f.in().copy_to_device();
     } else if (t.has_feature(Target::HVX)) {
         f.hexagon().vectorize(x, 128);
     } else if (t.has_feature(Target::Vulkan) || t.has_feature(Target::WebGPU) ||

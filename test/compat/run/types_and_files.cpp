@@ -97,56 +97,6 @@ PROGRAM(target_questions2) {
     if (j.arch == Target::WebAssembly) {
         return 0;
     }
-    if (j.has_gpu_feature()) {
-        Func f;
-        Var x, y, xi, yi, xo, yo;
-        f(x, y) = x;
-        f.gpu_tile(x, y, xi, yi, 8, 8);
-        f.gpu_tile(x, y, xo, yo, xi, yi, 8, 8, TailStrategy::GuardWithIf);
-        f.gpu_tile(x, y, xi, yi, 8, 8, TailStrategy::GuardWithIf, DeviceAPI::CUDA);
-        f.gpu_tile(x, xi, 8);
-        f.gpu_tile(x, xo, xi, 8);
-        Var z, zi, zo;
-        f.gpu_tile(x, y, z, xi, yi, zi, 8, 8, 1);
-        f.gpu_tile(x, y, z, xo, yo, zo, xi, yi, zi, 8, 8, 1);
-        f.gpu_blocks(x).gpu_threads(xi).gpu_lanes(xi);
-        f.gpu_blocks(x, y, z).gpu_threads(xi, yi, zi);
-        f.gpu_blocks(x, y, DeviceAPI::OpenCL).gpu_threads(xi, yi, DeviceAPI::OpenCL);
-        f.gpu_single_thread();
-        f.gpu_single_thread(DeviceAPI::Metal);
-        f.gpu(xo, xi);
-        f.gpu(xo, yo, xi, yi);
-        f.gpu(xo, yo, zo, xi, yi, zi);
-        f.update().gpu_tile(x, y, xi, yi, 4, 4);
-        f.update().gpu_blocks(x).gpu_threads(y);
-        f.in().compute_at(f, x).gpu_threads(x);
-        f.copy_to_device();
-        f.copy_to_host();
-        f.store_in(MemoryType::GPUShared).store_in(MemoryType::GPUTexture);
-        f.hexagon().vectorize(x, 64).hexagon(x);
-        f.prefetch(f, x, y, 2);
-        f.in().copy_to_device(DeviceAPI::CUDA);
-        Buffer<int> out(4, 4);
-        out.copy_to_host();
-        out.copy_to_device(j);
-        out.device_malloc(j);
-        out.device_free();
-        out.device_sync();
-        out.device_wrap_native(DeviceAPI::CUDA, 0, j);
-        out.device_detach_native();
-        out.set_device_dirty();
-        out.set_host_dirty();
-        const halide_device_interface_t *d =
-            get_device_interface_for_device_api(DeviceAPI::Default_GPU, j);
-        Runtime::Buffer<int> rb(4, 4);
-        rb.device_malloc(d);
-        rb.copy_to_device(d);
-        rb.copy_to_host();
-        rb.device_and_host_malloc(d);
-        rb.device_free();
-        halide_device_release(nullptr, d);
-        halide_buffer_copy(nullptr, out.raw_buffer(), nullptr, out.raw_buffer());
-    }
     return 0;
 }
 // ---- Types and host floats ----
