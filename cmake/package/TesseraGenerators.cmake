@@ -198,6 +198,7 @@ function(_tessera_output_extension variable type)
     set(stmt_html .stmt.html)
     set(conceptual_stmt .conceptual.stmt)
     set(conceptual_stmt_html .conceptual.stmt.html)
+    set(device_code .ptx)
     set(${variable} "${${type}}" PARENT_SCOPE)
 endfunction()
 
