@@ -31,7 +31,7 @@ public:
 private:
     void visit(const For &loop) override {
         const GPULevel level = traits_of(loop.loop_kind).gpu;
-        if (level == GPULevel::Block) grid[dimension_of(loop)] = loop.extent;
+        if (level == GPULevel::Block) grid[dimension_of(loop)] = lets.expand(loop.extent);
         if (level == GPULevel::Thread) threads[dimension_of(loop)] = lets.expand(loop.extent);
         inner.bind(loop.name, {loop.min, loop.min + loop.extent - 1});
         lets.push_loop(loop.name, loop.min, loop.extent);

@@ -41,15 +41,17 @@ private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const For &loop) override {
-        bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() &&
-                          traits_of(loop.loop_kind).has_code;
+        const bool is_loop =
+            traits_of(loop.loop_kind).has_code || loop.loop_kind == LoopKind::GPUBlock;
+        bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() && is_loop;
         auto extent = as_const_int(loop.extent);
         if (!splittable || (extent && *extent < 2)) return Mutator::visit(loop);
         if (loop.partition == Partition::Always) demanded.push_back(loop.name);
         LikelyTests tests = find_likely_tests(loop, loop.partition == Partition::Always);
         if (tests.order.empty()) return Mutator::visit(loop);
         SteadyState steady = solve_for_steady_state(loop, tests);
-        if (steady.empty() || has_barrier(loop.body)) return Mutator::visit(loop);
+        const bool is_in_order = traits_of(loop.loop_kind).is_in_order;
+        if (steady.empty() || (is_in_order && has_barrier(loop.body))) return Mutator::visit(loop);
         add_decided_ends(steady, loop);
         done.insert(loop.name);
         return split(loop, steady);
