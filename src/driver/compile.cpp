@@ -90,6 +90,29 @@ CompiledPipeline::CompiledPipeline(const program::Program &program, const Target
     entry = code->argv_function(lowered.functions[0].name);
 }
 
+namespace {
+
+// The oracle computes with what is on the host.
+int bring_to_host(const ir::LoweredFunction &f, std::span<void *const> args,
+                  JITUserContext *context) {
+    for (size_t i = 0; i < args.size(); i++) {
+        auto *buffer = static_cast<tessera_buffer_t *>(f.args[i].is_buffer() ? args[i] : nullptr);
+        if (!buffer || !buffer->device_dirty()) continue;
+        if (const int code = tessera_copy_to_host(context, buffer)) return code;
+    }
+    return 0;
+}
+
+void mark_outputs(const ir::LoweredFunction &f, std::span<void *const> args) {
+    for (size_t i = 0; i < args.size(); i++) {
+        if (!f.args[i].is_output()) continue;
+        auto *buffer = static_cast<tessera_buffer_t *>(args[i]);
+        if (buffer && buffer->device) buffer->set_host_dirty();
+    }
+}
+
+}  // namespace
+
 void *CompiledPipeline::address() const {
     return code ? code->address(lowered.functions[0].name) : nullptr;
 }
@@ -111,7 +134,11 @@ int CompiledPipeline::call(JITUserContext *context, std::span<void *const> args)
     options.user_context = context;
     options.externs.insert(externs.symbols.begin(), externs.symbols.end());
     std::span<void *const> without_context(argv + 1, sources.size());
-    return with_large_stack([&] { return interpret::run_statement(f, without_context, options); });
+    if (const int code = bring_to_host(f, without_context, context)) return code;
+    const int code =
+        with_large_stack([&] { return interpret::run_statement(f, without_context, options); });
+    mark_outputs(f, without_context);
+    return code;
 }
 
 CompiledRef compile(const program::Program &program, const Target &target, const Externs &externs) {

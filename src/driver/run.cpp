@@ -24,7 +24,8 @@ namespace {
 
 // To compiled code, a buffer without memory is a question.
 void check_memory(const tessera_buffer_t &b, const std::string &name, const Target &target) {
-    if (b.host || (b.device && target.has_gpu_feature())) return;
+    const bool runs_there = target.has_gpu_feature() && !target.has_feature(Target::Interpret);
+    if (b.host || (b.device && runs_there)) return;
     if (b.device) {
         throw RuntimeError(str("the Buffer for ", name,
                                " has memory on a device only, but the pipeline runs on the CPU"));

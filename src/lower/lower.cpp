@@ -100,7 +100,7 @@ constexpr Pass all_passes[] = {
     {"trim no-ops", trim_no_ops},
     {"bound small allocations", bound_small_allocations},
     {"saturate casts", saturate_casts},  // before what is known of operands gets names
-    {"align vectors", align_vectors},  // before parts of indices have names
+    {"align vectors", align_vectors},    // before parts of indices have names
     {"merge adjacent gathers", merge_adjacent_gathers},  // before parts of indices have names
     {"hoist loop invariants", hoist_loop_invariants},
     {"free early", free_early},

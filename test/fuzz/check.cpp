@@ -277,10 +277,9 @@ bool is_undefined_at_times(const Plan &plan) {
 
 // What only the run can tell of a schedule, by the words of the runtime's messages.
 bool is_refusal(const std::string &message) {
-    for (const char *part :
-         {"fold", "ring", "is bounded to", "out of memory", "are sure not to overflow",
-          "is too large to interpret", "that this target can address",
-          "cannot launch the kernel"}) {
+    for (const char *part : {"fold", "ring", "is bounded to", "out of memory",
+                             "are sure not to overflow", "is too large to interpret",
+                             "that this target can address", "cannot launch the kernel"}) {
         if (message.find(part) != std::string::npos) return true;
     }
     return false;

@@ -24,7 +24,8 @@ Value *HostEmitter::host_call(const IntrinsicCall &c) {
         TESSERA_HOST_INTRINSICS(CASE)
 #undef CASE
     case Intrinsic::gpu_barrier:
-    case Intrinsic::gpu_warp_barrier: throw InternalError("a barrier of threads outside of a kernel");
+    case Intrinsic::gpu_warp_barrier:
+        throw InternalError("a barrier of threads outside of a kernel");
     default: return runtime_call(c);
     }
 }

@@ -208,7 +208,8 @@ Value *KernelEmitter::host_call(const IntrinsicCall &c) {
         return int32(0);
     }
     if (c.op == Intrinsic::gpu_warp_barrier) {
-        b.CreateIntrinsic(I::nvvm_bar_warp_sync, {lanes_of_row(as_const_int(c.args[0]).value_or(1))});
+        b.CreateIntrinsic(I::nvvm_bar_warp_sync,
+                          {lanes_of_row(as_const_int(c.args[0]).value_or(1))});
         return int32(0);
     }
     refuse_in_kernel(str(info_of(c.op).name));

@@ -128,9 +128,9 @@ private:
         return both(all, is_multiple(rest));
     }
     Expr either(const Expr &a, const Expr &b) {
-        const Expr first = (*this)(a);
+        Expr first = (*this)(a);
         if (first.defined() && is_true(first)) return first;
-        const Expr second = (*this)(b);
+        Expr second = (*this)(b);
         if (!first.defined() || (second.defined() && is_true(second))) return second;
         return second.defined() ? first || second : first;
     }
@@ -233,7 +233,7 @@ public:
 private:
     Stmt visit(const For &loop) override {
         if (loop.loop_kind != LoopKind::GPUBlock) return Mutator::visit(loop);
-        const Stmt kernel(&loop);
+        Stmt kernel(&loop);
         AlignKernel align(pipeline, kernel);
         const Stmt aligned = align(kernel);
         const Expr condition = align.condition();

@@ -26,6 +26,7 @@ public:
     KernelBody(const Stmt &body, const BlockLoops &blocks)
         : has_loops_over_threads(has_thread_loops(body)), shape(block_shape(body, blocks)),
           blocks(blocks), lets(blocks.lets), ranges(blocks.variables()) {
+        check_number_of_threads(body);
         if (const For *rows = find_rows_of_lanes(body)) fit_rows_in_warps(*rows);
         static constexpr const char *names[thread_dimensions] = {"thread_x", "thread_y",
                                                                  "thread_z"};
@@ -80,6 +81,24 @@ private:
         bool any = false;
         for_each_node(body, [&](const For &loop) { any |= loop.loop_kind == LoopKind::GPUThread; });
         return any;
+    }
+    // What is not known now is checked when the kernel is launched.
+    void check_number_of_threads(const Stmt &body) const {
+        constexpr int64_t most = 1024;
+        int64_t count = 1;
+        for (const Expr &extent : shape) {
+            const auto known = extent.defined() ? as_const_int(extent) : std::optional<int64_t>(1);
+            count *= std::max<int64_t>(1, known.value_or(1));
+        }
+        if (count <= most) return;
+        Location at;
+        for_each_node(body, [&](const For &loop) {
+            if (is_over_threads(loop) && !at.known()) at = loop.origin.kind_written;
+        });
+        throw CompileError(
+            at, str("a block of this kernel has ", count, " threads, and can have ", most,
+                    " at most: loops over threads of all that is computed in the block count, the "
+                    "longest in each dimension"));
     }
     // So that the lanes of a row wait for one another alone.
     void fit_rows_in_warps(const For &rows) {

@@ -41,9 +41,8 @@ private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const For &loop) override {
-        const bool is_loop =
-            traits_of(loop.loop_kind).has_code || loop.loop_kind == LoopKind::GPUBlock;
-        bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() && is_loop;
+        bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() &&
+                          traits_of(loop.loop_kind).has_code;
         auto extent = as_const_int(loop.extent);
         if (!splittable || (extent && *extent < 2)) return Mutator::visit(loop);
         if (loop.partition == Partition::Always) demanded.push_back(loop.name);

@@ -36,7 +36,8 @@ private:
     Stmt visit(const Allocate &a) override {
         // The memory of a block is freed by nobody.
         const bool is_shared = traits_of(a.memory).space == AddressSpace::Shared;
-        if (!is_shared && place_of(a) != Place::Stack) open[a.buffer] = {&a, followers, open.size()};
+        if (!is_shared && place_of(a) != Place::Stack)
+            open[a.buffer] = {&a, followers, open.size()};
         Stmt body = (*this)(a.body);
         open.erase(a.buffer);
         std::unordered_set<Symbol> used = symbols_in(a.condition);

@@ -213,7 +213,8 @@ PROGRAM(more_than_the_usual_shared_memory) {
             f.bound(x, 0, 128).bound(y, 0, 128);
             out.compute_root().gpu_tile(x, y, xo, yo, xi, yi, 16, 4);
             out.update().gpu_tile(x, y, xo, yo, xi, yi, 16, 4);
-            f.compute_at(out, xo).gpu_threads(x, y);
+            Var yo2("yo2"), yi2("yi2");
+            f.compute_at(out, xo).split(y, yo2, yi2, 4).gpu_threads(x, yi2);
             return out;
         },
         {16, 4}));

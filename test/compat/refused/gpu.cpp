@@ -191,7 +191,7 @@ REFUSED(gpu_blend_of_tails, "so the loop x cannot be gpu_block") {
     f.update().gpu_tile(x, y, xi, yi, 4, 4, TailStrategy::ShiftInwardsAndBlend);
     f.realize({8, 8}, gpu);
 }
-REFUSED(gpu_copy_to_device, "copy_to_device: ") {
+REFUSED(gpu_copy_to_device, "copy_to_device of a Func is not supported yet") {
     Func f = numbers(), g("g");
     g(x, y) = f(x, y);
     f.compute_root();

@@ -122,6 +122,11 @@ TEST_SUITE("canonical_kernels") {
                                     "        gpu_lane for i in [0, +40): f[i] = src[i + y]\n"),
                              doctest::Contains("at most 32 threads along x"), CompileError);
     }
+    TEST_CASE("a block has at most 1,024 threads") {
+        CHECK_THROWS_WITH_AS(kernel("    gpu_thread for y in [0, +33):\n"
+                                    "        gpu_thread for x in [0, +32): f[y*32 + x] = 1\n"),
+                             doctest::Contains("1056 threads, and can have 1024"), CompileError);
+    }
     TEST_CASE("unrolled copies of what is computed share one allocation, of one size") {
         const std::string text = kernel("    gpu_thread for i in [0, +32):\n"
                                         "        for j in [0, +1):\n"
