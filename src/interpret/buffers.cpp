@@ -59,7 +59,7 @@ int64_t property_of(const tessera_buffer_t &b, Symbol name, BufferField field, i
     case BufferField::Dimensions: return b.dimensions;
     case BufferField::TypeCode: return b.type.code;
     case BufferField::TypeBits: return b.type.bits;
-    case BufferField::Device: return 0;  // what is interpreted is on no device
+    case BufferField::Device: return int64_t(b.device);
     }
     throw InternalError("unknown field of a buffer");
 }

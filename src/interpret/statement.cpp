@@ -439,7 +439,8 @@ void bind_buffer(SharedState &shared, Frame &frame, const Argument &arg, tessera
     auto m = std::make_shared<Memory>(arg.name.text(), *b, is_output, written);
     shared.remember(m);
     shared.argument_memories.push_back({b, m});
-    const bool is_new_here = is_output && (written || b->host_dirty());
+    // An input that is on no device the pipeline itself takes to be new here.
+    const bool is_new_here = is_output ? written || b->host_dirty() : b->device != 0;
     shared.device.add_argument(Word(uintptr_t(b)), m, is_new_here);
     frame.memories.emplace(arg.name, std::move(m));
 }

@@ -17,11 +17,11 @@ inline void write_gpu_driver(const std::string &ptx) {
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-// The arguments are numbers, `in`, `out`, and somewhere the table.
+// The arguments are numbers, and last the addresses: `in`, `out`, and somewhere the table.
 static void scaled(const FakeLaunch &launch) {
     const int expected_table[] = {0, 10, 20, 30};
     int *buffers[2] = {}, *table = nullptr;
-    for (int i = 0, n = 0; i < ARGUMENTS; i++) {
+    for (int i = ARGUMENTS - 3, n = 0; i < ARGUMENTS; i++) {
         auto *p = static_cast<int *>(
             fake_cuda()->memory(*static_cast<uint64_t *>(launch.args[i])));
         if (p && !std::memcmp(p, expected_table, sizeof(expected_table))) {

@@ -10,14 +10,12 @@ namespace {
 const Target with_cuda("host-cuda-cuda_capability_80");
 Var x("x"), xi("xi");
 
-// Stands for the kernel of `doubled`: arguments are numbers, and where the result begins.
+// Stands for the kernel of `doubled`: arguments are two numbers, and where the result begins.
 void run_doubled(const FakeLaunch &launch) {
-    for (int i = 0; i < 3; i++) {
-        const uint64_t address = *static_cast<uint64_t *>(launch.args[i]);
-        auto *at = static_cast<int *>(Gpu::driver()->memory(address));
-        const unsigned n = launch.blocks[0] * launch.threads[0];
-        for (unsigned j = 0; at && j < n; j++) at[j] = int(2 * j);
-    }
+    const uint64_t address = *static_cast<uint64_t *>(launch.args[2]);
+    auto *at = static_cast<int *>(Gpu::driver()->memory(address));
+    const unsigned n = launch.blocks[0] * launch.threads[0];
+    for (unsigned j = 0; at && j < n; j++) at[j] = int(2 * j);
 }
 // 2 x, by blocks of 8 threads.
 Func doubled() {
