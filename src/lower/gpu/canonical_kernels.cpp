@@ -8,6 +8,7 @@
 #include "ir/printer.h"
 #include "ir/visitor.h"
 #include "lower/gpu/block_accesses.h"
+#include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/kernel_shape.h"
 #include "lower/gpu/slices.h"
 #include "lower/loops/loop_name.h"

@@ -7,15 +7,14 @@ namespace tessera::lower {
 
 using namespace ir;
 
-namespace {
-
-bool is_over_blocks(const For &loop) { return traits_of(loop.loop_kind).gpu == GPULevel::Block; }
 bool is_over_threads(const For &loop) {
     const GPULevel level = traits_of(loop.loop_kind).gpu;
     return level == GPULevel::Thread || level == GPULevel::Lane;
 }
 
-}  // namespace
+static bool is_over_blocks(const For &loop) {
+    return traits_of(loop.loop_kind).gpu == GPULevel::Block;
+}
 
 size_t dimension_of(const For &loop) {
     const bool blocks = is_over_blocks(loop);

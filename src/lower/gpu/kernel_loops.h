@@ -4,6 +4,9 @@
 // The loops of a kernel, and what a launch of it is told.
 namespace tessera::lower {
 
+// Returns true for a loop over threads or lanes.
+bool is_over_threads(const ir::For &loop);
+
 // Which of x, y and z the index of a loop over blocks or threads is: 0 of the innermost loop of its
 // kind.
 size_t dimension_of(const ir::For &loop);

@@ -3,17 +3,13 @@
 #include "algebra/simplify.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
 #include "lower/loops/loop_name.h"
 #include <algorithm>
 
 namespace tessera::lower {
 
 using namespace ir;
-
-bool is_over_threads(const For &loop) {
-    const GPULevel level = traits_of(loop.loop_kind).gpu;
-    return level == GPULevel::Thread || level == GPULevel::Lane;
-}
 
 void BlockLoops::push(const For &loop) {
     loops.push_back(&loop);

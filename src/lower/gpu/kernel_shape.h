@@ -8,9 +8,6 @@ namespace tessera::lower {
 
 constexpr size_t thread_dimensions = 3;  // x, y, z
 
-// Of threads, or of lanes.
-bool is_over_threads(const ir::For &loop);
-
 // How many loops over threads are nested in a statement.
 size_t thread_depth(const ir::Stmt &s);
 
