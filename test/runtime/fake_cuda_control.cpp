@@ -83,9 +83,12 @@ extern "C" const FakeCuda *fake_cuda() {
         .new_context =
             [](int device) {
                 std::lock_guard lock(mutex);
-                fake().contexts.push_back(std::make_unique<CUctx_st>());
-                fake().contexts.back()->device = device;
-                return fake().contexts.back().get();
+                // One after the other, all of them stay: a context that comes to lie where another
+                // one was is taken for it, unless that has been released (tessera_runtime_cuda.h).
+                static auto &all = *new std::deque<CUctx_st>();
+                all.push_back({device, {}});
+                fake().contexts.push_back(&all.back());
+                return &all.back();
             },
         .make_current =
             [](CUctx_st *context) {

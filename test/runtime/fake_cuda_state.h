@@ -70,7 +70,7 @@ struct Fake {
     int last_dynamic = 0;
     std::unique_ptr<CUctx_st> primary[2];
     int retained[2] = {};
-    std::vector<std::unique_ptr<CUctx_st>> contexts;
+    std::vector<CUctx_st *> contexts;
     std::vector<std::unique_ptr<CUstream_st>> streams;
     std::map<CUevent_st *, std::unique_ptr<CUevent_st>> events;
     std::map<Pool, std::unique_ptr<CUmemPoolHandle_st>> pools;
