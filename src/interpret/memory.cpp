@@ -127,6 +127,23 @@ void Memory::store(int64_t index, Word word, uint8_t is_poison, const Accessor &
     store_word(type, address(index), word);
 }
 
+void Memory::begin_copy(int64_t index, const Accessor &by) {
+    check(index, true);
+    const auto at = size_t(index - low);
+    if (by.task != task) {
+        if (touched.empty()) touched.resize(size_t(size + padding));
+        const Touched before = touched[at];
+        touch_store(at, by, false);
+        touched[at] = before;  // what the copy writes comes later
+    }
+    if (!poison.empty()) poison[at] = unwritten;
+}
+
+void Memory::end_copy(int64_t index, Word word, uint8_t is_poison) {
+    store_word(type, address(index), word);
+    if (!poison.empty()) poison[size_t(index - low)] = is_poison ? undefined : defined;
+}
+
 void Memory::conflict(size_t at, const char *what) const {
     throw RuntimeError(str("two iterations of a parallel loop ", what, " the same element of ",
                            name, ", at ", int64_t(at) + low));

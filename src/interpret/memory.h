@@ -45,6 +45,10 @@ public:
 
     Word load(int64_t index, uint8_t &poison, const Accessor &by);
     void store(int64_t index, Word word, uint8_t poison, const Accessor &by);
+    // An asynchronous copy of an element begins, which nobody else may use now and nobody may read
+    // before the copy ends.
+    void begin_copy(int64_t index, const Accessor &by);
+    void end_copy(int64_t index, Word word, uint8_t poison);
     uint8_t *address(int64_t index) const { return host + index * type.bytes(); }
     // From now on no element may be accessed.
     void free() { freed = true; }

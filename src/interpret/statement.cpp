@@ -87,6 +87,7 @@ void StatementRun::run(const Stmt &s) {
     case NodeKind::Evaluate:
         run_tape(*s.get(), [&] { return Expressions{s.as<Evaluate>()->value}; });
         return;
+    case NodeKind::MachineOp: return run_machine_op(*s.as<MachineOp>());
     case NodeKind::Prefetch: return run(s.as<Prefetch>()->body);
     case NodeKind::Atomic: {
         bool outer = std::exchange(frame.atomic, true);
@@ -294,7 +295,12 @@ void StatementRun::run_store(const Store &s) {
             throw RuntimeError(str("where to store in ", s.buffer,
                                    " depends on "
                                    "memory that was never written"));
-        m.store(int64_t(index.lanes[i]), value.lanes[i], value.poison[i], accessor());
+        const auto at = int64_t(index.lanes[i]);
+        if (frame.recorded) {
+            record(frame.memories.at(s.buffer), at, value.lanes[i], value.poison[i]);
+        } else {
+            m.store(at, value.lanes[i], value.poison[i], accessor());
+        }
     }
 }
 

@@ -22,6 +22,21 @@ struct FuncStorage {
     void add_dimension(int64_t min, int64_t extent, int64_t stride);
 };
 
+// Stores that an asynchronous copy will have done.
+struct PendingStore {
+    MemoryRef memory;
+    int64_t index;
+    Word word;
+    uint8_t poison;
+};
+using PendingStores = std::vector<PendingStore>;
+
+// A barrier that waits for what copies.
+struct CopyBarrier {
+    int64_t phases = 0;                 // that have ended
+    std::deque<PendingStores> pending;  // of the phases that have begun
+};
+
 // Threads of a kernel that meet at barriers.
 struct ThreadTeam {
     int64_t threads = 0, waiting = 0;
@@ -35,6 +50,7 @@ struct ThreadBlock {
     ThreadTeam all;
     bool has_rows = false;
     std::vector<ThreadTeam> rows;
+    std::unordered_map<Word, CopyBarrier> barriers;  // by their places
 };
 
 // The names that one thread of control sees.
@@ -48,6 +64,8 @@ struct Frame {
     ThreadBlock *block = nullptr;        // that this is a thread of
     std::array<int64_t, 3> thread = {};  // which: x, y, z
     size_t row = 0;                      // of the threads that differ in x alone
+    std::deque<PendingStores> copies;    // that it has begun, in groups; the last one is open
+    PendingStores *recorded = nullptr;   // what stores go to, instead of memory
 };
 
 // The state that all threads of control share.
@@ -114,6 +132,7 @@ private:
     void run_realize(const ir::Realize &s);
     void run_fork(const ir::Fork &s);
     void run_invoke(const ir::Invoke &s);
+    void run_machine_op(const ir::MachineOp &s);
     void run_if(const ir::IfThenElse &s);
 
     void load(const ir::Load &node, Operands operands, Value &result);
@@ -123,6 +142,11 @@ private:
     void runtime_call(const ir::IntrinsicCall &node, Operands operands, Value &result);
     void make_struct(Operands operands, Value &result);
     void make_buffer(Operands operands, Value &result);
+    bool asynchronous_intrinsic(const ir::IntrinsicCall &node, Operands operands, Value &result);
+    CopyBarrier &copy_barrier(Word place);
+    void record(const MemoryRef &memory, int64_t index, Word word, uint8_t poison);
+    void wait_for_copies(size_t but);
+    void wait_for_phase(CopyBarrier &barrier, bool is_odd);
     bool device_intrinsic(const ir::IntrinsicCall &node, Operands operands, Value &result);
     void mark_what_foreign_code_wrote(const tessera_buffer_t &b);
     const tessera_buffer_t &buffer(Symbol name);

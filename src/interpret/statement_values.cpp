@@ -195,7 +195,10 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         return result.assign(Word(shared.semaphores[operands[0]->word()] += operands[1]->as_int()));
     case Intrinsic::gpu_barrier:
     case Intrinsic::gpu_warp_barrier: meet(node); return result.assign(0);
+    case Intrinsic::device_address:
+    case Intrinsic::tensor_map: return result.assign(0);  // machine code looks at it alone
     default:
+        if (asynchronous_intrinsic(node, operands, result)) return;
         if (device_intrinsic(node, operands, result)) return;
         if (is_runtime_intrinsic(node.op)) return runtime_call(node, operands, result);
         throw RuntimeError(str("lowered code holds the intrinsic ", info_of(node.op).name));

@@ -36,6 +36,7 @@ Place place_of(const Allocate &node) {
     case MemoryType::LockedCache:
     case MemoryType::VTCM:
     case MemoryType::AMXTile:
+    case MemoryType::Tile:
     case MemoryType::GPUSharedAsync: break;
     }
     throw InternalError(str(node.buffer, " is in ", name_of(node.memory), ", which no CPU has"));

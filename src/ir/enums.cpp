@@ -32,6 +32,15 @@ std::string_view name_of(MemoryType m) {
     }
     return "?";
 }
+std::string_view name_of(MachineOpKind op) {
+    switch (op) {
+#define CASE(name)                                                                                 \
+    case MachineOpKind::name: return #name;
+        TESSERA_MACHINE_OPS(CASE)
+#undef CASE
+    }
+    return "?";
+}
 std::string_view name_of(TailStrategy t) {
     return look_up(std::array<std::string_view, 9>{"RoundUp", "GuardWithIf", "Predicate",
                                                    "PredicateLoads", "PredicateStores",

@@ -10,7 +10,11 @@ namespace tessera {
     X(Serial, "for") X(Parallel, "parallel") X(Vectorized, "vectorized") X(Unrolled, "unrolled")   \
     X(GPUBlock, "gpu_block")    /* iterations are blocks of a grid */                               \
     X(GPUThread, "gpu_thread")  /* iterations are threads of a block */                             \
-    X(GPULane, "gpu_lane")      /* iterations are lanes of a warp: threads that go together */
+    X(GPULane, "gpu_lane")      /* iterations are lanes of a warp: threads that go together */     \
+    X(GPUWarp, "gpu_warp")      /* iterations are warps of a block: 32 threads each */              \
+    X(GPUWarpgroup, "gpu_warpgroup") /* 128 threads each */                                         \
+    X(MMA, "mma")     /* a warp runs the iterations together, by instructions mma.sync */           \
+    X(WGMMA, "wgmma") /* likewise a warpgroup, by instructions wgmma */
 // clang-format on
 enum class LoopKind : uint8_t {
 #define ENUMERATOR(name, text) name,
@@ -49,6 +53,13 @@ constexpr LoopTraits traits_of(LoopKind kind) {
         return {.is_on_threads = true, .gpu = GPULevel::Thread, .directive = "gpu_threads"};
     case LoopKind::GPULane:
         return {.is_on_threads = true, .gpu = GPULevel::Lane, .directive = "gpu_lanes"};
+    case LoopKind::GPUWarp:
+        return {.is_on_threads = true, .gpu = GPULevel::Thread, .directive = "gpu_warps"};
+    case LoopKind::GPUWarpgroup:
+        return {.is_on_threads = true, .gpu = GPULevel::Thread, .directive = "gpu_warpgroups"};
+    case LoopKind::MMA:
+    case LoopKind::WGMMA:
+        return {.is_in_order = true, .needs_constant_extent = true, .directive = "tensorize"};
     }
     __builtin_unreachable();
 }
@@ -61,7 +72,8 @@ enum class Partition : uint8_t { Auto, Never, Always };
 // clang-format off
 #define TESSERA_MEMORY_TYPES(X)                                                                    \
     X(Auto) X(Heap) X(Stack) X(Register) X(GPUShared) X(GPUTexture) X(LockedCache) X(VTCM)         \
-    X(AMXTile) X(GPUSharedAsync)
+    X(AMXTile) X(GPUSharedAsync)                                                                   \
+    X(Tile) /* accumulators of tensor instructions, in the registers of the threads that work on them */
 // clang-format on
 enum class MemoryType : uint8_t {
 #define ENUMERATOR(name) name,
@@ -101,12 +113,34 @@ constexpr MemoryTraits traits_of(MemoryType memory) {
     case MemoryType::GPUShared:
     case MemoryType::GPUSharedAsync: return {.space = Shared};
     case MemoryType::GPUTexture: return {.space = Global};
+    case MemoryType::Tile: return {.space = Private, .needs_constant_size = true};
     case MemoryType::LockedCache:
     case MemoryType::VTCM:
     case MemoryType::AMXTile: return {};
     }
     __builtin_unreachable();
 }
+
+// What a machine has an operation for (MachineOp in nodes.h), and what its operands are. A place is
+// address_of a Load; bytes are those of one call.
+// clang-format off
+#define TESSERA_MACHINE_OPS(X)                                                                     \
+    X(mma)        /* a warp: rows, columns, k; places of the accumulators (the first one), then of  \
+                     the fragments of A and of B in the memory of the block, in the order of use */ \
+    X(wgmma)      /* a warpgroup: rows, columns, k, whether A and B lie along k, their distances in \
+                     elements to the next panel; places of the accumulators (the first one), then   \
+                     of A and of B for each instruction */                                          \
+    X(copy_tile)  /* one thread, asynchronously: where to, the barrier that counts its bytes, a     \
+                     tensor_map, the coordinates */                                                 \
+    X(copy_async) /* one element after the other, of 16 bytes in all, asynchronously */             \
+    X(store_quads) /* four threads exchange what they store, so that each stores 16 bytes: what     \
+                     stores them, or nothing yet */
+// clang-format on
+enum class MachineOpKind : uint8_t {
+#define ENUMERATOR(name) name,
+    TESSERA_MACHINE_OPS(ENUMERATOR)
+#undef ENUMERATOR
+};
 
 // Says what happens where a split does not divide the extent of the loop evenly.
 enum class TailStrategy : uint8_t {
@@ -159,9 +193,16 @@ constexpr MemoryType all_memory_types[] = {
 #undef ENUMERATOR
 };
 
+constexpr MachineOpKind all_machine_ops[] = {
+#define ENUMERATOR(name) MachineOpKind::name,
+    TESSERA_MACHINE_OPS(ENUMERATOR)
+#undef ENUMERATOR
+};
+
 std::string_view name_of(LoopKind k);
 std::string_view name_of(Partition p);
 std::string_view name_of(MemoryType m);
+std::string_view name_of(MachineOpKind op);
 std::string_view name_of(TailStrategy t);
 std::string_view name_of(PrefetchBoundStrategy s);
 std::string_view name_of(ReduceOp op);

@@ -16,7 +16,7 @@ namespace tessera::ir {
 #define TESSERA_STMT_NODES(X)                                                                      \
     X(LetStmt) X(AssertStmt) X(ProducerConsumer) X(For) X(Acquire) X(Store) X(Provide)             \
     X(Allocate) X(Realize) X(HoistedStorage) X(Block) X(Fork) X(IfThenElse) X(Evaluate)            \
-    X(Prefetch) X(Atomic) X(Invoke)
+    X(Prefetch) X(Atomic) X(Invoke) X(MachineOp)
 // clang-format on
 
 enum class NodeKind : uint8_t {

@@ -96,7 +96,26 @@ namespace tessera::ir {
                                       see what each has written before */                          \
     X(gpu_warp_barrier, 1, false)  /* int32: likewise the lanes of a row, the threads of a block   \
                                       that differ in x alone, which has so many: a power of two up \
-                                      to 32 */
+                                      to 32 */                                                     \
+    X(async_commit, 0, false)      /* int32: what this thread has begun to copy (copy_async) since \
+                                      the last one is a group */                                   \
+    X(async_wait, 1, false)        /* int32: waits until all groups of this thread are done but so \
+                                      many, the last ones */                                       \
+    X(barrier_init, 1, false)      /* int32: of the barrier (an element in the memory of the       \
+                                      block) at this place: it waits for bytes */                  \
+    X(barrier_expect, 2, false)    /* int32: place of a barrier, bytes: its next phase ends when   \
+                                      so many have been copied (copy_tile) */                      \
+    X(barrier_wait, 2, false)      /* int32: place of a barrier, whether the phase that is waited  \
+                                      for is an odd one */                                         \
+    X(barrier_end, 1, false)       /* int32: place of a barrier that nobody uses any more */       \
+    X(tensor_wait, 2, false)       /* int32: waits until all instructions wgmma of this warpgroup  \
+                                      are done but those of so many groups, the last ones; place   \
+                                      of the accumulators */                                       \
+    X(tensor_map, -1, false)       /* handle: where the first element of a buffer of two           \
+                                      dimensions is (address_of within a kernel, then              \
+                                      device_address), one element's bytes, both extents, the      \
+                                      stride of the second dimension in elements, and the sizes of \
+                                      the box that one copy_tile copies */
 
 // The operations of the runtime for lowered code: an int32, if nothing else is said. How it is
 // called there is the back end's (for a CPU: lower/finish/runtime_calls.h).

@@ -622,6 +622,16 @@ Stmt Atomic::make(Symbol func, Symbol mutexes, Stmt body) {
     return finish<Stmt>(n);
 }
 
+Stmt MachineOp::make(MachineOpKind op, std::vector<Expr> operands, Stmt body) {
+    for (const Expr &operand : operands) require_defined(operand, "MachineOp", "operand");
+    require_defined(body, "MachineOp", "body");
+    auto *n = new MachineOp;
+    n->op = op;
+    n->operands = std::move(operands);
+    n->body = std::move(body);
+    return finish<Stmt>(n);
+}
+
 Stmt Invoke::make(std::string function, std::vector<Expr> args) {
     for (const Expr &arg : args) require_defined(arg, "Invoke", "argument");
     auto *n = new Invoke;

@@ -455,6 +455,16 @@ struct Atomic final : NodeOf<Atomic, StmtNode, NodeKind::Atomic> {
     using Fields = FieldList<&Atomic::func, &Atomic::mutexes, &Atomic::body>;
 };
 
+// Does what the body does. Where code is made for a machine that has it, this operation of the
+// machine does: then the body is not in the code.
+struct MachineOp final : NodeOf<MachineOp, StmtNode, NodeKind::MachineOp> {
+    MachineOpKind op = MachineOpKind::mma;
+    std::vector<Expr> operands;
+    Stmt body;
+    static Stmt make(MachineOpKind op, std::vector<Expr> operands, Stmt body);
+    using Fields = FieldList<&MachineOp::op, &MachineOp::operands, &MachineOp::body>;
+};
+
 // Run the body of another function of the module, one that is not called from outside. In a
 // parallel loop it is all of the body, and in a Fork all of a statement.
 struct Invoke final : NodeOf<Invoke, StmtNode, NodeKind::Invoke> {

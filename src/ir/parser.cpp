@@ -46,6 +46,7 @@ private:
     Stmt store();
     Stmt provide();
     Stmt invoke();
+    Stmt machine_op();
     Stmt evaluate();
     bool at_assignment() const;
     bool at_next_part(std::string_view word);
@@ -174,6 +175,7 @@ Stmt StmtParser::statement() {
     if (accept("if")) return if_then_else();
     if (accept("fork")) return fork();
     if (accept("atomic")) return atomic();
+    if (accept("machine_op")) return machine_op();
     if (accept("assert")) return assertion();
     if (accept("no_op")) return no_op();
     if (at("invoke") && peek(1).kind == TokenKind::String) return invoke();
@@ -391,6 +393,17 @@ Stmt StmtParser::provide() {
 Stmt StmtParser::evaluate() {
     Expr value = expr();
     return Evaluate::make(value);
+}
+
+Stmt StmtParser::machine_op() {
+    for (MachineOpKind op : all_machine_ops) {
+        if (!accept(name_of(op))) continue;
+        expect("(");
+        std::vector<Expr> operands = exprs(")");
+        expect(":");
+        return MachineOp::make(op, std::move(operands), body());
+    }
+    fail("an operation of a machine, such as mma or copy_async");
 }
 
 Stmt StmtParser::invoke() {

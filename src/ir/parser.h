@@ -18,6 +18,7 @@
 //             | `acquire semaphore, count:` body
 //             | `if c:` body (`else if c:` body)* (`else:` body)?
 //             | `fork:` body (`with:` body)* | `atomic f (mutexes m)?:` body
+//             | `machine_op mma(expr, ...):` body
 //             | `prefetch f: {type, ...} over [min, +extent], ... if c:` body
 //             | scoped `:` body | scoped         (without a body: all that follows in its list)
 //             | `assert condition, message` | `no_op` | `invoke "name"(expr, ...)` | expr

@@ -37,6 +37,7 @@ private:
     // clang-format off
     PRINT(AssertStmt) PRINT(ProducerConsumer) PRINT(For) PRINT(Acquire) PRINT(Store) PRINT(Provide)
     PRINT(Fork) PRINT(IfThenElse) PRINT(Evaluate) PRINT(Prefetch) PRINT(Atomic) PRINT(Invoke)
+    PRINT(MachineOp)
     // clang-format on
 #undef PRINT
 
@@ -115,7 +116,7 @@ void StmtPrinter::statement(const Stmt &s, bool is_last) {
             // clang-format off
             CASE(AssertStmt) CASE(ProducerConsumer) CASE(For) CASE(Acquire) CASE(Store)
             CASE(Provide) CASE(Fork) CASE(IfThenElse) CASE(Evaluate) CASE(Prefetch) CASE(Atomic)
-            CASE(Invoke)
+            CASE(Invoke) CASE(MachineOp)
             // clang-format on
 #undef CASE
         default: throw InternalError("printed a statement of an unknown kind");
@@ -313,6 +314,13 @@ void StmtPrinter::print_node(const Atomic &s) {
         name(s.mutexes);
     }
     out << ":\n";
+    body(s.body);
+}
+
+void StmtPrinter::print_node(const MachineOp &s) {
+    out << "machine_op " << name_of(s.op) << '(';
+    list(s.operands);
+    out << "):\n";
     body(s.body);
 }
 

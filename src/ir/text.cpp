@@ -7,12 +7,12 @@ namespace tessera::ir::text {
 namespace {
 
 constexpr std::string_view keywords[] = {
-    "acquire",    "allocate", "assert",      "atomic",    "consume",  "else",
-    "extern",     "false",    "for",         "fork",      "func",     "hoist",
-    "if",         "image",    "in",          "inf",       "let",      "module",
-    "nan",        "no_op",    "over",        "parallel",  "prefetch", "produce",
-    "pure",       "realize",  "reinterpret", "streaming", "true",     "unrolled",
-    "vectorized", "with",     "aligned",     "padding",   "mutexes",  "partition"};
+    "acquire",   "allocate",  "assert",     "atomic", "consume", "else",        "extern",
+    "false",     "for",       "fork",       "func",   "hoist",   "if",          "image",
+    "in",        "inf",       "let",        "module", "nan",     "no_op",       "over",
+    "parallel",  "prefetch",  "produce",    "pure",   "realize", "reinterpret", "streaming",
+    "true",      "unrolled",  "vectorized", "with",   "aligned", "padding",     "mutexes",
+    "partition", "machine_op"};
 
 constexpr std::string_view builtins[] = {
     "min", "max", "select", "ramp", "shuffle", "concat", "interleave", "slice", "vector_reduce"};
@@ -116,9 +116,19 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::make_buffer:
     case Intrinsic::device_buffer:
     case Intrinsic::device_address:
+    case Intrinsic::tensor_map:
     case Intrinsic::address_of:
     case Intrinsic::alloca:
     case Intrinsic::mutex_array_create: return Handle();
+    case Intrinsic::gpu_barrier:
+    case Intrinsic::gpu_warp_barrier:
+    case Intrinsic::async_commit:
+    case Intrinsic::async_wait:
+    case Intrinsic::barrier_init:
+    case Intrinsic::barrier_expect:
+    case Intrinsic::barrier_wait:
+    case Intrinsic::barrier_end:
+    case Intrinsic::tensor_wait:
     case Intrinsic::prefetch:
     case Intrinsic::free:
     case Intrinsic::mark_host_dirty:

@@ -398,7 +398,11 @@ bool Verifier::may_be_left(LoopKind kind) const {
     case LoopKind::Parallel:
     case LoopKind::GPUBlock:
     case LoopKind::GPUThread:
-    case LoopKind::GPULane: return true;
+    case LoopKind::GPULane:
+    case LoopKind::GPUWarp:
+    case LoopKind::GPUWarpgroup:
+    case LoopKind::MMA:
+    case LoopKind::WGMMA: return true;
     case LoopKind::Vectorized: return options.vectorized_loops;
     case LoopKind::Unrolled: return options.unrolled_loops;
     }

@@ -36,6 +36,15 @@ void gpu_tile(const program::StageRef &s, const std::vector<VarOrRVar> &previous
     });
 }
 
+void gpu_warpgroups(const program::StageRef &s, const VarOrRVar &v, const Expr &iterations,
+                    Location at) {
+    const Var groups(Symbol::fresh(str(v.symbol, ".warpgroup")));
+    all_or_none(s, [&] {
+        split(s, v, groups, v, iterations, TailStrategy::Auto, at);
+        set_kind(s, groups, LoopKind::GPUWarpgroup, at);
+    });
+}
+
 // Loops of one iteration, made from the loop around all others.
 void gpu_single_thread(const program::StageRef &s, DeviceAPI api, Location at) {
     require_cuda(api, "gpu_single_thread", at);

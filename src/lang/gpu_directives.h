@@ -7,6 +7,10 @@
 
 namespace tessera {
 
+// Families of instructions of tensor cores: mma.sync, of one warp, from capability 8.0 on, and
+// wgmma, of a warpgroup, of capability 9.0.
+enum class TensorInstruction : uint8_t { MMA, WGMMA };
+
 namespace detail {
 
 // The loops of one GPU directive get their kind all together, or none does. CompileError if `api`
@@ -17,6 +21,8 @@ void set_gpu_kinds(const program::StageRef &s, const std::vector<VarOrRVar> &blo
 void gpu_tile(const program::StageRef &s, const std::vector<VarOrRVar> &previous,
               const std::vector<VarOrRVar> &blocks, const std::vector<VarOrRVar> &threads,
               const std::vector<Expr> &sizes, TailStrategy tail, DeviceAPI api, Location at);
+void gpu_warpgroups(const program::StageRef &s, const VarOrRVar &v, const Expr &iterations,
+                    Location at);
 void gpu_single_thread(const program::StageRef &s, DeviceAPI api, Location at);
 
 }  // namespace detail
@@ -59,6 +65,31 @@ public:
         detail::set_gpu_kinds(self().scheduled(at), {}, {x}, LoopKind::GPULane, api, "gpu_lanes",
                               at);
         return self();
+    }
+    // Iterations are warps of a block, of 32 threads each, or warpgroups of 128. What is within
+    // them, a stage that works on a Tile for one, is shared among their threads.
+    Self &gpu_warps(V x, Location at = Here::current()) {
+        return on_threads({x}, LoopKind::GPUWarp, "gpu_warps", at);
+    }
+    Self &gpu_warps(V x, V y, Location at = Here::current()) {
+        return on_threads({x, y}, LoopKind::GPUWarp, "gpu_warps", at);
+    }
+    Self &gpu_warpgroups(V x, Location at = Here::current()) {
+        return on_threads({x}, LoopKind::GPUWarpgroup, "gpu_warpgroups", at);
+    }
+    // Splits a loop into warpgroups, around, and the iterations of each, which keep the name.
+    Self &gpu_warpgroups(V x, const Expr &iterations, Location at = Here::current()) {
+        detail::gpu_warpgroups(self().scheduled(at), x, iterations, at);
+        return self();
+    }
+    // These loops become instructions of tensor cores: rows, columns and the sum of a product of
+    // matrices, f(x, y) += a(.., y) * b(x, ..), in this order or with columns first: what x is, is
+    // dense in the result. The result is stored in MemoryType::Tile, the operands in GPUShared.
+    Self &tensorize(V columns, V rows, V sum, TensorInstruction instruction,
+                    Location at = Here::current()) {
+        return on_threads({columns, rows, sum},
+                          instruction == TensorInstruction::MMA ? LoopKind::MMA : LoopKind::WGMMA,
+                          "tensorize", at);
     }
     // A block of one thread around all loops of the stage: for what is small, and whose data is to
     // stay on the device.
@@ -122,6 +153,11 @@ private:
     Self &threads(const Vars &vars, DeviceAPI api, Location at) {
         detail::set_gpu_kinds(self().scheduled(at), {}, vars, LoopKind::GPUThread, api,
                               "gpu_threads", at);
+        return self();
+    }
+    Self &on_threads(const Vars &vars, LoopKind kind, const char *directive, Location at) {
+        detail::set_gpu_kinds(self().scheduled(at), {}, vars, kind, DeviceAPI::Default_GPU,
+                              directive, at);
         return self();
     }
     Self &both(const Vars &blocks, const Vars &threads, DeviceAPI api, Location at) {

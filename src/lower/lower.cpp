@@ -22,6 +22,9 @@
 #include "lower/gpu/check_gpu_loops.h"
 #include "lower/gpu/device_copies.h"
 #include "lower/gpu/outline_kernels.h"
+#include "lower/gpu/pipeline_copies.h"
+#include "lower/gpu/tensor_tiles.h"
+#include "lower/gpu/widen_quads.h"
 #include "lower/loops/adjacent_gathers.h"
 #include "lower/loops/interleave.h"
 #include "lower/loops/likely.h"
@@ -72,9 +75,12 @@ constexpr Pass all_passes[] = {
     {"check gpu loops", check_gpu_loops},
     {"fold storage", fold_storage},  // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
+    {"hoist rings", hoist_rings},
     {"ring buffers", add_ring_buffers},
     {"skip stages", skip_stages},  // after sliding: what a stage reads is final
-    {"fork async", fork_async},    // after folding, which decides whether threads take turns
+    {"share tiles", share_tiles},
+    {"pipeline copies", pipeline_copies},  // after sharing: the threads are there
+    {"fork async", fork_async},  // after folding, which decides whether threads take turns
     {"inject tracing", inject_tracing},
     {"lower prefetch", lower_prefetch},  // its strides are flattened storage's
     {"simplify regions", simplify_stmt},
@@ -92,6 +98,7 @@ constexpr Pass all_passes[] = {
     {"remove needless atomics", remove_needless_atomics},
     {"unroll loops", unroll_loops},
     {"simplify vectors", simplify_stmt},
+    {"widen quads", widen_quads},
     {"interleave", interleave},
     {"canonical kernels", canonical_kernels},
     {"partition loops", partition_loops},

@@ -99,6 +99,13 @@ typedef struct tessera_cuda_kernels_t {
  * blocks or threads. The first launch in a context loads the best image for its device. */
 int tessera_cuda_run(void *user_context, const tessera_cuda_kernels_t *kernels, const char *kernel,
                      const int32_t *shape, void **args);
+/* Writes a tensor map (a CUtensorMap: 128 bytes, at a multiple of 64) of a matrix on the device, for
+ * copies of boxes into the memory of a block with the swizzle of 128 bytes; what is outside of the
+ * matrix is 0. `shape`: columns and rows of the matrix, the distance of rows, columns and rows of a
+ * box, in elements of `element_bytes`. An error if the address or the distance is no multiple of 16
+ * bytes, or the driver has no tensor maps. */
+int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_t element_bytes,
+                            const int32_t *shape);
 /* Unloads what was loaded of them, in all contexts; the JIT calls it before the code goes. */
 void tessera_cuda_unload(const tessera_cuda_kernels_t *kernels);
 

@@ -26,6 +26,7 @@ void Printer::emit(const Prefetch &node) { refuse_statement("Prefetch", node.nam
 
 void Printer::emit(const ProducerConsumer &node) { run(node.body); }
 
+void Printer::emit(const MachineOp &node) { run(node.body); }
 void Printer::emit(const Invoke &node) { refuse_statement("Invoke", node.function); }
 
 void Printer::emit(const Block &node) {
@@ -201,7 +202,11 @@ void Printer::emit(const For &node) {
     case LoopKind::Unrolled:
     case LoopKind::GPUBlock:
     case LoopKind::GPUThread:
-    case LoopKind::GPULane: refuse_loop(node);
+    case LoopKind::GPULane:
+    case LoopKind::GPUWarp:
+    case LoopKind::GPUWarpgroup:
+    case LoopKind::MMA:
+    case LoopKind::WGMMA: refuse_loop(node);
     }
     if (outermost) {
         f->buffers = std::move(before);

@@ -295,6 +295,14 @@ Value Printer::emit_scatter(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_target_query(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_barrier(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_warp_barrier(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_async_commit(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_async_wait(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_barrier_init(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_barrier_expect(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_barrier_wait(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_barrier_end(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_tensor_wait(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_tensor_map(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_device_buffer(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_device_address(const IntrinsicCall &c) { refuse(c); }
 

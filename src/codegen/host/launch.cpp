@@ -20,6 +20,10 @@ void HostEmitter::launch(const LoweredFunction &kernel, const Invoke &node) {
     auto *addresses = stack_slot(addresses_type, 1, 16);
     for (size_t i = 0; i < count; i++) {
         const Expr &given = node.args[launch_arguments + i];
+        if (given.type().is_handle() && given.as<IntrinsicCall>()->op == Intrinsic::tensor_map) {
+            b.CreateStore(value(given), b.CreateStructGEP(addresses_type, addresses, unsigned(i)));
+            continue;
+        }
         Value *v = to_memory(value(given), given.type());
         auto *slot = stack_slot(v->getType(), 1, 8);
         b.CreateStore(v, slot);
@@ -28,6 +32,22 @@ void HostEmitter::launch(const LoweredFunction &kernel, const Invoke &node) {
     fail_unless_zero(call_runtime("tessera_cuda_run", b.getInt32Ty(),
                                   {host().user_context, kernels(),
                                    string_constant(kernel_symbol(kernel.name)), shape, addresses}));
+}
+
+// A CUtensorMap on the stack, which tessera_cuda_tensor_map has filled in.
+Value *HostEmitter::host_tensor_map(const IntrinsicCall &c) {
+    constexpr uint64_t bytes = 128, aligned_to = 64;
+    Value *map = stack_slot(b.getInt8Ty(), bytes, aligned_to);
+    auto *shape_type = llvm::ArrayType::get(b.getInt32Ty(), c.args.size() - 2);
+    auto *shape = stack_slot(shape_type, 1, 16);
+    for (size_t i = 2; i < c.args.size(); i++) {
+        Value *v = cast(value(c.args[i]), c.args[i].type(), Int(32));
+        b.CreateStore(v, b.CreateStructGEP(shape_type, shape, unsigned(i - 2)));
+    }
+    fail_unless_zero(
+        call_runtime("tessera_cuda_tensor_map", b.getInt32Ty(),
+                     {host().user_context, map, value(c.args[0]), value(c.args[1]), shape}));
+    return map;
 }
 
 // A tessera_cuda_image_t.

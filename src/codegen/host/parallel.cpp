@@ -168,7 +168,11 @@ void HostEmitter::loop(const For &node) {
     case LoopKind::Unrolled:
     case LoopKind::GPUBlock:
     case LoopKind::GPUThread:
-    case LoopKind::GPULane: refuse_loop(node);
+    case LoopKind::GPULane:
+    case LoopKind::GPUWarp:
+    case LoopKind::GPUWarpgroup:
+    case LoopKind::MMA:
+    case LoopKind::WGMMA: refuse_loop(node);
     }
     if (outermost) {
         f->buffers = std::move(before);

@@ -23,9 +23,10 @@ Value *HostEmitter::host_call(const IntrinsicCall &c) {
     case Intrinsic::name: return host_##name(c);
         TESSERA_HOST_INTRINSICS(CASE)
 #undef CASE
-    case Intrinsic::gpu_barrier:
-    case Intrinsic::gpu_warp_barrier:
-        throw InternalError("a barrier of threads outside of a kernel");
+#define CASE(name) case Intrinsic::name:
+        TESSERA_DEVICE_INTRINSICS(CASE)
+#undef CASE
+        throw InternalError(str(info_of(c.op).name, " outside of a kernel"));
     default: return runtime_call(c);
     }
 }

@@ -29,6 +29,7 @@ void Emitter::emit(const For &node) { loop(node); }
 void Emitter::emit(const Fork &node) { fork(node); }
 void Emitter::emit(const Acquire &node) { acquire(node); }
 void Emitter::emit(const Invoke &node) { invoke(node); }
+void Emitter::emit(const MachineOp &node) { machine_op(node); }
 
 void Emitter::emit(const Block &node) {
     for (const Stmt &s : node.stmts) run(s);

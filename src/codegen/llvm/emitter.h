@@ -13,6 +13,8 @@ struct BufferValues {
     uint64_t alignment = 1;       // of base, in bytes
     int64_t bytes = 0;            // of an allocation of a constant size
     bool may_overlap = false;     // it may be a part of another buffer
+    // 16 bytes at a time are swizzled within 1024: bits 4 to 6 of an offset, by bits 7 to 9.
+    bool is_swizzled = false;
 };
 
 // A coordinate as wide as an address: a 64-bit value, null for 0, and what is added to it, which
@@ -46,10 +48,20 @@ struct FunctionState {
     X(mark_device_dirty)                                                                           \
     X(device_buffer)                                                                               \
     X(device_address)                                                                              \
+    X(tensor_map)                                                                                  \
     X(set_buffer_field)
 
 // Those that only kernels have.
-#define TESSERA_DEVICE_INTRINSICS(X) X(gpu_barrier) X(gpu_warp_barrier)
+#define TESSERA_DEVICE_INTRINSICS(X)                                                               \
+    X(gpu_barrier)                                                                                 \
+    X(gpu_warp_barrier)                                                                            \
+    X(async_commit)                                                                                \
+    X(async_wait)                                                                                  \
+    X(barrier_init)                                                                                \
+    X(barrier_expect)                                                                              \
+    X(barrier_wait)                                                                                \
+    X(barrier_end)                                                                                 \
+    X(tensor_wait)
 
 // Walks flat IR and writes LLVM IR, for whatever machine LLVM knows: expressions, memory, loops and
 // branches. Its functions are in a file per subject:
@@ -90,6 +102,8 @@ protected:
     virtual void acquire(const Acquire &node) = 0;
     // A statement that is a function of its own, and runs here.
     virtual void invoke(const Invoke &node) = 0;
+    // What the machine has an operation for; else the body is written.
+    virtual void machine_op(const MachineOp &node) { run(node.body); }
     // Writes the body of an Atomic that has mutexes, holding that of the element at `index`.
     virtual void run_locked(const Atomic &node, const Expr &index) = 0;
 

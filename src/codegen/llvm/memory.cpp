@@ -29,6 +29,11 @@ Value *Emitter::element_pointer(Value *base, Type element, Value *index) {
 
 Value *Emitter::element_pointer(Symbol buffer, Type element, const Expr &index) {
     Value *base = base_pointer(buffer);
+    if (storage(buffer).is_swizzled) {
+        Value *byte = b.CreateMul(coordinate(index), int32(element.element_of().bytes()));
+        byte = b.CreateXor(byte, b.CreateAnd(b.CreateLShr(byte, 3), int32(0x70)));
+        return b.CreateGEP(b.getInt8Ty(), base, byte);
+    }
     if (!is_wide(index)) return element_pointer(base, element, coordinate(index));
     const WideCoordinate at = wide(index);
     if (at.part) base = element_pointer(base, element, at.part);
@@ -109,8 +114,7 @@ Value *Emitter::lane_pointer(Value *first, Type element, const Expr &stride, int
 }
 
 void Emitter::emit(const Allocate &node) {
-    const bool is_shared = traits_of(node.memory).space == AddressSpace::Shared;
-    if (!is_shared && place_of(node) == Place::Stack) {
+    if (traits_of(node.memory).is_on_cpu && place_of(node) == Place::Stack) {
         allocate_on_stack(node, uint64_t(constant_bytes(node).value()));
     } else {
         allocate_in_memory(node);

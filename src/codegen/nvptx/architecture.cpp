@@ -20,7 +20,9 @@ public:
 
 class NVPTX final : public Architecture {
 public:
-    explicit NVPTX(int capability) : capability(capability), name(str("sm_", capability)) {}
+    NVPTX(int capability, bool is_exact)
+        : capability(capability), is_exact(is_exact),
+          name(str("sm_", capability, is_exact ? "a" : "")) {}
 
     llvm::Triple triple() const override { return llvm::Triple("nvptx64-nvidia-cuda"); }
     void initialize_llvm() const override {
@@ -55,6 +57,7 @@ private:
     const char *plain_features() const override {
         return capability >= 120   ? "+ptx87"
                : capability >= 100 ? "+ptx86"
+               : is_exact          ? "+ptx80"
                : capability >= 89  ? "+ptx78"
                : capability >= 86  ? "+ptx71"
                : capability >= 80  ? "+ptx70"
@@ -63,16 +66,20 @@ private:
     std::span<const MachineFeature> machine_features() const override { return {}; }
 
     const int capability;
+    const bool is_exact;
     const std::string name;
 };
 
 }  // namespace
 
-const Architecture &nvptx_architecture(int capability) {
+const Architecture &nvptx_architecture(int capability, bool is_exact) {
     static std::mutex mutex;
-    static auto *known = new std::map<int, NVPTX>;
+    static auto *known = new std::map<std::pair<int, bool>, NVPTX>;
     const std::lock_guard lock(mutex);
-    return known->try_emplace(capability, capability).first->second;
+    const std::pair key(capability, is_exact);
+    auto found = known->find(key);
+    if (found == known->end()) found = known->try_emplace(key, capability, is_exact).first;
+    return found->second;
 }
 
 }  // namespace tessera::codegen

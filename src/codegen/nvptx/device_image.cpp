@@ -26,15 +26,16 @@ std::vector<DeviceImage> device_images(const ir::Module &module, const Target &t
     if (!has_kernels(module)) return images;
     const std::vector<int> capabilities = target.cuda_capabilities();
     for (int capability : capabilities) {
-        auto code = assemble_ptx(to_ptx(module, target, capability), str("sm_", capability));
-        if (code) images.push_back({capability, false, false, std::move(*code)});
+        const bool exact = is_exact(module, capability);
+        auto code = assemble_ptx(to_ptx(module, target, capability), gpu_name(capability, exact));
+        if (code) images.push_back({capability, false, exact, std::move(*code)});
     }
     if (target.has_feature(Target::JIT) && std::ranges::any_of(images, runs_here)) return images;
     const int lowest = *std::ranges::min_element(capabilities);
     const std::string ptx = to_ptx(module, target, lowest);
     std::vector<char> text(ptx.begin(), ptx.end());
     text.push_back(0);
-    images.push_back({lowest, true, false, std::move(text)});
+    images.push_back({lowest, true, is_exact(module, lowest), std::move(text)});
     return images;
 }
 

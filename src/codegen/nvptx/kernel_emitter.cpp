@@ -39,6 +39,19 @@ bool is_loaded(const LoweredFunction &kernel, Symbol buffer) {
     return any;
 }
 
+// A tensor map is the one thing that is passed to a kernel whose type is a pointer.
+bool is_map(const Argument &a) { return a.is_scalar() && a.type.is_handle(); }
+
+// What the host has written is in the parameter itself, where the machine reads it.
+void pass_in_place(llvm::Function &function, unsigned parameter) {
+    constexpr unsigned bytes = 128, aligned_to = 64;
+    llvm::LLVMContext &c = function.getContext();
+    auto *type = llvm::ArrayType::get(llvm::Type::getInt8Ty(c), bytes);
+    function.addParamAttr(parameter, llvm::Attribute::getWithByValType(c, type));
+    function.addParamAttr(parameter, llvm::Attribute::getWithAlignment(c, llvm::Align(aligned_to)));
+    function.addParamAttr(parameter, llvm::Attribute::get(c, "nvvm.grid_constant"));
+}
+
 // The threads of a block, if their number is known.
 std::optional<int64_t> threads_of(const LoweredFunction &kernel) {
     int64_t threads = 1;
@@ -60,6 +73,10 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
     std::vector<llvm::Type *> types;
     const auto args = std::span(kernel.args).subspan(lower::launch_arguments);
     for (const Argument &a : args) {
+        if (is_map(a)) {
+            types.push_back(b.getPtrTy());
+            continue;
+        }
         types.push_back(a.is_scalar() ? memory_type(a.type) : static_cast<llvm::Type *>(global));
     }
     auto *type = llvm::FunctionType::get(b.getVoidTy(), types, false);
@@ -67,6 +84,7 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
                                             kernel_symbol(kernel.name), module);
     function->setCallingConv(llvm::CallingConv::PTX_Kernel);
     for (unsigned i = 0; i < args.size(); i++) {
+        if (is_map(args[i])) pass_in_place(*function, i);
         if (args[i].is_scalar()) continue;
         // To LLVM, no other thread writes what is noalias: it would move loads across barriers.
         const bool is_read = is_loaded(kernel, args[i].name);
@@ -85,7 +103,7 @@ void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function
         const Argument &a = args[i];
         Value *v = function->getArg(i);
         if (a.is_scalar()) {
-            f->variables[a.name] = from_memory(v, a.type);
+            f->variables[a.name] = is_map(a) ? v : from_memory(v, a.type);
             continue;
         }
         BufferValues storage;
@@ -137,7 +155,11 @@ void KernelEmitter::loop(const For &node) {
         f->variables.erase(node.name);
         return;
     }
-    case LoopKind::GPULane: refuse_in_kernel("a loop over lanes");
+    case LoopKind::GPULane:
+    case LoopKind::GPUWarp:
+    case LoopKind::GPUWarpgroup:
+    case LoopKind::MMA:
+    case LoopKind::WGMMA: refuse_in_kernel(str("a loop of kind ", name_of(node.loop_kind)));
     case LoopKind::Parallel: refuse_in_kernel("a parallel loop");
     case LoopKind::Vectorized:
     case LoopKind::Unrolled: refuse_loop(node);
@@ -147,7 +169,8 @@ void KernelEmitter::loop(const For &node) {
 // ---- Memory ----
 
 void KernelEmitter::allocate_shared(const Allocate &node) {
-    constexpr unsigned aligned_to = 128;
+    constexpr unsigned aligned_to = 1024, neighbours_aligned_to = 128;
+    const bool is_swizzled = node.memory == MemoryType::GPUSharedAsync;
     const unsigned space = architecture.address_space(AddressSpace::Shared);
     llvm::GlobalVariable *all = module.getNamedGlobal("shared_memory");
     if (!all) {
@@ -157,14 +180,19 @@ void KernelEmitter::allocate_shared(const Allocate &node) {
                                        llvm::GlobalValue::NotThreadLocal, space);
         all->setAlignment(llvm::Align(aligned_to));
     }
-    Value *before = shared_used;
+    Value *const before = shared_used;
+    Value *begin = before;
+    if (is_swizzled)
+        begin =
+            b.CreateAnd(b.CreateAdd(begin, b.getInt32(aligned_to - 1)), b.getInt32(-aligned_to));
     {
         MemoScope forget(*this);
-        shared_used = b.CreateNSWAdd(shared_used, value(lower::shared_bytes(node)));
+        shared_used = b.CreateNSWAdd(before, value(lower::shared_bytes(node)));
     }
     BufferValues storage;
-    storage.base = b.CreateGEP(b.getInt8Ty(), all, before);
-    storage.alignment = aligned_to;
+    storage.base = b.CreateGEP(b.getInt8Ty(), all, begin);
+    storage.alignment = is_swizzled ? aligned_to : neighbours_aligned_to;
+    storage.is_swizzled = is_swizzled;
     f->buffers[node.buffer] = storage;
     run(node.body);
     shared_used = before;
@@ -212,7 +240,7 @@ Value *KernelEmitter::host_call(const IntrinsicCall &c) {
                           {lanes_of_row(as_const_int(c.args[0]).value_or(1))});
         return int32(0);
     }
-    refuse_in_kernel(str(info_of(c.op).name));
+    return asynchronous_call(c);
 }
 
 llvm::FunctionCallee KernelEmitter::extern_function(const std::string &name, Type result,

@@ -1,6 +1,9 @@
 #pragma once
 #include "codegen/llvm/emitter.h"
 #include "ir/module.h"
+#include <array>
+#include <span>
+#include <vector>
 
 namespace tessera::codegen {
 
@@ -27,6 +30,28 @@ private:
     void acquire(const Acquire &node) override;
     void invoke(const Invoke &node) override;
     void run_locked(const Atomic &node, const Expr &index) override;
+
+    void machine_op(const MachineOp &node) override;
+
+    // tensor_ops.cpp
+    llvm::CallInst *assembly(const std::string &text, const std::string &constraints,
+                             llvm::Type *result, llvm::ArrayRef<Value *> operands);
+    const Load &element_at(const Expr &place);
+    Value *pointer_to(const Expr &place);
+    Value *shared_address(const Expr &place);
+    Value *asynchronous_call(const IntrinsicCall &c);
+    std::vector<Value *> accumulator_places(const Expr &first, int64_t count);
+    void accumulate(std::span<Value *const> places, const std::string &text,
+                    const std::string &inputs, std::vector<Value *> operands);
+    std::array<Value *, 4> load_fragment(const Expr &place, bool transposed);
+    Value *matrix_descriptor(const Expr &place, bool is_along_k, int64_t panel_bytes);
+    std::array<Value *, 4> exchange_in_quad(const std::array<Value *, 4> &words, Value *lane);
+    void mma(const MachineOp &node);
+    void wgmma(const MachineOp &node);
+    void tensor_wait(const IntrinsicCall &c);
+    void copy_tile(const MachineOp &node);
+    void copy_async(const MachineOp &node);
+    void store_quads(const MachineOp &node);
 
     llvm::Function *declare(const LoweredFunction &kernel);
     void bind_arguments(const LoweredFunction &kernel, llvm::Function *function);

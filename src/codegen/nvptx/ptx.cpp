@@ -4,6 +4,7 @@
 #include "codegen/nvptx/architecture.h"
 #include "codegen/nvptx/kernel_emitter.h"
 #include "codegen/nvptx/libdevice.h"
+#include "ir/visitor.h"
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
@@ -56,10 +57,39 @@ std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {
 
 }  // namespace
 
+bool is_exact(const ir::Module &module, int capability) {
+    bool has_mma = false, has_wgmma = false, has_async = false;
+    for (const ir::LoweredFunction &f : module.functions) {
+        if (f.kind != ir::FunctionKind::Kernel) continue;
+        ir::for_each_node(f.body, [&](const ir::MachineOp &op) {
+            has_mma |= op.op == MachineOpKind::mma;
+            has_wgmma |= op.op == MachineOpKind::wgmma;
+            has_async |= op.op == MachineOpKind::copy_async;
+        });
+    }
+    const auto require = [&](bool there, const char *what, const char *which) {
+        if (there) return;
+        throw CompileError(str(module.name, " uses ", what, ", which GPUs of compute capability ",
+                               capability / 10, ".", capability % 10, " do not have; ", which));
+    };
+    require(!has_wgmma || capability == 90, "instructions wgmma",
+            "give the target the feature cuda_capability_90, and no other capability");
+    require(!has_mma || capability >= 80, "instructions mma.sync of 16 bits with sums of 16",
+            "give the target the feature cuda_capability_80 or a newer one");
+    require(!has_async || capability >= 80, "asynchronous copies",
+            "give the target the feature cuda_capability_80 or a newer one");
+    return has_wgmma;
+}
+
+std::string gpu_name(int capability, bool is_exact) {
+    return str("sm_", capability, is_exact ? "a" : "");
+}
+
 std::string to_ptx(const ir::Module &module, const Target &target, int capability) {
     std::string ptx;
     run_on_large_stack([&] {
-        const Architecture &architecture = nvptx_architecture(capability);
+        const Architecture &architecture =
+            nvptx_architecture(capability, is_exact(module, capability));
         const auto machine = make_gpu_machine(architecture, target);
         llvm::LLVMContext context;
         llvm::Module kernels(module.name, context);

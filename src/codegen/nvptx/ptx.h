@@ -5,6 +5,13 @@
 
 namespace tessera::codegen {
 
+// Returns true if code of the kernels for this compute capability has instructions that only GPUs
+// of exactly it have, such as wgmma of 9.0a. CompileError if it lacks instructions that they need.
+bool is_exact(const ir::Module &module, int capability);
+
+// What ptxas calls the GPUs that code is for: sm_80, sm_90a.
+std::string gpu_name(int capability, bool is_exact);
+
 // The kernels of a module as PTX, for a compute capability, as in 90 for 9.0.
 // CompileError if one does what kernels cannot do.
 std::string to_ptx(const ir::Module &module, const Target &target, int capability);

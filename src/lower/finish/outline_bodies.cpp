@@ -49,7 +49,11 @@ private:
         case LoopKind::Unrolled:
         case LoopKind::GPUBlock:
         case LoopKind::GPUThread:
-        case LoopKind::GPULane: break;
+        case LoopKind::GPULane:
+        case LoopKind::GPUWarp:
+        case LoopKind::GPUWarpgroup:
+        case LoopKind::MMA:
+        case LoopKind::WGMMA: break;
         }
         const bool around = std::exchange(is_crowded, is_crowd(loop.body));
         Stmt result = Mutator::visit(loop);

@@ -20,6 +20,10 @@ void BlockAccesses::add(const BlockAccesses &more) {
     for (const auto &[buffer, is_written] : more.written) written[buffer] |= is_written;
 }
 
+void BlockAccesses::remove(const std::unordered_set<Symbol> &buffers) {
+    for (Symbol b : buffers) written.erase(b);
+}
+
 bool BlockAccesses::conflicts_with(const BlockAccesses &other) const {
     return std::ranges::any_of(other.written, [&](const auto &o) {
         const auto found = written.find(o.first);

@@ -1,6 +1,7 @@
 #pragma once
 #include "ir/nodes.h"
 #include <unordered_map>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -14,6 +15,7 @@ public:
 
     void add(const BlockAccesses &more);
     void clear() { written.clear(); }
+    void remove(const std::unordered_set<Symbol> &buffers);
     // Returns true if one writes a buffer that the other reads or writes: between them, all threads
     // have to meet.
     bool conflicts_with(const BlockAccesses &other) const;

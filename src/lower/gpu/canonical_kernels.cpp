@@ -122,9 +122,21 @@ private:
     bool has_threads() const { return threads[0].defined(); }
     Expr thread(size_t d) const { return Variable::make(Int(32), threads[d]); }
 
+    // Statements that all threads of a block run at the same time: none is the first thread's
+    // alone.
+    static bool is_collective(const Stmt &s) {
+        const auto *evaluate = s.as<Evaluate>();
+        const auto *c = evaluate ? evaluate->value.as<IntrinsicCall>() : nullptr;
+        if (!c) return false;
+        return c->op == Intrinsic::gpu_barrier || c->op == Intrinsic::async_commit ||
+               c->op == Intrinsic::async_wait || c->op == Intrinsic::barrier_wait ||
+               c->op == Intrinsic::tensor_wait;
+    }
+
     // ---- What all threads of a block run ----
 
     Stmt at_block(const Stmt &s) {
+        if (is_collective(s)) return together(s);
         if (thread_depth(s) == 0 && !s.as<LetStmt>() && !s.as<Allocate>()) return alone(s);
         switch (s.kind()) {
         case NodeKind::For: return for_each(*s.as<For>());
@@ -152,6 +164,14 @@ private:
         }
     }
 
+    // What all threads of a block do together.
+    Stmt together(const Stmt &s) {
+        if (s.as<Evaluate>()->value.as<IntrinsicCall>()->op == Intrinsic::gpu_barrier) {
+            phase.pending.clear();
+            phase.has_met = true;
+        }
+        return s;
+    }
     // A statement of the first thread.
     Stmt alone(const Stmt &s) {
         note(BlockAccesses(s));
@@ -256,13 +276,17 @@ private:
                 add(global, a, MemoryType::Heap, most_elements(a, ranges), blocks.count());
             return move_into_slice(at_block(a.body), a.buffer, {1, blocks.number() * size});
         }
+        case MemoryType::GPUSharedAsync: privates.insert(a.buffer); break;
         case MemoryType::Auto:
         case MemoryType::GPUShared:
-        case MemoryType::GPUSharedAsync:
         case MemoryType::GPUTexture:
         case MemoryType::LockedCache:
         case MemoryType::VTCM:
         case MemoryType::AMXTile: break;
+        case MemoryType::Tile: {  // each thread has its part
+            privates.insert(a.buffer);
+            return a.with<&Allocate::body>(at_block(a.body));
+        }
         }
         // It depends on the block no more than the launch can find out.
         algebra::IntervalScope serial = ranges;
@@ -393,7 +417,8 @@ private:
         BlockAccesses leading;  // of a loop's body, before they meet in it for certain
         bool has_met = false;
     };
-    void note(const BlockAccesses &accesses) {
+    void note(BlockAccesses accesses) {
+        accesses.remove(privates);
         if (has_threads() && phase.pending.conflicts_with(accesses)) {
             is_barrier_needed = true;
             phase.pending.clear();
@@ -406,6 +431,8 @@ private:
     Stmt needed_barrier() { return std::exchange(is_barrier_needed, false) ? barrier() : Stmt(); }
     Stmt with_barriers(const Stmt &s) { return Block::make({needed_barrier(), s}); }
 
+    // Buffers for which no barrier has to be placed: of each thread, or with barriers of their own.
+    std::unordered_set<Symbol> privates;
     const bool has_loops_over_threads;
     std::array<Expr, thread_dimensions> shape;
     bool in_row = false;  // the lanes of a row run what is visited, and not all threads of a block

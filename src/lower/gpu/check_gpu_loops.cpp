@@ -1,6 +1,7 @@
 #include "lower/gpu/check_gpu_loops.h"
 #include "ir/visitor.h"
 #include <algorithm>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -26,6 +27,7 @@ private:
     void visit(const AssertStmt &) override {}
     void visit(const ExternCall &c) override;
     void visit(const HoistedStorage &hoist) override {
+        if (hoist.facts.copies.defined()) rings.insert(hoist.func);
         within({Level::Storage, GPULevel::None, str("hoist storage of ", hoist.func)}, hoist.body);
     }
 
@@ -66,6 +68,7 @@ private:
 
     const lower::Context &context;
     std::vector<Level> levels;
+    std::unordered_set<Symbol> rings;
 };
 
 // The statements around, one in a line, outermost first.
@@ -155,21 +158,24 @@ void CheckGPULoops::visit(const ExternCall &c) {
 
 void CheckGPULoops::check_memory(const Realize &r) const {
     const bool is_shared = traits_of(r.memory).space == AddressSpace::Shared;
-    if (!is_shared || is_in_kernel()) return;
+    const bool is_tile = r.memory == MemoryType::Tile;
+    if ((!is_shared && !is_tile) || is_in_kernel()) return;
     throw CompileError(r.storage.compute_written,
-                       str("store_in of ", r.func, ": ", name_of(r.memory),
-                           " is the memory of the threads of one block, and ", r.func,
+                       str("store_in of ", r.func, ": ", name_of(r.memory), " is ",
+                           is_tile ? "in the registers" : "the memory",
+                           " of the threads of one block, and ", r.func,
                            " is computed outside of kernels; compute it at a loop over blocks",
                            nest(str("store ", r.func))));
 }
 
 void CheckGPULoops::visit(const Realize &r) {
     check_memory(r);
-    if (r.storage.is_async && is_in_kernel()) {
+    if (r.storage.is_async && is_in_kernel() && !rings.contains(r.func)) {
         throw CompileError(r.storage.async_written,
                            str("async of ", r.func,
                                ": it is computed within a kernel, where no "
-                               "other threads can compute ahead",
+                               "other threads can compute ahead; with ring_buffer, copies are "
+                               "made ahead there",
                                nest(str("store ", r.func))));
     }
     within({Level::Storage, GPULevel::None, str("store ", r.func)}, r.body);

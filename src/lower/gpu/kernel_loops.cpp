@@ -25,10 +25,14 @@ size_t dimension_of(const For &loop) {
 }
 
 Expr shared_bytes(const Allocate &node) {
-    constexpr int aligned_to = 128;
+    // What is swizzled begins at a multiple of 1024, and other storage at one of 128.
+    constexpr int neighbours_aligned_to = 128, swizzled_aligned_to = 1024;
+    const bool is_swizzled = node.memory == MemoryType::GPUSharedAsync;
+    const int aligned_to = is_swizzled ? swizzled_aligned_to : neighbours_aligned_to;
+    const int gap = is_swizzled ? swizzled_aligned_to - neighbours_aligned_to : 0;
     Expr bytes = Expr(node.type.bytes());
     for (const Expr &e : node.extents) bytes = bytes * max(cast(Int(32), e), 0);
-    return algebra::simplify((bytes + (aligned_to - 1)) / aligned_to * aligned_to);
+    return algebra::simplify((bytes + (aligned_to - 1)) / aligned_to * aligned_to + gap);
 }
 
 }  // namespace tessera::lower

@@ -1,12 +1,14 @@
 #include "lower/gpu/outline_kernels.h"
 #include "algebra/bounds.h"
 #include "algebra/simplify.h"
+#include "ir/equal.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/finish/captures.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/loops/let_scope.h"
+#include <algorithm>
 #include <array>
 
 namespace tessera::lower {
@@ -72,6 +74,29 @@ Expr passed_to_kernel(const Argument &a) {
     return call(Handle(), Intrinsic::device_address, {Variable::make(Handle(), a.name)});
 }
 
+// Takes the maps of what is copied out of a kernel, which the host makes: they become arguments.
+class TakeMaps final : public Mutator {
+public:
+    std::vector<Argument> args;
+    std::vector<Expr> passed;
+
+private:
+    Expr visit(const IntrinsicCall &c) override {
+        if (c.op != Intrinsic::tensor_map) return Mutator::visit(c);
+        for (size_t i = 0; i < maps.size(); i++) {
+            if (equal(maps[i], Expr(&c))) return Variable::make(Handle(), args[i].name);
+        }
+        maps.emplace_back(&c);
+        const Symbol buffer = address_taken(c.args[0]).buffer;
+        args.push_back({Symbol::fresh(str(buffer, ".map")), ArgumentKind::Scalar, Handle(), 0, {}});
+        std::vector<Expr> operands = c.args;
+        operands[0] = call(Handle(), Intrinsic::device_address, {Variable::make(Handle(), buffer)});
+        passed.push_back(c.with<&IntrinsicCall::args>(operands));
+        return Variable::make(Handle(), args.back().name);
+    }
+    std::vector<Expr> maps;
+};
+
 class OutlineKernels final : public Mutator {
 public:
     explicit OutlineKernels(LoweredFunction &f) : symbols(f.symbols), name(f.name) {
@@ -82,15 +107,23 @@ public:
 private:
     Stmt visit(const For &loop) override {
         if (loop.loop_kind != LoopKind::GPUBlock) return Mutator::visit(loop);
-        const Stmt nest(&loop);
+        TakeMaps maps;
+        const Stmt nest = maps(Stmt(&loop));
         std::vector<Argument> args;
         for (const char *argument : launch_argument_names) {
             args.push_back({Symbol::fresh(argument), ArgumentKind::Scalar, Int(32), 0, {}});
         }
         std::vector<Expr> passed = LaunchShape(nest).values();
         const std::vector<Argument> captured = Captures(nest).arguments();
-        args.insert(args.end(), captured.begin(), captured.end());
-        for (const Argument &a : captured) passed.push_back(passed_to_kernel(a));
+        for (const Argument &a : captured) {
+            const bool is_map =
+                std::ranges::find(maps.args, a.name, &Argument::name) != maps.args.end();
+            if (is_map) continue;
+            args.push_back(a);
+            passed.push_back(passed_to_kernel(a));
+        }
+        args.insert(args.end(), maps.args.begin(), maps.args.end());
+        passed.insert(passed.end(), maps.passed.begin(), maps.passed.end());
         LoweredFunction kernel{
             str(name, ".kernel.", made.size()), args, nest, {}, symbols, FunctionKind::Kernel};
         std::string function = kernel.name;

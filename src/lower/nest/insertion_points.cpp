@@ -72,8 +72,10 @@ bool InsertionPoints::stores(Symbol func, const InsertionPoint &insertion_point)
 
 bool InsertionPoints::hoists(Symbol func, const InsertionPoint &insertion_point) const {
     const FuncSchedule &s = context.function(func)->schedule;
-    return s.hoist_level_set && !hoist_level(s).matches(store_level(s)) &&
-           matches(hoist_level(s), func, insertion_point);
+    const bool is_elsewhere = s.hoist_level_set && !hoist_level(s).matches(store_level(s));
+    // A ring buffer in a kernel: see the pass "hoist rings".
+    const bool is_ring = s.ring_buffer.defined() && s.async;
+    return (is_elsewhere || is_ring) && matches(hoist_level(s), func, insertion_point);
 }
 
 }  // namespace tessera::lower

@@ -3,6 +3,7 @@
 #include "lower/nest/stage.h"
 #include "lower/prepare/validate_effects.h"
 #include "lower/prepare/validate_tails.h"
+#include "lower/storage/hoist_storage.h"
 #include "program/apply.h"
 #include "program/define.h"
 #include <algorithm>
@@ -250,11 +251,9 @@ void Validator::check_ring_buffer(const FunctionContents &f) const {
                                f.name));
     }
     if (s.hoist_level_set && !hoist_level(s).matches(store_level(s))) return;
-    throw CompileError(ring_buffer_written(s),
-                       str("ring_buffer of ", f.name,
-                           ": its storage is allocated anew where it "
-                           "is stored, so there is nothing to use in turn; allocate it further "
-                           "out with hoist_storage()"));
+    // In a kernel it is allocated further out without being told (pass "hoist rings").
+    if (s.async && context.target.has_gpu_feature()) return;
+    refuse_idle_ring(f.name, ring_buffer_written(s));
 }
 
 // What is computed within the loops of an extern stage and kept in a fold: whether each call's rows
@@ -333,8 +332,9 @@ void Validator::check_memory(const FunctionContents &f) const {
     for (const auto &[directive, at] : f.schedule.directives) {
         const auto *in = std::get_if<program::StoreIn>(&directive);
         if (!in || traits_of(in->memory).is_on_cpu) continue;
-        const bool is_shared = traits_of(in->memory).space == AddressSpace::Shared;
-        if (is_shared && context.target.has_gpu_feature()) continue;  // see check_gpu_loops
+        const bool is_of_kernels =
+            traits_of(in->memory).space == AddressSpace::Shared || in->memory == MemoryType::Tile;
+        if (is_of_kernels && context.target.has_gpu_feature()) continue;  // see check_gpu_loops
         throw CompileError(at, str("store_in of ", f.name, ": ", name_of(in->memory),
                                    " is no memory of a CPU, which ", f.name,
                                    " is computed on; it "

@@ -31,9 +31,10 @@ class BoundAllocations final : public Mutator {
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const Allocate &a) override {
-        const bool wanted = traits_of(a.memory).may_be_on_stack;
+        const MemoryTraits traits = traits_of(a.memory);
+        const bool wanted = traits.may_be_on_stack || traits.needs_constant_size;
         std::vector<Expr> extents = wanted ? bounded(a) : std::vector<Expr>();
-        if (extents.empty() && traits_of(a.memory).needs_constant_size) throw unbounded(a);
+        if (extents.empty() && traits.needs_constant_size) throw unbounded(a);
         Stmt body = (*this)(a.body);
         if (extents.empty()) extents = a.extents;
         return a.with<&Allocate::extents, &Allocate::body>(extents, body);

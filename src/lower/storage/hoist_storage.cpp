@@ -140,6 +140,13 @@ Expr HoistStorage::most(const Expr &extent, const Allocate &a, const Hoist &hois
 
 }  // namespace
 
+void refuse_idle_ring(Symbol func, const Location &written) {
+    throw CompileError(written, str("ring_buffer of ", func,
+                                    ": its storage is allocated anew where it is stored, so there "
+                                    "is nothing to use in turn; allocate it further out with "
+                                    "hoist_storage()"));
+}
+
 void refuse_shared_storage(const HoistedStorage &hoisted, const For &loop) {
     if (traits_of(loop.loop_kind).is_in_order) return;
     throw CompileError(hoisted.facts.hoist_written,

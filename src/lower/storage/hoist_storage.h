@@ -14,6 +14,9 @@ namespace tessera::lower {
 // vectorized loop is in between.
 ir::Stmt hoist_storage(const ir::Stmt &s, const Context &context);
 
+// Throws CompileError: a ring buffer is allocated where only one of its copies is used.
+[[noreturn]] void refuse_idle_ring(Symbol func, const Location &written);
+
 // Throws CompileError where iterations of the loop, out of which storage is taken, would share it
 // at the same time.
 void refuse_shared_storage(const ir::HoistedStorage &hoisted, const ir::For &loop);

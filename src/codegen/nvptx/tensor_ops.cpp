@@ -1,0 +1,335 @@
+#include "codegen/nvptx/kernel_emitter.h"
+#include "ir/operators.h"
+#include <llvm/IR/InlineAsm.h>
+#include <llvm/IR/IntrinsicsNVPTX.h>
+
+// Asynchronous copies, barriers in memory, and the instructions of tensor cores (PTX ISA 9.0).
+namespace tessera::codegen {
+
+namespace I = llvm::Intrinsic;
+
+namespace {
+
+int64_t constant(const Expr &e) {
+    const auto value = as_const_int(e);
+    if (!value) throw InternalError("an operand of a tensor instruction is no constant");
+    return *value;
+}
+
+// "$first, $first+1, ..."
+std::string registers(int64_t first, int64_t count) {
+    std::string all;
+    for (int64_t i = 0; i < count; i++) all += str(i ? ", $" : "$", first + i);
+    return all;
+}
+
+std::string repeated(const std::string &constraint, int64_t count) {
+    std::string all;
+    for (int64_t i = 0; i < count; i++) all += constraint + ",";
+    return all;
+}
+
+// Inputs that are in the registers of the outputs.
+std::string tied(int64_t count) {
+    std::string all;
+    for (int64_t i = 0; i < count; i++) all += str(i, ",");
+    return all;
+}
+
+// The operands of a MachineOp mma or wgmma (lower/gpu/tensor_operands.h).
+struct TensorOperands {
+    explicit TensorOperands(const MachineOp &node)
+        : rows(constant(node.operands[0])), columns(constant(node.operands[1])),
+          k(constant(node.operands[2])), a_is_along_k(constant(node.operands[3])),
+          b_is_along_k(constant(node.operands[4])), is_bfloat(constant(node.operands[5])),
+          panel(constant(node.operands[6])), accumulators(node.operands[7]) {}
+    const char *type() const { return is_bfloat ? "bf16" : "f16"; }
+
+    int64_t rows, columns, k;
+    bool a_is_along_k, b_is_along_k, is_bfloat;
+    int64_t panel;  // elements
+    Expr accumulators;
+    static constexpr size_t count = 8;  // before the places
+};
+
+}  // namespace
+
+// Written in assembly: it stays where it is, and all threads of a warp are together there.
+llvm::CallInst *KernelEmitter::assembly(const std::string &text, const std::string &constraints,
+                                        llvm::Type *result, llvm::ArrayRef<Value *> operands) {
+    std::vector<llvm::Type *> types;
+    for (Value *v : operands) types.push_back(v->getType());
+    auto *type = llvm::FunctionType::get(result, types, false);
+    auto *code = llvm::InlineAsm::get(type, text, constraints, true);
+    llvm::CallInst *c = b.CreateCall(type, code, operands);
+    c->addFnAttr(llvm::Attribute::Convergent);
+    c->addFnAttr(llvm::Attribute::NoUnwind);
+    return c;
+}
+
+// The element at a place, and the lets around it for what its index needs.
+const Load &KernelEmitter::element_at(const Expr &place) {
+    Expr e = place;
+    for (const Let *let = e.as<Let>(); let; let = e.as<Let>()) {
+        f->variables[let->name] = bound_value(let->name, let->value);
+        bind_wide(let->name, let->value);
+        e = let->body;
+    }
+    return address_taken(e);
+}
+
+Value *KernelEmitter::pointer_to(const Expr &place) {
+    const Load &load = element_at(place);
+    return element_pointer(load.buffer, load.type, load.index);
+}
+
+// In the memory of the block, as the machine's own units see it, which swizzle by themselves.
+Value *KernelEmitter::shared_address(const Expr &place) {
+    const Load &load = element_at(place);
+    Value *p = element_pointer(base_pointer(load.buffer), load.type, coordinate(load.index));
+    return b.CreatePtrToInt(p, b.getInt32Ty());
+}
+
+// ---- Copies ----
+
+Value *KernelEmitter::asynchronous_call(const IntrinsicCall &c) {
+    const auto with_barrier = [&](const char *text) {
+        assembly(text, "r,~{memory}", b.getVoidTy(), {shared_address(c.args[0])});
+    };
+    switch (c.op) {
+    case Intrinsic::async_commit:
+        assembly("cp.async.commit_group;", "~{memory}", b.getVoidTy(), {});
+        break;
+    case Intrinsic::async_wait:
+        assembly(str("cp.async.wait_group ", constant(c.args[0]), ";"), "~{memory}", b.getVoidTy(),
+                 {});
+        break;
+    case Intrinsic::barrier_init:
+        with_barrier("mbarrier.init.shared.b64 [$0], 1;\n\tfence.mbarrier_init.release.cluster;");
+        break;
+    case Intrinsic::barrier_end: with_barrier("mbarrier.inval.shared.b64 [$0];"); break;
+    case Intrinsic::barrier_expect:
+        assembly("mbarrier.arrive.expect_tx.shared.b64 _, [$0], $1;", "r,r,~{memory}",
+                 b.getVoidTy(), {shared_address(c.args[0]), value(c.args[1])});
+        break;
+    case Intrinsic::barrier_wait:
+        assembly("{\n\t.reg .pred done;\nWAIT_${:uid}:\n\t"
+                 "mbarrier.try_wait.parity.shared.b64 done, [$0], $1;\n\t"
+                 "@!done bra WAIT_${:uid};\n\t}",
+                 "r,r,~{memory}", b.getVoidTy(), {shared_address(c.args[0]), value(c.args[1])});
+        break;
+    case Intrinsic::tensor_wait: tensor_wait(c); break;
+    default: refuse_in_kernel(str(info_of(c.op).name));
+    }
+    return int32(0);
+}
+
+void KernelEmitter::copy_tile(const MachineOp &node) {
+    MemoScope forget(*this);
+    std::vector<Value *> operands = {shared_address(node.operands[0]), value(node.operands[2]),
+                                     value(node.operands[3]), value(node.operands[4]),
+                                     shared_address(node.operands[1])};
+    assembly("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [$0], "
+             "[$1, {$2, $3}], [$4];",
+             "r,l,r,r,r,~{memory}", b.getVoidTy(), operands);
+}
+
+// One vector, of 16 bytes that are aligned, if it can be; else it is copied now.
+void KernelEmitter::copy_async(const MachineOp &node) {
+    const auto *store = node.body.as<Store>();
+    const auto *load = store ? store->value.as<Load>() : nullptr;
+    const auto *to = store ? store->index.as<Ramp>() : nullptr;
+    const auto *from = load ? load->index.as<Ramp>() : nullptr;
+    const bool is_dense = to && from && is_one(to->stride) && is_one(from->stride) &&
+                          !store->predicate.defined() && !load->predicate.defined();
+    constexpr uint64_t bytes = 16;
+    if (!is_dense ||
+        alignment_of(store->buffer, store->value.type().element_of(), store->alignment) < bytes ||
+        alignment_of(load->buffer, load->type.element_of(), load->alignment) < bytes) {
+        return run(node.body);
+    }
+    MemoScope forget(*this);
+    Value *source = element_pointer(load->buffer, load->type, from->base);
+    Value *target = element_pointer(store->buffer, load->type, to->base);
+    assembly("cp.async.cg.shared.global [$0], [$1], 16;", "r,l,~{memory}", b.getVoidTy(),
+             {b.CreatePtrToInt(target, b.getInt32Ty()), source});
+}
+
+// ---- Products of matrices ----
+
+// Where the accumulators of this thread are.
+std::vector<Value *> KernelEmitter::accumulator_places(const Expr &first, int64_t count) {
+    const Load &load = address_taken(first);
+    std::vector<Value *> places;
+    for (int64_t i = 0; i < count; i++)
+        places.push_back(
+            element_pointer(base_pointer(load.buffer), load.type, b.getInt32(uint32_t(i))));
+    return places;
+}
+
+// Runs an instruction that changes accumulators: text of their registers first, then operands.
+void KernelEmitter::accumulate(std::span<Value *const> places, const std::string &text,
+                               const std::string &inputs, std::vector<Value *> operands) {
+    const auto count = int64_t(places.size());
+    std::vector<Value *> all;
+    for (Value *p : places) all.push_back(b.CreateLoad(b.getFloatTy(), p));
+    all.insert(all.end(), operands.begin(), operands.end());
+    const std::vector<llvm::Type *> floats(places.size(), b.getFloatTy());
+    auto *result = llvm::StructType::get(context, floats);
+    llvm::CallInst *c =
+        assembly(text, repeated("=f", count) + tied(count) + inputs + "~{memory}", result, all);
+    for (unsigned i = 0; i < places.size(); i++)
+        b.CreateStore(b.CreateExtractValue(c, i), places[i]);
+}
+
+// Four matrices of 8 x 8 elements of 16 bits, of which each thread has two neighbours.
+std::array<Value *, 4> KernelEmitter::load_fragment(const Expr &place, bool transposed) {
+    const std::vector<llvm::Type *> words(4, b.getInt32Ty());
+    llvm::CallInst *c = assembly(str("ldmatrix.sync.aligned.m8n8.x4", transposed ? ".trans" : "",
+                                     ".shared.b16 {$0, $1, $2, $3}, [$4];"),
+                                 "=r,=r,=r,=r,r,~{memory}", llvm::StructType::get(context, words),
+                                 {b.CreatePtrToInt(pointer_to(place), b.getInt32Ty())});
+    std::array<Value *, 4> fragment;
+    for (unsigned i = 0; i < 4; i++) fragment[i] = b.CreateExtractValue(c, i);
+    return fragment;
+}
+
+void KernelEmitter::mma(const MachineOp &node) {
+    MemoScope forget(*this);
+    const TensorOperands t(node);
+    const int64_t steps = t.k / 16, m_tiles = t.rows / 16, n_pairs = t.columns / 16;
+    const std::vector<Value *> all = accumulator_places(t.accumulators, t.rows * t.columns / 32);
+    const std::string text = str("mma.sync.aligned.m16n8k16.row.col.f32.", t.type(), ".", t.type(),
+                                 ".f32 {", registers(0, 4), "}, {", registers(8, 4), "}, {",
+                                 registers(12, 2), "}, {", registers(0, 4), "};");
+    for (int64_t k = 0; k < steps; k++) {
+        std::vector<std::array<Value *, 4>> a, of_b;
+        for (int64_t m = 0; m < m_tiles; m++)
+            a.push_back(load_fragment(
+                node.operands[size_t(TensorOperands::count + k * m_tiles + m)], !t.a_is_along_k));
+        for (int64_t n = 0; n < n_pairs; n++)
+            of_b.push_back(load_fragment(
+                node.operands[size_t(TensorOperands::count + steps * m_tiles + k * n_pairs + n)],
+                !t.b_is_along_k));
+        for (int64_t m = 0; m < m_tiles; m++) {
+            for (int64_t n = 0; n < 2 * n_pairs; n++) {
+                const auto first = size_t(m * t.columns / 2 + n * 4);
+                const auto &pair = of_b[size_t(n / 2)];
+                const auto &row = a[size_t(m)];
+                accumulate(std::span(all).subspan(first, 4), text, "r,r,r,r,r,r,",
+                           {row[0], row[1], row[2], row[3], pair[size_t(n % 2 * 2)],
+                            pair[size_t(n % 2 * 2 + 1)]});
+            }
+        }
+    }
+}
+
+// What wgmma is told of a matrix in the memory of the block, in panels of 128 bytes that are
+// swizzled (PTX ISA, matrix descriptors).
+Value *KernelEmitter::matrix_descriptor(const Expr &place, bool is_along_k, int64_t panel_bytes) {
+    constexpr uint64_t swizzle_128 = uint64_t(1) << 62, of_8_rows = uint64_t(1024 >> 4) << 32;
+    const uint64_t leading = is_along_k ? 1 : uint64_t(panel_bytes) >> 4;
+    Value *address = b.CreateLShr(b.CreateAnd(shared_address(place), b.getInt32(0x3ffff)), 4);
+    return b.CreateOr(b.CreateZExt(address, b.getInt64Ty()),
+                      b.getInt64(swizzle_128 | of_8_rows | leading << 16));
+}
+
+void KernelEmitter::wgmma(const MachineOp &node) {
+    MemoScope forget(*this);
+    const TensorOperands t(node);
+    const int64_t steps = t.k / 16, m_tiles = t.rows / 64, count = t.columns / 2;
+    const std::vector<Value *> all = accumulator_places(t.accumulators, m_tiles * count);
+    std::vector<Value *> a, of_b;
+    for (int64_t i = 0; i < steps * m_tiles; i++)
+        a.push_back(matrix_descriptor(node.operands[size_t(TensorOperands::count + i)],
+                                      t.a_is_along_k, t.panel * 2));
+    for (int64_t k = 0; k < steps; k++)
+        of_b.push_back(
+            matrix_descriptor(node.operands[size_t(TensorOperands::count + steps * m_tiles + k)],
+                              t.b_is_along_k, t.panel * 2));
+    const std::string text =
+        str("wgmma.mma_async.sync.aligned.m64n", t.columns, "k16.f32.", t.type(), ".", t.type(),
+            " {", registers(0, count), "}, $", 2 * count, ", $", 2 * count + 1, ", 1, 1, 1, ",
+            int(!t.a_is_along_k), ", ", int(!t.b_is_along_k), ";");
+    assembly("wgmma.fence.sync.aligned;", "~{memory}", b.getVoidTy(), {});
+    for (int64_t k = 0; k < steps; k++) {
+        for (int64_t m = 0; m < m_tiles; m++)
+            accumulate(std::span(all).subspan(size_t(m * count), size_t(count)), text, "l,l,",
+                       {a[size_t(k * m_tiles + m)], of_b[size_t(k)]});
+    }
+    assembly("wgmma.commit_group.sync.aligned;", "~{memory}", b.getVoidTy(), {});
+}
+
+// Before the accumulators are read, they are the operands of the wait, so that no read moves there.
+void KernelEmitter::tensor_wait(const IntrinsicCall &c) {
+    const std::string text = str("wgmma.wait_group.sync.aligned ", constant(c.args[0]), ";");
+    if (constant(c.args[0]) > 0) {
+        assembly(text, "~{memory}", b.getVoidTy(), {});
+        return;
+    }
+    const Load &first = address_taken(c.args[1]);
+    const int64_t count = storage(first.buffer).bytes / first.type.bytes();
+    accumulate(accumulator_places(c.args[1], count), text, "", {});
+}
+
+// ---- Stores ----
+
+// Threads q = 0 to 3 have the words 4 * b + q of blocks b: afterwards all four words of block q.
+std::array<Value *, 4> KernelEmitter::exchange_in_quad(const std::array<Value *, 4> &words,
+                                                       Value *lane) {
+    Value *is_odd = b.CreateICmpNE(b.CreateAnd(lane, b.getInt32(1)), b.getInt32(0));
+    Value *is_upper = b.CreateICmpNE(b.CreateAnd(lane, b.getInt32(2)), b.getInt32(0));
+    const auto with_neighbour = [&](Value *v, uint32_t distance) {
+        return b.CreateIntrinsic(I::nvvm_shfl_sync_bfly_i32,
+                                 {b.getInt32(UINT32_MAX), v, b.getInt32(distance), b.getInt32(31)});
+    };
+    const auto swap = [&](Value *condition, Value *low, Value *high, uint32_t distance) {
+        Value *got = with_neighbour(b.CreateSelect(condition, low, high), distance);
+        return std::pair(b.CreateSelect(condition, got, low), b.CreateSelect(condition, high, got));
+    };
+    const auto [a0, a1] = swap(is_odd, words[0], words[1], 1);
+    const auto [b0, b1] = swap(is_odd, words[2], words[3], 1);
+    const auto [c0, d0] = swap(is_upper, a0, b0, 2);
+    const auto [c1, d1] = swap(is_upper, a1, b1, 2);
+    return {c0, c1, d0, d1};
+}
+
+// Operands: the thread's number, what it has of each of four blocks, where its 16 bytes go.
+void KernelEmitter::store_quads(const MachineOp &node) {
+    constexpr size_t blocks = 4;
+    if (node.operands.size() != 2 + 2 * blocks) return run(node.body);
+    MemoScope forget(*this);
+    const Load &place = element_at(node.operands.back());
+    const auto *ramp = place.index.as<Ramp>();
+    const bool is_aligned =
+        alignment_of(place.buffer, place.type.element_of(), place.alignment) >= 16;
+    if (!ramp || !is_aligned) return run(node.body);
+    Value *lane = value(node.operands[0]);
+    std::array<Value *, 4> words;
+    for (size_t i = 0; i < blocks; i++) {
+        Value *pair[2];
+        for (size_t k = 0; k < 2; k++) {
+            const Expr &e = node.operands[1 + 2 * i + k];
+            pair[k] = b.CreateZExt(b.CreateBitCast(to_memory(value(e), e.type()), b.getInt16Ty()),
+                                   b.getInt32Ty());
+        }
+        words[i] = b.CreateOr(pair[0], b.CreateShl(pair[1], 16));
+    }
+    const std::array<Value *, 4> own = exchange_in_quad(words, lane);
+    Value *all = llvm::PoisonValue::get(llvm::FixedVectorType::get(b.getInt32Ty(), 4));
+    for (unsigned i = 0; i < 4; i++) all = b.CreateInsertElement(all, own[i], i);
+    Value *target = element_pointer(place.buffer, place.type, ramp->base);
+    tag(*b.CreateAlignedStore(all, target, llvm::Align(16)), place.buffer);
+}
+
+void KernelEmitter::machine_op(const MachineOp &node) {
+    switch (node.op) {
+    case MachineOpKind::mma: return mma(node);
+    case MachineOpKind::wgmma: return wgmma(node);
+    case MachineOpKind::copy_tile: return copy_tile(node);
+    case MachineOpKind::copy_async: return copy_async(node);
+    case MachineOpKind::store_quads: return store_quads(node);
+    }
+}
+
+}  // namespace tessera::codegen

@@ -1,0 +1,301 @@
+#include "lower/gpu/pipeline_copies.h"
+#include "algebra/simplify.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
+#include "lower/gpu/staged_copy.h"
+#include "lower/loops/loop_name.h"
+#include "lower/storage/hoist_storage.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::simplify;
+
+namespace {
+
+bool is_ring(const Realize &r) { return r.storage.is_async && r.storage.copies.defined(); }
+
+// ---- Where ring buffers are allocated ----
+
+class HoistRings final : public Mutator {
+    // Of a loop within a kernel: those directly in its body go outside of it.
+    Stmt visit(const For &loop) override {
+        const bool outer =
+            std::exchange(in_kernel, in_kernel || traits_of(loop.loop_kind).gpu == GPULevel::Block);
+        const bool moves = in_kernel && loop.loop_kind == LoopKind::Serial;
+        const std::vector<const HoistedStorage *> around = std::exchange(moved, {});
+        Stmt s = loop.with<&For::body>(take_out(loop.body, moves));
+        for (const HoistedStorage *h : moved) s = h->with<&HoistedStorage::body>(s);
+        moved = around;
+        in_kernel = outer;
+        return s;
+    }
+    Stmt visit(const HoistedStorage &h) override {
+        if (is_ring_here(h)) refuse_idle_ring(h.func, h.facts.copies_written);
+        return Mutator::visit(h);
+    }
+    static bool is_ring_here(const HoistedStorage &h) {
+        const auto *r = h.body.as<Realize>();
+        return h.facts.copies.defined() && r && r->func == h.func && r->storage.is_async;
+    }
+    Stmt take_out(const Stmt &s, bool moves) {
+        const auto *h = s.as<HoistedStorage>();
+        if (moves && h && is_ring_here(*h)) {
+            moved.push_back(h);
+            const auto &r = *h->body.as<Realize>();
+            return r.with<&Realize::body>(take_out(r.body, true));
+        }
+        if (!moves) return (*this)(s);
+        if (const auto *let = s.as<LetStmt>())
+            return let->with<&LetStmt::body>(take_out(let->body, true));
+        if (const auto *p = s.as<ProducerConsumer>())
+            return p->with<&ProducerConsumer::body>(take_out(p->body, true));
+        if (const auto *block = s.as<Block>()) {
+            std::vector<Stmt> all;
+            for (const Stmt &each : block->stmts) all.push_back(take_out(each, true));
+            return Block::make(all);
+        }
+        return (*this)(s);
+    }
+    bool in_kernel = false;
+    std::vector<const HoistedStorage *> moved;
+};
+
+// ---- The pipeline ----
+
+Stmt evaluate(Intrinsic op, std::vector<Expr> args = {}) {
+    return Evaluate::make(call(Int(32), op, std::move(args)));
+}
+
+// The copies in the body of a loop, and what is left of it.
+struct LoopParts {
+    struct Copy {
+        const Realize *ring;
+        Stmt stmt;  // within the lets around it
+    };
+    std::vector<Copy> copies;
+    Stmt rest;
+};
+
+class SplitBody {
+public:
+    explicit SplitBody(const std::unordered_map<Symbol, const Realize *> &rings) : rings(rings) {}
+    LoopParts operator()(const Stmt &body) {
+        parts.rest = split(body);
+        return std::move(parts);
+    }
+
+private:
+    Stmt split(const Stmt &s) {
+        if (const auto *let = s.as<LetStmt>()) {
+            lets.push_back(let);
+            const Stmt body = split(let->body);
+            lets.pop_back();
+            return let->with<&LetStmt::body>(body);
+        }
+        if (const auto *p = s.as<ProducerConsumer>()) {
+            const auto ring = rings.find(p->func);
+            if (ring == rings.end() || !p->is_producer)
+                return p->with<&ProducerConsumer::body>(split(p->body));
+            Stmt copy = s;
+            for (auto let = lets.rbegin(); let != lets.rend(); ++let)
+                copy = (*let)->with<&LetStmt::body>(copy);
+            parts.copies.push_back({ring->second, copy});
+            return Evaluate::make(0);
+        }
+        if (const auto *block = s.as<Block>()) {
+            std::vector<Stmt> all;
+            for (const Stmt &each : block->stmts) all.push_back(split(each));
+            return Block::make(all);
+        }
+        return s;
+    }
+    const std::unordered_map<Symbol, const Realize *> &rings;
+    std::vector<const LetStmt *> lets;
+    LoopParts parts;
+};
+
+// The place of the accumulators of the instructions wgmma in a statement; undefined if there are
+// none.
+Expr wgmma_accumulators(const Stmt &s) {
+    Expr place;
+    for_each_node(s, [&](const MachineOp &op) {
+        if (op.op == MachineOpKind::wgmma) place = op.operands.at(accumulator_operand);
+    });
+    return place;
+}
+
+// Rewrites a loop and its copies.
+class PipelineLoop {
+public:
+    PipelineLoop(const For &loop, LoopParts parts, bool is_repeated, const Realizations &storage)
+        : loop(loop), parts(std::move(parts)), is_repeated(is_repeated), storage(storage),
+          accumulators(wgmma_accumulators(this->parts.rest)),
+          slots(as_const_int(this->parts.copies.front().ring->storage.copies).value_or(0)) {
+        check();
+    }
+
+    Stmt operator()() const { return accumulators.defined() ? by_tiles() : by_threads(); }
+
+private:
+    void check() const {
+        for (const LoopParts::Copy &c : parts.copies) {
+            const auto n = as_const_int(c.ring->storage.copies);
+            if (n && *n == slots && slots >= 2) continue;
+            throw CompileError(c.ring->storage.async_written,
+                               str("async of ", c.ring->func,
+                                   ": within a kernel it needs a ring_buffer of a known number of "
+                                   "copies, 2 at least, the same for all that is copied in the ",
+                                   loop_name(loop)));
+        }
+    }
+    Expr k() const { return Variable::make(Int(32), loop.name); }
+    Expr iteration() const { return simplify(k() - loop.min); }
+    int32_t ahead() const { return int32_t(slots - 1); }
+    // What is begun for an iteration, if there is one.
+    Stmt begin(const Stmt &copies, const Expr &at) const {
+        const Stmt shifted = substitute(loop.name, simplify(at + loop.min), copies);
+        return IfThenElse::make(at < loop.extent, shifted);
+    }
+    Stmt before(const Stmt &copies, const Stmt &after_each) const {
+        const Symbol p = Symbol::fresh("ahead");
+        const Stmt body = Block::make({begin(copies, Variable::make(Int(32), p)), after_each});
+        return For::make(p, 0, ahead(), LoopKind::Serial, Partition::Never, body);
+    }
+
+    Stmt by_threads() const {
+        std::vector<Stmt> all;
+        const ThreadLoops threads = threads_of(parts.rest);
+        for (const LoopParts::Copy &c : parts.copies)
+            all.push_back(StagedCopy(*c.ring, c.stmt, storage).by_threads(threads));
+        const Stmt copies = Block::make(all), commit = evaluate(Intrinsic::async_commit);
+        const Stmt body = Block::make(
+            {evaluate(Intrinsic::async_wait, {ahead() - 1}), evaluate(Intrinsic::gpu_barrier),
+             begin(copies, simplify(iteration() + ahead())), commit, parts.rest});
+        const Stmt meet = is_repeated ? evaluate(Intrinsic::gpu_barrier) : Stmt();
+        return Block::make({meet, before(copies, commit), loop.with<&For::body>(body)});
+    }
+
+    Stmt by_tiles() const {
+        const Symbol full = Symbol::fresh("full");
+        const auto barrier = [&](const Expr &slot) {
+            return call(Handle(), Intrinsic::address_of,
+                        {Call::make(UInt(64), full, CallKind::Func, 0, {simplify(slot)})});
+        };
+        const Expr slot = iteration() % int32_t(slots);
+        std::vector<Stmt> all;
+        int64_t bytes = 0;
+        for (const LoopParts::Copy &c : parts.copies) {
+            const StagedCopy copy(*c.ring, c.stmt, storage);
+            all.push_back(copy.by_tiles(barrier(slot)));
+            bytes += copy.bytes();
+        }
+        const Stmt expect =
+            evaluate(Intrinsic::barrier_expect, {barrier(slot), Expr(int32_t(bytes))});
+        const Stmt copies = Block::make(expect, Block::make(all));
+        const Stmt body = Block::make(
+            {evaluate(Intrinsic::barrier_wait,
+                      {barrier(slot), simplify(iteration() / int32_t(slots) % 2)}),
+             parts.rest, evaluate(Intrinsic::tensor_wait, {1, accumulators}),
+             evaluate(Intrinsic::gpu_barrier), begin(copies, simplify(iteration() + ahead()))});
+        const Stmt s =
+            Block::make({of_all_slots(Intrinsic::barrier_init, barrier), before(copies, Stmt()),
+                         evaluate(Intrinsic::gpu_barrier), loop.with<&For::body>(body),
+                         evaluate(Intrinsic::tensor_wait, {0, accumulators}),
+                         is_repeated ? end(barrier) : Stmt()});
+        return Realize::make(full, {UInt(64)}, MemoryType::GPUShared, {{0, int32_t(slots)}}, {}, s);
+    }
+    template<typename Barrier>
+    Stmt end(const Barrier &barrier) const {
+        return Block::make({evaluate(Intrinsic::gpu_barrier),
+                            of_all_slots(Intrinsic::barrier_end, barrier),
+                            evaluate(Intrinsic::gpu_barrier)});
+    }
+    template<typename Barrier>
+    Stmt of_all_slots(Intrinsic op, const Barrier &barrier) const {
+        const Symbol s = Symbol::fresh("slot");
+        return For::make(s, 0, int32_t(slots), LoopKind::Serial, Partition::Never,
+                         evaluate(op, {barrier(Variable::make(Int(32), s))}));
+    }
+
+    const For &loop;
+    const LoopParts parts;
+    const bool is_repeated;  // the block runs the loop several times
+    const Realizations &storage;
+    const Expr accumulators;
+    const int64_t slots;
+};
+
+class PipelineCopies final : public Mutator {
+public:
+    PipelineCopies() : Mutator(Mutator::Visits::PerUse) {}
+
+private:
+    Stmt visit(const Realize &r) override {
+        storage[r.func] = &r;
+        Stmt s;
+        if (in_kernel && is_ring(r)) {
+            rings[r.func] = &r;
+            s = with_panels(r);
+            rings.erase(r.func);
+        } else {
+            s = Mutator::visit(r);
+            // Without a ring the copies are not waited for by themselves.
+            if (r.memory == MemoryType::GPUSharedAsync)
+                s = s.as<Realize>()->with<&Realize::memory>(MemoryType::GPUShared);
+        }
+        storage.erase(r.func);
+        return s;
+    }
+    Stmt with_panels(const Realize &r) {
+        const Stmt body = (*this)(r.body);
+        for_each_node(body, [&](const ProducerConsumer &p) {
+            if (p.func != r.func || !p.is_producer) return;
+            bool any = false;
+            for_each_node(Stmt(&p), [&](const MachineOp &) { any = true; });
+            if (!any) refuse(r);
+        });
+        return in_panels(r, body);
+    }
+    [[noreturn]] static void refuse(const Realize &r) {
+        throw CompileError(r.storage.async_written,
+                           str("async of ", r.func,
+                               ": within a kernel it is for what is computed directly in a serial "
+                               "loop around the loops over threads"));
+    }
+    Stmt visit(const For &loop) override {
+        const bool was_in_kernel = in_kernel;
+        const int outer = serial_loops;
+        if (traits_of(loop.loop_kind).gpu == GPULevel::Block) in_kernel = true;
+        const bool is_loop = !is_const(simplify(loop.extent), 1);
+        if (in_kernel && is_loop && traits_of(loop.loop_kind).gpu == GPULevel::None) serial_loops++;
+        Stmt s = Mutator::visit(loop);
+        if (in_kernel && !rings.empty() && loop.loop_kind == LoopKind::Serial)
+            s = pipelined(*s.as<For>(), outer > 0);
+        in_kernel = was_in_kernel;
+        serial_loops = outer;
+        return s;
+    }
+    Stmt pipelined(const For &loop, bool is_repeated) {
+        LoopParts parts = SplitBody(rings)(loop.body);
+        if (parts.copies.empty()) return Stmt(&loop);
+        return PipelineLoop(loop, std::move(parts), is_repeated, storage)();
+    }
+
+    Realizations storage;  // around
+    std::unordered_map<Symbol, const Realize *> rings;
+    bool in_kernel = false;
+    int serial_loops = 0;
+};
+
+}  // namespace
+
+Stmt hoist_rings(const Stmt &s, const lower::Context &) { return HoistRings()(s); }
+
+Stmt pipeline_copies(const Stmt &s, const lower::Context &) { return PipelineCopies()(s); }
+
+}  // namespace tessera::lower

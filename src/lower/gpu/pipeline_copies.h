@@ -1,0 +1,33 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// Takes ring buffers that are computed asynchronously within a kernel out of the serial loop around
+// their computation, unless hoist_storage says where they are.
+ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
+
+// Runs copies into the memory of a block ahead of what uses them. Of a loop whose iterations copy
+// into one of n slots of a ring buffer (async and ring_buffer(n)), the copies of n - 1 iterations
+// are begun before it, and each iteration begins the one that is n - 1 later:
+//
+//     realize f copies n in GPUShared:        realize f in GPUSharedAsync:
+//       for k in [0, +m):                       begin the copies of k = 0, ... n - 2
+//         produce f:                            for k in [0, +m):
+//           copy into slot k % n         ->       wait for the copy of k
+//         use slot k % n                          gpu_barrier()
+//                                                 begin the copy of k + n - 1
+//                                                 use slot k % n
+//
+// All threads of the block copy, 16 bytes at a time (copy_async). Where what uses them are
+// instructions wgmma, one thread has the machine copy boxes (copy_tile), and a barrier in memory
+// counts their bytes; the copy of k + n - 1 then comes after the use of k, whose instructions go on
+// in the next iteration.
+//
+// A buffer's rows are split into panels of 128 bytes, one panel after the other.
+//
+// CompileError if what is computed asynchronously in a kernel is no copy of a buffer or a Func of
+// two dimensions, or is used in another way.
+ir::Stmt pipeline_copies(const ir::Stmt &s, const Context &context);
+
+}  // namespace tessera::lower

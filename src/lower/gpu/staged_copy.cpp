@@ -1,0 +1,254 @@
+#include "lower/gpu/staged_copy.h"
+#include "algebra/simplify.h"
+#include "ir/equal.h"
+#include "ir/mutator.h"
+#include "ir/operators.h"
+#include "ir/printer.h"
+#include "ir/substitute.h"
+#include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+using namespace ir;
+using algebra::simplify;
+
+namespace {
+
+constexpr int32_t panel_bytes = 128, chunk_bytes = 16;
+constexpr size_t dimensions = 2;  // and one for the slots, or one more for the panels
+
+Expr variable(Symbol s) { return Variable::make(Int(32), s); }
+
+int32_t elements_of_panel(Type t, int32_t row) {
+    return std::min(row, int32_t(panel_bytes / t.bytes()));
+}
+
+class FirstThreads final : public Visitor {
+public:
+    ThreadLoops loops;
+
+private:
+    void visit(const For &loop) override {
+        if (is_done) return;
+        const bool over_threads = is_over_threads(loop);
+        if (over_threads) loops.push_back(&loop);
+        Visitor::visit(loop);
+        is_done |= over_threads;
+    }
+    bool is_done = false;
+};
+
+}  // namespace
+
+ThreadLoops threads_of(const Stmt &s) {
+    FirstThreads first;
+    first(s);
+    if (!first.loops.empty()) return first.loops;
+    throw CompileError("async within a kernel: what uses the copy is in no loop over threads");
+}
+
+StagedCopy::StagedCopy(const Realize &ring, const Stmt &production, const Realizations &storage)
+    : ring(ring), production(production), storage(storage) {
+    read(this->production);
+}
+
+void StagedCopy::refuse(const std::string &why) const {
+    throw CompileError(ring.storage.async_written,
+                       str("async of ", ring.func,
+                           ": within a kernel it is for copies, such as "
+                           "those of in(): ",
+                           why));
+}
+
+// Walks down to what is computed.
+void StagedCopy::read(const Stmt &s) {
+    if (const auto *let = s.as<LetStmt>()) {
+        lets.push_back(let);
+        return read(let->body);
+    }
+    if (const auto *p = s.as<ProducerConsumer>()) {
+        produce = p;
+        return read(p->body);
+    }
+    if (const auto *loop = s.as<For>()) {
+        if (traits_of(loop->loop_kind).gpu != GPULevel::None)
+            refuse("which threads copy is inferred; leave its loops serial");
+        (is_const(simplify(loop->extent), 1) ? single : loops).push_back(loop);
+        return read(loop->body);
+    }
+    const auto *copy = s.as<Provide>();
+    if (!copy || copy->predicate.defined() || copy->values.size() != 1)
+        refuse("there is more than one assignment, or one with a condition");
+    source = copy->values[0].as<Call>();
+    if (!source) refuse("it computes something");
+    find_box(*copy);
+}
+
+void StagedCopy::find_box(const Provide &copy) {
+    if (source->args.size() != dimensions || copy.args.size() != dimensions + 1)
+        refuse("it has two dimensions");
+    if (loops.size() != dimensions) refuse("it has one loop for each dimension");
+    Substitution at_first, values;
+    for (const For *loop : single) values[loop->name] = loop->min;
+    for (const LetStmt *let : lets) values[let->name] = substitute(values, let->value);
+    const auto expanded = [&](const Expr &e) { return simplify(substitute(values, e)); };
+    for (const For *loop : loops) at_first[loop->name] = expanded(loop->min);
+    slot = expanded(copy.args[dimensions]);
+    for (size_t d = 0; d < dimensions; d++) {
+        const Expr to = expanded(copy.args[d]), from = expanded(source->args[d]);
+        const auto along = std::ranges::find_if(
+            loops, [&](const For *loop) { return symbols_in(to).contains(loop->name); });
+        if (along == loops.end()) refuse("it has one loop for each dimension");
+        const auto extent = as_const_int(simplify((*along)->extent));
+        const bool begins_at_0 = is_const(simplify(substitute(at_first, to)), 0);
+        const Expr shift = simplify(from - to),
+                   shift_at_first = simplify(substitute(at_first, shift));
+        if (!extent || !begins_at_0 || !equal(shift, shift_at_first))
+            refuse(str("each element has the same place in a box of a known size, and not ", to,
+                       " for what is at ", from));
+        extents[d] = int32_t(*extent);
+        first.push_back(simplify(substitute(at_first, from)));
+    }
+    const int32_t panel = elements_of_panel(ring.types[0], extents[0]);
+    if (extents[0] % panel != 0 || panel * ring.types[0].bytes() % chunk_bytes != 0)
+        refuse(str("a row has a multiple of ", chunk_bytes, " bytes, or of ", panel_bytes,
+                   " if there are more; it has ", extents[0] * ring.types[0].bytes()));
+}
+
+int64_t StagedCopy::bytes() const {
+    return int64_t(extents[0]) * extents[1] * ring.types[0].bytes();
+}
+
+Expr StagedCopy::stored(const Expr &x, const Expr &y, const Expr &panel) const {
+    return Call::make(ring.types[0], ring.func, CallKind::Func, 0, {x, y, panel, slot});
+}
+
+// The copy of one element.
+Stmt StagedCopy::element(const Expr &x, const Expr &y, const Expr &panel) const {
+    const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
+    const Expr value = source->with<&Call::args>({first[0] + panel * of_panel + x, first[1] + y});
+    return Provide::make(ring.func, {value}, {x, y, panel, slot});
+}
+
+// Within the production, and the lets around it.
+Stmt StagedCopy::around(const Stmt &s) const { return produce->with<&ProducerConsumer::body>(s); }
+
+Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
+    const int32_t of_chunk = int32_t(chunk_bytes / ring.types[0].bytes());
+    const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
+    const int32_t of_row = of_panel / of_chunk, chunks = extents[0] * extents[1] / of_chunk;
+    std::vector<Symbol> names;
+    Expr number = 0;
+    int64_t count = 1;
+    for (const For *loop : threads) {
+        const auto extent = as_const_int(simplify(loop->extent));
+        if (!extent) refuse("the number of threads is known");
+        names.push_back(Symbol::fresh("copying"));
+        number = number * loop->extent + variable(names.back());
+        count *= *extent;
+    }
+    const Symbol round = Symbol::fresh("round"), x = Symbol::fresh("x");
+    const Expr chunk = number + variable(round) * int32_t(count);
+    const Expr row = chunk / of_row;
+    const Stmt one = For::make(
+        x, 0, of_chunk, LoopKind::Vectorized, Partition::Never,
+        element(chunk % of_row * of_chunk + variable(x), row % extents[1], row / extents[1]));
+    Stmt s = MachineOp::make(MachineOpKind::copy_async, {}, one);
+    if (chunks % count != 0) s = IfThenElse::make(chunk < chunks, s);
+    s = For::make(round, 0, int32_t((chunks + count - 1) / count), LoopKind::Unrolled,
+                  Partition::Never, s);
+    for (size_t i = threads.size(); i-- > 0;)
+        s = For::make(names[i], 0, threads[i]->extent, LoopKind::GPUThread, Partition::Never, s);
+    return around(s);
+}
+
+// Where the buffer is that is copied from, and how it lies in memory.
+Expr StagedCopy::map() const {
+    const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
+    const Symbol b = source->callee;
+    std::vector<Expr> min, extent;
+    Expr stride;
+    if (source->call_kind == CallKind::Image) {
+        for (int d = 0; d < int(dimensions); d++) {
+            min.push_back(BufferProperty::make(b, BufferField::Min, d, source->referent));
+            extent.push_back(BufferProperty::make(b, BufferField::Extent, d, source->referent));
+        }
+        stride = BufferProperty::make(b, BufferField::Stride, 1, source->referent);
+    } else {
+        const auto found = storage.find(b);
+        if (found == storage.end() || !found->second->storage.order.empty())
+            refuse(str(b, " has to be an image, or a Func that is computed outside of the kernel"));
+        for (const Range &r : found->second->bounds) {
+            min.push_back(r.min);
+            extent.push_back(r.extent);
+        }
+        stride = extent[0];
+    }
+    const Expr at = call(Handle(), Intrinsic::address_of, {source->with<&Call::args>(min)});
+    return call(Handle(), Intrinsic::tensor_map,
+                {at, ring.types[0].bytes(), extent[0], extent[1], stride, of_panel, extents[1]});
+}
+
+Stmt StagedCopy::by_tiles(const Expr &barrier) const {
+    constexpr int32_t most_rows = 256;  // of a box
+    if (extents[1] > most_rows) refuse(str("a box has at most ", most_rows, " rows"));
+    const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
+    const Expr tensor_map = map();
+    const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
+    const std::vector<Expr> &min = sample.as<Call>()->args;
+    const Symbol panel = Symbol::fresh("panel"), x = Symbol::fresh("x"), y = Symbol::fresh("y");
+    const Expr to = call(Handle(), Intrinsic::address_of, {stored(0, 0, variable(panel))});
+    const Stmt row = For::make(x, 0, of_panel, LoopKind::Serial, Partition::Never,
+                               element(variable(x), variable(y), variable(panel)));
+    const Stmt box = For::make(y, 0, extents[1], LoopKind::Serial, Partition::Never, row);
+    const Stmt s = MachineOp::make(MachineOpKind::copy_tile,
+                                   {to, barrier, tensor_map,
+                                    simplify(first[0] - min[0] + variable(panel) * of_panel),
+                                    simplify(first[1] - min[1])},
+                                   box);
+    return around(
+        For::make(panel, 0, extents[0] / of_panel, LoopKind::Serial, Partition::Never, s));
+}
+
+namespace {
+
+// Accesses f(x, y, slot) become f(x % 64, y, x / 64, slot).
+class InPanels final : public Mutator {
+public:
+    InPanels(Symbol ring, int32_t of_panel) : ring(ring), of_panel(of_panel) {}
+
+private:
+    std::vector<Expr> split(std::vector<Expr> args) const {
+        if (args.size() != dimensions + 1) return args;
+        const Expr x = args[0];
+        args[0] = simplify(x % of_panel);
+        args.insert(args.begin() + dimensions, simplify(x / of_panel));
+        return args;
+    }
+    Expr visit(const Call &c) override {
+        const Expr e = Mutator::visit(c);
+        const Call &mutated = *e.as<Call>();
+        return c.callee == ring ? mutated.with<&Call::args>(split(mutated.args)) : e;
+    }
+    const Symbol ring;
+    const int32_t of_panel;
+};
+
+}  // namespace
+
+Stmt in_panels(const Realize &ring, const Stmt &body) {
+    const int32_t row = int32_t(as_const_int(ring.bounds[0].extent).value_or(1));
+    const int32_t of_panel = elements_of_panel(ring.types[0], row);
+    Region bounds = ring.bounds;
+    bounds[0].extent = of_panel;
+    bounds.insert(bounds.begin() + dimensions, {0, row / of_panel});
+    StorageFacts facts = ring.storage;
+    facts.is_async = facts.is_copy_shared = false;
+    facts.copies = Expr();
+    return ring.with<&Realize::memory, &Realize::bounds, &Realize::body, &Realize::storage>(
+        MemoryType::GPUSharedAsync, bounds, InPanels(ring.func, of_panel)(body), facts);
+}
+
+}  // namespace tessera::lower

@@ -1,0 +1,56 @@
+#pragma once
+#include "ir/nodes.h"
+#include <unordered_map>
+#include <vector>
+
+namespace tessera::lower {
+
+constexpr size_t accumulator_operand = 7;  // of tensor_operands()
+
+// The Funcs whose storage is around a statement.
+using Realizations = std::unordered_map<Symbol, const ir::Realize *>;
+
+// The loops over the threads of a block, outermost first.
+using ThreadLoops = std::vector<const ir::For *>;
+// Those of the first nest in a statement. CompileError if there is none.
+ThreadLoops threads_of(const ir::Stmt &s);
+
+// One production of a ring buffer within a kernel, `produce f: ... f(x, y, slot) = g(x + a, y +
+// b)`: a box that is copied.
+class StagedCopy {
+public:
+    // CompileError if it is no such copy.
+    StagedCopy(const ir::Realize &ring, const ir::Stmt &production, const Realizations &storage);
+
+    int64_t bytes() const;
+    // Each thread copies 16 bytes at a time.
+    ir::Stmt by_threads(const ThreadLoops &threads) const;
+    // The machine copies a panel at a time; the barrier counts.
+    ir::Stmt by_tiles(const ir::Expr &barrier) const;
+
+private:
+    void read(const ir::Stmt &s);
+    void find_box(const ir::Provide &copy);
+    ir::Stmt element(const ir::Expr &x, const ir::Expr &y, const ir::Expr &panel) const;
+    ir::Expr stored(const ir::Expr &x, const ir::Expr &y, const ir::Expr &panel) const;
+    ir::Expr map() const;
+    ir::Stmt around(const ir::Stmt &s) const;
+    [[noreturn]] void refuse(const std::string &why) const;
+
+    const ir::Realize &ring;
+    const ir::Stmt production;
+    const Realizations &storage;
+    std::vector<const ir::LetStmt *> lets;
+    std::vector<const ir::For *> loops, single;  // of more than one iteration, and of one
+    const ir::ProducerConsumer *produce = nullptr;
+    const ir::Call *source = nullptr;
+    ir::Expr slot;
+    std::vector<ir::Expr> first;  // coordinates of what is copied: of the first element
+    int32_t extents[2] = {};      // of the box
+};
+
+// Splits the rows of a ring buffer into panels, in its storage and in the accesses that are not
+// yet.
+ir::Stmt in_panels(const ir::Realize &ring, const ir::Stmt &body);
+
+}  // namespace tessera::lower

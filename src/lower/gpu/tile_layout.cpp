@@ -1,0 +1,36 @@
+#include "lower/gpu/tile_layout.h"
+#include "ir/operators.h"
+#include <algorithm>
+
+namespace tessera::lower {
+
+using namespace ir;
+
+namespace {
+
+constexpr TensorInstructionInfo instructions[] = {
+    {LoopKind::MMA, LoopKind::GPUWarp, 32, 16, 16, 256, 16, "mma.sync m16n8k16"},
+    {LoopKind::WGMMA, LoopKind::GPUWarpgroup, 128, 64, 8, 256, 16, "wgmma m64nNk16"},
+};
+
+template<typename Member>
+const TensorInstructionInfo *find(Member member, LoopKind kind) {
+    const auto *found = std::ranges::find(instructions, kind, member);
+    return found == std::end(instructions) ? nullptr : found;
+}
+
+}  // namespace
+
+const TensorInstructionInfo *tensor_instruction(LoopKind loops) {
+    return find(&TensorInstructionInfo::loops, loops);
+}
+
+const TensorInstructionInfo *tensor_instruction_of_threads(LoopKind threads) {
+    return find(&TensorInstructionInfo::threads, threads);
+}
+
+Expr first_row(const Expr &lane) { return lane / 32 * 16 + lane % 32 / 4; }
+
+Expr first_column(const Expr &lane) { return lane % 4 * 2; }
+
+}  // namespace tessera::lower

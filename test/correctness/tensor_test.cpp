@@ -1,0 +1,240 @@
+// Products of matrices on tensor cores: by meaning, thread by thread, without a GPU; as PTX, and
+// what ptxas says of it where it is installed; and on the GPU, where there is one.
+#include "error/refusal.h"
+#include "lang/module.h"
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#ifndef PTXAS
+#define PTXAS ""
+#endif
+
+using namespace tessera;
+
+namespace {
+
+Var x("x"), y("y"), xi("xi"), yi("yi"), wx("wx"), wy("wy");
+
+struct Sizes {
+    int rows, columns, k;           // of the product
+    int block_rows, block_columns;  // of a block
+    int warp_rows, warp_columns;    // of a warp, or a warpgroup
+    int k_step = 64, stages = 3;
+};
+
+// out = max(a * b + bias, 0), with a stored row by row or column by column, and so b.
+struct Product {
+    ImageParam a, b, bias{Float(32), 1, "bias"};
+    Func product{"product"}, out{"out"};
+    RVar ko{"ko"}, ki{"ki"};
+    RDom k;
+
+    Product(const Sizes &s, bool a_by_rows, bool b_by_rows, Type type = Float(16))
+        : a(type, 2, "a"), b(type, 2, "b"), k(0, s.k, "k") {
+        const Expr of_a = a_by_rows ? a(k, y) : a(y, k), of_b = b_by_rows ? b(x, k) : b(k, x);
+        product(x, y) += cast<float>(of_a) * cast<float>(of_b);
+        out(x, y) = cast(type, max(product(x, y) + bias(x), 0.0f));
+    }
+
+    void schedule(const Sizes &s, TensorInstruction instruction) {
+        out.tile(x, y, xi, yi, s.block_columns, s.block_rows).gpu_blocks(x, y);
+        product.compute_at(out, x).store_in(MemoryType::Tile);
+        Stage update = product.update();
+        update.split(k, ko, ki, s.k_step);
+        share(out, xi, yi, s, instruction);
+        share(product, x, y, s, instruction);
+        update.tile(x, y, wx, wy, x, y, s.warp_columns, s.warp_rows);
+        update.reorder({ki, x, y, wx, wy, ko});
+        over_warps(update, instruction).tensorize(x, y, ki, instruction);
+        for (Func staged : {a.in(), b.in()}) {
+            staged.compute_at(product, ko).store_in(MemoryType::GPUShared);
+            staged.async().ring_buffer(s.stages);
+        }
+    }
+
+private:
+    template<typename Scheduled>
+    static Scheduled &over_warps(Scheduled &f, TensorInstruction instruction) {
+        return instruction == TensorInstruction::MMA ? f.gpu_warps(wx, wy)
+                                                     : f.gpu_warpgroups(wx).gpu_warpgroups(wy);
+    }
+    static void share(Func &f, const Var &columns, const Var &rows, const Sizes &s,
+                      TensorInstruction instruction) {
+        f.tile(columns, rows, wx, wy, columns, rows, s.warp_columns, s.warp_rows);
+        over_warps(f, instruction);
+    }
+};
+
+std::vector<Target> targets() {
+    std::vector<Target> all = {Target("host-jit-cuda-cuda_capability_90-interpret")};
+    const Target gpu("host-jit-cuda");
+    if (host_supports_target_device(gpu)) all.push_back(gpu);
+    return all;
+}
+
+// Small integers and halves, whose sums are exact.
+template<typename T> T value_at(int i, int j) { return T(float((i * 7 + j * 3) % 11 - 5) / 2); }
+
+template<typename T>
+void agrees(const Sizes &s, TensorInstruction instruction, bool a_by_rows, bool b_by_rows) {
+    CAPTURE(a_by_rows);
+    CAPTURE(b_by_rows);
+    Product p(s, a_by_rows, b_by_rows, type_of<T>());
+    p.schedule(s, instruction);
+    Buffer<T> a(a_by_rows ? s.k : s.rows, a_by_rows ? s.rows : s.k);
+    Buffer<T> b(b_by_rows ? s.columns : s.k, b_by_rows ? s.k : s.columns);
+    Buffer<float> bias(s.columns);
+    a.for_each_element([&](int i, int j) { a(i, j) = value_at<T>(i, j); });
+    b.for_each_element([&](int i, int j) { b(i, j) = value_at<T>(j, i); });
+    bias.for_each_element([&](int i) { bias(i) = float(i % 5 - 2); });
+    p.a.set(a);
+    p.b.set(b);
+    p.bias.set(bias);
+    for (const Target &target : targets()) {
+        CAPTURE(target.to_string());
+        const Buffer<T> out = p.out.realize({s.columns, s.rows}, target);
+        out.for_each_element([&](int i, int j) {
+            float sum = bias(i);
+            for (int k = 0; k < s.k; k++) {
+                const T of_a = a_by_rows ? a(k, j) : a(j, k), of_b = b_by_rows ? b(i, k) : b(k, i);
+                sum += float(of_a) * float(of_b);
+            }
+            REQUIRE(float(out(i, j)) == float(T(std::max(sum, 0.0f))));
+        });
+    }
+}
+
+std::string ptx_of(Product &p) {
+    const Target target("x86-64-linux-cuda-cuda_capability_90");
+    const Module m = Pipeline(p.out).compile_to_module({p.a, p.b, p.bias}, "product", target);
+    const Buffer<uint8_t> code = m.get_device_code_buffer();
+    return {reinterpret_cast<const char *>(code.data()), code.number_of_elements()};
+}
+
+size_t count_of(const std::string &text, const std::string &part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        count++;
+    return count;
+}
+
+// All that ptxas says of it.
+std::string assembled(const std::string &ptx, const std::string &gpu) {
+    char folder[] = "/tmp/tensor_XXXXXX";
+    REQUIRE(mkdtemp(folder));
+    const std::string path = std::string(folder) + "/kernels.ptx";
+    std::ofstream(path) << ptx;
+    const std::string command =
+        std::string(PTXAS) + " -v -arch=" + gpu + " " + path + " -o " + path + ".cubin 2>&1";
+    std::string said;
+    FILE *out = popen(command.c_str(), "r");
+    for (int c = fgetc(out); c != EOF; c = fgetc(out)) said += char(c);
+    CHECK(pclose(out) == 0);
+    std::filesystem::remove_all(folder);
+    return said;
+}
+
+// No instruction waits for the one before it, and no register is in memory: of the kernel for
+// buffers that are aligned, which is the first.
+void check_assembled(const std::string &ptx, const std::string &gpu) {
+    if (std::string(PTXAS).empty()) return;
+    const std::string said = assembled(ptx, gpu);
+    CAPTURE(said);
+    CHECK(count_of(said, "C75") == 0);
+    const std::string of_first = said.substr(said.find("product_kernel_0'"));
+    CHECK(count_of(of_first, "0 bytes spill stores, 0 bytes spill loads") == 1);
+}
+
+}  // namespace
+
+TEST_SUITE("tensor cores") {
+    TEST_CASE("mma.sync: operands by rows and by columns") {
+        const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};
+        for (const bool a_by_rows : {true, false}) {
+            for (const bool b_by_rows : {true, false})
+                agrees<float16_t>(s, TensorInstruction::MMA, a_by_rows, b_by_rows);
+        }
+    }
+    TEST_CASE("mma.sync: bfloat16, several blocks, and sizes that no tile divides") {
+        agrees<bfloat16_t>({40, 72, 96, 32, 32, 16, 32, 32, 3}, TensorInstruction::MMA, true, true);
+        agrees<float16_t>({33, 56, 128, 32, 32, 32, 16, 64, 4}, TensorInstruction::MMA, true,
+                          false);
+    }
+    TEST_CASE("wgmma: operands by rows and by columns") {
+        const Sizes s{64, 64, 128, 64, 64, 64, 64, 64, 2};
+        for (const bool a_by_rows : {true, false}) {
+            for (const bool b_by_rows : {true, false})
+                agrees<float16_t>(s, TensorInstruction::WGMMA, a_by_rows, b_by_rows);
+        }
+    }
+    TEST_CASE("wgmma: two warpgroups, two tiles of rows each, panels, bfloat16, few columns") {
+        agrees<float16_t>({128, 128, 64, 128, 128, 64, 128, 64, 2}, TensorInstruction::WGMMA, true,
+                          true);
+        agrees<bfloat16_t>({128, 24, 128, 128, 24, 128, 24, 64, 2}, TensorInstruction::WGMMA, true,
+                           false);
+        agrees<float16_t>({96, 40, 256, 64, 32, 64, 32, 128, 2}, TensorInstruction::WGMMA, true,
+                          false);
+    }
+    TEST_CASE(
+        "code for wgmma: one wait, one barrier and the loads of one thread in each iteration") {
+        const Sizes s{256, 256, 1024, 128, 256, 64, 256, 64, 4};
+        for (const bool b_by_rows : {true, false}) {
+            Product p(s, true, b_by_rows);
+            p.schedule(s, TensorInstruction::WGMMA);
+            const std::string ptx = ptx_of(p);
+            CAPTURE(ptx);
+            const size_t kernels = count_of(ptx, ".entry");
+            CHECK(count_of(ptx, ".target sm_90a") == 1);
+            CHECK(count_of(ptx, "wgmma.mma_async.sync.aligned.m64n256k16") == 4 * kernels);
+            CHECK(count_of(ptx, "wgmma.fence") == kernels);
+            CHECK(count_of(ptx, "wgmma.commit_group") == kernels);
+            CHECK(count_of(ptx, "wgmma.wait_group.sync.aligned 1") == kernels);
+            CHECK(count_of(ptx, "wgmma.wait_group.sync.aligned 0") == kernels);
+            CHECK(count_of(ptx, "mbarrier.try_wait") == kernels);
+            CHECK(count_of(ptx, "bar.sync") == 2 * kernels);
+            CHECK(count_of(ptx, "cp.async.bulk.tensor.2d") == 4 * kernels);  // ahead, and in it
+            CHECK(count_of(ptx, "st.global.v4.b32") == 16);                  // of the aligned one
+            CHECK(count_of(ptx, "shfl.sync.bfly") == 16 * 4);
+            check_assembled(ptx, "sm_90a");
+        }
+    }
+    TEST_CASE("code for mma.sync: fragments by ldmatrix, copies of 16 bytes") {
+        const Sizes s{256, 256, 1024, 128, 128, 64, 64, 64, 4};
+        Product p(s, true, true);
+        p.schedule(s, TensorInstruction::MMA);
+        const std::string ptx = ptx_of(p);
+        CHECK(count_of(ptx, "mma.sync.aligned.m16n8k16") % (4 * 8 * 4) == 0);
+        CHECK(count_of(ptx, "ldmatrix.sync.aligned.m8n8.x4.shared") ==
+              count_of(ptx, "ldmatrix.sync.aligned.m8n8.x4.trans.shared"));
+        CHECK(count_of(ptx, "cp.async.cg.shared.global") > 0);
+        CHECK(count_of(ptx, "cp.async.wait_group 2") == count_of(ptx, ".entry"));
+        check_assembled(ptx, "sm_90");
+    }
+    TEST_CASE("what does not fit is refused, at the directive") {
+        const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};
+        const auto refused = [&](const std::function<void(Product &)> &change,
+                                 TensorInstruction instruction = TensorInstruction::MMA) {
+            Product p(s, true, true);
+            p.schedule(s, instruction);
+            change(p);
+            return refusal([&] { ptx_of(p); });
+        };
+        const auto has = [](const std::string &message, const std::string &part) {
+            CAPTURE(message);
+            CHECK(message.find("tensor_test.cpp:") == 0);
+            CHECK(message.find(part) != std::string::npos);
+        };
+        has(refused([](Product &p) { p.product.update().serial(p.ki); }),
+            "either all loops within it are tensorized, or none");
+        has(refused([](Product &p) { p.product.update().gpu_threads(wx, wy); }),
+            "is computed and used within loops of gpu_warps or gpu_warpgroups");
+        has(refused([](Product &p) { p.product.store_in(MemoryType::GPUShared); }),
+            "is in no nest that computes a Func in MemoryType::Tile");
+        has(refused([](Product &p) { p.a.in().ring_buffer(1); }), "2 at least");
+        has(refused([](Product &p) { p.b.in().ring_buffer(3); }), "the same for all");
+        has(refused([](Product &) {}, TensorInstruction::WGMMA), "a multiple of 64");
+    }
+}
