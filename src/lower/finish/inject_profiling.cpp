@@ -100,7 +100,7 @@ Stmt InjectProfiling::visit(const For &loop) {
 Stmt InjectProfiling::visit(const Allocate &a) {
     auto with_body = [&](const Stmt &body) { return a.with<&Allocate::body>(body); };
     auto number = numbers.find(a.facts.func);
-    if (traits_of(a.memory).space == AddressSpace::Shared) return with_body((*this)(a.body));
+    if (!traits_of(a.memory).is_on_cpu) return with_body((*this)(a.body));
     if (number == numbers.end()) return with_body((*this)(a.body));
     Expr bytes = UIntImm::make(UInt(64), uint64_t(a.type.bytes()));
     for (const Expr &e : a.extents) bytes = bytes * cast(UInt(64), max(e, make_zero(e.type())));

@@ -35,8 +35,7 @@ private:
     }
     Stmt visit(const Allocate &a) override {
         // The memory of a block is freed by nobody.
-        const bool is_shared = traits_of(a.memory).space == AddressSpace::Shared;
-        if (!is_shared && place_of(a) != Place::Stack)
+        if (traits_of(a.memory).is_on_cpu && place_of(a) != Place::Stack)
             open[a.buffer] = {&a, followers, open.size()};
         Stmt body = (*this)(a.body);
         open.erase(a.buffer);
