@@ -23,15 +23,17 @@ struct Plan {
     bool wgmma;
     int rows, columns;            // of a block
     int warp_rows, warp_columns;  // of a warp, or of a warpgroup
-    int stages;
+    int stages, group;            // group: rows of blocks that are begun together, or 0
+    bool persistent;
 };
 
 const Plan plans[] = {
-    {"wgmma 128x256, 4 stages", true, 128, 256, 64, 256, 4},
-    {"wgmma 256x128, 4 stages", true, 256, 128, 128, 128, 4},
-    {"wgmma 128x128, 4 stages", true, 128, 128, 64, 128, 4},
-    {"mma 128x128, 4 stages", false, 128, 128, 64, 64, 4},
-    {"mma 128x256, 4 stages", false, 128, 256, 64, 64, 4},
+    {"wgmma 128x256", true, 128, 256, 64, 256, 4, 16, false},
+    {"wgmma 256x128", true, 256, 128, 128, 128, 4, 16, false},
+    {"wgmma 128x256, plain order", true, 128, 256, 64, 256, 4, 0, false},
+    {"wgmma 128x256, persistent", true, 128, 256, 64, 256, 4, 16, true},
+    {"mma 128x256", false, 128, 256, 64, 64, 4, 16, false},
+    {"mma 256x128", false, 256, 128, 64, 64, 4, 16, false},
 };
 
 struct Gemm {
@@ -47,6 +49,8 @@ struct Gemm {
         product(x, y) += cast<float>(a(k, y)) * cast<float>(of_b);
         out(x, y) = cast<float16_t>(product(x, y));
         out.tile(x, y, xi, yi, p.columns, p.rows).gpu_blocks(x, y);
+        if (p.group > 0) out.gpu_order(grouped(p.group));
+        if (p.persistent) out.persistent();
         product.compute_at(out, x).store_in(MemoryType::Tile);
         Stage update = product.update();
         update.split(k, ko, ki, 64);
@@ -177,7 +181,7 @@ void row(const Plan &plan, int m, int n, int k, bool transposed, Cublas &cublas,
     us = times[7];
     vendor_us = vendor_times[7];
     std::printf(
-        "%-24s %5d x %5d x %5d %s %9.1f us %6.0f TFLOP/s  cuBLAS %9.1f us  ratio %.3f  error "
+        "%-28s %5d x %5d x %5d %s %9.1f us %6.0f TFLOP/s  cuBLAS %9.1f us  ratio %.3f  error "
         "%.1e%s\n",
         plan.name, m, n, k, transposed ? "n x k" : "k x n", us, 2.0 * m * n * k / us / 1e6,
         vendor_us, ratios[7], error, error < 2e-2 ? "" : "  WRONG");
@@ -211,7 +215,7 @@ int main(int argc, char **argv) {
                 try {
                     row(plan, size, size, size, transposed, cublas, clock);
                 } catch (const std::exception &e) {
-                    std::printf("%-24s %d: %s\n", plan.name, size, e.what());
+                    std::printf("%-28s %d: %s\n", plan.name, size, e.what());
                 }
             }
         }

@@ -26,9 +26,13 @@ struct LoopOrigin {
     int stage = 0;
     bool is_reduction = false;  // its iterations may work on one element of the function
     Location kind_written;
+    // Of loops over blocks: in groups of how many rows they are begun, how many run on each
+    // multiprocessor, for all; 0: in the order of the loops, as many as there are.
+    int block_group = 0, blocks_per_processor = 0;
     bool known() const { return func.defined(); }
     using Fields = FieldList<&LoopOrigin::func, &LoopOrigin::var, &LoopOrigin::stage,
-                             &LoopOrigin::is_reduction>;
+                             &LoopOrigin::is_reduction, &LoopOrigin::block_group,
+                             &LoopOrigin::blocks_per_processor>;
 };
 
 // The buffers whose elements the body of a loop reads and writes past the caches. Of a loop without

@@ -111,6 +111,7 @@ namespace tessera::ir {
     X(tensor_wait, 2, false)       /* int32: waits until all instructions wgmma of this warpgroup  \
                                       are done but those of so many groups, the last ones; place   \
                                       of the accumulators */                                       \
+    X(gpu_processors, 0, false)    /* int32: of the device that kernels run on; 1 if there is none */ \
     X(tensor_map, -1, false)       /* handle: where the first element of a buffer of two           \
                                       dimensions is (address_of within a kernel, then              \
                                       device_address), one element's bytes, both extents, the      \

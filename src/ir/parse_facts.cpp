@@ -48,6 +48,8 @@ LoopOrigin FactParser::origin() {
     o.var = name();
     if (accept("update")) o.stage = integer() + 1;
     o.is_reduction = accept("reduction");
+    if (accept("grouped")) o.block_group = integer();
+    if (accept("persistent")) o.blocks_per_processor = integer();
     return o;
 }
 

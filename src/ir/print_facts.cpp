@@ -60,6 +60,8 @@ void FactPrinter::print_origin(const LoopOrigin &origin) {
     name(origin.var);
     if (origin.stage > 0) out << " update " << origin.stage - 1;
     if (origin.is_reduction) out << " reduction";
+    if (origin.block_group > 0) out << " grouped " << origin.block_group;
+    if (origin.blocks_per_processor > 0) out << " persistent " << origin.blocks_per_processor;
 }
 
 void FactPrinter::print_streams(const Streams &streams) {

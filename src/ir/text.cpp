@@ -120,6 +120,7 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::address_of:
     case Intrinsic::alloca:
     case Intrinsic::mutex_array_create: return Handle();
+    case Intrinsic::gpu_processors:
     case Intrinsic::gpu_barrier:
     case Intrinsic::gpu_warp_barrier:
     case Intrinsic::async_commit:

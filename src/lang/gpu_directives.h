@@ -11,6 +11,13 @@ namespace tessera {
 // wgmma, of a warpgroup, of capability 9.0.
 enum class TensorInstruction : uint8_t { MMA, WGMMA };
 
+// An order of the blocks of a kernel: see gpu_order.
+struct GPUOrder {
+    Expr rows;
+};
+// In groups of so many rows of blocks, column by column in each group.
+inline GPUOrder grouped(const Expr &rows) { return {rows}; }
+
 namespace detail {
 
 // The loops of one GPU directive get their kind all together, or none does. CompileError if `api`
@@ -90,6 +97,23 @@ public:
         return on_threads({columns, rows, sum},
                           instruction == TensorInstruction::MMA ? LoopKind::MMA : LoopKind::WGMMA,
                           "tensorize", at);
+    }
+    // One of these loops.
+    Self &tensorize(V loop, TensorInstruction instruction, Location at = Here::current()) {
+        return on_threads({loop},
+                          instruction == TensorInstruction::MMA ? LoopKind::MMA : LoopKind::WGMMA,
+                          "tensorize", at);
+    }
+    // The order in which the blocks of two loops are begun: gpu_order(grouped(16)).
+    Self &gpu_order(const GPUOrder &order, Location at = Here::current()) {
+        program::apply(self().scheduled(at), program::GroupBlocks{order.rows}, at);
+        return self();
+    }
+    // As many blocks run as fit the GPU at the same time, `blocks` on each multiprocessor, and each
+    // computes several of those of the loops over blocks, one after the other.
+    Self &persistent(const Expr &blocks = 1, Location at = Here::current()) {
+        program::apply(self().scheduled(at), program::PersistentBlocks{blocks}, at);
+        return self();
     }
     // A block of one thread around all loops of the stage: for what is small, and whose data is to
     // stay on the device.

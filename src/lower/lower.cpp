@@ -21,6 +21,7 @@
 #include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/check_gpu_loops.h"
 #include "lower/gpu/device_copies.h"
+#include "lower/gpu/order_blocks.h"
 #include "lower/gpu/outline_kernels.h"
 #include "lower/gpu/pipeline_copies.h"
 #include "lower/gpu/tensor_tiles.h"
@@ -78,6 +79,7 @@ constexpr Pass all_passes[] = {
     {"hoist rings", hoist_rings},
     {"ring buffers", add_ring_buffers},
     {"skip stages", skip_stages},  // after sliding: what a stage reads is final
+    {"order blocks", order_blocks},
     {"share tiles", share_tiles},
     {"pipeline copies", pipeline_copies},  // after sharing: the threads are there
     {"fork async", fork_async},  // after folding, which decides whether threads take turns

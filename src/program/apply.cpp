@@ -35,12 +35,27 @@ public:
     void operator()(const SpecializeFail &fail);
     void operator()(const StreamLoads &stream);
     void operator()(const StreamStores &) { schedule.stream_stores = true; }
+    void operator()(const GroupBlocks &d) { schedule.block_group = count(d.rows, "gpu_order"); }
+    void operator()(const PersistentBlocks &d) {
+        schedule.blocks_per_processor = count(d.blocks, "persistent");
+    }
     void operator()(const Unscheduled &) {
         if (schedule.touched) refuse("unscheduled", str("stage ", stage.name, " has a schedule"));
     }
     void operator()(const Rfactor &) {}
 
 private:
+    int count(const Expr &e, const char *directive) const {
+        const auto value = as_const_int(e);
+        const bool has_blocks = std::ranges::any_of(
+            schedule.loops, [](const Loop &l) { return l.kind == LoopKind::GPUBlock; });
+        if (!value || *value < 1 || *value > 1 << 20)
+            refuse(directive, "the number has to be a positive constant");
+        if (!has_blocks)
+            refuse(directive,
+                   str("stage ", stage.name, " has no loop over blocks; mark one before"));
+        return int(*value);
+    }
     [[noreturn]] void refuse(const char *directive, const std::string &why) const {
         throw CompileError(at, str(directive, ": ", why));
     }

@@ -290,6 +290,8 @@ std::string directive_name(const StageDirective &directive) {
             [](const SpecializeFail &) -> std::string { return "specialize_fail"; },
             [](const StreamLoads &) -> std::string { return "stream_loads"; },
             [](const StreamStores &) -> std::string { return "stream_stores"; },
+            [](const GroupBlocks &) -> std::string { return "gpu_order"; },
+            [](const PersistentBlocks &) -> std::string { return "persistent"; },
             [](const Unscheduled &) -> std::string { return "unscheduled"; },
             [](const Rfactor &) -> std::string { return "rfactor"; },
         },

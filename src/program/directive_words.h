@@ -50,6 +50,8 @@ TESSERA_DIRECTIVE_WORDS(SpecializeDirective, "specialize", {"specialize"})
 TESSERA_DIRECTIVE_WORDS(SpecializeFail, "specialize_fail", {"specialize_fail"})
 TESSERA_DIRECTIVE_WORDS(StreamLoads, "stream_loads", {"stream_loads", Referred::Fetched})
 TESSERA_DIRECTIVE_WORD(StreamStores, "stream_stores")
+TESSERA_DIRECTIVE_WORDS(GroupBlocks, "gpu_order", {"gpu_order"})
+TESSERA_DIRECTIVE_WORDS(PersistentBlocks, "persistent", {"persistent"})
 TESSERA_DIRECTIVE_WORD(Unscheduled, "unscheduled")
 TESSERA_DIRECTIVE_WORDS(Rfactor, "rfactor", {"rfactor"}, {"makes", Referred::Made})
 

@@ -261,7 +261,13 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
     using S = std::string;
     return std::visit(
         overloaded{
-            [&](const SetLoopKind &s) -> S { return loop(f, stage, s.var); },
+            [&](const SetLoopKind &s) -> S {
+                const S var = loop(f, stage, s.var);
+                if (s.kind == LoopKind::MMA) return var + ", TensorInstruction::MMA";
+                if (s.kind == LoopKind::WGMMA) return var + ", TensorInstruction::WGMMA";
+                return var;
+            },
+            [&](const GroupBlocks &s) -> S { return str("grouped(", expr(s.rows), ")"); },
             [](const AtomicDirective &s) -> S {
                 return s.override_associativity_test ? "true" : "";
             },

@@ -61,6 +61,15 @@ struct StreamLoads {
     std::vector<Symbol> what;  // functions and images; empty: all
 };
 struct StreamStores {};
+// Blocks of a kernel are begun in groups of so many rows of blocks, column by column, so that those
+// that run at the same time read the same rows and columns of what they are computed from.
+struct GroupBlocks {
+    Expr rows;
+};
+// So many blocks for each multiprocessor run, and each computes what several blocks would.
+struct PersistentBlocks {
+    Expr blocks;
+};
 // The loops are meant as they are.
 struct Unscheduled {};
 
@@ -78,7 +87,7 @@ struct Rfactor {
 using StageDirective =
     std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, SetPartition, PrefetchDirective,
                  AtomicDirective, AllowRaceConditions, SpecializeDirective, SpecializeFail,
-                 StreamLoads, StreamStores, Unscheduled, Rfactor>;
+                 StreamLoads, StreamStores, GroupBlocks, PersistentBlocks, Unscheduled, Rfactor>;
 
 // ---- Directives of a Func ----
 
@@ -165,14 +174,16 @@ struct StageSchedule {
     bool allow_race_conditions = false;
     bool stream_stores = false, stream_all_loads = false;
     std::vector<Symbol> stream_loads;
-    bool touched = false;  // the user has said something about this stage
+    int block_group = 0, blocks_per_processor = 0;  // 0: the order of the loops; all at once
+    bool touched = false;                           // the user has said something about this stage
 
     // All that two schedules are compared by.
     static auto derived() {
         using S = StageSchedule;
         return std::tuple(&S::transforms, &S::loops, &S::prefetches, &S::atomic,
                           &S::override_associativity_test, &S::allow_race_conditions,
-                          &S::stream_stores, &S::stream_all_loads, &S::stream_loads);
+                          &S::stream_stores, &S::stream_all_loads, &S::stream_loads,
+                          &S::block_group, &S::blocks_per_processor);
     }
 };
 

@@ -40,6 +40,7 @@ constexpr int max_threads_per_block = 1;
 constexpr int max_block_x = 2;  // then y, z
 constexpr int max_grid_x = 5;   // then y, z
 constexpr int max_pitch = 11;
+constexpr int processors = 16;
 constexpr int capability_major = 75;
 constexpr int capability_minor = 76;
 constexpr int max_shared_opt_in = 97;

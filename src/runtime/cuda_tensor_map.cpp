@@ -28,6 +28,18 @@ int fail(void *user_context, const Message &why) {
 
 extern "C" {
 
+int32_t tessera_cuda_processors(void *user_context) {
+    const Scope scope(user_context);
+    if (scope.error()) return 1;
+    Device device = 0;
+    int count = 0;
+    const Driver &d = scope.driver();
+    if (d.context_device(&device) ||
+        d.device_attribute(&count, device_attribute::processors, device))
+        return 1;
+    return count;
+}
+
 int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_t element_bytes,
                             const int32_t *shape) {
     const Scope scope(user_context);  // the driver wants a context, and uses nothing of it

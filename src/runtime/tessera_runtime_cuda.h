@@ -99,6 +99,9 @@ typedef struct tessera_cuda_kernels_t {
  * blocks or threads. The first launch in a context loads the best image for its device. */
 int tessera_cuda_run(void *user_context, const tessera_cuda_kernels_t *kernels, const char *kernel,
                      const int32_t *shape, void **args);
+/* The number of multiprocessors of the device that kernels are run on; 1 if there is none, which a
+ * launch then says. */
+int32_t tessera_cuda_processors(void *user_context);
 /* Writes a tensor map (a CUtensorMap: 128 bytes, at a multiple of 64) of a matrix on the device, for
  * copies of boxes into the memory of a block with the swizzle of 128 bytes; what is outside of the
  * matrix is 0. `shape`: columns and rows of the matrix, the distance of rows, columns and rows of a

@@ -302,6 +302,7 @@ Value Printer::emit_barrier_expect(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_barrier_wait(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_barrier_end(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_tensor_wait(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_gpu_processors(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_tensor_map(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_device_buffer(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_device_address(const IntrinsicCall &c) { refuse(c); }

@@ -34,6 +34,10 @@ void HostEmitter::launch(const LoweredFunction &kernel, const Invoke &node) {
                                    string_constant(kernel_symbol(kernel.name)), shape, addresses}));
 }
 
+Value *HostEmitter::host_gpu_processors(const IntrinsicCall &) {
+    return call_runtime("tessera_cuda_processors", b.getInt32Ty(), {host().user_context});
+}
+
 // A CUtensorMap on the stack, which tessera_cuda_tensor_map has filled in.
 Value *HostEmitter::host_tensor_map(const IntrinsicCall &c) {
     constexpr uint64_t bytes = 128, aligned_to = 64;

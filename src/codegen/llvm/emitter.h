@@ -49,6 +49,7 @@ struct FunctionState {
     X(device_buffer)                                                                               \
     X(device_address)                                                                              \
     X(tensor_map)                                                                                  \
+    X(gpu_processors)                                                                              \
     X(set_buffer_field)
 
 // Those that only kernels have.

@@ -27,11 +27,17 @@ private:
         auto let = lets.find(v.name);
         if (let == lets.end()) return Expr(&v);
         if (keep_properties && let->second.as<BufferProperty>()) return Expr(&v);
+        if (is_called_once(let->second)) return Expr(&v);
         Expr value = (*this)(let->second);
         expanded.emplace(v.name, value);
         return value;
     }
 
+    // What a let asks for may be another value the next time.
+    static bool is_called_once(const Expr &value) {
+        const auto *c = value.as<IntrinsicCall>();
+        return c && !info_of(c->op).pure;
+    }
     const std::unordered_map<Symbol, Expr> &lets;
     std::unordered_map<Symbol, Expr> &expanded;
     bool keep_properties;

@@ -91,7 +91,11 @@ LoopOrigin origin_of(const StageNest &nest, const StageNest::Loop &loop) {
     const std::vector<program::Loop> &loops = nest.definition.schedule.loops;
     auto scheduled = std::ranges::find(loops, loop.var, &program::Loop::var);
     const bool is_reduction = scheduled == loops.end() || scheduled->is_reduction;
-    return {nest.func.name, loop.var, nest.stage, is_reduction, kind_written(nest, loop)};
+    LoopOrigin origin{nest.func.name, loop.var, nest.stage, is_reduction, kind_written(nest, loop)};
+    if (loop.kind != LoopKind::GPUBlock) return origin;
+    origin.block_group = nest.definition.schedule.block_group;
+    origin.blocks_per_processor = nest.definition.schedule.blocks_per_processor;
+    return origin;
 }
 
 Streams streams_of(const StageNest &nest, const Streams &around, const ProgramContext &context) {
