@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #ifndef PTXAS
 #define PTXAS ""
@@ -79,11 +80,14 @@ std::vector<Target> targets() {
 template<typename T> T value_at(int i, int j) { return T(float((i * 7 + j * 3) % 11 - 5) / 2); }
 
 template<typename T>
-void agrees(const Sizes &s, TensorInstruction instruction, bool a_by_rows, bool b_by_rows) {
+void agrees(
+    const Sizes &s, TensorInstruction instruction, bool a_by_rows, bool b_by_rows,
+    const std::function<void(Func &)> &also = [](Func &) {}) {
     CAPTURE(a_by_rows);
     CAPTURE(b_by_rows);
     Product p(s, a_by_rows, b_by_rows, type_of<T>());
     p.schedule(s, instruction);
+    also(p.out);
     Buffer<T> a(a_by_rows ? s.k : s.rows, a_by_rows ? s.rows : s.k);
     Buffer<T> b(b_by_rows ? s.columns : s.k, b_by_rows ? s.k : s.columns);
     Buffer<float> bias(s.columns);
@@ -177,6 +181,27 @@ TEST_SUITE("tensor cores") {
                            false);
         agrees<float16_t>({96, 40, 256, 64, 32, 64, 32, 128, 2}, TensorInstruction::WGMMA, true,
                           false);
+    }
+    TEST_CASE("blocks in groups of rows, and fewer blocks than tiles") {
+        const Sizes s{128, 80, 128, 32, 32, 32, 16, 64, 2}, w{192, 72, 192, 64, 24, 64, 24, 64, 2};
+        agrees<float16_t>(s, TensorInstruction::MMA, true, true,
+                          [](Func &out) { out.gpu_order(grouped(3)); });
+        agrees<float16_t>(s, TensorInstruction::MMA, true, false,
+                          [](Func &out) { out.persistent(); });
+        agrees<float16_t>(w, TensorInstruction::WGMMA, true, true,
+                          [](Func &out) { out.gpu_order(grouped(2)).persistent(); });
+    }
+    TEST_CASE("a schedule is printed as it is written") {
+        const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};
+        Product p(s, true, true);
+        p.schedule(s, TensorInstruction::MMA);
+        p.out.gpu_order(grouped(4)).persistent(2);
+        const std::string text = Pipeline(p.out).schedule_as_cpp();
+        CAPTURE(text);
+        for (const char *part :
+             {".gpu_warps(wx)", ".tensorize(ki, TensorInstruction::MMA)", ".gpu_order(grouped(4))",
+              ".persistent(2)", ".store_in(MemoryType::Tile)"})
+            CHECK(text.find(part) != std::string::npos);
     }
     TEST_CASE(
         "code for wgmma: one wait, one barrier and the loads of one thread in each iteration") {

@@ -21,6 +21,30 @@ constexpr const char *reverse = "    gpu_block for b in [0, +4):\n"
                                 "            gpu_barrier():int32\n"
                                 "            out[b*8 + t] = f[7 - t]\n";
 
+// The same by asynchronous copies: of each thread, and of one for all.
+constexpr const char *copying = "    gpu_block for b in [0, +4):\n"
+                                "        allocate f: int32[8] in GPUSharedAsync\n"
+                                "        gpu_thread for t in [0, +8):\n"
+                                "            machine_op copy_async():\n"
+                                "                f[t] = src[b*8 + t]\n"
+                                "            async_commit():int32\n"
+                                "            async_wait(0):int32\n"
+                                "            gpu_barrier():int32\n"
+                                "            out[b*8 + t] = f[7 - t]\n";
+constexpr const char *by_one =
+    "    gpu_block for b in [0, +4):\n"
+    "        allocate f: int32[8] in GPUSharedAsync\n"
+    "        allocate bar: uint64[1] in GPUShared\n"
+    "        gpu_thread for t in [0, +8):\n"
+    "            if t == 0:\n"
+    "                barrier_init(address_of(bar[0]))\n"
+    "                barrier_expect(address_of(bar[0]), 32)\n"
+    "                machine_op copy_tile(address_of(f[0]), address_of(bar[0])):\n"
+    "                    for i in [0, +8): f[i] = src[b*8 + i]\n"
+    "            gpu_barrier():int32\n"
+    "            barrier_wait(address_of(bar[0]), 0)\n"
+    "            out[b*8 + t] = f[7 - t]\n";
+
 std::string with(std::string text, const std::string &before, const std::string &after) {
     const size_t at = text.find(before);
     REQUIRE(at != std::string::npos);
@@ -133,6 +157,43 @@ TEST_SUITE("kernels in the statement interpreter") {
                         RuntimeError);
         // Of another row.
         CHECK_THROWS_AS(run(with(rows, "= f[y*8 + 7 - x]", "= f[15 - y*8 - x]")), RuntimeError);
+    }
+    TEST_CASE("copies that each thread begins, and waits for") {
+        CHECK(is_reversed(run(copying)));
+        // Who reads before the copy is done reads what nobody has written.
+        CHECK_THROWS_AS(run(with(copying, "            async_wait(0):int32\n", "")), RuntimeError);
+        CHECK_THROWS_AS(run(with(copying, "async_wait(0)", "async_wait(1)")), RuntimeError);
+        CHECK_THROWS_AS(run(with(copying, "            async_commit():int32\n", "")), RuntimeError);
+        // Others see it after a barrier.
+        CHECK_THROWS_AS(run(with(copying, "            gpu_barrier():int32\n", "")), RuntimeError);
+        // What is being copied to is nobody else's.
+        CHECK_THROWS_AS(run(with(copying, "            async_wait(0):int32\n",
+                                 "            out[b*8 + t] = f[7 - t]\n"
+                                 "            async_wait(0):int32\n")),
+                        RuntimeError);
+    }
+    TEST_CASE("copies that one thread begins, and all wait for at a barrier in memory") {
+        CHECK(is_reversed(run(by_one)));
+        // Without the wait nobody has written what is read.
+        CHECK_THROWS_AS(run(with(by_one, "            barrier_wait(address_of(bar[0]), 0)\n", "")),
+                        RuntimeError);
+        // The phase before the first one is over already.
+        CHECK_THROWS_AS(run(with(by_one, "address_of(bar[0]), 0)", "address_of(bar[0]), 1)")),
+                        RuntimeError);
+        CHECK_THROWS_AS(run(with(by_one, "barrier_init(address_of(bar[0]))", "no_op")),
+                        RuntimeError);
+        CHECK_THROWS_WITH_AS(run(with(by_one, "barrier_expect(address_of(bar[0]), 32)", "no_op")),
+                             doctest::Contains("expects nothing"), RuntimeError);
+        CHECK_THROWS_WITH_AS(run(with(by_one, "            barrier_wait(address_of(bar[0]), 0)\n",
+                                      "            barrier_wait(address_of(bar[0]), 0)\n"
+                                      "            barrier_wait(address_of(bar[0]), 1)\n")),
+                             doctest::Contains("nobody has begun"), RuntimeError);
+    }
+    TEST_CASE("a slot that is copied to while others still read it is a race") {
+        const std::string again =
+            by_one + std::string("            if t == 0: machine_op copy_async():\n"
+                                 "                f[3] = 7\n");
+        CHECK_THROWS_AS(run(again), RuntimeError);
     }
     TEST_CASE("shared storage that is too small by one element") {
         CHECK_THROWS_AS(run(with(reverse, "int32[8]", "int32[7]")), RuntimeError);

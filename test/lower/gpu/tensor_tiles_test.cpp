@@ -1,0 +1,110 @@
+#include "lower/gpu/pipeline_copies.h"
+#include "lower/gpu/tensor_tiles.h"
+#include "lower/pass_test.h"
+
+using namespace tessera;
+using namespace tessera::lower;
+
+namespace {
+
+bool contains(const std::string &text, const std::string &part) {
+    return text.find(part) != std::string::npos;
+}
+size_t count_of(const std::string &text, const std::string &part) {
+    size_t count = 0;
+    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+        count++;
+    return count;
+}
+std::string refusal(Pass::OnBody pass, std::string_view text) {
+    try {
+        run(pass, text);
+    } catch (const CompileError &e) {
+        return e.what();
+    }
+    return "";
+}
+
+constexpr const char *cleared = "gpu_block for b in [0, +n):\n"
+                                "    realize f: {float32} in Tile over [b*16, +16], [0, +32]\n"
+                                "    gpu_warp for w in [0, +2) of f w:\n"
+                                "        for y in [0, +16) of f y:\n"
+                                "            for x in [b*16, +16) of f x: f(x, w*16 + y) = 0.0\n";
+
+// A copy into one of three slots, ahead of its use by 32 threads.
+constexpr const char *ahead =
+    "gpu_block for b in [0, +n):\n"
+    "    realize s: {float16} in GPUShared async copies 3 over [0, +32], [0, +8], [0, +3]\n"
+    "    for k in [0, +m) of f k:\n"
+    "        produce s:\n"
+    "            for y in [0, +8): for x in [k*32, +32):\n"
+    "                s(x - k*32, y, k % 3) = image a(x, y + b*8):float16\n"
+    "        consume s:\n"
+    "            gpu_thread for t in [0, +32): g(t) = s(t, 3, k % 3):float16\n";
+
+}  // namespace
+
+TEST_SUITE("tensor tiles") {
+    TEST_CASE("each lane has its elements of a nest, as the instruction deals them out") {
+        const std::string text = run(share_tiles, cleared);
+        CAPTURE(text);
+        CHECK(contains(text, "realize f: {float32} in Tile over [0, +8]"));
+        CHECK(contains(text, "gpu_thread for w in [0, +2)"));
+        CHECK(contains(text, "gpu_thread for lane in [0, +32)"));
+        CHECK(count_of(text, "unrolled for") == 4);
+        CHECK(
+            contains(text, "let y = tile_row * 16 + (lane / 32 * 16 + lane % 32 / 4) + half * 8"));
+        CHECK(contains(text, "lane % 4 * 2"));
+        CHECK(contains(text, "f(tile_row * 8 + block * 4 + half * 2 + pair) = 0.0"));
+    }
+    TEST_CASE("a nest that deals them out otherwise is refused") {
+        const std::string other = std::string(cleared) +
+                                  "    gpu_warp for v in [0, +2) of g v:\n"
+                                  "        for q in [0, +16) of g q:\n"
+                                  "            for p in [b*16, +16) of g p:\n"
+                                  "                g(p, q) = f(p, (1 - v)*16 + q):float32\n";
+        CHECK(contains(refusal(share_tiles, other), "has in its registers"));
+        const std::string narrow = std::string(cleared) +
+                                   "    gpu_warp for v in [0, +4) of g v:\n"
+                                   "        for q in [0, +16) of g q:\n"
+                                   "            for p in [b*16, +8) of g p:\n"
+                                   "                g(p, q) = f(p, v*16 + q):float32\n";
+        CHECK(contains(refusal(share_tiles, narrow), "multiple of 16"));
+    }
+    TEST_CASE("who uses a Tile outside of warps, or two elements at a time, is refused") {
+        CHECK(contains(
+            refusal(share_tiles, std::string(cleared) + "    g(0, 0) = f(b*16, 0):float32\n"),
+            "outside of any"));
+        const std::string two = std::string(cleared) +
+                                "    gpu_warp for v in [0, +2) of g v:\n"
+                                "        for q in [0, +16) of g q:\n"
+                                "            for p in [b*16, +16) of g p:\n"
+                                "                g(p, q) = f(p, v*16 + q):float32 + "
+                                "f(p, v*16 + 15 - q):float32\n";
+        CHECK(contains(refusal(share_tiles, two), "two elements of it at a time"));
+    }
+    TEST_CASE("copies are begun two iterations ahead, by all threads, and waited for") {
+        const std::string text = run(pipeline_copies, ahead);
+        CAPTURE(text);
+        CHECK(contains(text, "in GPUSharedAsync over [0, +32], [0, +8], [0, +1], [0, +3]"));
+        CHECK(contains(text, "for ahead in [0, +2)"));
+        CHECK(count_of(text, "machine_op copy_async()") == 2);
+        CHECK(count_of(text, "async_commit()") == 2);
+        CHECK(count_of(text, "async_wait(1)") == 1);
+        CHECK(count_of(text, "gpu_barrier()") == 1);
+        CHECK(text.find("async_wait(1)") < text.find("gpu_barrier()"));
+        CHECK(contains(text, "if k + 2 < m"));
+        CHECK(contains(text, "(k + 2) % 3"));
+    }
+    TEST_CASE("what computes something, or has one copy, is not begun ahead") {
+        const auto with = [](const std::string &before, const std::string &after) {
+            std::string text = ahead;
+            return text.replace(text.find(before), before.size(), after);
+        };
+        CHECK(contains(
+            refusal(pipeline_copies, with("b*8):float16", "b*8):float16 + image a(x, y):float16")),
+            "it computes something"));
+        CHECK(contains(refusal(pipeline_copies, with("copies 3", "copies 1")), "2 at least"));
+        CHECK(contains(refusal(pipeline_copies, with("image a(x, y", "image a(y, x")), "box"));
+    }
+}
