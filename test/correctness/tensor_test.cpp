@@ -2,6 +2,7 @@
 // what ptxas says of it where it is installed; and on the GPU, where there is one.
 #include "error/refusal.h"
 #include "lang/module.h"
+#include "random.h"
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -183,13 +184,50 @@ TEST_SUITE("tensor cores") {
                           false);
     }
     TEST_CASE("blocks in groups of rows, and fewer blocks than tiles") {
-        const Sizes s{128, 80, 128, 32, 32, 32, 16, 64, 2}, w{192, 72, 192, 64, 24, 64, 24, 64, 2};
+        const Sizes s{128, 80, 128, 32, 32, 32, 16, 64, 2}, w{192, 128, 192, 64, 64, 64, 64, 64, 2};
         agrees<float16_t>(s, TensorInstruction::MMA, true, true,
                           [](Func &out) { out.gpu_order(grouped(3)); });
         agrees<float16_t>(s, TensorInstruction::MMA, true, false,
                           [](Func &out) { out.persistent(); });
         agrees<float16_t>(w, TensorInstruction::WGMMA, true, true,
                           [](Func &out) { out.gpu_order(grouped(2)).persistent(); });
+    }
+    TEST_CASE("random sizes, tiles, stages and layouts") {
+        test::Seeds seeds(4.0);
+        while (const auto seed = seeds.next()) {
+            CAPTURE(*seed);
+            test::Random random(*seed);
+            const auto pick = [&](const std::vector<int> &of) { return random.pick(of); };
+            const bool mma = random.chance(60), b_by_columns = random.chance(50);
+            const auto tiles = [&](const std::vector<int> &of_mma, const std::vector<int> &others) {
+                return pick(mma ? of_mma : others);
+            };
+            Sizes s{};
+            s.warp_rows = tiles({16, 32, 48}, {64});
+            s.warp_columns =
+                b_by_columns ? tiles({16, 32}, {8, 24, 40, 64}) : tiles({16, 32}, {64});
+            s.block_rows = s.warp_rows * pick({1, 2});
+            s.block_columns = s.warp_columns * pick({1, 2});
+            s.k_step = tiles({16, 32, 64}, {64});
+            s.k = s.k_step * pick({1, 2, 3, 5});
+            s.rows = s.block_rows * pick({1, 2}) + pick({0, 3, 8});
+            s.columns = s.block_columns * pick({1, 2}) + pick({0, 8, 24});
+            s.stages = pick({2, 3, 4});
+            CAPTURE(s.warp_rows);
+            CAPTURE(s.warp_columns);
+            CAPTURE(s.k_step);
+            CAPTURE(s.k);
+            CAPTURE(s.rows);
+            CAPTURE(s.columns);
+            CAPTURE(s.stages);
+            const int order = pick({0, 1, 3}), turns = pick({0, 0, 1});
+            const auto also = [&](Func &out) {
+                if (order > 0) out.gpu_order(grouped(order));
+                if (turns > 0) out.persistent();
+            };
+            agrees<float16_t>(s, mma ? TensorInstruction::MMA : TensorInstruction::WGMMA,
+                              random.chance(50), !b_by_columns, also);
+        }
     }
     TEST_CASE("a schedule is printed as it is written") {
         const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};
@@ -261,5 +299,11 @@ TEST_SUITE("tensor cores") {
         has(refused([](Product &p) { p.a.in().ring_buffer(1); }), "2 at least");
         has(refused([](Product &p) { p.b.in().ring_buffer(3); }), "the same for all");
         has(refused([](Product &) {}, TensorInstruction::WGMMA), "a multiple of 64");
+        for (const Sizes &narrow :
+             {Sizes{64, 96, 64, 64, 96, 64, 96}, Sizes{64, 64, 64, 64, 64, 64, 64, 32}}) {
+            Product p(narrow, true, true);
+            p.schedule(narrow, TensorInstruction::WGMMA);
+            has(refusal([&] { ptx_of(p); }), "has a multiple of 64 of them");
+        }
     }
 }

@@ -18,8 +18,8 @@ std::string kernel_symbol(const std::string &name) {
 }
 
 KernelEmitter::KernelEmitter(llvm::Module &module, const Target &target,
-                             const Architecture &architecture)
-    : Emitter(module, target, architecture) {}
+                             const Architecture &architecture, int capability)
+    : Emitter(module, target, architecture), has_async_copies(capability >= 80) {}
 
 void KernelEmitter::refuse_in_kernel(const std::string &what) {
     throw CompileError(str(what, " cannot be done within a kernel, on a GPU"));

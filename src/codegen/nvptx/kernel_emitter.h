@@ -11,7 +11,9 @@ namespace tessera::codegen {
 // Loops over blocks and threads are not in the code: each thread reads which one it is.
 class KernelEmitter final : public Emitter {
 public:
-    KernelEmitter(llvm::Module &module, const Target &target, const Architecture &architecture);
+    // For GPUs of a compute capability, as in 90 for 9.0.
+    KernelEmitter(llvm::Module &module, const Target &target, const Architecture &architecture,
+                  int capability);
 
     void emit_kernel(const LoweredFunction &kernel);
 
@@ -60,6 +62,7 @@ private:
     Value *lanes_of_row(int64_t lanes);
     [[noreturn]] static void refuse_in_kernel(const std::string &what);
 
+    const bool has_async_copies;
     Value *shared_used = nullptr;  // bytes of the block's memory that are taken
 };
 

@@ -58,13 +58,12 @@ std::string assembly_of(llvm::Module &module, llvm::TargetMachine &machine) {
 }  // namespace
 
 bool is_exact(const ir::Module &module, int capability) {
-    bool has_mma = false, has_wgmma = false, has_async = false;
+    bool has_mma = false, has_wgmma = false;
     for (const ir::LoweredFunction &f : module.functions) {
         if (f.kind != ir::FunctionKind::Kernel) continue;
         ir::for_each_node(f.body, [&](const ir::MachineOp &op) {
             has_mma |= op.op == MachineOpKind::mma;
             has_wgmma |= op.op == MachineOpKind::wgmma;
-            has_async |= op.op == MachineOpKind::copy_async;
         });
     }
     const auto require = [&](bool there, const char *what, const char *which) {
@@ -75,8 +74,6 @@ bool is_exact(const ir::Module &module, int capability) {
     require(!has_wgmma || capability == 90, "instructions wgmma",
             "give the target the feature cuda_capability_90, and no other capability");
     require(!has_mma || capability >= 80, "instructions mma.sync of 16 bits with sums of 16",
-            "give the target the feature cuda_capability_80 or a newer one");
-    require(!has_async || capability >= 80, "asynchronous copies",
             "give the target the feature cuda_capability_80 or a newer one");
     return has_wgmma;
 }
@@ -95,7 +92,7 @@ std::string to_ptx(const ir::Module &module, const Target &target, int capabilit
         llvm::Module kernels(module.name, context);
         kernels.setTargetTriple(machine->getTargetTriple());
         kernels.setDataLayout(machine->createDataLayout());
-        KernelEmitter emitter(kernels, target, architecture);
+        KernelEmitter emitter(kernels, target, architecture, capability);
         for (const ir::LoweredFunction &f : module.functions) {
             if (f.kind == ir::FunctionKind::Kernel) emitter.emit_kernel(f);
         }

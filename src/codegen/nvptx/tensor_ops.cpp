@@ -98,9 +98,11 @@ Value *KernelEmitter::asynchronous_call(const IntrinsicCall &c) {
     };
     switch (c.op) {
     case Intrinsic::async_commit:
+        if (!has_async_copies) break;
         assembly("cp.async.commit_group;", "~{memory}", b.getVoidTy(), {});
         break;
     case Intrinsic::async_wait:
+        if (!has_async_copies) break;
         assembly(str("cp.async.wait_group ", constant(c.args[0]), ";"), "~{memory}", b.getVoidTy(),
                  {});
         break;
@@ -134,25 +136,26 @@ void KernelEmitter::copy_tile(const MachineOp &node) {
              "r,l,r,r,r,~{memory}", b.getVoidTy(), operands);
 }
 
-// One vector, of 16 bytes that are aligned, if it can be; else it is copied now.
+// Elements that lie together, of 4, 8 or 16 bytes, if they are aligned; else they are copied now.
 void KernelEmitter::copy_async(const MachineOp &node) {
     const auto *store = node.body.as<Store>();
     const auto *load = store ? store->value.as<Load>() : nullptr;
-    const auto *to = store ? store->index.as<Ramp>() : nullptr;
-    const auto *from = load ? load->index.as<Ramp>() : nullptr;
-    const bool is_dense = to && from && is_one(to->stride) && is_one(from->stride) &&
-                          !store->predicate.defined() && !load->predicate.defined();
-    constexpr uint64_t bytes = 16;
-    if (!is_dense ||
-        alignment_of(store->buffer, store->value.type().element_of(), store->alignment) < bytes ||
-        alignment_of(load->buffer, load->type.element_of(), load->alignment) < bytes) {
-        return run(node.body);
-    }
+    const bool is_plain = load && !store->predicate.defined() && !load->predicate.defined();
+    if (!has_async_copies || !is_plain) return run(node.body);
+    const auto *to = store->index.as<Ramp>(), *from = load->index.as<Ramp>();
+    const int64_t bytes = int64_t(load->type.bytes()) * load->type.lanes();
+    const bool is_dense =
+        load->type.is_scalar() || (to && from && is_one(to->stride) && is_one(from->stride));
+    const llvm::Align aligned_to =
+        std::min(alignment_of(store->buffer, load->type.element_of(), store->alignment),
+                 alignment_of(load->buffer, load->type.element_of(), load->alignment));
+    const bool fits = (bytes == 4 || bytes == 8 || bytes == 16) && aligned_to >= uint64_t(bytes);
+    if (!is_dense || !fits) return run(node.body);
     MemoScope forget(*this);
-    Value *source = element_pointer(load->buffer, load->type, from->base);
-    Value *target = element_pointer(store->buffer, load->type, to->base);
-    assembly("cp.async.cg.shared.global [$0], [$1], 16;", "r,l,~{memory}", b.getVoidTy(),
-             {b.CreatePtrToInt(target, b.getInt32Ty()), source});
+    Value *source = element_pointer(load->buffer, load->type, from ? from->base : load->index);
+    Value *target = element_pointer(store->buffer, load->type, to ? to->base : store->index);
+    assembly(str("cp.async.", bytes == 16 ? "cg" : "ca", ".shared.global [$0], [$1], ", bytes, ";"),
+             "r,l,~{memory}", b.getVoidTy(), {b.CreatePtrToInt(target, b.getInt32Ty()), source});
 }
 
 // ---- Products of matrices ----

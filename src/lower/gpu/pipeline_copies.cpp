@@ -9,6 +9,7 @@
 #include "lower/loops/loop_name.h"
 #include "lower/storage/hoist_storage.h"
 #include <algorithm>
+#include <unordered_set>
 
 namespace tessera::lower {
 
@@ -230,6 +231,38 @@ private:
     const int64_t slots;
 };
 
+// ---- Copies that are waited for where they are made ----
+
+// Has the machine copy, while a thread goes on with other elements, what a production of a Func
+// only copies from memory of the device; each thread waits for its own copies at the end.
+class CopyAsynchronously final : public Mutator {
+public:
+    CopyAsynchronously(Symbol func, const std::unordered_set<Symbol> &of_kernel)
+        : func(func), of_kernel(of_kernel) {}
+
+private:
+    bool is_copy(const Provide &p) const {
+        const auto *c = p.values.size() == 1 ? p.values[0].as<Call>() : nullptr;
+        return c && !of_kernel.contains(c->callee) && c->callee != func;
+    }
+    Stmt visit(const ProducerConsumer &p) override {
+        if (p.func != func || !p.is_producer) return Mutator::visit(p);
+        bool only_copies = true;
+        for_each_node(p.body, [&](const Provide &store) {
+            only_copies &= store.func == func && is_copy(store);
+        });
+        if (!only_copies) return Stmt(&p);
+        return Block::make({Mutator::visit(p), evaluate(Intrinsic::async_commit),
+                            evaluate(Intrinsic::async_wait, {0})});
+    }
+    Stmt visit(const Provide &p) override {
+        if (p.func != func) return Stmt(&p);
+        return MachineOp::make(MachineOpKind::copy_async, {}, Stmt(&p));
+    }
+    const Symbol func;
+    const std::unordered_set<Symbol> &of_kernel;
+};
+
 class PipelineCopies final : public Mutator {
 public:
     PipelineCopies() : Mutator(Mutator::Visits::PerUse) {}
@@ -237,6 +270,7 @@ public:
 private:
     Stmt visit(const Realize &r) override {
         storage[r.func] = &r;
+        if (in_kernel) of_kernel.insert(r.func);
         Stmt s;
         if (in_kernel && is_ring(r)) {
             rings[r.func] = &r;
@@ -244,12 +278,14 @@ private:
             rings.erase(r.func);
         } else {
             s = Mutator::visit(r);
-            // Without a ring the copies are not waited for by themselves.
-            if (r.memory == MemoryType::GPUSharedAsync)
-                s = s.as<Realize>()->with<&Realize::memory>(MemoryType::GPUShared);
+            if (r.memory == MemoryType::GPUSharedAsync) s = without_ring(*s.as<Realize>());
         }
         storage.erase(r.func);
         return s;
+    }
+    Stmt without_ring(const Realize &r) const {
+        return r.with<&Realize::memory, &Realize::body>(
+            MemoryType::GPUShared, CopyAsynchronously(r.func, of_kernel)(r.body));
     }
     Stmt with_panels(const Realize &r) {
         const Stmt body = (*this)(r.body);
@@ -288,6 +324,7 @@ private:
 
     Realizations storage;  // around
     std::unordered_map<Symbol, const Realize *> rings;
+    std::unordered_set<Symbol> of_kernel;  // Funcs whose storage is within one
     bool in_kernel = false;
     int serial_loops = 0;
 };

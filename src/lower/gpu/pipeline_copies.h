@@ -26,6 +26,9 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 //
 // A buffer's rows are split into panels of 128 bytes, one panel after the other.
 //
+// What is stored in GPUSharedAsync without a ring buffer, and only copied from memory of the device,
+// is copied asynchronously by the threads that the schedule names, which wait at its end.
+//
 // CompileError if what is computed asynchronously in a kernel is no copy of a buffer or a Func of
 // two dimensions, or is used in another way.
 ir::Stmt pipeline_copies(const ir::Stmt &s, const Context &context);

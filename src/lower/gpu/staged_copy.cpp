@@ -193,6 +193,9 @@ Expr StagedCopy::map() const {
 
 Stmt StagedCopy::by_tiles(const Expr &barrier) const {
     constexpr int32_t most_rows = 256;  // of a box
+    if (extents[0] * ring.types[0].bytes() % panel_bytes != 0)
+        refuse(str("for wgmma a row has a multiple of ", panel_bytes, " bytes; it has ",
+                   extents[0] * ring.types[0].bytes()));
     if (extents[1] > most_rows) refuse(str("a box has at most ", most_rows, " rows"));
     const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
     const Expr tensor_map = map();

@@ -117,6 +117,22 @@ void add_fragments(std::vector<Expr> &operands, const TensorizedStage &stage, co
     }
 }
 
+// The machine reads rows of 128 bytes.
+void check_panels(const TensorizedStage &stage, const Matrix &a, const Matrix &b) {
+    const auto check = [&](const For &loop, const char *what) {
+        if (count(loop) % panel_elements == 0) return;
+        throw CompileError(loop.origin.kind_written,
+                           str("tensorize: an operand of ", stage.instruction.name,
+                               " that is stored "
+                               "along ",
+                               what, " has a multiple of ", panel_elements,
+                               " of them for each instruction; the ", loop_name(loop), " has ",
+                               count(loop)));
+    };
+    if (a.is_along_k() || b.is_along_k()) check(stage.sum, "what is summed");
+    if (!b.is_along_k()) check(stage.columns, "its columns");
+}
+
 void add_tiles(std::vector<Expr> &operands, const TensorizedStage &stage, const Matrix &a,
                const Matrix &b) {
     const int32_t steps = count(stage.sum) / 16;
@@ -150,6 +166,7 @@ std::vector<Expr> tensor_operands(const TensorizedStage &stage, const Stmt &body
             str("tensorize: ", stage.instruction.name, " sums a multiple of ", stage.instruction.k,
                 " products of one type, of operands a(k, y) or a(y, k), and b(x, k) or b(k, x)"));
     }
+    if (stage.instruction.loops == LoopKind::WGMMA) check_panels(stage, a, b);
     const int32_t k_of_tile = count(stage.sum);
     const Expr accumulators =
         call(Handle(), Intrinsic::address_of,

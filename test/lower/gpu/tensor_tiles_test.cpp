@@ -96,6 +96,20 @@ TEST_SUITE("tensor tiles") {
         CHECK(contains(text, "if k + 2 < m"));
         CHECK(contains(text, "(k + 2) % 3"));
     }
+    TEST_CASE("without a ring buffer threads wait for their copies where they make them") {
+        const std::string text = run(
+            pipeline_copies, "gpu_block for b in [0, +n):\n"
+                             "    realize s: {float32} in GPUSharedAsync over [0, +32]\n"
+                             "    produce s:\n"
+                             "        gpu_thread for t in [0, +32): s(t) = image a(t):float32\n"
+                             "    consume s:\n"
+                             "        gpu_thread for t in [0, +32): g(t) = s(31 - t):float32\n");
+        CAPTURE(text);
+        CHECK(contains(text, "realize s: {float32} in GPUShared over"));
+        CHECK(count_of(text, "machine_op copy_async()") == 1);
+        CHECK(text.find("async_commit()") < text.find("async_wait(0)"));
+        CHECK(text.find("async_wait(0)") < text.find("consume s"));
+    }
     TEST_CASE("what computes something, or has one copy, is not begun ahead") {
         const auto with = [](const std::string &before, const std::string &after) {
             std::string text = ahead;
