@@ -123,7 +123,10 @@ struct StorageFacts {
 struct AllocationFacts {
     Symbol func;
     Location compute_written;
-    using Fields = FieldList<&AllocationFacts::func>;
+    // A buffer in whose memory it is, of a kernel's block; they are not used at the same time.
+    // Undefined: it has memory of its own.
+    Symbol within;
+    using Fields = FieldList<&AllocationFacts::func, &AllocationFacts::within>;
 };
 
 // How storage is to be allocated that is hoisted.

@@ -213,12 +213,13 @@ Expr StmtParser::condition() { return accept("if") ? expr() : Expr(); }
 
 std::function<Stmt(Stmt)> StmtParser::allocate() {
     Symbol buffer = name();
-    AllocationFacts facts{accept("of") ? name() : buffer, {}};
+    AllocationFacts facts{accept("of") ? name() : buffer, {}, {}};
     Type t = type_after_colon();
     expect("[");
     std::vector<Expr> extents = exprs("]");
     expect("in");
     MemoryType m = memory();
+    if (accept("within")) facts.within = name();
     int padding = accept("padding") ? integer() : 0;
     Expr c = condition();
     enter(Use::Buffer, buffer, t);

@@ -25,7 +25,7 @@
 //             | access = expr | f(x, ...) = values (`if` predicate)?
 //     values  : expr | {expr, ...}
 //     scoped  : `let x = expr` (`in`)?
-//             | `allocate b: type[extent, ...] in Heap (padding n)? (if c)?`
+//             | `allocate b: type[extent, ...] in Heap (within a)? (padding n)? (if c)?`
 //             | `realize f: {type, ...} (in Heap)?` storage `(over [min, +extent` fold? `], ...)?`
 //                   (`if c`)?
 //             | `hoist f` (`copies expr`)?

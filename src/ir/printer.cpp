@@ -155,6 +155,10 @@ void StmtPrinter::header(const Allocate &s) {
     out << ": " << s.type << '[';
     list(s.extents);
     out << "] in " << name_of(s.memory);
+    if (s.facts.within.defined()) {
+        out << " within ";
+        name(s.facts.within);
+    }
     if (s.padding != 0) out << " padding " << s.padding;
     if (s.condition.defined()) {
         out << " if ";

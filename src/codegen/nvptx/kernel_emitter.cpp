@@ -169,6 +169,12 @@ void KernelEmitter::loop(const For &node) {
 // ---- Memory ----
 
 void KernelEmitter::allocate_shared(const Allocate &node) {
+    if (node.facts.within.defined()) {
+        BufferValues storage = f->buffers.at(node.facts.within);
+        storage.may_overlap = true;
+        f->buffers[node.buffer] = storage;
+        return run(node.body);
+    }
     constexpr unsigned aligned_to = 1024, neighbours_aligned_to = 128;
     const bool is_swizzled = node.memory == MemoryType::GPUSharedAsync;
     const unsigned space = architecture.address_space(AddressSpace::Shared);

@@ -20,6 +20,16 @@ void BlockAccesses::add(const BlockAccesses &more) {
     for (const auto &[buffer, is_written] : more.written) written[buffer] |= is_written;
 }
 
+void BlockAccesses::rename(const std::unordered_map<Symbol, Symbol> &buffers) {
+    for (const auto &[buffer, memory] : buffers) {
+        const auto found = written.find(buffer);
+        if (found == written.end()) continue;
+        const bool is_written = found->second;
+        written.erase(found);
+        written[memory] |= is_written;
+    }
+}
+
 void BlockAccesses::remove(const std::unordered_set<Symbol> &buffers) {
     for (Symbol b : buffers) written.erase(b);
 }

@@ -15,6 +15,8 @@ public:
 
     void add(const BlockAccesses &more);
     void clear() { written.clear(); }
+    // Accesses of buffers are those of others in whose memory they are.
+    void rename(const std::unordered_map<Symbol, Symbol> &buffers);
     void remove(const std::unordered_set<Symbol> &buffers);
     // Returns true if one writes a buffer that the other reads or writes: between them, all threads
     // have to meet.

@@ -28,6 +28,7 @@ public:
         : has_loops_over_threads(has_thread_loops(body)), shape(block_shape(body, blocks)),
           blocks(blocks), lets(blocks.lets), ranges(blocks.variables()) {
         check_number_of_threads(body);
+        for_each_node(body, [&](const Allocate &a) { times_allocated[a.buffer]++; });
         if (const For *rows = find_rows_of_lanes(body)) fit_rows_in_warps(*rows);
         static constexpr const char *names[thread_dimensions] = {"thread_x", "thread_y",
                                                                  "thread_z"};
@@ -42,7 +43,11 @@ public:
             if (!shape[d].defined()) continue;
             s = For::make(threads[d], Expr(0), shape[d], LoopKind::GPUThread, Partition::Never, s);
         }
-        for (const Outside &a : shared) s = around(a, s);
+        for (const bool has_own_memory : {false, true}) {
+            for (const Outside &a : shared) {
+                if (a.within.defined() != has_own_memory) s = around(a, s);
+            }
+        }
         return s;
     }
 
@@ -53,13 +58,16 @@ public:
         MemoryType memory;
         Symbol size;
         Expr most, slices;
+        Symbol within = {};  // the memory of another buffer of the block, if it has none of its own
     };
     static Stmt around(const Outside &a, const Stmt &s) {
         const Expr elements = Variable::make(Int(32), a.size) * a.slices;
-        return LetStmt::make(
-            a.size, a.most,
-            a.node->with<&Allocate::memory, &Allocate::extents, &Allocate::condition,
-                         &Allocate::body>(a.memory, {algebra::simplify(elements)}, Expr(), s));
+        AllocationFacts facts = a.node->facts;
+        facts.within = a.within;
+        return LetStmt::make(a.size, a.most,
+                             a.node->with<&Allocate::memory, &Allocate::extents,
+                                          &Allocate::condition, &Allocate::body, &Allocate::facts>(
+                                 a.memory, {algebra::simplify(elements)}, Expr(), s, facts));
     }
     // Returns the size of a slice. Copies of a loop's body that unrolling has made take turns: it
     // is that of the largest.
@@ -292,7 +300,35 @@ private:
         algebra::IntervalScope serial = ranges;
         for (const auto &[variable, range] : blocks.variables().all()) serial.unbind(variable);
         add(shared, a, shared_type(a), most_elements(a, serial), 1);
-        return at_block(a.body);
+        if (shared_type(a) != MemoryType::GPUShared || times_allocated[a.buffer] > 1)
+            return at_block(a.body);
+        const size_t taken = take_memory(a);
+        const Stmt body = at_block(a.body);
+        slots[taken].is_free = true;
+        return body;
+    }
+
+    // Storage of the block that others may have after it.
+    struct Slot {
+        Symbol buffer;
+        bool is_free = false;
+    };
+    // Gives what was added last the memory of a buffer that is not used any more, if there is one.
+    size_t take_memory(const Allocate &a) {
+        const auto unused = std::ranges::find(slots, true, &Slot::is_free);
+        if (unused == slots.end()) {
+            slots.push_back({a.buffer});
+            return slots.size() - 1;
+        }
+        unused->is_free = false;
+        memory_of[a.buffer] = shared.back().within = unused->buffer;
+        auto first = std::ranges::find_if(
+            shared, [&](const Outside &o) { return o.node->buffer == unused->buffer; });
+        const int64_t bytes = a.type.bytes(), of_first = first->node->type.bytes();
+        const Expr wanted =
+            (shared.back().most * int32_t(bytes) + int32_t(of_first - 1)) / int32_t(of_first);
+        first->most = algebra::simplify(max(first->most, wanted));
+        return size_t(unused - slots.begin());
     }
     [[noreturn]] static void refuse_private(const Allocate &a) {
         throw CompileError(
@@ -419,6 +455,7 @@ private:
     };
     void note(BlockAccesses accesses) {
         accesses.remove(privates);
+        accesses.rename(memory_of);
         if (has_threads() && phase.pending.conflicts_with(accesses)) {
             is_barrier_needed = true;
             phase.pending.clear();
@@ -433,6 +470,9 @@ private:
 
     // Buffers for which no barrier has to be placed: of each thread, or with barriers of their own.
     std::unordered_set<Symbol> privates;
+    std::vector<Slot> slots;
+    std::unordered_map<Symbol, Symbol> memory_of;     // of buffers that are in that of others
+    std::unordered_map<Symbol, int> times_allocated;  // unrolled bodies have one buffer
     const bool has_loops_over_threads;
     std::array<Expr, thread_dimensions> shape;
     bool in_row = false;  // the lanes of a row run what is visited, and not all threads of a block

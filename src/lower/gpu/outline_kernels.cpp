@@ -46,7 +46,8 @@ private:
         lets.pop_let(let.name);
     }
     void visit(const Allocate &a) override {
-        if (traits_of(a.memory).space != AddressSpace::Shared) return (*this)(a.body);
+        const bool is_shared = traits_of(a.memory).space == AddressSpace::Shared;
+        if (!is_shared || a.facts.within.defined()) return (*this)(a.body);
         const Expr around = std::exchange(bytes, 0);
         (*this)(a.body);
         bytes = max(around, most_bytes(a) + bytes);

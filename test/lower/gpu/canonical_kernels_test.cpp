@@ -50,6 +50,33 @@ TEST_SUITE("canonical_kernels") {
         CHECK(contains(text, "if thread_x == 0"));
         CHECK(barriers(text) == 0);
     }
+    TEST_CASE("storage that is used one after the other is in the same memory, after a barrier") {
+        const std::string text =
+            kernel("    allocate f: int32[8] in Auto:\n"
+                   "        gpu_thread for i in [0, +8): f[i] = 1\n"
+                   "        gpu_thread for i in [0, +8): out[i] = f[7 - i]\n"
+                   "    allocate g: int16[64] in Auto:\n"
+                   "        gpu_thread for i in [0, +8): g[i] = int16(i)\n"
+                   "        allocate h: int32[8] in Auto:\n"
+                   "            gpu_thread for i in [0, +8): h[i] = int32(g[7 - i])\n"
+                   "            gpu_thread for i in [0, +8): out[i + 8] = h[7 - i]\n");
+        CAPTURE(text);
+        CHECK(contains(text, "allocate g: int16[g_size] in GPUShared within f"));
+        CHECK(contains(text, "let f_size = 32"));                           // the 128 bytes of g
+        CHECK(contains(text, "allocate h: int32[h_size] in GPUShared\n"));  // g is still used
+        CHECK(barriers(text) == 4);
+        // Of a loop, what is first in an iteration follows what is last in the one before.
+        const std::string loop =
+            kernel("    for k in [0, +n):\n"
+                   "        allocate f: int32[8] in Auto:\n"
+                   "            gpu_thread for i in [0, +8): f[i] = k\n"
+                   "            gpu_thread for i in [0, +8): out[i] = f[7 - i]\n"
+                   "        allocate g: int32[8] in Auto:\n"
+                   "            gpu_thread for i in [0, +8): g[i] = k\n"
+                   "            gpu_thread for i in [0, +8): out[i + 8] = g[7 - i]\n");
+        CAPTURE(loop);
+        CHECK(barriers(loop) == 4);
+    }
     TEST_CASE("no barrier where nothing is shared, one where a later statement needs it") {
         CHECK(barriers(kernel("    gpu_thread for i in [0, +8): f[i] = 1\n"
                               "    gpu_thread for i in [0, +8): g[i] = 2\n")) == 0);
