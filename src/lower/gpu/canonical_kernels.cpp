@@ -412,11 +412,27 @@ private:
         return Leaf(*this)(s);
     }
 
+    // A device has the thread's own memory for all threads that it can run, used or not.
+    static bool is_small(const Allocate &a) {
+        constexpr int64_t most = 16 * 1024;
+        const std::optional<int64_t> bytes = constant_bytes(a);
+        return bytes && *bytes <= most;
+    }
+    static void check_private_size(const Allocate &a) {
+        constexpr int64_t most = 512 * 1024;
+        const std::optional<int64_t> bytes = constant_bytes(a);
+        if (!bytes || *bytes <= most) return;
+        throw CompileError(a.facts.compute_written,
+                           str("store_in of ", a.buffer, ": a thread has at most ", most,
+                               " bytes of its own in a kernel, and ", a.buffer, " has ", *bytes,
+                               "; store it in Heap"));
+    }
     // Storage of one thread. What registers and the thread's own memory do not hold is in memory of
     // the device, or of the block, in which neighbouring threads have neighbouring elements.
     Stmt allocated_in_thread(const Allocate &a, const Stmt &body) {
         const bool is_shared = traits_of(a.memory).space == AddressSpace::Shared;
-        const bool is_dynamic = a.memory == MemoryType::Auto && !constant_bytes(a);
+        const bool is_dynamic = a.memory == MemoryType::Auto && !is_small(a);
+        if (traits_of(a.memory).space == AddressSpace::Private) check_private_size(a);
         if (!is_shared && !is_dynamic && a.memory != MemoryType::Heap)
             return a.with<&Allocate::body>(body);
         algebra::IntervalScope variables = ranges;

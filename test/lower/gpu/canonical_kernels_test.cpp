@@ -77,6 +77,18 @@ TEST_SUITE("canonical_kernels") {
         CAPTURE(loop);
         CHECK(barriers(loop) == 4);
     }
+    TEST_CASE("a thread's own storage is small; what is large is in the memory of the device") {
+        const auto of_size = [](const char *memory, int elements) {
+            return kernel(str("    gpu_thread for t in [0, +8):\n        allocate f: int32[",
+                              elements, "] in ", memory,
+                              "\n        f[t] = t\n        out[t] = f[t]\n"));
+        };
+        CHECK(contains(of_size("Auto", 4096), "allocate f: int32[4096] in Auto"));
+        CHECK(contains(of_size("Auto", 4097), "in Heap"));
+        CHECK(contains(of_size("Stack", 131072), "int32[131072] in Stack"));
+        CHECK_THROWS_WITH_AS(of_size("Stack", 131073), doctest::Contains("524288 bytes"),
+                             CompileError);
+    }
     TEST_CASE("no barrier where nothing is shared, one where a later statement needs it") {
         CHECK(barriers(kernel("    gpu_thread for i in [0, +8): f[i] = 1\n"
                               "    gpu_thread for i in [0, +8): g[i] = 2\n")) == 0);
