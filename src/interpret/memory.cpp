@@ -131,7 +131,7 @@ void Memory::begin_copy(int64_t index, const Accessor &by) {
     check(index, true);
     const auto at = size_t(index - low);
     if (by.task != task) {
-        if (touched.empty()) touched.resize(size_t(size + padding));
+        remember_touches();
         const Touched before = touched[at];
         touch_store(at, by, false);
         touched[at] = before;  // what the copy writes comes later
@@ -149,8 +149,17 @@ void Memory::conflict(size_t at, const char *what) const {
                            name, ", at ", int64_t(at) + low));
 }
 
+void Memory::remember_touches() {
+    if (!touched.empty()) return;
+    try {
+        touched.resize(size_t(size + padding));
+    } catch (const std::bad_alloc &) {
+        throw RuntimeError(str("allocation of ", name, " is too large to interpret"));
+    }
+}
+
 void Memory::touch_load(size_t at, const Accessor &by) {
-    if (touched.empty()) touched.resize(size_t(size + padding));
+    remember_touches();
     Touched &t = touched[at];
     bool both_atomic = by.atomic && t.atomic_write;
     if (t.writer >= 0 && !both_atomic && by.tasks->concurrent(t.writer, by.task)) {
@@ -167,7 +176,7 @@ void Memory::touch_load(size_t at, const Accessor &by) {
 }
 
 void Memory::touch_store(size_t at, const Accessor &by, bool same) {
-    if (touched.empty()) touched.resize(size_t(size + padding));
+    remember_touches();
     Touched &t = touched[at];
     if (t.writer >= 0 && !same && !(by.atomic && t.atomic_write) &&
         by.tasks->concurrent(t.writer, by.task)) {

@@ -74,6 +74,7 @@ private:
     const uint8_t *end() const { return host + (low + size + padding) * bytes(); }
     bool holds(const uint8_t *p) const { return p >= host + low * bytes() && p < end(); }
     void check(int64_t index, bool is_store) const;
+    void remember_touches();
     void touch_load(size_t at, const Accessor &by);
     void touch_store(size_t at, const Accessor &by, bool same);
     void conflict(size_t at, const char *what) const;

@@ -14,7 +14,7 @@ using Expressions = std::vector<Expr>;
 namespace {
 
 // Of one allocation: beyond, the bytes that remember what was written fill the memory.
-constexpr int64_t most_elements = int64_t(1) << 33;
+constexpr int64_t most_elements = int64_t(1) << 32;
 
 // A value that decides something must not come from memory that nobody wrote.
 void require_defined(const Value &v, const char *what) {
@@ -162,6 +162,11 @@ void StatementRun::run_threads(const For &outermost) {
     });
     ThreadBlock block;
     block.all.threads = shape[0] * shape[1] * shape[2];
+    constexpr int64_t most_threads = 1024;
+    if (block.all.threads > most_threads)
+        throw RuntimeError(str("cannot launch the kernel: ", shape[0], " x ", shape[1], " x ",
+                               shape[2], " threads per block are asked for, and there can be ",
+                               most_threads));
     block.all.task = frame.task;
     block.all.phase = shared.tasks.new_loop();
     block.has_rows = has(Intrinsic::gpu_warp_barrier, Stmt(&outermost));
@@ -328,6 +333,19 @@ void StatementRun::run_provide(const Provide &s) {
     }
 }
 
+// The bytes that remember what was written need memory, too.
+MemoryRef StatementRun::own_memory(Symbol name, Type type, int64_t size, int padding) {
+    try {
+        return std::make_shared<Memory>(name.text(), type, size, padding, frame.task);
+    } catch (const std::bad_alloc &) {
+        refuse_size(name);
+    }
+}
+
+void StatementRun::refuse_size(Symbol name) {
+    throw RuntimeError(str("allocation of ", name, " is too large to interpret"));
+}
+
 void StatementRun::run_allocate(const Allocate &s) {
     Tape &tape = run_tape(s, [&] {
         Expressions all = s.extents;
@@ -339,12 +357,11 @@ void StatementRun::run_allocate(const Allocate &s) {
         require_defined(tape.result(d), "the size of an allocation");
         size *= std::max<int64_t>(tape.result(d).as_int(), 0);
         if (size > most_elements) {
-            throw RuntimeError(str("allocation of ", s.buffer, " is too large to interpret"));
+            refuse_size(s.buffer);
         }
     }
     bool wanted = !s.condition.defined() || tape.result(s.extents.size()).as_bool();
-    auto m = std::make_shared<Memory>(s.buffer.text(), s.type, wanted ? size : 0,
-                                      wanted ? s.padding : 0, frame.task);
+    MemoryRef m = own_memory(s.buffer, s.type, wanted ? size : 0, wanted ? s.padding : 0);
     shared.remember(m);
     const Memory *made = m.get();
     if (frame.in_kernel) shared.of_kernels.insert(made);
@@ -372,7 +389,7 @@ void StatementRun::run_realize(const Realize &s) {
         size *= extent;
     }
     for (Type t : s.types) {
-        r->values.push_back(std::make_shared<Memory>(s.func.text(), t, size, 0, frame.task));
+        r->values.push_back(own_memory(s.func, t, size, 0));
     }
     Bind bound(frame.realizations, s.func, std::move(r));
     run(s.body);

@@ -128,6 +128,8 @@ private:
     void run_acquire(const ir::Acquire &s);
     void run_store(const ir::Store &s);
     void run_provide(const ir::Provide &s);
+    MemoryRef own_memory(Symbol name, Type type, int64_t size, int padding);
+    [[noreturn]] static void refuse_size(Symbol name);
     void run_allocate(const ir::Allocate &s);
     void run_realize(const ir::Realize &s);
     void run_fork(const ir::Fork &s);

@@ -130,6 +130,11 @@ TEST_SUITE("kernels in the statement interpreter") {
     TEST_CASE("a barrier that is missing is a race") {
         CHECK_THROWS_AS(run(with(reverse, "            gpu_barrier():int32\n", "")), RuntimeError);
     }
+    TEST_CASE("a block of more threads than there can be") {
+        CHECK_THROWS_WITH_AS(run("    gpu_block for b in [0, +1): gpu_thread for y in [0, +33): "
+                                 "gpu_thread for x in [0, +32): gpu_barrier()\n"),
+                             doctest::Contains("33 x 1 threads per block"), RuntimeError);
+    }
     TEST_CASE("a barrier that some threads do not come to") {
         CHECK_THROWS_WITH_AS(run("    gpu_block for b in [0, +4): gpu_thread for t in [0, +8):\n"
                                  "        if t < 4: gpu_barrier():int32\n"
