@@ -3,6 +3,7 @@
 #include "lang/extern.h"
 #include "lang/func.h"
 #include "lang/pipeline.h"
+#include <deque>
 #include <mutex>
 
 namespace tessera {
@@ -18,7 +19,7 @@ struct PipelineContents {
         uint64_t changes = 0;
     };
     std::mutex mutex;
-    std::map<std::string, Compiled> compiled;  // by target
+    std::deque<std::pair<Target, Compiled>> compiled;  // for each target
 
     // The target that was named last for a run in this process; unknown: none was.
     Target last_target;

@@ -102,7 +102,9 @@ Target PipelineContents::target_for(const Target &given) {
 
 PipelineContents::Compiled PipelineContents::compile(const Target &target) {
     std::lock_guard lock(mutex);
-    Compiled &entry = compiled[target.to_string()];
+    auto found = std::ranges::find(compiled, target, &decltype(compiled)::value_type::first);
+    if (found == compiled.end()) found = compiled.insert(found, {target, {}});
+    Compiled &entry = found->second;
     uint64_t changes = program::count_of_changes();
     if (entry.code && entry.changes == changes) return entry;
     try {
