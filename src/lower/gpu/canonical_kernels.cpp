@@ -414,12 +414,12 @@ private:
 
     // A device has the thread's own memory for all threads that it can run, used or not.
     static bool is_small(const Allocate &a) {
-        constexpr int64_t most = 16 * 1024;
+        constexpr int64_t most = int64_t(16) << 10;
         const std::optional<int64_t> bytes = constant_bytes(a);
         return bytes && *bytes <= most;
     }
     static void check_private_size(const Allocate &a) {
-        constexpr int64_t most = 512 * 1024;
+        constexpr int64_t most = int64_t(512) << 10;
         const std::optional<int64_t> bytes = constant_bytes(a);
         if (!bytes || *bytes <= most) return;
         throw CompileError(a.facts.compute_written,

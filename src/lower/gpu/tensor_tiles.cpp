@@ -251,12 +251,12 @@ private:
                variable(pair);
     }
     Expr visit(const Call &c) override {
-        const Expr e = Mutator::visit(c);
+        Expr e = Mutator::visit(c);
         if (c.callee != tile.func) return e;
         return e.as<Call>()->with<&Call::args>({accumulator()});
     }
     Stmt visit(const Provide &p) override {
-        const Stmt s = Mutator::visit(p);
+        Stmt s = Mutator::visit(p);
         if (p.func != tile.func) return s;
         return s.as<Provide>()->with<&Provide::args>({accumulator()});
     }
@@ -375,7 +375,7 @@ private:
     }
     // Others are loops over threads, the lanes of which are within.
     Stmt visit(const For &loop) override {
-        const Stmt s = Mutator::visit(loop);
+        Stmt s = Mutator::visit(loop);
         if (tensor_instruction(loop.loop_kind)) {
             throw CompileError(loop.origin.kind_written,
                                str("tensorize: the ", loop_name(loop),

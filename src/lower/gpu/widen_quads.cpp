@@ -42,7 +42,7 @@ class WidenQuads final : public Mutator {
     Stmt visit(const MachineOp &op) override {
         if (op.op != MachineOpKind::store_quads) return Mutator::visit(op);
         const StoresOf found(op.body);
-        if (!found.is_all || found.stores.size() != size_t(blocks * of_thread)) return Stmt(&op);
+        if (!found.is_all || int(found.stores.size()) != blocks * of_thread) return Stmt(&op);
         const auto &first = *found.stores[0].as<Store>();
         std::vector<Expr> operands = op.operands;
         for (size_t i = 0; i < found.stores.size(); i++) {
