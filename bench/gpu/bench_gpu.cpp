@@ -79,8 +79,8 @@ void blur(int size) {
     const Func padded = BoundaryConditions::repeat_edge(in);
     h(x, y) = (padded(x - 1, y) + padded(x, y) + padded(x + 1, y)) * (1.0f / 3);
     out(x, y) = (h(x, y - 1) + h(x, y) + h(x, y + 1)) * (1.0f / 3);
-    out.split(x, x, v, 4).split(y, y, yo, 8).reorder(v, yo, x, y).vectorize(v).unroll(yo);
-    out.gpu_tile(x, y, xi, yi, 32, 4);
+    out.split(x, x, v, 2).split(y, y, yo, 4).reorder(v, yo, x, y).vectorize(v).unroll(yo);
+    out.gpu_tile(x, y, xi, yi, 128, 1);
     Buffer<float> a(size, size), b(size, size);
     fill(a);
     in.set(a);
