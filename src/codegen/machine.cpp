@@ -81,7 +81,7 @@ std::unique_ptr<llvm::Module> emit_llvm(llvm::LLVMContext &context, const ir::Mo
     const ir::Module kernels = lower::outline_kernels(module);
     const ir::Module outlined = lower::outline_bodies(kernels);
     HostEmitter(*result, target)
-        .emit_module(lower::select_accesses(outlined, target), device_images(kernels, target));
+        .emit_module(lower::select_accesses(outlined, target), device_code(kernels, target));
     return result;
 }
 

@@ -1,6 +1,7 @@
 #include "codegen/statements.h"
 #include "base/error.h"
 #include "ir/allocation.h"
+#include "ir/operators.h"
 #include "ir/visitor.h"
 #include <algorithm>
 
@@ -60,6 +61,15 @@ Stmt within_lets(const Lets &lets, const Store &store) {
 bool uses_unbound(const Expr &e, const Lets &lets, const std::function<bool(Symbol)> &is_bound) {
     return std::ranges::any_of(
         lets, [&](const auto &let) { return !is_bound(let.first) && uses_symbol(e, let.first); });
+}
+
+Expr requirement_failed(const IntrinsicCall &require) {
+    const std::vector<Expr> parts(require.args.begin() + 3, require.args.end());
+    const Expr text = parts.empty() ? Expr("") : call(Handle(), Intrinsic::stringify, parts);
+    return ExternCall::make(Int(32), "tessera_error_requirement_failed",
+                            {call(Handle(), Intrinsic::user_context, {}), require.args[2],
+                             Expr(parts.empty() ? "a requirement" : ""), text},
+                            false);
 }
 
 Expr locked_element(const Atomic &node) {

@@ -27,6 +27,9 @@ ir::Stmt within_lets(const Lets &lets, const ir::Store &store);
 // Returns true if the expression uses one of the lets that is not bound to a value.
 bool uses_unbound(const ir::Expr &e, const Lets &lets, const std::function<bool(Symbol)> &is_bound);
 
+// The error that the intrinsic `require` raises where its condition does not hold.
+ir::Expr requirement_failed(const ir::IntrinsicCall &require);
+
 // The index of the element whose mutex an Atomic takes: that of the first one that it stores to;
 // undefined if it stores nothing.
 ir::Expr locked_element(const ir::Atomic &node);

@@ -182,11 +182,18 @@ void release_primary(const Driver &driver, Context context) {
     }
 }
 
+void free_reports(const Driver &driver, State &state) {
+    std::lock_guard lock(state.mutex);
+    for (tessera_cuda_reports_t *reports : state.unused_reports) driver.free_host(reports);
+    state.unused_reports.clear();
+}
+
 // Whether nothing is left of the runtime's in the context.
 bool leave(const Driver &driver, State &state) {
     driver.context_synchronize();
     unload_kernels(driver, state.context);
     free_staging(driver, state);
+    free_reports(driver, state);
     if (state.pool) driver.trim_pool(state.pool, 0);
     if (has_allocations(state.context)) return false;
     if (state.pool) driver.destroy_pool(state.pool);

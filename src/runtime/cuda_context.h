@@ -32,6 +32,7 @@ struct State {
     Pool pool = nullptr;  // NULL: the device has none
     std::mutex mutex;     // of what follows
     std::vector<Staging *> unused_staging;
+    std::vector<tessera_cuda_reports_t *> unused_reports;
 };
 
 // Makes a context current while it lives, and the former one after.

@@ -1,4 +1,4 @@
-#include "runtime/cuda_context.h"
+#include "runtime/cuda_reports.h"
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -279,8 +279,8 @@ Result allow_shared(const Driver &driver, const State &state, Kernel &kernel, in
     return r;
 }
 
-int launch(void *user_context, const Scope &scope, Kernel &kernel, const Shape &shape,
-           void **args) {
+int launch_found(void *user_context, const Scope &scope, Kernel &kernel, const Shape &shape,
+                 void **args) {
     if (int error = check(user_context, kernel, scope.state(), shape)) return error;
     const int32_t *b = shape.blocks, *t = shape.threads;
     Result r = allow_shared(scope.driver(), scope.state(), kernel, shape.shared);
@@ -297,6 +297,13 @@ int launch(void *user_context, const Scope &scope, Kernel &kernel, const Shape &
     describe(t, what);
     what << " threads and " << shape.shared << " bytes of shared memory";
     return scope.check(tessera_error_code_gpu_device_error, r, what);
+}
+
+int launch(void *user_context, const Scope &scope, const Kernels &kernels, const char *kernel,
+           const int32_t *shape, void **args) {
+    Kernel *found = nullptr;
+    if (int error = find_quickly(user_context, scope, kernels, kernel, found)) return error;
+    return launch_found(user_context, scope, *found, {shape, shape + 3, shape[6]}, args);
 }
 
 // Takes out of the table what is_wanted(context, kernels).
@@ -335,9 +342,20 @@ int tessera_cuda_run(void *user_context, const tessera_cuda_kernels_t *kernels, 
     if (is_nothing(shape)) return 0;
     Scope scope(user_context);
     if (scope.error()) return scope.error();
-    Kernel *found = nullptr;
-    if (int error = find_quickly(user_context, scope, *kernels, kernel, found)) return error;
-    return launch(user_context, scope, *found, {shape, shape + 3, shape[6]}, args);
+    return launch(user_context, scope, *kernels, kernel, shape, args);
+}
+
+int tessera_cuda_run_reporting(void *user_context, const tessera_cuda_kernels_t *kernels,
+                               const char *kernel, const int32_t *shape, void **args,
+                               tessera_cuda_report_t report) {
+    if (is_nothing(shape)) return 0;
+    Scope scope(user_context);
+    if (scope.error()) return scope.error();
+    Reports reports(user_context, scope);
+    if (reports.error()) return reports.error();
+    args[0] = reports.argument();
+    if (int error = launch(user_context, scope, *kernels, kernel, shape, args)) return error;
+    return reports.tell(kernel, report);
 }
 
 // What fails here has nothing to unload any more: the driver or the context is gone.

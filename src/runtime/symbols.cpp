@@ -140,6 +140,7 @@ const RuntimeSymbol symbols[] = {
     ROW(tessera_set_cuda_release_context),
     ROW(tessera_set_cuda_get_stream),
     ROW(tessera_cuda_run),
+    ROW(tessera_cuda_run_reporting),
     ROW(tessera_cuda_processors),
     ROW(tessera_cuda_tensor_map),
     ROW(tessera_cuda_unload),

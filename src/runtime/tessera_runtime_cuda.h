@@ -109,6 +109,28 @@ int32_t tessera_cuda_processors(void *user_context);
  * bytes, or the driver has no tensor maps. */
 int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_t element_bytes,
                             const int32_t *shape);
+
+/* What a kernel tells the host: the first assertion that does not hold, and lines to print. Each is
+ * a record: a word whose lower half says which of the kernel's reports it is, from 1, and whose
+ * upper half how many words it has, this one counted; then the values, a word each. */
+#define TESSERA_CUDA_RECORD_WORDS 128 /* that one has at most */
+typedef struct tessera_cuda_reports_t {
+    uint32_t failed; /* not 0: the thread that has set it writes `failure` */
+    uint64_t words;  /* of `lines` that have been asked for: maybe more than there are */
+    uint64_t lost;   /* lines for which there was no room */
+    uint64_t failure[TESSERA_CUDA_RECORD_WORDS];
+    uint64_t lines[(1 << 17) - 3 - TESSERA_CUDA_RECORD_WORDS];
+} tessera_cuda_reports_t;
+
+/* Raises the error of a record, and returns its code; or prints the line. */
+typedef int (*tessera_cuda_report_t)(void *user_context, const uint64_t *record);
+
+/* Likewise, and waits for the kernel. Its first argument is a tessera_cuda_reports_t in memory of
+ * the host; whatever args[0] is, the runtime puts it there. Then `report` is told of its lines, and
+ * of the assertion that has failed, whose code is returned. */
+int tessera_cuda_run_reporting(void *user_context, const tessera_cuda_kernels_t *kernels,
+                               const char *kernel, const int32_t *shape, void **args,
+                               tessera_cuda_report_t report);
 /* Unloads what was loaded of them, in all contexts; the JIT calls it before the code goes. */
 void tessera_cuda_unload(const tessera_cuda_kernels_t *kernels);
 

@@ -183,6 +183,20 @@ public:
     }
 };
 
+// A kernel that requires something of its input, and prints.
+class Checked : public Generator<Checked> {
+public:
+    Input<Buffer<int32_t, 1>> in{"in"};
+    Output<Func> out{"out", Int(32), 1};
+
+    void generate() override {
+        Var xi("xi");
+        const Expr value = print_when(in(x) > 40, in(x) * 2, "twice that at", x);
+        out(x) = require(in(x) < 50, value, "in", x, "is", in(x));
+        out.gpu_tile(x, xi, 8, TailStrategy::RoundUp);
+    }
+};
+
 class Slow : public Generator<Slow> {
 public:
     Output<Func> out{"out", Int(32), 1};
@@ -229,6 +243,7 @@ TESSERA_REGISTER_GENERATOR(Open, open)
 TESSERA_REGISTER_GENERATOR(Several, several)
 TESSERA_REGISTER_GENERATOR(Configured, configured)
 TESSERA_REGISTER_GENERATOR(Scaled, scaled)
+TESSERA_REGISTER_GENERATOR(Checked, checked)
 TESSERA_REGISTER_GENERATOR(Box, box, filters::BoxFilter)
 TESSERA_REGISTER_GENERATOR(Caller, caller)
 TESSERA_REGISTER_GENERATOR(OfTarget, of_target)

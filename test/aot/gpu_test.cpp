@@ -12,8 +12,7 @@ void generate(const std::string &words, const std::string &environment = "") {
     run(environment + " '" GENERATORS "' -g scaled -f scaled -o . " + words);
 }
 
-// Calls the function twice.
-constexpr const char *calls_twice = R"(
+const std::string calls = R"(
 #include "scaled.h"
 #include "tessera_runtime_cuda.h"
 #include <stdio.h>
@@ -28,7 +27,10 @@ static tessera_buffer_t buffer(int32_t *data, tessera_dimension_t *dim) {
     b.dimensions = 1;
     b.dim = dim;
     return b;
-}
+})";
+
+// Calls the function twice.
+constexpr const char *calls_twice = R"(
 int main(void) {
     static int32_t in[16], out[16];
     tessera_dimension_t dim = {0, 16, 1, 0};
@@ -52,8 +54,8 @@ int main(void) {
 })";
 
 // Builds the program; `more` are libraries beside scaled.a.
-void build(const std::string &more = "") {
-    write("main.c", calls_twice);
+void build(const std::string &more = "", const std::string &main = calls_twice) {
+    write("main.c", calls + main);
     run(c_compiler + "-std=c99 -Wall -Wextra -Werror -pedantic -c main.c -o main.o" +
         include_runtime);
     run(cxx_compiler + "main.o scaled.a " + more + " -o main -lpthread -ldl");
@@ -122,6 +124,46 @@ TEST_SUITE("libraries with kernels") {
         write_gpu_driver(contents_of("scaled.ptx"));
         build("runtime.a");
         CHECK(run_on("90") == code());
+    }
+    TEST_CASE("tell of a requirement that does not hold, run on, and print") {
+        Folder folder;
+        run("'" GENERATORS "' -g checked -f scaled -o . -e static_library,c_header,device_code "
+            "target=" +
+            both);
+        write_gpu_driver(contents_of("scaled.ptx"), R"(
+static void run(const FakeLaunch &launch) {
+    static int launches = 0;
+    auto *reports = *static_cast<tessera_cuda_reports_t **>(launch.args[0]);
+    if (++launches != 1) {
+        const uint64_t line[] = {uint64_t(3) << 32 | 2, 84, 6};
+        std::memcpy(reports->lines, line, sizeof(line));
+        reports->words = 3;
+        return;
+    }
+    reports->failed = 1;
+    const uint64_t record[] = {uint64_t(3) << 32 | 1, 7, uint32_t(-60)};
+    std::memcpy(reports->failure, record, sizeof(record));
+})");
+        build("", R"(
+int main(void) {
+    static int32_t in[16], out[16];
+    tessera_dimension_t dim = {0, 16, 1, 0};
+    tessera_buffer_t a = buffer(in, &dim), b = buffer(out, &dim);
+    int first = scaled(&a, &b), second = scaled(&a, &b);
+    fflush(stdout);
+    printf("first %d, second %d\n", first, second);
+    fflush(stdout);
+    tessera_device_free(NULL, &a);
+    tessera_device_free(NULL, &b);
+    return 0;
+})");
+        for (const char *capability : {"80", "90", "120"}) {
+            const std::string said = run_on(capability);
+            CHECK(has(said, "Requirement failed: in 7 is -60"));
+            CHECK(has(said, "generators.cpp:"));
+            CHECK(has(said, "84 twice that at 6\n"));
+            CHECK(has(said, "first -27, second 0\n2 launches of "));
+        }
     }
     TEST_CASE("are shown as texts") {
         Folder folder;

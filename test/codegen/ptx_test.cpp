@@ -21,14 +21,18 @@ using namespace tessera;
 namespace {
 
 // Of a function with buffers src, out and mid, and an int32 n.
-std::string ptx_of(const std::string &body, const std::string &target) {
+ir::Module kernels_of(const std::string &body) {
     ir::Module m = ir::parse_module(
         "module \"m\"\nfunc \"f\"(src: input float32[1], mid: input float32[1], out: output "
         "float32[1] of out, n: int32):\n" +
         body);
     m.functions[0].body = lower::canonical_kernels(m.functions[0].body, {});
+    return lower::outline_kernels(m);
+}
+std::string ptx_of(const std::string &body, const std::string &target) {
     const Target wanted(target);
-    return codegen::to_ptx(lower::outline_kernels(m), wanted, wanted.cuda_capabilities().front());
+    codegen::KernelReports reports;
+    return codegen::to_ptx(kernels_of(body), wanted, wanted.cuda_capabilities().front(), reports);
 }
 
 std::vector<codegen::DeviceImage> images_of(const std::string &target);
@@ -81,13 +85,23 @@ const std::string stencil = "    gpu_block for b in [0, +n):\n"
                             "        gpu_thread for i in [0, +34): f[i] = src[b*32 + i]\n"
                             "        gpu_thread for x in [0, +32): "
                             "out[b*32 + x] = f[x] + f[x + 2]\n";
+// A requirement with values in its message, before a barrier, and an assertion.
+const std::string checked =
+    "    gpu_block for b in [0, +n):\n"
+    "        allocate f: float32[32] in Auto\n"
+    "        gpu_thread for i in [0, +32):\n"
+    "            f[i] = require(src[b*32 + i] > 0.0, src[b*32 + i], \"f.cpp:7\", \"at \", "
+    "b*32 + i, \" is \", src[b*32 + i], \", \", src[b*32 + i] > 1.0)\n"
+    "        gpu_thread for x in [0, +32):\n"
+    "            assert f[31 - x] < 9.0, -7\n"
+    "            out[b*32 + x] = f[31 - x]\n";
 
 std::vector<codegen::DeviceImage> images_of(const std::string &target) {
     ir::Module m = ir::parse_module("module \"m\"\nfunc \"f\"(src: input float32[1], out: output "
                                     "float32[1] of out, n: int32):\n" +
                                     copy);
     m.functions[0].body = lower::canonical_kernels(m.functions[0].body, {});
-    return codegen::device_images(lower::outline_kernels(m), Target(target));
+    return codegen::device_code(lower::outline_kernels(m), Target(target)).images;
 }
 
 }  // namespace
@@ -182,6 +196,77 @@ TEST_SUITE("PTX") {
         CHECK_THROWS_WITH_AS(codegen::assemble_ptx("no PTX", "sm_90"),
                              doctest::Contains("cannot assemble"), CompileError);
         std::filesystem::remove_all(folder);
+    }
+    TEST_CASE("an assertion that does not hold is written down once, and its thread ends") {
+        for (int capability : {75, 80, 86, 89, 90, 100, 120}) {
+            const std::string sm = "sm_" + std::to_string(capability);
+            const std::string ptx =
+                ptx_of(checked, "x86-64-linux-cuda-cuda_capability_" + std::to_string(capability));
+            CAPTURE(ptx);
+            CHECK(count_of(ptx, "atom.relaxed.sys.global.cas.b32") == 2);
+            CHECK(count_of(ptx, "exit;") >= 2);
+            CHECK(count_of(ptx, "trap") == 0);
+            CHECK(count_of(ptx, "st.volatile.global") == 4 + 1);  // a word says which it is
+            CHECK(assembles(ptx, sm));
+        }
+        CHECK(count_of(ptx_of(copy, "x86-64-linux-cuda-cuda_capability_90"), "atom.") == 0);
+    }
+    TEST_CASE("a line that is printed takes room for its values") {
+        const std::string body =
+            "    gpu_block for b in [0, +n):\n"
+            "        out[b] = return_second(extern int32 tessera_print(user_context(), "
+            "stringify(src[b], \" at \", b, \"\\n\")), src[b])\n";
+        for (int capability : {75, 80, 86, 89, 90, 100, 120}) {
+            const std::string ptx =
+                ptx_of(body, "x86-64-linux-cuda-cuda_capability_" + std::to_string(capability));
+            CAPTURE(ptx);
+            CHECK(count_of(ptx, "atom.global.add.u64") == 2);
+            CHECK(count_of(ptx, "st.volatile.global") == 3);
+            CHECK(assembles(ptx, "sm_" + std::to_string(capability)));
+        }
+    }
+    TEST_CASE("pointers are values of messages") {
+        ir::Module m = ir::parse_module(
+            "module \"m\"\nfunc \"f\"(out: output float32[1] of out, text: handle, n: int32):\n"
+            "    gpu_block for b in [0, +n): out[b] = return_second(extern int32 "
+            "tessera_print(user_context(), stringify(text, b)), 1.0)\n");
+        m.functions[0].body = lower::canonical_kernels(m.functions[0].body, {});
+        codegen::KernelReports reports;
+        const std::string ptx =
+            codegen::to_ptx(lower::outline_kernels(m), Target("x86-64-linux-cuda"), 80, reports);
+        CAPTURE(ptx);
+        CHECK(count_of(ptx, "st.volatile.global") == 3);
+        CHECK(assembles(ptx, "sm_80"));
+    }
+    TEST_CASE("code for all capabilities numbers what it reports alike") {
+        const ir::Module m = kernels_of(checked);
+        codegen::KernelReports reports;
+        const Target target("x86-64-linux-cuda");
+        const std::string first = codegen::to_ptx(m, target, 80, reports);
+        const std::string again = codegen::to_ptx(m, target, 80, reports);
+        CHECK(first == again);
+        const auto *all = reports.of("f.kernel.0");
+        REQUIRE(all);
+        REQUIRE(all->size() == 2);
+        CHECK((*all)[0].operands.size() == 3);
+        CHECK((*all)[0].words() == 4);
+        CHECK((*all)[1].operands.empty());
+        codegen::KernelReports none;
+        codegen::to_ptx(kernels_of(copy), target, 80, none);
+        CHECK(!none.of("f.kernel.0"));
+    }
+    TEST_CASE("a message of a kernel has so many values, and no more") {
+        const auto with = [](int lanes) {
+            return ptx_of("    gpu_block for b in [0, +n): out[b] = require(src[b] > 0.0, src[b], "
+                          "\"p\", \"all\", x" +
+                              std::to_string(lanes) + "(src[b]))\n",
+                          "x86-64-linux-cuda");
+        };
+        CHECK(count_of(with(127), "st.volatile.global") == 128);
+        CHECK_THROWS_WITH_AS(with(128),
+                             doctest::Contains("has 128 values, counting the lanes of vectors; 127 "
+                                               "are the most"),
+                             CompileError);
     }
     TEST_CASE("what kernels cannot do is refused") {
         CHECK_THROWS_WITH_AS(

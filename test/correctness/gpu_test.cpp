@@ -2,6 +2,7 @@
 // the GPU, where there is one.
 #include "error/refusal.h"
 #include <functional>
+#include <set>
 
 using namespace tessera;
 
@@ -43,6 +44,89 @@ void agrees(const std::function<void(Pipe &)> &schedule, int width = 37, int hei
 }  // namespace
 
 TEST_SUITE("kernels") {
+    TEST_CASE("a requirement that does not hold tells its text, its values and its place") {
+        Func f("f"), g("g");
+        const int line = __LINE__ + 1;
+        f(x) = require(x < 40, x, "x is", x, "and a quarter is", cast<float>(x) / 4);
+        g(x) = f(x) + f(x + 1);
+        g.split(x, xo, xi, 16).gpu_blocks(xo).gpu_threads(xi);
+        f.compute_at(g, xo).gpu_threads(x);
+        for (const Target &target : targets()) {
+            CAPTURE(target.to_string());
+            const std::string why = str("gpu_test.cpp:", line, ": Requirement failed: x is 4");
+            CHECK_THROWS_WITH_AS(g.realize({64}, target), doctest::Contains(why.c_str()),
+                                 RuntimeError);
+            const Buffer<int> found = g.realize({32}, target);  // the GPU is as it was
+            CHECK(found(31) == 63);
+        }
+    }
+    TEST_CASE("threads print lines of their own") {
+        static std::multiset<std::string> lines;
+        Func f("f"), g("g");
+        f(x) = print_when(x % 16 == 3, x * 2, "at", x, "of", cast<float>(x) / 4);
+        g(x) = f(x) + 1;
+        f.compute_root();
+        const auto lines_on = [&](const Target &target) {
+            lines.clear();
+            JITUserContext context;
+            context.handlers.custom_print = [](JITUserContext *, const char *text) {
+                lines.insert(text);
+            };
+            const Buffer<int> found = g.realize(&context, {64}, target);
+            CHECK(found(19) == 39);
+            return lines;
+        };
+        const auto wanted = lines_on(Target("host-jit"));
+        CHECK(wanted.size() == 4);
+        CHECK(wanted.count("38 at 19 of 4.750000\n") == 1);
+        f.gpu_tile(x, xi, 16);
+        for (const Target &target : targets()) {
+            CAPTURE(target.to_string());
+            CHECK(lines_on(target) == wanted);
+        }
+    }
+    TEST_CASE("pointers within a kernel are printed as on the CPU") {
+        static std::string said;
+        Param<const char *> p("p");
+        p.set("there");
+        Func f("f");
+        f(x) = print(x, p);
+        const auto line_on = [&](const Target &target) {
+            said.clear();
+            JITUserContext context;
+            context.handlers.custom_print = [](JITUserContext *, const char *text) {
+                said += text;
+            };
+            f.realize(&context, {1}, target);
+            return said;
+        };
+        const std::string wanted = line_on(Target("host-jit"));
+        CHECK(wanted.starts_with("0 0x"));
+        f.gpu_single_thread();
+        for (const Target &target : targets()) CHECK(line_on(target) == wanted);
+    }
+    TEST_CASE("vectors within a kernel are printed as on the CPU") {
+        static std::multiset<std::string> lines;
+        const auto lines_of = [&](bool on_gpu, const Target &target) {
+            lines.clear();
+            JITUserContext context;
+            context.handlers.custom_print = [](JITUserContext *, const char *text) {
+                lines.insert(text);
+            };
+            Func f("f");
+            f(x) = print(x * 3, x > 5);
+            f.split(x, xo, xi, 4, TailStrategy::GuardWithIf).vectorize(xi);
+            if (on_gpu) f.gpu_blocks(xo);
+            f.realize(&context, {8}, target);
+            return lines;
+        };
+        const auto wanted = lines_of(false, Target("host-jit"));
+        CHECK(!wanted.empty());
+        for (const Target &target : targets()) {
+            CAPTURE(target.to_string());
+            CHECK(lines_of(true, target) == wanted);
+        }
+    }
     TEST_CASE("tiles of one and two dimensions, in the long and the short form") {
         agrees([](Pipe &p) { p.b.gpu_tile(x, xi, 8); });
         agrees([](Pipe &p) { p.b.gpu_tile(x, xo, xi, 8, TailStrategy::GuardWithIf); });

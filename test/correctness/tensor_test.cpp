@@ -34,11 +34,13 @@ struct Product {
     RVar ko{"ko"}, ki{"ki"};
     RDom k;
 
-    Product(const Sizes &s, bool a_by_rows, bool b_by_rows, Type type = Float(16))
+    Product(const Sizes &s, bool a_by_rows, bool b_by_rows, Type type = Float(16),
+            bool is_checked = false)
         : a(type, 2, "a"), b(type, 2, "b"), k(0, s.k, "k") {
         const Expr of_a = a_by_rows ? a(k, y) : a(y, k), of_b = b_by_rows ? b(x, k) : b(k, x);
         product(x, y) += cast<float>(of_a) * cast<float>(of_b);
-        out(x, y) = cast(type, max(product(x, y) + bias(x), 0.0f));
+        const Expr added = is_checked ? require(bias(x) < 9, bias(x), "bias of", x) : bias(x);
+        out(x, y) = cast(type, max(product(x, y) + added, 0.0f));
     }
 
     void schedule(const Sizes &s, TensorInstruction instruction) {
@@ -275,6 +277,24 @@ TEST_SUITE("tensor cores") {
         CHECK(count_of(ptx, "cp.async.cg.shared.global") > 0);
         CHECK(count_of(ptx, "cp.async.wait_group 2") == count_of(ptx, ".entry"));
         check_assembled(ptx, "sm_90");
+    }
+    TEST_CASE("where threads compute together, the first that fails brings the kernel down") {
+        for (const TensorInstruction instruction :
+             {TensorInstruction::WGMMA, TensorInstruction::MMA}) {
+            const Sizes s{256, 256, 256, 128, 128, 64, 128, 64, 3};
+            Product p(s, true, true, Float(16), true), unchecked(s, true, true);
+            p.schedule(s, instruction);
+            unchecked.schedule(s, instruction);
+            const std::string ptx = ptx_of(p);
+            CAPTURE(ptx);
+            CHECK(count_of(ptx, "atom.relaxed.sys.global.cas.b32") >= count_of(ptx, ".entry"));
+            const size_t fence = ptx.find("fence.sc.sys"), trap = ptx.find("trap;", fence);
+            CHECK(fence < trap);
+            CHECK(trap != std::string::npos);
+            if (!std::string(PTXAS).empty())
+                assembled(ptx, instruction == TensorInstruction::MMA ? "sm_90" : "sm_90a");
+            CHECK(count_of(ptx_of(unchecked), "atom.relaxed.sys") == 0);
+        }
     }
     TEST_CASE("what does not fit is refused, at the directive") {
         const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};

@@ -373,7 +373,8 @@ int cuMemcpy2DAsync_v2(const FakeCopy2D *c, CUstream_st *stream) {
     });
 }
 int cuStreamSynchronize(CUstream_st *stream) {
-    return in_context("cuStreamSynchronize", [&](Fake &) { return drain(*stream_of(stream)), 0; });
+    return in_context("cuStreamSynchronize",
+                      [&](Fake &x) { return drain(*stream_of(stream)), x.broken; });
 }
 int cuEventCreate(CUevent_st **event, unsigned) {
     return in_context("cuEventCreate", [&](Fake &x) {

@@ -13,9 +13,9 @@ HostEmitter::HostEmitter(llvm::Module &module, const Target &target,
                          const Architecture &architecture)
     : Emitter(module, target, architecture), target_text(target.to_string()) {}
 
-void HostEmitter::emit_module(const ir::Module &m, const std::vector<DeviceImage> &code) {
+void HostEmitter::emit_module(const ir::Module &m, const DeviceCode &code) {
     lowered = &m;
-    images = &code;
+    device_code = &code;
     std::vector<std::pair<const LoweredFunction *, llvm::Function *>> declared;
     for (const LoweredFunction &function : m.functions) {
         if (!function.is_pipeline()) continue;

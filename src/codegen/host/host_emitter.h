@@ -49,9 +49,9 @@ public:
     HostEmitter(llvm::Module &module, const Target &target);
     HostEmitter(llvm::Module &module, const Target &target, const Architecture &architecture);
 
-    // Declares every function of the module that programs call, then defines them. `images`: the
-    // code of its kernels.
-    void emit_module(const ir::Module &m, const std::vector<DeviceImage> &images);
+    // Declares every function of the module that programs call, then defines them. `code`: that
+    // of its kernels.
+    void emit_module(const ir::Module &m, const DeviceCode &code);
 
 private:
     HostFunction &host() const { return static_cast<HostFunction &>(*f); }
@@ -120,6 +120,10 @@ private:
 
     // launch.cpp
     void launch(const LoweredFunction &kernel, const Invoke &node);
+    Value *addresses_of(std::span<const Expr> values, size_t room_before);
+    llvm::Function *report_function(const std::string &kernel,
+                                    const std::vector<KernelReport> &reports);
+    void answer(const KernelReport &report, Value *record);
     llvm::GlobalVariable *kernels();
     llvm::Constant *image(const DeviceImage &image);
 
@@ -136,7 +140,7 @@ private:
     Value *append_text(Value *at, Value *end, Value *v, Type t, bool is_text);
 
     const ir::Module *lowered = nullptr;  // what is being written
-    const std::vector<DeviceImage> *images = nullptr;
+    const DeviceCode *device_code = nullptr;
     std::string target_text;                    // as it was requested
     std::unordered_set<std::string> pipelines;  // the names of the module's functions
     std::unordered_set<Symbol> freed_early;     // buffers, before the end of their scope

@@ -5,7 +5,26 @@
 // Launches of kernels: what the host does where one is invoked.
 namespace tessera::codegen {
 
-// tessera_cuda_run(user_context, kernels, name, shape, addresses of the arguments)
+// Where the values lie, in a row, behind room for others.
+Value *HostEmitter::addresses_of(std::span<const Expr> values, size_t room_before) {
+    const size_t count = std::max<size_t>(1, room_before + values.size());
+    auto *type = llvm::ArrayType::get(b.getPtrTy(), count);
+    auto *addresses = stack_slot(type, 1, 16);
+    for (size_t i = 0; i < values.size(); i++) {
+        const auto *call = values[i].as<IntrinsicCall>();
+        Value *at = value(values[i]);
+        if (!call || call->op != Intrinsic::tensor_map) {
+            Value *v = to_memory(at, values[i].type());
+            at = stack_slot(v->getType(), 1, 8);
+            b.CreateStore(v, at);
+        }
+        b.CreateStore(at, b.CreateStructGEP(type, addresses, unsigned(room_before + i)));
+    }
+    return addresses;
+}
+
+// tessera_cuda_run(user_context, kernels, name, shape, addresses of the arguments), or
+// tessera_cuda_run_reporting, whose last argument is a function.
 void HostEmitter::launch(const LoweredFunction &kernel, const Invoke &node) {
     MemoScope forget(*this);
     constexpr size_t launch_arguments = lower::launch_arguments;
@@ -15,23 +34,61 @@ void HostEmitter::launch(const LoweredFunction &kernel, const Invoke &node) {
         Value *v = cast(value(node.args[i]), node.args[i].type(), Int(32));
         b.CreateStore(v, b.CreateStructGEP(shape_type, shape, unsigned(i)));
     }
-    const size_t count = node.args.size() - launch_arguments;
-    auto *addresses_type = llvm::ArrayType::get(b.getPtrTy(), std::max<size_t>(1, count));
-    auto *addresses = stack_slot(addresses_type, 1, 16);
-    for (size_t i = 0; i < count; i++) {
-        const Expr &given = node.args[launch_arguments + i];
-        if (given.type().is_handle() && given.as<IntrinsicCall>()->op == Intrinsic::tensor_map) {
-            b.CreateStore(value(given), b.CreateStructGEP(addresses_type, addresses, unsigned(i)));
-            continue;
-        }
-        Value *v = to_memory(value(given), given.type());
-        auto *slot = stack_slot(v->getType(), 1, 8);
-        b.CreateStore(v, slot);
-        b.CreateStore(slot, b.CreateStructGEP(addresses_type, addresses, unsigned(i)));
+    const auto *reports = device_code->reports.of(kernel.name);
+    Value *addresses =
+        addresses_of(std::span(node.args).subspan(launch_arguments), reports ? 1 : 0);
+    std::vector<Value *> args = {host().user_context, kernels(),
+                                 string_constant(kernel_symbol(kernel.name)), shape, addresses};
+    if (reports) args.push_back(report_function(kernel.name, *reports));
+    fail_unless_zero(call_runtime(reports ? "tessera_cuda_run_reporting" : "tessera_cuda_run",
+                                  b.getInt32Ty(), args));
+}
+
+// ---- What kernels report (nvptx/kernel_reports.h) ----
+
+// Binds the operands to what the record says, and returns the code of the call.
+void HostEmitter::answer(const KernelReport &report, Value *record) {
+    MemoScope forget(*this);
+    uint64_t word = 1;
+    for (const KernelReport::Operand &operand : report.operands) {
+        const Type t = operand.value.type(), words = UInt(64, t.lanes());
+        auto *at = b.CreateConstGEP1_64(b.getInt64Ty(), record, word);
+        Value *v = b.CreateAlignedLoad(register_type(words), at, llvm::Align(8));
+        const Type bits = UInt(t.bits(), t.lanes());
+        f->variables[operand.name] = reinterpret(cast(v, words, bits), bits, t);
+        word += uint64_t(t.lanes());
     }
-    fail_unless_zero(call_runtime("tessera_cuda_run", b.getInt32Ty(),
-                                  {host().user_context, kernels(),
-                                   string_constant(kernel_symbol(kernel.name)), shape, addresses}));
+    Value *code = value(report.call);
+    b.CreateRet(code->getType()->isIntegerTy(32) ? code : int32(-1));
+}
+
+// A tessera_cuda_report_t.
+llvm::Function *HostEmitter::report_function(const std::string &kernel,
+                                             const std::vector<KernelReport> &reports) {
+    const std::string name = kernel + ".report";
+    if (llvm::Function *known = module.getFunction(name)) return known;
+    auto *ptr = b.getPtrTy();
+    auto *type = llvm::FunctionType::get(b.getInt32Ty(), {ptr, ptr}, false);
+    auto *function = llvm::Function::Create(type, llvm::Function::InternalLinkage, name, module);
+    llvm::IRBuilder<>::InsertPointGuard keep(b);
+    FreshMemo memo_of_its_own(*this);
+    FunctionState *outer = f;
+    HostFunction state;
+    begin_function(function, state);
+    host().user_context = function->getArg(0);
+    Value *record = function->getArg(1);
+    llvm::BasicBlock *others = new_block("others");
+    auto *which = b.CreateSwitch(b.CreateLoad(b.getInt32Ty(), record), others);
+    for (size_t i = 0; i < reports.size(); i++) {
+        llvm::BasicBlock *block = new_block("report");
+        which->addCase(b.getInt32(uint32_t(i + 1)), block);
+        start(block);
+        answer(reports[i], record);
+    }
+    start(others);
+    end_function();
+    f = outer;
+    return function;
 }
 
 Value *HostEmitter::host_gpu_processors(const IntrinsicCall &) {
@@ -71,7 +128,7 @@ llvm::Constant *HostEmitter::image(const DeviceImage &image) {
 llvm::GlobalVariable *HostEmitter::kernels() {
     if (auto *found = module.getNamedGlobal(kernels_symbol)) return found;
     std::vector<llvm::Constant *> all;
-    for (const DeviceImage &each : *images) all.push_back(image(each));
+    for (const DeviceImage &each : device_code->images) all.push_back(image(each));
     if (all.empty()) throw InternalError("a kernel is launched, and no code was made of it");
     auto *array =
         llvm::ConstantArray::get(llvm::ArrayType::get(all[0]->getType(), all.size()), all);

@@ -1,4 +1,5 @@
 #include "codegen/host/host_emitter.h"
+#include "codegen/statements.h"
 #include "lower/finish/runtime_calls.h"
 
 namespace tessera::codegen {
@@ -118,13 +119,7 @@ Value *HostEmitter::text_of(const std::vector<Expr> &parts) {
 
 Value *HostEmitter::host_require(const IntrinsicCall &c) {
     Value *holds = all_lanes(arg(c, 0));
-    check(holds, {"require_failed", "required"}, [&] {
-        std::vector<Expr> parts(c.args.begin() + 3, c.args.end());
-        Value *condition = string_constant(parts.empty() ? "a requirement" : "");
-        Value *message = parts.empty() ? string_constant("") : text_of(parts);
-        fail(call_runtime("tessera_error_requirement_failed", b.getInt32Ty(),
-                          {host().user_context, arg(c, 2), condition, message}));
-    });
+    check(holds, {"require_failed", "required"}, [&] { fail_assertion(requirement_failed(c)); });
     return arg(c, 1);
 }
 

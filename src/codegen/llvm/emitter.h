@@ -82,6 +82,8 @@ protected:
 
     // One of TESSERA_HOST_INTRINSICS, TESSERA_DEVICE_INTRINSICS or TESSERA_RUNTIME_INTRINSICS.
     virtual Value *host_call(const IntrinsicCall &c) = 0;
+    // Calls a function that is compiled elsewhere, by default as extern_function says.
+    virtual Value *call_extern(const ExternCall &node);
     // A function that is compiled elsewhere, such as one of the C library. A pure one has no
     // effects.
     virtual llvm::FunctionCallee extern_function(const std::string &name, Type result,

@@ -178,6 +178,10 @@ Value *Emitter::emit(const BufferProperty &node) { return buffer_property(node);
 
 Value *Emitter::emit(const ExternCall &node) {
     if (!node.pure) impure_calls++;
+    return call_extern(node);
+}
+
+Value *Emitter::call_extern(const ExternCall &node) {
     std::vector<Value *> args;
     std::vector<Type> types;
     for (const Expr &a : node.args) {

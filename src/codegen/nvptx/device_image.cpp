@@ -21,22 +21,23 @@ bool runs_here(const DeviceImage &code) {
 
 }  // namespace
 
-std::vector<DeviceImage> device_images(const ir::Module &module, const Target &target) {
-    std::vector<DeviceImage> images;
-    if (!has_kernels(module)) return images;
+DeviceCode device_code(const ir::Module &module, const Target &target) {
+    DeviceCode made;
+    if (!has_kernels(module)) return made;
     const std::vector<int> capabilities = target.cuda_capabilities();
+    auto ptx_of = [&](int capability) { return to_ptx(module, target, capability, made.reports); };
     for (int capability : capabilities) {
         const bool exact = is_exact(module, capability);
-        auto code = assemble_ptx(to_ptx(module, target, capability), gpu_name(capability, exact));
-        if (code) images.push_back({capability, false, exact, std::move(*code)});
+        auto code = assemble_ptx(ptx_of(capability), gpu_name(capability, exact));
+        if (code) made.images.push_back({capability, false, exact, std::move(*code)});
     }
-    if (target.has_feature(Target::JIT) && std::ranges::any_of(images, runs_here)) return images;
+    if (target.has_feature(Target::JIT) && std::ranges::any_of(made.images, runs_here)) return made;
     const int lowest = *std::ranges::min_element(capabilities);
-    const std::string ptx = to_ptx(module, target, lowest);
+    const std::string ptx = ptx_of(lowest);
     std::vector<char> text(ptx.begin(), ptx.end());
     text.push_back(0);
-    images.push_back({lowest, true, is_exact(module, lowest), std::move(text)});
-    return images;
+    made.images.push_back({lowest, true, is_exact(module, lowest), std::move(text)});
+    return made;
 }
 
 }  // namespace tessera::codegen

@@ -1,6 +1,6 @@
 #pragma once
 #include "base/target.h"
-#include "ir/module.h"
+#include "codegen/nvptx/kernel_reports.h"
 #include <vector>
 
 namespace tessera::codegen {
@@ -16,9 +16,14 @@ struct DeviceImage {
 // The name of the table of images in a module of a host.
 constexpr const char *kernels_symbol = "tessera_kernels";
 
+struct DeviceCode {
+    std::vector<DeviceImage> images;
+    KernelReports reports;
+};
+
 // Machine code for each compute capability of the target, if ptxas is found, and PTX of the lowest;
 // in a program that compiles just in time PTX only where no machine code is for its GPU. None if
 // the module has no kernels.
-std::vector<DeviceImage> device_images(const ir::Module &module, const Target &target);
+DeviceCode device_code(const ir::Module &module, const Target &target);
 
 }  // namespace tessera::codegen

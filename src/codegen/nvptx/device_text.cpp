@@ -11,7 +11,7 @@ namespace tessera::codegen {
 namespace {
 
 std::vector<DeviceImage> images_of(const ir::Module &module, const Target &target) {
-    return device_images(lower::outline_kernels(module), target.without_feature(Target::JIT));
+    return device_code(lower::outline_kernels(module), target.without_feature(Target::JIT)).images;
 }
 
 // PTX ends in 0.
@@ -38,7 +38,8 @@ std::string to_device_code(const ir::Module &module, const Target &target) {
     const bool has_kernels = std::ranges::any_of(
         outlined.functions, [](const auto &f) { return f.kind == ir::FunctionKind::Kernel; });
     if (!has_kernels) return str("// ", module.name, " has no kernels for ", target, "\n");
-    return to_ptx(outlined, target, std::ranges::min(target.cuda_capabilities()));
+    KernelReports reports;
+    return to_ptx(outlined, target, std::ranges::min(target.cuda_capabilities()), reports);
 }
 
 std::string device_comment(const ir::Module &module, const Target &target) {

@@ -18,8 +18,9 @@ std::string kernel_symbol(const std::string &name) {
 }
 
 KernelEmitter::KernelEmitter(llvm::Module &module, const Target &target,
-                             const Architecture &architecture, int capability)
-    : Emitter(module, target, architecture), has_async_copies(capability >= 80) {}
+                             const Architecture &architecture, int capability,
+                             KernelReports &reports)
+    : Emitter(module, target, architecture), has_async_copies(capability >= 80), reports(reports) {}
 
 void KernelEmitter::refuse_in_kernel(const std::string &what) {
     throw CompileError(str(what, " cannot be done within a kernel, on a GPU"));
@@ -39,8 +40,15 @@ bool is_loaded(const LoweredFunction &kernel, Symbol buffer) {
     return any;
 }
 
-// A tensor map is the one thing that is passed to a kernel whose type is a pointer.
-bool is_map(const Argument &a) { return a.is_scalar() && a.type.is_handle(); }
+// A tensor map is the one pointer that instructions use.
+bool is_map(const LoweredFunction &kernel, const Argument &a) {
+    if (!a.is_scalar() || !a.type.is_handle()) return false;
+    bool any = false;
+    for_each_node(kernel.body, [&](const MachineOp &op) {
+        for (const Expr &e : op.operands) any |= uses_symbol(e, a.name);
+    });
+    return any;
+}
 
 // What the host has written is in the parameter itself, where the machine reads it.
 void pass_in_place(llvm::Function &function, unsigned parameter) {
@@ -50,6 +58,14 @@ void pass_in_place(llvm::Function &function, unsigned parameter) {
     function.addParamAttr(parameter, llvm::Attribute::getWithByValType(c, type));
     function.addParamAttr(parameter, llvm::Attribute::getWithAlignment(c, llvm::Align(aligned_to)));
     function.addParamAttr(parameter, llvm::Attribute::get(c, "nvvm.grid_constant"));
+}
+
+// Returns true if threads do what needs all of a warp, or wait for what others have to begin. A
+// barrier of the block waits only for threads that have not ended.
+bool computes_together(const LoweredFunction &kernel) {
+    bool any = false;
+    for_each_node(kernel.body, [&](const MachineOp &) { any = true; });
+    return any;
 }
 
 // The threads of a block, if their number is known.
@@ -71,9 +87,11 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
     auto *global =
         llvm::PointerType::get(context, architecture.address_space(AddressSpace::Global));
     std::vector<llvm::Type *> types;
+    if (reports_something()) types.push_back(global);
+    const unsigned first = unsigned(types.size());
     const auto args = std::span(kernel.args).subspan(lower::launch_arguments);
     for (const Argument &a : args) {
-        if (is_map(a)) {
+        if (is_map(kernel, a)) {
             types.push_back(b.getPtrTy());
             continue;
         }
@@ -84,13 +102,13 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
                                             kernel_symbol(kernel.name), module);
     function->setCallingConv(llvm::CallingConv::PTX_Kernel);
     for (unsigned i = 0; i < args.size(); i++) {
-        if (is_map(args[i])) pass_in_place(*function, i);
+        if (is_map(kernel, args[i])) pass_in_place(*function, first + i);
         if (args[i].is_scalar()) continue;
         // To LLVM, no other thread writes what is noalias: it would move loads across barriers.
         const bool is_read = is_loaded(kernel, args[i].name);
         const bool is_written = is_stored(kernel, args[i].name);
-        if (!is_read || !is_written) function->addParamAttr(i, llvm::Attribute::NoAlias);
-        if (!is_written) function->addParamAttr(i, llvm::Attribute::ReadOnly);
+        if (!is_read || !is_written) function->addParamAttr(first + i, llvm::Attribute::NoAlias);
+        if (!is_written) function->addParamAttr(first + i, llvm::Attribute::ReadOnly);
     }
     if (const auto threads = threads_of(kernel))
         function->addFnAttr("nvvm.maxntid", std::to_string(*threads));
@@ -99,11 +117,12 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
 
 void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function *function) {
     const auto args = std::span(kernel.args).subspan(lower::launch_arguments);
+    const unsigned first = reports_something() ? 1 : 0;
     for (unsigned i = 0; i < args.size(); i++) {
         const Argument &a = args[i];
-        Value *v = function->getArg(i);
+        Value *v = function->getArg(first + i);
         if (a.is_scalar()) {
-            f->variables[a.name] = is_map(a) ? v : from_memory(v, a.type);
+            f->variables[a.name] = is_map(kernel, a) ? v : from_memory(v, a.type);
             continue;
         }
         BufferValues storage;
@@ -115,6 +134,9 @@ void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function
 
 void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
     FunctionState state;
+    name = kernel.name;
+    needs_all_threads = computes_together(kernel);
+    if (may_report(kernel)) reports.add(name);
     llvm::Function *function = declare(kernel);
     begin_function(function, state);
     shared_used = int32(0);
@@ -237,6 +259,11 @@ Value *KernelEmitter::lanes_of_row(int64_t lanes) {
 }
 
 Value *KernelEmitter::host_call(const IntrinsicCall &c) {
+    if (c.op == Intrinsic::require) {
+        check(all_lanes(arg(c, 0)), {"require_failed", "required"},
+              [&] { fail(Expr(&c), requirement_failed(c)); });
+        return arg(c, 1);
+    }
     if (c.op == Intrinsic::gpu_barrier) {
         b.CreateIntrinsic(I::nvvm_barrier_cta_sync_aligned_all, {b.getInt32(0)});
         return int32(0);
@@ -247,6 +274,12 @@ Value *KernelEmitter::host_call(const IntrinsicCall &c) {
         return int32(0);
     }
     return asynchronous_call(c);
+}
+
+Value *KernelEmitter::call_extern(const ExternCall &node) {
+    if (!lower::is_print(node)) return Emitter::call_extern(node);
+    print(node);
+    return int32(0);
 }
 
 llvm::FunctionCallee KernelEmitter::extern_function(const std::string &name, Type result,
@@ -262,11 +295,6 @@ llvm::FunctionCallee KernelEmitter::extern_function(const std::string &name, Typ
     function->addFnAttr(llvm::Attribute::WillReturn);
     function->addFnAttr(llvm::Attribute::NoUnwind);
     return callee;
-}
-
-void KernelEmitter::fail_assertion(const Expr &) {
-    b.CreateIntrinsic(I::trap, {});
-    b.CreateUnreachable();
 }
 
 void KernelEmitter::with_cleanup(const std::function<void()> &undo,

@@ -1,30 +1,31 @@
 #pragma once
 #include "codegen/llvm/emitter.h"
-#include "ir/module.h"
+#include "codegen/nvptx/kernel_reports.h"
 #include <array>
 #include <span>
-#include <vector>
 
 namespace tessera::codegen {
 
 // Writes kernels: functions of a module that blocks of threads run (lower/gpu/outline_kernels.h).
-// Loops over blocks and threads are not in the code: each thread reads which one it is.
+// Loops over blocks and threads are not in the code: each thread reads which one it is. A kernel
+// that may report something takes the address of a tessera_cuda_reports_t before all else.
 class KernelEmitter final : public Emitter {
 public:
     // For GPUs of a compute capability, as in 90 for 9.0.
     KernelEmitter(llvm::Module &module, const Target &target, const Architecture &architecture,
-                  int capability);
+                  int capability, KernelReports &reports);
 
     void emit_kernel(const LoweredFunction &kernel);
 
 private:
     Value *host_call(const IntrinsicCall &c) override;
+    Value *call_extern(const ExternCall &node) override;
     llvm::FunctionCallee extern_function(const std::string &name, Type result,
                                          const std::vector<Type> &args, bool pure) override;
     Value *buffer_property(const BufferProperty &node) override;
     Value *address_in(Value *descriptor) override;
     void allocate_in_memory(const Allocate &node) override;
-    void fail_assertion(const Expr &message) override;
+    void fail_assertion(const Expr &message) override { fail(message, message); }
     void with_cleanup(const std::function<void()> &undo,
                       const std::function<void()> &body) override;
     void loop(const For &node) override;
@@ -56,13 +57,23 @@ private:
     void store_quads(const MachineOp &node);
 
     llvm::Function *declare(const LoweredFunction &kernel);
+    bool reports_something() const { return reports.of(name) != nullptr; }
     void bind_arguments(const LoweredFunction &kernel, llvm::Function *function);
     void allocate_shared(const Allocate &node);
     Value *index_in(const For &loop);
     Value *lanes_of_row(int64_t lanes);
     [[noreturn]] static void refuse_in_kernel(const std::string &what);
 
+    // reports.cpp
+    Value *in_reports(size_t offset);
+    void write_record(Value *record, size_t number);
+    void fail(const Expr &place, const Expr &error);
+    void print(const ExternCall &line);
+
     const bool has_async_copies;
+    KernelReports &reports;
+    std::string name;  // of the kernel
+    bool needs_all_threads = false;
     Value *shared_used = nullptr;  // bytes of the block's memory that are taken
 };
 

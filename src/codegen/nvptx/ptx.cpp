@@ -82,7 +82,8 @@ std::string gpu_name(int capability, bool is_exact) {
     return str("sm_", capability, is_exact ? "a" : "");
 }
 
-std::string to_ptx(const ir::Module &module, const Target &target, int capability) {
+std::string to_ptx(const ir::Module &module, const Target &target, int capability,
+                   KernelReports &reports) {
     std::string ptx;
     run_on_large_stack([&] {
         const Architecture &architecture =
@@ -92,7 +93,7 @@ std::string to_ptx(const ir::Module &module, const Target &target, int capabilit
         llvm::Module kernels(module.name, context);
         kernels.setTargetTriple(machine->getTargetTriple());
         kernels.setDataLayout(machine->createDataLayout());
-        KernelEmitter emitter(kernels, target, architecture, capability);
+        KernelEmitter emitter(kernels, target, architecture, capability, reports);
         for (const ir::LoweredFunction &f : module.functions) {
             if (f.kind == ir::FunctionKind::Kernel) emitter.emit_kernel(f);
         }

@@ -1,6 +1,6 @@
 #pragma once
 #include "base/target.h"
-#include "ir/module.h"
+#include "codegen/nvptx/kernel_reports.h"
 #include <string>
 
 namespace tessera::codegen {
@@ -13,7 +13,8 @@ bool is_exact(const ir::Module &module, int capability);
 std::string gpu_name(int capability, bool is_exact);
 
 // The kernels of a module as PTX, for a compute capability, as in 90 for 9.0.
-// CompileError if one does what kernels cannot do.
-std::string to_ptx(const ir::Module &module, const Target &target, int capability);
+// What they report is added to `reports`. CompileError if one does what kernels cannot do.
+std::string to_ptx(const ir::Module &module, const Target &target, int capability,
+                   KernelReports &reports);
 
 }  // namespace tessera::codegen

@@ -1,5 +1,6 @@
 #include "lower/gpu/check_gpu_loops.h"
 #include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
 #include <algorithm>
 #include <unordered_set>
 
@@ -146,7 +147,7 @@ void CheckGPULoops::visit(const ProducerConsumer &node) {
 
 // Of an extern stage, or of a function that has effects.
 void CheckGPULoops::visit(const ExternCall &c) {
-    if (is_in_kernel() && !c.pure) {
+    if (is_in_kernel() && !c.pure && !is_print(c)) {
         throw CompileError(str("the C function ", c.function,
                                " is called within a kernel, where functions of the host cannot be "
                                "called; compute what it computes outside of the kernel, with "

@@ -24,6 +24,8 @@ size_t dimension_of(const For &loop) {
     return within;
 }
 
+bool is_print(const ExternCall &call) { return call.function == "tessera_print"; }
+
 Expr shared_bytes(const Allocate &node) {
     // What is swizzled begins at a multiple of 1024, and other storage at one of 128.
     constexpr int neighbours_aligned_to = 128, swizzled_aligned_to = 1024;

@@ -1,7 +1,7 @@
 #pragma once
 #include "ir/nodes.h"
 
-// The loops of a kernel, and what a launch of it is told.
+// The loops of a kernel, what a launch of it is told, and what it may call.
 namespace tessera::lower {
 
 // Returns true for a loop over threads or lanes.
@@ -17,6 +17,9 @@ size_t dimension_of(const ir::For &loop);
 constexpr size_t launch_arguments = 7;
 constexpr const char *launch_argument_names[launch_arguments] = {
     "grid_x", "grid_y", "grid_z", "threads_x", "threads_y", "threads_z", "shared_bytes"};
+
+// Returns true for a call that prints: the one function of the host's that kernels may call.
+bool is_print(const ir::ExternCall &call);
 
 // The bytes of an allocation in the memory of a block, rounded up so that the next one is aligned
 // to what the widest accesses want.

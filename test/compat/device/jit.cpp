@@ -26,6 +26,19 @@ Func doubled() {
     return f;
 }
 
+// Stands for the kernel of `checked`, whose requirement fails in thread 9.
+void run_checked(const FakeLaunch &launch) {
+    auto *reports = *static_cast<tessera_cuda_reports_t **>(launch.args[0]);
+    const float quarter = 2.25f;
+    const double third = 3;
+    uint64_t values[] = {
+        uint64_t(12) << 32 | 1, 9, 0, 0, 1, uint8_t(-9), 0x3c00, 0xbf80, 1, 2, 3, 4};
+    std::memcpy(&values[2], &quarter, sizeof(quarter));
+    std::memcpy(&values[3], &third, sizeof(third));
+    std::memcpy(reports->failure, values, sizeof(values));
+    reports->failed = 1;
+}
+
 struct Mine : JITUserContext {
     CUctx_st *cuda = nullptr;
     CUstream_st *stream = nullptr;
@@ -76,6 +89,23 @@ PROGRAM(results_stay_on_the_device) {
         EXPECT(view.device_dirty() && gpu->calls("cuLaunchKernel") == 3);
     }
     EXPECT(gpu.is_clean());
+    return 0;
+}
+
+PROGRAM(requirements_in_kernels_say_what_they_see) {
+    Gpu gpu;
+    gpu->add_kernel({"checked_pipeline_kernel_0", 1, run_checked});
+    Func f("checked");
+    f(x) =
+        require(x < 9, x, "x:", x, cast<float>(x) / 4, cast<double>(x) / 3, x > 2, cast<int8_t>(-x),
+                cast<float16_t>(x), cast<bfloat16_t>(x), "vector", Internal::Ramp::make(x, 1, 4));
+    f.gpu_tile(x, xi, 8, TailStrategy::RoundUp);
+    std::string why = error_of([&] { f.realize({16}, with_cuda); });
+    why += gpu.errors();
+    EXPECT(
+        why.find("Requirement failed: x: 9 2.250000 3.000000e+00 true -9 1.000000 -1.000000 vector "
+                 "<1, 2, 3, 4>") != std::string::npos);
+    EXPECT(gpu->calls("cuLaunchKernel") == 1 && gpu.is_clean());
     return 0;
 }
 
