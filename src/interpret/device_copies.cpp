@@ -77,4 +77,10 @@ Memory &DeviceCopies::seen_by_kernel(Memory &on_host) const {
     return *found->second->there;
 }
 
+Memory &DeviceCopies::newest(Memory &on_host) const {
+    const auto found = by_memory.find(&on_host);
+    return found != by_memory.end() && found->second->device_dirty ? *found->second->there
+                                                                   : on_host;
+}
+
 }  // namespace tessera::interpret

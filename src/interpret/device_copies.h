@@ -23,11 +23,18 @@ public:
     void free(Word handle);
     // The memory on the host of the buffer with this handle.
     MemoryRef on_host(Word handle) { return at(handle).here; }
+    // Its memory on the device; null if it has none.
+    MemoryRef on_device(Word handle) { return at(handle).there; }
+    bool is_dirty(Word handle, bool on_device) {
+        return on_device ? at(handle).device_dirty : at(handle).host_dirty;
+    }
 
     // What a side sees of a buffer. RuntimeError if the other side's contents are newer, or if it
     // has no memory there.
     Memory &seen_by_host(Memory &on_host) const;
     Memory &seen_by_kernel(Memory &on_host) const;
+    // The side where it is newest, of which neither need be said.
+    Memory &newest(Memory &on_host) const;
 
 private:
     struct Copy {

@@ -68,6 +68,13 @@ struct Frame {
     PendingStores *recorded = nullptr;   // what stores go to, instead of memory
 };
 
+// What a buffer made of a part of another one begins with.
+struct Part {
+    MemoryRef memory;   // on the host
+    int64_t first = 0;  // element
+    Word whole = 0;     // while it is on the device, too: the handle of the other
+};
+
 // The state that all threads of control share.
 struct SharedState {
     const StatementOptions &options;
@@ -88,6 +95,7 @@ struct SharedState {
     std::deque<std::string> texts;
     std::deque<std::vector<uint8_t>> blocks;
     std::unordered_map<Word, std::unique_ptr<OwnedBuffer>> made_buffers;  // by their addresses
+    std::unordered_map<Word, Part> parts;
 
     explicit SharedState(const StatementOptions &options) : options(options) {}
     // For foreign code that writes to it. Those that are gone are forgotten now and then.
@@ -149,6 +157,11 @@ private:
     void record(const MemoryRef &memory, int64_t index, Word word, uint8_t poison);
     void wait_for_copies(size_t but);
     void wait_for_phase(CopyBarrier &barrier, bool is_odd);
+    void note_part(const ir::Expr &first, Word handle);
+    void share_part(Operands operands);
+    void release_part(Word handle);
+    void copy_parts(Operands operands);
+    bool use_part(Word handle, const tessera_buffer_t &part);
     bool device_intrinsic(const ir::IntrinsicCall &node, Operands operands, Value &result);
     void mark_what_foreign_code_wrote(const tessera_buffer_t &b);
     const tessera_buffer_t &buffer(Symbol name);

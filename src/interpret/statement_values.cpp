@@ -145,7 +145,9 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         shared.texts.push_back(stringify(node, operands));
         return result.assign(Word(uintptr_t(shared.texts.back().c_str())));
     case Intrinsic::make_struct: return make_struct(operands, result);
-    case Intrinsic::make_buffer: return make_buffer(operands, result);
+    case Intrinsic::make_buffer:
+        make_buffer(operands, result);
+        return note_part(node.args[0], result.word());
     case Intrinsic::address_of: {
         const auto &load = *node.args[0].as<Load>();
         const auto found = frame.memories.find(load.buffer);
@@ -223,6 +225,10 @@ bool StatementRun::device_intrinsic(const IntrinsicCall &node, Operands operands
     case Intrinsic::device_free: shared.device.free(handle); break;
     case Intrinsic::mark_host_dirty: shared.device.mark(handle, false); break;
     case Intrinsic::mark_device_dirty: shared.device.mark(handle, true); break;
+    case Intrinsic::device_part: share_part(operands); break;
+    case Intrinsic::device_release_crop: release_part(handle); break;
+    case Intrinsic::device_buffer_copy: copy_parts(operands); break;
+    case Intrinsic::on_device: result = *operands[0]; return true;
     default: return false;
     }
     result.assign(0);
@@ -274,7 +280,10 @@ void StatementRun::extern_call(const ExternCall &node, Operands operands, Value 
     for (const Value *operand : operands) {
         if (!operand->type.is_handle()) continue;
         auto made = shared.made_buffers.find(operand->word());
-        if (made != shared.made_buffers.end()) mark_what_foreign_code_wrote(made->second->buffer);
+        if (made != shared.made_buffers.end()) {
+            const tessera_buffer_t &b = made->second->buffer;
+            if (!use_part(operand->word(), b)) mark_what_foreign_code_wrote(b);
+        }
         for (const auto &[name, b] : shared.buffers) {
             if (b && Word(uintptr_t(b)) == operand->word()) mark_what_foreign_code_wrote(*b);
         }

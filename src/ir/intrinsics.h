@@ -90,6 +90,8 @@ namespace tessera::ir {
     X(device_buffer, -1, false)    /* make_buffer of a buffer that kernels use: the runtime gives  \
                                       it memory on the device, which goes with the scope of the    \
                                       let that this is the value of */                             \
+    X(on_device, 1, false)         /* int32: the operand, a C function that uses what its buffers  \
+                                      have on the device */                                        \
     X(device_address, 1, false)    /* handle: of the first element on the device; of a buffer's    \
                                       handle */                                                    \
     X(gpu_barrier, 0, false)       /* int32: all threads of a block wait here for one another, and \
@@ -132,6 +134,13 @@ namespace tessera::ir {
     X(copy_to_device, 1, false)    /* buffer handle: an error code; it gets memory there if it has \
                                       none, and what is newest here is copied */                   \
     X(device_free, 1, false)       /* buffer handle */                                             \
+    X(device_part, 3, false)       /* buffer handle, number of an element (int64), handle of the   \
+                                      buffer of a part that begins there: an error code; it shares \
+                                      memory on the device and is as dirty, for the scope of the   \
+                                      let that this is the value of */                             \
+    X(device_release_crop, 1, false)                                                               \
+    X(device_buffer_copy, 3, false) /* buffer handle, buffer handle, 1 if to the device, else 0:   \
+                                      an error code; copies from where the first one is newest */  \
     X(trace, 1, false)             /* the id of the event: a make_struct */                        \
     X(profiler_instance_start, 4, false) /* pipeline, functions, names of these, instance (an      \
                                       alloca): an error code; ended like mutex_array_create */     \

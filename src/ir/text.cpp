@@ -134,6 +134,7 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::free:
     case Intrinsic::mark_host_dirty:
     case Intrinsic::mark_device_dirty:
+    case Intrinsic::on_device:
     case Intrinsic::set_buffer_field: return Int(32);
     default: return is_runtime_intrinsic(op) ? Int(32) : first;
     }

@@ -59,10 +59,9 @@ void Func::require_defined(const char *what, Location at) const {
 void Func::define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                          const std::vector<Type> &types, const std::vector<Var> &dimensions,
                          NameMangling mangling, DeviceAPI device, Location at) {
-    if (device != DeviceAPI::Host && device != DeviceAPI::None) {
-        throw CompileError(at, "define_extern: a function on a device is not supported yet");
-    }
     program::ExternDefinition definition;
+    definition.on_device = device != DeviceAPI::Host && device != DeviceAPI::None;
+    if (definition.on_device) detail::require_cuda(device, "define_extern", at);
     definition.function = function;
     definition.args.assign(args.begin(), args.end());
     definition.written = at;
@@ -286,6 +285,12 @@ Func Func::clone_in(const Func &consumer, Location at) {
 Func Func::clone_in(const std::vector<Func> &consumers, Location at) {
     return Func(program::clone(contents, functions_of(consumers), at));
 }
+
+Func &Func::copy_to_device(DeviceAPI api, Location at) {
+    detail::require_cuda(api, "copy_to_device", at);
+    return apply(program::CopyToDevice{}, at);
+}
+Func &Func::copy_to_host(Location at) { return apply(program::CopyToHost{}, at); }
 
 Func &Func::trace_loads(Location at) { return apply(program::Trace{true, false, false, ""}, at); }
 Func &Func::trace_stores(Location at) { return apply(program::Trace{false, true, false, ""}, at); }

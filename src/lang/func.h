@@ -75,6 +75,9 @@ public:
     // is queried once more for these; but not that of an output of the pipeline, and not that of a
     // Func that is stored elsewhere than it is computed. `dimensions`: how many, or their Vars. In
     // C++ the function may stand in namespaces: "ns::function".
+    // `device`: where the contents of all buffers are, and those of the outputs are left. Of a
+    // device they have memory there; the host pointer is null where the host has none, and in a
+    // bounds query there is neither.
     void define_extern(const std::string &function, const std::vector<ExternFuncArgument> &args,
                        Type type, int dimensions, NameMangling mangling = NameMangling::Default,
                        DeviceAPI device = DeviceAPI::Host, Location at = Here::current());
@@ -181,6 +184,13 @@ public:
     // values itself, where in() reads them from this one.
     Func clone_in(const Func &consumer, Location at = Here::current());
     Func clone_in(const std::vector<Func> &consumers, Location at = Here::current());
+
+    // This Func, which must be a copy of another one or of an image (f(x, y) = g(x, y), such as a
+    // wrapper), is computed by copying from where that is newest into memory of the device, or of
+    // the host. Its loops are in the copy; loops around copies are those that are split off or made
+    // serial() or parallel().
+    Func &copy_to_device(DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current());
+    Func &copy_to_host(Location at = Here::current());
 
     // ---- Tracing and profiling ----
     Func &trace_loads(Location at = Here::current());

@@ -4,16 +4,12 @@
 
 namespace tessera::detail {
 
-namespace {
-
 void require_cuda(DeviceAPI api, const char *directive, const Location &at) {
     if (api == DeviceAPI::Default_GPU || api == DeviceAPI::CUDA) return;
     throw CompileError(at,
                        str(directive, ": there is a back end for no other GPUs than CUDA's; use "
                                       "DeviceAPI::CUDA or DeviceAPI::Default_GPU"));
 }
-
-}  // namespace
 
 void set_gpu_kinds(const program::StageRef &s, const std::vector<VarOrRVar> &blocks,
                    const std::vector<VarOrRVar> &threads, LoopKind innermost, DeviceAPI api,

@@ -20,8 +20,9 @@ inline GPUOrder grouped(const Expr &rows) { return {rows}; }
 
 namespace detail {
 
-// The loops of one GPU directive get their kind all together, or none does. CompileError if `api`
-// is that of another kind of device than CUDA's.
+// CompileError if `api` is that of another kind of device than CUDA's.
+void require_cuda(DeviceAPI api, const char *directive, const Location &at);
+// The loops of one GPU directive get their kind all together, or none does.
 void set_gpu_kinds(const program::StageRef &s, const std::vector<VarOrRVar> &blocks,
                    const std::vector<VarOrRVar> &threads, LoopKind innermost, DeviceAPI api,
                    const char *directive, Location at);

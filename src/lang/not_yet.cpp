@@ -2,11 +2,6 @@
 
 namespace tessera::detail {
 
-void refuse_gpu(const char *directive, const Location &at) {
-    throw CompileError(at,
-                       str(directive, " of a Func is not supported yet; pipelines copy what they "
-                                      "need between host and device by themselves"));
-}
 void refuse_hexagon(const Location &at) {
     throw CompileError(at, "hexagon: there is no back end for Hexagon; use vectorize, and ask "
                            "Target::has_feature(Target::HVX) first");

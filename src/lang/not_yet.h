@@ -1,5 +1,4 @@
 #pragma once
-#include "base/target.h"
 #include "lang/location.h"
 #include "lang/rdom.h"
 #include <utility>
@@ -28,7 +27,6 @@ private:
 
 namespace detail {
 
-[[noreturn]] void refuse_gpu(const char *directive, const Location &at);
 [[noreturn]] void refuse_hexagon(const Location &at);
 [[noreturn]] void refuse_compute_with(const Location &at);
 [[noreturn]] void refuse_eager_inline(const Location &at);
@@ -86,10 +84,6 @@ public:
     Self &change_type(const Type &, bool = false, Location at = Here::current()) {
         detail::refuse_later("change_type", "changing the type of a definition is", at);
     }
-    Self copy_to_device(DeviceAPI = DeviceAPI::Default_GPU, Location at = Here::current()) {
-        detail::refuse_gpu("copy_to_device", at);
-    }
-    Self copy_to_host(Location at = Here::current()) { detail::refuse_gpu("copy_to_host", at); }
 };
 
 }  // namespace tessera

@@ -36,6 +36,7 @@
 #include "lower/loops/vectorize_loops.h"
 #include "lower/nest/build.h"
 #include "lower/nest/skip_stages.h"
+#include "lower/prepare/copy_stages.h"
 #include "lower/prepare/drop_needless.h"
 #include "lower/prepare/inline_functions.h"
 #include "lower/prepare/separate_reductions.h"
@@ -305,6 +306,7 @@ Lowering nests_here(const program::Program &program, const Target &target,
     // Before inlining, which changes the order in which they are met.
     std::vector<ParameterRef> parameters = find_parameters(copy.program, copy.environment);
     const TracedImages traced_images = find_traced_images(copy.environment);
+    make_copy_stages(copy.environment, target);
     inline_functions(copy.environment, copy.program.outputs);
     validate_undef(copy.environment);
     if (target.has_feature(Target::StrictFloat)) make_floats_strict(copy.environment);

@@ -2,7 +2,7 @@
 #include "ir/operators.h"
 #include "ir/printer.h"
 #include "ir/visitor_inl.h"
-#include "program/parameter.h"
+#include "program/function.h"
 
 namespace tessera::program {
 
@@ -59,6 +59,33 @@ ir::Expr number_before_int32(const ir::Expr &e) {
     const auto *c = e.as<ir::IntrinsicCall>();
     bool narrows = c && c->op == ir::Intrinsic::saturating_cast && c->type == Int(32);
     return narrows && c->args[0].type().is_int_or_uint() ? c->args[0] : ir::Expr();
+}
+
+std::string why_no_copy(const FunctionContents &f) {
+    if (f.has_extern_definition()) return "an extern function computes it";
+    if (f.types.size() != 1) return str("it has ", f.types.size(), " values");
+    if (f.stages.size() != 1) return "it has update definitions";
+    if (!f.stages[0]->specializations.empty()) return "it has specializations";
+    const ir::Expr &value = f.stages[0]->values[0];
+    const auto *call = value.as<ir::Call>();
+    if (!call) return str("its value is ", ir::brief(value, 100));
+    bool is_same_point = call->args.size() == f.args.size();
+    for (size_t d = 0; is_same_point && d < f.args.size(); d++) {
+        const auto *v = call->args[d].as<ir::Variable>();
+        is_same_point = v && v->name == f.args[d];
+    }
+    if (is_same_point) return "";
+    return str("at (", join(f.args), ") it has the value ", ir::brief(value, 100),
+               ", from another point");
+}
+
+const ir::Call &require_copied_call(const FunctionContents &f, const char *directive,
+                                    const Location &at) {
+    const std::string why = why_no_copy(f);
+    if (why.empty()) return *f.stages[0]->values[0].as<ir::Call>();
+    throw CompileError(at,
+                       str(directive, " of ", f.name, ": it is no copy of another Func or of an ",
+                           "image, element by element: ", why));
 }
 
 ir::Expr condition_of_choice(const ir::Expr &e) {

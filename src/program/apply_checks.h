@@ -2,6 +2,10 @@
 #include "base/error.h"
 #include "ir/nodes.h"
 
+namespace tessera::program {
+class FunctionContents;
+}
+
 // Checks that several directives share; they throw CompileError.
 namespace tessera::program {
 
@@ -19,5 +23,12 @@ ir::Expr number_before_int32(const ir::Expr &e);
 
 // When `e`, a choice between a value and undef, is the value; undefined if it is no such choice.
 ir::Expr condition_of_choice(const ir::Expr &e);
+
+// Why a function is something else than a copy of another one or of an image; empty: it is a copy.
+std::string why_no_copy(const FunctionContents &f);
+// The only value of a function that is nothing but a copy of another one or of an image: a call
+// with the function's own arguments, in their order. Any other function is refused.
+const ir::Call &require_copied_call(const FunctionContents &f, const char *directive,
+                                    const Location &at);
 
 }  // namespace tessera::program

@@ -26,11 +26,14 @@ public:
     void operator()(const StoreIn &d) { schedule.memory = d.memory; }
     void operator()(const Trace &d);
     void operator()(const NoProfiling &) { schedule.no_profiling = true; }
+    void operator()(const CopyToDevice &) { copy_to(CopySide::Device, "copy_to_device"); }
+    void operator()(const CopyToHost &) { copy_to(CopySide::Host, "copy_to_host"); }
 
 private:
     [[noreturn]] void refuse(const char *directive, const std::string &why) const {
         throw CompileError(at, str(directive, ": ", why));
     }
+    void copy_to(CopySide side, const char *directive);
     template<typename Directive>
     void set_level(const Directive &d, const char *name);
     StorageDimension &dimension(const char *directive, const Symbol &var);
@@ -202,6 +205,12 @@ void FuncApplier::operator()(const Trace &d) {
     schedule.trace.tag += d.tag;
 }
 
+void FuncApplier::copy_to(CopySide side, const char *directive) {
+    require_copied_call(f, directive, at);
+    schedule.copy = side;
+    schedule.copy_written = at;
+}
+
 }  // namespace
 
 void apply(FunctionContents &f, const FuncDirective &directive, const Location &at,
@@ -268,6 +277,8 @@ std::string directive_name(const FuncDirective &directive) {
                                                       : "add_trace_tag";
                           },
                           [](const NoProfiling &) -> std::string { return "no_profiling"; },
+                          [](const CopyToDevice &) -> std::string { return "copy_to_device"; },
+                          [](const CopyToHost &) -> std::string { return "copy_to_host"; },
                       },
                       directive);
 }

@@ -67,6 +67,7 @@ void add(KeyBuilder &key, const ExternDefinition &e) {
     key.add(e.function);
     key.add(e.uses_user_context);
     key.add(e.mangling);
+    key.add(e.on_device);
     for (const ExternFuncArgument &arg : e.args) {
         key.add(arg.func ? arg.func->name : Symbol());
         key.add(arg.buffer ? arg.buffer->name : Symbol());

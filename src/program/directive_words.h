@@ -70,6 +70,8 @@ TESSERA_DIRECTIVE_WORDS(BoundStorage, "bound_storage", {"bound_storage"}, {"exte
 TESSERA_DIRECTIVE_WORDS(StoreIn, "store_in", {"store_in"})
 TESSERA_DIRECTIVE_WORDS(Trace, "trace", {"loads"}, {"stores"}, {"realizations"}, {"trace"})
 TESSERA_DIRECTIVE_WORD(NoProfiling, "no_profiling")
+TESSERA_DIRECTIVE_WORD(CopyToDevice, "copy_to_device")
+TESSERA_DIRECTIVE_WORD(CopyToHost, "copy_to_host")
 
 #undef TESSERA_DIRECTIVE_WORDS
 #undef TESSERA_DIRECTIVE_WORD

@@ -83,6 +83,9 @@ struct ExternDefinition {
     bool uses_user_context = false;
     Location written;
     NameMangling mangling = NameMangling::Default;
+    bool on_device = false;  // the contents of all buffers are there
+    // No function at all: the only argument is copied. Lowering makes it so, as the schedule says.
+    CopySide copy = CopySide::None;
 };
 
 // A Func's definition and schedule. As a referent of calls it is kept alive by those who call it.

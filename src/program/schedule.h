@@ -139,11 +139,15 @@ struct Trace {
     std::string tag;
 };
 struct NoProfiling {};
+// The Func, which is a copy of another one or of an image, is computed by copying between buffers:
+// into memory of the device, or of the host.
+struct CopyToDevice {};
+struct CopyToHost {};
 
 using FuncDirective =
     std::variant<ComputeLevel, StoreLevel, HoistStorageLevel, BoundDirective, EstimateDirective,
                  FoldStorage, RingBuffer, AsyncDirective, ReorderStorage, AlignStorage,
-                 BoundStorage, StoreIn, Trace, NoProfiling>;
+                 BoundStorage, StoreIn, Trace, NoProfiling, CopyToDevice, CopyToHost>;
 
 // A directive and where it was written.
 template<typename Directive>
@@ -187,6 +191,9 @@ struct StageSchedule {
     }
 };
 
+// Whether a stage is computed as a copy between buffers, and to which side.
+enum class CopySide : uint8_t { None, Host, Device };
+
 struct StorageDimension {
     Symbol var;
     Expr alignment, bound;  // undefined: none
@@ -217,13 +224,15 @@ struct FuncSchedule {
     Expr ring_buffer;
     Trace trace;
     bool no_profiling = false;
+    CopySide copy = CopySide::None;
+    Location copy_written;
 
     // All that two schedules are compared by.
     static auto derived() {
         using S = FuncSchedule;
         return std::tuple(&S::compute_level, &S::store_level, &S::hoist_level, &S::storage,
                           &S::bounds, &S::memory, &S::async, &S::ring_buffer,
-                          &S::ring_buffer_written, &S::trace, &S::no_profiling);
+                          &S::ring_buffer_written, &S::trace, &S::no_profiling, &S::copy);
     }
 };
 

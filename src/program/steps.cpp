@@ -102,6 +102,7 @@ void add(KeyBuilder &key, const FunctionContents &f) {
     for (const ParameterRef &p : f.output_buffers) key.add(*p);
     if (!f.extern_definition) return;
     key.add(f.extern_definition->function);
+    key.add(f.extern_definition->on_device);
     for (const ExternFuncArgument &arg : f.extern_definition->args) {
         key.add(arg.func ? arg.func->name : Symbol());
         key.add(arg.buffer ? arg.buffer->name : Symbol());

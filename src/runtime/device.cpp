@@ -341,6 +341,15 @@ int tessera_device_slice(void *user_context, const tessera_buffer_t *src, int sl
     return alias_part(user_context, src, slice_dim, steps * d.stride, dst);
 }
 
+int tessera_device_part(void *user_context, const tessera_buffer_t *whole, int64_t first,
+                        tessera_buffer_t *part) {
+    Lock lock(lock_of(whole));
+    if (int error = check(user_context, whole, __func__)) return error;
+    if (!whole->host) part->host = nullptr;
+    part->set_host_dirty(whole->host_dirty());
+    return whole->device ? alias(user_context, whole, first, part) : 0;
+}
+
 int tessera_device_release_crop(void *user_context, tessera_buffer_t *buffer) {
     Lock lock(lock_of(buffer));
     if (int error = check(user_context, buffer, __func__)) return error;

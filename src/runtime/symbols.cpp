@@ -119,6 +119,7 @@ const RuntimeSymbol symbols[] = {
     ROW(tessera_device_and_host_free),
     ROW(tessera_device_buffer_copy),
     ROW(tessera_device_crop),
+    ROW(tessera_device_part),
     ROW(tessera_device_slice),
     ROW(tessera_device_release_crop),
     ROW(tessera_device_wrap_native),

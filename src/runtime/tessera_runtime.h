@@ -684,6 +684,12 @@ int tessera_device_crop(void *user_context, const tessera_buffer_t *src, tessera
 /* Likewise; `dst` lacks the dimension `slice_dim`, in which it is at `slice_pos`. */
 int tessera_device_slice(void *user_context, const tessera_buffer_t *src, int slice_dim,
                          int slice_pos, tessera_buffer_t *dst);
+/* For lowered code: `part`, a new buffer whose memory on the host begins at the element `first` of
+ * that of `whole`, in elements from its beginning, is an alias of its memory on the device, too, if
+ * it has some, and takes over the flags. Memory on the host that `whole` does not have, it has
+ * neither. */
+int tessera_device_part(void *user_context, const tessera_buffer_t *whole, int64_t first,
+                        tessera_buffer_t *part);
 int tessera_device_release_crop(void *user_context, tessera_buffer_t *buffer);
 /* Lets the buffer, which is on no device, use memory that somebody else owns: `handle` is the
  * device's address of the element at the minimum of every dimension. Flags stay as they are. */

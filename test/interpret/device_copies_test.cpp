@@ -25,10 +25,10 @@ ir::Stmt placed(const std::string &body) {
 std::string order_of(const std::string &body) {
     const std::string text = ir::to_string(placed(body));
     std::string order;
-    const std::pair<const char *, const char *> words[] = {{"copy_to_device(", ">"},
-                                                           {"copy_to_host(", "<"},
-                                                           {"mark_device_dirty(", "*"},
-                                                           {"mark_host_dirty(", "+"}};
+    const std::pair<const char *, const char *> words[] = {
+        {"copy_to_device(", ">"},  {"copy_to_host(", "<"},    {"mark_device_dirty(", "*"},
+        {"mark_host_dirty(", "+"}, {"device_part(", "part "}, {"device_buffer_copy(", "copy "},
+        {"on_device(", "call "}};
     for (size_t begin = 0; begin < text.size();) {
         const size_t end = std::min(text.find('\n', begin), text.size());
         const std::string line = text.substr(begin, end - begin);
@@ -38,14 +38,14 @@ std::string order_of(const std::string &body) {
         else if (line.find("for ") != std::string::npos)
             order += "loop ";
         if (line.find("let ") != std::string::npos &&
-            line.find("device_buffer") != std::string::npos)
+            line.find("device_buffer(") != std::string::npos)
             order += "buffer ";
         if (line.find("mark_host_dirty(src") != std::string::npos) continue;
         for (const auto &[word, sign] : words) {
             const size_t at = line.find(word);
             if (at == std::string::npos) continue;
             const size_t name = at + std::string(word).size();
-            order += sign + line.substr(name, line.find_first_of(":)", name) - name) + " ";
+            order += sign + line.substr(name, line.find_first_of(",:)", name) - name) + " ";
         }
     }
     return order;
@@ -88,6 +88,17 @@ std::vector<int32_t> run(const std::string &body, const std::string &without = "
     const int code = interpret::run_statement(m.functions[0], args);
     CHECK(code == 0);
     return out;
+}
+
+// A buffer of all of this one's elements.
+std::string part_of(const std::string &buffer) {
+    return "let " + buffer + "_part = make_buffer(address_of(" + buffer +
+           "[0]), 0, 32, 1, 0, 32, 1):\n";
+}
+std::string copied_to(const std::string &device) {
+    return "    " + part_of("f") + "        " + part_of("g") +
+           "            let e = device_buffer_copy(f_part, g_part, " + device +
+           "):\n                assert e == 0, e\n";
 }
 
 // f on the host, g and out on the device.
@@ -171,5 +182,27 @@ TEST_SUITE("device copies") {
                                  "    free(address_of(f[0]))\n"
                                  "    out[0] = 1\n"));
         CHECK(text.find("device_free(f") < text.find("free(address_of(f[0]))"));
+    }
+    TEST_CASE("a copy takes what is newest, and needs no memory of it on the device") {
+        const std::string copied = "    allocate f: int32[32] in Heap\n"
+                                   "    for i in [0, +32): f[i] = src[i] + 1\n"
+                                   "    allocate g: int32[32] in Heap\n" +
+                                   copied_to("1") +
+                                   "    gpu_block for b in [0, +32): out[b] = g[b] * 2\n";
+        CHECK(order_of(copied) == "<src >out loop buffer >g part g copy f_part kernel *g *out ");
+        CHECK(run(copied)[31] == 64);
+        CHECK_THROWS_AS(run(copied, "copy_to_device(g"), RuntimeError);
+    }
+    TEST_CASE("what is copied on both sides is marked before") {
+        const std::string copied = "    allocate f: int32[32] in Heap\n"
+                                   "    for i in [0, +32): f[i] = src[i] + 1\n"
+                                   "    gpu_block for b in [0, +32): f[b] = f[b] * 3\n"
+                                   "    allocate g: int32[32] in Heap\n" +
+                                   copied_to("0") +
+                                   "    for i in [0, +32): out[i] = g[i] - f[i]\n"
+                                   "    gpu_block for b in [0, +32): f[b] = b\n";
+        CHECK(run(copied)[31] == 0);
+        CHECK(order_of(copied) == "<src <out buffer <f loop +f >f kernel *f part f copy f_part <f "
+                                  "loop >f kernel *f +out ");
     }
 }

@@ -1,4 +1,5 @@
 #include "cuda_fixture.h"
+#include <utility>
 
 namespace {
 
@@ -47,6 +48,30 @@ TEST_SUITE("crops on a device") {
         CHECK(release(part) == 0);
         CHECK(part.buffer.flags == 0);
         CHECK(p.free() == 0);
+    }
+    TEST_CASE("a part that begins at an element has what the whole has") {
+        FakeGpu gpu;
+        Picture p(plane), part({{0, 3, 1, 0}, {7, 2, 10, 0}});
+        const auto share = [&] {
+            return tessera_device_part(nullptr, &p.buffer, 42, &part.buffer);
+        };
+        p.buffer.set_host_dirty();
+        CHECK(share() == 0);
+        CHECK(part.buffer.device == 0);
+        CHECK(part.buffer.host_dirty());
+        CHECK(part.buffer.host != nullptr);
+        CHECK(p.upload() == 0);
+        p.buffer.set_device_dirty();
+        uint8_t *host = std::exchange(p.buffer.host, nullptr);
+        CHECK(share() == 0);
+        CHECK(part.buffer.device == p.buffer.device + 42 * 4);
+        CHECK(part.buffer.device_dirty());
+        CHECK_FALSE(part.buffer.host_dirty());
+        CHECK(part.buffer.host == nullptr);
+        CHECK(release(part) == 0);
+        p.buffer.host = host;
+        CHECK(p.free() == 0);
+        CHECK(gpu->live_bytes() == 0);
     }
     TEST_CASE("a copy of a crop moves what belongs to it, and nothing between its rows") {
         FakeGpu gpu;

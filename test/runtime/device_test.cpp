@@ -79,6 +79,7 @@ TEST_SUITE("buffers on a device") {
             CHECK(tessera_device_buffer_copy(nullptr, &other.buffer, nullptr, buffer) == wanted);
             CHECK(tessera_device_crop(nullptr, buffer, &other.buffer) == wanted);
             CHECK(tessera_device_slice(nullptr, buffer, 0, 0, &other.buffer) == wanted);
+            CHECK(tessera_device_part(nullptr, buffer, 0, &other.buffer) == wanted);
             CHECK(tessera_device_release_crop(nullptr, buffer) == wanted);
             CHECK(tessera_device_wrap_native(nullptr, buffer, 1, gpu_interface()) == wanted);
             CHECK(tessera_device_detach_native(nullptr, buffer) == wanted);

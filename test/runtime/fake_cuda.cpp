@@ -89,9 +89,9 @@ int copy(Fake &x, CUstream_st *on, Side src, Side dst, size_t width, size_t heig
     if (height > 1 && (src.pitch < width || dst.pitch < width)) return 1;
     auto reach = [&](const Side &side) { return (height - 1) * side.pitch + width; };
     auto *from = src.host ? static_cast<uint8_t *>(const_cast<void *>(src.host))
-                          : find(x, src.device, reach(src));
+                          : find(x.blocks, src.device, reach(src));
     auto *to = dst.host ? static_cast<uint8_t *>(const_cast<void *>(dst.host))
-                        : find(x, dst.device, reach(dst));
+                        : find(x.blocks, dst.device, reach(dst));
     if (!from || !to) return 1;
     if ((src.host && (Address(src.host) & device_bit)) ||
         (dst.host && (Address(dst.host) & device_bit))) {
@@ -327,7 +327,7 @@ int cuMemFreeHost(void *p) {
 }
 int cuPointerGetAttribute(void *value, int, Address address) {
     return in_context("cuPointerGetAttribute", [&](Fake &x) {
-        const bool on_device = find(x, address, 1);
+        const bool on_device = find(x.blocks, address, 1);
         if (!on_device && !is_pinned(x, reinterpret_cast<void *>(address))) return 1;
         *static_cast<int *>(value) = on_device ? 2 : 1;
         return 0;
@@ -451,10 +451,10 @@ int cuMemFreeAsync(Address address, CUstream_st *stream) {
     return in_context("cuMemFreeAsync", [&](Fake &x) {
         auto block = x.blocks.find(address);
         if (block == x.blocks.end() || !block->second.pool) return 1;
-        auto gone = std::make_shared<Block>(std::move(block->second));
-        gone->pool->kept += gone->size;
+        block->second.pool->kept += block->second.size;
+        x.leaving[address] = std::move(block->second);
         x.blocks.erase(block);
-        stream_of(stream)->queue.push_back([gone] {});
+        stream_of(stream)->queue.push_back([address] { fake().leaving.erase(address); });
         return 0;
     });
 }

@@ -11,10 +11,10 @@ Fake &fake() {
     return *it;
 }
 
-uint8_t *find(Fake &x, Address address, size_t bytes) {
+uint8_t *find(const std::map<Address, Block> &blocks, Address address, size_t bytes) {
     if (!(address & device_bit)) return nullptr;
-    auto next = x.blocks.upper_bound(address);
-    if (next == x.blocks.begin()) return nullptr;
+    auto next = blocks.upper_bound(address);
+    if (next == blocks.begin()) return nullptr;
     --next;
     Address offset = address - next->first;
     return offset + bytes <= next->second.size ? next->second.bytes.get() + offset : nullptr;
@@ -56,7 +56,8 @@ extern "C" const FakeCuda *fake_cuda() {
         .add_kernel = [](const FakeKernel &kernel) { fake().kernels[kernel.name] = kernel; },
         .memory = [](uint64_t address) -> void * {
             std::lock_guard lock(mutex);
-            return find(fake(), address, 1);
+            uint8_t *found = find(fake().blocks, address, 1);
+            return found ? found : find(fake().leaving, address, 1);
         },
         .live_bytes =
             [] {

@@ -60,6 +60,9 @@ struct Fake {
     bool contexts_are_broken = false;
     std::map<std::string, FakeKernel> kernels;
     std::map<Address, Block> blocks;
+    // Freed in the order of a stream that has not come to it yet: only kernels see it, which were
+    // launched before.
+    std::map<Address, Block> leaving;
     std::map<Address, size_t> pinned;
     uint64_t memory = uint64_t(1) << 30;
     int capability = 90;
@@ -79,7 +82,7 @@ struct Fake {
 extern std::recursive_mutex mutex;
 extern thread_local std::vector<CUctx_st *> stack;  // the contexts of the thread
 Fake &fake();
-// The host's address of device memory that has at least so many bytes.
-uint8_t *find(Fake &x, Address address, size_t bytes);
+// The host's address of device memory in one of these blocks that has at least so many bytes.
+uint8_t *find(const std::map<Address, Block> &blocks, Address address, size_t bytes);
 
 }  // namespace fake_driver

@@ -223,6 +223,19 @@ Pipeline tracing(bool scheduled) {
     return c.pipeline();
 }
 
+Pipeline copies(bool scheduled) {
+    Func f("f"), there("there"), back("back"), out("out");
+    f(x, y) = x + y;
+    there(x, y) = f(x, y);
+    back(x, y) = there(x, y);
+    out(x, y) = back(x, y);
+    if (!scheduled) return Pipeline(out);
+    f.compute_root();
+    there.compute_root().split(y, yo, yi, 4).copy_to_device();
+    back.compute_at(out, y).copy_to_host();
+    return Pipeline(out);
+}
+
 // Names that are no names of C++, or that are there twice.
 Pipeline names(bool scheduled) {
     Func first("int"), second("int"), third("x"), named_like_a_var("out");
@@ -279,6 +292,7 @@ const std::vector<Case> &all() {
         {"tracing", tracing},
         {"names", names},
         {"several_outputs", several_outputs},
+        {"copies", copies},
     };
     return list;
 }

@@ -58,7 +58,7 @@ std::string loops_of(const ScheduledProgram &scheduled) {
     Program program;
     program.name = "out";
     program.outputs = scheduled.outputs();
-    const lower::Lowering l = lower::nests(program, Target("x86-64-linux-avx2"));
+    const lower::Lowering l = lower::nests(program, Target("x86-64-linux-avx2-cuda"));
     return ir::to_string(l.function.body);
 }
 

@@ -307,6 +307,8 @@ Value Printer::emit_tensor_map(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_device_buffer(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_device_address(const IntrinsicCall &c) { refuse(c); }
 
+Value Printer::emit_on_device(const IntrinsicCall &c) { return arg(c, 0); }
+
 Value Printer::emit_if_then_else(const IntrinsicCall &c) {
     auto otherwise = [&] { return c.args.size() > 2 ? arg(c, 2) : zero(c.type); };
     Value condition = arg(c, 0);

@@ -109,6 +109,8 @@ Value *HostEmitter::host_device_address(const IntrinsicCall &c) {
     return b.CreateIntToPtr(address, b.getPtrTy());
 }
 
+Value *HostEmitter::host_on_device(const IntrinsicCall &c) { return arg(c, 0); }
+
 // Memory on the device is allocated when it is first used there; what is too large is refused now.
 Value *HostEmitter::host_device_buffer(const IntrinsicCall &c) {
     std::vector<Expr> extents;

@@ -47,6 +47,7 @@ struct FunctionState {
     X(mark_host_dirty)                                                                             \
     X(mark_device_dirty)                                                                           \
     X(device_buffer)                                                                               \
+    X(on_device)                                                                                   \
     X(device_address)                                                                              \
     X(tensor_map)                                                                                  \
     X(gpu_processors)                                                                              \

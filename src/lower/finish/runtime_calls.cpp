@@ -12,6 +12,9 @@ static bool is_told_of_user_context(Intrinsic op) {
     case Intrinsic::copy_to_host:
     case Intrinsic::copy_to_device:
     case Intrinsic::device_free:
+    case Intrinsic::device_part:
+    case Intrinsic::device_release_crop:
+    case Intrinsic::device_buffer_copy:
     case Intrinsic::trace:
     case Intrinsic::profiler_instance_start:
     case Intrinsic::profiler_instance_end:
@@ -22,13 +25,20 @@ static bool is_told_of_user_context(Intrinsic op) {
     }
 }
 
+static Expr device_interface() {
+    return ExternCall::make(Handle(), "tessera_cuda_device_interface", {}, false);
+}
+
 Expr as_c_call(const IntrinsicCall &c) {
     if (!is_runtime_intrinsic(c.op)) return {};
     std::vector<Expr> args;
     if (is_told_of_user_context(c.op)) args.push_back(call(Handle(), Intrinsic::user_context, {}));
     args.insert(args.end(), c.args.begin(), c.args.end());
-    if (c.op == Intrinsic::copy_to_device)
-        args.push_back(ExternCall::make(Handle(), "tessera_cuda_device_interface", {}, false));
+    if (c.op == Intrinsic::copy_to_device) args.push_back(device_interface());
+    if (c.op == Intrinsic::device_buffer_copy) {
+        args.back() = is_zero(c.args[2]) ? make_zero(Handle()) : device_interface();
+        std::swap(args[2], args[3]);
+    }
     return ExternCall::make(c.type, str("tessera_", info_of(c.op).name), std::move(args), false);
 }
 
@@ -40,6 +50,8 @@ Expr end_of_scope(const LetStmt &let) {
         return call(Int(32), Intrinsic::mutex_array_destroy, {result});
     if (begin->op == Intrinsic::device_buffer)
         return call(Int(32), Intrinsic::device_free, {result});
+    if (begin->op == Intrinsic::device_part)
+        return call(Int(32), Intrinsic::device_release_crop, {begin->args[2]});
     if (begin->op != Intrinsic::profiler_instance_start) return {};
     const Expr end = call(Int(32), Intrinsic::profiler_instance_end, {begin->args.back()});
     return call(Int(32), Intrinsic::if_then_else, {result == 0, end, 0});

@@ -17,6 +17,7 @@ ir::Expr as_c_call(const ir::IntrinsicCall &c);
 //
 //     let m = mutex_array_create(n)            at the end: mutex_array_destroy(m)
 //     let b = device_buffer(...)               at the end: device_free(b)
+//     let e = device_part(..., p)              at the end: device_release_crop(p)
 //     let e = profiler_instance_start(..., i)  if e == 0:  profiler_instance_end(i)
 //
 // Returns the expression to evaluate at the end; undefined for any other let.

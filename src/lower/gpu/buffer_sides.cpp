@@ -11,7 +11,14 @@ void Sides::add(const Sides &o) {
     host_writes |= o.host_writes;
     device_reads |= o.device_reads;
     device_writes |= o.device_writes;
+    told |= o.told;
     frees |= o.frees;
+}
+
+bool is_told(const Stmt &s) {
+    const auto *let = s.as<LetStmt>();
+    const auto *c = let ? let->value.as<IntrinsicCall>() : nullptr;
+    return c && (c->op == Intrinsic::on_device || c->op == Intrinsic::device_buffer_copy);
 }
 
 bool is_kernel(const Stmt &s) {
@@ -59,23 +66,27 @@ bool uses_no_elements(Intrinsic op) {
 class Uses final : public Visitor {
 public:
     std::vector<const Load *> loads;
-    std::vector<Expr> handed_over;
+    std::vector<Expr> handed_over, on_device;
+    std::vector<const IntrinsicCall *> copies;
 
 private:
     void visit(const Load &load) override {
         loads.push_back(&load);
         Visitor::visit(load);
     }
-    void visit(const ExternCall &c) override {
+    void visit(const ExternCall &c) override { visit_args(c, handed_over); }
+    void visit_args(const ExternCall &c, std::vector<Expr> &handles) {
         for (const Expr &e : c.args) {
             if (e.type().is_handle())
-                handed_over.push_back(e);
+                handles.push_back(e);
             else
                 (*this)(e);
         }
     }
     void visit(const IntrinsicCall &c) override {
         if (uses_no_elements(c.op)) return;
+        if (c.op == Intrinsic::on_device) return visit_args(*c.args[0].as<ExternCall>(), on_device);
+        if (c.op == Intrinsic::device_buffer_copy) return copies.push_back(&c);
         if (c.op != Intrinsic::address_of) return Visitor::visit(c);
         (*this)(c.args[0].as<Load>()->index);
     }
@@ -190,21 +201,36 @@ BufferSides::PerBuffer BufferSides::of_expression(const Expr &e) const {
     Uses found;
     found(e);
     for (const Load *load : found.loads) uses[load->buffer].host_reads = true;
-    for (const Expr &argument : found.handed_over) hand_over(argument, uses);
+    for (const Expr &argument : found.handed_over) {
+        hand_over(argument, uses, [&](Symbol buffer, Sides &sides) {
+            sides.host_reads = true;
+            sides.host_writes |= !inputs.contains(buffer);
+        });
+    }
+    for (const Expr &argument : found.on_device) {
+        hand_over(argument, uses, [&](Symbol buffer, Sides &sides) {
+            sides.device_reads = sides.told = true;
+            sides.device_writes |= !inputs.contains(buffer);
+        });
+    }
+    for (const IntrinsicCall *copy : found.copies) {
+        const bool to_host = is_zero(copy->args[2]);
+        hand_over(copy->args[0], uses, [](Symbol, Sides &sides) { sides.told = true; });
+        hand_over(copy->args[1], uses, [&](Symbol, Sides &sides) {
+            (to_host ? sides.host_writes : sides.device_writes) = true;
+        });
+    }
     return uses;
 }
 
-void BufferSides::hand_over(const Expr &argument, PerBuffer &uses) const {
-    const auto use = [&](Symbol buffer) {
-        Sides &sides = uses[buffer];
-        sides.host_reads = true;
-        sides.host_writes |= !inputs.contains(buffer);
-    };
-    for_each_node(argument, [&](const Load &l) { use(l.buffer); });
+// Calls use(buffer, its sides) for all that an argument of a C function has the address of.
+template<typename Use>
+void BufferSides::hand_over(const Expr &argument, PerBuffer &uses, Use use) const {
+    for_each_node(argument, [&](const Load &l) { use(l.buffer, uses[l.buffer]); });
     for_each_node(argument, [&](const Variable &v) {
         const auto found = addresses.find(v.name);
         if (found == addresses.end()) return;
-        for (Symbol buffer : found->second) use(buffer);
+        for (Symbol buffer : found->second) use(buffer, uses[buffer]);
     });
 }
 

@@ -9,17 +9,22 @@ namespace tessera::lower {
 // How a statement uses a buffer: what the host reads and writes of it, and what kernels do.
 struct Sides {
     bool host_reads = false, host_writes = false, device_reads = false, device_writes = false;
+    bool told = false;   // the flags tell where it is newest, which must be so already
     bool frees = false;  // nothing uses it after
 
     bool on_host() const { return host_reads || host_writes; }
     bool on_device() const { return device_reads || device_writes; }
     bool writes() const { return host_writes || device_writes; }
     bool any() const { return on_host() || on_device(); }
+    // Returns true if where it is newest has to be known between the uses.
+    bool changes_sides() const {
+        return writes() && ((on_host() && on_device()) || (told && any()));
+    }
     void add(const Sides &o);
 };
 
 // The uses of a pipeline's buffers, statement by statement. What a C function is given the address
-// of, it reads, and writes unless it is an input.
+// of, it reads, and writes unless it is an input; on the device, if it is said to be there.
 class BufferSides {
 public:
     explicit BufferSides(const ir::LoweredFunction &pipeline);
@@ -36,7 +41,8 @@ private:
     void find_addresses(const ir::Stmt &body);
     PerBuffer of_kernel(const ir::For &kernel) const;
     PerBuffer of_expression(const ir::Expr &e) const;
-    void hand_over(const ir::Expr &argument, PerBuffer &uses) const;
+    template<typename Use>
+    void hand_over(const ir::Expr &argument, PerBuffer &uses, Use use) const;
 
     std::unordered_set<Symbol> inputs;
     // Variables that hold an address in buffers, and the buffers. Buffer arguments among them.
@@ -50,5 +56,9 @@ std::vector<ir::Stmt> statements_within(const ir::Stmt &s);
 
 // Returns true for the outermost loop of a kernel, where the statements around are the host's.
 bool is_kernel(const ir::Stmt &s);
+
+// Returns true for a copy, or a call of a function in C that uses the device: a let of its result,
+// with what checks that.
+bool is_told(const ir::Stmt &s);
 
 }  // namespace tessera::lower

@@ -27,6 +27,7 @@ private:
     void visit(const Realize &realize) override;
     void visit(const AssertStmt &) override {}
     void visit(const ExternCall &c) override;
+    void visit(const IntrinsicCall &c) override;
     void visit(const HoistedStorage &hoist) override {
         if (hoist.facts.copies.defined()) rings.insert(hoist.func);
         within({Level::Storage, GPULevel::None, str("hoist storage of ", hoist.func)}, hoist.body);
@@ -153,6 +154,16 @@ void CheckGPULoops::visit(const ExternCall &c) {
                                "called; compute what it computes outside of the kernel, with "
                                "compute_root for one",
                                nest(str("call ", c.function))));
+    }
+    Visitor::visit(c);
+}
+
+void CheckGPULoops::visit(const IntrinsicCall &c) {
+    if (is_in_kernel() && c.op == Intrinsic::device_buffer_copy) {
+        throw CompileError(str("a Func that is computed by copy_to_device() or copy_to_host() is "
+                               "computed within a kernel, where the host cannot copy; compute it "
+                               "outside of the kernel, with compute_root for one",
+                               nest("copy")));
     }
     Visitor::visit(c);
 }

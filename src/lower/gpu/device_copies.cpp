@@ -32,8 +32,10 @@ public:
 private:
     // Nothing is copied before the pipeline's checks of its arguments, nor for a bounds query.
     Stmt below_checks(const Stmt &s, const Open &open) {
-        if (const auto *let = s.as<LetStmt>(); let && (has_query(s) || sides.own(s).empty()))
+        if (const auto *let = s.as<LetStmt>(); let && (has_query(s) || sides.own(s).empty())) {
+            note_part(*let);
             return let->with<&LetStmt::body>(below_checks(let->body, open));
+        }
         if (const auto *block = s.as<Block>()) return below_checks(*block, open);
         const auto *branch = s.as<IfThenElse>();
         if (branch && branch->else_case.defined() && has_query(branch->then_case))
@@ -76,7 +78,7 @@ private:
         const BufferSides::PerBuffer own = sides.own(s);
         for (Symbol b : open) {
             const Sides uses = sides.of(s, b);
-            if (uses.on_host() && uses.on_device() && uses.writes() && !is_kernel(s)) {
+            if (uses.changes_sides() && !is_kernel(s) && !is_told(s)) {
                 within.push_back(b);
                 const auto found = own.find(b);
                 if (found != own.end() && found->second.host_reads) before.push_back(to_host(b));
@@ -149,7 +151,7 @@ private:
                 const size_t first = i;
                 const Sides uses = sides.of(block.stmts[i++], b);
                 if (!uses.any()) continue;
-                if (uses.on_host() && uses.on_device()) {
+                if ((uses.on_host() && uses.on_device()) || uses.changes_sides()) {
                     within[first].push_back(b);
                     continue;
                 }
@@ -158,6 +160,7 @@ private:
                 for (; i < count; i++) {
                     const Sides next = sides.of(block.stmts[i], b);
                     if (uses.on_host() ? next.on_device() : next.on_host()) break;
+                    if (next.told && run.writes()) break;
                     if (next.any()) last = i;
                     run.add(next);
                 }
@@ -173,8 +176,17 @@ private:
         return Block::make(std::move(all));
     }
 
+    // Of the let that is met last: copies of a statement bind the same symbols.
+    void note_part(const LetStmt &let) {
+        const auto *made = let.value.as<IntrinsicCall>();
+        const bool is_part =
+            made && made->op == Intrinsic::make_buffer && made->args[0].as<IntrinsicCall>();
+        if (is_part) parts[let.name] = &address_taken(made->args[0]);
+    }
+
     // What the value's calls write is marked before anybody can use it.
     Stmt below_let(const LetStmt &let, const Open &open) {
+        note_part(let);
         std::vector<Stmt> body;
         const BufferSides::PerBuffer own = sides.own(Stmt(&let));
         for (Symbol b : open) {
@@ -183,7 +195,29 @@ private:
             body.push_back(mark(b, Intrinsic::mark_host_dirty));
         }
         body.push_back(place(let.body, open));
-        return let.with<&LetStmt::body>(Block::make(std::move(body)));
+        return with_parts_shared(let.with<&LetStmt::body>(Block::make(std::move(body))));
+    }
+
+    // While a call runs that uses parts of buffers on either side, they have memory on the device
+    // where the whole has.
+    Stmt with_parts_shared(const Stmt &s) {
+        if (!is_told(s)) return s;
+        const auto *c = s.as<LetStmt>()->value.as<IntrinsicCall>();
+        const bool is_copy = c->op == Intrinsic::device_buffer_copy;
+        Stmt all = s;
+        for (const Expr &arg : is_copy ? c->args : c->args[0].as<ExternCall>()->args) {
+            const auto *handle = arg.as<Variable>();
+            const auto part = handle ? parts.find(handle->name) : parts.end();
+            if (part == parts.end()) continue;
+            const Load &first = *part->second;
+            if (!find_argument(pipeline.args, first.buffer) && !allocations.contains(first.buffer))
+                continue;
+            const Expr whole = Variable::make(Handle(), first.buffer);
+            all = checked(
+                call(Int(32), Intrinsic::device_part, {whole, cast(Int(64), first.index), arg}),
+                all);
+        }
+        return all;
     }
 
     Stmt allocated(const Allocate &a, Open open) {
@@ -225,10 +259,11 @@ private:
     }
     Stmt mark(Symbol b, Intrinsic op) const { return Evaluate::make(on(b, op)); }
 
-    static Stmt checked(const Expr &operation) {
+    static Stmt checked(const Expr &operation, const Stmt &then = {}) {
         const Symbol code = Symbol::fresh("error_code");
         const Expr result = Variable::make(Int(32), code);
-        return LetStmt::make(code, operation, AssertStmt::make(result == 0, result));
+        const Stmt check = AssertStmt::make(result == 0, result);
+        return LetStmt::make(code, operation, then.defined() ? Block::make(check, then) : check);
     }
 
     Stmt to_host(Symbol b) const {
@@ -274,6 +309,7 @@ private:
     const Context &context;
     BufferSides sides;
     std::unordered_map<const StmtNode *, bool> with_query;
+    std::unordered_map<Symbol, const Load *> parts;  // of each buffer of a part, the first element
     struct Allocation {
         const Allocate *node;
         bool is_on_host;

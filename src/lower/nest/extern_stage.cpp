@@ -14,6 +14,10 @@ using program::FunctionContents;
 
 namespace {
 
+bool is_copy(const FunctionContents &f) {
+    return f.extern_definition->copy != program::CopySide::None;
+}
+
 Expr null_pointer() { return make_zero(Handle()); }
 
 // A tessera_buffer_t over the region.
@@ -36,14 +40,24 @@ std::vector<Range> ranges_of(const StageRegion &region) {
     return all;
 }
 
-Expr extern_call(const FunctionContents &f, std::vector<Expr> args, const ProgramContext &context) {
+Expr extern_call(const FunctionContents &f, std::vector<Expr> args, bool is_query,
+                 const ProgramContext &context) {
+    if (is_copy(f)) {
+        args.emplace_back(int32_t(f.extern_definition->copy == program::CopySide::Device));
+        return call(Int(32), Intrinsic::device_buffer_copy, std::move(args));
+    }
     if (f.extern_definition->uses_user_context) {
         args.insert(args.begin(), call(Handle(), Intrinsic::user_context, {}));
     }
-    return ExternCall::make(Int(32), linked_name(f, context.target), std::move(args), false);
+    const Expr c =
+        ExternCall::make(Int(32), linked_name(f, context.target), std::move(args), false);
+    return f.extern_definition->on_device && !is_query ? call(Int(32), Intrinsic::on_device, {c})
+                                                       : c;
 }
 
 Stmt check_result(const FunctionContents &f, const Expr &result, const char *error) {
+    // What copies has reported what went wrong.
+    if (is_copy(f)) return AssertStmt::make(result == 0, result);
     Expr name(f.extern_definition->function);
     return AssertStmt::make(result == 0, error_call(error, {name, result}));
 }
@@ -78,6 +92,7 @@ bool is_asked(const FunctionContents &f) {
 }
 
 bool may_enlarge(const FunctionContents &f, const ProgramContext &context) {
+    if (is_copy(f)) return false;
     const program::FuncSchedule &s = f.schedule;
     const bool is_sized_by_run = traits_of(s.memory).may_be_of_any_size;
     return !context.is_output(f.name) && !is_stored_outside(f) && !s.hoist_level_set &&
@@ -106,8 +121,25 @@ std::string linked_name(const FunctionContents &f, const Target &target) {
     return mangled_name(e.function, types);
 }
 
+namespace {
+
+// It reads what it writes.
+ExternQuery query_copy(const FunctionContents &f, const StageRegion &region) {
+    ExternQuery query;
+    for (size_t d = 0; d < region.min.size(); d++) {
+        query.outputs.push_back({region.min[d], region.max[d]});
+    }
+    const ExternFuncArgument &source = f.extern_definition->args[0];
+    query.inputs[source.func ? source.func->name : source.buffer->name] = query.outputs;
+    query.check = no_op();
+    return query;
+}
+
+}  // namespace
+
 ExternQuery query_extern_stage(const FunctionContents &f, const StageRegion &region,
                                const ProgramContext &context) {
+    if (is_copy(f)) return query_copy(f, region);
     ExternQuery query;
     std::vector<Expr> args;
     auto bind = [&](const std::string &name, const Expr &value) {
@@ -142,7 +174,8 @@ ExternQuery query_extern_stage(const FunctionContents &f, const StageRegion &reg
         Symbol buffer = bind_buffer(f.name, type, ranges_of(region));
         include(query.outputs, held_of(buffer, f.dimensions()));
     }
-    Expr result = bind(str(f.name, ".query_result"), extern_call(f, std::move(args), context));
+    Expr result =
+        bind(str(f.name, ".query_result"), extern_call(f, std::move(args), true, context));
     query.check = check_result(f, result, "bounds_query_failed");
     return query;
 }
@@ -209,23 +242,49 @@ Expr part_of(const FunctionContents &f, int k, const StageRegion &region,
 
 }  // namespace
 
+namespace {
+
+// A tessera_buffer_t over all of an image.
+Expr whole_image(const program::Parameter &image) {
+    std::vector<Expr> first, strides;
+    const std::vector<Range> ranges = ranges_of_image(image.name, image.dimensions);
+    for (int d = 0; d < image.dimensions; d++) {
+        first.push_back(ranges[size_t(d)].min);
+        strides.push_back(BufferProperty::make(image.name, BufferField::Stride, d));
+    }
+    const Expr element =
+        Call::make(image.type, image.name, CallKind::Image, 0, first, Ref<const Referent>(&image));
+    return make_buffer(call(Handle(), Intrinsic::address_of, {element}), image.type, ranges,
+                       strides);
+}
+
+}  // namespace
+
 Stmt call_extern_stage(const FunctionContents &f, const StageRegion &region,
                        const std::unordered_map<Symbol, Box> &inputs,
                        const ProgramContext &context) {
     std::vector<Binding> lets;
     std::vector<Expr> args;
+    // Where memory may be on a device, each call has buffers of its own, for while it runs.
+    const bool is_by_side = f.extern_definition->on_device || is_copy(f);
     auto pass = [&](const char *name, const Expr &buffer) {
         lets.push_back({Symbol::fresh(str(f.name, name)), buffer});
         args.push_back(Variable::make(Handle(), lets.back().symbol));
     };
     for (const ExternFuncArgument &a : f.extern_definition->args) {
         if (a.scalar.defined()) args.push_back(a.scalar);
-        if (a.buffer) args.push_back(Variable::make(Handle(), a.buffer->name, a.buffer));
+        if (a.buffer && is_by_side)
+            pass(".input", whole_image(*a.buffer));
+        else if (a.buffer)
+            args.push_back(Variable::make(Handle(), a.buffer->name, a.buffer));
         if (!a.func) continue;
         auto part = inputs.find(a.func->name);
         for (size_t k = 0; k < a.func->types.size(); k++) {
             if (part != inputs.end()) {
                 pass(".input", part_of(*a.func, int(k), region_of(part->second), context));
+            } else if (is_by_side) {
+                const Box held = held_of(a.func->name, a.func->dimensions());
+                pass(".input", part_of(*a.func, int(k), region_of(held), context));
             } else {
                 args.push_back(Variable::make(Handle(), context.buffer_of(a.func->name, int(k))));
             }
@@ -235,7 +294,7 @@ Stmt call_extern_stage(const FunctionContents &f, const StageRegion &region,
         pass(".output", part_of(f, int(k), region, context));
     }
     lets.push_back(
-        {Symbol::fresh(str(f.name, ".result")), extern_call(f, std::move(args), context)});
+        {Symbol::fresh(str(f.name, ".result")), extern_call(f, std::move(args), false, context)});
     Stmt s = check_result(f, Variable::make(Int(32), lets.back().symbol), "extern_stage_failed");
     for (auto let = lets.rbegin(); let != lets.rend(); ++let) {
         s = LetStmt::make(let->symbol, let->value, s);

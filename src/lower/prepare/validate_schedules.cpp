@@ -287,8 +287,10 @@ void Validator::check_extern_inputs(const FunctionContents &f) const {
         if (input) check_folded_input(f, *input);
         if (!a.func || (input && !input->schedule.compute_level.means_inlined())) continue;
         if (input && context.is_output(input->name)) continue;
+        const bool is_copy = f.extern_definition->copy != program::CopySide::None;
         throw CompileError(f.extern_definition->written,
-                           str("extern stage ", f.name, " reads ", a.func->name,
+                           str(is_copy ? "the copy " : "extern stage ", f.name, " reads ",
+                               a.func->name,
                                ", which is "
                                "computed inline and so has no memory; schedule ",
                                a.func->name, " with compute_root() or compute_at()"));

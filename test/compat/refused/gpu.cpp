@@ -192,18 +192,37 @@ REFUSED(gpu_blend_of_tails, "so the loop x cannot be gpu_block") {
     f.update().gpu_tile(x, y, xi, yi, 4, 4, TailStrategy::ShiftInwardsAndBlend);
     f.realize({8, 8}, gpu);
 }
-REFUSED(gpu_copy_to_device, "copy_to_device of a Func is not supported yet") {
+REFUSED(gpu_copy_to_device, "it is no copy of another Func or of an image, element by element") {
     Func f = numbers(), g("g");
-    g(x, y) = f(x, y);
+    g(x, y) = f(x, y) + 1;
     f.compute_root();
     g.copy_to_device();
     g.realize({8, 8}, gpu);
 }
-REFUSED(gpu_extern_on_a_device, "a function on a device is not supported yet") {
+REFUSED(gpu_copy_of_what_is_inlined, "computed inline and so has no memory") {
+    Func f = numbers(), g("g");
+    g(x, y) = f(x, y);
+    g.copy_to_host();
+    g.realize({8, 8}, gpu);
+}
+REFUSED(gpu_copy_without_a_device, "has no GPU; add the feature cuda to it") {
+    Func f = numbers();
+    f.compute_root();
+    f.in().compute_root().copy_to_device();
+    Func g("g");
+    g(x, y) = f(x, y);
+    g.realize({8, 8}, get_host_target());
+}
+REFUSED(gpu_extern_on_a_device, "has no GPU; add the feature cuda to it") {
     Func f("f"), g("g");
     f.define_extern("gpu_extern_function_of_c", {}, Int(32), 1, NameMangling::Default,
                     DeviceAPI::CUDA);
     g(x) = f(x);
     f.compute_root();
-    g.realize({8}, gpu);
+    g.realize({8}, get_host_target());
+}
+REFUSED(gpu_extern_on_another_device, "no other GPUs than CUDA") {
+    Func f("f");
+    f.define_extern("gpu_extern_function_of_c", {}, Int(32), 1, NameMangling::Default,
+                    DeviceAPI::OpenCL);
 }
