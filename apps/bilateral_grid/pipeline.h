@@ -47,6 +47,7 @@ struct BilateralGrid {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var cz("cz");
         histogram.compute_at(blur_z, y);  // the bins of one row of cells stay in the cache
@@ -72,6 +73,22 @@ struct BilateralGrid {
     }
 
 private:
+    void schedule_for_gpu() {
+        Var xi("xi"), yi("yi"), zi("zi");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        histogram.compute_root().bound(c, 0, 2).reorder(c, z, x, y).unroll(c);
+        histogram.gpu_tile(x, y, xi, yi, 8, 8, guard);
+        histogram.update()
+            .reorder(c, r.x, r.y, x, y)  // a thread counts the pixels of a cell
+            .unroll(c)
+            .gpu_tile(x, y, xi, yi, 8, 8, guard);
+        for (Func *stage : {&blur_z, &blur_x, &blur_y}) {
+            stage->compute_root().bound(c, 0, 2).reorder(c, x, y, z).unroll(c);
+            stage->gpu_tile(x, y, z, xi, yi, zi, 8, 8, 2, guard);
+        }
+        output.gpu_tile(x, y, xi, yi, 32, 8, guard);
+    }
+
     static Expr blur(Expr a, Expr b, Expr c, Expr d, Expr e) {
         return a + 4 * b + 6 * c + 4 * d + e;
     }

@@ -16,6 +16,7 @@ struct Blur {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<uint16_t>();
         Var xi("xi"), yi("yi"), strip("strip");
         output
@@ -29,6 +30,22 @@ struct Blur {
             .vectorize(x)
             .unroll(y);
         output.stream_stores();  // nobody reads it here: past the caches
+    }
+
+private:
+    void schedule_for_gpu() {
+        Var pixel("pixel"), row("row"), xi("xi"), yi("yi");
+        output
+            .split(x, x, pixel, 4)  // four pixels of eight rows a thread
+            .split(y, y, row, 8, TailStrategy::GuardWithIf)
+            .reorder(pixel, row, x, y)
+            .vectorize(pixel)
+            .unroll(row)
+            .gpu_tile(x, y, xi, yi, 32, 4, TailStrategy::GuardWithIf);
+        blur_x
+            .compute_at(output, xi)  // ten rows for eight, in registers
+            .vectorize(x)
+            .unroll(y);
     }
 };
 

@@ -56,7 +56,11 @@ PreparedFilter prepare(const Filter &filter, std::vector<FilterArgument> argumen
     Buffer<> output(given->back().buffer());
     char text[64];
     std::snprintf(text, sizeof(text), "compiled in %.1f ms", compiling);
-    return {[given, pipeline, output]() mutable { pipeline.realize(output); }, text};
+    return {[given, pipeline, output]() mutable {
+                pipeline.realize(output);
+                output.copy_to_host();  // of a GPU
+            },
+            text};
 }
 
 }  // namespace tessera::apps

@@ -31,6 +31,7 @@ struct Harris {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var strip("strip"), xi("xi"), yi("yi");
         // Two rows at once share what they read of the rows between.
@@ -62,6 +63,13 @@ struct Harris {
     }
 
 private:
+    void schedule_for_gpu() {
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi");
+        output.gpu_tile(x, y, xo, yo, xi, yi, 32, 16, TailStrategy::GuardWithIf);
+        for (Func *stage : {&gray, &slope_x, &slope_y})
+            stage->compute_at(output, xo).gpu_threads(x, y);
+    }
+
     Expr sum_3x3(const Func &f) {
         Expr sum = 0.0f;
         for (int j = -1; j <= 1; j++) {

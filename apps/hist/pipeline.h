@@ -37,6 +37,7 @@ struct Hist {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var strip("strip"), turn("turn");
         RVar strips("strips"), rows("rows"), quads("quads"), turns("turns");
@@ -61,6 +62,28 @@ struct Hist {
         luma.compute_at(output, y).vectorize(x, vector);
         equalized.compute_at(output, y).vectorize(
             x, target.natural_vector_size<uint8_t>());  // a table that fits in registers
+    }
+
+private:
+    void schedule_for_gpu() {
+        Var strip("strip"), vi("vi"), xi("xi"), yi("yi");
+        RVar strips("strips"), rows("rows"), steps("steps"), columns("columns");
+        // A block of threads counts the values of a strip, side by side.
+        histogram.update().split(r.y, strips, rows, 8);
+        Func part = histogram.update().rfactor(strips, strip);
+        part.compute_root().gpu_tile(v, vi, 64);
+        part.update()
+            .split(r.x, steps, columns, 128)
+            .reorder(steps, rows, columns, strip)
+            .atomic()
+            .gpu_blocks(strip)
+            .gpu_threads(columns);
+        histogram.compute_root().gpu_tile(v, vi, 64).update().reorder(strips, v).gpu_tile(v, vi,
+                                                                                          64);
+        cdf.compute_root().gpu_tile(v, vi, 64).update().gpu_single_thread();
+        tone.compute_root().gpu_tile(v, vi, 64);
+        output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
+        output.gpu_tile(x, y, xi, yi, 32, 8, TailStrategy::GuardWithIf);
     }
 };
 

@@ -35,6 +35,7 @@ struct MaxFilter {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi");
         output
@@ -47,6 +48,14 @@ struct MaxFilter {
     }
 
 private:
+    void schedule_for_gpu() {
+        Var xi("xi"), yi("yi"), ci("ci");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        for (Func &column : columns)
+            column.compute_root().gpu_tile(x, y, c, xi, yi, ci, 32, 8, 1, guard);
+        output.gpu_tile(x, y, c, xi, yi, ci, 32, 8, 1, guard);
+    }
+
     static int half_height_of_disc(int dx, int radius) {
         const float beyond = float(radius) + 0.25f;  // rounder than the radius itself
         return int(std::sqrt(beyond * beyond - float(dx * dx)));

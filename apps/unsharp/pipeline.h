@@ -36,6 +36,7 @@ struct Unsharp {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var strip("strip"), xi("xi"), yi("yi");
         output.bound(c, 0, 3)
@@ -61,6 +62,17 @@ struct Unsharp {
             .compute_at(output, x)  // one vector in a register; blur_x is inlined into it
             .vectorize(x);
         output.stream_stores();  // nobody reads it here: past the caches
+    }
+
+private:
+    void schedule_for_gpu() {
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi");
+        output.bound(c, 0, 3)
+            .reorder(c, x, y)  // the three colours share one ratio
+            .unroll(c)
+            .gpu_tile(x, y, xo, yo, xi, yi, 32, 16, TailStrategy::GuardWithIf);
+        ratio.compute_at(output, xi);
+        for (Func *stage : {&gray, &blur_y}) stage->compute_at(output, xo).gpu_threads(x, y);
     }
 };
 
