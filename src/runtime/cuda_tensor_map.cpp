@@ -49,6 +49,11 @@ int tessera_cuda_tensor_map(void *user_context, void *map, void *address, int32_
     const uint64_t dims[matrix] = {uint64_t(shape[0]), uint64_t(shape[1])};
     const uint64_t strides[matrix - 1] = {uint64_t(row)};
     const uint32_t box[matrix] = {uint32_t(shape[3]), uint32_t(shape[4])}, steps[matrix] = {1, 1};
+    if (shape[5] != 1)
+        return fail(
+            user_context,
+            Message() << "a matrix whose elements are " << shape[5]
+                      << " elements apart cannot be copied in boxes: they have to be dense");
     if (!d->encode_tiled)
         return fail(user_context, Message() << "the CUDA driver is too old: it has no tensor maps");
     const Result r =

@@ -296,6 +296,24 @@ TEST_SUITE("tensor cores") {
             CHECK(count_of(ptx_of(unchecked), "atom.relaxed.sys") == 0);
         }
     }
+    TEST_CASE("operands that do not lie as the instruction reads them are refused") {
+        const Sizes s{64, 64, 64, 64, 64, 64, 64, 64, 2};
+        for (const auto instruction : {TensorInstruction::MMA, TensorInstruction::WGMMA}) {
+            Product unstaged(s, true, true);
+            unstaged.schedule(s, instruction);
+            unstaged.b.in().store_in(MemoryType::Heap);
+            const std::string message = refusal([&] { ptx_of(unstaged); });
+            CAPTURE(message);
+            CHECK(message.find("staged in MemoryType::GPUShared") != std::string::npos);
+        }
+        Sizes uneven = s;
+        uneven.k = 80;
+        Product guarded(uneven, true, true);
+        guarded.schedule(uneven, TensorInstruction::MMA);
+        const std::string message = refusal([&] { ptx_of(guarded); });
+        CAPTURE(message);
+        CHECK(message.find("tensor_test.cpp:") == 0);
+    }
     TEST_CASE("what does not fit is refused, at the directive") {
         const Sizes s{64, 64, 64, 64, 64, 32, 32, 32, 2};
         const auto refused = [&](const std::function<void(Product &)> &change,
@@ -316,14 +334,17 @@ TEST_SUITE("tensor cores") {
             "is computed and used within loops of gpu_warps or gpu_warpgroups");
         has(refused([](Product &p) { p.product.store_in(MemoryType::GPUShared); }),
             "is in no nest that computes a Func in MemoryType::Tile");
+        has(refused([](Product &p) { p.a.in().align_storage(Var::implicit(0), 72); }),
+            "in the order of its dimensions");
         has(refused([](Product &p) { p.a.in().ring_buffer(1); }), "2 at least");
         has(refused([](Product &p) { p.b.in().ring_buffer(3); }), "the same for all");
         has(refused([](Product &) {}, TensorInstruction::WGMMA), "a multiple of 64");
-        for (const Sizes &narrow :
-             {Sizes{64, 96, 64, 64, 96, 64, 96}, Sizes{64, 64, 64, 64, 64, 64, 64, 32}}) {
+        const auto refused_sizes = [&](const Sizes &narrow) {
             Product p(narrow, true, true);
             p.schedule(narrow, TensorInstruction::WGMMA);
-            has(refusal([&] { ptx_of(p); }), "has a multiple of 64 of them");
-        }
+            return refusal([&] { ptx_of(p); });
+        };
+        has(refused_sizes({64, 96, 64, 64, 96, 64, 96}), "begins at a multiple of 64 columns");
+        has(refused_sizes({64, 64, 64, 64, 64, 64, 64, 32}), "a row has a multiple of 128 bytes");
     }
 }

@@ -236,6 +236,23 @@ Pipeline copies(bool scheduled) {
     return Pipeline(out);
 }
 
+Pipeline tensor_cores(bool scheduled) {
+    ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
+    Func product("product"), out("out");
+    RDom k(0, 64, "k");
+    RVar ko("ko"), ki("ki");
+    product(x, y) += cast<float>(a(k, y)) * cast<float>(b(x, k));
+    out(x, y) = product(x, y);
+    if (!scheduled) return Pipeline(out);
+    out.tile(x, y, xi, yi, 32, 32).gpu_blocks(x, y).gpu_order(grouped(4)).persistent(2);
+    out.split(yi, yo, yi, 16).gpu_warps(yo);
+    product.compute_at(out, x).store_in(MemoryType::Tile).split(y, yo, y, 16).gpu_warps(yo);
+    product.update().split(k, ko, ki, 32).split(y, yo, y, 16);
+    product.update().reorder({ki, x, y, yo, ko}).gpu_warps(yo);
+    product.update().tensorize(x, y, ki, TensorInstruction::MMA);
+    return Pipeline(out);
+}
+
 // Names that are no names of C++, or that are there twice.
 Pipeline names(bool scheduled) {
     Func first("int"), second("int"), third("x"), named_like_a_var("out");
@@ -293,6 +310,7 @@ const std::vector<Case> &all() {
         {"names", names},
         {"several_outputs", several_outputs},
         {"copies", copies},
+        {"tensor_cores", tensor_cores},
     };
     return list;
 }

@@ -42,14 +42,15 @@ struct TensorOperands {
         : rows(constant(node.operands[0])), columns(constant(node.operands[1])),
           k(constant(node.operands[2])), a_is_along_k(constant(node.operands[3])),
           b_is_along_k(constant(node.operands[4])), is_bfloat(constant(node.operands[5])),
-          panel(constant(node.operands[6])), accumulators(node.operands[7]) {}
+          a_panel(constant(node.operands[6])), b_panel(constant(node.operands[7])),
+          accumulators(node.operands[8]) {}
     const char *type() const { return is_bfloat ? "bf16" : "f16"; }
 
     int64_t rows, columns, k;
     bool a_is_along_k, b_is_along_k, is_bfloat;
-    int64_t panel;  // elements
+    int64_t a_panel, b_panel;  // elements
     Expr accumulators;
-    static constexpr size_t count = 8;  // before the places
+    static constexpr size_t count = 9;  // before the places
 };
 
 }  // namespace
@@ -245,11 +246,11 @@ void KernelEmitter::wgmma(const MachineOp &node) {
     std::vector<Value *> a, of_b;
     for (int64_t i = 0; i < steps * m_tiles; i++)
         a.push_back(matrix_descriptor(node.operands[size_t(TensorOperands::count + i)],
-                                      t.a_is_along_k, t.panel * 2));
+                                      t.a_is_along_k, t.a_panel * 2));
     for (int64_t k = 0; k < steps; k++)
         of_b.push_back(
             matrix_descriptor(node.operands[size_t(TensorOperands::count + steps * m_tiles + k)],
-                              t.b_is_along_k, t.panel * 2));
+                              t.b_is_along_k, t.b_panel * 2));
     const std::string text =
         str("wgmma.mma_async.sync.aligned.m64n", t.columns, "k16.f32.", t.type(), ".", t.type(),
             " {", registers(0, count), "}, $", 2 * count, ", $", 2 * count + 1, ", 1, 1, 1, ",

@@ -30,6 +30,7 @@ public:
         check_number_of_threads(body);
         for_each_node(body, [&](const Allocate &a) { times_allocated[a.buffer]++; });
         if (const For *rows = find_rows_of_lanes(body)) fit_rows_in_warps(*rows);
+        fit_instructions(body);
         static constexpr const char *names[thread_dimensions] = {"thread_x", "thread_y",
                                                                  "thread_z"};
         for (size_t d = 0; d < thread_dimensions; d++) {
@@ -126,6 +127,22 @@ private:
         int64_t fitting = 1;
         while (fitting < *lanes) fitting *= 2;
         shape[0] = int32_t(fitting);
+    }
+    // The threads that run an instruction together are a warp, or a warpgroup, of the machine.
+    void fit_instructions(const Stmt &body) {
+        int64_t together = 1;
+        for_each_node(body, [&](const MachineOp &op) {
+            if (op.op == MachineOpKind::wgmma) together = 128;
+            if (op.op == MachineOpKind::mma || op.op == MachineOpKind::store_quads)
+                together = std::max<int64_t>(together, 32);
+        });
+        if (together == 1) return;
+        const auto known = as_const_int(shape[0]);
+        if (!known)
+            throw CompileError(str("a kernel with instructions of tensor cores has a number of "
+                                   "threads along x that is known when it is compiled; here it is ",
+                                   shape[0]));
+        shape[0] = int32_t((*known + together - 1) / together * together);
     }
     bool has_threads() const { return threads[0].defined(); }
     Expr thread(size_t d) const { return Variable::make(Int(32), threads[d]); }

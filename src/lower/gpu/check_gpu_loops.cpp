@@ -182,12 +182,13 @@ void CheckGPULoops::check_memory(const Realize &r) const {
 
 void CheckGPULoops::visit(const Realize &r) {
     check_memory(r);
-    if (r.storage.is_async && is_in_kernel() && !rings.contains(r.func)) {
+    const bool is_pipelined = rings.contains(r.func) && !is_in_threads();
+    if (r.storage.is_async && is_in_kernel() && !is_pipelined) {
         throw CompileError(r.storage.async_written,
                            str("async of ", r.func,
                                ": it is computed within a kernel, where no "
-                               "other threads can compute ahead; with ring_buffer, copies are "
-                               "made ahead there",
+                               "other threads can compute ahead; with ring_buffer, and outside of "
+                               "loops over threads, copies are made ahead there",
                                nest(str("store ", r.func))));
     }
     within({Level::Storage, GPULevel::None, str("store ", r.func)}, r.body);

@@ -130,6 +130,33 @@ Expr wgmma_accumulators(const Stmt &s) {
     return place;
 }
 
+// What instructions wgmma of a statement write, and what else uses Funcs there.
+class UsesOutside final : public Visitor {
+public:
+    explicit UsesOutside(const Stmt &s) { (*this)(s); }
+    std::unordered_set<Symbol> tiles, others;
+    bool realizes = false;  // a Tile
+
+private:
+    void visit(const MachineOp &op) override {
+        if (op.op != MachineOpKind::wgmma) return Visitor::visit(op);
+        const Expr &first = op.operands.at(accumulator_operand).as<IntrinsicCall>()->args[0];
+        tiles.insert(first.as<Call>()->callee);
+    }
+    void visit(const Call &c) override {
+        others.insert(c.callee);
+        Visitor::visit(c);
+    }
+    void visit(const Provide &p) override {
+        others.insert(p.func);
+        Visitor::visit(p);
+    }
+    void visit(const Realize &r) override {
+        realizes |= r.memory == MemoryType::Tile;
+        Visitor::visit(r);
+    }
+};
+
 // Rewrites a loop and its copies.
 class PipelineLoop {
 public:
@@ -144,6 +171,7 @@ public:
 
 private:
     void check() const {
+        if (accumulators.defined()) check_accumulators();
         for (const LoopParts::Copy &c : parts.copies) {
             const auto n = as_const_int(c.ring->storage.copies);
             if (n && *n == slots && slots >= 2) continue;
@@ -153,6 +181,17 @@ private:
                                    "copies, 2 at least, the same for all that is copied in the ",
                                    loop_name(loop)));
         }
+    }
+    // Between the begin of an instruction and its wait, nobody else may use what it writes.
+    void check_accumulators() const {
+        UsesOutside uses(parts.rest);
+        if (uses.tiles.size() == 1 && !uses.others.contains(*uses.tiles.begin()) && !uses.realizes)
+            return;
+        throw CompileError(parts.copies.front().ring->storage.async_written,
+                           str("async of ", parts.copies.front().ring->func, ": in the ",
+                               loop_name(loop),
+                               " instructions wgmma add to one Tile, which is "
+                               "stored and used outside of it"));
     }
     Expr k() const { return Variable::make(Int(32), loop.name); }
     Expr iteration() const { return simplify(k() - loop.min); }
@@ -208,7 +247,9 @@ private:
                          evaluate(Intrinsic::gpu_barrier), loop.with<&For::body>(body),
                          evaluate(Intrinsic::tensor_wait, {0, accumulators}),
                          is_repeated ? end(barrier) : Stmt()});
-        return Realize::make(full, {UInt(64)}, MemoryType::GPUShared, {{0, int32_t(slots)}}, {}, s);
+        // No other storage takes its memory, where a barrier is one to the end.
+        return Realize::make(full, {UInt(64)}, MemoryType::GPUSharedAsync, {{0, int32_t(slots)}},
+                             {}, s);
     }
     template<typename Barrier>
     Stmt end(const Barrier &barrier) const {
@@ -319,7 +360,19 @@ private:
     Stmt pipelined(const For &loop, bool is_repeated) {
         LoopParts parts = SplitBody(rings)(loop.body);
         if (parts.copies.empty()) return Stmt(&loop);
+        for (const LoopParts::Copy &c : parts.copies) check_source(c);
         return PipelineLoop(loop, std::move(parts), is_repeated, storage)();
+    }
+
+    // What the kernel computes may not be there when its copy is begun.
+    void check_source(const LoopParts::Copy &c) const {
+        for_each_node(c.stmt, [&](const Call &call) {
+            if (call.callee == c.ring->func || !of_kernel.contains(call.callee)) return;
+            throw CompileError(c.ring->storage.async_written,
+                               str("async of ", c.ring->func, ": it copies ", call.callee,
+                                   ", which is computed in the same kernel; copies are made ahead "
+                                   "of what is there before the kernel runs"));
+        });
     }
 
     Realizations storage;  // around

@@ -26,8 +26,8 @@ ir::Stmt hoist_rings(const ir::Stmt &s, const Context &context);
 //
 // A buffer's rows are split into panels of 128 bytes, one panel after the other.
 //
-// What is stored in GPUSharedAsync without a ring buffer, and only copied from memory of the device,
-// is copied asynchronously by the threads that the schedule names, which wait at its end.
+// What is stored in GPUSharedAsync without a ring buffer, and only copied from memory of the
+// device, is copied asynchronously by the threads that the schedule names, which wait at its end.
 //
 // CompileError if what is computed asynchronously in a kernel is no copy of a buffer or a Func of
 // two dimensions, or is used in another way.

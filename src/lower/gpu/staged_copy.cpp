@@ -8,6 +8,7 @@
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
 #include <algorithm>
+#include <set>
 
 namespace tessera::lower {
 
@@ -42,6 +43,11 @@ private:
 
 }  // namespace
 
+static bool takes_one_step(const For &loop, const Expr &coordinate) {
+    const Expr next = substitute(loop.name, variable(loop.name) + 1, coordinate);
+    return is_const(simplify(next - coordinate), 1);
+}
+
 ThreadLoops threads_of(const Stmt &s) {
     FirstThreads first;
     first(s);
@@ -51,6 +57,8 @@ ThreadLoops threads_of(const Stmt &s) {
 
 StagedCopy::StagedCopy(const Realize &ring, const Stmt &production, const Realizations &storage)
     : ring(ring), production(production), storage(storage) {
+    if (!ring.storage.order.empty())
+        refuse("its storage is in the order of its dimensions, and not aligned");
     read(this->production);
 }
 
@@ -96,11 +104,14 @@ void StagedCopy::find_box(const Provide &copy) {
     const auto expanded = [&](const Expr &e) { return simplify(substitute(values, e)); };
     for (const For *loop : loops) at_first[loop->name] = expanded(loop->min);
     slot = expanded(copy.args[dimensions]);
+    std::set<const For *> used;
     for (size_t d = 0; d < dimensions; d++) {
         const Expr to = expanded(copy.args[d]), from = expanded(source->args[d]);
-        const auto along = std::ranges::find_if(
-            loops, [&](const For *loop) { return symbols_in(to).contains(loop->name); });
-        if (along == loops.end()) refuse("it has one loop for each dimension");
+        const auto moves = [&](const For *loop) { return symbols_in(to).contains(loop->name); };
+        const auto along = std::ranges::find_if(loops, moves);
+        if (std::ranges::count_if(loops, moves) != 1 || !takes_one_step(**along, to))
+            refuse("it has one loop for each dimension, over neighbours");
+        if (!used.insert(*along).second) refuse("it has another loop for each dimension");
         const auto extent = as_const_int(simplify((*along)->extent));
         const bool begins_at_0 = is_const(simplify(substitute(at_first, to)), 0);
         const Expr shift = simplify(from - to),
@@ -169,13 +180,14 @@ Expr StagedCopy::map() const {
     const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
     const Symbol b = source->callee;
     std::vector<Expr> min, extent;
-    Expr stride;
+    Expr stride, step = 1;
     if (source->call_kind == CallKind::Image) {
         for (int d = 0; d < int(dimensions); d++) {
             min.push_back(BufferProperty::make(b, BufferField::Min, d, source->referent));
             extent.push_back(BufferProperty::make(b, BufferField::Extent, d, source->referent));
         }
         stride = BufferProperty::make(b, BufferField::Stride, 1, source->referent);
+        step = BufferProperty::make(b, BufferField::Stride, 0, source->referent);
     } else {
         const auto found = storage.find(b);
         if (found == storage.end() || !found->second->storage.order.empty())
@@ -187,8 +199,9 @@ Expr StagedCopy::map() const {
         stride = extent[0];
     }
     const Expr at = call(Handle(), Intrinsic::address_of, {source->with<&Call::args>(min)});
-    return call(Handle(), Intrinsic::tensor_map,
-                {at, ring.types[0].bytes(), extent[0], extent[1], stride, of_panel, extents[1]});
+    return call(
+        Handle(), Intrinsic::tensor_map,
+        {at, ring.types[0].bytes(), extent[0], extent[1], stride, of_panel, extents[1], step});
 }
 
 Stmt StagedCopy::by_tiles(const Expr &barrier) const {
@@ -242,7 +255,10 @@ private:
 }  // namespace
 
 Stmt in_panels(const Realize &ring, const Stmt &body) {
-    const int32_t row = int32_t(as_const_int(ring.bounds[0].extent).value_or(1));
+    const auto known = as_const_int(ring.bounds[0].extent);
+    if (!known || ring.bounds.size() != dimensions + 1)
+        throw InternalError("a ring buffer that is no copy of a box");
+    const int32_t row = int32_t(*known);
     const int32_t of_panel = elements_of_panel(ring.types[0], row);
     Region bounds = ring.bounds;
     bounds[0].extent = of_panel;

@@ -4,7 +4,7 @@
 #include "ir/operators.h"
 #include "ir/substitute.h"
 #include "ir/visitor.h"
-#include "lower/loops/loop_name.h"
+#include "lower/loops/likely.h"
 
 namespace tessera::lower {
 
@@ -15,32 +15,98 @@ namespace {
 
 constexpr int panel_elements = 64;  // of 16 bits: the 128 bytes that are swizzled together
 
+// By how much a coordinate grows from one iteration of a loop to the next; none if that depends on
+// the iteration.
+std::optional<int64_t> step(const For &loop, const Expr &coordinate) {
+    const Expr next = substitute(loop.name, Variable::make(Int(32), loop.name) + 1, coordinate);
+    return as_const_int(simplify(next - coordinate));
+}
+
 // A or B: what is read of it, for a row (or column) and a k.
 class Matrix {
 public:
-    Matrix(const Call &element, const For &along, const For &sum, const Substitution &lets)
-        : element(element), along(along), sum(sum) {
-        for (size_t d = 0; d < element.args.size(); d++) {
-            args.push_back(substitute(lets, element.args[d]));
-            if (uses(args[d], sum.name)) k_dimension = d;
-            if (uses(args[d], along.name)) own_dimension = d;
-        }
+    // `along`: the loop over its rows (columns), `other`: that over those of the other operand.
+    Matrix(const Call &element, const For &along, const For &other, const TensorizedStage &stage,
+           const Substitution &lets)
+        : element(element), along(along), stage(stage) {
+        for (const Expr &arg : element.args) args.push_back(substitute(lets, arg));
+        own_dimension = only_dimension_of(along);
+        k_dimension = only_dimension_of(stage.sum);
+        for (const Expr &arg : args) fits &= step(other, arg) == 0;
+        fits &= own_dimension + k_dimension == 1;
+        find_storage();
     }
     bool is_along_k() const { return k_dimension == 0; }
-    bool is_dense() const { return k_dimension + own_dimension == 1; }
     Expr place(const Expr &own, const Expr &k) const {
-        const Substitution values{{along.name, own + along.min}, {sum.name, k + sum.min}};
-        std::vector<Expr> at;
-        for (const Expr &arg : args) at.push_back(simplify(substitute(values, arg)));
-        return call(Handle(), Intrinsic::address_of, {element.with<&Call::args>(at)});
+        return call(Handle(), Intrinsic::address_of,
+                    {element.with<&Call::args>(coordinates(own, k))});
     }
-    static bool uses(const Expr &e, Symbol name) { return symbols_in(e).contains(name); }
+    // From one panel of columns to the next, in elements.
+    int32_t panel() const {
+        const auto rows = as_const_int(simplify(ring->bounds[1].extent));
+        return int32_t(rows.value_or(0)) * panel_elements;
+    }
 
 private:
+    // The dimension in which a loop runs over neighbours, if it is in no other.
+    size_t only_dimension_of(const For &loop) {
+        size_t found = args.size();
+        for (size_t d = 0; d < args.size(); d++) {
+            const std::optional<int64_t> by = step(loop, args[d]);
+            fits &= by == 0 || (by == 1 && found == args.size());
+            if (by == 1) found = d;
+        }
+        return found;
+    }
+    std::vector<Expr> coordinates(const Expr &own, const Expr &k) const {
+        const Substitution values{{along.name, own + along.min},
+                                  {stage.sum.name, k + stage.sum.min}};
+        std::vector<Expr> at;
+        for (const Expr &arg : args) at.push_back(simplify(substitute(values, arg)));
+        return at;
+    }
+    void find_storage() {
+        if (!fits)
+            refuse("is indexed by a row or a column and by what is summed, each in one "
+                   "dimension, one after the other");
+        const auto found = stage.storage.find(element.callee);
+        ring = found == stage.storage.end() ? nullptr : found->second;
+        const bool is_wgmma = stage.instruction.loops == LoopKind::WGMMA;
+        const bool is_shared = ring && traits_of(ring->memory).space == AddressSpace::Shared;
+        if (!is_shared) refuse("is staged in MemoryType::GPUShared");
+        const bool is_ring = ring->storage.is_async && ring->storage.copies.defined();
+        if (!is_wgmma) return;
+        if (!is_ring) refuse("is staged by async() and ring_buffer()");
+        check_begin();
+    }
+    // The machine finds rows of 128 bytes, eight at a time, at multiples of 1024 bytes.
+    void check_begin() const {
+        constexpr int32_t rows_together = 8;
+        const std::vector<Expr> first = coordinates(0, 0);
+        const auto begins = [&](size_t d, int32_t multiple) {
+            const Expr at = remove_likely(stage.lets.expand(first[d]));
+            return is_const(simplify(at % multiple), 0);
+        };
+        const bool is_aligned = begins(0, panel_elements) && begins(1, rows_together) &&
+                                panel() > 0 && panel() / panel_elements % rows_together == 0;
+        if (!is_aligned)
+            refuse(str("begins at a multiple of ", panel_elements, " columns and ", rows_together,
+                       " rows of what is staged, which has a multiple of ", rows_together,
+                       " rows"));
+    }
+    [[noreturn]] void refuse(const std::string &what) const {
+        throw CompileError(along.origin.kind_written,
+                           str("tensorize: an operand of ", stage.instruction.name, " ", what, "; ",
+                               element.callee, " is not so"));
+    }
+
     const Call &element;
-    const For &along, &sum;
+    const For &along;
+    const TensorizedStage &stage;
     std::vector<Expr> args;
+    const Realize *ring = nullptr;
     size_t k_dimension = 0, own_dimension = 0;
+    bool fits = true;
 };
 
 // The parts of the update.
@@ -94,22 +160,20 @@ Substitution lets_within(const Stmt &body) {
     return lets;
 }
 
-int32_t count(const For &loop) { return int32_t(as_const_int(simplify(loop.extent)).value_or(0)); }
-
 // Where each thread reads for ldmatrix.x4: a row of one of four matrices of 8 x 8 elements.
 void add_fragments(std::vector<Expr> &operands, const TensorizedStage &stage, const Matrix &a,
                    const Matrix &b) {
     const Expr matrix = stage.lane / 8, row = stage.lane % 8;
-    const int32_t steps = count(stage.sum) / 16;
+    const int32_t steps = stage.sum_count / 16;
     for (int32_t k = 0; k < steps; k++) {
-        for (int32_t m = 0; m < count(stage.rows) / 16; m++) {
+        for (int32_t m = 0; m < stage.row_count / 16; m++) {
             const Expr second = matrix % 2 * 8, third = matrix / 2 * 8;
             operands.push_back(a.is_along_k() ? a.place(second + row + m * 16, third + k * 16)
                                               : a.place(second + m * 16, third + row + k * 16));
         }
     }
     for (int32_t k = 0; k < steps; k++) {
-        for (int32_t n = 0; n < count(stage.columns) / 16; n++) {
+        for (int32_t n = 0; n < stage.column_count / 16; n++) {
             const Expr second = matrix % 2 * 8, third = matrix / 2 * 8;
             operands.push_back(b.is_along_k() ? b.place(third + row + n * 16, second + k * 16)
                                               : b.place(third + n * 16, second + row + k * 16));
@@ -117,27 +181,11 @@ void add_fragments(std::vector<Expr> &operands, const TensorizedStage &stage, co
     }
 }
 
-// The machine reads rows of 128 bytes.
-void check_panels(const TensorizedStage &stage, const Matrix &a, const Matrix &b) {
-    const auto check = [&](const For &loop, const char *what) {
-        if (count(loop) % panel_elements == 0) return;
-        throw CompileError(loop.origin.kind_written,
-                           str("tensorize: an operand of ", stage.instruction.name,
-                               " that is stored "
-                               "along ",
-                               what, " has a multiple of ", panel_elements,
-                               " of them for each instruction; the ", loop_name(loop), " has ",
-                               count(loop)));
-    };
-    if (a.is_along_k() || b.is_along_k()) check(stage.sum, "what is summed");
-    if (!b.is_along_k()) check(stage.columns, "its columns");
-}
-
 void add_tiles(std::vector<Expr> &operands, const TensorizedStage &stage, const Matrix &a,
                const Matrix &b) {
-    const int32_t steps = count(stage.sum) / 16;
+    const int32_t steps = stage.sum_count / 16;
     for (int32_t k = 0; k < steps; k++) {
-        for (int32_t m = 0; m < count(stage.rows) / 64; m++)
+        for (int32_t m = 0; m < stage.row_count / 64; m++)
             operands.push_back(a.place(m * 64, k * 16));
     }
     for (int32_t k = 0; k < steps; k++) operands.push_back(b.place(0, k * 16));
@@ -150,35 +198,37 @@ std::vector<Expr> tensor_operands(const TensorizedStage &stage, const Stmt &body
     const Substitution lets = lets_within(body);
     const auto uses_row = [&](const Call &c) {
         for (const Expr &arg : c.args) {
-            if (Matrix::uses(substitute(lets, arg), stage.rows.name)) return true;
+            if (symbols_in(substitute(lets, arg)).contains(stage.rows.name)) return true;
         }
         return false;
     };
     const bool swapped = !uses_row(*product.a);
-    const Matrix a(swapped ? *product.b : *product.a, stage.rows, stage.sum, lets),
-        b(swapped ? *product.a : *product.b, stage.columns, stage.sum, lets);
-    const bool fits = a.is_dense() && b.is_dense() && count(stage.sum) > 0 &&
-                      count(stage.sum) % stage.instruction.k == 0 &&
-                      product.a->type == product.b->type;
-    if (!fits) {
-        throw CompileError(
-            stage.sum.origin.kind_written,
-            str("tensorize: ", stage.instruction.name, " sums a multiple of ", stage.instruction.k,
-                " products of one type, of operands a(k, y) or a(y, k), and b(x, k) or b(k, x)"));
+    const Matrix a(swapped ? *product.b : *product.a, stage.rows, stage.columns, stage, lets),
+        b(swapped ? *product.a : *product.b, stage.columns, stage.rows, stage, lets);
+    if (stage.sum_count % stage.instruction.k != 0 || product.a->type != product.b->type) {
+        throw CompileError(stage.sum.origin.kind_written,
+                           str("tensorize: ", stage.instruction.name, " sums a multiple of ",
+                               stage.instruction.k, " products of operands of one type"));
     }
-    if (stage.instruction.loops == LoopKind::WGMMA) check_panels(stage, a, b);
-    const int32_t k_of_tile = count(stage.sum);
+    const bool is_wgmma = stage.instruction.loops == LoopKind::WGMMA;
+    if (is_wgmma && !b.is_along_k() && stage.column_count % panel_elements != 0) {
+        throw CompileError(stage.columns.origin.kind_written,
+                           str("tensorize: an operand of ", stage.instruction.name,
+                               " that is stored along its columns has a multiple of ",
+                               panel_elements, " of them for each instruction, and not ",
+                               stage.column_count));
+    }
     const Expr accumulators =
         call(Handle(), Intrinsic::address_of,
              {Call::make(Float(32), stage.update.func, CallKind::Func, 0, {0})});
     std::vector<Expr> operands = {
-        count(stage.rows),          count(stage.columns), k_of_tile,
-        int(a.is_along_k()),        int(b.is_along_k()),  int(product.a->type.is_bfloat()),
-        panel_elements * k_of_tile, accumulators};
-    if (stage.instruction.loops == LoopKind::MMA)
-        add_fragments(operands, stage, a, b);
-    else
+        stage.row_count,          stage.column_count,       stage.sum_count,
+        int(a.is_along_k()),      int(b.is_along_k()),      int(product.a->type.is_bfloat()),
+        is_wgmma ? a.panel() : 0, is_wgmma ? b.panel() : 0, accumulators};
+    if (is_wgmma)
         add_tiles(operands, stage, a, b);
+    else
+        add_fragments(operands, stage, a, b);
     return operands;
 }
 

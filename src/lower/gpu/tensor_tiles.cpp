@@ -76,9 +76,14 @@ private:
         scope.push_let(let.name, let.value);
         (*this)(let.body);
     }
+    void visit(const IfThenElse &branch) override {
+        has_condition = true;
+        Visitor::visit(branch);
+    }
     void visit(const Provide &p) override {
         if (nest.stage) refuse("it has to be around one stage, in which there is one definition");
         nest.stage = &p;
+        has_condition |= p.predicate.defined();
     }
     void find_element() {
         nest.is_store = nest.stage->func != tile.func;
@@ -122,6 +127,9 @@ private:
             const bool same = tensor_instruction(loop->loop_kind) == tensor_instruction(kind);
             if (!same) refuse("either all loops within it are tensorized, or none");
         }
+        if (nest.is_tensorized && (!nest.sum || has_condition))
+            refuse("what is tensorized has a loop over what is summed, and no conditions, such as "
+                   "those of a split that does not divide the sum");
         if (nest.is_tensorized && tensor_instruction(kind) != nest.instruction)
             refuse(str("instructions ", tensor_instruction(kind)->name,
                        " are run by the iterations of ",
@@ -148,6 +156,7 @@ private:
     const Realize &tile;
     const For &outermost;
     std::vector<const For *> loops;  // but those over warps
+    bool has_condition = false;
     LetScope scope;
 };
 
@@ -171,8 +180,9 @@ std::vector<Expr> first_element(const TileNest &nest, const Realize &tile, const
 // Rewrites one nest.
 class ShareNest final : public Mutator {
 public:
-    ShareNest(const TileNest &nest, const Realize &tile)
-        : nest(nest), tile(tile), lane(Symbol::fresh("lane")) {}
+    ShareNest(const TileNest &nest, const Realize &tile, const Realizations &storage,
+              const LetScope &lets)
+        : nest(nest), tile(tile), storage(storage), lets(lets), lane(Symbol::fresh("lane")) {}
 
     Stmt operator()(const For &outermost) { return visit(outermost); }
 
@@ -200,9 +210,11 @@ private:
     Stmt around_tensorized(const Stmt &body) {
         if (const auto *let = body.as<LetStmt>())
             return let->with<&LetStmt::body>(around_tensorized(let->body));
-        std::vector<Expr> operands = tensor_operands(
-            {*nest.instruction, *nest.stage, *nest.rows, *nest.columns, *nest.sum, variable(lane)},
-            body);
+        std::vector<Expr> operands =
+            tensor_operands({*nest.instruction, *nest.stage, *nest.rows, *nest.columns, *nest.sum,
+                             int32_t(nest.count(nest.rows)), int32_t(nest.count(nest.columns)),
+                             int32_t(nest.count(nest.sum)), variable(lane), storage, lets},
+                            body);
         const auto op =
             nest.instruction->loops == LoopKind::MMA ? MachineOpKind::mma : MachineOpKind::wgmma;
         return MachineOp::make(op, std::move(operands), Mutator::operator()(body));
@@ -263,6 +275,8 @@ private:
 
     const TileNest &nest;
     const Realize &tile;
+    const Realizations &storage;
+    const LetScope &lets;
     const Symbol lane, tile_row = Symbol::fresh("tile_row"), half = Symbol::fresh("half"),
                        block = Symbol::fresh("block"), pair = Symbol::fresh("pair");
 };
@@ -270,7 +284,8 @@ private:
 // Rewrites all nests that work on one Tile.
 class ShareTile final : public Mutator {
 public:
-    ShareTile(const Realize &tile, const LetScope &around) : tile(tile), lets(around) {}
+    ShareTile(const Realize &tile, const LetScope &around, Realizations storage)
+        : tile(tile), lets(around), storage(std::move(storage)) {}
 
     Stmt shared() {
         if (tile.types.size() != 1 || tile.bounds.size() != 2 || tile.types[0] != Float(32)) {
@@ -308,7 +323,7 @@ private:
         if (!is_over_warps(loop)) return Mutator::visit(loop);
         ReadNest read(tile, loop, lets);
         check_alike(read.nest, loop);
-        return ShareNest(read.nest, tile)(loop);
+        return ShareNest(read.nest, tile, storage, lets)(loop);
     }
     Stmt visit(const LetStmt &let) override {
         lets.push_let(let.name, let.value);
@@ -350,8 +365,14 @@ private:
                    text(first, first_elements), ", and this ", text(nest, element)));
     }
 
+    Stmt visit(const Realize &r) override {
+        storage[r.func] = &r;
+        return Mutator::visit(r);
+    }
+
     const Realize &tile;
     LetScope lets;
+    Realizations storage;  // around
     TileNest first;
     std::vector<Expr> first_elements;
 };
@@ -362,8 +383,9 @@ public:
 
 private:
     Stmt visit(const Realize &r) override {
+        storage[r.func] = &r;
         if (r.memory != MemoryType::Tile) return Mutator::visit(r);
-        const Stmt shared = ShareTile(r, lets).shared();
+        const Stmt shared = ShareTile(r, lets, storage).shared();
         const auto &tile = *shared.as<Realize>();
         return tile.with<&Realize::body>((*this)(tile.body));
     }
@@ -385,6 +407,7 @@ private:
         return s.as<For>()->with<&For::loop_kind>(LoopKind::GPUThread);
     }
     LetScope lets;
+    Realizations storage;  // around
 };
 
 }  // namespace

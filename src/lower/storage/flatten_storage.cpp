@@ -125,8 +125,7 @@ Stmt FlattenStorage::visit(const Realize &realize) {
     for (size_t k = realize.types.size(); k-- > 0;) {
         body =
             Allocate::make(layout.buffers[k], realize.types[k], realize.memory, extents, condition,
-                           0, std::move(body),
-                           {realize.func, realize.storage.compute_written, {}});
+                           0, std::move(body), {realize.func, realize.storage.compute_written, {}});
     }
     return with_lets(lets, with_bound_checks(realize, layout, body));
 }

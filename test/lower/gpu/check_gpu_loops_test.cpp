@@ -28,6 +28,19 @@ bool contains(const std::string &text, const char *part) {
 }  // namespace
 
 TEST_SUITE("check_gpu_loops") {
+    TEST_CASE("copies are made ahead for all threads of a block, and not within one of them") {
+        const auto nest = [](const char *threads) {
+            return str("gpu_block for b in [0, +n):\n", threads,
+                       "        for k in [0, +m):\n"
+                       "            hoist f copies 2\n"
+                       "            realize f: {float32} in GPUShared async over [0, +8]\n"
+                       "            f(0) = 1.0\n");
+        };
+        CHECK(refusal(nest("    if n > 0:\n")).empty());
+        CHECK(contains(refusal(nest("    gpu_thread for t in [0, +8):\n")),
+                       "outside of loops over threads"));
+    }
+
     TEST_CASE("what is a kernel passes") {
         CHECK(
             refusal("gpu_block for by in [0, +n): gpu_block for bx in [0, +n):\n"
