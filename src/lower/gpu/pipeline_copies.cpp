@@ -305,10 +305,6 @@ private:
 };
 
 class PipelineCopies final : public Mutator {
-public:
-    PipelineCopies() : Mutator(Mutator::Visits::PerUse) {}
-
-private:
     Stmt visit(const Realize &r) override {
         storage[r.func] = &r;
         if (in_kernel) of_kernel.insert(r.func);
@@ -386,6 +382,12 @@ private:
 
 Stmt hoist_rings(const Stmt &s, const lower::Context &) { return HoistRings()(s); }
 
-Stmt pipeline_copies(const Stmt &s, const lower::Context &) { return PipelineCopies()(s); }
+Stmt pipeline_copies(const Stmt &s, const lower::Context &) {
+    bool has_kernels = false;
+    for_each_node(s, [&](const For &loop) {
+        has_kernels |= traits_of(loop.loop_kind).gpu == GPULevel::Block;
+    });
+    return has_kernels ? PipelineCopies()(s) : s;
+}
 
 }  // namespace tessera::lower

@@ -378,10 +378,6 @@ private:
 };
 
 class ShareTiles final : public Mutator {
-public:
-    ShareTiles() : Mutator(Mutator::Visits::PerUse) {}
-
-private:
     Stmt visit(const Realize &r) override {
         storage[r.func] = &r;
         if (r.memory != MemoryType::Tile) return Mutator::visit(r);
