@@ -222,10 +222,6 @@ int main() {
             doctest::Contains("ns::g is in a namespace, as no function of C is; say "
                               "NameMangling::CPlusPlus"),
             CompileError);
-        Func d("d");
-        CHECK_THROWS_WITH_AS(
-            d.define_extern("g", {}, Int(32), {x}, NameMangling::C, DeviceAPI::CUDA),
-            doctest::Contains("a function on a device is not supported yet"), CompileError);
     }
     TEST_CASE("of one name are told apart by what they take in the cache of compiled pipelines") {
         Func c("f"), cpp("f");
