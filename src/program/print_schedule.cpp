@@ -262,7 +262,7 @@ std::string SchedulePrinter::arguments(const FunctionContents &f, int stage,
     return std::visit(
         overloaded{
             [&](const SetLoopKind &s) -> S {
-                const S var = loop(f, stage, s.var);
+                S var = loop(f, stage, s.var);
                 if (s.kind == LoopKind::MMA) return var + ", TensorInstruction::MMA";
                 if (s.kind == LoopKind::WGMMA) return var + ", TensorInstruction::WGMMA";
                 return var;
