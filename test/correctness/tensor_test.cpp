@@ -130,9 +130,9 @@ size_t count_of(const std::string &text, const std::string &part) {
 
 // All that ptxas says of it.
 std::string assembled(const std::string &ptx, const std::string &gpu) {
-    char folder[] = "/tmp/tensor_XXXXXX";
-    REQUIRE(mkdtemp(folder));
-    const std::string path = std::string(folder) + "/kernels.ptx";
+    std::string folder = (std::filesystem::temp_directory_path() / "tensor_XXXXXX").string();
+    REQUIRE(mkdtemp(folder.data()));
+    const std::string path = folder + "/kernels.ptx";
     std::ofstream(path) << ptx;
     const std::string command =
         std::string(PTXAS) + " -v -arch=" + gpu + " " + path + " -o " + path + ".cubin 2>&1";
