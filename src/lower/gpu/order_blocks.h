@@ -14,8 +14,8 @@ namespace tessera::lower {
 //
 //     gpu_block for x in [0, +n) persistent 2:    let blocks = min(n, gpu_processors()*2)
 //         f(x) = ...                         ->   gpu_block for b in [0, +blocks):
-//                                                     for turn in [0, +(n - b + blocks - 1) /
-//                                                     blocks):
+//                                                     let turns = (n - b + blocks - 1) / blocks
+//                                                     for turn in [0, +turns):
 //                                                         let x = b + turn*blocks
 //                                                         f(x) = ...
 //

@@ -7,6 +7,7 @@
 #include "ir/substitute.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
+#include "lower/gpu/tile_layout.h"
 #include <algorithm>
 #include <set>
 
@@ -42,11 +43,6 @@ private:
 };
 
 }  // namespace
-
-static bool takes_one_step(const For &loop, const Expr &coordinate) {
-    const Expr next = substitute(loop.name, variable(loop.name) + 1, coordinate);
-    return is_const(simplify(next - coordinate), 1);
-}
 
 ThreadLoops threads_of(const Stmt &s) {
     FirstThreads first;
@@ -109,7 +105,7 @@ void StagedCopy::find_box(const Provide &copy) {
         const Expr to = expanded(copy.args[d]), from = expanded(source->args[d]);
         const auto moves = [&](const For *loop) { return symbols_in(to).contains(loop->name); };
         const auto along = std::ranges::find_if(loops, moves);
-        if (std::ranges::count_if(loops, moves) != 1 || !takes_one_step(**along, to))
+        if (std::ranges::count_if(loops, moves) != 1 || step_of(to, **along) != 1)
             refuse("it has one loop for each dimension, over neighbours");
         if (!used.insert(*along).second) refuse("it has another loop for each dimension");
         const auto extent = as_const_int(simplify((*along)->extent));

@@ -15,13 +15,6 @@ namespace {
 
 constexpr int panel_elements = 64;  // of 16 bits: the 128 bytes that are swizzled together
 
-// By how much a coordinate grows from one iteration of a loop to the next; none if that depends on
-// the iteration.
-std::optional<int64_t> step(const For &loop, const Expr &coordinate) {
-    const Expr next = substitute(loop.name, Variable::make(Int(32), loop.name) + 1, coordinate);
-    return as_const_int(simplify(next - coordinate));
-}
-
 // A or B: what is read of it, for a row (or column) and a k.
 class Matrix {
 public:
@@ -32,7 +25,7 @@ public:
         for (const Expr &arg : element.args) args.push_back(substitute(lets, arg));
         own_dimension = only_dimension_of(along);
         k_dimension = only_dimension_of(stage.sum);
-        for (const Expr &arg : args) fits &= step(other, arg) == 0;
+        for (const Expr &arg : args) fits &= step_of(arg, other) == 0;
         fits &= own_dimension + k_dimension == 1;
         find_storage();
     }
@@ -52,7 +45,7 @@ private:
     size_t only_dimension_of(const For &loop) {
         size_t found = args.size();
         for (size_t d = 0; d < args.size(); d++) {
-            const std::optional<int64_t> by = step(loop, args[d]);
+            const std::optional<int64_t> by = step_of(args[d], loop);
             fits &= by == 0 || (by == 1 && found == args.size());
             if (by == 1) found = d;
         }

@@ -102,18 +102,14 @@ private:
                            expanded[d]));
         }
     }
-    static int64_t step(const For &loop, const Expr &coordinate) {
-        const Expr next = substitute(loop.name, variable(loop.name) + 1, coordinate);
-        return as_const_int(simplify(next - coordinate)).value_or(INT64_MIN);
-    }
     void find_loops() {
         std::erase_if(loops, [&](const For *l) { return nest.count(l) == 1; });
         for (const For *loop : loops) {
-            const int64_t x = step(*loop, nest.element[0]), y = step(*loop, nest.element[1]);
+            const auto x = step_of(nest.element[0], *loop), y = step_of(nest.element[1], *loop);
             const For *&place = x == 1 && y == 0   ? nest.columns
                                 : x == 0 && y == 1 ? nest.rows
                                                    : nest.sum;
-            const bool fits = (x == 0 || x == 1) && (y == 0 || y == 1) && x + y < 2;
+            const bool fits = (x == 0 && (y == 0 || y == 1)) || (x == 1 && y == 0);
             if (!fits || place)
                 refuse(str("one loop runs over neighbouring columns of it, one over rows, and one "
                            "over what is summed at most; the ",

@@ -1,5 +1,7 @@
 #include "lower/gpu/tile_layout.h"
+#include "algebra/simplify.h"
 #include "ir/operators.h"
+#include "ir/substitute.h"
 #include <algorithm>
 
 namespace tessera::lower {
@@ -27,6 +29,11 @@ const TensorInstructionInfo *tensor_instruction(LoopKind loops) {
 
 const TensorInstructionInfo *tensor_instruction_of_threads(LoopKind threads) {
     return find(&TensorInstructionInfo::threads, threads);
+}
+
+std::optional<int64_t> step_of(const Expr &coordinate, const For &loop) {
+    const Expr next = substitute(loop.name, Variable::make(Int(32), loop.name) + 1, coordinate);
+    return as_const_int(algebra::simplify(next - coordinate));
 }
 
 Expr first_row(const Expr &lane) { return lane / 32 * 16 + lane % 32 / 4; }

@@ -6,11 +6,12 @@ namespace tessera::lower {
 // Gives each operation that stores accumulators its operands (store_quads): what a thread has of
 // four blocks of 8 columns, two each, and where its 16 bytes go, the block of its number.
 //
-//     machine_op store_quads(lane):            machine_op store_quads(lane, a, b, ..., h,
-//         f[i] = a                      ->             address_of(f[ramp(i + lane % 4 * 6, 1,
-//         8)])): f[i + 1] = b                             f[i] = a f[i + 8] = c ...
-//         ...
-//         f[i + 25] = h
+//     machine_op store_quads(lane):
+//         f[i] = a; f[i + 1] = b; f[i + 8] = c; ... f[i + 25] = h
+// becomes
+//     let at = address_of(f[ramp(i + lane % 4 * 6, 1, 8)])
+//     machine_op store_quads(lane, a, b, c, ..., h, at):
+//         f[i] = a; f[i + 1] = b; f[i + 8] = c; ... f[i + 25] = h
 ir::Stmt widen_quads(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower
