@@ -30,6 +30,7 @@ struct Attention {
 
     // For at least 24 queries and 64 keys.
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         // With AVX-512, 6 rows of 4 vectors are 24 of the 32 registers, as in gemm.
         const int vector = target.natural_vector_size<float>();
         const int width = (vector >= 16 ? 4 : 2) * vector, rows = 6;
@@ -55,6 +56,46 @@ struct Attention {
     }
 
 private:
+    // A block has 16 queries; their scores, and the weights of all keys, are in its memory.
+    void schedule_for_gpu() {
+        Var dt("dt"), qt("qt"), kt("kt"), block("block"), step("step");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        output.split(q, block, q, 16, guard)
+            .split(d, dt, d, 4)
+            .split(q, qt, q, 2)
+            .reorder(d, q, dt, qt, block, h)
+            .vectorize(d)
+            .unroll(q)
+            .gpu_blocks(block, h)
+            .gpu_threads(dt, qt);
+        score.compute_at(output, block)
+            .split(k, step, k, 128, guard)
+            .split(k, kt, k, 4)
+            .split(q, qt, q, 2)
+            .reorder(k, q, kt, qt, step)
+            .vectorize(k)
+            .unroll(q)
+            .gpu_threads(kt, qt);
+        transposed.compute_at(score, step)
+            .split(k, kt, k, 4)
+            .split(d, dt, d, 4)
+            .reorder(d, k, dt, kt)
+            .unroll(k)
+            .unroll(d)
+            .gpu_threads(dt, kt);
+        product.compute_at(score, kt).vectorize(k).unroll(q);
+        product.update().reorder(k, q, rd).vectorize(k).unroll(q).unroll(rd, 8);
+        weight.compute_at(output, block)
+            .split(k, step, k, 128, guard)
+            .split(k, kt, k, 4)
+            .reorder(k, kt, q, step)
+            .vectorize(k)
+            .gpu_threads(kt, q);
+        for (Func f : {largest, total}) reduce_by_rows_of_warps(f, rk, output, block, q);
+        sum.compute_at(output, dt).vectorize(d).unroll(q);
+        sum.update().reorder(d, q, rk).vectorize(d).unroll(q).unroll(rk, 8);
+    }
+
     // Tiles of rows, one below the other first: what a column of tiles reads beside the rows stays
     // in the first cache.
     void tile(Func f, const Var &x, int rows, int width, int vector) {

@@ -15,6 +15,7 @@ struct BlurF32 {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi"), strip("strip");
         output
@@ -27,6 +28,21 @@ struct BlurF32 {
             .vectorize(x)
             .unroll(y);
         output.stream_stores();  // nobody reads it here: past the caches
+    }
+
+private:
+    void schedule_for_gpu() {
+        Var pixel("pixel"), row("row"), xi("xi"), yi("yi");
+        output
+            .split(x, x, pixel, 2)  // two pixels of four rows a thread
+            .split(y, y, row, 4, TailStrategy::GuardWithIf)
+            .reorder(pixel, row, x, y)
+            .vectorize(pixel)
+            .unroll(row)
+            .gpu_tile(x, y, xi, yi, 128, 1, TailStrategy::GuardWithIf);
+        rows.compute_at(output, xi)  // six rows for four, in registers
+            .vectorize(x)
+            .unroll(y);
     }
 };
 

@@ -36,6 +36,7 @@ struct CameraPipe {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<uint16_t>();
         Var xi("xi"), yi("yi"), strip("strip");
         matrix.compute_root();  // twelve numbers and a table of 1024: once for the picture
@@ -82,6 +83,47 @@ struct CameraPipe {
     }
 
 private:
+    void schedule_for_gpu() {
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), xp("xp"), yp("yp");
+        matrix.compute_root().gpu_single_thread();
+        curve.compute_root().gpu_tile(x, xi, 32);
+        // A block is a tile of the picture, and all its stages; a thread has quads of pixels.
+        output.bound(c, 0, 3)
+            .align_bounds(x, 2)  // whole quads, so that each pixel's filter is known
+            .align_bounds(y, 2)
+            .tile(x, y, xp, yp, 2, 2, TailStrategy::GuardWithIf)
+            .reorder(xp, yp, c, x, y)
+            .unroll(xp)
+            .unroll(yp)
+            .unroll(c)
+            .gpu_tile(x, y, xo, yo, xi, yi, 30, 8, TailStrategy::GuardWithIf);
+        denoised.compute_at(output, xo)
+            .tile(x, y, xp, yp, 2, 2)
+            .unroll(xp)
+            .unroll(yp)
+            .gpu_threads(x, y);
+        for (Func *green : {&green_at_red, &green_at_blue})
+            green->compute_at(output, xo).gpu_threads(x, y);
+        curved.compute_at(output, xo)
+            .align_bounds(x, 2)
+            .align_bounds(y, 2)
+            .bound(c, 0, 3)
+            .tile(x, y, xp, yp, 2, 2)
+            .reorder(xp, yp, c, x, y)
+            .unroll(xp)
+            .unroll(yp)
+            .unroll(c)
+            .gpu_threads(x, y);
+        demosaiced
+            .compute_at(curved, x)  // a quad in registers: three colours read all three
+            .align_bounds(x, 2)
+            .align_bounds(y, 2)
+            .bound(c, 0, 3)
+            .unroll(x)
+            .unroll(y)
+            .unroll(c);
+    }
+
     static constexpr int green_red_row = 0, red = 1, blue = 2, green_blue_row = 3;
 
     static Expr mean(Expr a, Expr b) { return rounding_halving_add(a, b); }

@@ -17,6 +17,35 @@ inline void reduce_in_lanes(Func reduction, const RVar &r, int lanes, int vector
     reduction.update().atomic().vectorize(of);
 }
 
+// The same on a GPU at a loop `at` over threads of `consumer`, each of which has a row: the lanes
+// of a warp reduce it, each 4 neighbours at a time.
+inline void reduce_by_warps(Func reduction, const RVar &r, const Func &consumer, const Var &at) {
+    RVar step("step"), of("of"), quad("quad");
+    Var lane("lane");
+    Func partial = reduction.update()
+                       .split(r, step, of, 4 * 32, TailStrategy::GuardWithIf)
+                       .split(of, of, quad, 4)
+                       .rfactor(of, lane);
+    partial.compute_at(consumer, at).gpu_lanes(lane);
+    partial.update().reorder(quad, step, lane).unroll(quad).gpu_lanes(lane);
+    reduction.compute_at(consumer, at).update().unroll(of);
+}
+
+// The same at a loop `at` over blocks, which have several rows: a warp for each value of `row`.
+inline void reduce_by_rows_of_warps(Func reduction, const RVar &r, const Func &consumer,
+                                    const Var &at, const Var &row) {
+    RVar step("step"), of("of"), quad("quad");
+    Var lane("lane");
+    Func partial = reduction.update()
+                       .split(r, step, of, 4 * 32, TailStrategy::GuardWithIf)
+                       .split(of, of, quad, 4)
+                       .rfactor(of, lane);
+    partial.compute_at(consumer, at).reorder(lane, row).gpu_threads(lane, row);
+    partial.update().reorder(quad, step, lane, row).unroll(quad).gpu_threads(lane, row);
+    reduction.compute_at(consumer, at).gpu_threads(row);
+    reduction.update().reorder(of, row).unroll(of).gpu_threads(row);
+}
+
 // Whether an output of two dimensions of floats takes more than 8 MB: a good part of the last
 // cache.
 inline Expr is_large(Func output) {

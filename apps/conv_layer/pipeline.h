@@ -20,6 +20,7 @@ struct ConvLayer {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         // With AVX-512, 2 vectors of channels x 2 places x 5 rows are 20 of the 32 registers: a
         // vector of the filter, which comes from the second cache, is used 10 times per load.
         // Sapphire Rapids does two multiply-adds a cycle and waits for loads: 4 x 3 x 2 takes 10
@@ -52,6 +53,30 @@ struct ConvLayer {
             .unroll(x)
             .unroll(y)
             .unroll(r.x, 2);
+    }
+
+private:
+    void schedule_for_gpu() {
+        Var coi("coi"), cov("cov"), xi("xi"), yi("yi"), rows("rows"), block("block");
+        RVar taken("taken");
+        // A block has all 128 channels of 4 x 8 places, a thread 4 of them of 8 places in a row.
+        output.split(co, co, coi, 128)
+            .split(coi, coi, cov, 4)
+            .tile(x, y, xi, yi, 8, 4, TailStrategy::GuardWithIf)
+            .reorder(cov, xi, coi, yi, x, y, n, co)
+            .vectorize(cov)
+            .unroll(xi)
+            .fuse(y, n, rows)
+            .fuse(rows, co, block)
+            .gpu_blocks(x, block)
+            .gpu_threads(coi, yi);
+        conv.compute_at(output, coi).vectorize(co).unroll(x);
+        conv.update()
+            .split(r.x, r.x, taken, 4)
+            .reorder(co, x, taken, r.x, r.y, r.z)
+            .vectorize(co)
+            .unroll(x)
+            .unroll(taken);
     }
 };
 

@@ -28,6 +28,7 @@ struct DepthwiseSeparableConv {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi"), coi("coi"), strip("strip"), task("task"), di("di"), pair("pair");
         output.split(co, co, coi, vector)
@@ -72,6 +73,40 @@ struct DepthwiseSeparableConv {
             .unroll(y)
             .unroll(tap.x)   // all nine taps at once: what places share is loaded once, and
             .unroll(tap.y);  // `padded`, computed inline, tests for edges in border tiles alone
+    }
+
+private:
+    void schedule_for_gpu() {
+        Var xi("xi"), yi("yi"), xp("xp"), yp("yp"), cov("cov"), di("di");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        // A block has all channels of 8 x 8 places, a thread 4 channels of 2 places.
+        output.split(co, co, cov, 4)
+            .tile(x, y, xi, yi, 8, 8, guard)
+            .split(xi, xi, xp, 2)
+            .reorder(cov, xp, co, xi, yi, x, y, n)
+            .vectorize(cov)
+            .unroll(xp)
+            .gpu_blocks(x, y, n)
+            .gpu_threads(co, xi, yi);
+        pointwise.compute_at(output, co).vectorize(co).unroll(x);
+        pointwise.update().reorder(co, x, channel).vectorize(co).unroll(x).unroll(channel, 4);
+        Func filtered = depthwise.in(pointwise);  // all channels of a tile, in the block's memory
+        filtered.compute_at(output, x)
+            .split(d, d, di, 4)
+            .tile(x, y, xp, yp, 2, 2)
+            .reorder(di, xp, yp, d, x, y)
+            .vectorize(di)
+            .unroll(xp)
+            .unroll(yp)
+            .gpu_threads(d, x, y);
+        depthwise.compute_at(filtered, d).vectorize(d).unroll(x).unroll(y);
+        depthwise.update()
+            .reorder(d, x, y, tap.x, tap.y)
+            .vectorize(d)
+            .unroll(x)
+            .unroll(y)
+            .unroll(tap.x)
+            .unroll(tap.y);
     }
 };
 

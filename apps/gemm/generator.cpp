@@ -16,7 +16,8 @@ public:
     void generate() override {
         // An auto-scheduler chooses by itself.
         const bool by_hand = !using_autoscheduler();
-        Gemm gemm(a, b, {transpose_a, transpose_b, by_hand && !transpose_b});
+        const bool has_small = by_hand && !transpose_b && !get_target().has_gpu_feature();
+        Gemm gemm(a, b, {transpose_a, transpose_b, has_small});
         output = gemm.output;
         if (by_hand) gemm.schedule(get_target());
         a.set_estimates({{0, 1024}, {0, 1024}});

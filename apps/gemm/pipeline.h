@@ -34,6 +34,7 @@ struct Gemm {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         // With AVX-512, 6 rows of 4 vectors are 24 of the 32 registers; the rest holds four
         // vectors of b and one value of a.
         const int vector = target.natural_vector_size<float>();
@@ -74,6 +75,34 @@ struct Gemm {
     }
 
 private:
+    // A block has a tile of 128 x 128, a warp 32 x 64 of it, a thread 8 x 8.
+    void schedule_for_gpu() {
+        Var xw("xw"), yw("yw"), xt("xt"), yt("yt"), warp("warp"), quad("quad");
+        RVar ko("ko"), ki("ki");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        output.bound(x, 0, width).bound(y, 0, height);
+        output.tile(x, y, xi, yi, 128, 128, guard)
+            .split(xi, xw, xi, 32)
+            .split(yi, yw, yi, 64)
+            .split(xi, xt, xi, 8)
+            .split(yi, yt, yi, 8)
+            .fuse(xw, yw, warp)
+            .reorder(xi, yi, xt, yt, warp, x, y)
+            .vectorize(xi, 4)
+            .unroll(xi)
+            .unroll(yi)
+            .gpu_blocks(x, y)
+            .gpu_threads(xt, yt, warp);
+        product.compute_at(output, xt).vectorize(x, 4).unroll(x).unroll(y);
+        product.update()
+            .split(k, ko, ki, 16)
+            .reorder(x, y, ki, ko)
+            .vectorize(x, 4)
+            .unroll(x)
+            .unroll(y)
+            .unroll(ki);
+    }
+
     // Reads b as it is: it stays in the cache. Most sizes are multiples of 4.
     void schedule_small(int wide, int vector) {
         Stage small = output.specialize(is_small);

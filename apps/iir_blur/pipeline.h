@@ -16,6 +16,7 @@ struct IirBlur {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>(), vectors = 4;
         for (Pass &pass : passes) {
             Var strip("strip"), xi("xi"), yi("yi");
@@ -38,6 +39,31 @@ struct IirBlur {
     }
 
 private:
+    void schedule_for_gpu() {
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        for (Pass &pass : passes) {
+            // A thread goes down a column, and up again: 16 rows are loaded before they are mixed.
+            pass.blurred.compute_root();
+            pass.blurred.update(0).gpu_tile(x, xi, 32, guard).gpu_blocks(c);
+            for (int i : {1, 2}) {
+                pass.blurred.update(i)
+                    .reorder(pass.rows, x, c)
+                    .unroll(pass.rows, 16)
+                    .gpu_tile(x, xi, 32, guard)
+                    .gpu_blocks(c);
+            }
+            // Tiles are transposed in the block's memory; columns of 33 lie in different banks.
+            pass.transposed.compute_root()
+                .tile(x, y, xo, yo, xi, yi, 32, 32, guard)
+                .split(yi, yi, rows, 8)
+                .reorder(xi, yi, rows, xo, yo, c)
+                .gpu_blocks(xo, yo, c)
+                .gpu_threads(xi, yi);
+        }
+    }
+    Var rows{"rows"};
+
     struct Pass {
         Func blurred, transposed;
         RDom rows;

@@ -34,6 +34,7 @@ struct Interpolate {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         const size_t fine = 5;  // levels large enough for vectors and threads
         Var xi("xi"), yi("yi"), strip("strip");
@@ -71,6 +72,21 @@ struct Interpolate {
     }
 
 private:
+    void schedule_for_gpu() {
+        Var xi("xi"), yi("yi");
+        const auto tile = [&](Func f, int channels, int width, int height) {
+            f.bound(c, 0, channels).reorder(c, x, y).unroll(c);
+            f.compute_root().gpu_tile(x, y, xi, yi, width, height, TailStrategy::GuardWithIf);
+        };
+        for (size_t j = 1; j < downsampled.size(); j++) {
+            const int width = j < 5 ? 32 : 8;  // coarse levels have few pixels
+            tile(downsampled[j], 4, width, 8);
+            if (j + 1 < interpolated.size()) tile(interpolated[j], 4, width, 8);
+        }
+        tile(output, 3, 32, 8);
+        interpolated[0].compute_at(output, xi).bound(c, 0, 4).unroll(c);
+    }
+
     std::vector<Func> halved_rows;  // of each level but the finest: halved along y only
 
     // 1 2 1 in each direction, then every other pixel.

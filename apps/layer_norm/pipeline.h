@@ -25,6 +25,7 @@ struct LayerNorm {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var block("block");
         output
@@ -37,6 +38,22 @@ struct LayerNorm {
         reduce_in_lanes(squares, r, 4 * vector, vector);
         // What would not stay in the caches goes past them.
         output.specialize(is_large(output)).stream_stores();
+    }
+
+private:
+    void schedule_for_gpu() {
+        Var yi("yi"), lane("lane"), step("step");
+        // A warp has a row, and a block four rows. A row is read again from the first cache.
+        output.split(x, step, x, 4 * 32, TailStrategy::GuardWithIf)
+            .split(x, lane, x, 4)
+            .split(y, y, yi, 4, TailStrategy::GuardWithIf)
+            .reorder(x, step, lane, yi, y)
+            .vectorize(x)
+            .gpu_blocks(y)
+            .gpu_threads(yi)
+            .gpu_lanes(lane);
+        for (Func f : {sum, squares}) reduce_by_warps(f, r, output, yi);
+        for (Func f : {mean, factor}) f.compute_at(output, yi);
     }
 };
 

@@ -52,6 +52,7 @@ struct LocalLaplacian {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         const size_t fine = 5;  // levels large enough for vectors and threads
         output.bound(c, 0, 3)
@@ -82,6 +83,25 @@ struct LocalLaplacian {
     }
 
 private:
+    void schedule_for_gpu() {
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi");
+        const auto tile = [&](Func f, int width) {
+            f.compute_root().gpu_tile(x, y, xo, yo, xi, yi, width, 8, TailStrategy::GuardWithIf);
+        };
+        tile(gray, 32);
+        for (size_t j = 1; j < remapped.size(); j++) {
+            remapped[j].reorder(k, x, y);      // a thread has all remapped pictures of a pixel
+            const int width = j < 4 ? 32 : 8;  // coarse levels have few pixels
+            for (Func f : {original[j], remapped[j], collapsed[j]}) tile(f, width);
+        }
+        output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
+        tile(output, 32);
+        collapsed[0].compute_at(output, xi);  // the colours share the gain
+        if (remapped.size() == 1) return;
+        // What is remapped is not stored: each pixel is computed for two of the rows that it is in.
+        rows.compute_at(remapped[1], xo).gpu_threads(x, y);
+    }
+
     static Func named(const char *name, int j) { return Func(name + std::to_string(j)); }
 
     // 1 3 3 1 and every other sample, along x; and then along y.

@@ -41,6 +41,7 @@ struct NlMeans {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi"), row("row"), column("column");
         RVar places("places"), place("place");
@@ -87,6 +88,30 @@ struct NlMeans {
         patches.compute_at(sum, place).vectorize(x);  // in a register, as is the weight
         patches.update().reorder(x, patch).vectorize(x).unroll(patch);
         weight.compute_at(sum, place).vectorize(x);
+    }
+
+private:
+    void schedule_for_gpu() {
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), row("row");
+        const int width = 32, height = 16, rows = 8;
+        // A block has a tile of the picture; it goes through the places compared in step.
+        output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
+        output.gpu_tile(x, y, xo, yo, xi, yi, width, height, TailStrategy::GuardWithIf);
+        sum.compute_at(output, xo).bound(c, 0, 4).reorder(c, x, y).unroll(c).gpu_threads(x, y);
+        sum.update().reorder(c, x, y, search.x, search.y).unroll(c).gpu_threads(x, y);
+        weight.compute_at(sum, x);  // one weight for four channels
+        Func stored = columns.in(patches);
+        stored
+            .compute_at(sum, search.x)  // sums of columns, read seven times each
+            .split(y, y, row, rows)
+            .reorder(row, x, y)
+            .unroll(row)
+            .gpu_threads(x, y);
+        columns.compute_at(stored, x).unroll(y);
+        columns.update().unroll(patch).unroll(y);
+        difference.compute_at(stored, x).unroll(y);  // a column for the sums of several rows
+        patches.compute_at(sum, x);
+        patches.update().unroll(patch);
     }
 };
 

@@ -55,6 +55,7 @@ struct Resize {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi");
         raw_weights.compute_root().vectorize(i, vector);  // tables: one row per column or row
@@ -82,6 +83,27 @@ struct Resize {
     }
 
 private:
+    void schedule_for_gpu() {
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        // Tables: one row per column or row.
+        raw_weights.compute_root().gpu_tile(i, xi, 64, guard);
+        weights.compute_root().gpu_tile(i, xi, 64, guard);
+        output.tile(x, y, xo, yo, xi, yi, 64, 16, guard)
+            .reorder(xi, yi, xo, yo, c)
+            .gpu_blocks(xo, yo, c)
+            .gpu_threads(xi, yi);
+        // A row of the source may be longer than a row of threads: they take it in turns.
+        along_y.compute_at(output, xo).split(x, x, xi, 64, guard).reorder(xi, y, x);
+        along_y.gpu_threads(xi, y);
+        along_y.update().split(x, x, xi, 64, guard).reorder(xi, y, x).gpu_threads(xi, y);
+        if (enlarge) {
+            along_y.update().unroll(tap);
+            along_x.update().unroll(tap);
+        }
+        along_x.compute_at(output, xi);
+    }
+
     // Store tiles of the first pass column by column: the second one then has vectors along y,
     // and each tap is one load and not a gather.
     void turn_tiles(int vector) {

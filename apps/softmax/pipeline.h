@@ -21,6 +21,7 @@ struct Softmax {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var block("block");
         output
@@ -32,6 +33,22 @@ struct Softmax {
         power.compute_at(output, y).vectorize(x, vector, TailStrategy::GuardWithIf);
         reduce_in_lanes(largest, r, 4 * vector, vector);
         reduce_in_lanes(total, r, 4 * vector, vector);
+    }
+
+private:
+    void schedule_for_gpu() {
+        Var yi("yi"), lane("lane"), step("step");
+        // A warp has a row, and a block four rows. A row is read again from the first cache.
+        output.split(x, step, x, 4 * 32, TailStrategy::GuardWithIf)
+            .split(x, lane, x, 4)
+            .split(y, y, yi, 4, TailStrategy::GuardWithIf)
+            .reorder(x, step, lane, yi, y)
+            .vectorize(x)
+            .gpu_blocks(y)
+            .gpu_threads(yi)
+            .gpu_lanes(lane);
+        for (Func f : {largest, total}) reduce_by_warps(f, r, output, yi);
+        factor.compute_at(output, yi);
     }
 };
 

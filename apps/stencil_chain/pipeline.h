@@ -28,6 +28,7 @@ struct StencilChain {
     }
 
     void schedule(const Target &target) {
+        if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<uint16_t>();
         const size_t group = 8;  // of stages in one sweep: their rows stay in the second cache
         Var strip("strip");
@@ -46,6 +47,22 @@ struct StencilChain {
     }
 
 private:
+    void schedule_for_gpu() {
+        Var xi("xi"), yi("yi"), pixel("pixel"), row("row");
+        output.compute_root();
+        for (Func f : stages) f.compute_root();
+        stages.back().compute_inline();
+        stages.back() = output;
+        for (Func f : stages) {
+            f.split(x, x, pixel, 2)  // four rows of two pixels a thread
+                .split(y, y, row, 4, TailStrategy::GuardWithIf)
+                .reorder(pixel, row, x, y)
+                .vectorize(pixel)
+                .unroll(row)
+                .gpu_tile(x, y, xi, yi, 32, 4, TailStrategy::GuardWithIf);
+        }
+    }
+
     Expr weighted_5x5(const Func &f) {
         Expr sum = cast<uint16_t>(0);
         for (int j = -2; j <= 2; j++) {
