@@ -11,9 +11,9 @@ using namespace tessera::apps;
 TEST_CASE("pyramids of three levels give what plain loops give") {
     LocalLaplacianSettings settings;
     settings.pyramid_levels = 3;
-    Image<uint16_t> picture(37, 21, 3), result(37, 21, 3);
+    Image<uint16_t> picture(53, 41, 3), result(53, 41, 3);
     for (int c = 0; c < 3; c++) {
-        for_each_pixel(37, 21, [&](int x, int y) {
+        for_each_pixel(53, 41, [&](int x, int y) {
             picture(x, y, c) = uint16_t((x * 2311 + y * 6151 + c * 911) & 0xffff);
         });
     }
