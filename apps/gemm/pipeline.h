@@ -77,11 +77,23 @@ struct Gemm {
 private:
     // A block has a tile of 128 x 128, a warp 32 x 64 of it, a thread 8 x 8.
     void schedule_for_gpu() {
-        Var xw("xw"), yw("yw"), xt("xt"), yt("yt"), warp("warp"), quad("quad");
-        RVar ko("ko"), ki("ki");
-        const TailStrategy guard = TailStrategy::GuardWithIf;
         output.bound(x, 0, width).bound(y, 0, height);
-        output.tile(x, y, xi, yi, 128, 128, guard)
+        tile_on_gpu(output.specialize(width >= 128 && height >= 128), TailStrategy::ShiftInwards);
+        tile_on_gpu(output, TailStrategy::GuardWithIf);
+        product.compute_at(output, xt).vectorize(x, 4).unroll(x).unroll(y);
+        RVar ko("ko");
+        product.update()
+            .split(k, ko, k, 16)
+            .reorder(x, y, k, ko)
+            .vectorize(x, 4)
+            .unroll(x)
+            .unroll(y)
+            .unroll(k);
+    }
+
+    void tile_on_gpu(Stage stage, TailStrategy tail) {
+        Var xw("xw"), yw("yw");
+        stage.tile(x, y, xi, yi, 128, 128, tail)
             .split(xi, xw, xi, 32)
             .split(yi, yw, yi, 64)
             .split(xi, xt, xi, 8)
@@ -93,14 +105,6 @@ private:
             .unroll(yi)
             .gpu_blocks(x, y)
             .gpu_threads(xt, yt, warp);
-        product.compute_at(output, xt).vectorize(x, 4).unroll(x).unroll(y);
-        product.update()
-            .split(k, ko, ki, 16)
-            .reorder(x, y, ki, ko)
-            .vectorize(x, 4)
-            .unroll(x)
-            .unroll(y)
-            .unroll(ki);
     }
 
     // Reads b as it is: it stays in the cache. Most sizes are multiples of 4.
@@ -151,6 +155,7 @@ private:
     }
 
     Var xi{"xi"}, yi{"yi"}, block{"block"};
+    Var xt{"xt"}, yt{"yt"}, warp{"warp"};  // on a GPU
     Expr width, height, is_small;
 };
 

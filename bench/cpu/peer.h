@@ -17,6 +17,9 @@ struct Peer {
     const char *(*last_error)();  // of this thread: what the peer's error handler was told
     int count;
     const PeerFunction *functions;
+    // Of a buffer (tessera_buffer_t) that functions of this peer have had on a device.
+    int (*device_sync)(void *buffer);
+    int (*copy_to_host)(void *buffer);
 };
 
 const Peer *bench_peer();

@@ -1,30 +1,11 @@
 #include "cpu/implementation.h"
-#include "cpu/peer.h"
+#include "cpu/peer_libraries.h"
 
-#include <cstdio>
-#include <dlfcn.h>
-#include <fstream>
 #include <stdexcept>
 
 namespace tessera::bench {
 
 namespace {
-
-// Stays loaded: its threads run on.
-std::vector<const Peer *> load(const std::string &list) {
-    std::vector<const Peer *> peers;
-    std::ifstream paths(list);
-    for (std::string path; std::getline(paths, path);) {
-        void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        auto *get =
-            library ? reinterpret_cast<const Peer *(*)()>(dlsym(library, "bench_peer")) : nullptr;
-        if (get)
-            peers.push_back(get());
-        else
-            std::fprintf(stderr, "left out: %s\n", dlerror());
-    }
-    return peers;
-}
 
 struct Arguments {
     std::vector<void *> pointers;
@@ -68,16 +49,11 @@ Implementation implementation_of(const Peer &peer, const PeerFunction &function,
 
 std::vector<Implementation> peer_implementations(const std::shared_ptr<Data> &data,
                                                  const std::string &list) {
-    static const std::vector<const Peer *> peers = load(list);
     std::vector<Implementation> found;
-    for (const Peer *peer : peers) {
-        for (int i = 0; i < peer->count; i++) {
-            const PeerFunction &function = peer->functions[i];
-            const Problem &p = data->problem;
-            if (function.generator != p.generator || function.params != p.params) continue;
-            found.push_back(implementation_of(*peer, function, *data));
-        }
-    }
+    for_each_peer_function(list, data->problem,
+                           [&](const Peer &peer, const PeerFunction &function) {
+                               found.push_back(implementation_of(peer, function, *data));
+                           });
     return found;
 }
 

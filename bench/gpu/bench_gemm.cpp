@@ -1,19 +1,20 @@
 // Products of matrices of float16 on tensor cores, beside cuBLAS in the same process: its time over
 // ours, the median of many pairs in turns. Each result is checked against sums in double precision.
 // Without arguments: all rows of the table. The library is found as libcublas.so.13 or .12.
+#include "gpu/cublas.h"
 #include "tessera.h"
 #include "tessera_runtime_cuda.h"
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <dlfcn.h>
 #include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
 using namespace tessera;
+using tessera::bench::Cublas;
 
 namespace {
 
@@ -74,31 +75,6 @@ struct Gemm {
                 .async()
                 .ring_buffer(p.stages);
     }
-};
-
-// cuBLAS, by its C interface.
-struct Cublas {
-    Cublas() {
-        for (const char *name : {"libcublas.so.13", "libcublas.so.12"}) {
-            if (!library) library = dlopen(name, RTLD_NOW | RTLD_GLOBAL);
-        }
-        if (!library) return;
-        const auto create = reinterpret_cast<int (*)(void **)>(dlsym(library, "cublasCreate_v2"));
-        gemm_ex = reinterpret_cast<GemmEx>(dlsym(library, "cublasGemmEx"));
-        if (create(&handle) != 0) handle = nullptr;
-    }
-    using GemmEx = int (*)(void *, int, int, int, int, int, const void *, const void *, int, int,
-                           const void *, int, int, const void *, void *, int, int, int, int);
-    // out = a * b of row-major matrices.
-    void gemm(int m, int n, int k, uint64_t a, uint64_t b, bool transposed, uint64_t out) {
-        constexpr int half = 2, compute_32f = 68, default_algorithm = -1;
-        const float one = 1, zero = 0;
-        const auto p = [](uint64_t v) { return reinterpret_cast<void *>(v); };
-        gemm_ex(handle, transposed ? 1 : 0, 0, n, m, k, &one, p(b), half, transposed ? k : n, p(a),
-                half, k, &zero, p(out), half, n, compute_32f, default_algorithm);
-    }
-    void *library = nullptr, *handle = nullptr;
-    GemmEx gemm_ex = nullptr;
 };
 
 // Times by events on the default stream.
@@ -165,15 +141,15 @@ void row(const Plan &plan, int m, int n, int k, bool transposed, Cublas &cublas,
     const double error = error_of(a, b, transposed, out);
     const auto ours = [&] { gemm.out.realize(out, target); };
     const auto vendor = [&] {
-        cublas.gemm(m, n, k, a.raw_buffer()->device, b.raw_buffer()->device, transposed,
-                    theirs.raw_buffer()->device);
+        cublas.gemm_f16(m, n, k, a.raw_buffer()->device, b.raw_buffer()->device, transposed,
+                        theirs.raw_buffer()->device);
     };
     double us = clock.us(ours, 3), vendor_us = 0;
     const int calls = std::max(2, int(20000 / std::max(us, 10.0)));
     std::vector<double> ratios, times, vendor_times;
     for (int i = 0; i < 15; i++) {
         times.push_back(clock.us(ours, calls));
-        vendor_times.push_back(cublas.handle ? clock.us(vendor, calls) : 0);
+        vendor_times.push_back(cublas.is_there() ? clock.us(vendor, calls) : 0);
         ratios.push_back(vendor_times.back() / times.back());
     }
     for (auto *v : {&ratios, &times, &vendor_times}) std::sort(v->begin(), v->end());

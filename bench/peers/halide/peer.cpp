@@ -78,11 +78,20 @@ void set_threads(int count) {
     halide_set_num_threads(count);
 }
 
+int device_sync(void *buffer) {
+    return halide_device_sync(nullptr, static_cast<halide_buffer_t *>(buffer));
+}
+
+int copy_to_host(void *buffer) {
+    return halide_copy_to_host(nullptr, static_cast<halide_buffer_t *>(buffer));
+}
+
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const Peer *bench_peer() {
     static const Peer peer{PEER_NAME, set_threads, last_error, int(std::size(functions)),
-                           functions};
+                           functions, device_sync, copy_to_host};
+    halide_reuse_device_allocations(nullptr, true);
     halide_set_error_handler(keep_message);
     return &peer;
 }

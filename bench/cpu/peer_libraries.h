@@ -1,0 +1,17 @@
+// The shared libraries of peers, loaded when they are first asked for.
+#pragma once
+
+#include "cpu/peer.h"
+#include "cpu/problem.h"
+
+#include <functional>
+#include <string>
+
+namespace tessera::bench {
+
+// Calls `f` with each function that computes the problem, of the libraries that `list` names: a
+// file with a path in each line. None without such a file.
+void for_each_peer_function(const std::string &list, const Problem &problem,
+                            const std::function<void(const Peer &, const PeerFunction &)> &f);
+
+}  // namespace tessera::bench

@@ -1,0 +1,110 @@
+// How fast the apps run on this machine's GPU, beside programs of Halide, cuBLAS, and a copy by the
+// driver of the same bytes: README.md. Ends with 1 if there is no GPU, or a result of ours is
+// wrong.
+#include "cpu/problems.h"
+#include "gpu/contender.h"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <regex>
+
+using namespace tessera;
+using namespace tessera::bench;
+
+namespace {
+
+struct Options {
+    std::string filter, json, peers;
+    int rounds = 11;
+};
+
+Problem square_product(int size) {
+    return {.name = "sgemm",
+            .size = std::to_string(size),
+            .generator = "gemm",
+            .inputs = {{"a", Float(32), {size, size}}, {"b", Float(32), {size, size}}},
+            .output = {"output", Float(32), {size, size}},
+            .operations = 2.0 * size * size * size,
+            .tolerance = 1e-4};
+}
+
+std::vector<Problem> problems_for_gpus() {
+    std::vector<Problem> all = problems();
+    std::erase_if(all, [](const Problem &p) {
+        return p.generator == "gemm" || p.generator == "widening_gemm";
+    });
+    for (int size : {1024, 2048, 4096}) all.push_back(square_product(size));
+    return all;
+}
+
+std::vector<GpuTiming> run(const Problem &problem, const Options &options) {
+    auto data = std::make_shared<Data>(problem);
+    std::vector<Contender> contenders = {tessera_on_gpu(data)};
+    for (auto &c : libraries_on_gpu(data)) contenders.push_back(std::move(c));
+    for (auto &c : peers_on_gpu(data, options.peers)) contenders.push_back(std::move(c));
+    return measure_on_gpu(contenders, copy_on_gpu(data), expected_result(data), problem.tolerance,
+                          options.rounds);
+}
+
+void print(const Problem &problem, const std::vector<GpuTiming> &timings) {
+    std::printf("%-22s %-18s %10.1f us", problem.name.c_str(), problem.size.c_str(),
+                timings[0].microseconds);
+    for (size_t i = 1; i < timings.size(); i++) {
+        const GpuTiming &t = timings[i];
+        std::printf("   %s %.1f us, ratio %.2f", t.name.c_str(), t.microseconds, t.ratio);
+    }
+    std::printf("\n");
+}
+
+nlohmann::json to_json(const Problem &problem, const std::vector<GpuTiming> &timings) {
+    nlohmann::json times = nlohmann::json::array();
+    for (const GpuTiming &t : timings) {
+        times.push_back({{"name", t.name},
+                         {"median_us", t.microseconds},
+                         {"ratio", t.ratio},
+                         {"difference", t.off}});
+    }
+    return {{"case", problem.name}, {"size", problem.size}, {"times", times}};
+}
+
+int run_all(const Options &options) {
+    const std::regex filter(options.filter);
+    nlohmann::json rows = nlohmann::json::array();
+    int failed = 0;
+    for (const Problem &problem : problems_for_gpus()) {
+        if (!std::regex_search(problem.name + " " + problem.size, filter)) continue;
+        try {
+            const std::vector<GpuTiming> timings = run(problem, options);
+            print(problem, timings);
+            rows.push_back(to_json(problem, timings));
+        } catch (const std::exception &e) {
+            std::printf("%-22s %-18s FAILED: %s\n", problem.name.c_str(), problem.size.c_str(),
+                        e.what());
+            failed = 1;
+        }
+    }
+    if (!options.json.empty()) std::ofstream(options.json) << rows.dump(1) << "\n";
+    return failed;
+}
+
+}  // namespace
+
+int main(int argc, char **argv) {
+    Options options;
+    CLI::App app{"Times of the apps on a GPU, beside peers: ratios are their time over ours."};
+    app.add_option("--filter", options.filter, "a regex: the cases whose name and size it matches");
+    app.add_option("--json", options.json, "a file to write all times to");
+    app.add_option("--peers", options.peers, "a file that lists shared libraries of peers");
+    app.add_option("--rounds", options.rounds, "in which all take turns (11)");
+    CLI11_PARSE(app, argc, argv);
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    if (!host_supports_target_device(Target("host-cuda"))) {
+        std::printf("this machine has no GPU that pipelines can run on\n");
+        return 1;
+    }
+    return run_all(options);
+}

@@ -1,0 +1,48 @@
+// Who computes a problem on the GPU: ours, a library, another compiler. A call only begins the
+// work.
+#pragma once
+
+#include "cpu/problem.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace tessera::bench {
+
+struct Contender {
+    std::string name;
+    std::function<void()> run, wait;
+    std::function<Buffer<>()> result;  // on the host, as the problem describes its output
+};
+
+// Ours, compiled in this process for `host-cuda`, with the app's own schedule. Throws CompileError.
+Contender tessera_on_gpu(const std::shared_ptr<Data> &data);
+
+// Those of the shared libraries that `list` names, a path in each line: programs of Halide.
+std::vector<Contender> peers_on_gpu(const std::shared_ptr<Data> &data, const std::string &list);
+
+// cuBLAS for products in float32, where it is found, and a copy by the driver of as many bytes as
+// the problem reads and writes: no contender, as it computes nothing.
+std::vector<Contender> libraries_on_gpu(const std::shared_ptr<Data> &data);
+Contender copy_on_gpu(const std::shared_ptr<Data> &data);
+
+// What plain code on the CPU computes: ours, compiled for `host`.
+Buffer<> expected_result(const std::shared_ptr<Data> &data);
+
+struct GpuTiming {
+    std::string name;
+    double microseconds = 0;  // of one call in a row of calls: the median over the rounds
+    double ratio = 1;         // of this time over ours: the median over the rounds
+    double off = 0;           // difference from what is expected
+};
+
+// Takes times in turns; the first contender is ours. Those that fail, or compute something else
+// than `expected`, are left out with a line on stderr, ours with an exception (std::runtime_error).
+// `copy` is compared with nothing.
+std::vector<GpuTiming> measure_on_gpu(const std::vector<Contender> &contenders,
+                                      const Contender &copy, const Buffer<> &expected,
+                                      double tolerance, int rounds);
+
+}  // namespace tessera::bench
