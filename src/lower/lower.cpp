@@ -20,6 +20,7 @@
 #include "lower/gpu/align_vectors.h"
 #include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/check_gpu_loops.h"
+#include "lower/gpu/constant_extents.h"
 #include "lower/gpu/device_copies.h"
 #include "lower/gpu/order_blocks.h"
 #include "lower/gpu/outline_kernels.h"
@@ -87,6 +88,7 @@ constexpr Pass all_passes[] = {
     {"inject tracing", inject_tracing},
     {"lower prefetch", lower_prefetch},  // its strides are flattened storage's
     {"simplify regions", simplify_stmt},
+    {"constant extents in kernels", constant_extents_in_kernels},
     // to flat
     {"flatten storage", flatten_storage},
     {"hoist storage", hoist_storage},

@@ -1,0 +1,13 @@
+#pragma once
+#include "lower/context.h"
+
+namespace tessera::lower {
+
+// Gives storage within kernels the constant extents that always suffice, where they are known: its
+// strides are then numbers, and what a thread has for itself can be in registers. A tile at the end
+// of a guarded loop has fewer rows than the others, but not less memory.
+//
+//     realize f([0, +min(n - x*4, 6)])      ->      realize f([0, +6])
+ir::Stmt constant_extents_in_kernels(const ir::Stmt &s, const Context &context);
+
+}  // namespace tessera::lower
