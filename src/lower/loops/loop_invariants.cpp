@@ -48,6 +48,7 @@ private:
     std::vector<Around> loops;                 // by depth
     std::unordered_map<Symbol, int> bound;     // the depth at which names are bound
     std::unordered_map<Symbol, Expr> aliases;  // of names whose value is computed further out
+    int kernels = 0;                           // loops over blocks around what is visited
 
     const Dialect dialect;
 };
@@ -220,7 +221,12 @@ Expr HoistInvariants::Rewriter::regrouped_sum(const Expr &e, int depth) {
         return a.depth != b.depth ? a.depth < b.depth : a.minus < b.minus;
     };
     std::stable_sort(terms.begin(), terms.end(), before);
-    // Something to subtract from comes first.
+    // Something to subtract from comes first. In a kernel a constant does not count: the back end
+    // sees that what is stored at x - a is loaded from (x + 1) - a - 1, but not if -a is an
+    // argument.
+    if (pass.kernels > 0) {
+        std::ranges::stable_partition(terms, [](const Term &t) { return !is_const(t.value); });
+    }
     bool lone = terms[0].minus && terms[1].depth != terms[0].depth;
     if (lone && terms[0].value.as<Variable>()) {
         terms[0].depth = terms[1].depth;
@@ -269,7 +275,10 @@ Stmt HoistInvariants::visit(const For &loop) {
     Expr min = hoisted(loop.min), extent = hoisted(loop.extent);
     loops.emplace_back();
     bound[loop.name] = int(loops.size());
+    const bool is_kernel = loop.loop_kind == LoopKind::GPUBlock;
+    kernels += is_kernel;
     Stmt body = (*this)(loop.body);
+    kernels -= is_kernel;
     bound.erase(loop.name);
     Around around = std::move(loops.back());
     loops.pop_back();

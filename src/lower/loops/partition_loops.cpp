@@ -41,6 +41,7 @@ private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const For &loop) override {
+        if (loop.loop_kind == LoopKind::GPUBlock) return split_kernel(loop);
         bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() &&
                           traits_of(loop.loop_kind).has_code;
         auto extent = as_const_int(loop.extent);
@@ -56,6 +57,7 @@ private:
         return split(loop, steady);
     }
     Stmt split(const For &loop, const SteadyState &steady);
+    Stmt split_kernel(const For &outermost);
 };
 
 // The loop's iterations [first, end).
@@ -92,12 +94,17 @@ Stmt in_order(const For &loop, const Ends &ends, const Expr &end, const Stmt &st
     return Block::make(std::move(parts));
 }
 
-Stmt in_parallel(const For &loop, const Ends &ends, const Stmt &steady, const Stmt &rest) {
+// Whether an iteration is one of the steady state.
+Expr is_within(const For &loop, const Ends &ends) {
     Expr i = Variable::make(loop.min.type(), loop.name);
     Expr test = const_true();
     if (ends.first.defined()) test = ends.first <= i;
     if (ends.last.defined()) test = is_true(test) ? i < ends.last : test && i < ends.last;
-    return loop.with<&For::body>(IfThenElse::make(test, steady, rest));
+    return test;
+}
+
+Stmt in_parallel(const For &loop, const Ends &ends, const Stmt &steady, const Stmt &rest) {
+    return loop.with<&For::body>(IfThenElse::make(is_within(loop, ends), steady, rest));
 }
 
 Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
@@ -125,6 +132,78 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
     Stmt s = traits_of(loop.loop_kind).is_in_order ? in_order(loop, ends, end, body, rest)
                                                    : in_parallel(loop, ends, body, rest);
     return with_lets(lets, s);
+}
+
+// The loops over blocks and threads, and what is around and between them.
+struct Kernel {
+    explicit Kernel(const For &outermost) {
+        const Stmt *s = &path.emplace_back(&outermost);
+        while (const Stmt *body = body_on_path(*s)) s = &path.emplace_back(*body);
+        do {  // lets and storage of a thread belong to what it does
+            leaf = path.back();
+            path.pop_back();
+        } while (!path.back().as<For>());
+    }
+    // The part of the path from `first` on, with another leaf.
+    Stmt with_leaf(const Stmt &new_leaf, size_t first = 0) const {
+        Stmt s = new_leaf;
+        for (size_t i = path.size(); i-- > first;) s = with_body(path[i], s);
+        return s;
+    }
+
+    std::vector<Stmt> path;  // without the leaf
+    Stmt leaf;               // what a thread does
+
+private:
+    static const Stmt *body_on_path(const Stmt &s) {
+        if (const auto *loop = s.as<For>()) {
+            const bool is_of_kernel =
+                loop->loop_kind == LoopKind::GPUBlock || loop->loop_kind == LoopKind::GPUThread;
+            return is_of_kernel ? &loop->body : nullptr;
+        }
+        if (const auto *let = s.as<LetStmt>()) return &let->body;
+        if (const auto *a = s.as<Allocate>()) return &a->body;
+        return nullptr;
+    }
+    static Stmt with_body(const Stmt &s, const Stmt &body) {
+        if (const auto *loop = s.as<For>()) return loop->with<&For::body>(body);
+        if (const auto *let = s.as<LetStmt>()) return let->with<&LetStmt::body>(body);
+        return s.as<Allocate>()->with<&Allocate::body>(body);
+    }
+};
+
+bool has_tensor_instructions(const Stmt &body) {
+    bool any = false;
+    for_each_node(body, [&](const MachineOp &) { any = true; });
+    return any;
+}
+
+// Blocks of the steady state of all loops over blocks do without the tests. As all threads of a
+// block go the same way, they meet at barriers as before.
+Stmt PartitionLoops::split_kernel(const For &outermost) {
+    const Kernel kernel(outermost);
+    Stmt steady_leaf = kernel.leaf;
+    Expr is_steady = const_true();
+    for (size_t i = 0; i < kernel.path.size() && !has_tensor_instructions(kernel.leaf); i++) {
+        const auto *blocks = kernel.path[i].as<For>();
+        if (!blocks || blocks->loop_kind != LoopKind::GPUBlock) continue;
+        if (blocks->partition == Partition::Never) continue;
+        if (blocks->partition == Partition::Always) demanded.push_back(blocks->name);
+        const Stmt changed = kernel.with_leaf(steady_leaf, i);
+        const For &loop = *changed.as<For>();
+        const LikelyTests tests = find_likely_tests(loop, loop.partition == Partition::Always);
+        if (tests.order.empty()) continue;
+        SteadyState steady = solve_for_steady_state(loop, tests);
+        if (steady.empty()) continue;
+        add_decided_ends(steady, loop);
+        done.insert(loop.name);
+        steady_leaf = assume_outcomes(steady_leaf, steady);
+        is_steady = is_steady && is_within(loop, ends_of(loop, steady, loop.min + loop.extent));
+    }
+    is_steady = algebra::simplify(is_steady);
+    if (is_true(is_steady)) return kernel.with_leaf((*this)(steady_leaf));
+    return kernel.with_leaf(
+        IfThenElse::make(is_steady, (*this)(steady_leaf), remove_likely(kernel.leaf)));
 }
 
 }  // namespace

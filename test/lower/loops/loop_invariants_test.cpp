@@ -24,6 +24,11 @@ TEST_SUITE("hoist_loop_invariants") {
         CHECK(hoisted("for x in [0, +w): f[a * b + x - c] = 1") ==
               printed("let t = a * b - c\nfor x in [0, +w): f[t + x] = 1"));
     }
+    TEST_CASE(
+        "in kernels a name that is subtracted beside a constant is not computed further out") {
+        CHECK(hoisted("gpu_block for x in [0, +w): f[x - a - 1] = f[x - a]") ==
+              printed("gpu_block for x in [0, +w): f[x - a + -1] = f[x - a]"));
+    }
     TEST_CASE("lets of invariants become other names of what moved out") {
         CHECK(hoisted("for x in [0, +w):\n    let q = a * b\n    f[x + q * 3] = q") ==
               printed("let t = a * b\nlet t.1 = t * 3\nfor x in [0, +w):\n"

@@ -131,6 +131,34 @@ TEST_SUITE("partition_loops") {
               printed("parallel for x in [0, +100):\n    if 1 <= x:\n        f[x] = g[x - 1]\n"
                       "    else:\n        f[0] = g[0]"));
     }
+    TEST_CASE("blocks of threads of the steady state of all loops over blocks go without tests") {
+        const std::string text = partitioned(
+            "gpu_block for y in [0, +n):\n"
+            "    gpu_block for x in [0, +m):\n"
+            "        allocate s: int32[32] in GPUShared\n"
+            "        gpu_thread for t in [0, +32) partition Never:\n"
+            "            let row = y * 2\n"
+            "            s[t] = t\n"
+            "            gpu_barrier()\n"
+            "            if likely(x * 32 + t < w):\n"
+            "                if likely(row + 1 < h): f[x * 32 + t + row] = s[31 - t]\n");
+        CAPTURE(text);
+        const size_t threads = text.find("gpu_thread for t");
+        const size_t test = text.find("if ", threads), barrier = text.find("gpu_barrier()", test);
+        REQUIRE(barrier != std::string::npos);
+        // The test of the block is within the loops over threads, which are there once.
+        CHECK(text.find("gpu_thread for t", threads + 1) == std::string::npos);
+        const size_t rest = text.find("else:", barrier);
+        REQUIRE(rest != std::string::npos);
+        CHECK(text.substr(test + 3, rest - test - 3).find("if ") == std::string::npos);
+        CHECK(text.find("if x * 32 + t < w", rest) != std::string::npos);
+    }
+    TEST_CASE("a loop over blocks that is not to be partitioned is not") {
+        const char *text = "gpu_block for x in [0, +m) partition Never:\n"
+                           "    gpu_thread for t in [0, +32) partition Never:\n"
+                           "        if likely(x * 32 + t < w): f[x * 32 + t] = 1\n";
+        CHECK(partitioned(text).find("else") == std::string::npos);
+    }
     TEST_CASE("lets in the body are seen through") {
         CHECK(partitioned("for x in [0, +100):\n    let t = x * 2\n"
                           "    if likely(t < 150): f[t] = 1") ==
