@@ -16,8 +16,9 @@ public:
     void generate() override {
         // An auto-scheduler chooses by itself.
         const bool by_hand = !using_autoscheduler();
-        const bool has_small = by_hand && !transpose_b && !get_target().has_gpu_feature();
-        Gemm gemm(a, b, {transpose_a, transpose_b, has_small});
+        const bool on_gpu = by_hand && get_target().has_gpu_feature();
+        const bool has_small = by_hand && !on_gpu && !transpose_b;
+        Gemm gemm(a, b, {transpose_a, transpose_b, has_small, on_gpu ? 16 : 1});
         output = gemm.output;
         if (by_hand) gemm.schedule(get_target());
         a.set_estimates({{0, 1024}, {0, 1024}});

@@ -9,25 +9,31 @@ struct Gemm {
     struct Options {
         bool transpose_a = false, transpose_b = false;  // stored column by column
         bool has_small = true;  // small products are computed in another way than large ones
+        int step = 1;           // of sums; what is left of the depth is summed up afterwards
     };
 
     Func left{"left"}, right{"right"}, product{"product"}, small_product{"small_product"},
         output{"gemm"};
     Var x{"x"}, y{"y"}, i{"i"};
     const Options options;
-    RDom k;
+    RDom k, rest;
 
     // Dimensions: a (k, y) and b (x, k), or the other way round of one that is transposed.
     Gemm(const ImageParam &a, const ImageParam &b, const Options &given)
-        : options(given), k(0, a.dim(given.transpose_a ? 1 : 0).extent(), "k") {
+        : options(given), k(0, a.dim(given.transpose_a ? 1 : 0).extent() / given.step * given.step, "k") {
         left(i, y) = options.transpose_a ? a(y, i) : a(i, y);
         right(x, i) = options.transpose_b ? b(i, x) : b(x, i);
         product(x, y) += left(k, y) * right(x, k);
+        const Expr depth = a.dim(options.transpose_a ? 1 : 0).extent();
+        if (options.step > 1) {
+            rest = RDom(depth / options.step * options.step, depth % options.step, "rest");
+            const Expr l = options.transpose_a ? a(y, rest) : a(rest, y);
+            product(x, y) += l * (options.transpose_b ? b(rest, x) : b(x, rest));
+        }
         small_product(x, y) += left(k, y) * (options.transpose_b ? b(k, x) : b(x, k));
 
         width = b.dim(options.transpose_b ? 1 : 0).extent();
         height = a.dim(options.transpose_a ? 0 : 1).extent();
-        const Expr depth = a.dim(options.transpose_a ? 1 : 0).extent();
         is_small = width * height <= 128 * 128 && depth <= 128;
         output(x, y) = options.has_small ? select(is_small, small_product(x, y), product(x, y))
                                          : product(x, y);
@@ -75,36 +81,64 @@ struct Gemm {
     }
 
 private:
-    // A block has a tile of 128 x 128, a warp 32 x 64 of it, a thread 8 x 8.
+    // A block has a tile of 128 x 128, a thread 8 x 8 of it, in groups of 4 x 4 that are 64 apart: so
+    // neighbouring threads read neighbouring quads. The sums are in the threads' registers; what a
+    // block reads of the matrices for 16 steps is in its memory.
     void schedule_for_gpu() {
         output.bound(x, 0, width).bound(y, 0, height);
         tile_on_gpu(output.specialize(width >= 128 && height >= 128), TailStrategy::ShiftInwards);
         tile_on_gpu(output, TailStrategy::GuardWithIf);
-        product.compute_at(output, xt).vectorize(x, 4).unroll(x).unroll(y);
         RVar ko("ko");
-        product.update()
-            .split(k, ko, k, 16)
-            .reorder(x, y, k, ko)
-            .vectorize(x, 4)
-            .unroll(x)
-            .unroll(y)
-            .unroll(k);
+        product.compute_at(output, x).store_in(MemoryType::Register);
+        share_tile(product, x, y).reorder({x, xg, y, yg, xt, yt}).gpu_threads(xt, yt);
+        share_tile(product.update().split(k, ko, k, options.step), x, y)
+            .reorder({x, xg, y, yg, k, xt, yt, ko})
+            .unroll(k)
+            .gpu_threads(xt, yt);
+        share_tile(product.update(1), x, y)
+            .reorder({x, xg, y, yg, rest.x, xt, yt})
+            .gpu_threads(xt, yt);
+        // All threads copy, four neighbours each.
+        Var quad("quad"), turn("turn"), row("row");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        right.compute_at(product, ko)
+            .split(x, x, quad, 4, guard)
+            .split(x, turn, xt, 16, guard)
+            .reorder(quad, turn, xt, i)
+            .vectorize(quad)
+            .unroll(turn)
+            .gpu_threads(xt, i);
+        left.compute_at(product, ko)
+            .reorder_storage(y, i)
+            .split(i, i, quad, 4, guard)
+            .split(y, y, row, 4, guard)
+            .split(y, turn, yt, 16, guard)
+            .fuse(i, row, xt)
+            .reorder(quad, turn, xt, yt)
+            .vectorize(quad)
+            .unroll(turn)
+            .gpu_threads(xt, yt);
     }
 
     void tile_on_gpu(Stage stage, TailStrategy tail) {
-        Var xw("xw"), yw("yw");
-        stage.tile(x, y, xi, yi, 128, 128, tail)
-            .split(xi, xw, xi, 32)
-            .split(yi, yw, yi, 64)
-            .split(xi, xt, xi, 8)
-            .split(yi, yt, yi, 8)
-            .fuse(xw, yw, warp)
-            .reorder(xi, yi, xt, yt, warp, x, y)
-            .vectorize(xi, 4)
-            .unroll(xi)
-            .unroll(yi)
+        stage.tile(x, y, xi, yi, 128, 128, tail);
+        share_tile(stage, xi, yi)
+            .reorder({xi, xg, yi, yg, xt, yt, x, y})
             .gpu_blocks(x, y)
-            .gpu_threads(xt, yt, warp);
+            .gpu_threads(xt, yt);
+    }
+
+    // The part of a thread, of loops over a tile.
+    Stage share_tile(Stage stage, const Var &tx, const Var &ty) {
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        return stage.split(tx, xg, tx, 64, guard)
+            .split(ty, yg, ty, 64, guard)
+            .split(tx, xt, tx, 4, guard)
+            .split(ty, yt, ty, 4, guard)
+            .vectorize(tx)
+            .unroll(xg)
+            .unroll(ty)
+            .unroll(yg);
     }
 
     // Reads b as it is: it stays in the cache. Most sizes are multiples of 4.
@@ -155,7 +189,7 @@ private:
     }
 
     Var xi{"xi"}, yi{"yi"}, block{"block"};
-    Var xt{"xt"}, yt{"yt"}, warp{"warp"};  // on a GPU
+    Var xg{"xg"}, yg{"yg"}, xt{"xt"}, yt{"yt"};  // on a GPU
     Expr width, height, is_small;
 };
 

@@ -10,6 +10,7 @@
 #include "lower/gpu/block_accesses.h"
 #include "lower/gpu/kernel_loops.h"
 #include "lower/gpu/kernel_shape.h"
+#include "lower/gpu/private_storage.h"
 #include "lower/gpu/slices.h"
 #include "lower/loops/loop_name.h"
 #include <algorithm>
@@ -294,7 +295,7 @@ private:
         case MemoryType::Stack:
         case MemoryType::Register:
             // Lanes share registers; so do the threads of a block of one thread.
-            if (has_loops_over_threads) refuse_private(a);
+            if (has_loops_over_threads) return private_at_block(a);
             break;
         case MemoryType::Heap: {
             const Expr size =
@@ -347,13 +348,11 @@ private:
         first->most = algebra::simplify(max(first->most, wanted));
         return size_t(unused - slots.begin());
     }
-    [[noreturn]] static void refuse_private(const Allocate &a) {
-        throw CompileError(
-            a.facts.compute_written,
-            str("store_in of ", a.buffer, ": MemoryType::", name_of(a.memory),
-                " is private to each thread, and ", a.buffer,
-                " is computed outside of the loops over threads, which would not see one another's "
-                "values; compute it within a loop over threads, or store it in GPUShared"));
+    // Storage of which each thread has the part that it alone uses.
+    Stmt private_at_block(const Allocate &a) {
+        privates.insert(a.buffer);
+        const Stmt own = private_to_threads(a, {threads, shape}, lets);
+        return own.as<Allocate>()->with<&Allocate::body>(at_block(own.as<Allocate>()->body));
     }
     // Storage of the lanes of a row.
     Stmt allocated_in_row(const Allocate &a) {

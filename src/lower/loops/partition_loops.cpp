@@ -134,6 +134,10 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
     return with_lets(lets, s);
 }
 
+bool is_loop_of_kernel(const For &loop) {
+    return loop.loop_kind == LoopKind::GPUBlock || loop.loop_kind == LoopKind::GPUThread;
+}
+
 // The loops over blocks and threads, and what is around and between them.
 struct Kernel {
     explicit Kernel(const For &outermost) {
@@ -156,25 +160,25 @@ struct Kernel {
 
 private:
     static const Stmt *body_on_path(const Stmt &s) {
-        if (const auto *loop = s.as<For>()) {
-            const bool is_of_kernel =
-                loop->loop_kind == LoopKind::GPUBlock || loop->loop_kind == LoopKind::GPUThread;
-            return is_of_kernel ? &loop->body : nullptr;
-        }
+        if (const auto *loop = s.as<For>()) return is_loop_of_kernel(*loop) ? &loop->body : nullptr;
         if (const auto *let = s.as<LetStmt>()) return &let->body;
         if (const auto *a = s.as<Allocate>()) return &a->body;
-        return nullptr;
+        const auto *branch = s.as<IfThenElse>();
+        return branch && !branch->else_case.defined() ? &branch->then_case : nullptr;
     }
     static Stmt with_body(const Stmt &s, const Stmt &body) {
         if (const auto *loop = s.as<For>()) return loop->with<&For::body>(body);
         if (const auto *let = s.as<LetStmt>()) return let->with<&LetStmt::body>(body);
-        return s.as<Allocate>()->with<&Allocate::body>(body);
+        if (const auto *a = s.as<Allocate>()) return a->with<&Allocate::body>(body);
+        return s.as<IfThenElse>()->with<&IfThenElse::then_case>(body);
     }
 };
 
-bool has_tensor_instructions(const Stmt &body) {
+// Two copies of instructions that threads run together are not made; nor of loops of the kernel.
+bool is_to_be_whole(const Stmt &leaf) {
     bool any = false;
-    for_each_node(body, [&](const MachineOp &) { any = true; });
+    for_each_node(leaf, [&](const MachineOp &) { any = true; });
+    for_each_node(leaf, [&](const For &loop) { any |= is_loop_of_kernel(loop); });
     return any;
 }
 
@@ -184,7 +188,7 @@ Stmt PartitionLoops::split_kernel(const For &outermost) {
     const Kernel kernel(outermost);
     Stmt steady_leaf = kernel.leaf;
     Expr is_steady = const_true();
-    for (size_t i = 0; i < kernel.path.size() && !has_tensor_instructions(kernel.leaf); i++) {
+    for (size_t i = 0; i < kernel.path.size() && !is_to_be_whole(kernel.leaf); i++) {
         const auto *blocks = kernel.path[i].as<For>();
         if (!blocks || blocks->loop_kind != LoopKind::GPUBlock) continue;
         if (blocks->partition == Partition::Never) continue;

@@ -153,6 +153,16 @@ TEST_SUITE("partition_loops") {
         CHECK(text.substr(test + 3, rest - test - 3).find("if ") == std::string::npos);
         CHECK(text.find("if x * 32 + t < w", rest) != std::string::npos);
     }
+    TEST_CASE("tests between loops over blocks stay where they are") {
+        const std::string text =
+            partitioned("gpu_block for y in [0, +n):\n"
+                        "    if likely(y < m):\n"
+                        "        gpu_block for x in [0, +9):\n"
+                        "            if likely(x + y < 7): f[x + y * 9] = 1\n");
+        CAPTURE(text);
+        const size_t inner = text.find("gpu_block for x");
+        CHECK(text.find("gpu_block for x", inner + 1) == std::string::npos);
+    }
     TEST_CASE("a loop over blocks that is not to be partitioned is not") {
         const char *text = "gpu_block for x in [0, +m) partition Never:\n"
                            "    gpu_thread for t in [0, +32) partition Never:\n"
