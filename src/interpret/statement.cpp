@@ -144,9 +144,10 @@ bool has(Intrinsic op, const Stmt &s) {
     for_each_node(s, [&](const IntrinsicCall &c) { any |= c.op == op; });
     return any;
 }
-bool has_barrier(const Stmt &s) {
-    return has(Intrinsic::gpu_barrier, s) || has(Intrinsic::gpu_warp_barrier, s);
+bool has_rows(const Stmt &s) {
+    return has(Intrinsic::gpu_warp_barrier, s) || has(Intrinsic::shuffle_lanes, s);
 }
+bool has_barrier(const Stmt &s) { return has(Intrinsic::gpu_barrier, s) || has_rows(s); }
 
 }  // namespace
 
@@ -169,7 +170,7 @@ void StatementRun::run_threads(const For &outermost) {
                                most_threads));
     block.all.task = frame.task;
     block.all.phase = shared.tasks.new_loop();
-    block.has_rows = has(Intrinsic::gpu_warp_barrier, Stmt(&outermost));
+    block.has_rows = has_rows(Stmt(&outermost));
     block.rows.resize(size_t(block.has_rows ? shape[1] * shape[2] : 0));
     for (ThreadTeam &row : block.rows) row.threads = shape[0];
     std::vector<std::function<void()>> threads;
@@ -244,8 +245,31 @@ void StatementRun::meet(const IntrinsicCall &barrier) {
     if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
     if (barrier.op == Intrinsic::gpu_barrier)
         wait_for(frame.block->all, barrier, "a barrier of a block of threads");
-    else
+    else if (barrier.op == Intrinsic::gpu_warp_barrier)
         wait_for(own_row(), barrier, "a barrier of a row of lanes");
+    else
+        wait_for(own_row(), barrier, "a shuffle of a row of lanes");
+}
+
+// The lanes of a row show one another their values. Others run the same instructions meanwhile:
+// what the operands are is kept here.
+void StatementRun::shuffle(const IntrinsicCall &node, Operands operands, Value &result) {
+    const Value shown = *operands[0];
+    require_defined(*operands[1], "the lane of a shuffle");
+    const int64_t lane = operands[1]->as_int();
+    if (!frame.block) throw RuntimeError("a shuffle outside of the threads of a block");
+    std::vector<Value> &values = frame.block->rows.at(frame.row).shown;
+    values.resize(size_t(own_row().threads));
+    if (operands[2]->as_int() != int64_t(values.size()))
+        throw RuntimeError(
+            str("a shuffle of ", operands[2]->as_int(), " lanes in a row of ", values.size()));
+    if (lane < 0 || lane >= int64_t(values.size()))
+        throw RuntimeError(str("a shuffle reads lane ", lane, " of ", values.size()));
+    values.at(size_t(frame.thread[0])) = shown;
+    meet(node);
+    const Value found = values.at(size_t(lane));
+    meet(node);
+    result = found;
 }
 
 void StatementRun::run_for(const For &loop) {

@@ -44,6 +44,7 @@ struct ThreadTeam {
     int meetings = 0;
     int phase = 0;  // a loop of the TaskTree: its tasks are what threads do between two barriers
     int task = TaskTree::root;  // of the team
+    std::vector<Value> shown;   // in a shuffle, by lanes
 };
 // Those of a block. Where lanes meet by themselves, the tasks of the block are those of its rows.
 struct ThreadBlock {
@@ -130,6 +131,7 @@ private:
     void run_threads(const ir::For &outermost);
     void run_of_thread(const ir::For &loop);
     void meet(const ir::IntrinsicCall &barrier);
+    void shuffle(const ir::IntrinsicCall &node, Operands operands, Value &result);
     void wait_for(ThreadTeam &team, const ir::IntrinsicCall &barrier, const char *what);
     ThreadTeam &own_row();
     void begin_task();

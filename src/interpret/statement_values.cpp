@@ -197,6 +197,7 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
         return result.assign(Word(shared.semaphores[operands[0]->word()] += operands[1]->as_int()));
     case Intrinsic::gpu_barrier:
     case Intrinsic::gpu_warp_barrier: meet(node); return result.assign(0);
+    case Intrinsic::shuffle_lanes: return shuffle(node, operands, result);
     case Intrinsic::gpu_processors: return result.assign(3);  // few, so that blocks take turns
     case Intrinsic::device_address:
     case Intrinsic::tensor_map: return result.assign(0);  // machine code looks at it alone

@@ -99,6 +99,9 @@ namespace tessera::ir {
     X(gpu_warp_barrier, 1, false)  /* int32: likewise the lanes of a row, the threads of a block   \
                                       that differ in x alone, which has so many: a power of two up \
                                       to 32 */                                                     \
+    X(shuffle_lanes, 3, false)     /* value, lane, number of the lanes of a row: the value that    \
+                                      the thread of that lane has; all lanes of the row are here   \
+                                      at the same time */                                          \
     X(async_commit, 0, false)      /* int32: what this thread has begun to copy (copy_async) since \
                                       the last one is a group */                                   \
     X(async_wait, 1, false)        /* int32: waits until all groups of this thread are done but so \

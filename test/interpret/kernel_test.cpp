@@ -163,6 +163,38 @@ TEST_SUITE("kernels in the statement interpreter") {
         // Of another row.
         CHECK_THROWS_AS(run(with(rows, "= f[y*8 + 7 - x]", "= f[15 - y*8 - x]")), RuntimeError);
     }
+    TEST_CASE("lanes of a row show one another their registers") {
+        const std::string rows =
+            "    gpu_block for b in [0, +2):\n"
+            "        gpu_thread for y in [0, +2): gpu_thread for x in [0, +8):\n"
+            "            allocate f: int32[1] in Tile\n"
+            "            f[0] = src[b*16 + y*8 + x]\n"
+            "            let other = shuffle_lanes(f[0]:int32, 7 - x, 8)\n"
+            "            f[0] = 0\n"
+            "            out[b*16 + y*8 + x] = other\n";
+        CHECK(is_reversed(run(rows)));
+        const std::string again = with(rows, "            out[",
+                                       "            let same = shuffle_lanes(f[0]:int32, 1, 8)\n"
+                                       "            out[");
+        CHECK(is_reversed(run(with(again, "= other", "= other + same"))));
+        // Lanes that do not come, come to another place, or have nothing there.
+        const std::string not_all =
+            with(rows.substr(0, rows.find("            let other")), "f[0] = src[b*16 + y*8 + x]\n",
+                 "f[0] = src[b*16 + y*8 + x]\n"
+                 "            if x < 7:\n"
+                 "                let other = shuffle_lanes(f[0]:int32, 7 - x, 8)\n"
+                 "                out[b*16 + y*8 + x] = other\n");
+        CHECK_THROWS_WITH_AS(run(not_all), doctest::Contains("a shuffle of a row of lanes"),
+                             RuntimeError);
+        CHECK_THROWS_AS(
+            run(with(rows, "            f[0] = src", "            if x < 7: f[0] = src")),
+            RuntimeError);
+        CHECK_THROWS_WITH_AS(run(with(rows, "7 - x, 8", "8 - x, 8")),
+                             doctest::Contains("reads lane 8 of 8"), RuntimeError);
+        CHECK_THROWS_WITH_AS(run(with(rows, "7 - x, 8", "7 - x, 16")),
+                             doctest::Contains("a shuffle of 16 lanes in a row of 8"),
+                             RuntimeError);
+    }
     TEST_CASE("copies that each thread begins, and waits for") {
         CHECK(is_reversed(run(copying)));
         // Who reads before the copy is done reads what nobody has written.

@@ -295,6 +295,7 @@ Value Printer::emit_scatter(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_target_query(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_barrier(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_warp_barrier(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_shuffle_lanes(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_async_commit(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_async_wait(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_barrier_init(const IntrinsicCall &c) { refuse(c); }

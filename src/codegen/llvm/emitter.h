@@ -57,6 +57,7 @@ struct FunctionState {
 #define TESSERA_DEVICE_INTRINSICS(X)                                                               \
     X(gpu_barrier)                                                                                 \
     X(gpu_warp_barrier)                                                                            \
+    X(shuffle_lanes)                                                                               \
     X(async_commit)                                                                                \
     X(async_wait)                                                                                  \
     X(barrier_init)                                                                                \

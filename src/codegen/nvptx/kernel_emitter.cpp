@@ -258,6 +258,30 @@ Value *KernelEmitter::lanes_of_row(int64_t lanes) {
     return b.CreateShl(b.getInt32((uint32_t(1) << lanes) - 1), first);
 }
 
+// What the thread of that lane of the row has as the value, by words of 32 bits.
+Value *KernelEmitter::shuffled(Value *v, Value *lane, int64_t lanes) {
+    auto *type = v->getType();
+    if (auto *vector = llvm::dyn_cast<llvm::FixedVectorType>(type)) {
+        Value *all = llvm::PoisonValue::get(vector);
+        for (unsigned i = 0; i < vector->getNumElements(); i++)
+            all =
+                b.CreateInsertElement(all, shuffled(b.CreateExtractElement(v, i), lane, lanes), i);
+        return all;
+    }
+    constexpr unsigned word = 32;
+    const unsigned bits = unsigned(type->getPrimitiveSizeInBits());
+    Value *integer = b.CreateBitCast(v, b.getIntNTy(bits));
+    Value *members = lanes_of_row(lanes), *result = nullptr;
+    Value *segments = b.getInt32(uint32_t(32 - lanes) << 8 | 31);
+    for (unsigned first = 0; first < bits; first += word) {
+        Value *part = b.CreateZExtOrTrunc(b.CreateLShr(integer, first), b.getInt32Ty());
+        part = b.CreateIntrinsic(I::nvvm_shfl_sync_idx_i32, {members, part, lane, segments});
+        part = b.CreateShl(b.CreateZExtOrTrunc(part, integer->getType()), first);
+        result = result ? b.CreateOr(result, part) : part;
+    }
+    return b.CreateBitCast(result, type);
+}
+
 Value *KernelEmitter::host_call(const IntrinsicCall &c) {
     if (c.op == Intrinsic::require) {
         check(all_lanes(arg(c, 0)), {"require_failed", "required"},
@@ -273,6 +297,8 @@ Value *KernelEmitter::host_call(const IntrinsicCall &c) {
                           {lanes_of_row(as_const_int(c.args[0]).value_or(1))});
         return int32(0);
     }
+    if (c.op == Intrinsic::shuffle_lanes)
+        return shuffled(arg(c, 0), arg(c, 1), as_const_int(c.args[2]).value_or(1));
     return asynchronous_call(c);
 }
 

@@ -62,6 +62,7 @@ private:
     void allocate_shared(const Allocate &node);
     Value *index_in(const For &loop);
     Value *lanes_of_row(int64_t lanes);
+    Value *shuffled(Value *v, Value *lane, int64_t lanes);
     [[noreturn]] static void refuse_in_kernel(const std::string &what);
 
     // reports.cpp

@@ -19,7 +19,8 @@ using namespace ir;
 bool has_barrier(const Stmt &body) {
     bool any = false;
     for_each_node(body, [&](const IntrinsicCall &c) {
-        any |= c.op == Intrinsic::gpu_barrier || c.op == Intrinsic::gpu_warp_barrier;
+        any |= c.op == Intrinsic::gpu_barrier || c.op == Intrinsic::gpu_warp_barrier ||
+               c.op == Intrinsic::shuffle_lanes;
     });
     return any;
 }
