@@ -154,7 +154,10 @@ namespace tessera::ir {
     X(profiler_decr_active_threads, 1, false)                                                      \
     X(profiler_memory_allocate, 3, false)   /* instance, number of the function, bytes */          \
     X(profiler_memory_free, 3, false)                                                              \
-    X(profiler_stack_peak, 3, false)
+    X(profiler_stack_peak, 3, false)                                                               \
+    X(profiler_device_begin, 2, false)      /* instance, name: what this thread has a device do    \
+                                      from now on, kernels and copies, is timed for that name */   \
+    X(profiler_device_end, 1, false)        /* instance */
 // clang-format on
 
 enum class Intrinsic : uint8_t {

@@ -1,4 +1,4 @@
-#include "runtime/cuda_context.h"
+#include "runtime/cuda_profile.h"
 #include <atomic>
 #include <climits>
 #include <cstdlib>
@@ -191,6 +191,7 @@ void free_reports(const Driver &driver, State &state) {
 // Whether nothing is left of the runtime's in the context.
 bool leave(const Driver &driver, State &state) {
     driver.context_synchronize();
+    finish_timing(driver, state.context);
     unload_kernels(driver, state.context);
     free_staging(driver, state);
     free_reports(driver, state);

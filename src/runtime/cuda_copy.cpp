@@ -1,4 +1,4 @@
-#include "runtime/cuda_context.h"
+#include "runtime/cuda_profile.h"
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -267,6 +267,11 @@ tessera_error_code_t code_of(CopySide src, CopySide dst) {
                          : tessera_error_code_copy_to_host_failed;
 }
 
+tessera_profiler_work_t work_of(CopySide src, CopySide dst) {
+    if (!src.on_device) return tessera_profiler_copy_to_device;
+    return dst.on_device ? tessera_profiler_copy_on_device : tessera_profiler_copy_to_host;
+}
+
 Result copy_parts(const Scope &scope, const Parts &parts, bool from_device, bool to_device) {
     return parts.each(
         [&](const Rows &part) { return copy_rows(scope, part, from_device, to_device); });
@@ -317,6 +322,7 @@ int copy(void *user_context, const CopyPlan &plan, CopySide src, CopySide dst) {
     Scope scope(user_context);
     if (scope.error()) return scope.error();
     Result r = result::success;
+    const Timed timed(scope, work_of(src, dst), plan.bytes());
     if (src.on_device && dst.on_device) {
         r = copy_parts(scope, Parts(plan, src, dst, scope.state().limits.pitch), true, true);
     } else {

@@ -148,6 +148,7 @@ struct Driver {
     Call<Event *, unsigned> create_event{library, "cuEventCreate"};
     Call<Event, Stream> record{library, "cuEventRecord"};
     Call<Event> wait{library, "cuEventSynchronize"};
+    Call<float *, Event, Event> elapsed{library, "cuEventElapsedTime"};
     Call<Event> destroy_event{library, "cuEventDestroy_v2"};
     Call<Result, const char **> error_name{library, "cuGetErrorName"};
     Call<Result, const char **> error_text{library, "cuGetErrorString"};

@@ -1,3 +1,4 @@
+#include "runtime/cuda_profile.h"
 #include "runtime/cuda_reports.h"
 #include <algorithm>
 #include <array>
@@ -285,6 +286,7 @@ int launch_found(void *user_context, const Scope &scope, Kernel &kernel, const S
     const int32_t *b = shape.blocks, *t = shape.threads;
     Result r = allow_shared(scope.driver(), scope.state(), kernel, shape.shared);
     if (!r) {
+        const Timed timed(scope, tessera_profiler_kernel, 0);
         r = scope.driver().launch(kernel.function, unsigned(b[0]), unsigned(b[1]), unsigned(b[2]),
                                   unsigned(t[0]), unsigned(t[1]), unsigned(t[2]),
                                   unsigned(shape.shared), scope.stream(), args, nullptr);

@@ -1,3 +1,4 @@
+#include "runtime/device_profile.h"
 #include "runtime/message.h"
 #include <algorithm>
 #include <atomic>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+using tessera::DeviceWork;
 using tessera::Message;
 using Instance = tessera_profiler_instance_t;
 
@@ -42,7 +44,21 @@ struct PipelineStats {
     std::unique_ptr<FuncStats[]> funcs;
     Memory memory;
     uint64_t time = 0, runs = 0, samples = 0;
+    std::vector<std::shared_ptr<DeviceWork>> device;
 };
+
+// What the work that this thread has a device do is timed for.
+struct TimedFor {
+    uint64_t instance;  // its number; it may have ended. 0: nothing
+    const char *name;
+};
+thread_local constinit TimedFor timed_for = {0, nullptr};
+
+std::atomic<void (*)()> device_finisher{nullptr};
+
+void finish_device_work() {
+    if (auto *finish = device_finisher.load()) finish();
+}
 
 void raise_to(Counter &peak, uint64_t value) {
     uint64_t seen = peak.load();
@@ -80,6 +96,7 @@ public:
     void start(Instance &instance, const char *name, int num_funcs, const char *const *funcs);
     void end(Instance &instance);
     bool reset();
+    std::shared_ptr<DeviceWork> work_of(const TimedFor &wanted, tessera_profiler_work_t work);
     void report(void *user_context);
 
     // Calls f with the pipeline of this name, under the mutex.
@@ -100,6 +117,7 @@ private:
     std::condition_variable wakes;
     std::vector<std::unique_ptr<PipelineStats>> pipelines;
     Instance *live = nullptr;
+    uint64_t instances = 0;
     std::thread sampler;
     bool stopping = false;
 };
@@ -116,7 +134,7 @@ void Profiler::start(Instance &instance, const char *name, int num_funcs,
                      const char *const *funcs) {
     std::lock_guard lock(mutex);
     uint64_t now = now_ns();
-    instance = {-1, 0, &find(name, num_funcs, funcs), live, nullptr, now, now};
+    instance = {-1, 0, &find(name, num_funcs, funcs), live, nullptr, now, now, ++instances};
     if (live) live->previous = &instance;
     live = &instance;
     if (!sampler.joinable()) sampler = std::thread([this] { sample_while_live(); });
@@ -129,6 +147,23 @@ void Profiler::end(Instance &instance) {
     stats_of(instance).runs++;
     (instance.previous ? instance.previous->next : live) = instance.next;
     if (instance.next) instance.next->previous = instance.previous;
+}
+
+std::shared_ptr<DeviceWork> Profiler::work_of(const TimedFor &wanted,
+                                              tessera_profiler_work_t work) {
+    std::lock_guard lock(mutex);
+    Instance *instance = live;
+    while (instance && instance->number != wanted.instance) instance = instance->next;
+    if (!instance) return nullptr;
+    auto &all = stats_of(*instance).device;
+    const auto known = std::find_if(all.begin(), all.end(), [&](const auto &each) {
+        return each->work == work && each->name == wanted.name;
+    });
+    if (known != all.end()) return *known;
+    all.push_back(std::make_shared<DeviceWork>());
+    all.back()->name = wanted.name;
+    all.back()->work = work;
+    return all.back();
 }
 
 void Profiler::bill(Instance &instance, uint64_t now, bool is_sample) {
@@ -200,6 +235,29 @@ void report_func(void *user_context, const PipelineStats &pipeline, const FuncSt
     tessera_print(user_context, (line << "\n").c_str());
 }
 
+const char *words_for(tessera_profiler_work_t work) {
+    switch (work) {
+    case tessera_profiler_kernel: return "kernel of ";
+    case tessera_profiler_copy_to_device: return "copy to the device: ";
+    case tessera_profiler_copy_to_host: return "copy to the host: ";
+    case tessera_profiler_copy_on_device: return "copy on the device: ";
+    }
+    return "";
+}
+
+void report_device(void *user_context, const DeviceWork &work) {
+    const uint64_t times = work.times, bytes = work.bytes;
+    const bool is_kernel = work.work == tessera_profiler_kernel;
+    Message line;
+    line << "  " << words_for(work.work) << work.name.c_str() << ": " << milliseconds(work.time)
+         << " ms" << (is_kernel ? ", launches: " : ", copies: ") << times
+         << ", mean: " << milliseconds(times ? work.time / times : 0) << " ms";
+    if (!is_kernel) {
+        line << ", bytes: " << bytes << ", GB/s: " << ratio(bytes, work.time);
+    }
+    tessera_print(user_context, (line << "\n").c_str());
+}
+
 void report_pipeline(void *user_context, const PipelineStats &p) {
     if (p.runs == 0) return;
     Message head;
@@ -214,14 +272,28 @@ void report_pipeline(void *user_context, const PipelineStats &p) {
             report_func(user_context, p, func);
         }
     }
+    for (const auto &work : p.device) {
+        if (work->times) report_device(user_context, *work);
+    }
 }
 
 void Profiler::report(void *user_context) {
+    finish_device_work();
     std::lock_guard lock(mutex);
     for (auto &p : pipelines) report_pipeline(user_context, *p);
 }
 
 }  // namespace
+
+namespace tessera {
+
+std::shared_ptr<DeviceWork> profiled_work(tessera_profiler_work_t work) {
+    return timed_for.instance ? Profiler::get().work_of(timed_for, work) : nullptr;
+}
+
+void set_device_finisher(void (*finish)()) { device_finisher.store(finish); }
+
+}  // namespace tessera
 
 extern "C" {
 
@@ -237,6 +309,8 @@ int tessera_profiler_instance_start(void *user_context, const char *pipeline_nam
 }
 
 int tessera_profiler_instance_end(void *, Instance *instance) {
+    // A kernel that fails ends the pipeline where its work is timed.
+    if (timed_for.instance == instance->number) timed_for = {0, nullptr};
     Profiler::get().end(*instance);
     return 0;
 }
@@ -270,6 +344,16 @@ void tessera_profiler_memory_free(void *, Instance *instance, int func, uint64_t
 
 void tessera_profiler_stack_peak(void *, Instance *instance, int func, uint64_t bytes) {
     if (FuncStats *stats = func_of(instance, func)) raise_to(stats->stack_peak, bytes);
+}
+
+int tessera_profiler_device_begin(Instance *instance, const char *name) {
+    timed_for = {instance->number, name};
+    return 0;
+}
+
+int tessera_profiler_device_end(Instance *) {
+    timed_for = {0, nullptr};
+    return 0;
 }
 
 void tessera_profiler_report(void *user_context) { Profiler::get().report(user_context); }
@@ -311,6 +395,17 @@ bool tessera_profiler_get_func(const char *pipeline_name, int func,
                   f.threads_numerator,
                   f.threads_denominator,
                   f.name.c_str()};
+        return true;
+    });
+}
+
+bool tessera_profiler_get_device_work(const char *pipeline_name, int n,
+                                      tessera_profiler_device_stats_t *stats) {
+    finish_device_work();
+    return Profiler::get().with_pipeline(pipeline_name, [&](PipelineStats &p) {
+        if (n < 0 || size_t(n) >= p.device.size()) return false;
+        const DeviceWork &work = *p.device[size_t(n)];
+        *stats = {work.work, work.time, work.times, work.bytes, work.name.c_str()};
         return true;
     });
 }

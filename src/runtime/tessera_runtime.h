@@ -511,6 +511,7 @@ typedef struct tessera_profiler_instance_t {
     void *pipeline;         /* the runtime's */
     struct tessera_profiler_instance_t *next, *previous; /* the runtime's */
     uint64_t start_time, billed_until;                   /* the runtime's, in ns */
+    uint64_t number;                                     /* the runtime's: unlike all others */
 } tessera_profiler_instance_t;
 
 /* The counters of one Func over all runs of its pipeline. */
@@ -530,6 +531,21 @@ typedef struct tessera_profiler_pipeline_stats_t {
     const char *name;
 } tessera_profiler_pipeline_stats_t;
 
+typedef enum tessera_profiler_work_t {
+    tessera_profiler_kernel = 0,
+    tessera_profiler_copy_to_device = 1,
+    tessera_profiler_copy_to_host = 2,
+    tessera_profiler_copy_on_device = 3
+} tessera_profiler_work_t;
+
+/* What a device did of one kind for one name, over all runs of the pipeline. */
+typedef struct tessera_profiler_device_stats_t {
+    tessera_profiler_work_t work;
+    uint64_t time_ns, times;
+    uint64_t bytes; /* that were copied */
+    const char *name;
+} tessera_profiler_device_stats_t;
+
 /* `func_names` must live as long as the program or until tessera_profiler_reset (names are copied
  * the first time a pipeline of this name and number of Funcs is seen). */
 int tessera_profiler_instance_start(void *user_context, const char *pipeline_name, int num_funcs,
@@ -548,6 +564,11 @@ void tessera_profiler_memory_free(void *user_context, tessera_profiler_instance_
                                   int func, uint64_t bytes);
 void tessera_profiler_stack_peak(void *user_context, tessera_profiler_instance_t *instance,
                                  int func, uint64_t bytes);
+/* The kernels and copies that this thread starts from now on are timed by the device, for this
+ * name: a stage of a Func, or a buffer that is copied. Nobody waits for them before the table is
+ * read. */
+int tessera_profiler_device_begin(tessera_profiler_instance_t *instance, const char *name);
+int tessera_profiler_device_end(tessera_profiler_instance_t *instance);
 /* Prints a table of all pipelines through tessera_print. */
 void tessera_profiler_report(void *user_context);
 /* Forgets everything counted. An error if an instance is live. */
@@ -557,6 +578,9 @@ bool tessera_profiler_get_pipeline(const char *pipeline_name,
                                    tessera_profiler_pipeline_stats_t *stats);
 bool tessera_profiler_get_func(const char *pipeline_name, int func,
                                tessera_profiler_func_stats_t *stats);
+/* Likewise of the work of devices, in the order in which it was first done: 0, 1, ... */
+bool tessera_profiler_get_device_work(const char *pipeline_name, int n,
+                                      tessera_profiler_device_stats_t *stats);
 
 /* ---- The machine ---- */
 

@@ -165,6 +165,29 @@ int main(void) {
             CHECK(has(said, "first -27, second 0\n2 launches of "));
         }
     }
+    TEST_CASE("tell the profiler what kernels and copies take") {
+        Folder folder;
+        generate("-e static_library,c_header,device_code target=" + both + "-profile");
+        write_gpu_driver(contents_of("scaled.ptx"));
+        build("", R"(
+int main(void) {
+    static int32_t in[16], out[16];
+    tessera_dimension_t dim = {0, 16, 1, 0};
+    tessera_buffer_t a = buffer(in, &dim), b = buffer(out, &dim);
+    int i = scaled(&a, &b) + scaled(&a, &b);
+    if (i) return printf("error %d\n", i), 0;
+    tessera_profiler_report(NULL);
+    fflush(stdout);
+    tessera_device_free(NULL, &a);
+    tessera_device_free(NULL, &b);
+    return 0;
+})");
+        const std::string said = run_on("90");
+        CHECK(has(said, "2 launches of "));
+        CHECK(has(said, "  kernel of out: 2 ms, launches: 2, mean: 1 ms\n"));
+        CHECK(has(said, "  copy to the device: in: 1 ms, copies: 1, mean: 1 ms, "
+                        "bytes: 64, GB/s: "));
+    }
     TEST_CASE("are shown as texts") {
         Folder folder;
         write("show", "#!/bin/sh\necho \"shown: $1 */\"\n");

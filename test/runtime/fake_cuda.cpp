@@ -103,6 +103,7 @@ int copy(Fake &x, CUstream_st *on, Side src, Side dst, size_t width, size_t heig
         kept = std::make_shared<std::vector<uint8_t>>(from, from + reach(src));
     }
     stream->queue.push_back([=] {
+        fake().clock++;
         const uint8_t *source = kept ? kept->data() : from;
         for (size_t y = 0; y < height; y++) {
             std::memcpy(to + y * dst.pitch, source + y * src.pitch, width);
@@ -292,6 +293,7 @@ int cuLaunchKernel(CUfunc_st *function, unsigned gx, unsigned gy, unsigned gz, u
             for (uint64_t &value : *values) pointers.push_back(&value);
             FakeLaunch mine = launch;
             mine.args = pointers.data();
+            fake().clock++;
             kernel.run(mine);
         });
         return 0;
@@ -376,9 +378,10 @@ int cuStreamSynchronize(CUstream_st *stream) {
     return in_context("cuStreamSynchronize",
                       [&](Fake &x) { return drain(*stream_of(stream)), x.broken; });
 }
-int cuEventCreate(CUevent_st **event, unsigned) {
+int cuEventCreate(CUevent_st **event, unsigned flags) {
     return in_context("cuEventCreate", [&](Fake &x) {
         auto made = std::make_unique<CUevent_st>();
+        made->has_time = !(flags & 2);
         *event = made.get();
         x.events[made.get()] = std::move(made);
         return 0;
@@ -389,7 +392,19 @@ int cuEventRecord(CUevent_st *event, CUstream_st *stream) {
         if (!x.events.count(event)) return 400;
         event->stream = stream_of(stream);
         event->done = false;
-        event->stream->queue.push_back([=] { event->done = true; });
+        event->stream->queue.push_back([=] {
+            event->done = true;
+            event->at = fake().clock;
+        });
+        return 0;
+    });
+}
+int cuEventElapsedTime(float *ms, CUevent_st *start, CUevent_st *stop) {
+    return in_context("cuEventElapsedTime", [&](Fake &x) {
+        if (!x.events.count(start) || !x.events.count(stop)) return 400;
+        if (!start->has_time || !stop->has_time) return 400;
+        if (!start->done || !stop->done) return 600;
+        *ms = float(stop->at - start->at);
         return 0;
     });
 }

@@ -59,6 +59,7 @@ struct FakeCuda {
     int (*pending)(CUstream_st *stream);  // how much waits on it
     void *(*pinned)(size_t bytes);        // pinned memory of a test's own
     int (*pinned_blocks)();
+    int (*events)();  // that are not destroyed
 };
 
 extern "C" const FakeCuda *fake_cuda();

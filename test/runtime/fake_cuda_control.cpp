@@ -115,6 +115,7 @@ extern "C" const FakeCuda *fake_cuda() {
                 return p;
             },
         .pinned_blocks = [] { return int(fake().pinned.size()); },
+        .events = [] { return int(fake().events.size()); },
     };
     return &control;
 }

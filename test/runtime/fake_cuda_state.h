@@ -31,6 +31,8 @@ struct CUfunc_st {
 struct CUevent_st {
     CUstream_st *stream = nullptr;
     bool done = true;
+    bool has_time = true;
+    int at = 0;  // the clock then
 };
 struct CUmemPoolHandle_st {
     int device = 0;
@@ -71,6 +73,7 @@ struct Fake {
     std::vector<std::unique_ptr<CUfunc_st>> functions;
     std::string last_image;
     int last_dynamic = 0;
+    int clock = 0;  // in ms: each kernel and each copy takes one
     std::unique_ptr<CUctx_st> primary[2];
     int retained[2] = {};
     std::vector<CUctx_st *> contexts;

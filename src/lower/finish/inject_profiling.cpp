@@ -41,7 +41,10 @@ private:
     Stmt visit(const Evaluate &evaluate) override;
     Stmt visit(const ProducerConsumer &node) override;
     Stmt visit(const For &loop) override;
+    Stmt visit(const LetStmt &let) override;
     Stmt visit(const Allocate &allocate) override;
+
+    Stmt kernel(const For &blocks);
 
     static Stmt tell(Intrinsic event, std::vector<Expr> args) {
         return Evaluate::make(call(Int(32), event, std::move(args)));
@@ -84,9 +87,41 @@ Stmt InjectProfiling::visit(const ProducerConsumer &node) {
     return Block::make({enter, s, tell(Intrinsic::profiler_set_current_func, {instance, outer})});
 }
 
+// Of a kernel: the stage whose loops over blocks it has.
+std::string name_of(const For &blocks) {
+    const LoopOrigin &origin = blocks.origin;
+    if (!origin.known()) return std::string(blocks.name.text());
+    if (origin.stage == 0) return std::string(origin.func.text());
+    return str(origin.func, ".update(", origin.stage - 1, ")");
+}
+
+// Of a copy between host and device: the buffer.
+std::string copied_by(const LetStmt &let) {
+    const auto *c = let.value.as<IntrinsicCall>();
+    if (!c) return "";
+    const bool is_copy = c->op == Intrinsic::copy_to_host || c->op == Intrinsic::copy_to_device ||
+                         c->op == Intrinsic::device_buffer_copy;
+    const auto *buffer = is_copy ? c->args[0].as<Variable>() : nullptr;
+    return buffer ? std::string(buffer->name.text()) : "";
+}
+
+Stmt InjectProfiling::visit(const LetStmt &let) {
+    const std::string copied = copied_by(let);
+    if (copied.empty()) return Mutator::visit(let);
+    const Stmt end = tell(Intrinsic::profiler_device_end, {instance});
+    return Block::make(tell(Intrinsic::profiler_device_begin, {instance, Expr(copied)}),
+                       let.with<&LetStmt::body>(Block::make(end, (*this)(let.body))));
+}
+
+// What a kernel's threads do tells nobody; the kernel is timed as a whole.
+Stmt InjectProfiling::kernel(const For &blocks) {
+    return Block::make({tell(Intrinsic::profiler_device_begin, {instance, Expr(name_of(blocks))}),
+                        Stmt(&blocks), tell(Intrinsic::profiler_device_end, {instance})});
+}
+
 // The thread that waits for the loop does not count as active; each iteration does.
 Stmt InjectProfiling::visit(const For &loop) {
-    if (loop.loop_kind == LoopKind::GPUBlock) return Stmt(&loop);  // a kernel tells nobody
+    if (loop.loop_kind == LoopKind::GPUBlock) return kernel(loop);
     Stmt body = (*this)(loop.body);
     const bool parallel = traits_of(loop.loop_kind).is_on_threads;
     if (!parallel && body.same_as(loop.body)) return Stmt(&loop);

@@ -1,4 +1,6 @@
 #include "oracle.h"
+#include <cstdlib>
+#include <cstring>
 
 // Several stages of one kernel, updates, and what chooses between stages.
 namespace {
@@ -261,5 +263,34 @@ PROGRAM(predicates_scatter_and_gather) {
             return out;
         },
         {16, 16}));
+    return 0;
+}
+
+PROGRAM(a_profile_of_kernels_and_copies) {
+    const Target target("host-cuda-profile");
+    if (!host_supports_target_device(target)) return 0;
+    static std::string report;
+    report.clear();
+    Buffer<uint8_t> in = picture(1 << 10, 1 << 10);
+    Func f("f"), out("out");
+    f(x, y) = cast<int>(in(x, y));
+    f(x, y) += x;
+    out(x, y) = f(x, y) * 2;
+    f.compute_root().gpu_tile(x, y, xi, yi, 32, 8);
+    f.update().gpu_tile(x, y, xi, yi, 32, 8);
+    out.gpu_tile(x, y, xi, yi, 32, 8);
+    out.jit_handlers().custom_print = [](JITUserContext *, const char *text) { report += text; };
+    Buffer<int> found = out.realize({1 << 10, 1 << 10}, target);
+    EXPECT(found(700, 5) == (in(700, 5) + 700) * 2);
+    std::printf("%s", report.c_str());
+    for (const char *kernel : {"kernel of f: ", "kernel of f.update(0): ", "kernel of out: "}) {
+        const size_t at = report.find(kernel);
+        EXPECT(at != std::string::npos);
+        // Some microseconds: it has been timed.
+        EXPECT(std::atof(report.c_str() + at + std::strlen(kernel)) > 0.0005);
+    }
+    EXPECT(report.find("copy to the device: ") != std::string::npos);
+    EXPECT(report.find("copies: 1, mean: ") != std::string::npos);
+    EXPECT(report.find("bytes: 1048576, GB/s: ") != std::string::npos);
     return 0;
 }

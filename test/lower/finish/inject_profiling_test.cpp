@@ -60,6 +60,19 @@ TEST_SUITE("inject_profiling") {
                        "    profiler_decr_active_threads(profiler)\n"
                        "profiler_incr_active_threads(profiler)"));
     }
+    TEST_CASE("a kernel is timed for the stage whose loops over blocks it has") {
+        CHECK(profiled("gpu_block for b in [0, +9) of f x update 1: f[b] = 2") ==
+              expected("profiler_device_begin(profiler:handle, \"f.update(1)\")\n"
+                       "gpu_block for b in [0, +9) of f x update 1: f[b] = 2\n"
+                       "profiler_device_end(profiler)"));
+    }
+    TEST_CASE("a copy between host and device is timed for its buffer") {
+        CHECK(profiled("let e = copy_to_device(f:handle)\nassert e == 0, e") ==
+              expected("profiler_device_begin(profiler:handle, \"f\")\n"
+                       "let e = copy_to_device(f:handle)\n"
+                       "profiler_device_end(profiler)\n"
+                       "assert e == 0, e"));
+    }
     TEST_CASE("memory on the heap and on the stack") {
         std::string heap = profiled("allocate f.1 of f: int32[n] in Heap\nproduce f: f.1[0] = 1");
         CHECK(heap.find("profiler_memory_allocate(profiler") != std::string::npos);
