@@ -20,17 +20,18 @@ struct Gemm {
 
     // Dimensions: a (k, y) and b (x, k), or the other way round of one that is transposed.
     Gemm(const ImageParam &a, const ImageParam &b, const Options &given)
-        : options(given), k(0, a.dim(given.transpose_a ? 1 : 0).extent() / given.step * given.step, "k") {
-        left(i, y) = options.transpose_a ? a(y, i) : a(i, y);
-        right(x, i) = options.transpose_b ? b(i, x) : b(x, i);
+        : options(given), k(0, depth_of(a, given) / given.step * given.step, "k") {
+        const auto of_a = [&](Expr i, Expr y) { return options.transpose_a ? a(y, i) : a(i, y); };
+        const auto of_b = [&](Expr x, Expr i) { return options.transpose_b ? b(i, x) : b(x, i); };
+        left(i, y) = of_a(i, y);
+        right(x, i) = of_b(x, i);
         product(x, y) += left(k, y) * right(x, k);
-        const Expr depth = a.dim(options.transpose_a ? 1 : 0).extent();
+        const Expr depth = depth_of(a, options);
         if (options.step > 1) {
             rest = RDom(depth / options.step * options.step, depth % options.step, "rest");
-            const Expr l = options.transpose_a ? a(y, rest) : a(rest, y);
-            product(x, y) += l * (options.transpose_b ? b(rest, x) : b(x, rest));
+            product(x, y) += of_a(rest, y) * of_b(x, rest);
         }
-        small_product(x, y) += left(k, y) * (options.transpose_b ? b(k, x) : b(x, k));
+        small_product(x, y) += left(k, y) * of_b(x, k);
 
         width = b.dim(options.transpose_b ? 1 : 0).extent();
         height = a.dim(options.transpose_a ? 0 : 1).extent();
@@ -81,60 +82,59 @@ struct Gemm {
     }
 
 private:
-    // A block has a tile of 128 x 128, a thread 8 x 8 of it, in groups of 4 x 4 that are 64 apart: so
-    // neighbouring threads read neighbouring quads. The sums are in the threads' registers; what a
-    // block reads of the matrices for 16 steps is in its memory.
+    static Expr depth_of(const ImageParam &a, const Options &options) {
+        return a.dim(options.transpose_a ? 1 : 0).extent();
+    }
+
+    // For at least 128 rows and columns: a block has a tile of 128 x 128, a thread 8 x 8 of it, in
+    // groups of 4 x 4 that are 64 apart: so neighbouring threads read neighbouring quads. The sums
+    // are in the threads' registers; what a block reads of the matrices for 16 steps is in its
+    // memory.
     void schedule_for_gpu() {
         output.bound(x, 0, width).bound(y, 0, height);
-        tile_on_gpu(output.specialize(width >= 128 && height >= 128), TailStrategy::ShiftInwards);
-        tile_on_gpu(output, TailStrategy::GuardWithIf);
-        RVar ko("ko");
+        output.tile(x, y, xi, yi, 128, 128, TailStrategy::ShiftInwards);
+        share_tile(output, xi, yi)
+            .reorder({xi, xg, yi, yg, xt, yt, x, y})
+            .gpu_blocks(x, y)
+            .gpu_threads(xt, yt);
+        RVar ko("ko"), kq("kq");
         product.compute_at(output, x).store_in(MemoryType::Register);
         share_tile(product, x, y).reorder({x, xg, y, yg, xt, yt}).gpu_threads(xt, yt);
-        share_tile(product.update().split(k, ko, k, options.step), x, y)
-            .reorder({x, xg, y, yg, k, xt, yt, ko})
+        share_tile(product.update().split(k, ko, k, options.step).split(k, kq, k, 4), x, y)
+            .reorder({x, xg, y, k, yg, kq, xt, yt, ko})
             .unroll(k)
             .gpu_threads(xt, yt);
         share_tile(product.update(1), x, y)
             .reorder({x, xg, y, yg, rest.x, xt, yt})
             .gpu_threads(xt, yt);
-        // All threads copy, four neighbours each.
-        Var quad("quad"), turn("turn"), row("row");
-        const TailStrategy guard = TailStrategy::GuardWithIf;
-        right.compute_at(product, ko)
-            .split(x, x, quad, 4, guard)
-            .split(x, turn, xt, 16, guard)
-            .reorder(quad, turn, xt, i)
-            .vectorize(quad)
-            .unroll(turn)
-            .gpu_threads(xt, i);
-        left.compute_at(product, ko)
-            .reorder_storage(y, i)
-            .split(i, i, quad, 4, guard)
-            .split(y, y, row, 4, guard)
-            .split(y, turn, yt, 16, guard)
-            .fuse(i, row, xt)
-            .reorder(quad, turn, xt, yt)
-            .vectorize(quad)
-            .unroll(turn)
-            .gpu_threads(xt, yt);
+        stage(left, i, y, options.transpose_a, ko);
+        stage(right, x, i, options.transpose_b, ko);
+        left.in(product).compute_at(product, yg).vectorize(i).unroll(y);  // four by one load
     }
 
-    void tile_on_gpu(Stage stage, TailStrategy tail) {
-        stage.tile(x, y, xi, yi, 128, 128, tail);
-        share_tile(stage, xi, yi)
-            .reorder({xi, xg, yi, yg, xt, yt, x, y})
-            .gpu_blocks(x, y)
+    // What a block reads in a step. Copies of rows are begun two steps ahead. Where a matrix has to
+    // be turned, neighbouring threads load what lies side by side.
+    void stage(Func f, const Var &inner, const Var &outer, bool is_transposed, const RVar &step) {
+        f.compute_at(product, step).store_in(MemoryType::GPUShared);
+        if (!options.transpose_a && !options.transpose_b) {
+            f.async().ring_buffer(3);
+            return;
+        }
+        Var element("element"), turn("turn");
+        f.fuse(is_transposed ? outer : inner, is_transposed ? inner : outer, element)
+            .split(element, turn, yt, 256, TailStrategy::GuardWithIf)
+            .split(yt, yt, xt, 16)
+            .reorder(xt, yt, turn)
+            .unroll(turn)
             .gpu_threads(xt, yt);
     }
 
     // The part of a thread, of loops over a tile.
     Stage share_tile(Stage stage, const Var &tx, const Var &ty) {
-        const TailStrategy guard = TailStrategy::GuardWithIf;
-        return stage.split(tx, xg, tx, 64, guard)
-            .split(ty, yg, ty, 64, guard)
-            .split(tx, xt, tx, 4, guard)
-            .split(ty, yt, ty, 4, guard)
+        return stage.split(tx, xg, tx, 64)
+            .split(ty, yg, ty, 64)
+            .split(tx, xt, tx, 4)
+            .split(ty, yt, ty, 4)
             .vectorize(tx)
             .unroll(xg)
             .unroll(ty)

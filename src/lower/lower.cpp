@@ -69,6 +69,10 @@ namespace {
 
 Stmt simplify_stmt(const Stmt &s, const Context &) { return algebra::simplify(s); }
 
+Stmt simplify_kernels(const Stmt &s, const Context &context) {
+    return context.target.has_gpu_feature() ? algebra::simplify(s) : s;
+}
+
 Stmt share_subexpressions(const Stmt &s, const Context &) {
     return algebra::common_subexpression_elimination(s);
 }
@@ -78,6 +82,7 @@ constexpr Pass all_passes[] = {
     {"check gpu loops", check_gpu_loops},
     {"fold storage", fold_storage},  // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
+    {"simplify kernels", simplify_kernels},  // what is copied ahead has constant extents
     {"hoist rings", hoist_rings},
     {"ring buffers", add_ring_buffers},
     {"skip stages", skip_stages},  // after sliding: what a stage reads is final

@@ -56,7 +56,7 @@ public:
     // Storage that stands outside of what uses it: of the device, or of a block. All slices of it,
     // one for each block, row or thread, have the same size.
     struct Outside {
-        const Allocate *node;
+        Ref<const Allocate> node;
         MemoryType memory;
         Symbol size;
         Expr most, slices;
@@ -78,7 +78,7 @@ public:
         auto same =
             std::ranges::find_if(all, [&](const Outside &o) { return o.node->buffer == a.buffer; });
         if (same == all.end()) {
-            all.push_back({&a, memory, Symbol::fresh(str(a.buffer, "_size")), most, slices});
+            all.push_back({Ref<const Allocate>(&a), memory, Symbol::fresh(str(a.buffer, "_size")), most, slices});
             same = all.end() - 1;
         } else {
             same->most = algebra::simplify(max(same->most, most));

@@ -23,8 +23,18 @@ constexpr size_t dimensions = 2;  // and one for the slots, or one more for the 
 
 Expr variable(Symbol s) { return Variable::make(Int(32), s); }
 
-int32_t elements_of_panel(Type t, int32_t row) {
-    return std::min(row, int32_t(panel_bytes / t.bytes()));
+bool is_operand(const Realize &ring) {
+    bool any = false;
+    for_each_node(ring.body, [&](const MachineOp &op) {
+        if (op.op != MachineOpKind::mma && op.op != MachineOpKind::wgmma) return;
+        for_each_node(Stmt(&op), [&](const Call &c) { any |= c.callee == ring.func; });
+    });
+    return any;
+}
+
+// Operands of instructions lie in panels; what threads read themselves lies row by row.
+int32_t elements_of_panel(const Realize &ring, int32_t row) {
+    return is_operand(ring) ? std::min(row, int32_t(panel_bytes / ring.types[0].bytes())) : row;
 }
 
 class FirstThreads final : public Visitor {
@@ -114,12 +124,12 @@ void StagedCopy::find_box(const Provide &copy) {
                    shift_at_first = simplify(substitute(at_first, shift));
         if (!extent || !begins_at_0 || !equal(shift, shift_at_first))
             refuse(str("each element has the same place in a box of a known size, and not ", to,
-                       " for what is at ", from));
+                       " for what is at ", from, ", of ", brief((*along)->extent)));
         extents[d] = int32_t(*extent);
         first.push_back(simplify(substitute(at_first, from)));
     }
-    const int32_t panel = elements_of_panel(ring.types[0], extents[0]);
-    if (extents[0] % panel != 0 || panel * ring.types[0].bytes() % chunk_bytes != 0)
+    of_panel = elements_of_panel(ring, extents[0]);
+    if (extents[0] % of_panel != 0 || of_panel * ring.types[0].bytes() % chunk_bytes != 0)
         refuse(str("a row has a multiple of ", chunk_bytes, " bytes, or of ", panel_bytes,
                    " if there are more; it has ", extents[0] * ring.types[0].bytes()));
 }
@@ -134,7 +144,6 @@ Expr StagedCopy::stored(const Expr &x, const Expr &y, const Expr &panel) const {
 
 // The copy of one element.
 Stmt StagedCopy::element(const Expr &x, const Expr &y, const Expr &panel) const {
-    const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
     const Expr value = source->with<&Call::args>({first[0] + panel * of_panel + x, first[1] + y});
     return Provide::make(ring.func, {value}, {x, y, panel, slot});
 }
@@ -144,7 +153,6 @@ Stmt StagedCopy::around(const Stmt &s) const { return produce->with<&ProducerCon
 
 Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
     const int32_t of_chunk = int32_t(chunk_bytes / ring.types[0].bytes());
-    const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
     const int32_t of_row = of_panel / of_chunk, chunks = extents[0] * extents[1] / of_chunk;
     std::vector<Symbol> names;
     Expr number = 0;
@@ -173,7 +181,6 @@ Stmt StagedCopy::by_threads(const ThreadLoops &threads) const {
 
 // Where the buffer is that is copied from, and how it lies in memory.
 Expr StagedCopy::map() const {
-    const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
     const Symbol b = source->callee;
     std::vector<Expr> min, extent;
     Expr stride, step = 1;
@@ -206,7 +213,6 @@ Stmt StagedCopy::by_tiles(const Expr &barrier) const {
         refuse(str("for wgmma a row has a multiple of ", panel_bytes, " bytes; it has ",
                    extents[0] * ring.types[0].bytes()));
     if (extents[1] > most_rows) refuse(str("a box has at most ", most_rows, " rows"));
-    const int32_t of_panel = elements_of_panel(ring.types[0], extents[0]);
     const Expr tensor_map = map();
     const Expr &sample = tensor_map.as<IntrinsicCall>()->args[0].as<IntrinsicCall>()->args[0];
     const std::vector<Expr> &min = sample.as<Call>()->args;
@@ -255,7 +261,7 @@ Stmt in_panels(const Realize &ring, const Stmt &body) {
     if (!known || ring.bounds.size() != dimensions + 1)
         throw InternalError("a ring buffer that is no copy of a box");
     const int32_t row = int32_t(*known);
-    const int32_t of_panel = elements_of_panel(ring.types[0], row);
+    const int32_t of_panel = elements_of_panel(ring, row);
     Region bounds = ring.bounds;
     bounds[0].extent = of_panel;
     bounds.insert(bounds.begin() + dimensions, {0, row / of_panel});

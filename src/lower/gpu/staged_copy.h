@@ -47,10 +47,11 @@ private:
     ir::Expr slot;
     std::vector<ir::Expr> first;  // coordinates of what is copied: of the first element
     int32_t extents[2] = {};      // of the box
+    int32_t of_panel = 0;         // elements of a row that lie side by side
 };
 
-// Splits the rows of a ring buffer into panels, in its storage and in the accesses that are not
-// yet.
+// Splits the rows of a ring buffer into panels if it is an operand of instructions, in its storage
+// and in the accesses that are not yet; else a row is one panel.
 ir::Stmt in_panels(const ir::Realize &ring, const ir::Stmt &body);
 
 }  // namespace tessera::lower
