@@ -76,13 +76,15 @@ private:
     void schedule_for_gpu() {
         Var xi("xi"), yi("yi"), zi("zi");
         const TailStrategy guard = TailStrategy::GuardWithIf;
-        histogram.compute_root().bound(c, 0, 2).reorder(c, z, x, y).unroll(c);
-        histogram.gpu_tile(x, y, xi, yi, 8, 8, guard);
-        histogram.update()
-            .reorder(c, r.x, r.y, x, y)  // a thread counts the pixels of a cell
-            .unroll(c)
-            .gpu_tile(x, y, xi, yi, 8, 8, guard);
-        for (Func *stage : {&blur_z, &blur_x, &blur_y}) {
+        // The bins of 8 x 8 cells are in the memory of a block; a thread counts the pixels of a
+        // cell.
+        Var xo("xo"), yo("yo");
+        blur_z.compute_root().bound(c, 0, 2).reorder(c, z, x, y).unroll(c);
+        blur_z.gpu_tile(x, y, xo, yo, xi, yi, 8, 8, guard);
+        histogram.compute_at(blur_z, xo).bound(c, 0, 2).reorder(c, z, x, y).unroll(c);
+        histogram.gpu_threads(x, y);
+        histogram.update().reorder(c, r.x, r.y, x, y).unroll(c).gpu_threads(x, y);
+        for (Func *stage : {&blur_x, &blur_y}) {
             stage->compute_root().bound(c, 0, 2).reorder(c, x, y, z).unroll(c);
             stage->gpu_tile(x, y, z, xi, yi, zi, 8, 8, 2, guard);
         }

@@ -66,22 +66,23 @@ struct Hist {
 
 private:
     void schedule_for_gpu() {
-        Var strip("strip"), vi("vi"), xi("xi"), yi("yi");
+        Var strip("strip"), vo("vo"), vi("vi"), xi("xi"), yi("yi");
         RVar strips("strips"), rows("rows"), steps("steps"), columns("columns");
-        // A block of threads counts the values of a strip, side by side.
-        histogram.update().split(r.y, strips, rows, 8);
-        Func part = histogram.update().rfactor(strips, strip);
-        part.compute_root().gpu_tile(v, vi, 64);
+        // A block counts the values of a strip, in its own memory.
+        histogram.update().split(r.y, strips, rows, 16);
+        Func part = histogram.update().rfactor(strips, strip), stored = part.in();
+        stored.compute_root().gpu_blocks(strip).gpu_threads(v);
+        part.compute_at(stored, strip).gpu_threads(v);
         part.update()
-            .split(r.x, steps, columns, 128)
+            .split(r.x, steps, columns, 256)
             .reorder(steps, rows, columns, strip)
             .atomic()
-            .gpu_blocks(strip)
             .gpu_threads(columns);
-        histogram.compute_root().gpu_tile(v, vi, 64).update().reorder(strips, v).gpu_tile(v, vi,
-                                                                                          64);
-        cdf.compute_root().gpu_tile(v, vi, 64).update().gpu_single_thread();
-        tone.compute_root().gpu_tile(v, vi, 64);
+        // One block adds up what the strips have, and one thread of it what is before each value.
+        tone.compute_root().bound(v, 0, 256).gpu_tile(v, vo, vi, 256);
+        histogram.compute_at(tone, vo).gpu_threads(v);
+        histogram.update().reorder(strips, v).unroll(strips, 8).gpu_threads(v);
+        cdf.compute_at(tone, vo).gpu_threads(v).update().unroll(b, 15);
         output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
         output.gpu_tile(x, y, xi, yi, 32, 8, TailStrategy::GuardWithIf);
     }

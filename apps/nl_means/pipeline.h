@@ -97,7 +97,8 @@ private:
         // A block has a tile of the picture; it goes through the places compared in step.
         output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
         output.gpu_tile(x, y, xo, yo, xi, yi, width, height, TailStrategy::GuardWithIf);
-        sum.compute_at(output, xo).bound(c, 0, 4).reorder(c, x, y).unroll(c).gpu_threads(x, y);
+        sum.compute_at(output, xo).store_in(MemoryType::Register).bound(c, 0, 4);
+        sum.reorder(c, x, y).unroll(c).gpu_threads(x, y);
         sum.update().reorder(c, x, y, search.x, search.y).unroll(c).gpu_threads(x, y);
         weight.compute_at(sum, x);  // one weight for four channels
         Func stored = columns.in(patches);

@@ -1,4 +1,5 @@
 #include "lower/gpu/private_storage.h"
+#include "algebra/prove.h"
 #include "algebra/simplify.h"
 #include "ir/equal.h"
 #include "ir/mutator.h"
@@ -61,6 +62,8 @@ protected:
 
     const Allocate &allocation;
     const ThreadsOfBlock &threads;
+    // How many threads in each dimension run what is visited: the first ones.
+    std::array<Expr, thread_dimensions> running{Expr(1), Expr(1), Expr(1)};
 
 private:
     Stmt visit(const LetStmt &let) override {
@@ -81,9 +84,16 @@ private:
         if (is_over_threads(loop)) {
             const size_t d = thread_depth(loop.body);
             const Expr thread = Variable::make(Int(32), threads.names[d]);
+            const Expr extent = lets.expand(loop.extent);
+            const auto most = algebra::constant_upper_bound(extent, lets.known());
+            const Expr outside =
+                std::exchange(running[d], most ? Expr(int32_t(*most)) : threads.shape[d]);
+            is_in_loop[d] = true;
             lets.push_let(loop.name, thread + lets.expand(loop.min));
             const Stmt body = (*this)(loop.body);
             lets.pop_let(loop.name);
+            running[d] = outside;
+            is_in_loop[d] = false;
             return loop.with<&For::body>(body);
         }
         const auto min = as_const_int(algebra::simplify(lets.expand(loop.min))),
@@ -135,8 +145,12 @@ private:
         return first;
     }
     Access access_of(const Expr &index) const {
+        const bool is_in_threads =
+            std::ranges::any_of(is_in_loop, [](bool is_in) { return is_in; });
+        if (!is_in_threads) refuse("it is accessed outside of them, too");
         Access access;
-        const Expr first = first_lane(algebra::simplify(remove_likely(lets.expand(index))), access.lanes);
+        const Expr first =
+            first_lane(algebra::simplify(remove_likely(lets.expand(index))), access.lanes);
         access.owner = access.place = make_zero(first.type());
         add_terms(algebra::simplify(first), false, access);
         access.owner = algebra::simplify(access.owner);
@@ -161,6 +175,7 @@ private:
     }
 
     LetScope lets;
+    std::array<bool, thread_dimensions> is_in_loop{};      // over threads, in each dimension
     std::map<Symbol, std::pair<int64_t, int64_t>> serial;  // loops: minimum and extent
 };
 
@@ -177,12 +192,11 @@ public:
 
 private:
     Expr changed(const Expr &index, const Access &access) override {
-        const std::vector<int64_t> &of_threads = owners_of(access.owner);
-        if (first.empty()) first = of_threads;
-        if (of_threads != first) {
-            refuse(str("one access is of other elements of a thread than another: ",
-                       brief(access.owner + access.place)));
-        }
+        std::array<int64_t, thread_dimensions> count{};
+        for (size_t d = 0; d < thread_dimensions; d++)
+            count[d] = as_const_int(running[d]).value_or(-1);
+        if (noted[access.owner].insert(count).second)
+            note_owners(access, access.owner, thread_dimensions, 0);
         are_constant &= is_const(access.place);
         for_each_value(access.place, [&](int64_t place) {
             for (int64_t lane : access.lanes) places.insert(place + lane);
@@ -190,42 +204,45 @@ private:
         });
         return index;
     }
-    // By the number of the thread.
-    const std::vector<int64_t> &owners_of(const Expr &owner) {
-        auto [found, is_new] = owners.try_emplace(owner);
-        if (is_new) add_owners(owner, thread_dimensions, found->second);
-        return found->second;
-    }
-    void add_owners(const Expr &owner, size_t d, std::vector<int64_t> &all) const {
+    // What each thread that runs the access adds to the places of it.
+    void note_owners(const Access &access, const Expr &owner, size_t d, int64_t thread) {
         if (d == 0) {
             const auto known = as_const_int(owner);
             if (!known)
                 refuse(
                     str("not all that ", brief(owner), ", in an index of it, depends on is known"));
-            all.push_back(*known);
+            const auto [found, is_new] = owners.emplace(thread, *known);
+            if (!is_new && found->second != *known) {
+                refuse(str("one access is of other elements of a thread than another: ",
+                           brief(access.owner + access.place)));
+            }
             return;
         }
         d--;
-        if (!threads.names[d].defined()) return add_owners(owner, d, all);
-        const auto count = as_const_int(threads.shape[d]);
-        if (!count || *count > most_threads) refuse(str("the number of threads, ", brief(threads.shape[d]), ", is not known"));
+        if (!threads.names[d].defined()) return note_owners(access, owner, d, thread);
+        const auto count = as_const_int(running[d]);
+        if (!count || *count > most_threads)
+            refuse(str("the number of threads, ", brief(running[d]), ", is not known"));
         for (int64_t i = 0; i < *count; i++) {
             const Expr at = make_const(Int(32), i);
-            add_owners(algebra::simplify(substitute(threads.names[d], at, owner)), d, all);
+            note_owners(access, algebra::simplify(substitute(threads.names[d], at, owner)), d,
+                        thread * (most_threads + 1) + i);
         }
     }
     void check_that_all_differ() const {
-        std::unordered_map<int64_t, size_t> owner_of_element;
-        for (size_t thread = 0; thread < first.size(); thread++) {
+        std::unordered_map<int64_t, int64_t> owner_of_element;
+        for (const auto &[thread, owner] : owners) {
             for (int64_t place : places) {
-                if (!owner_of_element.emplace(first[thread] + place, thread).second)
+                if (!owner_of_element.emplace(owner + place, thread).second)
                     refuse("one thread accesses what is another one's");
             }
         }
     }
 
-    std::unordered_map<Expr, std::vector<int64_t>, ExprHash, ExprEqual> owners;
-    std::vector<int64_t> first;  // of the first access
+    std::unordered_map<int64_t, int64_t> owners;  // by the number of the thread
+    // What was noted before.
+    std::unordered_map<Expr, std::set<std::array<int64_t, thread_dimensions>>, ExprHash, ExprEqual>
+        noted;
 };
 
 // Elements that a thread has follow upon one another where all indices are constants; else they
