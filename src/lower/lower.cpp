@@ -24,6 +24,7 @@
 #include "lower/gpu/device_copies.h"
 #include "lower/gpu/order_blocks.h"
 #include "lower/gpu/outline_kernels.h"
+#include "lower/gpu/pad_shared.h"
 #include "lower/gpu/pipeline_copies.h"
 #include "lower/gpu/tensor_tiles.h"
 #include "lower/gpu/widen_quads.h"
@@ -94,6 +95,7 @@ constexpr Pass all_passes[] = {
     {"lower prefetch", lower_prefetch},  // its strides are flattened storage's
     {"simplify regions", simplify_stmt},
     {"constant extents in kernels", constant_extents_in_kernels},
+    {"pad shared", pad_shared},  // extents are numbers, and vectors still loops
     // to flat
     {"flatten storage", flatten_storage},
     {"hoist storage", hoist_storage},
