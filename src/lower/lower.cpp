@@ -26,6 +26,7 @@
 #include "lower/gpu/outline_kernels.h"
 #include "lower/gpu/pad_shared.h"
 #include "lower/gpu/pipeline_copies.h"
+#include "lower/gpu/stripe_lanes.h"
 #include "lower/gpu/tensor_tiles.h"
 #include "lower/gpu/widen_quads.h"
 #include "lower/loops/adjacent_gathers.h"
@@ -112,6 +113,7 @@ constexpr Pass all_passes[] = {
     {"simplify vectors", simplify_stmt},
     {"widen quads", widen_quads},
     {"interleave", interleave},
+    {"stripe lanes", stripe_lanes},  // while loops over lanes are there
     {"canonical kernels", canonical_kernels},
     {"partition loops", partition_loops},
     {"remove likely", remove_likely},

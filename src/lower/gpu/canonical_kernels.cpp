@@ -354,8 +354,12 @@ private:
         const Stmt own = private_to_threads(a, {threads, shape}, lets);
         return own.as<Allocate>()->with<&Allocate::body>(at_block(own.as<Allocate>()->body));
     }
-    // Storage of the lanes of a row.
+    // Storage of the lanes of a row. Of what is dealt out to them each has its part.
     Stmt allocated_in_row(const Allocate &a) {
+        if (a.memory == MemoryType::Tile) {
+            privates.insert(a.buffer);
+            return a.with<&Allocate::body>(at_block(a.body));
+        }
         const bool is_global = a.memory == MemoryType::Heap;
         algebra::IntervalScope variables = ranges;
         if (!is_global) {
