@@ -35,9 +35,10 @@ struct Product {
     RDom k;
 
     Product(const Sizes &s, bool a_by_rows, bool b_by_rows, Type type = Float(16),
-            bool is_checked = false)
+            bool is_checked = false, int step = 1)
         : a(type, 2, "a"), b(type, 2, "b"), k(0, s.k, "k") {
-        const Expr of_a = a_by_rows ? a(k, y) : a(y, k), of_b = b_by_rows ? b(x, k) : b(k, x);
+        const Expr of_a = a_by_rows ? a(k * step, y) : a(y, k),
+                   of_b = b_by_rows ? b(x, k) : b(k, x);
         product(x, y) += cast<float>(of_a) * cast<float>(of_b);
         const Expr added = is_checked ? require(bias(x) < 9, bias(x), "bias of", x) : bias(x);
         out(x, y) = cast(type, max(product(x, y) + added, 0.0f));
@@ -306,6 +307,14 @@ TEST_SUITE("tensor cores") {
             CAPTURE(message);
             CHECK(message.find("staged in MemoryType::GPUShared") != std::string::npos);
         }
+        Product strided(s, true, true, Float(16), false, 2);
+        strided.schedule(s, TensorInstruction::MMA);
+        const std::string why = refusal([&] { ptx_of(strided); });
+        CAPTURE(why);
+        CHECK(why.find("tensor_test.cpp:") == 0);
+        CHECK(why.find(
+                  "an operand of mma.sync m16n8k16 is indexed by a row or a column and by what is "
+                  "summed, each in one dimension, one after the other") != std::string::npos);
         Sizes uneven = s;
         uneven.k = 80;
         Product guarded(uneven, true, true);

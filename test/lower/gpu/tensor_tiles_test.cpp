@@ -120,5 +120,12 @@ TEST_SUITE("tensor tiles") {
             "it computes something"));
         CHECK(contains(refusal(pipeline_copies, with("copies 3", "copies 1")), "2 at least"));
         CHECK(contains(refusal(pipeline_copies, with("image a(x, y", "image a(y, x")), "box"));
+        const std::string from_kernel = with("image a(x, y", "h(x, y");
+        const std::string begin = "gpu_block for b in [0, +n):\n";
+        const std::string computed =
+            begin + "    realize h: {float16} in GPUShared over [0, +64], [0, +8]\n" +
+            from_kernel.substr(begin.size());
+        CHECK(contains(refusal(pipeline_copies, computed),
+                       "it copies h, which is computed in the same kernel; copies are made ahead"));
     }
 }
