@@ -105,7 +105,7 @@ private:
 
     // Of the registers that it may be, each is shuffled.
     Expr read_by_shuffles(const Load &load) {
-        if (has_loads(lets.expand(load.index))) throw NotStriped();
+        if (has_loads(lets.expand(load.index)) || !is_pure(load.index)) throw NotStriped();
         const Expr lane = stripes.lane_of(load.index), number = stripes.register_of(load.index);
         if (const auto known = as_const_int(simplify(lets.expand(number))))
             return shuffled(load.type, *known, lane);
@@ -330,9 +330,10 @@ private:
         if (!branch.else_case.defined()) return then_case;
         return Block::make(then_case, where(!branch.condition, branch.else_case));
     }
-    // Lanes that have no iteration must not load for it.
+    // Lanes that have no iteration must not load for it, nor fail.
     Stmt let(const LetStmt &let, LaneAccesses &accesses, const For &loop) {
         if (takes_part.defined()) {
+            if (!is_pure(let.value)) throw NotStriped();
             for_each_node(let.value, [&](const Load &load) {
                 if (load.buffer != stripes.buffer) throw NotStriped();
             });
@@ -356,7 +357,7 @@ private:
         const Expr all = lets.expand(e);
         bool loads = false;
         for_each_node(all, [&](const Load &) { loads = true; });
-        if (loads || uses_symbol(all, loop.name)) throw NotStriped();
+        if (loads || uses_symbol(all, loop.name) || !is_pure(all)) throw NotStriped();
     }
 
     const Stripes &stripes;
