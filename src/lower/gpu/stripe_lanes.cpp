@@ -326,7 +326,7 @@ private:
             takes_part = around;
             return result;
         };
-        const Stmt then_case = where(branch.condition, branch.then_case);
+        Stmt then_case = where(branch.condition, branch.then_case);
         if (!branch.else_case.defined()) return then_case;
         return Block::make(then_case, where(!branch.condition, branch.else_case));
     }
