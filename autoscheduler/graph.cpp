@@ -221,6 +221,7 @@ private:
         node.symbol = call.callee;
         node.bytes = call.type.bytes();
         const auto *p = dynamic_cast<const Parameter *>(call.referent.get());
+        node.is_constant = p && p->embedded;
         for (int d = 0; d < int(call.args.size()); d++) {
             const auto min = p ? graph.estimates.min(*p, d) : std::nullopt;
             const auto extent = p ? graph.estimates.extent(*p, d) : std::nullopt;

@@ -88,6 +88,7 @@ struct ImageNode {
     std::string name;
     Symbol symbol;
     int bytes = 0;
+    bool is_constant = false;    // a Buffer that the program holds
     std::vector<int> consumers;  // stages
     Box box;
 };

@@ -18,7 +18,7 @@ struct Compiled {
     Compiled(const Workload &workload, const Schedule &schedule)
         : scheduled(program::apply(workload.algorithm(), schedule)),
           code(workload.with(scheduled), driver::jit_target(workload.target()), workload.externs()),
-          outputs(workload.new_outputs()), arguments(workload.inputs()) {
+          outputs(workload.new_outputs()), arguments(workload.inputs_of(workload.with(scheduled))) {
         for (OwnedBuffer &b : outputs) arguments.push_back(&b.buffer);
     }
     void run() const {

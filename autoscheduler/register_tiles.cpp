@@ -110,6 +110,7 @@ private:
         if (meets_border(plan, n)) return move_to(plan, n, Place::Root, -1, machine);
         const Place place = adding.is_reduction() ? Place::Chunk : Place::Tile;
         move_to(plan, n, place, adding.function, machine);
+        if (is_copy(graph, n)) plan.functions[size_t(n)].innermost = dimension_along(graph, n, 0);
         StagePlan &s = plan.functions[size_t(n)].stages[0];
         if (!s.unroll.empty()) s.unroll[0] = block.vectors;
     }

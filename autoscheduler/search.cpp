@@ -17,6 +17,8 @@ public:
     Evolution(const Workload &workload, const Machine &machine, const SearchOptions &options)
         : workload(workload), machine(machine), options(options), random(options.seed) {
         found.sketches = make_sketches(workload.algorithm(), workload.graph().by_hand, machine);
+        if (options.takes)
+            std::erase_if(found.sketches, [&](const Sketch &s) { return !options.takes(s); });
     }
 
     bool step(size_t most) {

@@ -16,6 +16,7 @@ struct SearchOptions {
     uint64_t seed = 1;
     MeasureOptions measure;
     TuningLog *log = nullptr;  // what is measured is written to it, and what it has is not measured
+    std::function<bool(const Sketch &)> takes;  // which sketches; none: all
     // Told after each batch, with the seconds since the beginning.
     std::function<void(const SearchResult &so_far, double seconds)> progress;
 };

@@ -163,6 +163,7 @@ private:
             p.stages.push_back(usual_loops(graph.stages[size_t(s)]));
             p.stages.back().parallel = machine.cores > 1 && graph.stages[size_t(s)].pure > 0;
         }
+        if (is_copy(graph, n)) p.innermost = dimension_along(graph, n, 0);
         if (!may_be_inlined(n)) return;
         const StageNode &pure = graph.stages[size_t(f.stages[0])];
         if (is_image(n) || reads(n) <= 1 || pure.operations.total() <= 3) p.place = Place::Inline;

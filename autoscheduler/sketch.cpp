@@ -139,24 +139,33 @@ private:
 };
 
 std::vector<SketchRule> &rules() {
-    static std::vector<SketchRule> all = {factor_reductions, sum_in_tiles, cache_operands};
+    static std::vector<SketchRule> all = {factor_reductions, sum_in_tiles, cache_operands,
+                                          copy_constants};
     return all;
 }
 
-// Returns true if the stage reads much of the function, and each value many times.
-bool is_read_often(const Graph &graph, const StageNode &stage, int function) {
+// Returns true if the stage reads much of the source, and each value many times.
+bool is_read_often(const Graph &graph, const StageNode &stage, const Source &source) {
     constexpr double many_times = 8, much = 32e3;
-    const FunctionNode &f = graph.functions[size_t(function)];
-    const double values = points_in(f.required);
+    const bool is_image = source.image >= 0;
+    const double values = points_in(is_image ? graph.images[size_t(source.image)].box
+                                             : graph.functions[size_t(source.function)].required);
+    const int bytes = is_image ? graph.images[size_t(source.image)].bytes
+                               : graph.functions[size_t(source.function)].bytes;
     double reads = 0;
     for (const Access &a : stage.accesses) {
-        if (a.source.function == function) reads += points_in(graph.spans_of(stage));
+        if (a.source == source) reads += points_in(graph.spans_of(stage));
     }
-    return values * f.bytes > much && reads > many_times * values;
+    return values * bytes > much && reads > many_times * values;
 }
 
 bool may_be_copied(const Graph &graph, int function) {
     return !graph.functions[size_t(function)].is_extern && !is_copy(graph, function);
+}
+
+// Schedules name images by their texts.
+bool has_a_name_of_its_own(const Graph &graph, const ImageNode &image) {
+    return std::ranges::count(graph.images, image.name, &ImageNode::name) == 1;
 }
 
 // The image that a function is by another name (ImageParam), or the function.
@@ -197,7 +206,7 @@ std::vector<Variant> cache_operands(const Graph &graph, const Machine &) {
         for (const Access &a : stage.accesses) {
             const int g = a.source.function;
             if (g < 0 || g == stage.function || !read.insert(g).second) continue;
-            if (!may_be_copied(graph, g) || !is_read_often(graph, stage, g)) continue;
+            if (!may_be_copied(graph, g) || !is_read_often(graph, stage, {.function = g})) continue;
             const FunctionNode &node = graph.functions[size_t(g)];
             const Symbol made = Symbol::interned(str(node.name, "_for_", consumer.name));
             const Step copy = {node.function->name, WrapStep{{consumer.name}, made, false, {}}};
@@ -207,6 +216,27 @@ std::vector<Variant> cache_operands(const Graph &graph, const Machine &) {
             both.steps.push_back(copy);
         }
         if (both.steps.size() > 1) all.push_back(std::move(both));
+    }
+    return all;
+}
+
+std::vector<Variant> copy_constants(const Graph &graph, const Machine &) {
+    std::vector<Variant> all;
+    for (const StageNode &stage : graph.stages) {
+        if (!stage.is_reduction() || graph.is_fixed[size_t(stage.function)]) continue;
+        const Symbol consumer = graph.functions[size_t(stage.function)].function->name;
+        std::set<int> read;
+        for (const Access &a : stage.accesses) {
+            const int i = a.source.image;
+            if (i < 0 || !read.insert(i).second) continue;
+            const ImageNode &image = graph.images[size_t(i)];
+            if (!image.is_constant || !has_a_name_of_its_own(graph, image)) continue;
+            if (!is_read_often(graph, stage, a.source)) continue;
+            const Symbol made = Symbol::interned(str(image.name, "_for_", consumer));
+            const StageDirective copy = CopyInput{image.symbol, made};
+            all.push_back({str(consumer, ": a copy of ", image.name),
+                           {{consumer, StageStep{stage.number, {}, {copy, {}}}}}});
+        }
     }
     return all;
 }

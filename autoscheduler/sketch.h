@@ -37,6 +37,10 @@ std::vector<Variant> sum_in_tiles(const Graph &graph, const Machine &machine);
 // After:   h(x, r) = g(x, r);  f(x) += h(x, r)   h is a copy of what a tile reads, side by side
 std::vector<Variant> cache_operands(const Graph &graph, const Machine &machine);
 
+// Before:  f(x) += w(r, x)                       w: a Buffer that the program holds, read often
+// After:   h(i, j) = w(i, j);  f(x) += h(r, x)   h is stored in the order in which f reads it
+std::vector<Variant> copy_constants(const Graph &graph, const Machine &machine);
+
 // All structures that the rules make of an algorithm, at most `most` of them.
 std::vector<Sketch> make_sketches(const program::Algorithm &algorithm,
                                   const program::Schedule &by_hand, const Machine &machine,

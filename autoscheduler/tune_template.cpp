@@ -72,7 +72,7 @@ private:
     std::string refusal_of_parameters() const {
         const program::Environment all = program::find_transitive_calls(outputs);
         for (const auto &p : program::find_parameters(workload.program(), all)) {
-            if (std::ranges::count(parameters, p)) continue;
+            if (std::ranges::count(parameters, p->name, &program::Parameter::name)) continue;
             return str("the schedule asks for the parameter ", p->name,
                        ", which the algorithm does not have, so that it has no value here");
         }

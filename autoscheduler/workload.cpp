@@ -37,7 +37,22 @@ Workload::Workload(const program::Program &program, const program::Algorithm &al
     : whole(program), of_program(algorithm), of_algorithm(graph), machine(target),
       functions(std::move(externs)) {
     const program::Environment all = program::find_transitive_calls(program.outputs);
-    for (const auto &p : program::find_parameters(program, all)) add_input(*p);
+    for (const auto &p : program::find_parameters(program, all)) {
+        add_input(*p);
+        by_name[p->name] = pointers.back();
+    }
+}
+
+std::vector<void *> Workload::inputs_of(const program::Program &scheduled) const {
+    const program::ProgramCopy copy = program::copy_reachable(scheduled);
+    std::vector<void *> inputs;
+    for (const auto &p : program::find_parameters(copy.program, copy.environment)) {
+        const auto found = by_name.find(p->name);
+        if (found == by_name.end())
+            throw CompileError(str("the algorithm has no parameter named ", p->name));
+        inputs.push_back(found->second);
+    }
+    return inputs;
 }
 
 void Workload::add_input(const Parameter &p) {

@@ -21,8 +21,10 @@ public:
     const Graph &graph() const { return of_algorithm; }
     const Target &target() const { return machine; }
     const driver::Externs &externs() const { return functions; }
-    // Pointers to what the compiled program takes before its outputs.
+    // Pointers to what the program takes before its outputs.
     const std::vector<void *> &inputs() const { return pointers; }
+    // The same for the program with a schedule, which may take its inputs in another order.
+    std::vector<void *> inputs_of(const program::Program &scheduled) const;
     // New memory for the outputs.
     std::deque<interpret::OwnedBuffer> new_outputs() const;
     // The program with this schedule; the value has to live as long as it is used.
@@ -39,6 +41,7 @@ private:
     std::deque<interpret::OwnedBuffer> buffers;
     std::deque<uint64_t> scalars;
     std::vector<void *> pointers;
+    std::map<Symbol, void *> by_name;
 };
 
 }  // namespace tessera::autoscheduler

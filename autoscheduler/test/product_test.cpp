@@ -1,3 +1,4 @@
+#include "autoscheduler/copies.h"
 #include "autoscheduler/register_tiles.h"
 #include "program/print_schedule.h"
 #include "program/schedule_json.h"
@@ -178,6 +179,123 @@ TEST_CASE("the copy of an image is a step like others: in C++, in JSON, and to b
         return std::holds_alternative<program::WrapStep>(step.what);
     });
     CHECK_FALSE(without == schedule);
+}
+
+// A product with a matrix that the program holds, whose rows are columns of the result.
+Func product_with_constant(int size) {
+    Var x("x"), y("y");
+    ImageParam a(Float(32), 2, "a");
+    Buffer<float> weights(size, size, "weights");
+    weights.for_each_element([&](int i, int j) { weights(i, j) = float((i * 3 + j) % 8); });
+    Func product("product");
+    RDom k(0, size, "k");
+    product(x, y) += a(k, y) * weights(k, x);
+    product.set_estimates({{0, size}, {0, size}});
+    return product;
+}
+constexpr const char *sums_with_constant = "product_1_s: a copy of weights";
+constexpr const char *copy_of_constant = "weights_for_product_1_s";
+
+TEST_CASE("a stage reads a Buffer of the program through a copy, which is none of an image") {
+    const Problem problem(product_with_constant(256));
+    const Sketch sketch = sketch_named(problem, sums_with_constant);
+    const Graph &graph = *sketch.graph;
+    const int copy = number_of(graph, copy_of_constant);
+    CHECK(is_copy(graph, copy));
+    CHECK(dimension_along(graph, copy, 0) == 1);
+    const StageNode &sums = graph.stages[size_t(graph.functions[size_t(copy)].consumers[0])];
+    CHECK(graph.functions[size_t(sums.function)].name == "product_1_s");
+    CHECK(std::ranges::none_of(sums.accesses, [](const Access &a) { return a.source.image >= 0; }));
+    CHECK(copy_constants(graph, problem.machine).empty());
+}
+
+TEST_CASE("a copy of a Buffer is stored in the order in which a block of sums reads it") {
+    const Problem problem(product_with_constant(256));
+    const Sketch sketch = sketch_named(problem, sums_with_constant);
+    const SimpleResult simple = schedule_simply(problem.algorithm, *sketch.graph, problem.machine);
+    const auto copy = size_t(number_of(*sketch.graph, copy_of_constant));
+    REQUIRE(simple.by_hand);
+    CHECK(simple.by_hand.value_or(Plan()).functions[copy].innermost == 1);
+    const program::Schedule schedule =
+        to_schedule(*sketch.graph, simple.by_hand.value_or(Plan()), 8);
+    CHECK(program::print_schedule(problem.algorithm, schedule).find(".reorder_storage({_1, _0})") !=
+          std::string::npos);
+}
+
+TEST_CASE("a Buffer that is read seldom, or whose name another has, is not copied") {
+    const Problem small(product_with_constant(32));
+    CHECK(copy_constants(small.graph, small.machine).empty());
+    Var x("x"), y("y");
+    Buffer<float> a(256, 256, "same"), b(256, 256, "same");
+    Func f("f");
+    RDom k(0, 256, "k");
+    f(x, y) += a(k, x) * b(k, y);
+    f.set_estimates({{0, 256}, {0, 256}});
+    const Problem twice(f);
+    CHECK(copy_constants(twice.graph, twice.machine).empty());
+}
+
+TEST_CASE("the copy of a Buffer is a step like others: in C++, in JSON, and to be compared") {
+    const Problem problem(product_with_constant(256));
+    const Sketch sketch = sketch_named(problem, sums_with_constant);
+    const program::Schedule schedule =
+        to_schedule(*sketch.graph, plan_by_hand(problem, *sketch.graph), 8);
+    const std::string source = program::print_schedule(problem.algorithm, schedule);
+    CHECK(source.find("ImageParam weights = pipeline.get_image_param(\"weights\");") !=
+          source.npos);
+    CHECK(
+        source.find("Func weights_for_product_1_s = product_1_s.update(0).copy_input(weights);") !=
+        source.npos);
+    const std::string json = program::schedule_to_json(problem.algorithm, schedule);
+    const program::Schedule again = program::schedule_from_json(problem.algorithm, json, {}, {});
+    CHECK(again.hash(problem.algorithm) == schedule.hash(problem.algorithm));
+    CHECK(program::schedule_to_json(problem.algorithm, again) == json);
+    // The same steps, by a program built anew.
+    const Problem other(product_with_constant(256));
+    const program::Schedule there = program::schedule_from_json(other.algorithm, json, {}, {});
+    CHECK(there.hash(other.algorithm) == schedule.hash(problem.algorithm));
+}
+
+TEST_CASE("schedules by rules of each sketch compute a product with a constant") {
+    const Problem problem(product_with_constant(128));
+    Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
+    std::vector<program::Schedule> schedules;
+    size_t copies = 0;
+    for (const Sketch &s : sketches_of(problem)) {
+        const SimpleResult simple = schedule_simply(problem.algorithm, *s.graph, problem.machine);
+        for (const Plan &plan : simple.summits) {
+            schedules.push_back(to_schedule(*s.graph, plan, problem.machine.least_tasks()));
+            copies += size_t(count_in<program::CopyInput>(schedules.back()));
+        }
+    }
+    REQUIRE(copies > 8);
+    for (const Measurement &m : measurer(schedules, 1e300)) {
+        CAPTURE(m.message);
+        CHECK(m.outcome == Outcome::Measured);
+    }
+}
+
+TEST_CASE("a product with a constant is tuned, with another layout of the constant, and right") {
+    constexpr int size = 256;
+    Func product = product_with_constant(size);
+    const AutoSchedulerResults found = Pipeline(product).apply_autoscheduler(
+        get_jit_target_from_environment(), {"tessera", {{"trials", "24"}, {"parallelism", "1"}}});
+    CAPTURE(found.schedule_source);
+    CHECK(found.schedule_source.find("copy_input(weights)") != std::string::npos);
+    CHECK(found.schedule_source.find("reorder_storage") != std::string::npos);
+    Buffer<float> a(size, size);
+    a.for_each_element([&](int i, int j) { a(i, j) = float((i + j * 5) % 4); });
+    Pipeline(product).get_image_param("a").set(a);
+    const Buffer<float> result = product.realize({size, size});
+    int wrong = 0;
+    for (int y = 0; y < size; y += 7) {
+        for (int x = 0; x < size; x++) {
+            float sum = 0;
+            for (int k = 0; k < size; k++) sum += a(k, y) * float((k * 3 + x) % 8);
+            wrong += result(x, y) != sum;
+        }
+    }
+    CHECK(wrong == 0);
 }
 
 TEST_CASE("a search finds sums of tiles") {

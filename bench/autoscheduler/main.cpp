@@ -1,4 +1,5 @@
 // How good the schedules of autoschedulers are, beside those that the apps have: README.md.
+#include "autoscheduler/blas.h"
 #include "autoscheduler/operators.h"
 #include "cpu/implementation.h"
 #include "cpu/measure.h"
@@ -27,15 +28,26 @@ struct Options {
     std::vector<std::string> schedulers = {"simple"};
     int threads = int(std::max(1U, std::thread::hardware_concurrency()));
     double seconds = 1;
-    bool operators = false;
-    int trials = 64;  // of operators
+    bool operators = false, constants = false;
+    int trials = 64;     // of operators
+    double limit = 1e9;  // seconds that a search may take
+    std::string blas, peers;
 };
 
 // "tessera:200": 200 trials.
-AutoschedulerParams params_of(const std::string &name) {
+AutoschedulerParams params_of(const std::string &name, const Options &options) {
     const size_t colon = name.find(':');
     if (colon == std::string::npos) return AutoschedulerParams(name);
-    return {name.substr(0, colon), {{"trials", name.substr(colon + 1)}}};
+    return {name.substr(0, colon),
+            {{"trials", name.substr(colon + 1)}, {"seconds", std::to_string(options.limit)}}};
+}
+
+// What others make of the problem: a library, and other compilers.
+void add_others(const std::shared_ptr<Data> &data, const Options &options,
+                std::vector<Implementation> &all) {
+    for (Implementation &i : blas_implementations(data, options.blas)) all.push_back(std::move(i));
+    if (options.peers.empty()) return;
+    for (Implementation &i : peer_implementations(data, options.peers)) all.push_back(std::move(i));
 }
 
 // How much faster than the app's own schedule each one was, over all cases.
@@ -68,13 +80,15 @@ void run_case(const Problem &problem, const Options &options, Summary &summary) 
     for (const std::string &name : options.schedulers) {
         const auto begin = std::chrono::steady_clock::now();
         try {
-            implementations.push_back(tessera_implementation(data, params_of(name)));
-            search[implementations.back().name] = seconds_since(begin);
+            implementations.push_back(tessera_implementation(data, params_of(name, options)));
+            implementations.back().name = name;
+            search[name] = seconds_since(begin);
         } catch (const CompileError &e) {
             std::printf("%-22s %-20s %s: %s\n", problem.name.c_str(), problem.size.c_str(),
                         name.c_str(), e.what());
         }
     }
+    add_others(data, options, implementations);
     const std::vector<Timing> times =
         measure(implementations, options.threads, problem.tolerance, {options.seconds, 5});
     for (size_t i = 1; i < times.size(); i++) {
@@ -99,32 +113,69 @@ void run(const Options &options) {
     summary.print();
 }
 
+autoscheduler::SearchResult
+search_for(const autoscheduler::TuningProblem &problem, const Options &options,
+           std::function<bool(const autoscheduler::Sketch &)> takes = {}) {
+    autoscheduler::SearchOptions of_search;
+    of_search.takes = std::move(takes);
+    of_search.trials = options.trials;
+    of_search.seconds = options.limit;
+    of_search.measure.threads = options.threads;
+    return autoscheduler::search(problem.workload, problem.machine, of_search);
+}
+
 // What an operator comes to: by rules, by the model alone, and measured; and what the machine could
 // do.
 void run_operator(const Operator &op, const Options &options) {
     using namespace autoscheduler;
     const Target target = get_host_target();
     const TuningProblem problem(op.make(), target, this_machine(target, options.threads));
-    SearchOptions search_options;
-    search_options.trials = options.trials;
-    search_options.measure.threads = options.threads;
     const auto begin = std::chrono::steady_clock::now();
-    const SearchResult found = search(problem.workload, problem.machine, search_options);
+    const SearchResult found = search_for(problem, options);
     const double spent = seconds_since(begin);
     const double rules = found.trials.empty() ? 0 : found.trials[0].measurement.milliseconds;
     const double least = milliseconds_at_least(problem.graph, problem.machine);
-    std::printf("%-10s %-32s %10.4f %10.4f %8.1f %7.2f  %6.1f s\n", op.name.c_str(),
+    std::printf("%-10s %-32s %10.4f %10.4f %8.1f %7.2f  %6.1f s %4zu\n", op.name.c_str(),
                 op.shape.c_str(), rules, found.milliseconds,
-                op.operations / found.milliseconds / 1e6, least / found.milliseconds, spent);
+                op.operations / found.milliseconds / 1e6, least / found.milliseconds, spent,
+                found.trials.size());
     std::fflush(stdout);
 }
 
 void run_operators(const Options &options) {
-    std::printf("%-10s %-32s %10s %10s %8s %7s  %8s\n", "operator", "shape x batch", "rules ms",
-                "best ms", "GFLOP/s", "limit", "search");
+    std::printf("%-10s %-32s %10s %10s %8s %7s  %8s %4s\n", "operator", "shape x batch", "rules ms",
+                "best ms", "GFLOP/s", "limit", "search", "trials");
     const std::regex filter(options.filter);
     for (const Operator &op : operators()) {
         if (std::regex_search(op.name + " " + op.shape, filter)) run_operator(op, options);
+    }
+}
+
+bool copies_a_buffer(const autoscheduler::Sketch &sketch) {
+    return std::ranges::any_of(sketch.graph->structure, [](const program::Step &step) {
+        const auto *s = std::get_if<program::StageStep>(&step.what);
+        return s && std::holds_alternative<program::CopyInput>(s->written.directive);
+    });
+}
+
+// The least times of what reads its weights as they are, and of what makes a copy of them.
+void run_with_constants(const Options &options) {
+    std::printf("%-10s %-32s %12s %12s %7s\n", "operator", "shape x batch", "as it is ms",
+                "copied ms", "speed");
+    for (const Operator &op : operators_of_constants()) {
+        const Target target = get_host_target();
+        const autoscheduler::TuningProblem problem(
+            op.make(), target, autoscheduler::this_machine(target, options.threads));
+        const auto least = [&](bool copies) {
+            return search_for(
+                       problem, options,
+                       [&](const autoscheduler::Sketch &s) { return copies_a_buffer(s) == copies; })
+                .milliseconds;
+        };
+        const double as_it_is = least(false), copied = least(true);
+        std::printf("%-10s %-32s %12.4f %12.4f %7.3f\n", op.name.c_str(), op.shape.c_str(),
+                    as_it_is, copied, as_it_is / copied);
+        std::fflush(stdout);
     }
 }
 
@@ -141,10 +192,21 @@ int main(int argc, char **argv) {
     app.add_option("--seconds", options.seconds, "to time each schedule, about");
     app.add_flag("--operators", options.operators,
                  "Ansor's operators instead of the apps: each by a search of its own");
+    app.add_flag("--constants", options.constants,
+                 "layers whose weights are constants: with a copy of them, and without");
     app.add_option("--trials", options.trials, "of an operator's search");
+    app.add_option("--limit", options.limit, "seconds after which a search ends");
+    app.add_option("--blas", options.blas, "a shared library with cblas_sgemm, timed beside");
+    app.add_option("--peers", options.peers, "a file that names libraries, as for bench_cpu");
     CLI11_PARSE(app, argc, argv);
     try {
-        options.operators ? run_operators(options) : run(options);
+        if (options.operators) {
+            run_operators(options);
+        } else if (options.constants) {
+            run_with_constants(options);
+        } else {
+            run(options);
+        }
     } catch (const std::exception &e) {
         std::cerr << "bench_autoscheduler: " << e.what() << '\n';
         return 1;

@@ -179,6 +179,35 @@ Operator attention(int length, int heads, int depth, int batch) {
             }};
 }
 
+Buffer<float> constant(const std::vector<int> &sizes) {
+    Buffer<float> weights(sizes, "weights");
+    weights.fill(0.5f);
+    return weights;
+}
+
+Operator dense(int rows, int columns, int depth) {
+    return {"dense", text({rows, columns, depth}, 1), 2.0 * rows * columns * depth, [=] {
+                ImageParam a(Float(32), 2, "a");
+                const Buffer<float> weights = constant({depth, columns});
+                Func f("dense");
+                RDom r(0, depth);
+                f(x, y) += a(r, y) * weights(r, x);
+                return estimated(f, {columns, rows});
+            }};
+}
+
+Operator constant_conv(int size, int in, int out, int taps) {
+    return {"conv", text({size, size, in, out, taps}, 1),
+            2.0 * size * size * out * in * taps * taps, [=] {
+                ImageParam image(Float(32), 3, "image");
+                const Buffer<float> weights = constant({in, taps, taps, out});
+                Func f("conv");
+                RDom r(0, in, 0, taps, 0, taps);
+                f(c, x, y) += weights(r.x, r.y, r.z, c) * image(r.x, x + r.y, y + r.z);
+                return estimated(f, {out, size, size});
+            }};
+}
+
 constexpr Convolution convolutions[] = {{224, 224, 3, 64, 7, 2, 3},
                                         {56, 56, 64, 64, 1, 1, 0},
                                         {14, 14, 256, 256, 3, 1, 1},
@@ -217,6 +246,11 @@ std::vector<Operator> operators() {
     std::vector<Operator> all;
     for (int batch : {1, 16}) add_for(batch, all);
     return all;
+}
+
+std::vector<Operator> operators_of_constants() {
+    return {dense(512, 512, 512), dense(1024, 1024, 1024), dense(64, 1024, 1024),
+            constant_conv(56, 64, 64, 3), constant_conv(14, 256, 256, 3)};
 }
 
 }  // namespace tessera::bench

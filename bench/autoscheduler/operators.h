@@ -17,4 +17,8 @@ struct Operator {
 // appendix C), each for one image and for 16.
 std::vector<Operator> operators();
 
+// Layers whose weights are Buffers that the program holds, in the order of files of networks: the
+// inputs of each output side by side.
+std::vector<Operator> operators_of_constants();
+
 }  // namespace tessera::bench

@@ -286,6 +286,10 @@ Func Func::clone_in(const std::vector<Func> &consumers, Location at) {
     return Func(program::clone(contents, functions_of(consumers), at));
 }
 
+Func Func::copy_input(const Fetched &buffer, Location at) {
+    return Stage(scheduled(at)).copy_input(buffer, at);
+}
+
 Func &Func::copy_to_device(DeviceAPI api, Location at) {
     detail::require_cuda(api, "copy_to_device", at);
     return apply(program::CopyToDevice{}, at);

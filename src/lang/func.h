@@ -185,6 +185,9 @@ public:
     Func clone_in(const Func &consumer, Location at = Here::current());
     Func clone_in(const std::vector<Func> &consumers, Location at = Here::current());
 
+    // Stage::copy_input of the pure definition.
+    Func copy_input(const Fetched &buffer, Location at = Here::current());
+
     // This Func, which must be a copy of another one or of an image (f(x, y) = g(x, y), such as a
     // wrapper), is computed by copying from where that is newest into memory of the device, or of
     // the host. Its loops are in the copy; loops around copies are those that are split off or made

@@ -3,6 +3,7 @@
 #include "lang/func.h"
 #include "lang/image_param.h"
 #include "program/apply_checks.h"
+#include "program/copy_input.h"
 #include "program/define.h"
 #include "program/rfactor.h"
 #include <set>
@@ -11,6 +12,10 @@ namespace tessera {
 
 Fetched::Fetched(const Func &f) : name(f.function()->name) {}
 Fetched::Fetched(const ImageParam &image, Location at) : name(image.parameter(at)->name) {}
+Fetched::Fetched(const BufferContentsRef &buffer, Location at) {
+    if (!buffer) throw CompileError(at, "a Buffer that is undefined is named");
+    name = buffer->symbol();
+}
 
 namespace detail {
 namespace {
@@ -181,6 +186,10 @@ Func Stage::rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Location
 }
 
 Func Stage::rfactor(const RVar &r, const Var &v, Location at) { return rfactor({{r, v}}, at); }
+
+Func Stage::copy_input(const Fetched &buffer, Location at) {
+    return Func(program::copy_input(ref, buffer.name, at));
+}
 
 void Stage::unscheduled(Location at) { program::apply(ref, program::Unscheduled{}, at); }
 

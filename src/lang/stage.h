@@ -1,5 +1,6 @@
 #pragma once
 #include "ir/enums.h"
+#include "lang/buffer.h"
 #include "lang/gpu_directives.h"
 #include "lang/not_yet.h"
 #include "lang/operators.h"
@@ -19,10 +20,14 @@ struct LoopName : VarOrRVar {
     Location at;
 };
 
-// The operand of a prefetch or stream_loads: a Func or an ImageParam.
+// The operand of a prefetch, stream_loads or copy_input: a Func, an ImageParam or a Buffer.
 struct Fetched {
     Fetched(const Func &f);
     Fetched(const ImageParam &image, Location at = Here::current());
+    template<typename T, int Dims>
+    Fetched(const Buffer<T, Dims> &buffer, Location at = Here::current())
+        : Fetched(buffer.shared_contents(), at) {}
+    Fetched(const BufferContentsRef &buffer, Location at = Here::current());
     Symbol name;
 };
 
@@ -238,6 +243,10 @@ public:
     // new Func.
     Func rfactor(const std::vector<std::pair<RVar, Var>> &preserved, Location at = Here::current());
     Func rfactor(const RVar &r, const Var &v, Location at = Here::current());
+
+    // This stage reads the Buffer that the program holds through a new Func, which has its values:
+    // stored in another order, for example, or a part of it for each tile. Returns the new Func.
+    Func copy_input(const Fetched &buffer, Location at = Here::current());
 
     // That it has no schedule is meant: no warning tells of it where others have one.
     void unscheduled(Location at = Here::current());

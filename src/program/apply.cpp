@@ -43,6 +43,7 @@ public:
         if (schedule.touched) refuse("unscheduled", str("stage ", stage.name, " has a schedule"));
     }
     void operator()(const Rfactor &) {}
+    void operator()(const CopyInput &) {}
 
 private:
     int count(const Expr &e, const char *directive) const {

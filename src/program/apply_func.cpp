@@ -305,8 +305,15 @@ std::string directive_name(const StageDirective &directive) {
             [](const PersistentBlocks &) -> std::string { return "persistent"; },
             [](const Unscheduled &) -> std::string { return "unscheduled"; },
             [](const Rfactor &) -> std::string { return "rfactor"; },
+            [](const CopyInput &) -> std::string { return "copy_input"; },
         },
         directive);
+}
+
+Symbol made_by(const StageDirective &directive) {
+    if (const auto *r = std::get_if<Rfactor>(&directive)) return r->intermediate;
+    const auto *copy = std::get_if<CopyInput>(&directive);
+    return copy ? copy->made : Symbol();
 }
 
 }  // namespace tessera::program

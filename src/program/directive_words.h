@@ -54,6 +54,8 @@ TESSERA_DIRECTIVE_WORDS(GroupBlocks, "gpu_order", {"gpu_order"})
 TESSERA_DIRECTIVE_WORDS(PersistentBlocks, "persistent", {"persistent"})
 TESSERA_DIRECTIVE_WORD(Unscheduled, "unscheduled")
 TESSERA_DIRECTIVE_WORDS(Rfactor, "rfactor", {"rfactor"}, {"makes", Referred::Made})
+TESSERA_DIRECTIVE_WORDS(CopyInput, "copy_input", {"copy_input", Referred::Fetched},
+                        {"makes", Referred::Made})
 
 TESSERA_DIRECTIVE_WORDS(ComputeLevel, "compute", {"compute"})
 TESSERA_DIRECTIVE_WORDS(StoreLevel, "store", {"store"})

@@ -313,18 +313,18 @@ void SchedulePrinter::print(const FunctionContents &f, const StageStep &s) {
     std::string args = arguments(f, s.stage, s.written.directive);
     std::string call = str(name, "(", args, ")");
     bool specialize = std::holds_alternative<SpecializeDirective>(s.written.directive);
-    const auto *rfactor = std::get_if<Rfactor>(&s.written.directive);
+    const Symbol made = made_by(s.written.directive);
     bool fail = std::holds_alternative<SpecializeFail>(s.written.directive);
     bool unscheduled = std::holds_alternative<Unscheduled>(s.written.directive);
     bool returns_nothing = fail || unscheduled;
-    if (!specialize && !rfactor && !returns_nothing) return begin_statement(object, call);
+    if (!specialize && !made.defined() && !returns_nothing) return begin_statement(object, call);
     if (!open_object.empty()) statements += ";\n";
     open_object.clear();
     if (fail) specializations[{f.name, s.stage, s.path}]++;
     if (returns_nothing) {
         statements += str(object, ".", call, ";\n");
-    } else if (rfactor) {
-        statements += str("Func ", func(rfactor->intermediate), " = ", object, ".", call, ";\n");
+    } else if (made.defined()) {
+        statements += str("Func ", func(made), " = ", object, ".", call, ";\n");
     } else {
         Path inner = s.path;
         Symbol special = special_name(f.name);

@@ -38,13 +38,13 @@ void collect(const std::vector<FunctionRef> &from, Reached &reached, std::set<Sy
     }
 }
 
-// The functions that rfactor has made, of the stage and of its specializations.
-void find_intermediates(const Definition &d, std::set<Symbol> &found) {
+// The functions that directives of the stage and of its specializations have made.
+void find_made(const Definition &d, std::set<Symbol> &found) {
     for (const auto &w : d.schedule.directives) {
-        if (const auto *r = std::get_if<Rfactor>(&w.directive)) found.insert(r->intermediate);
+        if (const Symbol made = made_by(w.directive); made.defined()) found.insert(made);
     }
     for (const Specialization &s : d.specializations) {
-        if (s.definition) find_intermediates(*s.definition, found);
+        if (s.definition) find_made(*s.definition, found);
     }
 }
 
@@ -53,14 +53,13 @@ void find_intermediates(const Definition &d, std::set<Symbol> &found) {
 Reached reach(const std::vector<FunctionRef> &outputs) {
     Reached reached;
     find_names(outputs, reached);
-    std::set<Symbol> known, intermediates;
+    std::set<Symbol> known, made;
     collect(outputs, reached, known);
     for (const FunctionRef &f : reached.all) {
-        for (const DefinitionRef &d : f->stages) find_intermediates(*d, intermediates);
+        for (const DefinitionRef &d : f->stages) find_made(*d, made);
     }
-    std::ranges::copy_if(
-        reached.all, std::back_inserter(reached.algorithm),
-        [&](const FunctionRef &f) { return !f->owner && !intermediates.count(f->name); });
+    std::ranges::copy_if(reached.all, std::back_inserter(reached.algorithm),
+                         [&](const FunctionRef &f) { return !f->owner && !made.count(f->name); });
     return reached;
 }
 

@@ -83,11 +83,18 @@ struct Rfactor {
     std::vector<Preserved> preserved;
     Symbol intermediate;
 };
+// The stage reads `made`, a copy of the image, in its place.
+struct CopyInput {
+    Symbol image, made;
+};
 
-using StageDirective =
-    std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, SetPartition, PrefetchDirective,
-                 AtomicDirective, AllowRaceConditions, SpecializeDirective, SpecializeFail,
-                 StreamLoads, StreamStores, GroupBlocks, PersistentBlocks, Unscheduled, Rfactor>;
+using StageDirective = std::variant<Split, Fuse, Rename, Reorder, SetLoopKind, SetPartition,
+                                    PrefetchDirective, AtomicDirective, AllowRaceConditions,
+                                    SpecializeDirective, SpecializeFail, StreamLoads, StreamStores,
+                                    GroupBlocks, PersistentBlocks, Unscheduled, Rfactor, CopyInput>;
+
+// The function that the directive makes; undefined if it makes none.
+Symbol made_by(const StageDirective &directive);
 
 // ---- Directives of a Func ----
 

@@ -32,16 +32,15 @@ ScheduleWriter::ScheduleWriter(const std::vector<FunctionRef> &outputs) : reache
     for (const FunctionRef &f : reached.algorithm) made.insert(f->name);
 }
 
-// How many directives of the stage a clone of it has brought along: those up to the last rfactor,
-// which makes a function that both of them use.
+// How many directives of the stage a clone of it has brought along: those up to the last one that
+// makes a function, which both of them use.
 size_t inherited(const FunctionContents &f, const FunctionContents &clone, size_t stage) {
     const auto &own = f.stages[stage]->schedule.directives;
     const auto &theirs = clone.stages[stage]->schedule.directives;
     size_t count = 0;
     for (size_t i = 0; i < std::min(own.size(), theirs.size()); i++) {
-        const auto *a = std::get_if<Rfactor>(&own[i].directive);
-        const auto *b = std::get_if<Rfactor>(&theirs[i].directive);
-        if (a && b && a->intermediate == b->intermediate) count = i + 1;
+        const Symbol made = made_by(own[i].directive);
+        if (made.defined() && made == made_by(theirs[i].directive)) count = i + 1;
     }
     return count;
 }
@@ -84,7 +83,8 @@ bool ScheduleWriter::make_wrappers(const FunctionRef &f) {
     return progress;
 }
 
-// A clone is made of a function that has no schedule yet, but for rfactor: it brings its own.
+// A clone is made of a function that has no schedule yet, but for what makes functions: it brings
+// its own.
 bool ScheduleWriter::stages_ready(const FunctionRef &f) const {
     for (const auto &[key, w] : f->wrappers) {
         if (is_reached(key) && !exists(w->name)) return false;
@@ -98,7 +98,7 @@ void ScheduleWriter::write_stage(const FunctionRef &f, int stage, const Definiti
     for (size_t i = from; i < to; i++) {
         const auto &w = d.schedule.directives[i];
         schedule.steps.push_back({f->name, StageStep{stage, path, w}});
-        if (const auto *r = std::get_if<Rfactor>(&w.directive)) made.insert(r->intermediate);
+        if (const Symbol f = made_by(w.directive); f.defined()) made.insert(f);
         if (std::holds_alternative<SpecializeFail>(w.directive)) specialization++;
         if (!std::holds_alternative<SpecializeDirective>(w.directive)) continue;
         std::vector<size_t> inner = path;

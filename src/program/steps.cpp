@@ -2,6 +2,7 @@
 #include "ir/equal.h"
 #include "ir/stable_hash.h"
 #include "program/apply.h"
+#include "program/copy_input.h"
 #include "program/environment.h"
 #include "program/key_builder.h"
 #include "program/reach.h"
@@ -43,6 +44,8 @@ void perform(const Step &step, const StageStep &s, Functions &functions) {
     const Location &at = s.written.at;
     if (const auto *r = std::get_if<Rfactor>(&s.written.directive)) {
         functions[r->intermediate] = rfactor(stage, r->preserved, at, r->intermediate);
+    } else if (const auto *copy = std::get_if<CopyInput>(&s.written.directive)) {
+        functions[copy->made] = copy_input(stage, copy->image, at, copy->made);
     } else if (const auto *c = std::get_if<SpecializeDirective>(&s.written.directive)) {
         specialize(stage, c->condition, at);
     } else {
@@ -148,8 +151,7 @@ bool keep_known(Step &step, const std::set<Symbol> &known) {
 Symbol made_by(const Step &step) {
     if (const auto *wrap = std::get_if<WrapStep>(&step.what)) return wrap->made;
     const auto *s = std::get_if<StageStep>(&step.what);
-    const auto *rfactor = s ? std::get_if<Rfactor>(&s->written.directive) : nullptr;
-    return rfactor ? rfactor->intermediate : Symbol();
+    return s ? made_by(s->written.directive) : Symbol();
 }
 
 Schedule without_unknown_fetches(const Algorithm &algorithm, const Schedule &schedule) {

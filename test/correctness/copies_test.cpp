@@ -36,6 +36,45 @@ TEST_SUITE("wrappers and clones") {
             l.check<int>({size, size + 1}, [](int x, int y) { return y * 10 + x; });
         }
     }
+    TEST_CASE("copy_input: a Buffer that a stage reads in another order") {
+        Var x("x"), y("y");
+        RDom k(0, 24, "k");
+        Buffer<int> weights(24, 16, "weights");
+        weights.for_each_element([&](int i, int j) { weights(i, j) = i * 7 - j; });
+        Func product("product"), out("out");
+        product(x, y) += weights(k, x) * (k + y);
+        out(x, y) = product(x, y) + weights(0, x);
+        product.compute_root().update().reorder(x, k, y).vectorize(x, 8);
+        Func packed = product.update().copy_input(weights);
+        packed.compute_root().reorder_storage(packed.args()[1], packed.args()[0]);
+        auto expected = [&](int x, int y) {
+            int sum = weights(0, x);
+            for (int i = 0; i < 24; i++) sum += weights(i, x) * (i + y);
+            return sum;
+        };
+        Lowered l(out);
+        CHECK(Lowered::count(l.flat(), "allocate") == 2);
+        l.check<int>({16, 5}, expected);
+        // What the Buffer has when the pipeline runs counts.
+        Buffer<int> before = out.realize({16, 5});
+        weights(3, 2) += 100;
+        Buffer<int> after = out.realize({16, 5});
+        CHECK(after(2, 4) == before(2, 4) + 100 * 7);
+        CHECK(after(2, 4) == expected(2, 4));
+    }
+    TEST_CASE("copy_input: for each tile, of what a stage reads through data") {
+        Var x("x"), xi("xi");
+        Buffer<int> table(64, "table"), index(40, "index");
+        table.for_each_element([&](int i) { table(i) = i * i; });
+        index.for_each_element([&](int i) { index(i) = (i * 5) % 64; });
+        Func out("out");
+        out(x) = table(clamp(index(x), 0, 63)) + table(x);
+        out.split(x, x, xi, 8, TailStrategy::GuardWithIf);
+        out.copy_input(table).compute_root();
+        out.copy_input(index).compute_at(out, x).vectorize(Var("_0"), 4, TailStrategy::GuardWithIf);
+        Lowered l(out);
+        l.check<int>({37}, [&](int x) { return table((x * 5) % 64) + x * x; });
+    }
     TEST_CASE("in() of an input image") {
         Var x("x");
         ImageParam in(Int(32), 1, "in");

@@ -364,6 +364,25 @@ TEST_SUITE("refused directives") {
         sum_of.update().specialize(Param<bool>("p"));
         REFUSED(sum_of.update().rfactor(r.x, u), "say rfactor before specialize");
     }
+    TEST_CASE("copy_input of what the stage does not read") {
+        Buffer<int> a(8, "a"), b(8, "b"), none;
+        ImageParam im(Int(32), 1, "im");
+        Func f("f"), g("g");
+        f(x) = a(x);
+        REFUSED(f.copy_input(b), "f does not read the image b itself; it reads a");
+        REFUSED(f.copy_input(none), "a Buffer that is undefined is named");
+        g(x) = im(x) + 1;
+        REFUSED(g.copy_input(im), "of which in() makes copies");
+        CHECK_NOTHROW(f.copy_input(a));
+        REFUSED(f.copy_input(a), "f does not read the image a itself; it reads none");
+    }
+    TEST_CASE("copy_input of a stage with specializations") {
+        Buffer<int> a(8, "a");
+        Func f("f");
+        f(x) = a(x);
+        f.specialize(Param<bool>("p"));
+        REFUSED(f.copy_input(a), "say copy_input before specialize");
+    }
     TEST_CASE("unscheduled of a stage with a schedule") {
         Func f = image();
         f.vectorize(x, 4);

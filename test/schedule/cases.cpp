@@ -200,6 +200,26 @@ Pipeline factored_clones(bool scheduled) {
     return Pipeline(out);
 }
 
+// Copies of Buffers: for two stages, of which one is factored afterwards.
+Pipeline copied_buffers(bool scheduled) {
+    Func product("product"), out("out");
+    ImageParam in(Int(32), 2, "in");
+    Buffer<int> weights(16, 8, "weights");
+    weights.for_each_element([&](int i, int j) { weights(i, j) = i * 3 + j; });
+    RDom k(0, 16, "k");
+    RVar ko("ko"), ki("ki");
+    product(x, y) += in(k, y) * weights(k, x);
+    out(x, y) = product(x, y) + weights(y, x);
+    if (!scheduled) return Pipeline(out);
+    out.vectorize(x, 4);
+    out.copy_input(weights).compute_at(out, y);
+    product.compute_root().update().vectorize(x, 4);
+    Func packed = product.update().copy_input(weights);
+    packed.compute_root().reorder_storage(packed.args()[1], packed.args()[0]);
+    product.update().split(k, ko, ki, 8).rfactor(ko, u).compute_root();
+    return Pipeline(out);
+}
+
 Pipeline wrappers(bool scheduled) {
     Chain c;
     if (!scheduled) return c.pipeline();
@@ -311,6 +331,7 @@ const std::vector<Case> &all() {
         {"several_outputs", several_outputs},
         {"copies", copies},
         {"tensor_cores", tensor_cores},
+        {"copied_buffers", copied_buffers},
     };
     return list;
 }

@@ -42,7 +42,7 @@ bool wants_storage_of_its_own(const FuncDirective &d) {
 bool wants_loops(const StageDirective &d) {
     const auto *kind = std::get_if<program::SetLoopKind>(&d);
     if (kind) return kind->kind != LoopKind::Serial;
-    return !is_one_of<program::AllowRaceConditions, program::Rfactor>(d);
+    return !is_one_of<program::AllowRaceConditions, program::Rfactor, program::CopyInput>(d);
 }
 
 bool is_same_place(const Location &a, const Location &b) {

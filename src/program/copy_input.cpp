@@ -1,0 +1,84 @@
+#include "program/copy_input.h"
+#include "ir/mutator.h"
+#include "ir/visitor.h"
+#include "program/changes.h"
+#include "program/define.h"
+#include "program/environment.h"
+#include <set>
+
+namespace tessera::program {
+namespace {
+
+[[noreturn]] void refuse(const Location &at, const std::string &why) {
+    throw CompileError(at, str("copy_input: ", why));
+}
+
+// A read of the image in the stage; an error if there is none.
+Expr read_of(const StageRef &stage, Symbol image, const Location &at) {
+    Expr found;
+    std::set<std::string> others;
+    for_each_expr(*stage.definition, [&](const Expr &e) {
+        ir::for_each_node(e, [&](const ir::Call &c) {
+            if (c.call_kind != CallKind::Image) return;
+            others.insert(c.callee.text());
+            if (c.callee == image) found = Expr(&c);
+        });
+    });
+    if (found.defined()) return found;
+    refuse(at, str(stage.name, " does not read the image ", image, " itself; it reads ",
+                   others.empty() ? std::string("none") : join(others),
+                   ". What reads an ImageParam is its Func, of which in() makes copies"));
+}
+
+FunctionRef copy_of(const ir::Call &read, Symbol name, const FunctionContents &reader,
+                    const Location &at) {
+    FunctionRef made = make_function(name);
+    std::vector<Symbol> args;
+    std::vector<Expr> coordinates;
+    for (size_t d = 0; d < read.args.size(); d++) {
+        args.push_back(Symbol::interned(str("_", d)));
+        coordinates.push_back(ir::Variable::make(Int(32), args.back()));
+    }
+    define_pure(*made, args, {read.with<&ir::Call::args>(coordinates)}, at);
+    made->dialect = reader.dialect;
+    made->frozen = true;
+    if (reader.table) reader.table->add(*made);
+    return made;
+}
+
+class ReadTheCopy final : public ir::Mutator {
+public:
+    ReadTheCopy(Symbol image, const FunctionRef &copy) : image(image), copy(copy) {}
+
+private:
+    Expr visit(const ir::Call &c) override {
+        Expr e = Mutator::visit(c);
+        if (c.call_kind != CallKind::Image || c.callee != image) return e;
+        return call(copy, e.as<ir::Call>()->args, 0);
+    }
+    Symbol image;
+    FunctionRef copy;
+};
+
+}  // namespace
+
+FunctionRef copy_input(const StageRef &stage, Symbol image, const Location &at, Symbol name) {
+    Definition &d = *stage.definition;
+    if (!d.specializations.empty())
+        refuse(at, str(stage.name, " has specializations; say copy_input before specialize"));
+    const Expr read = read_of(stage, image, at);
+    FunctionContents &f = *stage.function;
+    if (!name.defined()) name = Symbol::fresh(str(image, "_for_", f.name));
+    const FunctionRef made = copy_of(*read.as<ir::Call>(), name, f, at);
+    if (!d.algorithm) d.algorithm = d.copy();
+    ReadTheCopy mutate(image, made);
+    for (Expr &e : d.args) e = mutate(e);
+    for (Expr &e : d.values) e = mutate(e);
+    d.predicate = mutate(d.predicate);
+    d.schedule.directives.push_back({CopyInput{image, name}, at});
+    d.schedule.touched = true;
+    note_change();
+    return made;
+}
+
+}  // namespace tessera::program

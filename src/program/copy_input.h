@@ -1,0 +1,12 @@
+#pragma once
+#include "program/apply.h"
+
+namespace tessera::program {
+
+// Before:  f(x) += w(x, r)                       w: a Buffer that the program holds, or an input
+// After:   c(i, j) = w(i, j);  f(x) += c(x, r)   c: a function, which is stored as its schedule
+// says Throws CompileError if the stage does not read the image itself. `name`: of the copy; a new
+// one if there is none.
+FunctionRef copy_input(const StageRef &stage, Symbol image, const Location &at, Symbol name = {});
+
+}  // namespace tessera::program
