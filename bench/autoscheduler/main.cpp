@@ -37,9 +37,12 @@ struct Options {
 // "tessera:200": 200 trials.
 AutoschedulerParams params_of(const std::string &name, const Options &options) {
     const size_t colon = name.find(':');
-    if (colon == std::string::npos) return AutoschedulerParams(name);
+    const std::string threads = std::to_string(options.threads);
+    if (colon == std::string::npos) return {name, {{"parallelism", threads}}};
     return {name.substr(0, colon),
-            {{"trials", name.substr(colon + 1)}, {"seconds", std::to_string(options.limit)}}};
+            {{"trials", name.substr(colon + 1)},
+             {"seconds", std::to_string(options.limit)},
+             {"parallelism", threads}}};
 }
 
 // What others make of the problem: a library, and other compilers.
