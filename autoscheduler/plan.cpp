@@ -259,34 +259,38 @@ private:
         blocks, tiles;
 };
 
-// The points after which a function's definition, with those that are inlined into it, does the
+// The points after which each function's definition, with those that are inlined into it, does the
 // same again, per argument.
-std::vector<int64_t> periods_of(const Graph &graph, const Plan &plan, int function) {
+std::vector<std::vector<int64_t>> periods_of(const Graph &graph, const Plan &plan) {
     constexpr int64_t most = 16;
-    const FunctionNode &f = graph.functions[size_t(function)];
-    std::vector<int64_t> periods = f.periods;
-    const StageNode &pure = graph.stages[size_t(f.stages[0])];
-    for (const Access &a : pure.accesses) {
-        const int from = a.source.function;
-        if (from < 0 || plan.functions[size_t(from)].place != Place::Inline) continue;
-        const std::vector<int64_t> inlined = periods_of(graph, plan, from);
-        for (size_t d = 0; d < inlined.size(); d++) {
-            for (size_t v = 0; v < periods.size() && v < pure.pure; v++) {
-                if (a.index[d].slope(v) == 1) periods[v] = std::lcm(periods[v], inlined[d]);
+    std::vector<std::vector<int64_t>> all;
+    for (const FunctionNode &f : graph.functions) {
+        std::vector<int64_t> &periods = all.emplace_back(f.periods);
+        if (f.stages.empty()) continue;
+        const StageNode &pure = graph.stages[size_t(f.stages[0])];
+        for (const Access &a : pure.accesses) {
+            const int from = a.source.function;
+            if (from < 0 || plan.functions[size_t(from)].place != Place::Inline) continue;
+            const std::vector<int64_t> &inlined = all[size_t(from)];
+            for (size_t d = 0; d < inlined.size(); d++) {
+                if (inlined[d] < 2) continue;
+                for (size_t v = 0; v < periods.size() && v < pure.pure; v++) {
+                    if (a.index[d].slope(v) == 1) periods[v] = std::lcm(periods[v], inlined[d]);
+                }
             }
         }
+        for (int64_t &p : periods) p = p > most ? 1 : p;
     }
-    for (int64_t &p : periods) p = p > most ? 1 : p;
-    return periods;
+    return all;
 }
 
 // A region that begins at a multiple of the period lets unrolled and vectorized loops know which of
 // the repeated points each is.
 template<typename Add>
-void align_regions(const Graph &graph, const Plan &plan, int function, Add add) {
+void align_regions(const Graph &graph, const Plan &plan, int function,
+                   const std::vector<int64_t> &periods, Add add) {
     const FunctionNode &f = graph.functions[size_t(function)];
     if (f.is_output || f.is_extern || !f.may_be_extended || f.stages.empty()) return;
-    const std::vector<int64_t> periods = periods_of(graph, plan, function);
     const StagePlan &loops = plan.functions[size_t(function)].stages[0];
     for (size_t d = 0; d < periods.size(); d++) {
         const int64_t unroll = d < loops.unroll.size() ? loops.unroll[d] : 0;
@@ -332,6 +336,7 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
     Schedule schedule = graph.by_hand;
     schedule.steps.insert(schedule.steps.end(), graph.structure.begin(), graph.structure.end());
     std::vector<Levels> levels(graph.functions.size());
+    const std::vector<std::vector<int64_t>> periods = periods_of(graph, plan);
     // Consumers first: the loops that others are computed at are made before these are.
     for (size_t n = graph.functions.size(); n-- > 0;) {
         const FunctionNode &f = graph.functions[n];
@@ -349,7 +354,7 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
             add(ComputeLevel{at.of(p.place)});
         }
         if (f.is_extern) continue;
-        align_regions(graph, plan, int(n), add);
+        align_regions(graph, plan, int(n), periods[n], add);
         lay_out(graph, plan, int(n), add);
         for (size_t s = 0; s < f.stages.size(); s++) {
             const StageNode &stage = graph.stages[size_t(f.stages[s])];

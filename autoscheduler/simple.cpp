@@ -6,6 +6,7 @@
 #include "autoscheduler/register_tiles.h"
 #include <algorithm>
 #include <limits>
+#include <set>
 
 namespace tessera::autoscheduler {
 
@@ -196,6 +197,27 @@ private:
         if (p.place == Place::Root) improve_tiles(n);
     }
 
+    // The functions in whose loops all that read it may be: those that do, or have it inlined, and
+    // what these are computed in.
+    std::set<int> functions_around_readers(const Plan &plan, int n) const {
+        std::set<int> seen, all;
+        std::vector<int> todo = {n};
+        while (!todo.empty()) {
+            const int f = todo.back();
+            todo.pop_back();
+            const FunctionPlan &p = plan.functions[size_t(f)];
+            const bool has_loops = f != n && p.place != Place::Inline;
+            if (has_loops && is_mine(f) && !node(f).is_extern) all.insert(f);
+            auto visit = [&](int next) {
+                if (seen.insert(next).second) todo.push_back(next);
+            };
+            if (has_loops && is_within(p.place)) visit(p.at);
+            if (has_loops) continue;
+            for (int c : node(f).consumers) visit(graph.stages[size_t(c)].function);
+        }
+        return all;
+    }
+
     void improve_place(int n) {
         if (node(n).is_output || (is_image(n) && may_be_inlined(n))) return;
         const Plan before = best;
@@ -206,9 +228,7 @@ private:
         };
         with(Place::Root, -1);
         if (may_be_inlined(n)) with(Place::Inline, -1);
-        for (int at = 0; at < int(graph.functions.size()); at++) {
-            const bool has_loops = before.functions[size_t(at)].place != Place::Inline;
-            if (at <= n || !has_loops || !is_mine(at) || node(at).is_extern) continue;
+        for (int at : functions_around_readers(before, n)) {
             with(Place::Tile, at);
             with(Place::Chunk, at);
             with(Place::Row, at);

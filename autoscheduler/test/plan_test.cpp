@@ -187,6 +187,36 @@ TEST_CASE("tasks of a stage with guards are loops within loops, and those of oth
     CHECK(parallel_loops_in(whole) == 1);
 }
 
+// Each stage reads three points of the one before.
+Func chain_of_stencils(int stages) {
+    Var x("x");
+    std::vector<Func> all;
+    for (int i = 0; i < stages; i++) {
+        Func f(str("stage", i));
+        f(x) = i == 0 ? cast<float>(x) : all.back()(x - 1) + all.back()(x) * all.back()(x + 1);
+        all.push_back(f);
+    }
+    all.back().set_estimates({{0, 4096}});
+    return all.back();
+}
+
+TEST_CASE("a long chain that is inlined as a whole is made a schedule at once") {
+    constexpr int stages = 40;  // of 3^40 paths
+    const Problem problem(chain_of_stencils(stages));
+    Plan plan = plain_plan(problem.graph);
+    for (FunctionPlan &f : plan.functions) f.place = Place::Inline;
+    plan.functions.back().place = Place::Root;
+    CHECK(problem.scheduled(plan).steps.size() < stages);
+}
+
+TEST_CASE("by rules, a stage is tried only in the loops of those that read it, and around them") {
+    const auto candidates = [](int stages) {
+        const Problem problem(chain_of_stencils(stages));
+        return schedule_simply(problem.algorithm, problem.graph, problem.machine).candidates;
+    };
+    CHECK(candidates(12) < 3 * candidates(6));
+}
+
 TEST_SUITE_END();
 
 }  // namespace
