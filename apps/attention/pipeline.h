@@ -79,10 +79,10 @@ private:
         transposed.compute_at(score, step)
             .split(k, kt, k, 4)
             .split(d, dt, d, 4)
-            .reorder(d, k, dt, kt)
+            .reorder(d, k, kt, dt)
             .unroll(k)
             .unroll(d)
-            .gpu_threads(dt, kt);
+            .gpu_threads(kt, dt);
         product.compute_at(score, kt).vectorize(k).unroll(q);
         product.update().reorder(k, q, rd).vectorize(k).unroll(q).unroll(rd, 8);
         weight.compute_at(output, block)

@@ -100,7 +100,7 @@ private:
         RVar ko("ko"), kq("kq");
         product.compute_at(output, x).store_in(MemoryType::Register);
         share_tile(product, x, y).reorder({x, xg, y, yg, xt, yt}).gpu_threads(xt, yt);
-        share_tile(product.update().split(k, ko, k, options.step).split(k, kq, k, 4), x, y)
+        share_tile(product.update().split(k, ko, k, options.step).split(k, kq, k, 2), x, y)
             .reorder({x, xg, y, k, yg, kq, xt, yt, ko})
             .unroll(k)
             .gpu_threads(xt, yt);

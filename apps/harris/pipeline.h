@@ -64,10 +64,22 @@ struct Harris {
 
 private:
     void schedule_for_gpu() {
-        Var xo("xo"), yo("yo"), xi("xi"), yi("yi");
-        output.gpu_tile(x, y, xo, yo, xi, yi, 32, 16, TailStrategy::GuardWithIf);
-        for (Func *stage : {&gray, &slope_x, &slope_y})
-            stage->compute_at(output, xo).gpu_threads(x, y);
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), row("row"), turn_x("turn_x"), turn_y("turn_y");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        // A block has a tile of 32 x 32, a thread four rows of it, which share what they read.
+        output.tile(x, y, xo, yo, xi, yi, 32, 32, guard)
+            .split(yi, yi, row, 4)
+            .reorder(row, xi, yi, xo, yo)
+            .unroll(row)
+            .gpu_blocks(xo, yo)
+            .gpu_threads(xi, yi);
+        for (Func *stage : {&gray, &slope_x, &slope_y}) {
+            stage->compute_at(output, xo)
+                .split(x, turn_x, x, 32, guard)
+                .split(y, turn_y, y, 8, guard)
+                .reorder(x, y, turn_x, turn_y)
+                .gpu_threads(x, y);
+        }
     }
 
     Expr sum_3x3(const Func &f) {

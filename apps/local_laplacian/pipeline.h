@@ -89,6 +89,7 @@ private:
             f.compute_root().gpu_tile(x, y, xo, yo, xi, yi, width, 8, TailStrategy::GuardWithIf);
         };
         tile(gray, 32);
+        remap.compute_root().gpu_tile(i, xi, 64, TailStrategy::GuardWithIf);  // a table
         for (size_t j = 1; j < remapped.size(); j++) {
             remapped[j].reorder(k, x, y);      // a thread has all remapped pictures of a pixel
             const int width = j < 4 ? 32 : 8;  // coarse levels have few pixels

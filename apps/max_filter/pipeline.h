@@ -51,8 +51,9 @@ private:
     void schedule_for_gpu() {
         Var xi("xi"), yi("yi"), ci("ci");
         const TailStrategy guard = TailStrategy::GuardWithIf;
-        for (Func &column : columns)
-            column.compute_root().gpu_tile(x, y, c, xi, yi, ci, 32, 8, 1, guard);
+        // Columns of one and two values are computed where they are read: few read them.
+        for (size_t i = 2; i < columns.size(); i++)
+            columns[i].compute_root().gpu_tile(x, y, c, xi, yi, ci, 32, 8, 1, guard);
         output.gpu_tile(x, y, c, xi, yi, ci, 32, 8, 1, guard);
     }
 

@@ -92,26 +92,44 @@ struct NlMeans {
 
 private:
     void schedule_for_gpu() {
-        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), row("row");
-        const int width = 32, height = 16, rows = 8;
-        // A block has a tile of the picture; it goes through the places compared in step.
-        output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
-        output.gpu_tile(x, y, xo, yo, xi, yi, width, height, TailStrategy::GuardWithIf);
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), row("row"), turn_x("turn_x"), turn_y("turn_y");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        // A block has a tile of the picture, with what is around it in its memory, and goes through
+        // the places compared in step. With the sums around it, a row of the tile is 64 threads.
+        output.bound(c, 0, 3)
+            .tile(x, y, xo, yo, xi, yi, 58, 32, guard)
+            .split(yi, yi, row, 4)
+            .reorder(c, row, xi, yi, xo, yo)
+            .unroll(c)
+            .unroll(row)
+            .gpu_blocks(xo, yo)
+            .gpu_threads(xi, yi);
+        padded.compute_at(output, xo)
+            .split(x, turn_x, x, 64, guard)
+            .split(y, turn_y, y, 8, guard)
+            .reorder(x, y, turn_x, turn_y, c)
+            .gpu_threads(x, y);
         sum.compute_at(output, xo).store_in(MemoryType::Register).bound(c, 0, 4);
-        sum.reorder(c, x, y).unroll(c).gpu_threads(x, y);
-        sum.update().reorder(c, x, y, search.x, search.y).unroll(c).gpu_threads(x, y);
-        weight.compute_at(sum, x);  // one weight for four channels
+        sum.split(y, y, row, 4, guard).reorder(c, row, x, y).unroll(c).unroll(row);
+        sum.gpu_threads(x, y);
+        sum.update()
+            .split(y, y, row, 4, guard)
+            .reorder({c, row, x, y, search.x, search.y})
+            .unroll(c)
+            .unroll(row)
+            .gpu_threads(x, y);
+        weight.compute_at(sum, row);  // one weight for four channels
         Func stored = columns.in(patches);
         stored
             .compute_at(sum, search.x)  // sums of columns, read seven times each
-            .split(y, y, row, rows)
+            .split(y, y, row, 4, guard)
             .reorder(row, x, y)
             .unroll(row)
             .gpu_threads(x, y);
         columns.compute_at(stored, x).unroll(y);
         columns.update().unroll(patch).unroll(y);
         difference.compute_at(stored, x).unroll(y);  // a column for the sums of several rows
-        patches.compute_at(sum, x);
+        patches.compute_at(sum, row);
         patches.update().unroll(patch);
     }
 };

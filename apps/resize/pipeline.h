@@ -84,31 +84,26 @@ struct Resize {
 
 private:
     void schedule_for_gpu() {
-        Var xo("xo"), yo("yo"), xi("xi"), yi("yi");
+        Var xi("xi"), yi("yi"), row("row");
         const TailStrategy guard = TailStrategy::GuardWithIf;
         // Tables: one row per column or row.
         raw_weights.compute_root().gpu_tile(i, xi, 64, guard);
         weights.compute_root().gpu_tile(i, xi, 64, guard);
-        Var row("row");
-        output.tile(x, y, xo, yo, xi, yi, 64, 16, guard)
-            .split(yi, yi, row, 4)  // four rows a thread share what they take of the tables
-            .reorder(row, xi, yi, xo, yo, c)
-            .unroll(row)
-            .gpu_blocks(xo, yo, c)
-            .gpu_threads(xi, yi);
-        // A row of the source may be longer than a row of threads: they take it in turns.
-        along_y.compute_at(output, xo).split(x, x, xi, 64, guard).reorder(xi, y, x);
-        along_y.split(y, y, row, 4, guard).reorder(row, xi, y, x).gpu_threads(xi, y);
-        along_y.update()
-            .split(x, x, xi, 64, guard)
-            .split(y, y, row, 4, guard)
-            .reorder(tap, row, xi, y, x)
-            .gpu_threads(xi, y);
         if (enlarge) {
             along_y.update().unroll(tap);
             along_x.update().unroll(tap);
         }
-        along_x.compute_at(output, xi);
+        Func stored = along_y.in();
+        for (Func *pass : {&stored, &output}) {
+            pass->split(y, y, row, 4, guard)  // rows share what they take of the table
+                .reorder(row, x, y, c)
+                .unroll(row)
+                .gpu_tile(x, y, xi, yi, 32, 4, guard)
+                .gpu_blocks(c);
+        }
+        stored.compute_root();
+        along_y.compute_at(stored, row);
+        along_x.compute_at(output, row);
     }
 
     // Store tiles of the first pass column by column: the second one then has vectors along y,

@@ -66,13 +66,29 @@ struct Unsharp {
 
 private:
     void schedule_for_gpu() {
-        Var xo("xo"), yo("yo"), xi("xi"), yi("yi");
+        Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), row("row"), turn_x("turn_x"), turn_y("turn_y");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        // A block has a tile of 32 x 32, a thread four rows of it.
         output.bound(c, 0, 3)
-            .reorder(c, x, y)  // the three colours share one ratio
+            .tile(x, y, xo, yo, xi, yi, 32, 32, guard)
+            .split(yi, yi, row, 4)
+            .reorder(c, row, xi, yi, xo, yo)  // the three colours share one ratio
             .unroll(c)
-            .gpu_tile(x, y, xo, yo, xi, yi, 32, 16, TailStrategy::GuardWithIf);
-        ratio.compute_at(output, xi);
-        for (Func *stage : {&gray, &blur_y}) stage->compute_at(output, xo).gpu_threads(x, y);
+            .unroll(row)
+            .gpu_blocks(xo, yo)
+            .gpu_threads(xi, yi);
+        ratio.compute_at(output, row);
+        gray.compute_at(output, xo)
+            .split(x, turn_x, x, 32, guard)
+            .split(y, turn_y, y, 8, guard)
+            .reorder(x, y, turn_x, turn_y)
+            .gpu_threads(x, y);
+        blur_y.compute_at(output, xo)
+            .split(x, turn_x, x, 32, guard)
+            .split(y, y, row, 4, guard)  // four rows share six of the ten that they read
+            .reorder(row, x, y, turn_x)
+            .unroll(row)
+            .gpu_threads(x, y);
     }
 };
 
