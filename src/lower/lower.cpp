@@ -71,8 +71,18 @@ namespace {
 
 Stmt simplify_stmt(const Stmt &s, const Context &) { return algebra::simplify(s); }
 
-Stmt simplify_kernels(const Stmt &s, const Context &context) {
-    return context.target.has_gpu_feature() ? algebra::simplify(s) : s;
+// Loops stay, also those of one iteration, in which copies take turns.
+class SimplifyBounds final : public Mutator {
+    Stmt visit(const Realize &realize) override {
+        Region bounds;
+        for (const Range &r : realize.bounds)
+            bounds.emplace_back(algebra::simplify(r.min), algebra::simplify(r.extent));
+        return realize.with<&Realize::bounds, &Realize::body>(bounds, (*this)(realize.body));
+    }
+};
+
+Stmt simplify_bounds(const Stmt &s, const Context &context) {
+    return context.target.has_gpu_feature() ? SimplifyBounds()(s) : s;
 }
 
 Stmt share_subexpressions(const Stmt &s, const Context &) {
@@ -84,7 +94,7 @@ constexpr Pass all_passes[] = {
     {"check gpu loops", check_gpu_loops},
     {"fold storage", fold_storage},  // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
-    {"simplify kernels", simplify_kernels},  // what is copied ahead has constant extents
+    {"simplify bounds", simplify_bounds},  // what is copied ahead has constant extents
     {"hoist rings", hoist_rings},
     {"ring buffers", add_ring_buffers},
     {"skip stages", skip_stages},  // after sliding: what a stage reads is final
