@@ -13,7 +13,7 @@ struct ConvLayer {
 
     // Dimensions: input (ci, x, y, n), filter (co, ci, x, y), bias (co).
     ConvLayer(const Func &input, const Func &filter, const Func &bias, int input_channels)
-        : r(0, input_channels, 0, 3, 0, 3, "r") {
+        : r(0, input_channels, 0, 3, 0, 3, "r"), input(input), filter(filter) {
         conv(co, x, y, n) = bias(co);
         conv(co, x, y, n) += filter(co, r.x, r.y, r.z) * input(r.x, x + r.y, y + r.z, n);
         output(co, x, y, n) = max(0.0f, conv(co, x, y, n));
@@ -29,7 +29,7 @@ struct ConvLayer {
         const bool waits_for_loads = target.has_feature(Target::AVX512_SapphireRapids);
         const int vectors = waits_for_loads ? 4 : 2, lines = waits_for_loads ? 2 : 5;
         const int places = waits_for_loads ? 3 : vector >= 16 ? 2 : 1;
-        Var coi("coi"), xi("xi"), yi("yi"), rows("rows"), task("task");
+        Var coi("coi"), rows("rows"), task("task");
         output.split(co, co, coi, vectors * vector)
             .tile(x, y, xi, yi, places, lines)
             .reorder(coi, xi, yi, x, y, n, co)
@@ -56,28 +56,55 @@ struct ConvLayer {
     }
 
 private:
+    // A block has 128 channels of 20 x 4 places, a thread two groups of 4 channels, 64 apart, of 5
+    // places in a row: the sums are in its registers. What a block reads of 8 input channels is in
+    // its memory.
     void schedule_for_gpu() {
-        Var coi("coi"), cov("cov"), xi("xi"), yi("yi"), rows("rows"), block("block");
-        RVar taken("taken");
-        // A block has all 128 channels of 4 x 8 places, a thread 4 of them of 8 places in a row.
-        output.split(co, co, coi, 128)
-            .split(coi, coi, cov, 4)
-            .tile(x, y, xi, yi, 8, 4, TailStrategy::GuardWithIf)
-            .reorder(cov, xi, coi, yi, x, y, n, co)
-            .vectorize(cov)
-            .unroll(xi)
-            .fuse(y, n, rows)
-            .fuse(rows, co, block)
+        Var block("block"), rows("rows"), quad("quad"), turn("turn"), turn_x("turn_x"),
+            turn_y("turn_y"), u("u"), v("v");
+        RVar chunk("chunk"), taken("taken"), quads("quads");
+        const TailStrategy guard = TailStrategy::GuardWithIf;
+        output.split(co, block, co, 128).tile(x, y, xi, yi, 20, 4, guard).fuse(y, n, rows);
+        output.fuse(rows, block, block);
+        share_tile(output, xi)
+            .reorder({cv, group, xi, ct, xt, yi, x, block})
             .gpu_blocks(x, block)
-            .gpu_threads(coi, yi);
-        conv.compute_at(output, coi).vectorize(co).unroll(x);
-        conv.update()
-            .split(r.x, r.x, taken, 4)
-            .reorder(co, x, taken, r.x, r.y, r.z)
-            .vectorize(co)
-            .unroll(x)
-            .unroll(taken);
+            .gpu_threads(ct, xt, yi);
+        conv.compute_at(output, x).store_in(MemoryType::Register);
+        share_tile(conv, x).reorder({cv, group, x, ct, xt, y}).gpu_threads(ct, xt, y);
+        share_tile(conv.update().split(r.x, chunk, taken, 8).split(taken, quads, taken, 4), x)
+            .reorder({cv, group, x, taken, quads, r.y, r.z, ct, xt, y, chunk})
+            .unroll(taken)
+            .gpu_threads(ct, xt, y);
+        Func staged = input.in(conv), window = staged.in(conv), weights = filter.in(conv);
+        const std::vector<Var> place = staged.args(), weight = weights.args();
+        staged.compute_at(conv, chunk)
+            .split(place[1], turn_x, u, 4, guard)
+            .split(place[2], turn_y, v, 4, guard)
+            .reorder({place[0], u, v, turn_x, turn_y})
+            .gpu_threads(place[0], u, v);
+        window.compute_at(conv, quads).vectorize(place[0]).unroll(place[1]);  // four by one load
+        weights.compute_at(conv, chunk)
+            .split(weight[0], u, quad, 4)
+            .split(u, turn, u, 16)
+            .split(weight[1], turn_y, v, 4)
+            .reorder({quad, u, v, weight[2], turn, turn_y, weight[3]})
+            .vectorize(quad)
+            .gpu_threads(u, v, weight[2]);
     }
+
+    // The part of a thread.
+    Stage share_tile(Stage stage, const Var &of_row) {
+        return stage.split(co, group, co, 64)
+            .split(co, ct, cv, 4)
+            .split(of_row, xt, of_row, 5, TailStrategy::GuardWithIf)
+            .vectorize(cv)
+            .unroll(group)
+            .unroll(of_row);
+    }
+
+    Func input, filter;
+    Var xi{"xi"}, yi{"yi"}, group{"group"}, ct{"ct"}, cv{"cv"}, xt{"xt"};
 };
 
 }  // namespace tessera::apps

@@ -18,7 +18,7 @@ public:
         const bool by_hand = !using_autoscheduler();
         const bool on_gpu = by_hand && get_target().has_gpu_feature();
         const bool has_small = by_hand && !on_gpu && !transpose_b;
-        Gemm gemm(a, b, {transpose_a, transpose_b, has_small, on_gpu ? 16 : 1});
+        Gemm gemm(a, b, {transpose_a, transpose_b, has_small, on_gpu ? 32 : 1});
         output = gemm.output;
         if (by_hand) gemm.schedule(get_target());
         a.set_estimates({{0, 1024}, {0, 1024}});

@@ -88,7 +88,7 @@ private:
 
     // For at least 128 rows and columns: a block has a tile of 128 x 128, a thread 8 x 8 of it, in
     // groups of 4 x 4 that are 64 apart: so neighbouring threads read neighbouring quads. The sums
-    // are in the threads' registers; what a block reads of the matrices for 16 steps is in its
+    // are in the threads' registers; what a block reads of the matrices for 32 steps is in its
     // memory.
     void schedule_for_gpu() {
         output.bound(x, 0, width).bound(y, 0, height);
@@ -100,7 +100,7 @@ private:
         RVar ko("ko"), kq("kq");
         product.compute_at(output, x).store_in(MemoryType::Register);
         share_tile(product, x, y).reorder({x, xg, y, yg, xt, yt}).gpu_threads(xt, yt);
-        share_tile(product.update().split(k, ko, k, options.step).split(k, kq, k, 2), x, y)
+        share_tile(product.update().split(k, ko, k, options.step).split(k, kq, k, 4), x, y)
             .reorder({x, xg, y, k, yg, kq, xt, yt, ko})
             .unroll(k)
             .gpu_threads(xt, yt);

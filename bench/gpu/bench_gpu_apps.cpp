@@ -32,8 +32,21 @@ Problem square_product(int size) {
             .tolerance = 1e-4};
 }
 
+// More rows than the card's caches hold.
+Problem with_many_rows(Problem p) {
+    constexpr int count = 65536;
+    const int width = p.output.extents[0];
+    p.inputs[0].extents = p.output.extents = {width, count};
+    p.size = std::to_string(count) + "x" + std::to_string(width);
+    return p;
+}
+
 std::vector<Problem> problems_for_gpus() {
     std::vector<Problem> all = problems();
+    for (const Problem &p : problems()) {
+        const bool has_rows = p.generator == "softmax" || p.generator == "layer_norm";
+        if (has_rows && p.output.extents[0] == 1024) all.push_back(with_many_rows(p));
+    }
     std::erase_if(all, [](const Problem &p) {
         return p.generator == "gemm" || p.generator == "widening_gemm";
     });
