@@ -103,6 +103,7 @@ private:
         share_tile(product.update().split(k, ko, k, options.step).split(k, kq, k, 4), x, y)
             .reorder({x, xg, y, k, yg, kq, xt, yt, ko})
             .unroll(k)
+            .unroll(kq)
             .gpu_threads(xt, yt);
         share_tile(product.update(1), x, y)
             .reorder({x, xg, y, yg, rest.x, xt, yt})

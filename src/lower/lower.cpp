@@ -71,7 +71,7 @@ namespace {
 
 Stmt simplify_stmt(const Stmt &s, const Context &) { return algebra::simplify(s); }
 
-// Loops stay, also those of one iteration, in which copies take turns.
+// Loops stay, also those of one iteration.
 class SimplifyBounds final : public Mutator {
     Stmt visit(const Realize &realize) override {
         Region bounds;
@@ -81,8 +81,19 @@ class SimplifyBounds final : public Mutator {
     }
 };
 
-Stmt simplify_bounds(const Stmt &s, const Context &context) {
-    return context.target.has_gpu_feature() ? SimplifyBounds()(s) : s;
+bool has_tensor_instructions(const Stmt &s) {
+    bool any = false;
+    for_each_node(s, [&](const For &loop) {
+        any |= loop.loop_kind == LoopKind::MMA || loop.loop_kind == LoopKind::WGMMA;
+    });
+    return any;
+}
+
+// Gives what is copied ahead in kernels constant extents. Tensor instructions are asked for by
+// loops, of which those of one iteration count as well.
+Stmt simplify_kernels(const Stmt &s, const Context &context) {
+    if (!context.target.has_gpu_feature()) return s;
+    return has_tensor_instructions(s) ? SimplifyBounds()(s) : algebra::simplify(s);
 }
 
 Stmt share_subexpressions(const Stmt &s, const Context &) {
@@ -94,7 +105,7 @@ constexpr Pass all_passes[] = {
     {"check gpu loops", check_gpu_loops},
     {"fold storage", fold_storage},  // before sliding: regions still say all that is read
     {"sliding window", sliding_window},
-    {"simplify bounds", simplify_bounds},  // what is copied ahead has constant extents
+    {"simplify kernels", simplify_kernels},
     {"hoist rings", hoist_rings},
     {"ring buffers", add_ring_buffers},
     {"skip stages", skip_stages},  // after sliding: what a stage reads is final

@@ -69,6 +69,13 @@ bool computes_together(const LoweredFunction &kernel) {
 }
 
 // The threads of a block, if their number is known.
+bool has_tensor_instructions(const LoweredFunction &kernel) {
+    bool any = false;
+    for_each_node(kernel.body,
+                  [&](const MachineOp &op) { any |= op.op != MachineOpKind::copy_async; });
+    return any;
+}
+
 std::optional<int64_t> threads_of(const LoweredFunction &kernel) {
     int64_t threads = 1;
     bool is_known = true;
@@ -110,8 +117,14 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
         if (!is_read || !is_written) function->addParamAttr(first + i, llvm::Attribute::NoAlias);
         if (!is_written) function->addParamAttr(first + i, llvm::Attribute::ReadOnly);
     }
-    if (const auto threads = threads_of(kernel))
+    if (const auto threads = threads_of(kernel)) {
         function->addFnAttr("nvvm.maxntid", std::to_string(*threads));
+        // At most 128 registers a thread, so that a multiprocessor has 16 warps to choose from.
+        // Tensor instructions have their sums there, and wait for nothing else.
+        constexpr int64_t fewest = 512;
+        if (*threads * 2 <= fewest && !has_tensor_instructions(kernel))
+            function->addFnAttr("nvvm.minctasm", std::to_string(fewest / *threads));
+    }
     return function;
 }
 
@@ -198,7 +211,7 @@ void KernelEmitter::allocate_shared(const Allocate &node) {
         return run(node.body);
     }
     constexpr unsigned aligned_to = 1024, neighbours_aligned_to = 128;
-    const bool is_swizzled = node.memory == MemoryType::GPUSharedAsync;
+    const bool is_swizzled = lower::is_swizzled(node);
     const unsigned space = architecture.address_space(AddressSpace::Shared);
     llvm::GlobalVariable *all = module.getNamedGlobal("shared_memory");
     if (!all) {
