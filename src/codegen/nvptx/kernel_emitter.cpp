@@ -68,7 +68,6 @@ bool computes_together(const LoweredFunction &kernel) {
     return any;
 }
 
-// The threads of a block, if their number is known.
 bool has_tensor_instructions(const LoweredFunction &kernel) {
     bool any = false;
     for_each_node(kernel.body,
@@ -76,6 +75,18 @@ bool has_tensor_instructions(const LoweredFunction &kernel) {
     return any;
 }
 
+bool has_many_private_elements(const LoweredFunction &kernel) {
+    constexpr int64_t many = 32 * 4;  // bytes
+    bool any = false;
+    for_each_node(kernel.body, [&](const Allocate &a) {
+        const bool is_private =
+            a.memory == MemoryType::Auto || traits_of(a.memory).space == AddressSpace::Private;
+        any |= is_private && constant_bytes(a).value_or(0) >= many;
+    });
+    return any;
+}
+
+// The threads of a block, if their number is known.
 std::optional<int64_t> threads_of(const LoweredFunction &kernel) {
     int64_t threads = 1;
     bool is_known = true;
@@ -119,10 +130,11 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
     }
     if (const auto threads = threads_of(kernel)) {
         function->addFnAttr("nvvm.maxntid", std::to_string(*threads));
-        // At most 128 registers a thread, so that a multiprocessor has 16 warps to choose from.
-        // Tensor instructions have their sums there, and wait for nothing else.
+        // What has sums in registers gets at most 128 a thread, so that a multiprocessor has 16
+        // warps to choose from; else ptxas chooses. Tensor instructions wait for nothing else.
         constexpr int64_t fewest = 512;
-        if (*threads * 2 <= fewest && !has_tensor_instructions(kernel))
+        if (*threads * 2 <= fewest && has_many_private_elements(kernel) &&
+            !has_tensor_instructions(kernel))
             function->addFnAttr("nvvm.minctasm", std::to_string(fewest / *threads));
     }
     return function;

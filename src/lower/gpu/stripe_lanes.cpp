@@ -482,6 +482,10 @@ private:
 
 }  // namespace
 
-Stmt stripe_lanes(const Stmt &s, const lower::Context &) { return StripeLanes()(s); }
+Stmt stripe_lanes(const Stmt &s, const lower::Context &) {
+    bool any = false;  // else shared expressions would be walked once for each use
+    for_each_node(s, [&](const For &loop) { any |= loop.loop_kind == LoopKind::GPULane; });
+    return any ? StripeLanes()(s) : s;
+}
 
 }  // namespace tessera::lower
