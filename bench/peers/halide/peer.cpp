@@ -89,7 +89,7 @@ int copy_to_host(void *buffer) {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const Peer *bench_peer() {
-    static const Peer peer{PEER_NAME, set_threads, last_error, int(std::size(functions)),
+    static const Peer peer{PEER_NAME, set_threads, last_error,  int(std::size(functions)),
                            functions, device_sync, copy_to_host};
     halide_reuse_device_allocations(nullptr, true);
     halide_set_error_handler(keep_message);

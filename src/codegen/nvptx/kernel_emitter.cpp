@@ -76,7 +76,7 @@ bool has_tensor_instructions(const LoweredFunction &kernel) {
 }
 
 bool has_many_private_elements(const LoweredFunction &kernel) {
-    constexpr int64_t many = 32 * 4;  // bytes
+    constexpr int64_t many = 128;  // bytes
     bool any = false;
     for_each_node(kernel.body, [&](const Allocate &a) {
         const bool is_private =

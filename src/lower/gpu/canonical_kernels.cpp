@@ -78,7 +78,8 @@ public:
         auto same =
             std::ranges::find_if(all, [&](const Outside &o) { return o.node->buffer == a.buffer; });
         if (same == all.end()) {
-            all.push_back({Ref<const Allocate>(&a), memory, Symbol::fresh(str(a.buffer, "_size")), most, slices});
+            all.push_back({Ref<const Allocate>(&a), memory, Symbol::fresh(str(a.buffer, "_size")),
+                           most, slices});
             same = all.end() - 1;
         } else {
             same->most = algebra::simplify(max(same->most, most));

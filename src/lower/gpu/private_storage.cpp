@@ -269,7 +269,7 @@ private:
             return with_lanes(access.place - make_const(type, least), access.lanes);
         }
         std::vector<int64_t> lanes;
-        const int64_t first = *as_const_int(access.place);
+        const int64_t first = as_const_int(access.place).value_or(0);  // dense: it is one
         for (int64_t lane : access.lanes) lanes.push_back(slots.at(first + lane) - slots.at(first));
         return with_lanes(make_const(type, slots.at(first)), lanes);
     }
