@@ -91,7 +91,7 @@ private:
             .reorder(k, kt, q, step)
             .vectorize(k)
             .gpu_threads(kt, q);
-        for (Func f : {largest, total}) reduce_by_rows_of_warps(f, rk, output, block, q);
+        for (const Func &f : {largest, total}) reduce_by_rows_of_warps(f, rk, output, block, q);
         sum.compute_at(output, dt).vectorize(d).unroll(q);
         sum.update().reorder(d, q, rk).vectorize(d).unroll(q).unroll(rk, 8);
     }

@@ -52,7 +52,7 @@ private:
             .gpu_blocks(y)
             .gpu_threads(yi)
             .gpu_lanes(lane);
-        for (Func f : {sum, squares}) reduce_by_warps(f, r, output, yi);
+        for (const Func &f : {sum, squares}) reduce_by_warps(f, r, output, yi);
         for (Func f : {mean, factor}) f.compute_at(output, yi);
     }
 };

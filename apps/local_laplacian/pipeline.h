@@ -93,7 +93,7 @@ private:
         for (size_t j = 1; j < remapped.size(); j++) {
             remapped[j].reorder(k, x, y);      // a thread has all remapped pictures of a pixel
             const int width = j < 4 ? 32 : 8;  // coarse levels have few pixels
-            for (Func f : {original[j], remapped[j], collapsed[j]}) tile(f, width);
+            for (const Func &f : {original[j], remapped[j], collapsed[j]}) tile(f, width);
         }
         output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
         tile(output, 32);

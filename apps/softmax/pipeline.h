@@ -47,7 +47,7 @@ private:
             .gpu_blocks(y)
             .gpu_threads(yi)
             .gpu_lanes(lane);
-        for (Func f : {largest, total}) reduce_by_warps(f, r, output, yi);
+        for (const Func &f : {largest, total}) reduce_by_warps(f, r, output, yi);
         factor.compute_at(output, yi);
     }
 };
