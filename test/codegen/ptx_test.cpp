@@ -137,6 +137,30 @@ TEST_SUITE("PTX") {
         CAPTURE(ptx);
         CHECK(count_of(ptx, "st.shared.v4") == 1);
     }
+    TEST_CASE("large constants are added to an index, and not to an address") {
+        const std::string text = ptx_of(
+            "    gpu_block for b in [0, +n):\n"
+            "        gpu_thread for t in [0, +64):\n"
+            "            out[t + b*64] = src[t + b*64 - 2097152] + src[t + b*64 - 2097153]\n",
+            "host-cuda-cuda_capability_90");
+        CAPTURE(text);
+        CHECK(count_of(text, "mov.b32") >= 2);
+        CHECK(count_of(text, "+-8388") == 0);
+    }
+    TEST_CASE("only kernels with many elements for each thread ask for few registers") {
+        const auto kernel = [](int elements) {
+            return "    gpu_block for b in [0, +n):\n"
+                   "        gpu_thread for t in [0, +64):\n"
+                   "            allocate mine: float32[" +
+                   std::to_string(elements) +
+                   "] in Stack\n"
+                   "            mine[n % 2] = src[t]\n"
+                   "            out[t + b*64] = mine[0]\n";
+        };
+        const char *target = "host-cuda-cuda_capability_90";
+        CHECK(count_of(ptx_of(kernel(64), target), ".minnctapersm 8") == 1);
+        CHECK(count_of(ptx_of(kernel(8), target), ".minnctapersm") == 0);
+    }
     TEST_CASE("every capability takes it") {
         for (int capability : {75, 80, 86, 89, 90, 100, 120}) {
             CAPTURE(capability);

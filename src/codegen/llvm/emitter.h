@@ -107,6 +107,8 @@ protected:
     virtual void acquire(const Acquire &node) = 0;
     // A statement that is a function of its own, and runs here.
     virtual void invoke(const Invoke &node) = 0;
+    // A constant within an index, or a bound of a loop.
+    virtual Value *coordinate_constant(const IntImm &node);
     // What the machine has an operation for; else the body is written.
     virtual void machine_op(const MachineOp &node) { run(node.body); }
     // Writes the body of an Atomic that has mutexes, holding that of the element at `index`.

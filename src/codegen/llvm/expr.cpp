@@ -42,7 +42,13 @@ Value *Emitter::dispatch(const Expr &e) {
     }
 }
 
-Value *Emitter::emit(const IntImm &node) { return int_constant(node.type, node.value); }
+Value *Emitter::emit(const IntImm &node) {
+    return in_coordinate ? coordinate_constant(node) : int_constant(node.type, node.value);
+}
+
+Value *Emitter::coordinate_constant(const IntImm &node) {
+    return int_constant(node.type, node.value);
+}
 
 Value *Emitter::emit(const UIntImm &node) { return int_constant(node.type, int64_t(node.value)); }
 

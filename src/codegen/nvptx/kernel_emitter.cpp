@@ -5,6 +5,8 @@
 #include "ir/operators.h"
 #include "ir/visitor.h"
 #include "lower/gpu/kernel_loops.h"
+#include <cstdlib>
+#include <llvm/IR/InlineAsm.h>
 #include <llvm/IR/IntrinsicsNVPTX.h>
 
 namespace tessera::codegen {
@@ -138,6 +140,18 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
             function->addFnAttr("nvvm.minctasm", std::to_string(fewest / *threads));
     }
     return function;
+}
+
+// ptxas 13.0 takes what lies exactly 2^23 bytes before an address from another base, where it
+// splits the offsets of several accesses (docs/gpu_notes.md). Constants that may lead there become
+// registers, so that they are added to an index of 32 bits, and not to an address.
+Value *KernelEmitter::coordinate_constant(const IntImm &node) {
+    constexpr int64_t near = 1 << 18;  // of elements; they have at most 16 bytes
+    if (node.type != Int(32) || std::abs(node.value) < near)
+        return Emitter::coordinate_constant(node);
+    auto *type = llvm::FunctionType::get(b.getInt32Ty(), {b.getInt32Ty()}, false);
+    auto *move = llvm::InlineAsm::get(type, "mov.b32 $0, $1;", "=r,n", false);
+    return b.CreateCall(move, {b.getInt32(uint32_t(node.value))});
 }
 
 void KernelEmitter::bind_arguments(const LoweredFunction &kernel, llvm::Function *function) {

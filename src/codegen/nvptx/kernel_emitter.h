@@ -35,6 +35,7 @@ private:
     void run_locked(const Atomic &node, const Expr &index) override;
 
     void machine_op(const MachineOp &node) override;
+    Value *coordinate_constant(const IntImm &node) override;
 
     // tensor_ops.cpp
     llvm::CallInst *assembly(const std::string &text, const std::string &constraints,
