@@ -17,7 +17,21 @@ inline void reduce_in_lanes(Func reduction, const RVar &r, int lanes, int vector
     reduction.update().atomic().vectorize(of);
 }
 
-// The same on a GPU at a loop `at` over threads of `consumer`, each of which has a row: the lanes
+// On a GPU, rows of `output` along x: a warp has one, of which each lane takes 4 neighbours at a
+// time; a block has four, of which `row` is the loop.
+inline void rows_by_warps(Func output, const Var &x, const Var &y, const Var &row) {
+    Var lane("lane"), step("step");
+    output.split(x, step, x, 4 * 32, TailStrategy::GuardWithIf)
+        .split(x, lane, x, 4)
+        .split(y, y, row, 4, TailStrategy::GuardWithIf)
+        .reorder(x, step, lane, row, y)
+        .vectorize(x)
+        .gpu_blocks(y)
+        .gpu_threads(row)
+        .gpu_lanes(lane);
+}
+
+// As reduce_in_lanes, at a loop `at` over threads of `consumer`, each of which has a row: the lanes
 // of a warp reduce it, each 4 neighbours at a time.
 inline void reduce_by_warps(Func reduction, const RVar &r, const Func &consumer, const Var &at) {
     RVar step("step"), of("of"), quad("quad");

@@ -42,16 +42,8 @@ struct LayerNorm {
 
 private:
     void schedule_for_gpu() {
-        Var yi("yi"), lane("lane"), step("step");
-        // A warp has a row, and a block four rows. A row is read again from the first cache.
-        output.split(x, step, x, 4 * 32, TailStrategy::GuardWithIf)
-            .split(x, lane, x, 4)
-            .split(y, y, yi, 4, TailStrategy::GuardWithIf)
-            .reorder(x, step, lane, yi, y)
-            .vectorize(x)
-            .gpu_blocks(y)
-            .gpu_threads(yi)
-            .gpu_lanes(lane);
+        Var yi("yi");
+        rows_by_warps(output, x, y, yi);  // a row is read again from the first cache
         for (const Func &f : {sum, squares}) reduce_by_warps(f, r, output, yi);
         for (Func f : {mean, factor}) f.compute_at(output, yi);
     }

@@ -19,7 +19,7 @@ Implementation compiled_for(const char *target, const std::shared_ptr<Data> &dat
     return tessera_implementation(data);
 }
 
-void to_device(Buffer<> &b) {
+void to_device(Buffer<> b) {  // which is shared with the caller's
     b.set_host_dirty();
     b.copy_to_device(gpu);
 }
@@ -112,7 +112,8 @@ std::vector<Contender> libraries_on_gpu(const std::shared_ptr<Data> &data) {
     const Problem &p = data->problem;
     if (!cublas.is_there() || p.generator != "gemm" || is_set(p, "transpose_a")) return {};
     Buffer<> a = data->input("a"), b = data->input("b"), out = data->new_output();
-    for (Buffer<> *input : {&a, &b}) to_device(*input);
+    to_device(a);
+    to_device(b);
     out.device_malloc(get_device_interface_for_device_api(DeviceAPI::CUDA, gpu));
     const bool transposed = is_set(p, "transpose_b");
     const auto run = [=] {
@@ -131,8 +132,7 @@ Contender copy_on_gpu(const std::shared_ptr<Data> &data) {
     const int half = int(data->bytes() / 2);  // read once and written once
     Buffer<uint8_t> from(half), to(half);
     from.fill(1);
-    Buffer<> filled = from;
-    to_device(filled);
+    to_device(from);
     const auto *device = get_device_interface_for_device_api(DeviceAPI::CUDA, gpu);
     to.device_malloc(device);
     return {
