@@ -63,13 +63,17 @@ public:
         Symbol within = {};  // the memory of another buffer of the block, if it has none of its own
     };
     static Stmt around(const Outside &a, const Stmt &s) {
-        const Expr elements = Variable::make(Int(32), a.size) * a.slices;
+        const Expr size = Variable::make(Int(32), a.size);
+        // The host checks products of extents in 64 bits.
+        std::vector<Expr> extents = {size, a.slices};
+        if (a.memory != MemoryType::Heap || is_const(a.slices, 1))
+            extents = {algebra::simplify(size * a.slices)};
         AllocationFacts facts = a.node->facts;
         facts.within = a.within;
         return LetStmt::make(a.size, a.most,
-                             a.node->with<&Allocate::memory, &Allocate::extents,
+                             a.node->with<&Allocate::memory, &Allocate::extents, &Allocate::padding,
                                           &Allocate::condition, &Allocate::body, &Allocate::facts>(
-                                 a.memory, {algebra::simplify(elements)}, Expr(), s, facts));
+                                 a.memory, std::move(extents), 0, Expr(), s, facts));
     }
     // Returns the size of a slice. Copies of a loop's body that unrolling has made take turns: it
     // is that of the largest.
@@ -202,7 +206,24 @@ private:
     // A statement of the first thread.
     Stmt alone(const Stmt &s) {
         note(BlockAccesses(s));
-        return with_barriers(guarded(s, 0));
+        return with_barriers(guarded(OwnStorage(*this)(s), 0));
+    }
+    // Gives what is allocated within a statement of one thread names of its own where copies of it,
+    // which unrolling has made, may have memory of the block.
+    class OwnStorage final : public Mutator {
+    public:
+        explicit OwnStorage(const KernelBody &kernel)
+            : Mutator(Mutator::Visits::PerUse), kernel(kernel) {}
+
+    private:
+        Stmt visit(const Allocate &a) override { return kernel.own(a, (*this)(a.body)); }
+        const KernelBody &kernel;
+    };
+    Stmt own(const Allocate &a, const Stmt &body) const {
+        if (times_allocated.at(a.buffer) < 2) return a.with<&Allocate::body>(body);
+        const Symbol name = Symbol::fresh(a.buffer.text());
+        return a.with<&Allocate::buffer, &Allocate::body>(
+            name, move_into_slice(body, a.buffer, {1, 0, name}));
     }
     // For the threads whose indices are 0 from a dimension on.
     Stmt guarded(Stmt s, size_t from) const {
@@ -300,7 +321,7 @@ private:
             break;
         case MemoryType::Heap: {
             const Expr size =
-                add(global, a, MemoryType::Heap, most_elements(a, ranges), blocks.count());
+                add(global, a, MemoryType::Heap, most_elements(a, ranges, false), blocks.count());
             return move_into_slice(at_block(a.body), a.buffer, {1, blocks.number() * size});
         }
         case MemoryType::GPUSharedAsync: privates.insert(a.buffer); break;
@@ -318,7 +339,7 @@ private:
         // It depends on the block no more than the launch can find out.
         algebra::IntervalScope serial = ranges;
         for (const auto &[variable, range] : blocks.variables().all()) serial.unbind(variable);
-        add(shared, a, shared_type(a), most_elements(a, serial), 1);
+        add(shared, a, shared_type(a), most_elements(a, serial, true), 1);
         if (shared_type(a) != MemoryType::GPUShared || times_allocated[a.buffer] > 1)
             return at_block(a.body);
         const size_t taken = take_memory(a);
@@ -373,7 +394,7 @@ private:
             row = row * shape[d] + thread(d);
             rows = rows * shape[d];
         }
-        const Expr most = most_elements(a, variables);
+        const Expr most = most_elements(a, variables, !is_global);
         const Expr size = is_global ? add(global, a, MemoryType::Heap, most, rows * blocks.count())
                                     : add(shared, a, shared_type(a), most, rows);
         if (is_global) row = row + blocks.number() * rows;
@@ -382,15 +403,32 @@ private:
     static MemoryType shared_type(const Allocate &a) {
         return a.memory == MemoryType::GPUSharedAsync ? a.memory : MemoryType::GPUShared;
     }
-    // The most elements that it has while these variables run through their ranges.
-    Expr most_elements(const Allocate &a, algebra::IntervalScope &variables) const {
-        Expr elements = a.padding;
-        Expr box = 1;
-        for (const Expr &e : a.extents) box = box * max(cast(Int(32), lets.expand(e)), 0);
-        elements = algebra::simplify(box + elements);
+    // The most elements that it has while these variables run through their ranges, with padding.
+    // What no memory can hold is a little too much, and does not wrap around: that is refused where
+    // it is allocated.
+    Expr most_elements(const Allocate &a, algebra::IntervalScope &variables, bool is_shared) const {
+        const int64_t limit = is_shared ? 1 << 18 : INT32_MAX;
+        Expr box = 1, wide = make_one(Int(64));
         variables.facts = lets.known();
-        const algebra::Interval range = algebra::bounds_of_expr(elements, variables);
-        if (range.has_upper_bound()) return range.max;
+        for (const Expr &e : a.extents) {
+            const Expr extent = max(cast(Int(32), lets.expand(e)), 0);
+            box = box * extent;
+            wide = wide * cast(Int(64), upper_bound(a, extent, variables));
+        }
+        const Expr most = upper_bound(a, box + a.padding, variables);
+        wide = algebra::simplify(wide + IntImm::make(Int(64), a.padding));
+        const auto known = as_const_int(wide);
+        if (known && *known > INT32_MAX) refuse_size(a);
+        if (known || a.extents.size() < 2) return most;
+        return algebra::simplify(cast(Int(32), min(wide, IntImm::make(Int(64), limit))));
+    }
+    static Expr upper_bound(const Allocate &a, const Expr &e,
+                            const algebra::IntervalScope &variables) {
+        const algebra::Interval range = algebra::bounds_of_expr(algebra::simplify(e), variables);
+        if (!range.has_upper_bound()) refuse_size(a);
+        return range.max;
+    }
+    [[noreturn]] static void refuse_size(const Allocate &a) {
         throw CompileError(a.facts.compute_written,
                            str("the size of ", a.buffer,
                                ", which is allocated within a kernel, has no bound that is known "
@@ -454,8 +492,7 @@ private:
         const bool is_shared = traits_of(a.memory).space == AddressSpace::Shared;
         const bool is_dynamic = a.memory == MemoryType::Auto && !is_small(a);
         if (traits_of(a.memory).space == AddressSpace::Private) check_private_size(a);
-        if (!is_shared && !is_dynamic && a.memory != MemoryType::Heap)
-            return a.with<&Allocate::body>(body);
+        if (!is_shared && !is_dynamic && a.memory != MemoryType::Heap) return own(a, body);
         algebra::IntervalScope variables = ranges;
         if (is_shared) {
             for (const auto &[variable, range] : blocks.variables().all())
@@ -467,7 +504,7 @@ private:
             number = number * shape[d] + thread(d);
             threads_of_block = threads_of_block * shape[d];
         }
-        const Expr most = most_elements(a, variables);
+        const Expr most = most_elements(a, variables, is_shared);
         if (is_shared) {
             add(shared, a, shared_type(a), most, threads_of_block);
         } else {

@@ -56,12 +56,19 @@ private:
     Expr most_bytes(const Allocate &a) const {
         inner.facts = lets.known();
         const Interval size = algebra::bounds_of_expr(lets.expand(shared_bytes(a)), inner);
-        if (size.has_upper_bound()) return size.max;
+        if (size.has_upper_bound()) return capped(size.max);
         throw CompileError(a.facts.compute_written,
                            str("the size of ", a.buffer,
                                " in the memory of a block is not the same for all blocks, and has "
                                "no bound that is known before they run; give it one with "
                                "bound_extent"));
+    }
+
+    // No GPU has so much, and the bytes of all buffers together do not wrap around.
+    static Expr capped(const Expr &bytes) {
+        constexpr int too_much = 1 << 24;
+        if (is_const(bytes)) return bytes;
+        return cast(Int(32), min(cast(UInt(32), bytes), make_const(UInt(32), too_much)));
     }
 
     std::array<Expr, 3> grid = {1, 1, 1}, threads = {1, 1, 1};

@@ -7,6 +7,7 @@ namespace tessera::lower {
 // offset of the other.
 struct Slice {
     ir::Expr scale = 1, offset = 0;  // Int(32)
+    Symbol of = {};                  // the larger one, if it has another name
 };
 
 // The statement with all accesses of the buffer in a slice of it.

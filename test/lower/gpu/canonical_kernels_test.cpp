@@ -145,6 +145,32 @@ TEST_SUITE("canonical_kernels") {
                                     "        gpu_thread for i in [0, +8): f[i] = 1\n";
         CHECK_THROWS_WITH_AS(kernel(unknown), doctest::Contains("has no bound"), CompileError);
     }
+    TEST_CASE("the product of sizes does not wrap around") {
+        const std::string text = kernel("    allocate f: int32[n, m] in Heap\n"
+                                        "    gpu_thread for i in [0, +8): f[i] = src[i]\n");
+        CAPTURE(text);
+        CHECK(contains(text, "let f_size = int32(min(int64(max(n, 0)) * int64(max(m, 0)), "
+                             "2147483647:int64))"));
+        CHECK(contains(text, "allocate f: int32[f_size, max(n, 0)] in Heap"));
+        const std::string shared = kernel("    allocate f: int32[n, m] in GPUShared\n"
+                                          "    gpu_thread for i in [0, +8): f[i] = src[i]\n");
+        CAPTURE(shared);
+        CHECK(contains(shared, "262144:int64"));  // what no launch grants
+        CHECK_THROWS_WITH_AS(kernel("    allocate f: int32[65536, 65536] in Heap\n"
+                                    "    gpu_thread for i in [0, +8): f[i] = src[i]\n"),
+                             doctest::Contains("has no bound"), CompileError);
+    }
+    TEST_CASE("a copy of storage that one thread alone uses has a name of its own") {
+        const std::string text = kernel("    allocate f: int32[8] in Auto:\n"
+                                        "        gpu_thread for i in [0, +8): f[i] = src[i]\n"
+                                        "        gpu_thread for i in [0, +8): out[i] = f[7 - i]\n"
+                                        "    for k in [0, +2):\n"
+                                        "        allocate f: int32[8] in Auto\n"
+                                        "        f[0] = k\n"
+                                        "        out[8 + k] = f[0]\n");
+        CAPTURE(text);
+        CHECK(contains(text, "out[8 + k] = f.1[0]"));
+    }
     TEST_CASE("lanes of a row wait for one another, and have storage of the row") {
         const std::string text =
             kernel("    gpu_thread for y in [0, +4):\n"
@@ -186,7 +212,7 @@ TEST_SUITE("canonical_kernels") {
                                           "    gpu_thread for i in [0, +8): out[i] = f[7 - i]\n");
         CAPTURE(blocks);
         CHECK(blocks.find("allocate f") < blocks.find("gpu_block"));
-        CHECK(contains(blocks, "allocate f: int32[f_size * max(n, 0)] in Heap"));
+        CHECK(contains(blocks, "allocate f: int32[f_size, max(n, 0)] in Heap"));
         CHECK(barriers(blocks) == 1);
         // Neighbouring threads have neighbouring elements.
         const std::string threads = kernel("    gpu_thread for i in [0, +32):\n"
@@ -194,7 +220,7 @@ TEST_SUITE("canonical_kernels") {
                                            "        for j in [0, +4): f[j] = src[i + j]\n"
                                            "        out[i] = f[2]\n");
         CAPTURE(threads);
-        CHECK(contains(threads, "allocate f: int32[f_size * max(n, 0) * 32] in Heap"));
+        CHECK(contains(threads, "allocate f: int32[f_size, 32 * max(n, 0)] in Heap"));
         CHECK(contains(threads, "j * 32"));
     }
     TEST_CASE("a kernel without threads has none") {
