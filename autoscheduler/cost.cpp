@@ -15,8 +15,8 @@ public:
         cost.compute = compute();
         cost.operations = view.points * view.placed.operations.total();
         memory(cost);
-        cost.overhead = overhead();
         cost.share = share();
+        cost.overhead = cost.share * loops_and_storage() + tasks();
         return cost;
     }
 
@@ -37,7 +37,8 @@ private:
                 view.lanes <= 1 && is_math ? machine.scalar_math : machine.cycles[c];
             cycles += each * in_vectors(o.count[c], o.bytes[c]);
         }
-        return cycles;
+        const double of_sum = machine.cycles[size_t(OperationClass::FloatAdd)];
+        return cycles - of_sum * in_vectors(o.fused_count, o.fused_bytes);
     }
 
     double cycles_of_access(double bytes, const std::vector<std::vector<double>> &slopes,
@@ -126,31 +127,37 @@ private:
         cost.far_share = 1 / machine.memory_sharing;
     }
 
-    // ---- Loops, tasks, memory of its own ----
+    // ---- Loops, memory of its own, tasks ----
 
-    double overhead() const {
+    double loops_and_storage() const {
         constexpr double per_iteration = 1, per_loop = 25;
         // Larger blocks come from the system each time, and their pages are not there yet.
         constexpr double kept_by_heap = 32 << 20, kept_in_cache = 256e3, cold_per_byte = 0.1;
+        constexpr double large = 16e3, in_registers = 512;
         double cycles = 0;
-        if (view.innermost >= 0) {
+        const double iterations = view.innermost < 0 ? 1 : double(view.loop(view.innermost).extent);
+        if (iterations > 1) {
             const double bodies = view.points / view.body_points;
-            cycles += per_iteration * bodies +
-                      per_loop * bodies / double(view.loop(view.innermost).extent);
-        }
-        for (int l : view.placed.loops) {
-            const TreeLoop &loop = view.loop(l);
-            if (loop.kind != LoopKind::Parallel) continue;
-            cycles +=
-                view.productions * (machine.parallel_launch + machine.task * double(loop.extent));
+            cycles += per_iteration * bodies + per_loop * bodies / iterations;
         }
         const TreeFunction &f = view.tree.functions[size_t(view.node.function)];
         if (view.node.number == 0 && !view.function.is_output) {
             const double bytes = bytes_in(f.stored, view.function.bytes);
             const double times = view.tree.iterations(f.store_level);
-            cycles += times * machine.allocation * (bytes > 16e3 ? 1 : 0.05);
+            if (bytes > in_registers)
+                cycles += times * machine.allocation * (bytes > large ? 1 : 0.05);
             if (bytes > kept_in_cache) cycles += times * bytes * cold_per_byte;
             if (bytes > kept_by_heap) cycles += times * bytes * machine.fault_per_byte;
+        }
+        return cycles;
+    }
+    double tasks() const {
+        double cycles = 0;
+        for (int l : view.placed.loops) {
+            const TreeLoop &loop = view.loop(l);
+            if (loop.kind != LoopKind::Parallel) continue;
+            cycles += view.productions * (machine.parallel_launch +
+                                          machine.task * double(loop.extent) / machine.cores);
         }
         return cycles;
     }

@@ -24,6 +24,8 @@ void Operations::add(const Operations &other, double times) {
         count[i] += times * other.count[i];
         bytes[i] += times * other.bytes[i];
     }
+    fused_count += times * other.fused_count;
+    fused_bytes += times * other.fused_bytes;
 }
 
 double points_in(const Box &box) {
@@ -101,12 +103,18 @@ private:
         stage.operations.count[size_t(c)] += 1;
         stage.operations.bytes[size_t(c)] += t.bytes();
     }
+    void count_sum(const Expr &a, const Expr &b, Type t) {
+        count(class_of(t, OperationClass::FloatAdd, OperationClass::IntAdd), t);
+        if (!t.is_any_float() || !(a.as<Mul>() || b.as<Mul>())) return;
+        stage.operations.fused_count += 1;
+        stage.operations.fused_bytes += t.bytes();
+    }
     void visit(const Add &e) override {
-        count(class_of(e.type, OperationClass::FloatAdd, OperationClass::IntAdd), e.type);
+        count_sum(e.a, e.b, e.type);
         Visitor::visit(e);
     }
     void visit(const Sub &e) override {
-        count(class_of(e.type, OperationClass::FloatAdd, OperationClass::IntAdd), e.type);
+        count_sum(e.a, e.b, e.type);
         Visitor::visit(e);
     }
     void visit(const Mul &e) override {

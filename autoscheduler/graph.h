@@ -25,6 +25,8 @@ constexpr size_t operation_classes = size_t(OperationClass::Other) + 1;
 // of so many bytes does them at once.
 struct Operations {
     std::array<double, operation_classes> count = {}, bytes = {};
+    // Of the FloatAdd among them, those that one instruction does with a product.
+    double fused_count = 0, fused_bytes = 0;
 
     double &of(OperationClass c) { return count[size_t(c)]; }
     double of(OperationClass c) const { return count[size_t(c)]; }

@@ -15,6 +15,9 @@ int64_t factor_of(const Split &split) {
     return std::max<int64_t>(1, ir::as_const_int(split.factor).value_or(1));
 }
 
+// Of two iterations the first: the last one may be cut off.
+Span middle_of(int64_t extent) { return {(extent - 1) / 2, (extent - 1) / 2}; }
+
 }  // namespace
 
 LoopSpans::LoopSpans(const StageSchedule &schedule, const Variables &variables,
@@ -48,7 +51,7 @@ int64_t LoopSpans::extent(Symbol loop) const {
 std::vector<Span> LoopSpans::variables_with_fixed(std::span<const Symbol> fixed) const {
     std::unordered_map<Symbol, Span> at;
     for (const auto &[loop, extent] : extents) at[loop] = {0, extent - 1};
-    for (Symbol loop : fixed) at[loop] = {extent(loop) / 2, extent(loop) / 2};
+    for (Symbol loop : fixed) at[loop] = middle_of(extent(loop));
     for (size_t i = schedule.transforms.size(); i-- > 0;) {
         const auto &transform = schedule.transforms[i].directive;
         if (const auto *s = std::get_if<Split>(&transform)) {
@@ -59,10 +62,10 @@ std::vector<Span> LoopSpans::variables_with_fixed(std::span<const Symbol> fixed)
         } else if (const auto *f = std::get_if<Fuse>(&transform)) {
             const int64_t inner = taken[i];
             const Span fused = at[f->fused];
-            const bool one_row = fused.min / inner == fused.max / inner;
-            at[f->outer] = {fused.min / inner, fused.max / inner};
-            at[f->inner] =
-                one_row ? Span{fused.min % inner, fused.max % inner} : Span{0, inner - 1};
+            const bool is_fixed = fused.min == fused.max;
+            at[f->outer] = is_fixed ? middle_of(extent(f->fused) / inner)
+                                    : Span{fused.min / inner, fused.max / inner};
+            at[f->inner] = is_fixed ? middle_of(inner) : Span{0, inner - 1};
         } else {
             const auto &r = std::get<Rename>(transform);
             at[r.old] = at[r.new_name];

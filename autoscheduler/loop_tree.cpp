@@ -92,9 +92,9 @@ void LoopTree::slide(TreeFunction &f) const {
     if (different != 1) return;
     Span &computed = f.computed[along];
     if (between < 2) return;
-    // The first iteration computes all that it needs, each later one a step further.
-    const int64_t is_new =
-        (f.stored[along].extent() - computed.extent() + between - 2) / (between - 1);
+    // The first iteration computes all that it needs, each later one a step further: here, all do
+    // the same.
+    const int64_t is_new = (f.stored[along].extent() + between / 2) / between;
     f.stored[along] = computed;
     computed.min = std::max(computed.min, computed.max - std::max<int64_t>(is_new, 1) + 1);
 }

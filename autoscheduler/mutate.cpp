@@ -1,5 +1,5 @@
 #include "autoscheduler/mutate.h"
-#include "autoscheduler/dot_products.h"
+#include "autoscheduler/vector_reductions.h"
 #include <algorithm>
 
 namespace tessera::autoscheduler {
@@ -152,7 +152,7 @@ private:
 
     void change_reduction(const StageNode &stage, StagePlan &s) {
         const size_t v = stage.pure + size_t(below(stage.variables.size() - stage.pure));
-        const int64_t group = dot_group(graph, stage, machine);
+        const int64_t group = reduction_lanes(graph, stage, machine);
         if (group > 1 && below(4) == 0) {
             s.dot = s.dot > 1 ? 1 : group;
             return;

@@ -30,8 +30,8 @@ struct StagePlan {
     // and refused when the pipeline runs where a row is shorter than a piece.
     bool shifts = false;
     bool streams = false;  // stores past the caches: nobody reads it soon
-    // Lanes of the first variable of the reduction that are added to one sum: what an instruction
-    // for dot products takes (Machine::dot_products); 1: none.
+    // Lanes of the first variable of the reduction that are added to one sum (reduction_lanes()):
+    // what an instruction for dot products takes, or partial results; 1: none.
     int64_t dot = 1;
     int64_t prefetch = 0;  // what it reads is fetched so many rows ahead
 

@@ -39,6 +39,11 @@ public:
     // the truth.
     void finish() {
         constexpr size_t most = 3;
+        for (Trial &t : found.trials) {
+            const Measurement *known =
+                options.log ? options.log->find_fastest(t.schedule) : nullptr;
+            if (known) note_faster(t, *known);
+        }
         if (measured_here == 0) return;
         measured_here = 0;
         std::vector<Trial *> fastest;
@@ -94,13 +99,19 @@ private:
     }
 
     void take_if_faster(Trial &t, const Measurement &again) {
-        if (!again.is_valid() || again.milliseconds >= t.measurement.milliseconds) return;
+        if (!note_faster(t, again) || !options.log) return;
+        options.log->add(t.schedule, again, found.sketches[t.sketch].name, to_json(t.plan));
+    }
+    bool note_faster(Trial &t, const Measurement &again) {
+        const bool is_faster =
+            again.is_valid() &&
+            (!t.measurement.is_valid() || again.milliseconds < t.measurement.milliseconds);
+        if (!is_faster) return false;
         t.measurement = again;
-        if (options.log)
-            options.log->add(t.schedule, again, found.sketches[t.sketch].name, to_json(t.plan));
-        if (again.milliseconds >= found.milliseconds) return;
+        if (found.milliseconds > 0 && again.milliseconds >= found.milliseconds) return true;
         found.schedule = t.schedule;
         found.milliseconds = again.milliseconds;
+        return true;
     }
 
     // What was found for other shapes is a good beginning.

@@ -1,9 +1,9 @@
 #include "autoscheduler/simple.h"
 #include "autoscheduler/copies.h"
-#include "autoscheduler/dot_products.h"
 #include "autoscheduler/groups.h"
 #include "autoscheduler/mutate.h"
 #include "autoscheduler/register_tiles.h"
+#include "autoscheduler/vector_reductions.h"
 #include <algorithm>
 #include <limits>
 #include <set>
@@ -142,6 +142,7 @@ private:
                 graph.stages[size_t(graph.functions[size_t(output)].stages.back())].pure > 1;
             if (has_rows) stages.back().tile[1] = 32;
         }
+        for (int n = 0; n < int(graph.functions.size()); n++) fit_vectors(in_rows, n);
         if (inlined != best) all.push_back(inlined);
         if (in_rows != best) all.push_back(in_rows);
         if (at_root != best) all.push_back(at_root);
@@ -179,6 +180,34 @@ private:
         } catch (const CompileError &) {
             return std::nullopt;  // a level that is not there
         }
+    }
+
+    // In the loops of others, a vector along a variable of which few points are computed at once
+    // becomes one along another, or of the reduction.
+    void fit_vectors(Plan &plan, int n) const {
+        if (!is_within(plan.functions[size_t(n)].place)) return;
+        try {
+            LoopTree tree(
+                graph, program::apply(algorithm, to_schedule(graph, plan, machine.least_tasks())));
+            for (size_t s = 0; s < node(n).stages.size(); s++) {
+                const int stage = node(n).stages[s];
+                fit_vector(graph.stages[size_t(stage)], tree.stages[size_t(stage)].spans,
+                           plan.functions[size_t(n)].stages[s]);
+            }
+        } catch (const CompileError &) {
+            return;  // a level that is not there: the plan is no schedule
+        }
+    }
+    void fit_vector(const StageNode &stage, const std::vector<Span> &spans, StagePlan &p) const {
+        const auto lanes_along = [&](size_t v) { return lanes_for(stage, spans[v].extent()); };
+        if (p.vector >= 0 && lanes_along(size_t(p.vector)) >= std::min<int64_t>(4, p.lanes)) return;
+        p.vector = -1;
+        for (size_t v = 0; v < stage.pure && p.vector < 0; v++) {
+            if (lanes_along(v) < 4) continue;
+            p.vector = int(v);
+            p.lanes = lanes_along(v);
+        }
+        if (p.vector < 0) p.dot = reduction_lanes(graph, stage, machine);
     }
 
     void try_plan(const Plan &plan) {
@@ -224,6 +253,7 @@ private:
         auto with = [&](Place place, int at) {
             Plan plan = before;
             move_to(plan, n, place, at, machine);
+            fit_vectors(plan, n);
             try_plan(plan);
         };
         with(Place::Root, -1);
@@ -267,7 +297,7 @@ private:
             }
         }
         improve_reduction(n, s, stage);
-        const int64_t group = dot_group(graph, stage, machine);
+        const int64_t group = reduction_lanes(graph, stage, machine);
         if (group > 1) try_loops(n, s, [&](StagePlan &p) { p.dot = group; });
         if (stage.is_reduction() && stage.pure > 0) {
             try_loops(n, s,

@@ -1,5 +1,6 @@
 #include "autoscheduler/sketch.h"
 #include "autoscheduler/copies.h"
+#include "autoscheduler/vector_reductions.h"
 #include "program/associativity.h"
 #include <algorithm>
 #include <set>
@@ -37,6 +38,15 @@ public:
             variants.push_back({str(name, ": partial results on cores and in lanes"), *both});
         }
         return variants;
+    }
+
+    // Where there are many results, vectors of these would read rows lane by lane.
+    std::optional<std::vector<Step>> of_rows() const {
+        if (stage.number == 0 || !stage.is_reduction() || has_few_results() ||
+            points_each() < many_each || !reads_along_reduction(stage) || !is_sum())
+            return std::nullopt;
+        return in_lanes(stage.number, function.name, stage.variables.name(stage.pure),
+                        extent(stage.pure));
     }
 
     // The chunks are of the last variable, whose loop is the outermost.
@@ -139,8 +149,8 @@ private:
 };
 
 std::vector<SketchRule> &rules() {
-    static std::vector<SketchRule> all = {factor_reductions, sum_in_tiles, cache_operands,
-                                          copy_constants};
+    static std::vector<SketchRule> all = {factor_reductions, sum_rows_in_lanes, sum_in_tiles,
+                                          cache_operands, copy_constants};
     return all;
 }
 
@@ -184,6 +194,28 @@ std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machin
         for (Variant &v : ReductionFactoring(graph, stage, machine)()) all.push_back(std::move(v));
     }
     return all;
+}
+
+std::vector<Variant> sum_rows_in_lanes(const Graph &graph, const Machine &machine) {
+    Variant all;
+    for (const StageNode &stage : graph.stages) {
+        if (graph.is_fixed[size_t(stage.function)]) continue;
+        // Blocks of sums in registers are better where values are read often.
+        const bool is_of_rows = std::ranges::none_of(stage.accesses, [&](const Access &a) {
+            const bool is_of_row = !a.index.empty() && stage.is_reduction() &&
+                                   a.source.function != stage.function &&
+                                   a.index[0].slope(stage.pure) != 0;
+            return is_of_row && is_read_often(graph, stage, a.source);
+        });
+        if (!is_of_rows) continue;
+        const auto steps = ReductionFactoring(graph, stage, machine).of_rows();
+        if (!steps) continue;
+        const Symbol name = graph.functions[size_t(stage.function)].function->name;
+        all.name += str(all.name.empty() ? "rows in lanes: " : ", ", name);
+        all.steps.insert(all.steps.end(), steps->begin(), steps->end());
+    }
+    if (all.steps.empty()) return {};
+    return {std::move(all)};
 }
 
 std::vector<Variant> sum_in_tiles(const Graph &graph, const Machine &machine) {

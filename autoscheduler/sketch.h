@@ -27,6 +27,11 @@ void add_sketch_rule(SketchRule rule);
 //     or:  i(v) += g(r, v);            f() += i(ry)       or on several cores; or both
 std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machine);
 
+// Before:  f(y) += g(r, y)                         rows of which each has one result, many of them
+// After:   i(y, u) += g(ro * lanes + u, y);  f(y) += i(y, ri)   all of them at once: a row of g is
+//                                                              in the cache for the next one
+std::vector<Variant> sum_rows_in_lanes(const Graph &graph, const Machine &machine);
+
 // Before:  f(x, y) += g(x, y, r)       an output: how far apart its rows are is its caller's to
 //                                     say, so that sums in several rows are not kept in registers
 // After:   s(x, y, u) += g(x, y, u * chunk + ri);  f(x, y) += s(x, y, ro)   a block of s can be

@@ -6,11 +6,12 @@
 
 namespace tessera::autoscheduler {
 
-double bytes_in(const Box &box, int element, size_t innermost) {
+double bytes_in(const Box &box, int element, size_t innermost, int64_t of_whole_row) {
     constexpr double line_bytes = 64;
     if (box.empty()) return element;
     const double row = double(box[innermost].extent());
     if (row <= 0) return 0;
+    if (box[innermost].extent() == of_whole_row) return points_in(box) * element + line_bytes / 2;
     double bytes = std::ceil(row * element / line_bytes + 0.5) * line_bytes;
     for (size_t d = 0; d < box.size(); d++) {
         if (d != innermost) bytes *= double(box[d].extent());
@@ -57,17 +58,25 @@ void StageView::find_loops() {
             vector_variable = variable_of(l);
         }
     }
-    // Loops inside of the innermost one that is left in the code.
-    for (int l : placed.loops | std::views::reverse) {
-        if (is_left_in_code(l)) {
-            innermost = l;
-            break;
+    // Loops inside of the innermost one that is left in the code. One of a single iteration is
+    // none, unless there is no other.
+    for (int l : placed.loops) {
+        if (!is_left_in_code(l)) continue;
+        const bool is_first = innermost < 0;
+        if (is_first || loop(l).extent > 1) innermost = l;
+    }
+    bool is_inside = false;
+    for (int l : placed.loops) {
+        const TreeLoop &tl = loop(l);
+        // A loop within a vector's goes on for all of its lanes at once.
+        if (is_inside || tl.kind == LoopKind::Vectorized || innermost < 0) {
+            const int v = variable_of(l);
+            auto [inner, is_new] = inner_variables.try_emplace(v, 1);
+            inner->second *= double(tl.extent);
+            body_points *= double(tl.extent);
+            if (v < int(node.pure)) body_values *= double(tl.extent);
         }
-        const int v = variable_of(l);
-        auto [inner, is_new] = inner_variables.try_emplace(v, 1);
-        inner->second *= double(loop(l).extent);
-        body_points *= double(loop(l).extent);
-        if (v < int(node.pure)) body_values *= double(loop(l).extent);
+        is_inside |= l == innermost;
     }
     productions = tree.iterations(placed.enclosing.empty() ? -1 : placed.enclosing.back());
     points = points_once * productions;
@@ -149,21 +158,67 @@ double StageView::points_stored_together(const std::vector<std::vector<double>> 
 double StageView::footprint(int l, double cache) const {
     double bytes = 0;
     for (const Leaf &leaf : sources()) {
-        if (cache > 0 && is_near(leaf.source.function, cache)) continue;
+        if (cache > 0 && is_near(leaf, cache)) continue;
         // What is written is read before, and goes out again.
         const bool is_own = leaf.source.function == node.function;
         const double times = cache > 0 && is_own && !tree.schedule(stage)->stream_stores ? 2 : 1;
-        bytes += times *
-                 bytes_in(tree.box(leaf.source, l), leaf.bytes, innermost_of(leaf.source.function));
+        const Box box = is_own ? written_in(l) : tree.box(leaf.source, l);
+        bytes += times * bytes_in(box, leaf.bytes, innermost_of(leaf.source.function),
+                                  whole_row(leaf.source));
     }
     return bytes;
 }
 
-// Returns true if a function's values are still in a cache of this size when they are read.
-bool StageView::is_near(int f, double cache) const {
-    if (f < 0) return false;
+int64_t StageView::whole_row(const Source &source) const {
+    const bool is_image = source.image >= 0;
+    const Box &all = is_image ? graph.images[size_t(source.image)].box
+                              : tree.functions[size_t(source.function)].stored;
+    return all.empty() ? 0 : all[innermost_of(source.function)].extent();
+}
+
+// What one iteration of a loop writes: in the loops of others, what these need of it.
+Box StageView::written_in(int l) const {
+    const Box &all = tree.box({.function = node.function}, l);
+    if (std::ranges::count(placed.loops, l) == 0) return all;
+    const std::vector<Span> variables = tree.spans(stage, l);
+    Box written;
+    for (const IndexProgram &w : node.writes) {
+        written.push_back(w.run(variables));
+        written.back().intersect(function.required[written.size() - 1]);
+    }
+    return written;
+}
+
+// Returns true if what is read is still in a cache of this size: values of a function since they
+// were computed, or those of an image since another stage read them.
+bool StageView::is_near(const Leaf &leaf, double cache) const {
+    const int f = leaf.source.function;
+    if (f < 0) return is_read_before(leaf, cache);
     const FunctionNode &producer = graph.functions[size_t(f)];
     return bytes_in(tree.functions[size_t(f)].stored, producer.bytes, innermost_of(f)) <= cache / 2;
+}
+
+// In an iteration of a loop around both stages, all of the image that is read there stays.
+bool StageView::is_read_before(const Leaf &leaf, double cache) const {
+    for (int other = 0; other < stage; other++) {
+        const TreeStage &before = tree.stages[size_t(other)];
+        const bool reads_it =
+            !before.is_inlined && std::ranges::any_of(before.leaves, [&](const Leaf &l) {
+                return l.source == leaf.source;
+            });
+        if (!reads_it) continue;
+        int shared = -1;
+        for (int l : before.enclosing) {
+            const bool is_around = std::ranges::count(placed.enclosing, l) > 0 ||
+                                   std::ranges::count(placed.loops, l) > 0;
+            if (!is_around) break;
+            shared = l;
+        }
+        const bool is_together = shared >= 0;
+        if (is_together && bytes_in(tree.box(leaf.source, shared), leaf.bytes) <= cache / 2)
+            return true;
+    }
+    return false;
 }
 
 std::vector<Leaf> StageView::sources() const {

@@ -64,11 +64,15 @@ private:
     size_t innermost_of(int f) const { return f < 0 ? 0 : tree.functions[size_t(f)].innermost; }
     void find_loops();
     void find_guards();
-    bool is_near(int f, double cache) const;
+    Box written_in(int l) const;
+    int64_t whole_row(const Source &source) const;
+    bool is_near(const Leaf &leaf, double cache) const;
+    bool is_read_before(const Leaf &leaf, double cache) const;
     std::vector<Leaf> sources() const;
 };
 
-// Bytes of a box in memory, in whole cache lines of its rows, which are along this dimension.
-double bytes_in(const Box &box, int element, size_t innermost = 0);
+// Bytes of a box in memory, in whole cache lines of its rows, which are along this dimension, and
+// one after the other without a gap if they are of so many elements.
+double bytes_in(const Box &box, int element, size_t innermost = 0, int64_t of_whole_row = 0);
 
 }  // namespace tessera::autoscheduler

@@ -98,7 +98,7 @@ void TuningLog::read_line(const std::string &line) {
         if (record.at("algorithm") == algorithm && record.at("shape") == shape) {
             const uint64_t hash =
                 std::stoull(record.at("schedule").get<std::string>(), nullptr, 16);
-            known[hash] = {m, record.at("steps").dump(), record.value("choices", Choices())};
+            note(hash, {m, m, record.at("steps").dump(), record.value("choices", Choices())});
         } else if (m.is_valid() && !record.at("plan").is_null()) {
             note_near({record.at("shape"), record.at("sketch"), record.at("plan").dump(),
                        m.milliseconds});
@@ -122,7 +122,19 @@ std::vector<TuningLog::Near> TuningLog::near_shapes() const {
 
 const Measurement *TuningLog::find(const Schedule &schedule) const {
     auto found = known.find(schedule.hash(workload.algorithm()));
-    return found == known.end() ? nullptr : &found->second.measurement;
+    return found == known.end() ? nullptr : &found->second.first;
+}
+
+const Measurement *TuningLog::find_fastest(const Schedule &schedule) const {
+    auto found = known.find(schedule.hash(workload.algorithm()));
+    return found == known.end() ? nullptr : &found->second.fastest;
+}
+
+void TuningLog::note(uint64_t hash, Known k) {
+    auto [before, is_new] = known.try_emplace(hash, k);
+    if (is_new || !k.first.is_valid()) return;
+    Measurement &fastest = before->second.fastest;
+    if (!fastest.is_valid() || k.first.milliseconds < fastest.milliseconds) fastest = k.first;
 }
 
 void TuningLog::add(const Schedule &schedule, const Measurement &m, const std::string &sketch,
@@ -153,7 +165,7 @@ std::string TuningLog::record_of(const Schedule &schedule, const Origin &from) c
 
 void TuningLog::add(const Schedule &schedule, const Measurement &m, const Origin &from) {
     json record = json::parse(record_of(schedule, from));
-    known[schedule.hash(workload.algorithm())] = {m, record["steps"].dump(), from.choices};
+    note(schedule.hash(workload.algorithm()), {m, m, record["steps"].dump(), from.choices});
     record["outcome"] = std::string(name_of(m.outcome));
     record["ms"] = m.milliseconds;
     append_record(path, record.dump());
@@ -162,9 +174,9 @@ void TuningLog::add(const Schedule &schedule, const Measurement &m, const Origin
 std::vector<TuningLog::Choices> TuningLog::best_choices() const {
     std::vector<const Known *> all;
     for (const auto &[hash, k] : known) {
-        if (k.measurement.is_valid() && !k.choices.empty()) all.push_back(&k);
+        if (k.fastest.is_valid() && !k.choices.empty()) all.push_back(&k);
     }
-    std::ranges::stable_sort(all, {}, [](const Known *k) { return k->measurement.milliseconds; });
+    std::ranges::stable_sort(all, {}, [](const Known *k) { return k->fastest.milliseconds; });
     std::vector<Choices> choices;
     for (const Known *k : all) choices.push_back(k->choices);
     return choices;
@@ -173,15 +185,15 @@ std::vector<TuningLog::Choices> TuningLog::best_choices() const {
 std::optional<std::pair<Schedule, double>> TuningLog::best() const {
     std::vector<const Known *> all;
     for (const auto &[hash, k] : known) {
-        if (k.measurement.is_valid()) all.push_back(&k);
+        if (k.fastest.is_valid()) all.push_back(&k);
     }
-    std::ranges::stable_sort(all, {}, [](const Known *k) { return k->measurement.milliseconds; });
+    std::ranges::stable_sort(all, {}, [](const Known *k) { return k->fastest.milliseconds; });
     const auto &by_hand = workload.graph().by_hand.steps;
     for (const Known *k : all) {
         Schedule s = program::schedule_from_json(workload.algorithm(), k->steps, {}, {});
         const bool is_of_this = s.steps.size() >= by_hand.size() &&
                                 std::equal(by_hand.begin(), by_hand.end(), s.steps.begin());
-        if (is_of_this) return std::pair(std::move(s), k->measurement.milliseconds);
+        if (is_of_this) return std::pair(std::move(s), k->fastest.milliseconds);
     }
     return std::nullopt;
 }

@@ -21,8 +21,11 @@ public:
     // `cores`: those that measurements are made with; others are of no use.
     TuningLog(const std::string &path, const Workload &workload, int cores);
 
-    // Returns the measurement of a schedule; null if there is none.
+    // Returns the first measurement of a schedule, so that a search that goes on decides as it did
+    // before; null if there is none.
     const Measurement *find(const program::Schedule &schedule) const;
+    // Returns its fastest measurement: the best ones are measured again at the end of a search.
+    const Measurement *find_fastest(const program::Schedule &schedule) const;
     // `sketch`, `plan` (as JSON): what the schedule was made from; may be empty.
     void add(const program::Schedule &schedule, const Measurement &m,
              const std::string &sketch = "", const std::string &plan = "");
@@ -54,19 +57,20 @@ public:
     std::string record_of(const program::Schedule &schedule, const Origin &from) const;
 
 private:
+    struct Known {
+        Measurement first, fastest;
+        std::string steps;
+        Choices choices;  // none: it is not of a template
+    };
     void add(const program::Schedule &schedule, const Measurement &m, const Origin &from);
     void read_line(const std::string &line);
     void note_near(const Near &n);
+    void note(uint64_t hash, Known k);
 
     std::string path;
     const Workload &workload;
     std::string algorithm, family, shape, target;
     int cores = 0;
-    struct Known {
-        Measurement measurement;
-        std::string steps;
-        Choices choices;  // none: it is not of a template
-    };
     std::map<uint64_t, Known> known;    // by the schedules' hashes
     std::map<std::string, Near> nears;  // by shape
     size_t damaged = 0;

@@ -1,7 +1,8 @@
 #include "autoscheduler/cost.h"
-#include "autoscheduler/dot_products.h"
 #include "autoscheduler/groups.h"
+#include "autoscheduler/mutate.h"
 #include "autoscheduler/plan_json.h"
+#include "autoscheduler/vector_reductions.h"
 #include "support.h"
 #include <algorithm>
 
@@ -97,7 +98,7 @@ Func product_of() {
 template<typename A, typename B, typename Sum>
 int64_t group_for(const std::string &target) {
     const Problem problem(product_of<A, B, Sum>(), Target(target));
-    return dot_group(problem.graph, problem.graph.stages[1], problem.machine);
+    return reduction_lanes(problem.graph, problem.graph.stages[1], problem.machine);
 }
 
 TEST_CASE("the groups of dot products are those of the machine's instructions") {
@@ -214,6 +215,83 @@ TEST_CASE("by rules, a stage is tried only in the loops of those that read it, a
     const Problem problem(chain_of_products(stages));
     const SimpleResult simple = schedule_simply(problem.algorithm, problem.graph, problem.machine);
     CHECK(simple.candidates < stages * for_each);
+}
+
+// A plan that was changed at random so many times.
+Plan random_plan(const Problem &problem, std::mt19937_64 &random, int changes) {
+    Plan plan = plain_plan(problem.graph);
+    for (; changes > 0; changes--) plan = mutated(problem.graph, plan, problem.machine, random);
+    return plan;
+}
+
+TEST_CASE("as estimated, a schedule computes no less than what is required") {
+    std::mt19937_64 random(1);
+    int legal = 0;
+    for (const int rows : {2000, 130}) {  // that pieces divide, and do not
+        Func chain = chain_of_stencils(4);
+        chain.set_estimates({{0, 200}, {0, rows}});
+        const Problem problem(chain);
+        for (int i = 0; i < 500; i++) {
+            const Plan plan = random_plan(problem, random, 8);
+            try {
+                LoopTree tree(problem.graph,
+                              program::apply(problem.algorithm, problem.scheduled(plan)));
+                for (size_t s = 0; s < tree.stages.size(); s++) {
+                    if (tree.stages[s].is_inlined) continue;
+                    const StageView view(tree, problem.machine, int(s));
+                    const double required = view.function.points();
+                    CAPTURE(view.function.name);
+                    REQUIRE(view.points >= 0.75 * required);
+                }
+                legal++;
+            } catch (const CompileError &) {
+                continue;  // a level that is not there
+            }
+        }
+    }
+    CHECK(legal > 300);
+}
+
+TEST_CASE("an image that another stage has just read comes from the cache") {
+    Var x("x"), y("y");
+    ImageParam in(Float(32), 2, "in");
+    RDom r(0, 4096, "r");
+    Func sum("sum"), output("output");
+    sum(y) += in(r, y);
+    output(x, y) = in(x, y) * sum(y);
+    output.set_estimates({{0, 4096}, {0, 4096}});
+    const Problem problem(output);
+    Plan plan = plain_plan(problem.graph);
+    plan.functions[0].place = Place::Inline;  // the image by another name
+    const auto bytes_of_output = [&] {
+        LoopTree tree(problem.graph, program::apply(problem.algorithm, problem.scheduled(plan)));
+        const Cost cost = estimate_cost(tree, problem.machine);
+        return cost.stages[size_t(problem.graph.functions.back().stages[0])].bytes.back();
+    };
+    REQUIRE(problem.graph.functions.back().name == "output");
+    const double at_root = bytes_of_output();
+    REQUIRE(problem.graph.functions[1].name == "sum");
+    plan.functions[1].place = Place::Row;
+    plan.functions[1].at = 2;
+    CHECK(bytes_of_output() < 0.8 * at_root);
+}
+
+TEST_CASE(
+    "partial results are added to one sum at once, products with vectors of results are not") {
+    Var x("x"), y("y");
+    Buffer<float> in(64, 32);
+    RDom r(0, 64, "r"), taps(0, 8, "taps");
+    Func sum("sum"), convolved("convolved");
+    sum(y) += in(r, y);
+    sum.set_estimates({{0, 32}});
+    const Problem rows(sum, Target("x86-64-linux-avx2"));
+    CHECK(reduction_lanes(rows.graph, rows.graph.stages[1], rows.machine) == 1);  // too many
+    const Problem wide(sum, Target("x86-64-linux-avx512_skylake"));
+    CHECK(reduction_lanes(wide.graph, wide.graph.stages[1], wide.machine) == 64);
+    convolved(x) += in(x + taps, 0);
+    convolved.set_estimates({{0, 32}});
+    const Problem stencil(convolved, Target("x86-64-linux-avx512_skylake"));
+    CHECK(reduction_lanes(stencil.graph, stencil.graph.stages[1], stencil.machine) == 1);
 }
 
 TEST_SUITE_END();

@@ -1,3 +1,4 @@
+#include "autoscheduler/simple.h"
 #include "autoscheduler/sketch.h"
 #include "support.h"
 #include <algorithm>
@@ -61,6 +62,32 @@ TEST_CASE("each sketch of a sum computes the sum") {
 TEST_CASE("a reduction with results enough for vectors and cores is left as it is") {
     Problem problem(sum_of(numbers(8192, 256), true));
     CHECK(make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine).size() == 1);
+}
+
+TEST_CASE("the sums of many rows are factored into lanes together, and stay with their rows") {
+    Var x("x"), y("y");
+    const Buffer<float> in = numbers(256, 8192);
+    RDom r(0, in.width(), "r");
+    Func largest("largest"), total("total"), output("output");
+    largest(y) = Float(32).min();
+    largest(y) = max(largest(y), in(r, y));
+    total(y) += in(r, y) - largest(y);
+    output(x, y) = in(x, y) * total(y);
+    output.set_estimates({{0, in.width()}, {0, in.height()}});
+    Problem problem(output);
+    const auto sketches = make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine);
+    REQUIRE(sketches.size() >= 2);
+    CHECK(sketches[1].name.starts_with("rows in lanes: largest"));
+    Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
+    double cycles[2];
+    for (size_t s = 0; s < 2; s++) {
+        const SimpleResult simple =
+            schedule_simply(problem.algorithm, *sketches[s].graph, problem.machine);
+        CHECK(measurer({simple.schedule}, 1e300)[0].outcome == Outcome::Measured);
+        cycles[s] = simple.cost.cycles;
+        CHECK(count_in<program::Rfactor>(simple.schedule) == (s == 0 ? 0 : 2));
+    }
+    CHECK(cycles[1] < cycles[0]);
 }
 
 TEST_CASE("a scan, whose steps need one another, is left as it is") {
