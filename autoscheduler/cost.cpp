@@ -234,13 +234,10 @@ StageCost estimate_cost(const StageView &view, const Machine &machine) {
 
 Cost estimate_cost(LoopTree &tree, const Machine &machine) {
     Cost cost;
-    for (size_t s = 0; s < tree.stages.size(); s++) {
-        StageCost of_stage;
-        if (!tree.stages[s].is_inlined) {
-            of_stage = estimate_cost(StageView(tree, machine, int(s)), machine);
-        }
-        cost.cycles += of_stage.cycles();
-        cost.stages.push_back(of_stage);
+    cost.stages.resize(tree.stages.size());
+    for (int s : tree.computed) {
+        cost.stages[size_t(s)] = estimate_cost(StageView(tree, machine, s), machine);
+        cost.cycles += cost.stages[size_t(s)].cycles();
     }
     return cost;
 }

@@ -11,8 +11,7 @@ float log_of_few(double v) { return log_of(16 * v); }
 
 class StageFeatures {
 public:
-    StageFeatures(const StageView &view, const StageCost &cost, double all_cycles)
-        : view(view), cost(cost), all_cycles(all_cycles) {}
+    StageFeatures(const StageView &view, const StageCost &cost) : view(view), cost(cost) {}
 
     Features operator()() {
         amounts();
@@ -164,7 +163,6 @@ private:
         of(Feature::Far) = log_of(std::max(cost.share, cost.far_share) * cost.far);
         of(Feature::Overhead) = log_of(cost.overhead);
         of(Feature::Cycles) = log_of(cost.cycles());
-        of(Feature::PartOfAll) = float(cost.cycles() / std::max(1.0, all_cycles));
     }
 
     void machine() {
@@ -178,7 +176,6 @@ private:
 
     const StageView &view;
     const StageCost &cost;
-    const double all_cycles;
     Features features = {};
 };
 
@@ -193,14 +190,22 @@ std::span<const std::string_view> feature_names() {
     return names;
 }
 
+Features features_of(const StageView &stage, const StageCost &cost) {
+    return StageFeatures(stage, cost)();
+}
+
+void ProgramFeatures::add(const Features &stage, const StageCost &cost, const Cost &of_all) {
+    stages.push_back(stage);
+    stages.back()[size_t(Feature::PartOfAll)] = float(cost.cycles() / std::max(1.0, of_all.cycles));
+    milliseconds.push_back(std::max(1e-6, cost.cycles() / cycles_per_millisecond));
+}
+
 ProgramFeatures features_of(LoopTree &tree, const Cost &cost, const Machine &machine) {
     ProgramFeatures program;
     for (size_t s = 0; s < tree.stages.size(); s++) {
         if (tree.stages[s].is_inlined) continue;
         const StageView view(tree, machine, int(s));
-        program.stages.push_back(StageFeatures(view, cost.stages[s], cost.cycles)());
-        program.milliseconds.push_back(
-            std::max(1e-6, cost.stages[s].cycles() / cycles_per_millisecond));
+        program.add(features_of(view, cost.stages[s]), cost.stages[s], cost);
     }
     return program;
 }

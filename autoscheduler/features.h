@@ -46,8 +46,13 @@ using Features = std::array<float, feature_count>;
 struct ProgramFeatures {
     std::vector<Features> stages;
     std::vector<double> milliseconds;
+
+    // `stage`: features_of() the stage that costs so much of all.
+    void add(const Features &stage, const StageCost &cost, const Cost &of_all);
 };
 
+// Of a stage that is computed, but for its part of the whole pipeline.
+Features features_of(const StageView &stage, const StageCost &cost);
 ProgramFeatures features_of(LoopTree &tree, const Cost &cost, const Machine &machine);
 
 }  // namespace tessera::autoscheduler

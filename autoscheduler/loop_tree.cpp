@@ -23,24 +23,67 @@ bool Leaf::depends_on(size_t variable) const {
     });
 }
 
+size_t innermost_of(const FunctionContents &f) {
+    if (f.schedule.storage.empty()) return 0;
+    const auto at = std::ranges::find(f.args, f.schedule.storage[0].var);
+    return at == f.args.end() ? 0 : size_t(at - f.args.begin());
+}
+
+bool is_computed_inline(const FunctionNode &node, const FunctionContents &f) {
+    return f.schedule.compute_level.means_inlined() && !node.is_output;
+}
+
+namespace {
+
+std::vector<const FunctionContents *> contents_of(const Graph &graph,
+                                                  const program::ScheduledProgram &program) {
+    std::map<Symbol, const FunctionContents *> by_name;  // steps may have others for wrappers
+    for (const auto &[name, f] : program.functions()) by_name[f->name] = f.get();
+    std::vector<const FunctionContents *> all;
+    for (const FunctionNode &node : graph.functions) {
+        const auto found = by_name.find(node.function->name);
+        if (found == by_name.end())
+            throw InternalError(str("the program has no function ", node.name));
+        all.push_back(found->second);
+    }
+    return all;
+}
+
+}  // namespace
+
+LoopTree::LoopTree(const Graph &graph, std::span<const FunctionContents *const> contents,
+                   std::span<const int> functions)
+    : graph(graph), stages(graph.stages.size()), functions(graph.functions.size()),
+      schedules(graph.stages.size()), boxes(graph.functions.size() + graph.images.size()) {
+    place_all(contents, functions);
+}
+
 LoopTree::LoopTree(const Graph &graph, const program::ScheduledProgram &program)
     : graph(graph), stages(graph.stages.size()), functions(graph.functions.size()),
       schedules(graph.stages.size()), boxes(graph.functions.size() + graph.images.size()),
       program(program) {
-    std::map<Symbol, program::FunctionRef> by_name;  // steps may have others for wrappers
-    for (const auto &[name, f] : program.functions()) by_name[f->name] = f;
     // Consumers first: loops that producers are computed at stand already.
-    for (int n = int(graph.functions.size()) - 1; n >= 0; n--) {
-        const auto found = by_name.find(graph.functions[size_t(n)].function->name);
-        if (found == by_name.end()) {
-            throw InternalError(
-                str("the program has no function ", graph.functions[size_t(n)].name));
-        }
-        place(n, *found->second);
+    std::vector<int> all;
+    for (int n = int(graph.functions.size()); n-- > 0;) all.push_back(n);
+    place_all(contents_of(graph, program), all);
+}
+
+void LoopTree::place_all(std::span<const FunctionContents *const> contents,
+                         std::span<const int> some) {
+    for (size_t n = 0; n < functions.size(); n++) {
+        functions[n].is_inlined = is_computed_inline(graph.functions[n], *contents[n]);
+        functions[n].innermost = innermost_of(*contents[n]);
+        for (int s : graph.functions[n].stages)
+            stages[size_t(s)].is_inlined = functions[n].is_inlined;
     }
-    for (size_t s = 0; s < stages.size(); s++) {
-        if (!stages[s].is_inlined) add_leaves(int(s));
+    for (int n : some) {
+        if (functions[size_t(n)].is_inlined) continue;
+        place(n, *contents[size_t(n)]);
+        const std::vector<int> &of = graph.functions[size_t(n)].stages;
+        computed.insert(computed.end(), of.begin(), of.end());
     }
+    std::ranges::sort(computed);
+    for (int s : computed) add_leaves(s);
 }
 
 int LoopTree::find_level(const LoopLevel &level) const {
@@ -103,11 +146,6 @@ void LoopTree::place(int function, const FunctionContents &f) {
     TreeFunction &placed = functions[size_t(function)];
     const FunctionNode &node = graph.functions[size_t(function)];
     const LoopLevel &level = f.schedule.compute_level;
-    placed.is_inlined = level.means_inlined() && !node.is_output;
-    if (!f.schedule.storage.empty()) {
-        const auto at = std::ranges::find(f.args, f.schedule.storage[0].var);
-        if (at != f.args.end()) placed.innermost = size_t(at - f.args.begin());
-    }
     if (level.is_at()) {
         placed.compute_level = find_level(level);
         require_consumers_within(function, placed.compute_level);
@@ -118,11 +156,8 @@ void LoopTree::place(int function, const FunctionContents &f) {
         placed.store_level = find_level(f.schedule.store_level);
     }
     for (size_t i = 0; i < node.stages.size(); i++) {
-        const int s = node.stages[i];
-        stages[size_t(s)].is_inlined = placed.is_inlined;
-        schedules[size_t(s)] = &f.stages[i]->schedule;
+        schedules[size_t(node.stages[i])] = &f.stages[i]->schedule;
     }
-    if (placed.is_inlined) return;
     placed.computed = box({.function = function}, placed.compute_level);
     placed.stored = box({.function = function}, placed.store_level);
     slide(placed);
@@ -253,6 +288,9 @@ void LoopTree::add_leaves_of(const StageNode &node, const std::vector<std::vecto
             add_leaves_of(graph.stages[size_t(pure)], through, times * a.times, limited, to);
             continue;
         }
+        // What another group computes is there as a whole.
+        if (function >= 0 && functions[size_t(function)].stored.empty())
+            functions[size_t(function)].stored = graph.functions[size_t(function)].required;
         auto same = std::ranges::find_if(to.leaves, [&](const Leaf &l) {
             return l.source == a.source && l.slopes == through && l.is_limited == limited;
         });

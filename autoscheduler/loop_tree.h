@@ -41,8 +41,12 @@ struct TreeFunction {
     bool is_inlined = false;
     int compute_level = -1, store_level = -1;  // loops; -1: root
     size_t innermost = 0;                      // the dimension whose values lie side by side
-    Box computed, stored;                      // each time
+    Box computed, stored;                      // each time; empty where nobody asks for it
 };
+
+// The dimension of a function whose values lie side by side in memory.
+size_t innermost_of(const program::FunctionContents &f);
+bool is_computed_inline(const FunctionNode &node, const program::FunctionContents &f);
 
 // The loop nests of a scheduled algorithm with numbers: what features are taken from. Costs
 // microseconds per stage, and nothing of lowering.
@@ -50,8 +54,13 @@ class LoopTree {
 public:
     // `graph` is that of the algorithm. CompileError if a level is no loop of the program.
     LoopTree(const Graph &graph, const program::ScheduledProgram &program);
+    // Of some functions alone, consumers first: one at the root and all that are computed in its
+    // loops. `contents`: of all functions of the graph, which have to live as long.
+    LoopTree(const Graph &graph, std::span<const program::FunctionContents *const> contents,
+             std::span<const int> functions);
 
     const Graph &graph;
+    std::vector<int> computed;  // stages, in their order: those that are not inlined
     std::vector<TreeLoop> loops;
     std::vector<TreeStage> stages;        // as the graph's
     std::vector<TreeFunction> functions;  // as the graph's
@@ -68,6 +77,8 @@ public:
     const program::StageSchedule *schedule(int stage) const { return schedules[size_t(stage)]; }
 
 private:
+    void place_all(std::span<const program::FunctionContents *const> contents,
+                   std::span<const int> functions);
     void place(int function, const program::FunctionContents &f);
     void slide(TreeFunction &f) const;
     void add_loops(int stage, const program::StageSchedule &schedule, int parent);

@@ -10,31 +10,14 @@ using namespace program;
 
 namespace {
 
-// Where others can be computed in the loops of a stage.
-struct Levels {
-    LoopLevel tile = LoopLevel::root(), block = LoopLevel::root(), chunk = LoopLevel::root(),
-              row = LoopLevel::root(), step = LoopLevel::root();
-
-    const LoopLevel &around_rows() const {
-        return chunk.is_at() ? chunk : block.is_at() ? block : tile;
-    }
-    const LoopLevel &of(Place place) const {
-        switch (place) {
-        case Place::Tile: return tile;
-        case Place::Block: return block;
-        case Place::Chunk: return chunk;
-        case Place::Row: return row;
-        default: return step;
-        }
-    }
-};
+using Levels = PlaceLevels;
 
 // Makes the steps of one stage.
 class StageSteps {
 public:
-    StageSteps(const Graph &graph, const Plan &all, const StageNode &stage, const StagePlan &plan,
+    StageSteps(const Graph &graph, const StageNode &stage, const StagePlan &plan, Symbol prefetched,
                int64_t tasks, std::vector<Step> &steps)
-        : graph(graph), all(all), stage(stage), plan(plan),
+        : graph(graph), stage(stage), plan(plan), prefetched(std::move(prefetched)),
           function(*graph.functions[size_t(stage.function)].function), tasks(tasks), steps(steps) {
         // What is needed of it may be less than a vector: in the loops of others, and elsewhere
         // since `required` is no tight bound. Only that of an output is known.
@@ -193,18 +176,10 @@ private:
         return levels;
     }
 
-    // An image that it reads, or a function at the root.
     void prefetch(const Levels &levels) {
-        if (!levels.row.is_at()) return;
-        for (const Access &a : stage.accesses) {
-            const int f = a.source.function;
-            if (f == stage.function || (f >= 0 && all.functions[size_t(f)].place != Place::Root))
-                continue;
-            const Symbol what = f >= 0 ? graph.functions[size_t(f)].function->name
-                                       : graph.images[size_t(a.source.image)].symbol;
-            const Symbol row = levels.row.var();
-            return add(PrefetchDirective{what, row, row, Expr(int32_t(plan.prefetch))});
-        }
+        if (!levels.row.is_at() || !prefetched.defined()) return;
+        const Symbol row = levels.row.var();
+        add(PrefetchDirective{prefetched, row, row, Expr(int32_t(plan.prefetch))});
     }
 
     // From the outside, until there are enough tasks.
@@ -246,9 +221,9 @@ private:
     }
 
     const Graph &graph;
-    const Plan &all;
     const StageNode &stage;
     const StagePlan &plan;
+    const Symbol prefetched;
     const FunctionContents &function;
     const int64_t tasks;
     std::vector<Step> &steps;
@@ -287,11 +262,11 @@ std::vector<std::vector<int64_t>> periods_of(const Graph &graph, const Plan &pla
 // A region that begins at a multiple of the period lets unrolled and vectorized loops know which of
 // the repeated points each is.
 template<typename Add>
-void align_regions(const Graph &graph, const Plan &plan, int function,
+void align_regions(const Graph &graph, const FunctionPlan &plan, int function,
                    const std::vector<int64_t> &periods, Add add) {
     const FunctionNode &f = graph.functions[size_t(function)];
     if (f.is_output || f.is_extern || !f.may_be_extended || f.stages.empty()) return;
-    const StagePlan &loops = plan.functions[size_t(function)].stages[0];
+    const StagePlan &loops = plan.stages[0];
     for (size_t d = 0; d < periods.size(); d++) {
         const int64_t unroll = d < loops.unroll.size() ? loops.unroll[d] : 0;
         const bool is_together = (loops.vector == int(d) && loops.lanes % periods[d] == 0) ||
@@ -302,9 +277,9 @@ void align_regions(const Graph &graph, const Plan &plan, int function,
 }
 
 // How the values of a function lie in memory; that of an output is its caller's to say.
-template<typename Add> void lay_out(const Graph &graph, const Plan &plan, int function, Add add) {
+template<typename Add>
+void lay_out(const Graph &graph, const FunctionPlan &p, int function, Add add) {
     const FunctionNode &f = graph.functions[size_t(function)];
-    const FunctionPlan &p = plan.functions[size_t(function)];
     if (f.is_output || f.function->args.empty()) return;
     std::vector<Symbol> order = f.function->args;
     if (p.innermost > 0 && size_t(p.innermost) < order.size()) {
@@ -315,7 +290,33 @@ template<typename Add> void lay_out(const Graph &graph, const Plan &plan, int fu
     if (p.aligned && lanes > 1) add(AlignStorage{order[0], Expr(int32_t(lanes))});
 }
 
+// An image that the stage reads, or a function at the root.
+Symbol prefetched_by(const Graph &graph, const Plan &plan, const StageNode &stage) {
+    for (const Access &a : stage.accesses) {
+        const int f = a.source.function;
+        if (f == stage.function || (f >= 0 && plan.functions[size_t(f)].place != Place::Root))
+            continue;
+        return f >= 0 ? graph.functions[size_t(f)].function->name
+                      : graph.images[size_t(a.source.image)].symbol;
+    }
+    return {};
+}
+
 }  // namespace
+
+const LoopLevel &PlaceLevels::around_rows() const {
+    return chunk.is_at() ? chunk : block.is_at() ? block : tile;
+}
+
+const LoopLevel &PlaceLevels::of(Place place) const {
+    switch (place) {
+    case Place::Tile: return tile;
+    case Place::Block: return block;
+    case Place::Chunk: return chunk;
+    case Place::Row: return row;
+    default: return step;
+    }
+}
 
 bool may_refuse_sizes(const Plan &plan) {
     return std::ranges::any_of(plan.functions, [](const FunctionPlan &f) {
@@ -332,34 +333,57 @@ Plan plain_plan(const Graph &graph) {
     return plan;
 }
 
+PlanDecisions::PlanDecisions(const Graph &graph, const Plan &plan)
+    : graph(graph), plan(plan), periods(periods_of(graph, plan)) {}
+
+FunctionDecisions PlanDecisions::of(int function, const PlaceLevels &around) const {
+    const FunctionNode &f = graph.functions[size_t(function)];
+    FunctionDecisions d = {plan.functions[size_t(function)],
+                           LoopLevel::root(),
+                           LoopLevel(),
+                           periods[size_t(function)],
+                           {}};
+    if (d.plan.place != Place::Root) d.compute_level = around.of(d.plan.place);
+    if (d.plan.place == Place::Row) d.store_level = around.around_rows();
+    for (size_t s = 0; s < f.stages.size(); s++) {
+        const bool fetches = d.plan.stages[s].prefetch > 0;
+        d.prefetched.push_back(
+            fetches ? prefetched_by(graph, plan, graph.stages[size_t(f.stages[s])]) : Symbol());
+    }
+    return d;
+}
+
+PlaceLevels add_steps(const Graph &graph, int function, const FunctionDecisions &decisions,
+                      int64_t tasks, std::vector<Step> &steps) {
+    const FunctionNode &f = graph.functions[size_t(function)];
+    const FunctionPlan &p = decisions.plan;
+    auto add = [&](auto directive) {
+        steps.push_back({f.function->name, FuncStep{{std::move(directive), {}}}});
+    };
+    if (p.place == Place::Row) add(StoreLevel{decisions.store_level});
+    if (p.place != Place::Root || !f.is_output) add(ComputeLevel{decisions.compute_level});
+    PlaceLevels levels;
+    if (f.is_extern) return levels;
+    align_regions(graph, p, function, decisions.periods, add);
+    lay_out(graph, p, function, add);
+    for (size_t s = 0; s < f.stages.size(); s++) {
+        const StageNode &stage = graph.stages[size_t(f.stages[s])];
+        levels = StageSteps(graph, stage, p.stages[s], decisions.prefetched[s], tasks, steps)();
+    }
+    return levels;
+}
+
 Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
     Schedule schedule = graph.by_hand;
     schedule.steps.insert(schedule.steps.end(), graph.structure.begin(), graph.structure.end());
-    std::vector<Levels> levels(graph.functions.size());
-    const std::vector<std::vector<int64_t>> periods = periods_of(graph, plan);
+    std::vector<PlaceLevels> levels(graph.functions.size());
+    const PlanDecisions decisions(graph, plan);
     // Consumers first: the loops that others are computed at are made before these are.
     for (size_t n = graph.functions.size(); n-- > 0;) {
-        const FunctionNode &f = graph.functions[n];
         const FunctionPlan &p = plan.functions[n];
-        if (graph.is_fixed[n]) continue;
-        if (p.place == Place::Inline) continue;
-        auto add = [&](auto directive) {
-            schedule.steps.push_back({f.function->name, FuncStep{{std::move(directive), {}}}});
-        };
-        if (p.place == Place::Root) {
-            if (!f.is_output) add(ComputeLevel{LoopLevel::root()});
-        } else {
-            const Levels &at = levels[size_t(p.at)];
-            if (p.place == Place::Row) add(StoreLevel{at.around_rows()});
-            add(ComputeLevel{at.of(p.place)});
-        }
-        if (f.is_extern) continue;
-        align_regions(graph, plan, int(n), periods[n], add);
-        lay_out(graph, plan, int(n), add);
-        for (size_t s = 0; s < f.stages.size(); s++) {
-            const StageNode &stage = graph.stages[size_t(f.stages[s])];
-            levels[n] = StageSteps(graph, plan, stage, p.stages[s], tasks, schedule.steps)();
-        }
+        if (graph.is_fixed[n] || p.place == Place::Inline) continue;
+        const PlaceLevels around = p.at >= 0 ? levels[size_t(p.at)] : PlaceLevels();
+        levels[n] = add_steps(graph, int(n), decisions.of(int(n), around), tasks, schedule.steps);
     }
     return schedule;
 }

@@ -74,6 +74,43 @@ bool may_refuse_sizes(const Plan &plan);
 // Each function at the root, one point after the other: what everybody trusts to be right.
 Plan plain_plan(const Graph &graph);
 
+// What the steps of one function are made from, beside the graph: those of equal decisions are
+// equal.
+struct FunctionDecisions {
+    FunctionPlan plan;
+    program::LoopLevel compute_level, store_level;
+    std::vector<int64_t> periods;    // per argument, with what is inlined
+    std::vector<Symbol> prefetched;  // per stage
+    friend bool operator==(const FunctionDecisions &, const FunctionDecisions &) = default;
+};
+
+// Where others can be computed in the loops of a function; the root, where it has no such loop.
+struct PlaceLevels {
+    program::LoopLevel tile = program::LoopLevel::root(), block = program::LoopLevel::root(),
+                       chunk = program::LoopLevel::root(), row = program::LoopLevel::root(),
+                       step = program::LoopLevel::root();
+
+    const program::LoopLevel &around_rows() const;
+    const program::LoopLevel &of(Place place) const;
+};
+
+// Per function; `of(n)` depends on what is around its loops: consumers come first.
+class PlanDecisions {
+public:
+    PlanDecisions(const Graph &graph, const Plan &plan);
+    // `around`: the levels of the function in whose loops it is.
+    FunctionDecisions of(int function, const PlaceLevels &around) const;
+
+private:
+    const Graph &graph;
+    const Plan &plan;
+    std::vector<std::vector<int64_t>> periods;
+};
+
+// Adds the steps of a function that is not inlined; returns the levels of its last stage.
+PlaceLevels add_steps(const Graph &graph, int function, const FunctionDecisions &decisions,
+                      int64_t tasks, std::vector<program::Step> &steps);
+
 // The plan as steps, behind those of the user (Graph::by_hand) and those of the structure. `tasks`:
 // how many a parallel loop should have at least. Functions that have a schedule of the user's are
 // left out.

@@ -19,6 +19,8 @@ public:
         found.sketches = make_sketches(workload.algorithm(), workload.graph().by_hand, machine);
         if (options.takes)
             std::erase_if(found.sketches, [&](const Sketch &s) { return !options.takes(s); });
+        for (const Sketch &s : found.sketches)
+            costs.push_back(std::make_unique<PlanCosts>(*s.graph, machine));
     }
 
     bool step(size_t most) {
@@ -147,7 +149,7 @@ private:
     std::vector<Candidate> by_rules() {
         std::vector<Candidate> all;
         for (size_t s = 0; s < found.sketches.size(); s++) {
-            const SimpleResult simple = schedule_simply(workload.algorithm(), graph(s), machine);
+            const SimpleResult simple = schedule_simply(graph(s), machine, *costs[s]);
             for (const Plan &plan : simple.summits) {
                 auto c = candidate(s, plan);
                 if (!c) continue;
@@ -200,21 +202,17 @@ private:
     std::optional<Candidate> candidate(size_t sketch, Plan plan) const {
         Schedule schedule = to_schedule(graph(sketch), plan, machine.least_tasks());
         if (seen.contains(schedule.hash(workload.algorithm()))) return std::nullopt;
-        try {
-            LoopTree tree(graph(sketch), program::apply(workload.algorithm(), schedule));
-            const Cost estimate = estimate_cost(tree, machine);
-            ProgramFeatures features = features_of(tree, estimate, machine);
-            const double expected = cost.milliseconds(features);
-            return Candidate{sketch,
-                             std::move(plan),
-                             std::move(schedule),
-                             std::move(features),
-                             estimate.cycles,
-                             expected,
-                             false};
-        } catch (const CompileError &) {
-            return std::nullopt;
-        }
+        const std::optional<Cost> estimate = costs[sketch]->cost(plan);
+        if (!estimate) return std::nullopt;
+        ProgramFeatures features = costs[sketch]->features(plan, *estimate);
+        const double expected = cost.milliseconds(features);
+        return Candidate{sketch,
+                         std::move(plan),
+                         std::move(schedule),
+                         std::move(features),
+                         estimate->cycles,
+                         expected,
+                         false};
     }
 
     // A child of the parents, the first of which are the likeliest.
@@ -353,6 +351,7 @@ private:
     std::mt19937_64 random;
     LearnedCost cost;
     std::set<uint64_t> seen;
+    std::vector<std::unique_ptr<PlanCosts>> costs;  // per sketch
     std::unique_ptr<Measurer> measurer;
     bool is_begun = false;
     size_t batch_limit = 0;

@@ -10,14 +10,12 @@
 
 namespace tessera::autoscheduler {
 
-using program::Algorithm;
-
 namespace {
 
 class SimpleScheduler {
 public:
-    SimpleScheduler(const Algorithm &algorithm, const Graph &graph, const Machine &machine)
-        : algorithm(algorithm), graph(graph), machine(machine) {
+    SimpleScheduler(const Graph &graph, const Machine &machine, PlanCosts &costs)
+        : graph(graph), machine(machine), costs(costs) {
         best.functions.resize(graph.functions.size());
         for (size_t n = 0; n < best.functions.size(); n++) begin_with(int(n));
     }
@@ -25,13 +23,13 @@ public:
     SimpleResult operator()() {
         SimpleResult result;
         Plan best_of_all;
-        double least = std::numeric_limits<double>::infinity();
+        result.cycles = std::numeric_limits<double>::infinity();
+        const size_t before = costs.plans();
         const auto take = [&] {
             if (!std::ranges::count(result.summits, best)) result.summits.push_back(best);
-            if (best_cost.cycles >= least) return;
-            least = best_cost.cycles;
+            if (best_cycles >= result.cycles) return;
             best_of_all = best;
-            result.cost = best_cost;
+            result.cycles = best_cycles;
         };
         std::vector<Plan> all = beginnings();
         result.by_hand = plan_with_register_tiles(graph, machine, best);
@@ -46,7 +44,7 @@ public:
         }
         result.plan = best_of_all;
         result.schedule = to_schedule(graph, best_of_all, machine.least_tasks());
-        result.candidates = candidates;
+        result.candidates = costs.plans() - before;
         return result;
     }
 
@@ -104,17 +102,16 @@ private:
 
     void begin_at(const Plan &begin) {
         best = begin;
-        best_cost = Cost{std::numeric_limits<double>::infinity(), {}};
-        if (auto cost = cost_of(begin)) best_cost = *cost;
+        best_cycles = costs.cycles(begin).value_or(std::numeric_limits<double>::infinity());
     }
 
     void climb_from(const Plan &begin) {
         begin_at(begin);
         constexpr int most_sweeps = 4;
         for (int sweep = 0; sweep < most_sweeps; sweep++) {
-            const double before = best_cost.cycles;
+            const double before = best_cycles;
             for (size_t n = graph.functions.size(); n-- > 0;) improve(int(n));
-            if (best_cost.cycles > 0.99 * before) break;
+            if (best_cycles > 0.99 * before) break;
         }
     }
 
@@ -152,10 +149,8 @@ private:
     }
 
     Plan in_groups(const Plan &plan) {
-        return merge_into_groups(graph, machine, plan, [&](const Plan &p) -> std::optional<double> {
-            const std::optional<Cost> cost = cost_of(p);
-            return cost ? std::optional(cost->cycles) : std::nullopt;
-        });
+        return merge_into_groups(graph, machine, plan,
+                                 [&](const Plan &p) { return costs.cycles(p); });
     }
 
     void begin_with(int n) {
@@ -171,31 +166,15 @@ private:
         if (is_image(n) || reads(n) <= 1 || pure.operations.total() <= 3) p.place = Place::Inline;
     }
 
-    std::optional<Cost> cost_of(const Plan &plan) {
-        candidates++;
-        try {
-            LoopTree tree(
-                graph, program::apply(algorithm, to_schedule(graph, plan, machine.least_tasks())));
-            return estimate_cost(tree, machine);
-        } catch (const CompileError &) {
-            return std::nullopt;  // a level that is not there
-        }
-    }
-
     // In the loops of others, a vector along a variable of which few points are computed at once
     // becomes one along another, or of the reduction.
     void fit_vectors(Plan &plan, int n) const {
         if (!is_within(plan.functions[size_t(n)].place)) return;
-        try {
-            LoopTree tree(
-                graph, program::apply(algorithm, to_schedule(graph, plan, machine.least_tasks())));
-            for (size_t s = 0; s < node(n).stages.size(); s++) {
-                const int stage = node(n).stages[s];
-                fit_vector(graph.stages[size_t(stage)], tree.stages[size_t(stage)].spans,
-                           plan.functions[size_t(n)].stages[s]);
-            }
-        } catch (const CompileError &) {
-            return;  // a level that is not there: the plan is no schedule
+        for (size_t s = 0; s < node(n).stages.size(); s++) {
+            const int stage = node(n).stages[s];
+            const std::optional<std::vector<Span>> spans = costs.spans(plan, stage);
+            if (!spans) return;  // a level that is not there: the plan is no schedule
+            fit_vector(graph.stages[size_t(stage)], *spans, plan.functions[size_t(n)].stages[s]);
         }
     }
     void fit_vector(const StageNode &stage, const std::vector<Span> &spans, StagePlan &p) const {
@@ -211,10 +190,10 @@ private:
     }
 
     void try_plan(const Plan &plan) {
-        const std::optional<Cost> cost = cost_of(plan);
-        if (!cost || cost->cycles >= best_cost.cycles) return;
+        const std::optional<double> cycles = costs.cycles(plan);
+        if (!cycles || *cycles >= best_cycles) return;
         best = plan;
-        best_cost = *cost;
+        best_cycles = *cycles;
     }
 
     void improve(int n) {
@@ -341,19 +320,22 @@ private:
         }
     }
 
-    const Algorithm &algorithm;
     const Graph &graph;
     const Machine &machine;
+    PlanCosts &costs;
     Plan best;
-    Cost best_cost;
-    int candidates = 0;
+    double best_cycles = 0;
 };
 
 }  // namespace
 
-SimpleResult schedule_simply(const Algorithm &algorithm, const Graph &graph,
-                             const Machine &machine) {
-    return SimpleScheduler(algorithm, graph, machine)();
+SimpleResult schedule_simply(const Graph &graph, const Machine &machine, PlanCosts &costs) {
+    return SimpleScheduler(graph, machine, costs)();
+}
+
+SimpleResult schedule_simply(const Graph &graph, const Machine &machine) {
+    PlanCosts costs(graph, machine);
+    return schedule_simply(graph, machine, costs);
 }
 
 }  // namespace tessera::autoscheduler

@@ -18,7 +18,7 @@ public:
     std::vector<PlannedCandidate> run(size_t count) {
         for (size_t s = 0; s < sketches.size(); s++) {
             const Graph &graph = *sketches[s].graph;
-            add(s, schedule_simply(workload.algorithm(), graph, machine).plan);
+            add(s, schedule_simply(graph, machine).plan);
         }
         std::ranges::stable_sort(all, {}, &Known::milliseconds);
         const size_t rules = all.size();

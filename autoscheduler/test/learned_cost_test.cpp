@@ -116,7 +116,7 @@ TEST_CASE("measurements of a pipeline correct the model that ships") {
 
 TEST_CASE("features of a schedule are finite, and there is a name for each") {
     Problem problem(small_blur());
-    const SimpleResult simple = schedule_simply(problem.algorithm, problem.graph, problem.machine);
+    const SimpleResult simple = schedule_simply(problem.graph, problem.machine);
     LoopTree tree(problem.graph, program::apply(problem.algorithm, simple.schedule));
     const ProgramFeatures features =
         features_of(tree, estimate_cost(tree, problem.machine), problem.machine);
@@ -132,7 +132,7 @@ TEST_CASE("features of a schedule are finite, and there is a name for each") {
 
 TEST_CASE("the model that ships is readable, and orders what differs much") {
     Problem problem(small_blur(1024, 1024));
-    const SimpleResult simple = schedule_simply(problem.algorithm, problem.graph, problem.machine);
+    const SimpleResult simple = schedule_simply(problem.graph, problem.machine);
     auto expected = [&](const program::Schedule &schedule) {
         LoopTree tree(problem.graph, program::apply(problem.algorithm, schedule));
         return LearnedCost().milliseconds(

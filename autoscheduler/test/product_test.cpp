@@ -117,7 +117,7 @@ TEST_CASE("what meets the border of an image is computed before, and not for eac
     conv.set_estimates({{0, 64}, {0, 256}});
     const Problem problem(conv);
     const Sketch sketch = sketch_named(problem, "conv.update(0): sums of tiles");
-    const SimpleResult simple = schedule_simply(problem.algorithm, *sketch.graph, problem.machine);
+    const SimpleResult simple = schedule_simply(*sketch.graph, problem.machine);
     REQUIRE(simple.by_hand);
     const auto of_padded = size_t(number_of(*sketch.graph, padded.name()));
     CHECK(simple.by_hand.value_or(Plan()).functions[of_padded].place == Place::Root);
@@ -142,7 +142,7 @@ TEST_CASE("schedules by rules of each sketch compute the product") {
     Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
     std::vector<program::Schedule> schedules;
     for (const Sketch &s : sketches_of(problem)) {
-        const SimpleResult simple = schedule_simply(problem.algorithm, *s.graph, problem.machine);
+        const SimpleResult simple = schedule_simply(*s.graph, problem.machine);
         for (const Plan &plan : simple.summits)
             schedules.push_back(to_schedule(*s.graph, plan, problem.machine.least_tasks()));
     }
@@ -157,8 +157,7 @@ TEST_CASE("by rules, a copy is not inlined") {
     const Problem problem(product_of_images(512));
     const Sketch sketch = sketch_named(problem, "product: a copy of b");
     const auto copy = size_t(number_of(*sketch.graph, "b_im_for_product"));
-    for (const Plan &plan :
-         schedule_simply(problem.algorithm, *sketch.graph, problem.machine).summits)
+    for (const Plan &plan : schedule_simply(*sketch.graph, problem.machine).summits)
         CHECK(plan.functions[copy].place != Place::Inline);
 }
 
@@ -212,7 +211,7 @@ TEST_CASE("a stage reads a Buffer of the program through a copy, which is none o
 TEST_CASE("a copy of a Buffer is stored in the order in which a block of sums reads it") {
     const Problem problem(product_with_constant(256));
     const Sketch sketch = sketch_named(problem, sums_with_constant);
-    const SimpleResult simple = schedule_simply(problem.algorithm, *sketch.graph, problem.machine);
+    const SimpleResult simple = schedule_simply(*sketch.graph, problem.machine);
     const auto copy = size_t(number_of(*sketch.graph, copy_of_constant));
     REQUIRE(simple.by_hand);
     CHECK(simple.by_hand.value_or(Plan()).functions[copy].innermost == 1);
@@ -262,7 +261,7 @@ TEST_CASE("schedules by rules of each sketch compute a product with a constant")
     std::vector<program::Schedule> schedules;
     size_t copies = 0;
     for (const Sketch &s : sketches_of(problem)) {
-        const SimpleResult simple = schedule_simply(problem.algorithm, *s.graph, problem.machine);
+        const SimpleResult simple = schedule_simply(*s.graph, problem.machine);
         for (const Plan &plan : simple.summits) {
             schedules.push_back(to_schedule(*s.graph, plan, problem.machine.least_tasks()));
             copies += size_t(count_in<program::CopyInput>(schedules.back()));

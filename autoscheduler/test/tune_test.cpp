@@ -102,7 +102,7 @@ TEST_SUITE("autoscheduler, tuning") {
     TEST_CASE("a plan is the same after it was written and read, and no other graph's") {
         const Problem problem(small_blur());
         std::mt19937_64 random(3);
-        Plan plan = schedule_simply(problem.algorithm, problem.graph, problem.machine).plan;
+        Plan plan = schedule_simply(problem.graph, problem.machine).plan;
         for (int i = 0; i < 20; i++) {
             plan = mutated(problem.graph, plan, problem.machine, random);
             CHECK(plan_from_json(to_json(plan), problem.graph) == plan);
@@ -210,7 +210,7 @@ TEST_SUITE("autoscheduler, tuning") {
         bool is_there = false;
         for (const Trial &t : result.trials) is_there |= to_json(t.plan) == plan;
         const bool is_by_rules =
-            to_json(schedule_simply(larger.algorithm, larger.graph, larger.machine).plan) == plan;
+            to_json(schedule_simply(larger.graph, larger.machine).plan) == plan;
         CHECK((is_there || is_by_rules));
     }
     TEST_CASE("a search that is killed at any moment loses nothing of what it had measured") {

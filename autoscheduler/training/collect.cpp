@@ -58,12 +58,11 @@ private:
         std::set<uint64_t> seen;
         double least = 1e300;
         for (const Sketch &s : sketches) {
-            const SimpleResult simple =
-                schedule_simply(problem.algorithm, *s.graph, problem.machine);
+            const SimpleResult simple = schedule_simply(*s.graph, problem.machine);
             plans.emplace_back(s.graph.get(), simple.plan);
             schedules.push_back(simple.schedule);
             seen.insert(simple.schedule.hash(problem.algorithm));
-            least = std::min(least, simple.cost.cycles);
+            least = std::min(least, simple.cycles);
         }
         for (int tries = 0; tries < 40 * options.per_pipeline; tries++) {
             if (int(schedules.size()) >= options.per_pipeline) break;

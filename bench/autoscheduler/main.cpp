@@ -28,7 +28,7 @@ struct Options {
     std::vector<std::string> schedulers = {"simple"};
     int threads = int(std::max(1U, std::thread::hardware_concurrency()));
     double seconds = 1;
-    bool operators = false, constants = false;
+    bool operators = false, constants = false, estimates = false;
     int trials = 64;     // of operators
     double limit = 1e9;  // seconds that a search may take
     std::string blas, peers;
@@ -182,6 +182,42 @@ void run_with_constants(const Options &options) {
     }
 }
 
+// What the rules come to without compiling anything: the least estimated time, and the work.
+void estimate_by_rules(const Pipeline &pipeline, const Target &target, const Problem &problem,
+                       const Options &options) {
+    using namespace autoscheduler;
+    const auto begin = std::chrono::steady_clock::now();
+    const TuningProblem tuned(pipeline, target, known_machine(target, options.threads));
+    const std::vector<Sketch> sketches =
+        make_sketches(tuned.algorithm, tuned.graph.by_hand, tuned.machine);
+    double least = 1e300;
+    size_t plans = 0, stages = 0;
+    for (const Sketch &s : sketches) {
+        PlanCosts costs(*s.graph, tuned.machine);
+        least = std::min(least, schedule_simply(*s.graph, tuned.machine, costs).cycles);
+        plans += costs.plans();
+        stages += costs.estimated_stages();
+    }
+    std::printf("%-22s %-20s %9zu %8zu %9zu %9zu %12.4f %8.2f s\n", problem.name.c_str(),
+                problem.size.c_str(), tuned.graph.functions.size(), sketches.size(), plans, stages,
+                least / cycles_per_millisecond, seconds_since(begin));
+    std::fflush(stdout);
+}
+
+void run_estimates(const Options &options) {
+    std::printf("%-22s %-20s %9s %8s %9s %9s %12s %8s\n", "case", "size", "functions", "sketches",
+                "plans", "stages", "estimate ms", "time");
+    const std::regex filter(options.filter);
+    for (const Problem &problem : problems()) {
+        if (!std::regex_search(problem.name + " " + problem.size, filter)) continue;
+        Pipeline::add_autoscheduler(
+            "estimates",
+            [&](const Pipeline &p, const Target &t, const AutoschedulerParams &,
+                AutoSchedulerResults *) { estimate_by_rules(p, t, problem, options); });
+        pipeline_of(problem, {"estimates", {}});
+    }
+}
+
 }  // namespace
 
 int main(int argc, char **argv) {
@@ -197,13 +233,17 @@ int main(int argc, char **argv) {
                  "Ansor's operators instead of the apps: each by a search of its own");
     app.add_flag("--constants", options.constants,
                  "layers whose weights are constants: with a copy of them, and without");
+    app.add_flag("--estimates", options.estimates,
+                 "what the rules estimate for the apps, and how long they take: nothing is run");
     app.add_option("--trials", options.trials, "of an operator's search");
     app.add_option("--limit", options.limit, "seconds after which a search ends");
     app.add_option("--blas", options.blas, "a shared library with cblas_sgemm, timed beside");
     app.add_option("--peers", options.peers, "a file that names libraries, as for bench_cpu");
     CLI11_PARSE(app, argc, argv);
     try {
-        if (options.operators) {
+        if (options.estimates) {
+            run_estimates(options);
+        } else if (options.operators) {
             run_operators(options);
         } else if (options.constants) {
             run_with_constants(options);

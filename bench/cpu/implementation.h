@@ -17,6 +17,9 @@ struct Implementation {
     std::function<Buffer<>()> result;  // as the problem describes its output
 };
 
+// The problem's pipeline with its own schedule or that of an autoscheduler. Throws CompileError.
+Pipeline pipeline_of(const Problem &problem, const AutoschedulerParams &scheduler = {});
+
 // Ours, compiled in this process, with its own schedule or that of an autoscheduler. Throws
 // CompileError.
 Implementation tessera_implementation(const std::shared_ptr<Data> &data,

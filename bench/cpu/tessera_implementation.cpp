@@ -9,8 +9,6 @@
 
 namespace tessera::bench {
 
-namespace {
-
 Pipeline pipeline_of(const Problem &problem, const AutoschedulerParams &scheduler) {
     auto generator = GeneratorRegistry::create(
         problem.generator, GeneratorContext(get_jit_target_from_environment(), scheduler));
@@ -21,6 +19,8 @@ Pipeline pipeline_of(const Problem &problem, const AutoschedulerParams &schedule
     }
     return generator->get_scheduled_pipeline();
 }
+
+namespace {
 
 // What the compiled code is called with: pointers to buffers, and to scalars, which are kept here.
 struct Arguments {

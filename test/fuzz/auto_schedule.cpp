@@ -38,7 +38,7 @@ void schedule_automatically(const Plan &plan, Built &built) {
     const std::vector<Sketch> sketches =
         make_sketches(algorithm, program::schedule_of(outputs), machine);
     const Graph &graph = *sketches[random() % sketches.size()].graph;
-    autoscheduler::Plan changed = schedule_simply(algorithm, graph, machine).plan;
+    autoscheduler::Plan changed = schedule_simply(graph, machine).plan;
     program::Schedule schedule = to_schedule(graph, changed, 8);
     for (uint64_t changes = random() % 12; changes > 0; changes--) {
         autoscheduler::Plan next = mutated(graph, changed, machine, random);

@@ -1,0 +1,316 @@
+#include "autoscheduler/plan_costs.h"
+#include "program/environment.h"
+#include <algorithm>
+#include <functional>
+#include <unordered_map>
+
+namespace tessera::autoscheduler {
+
+using program::FunctionContents;
+using program::FunctionRef;
+using program::LoopLevel;
+
+namespace {
+
+void mix(size_t &hash, size_t with) { hash = (hash ^ with) * 0x9e3779b97f4a7c15u + (hash >> 29); }
+
+void mix(size_t &hash, const std::vector<int64_t> &all) {
+    mix(hash, all.size());
+    for (int64_t one : all) mix(hash, size_t(one));
+}
+
+void mix(size_t &hash, const LoopLevel &level) {
+    mix(hash, size_t(level.is_at()));
+    mix(hash, std::hash<Symbol>()(level.func()));
+    mix(hash, std::hash<Symbol>()(level.var()));
+}
+
+size_t hash_of(const FunctionDecisions &d) {
+    size_t hash = 0;
+    mix(hash, size_t(d.plan.place));
+    mix(hash, size_t(d.plan.innermost));
+    for (const StagePlan &s : d.plan.stages) {
+        mix(hash, s.tile);
+        mix(hash, s.block);
+        mix(hash, s.unroll);
+        mix(hash, size_t(s.vector));
+        mix(hash, size_t(s.lanes));
+        mix(hash, size_t(s.parallel));
+    }
+    mix(hash, d.compute_level);
+    mix(hash, d.store_level);
+    mix(hash, d.periods);
+    return hash;
+}
+
+// A number for each list of numbers.
+struct HashOfKey {
+    size_t operator()(const std::vector<int> &key) const {
+        size_t hash = 0;
+        for (int k : key) mix(hash, size_t(k));
+        return hash;
+    }
+};
+
+// A function with the schedule that some decisions make.
+struct ScheduledFunction {
+    FunctionDecisions decisions;
+    FunctionRef function;
+    PlaceLevels levels;
+    int id = 0;            // of all of them
+    int around = -1;       // the function in whose loops it is; -1: none
+    int innermost = 0;     // the dimension whose values lie side by side
+    bool is_legal = true;  // else the compiler has refused it
+};
+
+// What the stages of a group cost.
+struct Group {
+    bool is_legal = true;
+    std::vector<int> stages;
+    std::vector<StageCost> costs;
+    std::vector<double> cycles;      // of these
+    std::vector<Features> features;  // empty until they are asked for; without those of the whole
+};
+
+}  // namespace
+
+class PlanCosts::Memory {
+public:
+    Memory(const Graph &graph, const Machine &machine)
+        : graph(graph), machine(machine), known(graph.functions.size()),
+          now(graph.functions.size()), root(graph.functions.size()),
+          members(graph.functions.size()), seen(graph.functions.size()) {
+        for (const FunctionNode &f : graph.functions) {
+            std::vector<int> &of = sources.emplace_back();
+            for (int s : f.stages) {
+                for (const Access &a : graph.stages[size_t(s)].accesses) {
+                    const int from = a.source.function;
+                    if (from >= 0 && !std::ranges::count(of, from)) of.push_back(from);
+                }
+            }
+            for (int64_t p : f.periods) has_periods |= p > 1;
+        }
+    }
+
+    // Finds the groups of a plan, and estimates those that are new. Returns false if the plan is no
+    // schedule.
+    bool look_at(const Plan &plan, bool wants_features) {
+        plans++;
+        groups.clear();
+        if (!find_functions(plan) || !find_roots()) return false;
+        forget_if_full();
+        for (size_t n = 0; n < members.size(); n++) {
+            if (members[n].empty()) continue;
+            const auto [place, is_new] = memory.try_emplace(key_of(members[n]));
+            Group &group = place->second;
+            if (is_new) estimate(members[n], group);
+            if (!group.is_legal) return false;
+            if (wants_features && group.features.empty()) find_features(members[n], group);
+            groups.push_back(&group);
+        }
+        return true;
+    }
+
+    const Graph &graph;
+    const Machine &machine;
+    std::vector<const Group *> groups;  // of the plan that was looked at
+    size_t plans = 0, estimated_stages = 0;
+
+private:
+    // ---- The functions as they are scheduled ----
+
+    bool find_functions(const Plan &plan) {
+        const PlanDecisions decisions(graph, plan);
+        bool is_legal = true;
+        for (size_t n = now.size(); n-- > 0;) {
+            const FunctionPlan &p = plan.functions[n];
+            const bool is_as_it_was = graph.is_fixed[n] || p.place == Place::Inline;
+            now[n] = is_as_it_was ? &unscheduled(int(n)) : &scheduled(int(n), plan, decisions);
+            is_legal &= now[n]->is_legal;
+        }
+        return is_legal;
+    }
+    const ScheduledFunction &scheduled(int n, const Plan &plan, const PlanDecisions &decisions) {
+        const int at = plan.functions[size_t(n)].at;
+        const bool is_around = at > n && now[size_t(at)];
+        FunctionDecisions d = decisions.of(n, is_around ? now[size_t(at)]->levels : PlaceLevels());
+        const size_t hash = hash_of(d);
+        auto &all = known[size_t(n)];
+        const auto [begin, end] = all.equal_range(hash);
+        for (auto i = begin; i != end; ++i) {
+            if (i->second.decisions == d) return i->second;
+        }
+        return all.emplace(hash, make(n, std::move(d)))->second;
+    }
+    // As the user and the structure leave it.
+    const ScheduledFunction &unscheduled(int n) {
+        constexpr size_t hash = 0;
+        auto &all = known[size_t(n)];
+        const auto [begin, end] = all.equal_range(hash);
+        for (auto i = begin; i != end; ++i) {
+            if (i->second.decisions.plan.stages.empty()) return i->second;
+        }
+        ScheduledFunction f;
+        f.function = graph.functions[size_t(n)].function;
+        complete(n, f);
+        return all.emplace(hash, std::move(f))->second;
+    }
+    ScheduledFunction make(int n, FunctionDecisions &&decisions) {
+        ScheduledFunction f;
+        f.function = program::copy(*graph.functions[size_t(n)].function);
+        std::vector<program::Step> steps;
+        f.levels = add_steps(graph, n, decisions, machine.least_tasks(), steps);
+        f.decisions = std::move(decisions);
+        program::Functions functions = {{f.function->name, f.function}};
+        try {
+            for (const program::Step &s : steps) program::perform(s, functions);
+        } catch (const CompileError &) {
+            f.is_legal = false;
+        }
+        complete(n, f);
+        return f;
+    }
+    void complete(int n, ScheduledFunction &f) {
+        f.id = next_id++;
+        const LoopLevel &level = f.function->schedule.compute_level;
+        if (level.is_at()) f.around = graph.find(level.func());
+        f.is_legal &= !level.is_at() || f.around > n;
+        f.innermost = int(innermost_of(*f.function));
+    }
+
+    // ---- Groups ----
+
+    bool is_inlined(int n) const {
+        return is_computed_inline(graph.functions[size_t(n)], *now[size_t(n)]->function);
+    }
+
+    // False if a function is in the loops of one that has none.
+    bool find_roots() {
+        for (std::vector<int> &m : members) m.clear();
+        for (int n = int(now.size()); n-- > 0;) {
+            if (is_inlined(n)) continue;
+            const int around = now[size_t(n)]->around;
+            if (around >= 0 && is_inlined(around)) return false;
+            root[size_t(n)] = around < 0 ? n : root[size_t(around)];
+            members[size_t(root[size_t(n)])].push_back(n);
+        }
+        return true;
+    }
+
+    // All that the cost of a group depends on.
+    std::vector<int> key_of(const std::vector<int> &group) {
+        std::vector<int> key;
+        key.reserve(group.size() + 8);
+        for (int n : group) key.push_back(now[size_t(n)]->id);
+        stamp++;
+        for (int n : group) add_sources(n, group[0], key);
+        return key;
+    }
+    void add_sources(int n, int of_root, std::vector<int> &key) {
+        for (int from : sources[size_t(n)]) {
+            if (seen[size_t(from)] == stamp) continue;
+            seen[size_t(from)] = stamp;
+            if (is_inlined(from)) {
+                key.push_back(-1 - from);
+                add_sources(from, of_root, key);
+            } else if (root[size_t(from)] != of_root && now[size_t(from)]->innermost != 0) {
+                key.push_back(-1 - from);
+                key.push_back(now[size_t(from)]->innermost);
+            }
+        }
+    }
+
+    void estimate(const std::vector<int> &functions, Group &group) {
+        try {
+            LoopTree tree = tree_of(functions);
+            for (int s : tree.computed) {
+                group.stages.push_back(s);
+                group.costs.push_back(estimate_cost(StageView(tree, machine, s), machine));
+                group.cycles.push_back(group.costs.back().cycles());
+                estimated_stages++;
+            }
+        } catch (const CompileError &) {
+            group = {.is_legal = false, .stages = {}, .costs = {}, .cycles = {}, .features = {}};
+        }
+    }
+    void find_features(const std::vector<int> &functions, Group &group) {
+        LoopTree tree = tree_of(functions);
+        for (size_t i = 0; i < group.stages.size(); i++) {
+            const StageView view(tree, machine, group.stages[i]);
+            group.features.push_back(features_of(view, group.costs[i]));
+        }
+    }
+    LoopTree tree_of(const std::vector<int> &functions) const {
+        std::vector<const FunctionContents *> contents;
+        for (const ScheduledFunction *f : now) contents.push_back(f->function.get());
+        return LoopTree(graph, contents, functions);
+    }
+
+    // What was seen long ago does not come again.
+    void forget_if_full() {
+        constexpr size_t most = 200'000;
+        if (estimated_stages - forgotten < most) return;
+        forgotten = estimated_stages;
+        memory.clear();
+    }
+
+    std::vector<std::vector<int>> sources;  // functions that each one reads
+    bool has_periods = false;
+    std::vector<std::unordered_multimap<size_t, ScheduledFunction>> known;
+    std::vector<const ScheduledFunction *> now;  // of the plan that is looked at
+    std::vector<int> root;
+    std::vector<std::vector<int>> members;  // of each group, consumers first, by its root
+    std::vector<int> seen;
+    int stamp = 0, next_id = 0;
+    std::unordered_map<std::vector<int>, Group, HashOfKey> memory;
+    size_t forgotten = 0;
+};
+
+PlanCosts::PlanCosts(const Graph &graph, const Machine &machine)
+    : memory(std::make_unique<Memory>(graph, machine)) {}
+
+PlanCosts::~PlanCosts() = default;
+
+std::optional<double> PlanCosts::cycles(const Plan &plan) {
+    if (!memory->look_at(plan, false)) return std::nullopt;
+    // In the order of the stages, so that it is the same sum in whatever groups they are.
+    std::vector<double> cycles(memory->graph.stages.size(), 0);
+    for (const Group *g : memory->groups) {
+        for (size_t i = 0; i < g->stages.size(); i++) cycles[size_t(g->stages[i])] = g->cycles[i];
+    }
+    double sum = 0;
+    for (double c : cycles) sum += c;
+    return sum;
+}
+
+std::optional<Cost> PlanCosts::cost(const Plan &plan) {
+    if (!memory->look_at(plan, false)) return std::nullopt;
+    Cost cost;
+    cost.stages.resize(memory->graph.stages.size());
+    for (const Group *g : memory->groups) {
+        for (size_t i = 0; i < g->stages.size(); i++) {
+            cost.stages[size_t(g->stages[i])] = g->costs[i];
+        }
+    }
+    for (const StageCost &s : cost.stages) cost.cycles += s.cycles();
+    return cost;
+}
+
+ProgramFeatures PlanCosts::features(const Plan &plan, const Cost &cost) {
+    memory->look_at(plan, true);
+    std::vector<const Features *> of_stages(cost.stages.size(), nullptr);
+    for (const Group *g : memory->groups) {
+        for (size_t i = 0; i < g->stages.size(); i++)
+            of_stages[size_t(g->stages[i])] = &g->features[i];
+    }
+    ProgramFeatures all;
+    for (size_t s = 0; s < of_stages.size(); s++) {
+        if (of_stages[s]) all.add(*of_stages[s], cost.stages[s], cost);
+    }
+    return all;
+}
+
+size_t PlanCosts::plans() const { return memory->plans; }
+size_t PlanCosts::estimated_stages() const { return memory->estimated_stages; }
+
+}  // namespace tessera::autoscheduler
