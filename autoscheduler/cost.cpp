@@ -13,7 +13,7 @@ public:
     StageCost operator()() {
         StageCost cost;
         cost.compute = compute();
-        cost.operations = view.points * view.placed.operations.total();
+        cost.operations = view.points * view.point.operations.total();
         memory(cost);
         cost.share = share();
         cost.overhead = cost.share * loops_and_storage() + tasks();
@@ -30,7 +30,7 @@ private:
 
     double arithmetic_per_point() const {
         double cycles = 0;
-        const Operations &o = view.placed.operations;
+        const Operations &o = view.point.operations;
         for (size_t c = 0; c < operation_classes; c++) {
             const bool is_math = c == size_t(OperationClass::FloatMath);
             const double each =
@@ -58,7 +58,7 @@ private:
 
     double loads_per_point() const {
         double cycles = 0;
-        for (const Leaf &leaf : view.placed.leaves) {
+        for (const Leaf &leaf : view.point.leaves) {
             if (leaf.source.function == view.node.function) continue;  // see stores_per_point()
             const double served =
                 view.points_served([&](int v) { return leaf.depends_on(size_t(v)); });

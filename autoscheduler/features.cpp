@@ -88,19 +88,19 @@ private:
     }
 
     void operations() {
-        const Operations &o = view.placed.operations;
+        const Operations &o = view.point.operations;
         for (size_t c = 0; c < operation_classes; c++) {
             features[size_t(Feature::FloatAdd) + c] =
                 log_of_few(view.lanes <= 1 ? o.count[c]
                                            : std::max(o.bytes[c] / view.machine.vector_bytes,
                                                       o.count[c] / view.lanes));
         }
-        of(Feature::Inlined) = log_of(view.placed.visits);
+        of(Feature::Inlined) = log_of(view.point.visits);
     }
 
     void loads() {
         double by_pattern[4] = {}, limited = 0, all = 0, issued = 0;
-        for (const Leaf &leaf : view.placed.leaves) {
+        for (const Leaf &leaf : view.point.leaves) {
             const double served =
                 view.points_served([&](int v) { return leaf.depends_on(size_t(v)); });
             by_pattern[size_t(view.pattern(leaf.slopes, leaf.source.function))] +=
@@ -115,7 +115,7 @@ private:
         of(Feature::LoadsGathered) = log_of_few(by_pattern[size_t(AccessPattern::Gathered)]);
         of(Feature::LoadsLimited) = log_of_few(limited);
         of(Feature::LoadsServed) = log_of(all / std::max(1e-9, issued));
-        of(Feature::Sources) = float(view.placed.leaves.size());
+        of(Feature::Sources) = float(view.point.leaves.size());
     }
 
     void stores() {
@@ -148,7 +148,7 @@ private:
         const TreeFunction &f = view.tree.functions[size_t(view.node.function)];
         of(Feature::BytesStored) = log_of(bytes_in(f.stored, view.function.bytes));
         double producers = 0;
-        for (const Leaf &leaf : view.placed.leaves) {
+        for (const Leaf &leaf : view.point.leaves) {
             if (leaf.source.function < 0) continue;
             const auto p = size_t(leaf.source.function);
             producers = std::max(

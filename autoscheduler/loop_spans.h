@@ -1,7 +1,7 @@
 #pragma once
 #include "autoscheduler/index_program.h"
 #include "program/schedule.h"
-#include <unordered_map>
+#include <utility>
 
 namespace tessera::autoscheduler {
 
@@ -21,7 +21,8 @@ private:
     const program::StageSchedule &schedule;
     const Variables &variables;
     std::span<const Span> spans;
-    std::unordered_map<Symbol, int64_t> extents;  // of the loops that there are now
+    void set_extent(Symbol loop, int64_t extent);
+    std::vector<std::pair<Symbol, int64_t>> extents;  // of the loops that there were, a few
     // The extent of the loop that a split takes, or of the inner one that a fuse takes, per
     // transform: a name may be used again for another loop.
     std::vector<int64_t> taken;

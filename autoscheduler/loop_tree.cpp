@@ -52,10 +52,10 @@ std::vector<const FunctionContents *> contents_of(const Graph &graph,
 }  // namespace
 
 LoopTree::LoopTree(const Graph &graph, std::span<const FunctionContents *const> contents,
-                   std::span<const int> functions)
+                   std::span<const int> functions, const PointWorkOf &point_work)
     : graph(graph), stages(graph.stages.size()), functions(graph.functions.size()),
       schedules(graph.stages.size()), boxes(graph.functions.size() + graph.images.size()) {
-    place_all(contents, functions);
+    place_all(contents, functions, point_work);
 }
 
 LoopTree::LoopTree(const Graph &graph, const program::ScheduledProgram &program)
@@ -65,13 +65,17 @@ LoopTree::LoopTree(const Graph &graph, const program::ScheduledProgram &program)
     // Consumers first: loops that producers are computed at stand already.
     std::vector<int> all;
     for (int n = int(graph.functions.size()); n-- > 0;) all.push_back(n);
-    place_all(contents_of(graph, program), all);
+    place_all(contents_of(graph, program), all, [&](int s, const std::vector<bool> &is_inlined) {
+        return std::make_shared<PointWork>(graph, graph.stages[size_t(s)], is_inlined);
+    });
 }
 
 void LoopTree::place_all(std::span<const FunctionContents *const> contents,
-                         std::span<const int> some) {
+                         std::span<const int> some, const PointWorkOf &point_work) {
+    std::vector<bool> is_inlined(functions.size());
     for (size_t n = 0; n < functions.size(); n++) {
-        functions[n].is_inlined = is_computed_inline(graph.functions[n], *contents[n]);
+        is_inlined[n] = is_computed_inline(graph.functions[n], *contents[n]);
+        functions[n].is_inlined = is_inlined[n];
         functions[n].innermost = innermost_of(*contents[n]);
         for (int s : graph.functions[n].stages)
             stages[size_t(s)].is_inlined = functions[n].is_inlined;
@@ -83,7 +87,15 @@ void LoopTree::place_all(std::span<const FunctionContents *const> contents,
         computed.insert(computed.end(), of.begin(), of.end());
     }
     std::ranges::sort(computed);
-    for (int s : computed) add_leaves(s);
+    for (int s : computed) {
+        stages[size_t(s)].point = point_work(s, is_inlined);
+        for (const Leaf &leaf : stages[size_t(s)].point->leaves) {
+            // What another group computes is there as a whole.
+            const int f = leaf.source.function;
+            if (f >= 0 && functions[size_t(f)].stored.empty())
+                functions[size_t(f)].stored = graph.functions[size_t(f)].required;
+        }
+    }
 }
 
 int LoopTree::find_level(const LoopLevel &level) const {
@@ -248,30 +260,44 @@ bool LoopTree::is_within(int loop, int outer) const {
 
 // ---- What a point takes ----
 
-void LoopTree::add_leaves(int stage) {
-    const StageNode &node = graph.stages[size_t(stage)];
-    std::vector<std::vector<double>> own(node.variables.size(),
-                                         std::vector<double>(node.variables.size(), 0));
-    for (size_t v = 0; v < own.size(); v++) own[v][v] = 1;
-    add_leaves_of(node, own, 1, false, stages[size_t(stage)]);
-}
+// Adds a stage's work, and that of what is inlined into it.
+class PointWork::Adding {
+public:
+    Adding(const Graph &graph, const std::vector<bool> &is_inlined, PointWork &to)
+        : graph(graph), is_inlined(is_inlined), to(to) {}
 
-// `slopes`: how each variable of the node grows with each of the stage.
-void LoopTree::add_leaves_of(const StageNode &node, const std::vector<std::vector<double>> &slopes,
-                             double times, bool is_limited, TreeStage &to) {
-    constexpr double most_operations = 3000;
-    constexpr size_t most_leaves = 400;
-    constexpr int most_visits = 2000;
-    to.operations.add(node.operations, times);
-    if (to.operations.total() > most_operations || to.leaves.size() > most_leaves ||
-        ++to.visits > most_visits) {
-        to.operations.of(OperationClass::Other) += 1e6;  // so that nobody wants it
-        return;
+    // `slopes`: how each variable of the node grows with each of the stage.
+    void operator()(const StageNode &node, const std::vector<std::vector<double>> &slopes,
+                    double times, bool is_limited) {
+        constexpr double most_operations = 3000;
+        constexpr size_t most_leaves = 400;
+        constexpr int most_visits = 2000;
+        to.operations.add(node.operations, times);
+        if (to.operations.total() > most_operations || to.leaves.size() > most_leaves ||
+            ++to.visits > most_visits) {
+            to.operations.of(OperationClass::Other) += 1e6;  // so that nobody wants it
+            return;
+        }
+        for (const Access &a : node.accesses) {
+            std::vector<std::vector<double>> through = growth_of(a, node, slopes);
+            const bool limited =
+                is_limited || std::ranges::any_of(a.index, &IndexProgram::is_limited);
+            const int function = a.source.function;
+            if (function >= 0 && is_inlined[size_t(function)]) {
+                const int pure = graph.functions[size_t(function)].stages[0];
+                (*this)(graph.stages[size_t(pure)], through, times *a.times, limited);
+            } else {
+                add_leaf(a, std::move(through), times * a.times, limited);
+            }
+        }
     }
-    const size_t outer = slopes.empty() ? 0 : slopes[0].size();
-    for (const Access &a : node.accesses) {
+
+private:
+    static std::vector<std::vector<double>>
+    growth_of(const Access &a, const StageNode &node,
+              const std::vector<std::vector<double>> &slopes) {
+        const size_t outer = slopes.empty() ? 0 : slopes[0].size();
         std::vector<std::vector<double>> through;
-        const bool limited = is_limited || std::ranges::any_of(a.index, &IndexProgram::is_limited);
         for (const IndexProgram &index : a.index) {
             std::vector<double> sums(outer, 0);
             for (size_t v = 0; v < node.variables.size(); v++) {
@@ -282,24 +308,31 @@ void LoopTree::add_leaves_of(const StageNode &node, const std::vector<std::vecto
             }
             through.push_back(std::move(sums));
         }
-        const int function = a.source.function;
-        if (function >= 0 && functions[size_t(function)].is_inlined) {
-            const int pure = graph.functions[size_t(function)].stages[0];
-            add_leaves_of(graph.stages[size_t(pure)], through, times * a.times, limited, to);
-            continue;
-        }
-        // What another group computes is there as a whole.
-        if (function >= 0 && functions[size_t(function)].stored.empty())
-            functions[size_t(function)].stored = graph.functions[size_t(function)].required;
-        auto same = std::ranges::find_if(to.leaves, [&](const Leaf &l) {
-            return l.source == a.source && l.slopes == through && l.is_limited == limited;
+        return through;
+    }
+    void add_leaf(const Access &a, std::vector<std::vector<double>> &&slopes, double times,
+                  bool is_limited) {
+        const auto same = std::ranges::find_if(to.leaves, [&](const Leaf &l) {
+            return l.source == a.source && l.slopes == slopes && l.is_limited == is_limited;
         });
         if (same != to.leaves.end()) {
-            same->loads += times * a.times;
+            same->loads += times;
         } else {
-            to.leaves.push_back({a.source, a.bytes, times * a.times, std::move(through), limited});
+            to.leaves.push_back({a.source, a.bytes, times, std::move(slopes), is_limited});
         }
     }
+
+    const Graph &graph;
+    const std::vector<bool> &is_inlined;
+    PointWork &to;
+};
+
+PointWork::PointWork(const Graph &graph, const StageNode &node,
+                     const std::vector<bool> &is_inlined) {
+    std::vector<std::vector<double>> own(node.variables.size(),
+                                         std::vector<double>(node.variables.size(), 0));
+    for (size_t v = 0; v < own.size(); v++) own[v][v] = 1;
+    Adding(graph, is_inlined, *this)(node, own, 1, false);
 }
 
 }  // namespace tessera::autoscheduler

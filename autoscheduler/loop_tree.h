@@ -1,6 +1,8 @@
 #pragma once
 #include "autoscheduler/graph.h"
 #include "program/steps.h"
+#include <functional>
+#include <memory>
 
 namespace tessera::autoscheduler {
 
@@ -26,15 +28,29 @@ struct Leaf {
     bool depends_on(size_t variable) const;
 };
 
-// The loops of a stage, and what one point of it takes with all that is inlined.
+// What one point of a stage takes with all that is inlined into it, whatever its loops are.
+struct PointWork {
+    // `is_inlined`: per function.
+    PointWork(const Graph &graph, const StageNode &stage, const std::vector<bool> &is_inlined);
+
+    Operations operations;
+    std::vector<Leaf> leaves;
+    int visits = 0;  // of stages, its own and those that are inlined
+
+private:
+    class Adding;
+};
+using PointWorkRef = std::shared_ptr<const PointWork>;
+// Returns that of a stage (its number in the graph): one that is known, or a new one.
+using PointWorkOf = std::function<PointWorkRef(int stage, const std::vector<bool> &is_inlined)>;
+
+// The loops of a stage.
 struct TreeStage {
     bool is_inlined = false;
     std::vector<int> loops;      // its own, outermost first
     std::vector<int> enclosing;  // all loops around it, outermost first, without its own
-    Operations operations;
-    std::vector<Leaf> leaves;
-    std::vector<Span> spans;  // of its variables, each time that it is computed
-    int visits = 0;           // of stages, its own and those that are inlined
+    std::vector<Span> spans;     // of its variables, each time that it is computed
+    PointWorkRef point;
 };
 
 struct TreeFunction {
@@ -57,7 +73,7 @@ public:
     // Of some functions alone, consumers first: one at the root and all that are computed in its
     // loops. `contents`: of all functions of the graph, which have to live as long.
     LoopTree(const Graph &graph, std::span<const program::FunctionContents *const> contents,
-             std::span<const int> functions);
+             std::span<const int> functions, const PointWorkOf &point_work);
 
     const Graph &graph;
     std::vector<int> computed;  // stages, in their order: those that are not inlined
@@ -78,15 +94,12 @@ public:
 
 private:
     void place_all(std::span<const program::FunctionContents *const> contents,
-                   std::span<const int> functions);
+                   std::span<const int> functions, const PointWorkOf &point_work);
     void place(int function, const program::FunctionContents &f);
     void slide(TreeFunction &f) const;
     void add_loops(int stage, const program::StageSchedule &schedule, int parent);
     int find_level(const program::LoopLevel &level) const;
     void require_consumers_within(int function, int loop) const;
-    void add_leaves(int stage);
-    void add_leaves_of(const StageNode &node, const std::vector<std::vector<double>> &slopes,
-                       double times, bool is_limited, TreeStage &to);
     std::vector<Span> full_spans(int stage, const Box &box) const;
 
     std::vector<const program::StageSchedule *> schedules;  // per stage

@@ -234,31 +234,6 @@ private:
         blocks, tiles;
 };
 
-// The points after which each function's definition, with those that are inlined into it, does the
-// same again, per argument.
-std::vector<std::vector<int64_t>> periods_of(const Graph &graph, const Plan &plan) {
-    constexpr int64_t most = 16;
-    std::vector<std::vector<int64_t>> all;
-    for (const FunctionNode &f : graph.functions) {
-        std::vector<int64_t> &periods = all.emplace_back(f.periods);
-        if (f.stages.empty()) continue;
-        const StageNode &pure = graph.stages[size_t(f.stages[0])];
-        for (const Access &a : pure.accesses) {
-            const int from = a.source.function;
-            if (from < 0 || plan.functions[size_t(from)].place != Place::Inline) continue;
-            const std::vector<int64_t> &inlined = all[size_t(from)];
-            for (size_t d = 0; d < inlined.size(); d++) {
-                if (inlined[d] < 2) continue;
-                for (size_t v = 0; v < periods.size() && v < pure.pure; v++) {
-                    if (a.index[d].slope(v) == 1) periods[v] = std::lcm(periods[v], inlined[d]);
-                }
-            }
-        }
-        for (int64_t &p : periods) p = p > most ? 1 : p;
-    }
-    return all;
-}
-
 // A region that begins at a multiple of the period lets unrolled and vectorized loops know which of
 // the repeated points each is.
 template<typename Add>
@@ -333,16 +308,34 @@ Plan plain_plan(const Graph &graph) {
     return plan;
 }
 
-PlanDecisions::PlanDecisions(const Graph &graph, const Plan &plan)
-    : graph(graph), plan(plan), periods(periods_of(graph, plan)) {}
+std::vector<std::vector<int64_t>> periods_of(const Graph &graph, const Plan &plan) {
+    constexpr int64_t most = 16;
+    std::vector<std::vector<int64_t>> all;
+    for (const FunctionNode &f : graph.functions) {
+        std::vector<int64_t> &periods = all.emplace_back(f.periods);
+        if (f.stages.empty()) continue;
+        const StageNode &pure = graph.stages[size_t(f.stages[0])];
+        for (const Access &a : pure.accesses) {
+            const int from = a.source.function;
+            if (from < 0 || plan.functions[size_t(from)].place != Place::Inline) continue;
+            const std::vector<int64_t> &inlined = all[size_t(from)];
+            for (size_t d = 0; d < inlined.size(); d++) {
+                if (inlined[d] < 2) continue;
+                for (size_t v = 0; v < periods.size() && v < pure.pure; v++) {
+                    if (a.index[d].slope(v) == 1) periods[v] = std::lcm(periods[v], inlined[d]);
+                }
+            }
+        }
+        for (int64_t &p : periods) p = p > most ? 1 : p;
+    }
+    return all;
+}
 
-FunctionDecisions PlanDecisions::of(int function, const PlaceLevels &around) const {
+FunctionDecisions decisions_of(const Graph &graph, const Plan &plan, int function,
+                               const PlaceLevels &around, const std::vector<int64_t> &periods) {
     const FunctionNode &f = graph.functions[size_t(function)];
-    FunctionDecisions d = {plan.functions[size_t(function)],
-                           LoopLevel::root(),
-                           LoopLevel(),
-                           periods[size_t(function)],
-                           {}};
+    FunctionDecisions d = {
+        plan.functions[size_t(function)], LoopLevel::root(), LoopLevel(), periods, {}};
     if (d.plan.place != Place::Root) d.compute_level = around.of(d.plan.place);
     if (d.plan.place == Place::Row) d.store_level = around.around_rows();
     for (size_t s = 0; s < f.stages.size(); s++) {
@@ -377,13 +370,14 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
     Schedule schedule = graph.by_hand;
     schedule.steps.insert(schedule.steps.end(), graph.structure.begin(), graph.structure.end());
     std::vector<PlaceLevels> levels(graph.functions.size());
-    const PlanDecisions decisions(graph, plan);
+    const std::vector<std::vector<int64_t>> periods = periods_of(graph, plan);
     // Consumers first: the loops that others are computed at are made before these are.
     for (size_t n = graph.functions.size(); n-- > 0;) {
         const FunctionPlan &p = plan.functions[n];
         if (graph.is_fixed[n] || p.place == Place::Inline) continue;
         const PlaceLevels around = p.at >= 0 ? levels[size_t(p.at)] : PlaceLevels();
-        levels[n] = add_steps(graph, int(n), decisions.of(int(n), around), tasks, schedule.steps);
+        levels[n] = add_steps(graph, int(n), decisions_of(graph, plan, int(n), around, periods[n]),
+                              tasks, schedule.steps);
     }
     return schedule;
 }

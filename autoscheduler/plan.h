@@ -94,18 +94,13 @@ struct PlaceLevels {
     const program::LoopLevel &of(Place place) const;
 };
 
-// Per function; `of(n)` depends on what is around its loops: consumers come first.
-class PlanDecisions {
-public:
-    PlanDecisions(const Graph &graph, const Plan &plan);
-    // `around`: the levels of the function in whose loops it is.
-    FunctionDecisions of(int function, const PlaceLevels &around) const;
+// The points after which each function's definition, with those that are inlined into it, does the
+// same again, per argument.
+std::vector<std::vector<int64_t>> periods_of(const Graph &graph, const Plan &plan);
 
-private:
-    const Graph &graph;
-    const Plan &plan;
-    std::vector<std::vector<int64_t>> periods;
-};
+// `around`: the levels of the function in whose loops it is; `periods`: its own.
+FunctionDecisions decisions_of(const Graph &graph, const Plan &plan, int function,
+                               const PlaceLevels &around, const std::vector<int64_t> &periods);
 
 // Adds the steps of a function that is not inlined; returns the levels of its last stage.
 PlaceLevels add_steps(const Graph &graph, int function, const FunctionDecisions &decisions,

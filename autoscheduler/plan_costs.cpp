@@ -57,9 +57,10 @@ struct ScheduledFunction {
     FunctionDecisions decisions;
     FunctionRef function;
     PlaceLevels levels;
-    int id = 0;            // of all of them
-    int around = -1;       // the function in whose loops it is; -1: none
-    int innermost = 0;     // the dimension whose values lie side by side
+    int id = 0;         // of all of them
+    int around = -1;    // the function in whose loops it is; -1: none
+    int innermost = 0;  // the dimension whose values lie side by side
+    bool is_inlined = false;
     bool is_legal = true;  // else the compiler has refused it
 };
 
@@ -80,6 +81,7 @@ public:
         : graph(graph), machine(machine), known(graph.functions.size()),
           now(graph.functions.size()), root(graph.functions.size()),
           members(graph.functions.size()), seen(graph.functions.size()) {
+        last.functions.resize(graph.functions.size());
         for (const FunctionNode &f : graph.functions) {
             std::vector<int> &of = sources.emplace_back();
             for (int s : f.stages) {
@@ -88,7 +90,6 @@ public:
                     if (from >= 0 && !std::ranges::count(of, from)) of.push_back(from);
                 }
             }
-            for (int64_t p : f.periods) has_periods |= p > 1;
         }
     }
 
@@ -120,20 +121,42 @@ private:
     // ---- The functions as they are scheduled ----
 
     bool find_functions(const Plan &plan) {
-        const PlanDecisions decisions(graph, plan);
+        find_periods(plan);
+        std::vector<bool> is_changed(now.size());
         bool is_legal = true;
         for (size_t n = now.size(); n-- > 0;) {
             const FunctionPlan &p = plan.functions[n];
+            const bool is_around = is_within(p.place) && p.at > int(n);
+            is_changed[n] =
+                !now[n] || p != last.functions[n] || fetches(p) ||
+                (is_around && is_changed[size_t(p.at)]) ||
+                (!now[n]->decisions.plan.stages.empty() && periods[n] != now[n]->decisions.periods);
+            if (!is_changed[n]) continue;
+            const ScheduledFunction *before = now[n];
             const bool is_as_it_was = graph.is_fixed[n] || p.place == Place::Inline;
-            now[n] = is_as_it_was ? &unscheduled(int(n)) : &scheduled(int(n), plan, decisions);
-            is_legal &= now[n]->is_legal;
+            now[n] = is_as_it_was ? &unscheduled(int(n)) : &scheduled(int(n), plan);
+            is_changed[n] = now[n] != before;
+            last.functions[n] = p;
         }
+        for (const ScheduledFunction *f : now) is_legal &= f->is_legal;
         return is_legal;
     }
-    const ScheduledFunction &scheduled(int n, const Plan &plan, const PlanDecisions &decisions) {
+    static bool fetches(const FunctionPlan &p) {
+        return std::ranges::any_of(p.stages, [](const StagePlan &s) { return s.prefetch > 0; });
+    }
+    // They depend on what is inlined alone.
+    void find_periods(const Plan &plan) {
+        bool is_same = !periods.empty();
+        for (size_t n = 0; n < now.size() && is_same; n++) {
+            is_same = (plan.functions[n].place == Place::Inline) ==
+                      (last.functions[n].place == Place::Inline);
+        }
+        if (!is_same) periods = periods_of(graph, plan);
+    }
+    const ScheduledFunction &scheduled(int n, const Plan &plan) {
         const int at = plan.functions[size_t(n)].at;
-        const bool is_around = at > n && now[size_t(at)];
-        FunctionDecisions d = decisions.of(n, is_around ? now[size_t(at)]->levels : PlaceLevels());
+        FunctionDecisions d = decisions_of(
+            graph, plan, n, at > n ? now[size_t(at)]->levels : PlaceLevels(), periods[size_t(n)]);
         const size_t hash = hash_of(d);
         auto &all = known[size_t(n)];
         const auto [begin, end] = all.equal_range(hash);
@@ -152,6 +175,7 @@ private:
         }
         ScheduledFunction f;
         f.function = graph.functions[size_t(n)].function;
+        f.is_inlined = is_computed_inline(graph.functions[size_t(n)], *f.function);
         complete(n, f);
         return all.emplace(hash, std::move(f))->second;
     }
@@ -180,9 +204,7 @@ private:
 
     // ---- Groups ----
 
-    bool is_inlined(int n) const {
-        return is_computed_inline(graph.functions[size_t(n)], *now[size_t(n)]->function);
-    }
+    bool is_inlined(int n) const { return now[size_t(n)]->is_inlined; }
 
     // False if a function is in the loops of one that has none.
     bool find_roots() {
@@ -240,10 +262,31 @@ private:
             group.features.push_back(features_of(view, group.costs[i]));
         }
     }
-    LoopTree tree_of(const std::vector<int> &functions) const {
+    LoopTree tree_of(const std::vector<int> &functions) {
         std::vector<const FunctionContents *> contents;
         for (const ScheduledFunction *f : now) contents.push_back(f->function.get());
-        return LoopTree(graph, contents, functions);
+        return LoopTree(graph, contents, functions,
+                        [&](int s, const std::vector<bool> &) { return point_work(s); });
+    }
+    PointWorkRef point_work(int stage) {
+        std::vector<int> key = {stage};
+        stamp++;
+        add_inlined(graph.stages[size_t(stage)].function, key);
+        PointWorkRef &work = works[std::move(key)];
+        if (!work) {
+            std::vector<bool> inlined;
+            for (const ScheduledFunction *f : now) inlined.push_back(f->is_inlined);
+            work = std::make_shared<PointWork>(graph, graph.stages[size_t(stage)], inlined);
+        }
+        return work;
+    }
+    void add_inlined(int n, std::vector<int> &key) {
+        for (int from : sources[size_t(n)]) {
+            if (seen[size_t(from)] == stamp || !is_inlined(from)) continue;
+            seen[size_t(from)] = stamp;
+            key.push_back(from);
+            add_inlined(from, key);
+        }
     }
 
     // What was seen long ago does not come again.
@@ -255,14 +298,17 @@ private:
     }
 
     std::vector<std::vector<int>> sources;  // functions that each one reads
-    bool has_periods = false;
     std::vector<std::unordered_multimap<size_t, ScheduledFunction>> known;
     std::vector<const ScheduledFunction *> now;  // of the plan that is looked at
+    Plan last;                                   // that one
+    std::vector<std::vector<int64_t>> periods;   // of its functions
     std::vector<int> root;
     std::vector<std::vector<int>> members;  // of each group, consumers first, by its root
     std::vector<int> seen;
     int stamp = 0, next_id = 0;
     std::unordered_map<std::vector<int>, Group, HashOfKey> memory;
+    // By the stage and what it has inlined.
+    std::unordered_map<std::vector<int>, PointWorkRef, HashOfKey> works;
     size_t forgotten = 0;
 };
 

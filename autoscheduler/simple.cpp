@@ -189,13 +189,6 @@ private:
         if (p.vector < 0) p.dot = reduction_lanes(graph, stage, machine);
     }
 
-    void try_plan(const Plan &plan) {
-        const std::optional<double> cycles = costs.cycles(plan);
-        if (!cycles || *cycles >= best_cycles) return;
-        best = plan;
-        best_cycles = *cycles;
-    }
-
     void improve(int n) {
         if (!is_mine(n) || node(n).is_extern) return;
         improve_place(n);
@@ -229,11 +222,12 @@ private:
     void improve_place(int n) {
         if (node(n).is_output || (is_image(n) && may_be_inlined(n))) return;
         const Plan before = best;
+        Plan plan;
         auto with = [&](Place place, int at) {
-            Plan plan = before;
+            plan = before;
             move_to(plan, n, place, at, machine);
             fit_vectors(plan, n);
-            try_plan(plan);
+            if (is_better(plan)) best = plan;
         };
         with(Place::Root, -1);
         if (may_be_inlined(n)) with(Place::Inline, -1);
@@ -247,9 +241,17 @@ private:
 
     template<typename Change>
     void try_loops(int n, size_t s, Change change) {
-        Plan plan = best;
-        change(plan.functions[size_t(n)].stages[s]);
-        if (plan != best) try_plan(plan);
+        StagePlan &p = best.functions[size_t(n)].stages[s];
+        const StagePlan before = p;
+        change(p);
+        if (p != before && !is_better(best)) p = before;
+    }
+    // Then its cost is the least.
+    bool is_better(const Plan &plan) {
+        const std::optional<double> cycles = costs.cycles(plan);
+        if (!cycles || *cycles >= best_cycles) return false;
+        best_cycles = *cycles;
+        return true;
     }
 
     void improve_loops(int n, size_t s) {

@@ -21,10 +21,11 @@ double bytes_in(const Box &box, int element, size_t innermost, int64_t of_whole_
 
 StageView::StageView(LoopTree &tree, const Machine &machine, int stage)
     : tree(tree), graph(tree.graph), machine(machine), node(graph.stages[size_t(stage)]),
-      placed(tree.stages[size_t(stage)]), function(graph.functions[size_t(node.function)]),
-      stage(stage) {
+      placed(tree.stages[size_t(stage)]), point(*placed.point),
+      function(graph.functions[size_t(node.function)]), stage(stage) {
     find_loops();
     find_guards();
+    touched = sources();
 }
 
 void StageView::find_guards() {
@@ -157,7 +158,7 @@ double StageView::points_stored_together(const std::vector<std::vector<double>> 
 
 double StageView::footprint(int l, double cache) const {
     double bytes = 0;
-    for (const Leaf &leaf : sources()) {
+    for (const Leaf &leaf : touched) {
         if (cache > 0 && is_near(leaf, cache)) continue;
         // What is written is read before, and goes out again.
         const bool is_own = leaf.source.function == node.function;
@@ -223,7 +224,7 @@ bool StageView::is_read_before(const Leaf &leaf, double cache) const {
 
 std::vector<Leaf> StageView::sources() const {
     std::vector<Leaf> all;
-    for (const Leaf &leaf : placed.leaves) {
+    for (const Leaf &leaf : point.leaves) {
         const bool is_known =
             std::ranges::any_of(all, [&](const Leaf &l) { return l.source == leaf.source; });
         if (!is_known) all.push_back({leaf.source, leaf.bytes, 1, {}});

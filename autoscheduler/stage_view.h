@@ -48,6 +48,7 @@ public:
     const Machine &machine;
     const StageNode &node;
     const TreeStage &placed;
+    const PointWork &point;
     const FunctionNode &function;
     const int stage;
     double lanes = 1, points_once = 1, points = 1, productions = 1;
@@ -69,6 +70,8 @@ private:
     bool is_near(const Leaf &leaf, double cache) const;
     bool is_read_before(const Leaf &leaf, double cache) const;
     std::vector<Leaf> sources() const;
+
+    std::vector<Leaf> touched;  // sources()
 };
 
 // Bytes of a box in memory, in whole cache lines of its rows, which are along this dimension, and
