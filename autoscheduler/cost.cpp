@@ -17,6 +17,7 @@ public:
         memory(cost);
         cost.share = share();
         cost.overhead = cost.share * loops_and_storage() + tasks();
+        cost.code = code();
         return cost;
     }
 
@@ -105,6 +106,31 @@ private:
         const double most = std::max({arithmetic, loads, stores});
         const double busy = most + 0.25 * (arithmetic + loads + stores - most);
         return view.points * (std::max(busy, waiting_per_point()) + spills_per_point());
+    }
+
+    // Of the innermost body that is left in the code: what is unrolled and in vectors stands there
+    // once for each piece, and once more behind guards, and at borders.
+    double code() const {
+        constexpr double of_math = 20, of_gathered_lane = 2;
+        double instructions = 2;  // a store, and the loop
+        for (size_t c = 0; c < operation_classes; c++) {
+            const double each = c == size_t(OperationClass::FloatMath) ? of_math : 1;
+            instructions +=
+                view.body_points * each *
+                in_vectors(view.point.operations.count[c], view.point.operations.bytes[c]);
+        }
+        bool is_limited = false;
+        for (const Leaf &leaf : view.point.leaves) {
+            const double vectors = in_vectors(1, leaf.bytes);
+            const bool is_gathered =
+                view.lanes > 1 && view.vector_variable >= 0 &&
+                view.pattern(leaf.slopes, leaf.source.function) == AccessPattern::Gathered;
+            instructions +=
+                leaf.loads * view.body_points * (is_gathered ? of_gathered_lane : vectors);
+            is_limited |= leaf.is_limited;
+        }
+        const bool has_guards = view.has_guarded_lanes || view.has_guarded_unroll;
+        return instructions * (has_guards ? 2 : 1) * (is_limited ? 2 : 1);
     }
 
     // ---- Memory ----
@@ -238,6 +264,7 @@ Cost estimate_cost(LoopTree &tree, const Machine &machine) {
     for (int s : tree.computed) {
         cost.stages[size_t(s)] = estimate_cost(StageView(tree, machine, s), machine);
         cost.cycles += cost.stages[size_t(s)].cycles();
+        cost.code += cost.stages[size_t(s)].code;
     }
     return cost;
 }

@@ -10,6 +10,7 @@ struct StageCost {
     double far = 0;        // waiting for memory
     double far_share = 1;  // at least so much of that however many cores there are
     double overhead = 0;   // loops, tasks, allocations
+    double code = 0;       // instructions that the loops' bodies have when they are compiled
     double share = 1;      // the part of the time that it takes with all cores at work
     // The operations of all of its points, and the bytes that come into each cache: the last, from
     // memory.
@@ -21,6 +22,7 @@ struct StageCost {
 
 struct Cost {
     double cycles = 0;              // of the pipeline, on all cores
+    double code = 0;                // instructions of all stages
     std::vector<StageCost> stages;  // as the graph's; 0 for those that are inlined
 };
 

@@ -68,8 +68,9 @@ struct ScheduledFunction {
 struct Group {
     bool is_legal = true;
     std::vector<int> stages;
-    std::vector<StageCost> costs;
-    std::vector<double> cycles;      // of these
+    std::vector<StageCost> costs;  // of these, as all others
+    std::vector<double> cycles;
+    std::vector<std::vector<Span>> spans;  // TreeStage::spans
     std::vector<Features> features;  // empty until they are asked for; without those of the whole
 };
 
@@ -249,10 +250,12 @@ private:
                 group.stages.push_back(s);
                 group.costs.push_back(estimate_cost(StageView(tree, machine, s), machine));
                 group.cycles.push_back(group.costs.back().cycles());
+                group.spans.push_back(tree.stages[size_t(s)].spans);
                 estimated_stages++;
             }
         } catch (const CompileError &) {
-            group = {.is_legal = false, .stages = {}, .costs = {}, .cycles = {}, .features = {}};
+            group = Group();
+            group.is_legal = false;
         }
     }
     void find_features(const std::vector<int> &functions, Group &group) {
@@ -338,7 +341,10 @@ std::optional<Cost> PlanCosts::cost(const Plan &plan) {
             cost.stages[size_t(g->stages[i])] = g->costs[i];
         }
     }
-    for (const StageCost &s : cost.stages) cost.cycles += s.cycles();
+    for (const StageCost &s : cost.stages) {
+        cost.cycles += s.cycles();
+        cost.code += s.code;
+    }
     return cost;
 }
 
@@ -354,6 +360,15 @@ ProgramFeatures PlanCosts::features(const Plan &plan, const Cost &cost) {
         if (of_stages[s]) all.add(*of_stages[s], cost.stages[s], cost);
     }
     return all;
+}
+
+std::optional<std::vector<Span>> PlanCosts::spans(const Plan &plan, int stage) {
+    if (!memory->look_at(plan, false)) return std::nullopt;
+    for (const Group *g : memory->groups) {
+        const auto at = std::ranges::find(g->stages, stage);
+        if (at != g->stages.end()) return g->spans[size_t(at - g->stages.begin())];
+    }
+    return std::nullopt;
 }
 
 size_t PlanCosts::plans() const { return memory->plans; }

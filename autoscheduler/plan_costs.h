@@ -25,6 +25,9 @@ public:
     // `cost`: that of the plan, which is a schedule.
     ProgramFeatures features(const Plan &plan, const Cost &cost);
 
+    // The values of a stage's variables, each time that it is computed (TreeStage::spans).
+    std::optional<std::vector<Span>> spans(const Plan &plan, int stage);
+
     // Plans that it was asked about, and stages whose cost it had to estimate for that.
     size_t plans() const;
     size_t estimated_stages() const;

@@ -168,7 +168,7 @@ private:
 
     // In the loops of others, a vector along a variable of which few points are computed at once
     // becomes one along another, or of the reduction.
-    void fit_vectors(Plan &plan, int n) const {
+    void fit_vectors(Plan &plan, int n) {
         if (!is_within(plan.functions[size_t(n)].place)) return;
         for (size_t s = 0; s < node(n).stages.size(); s++) {
             const int stage = node(n).stages[s];

@@ -204,7 +204,7 @@ bool StageView::is_read_before(const Leaf &leaf, double cache) const {
     for (int other = 0; other < stage; other++) {
         const TreeStage &before = tree.stages[size_t(other)];
         const bool reads_it =
-            !before.is_inlined && std::ranges::any_of(before.leaves, [&](const Leaf &l) {
+            before.point && std::ranges::any_of(before.point->leaves, [&](const Leaf &l) {
                 return l.source == leaf.source;
             });
         if (!reads_it) continue;

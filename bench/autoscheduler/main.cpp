@@ -190,23 +190,27 @@ void estimate_by_rules(const Pipeline &pipeline, const Target &target, const Pro
     const TuningProblem tuned(pipeline, target, known_machine(target, options.threads));
     const std::vector<Sketch> sketches =
         make_sketches(tuned.algorithm, tuned.graph.by_hand, tuned.machine);
-    double least = 1e300;
+    double least = 1e300, code = 0;
     size_t plans = 0, stages = 0;
     for (const Sketch &s : sketches) {
         PlanCosts costs(*s.graph, tuned.machine);
-        least = std::min(least, schedule_simply(*s.graph, tuned.machine, costs).cycles);
+        const SimpleResult simple = schedule_simply(*s.graph, tuned.machine, costs);
+        if (simple.cycles < least) {
+            least = simple.cycles;
+            code = costs.cost(simple.plan)->code;
+        }
         plans += costs.plans();
         stages += costs.estimated_stages();
     }
-    std::printf("%-22s %-20s %9zu %8zu %9zu %9zu %12.4f %8.2f s\n", problem.name.c_str(),
+    std::printf("%-22s %-20s %9zu %8zu %9zu %9zu %12.4f %9.0f %8.2f s\n", problem.name.c_str(),
                 problem.size.c_str(), tuned.graph.functions.size(), sketches.size(), plans, stages,
-                least / cycles_per_millisecond, seconds_since(begin));
+                least / cycles_per_millisecond, code, seconds_since(begin));
     std::fflush(stdout);
 }
 
 void run_estimates(const Options &options) {
-    std::printf("%-22s %-20s %9s %8s %9s %9s %12s %8s\n", "case", "size", "functions", "sketches",
-                "plans", "stages", "estimate ms", "time");
+    std::printf("%-22s %-20s %9s %8s %9s %9s %12s %9s %8s\n", "case", "size", "functions",
+                "sketches", "plans", "stages", "estimate ms", "code", "time");
     const std::regex filter(options.filter);
     for (const Problem &problem : problems()) {
         if (!std::regex_search(problem.name + " " + problem.size, filter)) continue;
