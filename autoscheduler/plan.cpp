@@ -337,7 +337,9 @@ FunctionDecisions decisions_of(const Graph &graph, const Plan &plan, int functio
     FunctionDecisions d = {
         plan.functions[size_t(function)], LoopLevel::root(), LoopLevel(), periods, {}};
     if (d.plan.place != Place::Root) d.compute_level = around.of(d.plan.place);
-    if (d.plan.place == Place::Row) d.store_level = around.around_rows();
+    // Where there are no rows, it is at the root, with its storage.
+    if (d.plan.place == Place::Row)
+        d.store_level = around.row.is_at() ? around.around_rows() : LoopLevel::root();
     for (size_t s = 0; s < f.stages.size(); s++) {
         const bool fetches = d.plan.stages[s].prefetch > 0;
         d.prefetched.push_back(

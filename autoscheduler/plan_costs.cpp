@@ -97,7 +97,6 @@ public:
     // Finds the groups of a plan, and estimates those that are new. Returns false if the plan is no
     // schedule.
     bool look_at(const Plan &plan, bool wants_features) {
-        plans++;
         groups.clear();
         if (!find_functions(plan) || !find_roots()) return false;
         forget_if_full();
@@ -321,6 +320,7 @@ PlanCosts::PlanCosts(const Graph &graph, const Machine &machine)
 PlanCosts::~PlanCosts() = default;
 
 std::optional<double> PlanCosts::cycles(const Plan &plan) {
+    memory->plans++;
     if (!memory->look_at(plan, false)) return std::nullopt;
     // In the order of the stages, so that it is the same sum in whatever groups they are.
     std::vector<double> cycles(memory->graph.stages.size(), 0);
@@ -333,6 +333,7 @@ std::optional<double> PlanCosts::cycles(const Plan &plan) {
 }
 
 std::optional<Cost> PlanCosts::cost(const Plan &plan) {
+    memory->plans++;
     if (!memory->look_at(plan, false)) return std::nullopt;
     Cost cost;
     cost.stages.resize(memory->graph.stages.size());
