@@ -16,8 +16,8 @@ public:
         cost.operations = view.points * view.point.operations.total();
         memory(cost);
         cost.share = share();
-        cost.overhead = cost.share * loops_and_storage() + tasks();
         cost.code = code();
+        cost.overhead = cost.share * loops_and_storage() + tasks() + code_per_run * cost.code;
         return cost;
     }
 
@@ -107,6 +107,9 @@ private:
         const double busy = most + 0.25 * (arithmetic + loads + stores - most);
         return view.points * (std::max(busy, waiting_per_point()) + spills_per_point());
     }
+
+    // Each instruction comes from far away once a run: unrolling has to save as much.
+    static constexpr double code_per_run = 50;
 
     // Of the innermost body that is left in the code: what is unrolled and in vectors stands there
     // once for each piece, and once more behind guards, and at borders.

@@ -112,6 +112,12 @@ public:
         return true;
     }
 
+    // In the plan that was looked at.
+    bool is_within_loops_of(int n, int function) const {
+        while (n >= 0 && n != function) n = now[size_t(n)]->around;
+        return n == function;
+    }
+
     const Graph &graph;
     const Machine &machine;
     std::vector<const Group *> groups;  // of the plan that was looked at
@@ -361,6 +367,18 @@ ProgramFeatures PlanCosts::features(const Plan &plan, const Cost &cost) {
         if (of_stages[s]) all.add(*of_stages[s], cost.stages[s], cost);
     }
     return all;
+}
+
+std::optional<double> PlanCosts::cycles_within(const Plan &plan, int function) {
+    if (!memory->look_at(plan, false)) return std::nullopt;
+    double sum = 0;
+    for (const Group *g : memory->groups) {
+        for (size_t i = 0; i < g->stages.size(); i++) {
+            const int n = memory->graph.stages[size_t(g->stages[i])].function;
+            if (memory->is_within_loops_of(n, function)) sum += g->cycles[i];
+        }
+    }
+    return sum;
 }
 
 std::optional<std::vector<Span>> PlanCosts::spans(const Plan &plan, int stage) {

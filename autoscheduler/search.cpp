@@ -203,7 +203,9 @@ private:
         Schedule schedule = to_schedule(graph(sketch), plan, machine.least_tasks());
         if (seen.contains(schedule.hash(workload.algorithm()))) return std::nullopt;
         const std::optional<Cost> estimate = costs[sketch]->cost(plan);
-        if (!estimate) return std::nullopt;
+        // What would take longer to compile than others take to be measured.
+        constexpr double most_code = 40e3;
+        if (!estimate || (!found.trials.empty() && estimate->code > most_code)) return std::nullopt;
         ProgramFeatures features = costs[sketch]->features(plan, *estimate);
         const double expected = cost.milliseconds(features);
         return Candidate{sketch,

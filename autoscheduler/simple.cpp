@@ -193,9 +193,16 @@ private:
         if (!is_mine(n) || node(n).is_extern) return;
         improve_place(n);
         const FunctionPlan &p = best.functions[size_t(n)];
-        if (p.place == Place::Inline) return;
+        if (p.place == Place::Inline || !may_save_time(n)) return;
         for (size_t s = 0; s < node(n).stages.size(); s++) improve_loops(n, s);
         if (p.place == Place::Root) improve_tiles(n);
+    }
+
+    // Most functions of a pyramid are small.
+    bool may_save_time(int n) {
+        constexpr double part = 1.0 / 4000;
+        const std::optional<double> cycles = costs.cycles_within(best, n);
+        return cycles && *cycles > part * best_cycles;
     }
 
     // The functions in whose loops all that read it may be: those that do, or have it inlined, and
