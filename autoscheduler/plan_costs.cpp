@@ -280,11 +280,17 @@ private:
         std::vector<int> key = {stage};
         stamp++;
         add_inlined(graph.stages[size_t(stage)].function, key);
+        constexpr size_t most_leaves = 200'000;
+        if (leaves > most_leaves) {
+            works.clear();
+            leaves = 0;
+        }
         PointWorkRef &work = works[std::move(key)];
         if (!work) {
             std::vector<bool> inlined;
             for (const ScheduledFunction *f : now) inlined.push_back(f->is_inlined);
             work = std::make_shared<PointWork>(graph, graph.stages[size_t(stage)], inlined);
+            leaves += work->leaves.size();
         }
         return work;
     }
@@ -317,7 +323,7 @@ private:
     std::unordered_map<std::vector<int>, Group, HashOfKey> memory;
     // By the stage and what it has inlined.
     std::unordered_map<std::vector<int>, PointWorkRef, HashOfKey> works;
-    size_t forgotten = 0;
+    size_t forgotten = 0, leaves = 0;
 };
 
 PlanCosts::PlanCosts(const Graph &graph, const Machine &machine)

@@ -81,8 +81,7 @@ TEST_CASE("the sums of many rows are factored into lanes together, and stay with
     Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
     double cycles[2];
     for (size_t s = 0; s < 2; s++) {
-        const SimpleResult simple =
-            schedule_simply(*sketches[s].graph, problem.machine);
+        const SimpleResult simple = schedule_simply(*sketches[s].graph, problem.machine);
         CHECK(measurer({simple.schedule}, 1e300)[0].outcome == Outcome::Measured);
         cycles[s] = simple.cycles;
         CHECK(count_in<program::Rfactor>(simple.schedule) == (s == 0 ? 0 : 2));
