@@ -133,7 +133,7 @@ private:
             is_limited |= leaf.is_limited;
         }
         const bool has_guards = view.has_guarded_lanes || view.has_guarded_unroll;
-        return instructions * (has_guards ? 2 : 1) * (is_limited ? 2 : 1);
+        return instructions * (has_guards ? 8 : 1) * (is_limited ? 2 : 1);
     }
 
     // ---- Memory ----
