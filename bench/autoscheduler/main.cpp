@@ -197,7 +197,8 @@ void estimate_by_rules(const Pipeline &pipeline, const Target &target, const Pro
         const SimpleResult simple = schedule_simply(*s.graph, tuned.machine, costs);
         if (simple.cycles < least) {
             least = simple.cycles;
-            code = costs.cost(simple.plan)->code;
+            const std::optional<Cost> cost = costs.cost(simple.plan);
+            code = cost ? cost->code : 0;
         }
         plans += costs.plans();
         stages += costs.estimated_stages();
