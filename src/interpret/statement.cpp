@@ -147,9 +147,42 @@ bool has(Intrinsic op, const Stmt &s) {
 bool has_rows(const Stmt &s) {
     return has(Intrinsic::gpu_warp_barrier, s) || has(Intrinsic::shuffle_lanes, s);
 }
-bool has_barrier(const Stmt &s) { return has(Intrinsic::gpu_barrier, s) || has_rows(s); }
+bool meets_in_cluster(const Stmt &s) {
+    return has(Intrinsic::gpu_cluster_barrier, s) || has(Intrinsic::cluster_load, s);
+}
+bool has_barrier(const Stmt &s) {
+    return has(Intrinsic::gpu_barrier, s) || has_rows(s) || meets_in_cluster(s);
+}
 
 }  // namespace
+
+// Each block of a cluster on a stack of its own.
+void StatementRun::run_cluster(const For &blocks) {
+    Tape &tape = run_tape(blocks, [&] { return Expressions{blocks.min, blocks.extent}; });
+    require_defined(tape.result(1), "the number of blocks of a cluster");
+    const int64_t min = tape.result(0).as_int();
+    BlockCluster cluster;
+    cluster.blocks.resize(size_t(std::max<int64_t>(0, tape.result(1).as_int())));
+    cluster.all.task = frame.task;
+    cluster.all.phase = shared.tasks.new_loop();
+    std::vector<std::function<void()>> all;
+    for (size_t i = 0; i < cluster.blocks.size(); i++) {
+        all.push_back([&, i] {
+            run_on_large_stack([&] {
+                Frame own = frame;
+                own.in_kernel = true;
+                own.cluster = &cluster;
+                own.rank = i;
+                StatementRun run(shared, std::move(own));
+                run.begin_task();
+                Bind bound(run.frame.variables, blocks.name,
+                           Value::of_int(blocks.min.type(), min + int64_t(i)));
+                run.run(blocks.body);
+            });
+        });
+    }
+    shared.coroutines.run_all(all);
+}
 
 // Each thread on a stack of its own; one goes on until it comes to a barrier. Of what two threads
 // access between the same two barriers, nothing may be in conflict.
@@ -170,6 +203,7 @@ void StatementRun::run_threads(const For &outermost) {
                                most_threads));
     block.all.task = frame.task;
     block.all.phase = shared.tasks.new_loop();
+    if (frame.cluster) frame.cluster->running.push_back(&block);
     block.has_rows = has_rows(Stmt(&outermost));
     block.rows.resize(size_t(block.has_rows ? shape[1] * shape[2] : 0));
     for (ThreadTeam &row : block.rows) row.threads = shape[0];
@@ -188,6 +222,7 @@ void StatementRun::run_threads(const For &outermost) {
         });
     }
     shared.coroutines.run_all(threads);
+    if (frame.cluster) std::erase(frame.cluster->running, &block);
 }
 
 // The iteration of a loop over threads that is this thread's.
@@ -201,7 +236,11 @@ void StatementRun::run_of_thread(const For &loop) {
 
 // What this thread does up to its next barrier.
 void StatementRun::begin_task() {
-    ThreadTeam &block = frame.block->all;
+    if (!frame.block) {  // a block of a cluster without threads, or before they begin
+        frame.task = shared.tasks.new_task(frame.cluster->all.task, frame.cluster->all.phase);
+        return;
+    }
+    ThreadTeam &block = own_block();
     if (!frame.block->has_rows) {
         frame.task = shared.tasks.new_task(block.task, block.phase);
         return;
@@ -210,14 +249,28 @@ void StatementRun::begin_task() {
     frame.task = shared.tasks.new_task(row.task, row.phase);
 }
 
+// The team of the threads of this one's block; its task is one of the cluster's phase.
+ThreadTeam &StatementRun::own_block() {
+    ThreadTeam &block = frame.block->all;
+    if (block.task == TaskTree::root && frame.cluster) {
+        block.task = shared.tasks.new_task(frame.cluster->all.task, frame.cluster->all.phase);
+        block.phase = shared.tasks.new_loop();
+    }
+    return block;
+}
+
 // The team of the lanes that are in a row with this one; its task is one of the block's phase.
 ThreadTeam &StatementRun::own_row() {
-    ThreadTeam &row = frame.block->rows.at(frame.row);
+    ThreadTeam &block = own_block(), &row = frame.block->rows.at(frame.row);
     if (row.task == TaskTree::root) {
-        row.task = shared.tasks.new_task(frame.block->all.task, frame.block->all.phase);
+        row.task = shared.tasks.new_task(block.task, block.phase);
         row.phase = shared.tasks.new_loop();
     }
     return row;
+}
+
+static void begin_phase(ThreadBlock &block) {
+    for (ThreadTeam &row : block.rows) row.task = TaskTree::root;
 }
 
 void StatementRun::wait_for(ThreadTeam &team, const IntrinsicCall &barrier, const char *what) {
@@ -232,16 +285,28 @@ void StatementRun::wait_for(ThreadTeam &team, const IntrinsicCall &barrier, cons
         team.waiting = 0;
         team.meetings++;
         team.phase = shared.tasks.new_loop();
-        if (&team == &frame.block->all) {
-            for (ThreadTeam &row : frame.block->rows) row.task = TaskTree::root;
+        if (frame.block && &team == &frame.block->all) begin_phase(*frame.block);
+        if (frame.cluster && &team == &frame.cluster->all) {
+            for (ThreadBlock *block : frame.cluster->running) {
+                block->all.task = TaskTree::root;
+                begin_phase(*block);
+            }
+            for (BlockCluster::Block &b : frame.cluster->blocks) b.read_by_others.clear();
         }
     }
     shared.coroutines.wait_until([&] { return team.meetings > meeting; }, what);
     begin_task();
 }
 
-// Waits for all other threads of the block, or for the other lanes of the row.
+// Waits for all other threads of the block, or of the cluster, or for the other lanes of the row.
 void StatementRun::meet(const IntrinsicCall &barrier) {
+    if (barrier.op == Intrinsic::gpu_cluster_barrier) {
+        if (!frame.cluster) throw RuntimeError("a barrier of a cluster outside of its blocks");
+        ThreadTeam &all = frame.cluster->all;
+        all.threads = int64_t(frame.cluster->blocks.size());
+        if (frame.block) all.threads *= frame.block->all.threads;
+        return wait_for(all, barrier, "a barrier of a cluster of blocks");
+    }
     if (!frame.block) throw RuntimeError("a barrier outside of the threads of a block");
     if (barrier.op == Intrinsic::gpu_barrier)
         wait_for(frame.block->all, barrier, "a barrier of a block of threads");
@@ -272,7 +337,30 @@ void StatementRun::shuffle(const IntrinsicCall &node, Operands operands, Value &
     result = found;
 }
 
+// What another block of the cluster has in memory.
+void StatementRun::cluster_load(const IntrinsicCall &node, Operands operands, Value &result) {
+    const Load &load = address_taken(node.args[0]);
+    require_defined(*operands[1], "the block whose memory is read");
+    const int64_t rank = operands[1]->as_int();
+    if (!frame.cluster) throw RuntimeError("the memory of another block is read in no cluster");
+    auto &blocks = frame.cluster->blocks;
+    if (rank < 0 || rank >= int64_t(blocks.size()))
+        throw RuntimeError(
+            str("the memory of block ", rank, " is read in a cluster of ", blocks.size()));
+    BlockCluster::Block &other = blocks.at(size_t(rank));
+    if (size_t(rank) != frame.rank) other.read_by_others.insert(load.buffer);
+    const auto there = other.memories.find(load.buffer);
+    if (there == other.memories.end())
+        throw RuntimeError(str("block ", rank, " of a cluster has no memory for ", load.buffer,
+                               " yet, or none any more, where another one reads it"));
+    const Memory &here = memory(load.buffer);
+    const auto bytes = int64_t(operands[0]->word() - Word(uintptr_t(here.address(0))));
+    result.lanes[0] = there->second->load(bytes / load.type.bytes(), result.poison[0], accessor());
+}
+
 void StatementRun::run_for(const For &loop) {
+    const bool is_of_cluster = loop.loop_kind == LoopKind::GPUBlock && !frame.cluster;
+    if (is_of_cluster && meets_in_cluster(loop.body)) return run_cluster(loop);
     if (loop.loop_kind == LoopKind::GPUThread && frame.block) return run_of_thread(loop);
     if (loop.loop_kind == LoopKind::GPUThread && has_barrier(loop.body)) return run_threads(loop);
     Tape &tape = run_tape(loop, [&] { return Expressions{loop.min, loop.extent}; });
@@ -281,7 +369,7 @@ void StatementRun::run_for(const For &loop) {
     int64_t min = tape.result(0).as_int(), extent = tape.result(1).as_int();
     const bool parallel = traits_of(loop.loop_kind).is_on_threads;
     const bool was_in_kernel = frame.in_kernel;
-    frame.in_kernel |= loop.loop_kind == LoopKind::GPUBlock;
+    frame.in_kernel |= lower::is_over_blocks(loop);
     int id = parallel ? shared.tasks.new_loop() : 0, outer = frame.task;
     for (int64_t i = min; i < min + extent; i++) {
         if (parallel) frame.task = shared.tasks.new_task(outer, id);
@@ -370,6 +458,15 @@ void StatementRun::refuse_size(Symbol name) {
     throw RuntimeError(str("allocation of ", name, " is too large to interpret"));
 }
 
+// Others may not read what a block of a cluster had.
+void StatementRun::give_up(Symbol buffer) {
+    BlockCluster::Block &own = frame.cluster->blocks[frame.rank];
+    if (own.read_by_others.contains(buffer))
+        throw RuntimeError(str("block ", frame.rank, " of a cluster gives up the memory of ",
+                               buffer, " while others may still read it"));
+    own.memories.erase(buffer);
+}
+
 void StatementRun::run_allocate(const Allocate &s) {
     Tape &tape = run_tape(s, [&] {
         Expressions all = s.extents;
@@ -389,8 +486,11 @@ void StatementRun::run_allocate(const Allocate &s) {
     shared.remember(m);
     const Memory *made = m.get();
     if (frame.in_kernel) shared.of_kernels.insert(made);
+    const bool is_of_block = frame.cluster && !frame.block;
+    if (is_of_block) frame.cluster->blocks[frame.rank].memories[s.buffer] = m;
     Bind bound(frame.memories, s.buffer, std::move(m));
     run(s.body);
+    if (is_of_block) give_up(s.buffer);
     shared.of_kernels.erase(made);
 }
 
@@ -439,6 +539,8 @@ void StatementRun::run_invoke(const Invoke &s) {
     callee.task = frame.task;
     callee.atomic = frame.atomic;
     callee.block = frame.block;
+    callee.cluster = frame.cluster;
+    callee.rank = frame.rank;
     Tape &tape = run_tape(s, [&] {
         Expressions scalars;
         for (size_t i = 0; i < s.args.size(); i++) {

@@ -54,6 +54,18 @@ struct ThreadBlock {
     std::unordered_map<Word, CopyBarrier> barriers;  // by their places
 };
 
+// The blocks of a cluster, which meet at barriers of their own, and read one another's memory. The
+// tasks of its phases are those of its blocks.
+struct BlockCluster {
+    ThreadTeam all;
+    std::vector<ThreadBlock *> running;  // blocks with threads
+    struct Block {
+        std::unordered_map<Symbol, MemoryRef> memories;
+        std::unordered_set<Symbol> read_by_others;  // since the blocks met
+    };
+    std::vector<Block> blocks;
+};
+
 // The names that one thread of control sees.
 struct Frame {
     std::unordered_map<Symbol, Value> variables;
@@ -63,6 +75,8 @@ struct Frame {
     bool atomic = false;
     bool in_kernel = false;
     ThreadBlock *block = nullptr;        // that this is a thread of
+    BlockCluster *cluster = nullptr;     // that the block is one of
+    size_t rank = 0;                     // of the block in it
     std::array<int64_t, 3> thread = {};  // which: x, y, z
     size_t row = 0;                      // of the threads that differ in x alone
     std::deque<PendingStores> copies;    // that it has begun, in groups; the last one is open
@@ -128,11 +142,14 @@ private:
     void run_until_end(const ir::LetStmt &let, const ir::Stmt &end);
     void run_assert(const ir::AssertStmt &s);
     void run_for(const ir::For &loop);
+    void run_cluster(const ir::For &blocks);
     void run_threads(const ir::For &outermost);
     void run_of_thread(const ir::For &loop);
     void meet(const ir::IntrinsicCall &barrier);
     void shuffle(const ir::IntrinsicCall &node, Operands operands, Value &result);
     void wait_for(ThreadTeam &team, const ir::IntrinsicCall &barrier, const char *what);
+    void cluster_load(const ir::IntrinsicCall &node, Operands operands, Value &result);
+    ThreadTeam &own_block();
     ThreadTeam &own_row();
     void begin_task();
     void run_acquire(const ir::Acquire &s);
@@ -141,6 +158,7 @@ private:
     MemoryRef own_memory(Symbol name, Type type, int64_t size, int padding);
     [[noreturn]] static void refuse_size(Symbol name);
     void run_allocate(const ir::Allocate &s);
+    void give_up(Symbol buffer);
     void run_realize(const ir::Realize &s);
     void run_fork(const ir::Fork &s);
     void run_invoke(const ir::Invoke &s);

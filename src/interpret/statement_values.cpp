@@ -196,7 +196,9 @@ void StatementRun::intrinsic(const IntrinsicCall &node, Operands operands, Value
     case Intrinsic::semaphore_release:
         return result.assign(Word(shared.semaphores[operands[0]->word()] += operands[1]->as_int()));
     case Intrinsic::gpu_barrier:
-    case Intrinsic::gpu_warp_barrier: meet(node); return result.assign(0);
+    case Intrinsic::gpu_warp_barrier:
+    case Intrinsic::gpu_cluster_barrier: meet(node); return result.assign(0);
+    case Intrinsic::cluster_load: return cluster_load(node, operands, result);
     case Intrinsic::shuffle_lanes: return shuffle(node, operands, result);
     case Intrinsic::gpu_processors: return result.assign(3);  // few, so that blocks take turns
     case Intrinsic::device_address:

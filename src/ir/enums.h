@@ -8,7 +8,8 @@ namespace tessera {
 // clang-format off
 #define TESSERA_LOOP_KINDS(X)                                                                      \
     X(Serial, "for") X(Parallel, "parallel") X(Vectorized, "vectorized") X(Unrolled, "unrolled")   \
-    X(GPUBlock, "gpu_block")    /* iterations are blocks of a grid */                               \
+    X(GPUCluster, "gpu_cluster") /* iterations are clusters of blocks, which run at once */         \
+    X(GPUBlock, "gpu_block")    /* iterations are blocks of a grid, or of a cluster */              \
     X(GPUThread, "gpu_thread")  /* iterations are threads of a block */                             \
     X(GPULane, "gpu_lane")      /* iterations are lanes of a warp: threads that go together */     \
     X(GPUWarp, "gpu_warp")      /* iterations are warps of a block: 32 threads each */              \
@@ -23,7 +24,7 @@ enum class LoopKind : uint8_t {
 };
 
 // The level of a GPU's hierarchy of threads whose members run the iterations of a loop.
-enum class GPULevel : uint8_t { None, Block, Thread, Lane };
+enum class GPULevel : uint8_t { None, Cluster, Block, Thread, Lane };
 
 // The properties of a kind of loop for all passes but code generation.
 struct LoopTraits {
@@ -47,6 +48,8 @@ constexpr LoopTraits traits_of(LoopKind kind) {
         return {.is_in_lanes = true, .needs_constant_extent = true, .directive = "vectorize"};
     case LoopKind::Unrolled:
         return {.is_in_order = true, .needs_constant_extent = true, .directive = "unroll"};
+    case LoopKind::GPUCluster:
+        return {.is_on_threads = true, .gpu = GPULevel::Cluster, .directive = "gpu_clusters"};
     case LoopKind::GPUBlock:
         return {.is_on_threads = true, .gpu = GPULevel::Block, .directive = "gpu_blocks"};
     case LoopKind::GPUThread:

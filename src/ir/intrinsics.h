@@ -102,6 +102,12 @@ namespace tessera::ir {
     X(shuffle_lanes, 3, false)     /* value, lane, number of the lanes of a row: the value that    \
                                       the thread of that lane has; all lanes of the row are here   \
                                       at the same time */                                          \
+    X(gpu_cluster_barrier, 0, false) /* int32: all threads of all blocks of a cluster wait here    \
+                                      for one another, and see what each has written before */     \
+    X(cluster_load, 2, false)      /* value of an element's type: what the memory of another block \
+                                      of the cluster has at this place (address_of an element in   \
+                                      the memory of this one); the number of that block in the     \
+                                      cluster */                                                   \
     X(async_commit, 0, false)      /* int32: what this thread has begun to copy (copy_async) since \
                                       the last one is a group */                                   \
     X(async_wait, 1, false)        /* int32: waits until all groups of this thread are done but so \

@@ -109,6 +109,10 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::if_then_else:
     case Intrinsic::require:
     case Intrinsic::return_second: return argument_type(args, 1);
+    case Intrinsic::cluster_load: {
+        const auto *place = args.empty() ? nullptr : args[0].as<IntrinsicCall>();
+        return place ? argument_type(place->args, 0) : first;
+    }
     case Intrinsic::target_query: return Bool();
     case Intrinsic::user_context:
     case Intrinsic::stringify:
@@ -123,6 +127,7 @@ Type usual_type(Intrinsic op, const std::vector<Expr> &args) {
     case Intrinsic::gpu_processors:
     case Intrinsic::gpu_barrier:
     case Intrinsic::gpu_warp_barrier:
+    case Intrinsic::gpu_cluster_barrier:
     case Intrinsic::async_commit:
     case Intrinsic::async_wait:
     case Intrinsic::barrier_init:

@@ -87,7 +87,8 @@ bool has_usual_type(Intrinsic op) {
     case Intrinsic::is_inf:
     case Intrinsic::is_finite:
     case Intrinsic::if_then_else:
-    case Intrinsic::return_second: return true;
+    case Intrinsic::return_second:
+    case Intrinsic::cluster_load: return true;
     default: return false;
     }
 }
@@ -396,6 +397,7 @@ bool Verifier::may_be_left(LoopKind kind) const {
     switch (kind) {
     case LoopKind::Serial:
     case LoopKind::Parallel:
+    case LoopKind::GPUCluster:
     case LoopKind::GPUBlock:
     case LoopKind::GPUThread:
     case LoopKind::GPULane:

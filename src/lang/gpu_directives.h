@@ -58,6 +58,15 @@ public:
                      Location at = Here::current()) {
         return blocks({x, y, z}, api, at);
     }
+    // Iterations are clusters of the blocks of the loops over blocks directly within, at most 8,
+    // which run at once: what is computed at such a loop is in the memory of its blocks, each of
+    // which has what it writes, and reads what the others have. For GPUs of capability 9.0 and
+    // newer ones.
+    Self &gpu_clusters(V x, Location at = Here::current()) { return clusters({x}, at); }
+    Self &gpu_clusters(V x, V y, Location at = Here::current()) { return clusters({x, y}, at); }
+    Self &gpu_clusters(V x, V y, V z, Location at = Here::current()) {
+        return clusters({x, y, z}, at);
+    }
     Self &gpu_threads(V x, DeviceAPI api = DeviceAPI::Default_GPU, Location at = Here::current()) {
         return threads({x}, api, at);
     }
@@ -174,6 +183,9 @@ private:
         detail::set_gpu_kinds(self().scheduled(at), vars, {}, LoopKind::GPUThread, api,
                               "gpu_blocks", at);
         return self();
+    }
+    Self &clusters(const Vars &vars, Location at) {
+        return on_threads(vars, LoopKind::GPUCluster, "gpu_clusters", at);
     }
     Self &threads(const Vars &vars, DeviceAPI api, Location at) {
         detail::set_gpu_kinds(self().scheduled(at), {}, vars, LoopKind::GPUThread, api,

@@ -20,6 +20,7 @@
 #include "lower/gpu/align_vectors.h"
 #include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/check_gpu_loops.h"
+#include "lower/gpu/cluster_blocks.h"
 #include "lower/gpu/constant_extents.h"
 #include "lower/gpu/device_copies.h"
 #include "lower/gpu/order_blocks.h"
@@ -134,7 +135,8 @@ constexpr Pass all_passes[] = {
     {"simplify vectors", simplify_stmt},
     {"widen quads", widen_quads},
     {"interleave", interleave},
-    {"stripe lanes", stripe_lanes},  // while loops over lanes are there
+    {"cluster blocks", cluster_blocks},  // the loops over threads are one kernel's from here on
+    {"stripe lanes", stripe_lanes},      // while loops over lanes are there
     {"canonical kernels", canonical_kernels},
     {"partition loops", partition_loops},
     {"remove likely", remove_likely},

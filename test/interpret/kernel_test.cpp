@@ -148,6 +148,62 @@ TEST_SUITE("kernels in the statement interpreter") {
                                  "        out[b*8 + t] = src[b*8 + t]\n"),
                              doctest::Contains("at another one"), RuntimeError);
     }
+    TEST_CASE("blocks of a cluster read one another's memory") {
+        const std::string cluster =
+            "    gpu_cluster for c in [0, +2):\n"
+            "        gpu_block for b in [0, +2):\n"
+            "            allocate f: int32[8] in GPUShared\n"
+            "            gpu_thread for t in [0, +8):\n"
+            "                f[t] = src[c*16 + b*8 + t]\n"
+            "                gpu_cluster_barrier()\n"
+            "                out[c*16 + b*8 + t] = cluster_load(address_of(f[7 - t]), b)\n"
+            "                gpu_cluster_barrier()\n";
+        CHECK(is_reversed(run(cluster)));
+        CHECK(is_reversed(run(cluster, true)));
+        const std::string others = with(cluster, "f[7 - t]), b)", "f[7 - t]), 1 - b)");
+        const std::vector<int32_t> out = run(others, true);
+        CHECK(out[0] == 15);
+        CHECK(out[8] == 7);
+        CHECK(out[31] == 16);
+        // A barrier of the blocks alone does not order what another one does.
+        const std::string meeting = "                gpu_cluster_barrier()\n";
+        const std::string of_block = "                gpu_barrier()\n";
+        CHECK(is_reversed(run(with(with(cluster, meeting, of_block), meeting, of_block))));
+        CHECK_THROWS_AS(run(with(others, meeting, of_block)), RuntimeError);
+        CHECK_THROWS_AS(run(with(with(others, meeting, of_block), meeting, of_block)),
+                        RuntimeError);
+        // Memory that is given up while another block reads it.
+        CHECK_THROWS_WITH_AS(run(others.substr(0, others.rfind(meeting))),
+                             doctest::Contains("while others may still read it"), RuntimeError);
+        CHECK_THROWS_WITH_AS(run(with(cluster, "f[7 - t]), b)", "f[7 - t]), 2)")),
+                             doctest::Contains("block 2 is read in a cluster of 2"), RuntimeError);
+        CHECK_THROWS_WITH_AS(run(with(cluster, "                out[",
+                                      "                f[t] = f[t] + 1\n                out[")),
+                             doctest::Contains("the same element of f"), RuntimeError);
+        CHECK_THROWS_WITH_AS(
+            run(with(cluster, meeting, "                if b == 0: gpu_cluster_barrier()\n")),
+            doctest::Contains("a barrier"), RuntimeError);
+    }
+    TEST_CASE("blocks of a cluster without threads, and several phases of barriers of both kinds") {
+        CHECK(is_reversed(run("    gpu_cluster for c in [0, +4): gpu_block for b in [0, +8):\n"
+                              "        allocate f: int32[1] in GPUShared\n"
+                              "        f[0] = src[c*8 + b]\n"
+                              "        gpu_cluster_barrier()\n"
+                              "        out[c*8 + b] = cluster_load(address_of(f[0]), 7 - b)\n"
+                              "        gpu_cluster_barrier()\n")));
+        CHECK(is_reversed(run("    gpu_cluster for c in [0, +4): gpu_block for b in [0, +2):\n"
+                              "        allocate f: int32[4] in GPUShared\n"
+                              "        allocate g: int32[4] in GPUShared\n"
+                              "        gpu_thread for t in [0, +4):\n"
+                              "            f[3 - t] = src[c*8 + b*4 + t]\n"
+                              "            gpu_barrier()\n"
+                              "            g[t] = f[t]\n"
+                              "            gpu_cluster_barrier()\n"
+                              "            f[t] = cluster_load(address_of(g[3 - t]), 1 - b)\n"
+                              "            gpu_barrier()\n"
+                              "            out[c*8 + b*4 + t] = f[3 - t]\n"
+                              "            gpu_cluster_barrier()\n")));
+    }
     TEST_CASE("lanes of a row meet without the others, and race with them") {
         const std::string rows =
             "    gpu_block for b in [0, +2):\n"

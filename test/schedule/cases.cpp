@@ -256,6 +256,16 @@ Pipeline copies(bool scheduled) {
     return Pipeline(out);
 }
 
+Pipeline clusters(bool scheduled) {
+    Func f("f"), out("out");
+    f(x, y) = x + y;
+    out(x, y) = f(x, y) + f(x + 1, y);
+    if (!scheduled) return Pipeline(out);
+    out.split(x, xo, xi, 4).reorder(xi, xo, y).gpu_clusters(xo, y).gpu_blocks(xi);
+    f.compute_at(out, xo).gpu_blocks(x);
+    return Pipeline(out);
+}
+
 Pipeline tensor_cores(bool scheduled) {
     ImageParam a(Float(16), 2, "a"), b(Float(16), 2, "b");
     Func product("product"), out("out");
@@ -332,6 +342,7 @@ const std::vector<Case> &all() {
         {"copies", copies},
         {"tensor_cores", tensor_cores},
         {"copied_buffers", copied_buffers},
+        {"clusters", clusters},
     };
     return list;
 }

@@ -200,6 +200,7 @@ void Printer::emit(const For &node) {
     case LoopKind::Parallel: parallel_loop(node); break;
     case LoopKind::Vectorized:
     case LoopKind::Unrolled:
+    case LoopKind::GPUCluster:
     case LoopKind::GPUBlock:
     case LoopKind::GPUThread:
     case LoopKind::GPULane:

@@ -296,6 +296,8 @@ Value Printer::emit_target_query(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_barrier(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_gpu_warp_barrier(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_shuffle_lanes(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_gpu_cluster_barrier(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_cluster_load(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_async_commit(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_async_wait(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_barrier_init(const IntrinsicCall &c) { refuse(c); }

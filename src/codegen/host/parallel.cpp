@@ -166,6 +166,7 @@ void HostEmitter::loop(const For &node) {
     case LoopKind::Parallel: parallel_loop(node); break;
     case LoopKind::Vectorized:
     case LoopKind::Unrolled:
+    case LoopKind::GPUCluster:
     case LoopKind::GPUBlock:
     case LoopKind::GPUThread:
     case LoopKind::GPULane:

@@ -58,6 +58,8 @@ struct FunctionState {
     X(gpu_barrier)                                                                                 \
     X(gpu_warp_barrier)                                                                            \
     X(shuffle_lanes)                                                                               \
+    X(gpu_cluster_barrier)                                                                         \
+    X(cluster_load)                                                                                \
     X(async_commit)                                                                                \
     X(async_wait)                                                                                  \
     X(barrier_init)                                                                                \

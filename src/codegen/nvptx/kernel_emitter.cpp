@@ -62,12 +62,28 @@ void pass_in_place(llvm::Function &function, unsigned parameter) {
     function.addParamAttr(parameter, llvm::Attribute::get(c, "nvvm.grid_constant"));
 }
 
-// Returns true if threads do what needs all of a warp, or wait for what others have to begin. A
-// barrier of the block waits only for threads that have not ended.
+// Returns true if threads do what needs all of a warp, or wait for what others have to begin, or
+// read the memory of another block, which has to be there. A barrier of the block waits only for
+// threads that have not ended.
 bool computes_together(const LoweredFunction &kernel) {
     bool any = false;
     for_each_node(kernel.body, [&](const MachineOp &) { any = true; });
+    for_each_node(kernel.body,
+                  [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::cluster_load; });
     return any;
+}
+
+// The blocks of a cluster; 0: the kernel has none.
+int64_t blocks_of_cluster(const LoweredFunction &kernel) {
+    int64_t blocks = 0;
+    for_each_node(kernel.body, [&](const For &cluster) {
+        if (cluster.loop_kind != LoopKind::GPUCluster) return;
+        for_each_node(cluster.body, [&](const For &loop) {
+            if (loop.loop_kind == LoopKind::GPUBlock)
+                blocks = as_const_int(loop.extent).value_or(0);
+        });
+    });
+    return blocks;
 }
 
 bool has_tensor_instructions(const LoweredFunction &kernel) {
@@ -130,6 +146,8 @@ llvm::Function *KernelEmitter::declare(const LoweredFunction &kernel) {
         if (!is_read || !is_written) function->addParamAttr(first + i, llvm::Attribute::NoAlias);
         if (!is_written) function->addParamAttr(first + i, llvm::Attribute::ReadOnly);
     }
+    if (const int64_t blocks = blocks_of_cluster(kernel))
+        function->addFnAttr("nvvm.cluster_dim", str(blocks, ",1,1"));
     if (const auto threads = threads_of(kernel)) {
         function->addFnAttr("nvvm.maxntid", std::to_string(*threads));
         // What has sums in registers gets at most 128 a thread, so that a multiprocessor has 16
@@ -175,6 +193,7 @@ void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
     FunctionState state;
     name = kernel.name;
     needs_all_threads = computes_together(kernel);
+    has_clusters = blocks_of_cluster(kernel) > 0;
     if (may_report(kernel)) reports.add(name);
     llvm::Function *function = declare(kernel);
     begin_function(function, state);
@@ -190,20 +209,29 @@ void KernelEmitter::emit_kernel(const LoweredFunction &kernel) {
 
 // ---- Loops ----
 
-// Of the block, or of the thread in its block.
+// Of the cluster, of the block in its cluster or in the grid, or of the thread in its block.
 Value *KernelEmitter::index_in(const For &node) {
     constexpr I::ID blocks[] = {I::nvvm_read_ptx_sreg_ctaid_x, I::nvvm_read_ptx_sreg_ctaid_y,
                                 I::nvvm_read_ptx_sreg_ctaid_z};
     constexpr I::ID threads[] = {I::nvvm_read_ptx_sreg_tid_x, I::nvvm_read_ptx_sreg_tid_y,
                                  I::nvvm_read_ptx_sreg_tid_z};
-    const bool is_block = traits_of(node.loop_kind).gpu == GPULevel::Block;
+    constexpr I::ID clusters[] = {I::nvvm_read_ptx_sreg_clusterid_x,
+                                  I::nvvm_read_ptx_sreg_clusterid_y,
+                                  I::nvvm_read_ptx_sreg_clusterid_z};
     const size_t d = lower::dimension_of(node);
-    return b.CreateIntrinsic(is_block ? blocks[d] : threads[d], {});
+    switch (node.loop_kind) {
+    case LoopKind::GPUCluster: return b.CreateIntrinsic(clusters[d], {});
+    case LoopKind::GPUBlock:
+        return b.CreateIntrinsic(has_clusters ? I::nvvm_read_ptx_sreg_cluster_ctarank : blocks[d],
+                                 {});
+    default: return b.CreateIntrinsic(threads[d], {});
+    }
 }
 
 void KernelEmitter::loop(const For &node) {
     switch (node.loop_kind) {
     case LoopKind::Serial: return serial_loop(node);
+    case LoopKind::GPUCluster:
     case LoopKind::GPUBlock:
     case LoopKind::GPUThread: {
         Value *index = nullptr;
@@ -297,6 +325,14 @@ Value *KernelEmitter::lanes_of_row(int64_t lanes) {
     return b.CreateShl(b.getInt32((uint32_t(1) << lanes) - 1), first);
 }
 
+// What is at a place in the memory of another block of the cluster.
+Value *KernelEmitter::cluster_load(const IntrinsicCall &c) {
+    Value *there =
+        b.CreateIntrinsic(I::nvvm_mapa_shared_cluster, {pointer_to(c.args[0]), arg(c, 1)});
+    const llvm::Align alignment(uint64_t(c.type.bytes()));
+    return from_memory(b.CreateAlignedLoad(memory_type(c.type), there, alignment), c.type);
+}
+
 // What the thread of that lane of the row has as the value, by words of 32 bits.
 Value *KernelEmitter::shuffled(Value *v, Value *lane, int64_t lanes) {
     auto *type = v->getType();
@@ -336,6 +372,12 @@ Value *KernelEmitter::host_call(const IntrinsicCall &c) {
                           {lanes_of_row(as_const_int(c.args[0]).value_or(1))});
         return int32(0);
     }
+    if (c.op == Intrinsic::gpu_cluster_barrier) {
+        b.CreateIntrinsic(I::nvvm_barrier_cluster_arrive_aligned, {});
+        b.CreateIntrinsic(I::nvvm_barrier_cluster_wait_aligned, {});
+        return int32(0);
+    }
+    if (c.op == Intrinsic::cluster_load) return cluster_load(c);
     if (c.op == Intrinsic::shuffle_lanes)
         return shuffled(arg(c, 0), arg(c, 1), as_const_int(c.args[2]).value_or(1));
     return asynchronous_call(c);

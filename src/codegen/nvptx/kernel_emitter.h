@@ -62,6 +62,7 @@ private:
     void bind_arguments(const LoweredFunction &kernel, llvm::Function *function);
     void allocate_shared(const Allocate &node);
     Value *index_in(const For &loop);
+    Value *cluster_load(const IntrinsicCall &c);
     Value *lanes_of_row(int64_t lanes);
     Value *shuffled(Value *v, Value *lane, int64_t lanes);
     [[noreturn]] static void refuse_in_kernel(const std::string &what);
@@ -75,7 +76,7 @@ private:
     const bool has_async_copies;
     KernelReports &reports;
     std::string name;  // of the kernel
-    bool needs_all_threads = false;
+    bool needs_all_threads = false, has_clusters = false;
     Value *shared_used = nullptr;  // bytes of the block's memory that are taken
 };
 

@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
 
 namespace tessera::lower {
 namespace {
@@ -121,7 +122,7 @@ Stmt InjectProfiling::kernel(const For &blocks) {
 
 // The thread that waits for the loop does not count as active; each iteration does.
 Stmt InjectProfiling::visit(const For &loop) {
-    if (loop.loop_kind == LoopKind::GPUBlock) return kernel(loop);
+    if (is_over_blocks(loop)) return kernel(loop);
     Stmt body = (*this)(loop.body);
     const bool parallel = traits_of(loop.loop_kind).is_on_threads;
     if (!parallel && body.same_as(loop.body)) return Stmt(&loop);

@@ -47,6 +47,7 @@ private:
             return outlined(Stmt(&loop), FunctionKind::Part, "loop", Captures(Stmt(&loop)), {});
         case LoopKind::Vectorized:
         case LoopKind::Unrolled:
+        case LoopKind::GPUCluster:
         case LoopKind::GPUBlock:
         case LoopKind::GPUThread:
         case LoopKind::GPULane:

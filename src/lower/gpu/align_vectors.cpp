@@ -4,6 +4,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
 #include "lower/loops/let_scope.h"
 #include <algorithm>
 #include <numeric>
@@ -232,7 +233,7 @@ public:
 
 private:
     Stmt visit(const For &loop) override {
-        if (loop.loop_kind != LoopKind::GPUBlock) return Mutator::visit(loop);
+        if (!is_over_blocks(loop)) return Mutator::visit(loop);
         Stmt kernel(&loop);
         AlignKernel align(pipeline, kernel);
         const Stmt aligned = align(kernel);

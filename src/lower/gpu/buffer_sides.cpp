@@ -1,6 +1,7 @@
 #include "lower/gpu/buffer_sides.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
 
 namespace tessera::lower {
 
@@ -23,7 +24,7 @@ bool is_told(const Stmt &s) {
 
 bool is_kernel(const Stmt &s) {
     const auto *loop = s.as<For>();
-    return loop && loop->loop_kind == LoopKind::GPUBlock;
+    return loop && is_over_blocks(*loop);
 }
 
 std::vector<Stmt> statements_within(const Stmt &s) {

@@ -159,16 +159,25 @@ private:
         const auto *evaluate = s.as<Evaluate>();
         const auto *c = evaluate ? evaluate->value.as<IntrinsicCall>() : nullptr;
         if (!c) return false;
-        return c->op == Intrinsic::gpu_barrier || c->op == Intrinsic::async_commit ||
-               c->op == Intrinsic::async_wait || c->op == Intrinsic::barrier_wait ||
-               c->op == Intrinsic::tensor_wait;
+        return c->op == Intrinsic::gpu_barrier || c->op == Intrinsic::gpu_cluster_barrier ||
+               c->op == Intrinsic::async_commit || c->op == Intrinsic::async_wait ||
+               c->op == Intrinsic::barrier_wait || c->op == Intrinsic::tensor_wait;
+    }
+
+    // Statements in which blocks of a cluster meet.
+    static bool has_meetings(const Stmt &s) {
+        bool any = false;
+        for_each_node(
+            s, [&](const IntrinsicCall &c) { any |= c.op == Intrinsic::gpu_cluster_barrier; });
+        return any;
     }
 
     // ---- What all threads of a block run ----
 
     Stmt at_block(const Stmt &s) {
         if (is_collective(s)) return together(s);
-        if (thread_depth(s) == 0 && !s.as<LetStmt>() && !s.as<Allocate>()) return alone(s);
+        const bool is_alone = !s.as<LetStmt>() && !s.as<Allocate>() && thread_depth(s) == 0;
+        if (is_alone && !has_meetings(s)) return alone(s);
         switch (s.kind()) {
         case NodeKind::For: return for_each(*s.as<For>());
         case NodeKind::Block: return in_order(*s.as<Block>());
@@ -197,7 +206,8 @@ private:
 
     // What all threads of a block do together.
     Stmt together(const Stmt &s) {
-        if (s.as<Evaluate>()->value.as<IntrinsicCall>()->op == Intrinsic::gpu_barrier) {
+        const Intrinsic op = s.as<Evaluate>()->value.as<IntrinsicCall>()->op;
+        if (op == Intrinsic::gpu_barrier || op == Intrinsic::gpu_cluster_barrier) {
             phase.pending.clear();
             phase.has_met = true;
         }
@@ -338,7 +348,7 @@ private:
         }
         // It depends on the block no more than the launch can find out.
         algebra::IntervalScope serial = ranges;
-        for (const auto &[variable, range] : blocks.variables().all()) serial.unbind(variable);
+        unbind_blocks(serial);
         add(shared, a, shared_type(a), most_elements(a, serial, true), 1);
         if (shared_type(a) != MemoryType::GPUShared || times_allocated[a.buffer] > 1)
             return at_block(a.body);
@@ -384,10 +394,7 @@ private:
         }
         const bool is_global = a.memory == MemoryType::Heap;
         algebra::IntervalScope variables = ranges;
-        if (!is_global) {
-            for (const auto &[variable, range] : blocks.variables().all())
-                variables.unbind(variable);
-        }
+        if (!is_global) unbind_blocks(variables);
         Expr rows = 1, row = 0;
         for (size_t d = thread_dimensions; d-- > 1;) {
             if (!threads[d].defined()) continue;
@@ -402,6 +409,12 @@ private:
     }
     static MemoryType shared_type(const Allocate &a) {
         return a.memory == MemoryType::GPUSharedAsync ? a.memory : MemoryType::GPUShared;
+    }
+    // What is in the memory of a block is at the same place in all blocks of a cluster.
+    void unbind_blocks(algebra::IntervalScope &variables) const {
+        for (const auto &[variable, range] : blocks.variables().all()) {
+            if (variable != blocks.of_cluster()) variables.unbind(variable);
+        }
     }
     // The most elements that it has while these variables run through their ranges, with padding.
     // What no memory can hold is a little too much, and does not wrap around: that is refused where
@@ -494,10 +507,7 @@ private:
         if (traits_of(a.memory).space == AddressSpace::Private) check_private_size(a);
         if (!is_shared && !is_dynamic && a.memory != MemoryType::Heap) return own(a, body);
         algebra::IntervalScope variables = ranges;
-        if (is_shared) {
-            for (const auto &[variable, range] : blocks.variables().all())
-                variables.unbind(variable);
-        }
+        if (is_shared) unbind_blocks(variables);
         Expr threads_of_block = 1, number = 0;
         for (size_t d = thread_dimensions; d-- > 0;) {
             if (!threads[d].defined()) continue;
@@ -565,10 +575,9 @@ public:
 
 private:
     Stmt visit(const For &loop) override {
-        if (loop.loop_kind != LoopKind::GPUBlock) return Mutator::visit(loop);
+        if (!is_over_blocks(loop)) return Mutator::visit(loop);
         bool is_innermost = true;
-        for_each_node(loop.body,
-                      [&](const For &f) { is_innermost &= f.loop_kind != loop.loop_kind; });
+        for_each_node(loop.body, [&](const For &f) { is_innermost &= !is_over_blocks(f); });
         blocks.push(loop);
         Stmt s;
         if (is_innermost) {
@@ -601,7 +610,7 @@ private:
 
 Stmt canonical_kernels(const Stmt &s, const lower::Context &) {
     bool any = false;
-    for_each_node(s, [&](const For &loop) { any |= loop.loop_kind == LoopKind::GPUBlock; });
+    for_each_node(s, [&](const For &loop) { any |= is_over_blocks(loop); });
     return any ? CanonicalKernels()(s) : s;
 }
 

@@ -20,12 +20,14 @@ private:
         enum What : uint8_t { Loop, Produce, Storage } what;
         GPULevel gpu = GPULevel::None;
         std::string text;
+        Location at = {};  // of a loop's directive
     };
 
     void visit(const For &loop) override;
     void visit(const ProducerConsumer &node) override;
     void visit(const Realize &realize) override;
     void visit(const AssertStmt &) override {}
+    void visit(const Provide &provide) override;
     void visit(const ExternCall &c) override;
     void visit(const IntrinsicCall &c) override;
     void visit(const HoistedStorage &hoist) override {
@@ -39,7 +41,8 @@ private:
         levels.pop_back();
     }
     int count(GPULevel gpu) const { return int(std::ranges::count(levels, gpu, &Level::gpu)); }
-    bool is_in_kernel() const { return count(GPULevel::Block) > 0; }
+    bool is_in_block() const { return count(GPULevel::Block) > 0; }
+    bool is_in_kernel() const { return count(GPULevel::Cluster) > 0 || is_in_block(); }
     bool is_in_threads() const { return count(GPULevel::Thread) + count(GPULevel::Lane) > 0; }
     // Returns true if the innermost loop over threads is around what is computed here: the
     // production of a Func in between has threads of its own.
@@ -50,6 +53,7 @@ private:
                            [](const Level &l) { return l.gpu == GPULevel::Thread; });
     }
 
+    void check_cluster(const For &loop) const;
     void check_block(const For &loop) const;
     void check_thread(const For &loop) const;
     void check_memory(const Realize &realize) const;
@@ -84,8 +88,46 @@ std::string CheckGPULoops::nest(const std::string &innermost) const {
     return all + indent + innermost;
 }
 
+void CheckGPULoops::check_cluster(const For &loop) const {
+    constexpr int first_with_clusters = 90;
+    const int capability = context.target.get_cuda_capability_lower_bound();
+    const bool is_run_by_oracle = context.target.has_feature(Target::Interpret);
+    if (capability < first_with_clusters && !is_run_by_oracle) {
+        refuse(loop, str("is over clusters of blocks, which GPUs have from compute capability 9.0 "
+                         "on; the target ",
+                         context.target,
+                         " is for others, too: give it the feature cuda_capability_90, and none of "
+                         "a lower one"));
+    }
+    if (is_in_threads()) refuse(loop, "over clusters is within a loop over threads");
+    if (is_in_block())
+        refuse(loop, "over clusters is within a loop over blocks: clusters consist of blocks");
+    bool has_blocks = false;
+    for_each_node(loop.body,
+                  [&](const For &f) { has_blocks |= f.loop_kind == LoopKind::GPUBlock; });
+    if (!has_blocks)
+        refuse(loop, "over clusters has no loops over blocks within, which are its blocks; make "
+                     "those directly within it loops over blocks with gpu_blocks");
+    const auto outer = std::ranges::find(levels, GPULevel::Cluster, &Level::gpu);
+    if (count(GPULevel::Cluster) == 3)
+        refuse(loop, "is within three other loops over clusters; three are the most");
+    const auto between = std::find_if(outer, levels.end(),
+                                      [](const Level &l) { return l.gpu != GPULevel::Cluster; });
+    if (between == levels.end()) return;
+    refuse(loop, str("over clusters is within another loop over clusters, and between them there "
+                     "is \"",
+                     between->text, "\"; a cluster has blocks, and no clusters"));
+}
+
 void CheckGPULoops::check_block(const For &loop) const {
     if (is_in_threads()) refuse(loop, "over blocks is within a loop over threads");
+    const bool is_ordered = loop.origin.block_group > 0,
+               takes_turns = loop.origin.blocks_per_processor > 0;
+    if (count(GPULevel::Cluster) > 0 && (is_ordered || takes_turns)) {
+        refuse(loop,
+               str("is over the blocks of a cluster: ", is_ordered ? "gpu_order" : "persistent",
+                   " is for kernels without clusters"));
+    }
     const auto outer = std::ranges::find(levels, GPULevel::Block, &Level::gpu);
     if (outer == levels.end()) return;
     if (count(GPULevel::Block) == 3)
@@ -101,7 +143,7 @@ void CheckGPULoops::check_block(const For &loop) const {
 
 void CheckGPULoops::check_thread(const For &loop) const {
     const bool is_lane = loop.loop_kind == LoopKind::GPULane;
-    if (!is_in_kernel()) {
+    if (!is_in_block()) {
         refuse(loop, "is in no loop over blocks, as it has to be; make a loop outside of it one "
                      "with gpu_blocks, or use gpu_tile");
     }
@@ -131,6 +173,7 @@ void CheckGPULoops::visit(const For &loop) {
                                "Target::has_gpu_feature() before"));
     }
     switch (gpu) {
+    case GPULevel::Cluster: check_cluster(loop); break;
     case GPULevel::Block: check_block(loop); break;
     case GPULevel::Thread:
     case GPULevel::Lane: check_thread(loop); break;
@@ -138,7 +181,20 @@ void CheckGPULoops::visit(const For &loop) {
         if (loop.loop_kind == LoopKind::Parallel && is_in_kernel())
             refuse(loop, "is within a kernel, whose blocks and threads are what is parallel there");
     }
-    within({Level::Loop, gpu, text(loop)}, loop.body);
+    within({Level::Loop, gpu, text(loop), loop.origin.kind_written}, loop.body);
+}
+
+void CheckGPULoops::visit(const Provide &provide) {
+    if (count(GPULevel::Cluster) > 0 && !is_in_block()) {
+        const auto cluster = std::ranges::find(levels, GPULevel::Cluster, &Level::gpu);
+        throw CompileError(cluster->at,
+                           str("gpu_clusters: ", provide.func,
+                               " is computed in a loop over clusters, and in none over blocks, so "
+                               "that no block computes it; make the outermost of its loops there "
+                               "loops over blocks, of one iteration if one block is to do it",
+                               nest(str("compute ", provide.func))));
+    }
+    Visitor::visit(provide);
 }
 
 void CheckGPULoops::visit(const ProducerConsumer &node) {
@@ -171,6 +227,14 @@ void CheckGPULoops::visit(const IntrinsicCall &c) {
 void CheckGPULoops::check_memory(const Realize &r) const {
     const bool is_shared = traits_of(r.memory).space == AddressSpace::Shared;
     const bool is_tile = r.memory == MemoryType::Tile;
+    const bool is_of_cluster = is_in_kernel() && !is_in_block();
+    if (is_of_cluster && r.memory != MemoryType::Auto && r.memory != MemoryType::GPUShared) {
+        throw CompileError(r.storage.compute_written,
+                           str("store_in of ", r.func, ": MemoryType::", name_of(r.memory),
+                               " is not for what is stored at a loop over clusters, which is in "
+                               "the memory of its blocks; leave it Auto, or use GPUShared",
+                               nest(str("store ", r.func))));
+    }
     if ((!is_shared && !is_tile) || is_in_kernel()) return;
     throw CompileError(r.storage.compute_written,
                        str("store_in of ", r.func, ": ", name_of(r.memory), " is ",
@@ -182,7 +246,7 @@ void CheckGPULoops::check_memory(const Realize &r) const {
 
 void CheckGPULoops::visit(const Realize &r) {
     check_memory(r);
-    const bool is_pipelined = rings.contains(r.func) && !is_in_threads();
+    const bool is_pipelined = rings.contains(r.func) && is_in_block() && !is_in_threads();
     if (r.storage.is_async && is_in_kernel() && !is_pipelined) {
         throw CompileError(r.storage.async_written,
                            str("async of ", r.func,

@@ -2,6 +2,7 @@
 #include "algebra/prove.h"
 #include "ir/mutator.h"
 #include "ir/operators.h"
+#include "lower/gpu/kernel_loops.h"
 #include "lower/loops/let_scope.h"
 #include <algorithm>
 
@@ -18,7 +19,7 @@ class ConstantExtents final : public Mutator {
         return let.with<&LetStmt::body>(body);
     }
     Stmt visit(const For &loop) override {
-        const bool is_kernel = loop.loop_kind == LoopKind::GPUBlock;
+        const bool is_kernel = is_over_blocks(loop);
         scope.push_loop(loop.name, loop.min, loop.extent);
         blocks += is_kernel;
         Stmt body = (*this)(loop.body);

@@ -12,15 +12,18 @@ bool is_over_threads(const For &loop) {
     return level == GPULevel::Thread || level == GPULevel::Lane;
 }
 
-static bool is_over_blocks(const For &loop) {
-    return traits_of(loop.loop_kind).gpu == GPULevel::Block;
+bool is_over_blocks(const For &loop) {
+    const GPULevel level = traits_of(loop.loop_kind).gpu;
+    return level == GPULevel::Cluster || level == GPULevel::Block;
 }
 
 size_t dimension_of(const For &loop) {
-    const bool blocks = is_over_blocks(loop);
+    const bool is_of_grid = is_over_blocks(loop);
+    const GPULevel level = traits_of(loop.loop_kind).gpu;
     size_t within = 0;
-    for_each_node(loop.body,
-                  [&](const For &f) { within += blocks ? is_over_blocks(f) : is_over_threads(f); });
+    for_each_node(loop.body, [&](const For &f) {
+        within += is_of_grid ? traits_of(f.loop_kind).gpu == level : is_over_threads(f);
+    });
     return within;
 }
 

@@ -7,8 +7,11 @@ namespace tessera::lower {
 // Returns true for a loop over threads or lanes.
 bool is_over_threads(const ir::For &loop);
 
-// Which of x, y and z the index of a loop over blocks or threads is: 0 of the innermost loop of its
-// kind.
+// Returns true for a loop over blocks or over clusters of them. The outermost one is a kernel.
+bool is_over_blocks(const ir::For &loop);
+
+// Which of x, y and z the index of a loop over clusters, blocks or threads is: 0 of the innermost
+// loop of its kind.
 size_t dimension_of(const ir::For &loop);
 
 // A kernel's first arguments: how many blocks and threads there are, and the bytes of memory that

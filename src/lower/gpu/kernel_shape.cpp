@@ -37,6 +37,11 @@ Expr BlockLoops::number() const {
     return algebra::simplify(n);
 }
 
+Symbol BlockLoops::of_cluster() const {
+    const bool has_clusters = loops.front()->loop_kind == LoopKind::GPUCluster;
+    return has_clusters ? loops.back()->name : Symbol();
+}
+
 namespace {
 
 class ThreadDepth final : public Visitor {

@@ -25,6 +25,8 @@ public:
     // How many blocks there are, and the number of this one.
     ir::Expr count() const;
     ir::Expr number() const;
+    // The number of a block in its cluster; no symbol if there are none.
+    Symbol of_cluster() const;
 
     LetScope lets;
 

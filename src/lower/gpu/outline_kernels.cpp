@@ -33,7 +33,11 @@ public:
 private:
     void visit(const For &loop) override {
         const GPULevel level = traits_of(loop.loop_kind).gpu;
-        if (level == GPULevel::Block) grid[dimension_of(loop)] = lets.expand(loop.extent);
+        if (is_over_blocks(loop)) {
+            Expr &blocks = grid[dimension_of(loop)];
+            const Expr extent = lets.expand(loop.extent);
+            blocks = is_one(blocks) ? extent : algebra::simplify(blocks * extent);
+        }
         if (level == GPULevel::Thread) threads[dimension_of(loop)] = lets.expand(loop.extent);
         inner.bind(loop.name, {loop.min, loop.min + loop.extent - 1});
         lets.push_loop(loop.name, loop.min, loop.extent);
@@ -114,7 +118,7 @@ public:
 
 private:
     Stmt visit(const For &loop) override {
-        if (loop.loop_kind != LoopKind::GPUBlock) return Mutator::visit(loop);
+        if (!is_over_blocks(loop)) return Mutator::visit(loop);
         TakeMaps maps;
         const Stmt nest = maps(Stmt(&loop));
         std::vector<Argument> args;

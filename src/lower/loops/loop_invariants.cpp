@@ -4,6 +4,7 @@
 #include "ir/operands.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
 #include "lower/with_lets.h"
 #include <algorithm>
 #include <map>
@@ -275,7 +276,7 @@ Stmt HoistInvariants::visit(const For &loop) {
     Expr min = hoisted(loop.min), extent = hoisted(loop.extent);
     loops.emplace_back();
     bound[loop.name] = int(loops.size());
-    const bool is_kernel = loop.loop_kind == LoopKind::GPUBlock;
+    const bool is_kernel = is_over_blocks(loop);
     kernels += is_kernel;
     Stmt body = (*this)(loop.body);
     kernels -= is_kernel;

@@ -3,6 +3,7 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/visitor.h"
+#include "lower/gpu/kernel_loops.h"
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_ends.h"
 #include "lower/loops/steady_state.h"
@@ -20,7 +21,7 @@ bool has_barrier(const Stmt &body) {
     bool any = false;
     for_each_node(body, [&](const IntrinsicCall &c) {
         any |= c.op == Intrinsic::gpu_barrier || c.op == Intrinsic::gpu_warp_barrier ||
-               c.op == Intrinsic::shuffle_lanes;
+               c.op == Intrinsic::gpu_cluster_barrier || c.op == Intrinsic::shuffle_lanes;
     });
     return any;
 }
@@ -42,7 +43,7 @@ private:
     Stmt visit(const Store &store) override { return Stmt(&store); }
     Stmt visit(const Evaluate &evaluate) override { return Stmt(&evaluate); }
     Stmt visit(const For &loop) override {
-        if (loop.loop_kind == LoopKind::GPUBlock) return split_kernel(loop);
+        if (is_over_blocks(loop)) return split_kernel(loop);
         bool splittable = loop.partition != Partition::Never && loop.min.type().is_int() &&
                           traits_of(loop.loop_kind).has_code;
         auto extent = as_const_int(loop.extent);
@@ -136,7 +137,7 @@ Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
 }
 
 bool is_loop_of_kernel(const For &loop) {
-    return loop.loop_kind == LoopKind::GPUBlock || loop.loop_kind == LoopKind::GPUThread;
+    return is_over_blocks(loop) || loop.loop_kind == LoopKind::GPUThread;
 }
 
 // The loops over blocks and threads, and what is around and between them.
@@ -191,7 +192,7 @@ Stmt PartitionLoops::split_kernel(const For &outermost) {
     Expr is_steady = const_true();
     for (size_t i = 0; i < kernel.path.size() && !is_to_be_whole(kernel.leaf); i++) {
         const auto *blocks = kernel.path[i].as<For>();
-        if (!blocks || blocks->loop_kind != LoopKind::GPUBlock) continue;
+        if (!blocks || !is_over_blocks(*blocks)) continue;
         if (blocks->partition == Partition::Never) continue;
         if (blocks->partition == Partition::Always) demanded.push_back(blocks->name);
         const Stmt changed = kernel.with_leaf(steady_leaf, i);

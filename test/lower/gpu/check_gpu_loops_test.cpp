@@ -120,6 +120,62 @@ TEST_SUITE("check_gpu_loops") {
                     "    f(b) = 1"),
             "no other threads can compute ahead"));
     }
+    TEST_CASE("clusters are of blocks, and of GPUs that have them") {
+        const auto refused = [](std::string_view text) {
+            Context context;
+            context.target = Target("x86-64-linux-cuda-cuda_capability_90");
+            return refusal(text, context);
+        };
+        const char *pair = "gpu_cluster for c in [0, +n): gpu_block for b in [0, +2): f(c) = 1";
+        CHECK(refused(pair) == "");
+        CHECK(contains(refusal(pair), "which GPUs have from compute capability 9.0 on"));
+        CHECK(refused("gpu_cluster for d in [0, +n): gpu_cluster for c in [0, +n):\n"
+                      "    realize f: {int32} in GPUShared over [0, +9]\n"
+                      "    produce f: gpu_block for b in [0, +2): f(c) = 1\n"
+                      "    consume f: gpu_block for a in [0, +2): gpu_block for b in [0, +2):\n"
+                      "        gpu_thread for t in [0, +2): g(t) = f(c)") == "");
+        CHECK(contains(refused("gpu_cluster for c in [0, +n): f(c) = 1"),
+                       "has no loops over blocks within, which are its blocks"));
+        CHECK(
+            contains(refused("gpu_block for b in [0, +2): gpu_cluster for c in [0, +n): f(c) = 1"),
+                     "over clusters is within a loop over blocks"));
+        CHECK(contains(refused("gpu_block for b in [0, +2): gpu_thread for t in [0, +2):\n"
+                               "    gpu_cluster for c in [0, +n): f(c) = 1"),
+                       "over clusters is within a loop over threads"));
+        CHECK(contains(refused("gpu_cluster for c in [0, +n): for k in [0, +2):\n"
+                               "    gpu_cluster for d in [0, +n): gpu_block for b in [0, +2): "
+                               "f(c) = 1"),
+                       "between them there is \"for k\"; a cluster has blocks"));
+        CHECK(refused("gpu_cluster for c in [0, +n): for k in [0, +2):\n"
+                      "    gpu_block for b in [0, +2): f(c) = 1") == "");
+        CHECK(
+            contains(refused("gpu_cluster for c in [0, +n): gpu_thread for t in [0, +2): f(c) = 1"),
+                     "has no loops over blocks"));
+        CHECK(contains(refused("gpu_cluster for a in [0, +n): gpu_cluster for b in [0, +n):\n"
+                               "    gpu_cluster for c in [0, +n): gpu_cluster for d in [0, +n):\n"
+                               "        gpu_block for e in [0, +2): f(c) = 1"),
+                       "three other loops over clusters"));
+    }
+    TEST_CASE("what is computed at a loop over clusters is for its blocks, in their memory") {
+        Context context;
+        context.target = Target("x86-64-linux-cuda-interpret");
+        const auto refused = [&](const char *memory, const char *produced) {
+            return refusal(str("gpu_cluster for c in [0, +n):\n    realize f: {int32} in ", memory,
+                               " over [0, +9]\n    produce f: ", produced,
+                               "\n    consume f: gpu_block for a in [0, +2): g(a) = f(c)"),
+                           context);
+        };
+        CHECK(refused("Auto", "gpu_block for b in [0, +2): f(b) = 1") == "");
+        CHECK(contains(refused("Auto", "for b in [0, +2): f(b) = 1"),
+                       "f is computed in a loop over clusters, and in none over blocks"));
+        CHECK(contains(refused("Auto", "gpu_thread for b in [0, +2): f(b) = 1"),
+                       "in no loop over blocks"));
+        for (const char *memory : {"Heap", "Register", "GPUSharedAsync"})
+            CHECK(contains(refused(memory, "gpu_block for b in [0, +2): f(b) = 1"),
+                           "which is in the memory of its blocks"));
+        CHECK(contains(refused("Auto async", "gpu_block for b in [0, +2): f(b) = 1"),
+                       "no other threads can compute ahead"));
+    }
     TEST_CASE("the memory of a block outside of kernels") {
         CHECK(contains(refusal("realize f: {int32} in GPUShared over [0, +9]\nf(3) = 1"),
                        "f is computed outside of kernels"));

@@ -40,6 +40,12 @@ TEST_SUITE("outline_kernels") {
                      "            out[(y*4 + x)*128 + v*16 + u] = 1.0\n");
         CHECK(contains(ir::to_string(m.functions[0].body), "(4, n, 1, 16, 8, 1, 0, "));
     }
+    TEST_CASE("blocks of clusters are along x") {
+        const ir::Module m =
+            outlined("    gpu_cluster for d in [0, +3): gpu_cluster for c in [0, +n):\n"
+                     "        gpu_block for b in [0, +4): out[b] = 1.0\n");
+        CHECK(contains(ir::to_string(m.functions[0].body), "(n * 4, 3, 1, 1, 1, 1, 0, "));
+    }
     TEST_CASE("the memory of a block is what its allocations take, each aligned") {
         const ir::Module m = outlined("    gpu_block for b in [0, +n):\n"
                                       "        allocate f: float32[33] in GPUShared\n"
