@@ -86,12 +86,12 @@ template<typename T> T value_at(int i, int j) { return T(float((i * 7 + j * 3) %
 template<typename T>
 void agrees(
     const Sizes &s, TensorInstruction instruction, bool a_by_rows, bool b_by_rows,
-    const std::function<void(Func &)> &also = [](Func &) {}) {
+    const std::function<void(Product &)> &also = [](Product &) {}) {
     CAPTURE(a_by_rows);
     CAPTURE(b_by_rows);
     Product p(s, a_by_rows, b_by_rows, type_of<T>());
     p.schedule(s, instruction);
-    also(p.out);
+    also(p);
     Buffer<T> a(a_by_rows ? s.k : s.rows, a_by_rows ? s.rows : s.k);
     Buffer<T> b(b_by_rows ? s.columns : s.k, b_by_rows ? s.k : s.columns);
     Buffer<float> bias(s.columns);
@@ -189,11 +189,23 @@ TEST_SUITE("tensor cores") {
     TEST_CASE("blocks in groups of rows, and fewer blocks than tiles") {
         const Sizes s{128, 80, 128, 32, 32, 32, 16, 64, 2}, w{192, 128, 192, 64, 64, 64, 64, 64, 2};
         agrees<float16_t>(s, TensorInstruction::MMA, true, true,
-                          [](Func &out) { out.gpu_order(grouped(3)); });
+                          [](Product &p) { p.out.gpu_order(grouped(3)); });
         agrees<float16_t>(s, TensorInstruction::MMA, true, false,
-                          [](Func &out) { out.persistent(); });
+                          [](Product &p) { p.out.persistent(); });
         agrees<float16_t>(w, TensorInstruction::WGMMA, true, true,
-                          [](Func &out) { out.gpu_order(grouped(2)).persistent(); });
+                          [](Product &p) { p.out.gpu_order(grouped(2)).persistent(); });
+    }
+    TEST_CASE("warps beside a stage whose rows of threads are longer") {
+        const auto stage_bias = [](Product &p) {
+            p.bias.in().compute_at(p.out, x).store_in(MemoryType::GPUShared);
+            p.bias.in().gpu_threads(Var::implicit(0));
+        };
+        agrees<float16_t>({64, 128, 64, 64, 64, 32, 32, 32, 2}, TensorInstruction::MMA, true, true,
+                          stage_bias);
+        agrees<float16_t>({64, 96, 64, 64, 96, 32, 32, 32, 2}, TensorInstruction::MMA, true, false,
+                          stage_bias);
+        agrees<float16_t>({64, 256, 64, 64, 256, 64, 256, 64, 2}, TensorInstruction::WGMMA, true,
+                          true, stage_bias);
     }
     TEST_CASE("random sizes, tiles, stages and layouts") {
         test::Seeds seeds(4.0);
@@ -224,9 +236,9 @@ TEST_SUITE("tensor cores") {
             CAPTURE(s.columns);
             CAPTURE(s.stages);
             const int order = pick({0, 1, 3}), turns = pick({0, 0, 1});
-            const auto also = [&](Func &out) {
-                if (order > 0) out.gpu_order(grouped(order));
-                if (turns > 0) out.persistent();
+            const auto also = [&](Product &p) {
+                if (order > 0) p.out.gpu_order(grouped(order));
+                if (turns > 0) p.out.persistent();
             };
             agrees<float16_t>(s, mma ? TensorInstruction::MMA : TensorInstruction::WGMMA,
                               random.chance(50), !b_by_columns, also);

@@ -1,3 +1,4 @@
+#include "lower/gpu/canonical_kernels.h"
 #include "lower/gpu/pipeline_copies.h"
 #include "lower/gpu/tensor_tiles.h"
 #include "lower/pass_test.h"
@@ -109,6 +110,37 @@ TEST_SUITE("tensor tiles") {
         CHECK(count_of(text, "machine_op copy_async()") == 1);
         CHECK(text.find("async_commit()") < text.find("async_wait(0)"));
         CHECK(text.find("async_wait(0)") < text.find("consume s"));
+    }
+    TEST_CASE("instructions beside rows of threads whose number is not known are refused") {
+        const auto beside = [](const char *threads) {
+            return str("gpu_block for b in [0, +m):\n    gpu_thread for t in [0, +", threads,
+                       "): h[t] = 1.0\n    gpu_thread for lane in [0, +32):\n"
+                       "        machine_op mma(): g[lane] = 2.0\n");
+        };
+        CHECK(contains(refusal(canonical_kernels, beside("n")),
+                       "has a number of threads along x that is known when it is compiled; here "
+                       "it is max(n, 32)"));
+        const std::string text = run(canonical_kernels, beside("40"));
+        CAPTURE(text);
+        CHECK(contains(text, "gpu_thread for thread_x in [0, +64)"));
+        CHECK(contains(text, "if thread_x < 40"));
+        CHECK(contains(text, "if thread_x < 32"));
+    }
+    TEST_CASE("a Tile that is used between the begin of an instruction and its wait is refused") {
+        std::string nest = ahead;
+        const std::string use =
+            "            gpu_thread for t in [0, +32): g(t) = s(t, 3, k % 3):float16\n";
+        const std::string sum = "            gpu_thread for t in [0, +128):\n"
+                                "                machine_op wgmma(64, 8, 16, 1, 1, 0, 0, 0, "
+                                "address_of(f(0):float32)):\n"
+                                "                    f(0) = f(0):float32 + 1.0\n";
+        const std::string read = "            gpu_thread for t in [0, +128): h(t) = f(0):float32\n";
+        nest.replace(nest.find(use), use.size(), sum + read);
+        const std::string begin = "gpu_block for b in [0, +n):\n";
+        nest.insert(begin.size(), "    realize f: {float32} in Tile over [0, +4]\n");
+        CHECK(contains(refusal(pipeline_copies, nest),
+                       "async of s: in the loop k of f instructions wgmma add to one Tile, which "
+                       "is stored and used outside of it"));
     }
     TEST_CASE("what computes something, or has one copy, is not begun ahead") {
         const auto with = [](const std::string &before, const std::string &after) {
