@@ -67,6 +67,8 @@ OperationClass class_of(const IntrinsicCall &c) {
     case Intrinsic::atanh:
     case Intrinsic::exp:
     case Intrinsic::log:
+    case Intrinsic::fast_exp:
+    case Intrinsic::fast_log:
     case Intrinsic::pow: return OperationClass::FloatMath;
     case Intrinsic::if_then_else: return OperationClass::Choice;
     case Intrinsic::bitwise_and:

@@ -458,6 +458,8 @@ private:
         case Intrinsic::sqrt:
         case Intrinsic::exp:
         case Intrinsic::log:
+        case Intrinsic::fast_exp:
+        case Intrinsic::fast_log:
         case Intrinsic::tanh:
         case Intrinsic::atan: return of(c.args[0]);
         default: return unless_constant(e);

@@ -64,6 +64,8 @@ Word float_word(Intrinsic op, Type t, Operands o) {
     case Intrinsic::ceil: return IN_PRECISION(std::ceil(a));
     case Intrinsic::trunc: return IN_PRECISION(std::trunc(a));
     case Intrinsic::round: return IN_PRECISION(std::nearbyint(a));
+    case Intrinsic::fast_exp: return IN_PRECISION(std::exp(a));
+    case Intrinsic::fast_log: return IN_PRECISION(std::log(a));
     case Intrinsic::fast_inverse: return IN_PRECISION(1 / a);
     case Intrinsic::fast_inverse_sqrt: return IN_PRECISION(1 / std::sqrt(a));
     case Intrinsic::saturating_add:

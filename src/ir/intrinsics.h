@@ -58,6 +58,7 @@ namespace tessera::ir {
     X(fma, 3, true)                /* a * b + c, rounded once */                                   \
     X(is_nan, 1, true) X(is_inf, 1, true) X(is_finite, 1, true) /* bool */                         \
     X(fast_inverse, 1, true) X(fast_inverse_sqrt, 1, true)                                         \
+    X(fast_exp, 1, true) X(fast_log, 1, true) /* float32, to about 1e-5 */                         \
     X(strict_float, 1, true)       /* the operand, computed without contraction */                 \
     /* hints about a value; each is its first operand */                                           \
     X(likely, 1, true)             /* true or taken in the steady state of a loop */               \

@@ -471,7 +471,8 @@ private:
     }
     void visit(const IntrinsicCall &c) override {
         const bool computes = c.op == Intrinsic::exp || c.op == Intrinsic::log ||
-                              c.op == Intrinsic::pow || c.op == Intrinsic::lerp;
+                              c.op == Intrinsic::pow || c.op == Intrinsic::lerp ||
+                              c.op == Intrinsic::fast_exp || c.op == Intrinsic::fast_log;
         products |= computes;
         sums |= computes;
         if (c.op != Intrinsic::strict_float) look_below(c);

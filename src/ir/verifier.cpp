@@ -65,7 +65,8 @@ bool is_uniform(Intrinsic op) {
         UNIFORM(asin) UNIFORM(acos) UNIFORM(atan) UNIFORM(atan2) UNIFORM(sinh) UNIFORM(cosh)
         UNIFORM(tanh) UNIFORM(asinh) UNIFORM(acosh) UNIFORM(atanh) UNIFORM(exp) UNIFORM(log)
         UNIFORM(pow) UNIFORM(floor) UNIFORM(ceil) UNIFORM(trunc) UNIFORM(round) UNIFORM(fma)
-        UNIFORM(fast_inverse) UNIFORM(fast_inverse_sqrt) UNIFORM(strict_float) UNIFORM(likely)
+        UNIFORM(fast_inverse) UNIFORM(fast_inverse_sqrt) UNIFORM(fast_exp) UNIFORM(fast_log)
+        UNIFORM(strict_float) UNIFORM(likely)
         UNIFORM(likely_if_innermost) UNIFORM(promise_clamped) UNIFORM(unsafe_promise_clamped)
         // clang-format on
 #undef UNIFORM

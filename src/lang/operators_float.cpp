@@ -168,25 +168,13 @@ Expr fast_sin(const WrittenExpr &x) { return fast_sin_of(f32(x, {"fast_sin", x.a
 Expr fast_cos(const WrittenExpr &x) { return fast_sin_of(f32(x, {"fast_cos", x.at}), 0.5f); }
 
 Expr fast_exp(const WrittenExpr &x) {
-    Expr t = clamp(f32(x, {"fast_exp", x.at}) * 1.44269504f, -126.0f, 127.999f);
-    Expr n = round(t);
-    Expr mantissa = polynomial(t - n, {1.00000008f, 0.693147207f, 0.240221074f, 0.0555032721f,
-                                       0.0096760371f, 0.00134004322f});
-    // 2^128 is no float: half of it twice is.
-    Expr half = cast(Int(32), n) - 1;
-    Expr power = reinterpret(Float(32), (half + 127) << 23);
-    return mantissa * power * 2.0f;
+    Expr e = f32(x, {"fast_exp", x.at});
+    return call(e.type(), Intrinsic::fast_exp, {e});
 }
 
 Expr fast_log(const WrittenExpr &x) {
-    Expr bits = reinterpret(Int(32), f32(x, {"fast_log", x.at}));
-    // The exponent for which the mantissa lies in [sqrt(1/2), sqrt(2)).
-    Expr exponent = (bits - 0x3f3504f3) >> 23;
-    Expr mantissa = reinterpret(Float(32), bits - (exponent << 23)) - 1.0f;
-    Expr p = mantissa * polynomial(mantissa, {0.999999974f, -0.49999987f, 0.333341833f,
-                                              -0.250021535f, 0.199569775f, -0.16560696f,
-                                              0.149490955f, -0.143773306f, 0.0874394535f});
-    return cast(Float(32), exponent) * 0.693147181f + p;
+    Expr e = f32(x, {"fast_log", x.at});
+    return call(e.type(), Intrinsic::fast_log, {e});
 }
 
 Expr fast_pow(const WrittenExpr &x, const Expr &y) {

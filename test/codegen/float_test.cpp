@@ -222,6 +222,22 @@ TEST_SUITE("float operations") {
             Target("host-strict_float"));
         CHECK(got[0] == 0);
     }
+    TEST_CASE("fast exponentials and logarithms are close, as polynomials") {
+        const auto x = samples(Float(32), 0.01, 80, 64);
+        const auto is_close = [&](Intrinsic op, int lanes, double (*exact)(double)) {
+            const auto got = evaluate(Float(32), {x}, lanes,
+                                      [&](auto &e) { return call(e[0].type(), op, {e[0]}); });
+            for (size_t i = 0; i < x.size(); i++) {
+                CAPTURE(x[i]);
+                const double wanted = exact(x[i]);
+                CHECK(std::fabs(got[i] - wanted) <= 1e-5 * std::max(1.0, std::fabs(wanted)));
+            }
+        };
+        for (int lanes : lane_counts) {
+            is_close(Intrinsic::fast_exp, lanes, [](double a) { return std::exp(a); });
+            is_close(Intrinsic::fast_log, lanes, [](double a) { return std::log(a); });
+        }
+    }
     TEST_CASE("fast inverses are close") {
         auto x = samples(Float(32), 0.01, 1000, 64);
         check_unary(Intrinsic::fast_inverse, Float(32), x, 16, [](double a) { return 1 / a; });

@@ -221,6 +221,23 @@ TEST_SUITE("PTX") {
                              doctest::Contains("cannot assemble"), CompileError);
         std::filesystem::remove_all(folder);
     }
+    TEST_CASE("fast functions are instructions of the machine") {
+        const std::string ptx =
+            ptx_of("    gpu_block for b in [0, +n): gpu_thread for t in [0, +32):\n"
+                   "        let i = b*32 + t\n"
+                   "        out[i] = fast_exp(src[i]) + fast_log(src[i]) + fast_inverse(mid[i]) + "
+                   "fast_inverse_sqrt(mid[i])\n"
+                   "        out[ramp(i*2, 1, 2)] = fast_exp(src[ramp(i*2, 1, 2)])\n",
+                   "x86-64-linux-cuda-cuda_capability_75");
+        CAPTURE(ptx);
+        CHECK(count_of(ptx, "ex2.approx.ftz.f32") == 3);
+        CHECK(count_of(ptx, "lg2.approx.ftz.f32") == 1);
+        CHECK(count_of(ptx, "rcp.approx.ftz.f32") == 1);
+        CHECK(count_of(ptx, "rsqrt.approx.ftz.f32") == 1);
+        for (const char *slow : {"div.", "sqrt.rn", "cvt.rni", "call"})
+            CHECK(count_of(ptx, slow) == 0);
+        CHECK(assembles(ptx, "sm_75"));
+    }
     TEST_CASE("an assertion that does not hold is written down once, and its thread ends") {
         for (int capability : {75, 80, 86, 89, 90, 100, 120}) {
             const std::string sm = "sm_" + std::to_string(capability);

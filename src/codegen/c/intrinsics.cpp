@@ -261,6 +261,8 @@ Value Printer::emit_is_nan(const IntrinsicCall &c) { return classified(c, "isnan
 Value Printer::emit_is_inf(const IntrinsicCall &c) { return classified(c, "isinf"); }
 Value Printer::emit_is_finite(const IntrinsicCall &c) { return classified(c, "isfinite"); }
 
+Value Printer::emit_fast_exp(const IntrinsicCall &c) { refuse(c); }
+Value Printer::emit_fast_log(const IntrinsicCall &c) { refuse(c); }
 Value Printer::emit_fast_inverse(const IntrinsicCall &c) {
     Value one = {float_literal(c.type.element_of(), 1), Form::Constant};
     return divide(one, arg(c, 0), c.type);

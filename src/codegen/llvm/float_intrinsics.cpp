@@ -1,4 +1,5 @@
 #include "codegen/llvm/patterns.h"
+#include "lower/finish/lower_intrinsics.h"
 
 namespace tessera::codegen {
 
@@ -111,6 +112,16 @@ Value *Emitter::approximate(const IntrinsicCall &c, bool of_root) {
     if (fast) return cast(fast, t, c.type);
     if (of_root) x = b.CreateUnaryIntrinsic(llvm::Intrinsic::sqrt, x);
     return cast(b.CreateFDiv(float_constant(t, 1), x), t, c.type);
+}
+
+// Where the host computes what a kernel is launched with, there are polynomials as elsewhere.
+Value *Emitter::emit_fast_exp(const IntrinsicCall &c) {
+    Value *fast = patterns->fast_exp(arg(c, 0));
+    return fast ? fast : value(lower::lower_fast_exp(c.args[0]));
+}
+Value *Emitter::emit_fast_log(const IntrinsicCall &c) {
+    Value *fast = patterns->fast_log(arg(c, 0));
+    return fast ? fast : value(lower::lower_fast_log(c.args[0]));
 }
 
 Value *Emitter::emit_fast_inverse(const IntrinsicCall &c) { return approximate(c, false); }

@@ -24,6 +24,9 @@ public:
     virtual Value *shift(Value *v, Value *count, Type t, const Shift &how) = 0;
     // 1 / x or 1 / sqrt(x) of float32s, to about 22 bits.
     virtual Value *fast_inverse(Value *x, int lanes, bool of_root) = 0;
+    // exp(x) and log(x) of float32s, to about 1e-5.
+    virtual Value *fast_exp(Value * /*x*/) { return nullptr; }
+    virtual Value *fast_log(Value * /*x*/) { return nullptr; }
     // x * 2^n, rounded once, of float32s; n are whole numbers.
     virtual Value *scale(Value * /*x*/, Value * /*n*/, int /*lanes*/) { return nullptr; }
     // A byte of the table, which is in registers of 64, for each lane of the index.

@@ -1,21 +1,54 @@
 #include "codegen/nvptx/architecture.h"
 #include "codegen/llvm/patterns.h"
+#include <llvm/IR/IntrinsicsNVPTX.h>
 #include <llvm/IR/Module.h>
 #include <llvm/Support/TargetSelect.h>
 #include <map>
 #include <mutex>
 
 namespace tessera::codegen {
+
+namespace I = llvm::Intrinsic;
+
 namespace {
 
-// What LLVM finds by itself.
-class NoPatterns final : public Patterns {
+// The machine's approximations of functions, one element at a time; the rest LLVM finds by itself.
+// They are as good as what a CPU takes: within 1e-6, and subnormal numbers are 0.
+class DevicePatterns final : public Patterns {
 public:
     using Patterns::Patterns;
     Value *reduce(const VectorReduce &, const Expr &) override { return nullptr; }
     Value *intrinsic(const IntrinsicCall &) override { return nullptr; }
     Value *shift(Value *, Value *, Type, const Shift &) override { return nullptr; }
-    Value *fast_inverse(Value *, int, bool) override { return nullptr; }
+    Value *fast_inverse(Value *x, int, bool of_root) override {
+        return for_each_element(x, [&](Value *e) {
+            return machine_call(of_root ? I::nvvm_rsqrt_approx_ftz_f : I::nvvm_rcp_approx_ftz_f,
+                                {e});
+        });
+    }
+
+    Value *fast_exp(Value *x) override {
+        return for_each_element(x, [&](Value *e) {
+            Value *power = b.CreateFMul(e, llvm::ConstantFP::get(e->getType(), 1.4426950408889634));
+            return machine_call(I::nvvm_ex2_approx_ftz, {power}, {e->getType()});
+        });
+    }
+    Value *fast_log(Value *x) override {
+        return for_each_element(x, [&](Value *e) {
+            Value *power = machine_call(I::nvvm_lg2_approx_ftz_f, {e});
+            return b.CreateFMul(power, llvm::ConstantFP::get(e->getType(), 0.6931471805599453));
+        });
+    }
+
+private:
+    template<typename F> Value *for_each_element(Value *x, F f) {
+        const auto *type = llvm::dyn_cast<llvm::FixedVectorType>(x->getType());
+        if (!type) return f(x);
+        Value *all = llvm::PoisonValue::get(x->getType());
+        for (unsigned i = 0; i < type->getNumElements(); i++)
+            all = b.CreateInsertElement(all, f(b.CreateExtractElement(x, i)), i);
+        return all;
+    }
 };
 
 class NVPTX final : public Architecture {
@@ -49,7 +82,7 @@ public:
     void fence_streamed_stores(llvm::IRBuilder<> &) const override {}
     void work_around_llvm(llvm::Module &, const llvm::TargetMachine &) const override {}
     std::unique_ptr<Patterns> patterns(Emitter &emitter) const override {
-        return std::make_unique<NoPatterns>(emitter);
+        return std::make_unique<DevicePatterns>(emitter);
     }
 
 private:

@@ -2,6 +2,8 @@
 #include "ir/mutator.h"
 #include "ir/operators.h"
 #include "ir/random_hash.h"
+#include "lower/gpu/kernel_loops.h"
+#include <initializer_list>
 
 namespace tessera::lower {
 namespace {
@@ -81,9 +83,15 @@ Expr checked(const IntrinsicCall &promise) {
 
 class LowerIntrinsics final : public Mutator {
 public:
-    explicit LowerIntrinsics(const Target &target) : target(target) {}
+    explicit LowerIntrinsics(const Target &target, bool in_kernel = false)
+        : target(target), in_kernel(in_kernel) {}
 
 private:
+    // Expressions that are outside, too, are another's.
+    Stmt visit(const For &loop) override {
+        if (in_kernel || !is_over_blocks(loop)) return Mutator::visit(loop);
+        return LowerIntrinsics(target, true)(Stmt(&loop));
+    }
     Expr visit(const IntrinsicCall &node) override {
         Expr e = Mutator::visit(node);
         const auto *c = e.as<IntrinsicCall>();
@@ -96,13 +104,54 @@ private:
         }
         bool unsafe = c->op == Intrinsic::unsafe_promise_clamped;
         if (unsafe && target.has_feature(Target::CheckUnsafePromises)) return checked(*c);
+        if (c->op == Intrinsic::fast_exp && !in_kernel) return lower_fast_exp(c->args[0]);
+        if (c->op == Intrinsic::fast_log && !in_kernel) return lower_fast_log(c->args[0]);
         if (c->op != Intrinsic::lerp) return e;
         return lower_lerp(c->type, c->args[0], c->args[1], c->args[2]);
     }
     const Target &target;
+    const bool in_kernel;
 };
 
+// Horner's scheme, lowest coefficient first.
+Expr polynomial(const Expr &x, std::initializer_list<float> coefficients) {
+    Expr result;
+    for (auto c = std::rbegin(coefficients); c != std::rend(coefficients); ++c) {
+        const Expr one = make_float_const(x.type(), double(*c));
+        result = result.defined() ? result * x + one : one;
+    }
+    return result;
+}
+
 }  // namespace
+
+Expr lower_fast_exp(const Expr &x) {
+    const Type f = x.type(), i = Int(32, f.lanes());
+    const auto real = [&](float value) { return make_float_const(f, double(value)); };
+    const Expr t = max(min(x * real(1.44269504f), real(127.999f)), real(-126.0f));
+    const Expr n = call(f, Intrinsic::round, {t});
+    const Expr mantissa = polynomial(t - n, {1.00000008f, 0.693147207f, 0.240221074f, 0.0555032721f,
+                                             0.0096760371f, 0.00134004322f});
+    // 2^128 is no float: half of it twice is.
+    const Expr exponent = cast(i, n) + make_const(i, 126);
+    const Expr power =
+        Reinterpret::make(f, call(i, Intrinsic::shift_left, {exponent, make_const(i, 23)}));
+    return mantissa * power * real(2.0f);
+}
+
+Expr lower_fast_log(const Expr &x) {
+    const Type f = x.type(), i = Int(32, f.lanes());
+    const Expr bits = Reinterpret::make(i, x), shift = make_const(i, 23);
+    // The exponent for which the mantissa lies in [sqrt(1/2), sqrt(2)).
+    const Expr exponent =
+        call(i, Intrinsic::shift_right, {bits - make_const(i, 0x3f3504f3), shift});
+    const Expr power = call(i, Intrinsic::shift_left, {exponent, shift});
+    const Expr m = Reinterpret::make(f, bits - power) - make_one(f);
+    const Expr p =
+        m * polynomial(m, {0.999999974f, -0.49999987f, 0.333341833f, -0.250021535f, 0.199569775f,
+                           -0.16560696f, 0.149490955f, -0.143773306f, 0.0874394535f});
+    return cast(f, exponent) * make_float_const(f, double(0.693147181f)) + p;
+}
 
 Expr lower_lerp(Type t, const Expr &zero, const Expr &one, const Expr &weight) {
     Type w = weight.type();

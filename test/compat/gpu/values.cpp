@@ -79,6 +79,21 @@ PROGRAM(maths_in_kernels) {
     return 0;
 }
 
+PROGRAM(fast_maths_in_kernels) {
+    EXPECT(same_on_gpu<float>(
+        [](bool gpu) {
+            Func f("f");
+            Expr v = cast<float>(x) / 7 + 0.25f;
+            f(x, y) =
+                select(y == 0, fast_exp(v) / 8, y == 1, fast_exp(-v), y == 2, fast_log(v), y == 3,
+                       fast_inverse(v), y == 4, fast_inverse_sqrt(v), fast_pow(v, 0.3f));
+            if (gpu) f.gpu_tile(x, y, xi, yi, 8, 2);
+            return f;
+        },
+        {16, 6}));
+    return 0;
+}
+
 PROGRAM(small_types_in_kernels) {
     EXPECT(same_on_gpu<uint8_t>(
         [](bool gpu) {

@@ -22,6 +22,16 @@ TEST_SUITE("lower_intrinsics") {
         CHECK(run(lower_intrinsics, "f[0] = lerp(a:float32, b:float32, w:float32)") ==
               printed("f[0] = a:float32 * (1.0 - w:float32) + b:float32 * w"));
     }
+    TEST_CASE("fast functions are polynomials, but in kernels") {
+        const std::string store = "f[0] = fast_exp(a:float32) + fast_log(a)";
+        const std::string after = run(lower_intrinsics, store);
+        CAPTURE(after);
+        CHECK(after.find("fast_") == after.npos);
+        CHECK(after.find("1.44269") != after.npos);
+        for (const char *kernel : {"gpu_block for b in [0, +n): ", "gpu_cluster for c in [0, +n): "
+                                                                   "gpu_block for b in [0, +2): "})
+            CHECK(run(lower_intrinsics, kernel + store) == printed(kernel + store));
+    }
     TEST_CASE("random is the hash of its operands") {
         CHECK(run(lower_intrinsics, "f[0] = random(a):uint32").find("random") == std::string::npos);
     }
