@@ -2,6 +2,7 @@
 #include "autoscheduler/stage_view.h"
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tessera::autoscheduler {
 namespace {
@@ -42,9 +43,21 @@ private:
         return cycles - of_sum * in_vectors(o.fused_count, o.fused_bytes);
     }
 
-    double cycles_of_access(double bytes, const std::vector<std::vector<double>> &slopes,
-                            int function) const {
-        constexpr double load = 0.5, lane = 1.2;
+    // Lanes whose lines go to the same few places of the first cache push one another out: where
+    // rows have a power of two of bytes, each lane comes from the second cache every time.
+    bool are_in_few_sets(const std::vector<std::vector<double>> &slopes, const Source &source,
+                         int element) const {
+        constexpr int64_t bytes_of_way = 4096, ways = 8;
+        const int64_t distance = view.lane_distance(slopes, source, element);
+        if (distance == 0) return false;
+        return view.lanes > double(ways * (bytes_of_way / std::gcd(distance, bytes_of_way)));
+    }
+
+    double cycles_of_access(int element, const std::vector<std::vector<double>> &slopes,
+                            const Source &source) const {
+        constexpr double load = 0.5, lane = 1.2, far_lane = 5;
+        const int function = source.function;
+        const double bytes = element;
         if (view.lanes <= 1 || view.vector_variable < 0) return load;
         const double whole =
             load * std::max(bytes / machine.vector_bytes, 1 / (view.lanes * view.dot_lanes));
@@ -52,7 +65,8 @@ private:
         case AccessPattern::Same: return load / (view.lanes * view.dot_lanes);
         case AccessPattern::Dense: return whole;
         case AccessPattern::Strided: return 2 * view.stride(slopes, function) * whole;
-        case AccessPattern::Gathered: return lane;
+        case AccessPattern::Gathered:
+            return are_in_few_sets(slopes, source, element) ? far_lane : lane;
         }
         return lane;
     }
@@ -63,7 +77,7 @@ private:
             if (leaf.source.function == view.node.function) continue;  // see stores_per_point()
             const double served =
                 view.points_served([&](int v) { return leaf.depends_on(size_t(v)); });
-            double each = cycles_of_access(leaf.bytes, leaf.slopes, leaf.source.function);
+            double each = cycles_of_access(leaf.bytes, leaf.slopes, leaf.source);
             // The first and the last vector of a row meet the border, and go lane by lane.
             if (leaf.is_limited && view.lanes > 1 && view.vector_variable >= 0)
                 each += 2 * 1.2 / view.vectors_per_row();
@@ -75,8 +89,8 @@ private:
     double stores_per_point() const {
         bool is_known = true;
         const std::vector<std::vector<double>> writes = view.write_slopes(is_known);
-        const double each =
-            2 * cycles_of_access(view.function.bytes, writes, view.node.function);  // one a cycle
+        const double each = 2 * cycles_of_access(view.function.bytes, writes,
+                                                 {.function = view.node.function});  // one a cycle
         if (!view.node.is_reduction()) return each;
         if (!is_known) return 3 * each;
         // Kept in registers while a reduction loop runs, it is loaded and stored around that.

@@ -170,11 +170,32 @@ double StageView::footprint(int l, double cache) const {
     return bytes;
 }
 
+const Box &StageView::stored_box(const Source &source) const {
+    return source.image >= 0 ? graph.images[size_t(source.image)].box
+                             : tree.functions[size_t(source.function)].stored;
+}
+
 int64_t StageView::whole_row(const Source &source) const {
-    const bool is_image = source.image >= 0;
-    const Box &all = is_image ? graph.images[size_t(source.image)].box
-                              : tree.functions[size_t(source.function)].stored;
+    const Box &all = stored_box(source);
     return all.empty() ? 0 : all[innermost_of(source.function)].extent();
+}
+
+int64_t StageView::lane_distance(const std::vector<std::vector<double>> &slopes,
+                                 const Source &source, int element) const {
+    const Box &all = stored_box(source);
+    const size_t innermost = innermost_of(source.function);
+    if (vector_variable < 0 || all.empty() || slopes.size() != all.size()) return 0;
+    double distance = 0, stride = element;
+    auto add = [&](size_t d) {
+        distance += slopes[d][size_t(vector_variable)] * stride;
+        stride *= double(all[d].extent());
+    };
+    add(innermost);
+    for (size_t d = 0; d < all.size(); d++) {
+        if (d != innermost) add(d);
+    }
+    constexpr double most = 1e15;
+    return std::abs(distance) < most ? int64_t(std::abs(distance)) : 0;  // it may be no number
 }
 
 // What one iteration of a loop writes: in the loops of others, what these need of it.

@@ -32,6 +32,9 @@ public:
     // written; -1: an image.
     AccessPattern pattern(const std::vector<std::vector<double>> &slopes, int function) const;
     double stride(const std::vector<std::vector<double>> &slopes, int function) const;
+    // Bytes from what a lane of a vector reads or writes to that of the next one; 0: not known.
+    int64_t lane_distance(const std::vector<std::vector<double>> &slopes, const Source &source,
+                          int element) const;
     // Where the stage writes; `is_known`: the places do not depend on data.
     std::vector<std::vector<double>> write_slopes(bool &is_known) const;
     // How many points go into one value before it is stored.
@@ -66,6 +69,7 @@ private:
     void find_loops();
     void find_guards();
     Box written_in(int l) const;
+    const Box &stored_box(const Source &source) const;
     int64_t whole_row(const Source &source) const;
     bool is_near(const Leaf &leaf, double cache) const;
     bool is_read_before(const Leaf &leaf, double cache) const;

@@ -276,6 +276,25 @@ TEST_CASE("an image that another stage has just read comes from the cache") {
     CHECK(bytes_of_output() < 0.8 * at_root);
 }
 
+TEST_CASE("lanes that read rows of a power of two push one another out of the first cache") {
+    Var y("y");
+    const auto cycles_for = [&](int width) {
+        ImageParam in(Float(32), 2, "in");
+        RDom r(0, width, "r");
+        Func sum("sum");
+        sum(y) += in(r, y);
+        sum.set_estimates({{0, 4096}});
+        const Problem problem(sum, Target("x86-64-linux-avx512_skylake"));
+        Plan plan = plain_plan(problem.graph);
+        plan.functions[0].place = Place::Inline;  // the image by another name
+        plan.functions[1].stages[1].vector = 0;
+        plan.functions[1].stages[1].lanes = 16;
+        LoopTree tree(problem.graph, program::apply(problem.algorithm, problem.scheduled(plan)));
+        return estimate_cost(tree, problem.machine).stages.back().compute;
+    };
+    CHECK(cycles_for(1024) > 2 * cycles_for(1040));
+}
+
 TEST_CASE(
     "partial results are added to one sum at once, products with vectors of results are not") {
     Var x("x"), y("y");

@@ -1,5 +1,6 @@
 #include "ir/stable_hash.h"
 #include "ir/fields.h"
+#include "ir/intrinsics.h"
 #include "ir/visitor.h"
 #include <unordered_map>
 
@@ -43,6 +44,8 @@ private:
             return field.defined() ? numbers.emplace(field, numbers.size() + 1).first->second : 0;
         } else if constexpr (std::is_same_v<Field, std::string>) {
             return hash_of_text(field);
+        } else if constexpr (std::is_same_v<Field, Intrinsic>) {
+            return hash_of_text(std::string(info_of(field).name));  // numbers change with others
         } else if constexpr (fields::IsVector<Field>) {
             uint64_t h = field.size();
             for (const auto &element : field) h = mix(h, of_field(element));
