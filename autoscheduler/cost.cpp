@@ -50,7 +50,8 @@ private:
         constexpr int64_t bytes_of_way = 4096, ways = 8;
         const int64_t distance = view.lane_distance(slopes, source, element);
         if (distance == 0) return false;
-        return view.lanes > double(ways * (bytes_of_way / std::gcd(distance, bytes_of_way)));
+        const int64_t lines = ways * (bytes_of_way / std::gcd(distance, bytes_of_way));
+        return view.lanes > double(lines);
     }
 
     double cycles_of_access(int element, const std::vector<std::vector<double>> &slopes,
