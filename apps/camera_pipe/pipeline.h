@@ -41,10 +41,7 @@ struct CameraPipe {
         Var xi("xi"), yi("yi"), strip("strip");
         matrix.compute_root();  // twelve numbers and a table of 1024: once for the picture
         curve.compute_root();
-        output.bound(c, 0, 3)
-            .align_bounds(x, 2)  // whole quads, so that each pixel's filter is known
-            .align_bounds(y, 2)
-            .tile(x, y, xi, yi, 2 * vector, 2)
+        output.tile(x, y, xi, yi, 2 * vector, 2)
             .reorder(xi, c, yi, x, y)
             .vectorize(xi)
             .unroll(c)
@@ -88,10 +85,7 @@ private:
         matrix.compute_root().gpu_single_thread();
         curve.compute_root().gpu_tile(x, xi, 32);
         // A block is a tile of the picture, and all its stages; a thread has quads of pixels.
-        output.bound(c, 0, 3)
-            .align_bounds(x, 2)  // whole quads, so that each pixel's filter is known
-            .align_bounds(y, 2)
-            .tile(x, y, xp, yp, 2, 2, TailStrategy::GuardWithIf)
+        output.tile(x, y, xp, yp, 2, 2, TailStrategy::GuardWithIf)
             .reorder(xp, yp, c, x, y)
             .unroll(xp)
             .unroll(yp)
@@ -240,6 +234,8 @@ private:
         Expr here = cast<int16_t>(curved(x, y, c));
         Expr detail = here - cast<int16_t>(soft(x, y, c));
         output(x, y, c) = saturating_cast<uint8_t>(here + ((detail * strength) >> 5));
+        // Whole quads, so that each pixel's filter is known.
+        output.bound(c, 0, 3).align_bounds(x, 2).align_bounds(y, 2);
     }
 };
 

@@ -34,6 +34,7 @@ struct Hist {
         Expr colour = mux(
             c, {after + 1.402f * red, after - 0.344f * blue - 0.714f * red, after + 1.772f * blue});
         output(x, y, c) = cast<uint8_t>(clamp(colour + 0.5f, 0.0f, 255.0f));
+        output.bound(c, 0, 3);
     }
 
     void schedule(const Target &target) {
@@ -54,7 +55,7 @@ struct Hist {
             .vectorize(x, vector);
         cdf.compute_root();
         tone.compute_root().vectorize(v, vector);
-        output.bound(c, 0, 3)
+        output
             .reorder(c, x, y)  // the colours share the brightness
             .unroll(c)
             .vectorize(x, vector)
@@ -83,7 +84,7 @@ private:
         histogram.compute_at(tone, vo).gpu_threads(v);
         histogram.update().reorder(strips, v).unroll(strips, 8).gpu_threads(v);
         cdf.compute_at(tone, vo).gpu_threads(v).update().unroll(b, 15);
-        output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
+        output.reorder(c, x, y).unroll(c);
         output.gpu_tile(x, y, xi, yi, 32, 8, TailStrategy::GuardWithIf);
     }
 };

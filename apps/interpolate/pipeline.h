@@ -31,6 +31,7 @@ struct Interpolate {
             filled(x, y, c) = downsampled[j](x, y, c) + missing * twice(interpolated[j + 1]);
         }
         output(x, y, c) = interpolated[0](x, y, c) / interpolated[0](x, y, 3);
+        output.bound(c, 0, 3);
     }
 
     void schedule(const Target &target) {
@@ -38,8 +39,7 @@ struct Interpolate {
         const int vector = target.natural_vector_size<float>();
         const size_t fine = 5;  // levels large enough for vectors and threads
         Var xi("xi"), yi("yi"), strip("strip");
-        output.bound(c, 0, 3)
-            .tile(x, y, xi, yi, vector, 2)
+        output.tile(x, y, xi, yi, vector, 2)
             .reorder(c, xi, yi, x, y)  // the colours share alpha
             .unroll(c)
             .unroll(yi)

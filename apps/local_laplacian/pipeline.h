@@ -49,13 +49,14 @@ struct LocalLaplacian {
         Expr gain = collapsed[0](x, y) / (gray(x, y) + small);
         output(x, y, c) =
             cast<uint16_t>(clamp(gain * (floating(x, y, c) + small), 0.0f, 1.0f) * 65535.0f);
+        output.bound(c, 0, 3);
     }
 
     void schedule(const Target &target) {
         if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         const size_t fine = 5;  // levels large enough for vectors and threads
-        output.bound(c, 0, 3)
+        output
             .reorder(c, x, y)  // the colours share the gain
             .unroll(c)
             .vectorize(x, vector)
@@ -95,7 +96,7 @@ private:
             const int width = j < 4 ? 32 : 8;  // coarse levels have few pixels
             for (const Func &f : {original[j], remapped[j], collapsed[j]}) tile(f, width);
         }
-        output.bound(c, 0, 3).reorder(c, x, y).unroll(c);
+        output.reorder(c, x, y).unroll(c);
         tile(output, 32);
         collapsed[0].compute_at(output, xi);  // the colours share the gain
         if (remapped.size() == 1) return;

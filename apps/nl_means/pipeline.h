@@ -38,6 +38,7 @@ struct NlMeans {
         Expr value = select(c == 3, 1.0f, in(x + search.x, y + search.y, min(c, 2)));
         sum(x, y, c) += weight(x, y, search.x, search.y) * value;
         output(x, y, c) = clamp(sum(x, y, c) / sum(x, y, 3), 0.0f, 1.0f);
+        output.bound(c, 0, 3);
     }
 
     void schedule(const Target &target) {
@@ -45,7 +46,7 @@ struct NlMeans {
         const int vector = target.natural_vector_size<float>();
         Var xi("xi"), yi("yi"), row("row"), column("column");
         RVar places("places"), place("place");
-        output.bound(c, 0, 3)
+        output
             .tile(x, y, xi, yi, 128, 64)  // with what is around it, for the second cache
             .reorder(c, xi, yi, x, y)
             .unroll(c)
@@ -96,8 +97,7 @@ private:
         const TailStrategy guard = TailStrategy::GuardWithIf;
         // A block has a tile of the picture, with what is around it in its memory, and goes through
         // the places compared in step. With the sums around it, a row of the tile is 64 threads.
-        output.bound(c, 0, 3)
-            .tile(x, y, xo, yo, xi, yi, 58, 32, guard)
+        output.tile(x, y, xo, yo, xi, yi, 58, 32, guard)
             .split(yi, yi, row, 4)
             .reorder(c, row, xi, yi, xo, yo)
             .unroll(c)

@@ -33,14 +33,14 @@ struct Unsharp {
 
         ratio(x, y) = (2 * gray(x, y) - blur_x(x, y)) / max(gray(x, y), 1e-4f);
         output(x, y, c) = ratio(x, y) * input(x, y, c);
+        output.bound(c, 0, 3);
     }
 
     void schedule(const Target &target) {
         if (target.has_gpu_feature()) return schedule_for_gpu();
         const int vector = target.natural_vector_size<float>();
         Var strip("strip"), xi("xi"), yi("yi");
-        output.bound(c, 0, 3)
-            .split(x, x, xi, vector)
+        output.split(x, x, xi, vector)
             .split(y, y, yi, 2, TailStrategy::GuardWithIf)
             .reorder(c, xi, x, yi, y)  // the three colours share one ratio
             .unroll(c)
@@ -69,8 +69,7 @@ private:
         Var xo("xo"), yo("yo"), xi("xi"), yi("yi"), row("row"), turn_x("turn_x"), turn_y("turn_y");
         const TailStrategy guard = TailStrategy::GuardWithIf;
         // A block has a tile of 32 x 32, a thread four rows of it.
-        output.bound(c, 0, 3)
-            .tile(x, y, xo, yo, xi, yi, 32, 32, guard)
+        output.tile(x, y, xo, yo, xi, yi, 32, 32, guard)
             .split(yi, yi, row, 4)
             .reorder(c, row, xi, yi, xo, yo)  // the three colours share one ratio
             .unroll(c)
