@@ -428,7 +428,7 @@ private:
             box = box * extent;
             wide = wide * cast(Int(64), upper_bound(a, extent, variables));
         }
-        const Expr most = upper_bound(a, box + a.padding, variables);
+        Expr most = upper_bound(a, box + a.padding, variables);
         wide = algebra::simplify(wide + IntImm::make(Int(64), a.padding));
         const auto known = as_const_int(wide);
         if (known && *known > INT32_MAX) refuse_size(a);
