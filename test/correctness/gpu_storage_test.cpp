@@ -1,19 +1,13 @@
 // Storage within kernels: padded rows in the memory of a block, registers of lanes that others read
 // by shuffles, and registers of threads; without a GPU, as PTX, and on the GPU, where there is one.
 #include "base/warning.h"
+#include "correctness/device_code.h"
 #include "error/refusal.h"
-#include "lang/module.h"
 #include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
 #include <functional>
 
-#ifndef PTXAS
-#define PTXAS ""
-#endif
-
 using namespace tessera;
+using test::count_of;
 
 namespace {
 
@@ -38,31 +32,8 @@ void agrees(const std::function<Func(bool)> &make, const std::vector<int> &sizes
     }
 }
 
-std::string ptx_of(Func f) {
-    const Target target("x86-64-linux-cuda-cuda_capability_80");
-    const Module m = Pipeline(f).compile_to_module(f.infer_arguments(), "f", target);
-    const Buffer<uint8_t> code = m.get_device_code_buffer();
-    return {reinterpret_cast<const char *>(code.data()), code.number_of_elements()};
-}
-
-size_t count_of(const std::string &text, const std::string &part) {
-    size_t count = 0;
-    for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
-        count++;
-    return count;
-}
-
-void check_assembled(const std::string &ptx) {
-    if (std::string(PTXAS).empty()) return;
-    std::string folder = (std::filesystem::temp_directory_path() / "storage_XXXXXX").string();
-    REQUIRE(mkdtemp(folder.data()));
-    const std::string path = folder + "/kernels.ptx";
-    std::ofstream(path) << ptx;
-    const std::string command =
-        std::string(PTXAS) + " -arch=sm_80 " + path + " -o " + path + ".cubin 2>&1";
-    CHECK(std::system(command.c_str()) == 0);
-    std::filesystem::remove_all(folder);
-}
+std::string ptx_of(const Func &f) { return test::ptx_of(f, 80); }
+void check_assembled(const std::string &ptx) { test::check_assembled(ptx, 80); }
 
 // in(y, x) by tiles of 32 x 32 that 32 x 8 threads copy.
 template<typename T> Func transposed(bool scheduled, Func *tile = nullptr) {
