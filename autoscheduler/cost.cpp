@@ -14,7 +14,7 @@ public:
     StageCost operator()() {
         StageCost cost;
         cost.compute = compute();
-        cost.operations = view.points * view.point.operations.total();
+        cost.operations = view.points * view.work->operations.total();
         memory(cost);
         cost.share = share();
         cost.code = code();
@@ -32,7 +32,7 @@ private:
 
     double arithmetic_per_point() const {
         double cycles = 0;
-        const Operations &o = view.point.operations;
+        const Operations &o = view.work->operations;
         for (size_t c = 0; c < operation_classes; c++) {
             const bool is_math = c == size_t(OperationClass::FloatMath);
             const double each =
@@ -45,40 +45,37 @@ private:
 
     // Lanes whose lines go to the same few places of the first cache push one another out: where
     // rows have a power of two of bytes, each lane comes from the second cache every time.
-    bool are_in_few_sets(const std::vector<std::vector<double>> &slopes, const Source &source,
-                         int element) const {
+    bool are_in_few_sets(const Growths &growths, const Source &source, int element) const {
         constexpr int64_t bytes_of_way = 4096, ways = 8;
-        const int64_t distance = view.lane_distance(slopes, source, element);
+        const int64_t distance = view.lane_distance(growths, source, element);
         if (distance == 0) return false;
         const int64_t lines = ways * (bytes_of_way / std::gcd(distance, bytes_of_way));
         return view.lanes > double(lines);
     }
 
-    double cycles_of_access(int element, const std::vector<std::vector<double>> &slopes,
-                            const Source &source) const {
+    double cycles_of_access(int element, const Growths &growths, const Source &source) const {
         constexpr double load = 0.5, lane = 1.2, far_lane = 5;
         const int function = source.function;
         const double bytes = element;
         if (view.lanes <= 1 || view.vector_variable < 0) return load;
         const double whole =
             load * std::max(bytes / machine.vector_bytes, 1 / (view.lanes * view.dot_lanes));
-        switch (view.pattern(slopes, function)) {
+        switch (view.pattern(growths, function)) {
         case AccessPattern::Same: return load / (view.lanes * view.dot_lanes);
         case AccessPattern::Dense: return whole;
-        case AccessPattern::Strided: return 2 * view.stride(slopes, function) * whole;
+        case AccessPattern::Strided: return 2 * view.stride(growths, function) * whole;
         case AccessPattern::Gathered:
-            return are_in_few_sets(slopes, source, element) ? far_lane : lane;
+            return are_in_few_sets(growths, source, element) ? far_lane : lane;
         }
         return lane;
     }
 
     double loads_per_point() const {
         double cycles = 0;
-        for (const Leaf &leaf : view.point.leaves) {
+        for (const Leaf &leaf : view.work->leaves) {
             if (leaf.source.function == view.node.function) continue;  // see stores_per_point()
-            const double served =
-                view.points_served([&](int v) { return leaf.depends_on(size_t(v)); });
-            double each = cycles_of_access(leaf.bytes, leaf.slopes, leaf.source);
+            const double served = view.points_served(leaf);
+            double each = cycles_of_access(leaf.bytes, leaf.growths, leaf.source);
             // The first and the last vector of a row meet the border, and go lane by lane.
             if (leaf.is_limited && view.lanes > 1 && view.vector_variable >= 0)
                 each += 2 * 1.2 / view.vectors_per_row();
@@ -89,7 +86,7 @@ private:
 
     double stores_per_point() const {
         bool is_known = true;
-        const std::vector<std::vector<double>> writes = view.write_slopes(is_known);
+        const Growths writes = view.write_growths(is_known);
         const double each = 2 * cycles_of_access(view.function.bytes, writes,
                                                  {.function = view.node.function});  // one a cycle
         if (!view.node.is_reduction()) return each;
@@ -135,14 +132,14 @@ private:
             const double each = c == size_t(OperationClass::FloatMath) ? of_math : 1;
             instructions +=
                 view.body_points * each *
-                in_vectors(view.point.operations.count[c], view.point.operations.bytes[c]);
+                in_vectors(view.work->operations.count[c], view.work->operations.bytes[c]);
         }
         bool is_limited = false;
-        for (const Leaf &leaf : view.point.leaves) {
+        for (const Leaf &leaf : view.work->leaves) {
             const double vectors = in_vectors(1, leaf.bytes);
             const bool is_gathered =
                 view.lanes > 1 && view.vector_variable >= 0 &&
-                view.pattern(leaf.slopes, leaf.source.function) == AccessPattern::Gathered;
+                view.pattern(leaf.growths, leaf.source.function) == AccessPattern::Gathered;
             instructions +=
                 leaf.loads * view.body_points * (is_gathered ? of_gathered_lane : vectors);
             is_limited |= leaf.is_limited;

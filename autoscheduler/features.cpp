@@ -88,22 +88,21 @@ private:
     }
 
     void operations() {
-        const Operations &o = view.point.operations;
+        const Operations &o = view.work->operations;
         for (size_t c = 0; c < operation_classes; c++) {
             features[size_t(Feature::FloatAdd) + c] =
                 log_of_few(view.lanes <= 1 ? o.count[c]
                                            : std::max(o.bytes[c] / view.machine.vector_bytes,
                                                       o.count[c] / view.lanes));
         }
-        of(Feature::Inlined) = log_of(view.point.visits);
+        of(Feature::Inlined) = log_of(view.work->visits);
     }
 
     void loads() {
         double by_pattern[4] = {}, limited = 0, all = 0, issued = 0;
-        for (const Leaf &leaf : view.point.leaves) {
-            const double served =
-                view.points_served([&](int v) { return leaf.depends_on(size_t(v)); });
-            by_pattern[size_t(view.pattern(leaf.slopes, leaf.source.function))] +=
+        for (const Leaf &leaf : view.work->leaves) {
+            const double served = view.points_served(leaf);
+            by_pattern[size_t(view.pattern(leaf.growths, leaf.source.function))] +=
                 leaf.loads / served;
             if (leaf.is_limited) limited += leaf.loads;
             all += leaf.loads;
@@ -115,12 +114,12 @@ private:
         of(Feature::LoadsGathered) = log_of_few(by_pattern[size_t(AccessPattern::Gathered)]);
         of(Feature::LoadsLimited) = log_of_few(limited);
         of(Feature::LoadsServed) = log_of(all / std::max(1e-9, issued));
-        of(Feature::Sources) = float(view.point.leaves.size());
+        of(Feature::Sources) = float(view.work->leaves.size());
     }
 
     void stores() {
         bool is_known = true;
-        const auto writes = view.write_slopes(is_known);
+        const auto writes = view.write_growths(is_known);
         of(Feature::StorePattern) = float(view.pattern(writes, view.node.function));
         of(Feature::StoreIsScattered) = !is_known;
         of(Feature::Streams) = view.tree.schedule(view.stage)->stream_stores;
@@ -148,7 +147,7 @@ private:
         const TreeFunction &f = view.tree.functions[size_t(view.node.function)];
         of(Feature::BytesStored) = log_of(bytes_in(f.stored, view.function.bytes));
         double producers = 0;
-        for (const Leaf &leaf : view.point.leaves) {
+        for (const Leaf &leaf : view.work->leaves) {
             if (leaf.source.function < 0) continue;
             const auto p = size_t(leaf.source.function);
             producers = std::max(

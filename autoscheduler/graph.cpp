@@ -101,15 +101,34 @@ public:
     StageBuilder(Graph &graph, StageNode &stage) : graph(graph), stage(stage) {}
 
 private:
+    // Of a branch.
+    StageBuilder(StageBuilder &around, Choices choices)
+        : graph(around.graph), stage(around.stage), choices(std::move(choices)),
+          known(around.known) {}
+
+    void add(const Operations &some) {
+        stage.operations.add(some);
+        if (choices.empty()) return;
+        const auto same = std::ranges::find(stage.chosen, choices, &ChosenOperations::choices);
+        if (same != stage.chosen.end()) {
+            same->operations.add(some);
+        } else {
+            stage.chosen.push_back({choices, some});
+        }
+    }
     void count(OperationClass c, Type t) {
-        stage.operations.count[size_t(c)] += 1;
-        stage.operations.bytes[size_t(c)] += t.bytes();
+        Operations one;
+        one.count[size_t(c)] = 1;
+        one.bytes[size_t(c)] = t.bytes();
+        add(one);
     }
     void count_sum(const Expr &a, const Expr &b, Type t) {
         count(class_of(t, OperationClass::FloatAdd, OperationClass::IntAdd), t);
         if (!t.is_any_float() || !(a.as<Mul>() || b.as<Mul>())) return;
-        stage.operations.fused_count += 1;
-        stage.operations.fused_bytes += t.bytes();
+        Operations fused;
+        fused.fused_count = 1;
+        fused.fused_bytes = t.bytes();
+        add(fused);
     }
     void visit(const Add &e) override {
         count_sum(e.a, e.b, e.type);
@@ -157,7 +176,55 @@ private:
 #undef CHOICE
     void visit(const Select &e) override {
         count(OperationClass::Choice, e.type);
-        Visitor::visit(e);
+        constexpr size_t deepest = 6;
+        const std::optional<Choice> holds = choice_of(e.condition);
+        if (!holds || depth(*holds) > deepest) return Visitor::visit(e);
+        (*this)(e.condition);
+        // What both branches have is walked in each.
+        StageBuilder(*this, with(*holds))(e.true_value);
+        Choice fails = *holds;
+        fails.is_rest = !fails.is_rest;
+        StageBuilder(*this, with(fails))(e.false_value);
+    }
+    // Of the conditions around, those about other things. A chain of choices by one variable is
+    // one.
+    size_t depth(const Choice &c) const {
+        return size_t(std::ranges::count_if(
+            choices, [&](const Choice &other) { return !other.is_about_the_same(c); }));
+    }
+    // x == 1, (x + 1) % 2 == 0 and the like.
+    std::optional<Choice> choice_of(const Expr &condition) const {
+        const auto *is = condition.as<EQ>();
+        const auto *is_not = condition.as<NE>();
+        if (!is && !is_not) return std::nullopt;
+        Expr number = is ? is->a : is_not->a;
+        if (!as_const_int(is ? is->b : is_not->b)) return std::nullopt;
+        Choice choice;
+        if (const auto *rest = number.as<Mod>()) {
+            choice.period = as_const_int(rest->b).value_or(0);
+            number = rest->a;
+            if (choice.period < 2) return std::nullopt;
+        }
+        const auto *v = without_offset(number).as<Variable>();
+        const int variable = v ? stage.variables.find(v->name) : -1;
+        if (variable < 0 || size_t(variable) >= stage.pure) return std::nullopt;
+        choice.variable = size_t(variable);
+        choice.is_rest = is_not != nullptr;
+        return choice;
+    }
+    // Those around, and this one. What fails after others have failed holds for none of these.
+    Choices with(const Choice &c) const {
+        Choices all = choices;
+        const auto same =
+            std::ranges::find_if(all, [&](const Choice &o) { return o.is_about_the_same(c); });
+        if (same == all.end()) {
+            all.push_back(c);
+        } else if (c.is_rest && same->is_rest) {
+            same->count += c.count;
+        } else if (!c.is_rest) {
+            *same = c;
+        }
+        return all;
     }
     void visit(const Cast &e) override {
         const Type wider = e.type.bits() > e.value.type().bits() ? e.type : e.value.type();
@@ -181,16 +248,19 @@ private:
             for_each_node(arg, [&](const Mod &m) { repeats_after(m.a, m.b); });
         }
     }
+    static Expr without_offset(Expr a) {
+        for (const Add *sum = a.as<Add>(); sum && as_const_int(sum->b); sum = a.as<Add>())
+            a = sum->a;
+        for (const Sub *sum = a.as<Sub>(); sum && as_const_int(sum->b); sum = a.as<Sub>())
+            a = sum->a;
+        return a;
+    }
     // A coordinate, but for what is added to it, is divided by a small number.
     void repeats_after(Expr a, const Expr &b) {
         constexpr int64_t most = 8;
         const std::optional<int64_t> by = as_const_int(b);
         if (!by || *by < 2 || *by > most) return;
-        for (const Add *sum = a.as<Add>(); sum && as_const_int(sum->b); sum = a.as<Add>())
-            a = sum->a;
-        for (const Sub *sum = a.as<Sub>(); sum && as_const_int(sum->b); sum = a.as<Sub>())
-            a = sum->a;
-        const auto *v = a.as<Variable>();
+        const auto *v = without_offset(std::move(a)).as<Variable>();
         if (!v) return;
         FunctionNode &f = graph.functions[size_t(stage.function)];
         const auto at = std::ranges::find(f.function->args, v->name);
@@ -205,10 +275,14 @@ private:
     }
 
     void add_access(const Call &call) {
-        for (const Call *same : known) {
-            if (equal(Expr(same), Expr(&call))) return;  // it is loaded once
+        for (size_t i = 0; i < known->size(); i++) {
+            if (!equal(Expr((*known)[i]), Expr(&call))) continue;
+            Choices &of_access = stage.accesses[i].choices;  // it is loaded once
+            of_access = either(of_access, choices);
+            return;
         }
         Access a;
+        a.choices = choices;
         a.bytes = call.type.bytes();
         if (call.call_kind == CallKind::Func) {
             a.source.function = graph.find(call.callee);
@@ -219,8 +293,30 @@ private:
             a.index.emplace_back(arg, stage.variables, graph.estimates,
                                  [this](const Call &c) { return graph.values_of(c); });
         }
-        known.push_back(&call);
+        known->push_back(&call);
         stage.accesses.push_back(std::move(a));
+    }
+    // For which points one of two is wanted, or more.
+    static Choices either(const Choices &a, const Choices &b) {
+        Choices all;
+        for (const Choice &x : a) {
+            for (const Choice &y : b) {
+                if (x.is_about_the_same(y)) add_either(x, y, all);
+            }
+        }
+        return all;
+    }
+    static void add_either(Choice x, const Choice &y, Choices &all) {
+        if (x.is_rest && y.is_rest) {
+            x.count = std::min(x.count, y.count);
+        } else if (!x.is_rest && !y.is_rest) {
+            x.count += y.count;
+        } else {
+            x.count = x.is_rest ? x.count - y.count : y.count - x.count;
+            x.is_rest = true;
+        }
+        const bool is_all = x.is_rest ? x.count <= 0 : x.period > 0 && x.count >= x.period;
+        if (!is_all) all.push_back(x);
     }
     int image(const Call &call) {
         auto [place, is_new] =
@@ -245,8 +341,17 @@ private:
 
     Graph &graph;
     StageNode &stage;
-    std::vector<const Call *> known;
+    const Choices choices;
+    // The calls of the stage's accesses.
+    std::shared_ptr<std::vector<const Call *>> known =
+        std::make_shared<std::vector<const Call *>>();
 };
+
+double Choice::part(int64_t extent) const {
+    const double all = double(std::max<int64_t>(1, period > 0 ? period : extent));
+    const double some = std::min(1.0, double(count) / all);
+    return is_rest ? 1 - some : some;
+}
 
 int Graph::find(Symbol name) const {
     auto found = numbers.find(name);
@@ -286,7 +391,8 @@ Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &by_ha
         functions[size_t(numbers.at(f->name))].is_output = true;
     }
     require_regions(by_hand);
-    find_what_may_be_extended();
+    find_constant_regions();
+    find_room();
 }
 
 void Graph::add_function(const FunctionRef &f) {
@@ -427,28 +533,84 @@ std::vector<Span> Graph::spans_of(const StageNode &stage) const {
     return spans;
 }
 
-void Graph::find_what_may_be_extended() {
-    constexpr int64_t further = 64;
+// Producers first.
+void Graph::find_room() {
     for (FunctionNode &f : functions) {
+        f.room.assign(f.function->args.size(), FunctionNode::far_beyond);
         for (int s : f.stages) {
             const StageNode &stage = stages[size_t(s)];
             std::vector<Span> spans = spans_of(stage);
             for (size_t v = 0; v < stage.pure; v++) {
-                spans[v].min -= further;
-                spans[v].max += further;
+                const auto at = std::ranges::find(f.function->args, stage.variables.name(v));
+                int64_t &room = f.room[size_t(at - f.function->args.begin())];
+                room = std::min(room, room_along(stage, spans, v));
+                spans[v].min -= room;
+                spans[v].max += room;
             }
+        }
+    }
+}
+
+int64_t Graph::room_along(const StageNode &stage, std::vector<Span> spans, size_t variable) const {
+    const auto is_there = [&](const Access &a) {
+        const bool is_image = a.source.image >= 0;
+        if (a.source.function == stage.function) return true;
+        const Box &all = is_image ? images[size_t(a.source.image)].box
+                                  : functions[size_t(a.source.function)].required;
+        for (size_t d = 0; d < all.size(); d++) {
+            const int64_t room = is_image ? 0 : functions[size_t(a.source.function)].room[d];
+            const Span read = a.index[d].run(spans);
+            const bool is_within = read.min >= all[d].min - room && read.max <= all[d].max + room;
+            if (room < FunctionNode::far_beyond && !is_within) return false;
+        }
+        return true;
+    };
+    const Span all = spans[variable];
+    for (int64_t room = FunctionNode::far_beyond; room > 0; room /= 2) {
+        spans[variable] = {all.min - room, all.max + room};
+        if (std::ranges::all_of(stage.accesses, is_there)) return room;
+    }
+    return 0;
+}
+
+// Consumers first: of an output what is promised, of others what is read there.
+void Graph::find_constant_regions() {
+    for (FunctionNode &f : functions) {
+        f.is_constant.assign(f.function->args.size(), !f.is_output);
+        for (const auto &b : f.function->schedule.bounds) {
+            const bool is_number = b.directive.min.defined() && as_const_int(b.directive.min) &&
+                                   as_const_int(b.directive.extent);
+            const auto at = std::ranges::find(f.function->args, b.directive.var);
+            if (is_number) f.is_constant[size_t(at - f.function->args.begin())] = true;
+        }
+    }
+    for (auto f = functions.rbegin(); f != functions.rend(); ++f) {
+        for (int s : f->stages) {
+            const StageNode &stage = stages[size_t(s)];
             for (const Access &a : stage.accesses) {
-                const bool is_image = a.source.image >= 0;
-                if (!is_image && functions[size_t(a.source.function)].may_be_extended) continue;
-                const Box &all = is_image ? images[size_t(a.source.image)].box
-                                          : functions[size_t(a.source.function)].required;
-                for (size_t d = 0; d < all.size(); d++) {
-                    const Span read = a.index[d].run(spans);
-                    f.may_be_extended &= read.min >= all[d].min && read.max <= all[d].max;
+                if (a.source.function < 0 || a.source.function == stage.function) continue;
+                FunctionNode &from = functions[size_t(a.source.function)];
+                for (size_t d = 0; d < a.index.size(); d++) {
+                    if (!is_constant(stage, a.index[d])) from.is_constant[d] = false;
                 }
             }
         }
     }
+}
+
+bool Graph::is_constant(const StageNode &stage, const IndexProgram &index) const {
+    const FunctionNode &f = functions[size_t(stage.function)];
+    for (size_t v = 0; v < stage.variables.size(); v++) {
+        if (index.growth(v).is_none()) continue;
+        if (v >= stage.pure) {
+            const program::ReductionVariable &r = stage.definition->reduction[v - stage.pure];
+            if (!as_const_int(r.min) || !as_const_int(r.extent)) return false;
+            continue;
+        }
+        const auto at = std::ranges::find(f.function->args, stage.variables.name(v));
+        if (!f.is_constant[size_t(at - f.function->args.begin())]) return false;
+    }
+    return true;
 }
 
 void add_reads(const StageNode &stage, std::span<const Span> variables, const Source &source,

@@ -34,6 +34,30 @@ struct Operations {
     void add(const Operations &other, double times = 1);
 };
 
+// A condition upon a variable of a stage, as select(x % 2 == 0, a, b) and mux(c, {a, b, c}) have:
+// it holds for some of the variable's values. Code that knows which ones it is at computes no other
+// branch.
+struct Choice {
+    size_t variable = 0;
+    int64_t period = 0;    // of so many values; 0: of all that there are
+    int64_t count = 1;     // it holds for so many
+    bool is_rest = false;  // or for all others
+
+    // `extent`: of the variable.
+    double part(int64_t extent) const;
+    bool is_about_the_same(const Choice &other) const {
+        return variable == other.variable && period == other.period;
+    }
+    friend bool operator==(const Choice &, const Choice &) = default;
+};
+using Choices = std::vector<Choice>;  // all hold
+
+// What a stage computes under conditions.
+struct ChosenOperations {
+    Choices choices;
+    Operations operations;
+};
+
 // A function or an image that a stage reads.
 struct Source {
     int function = -1, image = -1;  // one of the two
@@ -46,6 +70,7 @@ struct Access {
     std::vector<IndexProgram> index;  // per dimension
     int bytes = 0;                    // of an element
     double times = 1;                 // in the stage's expressions
+    Choices choices = {};             // for which points
 };
 
 // A definition: for each point of its variables it computes a value.
@@ -57,7 +82,8 @@ struct StageNode {
     size_t pure = 0;                   // how many are pure
     std::vector<Span> domain;          // of the reduction's variables
     std::vector<IndexProgram> writes;  // where it writes, per dimension of the function
-    Operations operations;
+    Operations operations;             // of all branches
+    std::vector<ChosenOperations> chosen;  // those of them that only some points need
     std::vector<Access> accesses;
 
     bool is_reduction() const { return variables.size() > pure; }
@@ -76,8 +102,13 @@ struct FunctionNode {
     Box estimated;  // of an output: what the user asks for
     // The box that the outputs need of it, as their sizes are estimated.
     Box required;
-    // True if more of it than that can be computed without reading beyond the end of an image.
-    bool may_be_extended = true;
+    // Per argument: how many more points on either side can be computed without reading beyond the
+    // end of an image, up to `far_beyond`.
+    std::vector<int64_t> room;
+    static constexpr int64_t far_beyond = 64;
+    bool may_be_extended(size_t dimension) const { return room[dimension] >= far_beyond; }
+    // Per argument: what is required does not depend on the sizes of outputs.
+    std::vector<bool> is_constant;
     std::optional<Span> values;  // of its first value, rounded outwards, if that is known
     // Per argument: the number of points after which its definition does the same again (2 where it
     // asks for x % 2 or x / 2), whose choices are made when it is compiled if loops know it.
@@ -123,7 +154,10 @@ private:
     void add_function(const program::FunctionRef &f);
     void add_stage(int function, int number);
     void require_regions(const program::Schedule &schedule);
-    void find_what_may_be_extended();
+    void find_constant_regions();
+    bool is_constant(const StageNode &stage, const IndexProgram &index) const;
+    void find_room();
+    int64_t room_along(const StageNode &stage, std::vector<Span> spans, size_t variable) const;
     std::optional<Span> values_of(const ir::Call &call) const;
     std::map<Symbol, int> numbers, image_numbers;
     program::ScheduledProgram scheduled;  // holds the symbols of functions that steps make

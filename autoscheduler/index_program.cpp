@@ -11,7 +11,6 @@ using namespace ir;
 
 namespace {
 
-constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 // Beyond all coordinates.
 constexpr double far = double(int64_t(1) << 40);
 
@@ -53,8 +52,8 @@ public:
         : program(program), variables(variables), estimates(estimates),
           values_of_call(values_of_call) {}
 
-    using Slopes = std::vector<double>;
-    Slopes build(const Expr &e) {
+    using Growths = std::vector<Growth>;  // per variable
+    Growths build(const Expr &e) {
         // A graph of shared nodes may be huge as a list.
         constexpr size_t longest = 256;
         if (program.code.size() >= longest) return data(e.type());
@@ -86,48 +85,48 @@ public:
     }
 
 private:
-    Slopes flat() const { return Slopes(variables.size(), 0); }
-    Slopes none() const { return Slopes(variables.size(), no_number); }
+    Growths flat() const { return Growths(variables.size()); }
+    Growths none() const { return Growths(variables.size(), Growth::of_data()); }
 
-    Slopes constant(const Values &values) {
+    Growths constant(const Values &values) {
         program.code.push_back({Op::Constant, values, -1});
         return flat();
     }
-    Slopes data(Type t) {
+    Growths data(Type t) {
         program.has_data = true;
         constant(values_of(t));
         return none();
     }
-    Slopes number_of(const Expr &e) {
+    Growths number_of(const Expr &e) {
         if (const auto number = estimates.number(e)) {
             return constant({double(*number), double(*number)});
         }
         if (const auto number = estimates.real(e)) return constant({*number, *number});
         return constant(values_of(e.type()));
     }
-    Slopes call(const Call &c) {
-        Slopes unknown = data(c.type);
+    Growths call(const Call &c) {
+        Growths unknown = data(c.type);
         const auto known = values_of_call ? values_of_call(c) : std::nullopt;
         if (known) program.code.back().value = {double(known->min), double(known->max)};
         return unknown;
     }
-    Slopes variable(const Variable &v) {
+    Growths variable(const Variable &v) {
         if (auto let = lets.find(v.name); let != lets.end()) return build(Expr(let->second));
         const int i = variables.find(v.name);
         if (i < 0) return number_of(Expr(&v));
         program.code.push_back({Op::Variable, {}, i});
-        Slopes slopes = flat();
-        slopes[size_t(i)] = 1;
-        return slopes;
+        Growths growths = flat();
+        growths[size_t(i)] = Growth::linear(1);
+        return growths;
     }
-    Slopes cast(const Cast &c) {
+    Growths cast(const Cast &c) {
         const bool is_rounded = c.value.type().is_any_float() && c.type.is_int_or_uint();
-        Slopes slopes = build(c.value);
+        Growths growths = build(c.value);
         if (is_rounded) program.code.push_back({Op::Truncate, {}, -1});
         const bool has_room = c.type.is_any_float() || c.type.bits() >= 32 ||
                               (!is_rounded && c.type.bits() >= c.value.type().bits());
         if (!has_room) limit(values_of(c.type));
-        return slopes;
+        return growths;
     }
     void limit(const Values &values) {
         program.code.push_back({Op::Constant, {values.min, values.min}, -1});
@@ -135,60 +134,71 @@ private:
         program.code.push_back({Op::Constant, {values.max, values.max}, -1});
         program.code.push_back({Op::Min, {}, -1});
     }
-    Slopes either(const Expr &a, const Expr &b) {
-        Slopes x = build(a), y = build(b);
+    Growths either(const Expr &a, const Expr &b) {
+        Growths x = build(a), y = build(b);
         program.code.push_back({Op::Unite, {}, -1});
-        for (size_t i = 0; i < x.size(); i++) x[i] = x[i] == y[i] ? x[i] : no_number;
+        for (size_t i = 0; i < x.size(); i++) {
+            if (x[i] != y[i]) x[i] = Growth::of_data();
+        }
         return x;
     }
     template<typename T>
-    Slopes binary(const T &node, Op op) {
+    Growths binary(const T &node, Op op) {
         program.has_limits |= op == Op::Min || op == Op::Max;
-        const Slopes a = build(node.a);
-        const Slopes b = build(node.b);
+        const Growths a = build(node.a);
+        const Growths b = build(node.b);
         program.code.push_back({op, {}, -1});
-        Slopes result = flat();
-        const bool has_factor = op == Op::Mul || op == Op::Div || op == Op::Divide;
+        Growths result = flat();
+        const bool has_factor = op == Op::Mul || op == Op::Div || op == Op::Divide || op == Op::Mod;
         const auto factor = has_factor ? estimates.number(node.b) : std::nullopt;
         const auto first = op == Op::Mul ? estimates.number(node.a) : std::nullopt;
         for (size_t i = 0; i < a.size(); i++) {
-            result[i] = slope(op, a[i], b[i], first, factor);
+            result[i] = growth(op, a[i], b[i], first, factor);
         }
         return result;
     }
-    static double slope(Op op, double a, double b, const std::optional<int64_t> &first,
-                        const std::optional<int64_t> &second) {
+    static Growth growth(Op op, const Growth &a, const Growth &b,
+                         const std::optional<int64_t> &first,
+                         const std::optional<int64_t> &second) {
+        const bool has_number = second && b.is_none();
         switch (op) {
         case Op::Add: return a + b;
         case Op::Sub: return a - b;
-        case Op::Mul:
-            if (a == 0 && b == 0) return 0;
-            if (second && b == 0) return a * double(*second);
-            return first && a == 0 ? b * double(*first) : no_number;
-        case Op::Div:
-        case Op::Divide:
-            if (a == 0 && b == 0) return 0;
-            return second && b == 0 && *second != 0 ? a / double(*second) : no_number;
         case Op::Min:
         case Op::Max:  // a limit that is met at the borders only
-            if (b == 0) return a;
-            return a == 0 || a == b ? b : no_number;
-        default: return a == 0 && b == 0 ? 0 : no_number;
+            if (b.is_none()) return a;
+            return a.is_none() || a == b ? b : Growth::of_data();
+        default: break;
+        }
+        if (a.is_none() && b.is_none()) return {};
+        switch (op) {
+        case Op::Mul:
+            if (has_number) return a.times(double(*second));
+            return first && a.is_none() ? b.times(double(*first)) : Growth::of_data();
+        case Op::Divide:
+            return has_number && *second != 0 ? a.times(1 / double(*second)) : Growth::of_data();
+        case Op::Div:
+            return has_number && *second > 0 ? through(Growth::of_quotient(*second), a)
+                                             : Growth::of_data();
+        case Op::Mod:
+            return has_number && *second > 0 ? through(Growth::of_rest(*second), a)
+                                             : Growth::of_data();
+        default: return Growth::of_data();
         }
     }
-    Slopes intrinsic(const IntrinsicCall &c) {
+    Growths intrinsic(const IntrinsicCall &c) {
         switch (c.op) {
         case Intrinsic::likely:
         case Intrinsic::likely_if_innermost:
         case Intrinsic::strict_float:
         case Intrinsic::promise_clamped:
         case Intrinsic::unsafe_promise_clamped: {
-            Slopes slopes = build(c.args[0]);
+            Growths growths = build(c.args[0]);
             if (c.args.size() == 3) {
                 const auto min = estimates.number(c.args[1]), max = estimates.number(c.args[2]);
                 if (min && max) limit({double(*min), double(*max)});
             }
-            return slopes;
+            return growths;
         }
         case Intrinsic::if_then_else:
             if (c.args.size() == 3) return either(c.args[1], c.args[2]);
@@ -220,7 +230,7 @@ private:
 
 IndexProgram::IndexProgram(const Expr &e, const Variables &variables, const Estimates &estimates,
                            const ValuesOf &values_of) {
-    slopes = Builder(*this, variables, estimates, values_of).build(e);
+    growths = Builder(*this, variables, estimates, values_of).build(e);
 }
 
 IndexProgram::Values IndexProgram::evaluate(std::span<const Span> variables) const {

@@ -1,5 +1,6 @@
 #pragma once
 #include "autoscheduler/estimates.h"
+#include "autoscheduler/growth.h"
 #include <functional>
 #include <span>
 #include <vector>
@@ -43,9 +44,10 @@ public:
 
     // No less than the values of the expression; `variables` has a span for each variable.
     Span run(std::span<const Span> variables) const;
+    const Growth &growth(size_t variable) const { return growths[variable]; }
     // Returns how much the value grows when the variable does by 1: not a number if that is not
-    // always the same.
-    double slope(size_t variable) const { return slopes[variable]; }
+    // always the same, even in the long run.
+    double slope(size_t variable) const { return growths[variable].mean; }
     // Returns true if it is limited by a min or max, as at the borders of an image.
     bool is_limited() const { return has_limits; }
     // Returns true if the value is made of what is loaded.
@@ -81,7 +83,7 @@ private:
     Values evaluate(std::span<const Span> variables) const;
 
     std::vector<Instruction> code;  // in postfix order
-    std::vector<double> slopes;
+    std::vector<Growth> growths;    // per variable
     bool has_data = false, has_limits = false;
 };
 

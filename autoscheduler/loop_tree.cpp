@@ -1,5 +1,6 @@
 #include "autoscheduler/loop_tree.h"
 #include "autoscheduler/loop_spans.h"
+#include "ir/operators.h"
 #include <algorithm>
 #include <ranges>
 
@@ -18,9 +19,8 @@ bool contains(const std::vector<int> &all, int one) {
 }  // namespace
 
 bool Leaf::depends_on(size_t variable) const {
-    return std::ranges::any_of(slopes, [&](const auto &of_dimension) {
-        return of_dimension[variable] != 0;  // also where it is not a number
-    });
+    return std::ranges::any_of(
+        growths, [&](const auto &of_dimension) { return !of_dimension[variable].is_none(); });
 }
 
 size_t innermost_of(const FunctionContents &f) {
@@ -154,6 +154,28 @@ void LoopTree::slide(TreeFunction &f) const {
     computed.min = std::max(computed.min, computed.max - std::max<int64_t>(is_new, 1) + 1);
 }
 
+namespace {
+
+// With what is computed beside it so that it begins and ends at multiples, as the schedule says.
+Box aligned(Box box, const FunctionContents &f) {
+    for (const auto &b : f.schedule.bounds) {
+        const auto at = std::ranges::find(f.args, b.directive.var);
+        if (!b.directive.modulus.defined() || at == f.args.end()) continue;
+        Span &span = box[size_t(at - f.args.begin())];
+        const int64_t modulus = ir::as_const_int(b.directive.modulus).value_or(1);
+        const int64_t rest = ir::as_const_int(b.directive.remainder).value_or(0);
+        if (modulus < 2 || span.is_empty()) continue;
+        const auto rounded_down = [&](int64_t v) {
+            const int64_t over = (v - rest) % modulus;
+            return v - (over < 0 ? over + modulus : over);
+        };
+        span = {rounded_down(span.min), rounded_down(span.max) + modulus - 1};
+    }
+    return box;
+}
+
+}  // namespace
+
 void LoopTree::place(int function, const FunctionContents &f) {
     TreeFunction &placed = functions[size_t(function)];
     const FunctionNode &node = graph.functions[size_t(function)];
@@ -162,6 +184,7 @@ void LoopTree::place(int function, const FunctionContents &f) {
         placed.compute_level = find_level(level);
         require_consumers_within(function, placed.compute_level);
     }
+    placed.schedule = &f.schedule;
     placed.store_level = placed.compute_level;
     if (f.schedule.store_level_set && f.schedule.store_level.means_root()) placed.store_level = -1;
     if (f.schedule.store_level_set && f.schedule.store_level.is_at()) {
@@ -170,8 +193,8 @@ void LoopTree::place(int function, const FunctionContents &f) {
     for (size_t i = 0; i < node.stages.size(); i++) {
         schedules[size_t(node.stages[i])] = &f.stages[i]->schedule;
     }
-    placed.computed = box({.function = function}, placed.compute_level);
-    placed.stored = box({.function = function}, placed.store_level);
+    placed.computed = aligned(box({.function = function}, placed.compute_level), f);
+    placed.stored = aligned(box({.function = function}, placed.store_level), f);
     slide(placed);
     for (int s : node.stages) {
         stages[size_t(s)].spans = full_spans(s, placed.computed);
@@ -266,9 +289,9 @@ public:
     Adding(const Graph &graph, const std::vector<bool> &is_inlined, PointWork &to)
         : graph(graph), is_inlined(is_inlined), to(to) {}
 
-    // `slopes`: how each variable of the node grows with each of the stage.
-    void operator()(const StageNode &node, const std::vector<std::vector<double>> &slopes,
-                    double times, bool is_limited) {
+    // `growths`: of each variable of the node with each of the stage.
+    void operator()(const StageNode &node, const Growths &growths, const Parts &parts, double times,
+                    bool is_limited) {
         constexpr double most_operations = 3000;
         constexpr size_t most_leaves = 400;
         constexpr int most_visits = 2000;
@@ -278,47 +301,100 @@ public:
             to.operations.of(OperationClass::Other) += 1e6;  // so that nobody wants it
             return;
         }
+        add_parts(node, growths, parts, times);
         for (const Access &a : node.accesses) {
-            std::vector<std::vector<double>> through = growth_of(a, node, slopes);
+            Growths growths_there = growths_of(a, node, growths);
+            Parts parts_there = with(parts, a.choices, node, growths);
             const bool limited =
                 is_limited || std::ranges::any_of(a.index, &IndexProgram::is_limited);
             const int function = a.source.function;
             if (function >= 0 && is_inlined[size_t(function)]) {
                 const int pure = graph.functions[size_t(function)].stages[0];
-                (*this)(graph.stages[size_t(pure)], through, times *a.times, limited);
+                (*this)(graph.stages[size_t(pure)], growths_there, parts_there, times *a.times,
+                        limited);
             } else {
-                add_leaf(a, std::move(through), times * a.times, limited);
+                add_leaf({a.source, a.bytes, times * a.times, std::move(growths_there), limited,
+                          std::move(parts_there)});
             }
         }
     }
 
 private:
-    static std::vector<std::vector<double>>
-    growth_of(const Access &a, const StageNode &node,
-              const std::vector<std::vector<double>> &slopes) {
-        const size_t outer = slopes.empty() ? 0 : slopes[0].size();
-        std::vector<std::vector<double>> through;
+    static Growths growths_of(const Access &a, const StageNode &node, const Growths &growths) {
+        const size_t outer = growths.empty() ? 0 : growths[0].size();
+        Growths all;
         for (const IndexProgram &index : a.index) {
-            std::vector<double> sums(outer, 0);
+            std::vector<Growth> sums(outer);
             for (size_t v = 0; v < node.variables.size(); v++) {
-                const double slope = index.slope(v);
-                for (size_t o = 0; o < outer && slope != 0; o++) {
-                    if (slopes[v][o] != 0) sums[o] += slope * slopes[v][o];
+                const Growth &growth = index.growth(v);
+                for (size_t o = 0; o < outer && !growth.is_none(); o++) {
+                    if (!growths[v][o].is_none())
+                        sums[o] = sums[o] + through(growth, growths[v][o]);
                 }
             }
-            through.push_back(std::move(sums));
+            all.push_back(std::move(sums));
         }
-        return through;
+        return all;
     }
-    void add_leaf(const Access &a, std::vector<std::vector<double>> &&slopes, double times,
-                  bool is_limited) {
+
+    void add_parts(const StageNode &node, const Growths &growths, const Parts &parts,
+                   double times) {
+        Operations rest = node.operations;
+        for (const ChosenOperations &c : node.chosen) {
+            rest.add(c.operations, -1);
+            add(with(parts, c.choices, node, growths), c.operations, times);
+        }
+        add(parts, rest, times);
+    }
+    void add(const Parts &parts, const Operations &operations, double times) {
+        if (parts.empty()) return;
+        const auto same = std::ranges::find(to.of_parts, parts, &OfParts::parts);
+        if (same != to.of_parts.end()) {
+            same->operations.add(operations, times);
+        } else {
+            to.of_parts.push_back({parts, {}});
+            to.of_parts.back().operations.add(operations, times);
+        }
+    }
+    // The parts, and what is chosen by variables that are the stage's but for what is added.
+    Parts with(const Parts &parts, const Choices &choices, const StageNode &node,
+               const Growths &growths) const {
+        Parts all = parts;
+        for (const Choice &c : choices) {
+            const std::vector<Growth> &of = growths[c.variable];
+            const auto follows = [](const Growth &g) { return g == Growth::linear(1); };
+            const auto along = std::ranges::find_if(of, follows);
+            const auto others =
+                std::ranges::count_if(of, [](const Growth &g) { return !g.is_none(); });
+            if (along == of.end() || others != 1) continue;
+            const Part part = {size_t(along - of.begin()), c.period,
+                               c.part(extent_of(node, c.variable))};
+            const auto same = std::ranges::find_if(all, [&](const Part &p) {
+                return p.variable == part.variable && p.period == part.period;
+            });
+            if (same == all.end()) {
+                all.push_back(part);
+            } else {
+                same->part = std::min(same->part, part.part);
+            }
+        }
+        return all;
+    }
+    int64_t extent_of(const StageNode &node, size_t variable) const {
+        const FunctionNode &f = graph.functions[size_t(node.function)];
+        const auto at = std::ranges::find(f.function->args, node.variables.name(variable));
+        return f.required[size_t(at - f.function->args.begin())].extent();
+    }
+
+    void add_leaf(Leaf &&leaf) {
         const auto same = std::ranges::find_if(to.leaves, [&](const Leaf &l) {
-            return l.source == a.source && l.slopes == slopes && l.is_limited == is_limited;
+            return l.source == leaf.source && l.growths == leaf.growths &&
+                   l.is_limited == leaf.is_limited && l.parts == leaf.parts;
         });
         if (same != to.leaves.end()) {
-            same->loads += times;
+            same->loads += leaf.loads;
         } else {
-            to.leaves.push_back({a.source, a.bytes, times, std::move(slopes), is_limited});
+            to.leaves.push_back(std::move(leaf));
         }
     }
 
@@ -329,10 +405,25 @@ private:
 
 PointWork::PointWork(const Graph &graph, const StageNode &node,
                      const std::vector<bool> &is_inlined) {
-    std::vector<std::vector<double>> own(node.variables.size(),
-                                         std::vector<double>(node.variables.size(), 0));
-    for (size_t v = 0; v < own.size(); v++) own[v][v] = 1;
-    Adding(graph, is_inlined, *this)(node, own, 1, false);
+    Growths own(node.variables.size(), std::vector<Growth>(node.variables.size()));
+    for (size_t v = 0; v < own.size(); v++) own[v][v] = Growth::linear(1);
+    Adding(graph, is_inlined, *this)(node, own, {}, 1, false);
+}
+
+std::optional<PointWork> PointWork::where(const std::function<bool(size_t, int64_t)> &knows) const {
+    const auto part_of = [&](const Parts &parts) {
+        double part = 1;
+        for (const Part &p : parts) part *= knows(p.variable, p.period) ? p.part : 1;
+        return part;
+    };
+    const bool changes =
+        std::ranges::any_of(of_parts, [&](const OfParts &some) { return part_of(some.parts) < 1; });
+    if (!changes) return std::nullopt;
+    PointWork less = *this;
+    for (const OfParts &some : of_parts)
+        less.operations.add(some.operations, part_of(some.parts) - 1);
+    for (Leaf &leaf : less.leaves) leaf.loads *= part_of(leaf.parts);
+    return less;
 }
 
 }  // namespace tessera::autoscheduler

@@ -16,14 +16,24 @@ struct TreeLoop {
     int parent = -1;  // the loop around it; -1: none
 };
 
+// The part of a stage's points that need something, as code can know that follows a variable
+// through so many values (0: all).
+struct Part {
+    size_t variable = 0;
+    int64_t period = 0;
+    double part = 1;
+    friend bool operator==(const Part &, const Part &) = default;
+};
+using Parts = std::vector<Part>;  // independent of one another
+
 // A function or image that a stage reads for each of its points, through those that are inlined.
 struct Leaf {
     Source source;
     int bytes = 0;
-    double loads = 1;  // per point
-    // The growth of the index in each dimension with each variable of the stage.
-    std::vector<std::vector<double>> slopes;
+    double loads = 1;         // per point
+    Growths growths;          // of the index with each variable of the stage
     bool is_limited = false;  // at the borders of an image
+    Parts parts = {};
 
     bool depends_on(size_t variable) const;
 };
@@ -37,7 +47,17 @@ struct PointWork {
     std::vector<Leaf> leaves;
     int visits = 0;  // of stages, its own and those that are inlined
 
+    // What is left of it where code knows that variable: `knows(variable, period)`. Nothing where
+    // that changes nothing.
+    std::optional<PointWork> where(const std::function<bool(size_t, int64_t)> &knows) const;
+
 private:
+    struct OfParts {
+        Parts parts;
+        Operations operations;
+    };
+    std::vector<OfParts> of_parts;  // those of the operations that not all points need
+
     class Adding;
 };
 using PointWorkRef = std::shared_ptr<const PointWork>;
@@ -55,9 +75,10 @@ struct TreeStage {
 
 struct TreeFunction {
     bool is_inlined = false;
-    int compute_level = -1, store_level = -1;  // loops; -1: root
-    size_t innermost = 0;                      // the dimension whose values lie side by side
-    Box computed, stored;                      // each time; empty where nobody asks for it
+    int compute_level = -1, store_level = -1;         // loops; -1: root
+    size_t innermost = 0;                             // the dimension whose values lie side by side
+    Box computed, stored;                             // each time; empty where nobody asks for it
+    const program::FuncSchedule *schedule = nullptr;  // if it has loops
 };
 
 // The dimension of a function whose values lie side by side in memory.

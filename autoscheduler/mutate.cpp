@@ -61,6 +61,12 @@ private:
         return *(all.begin() + below(all.size()));
     }
     bool is_mine(int n) const { return !graph.is_fixed[size_t(n)]; }
+    static bool may_be_extended(const FunctionNode &f) {
+        for (size_t d = 0; d < f.room.size(); d++) {
+            if (!f.may_be_extended(d)) return false;
+        }
+        return true;
+    }
 
     int any_function() {
         std::vector<int> all;
@@ -116,7 +122,7 @@ private:
         if (stage.pure == 0) return;
         const auto v = size_t(below(stage.pure));
         const FunctionNode &f = graph.functions[size_t(n)];
-        if (!f.may_be_extended && !f.is_output && below(5) == 0) {
+        if (!may_be_extended(f) && !f.is_output && below(5) == 0) {
             s.shifts = !s.shifts;
             return;
         }

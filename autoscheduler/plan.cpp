@@ -15,16 +15,10 @@ using Levels = PlaceLevels;
 // Makes the steps of one stage.
 class StageSteps {
 public:
-    StageSteps(const Graph &graph, const StageNode &stage, const StagePlan &plan, Symbol prefetched,
-               int64_t tasks, std::vector<Step> &steps)
-        : graph(graph), stage(stage), plan(plan), prefetched(std::move(prefetched)),
+    StageSteps(const Graph &graph, const StageNode &stage, const StagePlan &plan,
+               const RegionFacts &facts, Symbol prefetched, int64_t tasks, std::vector<Step> &steps)
+        : graph(graph), stage(stage), plan(plan), facts(facts), prefetched(std::move(prefetched)),
           function(*graph.functions[size_t(stage.function)].function), tasks(tasks), steps(steps) {
-        // What is needed of it may be less than a vector: in the loops of others, and elsewhere
-        // since `required` is no tight bound. Only that of an output is known.
-        const FunctionNode &f = graph.functions[size_t(stage.function)];
-        const bool may_be_moved = f.may_be_extended || f.is_output || plan.shifts;
-        if (!may_be_moved) tail = TailStrategy::GuardWithIf;
-
         for (size_t v = 0; v < stage.variables.size(); v++) {
             taken.insert(stage.variables.name(v).text());
         }
@@ -64,11 +58,23 @@ private:
             return s && step.function == function.name && s->stage == stage.number;
         });
     }
+    size_t dimension_of(size_t v) const {
+        const auto at = std::ranges::find(function.args, stage.variables.name(v));
+        return size_t(at - function.args.begin());
+    }
     int64_t extent_of(size_t v) const {
         if (v >= stage.pure) return std::max<int64_t>(1, stage.domain[v - stage.pure].extent());
-        const auto at = std::ranges::find(function.args, stage.variables.name(v));
         const Box &box = graph.functions[size_t(stage.function)].required;
-        return std::max<int64_t>(1, box[size_t(at - function.args.begin())].extent());
+        return std::max<int64_t>(1, box[dimension_of(v)].extent());
+    }
+    // What is needed may be less than a vector: in the loops of others, and elsewhere since
+    // `required` is no tight bound.
+    TailStrategy tail_of(size_t v) const {
+        const FunctionNode &f = graph.functions[size_t(stage.function)];
+        const bool may_be_moved = v >= stage.pure || f.is_output || plan.shifts ||
+                                  f.may_be_extended(dimension_of(v)) ||
+                                  (stage.number == 0 && facts.has_whole_piece[dimension_of(v)]);
+        return may_be_moved ? TailStrategy::Auto : TailStrategy::GuardWithIf;
     }
 
     template<typename Directive>
@@ -81,8 +87,11 @@ private:
         return Symbol::interned(name);
     }
     // Splits the loop; it becomes the outer one.
-    Symbol split(Loop &loop, Symbol of, int64_t factor, const char *outer, const char *inner) {
+    Symbol split(Loop &loop, size_t v, int64_t factor, const char *outer, const char *inner) {
+        const Symbol of = stage.variables.name(v);
         const Symbol o = new_name(of, outer), i = new_name(of, inner);
+        const TailStrategy tail = tail_of(v);
+        is_guarded |= tail == TailStrategy::GuardWithIf;
         add(Split{loop.var, o, i, Expr(int32_t(factor)), tail});
         loop = {o, (loop.extent + factor - 1) / factor};
         return i;
@@ -105,20 +114,20 @@ private:
         const int64_t tile = of_variable(plan.tile, v);
         const bool is_tiled = tile > 0 && tile < loop.extent;
         if (is_tiled) {
-            const Symbol inner = split(loop, name, tile, "o", "i");
+            const Symbol inner = split(loop, v, tile, "o", "i");
             tiles.push_back(loop);
             loop = {inner, tile};
             const int64_t block = factor_within(of_variable(plan.block, v), loop, true);
             if (block > 1 && block < tile) {
-                const Symbol within = split(loop, name, block, "b", "i");
+                const Symbol within = split(loop, v, block, "b", "i");
                 blocks.push_back(loop);
                 loop = {within, block};
             }
         }
         const int64_t lanes = int(v) == plan.vector ? factor_within(plan.lanes, loop, is_tiled) : 1;
-        if (lanes > 1) vectors.push_back({split(loop, name, lanes, "s", "v"), lanes});
+        if (lanes > 1) vectors.push_back({split(loop, v, lanes, "s", "v"), lanes});
         const int64_t unroll = factor_within(of_variable(plan.unroll, v), loop, is_tiled);
-        if (unroll > 1) unrolled.push_back({split(loop, name, unroll, "s", "u"), unroll});
+        if (unroll > 1) unrolled.push_back({split(loop, v, unroll, "s", "u"), unroll});
         middle.push_back(loop);
     }
 
@@ -128,17 +137,17 @@ private:
         Loop loop = {name, extent_of(v)};
         if (v == stage.pure && plan.dot > 1 && loop.extent % plan.dot == 0) {
             if (loop.extent == plan.dot) return dots.push_back(loop);
-            dots.push_back({split(loop, name, plan.dot, "s", "d"), plan.dot});
+            dots.push_back({split(loop, v, plan.dot, "s", "d"), plan.dot});
         }
         if (of_variable(plan.tile, v) == 1) return chunks.push_back(loop);
         const int64_t tile = factor_within(of_variable(plan.tile, v), loop, true);
         if (tile > 1 && tile < loop.extent) {
-            const Symbol inner = split(loop, name, tile, "o", "i");
+            const Symbol inner = split(loop, v, tile, "o", "i");
             chunks.push_back(loop);
             loop = {inner, tile};
         }
         const int64_t unroll = factor_within(of_variable(plan.unroll, v), loop, true);
-        if (unroll > 1) unrolled_reduction.push_back({split(loop, name, unroll, "s", "u"), unroll});
+        if (unroll > 1) unrolled_reduction.push_back({split(loop, v, unroll, "s", "u"), unroll});
         reduction.push_back(loop);
     }
 
@@ -196,7 +205,7 @@ private:
     }
     // In a loop that is fused, the compiler does not find the iterations that need no guard, and
     // each vector keeps its own.
-    bool has_guards() const { return tail == TailStrategy::GuardWithIf || stage.number > 0; }
+    bool has_guards() const { return is_guarded || stage.number > 0; }
 
     void nest_tasks(std::span<const Loop> from, size_t least) {
         int64_t count = 1;
@@ -223,11 +232,12 @@ private:
     const Graph &graph;
     const StageNode &stage;
     const StagePlan &plan;
+    const RegionFacts &facts;
     const Symbol prefetched;
     const FunctionContents &function;
     const int64_t tasks;
     std::vector<Step> &steps;
-    TailStrategy tail = TailStrategy::Auto;
+    bool is_guarded = false;
     std::set<std::string> taken;
     // Innermost first.
     std::vector<Loop> dots, vectors, unrolled, unrolled_reduction, reduction, middle, chunks,
@@ -240,13 +250,14 @@ template<typename Add>
 void align_regions(const Graph &graph, const FunctionPlan &plan, int function,
                    const std::vector<int64_t> &periods, Add add) {
     const FunctionNode &f = graph.functions[size_t(function)];
-    if (f.is_output || f.is_extern || !f.may_be_extended || f.stages.empty()) return;
+    if (f.is_output || f.is_extern || f.stages.empty()) return;
     const StagePlan &loops = plan.stages[0];
     for (size_t d = 0; d < periods.size(); d++) {
-        const int64_t unroll = d < loops.unroll.size() ? loops.unroll[d] : 0;
-        const bool is_together = (loops.vector == int(d) && loops.lanes % periods[d] == 0) ||
-                                 (unroll > 1 && unroll % periods[d] == 0);
-        if (periods[d] < 2 || !is_together) continue;
+        // Beside what is needed, and again so much where consumers are aligned, too.
+        const bool has_room = f.room[d] >= std::min(2 * periods[d], FunctionNode::far_beyond);
+        const int64_t unroll = d < loops.unroll.size() ? std::max<int64_t>(1, loops.unroll[d]) : 1;
+        const int64_t together = unroll * (loops.vector == int(d) ? loops.lanes : 1);
+        if (periods[d] < 2 || !has_room || together % periods[d] != 0) continue;
         add(BoundDirective{f.function->args[d], {}, {}, Expr(int32_t(periods[d])), Expr(0)});
     }
 }
@@ -308,34 +319,11 @@ Plan plain_plan(const Graph &graph) {
     return plan;
 }
 
-std::vector<std::vector<int64_t>> periods_of(const Graph &graph, const Plan &plan) {
-    constexpr int64_t most = 16;
-    std::vector<std::vector<int64_t>> all;
-    for (const FunctionNode &f : graph.functions) {
-        std::vector<int64_t> &periods = all.emplace_back(f.periods);
-        if (f.stages.empty()) continue;
-        const StageNode &pure = graph.stages[size_t(f.stages[0])];
-        for (const Access &a : pure.accesses) {
-            const int from = a.source.function;
-            if (from < 0 || plan.functions[size_t(from)].place != Place::Inline) continue;
-            const std::vector<int64_t> &inlined = all[size_t(from)];
-            for (size_t d = 0; d < inlined.size(); d++) {
-                if (inlined[d] < 2) continue;
-                for (size_t v = 0; v < periods.size() && v < pure.pure; v++) {
-                    if (a.index[d].slope(v) == 1) periods[v] = std::lcm(periods[v], inlined[d]);
-                }
-            }
-        }
-        for (int64_t &p : periods) p = p > most ? 1 : p;
-    }
-    return all;
-}
-
 FunctionDecisions decisions_of(const Graph &graph, const Plan &plan, int function,
-                               const PlaceLevels &around, const std::vector<int64_t> &periods) {
+                               const PlaceLevels &around, const RegionFacts &facts) {
     const FunctionNode &f = graph.functions[size_t(function)];
     FunctionDecisions d = {
-        plan.functions[size_t(function)], LoopLevel::root(), LoopLevel(), periods, {}};
+        plan.functions[size_t(function)], LoopLevel::root(), LoopLevel(), facts, {}};
     if (d.plan.place != Place::Root) d.compute_level = around.of(d.plan.place);
     // Where there are no rows, it is at the root, with its storage.
     if (d.plan.place == Place::Row)
@@ -359,11 +347,12 @@ PlaceLevels add_steps(const Graph &graph, int function, const FunctionDecisions 
     if (p.place != Place::Root || !f.is_output) add(ComputeLevel{decisions.compute_level});
     PlaceLevels levels;
     if (f.is_extern) return levels;
-    align_regions(graph, p, function, decisions.periods, add);
+    align_regions(graph, p, function, decisions.facts.periods, add);
     lay_out(graph, p, function, add);
     for (size_t s = 0; s < f.stages.size(); s++) {
         const StageNode &stage = graph.stages[size_t(f.stages[s])];
-        levels = StageSteps(graph, stage, p.stages[s], decisions.prefetched[s], tasks, steps)();
+        levels = StageSteps(graph, stage, p.stages[s], decisions.facts, decisions.prefetched[s],
+                            tasks, steps)();
     }
     return levels;
 }
@@ -372,13 +361,13 @@ Schedule to_schedule(const Graph &graph, const Plan &plan, int64_t tasks) {
     Schedule schedule = graph.by_hand;
     schedule.steps.insert(schedule.steps.end(), graph.structure.begin(), graph.structure.end());
     std::vector<PlaceLevels> levels(graph.functions.size());
-    const std::vector<std::vector<int64_t>> periods = periods_of(graph, plan);
+    const std::vector<RegionFacts> facts = region_facts(graph, plan);
     // Consumers first: the loops that others are computed at are made before these are.
     for (size_t n = graph.functions.size(); n-- > 0;) {
         const FunctionPlan &p = plan.functions[n];
         if (graph.is_fixed[n] || p.place == Place::Inline) continue;
         const PlaceLevels around = p.at >= 0 ? levels[size_t(p.at)] : PlaceLevels();
-        levels[n] = add_steps(graph, int(n), decisions_of(graph, plan, int(n), around, periods[n]),
+        levels[n] = add_steps(graph, int(n), decisions_of(graph, plan, int(n), around, facts[n]),
                               tasks, schedule.steps);
     }
     return schedule;

@@ -25,7 +25,7 @@ struct StagePlan {
     std::vector<int64_t> unroll;  // per variable: how many points are computed together; 0: one
     bool parallel = false;        // the outermost loops, until there are enough tasks
     bool rows_within_reduction = false;  // each step of the reduction takes whole rows
-    // Where more of it than is needed cannot be computed (FunctionNode::may_be_extended), pieces
+    // Where more of it than is needed cannot be computed (FunctionNode::may_be_extended()), pieces
     // that do not divide a row are moved back into it, and not cut off by a guard. That is faster,
     // and refused when the pipeline runs where a row is shorter than a piece.
     bool shifts = false;
@@ -74,12 +74,24 @@ bool may_refuse_sizes(const Plan &plan);
 // Each function at the root, one point after the other: what everybody trusts to be right.
 Plan plain_plan(const Graph &graph);
 
+// What follows from the plan for the region of a function, whatever the sizes of outputs are.
+struct RegionFacts {
+    // Per argument: the points after which its definition, with those that are inlined into it and
+    // those that its loops compute for it, does the same again.
+    std::vector<int64_t> periods;
+    // Per argument: the region is never smaller than a piece of the loops of its first stage, as
+    // its consumers ask for such pieces, too. An output refuses less.
+    std::vector<bool> has_whole_piece;
+    friend bool operator==(const RegionFacts &, const RegionFacts &) = default;
+};
+std::vector<RegionFacts> region_facts(const Graph &graph, const Plan &plan);
+
 // What the steps of one function are made from, beside the graph: those of equal decisions are
 // equal.
 struct FunctionDecisions {
     FunctionPlan plan;
     program::LoopLevel compute_level, store_level;
-    std::vector<int64_t> periods;    // per argument, with what is inlined
+    RegionFacts facts;
     std::vector<Symbol> prefetched;  // per stage
     friend bool operator==(const FunctionDecisions &, const FunctionDecisions &) = default;
 };
@@ -94,13 +106,9 @@ struct PlaceLevels {
     const program::LoopLevel &of(Place place) const;
 };
 
-// The points after which each function's definition, with those that are inlined into it, does the
-// same again, per argument.
-std::vector<std::vector<int64_t>> periods_of(const Graph &graph, const Plan &plan);
-
-// `around`: the levels of the function in whose loops it is; `periods`: its own.
+// `around`: the levels of the function in whose loops it is; `facts`: its own.
 FunctionDecisions decisions_of(const Graph &graph, const Plan &plan, int function,
-                               const PlaceLevels &around, const std::vector<int64_t> &periods);
+                               const PlaceLevels &around, const RegionFacts &facts);
 
 // Adds the steps of a function that is not inlined; returns the levels of its last stage.
 PlaceLevels add_steps(const Graph &graph, int function, const FunctionDecisions &decisions,

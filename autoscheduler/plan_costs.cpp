@@ -39,7 +39,8 @@ size_t hash_of(const FunctionDecisions &d) {
     }
     mix(hash, d.compute_level);
     mix(hash, d.store_level);
-    mix(hash, d.periods);
+    mix(hash, d.facts.periods);
+    for (const bool is_whole : d.facts.has_whole_piece) mix(hash, size_t(is_whole));
     return hash;
 }
 
@@ -127,7 +128,7 @@ private:
     // ---- The functions as they are scheduled ----
 
     bool find_functions(const Plan &plan) {
-        find_periods(plan);
+        facts = region_facts(graph, plan);
         std::vector<bool> is_changed(now.size());
         bool is_legal = true;
         for (size_t n = now.size(); n-- > 0;) {
@@ -136,7 +137,7 @@ private:
             is_changed[n] =
                 !now[n] || p != last.functions[n] || fetches(p) ||
                 (is_around && is_changed[size_t(p.at)]) ||
-                (!now[n]->decisions.plan.stages.empty() && periods[n] != now[n]->decisions.periods);
+                (!now[n]->decisions.plan.stages.empty() && facts[n] != now[n]->decisions.facts);
             if (!is_changed[n]) continue;
             const ScheduledFunction *before = now[n];
             const bool is_as_it_was = graph.is_fixed[n] || p.place == Place::Inline;
@@ -150,19 +151,10 @@ private:
     static bool fetches(const FunctionPlan &p) {
         return std::ranges::any_of(p.stages, [](const StagePlan &s) { return s.prefetch > 0; });
     }
-    // They depend on what is inlined alone.
-    void find_periods(const Plan &plan) {
-        bool is_same = !periods.empty();
-        for (size_t n = 0; n < now.size() && is_same; n++) {
-            is_same = (plan.functions[n].place == Place::Inline) ==
-                      (last.functions[n].place == Place::Inline);
-        }
-        if (!is_same) periods = periods_of(graph, plan);
-    }
     const ScheduledFunction &scheduled(int n, const Plan &plan) {
         const int at = plan.functions[size_t(n)].at;
         FunctionDecisions d = decisions_of(
-            graph, plan, n, at > n ? now[size_t(at)]->levels : PlaceLevels(), periods[size_t(n)]);
+            graph, plan, n, at > n ? now[size_t(at)]->levels : PlaceLevels(), facts[size_t(n)]);
         const size_t hash = hash_of(d);
         auto &all = known[size_t(n)];
         const auto [begin, end] = all.equal_range(hash);
@@ -315,7 +307,7 @@ private:
     std::vector<std::unordered_multimap<size_t, ScheduledFunction>> known;
     std::vector<const ScheduledFunction *> now;  // of the plan that is looked at
     Plan last;                                   // that one
-    std::vector<std::vector<int64_t>> periods;   // of its functions
+    std::vector<RegionFacts> facts;              // of its functions
     std::vector<int> root;
     std::vector<std::vector<int>> members;  // of each group, consumers first, by its root
     std::vector<int> seen;

@@ -284,6 +284,7 @@ private:
                 });
             }
         }
+        unroll_choices(n, s, stage);
         improve_reduction(n, s, stage);
         const int64_t group = reduction_lanes(graph, stage, machine);
         if (group > 1) try_loops(n, s, [&](StagePlan &p) { p.dot = group; });
@@ -295,6 +296,26 @@ private:
             const bool is_root = best.functions[size_t(n)].place == Place::Root;
             p.parallel = is_root && !p.parallel && machine.cores > 1 && stage.pure > 0;
         });
+    }
+
+    // Code that has a point for each case of x % 2 side by side, or for each channel, computes no
+    // branch that it does not take.
+    void unroll_choices(int n, size_t s, const StageNode &stage) {
+        constexpr int64_t few = 4;
+        const std::vector<int64_t> periods = region_facts(graph, best)[size_t(n)].periods;
+        const auto &args = node(n).function->args;
+        for (const bool takes_channels : {false, true}) {
+            try_loops(n, s, [&](StagePlan &p) {
+                for (size_t v = 0; v < stage.pure; v++) {
+                    if (int(v) == p.vector) continue;
+                    const auto at = std::ranges::find(args, stage.variables.name(v));
+                    const int64_t period = periods[size_t(at - args.begin())];
+                    const int64_t all = extent(stage, v);
+                    if (period > 1 && period <= few) p.unroll[v] = period;
+                    if (takes_channels && all > 1 && all <= few) p.unroll[v] = all;
+                }
+            });
+        }
     }
 
     // A reduction over a small window is unrolled as a whole.

@@ -2,6 +2,7 @@
 #include "program/loop_transforms.h"
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <ranges>
 
 namespace tessera::autoscheduler {
@@ -21,10 +22,12 @@ double bytes_in(const Box &box, int element, size_t innermost, int64_t of_whole_
 
 StageView::StageView(LoopTree &tree, const Machine &machine, int stage)
     : tree(tree), graph(tree.graph), machine(machine), node(graph.stages[size_t(stage)]),
-      placed(tree.stages[size_t(stage)]), point(*placed.point),
-      function(graph.functions[size_t(node.function)]), stage(stage) {
+      placed(tree.stages[size_t(stage)]), function(graph.functions[size_t(node.function)]),
+      stage(stage), work(placed.point) {
     find_loops();
     find_guards();
+    auto less = work->where([&](size_t v, int64_t period) { return knows(v, period); });
+    if (less) work = std::make_shared<PointWork>(std::move(*less));
     touched = sources();
 }
 
@@ -93,16 +96,82 @@ std::vector<int> StageView::loops_in_code() const {
     return around;
 }
 
-double StageView::points_served(const std::function<bool(int)> &depends) const {
+double StageView::points_served(const Leaf &leaf) const {
     double served = 1;
     for (const auto &[variable, extent] : inner_variables) {
-        if (variable != vector_variable && variable >= 0 && !depends(variable)) served *= extent;
+        if (variable == vector_variable || variable < 0) continue;
+        served *= points_between_steps(leaf, size_t(variable), extent);
     }
     if (innermost >= 0) {
         const int v = variable_of(innermost);
-        if (v >= 0 && !depends(v)) served *= double(loop(innermost).extent);
+        if (v >= 0 && !leaf.depends_on(size_t(v))) served *= double(loop(innermost).extent);
     }
     return served;
+}
+
+// Of so many points along a variable, those that read the same.
+double StageView::points_between_steps(const Leaf &leaf, size_t variable, double extent) const {
+    auto points = int64_t(extent);
+    for (const auto &of_dimension : leaf.growths) {
+        const Growth &growth = of_dimension[variable];
+        if (growth.is_none()) continue;
+        const bool has_steps = growth.within == 0 && knows(variable, growth.period);
+        points = has_steps ? std::gcd(points, growth.period) : 1;
+    }
+    return double(points);
+}
+
+// ---- What code knows of a variable ----
+
+size_t StageView::dimension_of(size_t variable) const {
+    const auto &args = function.function->args;
+    return size_t(std::ranges::find(args, node.variables.name(variable)) - args.begin());
+}
+
+// How many of its values stand side by side in the innermost body that is left in the code.
+int64_t StageView::extent_in_body(size_t variable) const {
+    const auto inner = inner_variables.find(int(variable));
+    return inner == inner_variables.end() ? 1 : int64_t(inner->second);
+}
+
+// The region of the variable begins at a multiple of so many; 0: at a place that is known.
+int64_t StageView::known_multiple(size_t variable) const {
+    if (variable >= node.pure) return 0;
+    const size_t d = dimension_of(variable);
+    const TreeFunction &f = tree.functions[size_t(node.function)];
+    const bool is_whole = f.computed.empty() || f.computed[d] == function.required[d];
+    if (function.is_constant[d] && is_whole) return 0;
+    int64_t multiple = 1;
+    const program::FuncSchedule *schedule = f.schedule;
+    if (!schedule) return multiple;
+    for (const auto &b : schedule->bounds) {
+        if (b.directive.var != function.function->args[d]) continue;
+        if (b.directive.min.defined() && ir::as_const_int(b.directive.min)) return 0;
+        if (!b.directive.modulus.defined()) continue;
+        multiple = std::lcm(multiple, ir::as_const_int(b.directive.modulus).value_or(1));
+    }
+    return multiple;
+}
+
+// Returns true if each piece of the code is for one value, or one vector of values, modulo the
+// period (0: of all).
+bool StageView::knows(size_t variable, int64_t period) const {
+    const int64_t inner = extent_in_body(variable), multiple = known_multiple(variable);
+    if (period == 0)
+        return multiple == 0 && variable < node.pure && inner >= placed.spans[variable].extent();
+    return inner % period == 0 && multiple % period == 0;
+}
+
+// From one lane to the next. Not a number where code does not know where quotients step.
+double StageView::growth_in_lanes(const Growth &growth) const {
+    if (growth.period == 1) return growth.mean;
+    const auto v = size_t(vector_variable);
+    const int64_t inner = extent_in_body(v), multiple = known_multiple(v);
+    const auto in_vector = int64_t(lanes);
+    const bool steps_between = growth.period % in_vector == 0 && multiple % in_vector == 0 &&
+                               (growth.period % inner == 0 || inner % growth.period == 0);
+    if (steps_between) return growth.within;
+    return knows(v, growth.period) ? growth.mean : Growth::unknown;
 }
 
 double StageView::vectors_per_row() const {
@@ -110,42 +179,43 @@ double StageView::vectors_per_row() const {
     return std::max(1.0, row / lanes);
 }
 
-double StageView::stride(const std::vector<std::vector<double>> &slopes, int f) const {
+double StageView::stride(const Growths &growths, int f) const {
     const size_t innermost = innermost_of(f);
-    if (innermost >= slopes.size() || vector_variable < 0) return 1;
-    return std::abs(slopes[innermost][size_t(vector_variable)]);
+    if (innermost >= growths.size() || vector_variable < 0) return 1;
+    return std::abs(growth_in_lanes(growths[innermost][size_t(vector_variable)]));
 }
 
-AccessPattern StageView::pattern(const std::vector<std::vector<double>> &slopes, int f) const {
+AccessPattern StageView::pattern(const Growths &growths, int f) const {
     if (lanes <= 1 || vector_variable < 0) return AccessPattern::Dense;
-    const auto v = size_t(vector_variable);
     bool is_same = true, is_in_row = true;
-    for (size_t d = 0; d < slopes.size(); d++) {
-        if (slopes[d][v] == 0) continue;  // false where it is not a number
+    for (size_t d = 0; d < growths.size(); d++) {
+        // False where it is not a number.
+        if (growth_in_lanes(growths[d][size_t(vector_variable)]) == 0) continue;
         is_same = false;
         if (d != innermost_of(f)) is_in_row = false;
     }
     if (is_same) return AccessPattern::Same;
-    const double step = stride(slopes, f);
+    const double step = stride(growths, f);
     if (is_in_row && step <= 1) return AccessPattern::Dense;
     return is_in_row && step <= 4 ? AccessPattern::Strided : AccessPattern::Gathered;
 }
 
-std::vector<std::vector<double>> StageView::write_slopes(bool &is_known) const {
-    std::vector<std::vector<double>> slopes;
+Growths StageView::write_growths(bool &is_known) const {
+    Growths growths;
     is_known = true;
     for (const IndexProgram &w : node.writes) {
-        std::vector<double> of;
-        for (size_t v = 0; v < node.variables.size(); v++) of.push_back(w.slope(v));
-        slopes.push_back(std::move(of));
+        std::vector<Growth> of;
+        for (size_t v = 0; v < node.variables.size(); v++) of.push_back(w.growth(v));
+        growths.push_back(std::move(of));
         is_known &= !w.reads_data();
     }
-    return slopes;
+    return growths;
 }
 
-double StageView::points_stored_together(const std::vector<std::vector<double>> &writes) const {
+double StageView::points_stored_together(const Growths &writes) const {
     auto depends = [&](int v) {
-        return std::ranges::any_of(writes, [&](const auto &of) { return of[size_t(v)] != 0; });
+        return std::ranges::any_of(writes,
+                                   [&](const auto &of) { return !of[size_t(v)].is_none(); });
     };
     double together = 1;
     const int around = innermost < 0 ? -1 : variable_of(innermost);
@@ -180,14 +250,13 @@ int64_t StageView::whole_row(const Source &source) const {
     return all.empty() ? 0 : all[innermost_of(source.function)].extent();
 }
 
-int64_t StageView::lane_distance(const std::vector<std::vector<double>> &slopes,
-                                 const Source &source, int element) const {
+int64_t StageView::lane_distance(const Growths &growths, const Source &source, int element) const {
     const Box &all = stored_box(source);
     const size_t innermost = innermost_of(source.function);
-    if (vector_variable < 0 || all.empty() || slopes.size() != all.size()) return 0;
+    if (vector_variable < 0 || all.empty() || growths.size() != all.size()) return 0;
     double distance = 0, stride = element;
     auto add = [&](size_t d) {
-        distance += slopes[d][size_t(vector_variable)] * stride;
+        distance += growths[d][size_t(vector_variable)].mean * stride;
         stride *= double(all[d].extent());
     };
     add(innermost);
@@ -245,7 +314,7 @@ bool StageView::is_read_before(const Leaf &leaf, double cache) const {
 
 std::vector<Leaf> StageView::sources() const {
     std::vector<Leaf> all;
-    for (const Leaf &leaf : point.leaves) {
+    for (const Leaf &leaf : work->leaves) {
         const bool is_known =
             std::ranges::any_of(all, [&](const Leaf &l) { return l.source == leaf.source; });
         if (!is_known) all.push_back({leaf.source, leaf.bytes, 1, {}});

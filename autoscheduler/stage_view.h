@@ -27,18 +27,16 @@ public:
     std::vector<int> loops_in_code() const;
 
     // How many points one load serves, where code around it keeps it in a register.
-    double points_served(const std::function<bool(int)> &depends) const;
-    // `slopes`: how the index grows, per dimension and variable. `function`: that is read or
-    // written; -1: an image.
-    AccessPattern pattern(const std::vector<std::vector<double>> &slopes, int function) const;
-    double stride(const std::vector<std::vector<double>> &slopes, int function) const;
+    double points_served(const Leaf &leaf) const;
+    // `function`: that is read or written; -1: an image.
+    AccessPattern pattern(const Growths &growths, int function) const;
+    double stride(const Growths &growths, int function) const;
     // Bytes from what a lane of a vector reads or writes to that of the next one; 0: not known.
-    int64_t lane_distance(const std::vector<std::vector<double>> &slopes, const Source &source,
-                          int element) const;
+    int64_t lane_distance(const Growths &growths, const Source &source, int element) const;
     // Where the stage writes; `is_known`: the places do not depend on data.
-    std::vector<std::vector<double>> write_slopes(bool &is_known) const;
+    Growths write_growths(bool &is_known) const;
     // How many points go into one value before it is stored.
-    double points_stored_together(const std::vector<std::vector<double>> &writes) const;
+    double points_stored_together(const Growths &writes) const;
     double vectors_per_row() const;
 
     // All that one iteration of a loop of this nest reads and writes, in bytes; `cache`: without
@@ -51,9 +49,9 @@ public:
     const Machine &machine;
     const StageNode &node;
     const TreeStage &placed;
-    const PointWork &point;
     const FunctionNode &function;
     const int stage;
+    PointWorkRef work;  // of a point
     double lanes = 1, points_once = 1, points = 1, productions = 1;
     double dot_lanes = 1;  // of those, beside the lanes, that are added to one sum
     int vector_variable = -1;
@@ -68,6 +66,12 @@ private:
     size_t innermost_of(int f) const { return f < 0 ? 0 : tree.functions[size_t(f)].innermost; }
     void find_loops();
     void find_guards();
+    size_t dimension_of(size_t variable) const;
+    int64_t extent_in_body(size_t variable) const;
+    int64_t known_multiple(size_t variable) const;
+    bool knows(size_t variable, int64_t period) const;
+    double growth_in_lanes(const Growth &growth) const;
+    double points_between_steps(const Leaf &leaf, size_t variable, double extent) const;
     Box written_in(int l) const;
     const Box &stored_box(const Source &source) const;
     int64_t whole_row(const Source &source) const;

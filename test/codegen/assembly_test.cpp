@@ -333,6 +333,24 @@ func "f"(out: output float32[1], n: int32):
             has(assembly_of("b[a[ramp(i, 1, 16)]]", "int32", 16, "-tune_znver4-avx512_zen4"),
                 "gather"));
     }
+    TEST_CASE("a table of bytes is in registers where there are lanes enough") {
+        auto text = [](int lanes) {
+            return assembly(str("module \"m\"\nfunc \"f\"(index: input uint16[1], out: output "
+                                "uint8[1], n: int32):\n    allocate table: uint8[1024] in Auto\n"
+                                "    for i in [0, +1024): table[i] = uint8(i * n)\n"
+                                "    for i in [0, +n): out[ramp(i * ",
+                                lanes, ", 1, ", lanes, ")] = table[int32x", lanes,
+                                "(index[ramp(i * ", lanes, ", 1, ", lanes, ")])]\n"),
+                            "x86-64-linux-avx512_zen4");
+        };
+        for (int lanes : {32, 64}) {
+            INFO(lanes, " lanes");
+            const std::string in_registers = text(lanes);
+            CHECK((has(in_registers, "vpermi2b") || has(in_registers, "vpermt2b")));
+            CHECK_FALSE(has(in_registers, "vpinsrb"));
+        }
+        CHECK(has(text(16), "vpinsrb"));
+    }
     TEST_CASE("every kind of file is written, and unknown machines are refused") {
         Module m = parse_module("module \"m\"\nfunc \"f\"(n: int32): assert n > 0, -1\n");
         Target host = get_host_target();

@@ -89,8 +89,8 @@ Value *Emitter::look_up(const Load &node) {
     constexpr int64_t register_bytes = 64, most_registers = 16;
     const int64_t size = storage(node.buffer).bytes, registers = size / register_bytes;
     const bool is_table = size > 0 && size % register_bytes == 0 && registers <= most_registers;
-    // Each register costs about two instructions, each lane that is loaded by itself three.
-    if (node.type.bits() != 8 || !is_table || node.type.lanes() < 4 * registers) return nullptr;
+    // Each register costs about three instructions, each lane that is loaded by itself as many.
+    if (node.type.bits() != 8 || !is_table || node.type.lanes() < 2 * registers) return nullptr;
     if (!patterns->has_byte_tables()) return nullptr;
     Value *base = base_pointer(node.buffer);
     std::vector<Value *> table;
