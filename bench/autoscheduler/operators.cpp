@@ -24,10 +24,9 @@ Expr padded(const ImageParam &image, const std::vector<Expr> &at, const std::vec
 int extent_of(int size, int taps, int stride, int pad, int dilation = 1) {
     return (size + 2 * pad - dilation * (taps - 1) - 1) / stride + 1;
 }
-Pipeline estimated(Func f, const std::vector<int> &sizes) {
-    Region region;
-    for (int s : sizes) region.emplace_back(0, s);
-    f.set_estimates(region);
+// Of this size, whatever is asked for, as tensors of TVM are.
+Pipeline promised(Func f, const std::vector<int> &sizes) {
+    for (size_t d = 0; d < sizes.size(); d++) f.bound(f.args()[d], 0, sizes[d]);
     return Pipeline(f);
 }
 
@@ -40,7 +39,7 @@ Operator conv_1d(int length, int in, int out, int taps, int stride, int pad, int
                 RDom r(0, in, 0, taps);
                 f(c, x, n) += weights(c, r.x, r.y) *
                               padded(image, {r.x, x * stride + r.y - pad, n}, {length});
-                return estimated(f, {out, size, batch});
+                return promised(f, {out, size, batch});
             }};
 }
 
@@ -61,12 +60,12 @@ Operator conv_2d(const char *name, const Convolution &s, int groups, int dilatio
                                         {channel, x * s.stride + r.y * dilation - s.pad,
                                          y * s.stride + r.z * dilation - s.pad, n},
                                         {s.width, s.height});
-                if (!is_layer) return estimated(f, {s.out, w, h, batch});
+                if (!is_layer) return promised(f, {s.out, w, h, batch});
                 // With what batch normalisation comes to, and a limit.
                 ImageParam scale(Float(32), 1, "scale"), bias(Float(32), 1, "bias");
                 Func layer("layer");
                 layer(c, x, y, n) = max(f(c, x, y, n) * scale(c) + bias(c), 0.0f);
-                return estimated(layer, {s.out, w, h, batch});
+                return promised(layer, {s.out, w, h, batch});
             }};
 }
 
@@ -85,7 +84,7 @@ Operator conv_3d(const Convolution &s, int batch) {
                            {r.x, x * s.stride + r.y - s.pad, y * s.stride + r.z - s.pad,
                             z * s.stride + r.w - s.pad, n},
                            {s.width, s.height, depth});
-                return estimated(f, {s.out, w, h, d, batch});
+                return promised(f, {s.out, w, h, d, batch});
             }};
 }
 
@@ -95,7 +94,7 @@ Operator product(int rows, int columns, int depth, int batch) {
                 Func f("gmm");
                 RDom r(0, depth);
                 f(x, y, n) += a(r, y, n) * b(x, r, n);
-                return estimated(f, {columns, rows, batch});
+                return promised(f, {columns, rows, batch});
             }};
 }
 
@@ -110,7 +109,7 @@ Operator depthwise(int size, int channels, int taps, int stride, int pad, int ba
                     weights(c, r.x, r.y) *
                     padded(image, {c, x * stride + r.x - pad, y * stride + r.y - pad, n},
                            {size, size});
-                return estimated(f, {channels, w, w, batch});
+                return promised(f, {channels, w, w, batch});
             }};
 }
 
@@ -127,7 +126,7 @@ Operator transposed(int size, int in, int out, int taps, int stride, int pad, in
                 auto from = [&](const Var &v, const Expr &tap) { return (v + pad) / stride - tap; };
                 f(c, x, y, n) += weights(c, r.x, first(x) + r.y * stride, first(y) + r.z * stride) *
                                  padded(image, {r.x, from(x, r.y), from(y, r.z), n}, {size, size});
-                return estimated(f, {out, w, w, batch});
+                return promised(f, {out, w, w, batch});
             }};
 }
 
@@ -146,7 +145,7 @@ Operator capsules(int size, int in, int out, int taps, int stride, int pad, int 
                 f(c, i, j, x, y, n) +=
                     weights(c, i, r.y, r.x, r.z, r.w) *
                     zeros(r.x, r.y, j, x * stride + r.z - pad, y * stride + r.w - pad, n);
-                return estimated(f, {out, capsule, capsule, w, w, batch});
+                return promised(f, {out, capsule, capsule, w, w, batch});
             }};
 }
 
@@ -157,7 +156,7 @@ Operator norm(int size, int batch) {
                 RDom r(0, size, 0, size);
                 sum(n) += image(r.x, r.y, n) * image(r.x, r.y, n);
                 f(n) = sqrt(sum(n));
-                return estimated(f, {batch});
+                return promised(f, {batch});
             }};
 }
 
@@ -175,7 +174,7 @@ Operator attention(int length, int heads, int depth, int batch) {
                 raised(x, y, z, n) = exp(scores(x, y, z, n) - most(y, z, n));
                 sum(y, z, n) += raised(all, y, z, n);
                 f(x, y, z, n) = raised(x, y, z, n) / sum(y, z, n);
-                return estimated(f, {length, length, heads, batch});
+                return promised(f, {length, length, heads, batch});
             }};
 }
 
@@ -192,7 +191,7 @@ Operator dense(int rows, int columns, int depth) {
                 Func f("dense");
                 RDom r(0, depth);
                 f(x, y) += a(r, y) * weights(r, x);
-                return estimated(f, {columns, rows});
+                return promised(f, {columns, rows});
             }};
 }
 
@@ -204,7 +203,7 @@ Operator constant_conv(int size, int in, int out, int taps) {
                 Func f("conv");
                 RDom r(0, in, 0, taps, 0, taps);
                 f(c, x, y) += weights(r.x, r.y, r.z, c) * image(r.x, x + r.y, y + r.z);
-                return estimated(f, {out, size, size});
+                return promised(f, {out, size, size});
             }};
 }
 
