@@ -310,6 +310,7 @@ public:
             const int function = a.source.function;
             if (function >= 0 && is_inlined[size_t(function)]) {
                 const int pure = graph.functions[size_t(function)].stages[0];
+                share(growths_there, parts_there);
                 (*this)(graph.stages[size_t(pure)], growths_there, parts_there, times *a.times,
                         limited);
             } else {
@@ -370,7 +371,7 @@ private:
             const Part part = {size_t(along - of.begin()), c.period,
                                c.part(extent_of(node, c.variable))};
             const auto same = std::ranges::find_if(all, [&](const Part &p) {
-                return p.variable == part.variable && p.period == part.period;
+                return p.variable == part.variable && p.period == part.period && !p.is_shared;
             });
             if (same == all.end()) {
                 all.push_back(part);
@@ -379,6 +380,16 @@ private:
             }
         }
         return all;
+    }
+    // What is inlined, and does not depend on a variable.
+    static void share(const Growths &growths, Parts &parts) {
+        for (size_t v = 0; !growths.empty() && v < growths[0].size(); v++) {
+            const bool depends = std::ranges::any_of(
+                growths, [&](const auto &of_dimension) { return !of_dimension[v].is_none(); });
+            // Where it is for some values only, it is not for the others.
+            if (!depends && std::ranges::count(parts, v, &Part::variable) == 0)
+                parts.push_back({.variable = v, .is_shared = true});
+        }
     }
     int64_t extent_of(const StageNode &node, size_t variable) const {
         const FunctionNode &f = graph.functions[size_t(node.function)];
@@ -410,19 +421,20 @@ PointWork::PointWork(const Graph &graph, const StageNode &node,
     Adding(graph, is_inlined, *this)(node, own, {}, 1, false);
 }
 
-std::optional<PointWork> PointWork::where(const std::function<bool(size_t, int64_t)> &knows) const {
-    const auto part_of = [&](const Parts &parts) {
+std::optional<PointWork> PointWork::where(const std::function<double(const Part &)> &factor) const {
+    // Loads that are shared are known by their growths.
+    const auto part_of = [&](const Parts &parts, bool is_load) {
         double part = 1;
-        for (const Part &p : parts) part *= knows(p.variable, p.period) ? p.part : 1;
+        for (const Part &p : parts) part *= is_load && p.is_shared ? 1 : factor(p);
         return part;
     };
-    const bool changes =
-        std::ranges::any_of(of_parts, [&](const OfParts &some) { return part_of(some.parts) < 1; });
+    const bool changes = std::ranges::any_of(
+        of_parts, [&](const OfParts &some) { return part_of(some.parts, false) < 1; });
     if (!changes) return std::nullopt;
     PointWork less = *this;
     for (const OfParts &some : of_parts)
-        less.operations.add(some.operations, part_of(some.parts) - 1);
-    for (Leaf &leaf : less.leaves) leaf.loads *= part_of(leaf.parts);
+        less.operations.add(some.operations, part_of(some.parts, false) - 1);
+    for (Leaf &leaf : less.leaves) leaf.loads *= part_of(leaf.parts, true);
     return less;
 }
 

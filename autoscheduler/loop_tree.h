@@ -17,11 +17,13 @@ struct TreeLoop {
 };
 
 // The part of a stage's points that need something, as code can know that follows a variable
-// through so many values (0: all).
+// through so many values (0: all); or, where that is shared, what does not depend on the variable
+// and is computed once for all of its values that stand side by side in the code.
 struct Part {
     size_t variable = 0;
     int64_t period = 0;
     double part = 1;
+    bool is_shared = false;
     friend bool operator==(const Part &, const Part &) = default;
 };
 using Parts = std::vector<Part>;  // independent of one another
@@ -47,9 +49,8 @@ struct PointWork {
     std::vector<Leaf> leaves;
     int visits = 0;  // of stages, its own and those that are inlined
 
-    // What is left of it where code knows that variable: `knows(variable, period)`. Nothing where
-    // that changes nothing.
-    std::optional<PointWork> where(const std::function<bool(size_t, int64_t)> &knows) const;
+    // What is left of it in code that makes so much of a part. Nothing where that changes nothing.
+    std::optional<PointWork> where(const std::function<double(const Part &)> &factor) const;
 
 private:
     struct OfParts {

@@ -53,11 +53,20 @@ MeasuringProcesses::Prepare Measurer::candidate(const Schedule &schedule) const 
     };
 }
 
-std::vector<Measurement> Measurer::operator()(const std::vector<Schedule> &schedules,
-                                              double hopeless, const Told &told) {
+std::vector<MeasuringProcesses::Prepare>
+Measurer::candidates_of(const std::vector<Schedule> &schedules) const {
     std::vector<MeasuringProcesses::Prepare> candidates;
     for (const Schedule &s : schedules) candidates.push_back(candidate(s));
-    return processes(candidates, hopeless, told);
+    return candidates;
+}
+
+std::vector<Measurement> Measurer::operator()(const std::vector<Schedule> &schedules,
+                                              double hopeless, const Told &told) {
+    return processes(candidates_of(schedules), hopeless, told);
+}
+
+std::vector<Measurement> Measurer::in_turns(const std::vector<Schedule> &schedules) {
+    return processes.in_turns(candidates_of(schedules));
 }
 
 }  // namespace tessera::autoscheduler

@@ -19,11 +19,15 @@ public:
     using Told = MeasuringProcesses::Told;
     std::vector<Measurement> operator()(const std::vector<program::Schedule> &schedules,
                                         double hopeless = 1e300, const Told &told = {});
+    // Compares a few: all are compiled, and then run in turns, while nothing else does.
+    std::vector<Measurement> in_turns(const std::vector<program::Schedule> &schedules);
     // The measurement of the reference schedule.
     const Measurement &reference() const { return of_reference; }
 
 private:
     MeasuringProcesses::Prepare candidate(const program::Schedule &schedule) const;
+    std::vector<MeasuringProcesses::Prepare>
+    candidates_of(const std::vector<program::Schedule> &schedules) const;
 
     const Workload &workload;
     MeasuringProcesses processes;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <poll.h>
 #include <random>
 #include <signal.h>
@@ -197,6 +198,70 @@ MeasuringProcesses::start(const Prepare &prepare, bool is_reference, double hope
     return worker;
 }
 
+// Runs a candidate in its process.
+class MeasuringProcesses::Timer {
+public:
+    Timer(Runnable candidate, const MeasureOptions &options)
+        : candidate(std::move(candidate)), options(options) {
+        tessera_set_num_threads(options.threads > 0 ? options.threads
+                                                    : int(std::thread::hardware_concurrency()));
+    }
+
+    // Compares its results with those of the reference, or leaves them there; and times it.
+    Measurement check(uint8_t *expected, bool is_reference, double hopeless) {
+        least = run(1);
+        for (const Runnable::Output &o : candidate.outputs) {
+            if (is_reference) std::memcpy(expected, o.data, o.bytes);
+            if (!is_same(o, expected)) {
+                return {Outcome::Wrong, 0, "its results are not those of the reference"};
+            }
+            expected += o.bytes;
+        }
+        if (least > hopeless || is_reference) return {Outcome::Measured, least, ""};
+        const auto begin = Clock::now();
+        double best = least = std::min(least, run(1));  // warm now
+        for (int i = 0; i < 2 || (i < 200 && seconds_since(begin) < options.run_seconds); i++) {
+            const int runs = runs_of_sample();
+            const double each = run(runs);
+            best = i == 0 && runs > 1 ? each : std::min(best, each);
+        }
+        return {Outcome::Measured, best, ""};
+    }
+
+    // Milliseconds of a run, after others that warm it up.
+    double sample() {
+        constexpr double warm_up = 5;
+        const auto begin = Clock::now();
+        do {
+            run(1);
+        } while (1e3 * seconds_since(begin) < warm_up);
+        return run(runs_of_sample());
+    }
+
+private:
+    // One run alone may be lucky: of those that are short, several are a sample.
+    int runs_of_sample() const {
+        constexpr double long_enough = 1, most = 1000;
+        return int(std::clamp(std::ceil(long_enough / std::max(least, 1e-6)), 1.0, most));
+    }
+    double milliseconds_now() const {
+        timespec t = {};
+        clock_gettime(options.processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &t);
+        return 1e3 * double(t.tv_sec) + 1e-6 * double(t.tv_nsec);
+    }
+    double run(int times) {
+        const double begin = milliseconds_now();
+        for (int i = 0; i < times; i++) candidate.run();
+        const double each = (milliseconds_now() - begin) / times;
+        least = least > 0 ? std::min(least, each) : each;
+        return each;
+    }
+
+    const Runnable candidate;
+    const MeasureOptions options;
+    double least = 0;  // milliseconds that a run has taken
+};
+
 void MeasuringProcesses::work(const Prepare &prepare, bool is_reference, double hopeless,
                               int results, int permission) const {
     // Whatever the program does about signals is not for this process.
@@ -205,54 +270,34 @@ void MeasuringProcesses::work(const Prepare &prepare, bool is_reference, double 
     getrlimit(RLIMIT_DATA, &limit);
     limit.rlim_cur = std::min<rlim_t>(limit.rlim_max, options.memory);
     setrlimit(RLIMIT_DATA, &limit);
-    Measurement m;
-    try {
-        m = time(prepare, is_reference, hopeless, results, permission);
-    } catch (const CompileError &e) {
-        m = {Outcome::Refused, 0, e.what()};
-    } catch (const std::exception &e) {
-        m = {Outcome::Failed, 0, e.what()};
-    }
-    const Report r = report_of(m);
-    write_all(results, &r, sizeof(r));
-    _exit(0);
-}
-
-Measurement MeasuringProcesses::time(const Prepare &prepare, bool is_reference, double hopeless,
-                                     int results, int permission) const {
-    const Runnable candidate = prepare();
-    Report ready;
-    ready.is_compiled = true;
-    char go = 0;
-    if (!write_all(results, &ready, sizeof(ready)) || read(permission, &go, 1) != 1) _exit(1);
-    tessera_set_num_threads(options.threads > 0 ? options.threads
-                                                : int(std::thread::hardware_concurrency()));
-    const clockid_t clock = options.processor_time ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC;
-    auto milliseconds_now = [&] {
-        timespec t = {};
-        clock_gettime(clock, &t);
-        return 1e3 * double(t.tv_sec) + 1e-6 * double(t.tv_nsec);
-    };
-    auto run = [&] {
-        const double begin = milliseconds_now();
-        candidate.run();
-        return milliseconds_now() - begin;
-    };
-    double best = run();
-    uint8_t *expected = shared->memory;
-    for (const Runnable::Output &o : candidate.outputs) {
-        if (is_reference) std::memcpy(expected, o.data, o.bytes);
-        if (!is_same(o, expected)) {
-            return {Outcome::Wrong, 0, "its results are not those of the reference"};
+    const auto guarded = [](const std::function<Measurement()> &f) -> Measurement {
+        try {
+            return f();
+        } catch (const CompileError &e) {
+            return {Outcome::Refused, 0, e.what()};
+        } catch (const std::exception &e) {
+            return {Outcome::Failed, 0, e.what()};
         }
-        expected += o.bytes;
+    };
+    std::optional<Timer> timer;
+    Measurement m = guarded([&] {
+        const Runnable candidate = prepare();
+        Report ready;
+        ready.is_compiled = true;
+        char go = 0;
+        if (!write_all(results, &ready, sizeof(ready)) || read(permission, &go, 1) != 1) _exit(1);
+        return timer.emplace(candidate, options).check(shared->memory, is_reference, hopeless);
+    });
+    Report r = report_of(m);
+    write_all(results, &r, sizeof(r));
+    // Whoever wants more says so.
+    char go = 0;
+    while (m.is_valid() && read(permission, &go, 1) == 1) {
+        m = guarded([&]() -> Measurement { return {Outcome::Measured, timer->sample(), ""}; });
+        r = report_of(m);
+        write_all(results, &r, sizeof(r));
     }
-    if (best > hopeless || is_reference) return {Outcome::Measured, best, ""};
-    const auto begin = Clock::now();
-    for (int i = 0; i < 3 || (i < 200 && seconds_since(begin) < options.run_seconds); i++) {
-        best = std::min(best, run());
-    }
-    return {Outcome::Measured, best, ""};
+    _exit(0);
 }
 
 std::vector<Measurement> MeasuringProcesses::operator()(const std::vector<Prepare> &candidates,
@@ -291,6 +336,40 @@ std::vector<Measurement> MeasuringProcesses::operator()(const std::vector<Prepar
         }
         std::erase_if(workers, [](const auto &w) { return w.second->is_done; });
     }
+    return all;
+}
+
+std::vector<Measurement> MeasuringProcesses::in_turns(const std::vector<Prepare> &candidates) {
+    constexpr int least_rounds = 3, most_rounds = 15;
+    constexpr double enough_seconds = 2;
+    const auto wait_for_report = [&](Worker &w, const char *what) {
+        pollfd wait = {w.results, POLLIN, 0};
+        if (poll(&wait, 1, int(options.seconds * 1000)) > 0) return w.read_report();
+        w.time_out(what);
+        return false;
+    };
+    const char go = 1;
+    std::vector<std::unique_ptr<Worker>> workers;
+    for (const Prepare &p : candidates) {
+        workers.push_back(start(p, false, 1e300));
+        if (!wait_for_report(*workers.back(), "compiling it")) continue;
+        write_all(workers.back()->permission, &go, 1);
+        wait_for_report(*workers.back(), "running it");
+    }
+    const auto begin = Clock::now();
+    for (int round = 0; round < most_rounds; round++) {
+        if (round >= least_rounds && seconds_since(begin) > enough_seconds) break;
+        for (size_t i = 0; i < workers.size(); i++) {
+            Worker &w = *workers[(i + size_t(round)) % workers.size()];
+            if (!w.measurement.is_valid()) continue;
+            const double before = round == 0 ? 1e300 : w.measurement.milliseconds;
+            write_all(w.permission, &go, 1);
+            wait_for_report(w, "running it");
+            w.measurement.milliseconds = std::min(before, w.measurement.milliseconds);
+        }
+    }
+    std::vector<Measurement> all;
+    for (const auto &w : workers) all.push_back(w->measurement);
     return all;
 }
 

@@ -22,7 +22,7 @@ std::string_view name_of(Outcome o);
 
 struct Measurement {
     Outcome outcome = Outcome::Crashed;
-    double milliseconds = 0;  // the least of several runs
+    double milliseconds = 0;  // of a run, on average in the fastest of several samples
     std::string message;      // why there is none
 
     bool is_valid() const { return outcome == Outcome::Measured; }
@@ -69,6 +69,8 @@ public:
     // In the order of the candidates; see Measurer.
     std::vector<Measurement> operator()(const std::vector<Prepare> &candidates, double hopeless,
                                         const Told &told);
+    // Compares a few: all are prepared, and then run in turns, while nothing else does.
+    std::vector<Measurement> in_turns(const std::vector<Prepare> &candidates);
 
 private:
     struct Worker;
@@ -76,8 +78,7 @@ private:
     std::unique_ptr<Worker> start(const Prepare &prepare, bool is_reference, double hopeless);
     [[noreturn]] void work(const Prepare &prepare, bool is_reference, double hopeless, int results,
                            int permission) const;
-    Measurement time(const Prepare &prepare, bool is_reference, double hopeless, int results,
-                     int permission) const;
+    class Timer;
 
     MeasureOptions options;
     std::unique_ptr<Shared> shared;  // the outputs of the reference

@@ -37,10 +37,11 @@ public:
         return true;
     }
 
+    // While candidates were timed, others were compiled: the fastest are timed once more, in turns.
     // Whatever disturbed a measurement has made it longer, so that the least of two is nearer to
     // the truth.
     void finish() {
-        constexpr size_t most = 3;
+        constexpr size_t most = 6;
         for (Trial &t : found.trials) {
             const Measurement *known =
                 options.log ? options.log->find_fastest(t.schedule) : nullptr;
@@ -58,7 +59,7 @@ public:
         if (fastest.size() < 2) return;
         std::vector<Schedule> schedules;
         for (const Trial *t : fastest) schedules.push_back(t->schedule);
-        const std::vector<Measurement> again = (*measurer)(schedules);
+        const std::vector<Measurement> again = measurer->in_turns(schedules);
         for (size_t i = 0; i < fastest.size(); i++) take_if_faster(*fastest[i], again[i]);
     }
     const SearchResult &result() const { return found; }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 namespace tessera::autoscheduler {
 
@@ -143,9 +144,26 @@ private:
         if (inlined != best) all.push_back(inlined);
         if (in_rows != best) all.push_back(in_rows);
         if (at_root != best) all.push_back(at_root);
+        const Plan tiles = in_tiles_of_readers(at_root);
+        if (tiles != at_root) all.push_back(tiles);
         const Plan groups = in_groups(best);
         if (!std::ranges::count(all, groups)) all.push_back(groups);
         return all;
+    }
+
+    // Sums and scans each in tiles of a reader, which would rather have been inlined.
+    Plan in_tiles_of_readers(const Plan &plan) {
+        const Plan before = best;
+        const double cycles_before = best_cycles;
+        begin_at(plan);
+        for (int n = int(graph.functions.size()); n-- > 0;) {
+            if (!is_mine(n) || node(n).is_output || node(n).is_extern || may_be_inlined(n))
+                continue;
+            const Plan at_root = best;
+            for (int at : functions_around_readers(at_root, n)) with_tiles(at_root, n, at);
+        }
+        best_cycles = cycles_before;
+        return std::exchange(best, before);
     }
 
     Plan in_groups(const Plan &plan) {
@@ -160,7 +178,11 @@ private:
             p.stages.push_back(usual_loops(graph.stages[size_t(s)]));
             p.stages.back().parallel = machine.cores > 1 && graph.stages[size_t(s)].pure > 0;
         }
-        if (is_copy(graph, n)) p.innermost = dimension_along(graph, n, 0);
+        if (is_copy(graph, n)) {
+            p.innermost = dimension_along(graph, n, 0);
+        } else if (!f.is_output) {
+            p.innermost = dimension_of_partial_results(graph, n);
+        }
         if (!may_be_inlined(n)) return;
         const StageNode &pure = graph.stages[size_t(f.stages[0])];
         if (is_image(n) || reads(n) <= 1 || pure.operations.total() <= 3) p.place = Place::Inline;
@@ -192,10 +214,19 @@ private:
     void improve(int n) {
         if (!is_mine(n) || node(n).is_extern) return;
         improve_place(n);
+        stream_if_large(n);
         const FunctionPlan &p = best.functions[size_t(n)];
         if (p.place == Place::Inline || !may_save_time(n)) return;
         for (size_t s = 0; s < node(n).stages.size(); s++) improve_loops(n, s);
         if (p.place == Place::Root) improve_tiles(n);
+    }
+
+    // Past the caches goes what would not stay in them until somebody reads it.
+    void stream_if_large(int n) {
+        constexpr double may_stay = 8 << 20;
+        const bool is_large = node(n).points() * node(n).bytes > may_stay;
+        if (!node(n).is_output || node(n).stages.size() != 1 || !is_large) return;
+        try_loops(n, 0, [](StagePlan &p) { p.streams = true; });
     }
 
     // Most functions of a pyramid are small.
@@ -240,9 +271,48 @@ private:
         if (may_be_inlined(n)) with(Place::Inline, -1);
         for (int at : functions_around_readers(before, n)) {
             with(Place::Tile, at);
+            with_tiles(before, n, at);
             with(Place::Chunk, at);
             with(Place::Row, at);
             with(Place::Step, at);
+        }
+    }
+
+    // Together with tiles of the other, where that has none.
+    void with_tiles(const Plan &before, int n, int at) {
+        const FunctionPlan &other = before.functions[size_t(at)];
+        if (other.place != Place::Root || other.stages.empty()) return;
+        const StageNode &stage = graph.stages[size_t(node(at).stages.back())];
+        const StagePlan &loops = other.stages.back();
+        if (std::ranges::any_of(loops.tile, [](int64_t t) { return t > 0; })) return;
+        constexpr int64_t few = 16;
+        // Channels one by one, if there are few: the other tiles, too.
+        std::vector<int64_t> one_by_one(stage.variables.size(), 0);
+        bool has_channels = false;
+        for (size_t v = 0; v < stage.pure; v++) {
+            if (extent(stage, v) < 2 || extent(stage, v) > few) continue;
+            one_by_one[v] = 1;
+            has_channels = true;
+        }
+        const auto with = [&](const std::vector<int64_t> &tile) {
+            Plan plan = before;
+            plan.functions[size_t(at)].stages.back().tile = tile;
+            move_to(plan, n, Place::Tile, at, machine);
+            fit_vectors(plan, n);
+            if (is_better(plan)) best = plan;
+        };
+        if (has_channels) with(one_by_one);
+        for (size_t v = 0; v < stage.pure; v++) {
+            if (one_by_one[v] > 0) continue;
+            for (int64_t size : {16, 64, 256}) {
+                if (2 * size > extent(stage, v)) continue;
+                std::vector<int64_t> tile(stage.variables.size(), 0);
+                tile[v] = size;
+                with(tile);
+                tile = one_by_one;
+                tile[v] = size;
+                if (has_channels) with(tile);
+            }
         }
     }
 

@@ -42,11 +42,16 @@ public:
 
     // Where there are many results, vectors of these would read rows lane by lane.
     std::optional<std::vector<Step>> of_rows() const {
-        if (stage.number == 0 || !stage.is_reduction() || has_few_results() ||
+        if (stage.number == 0 || !stage.is_reduction() || results() < 2 ||
             points_each() < many_each || !reads_along_reduction(stage) || !is_sum())
             return std::nullopt;
         return in_lanes(stage.number, function.name, stage.variables.name(stage.pure),
                         extent(stage.pure));
+    }
+
+    // Where there are results enough, loops over them are for vectors and cores.
+    bool has_few_results() const {
+        return results() <= few && points_each() >= std::max(many_each, results());
     }
 
     // The chunks are of the last variable, whose loop is the outermost.
@@ -69,10 +74,6 @@ public:
 private:
     static constexpr double few = 4096, many_each = 64;
 
-    // Where there are results enough, loops over them are for vectors and cores.
-    bool has_few_results() const {
-        return results() <= few && points_each() >= std::max(many_each, results());
-    }
     double results() const {
         double product = 1;
         for (const Span &s : graph.functions[size_t(stage.function)].required)
@@ -149,7 +150,7 @@ private:
 };
 
 std::vector<SketchRule> &rules() {
-    static std::vector<SketchRule> all = {factor_reductions, sum_rows_in_lanes, sum_in_tiles,
+    static std::vector<SketchRule> all = {sum_rows_in_lanes, factor_reductions, sum_in_tiles,
                                           cache_operands, copy_constants};
     return all;
 }
@@ -198,6 +199,7 @@ std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machin
 
 std::vector<Variant> sum_rows_in_lanes(const Graph &graph, const Machine &machine) {
     Variant all;
+    int stages = 0, with_few_results = 0;
     for (const StageNode &stage : graph.stages) {
         if (graph.is_fixed[size_t(stage.function)]) continue;
         // Blocks of sums in registers are better where values are read often.
@@ -208,13 +210,17 @@ std::vector<Variant> sum_rows_in_lanes(const Graph &graph, const Machine &machin
             return is_of_row && is_read_often(graph, stage, a.source);
         });
         if (!is_of_rows) continue;
-        const auto steps = ReductionFactoring(graph, stage, machine).of_rows();
+        const ReductionFactoring factoring(graph, stage, machine);
+        const auto steps = factoring.of_rows();
         if (!steps) continue;
+        stages++;
+        if (factoring.has_few_results()) with_few_results++;
         const Symbol name = graph.functions[size_t(stage.function)].function->name;
         all.name += str(all.name.empty() ? "rows in lanes: " : ", ", name);
         all.steps.insert(all.steps.end(), steps->begin(), steps->end());
     }
-    if (all.steps.empty()) return {};
+    // Of one that has few results, factor_reductions() knows.
+    if (stages == with_few_results && stages < 2) return {};
     return {std::move(all)};
 }
 

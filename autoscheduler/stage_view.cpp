@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <ranges>
+#include <utility>
 
 namespace tessera::autoscheduler {
 
@@ -26,7 +27,11 @@ StageView::StageView(LoopTree &tree, const Machine &machine, int stage)
       stage(stage), work(placed.point) {
     find_loops();
     find_guards();
-    auto less = work->where([&](size_t v, int64_t period) { return knows(v, period); });
+    auto less = work->where([&](const Part &p) {
+        const bool is_vector = int(p.variable) == vector_variable;
+        if (p.is_shared) return is_vector ? 1 : 1 / double(extent_in_body(p.variable));
+        return knows(p.variable, p.period) ? p.part : 1;
+    });
     if (less) work = std::make_shared<PointWork>(std::move(*less));
     touched = sources();
 }
@@ -62,6 +67,11 @@ void StageView::find_loops() {
             vector_variable = variable_of(l);
         }
     }
+    // Partial results that no instruction takes at once are lanes like others.
+    double group = 1;
+    for (const Machine::DotProduct &d : machine.dot_products)
+        group = std::max(group, double(d.group));
+    if (dot_lanes > group) lanes *= std::exchange(dot_lanes, 1);
     // Loops inside of the innermost one that is left in the code. One of a single iteration is
     // none, unless there is no other.
     for (int l : placed.loops) {

@@ -40,6 +40,21 @@ int64_t dot_group(const Graph &graph, const StageNode &stage, const Machine &mac
     return group;
 }
 
+// Returns true if the lanes of the reduction's first variable lie side by side in memory, as rows
+// and partial results do.
+bool reads_side_by_side(const Graph &graph, const StageNode &stage) {
+    if (reads_along_reduction(stage)) return true;
+    bool any = false;
+    for (const Access &a : stage.accesses) {
+        if (a.source.function == stage.function) continue;
+        const int d =
+            a.source.function < 0 ? -1 : dimension_of_partial_results(graph, a.source.function);
+        if (d < 0 || a.index[size_t(d)].slope(stage.pure) != 1) return false;
+        any = true;
+    }
+    return any;
+}
+
 // A few vectors whose lanes lie side by side.
 int64_t lanes_of_tree(const Graph &graph, const StageNode &stage, const Machine &machine) {
     constexpr int64_t most_vectors = 4;
@@ -47,7 +62,7 @@ int64_t lanes_of_tree(const Graph &graph, const StageNode &stage, const Machine 
     const int64_t extent = stage.domain[0].extent();
     const bool is_few = extent >= 4 && extent * f.widest <= most_vectors * machine.vector_bytes;
     if (!is_few || stage.domain.size() != 1 || stage.definition->values.size() != 1) return 1;
-    if (!reads_along_reduction(stage)) return 1;
+    if (!reads_side_by_side(graph, stage)) return 1;
     const auto update = program::prove_associativity(*f.function, *stage.definition);
     return update && update->commutative ? extent : 1;
 }
@@ -70,6 +85,22 @@ bool reads_along_reduction(const StageNode &stage) {
         any = true;
     }
     return any;
+}
+
+int dimension_of_partial_results(const Graph &graph, int function) {
+    const FunctionNode &f = graph.functions[size_t(function)];
+    if (f.stages.size() < 2) return -1;
+    const StageNode &stage = graph.stages[size_t(f.stages.back())];
+    if (!stage.is_reduction()) return -1;
+    for (const Access &a : stage.accesses) {
+        if (a.source.function == function || a.index.empty()) continue;
+        for (size_t v = 0; v < stage.pure; v++) {
+            if (a.index[0].slope(v) != 1) continue;
+            const auto &args = f.function->args;
+            return int(std::ranges::find(args, stage.variables.name(v)) - args.begin());
+        }
+    }
+    return -1;
 }
 
 int64_t reduction_lanes(const Graph &graph, const StageNode &stage, const Machine &machine) {

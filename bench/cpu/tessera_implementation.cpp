@@ -43,11 +43,42 @@ struct Arguments {
     }
 };
 
+// Estimates of sizes are those of the data, and not of the app.
+void estimate_sizes(const Pipeline &pipeline, Data &data) {
+    const program::Program &program = pipeline.program();
+    for (const auto &p :
+         program::find_parameters(program, program::find_transitive_calls(program.outputs))) {
+        if (!p->is_buffer) continue;
+        const Buffer<> &input = data.input(p->name.text());
+        for (int d = 0; d < input.dimensions(); d++) {
+            p->constraints[size_t(d)].min_estimate = input.dim(d).min();
+            p->constraints[size_t(d)].extent_estimate = input.dim(d).extent();
+        }
+    }
+    const Buffer<> output = data.new_output();
+    Region sizes;
+    for (int d = 0; d < output.dimensions(); d++)
+        sizes.emplace_back(output.dim(d).min(), output.dim(d).extent());
+    pipeline.outputs()[0].set_estimates(sizes);
+}
+
+// The pipeline as it is scheduled by hand, or automatically for the data.
+Pipeline scheduled_pipeline(Data &data, const AutoschedulerParams &scheduler) {
+    if (scheduler.name.empty()) return pipeline_of(data.problem);
+    Pipeline::add_autoscheduler("for_the_data",
+                                [&](const Pipeline &p, const Target &t, const AutoschedulerParams &,
+                                    AutoSchedulerResults *results) {
+                                    estimate_sizes(p, data);
+                                    *results = Pipeline(p).apply_autoscheduler(t, scheduler);
+                                });
+    return pipeline_of(data.problem, {"for_the_data", {}});
+}
+
 }  // namespace
 
 Implementation tessera_implementation(const std::shared_ptr<Data> &data,
                                       const AutoschedulerParams &scheduler) {
-    const Pipeline pipeline = pipeline_of(data->problem, scheduler);
+    const Pipeline pipeline = scheduled_pipeline(*data, scheduler);
     const program::Program &program = pipeline.program();
     driver::CompiledRef code =
         driver::compile(program, driver::jit_target(get_jit_target_from_environment()));
