@@ -34,7 +34,8 @@ Sums find_sums(const Graph &graph) {
     for (int n = int(graph.functions.size()) - 1; n >= 0; n--) {
         const FunctionNode &f = graph.functions[size_t(n)];
         if (f.consumers.size() != 1 || f.is_output || f.stages.size() < 2) continue;
-        if (!graph.stages[size_t(f.stages.back())].is_reduction()) continue;
+        const StageNode &sum = graph.stages[size_t(f.stages.back())];
+        if (!sum.is_reduction() || sum.pure < 2) continue;  // a block has vectors and rows
         const StageNode &stage = graph.stages[size_t(f.consumers[0])];
         const auto reader = size_t(stage.function);
         const bool is_mine = !graph.is_fixed[size_t(n)] && !graph.is_fixed[reader];

@@ -109,6 +109,23 @@ TEST_SUITE("autoscheduler, measurement") {
         CHECK(wrong.outcome == Outcome::Wrong);
         CHECK(wrong.message == "its results are not those of the reference");
     }
+    TEST_CASE("a few are run in turns, and what fails is left behind") {
+        behaviour = Behaviour::Good;
+        const Problem problem(probed());
+        const program::Schedule plain = problem.scheduled(plain_plan(problem.graph));
+        Measurer measurer(problem.workload, plain, {.threads = 1, .run_seconds = 0.01});
+        for (const Measurement &m : measurer.in_turns({plain, plain, plain})) {
+            CHECK(m.outcome == Outcome::Measured);
+            CHECK(m.milliseconds > 0);
+        }
+        for (const auto &[bad, outcome] : {std::pair(Behaviour::Crash, Outcome::Crashed),
+                                           std::pair(Behaviour::Wrong, Outcome::Wrong)}) {
+            behaviour = bad;
+            for (const Measurement &m : measurer.in_turns({plain, plain}))
+                CHECK(m.outcome == outcome);
+        }
+        behaviour = Behaviour::Good;
+    }
     TEST_CASE("one that hangs is ended after its time") {
         const Measurement m =
             measured_with(Behaviour::Hang, {.threads = 1, .seconds = 1, .run_seconds = 0.01});
