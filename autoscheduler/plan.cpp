@@ -12,6 +12,17 @@ namespace {
 
 using Levels = PlaceLevels;
 
+// The largest number up to `wanted` of which the loop has whole pieces: exactly so, or, unless
+// `divides`, at least one.
+int64_t factor_within(int64_t wanted, int64_t extent, bool divides) {
+    int64_t factor = std::min(wanted, extent);
+    while (factor > 1 && divides && extent % factor != 0) factor--;
+    return factor;
+}
+int64_t of_variable(const std::vector<int64_t> &numbers, size_t v) {
+    return v < numbers.size() ? numbers[v] : 0;
+}
+
 // Makes the steps of one stage.
 class StageSteps {
 public:
@@ -97,37 +108,23 @@ private:
         return i;
     }
 
-    // The largest number up to `wanted` of which the loop has whole pieces: exactly so, or, unless
-    // `divides`, at least one.
-    static int64_t factor_within(int64_t wanted, const Loop &loop, bool divides) {
-        int64_t factor = std::min(wanted, loop.extent);
-        while (factor > 1 && divides && loop.extent % factor != 0) factor--;
-        return factor;
-    }
-    static int64_t of_variable(const std::vector<int64_t> &numbers, size_t v) {
-        return v < numbers.size() ? numbers[v] : 0;
-    }
-
     void split_variable(size_t v) {
-        const Symbol name = stage.variables.name(v);
-        Loop loop = {name, extent_of(v)};
-        const int64_t tile = of_variable(plan.tile, v);
-        const bool is_tiled = tile > 0 && tile < loop.extent;
-        if (is_tiled) {
-            const Symbol inner = split(loop, v, tile, "o", "i");
+        Loop loop = {stage.variables.name(v), extent_of(v)};
+        const Pieces pieces = pieces_of(plan, v, loop.extent);
+        if (pieces.tile > 0) {
+            const Symbol inner = split(loop, v, pieces.tile, "o", "i");
             tiles.push_back(loop);
-            loop = {inner, tile};
-            const int64_t block = factor_within(of_variable(plan.block, v), loop, true);
-            if (block > 1 && block < tile) {
-                const Symbol within = split(loop, v, block, "b", "i");
-                blocks.push_back(loop);
-                loop = {within, block};
-            }
+            loop = {inner, pieces.tile};
         }
-        const int64_t lanes = int(v) == plan.vector ? factor_within(plan.lanes, loop, is_tiled) : 1;
-        if (lanes > 1) vectors.push_back({split(loop, v, lanes, "s", "v"), lanes});
-        const int64_t unroll = factor_within(of_variable(plan.unroll, v), loop, is_tiled);
-        if (unroll > 1) unrolled.push_back({split(loop, v, unroll, "s", "u"), unroll});
+        if (pieces.block > 0) {
+            const Symbol within = split(loop, v, pieces.block, "b", "i");
+            blocks.push_back(loop);
+            loop = {within, pieces.block};
+        }
+        if (pieces.lanes > 1)
+            vectors.push_back({split(loop, v, pieces.lanes, "s", "v"), pieces.lanes});
+        if (pieces.unroll > 1)
+            unrolled.push_back({split(loop, v, pieces.unroll, "s", "u"), pieces.unroll});
         middle.push_back(loop);
     }
 
@@ -140,13 +137,13 @@ private:
             dots.push_back({split(loop, v, plan.dot, "s", "d"), plan.dot});
         }
         if (of_variable(plan.tile, v) == 1) return chunks.push_back(loop);
-        const int64_t tile = factor_within(of_variable(plan.tile, v), loop, true);
+        const int64_t tile = factor_within(of_variable(plan.tile, v), loop.extent, true);
         if (tile > 1 && tile < loop.extent) {
             const Symbol inner = split(loop, v, tile, "o", "i");
             chunks.push_back(loop);
             loop = {inner, tile};
         }
-        const int64_t unroll = factor_within(of_variable(plan.unroll, v), loop, true);
+        const int64_t unroll = factor_within(of_variable(plan.unroll, v), loop.extent, true);
         if (unroll > 1) unrolled_reduction.push_back({split(loop, v, unroll, "s", "u"), unroll});
         reduction.push_back(loop);
     }
@@ -302,6 +299,23 @@ const LoopLevel &PlaceLevels::of(Place place) const {
     case Place::Row: return row;
     default: return step;
     }
+}
+
+Pieces pieces_of(const StagePlan &plan, size_t variable, int64_t extent) {
+    Pieces pieces;
+    const int64_t tile = of_variable(plan.tile, variable);
+    const bool is_tiled = tile > 0 && tile < extent;
+    if (is_tiled) {
+        pieces.tile = extent = tile;
+        const int64_t block = factor_within(of_variable(plan.block, variable), extent, true);
+        if (block > 1 && block < tile) pieces.block = extent = block;
+    }
+    if (int(variable) == plan.vector)
+        pieces.lanes = std::max<int64_t>(1, factor_within(plan.lanes, extent, is_tiled));
+    if (pieces.lanes > 1) extent = (extent + pieces.lanes - 1) / pieces.lanes;
+    const int64_t unroll = factor_within(of_variable(plan.unroll, variable), extent, is_tiled);
+    pieces.unroll = std::max<int64_t>(1, unroll);
+    return pieces;
 }
 
 bool may_refuse_sizes(const Plan &plan) {

@@ -71,6 +71,18 @@ struct Plan {
 // are estimated may then be refused when the pipeline runs.
 bool may_refuse_sizes(const Plan &plan);
 
+// The loop of a pure variable as a plan splits it.
+struct Pieces {
+    int64_t tile = 0, block = 0;  // 0: none
+    int64_t lanes = 1, unroll = 1;
+
+    int64_t together() const { return lanes * unroll; }
+    // The longest piece that is moved or cut off where a row ends.
+    int64_t longest() const { return tile > 0 ? tile : together(); }
+};
+// `extent`: of the loop.
+Pieces pieces_of(const StagePlan &plan, size_t variable, int64_t extent);
+
 // Each function at the root, one point after the other: what everybody trusts to be right.
 Plan plain_plan(const Graph &graph);
 

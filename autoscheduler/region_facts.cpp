@@ -60,14 +60,10 @@ public:
 private:
     static constexpr int64_t not_asked = std::numeric_limits<int64_t>::max();
 
-    // Points along a variable that the innermost loops compute together, and the longest piece that
-    // its loop is split into.
-    static int64_t together(const StagePlan &p, size_t v) {
-        const int64_t unroll = v < p.unroll.size() ? std::max<int64_t>(1, p.unroll[v]) : 1;
-        return unroll * (p.vector == int(v) ? std::max<int64_t>(1, p.lanes) : 1);
-    }
-    static int64_t piece(const StagePlan &p, size_t v) {
-        return std::max(together(p, v), v < p.tile.size() ? p.tile[v] : 0);
+    // Of the loops of the first stage.
+    Pieces pieces_along(size_t n, size_t d) const {
+        return pieces_of(plan.functions[n].stages[0], d,
+                         std::max<int64_t>(1, graph.functions[n].required[d].extent()));
     }
 
     void find_pieces(size_t n) {
@@ -78,7 +74,8 @@ private:
             if (f.is_output) own = f.is_constant[d] ? f.required[d].extent() : not_asked;
             if (f.is_extern || graph.is_fixed[n] || p.stages.empty()) own = 1;
             if (p.place == Place::Inline) continue;
-            pieces[n][d] = !p.stages.empty() && own != not_asked && own >= piece(p.stages[0], d);
+            pieces[n][d] =
+                !p.stages.empty() && own != not_asked && own >= pieces_along(n, d).longest();
         }
     }
 
@@ -89,7 +86,7 @@ private:
         if (f.is_extern || graph.is_fixed[n] || p.stages.empty()) return 1;
         if (p.place == Place::Inline) return least[n][d];
         const bool is_whole = f.is_output || pieces[n][d] || f.may_be_extended(d);
-        return is_whole ? together(p.stages[0], d) : 1;
+        return is_whole ? pieces_along(n, d).together() : 1;
     }
 
     void ask(size_t n, const StageNode &stage) {

@@ -43,7 +43,9 @@ private:
         double milliseconds;  // that are expected
     };
 
+    // What may be refused when it runs is no use to a machine that makes no others.
     void add(size_t sketch, Plan plan) {
+        if (may_refuse_sizes(plan)) return;
         const Graph &graph = *sketches[sketch].graph;
         program::Schedule schedule = to_schedule(graph, plan, machine.least_tasks());
         if (!seen.insert(schedule.hash(workload.algorithm())).second) return;

@@ -177,6 +177,10 @@ TEST_CASE("pieces are moved back into regions that are never smaller than those 
     CHECK(tails_of(problem, plan, mosaic.even) == std::vector{TailStrategy::GuardWithIf});
     plan.functions[problem.number(mosaic.even)].stages[0].lanes = 16;
     CHECK(tails_of(problem, plan, mosaic.even) == std::vector{TailStrategy::Auto});
+    // Vectors are no longer than the tiles that they are in.
+    plan.functions[problem.number(mosaic.output)].stages[0].tile = {16, 0, 0};
+    CHECK(tails_of(problem, plan, mosaic.whole) == std::vector{TailStrategy::GuardWithIf});
+    plan.functions[problem.number(mosaic.output)].stages[0].tile.clear();
     // An output that is narrower than a vector is refused, and nothing else.
     plan.functions[problem.number(mosaic.output)].stages[0].lanes = 8;
     CHECK(tails_of(problem, plan, mosaic.whole) == std::vector{TailStrategy::GuardWithIf});
