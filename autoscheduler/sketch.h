@@ -27,7 +27,8 @@ void add_sketch_rule(SketchRule rule);
 //     or:  i(v) += g(r, v);            f() += i(ry)       or on several cores; or both
 std::vector<Variant> factor_reductions(const Graph &graph, const Machine &machine);
 
-// Before:  f(y) += g(r, y)                         rows of which each has one result, many of them
+// Before:  f(y) += g(r, y)                         rows of which each has one result: many, or
+//                                                  several such sums
 // After:   i(y, u) += g(ro * lanes + u, y);  f(y) += i(y, ri)   all of them at once: a row of g is
 //                                                              in the cache for the next one
 std::vector<Variant> sum_rows_in_lanes(const Graph &graph, const Machine &machine);
