@@ -13,12 +13,16 @@ public:
 
     StageCost operator()() {
         StageCost cost;
+        cost.share = share();
+        if (view.node.stores_nothing) {  // its loops are none
+            cost.overhead = cost.share * storage();
+            return cost;
+        }
         cost.compute = compute();
         cost.operations = view.points * view.work->operations.total();
         memory(cost);
-        cost.share = share();
         cost.code = code();
-        cost.overhead = cost.share * loops_and_storage() + tasks() + code_per_run * cost.code;
+        cost.overhead = cost.share * (loops() + storage()) + tasks() + code_per_run * cost.code;
         return cost;
     }
 
@@ -170,26 +174,25 @@ private:
 
     // ---- Loops, memory of its own, tasks ----
 
-    double loops_and_storage() const {
+    double loops() const {
         constexpr double per_iteration = 1, per_loop = 25;
+        const double iterations = view.innermost < 0 ? 1 : double(view.loop(view.innermost).extent);
+        if (iterations <= 1) return 0;
+        const double bodies = view.points / view.body_points;
+        return per_iteration * bodies + per_loop * bodies / iterations;
+    }
+    double storage() const {
         // Larger blocks come from the system each time, and their pages are not there yet.
         constexpr double kept_by_heap = 32 << 20, kept_in_cache = 256e3, cold_per_byte = 0.1;
         constexpr double large = 16e3, in_registers = 512;
-        double cycles = 0;
-        const double iterations = view.innermost < 0 ? 1 : double(view.loop(view.innermost).extent);
-        if (iterations > 1) {
-            const double bodies = view.points / view.body_points;
-            cycles += per_iteration * bodies + per_loop * bodies / iterations;
-        }
         const TreeFunction &f = view.tree.functions[size_t(view.node.function)];
-        if (view.node.number == 0 && !view.function.is_output) {
-            const double bytes = bytes_in(f.stored, view.function.bytes);
-            const double times = view.tree.iterations(f.store_level);
-            if (bytes > in_registers)
-                cycles += times * machine.allocation * (bytes > large ? 1 : 0.05);
-            if (bytes > kept_in_cache) cycles += times * bytes * cold_per_byte;
-            if (bytes > kept_by_heap) cycles += times * bytes * machine.fault_per_byte;
-        }
+        if (view.node.number > 0 || view.function.is_output) return 0;
+        const double bytes = bytes_in(f.stored, view.function.bytes);
+        const double times = view.tree.iterations(f.store_level);
+        double cycles = 0;
+        if (bytes > in_registers) cycles += times * machine.allocation * (bytes > large ? 1 : 0.05);
+        if (bytes > kept_in_cache) cycles += times * bytes * cold_per_byte;
+        if (bytes > kept_by_heap) cycles += times * bytes * machine.fault_per_byte;
         return cycles;
     }
     double tasks() const {

@@ -455,6 +455,10 @@ void Graph::add_stage(int function, int number) {
         if (!arg.as<Variable>()) builder(arg);
     }
     for (const Expr &value : definition.values) builder(value);
+    stage.stores_nothing = std::ranges::all_of(definition.values, [](const Expr &value) {
+        const auto *call = value.as<IntrinsicCall>();
+        return call && call->op == Intrinsic::undef;
+    });
     if (definition.predicate.defined()) builder(definition.predicate);
     const int id = int(stages.size());
     for (const Access &a : stage.accesses) {

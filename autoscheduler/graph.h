@@ -85,6 +85,7 @@ struct StageNode {
     Operations operations;             // of all branches
     std::vector<ChosenOperations> chosen;  // those of them that only some points need
     std::vector<Access> accesses;
+    bool stores_nothing = false;  // its values are undef
 
     bool is_reduction() const { return variables.size() > pure; }
 };

@@ -125,18 +125,11 @@ void LoopTree::require_consumers_within(int function, int loop) const {
 }
 
 // Where storage is kept around serial loops, each iteration computes only what is new along the
-// dimension that they run along, and no more is stored than one needs.
-void LoopTree::slide(TreeFunction &f) const {
+// dimension that they run along, and no more is stored than one needs. Of other loops in between
+// each iteration begins anew, with all that was stored.
+void LoopTree::slide(int function) {
+    TreeFunction &f = functions[size_t(function)];
     if (f.store_level == f.compute_level) return;
-    int64_t between = 1;
-    for (int l = f.compute_level; l >= 0 && l != f.store_level; l = loops[size_t(l)].parent) {
-        const LoopKind kind = loops[size_t(l)].kind;
-        if (kind == LoopKind::Parallel) {
-            throw CompileError("iterations of a parallel loop would share storage");
-        }
-        if (kind != LoopKind::Serial) return;
-        between *= loops[size_t(l)].extent;
-    }
     int different = 0;
     size_t along = 0;
     for (size_t d = 0; d < f.stored.size(); d++) {
@@ -144,13 +137,27 @@ void LoopTree::slide(TreeFunction &f) const {
         different++;
         along = d;
     }
-    if (different != 1) return;
+    int64_t steps = 1;
+    bool begins_anew = false;
+    for (int l = f.compute_level; l >= 0 && l != f.store_level; l = loops[size_t(l)].parent) {
+        const TreeLoop &loop = loops[size_t(l)];
+        if (loop.kind == LoopKind::Parallel)
+            throw CompileError("iterations of a parallel loop would share storage");
+        if (loop.kind != LoopKind::Serial) return;
+        if (loop.extent < 2 || different != 1) continue;
+        const Source source = {.function = function};
+        if (box(source, loop.parent)[along].extent() > box(source, l)[along].extent()) {
+            steps *= loop.extent;
+        } else {
+            begins_anew = true;
+        }
+    }
+    if (different != 1 || steps < 2) return;
     Span &computed = f.computed[along];
-    if (between < 2) return;
     // The first iteration computes all that it needs, each later one a step further: here, all do
     // the same.
-    const int64_t is_new = (f.stored[along].extent() + between / 2) / between;
-    f.stored[along] = computed;
+    const int64_t is_new = (f.stored[along].extent() + steps / 2) / steps;
+    if (!begins_anew) f.stored[along] = computed;
     computed.min = std::max(computed.min, computed.max - std::max<int64_t>(is_new, 1) + 1);
 }
 
@@ -195,7 +202,7 @@ void LoopTree::place(int function, const FunctionContents &f) {
     }
     placed.computed = aligned(box({.function = function}, placed.compute_level), f);
     placed.stored = aligned(box({.function = function}, placed.store_level), f);
-    slide(placed);
+    slide(function);
     for (int s : node.stages) {
         stages[size_t(s)].spans = full_spans(s, placed.computed);
         add_loops(s, *schedules[size_t(s)], placed.compute_level);
@@ -264,6 +271,29 @@ const Box &LoopTree::box(const Source &source, int loop) {
     }
     for (size_t d = 0; d < result.size(); d++) result[d].intersect(all[d]);
     return known[loop] = std::move(result);
+}
+
+Box LoopTree::reads_of(int stage, const Source &source, int loop) {
+    Box result(box(source, loop).size(), Span{0, -1});
+    std::map<int, Box> inlined;  // that are still to be followed
+    const auto add = [&](const StageNode &node, const std::vector<Span> &variables) {
+        add_reads(node, variables, source, result);
+        for (const Access &a : node.accesses) {
+            const int f = a.source.function;
+            if (f < 0 || !functions[size_t(f)].is_inlined) continue;
+            Box &read = inlined.try_emplace(f, a.index.size(), Span{0, -1}).first->second;
+            add_reads(node, variables, a.source, read);
+        }
+    };
+    add(graph.stages[size_t(stage)], spans(stage, loop));
+    while (!inlined.empty()) {  // consumers first
+        const auto [f, read] = *inlined.rbegin();
+        inlined.erase(f);
+        const int pure = graph.functions[size_t(f)].stages[0];
+        add(graph.stages[size_t(pure)], full_spans(pure, read));
+    }
+    for (size_t d = 0; d < result.size(); d++) result[d].intersect(box(source, loop)[d]);
+    return result;
 }
 
 double LoopTree::iterations(int loop) const {

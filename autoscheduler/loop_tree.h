@@ -106,6 +106,8 @@ public:
     // Returns what is needed of a function or an image in one iteration of a loop (-1: in all of
     // the pipeline).
     const Box &box(const Source &source, int loop);
+    // The same of one stage alone, with what is inlined into it.
+    Box reads_of(int stage, const Source &source, int loop);
     // The values of a stage's variables in one iteration of a loop that is its own or around it.
     std::vector<Span> spans(int stage, int loop);
     // Returns how often the body of a loop runs; -1: once.
@@ -118,7 +120,7 @@ private:
     void place_all(std::span<const program::FunctionContents *const> contents,
                    std::span<const int> functions, const PointWorkOf &point_work);
     void place(int function, const program::FunctionContents &f);
-    void slide(TreeFunction &f) const;
+    void slide(int function);
     void add_loops(int stage, const program::StageSchedule &schedule, int parent);
     int find_level(const program::LoopLevel &level) const;
     void require_consumers_within(int function, int loop) const;

@@ -190,10 +190,11 @@ private:
 
     // From the outside, until there are enough tasks.
     void parallelize(Levels &levels) {
-        const std::vector<Loop> &from = tiles.empty() ? middle : tiles;
+        const bool of_blocks = plan.serial_tiles && !blocks.empty();
+        const std::vector<Loop> &from = of_blocks ? blocks : tiles.empty() ? middle : tiles;
         if (from.empty()) return;
         // Rows are left to compute others at.
-        const size_t least = tiles.empty() && from.size() > 1 ? 1 : 0;
+        const size_t least = &from == &middle && from.size() > 1 ? 1 : 0;
         if (has_guards()) {
             nest_tasks(from, least);
         } else {
@@ -216,7 +217,7 @@ private:
         for (size_t i = from.size() - 1; i-- > least && outer.extent < tasks;) {
             const Symbol fused = new_name(from[i].var, "p");
             add(Fuse{from[i].var, outer.var, fused});
-            for (LoopLevel *level : {&levels.tile, &levels.row, &levels.step}) {
+            for (LoopLevel *level : {&levels.tile, &levels.block, &levels.row, &levels.step}) {
                 const bool is_gone =
                     level->is_at() && (level->var() == from[i].var || level->var() == outer.var);
                 if (is_gone) *level = at(fused);
@@ -305,15 +306,14 @@ Pieces pieces_of(const StagePlan &plan, size_t variable, int64_t extent) {
     Pieces pieces;
     const int64_t tile = of_variable(plan.tile, variable);
     const bool is_tiled = tile > 0 && tile < extent;
-    if (is_tiled) {
-        pieces.tile = extent = tile;
-        const int64_t block = factor_within(of_variable(plan.block, variable), extent, true);
-        if (block > 1 && block < tile) pieces.block = extent = block;
-    }
+    if (is_tiled) pieces.tile = extent = tile;
+    const int64_t block = factor_within(of_variable(plan.block, variable), extent, is_tiled);
+    if (block > 1 && block < extent) pieces.block = extent = block;
+    const bool is_whole = is_tiled || pieces.block > 0;  // its parts divide it
     if (int(variable) == plan.vector)
-        pieces.lanes = std::max<int64_t>(1, factor_within(plan.lanes, extent, is_tiled));
+        pieces.lanes = std::max<int64_t>(1, factor_within(plan.lanes, extent, is_whole));
     if (pieces.lanes > 1) extent = (extent + pieces.lanes - 1) / pieces.lanes;
-    const int64_t unroll = factor_within(of_variable(plan.unroll, variable), extent, is_tiled);
+    const int64_t unroll = factor_within(of_variable(plan.unroll, variable), extent, is_whole);
     pieces.unroll = std::max<int64_t>(1, unroll);
     return pieces;
 }

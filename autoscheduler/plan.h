@@ -1,6 +1,7 @@
 #pragma once
 #include "autoscheduler/graph.h"
 #include "program/steps.h"
+#include <algorithm>
 #include <span>
 
 namespace tessera::autoscheduler {
@@ -24,6 +25,9 @@ struct StagePlan {
     int64_t lanes = 1;
     std::vector<int64_t> unroll;  // per variable: how many points are computed together; 0: one
     bool parallel = false;        // the outermost loops, until there are enough tasks
+    // Tiles come one after the other, each with all cores: the loops over its blocks are parallel,
+    // and those of what is computed for a tile may be.
+    bool serial_tiles = false;
     bool rows_within_reduction = false;  // each step of the reduction takes whole rows
     // Where more of it than is needed cannot be computed (FunctionNode::may_be_extended()), pieces
     // that do not divide a row are moved back into it, and not cut off by a guard. That is faster,
@@ -78,7 +82,7 @@ struct Pieces {
 
     int64_t together() const { return lanes * unroll; }
     // The longest piece that is moved or cut off where a row ends.
-    int64_t longest() const { return tile > 0 ? tile : together(); }
+    int64_t longest() const { return std::max({tile, block, together()}); }
 };
 // `extent`: of the loop.
 Pieces pieces_of(const StagePlan &plan, size_t variable, int64_t extent);

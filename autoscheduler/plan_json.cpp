@@ -25,6 +25,7 @@ json to_value(const StagePlan &s) {
             {"lanes", s.lanes},
             {"unroll", s.unroll},
             {"parallel", s.parallel},
+            {"serial_tiles", s.serial_tiles},
             {"rows_within_reduction", s.rows_within_reduction},
             {"shifts", s.shifts},
             {"streams", s.streams},
@@ -40,6 +41,7 @@ StagePlan stage_from(const json &value) {
     value.at("lanes").get_to(s.lanes);
     value.at("unroll").get_to(s.unroll);
     value.at("parallel").get_to(s.parallel);
+    value.at("serial_tiles").get_to(s.serial_tiles);
     value.at("rows_within_reduction").get_to(s.rows_within_reduction);
     value.at("shifts").get_to(s.shifts);
     value.at("streams").get_to(s.streams);

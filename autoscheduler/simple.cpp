@@ -50,6 +50,8 @@ public:
     }
 
 private:
+    static constexpr int64_t most_channels = 16;
+
     const FunctionNode &node(int n) const { return graph.functions[size_t(n)]; }
     bool is_mine(int n) const { return !graph.is_fixed[size_t(n)]; }
 
@@ -146,6 +148,8 @@ private:
         if (at_root != best) all.push_back(at_root);
         const Plan tiles = in_tiles_of_readers(at_root);
         if (tiles != at_root) all.push_back(tiles);
+        const Plan channels = one_channel_at_a_time(tiles, output);
+        if (channels != tiles) all.push_back(channels);
         const Plan groups = in_groups(best);
         if (!std::ranges::count(all, groups)) all.push_back(groups);
         return all;
@@ -164,6 +168,41 @@ private:
         }
         best_cycles = cycles_before;
         return std::exchange(best, before);
+    }
+
+    // Of large functions there is no more at once than an output's channel needs, on which all
+    // cores work: tiles of the output become blocks of its channels.
+    Plan one_channel_at_a_time(const Plan &plan, int output) const {
+        constexpr double large = 1 << 20;
+        if (output < 0 || !is_mine(output)) return plan;
+        const StageNode &stage = graph.stages[size_t(node(output).stages.back())];
+        Plan changed = plan;
+        StagePlan &loops = changed.functions[size_t(output)].stages.back();
+        loops.block.assign(stage.pure, 0);
+        bool has_channels = false, has_blocks = false;
+        for (size_t v = 0; v < stage.pure; v++) {
+            const int64_t all = extent(stage, v);
+            if (all > 1 && all <= most_channels && int(v) != loops.vector) {
+                loops.tile[v] = 1;
+                has_channels = true;
+            } else if (loops.tile[v] > 0) {
+                loops.block[v] = std::exchange(loops.tile[v], 0);
+                has_blocks = true;
+            }
+        }
+        if (!has_channels || !has_blocks) return plan;
+        loops.serial_tiles = loops.parallel;
+        for (int n = 0; n < output; n++) {
+            FunctionPlan &p = changed.functions[size_t(n)];
+            if (p.place == Place::Tile && p.at == output) p.place = Place::Block;
+            const bool is_large = node(n).points() * node(n).bytes > large;
+            if (p.place != Place::Root || !is_mine(n) || node(n).is_extern || is_image(n) ||
+                !is_large || !functions_around_readers(plan, n).contains(output))
+                continue;
+            p.place = Place::Tile;  // and on all cores, as it was
+            p.at = output;
+        }
+        return changed;
     }
 
     Plan in_groups(const Plan &plan) {
@@ -285,12 +324,11 @@ private:
         const StageNode &stage = graph.stages[size_t(node(at).stages.back())];
         const StagePlan &loops = other.stages.back();
         if (std::ranges::any_of(loops.tile, [](int64_t t) { return t > 0; })) return;
-        constexpr int64_t few = 16;
         // Channels one by one, if there are few: the other tiles, too.
         std::vector<int64_t> one_by_one(stage.variables.size(), 0);
         bool has_channels = false;
         for (size_t v = 0; v < stage.pure; v++) {
-            if (extent(stage, v) < 2 || extent(stage, v) > few) continue;
+            if (extent(stage, v) < 2 || extent(stage, v) > most_channels) continue;
             one_by_one[v] = 1;
             has_channels = true;
         }

@@ -243,7 +243,7 @@ double StageView::footprint(int l, double cache) const {
         // What is written is read before, and goes out again.
         const bool is_own = leaf.source.function == node.function;
         const double times = cache > 0 && is_own && !tree.schedule(stage)->stream_stores ? 2 : 1;
-        const Box box = is_own ? written_in(l) : tree.box(leaf.source, l);
+        const Box box = is_own ? written_in(l) : read_in(leaf.source, l);
         bytes += times * bytes_in(box, leaf.bytes, innermost_of(leaf.source.function),
                                   whole_row(leaf.source));
     }
@@ -277,10 +277,25 @@ int64_t StageView::lane_distance(const Growths &growths, const Source &source, i
     return std::abs(distance) < most ? int64_t(std::abs(distance)) : 0;  // it may be no number
 }
 
+namespace {
+
+// Returns true if it is for a part of the function alone, such as the first row of a scan.
+bool is_of_a_part(const StageNode &node) {
+    if (node.number == 0 || node.is_reduction()) return false;
+    return std::ranges::any_of(node.writes, [&](const IndexProgram &w) {
+        for (size_t v = 0; v < node.variables.size(); v++) {
+            if (!w.growth(v).is_none()) return false;
+        }
+        return true;
+    });
+}
+
+}  // namespace
+
 // What one iteration of a loop writes: in the loops of others, what these need of it.
 Box StageView::written_in(int l) const {
     const Box &all = tree.box({.function = node.function}, l);
-    if (std::ranges::count(placed.loops, l) == 0) return all;
+    if (std::ranges::count(placed.loops, l) == 0 && !is_of_a_part(node)) return all;
     const std::vector<Span> variables = tree.spans(stage, l);
     Box written;
     for (const IndexProgram &w : node.writes) {
@@ -288,6 +303,11 @@ Box StageView::written_in(int l) const {
         written.back().intersect(function.required[written.size() - 1]);
     }
     return written;
+}
+
+// All stages of a function read no more than this one, unless it is for a part.
+Box StageView::read_in(const Source &source, int l) const {
+    return is_of_a_part(node) ? tree.reads_of(stage, source, l) : tree.box(source, l);
 }
 
 // Returns true if what is read is still in a cache of this size: values of a function since they
@@ -303,6 +323,7 @@ bool StageView::is_near(const Leaf &leaf, double cache) const {
 bool StageView::is_read_before(const Leaf &leaf, double cache) const {
     for (int other = 0; other < stage; other++) {
         const TreeStage &before = tree.stages[size_t(other)];
+        if (is_of_a_part(graph.stages[size_t(other)])) continue;
         const bool reads_it =
             before.point && std::ranges::any_of(before.point->leaves, [&](const Leaf &l) {
                 return l.source == leaf.source;

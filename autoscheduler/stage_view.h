@@ -73,6 +73,7 @@ private:
     double growth_in_lanes(const Growth &growth) const;
     double points_between_steps(const Leaf &leaf, size_t variable, double extent) const;
     Box written_in(int l) const;
+    Box read_in(const Source &source, int l) const;
     const Box &stored_box(const Source &source) const;
     int64_t whole_row(const Source &source) const;
     bool is_near(const Leaf &leaf, double cache) const;

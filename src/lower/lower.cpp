@@ -35,6 +35,7 @@
 #include "lower/loops/likely.h"
 #include "lower/loops/loop_invariants.h"
 #include "lower/loops/partition_loops.h"
+#include "lower/loops/promote_accumulators.h"
 #include "lower/loops/trim_no_ops.h"
 #include "lower/loops/unroll_loops.h"
 #include "lower/loops/vectorize_loops.h"
@@ -118,7 +119,8 @@ constexpr Pass all_passes[] = {
     {"lower prefetch", lower_prefetch},  // its strides are flattened storage's
     {"simplify regions", simplify_stmt},
     {"constant extents in kernels", constant_extents_in_kernels},
-    {"pad shared", pad_shared},  // extents are numbers, and vectors still loops
+    {"pad shared", pad_shared},                      // extents are numbers, and vectors still loops
+    {"promote accumulators", promote_accumulators},  // while elements have coordinates
     // to flat
     {"flatten storage", flatten_storage},
     {"hoist storage", hoist_storage},

@@ -26,6 +26,37 @@ bool has_barrier(const Stmt &body) {
     return any;
 }
 
+// Of a loop of few iterations, leaves the tests that depend on loops within it to those whose
+// number of iterations is not known: they have more of a steady state. For x + dx within an image,
+// no single dx may hold for all x, while each dx holds for most. Returns true if there are any.
+bool leave_to_loops_within(const For &loop, LikelyTests &tests) {
+    constexpr int64_t few = 8;
+    const auto extent = as_const_int(loop.extent);
+    if (loop.partition == Partition::Always || !extent || *extent > few) return false;
+    class Find final : public Visitor {
+    public:
+        std::unordered_set<Symbol> within;  // such loops, and what is made of their variables
+
+    private:
+        void visit(const For &l) override {
+            if (!as_const_int(l.extent)) within.insert(l.name);
+            Visitor::visit(l);
+        }
+        void visit(const LetStmt &let) override {
+            if (uses_any(let.value, within)) within.insert(let.name);
+            Visitor::visit(let);
+        }
+    } find;
+    find(loop.body);
+    bool any = false;
+    for (auto &[test, occurrences] : tests.occurrences) {
+        if (find.within.empty() || !uses_any(test, find.within)) continue;
+        any = true;
+        for (LikelyTest &t : occurrences) t.condition = {};  // it holds nobody knows where
+    }
+    return any;
+}
+
 class PartitionLoops final : public Mutator {
 public:
     // A loop that was to be partitioned in any case, and is so nowhere.
@@ -51,14 +82,16 @@ private:
         if (loop.partition == Partition::Always) demanded.push_back(loop.name);
         LikelyTests tests = find_likely_tests(loop, loop.partition == Partition::Always);
         if (tests.order.empty()) return Mutator::visit(loop);
+        const bool leaves_some = leave_to_loops_within(loop, tests);
         SteadyState steady = solve_for_steady_state(loop, tests);
         const bool is_in_order = traits_of(loop.loop_kind).is_in_order;
         if (steady.empty() || (is_in_order && has_barrier(loop.body))) return Mutator::visit(loop);
         add_decided_ends(steady, loop);
         done.insert(loop.name);
-        return split(loop, steady);
+        return split(loop, steady, leaves_some);
     }
-    Stmt split(const For &loop, const SteadyState &steady);
+    // `leaves_some`: tests to the loops within, which have a steady state in all parts.
+    Stmt split(const For &loop, const SteadyState &steady, bool leaves_some);
     Stmt split_kernel(const For &outermost);
 };
 
@@ -109,12 +142,12 @@ Stmt in_parallel(const For &loop, const Ends &ends, const Stmt &steady, const St
     return loop.with<&For::body>(IfThenElse::make(is_within(loop, ends), steady, rest));
 }
 
-Stmt PartitionLoops::split(const For &loop, const SteadyState &steady) {
+Stmt PartitionLoops::split(const For &loop, const SteadyState &steady, bool leaves_some) {
     Stmt body = (*this)(assume_outcomes(loop.body, steady));
     if (steady.mins.empty() && steady.maxes.empty()) {
         return loop.with<&For::body>(body);
     }
-    Stmt rest = remove_likely(loop.body);
+    Stmt rest = leaves_some ? (*this)(loop.body) : remove_likely(loop.body);
     Expr end = algebra::simplify(loop.min + loop.extent);
     Ends ends = ends_of(loop, steady, end);
     Lets lets;

@@ -182,6 +182,14 @@ TEST_SUITE("partition_loops") {
                     "for y in [2, +48):\n    f[y * 100] = g[y * 9 - 18]\n"
                     "    for x in [1, +99): f[y * 100 + x] = g[y * 9 + x - 19]"));
     }
+    TEST_CASE("a loop of few iterations leaves tests to a longer one within it") {
+        const std::string sums = partitioned("for dx in [-1, +3):\n"
+                                             "    for x in [0, +n): f[x] = f[x] + "
+                                             "g[max(min(likely(x + dx), n - 1), 0)]");
+        CAPTURE(sums);
+        CHECK(sums.starts_with("for dx in [-1, +3):"));
+        CHECK(sums.find("g[dx + x]") != std::string::npos);
+    }
     TEST_CASE("likely_if_innermost counts in innermost loops only") {
         CHECK(is_unchanged("for y in [0, +50): for x in [0, +100): "
                            "f[x] = g[max(likely_if_innermost(y - 1), 0)]"));

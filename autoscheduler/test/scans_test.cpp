@@ -1,0 +1,110 @@
+#include "autoscheduler/cost.h"
+#include "autoscheduler/plan_json.h"
+#include "autoscheduler/simple.h"
+#include "support.h"
+
+namespace tessera::autoscheduler::test {
+namespace {
+
+TEST_SUITE_BEGIN("autoscheduler, scans and windows");
+
+// Down the columns of each channel, and then along its rows.
+Func two_scans(int size) {
+    Var x("x"), y("y"), c("c");
+    ImageParam in(Float(32), 3, "in");
+    RDom r(1, size - 1, "r");
+    const auto scan_of = [&](const Func &from, const std::string &name) {
+        Func scan(name), turned(name + "_turned");
+        scan(x, y, c) = undef<float>();
+        scan(x, 0, c) = from(x, 0, c);
+        scan(x, r, c) = 0.5f * scan(x, r - 1, c) + 0.5f * from(x, r, c);
+        turned(x, y, c) = scan(y, x, c);
+        return turned;
+    };
+    Func output = scan_of(scan_of(in, "down"), "along");
+    output.set_estimates({{0, size}, {0, size}, {0, 3}});
+    return output;
+}
+
+Cost cost_of(const Problem &problem, const Plan &plan) {
+    LoopTree tree(problem.graph, program::apply(problem.algorithm, problem.scheduled(plan)));
+    return estimate_cost(tree, problem.machine);
+}
+size_t number_of(const Problem &problem, const std::string &function) {
+    const auto found = std::ranges::find(problem.graph.functions, function, &FunctionNode::name);
+    REQUIRE(found != problem.graph.functions.end());
+    return size_t(found - problem.graph.functions.begin());
+}
+const StageCost &stage_of(const Problem &problem, const Cost &cost, const std::string &function,
+                          size_t number) {
+    const FunctionNode &f = problem.graph.functions[number_of(problem, function)];
+    return cost.stages[size_t(f.stages[number])];
+}
+
+TEST_CASE("a stage that stores nothing costs nothing, and one of a row reads a row") {
+    const Problem problem(two_scans(4096));
+    const Cost cost = cost_of(problem, plain_plan(problem.graph));
+    const StageCost &nothing = stage_of(problem, cost, "down", 0);
+    CHECK(nothing.compute + nothing.memory + nothing.far == 0);
+    const StageCost &first_row = stage_of(problem, cost, "down", 1),
+                    &others = stage_of(problem, cost, "down", 2);
+    CHECK(others.bytes.back() > 2.0 * 4096 * 4096 * 3 * 4);
+    CHECK(first_row.bytes.back() < 0.01 * others.bytes.back());
+}
+
+TEST_CASE("by rules, two passes over channels are one channel at a time, each on all cores") {
+    const Problem problem(two_scans(2048));
+    const SimpleResult simple = schedule_simply(problem.graph, problem.machine);
+    const StagePlan &output = simple.plan.functions.back().stages.back();
+    CHECK(output.serial_tiles);
+    REQUIRE(output.tile.size() >= 3);
+    CHECK(output.tile[2] == 1);
+    const FunctionPlan &between = simple.plan.functions[number_of(problem, "down_turned")];
+    CHECK(between.place == Place::Tile);
+    CHECK(between.stages[0].parallel);
+    CHECK(plan_from_json(to_json(simple.plan), problem.graph) == std::optional(simple.plan));
+    // The loop over channels is serial, and within it two are parallel.
+    Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
+    CHECK(measurer({simple.schedule}, 1e300)[0].outcome == Outcome::Measured);
+}
+
+TEST_CASE("a window slides along the loops that move it, and begins anew in others") {
+    Var x("x"), y("y"), c("c");
+    ImageParam in(Float(32), 2, "in");
+    Func sharp("sharp"), output("output");
+    sharp(x, y) = in(x, y) * in(x, y);
+    output(x, y, c) = sharp(x, y) + sharp(x, y + 1) + cast<float>(c);
+    output.set_estimates({{0, 512}, {0, 512}, {0, 4}});
+    const Problem problem(output);
+    const size_t s = number_of(problem, "sharp");
+    const auto tree_of = [&](const std::vector<Var> &order) {
+        program::Schedule schedule = problem.graph.by_hand;
+        std::vector<Symbol> names;
+        for (const Var &v : order) names.push_back(Symbol::interned(v.name()));
+        const Symbol of = problem.graph.functions.back().function->name,
+                     window = problem.graph.functions[s].function->name;
+        const auto level = [&](const char *var) {
+            return program::LoopLevel::at(of, Symbol::interned(var), 0);
+        };
+        schedule.steps.push_back({of, program::StageStep{0, {}, {program::Reorder{names}, {}}}});
+        schedule.steps.push_back(
+            {window, program::FuncStep{{program::StoreLevel{program::LoopLevel::root()}, {}}}});
+        schedule.steps.push_back(
+            {window, program::FuncStep{{program::ComputeLevel{level("y")}, {}}}});
+        return LoopTree(problem.graph, program::apply(problem.algorithm, schedule));
+    };
+    const LoopTree one_pass = tree_of({x, c, y}), four_passes = tree_of({x, y, c});
+    const auto computed = [&](const LoopTree &tree) {
+        const TreeFunction &f = tree.functions[s];
+        return points_in(f.computed) * tree.iterations(f.compute_level);
+    };
+    CHECK(computed(one_pass) == doctest::Approx(512 * 512));
+    CHECK(computed(four_passes) == doctest::Approx(4 * 512 * 512));
+    CHECK(points_in(one_pass.functions[s].stored) == doctest::Approx(2 * 512));
+    CHECK(points_in(four_passes.functions[s].stored) == doctest::Approx(513 * 512));
+}
+
+TEST_SUITE_END();
+
+}  // namespace
+}  // namespace tessera::autoscheduler::test
