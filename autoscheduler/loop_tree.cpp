@@ -183,9 +183,28 @@ Box aligned(Box box, const FunctionContents &f) {
 
 }  // namespace
 
+namespace {
+
+// The pieces that the loops of the first definition are split into without a guard, per dimension.
+std::vector<int64_t> whole_pieces(const FunctionContents &f) {
+    std::vector<int64_t> least(f.args.size(), 1);
+    if (f.stages.empty()) return least;
+    for (const auto &written : f.stages[0]->schedule.transforms) {
+        const auto *split = std::get_if<program::Split>(&written.directive);
+        if (!split || split->tail == TailStrategy::GuardWithIf) continue;
+        const auto at = std::ranges::find(f.args, split->old);
+        if (at == f.args.end()) continue;
+        least[size_t(at - f.args.begin())] = ir::as_const_int(split->factor).value_or(1);
+    }
+    return least;
+}
+
+}  // namespace
+
 void LoopTree::place(int function, const FunctionContents &f) {
     TreeFunction &placed = functions[size_t(function)];
     const FunctionNode &node = graph.functions[size_t(function)];
+    if (!node.is_output) placed.least = whole_pieces(f);
     const LoopLevel &level = f.schedule.compute_level;
     if (level.is_at()) {
         placed.compute_level = find_level(level);
@@ -250,6 +269,16 @@ std::vector<Span> LoopTree::spans(int stage, int loop) {
         .variables_with_fixed(fixed);
 }
 
+namespace {
+
+void widen(Box &box, const std::vector<int64_t> &least) {
+    for (size_t d = 0; d < std::min(box.size(), least.size()); d++) {
+        if (!box[d].is_empty()) box[d].max = std::max(box[d].max, box[d].min + least[d] - 1);
+    }
+}
+
+}  // namespace
+
 const Box &LoopTree::box(const Source &source, int loop) {
     const bool is_image = source.image >= 0;
     const Box &all = is_image ? graph.images[size_t(source.image)].box
@@ -270,6 +299,11 @@ const Box &LoopTree::box(const Source &source, int loop) {
         add_reads(graph.stages[size_t(c)], at, source, result);
     }
     for (size_t d = 0; d < result.size(); d++) result[d].intersect(all[d]);
+    if (!is_image) {
+        const TreeFunction &f = functions[size_t(source.function)];
+        const bool is_computed_there = f.compute_level >= 0 && is_within(f.compute_level, loop);
+        if (is_computed_there) widen(result, f.least);
+    }
     return known[loop] = std::move(result);
 }
 

@@ -53,7 +53,8 @@ TEST_CASE("a stage that stores nothing costs nothing, and one of a row reads a r
 }
 
 TEST_CASE("by rules, two passes over channels are one channel at a time, each on all cores") {
-    const Problem problem(two_scans(2048));
+    Problem problem(two_scans(2048));
+    problem.machine.fault_per_byte = 5;  // pages that come from the system are dear
     const SimpleResult simple = schedule_simply(problem.graph, problem.machine);
     const StagePlan &output = simple.plan.functions.back().stages.back();
     CHECK(output.serial_tiles);
@@ -102,6 +103,32 @@ TEST_CASE("a window slides along the loops that move it, and begins anew in othe
     CHECK(computed(four_passes) == doctest::Approx(4 * 512 * 512));
     CHECK(points_in(one_pass.functions[s].stored) == doctest::Approx(2 * 512));
     CHECK(points_in(four_passes.functions[s].stored) == doctest::Approx(513 * 512));
+}
+
+TEST_CASE("pieces that are moved back, and not cut off, make a region as large as they are") {
+    Var x("x");
+    Func source("source"), some("some"), output("output");
+    source(x) = cast<float>(x) * 2.0f;
+    some(x) = source(x) + source(x + 1);
+    output(x) = some(x / 16);
+    output.set_estimates({{0, 4096}});
+    const Problem problem(output);
+    const size_t s = number_of(problem, "source");
+    Plan plan = plain_plan(problem.graph);
+    plan.functions.back().stages[0].tile = {64};
+    for (const char *name : {"source", "some"}) {
+        plan.functions[number_of(problem, name)].place = Place::Tile;
+        plan.functions[number_of(problem, name)].at = int(plan.functions.size()) - 1;
+    }
+    const auto computed = [&] {
+        LoopTree tree(problem.graph, program::apply(problem.algorithm, problem.scheduled(plan)));
+        return tree.functions[s].computed[0].extent();
+    };
+    CHECK(computed() == 5);
+    StagePlan &loops = plan.functions[number_of(problem, "some")].stages[0];
+    loops.vector = 0;
+    loops.lanes = 16;
+    CHECK(computed() == 17);
 }
 
 TEST_SUITE_END();
