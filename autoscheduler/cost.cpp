@@ -99,11 +99,14 @@ private:
         return 1.5 * each / view.points_stored_together(writes);
     }
 
-    // A sum waits for its last addition: of so many that go on side by side.
+    // A sum waits for its last addition, of so many that go on side by side; a scan for what it has
+    // just stored as well, which it loads again.
     double waiting_per_point() const {
-        constexpr double latency = 4;
+        constexpr double of_addition = 4, of_memory = 10;
         if (!view.node.is_reduction() || view.innermost < 0) return 0;
-        return view.loop(view.innermost).is_reduction ? latency / view.body_values : 0;
+        if (!view.loop(view.innermost).is_reduction) return 0;
+        const double latency = of_addition + (view.is_scan() ? of_memory : 0);
+        return latency / (view.body_values * view.part_of_lanes_used());
     }
 
     // Of accumulators that registers do not hold.

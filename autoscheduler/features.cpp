@@ -53,11 +53,7 @@ private:
 
     void body() {
         of(Feature::Lanes) = log_of(view.lanes);
-        of(Feature::LanesUsed) = 1;
-        if (view.vector_variable >= 0) {
-            const double row = double(view.placed.spans[size_t(view.vector_variable)].extent());
-            of(Feature::LanesUsed) = float(row / (std::ceil(row / view.lanes) * view.lanes));
-        }
+        of(Feature::LanesUsed) = float(view.part_of_lanes_used());
         const double widest = view.function.widest, vector = view.machine.vector_bytes;
         of(Feature::VectorsPerPoint) = log_of_few(widest * view.lanes / vector);
         of(Feature::GuardedLanes) = view.has_guarded_lanes;

@@ -76,8 +76,8 @@ struct TreeStage {
 
 struct TreeFunction {
     bool is_inlined = false;
-    int compute_level = -1, store_level = -1;         // loops; -1: root
-    size_t innermost = 0;                             // the dimension whose values lie side by side
+    int compute_level = -1, store_level = -1;  // loops; -1: root
+    size_t innermost = 0;                      // the dimension whose values lie side by side
     // Per dimension: a region is never smaller, as pieces are moved back into it, not cut off.
     std::vector<int64_t> least;
     Box computed, stored;                             // each time; empty where nobody asks for it

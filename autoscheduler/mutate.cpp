@@ -131,7 +131,7 @@ private:
             s.prefetch = any_of<int64_t>({0, 1, 2, 4, 8});
             return;
         }
-        switch (below(is_root ? 6 : 4)) {
+        switch (below(is_root ? 6 : 3)) {
         case 0: change_vector(n, int(v), s); break;
         case 1:
         case 2: s.unroll[v] = any_of<int64_t>({0, 0, 2, 3, 4, 4, 6, 8, 12}); break;

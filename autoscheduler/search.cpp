@@ -4,6 +4,7 @@
 #include "autoscheduler/plan_json.h"
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <set>
@@ -208,7 +209,7 @@ private:
         constexpr double most_code = 40e3;
         if (!estimate || (!found.trials.empty() && estimate->code > most_code)) return std::nullopt;
         ProgramFeatures features = costs[sketch]->features(plan, *estimate);
-        const double expected = cost.milliseconds(features);
+        const double expected = expectation(features, estimate->cycles);
         return Candidate{sketch,
                          std::move(plan),
                          std::move(schedule),
@@ -216,6 +217,14 @@ private:
                          estimate->cycles,
                          expected,
                          false};
+    }
+
+    // What the model says; but where no measurement will show it wrong, the estimated cost has as
+    // much to say: what both take for fast is less often an error that one of them makes.
+    double expectation(const ProgramFeatures &features, double cycles) const {
+        const double by_model = cost.milliseconds(features);
+        if (options.trials > 0) return by_model;
+        return std::sqrt(by_model * cycles / cycles_per_millisecond);
     }
 
     // A child of the parents, the first of which are the likeliest.
@@ -259,9 +268,10 @@ private:
         return best;
     }
 
-    // With no measurement, the model alone decides. What it does not know much better stays; and
-    // what is scheduled as by hand even more so, for of the thousands that it looks at, those which
-    // it takes for the fastest are often those about which it is wrong.
+    // With no measurement, what is expected decides. What is not expected to be much better than by
+    // rules is not taken; and in place of what is scheduled as by hand even less, for of the
+    // thousands that are looked at, those which are taken for the fastest are often those about
+    // which the model is wrong.
     void guess(const std::vector<Candidate> &begin_with) {
         constexpr double clearly_better = 0.9, than_by_hand = 0.7;
         std::vector<Parent> from;

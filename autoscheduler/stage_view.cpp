@@ -189,6 +189,24 @@ double StageView::vectors_per_row() const {
     return std::max(1.0, row / lanes);
 }
 
+double StageView::part_of_lanes_used() const {
+    if (vector_variable < 0) return 1;
+    const double row = double(placed.spans[size_t(vector_variable)].extent());
+    return row / (std::ceil(row / lanes) * lanes);
+}
+
+bool StageView::is_scan() const {
+    std::vector<Span> point = placed.spans;
+    for (Span &s : point) s.max = s.min;
+    return std::ranges::any_of(node.accesses, [&](const Access &a) {
+        if (a.source.function != node.function) return false;
+        for (size_t d = 0; d < a.index.size(); d++) {
+            if (a.index[d].run(point) != node.writes[d].run(point)) return true;
+        }
+        return false;
+    });
+}
+
 double StageView::stride(const Growths &growths, int f) const {
     const size_t innermost = innermost_of(f);
     if (innermost >= growths.size() || vector_variable < 0) return 1;

@@ -38,6 +38,10 @@ public:
     // How many points go into one value before it is stored.
     double points_stored_together(const Growths &writes) const;
     double vectors_per_row() const;
+    // Where rows are no multiple of a vector, not all lanes of the last one are needed.
+    double part_of_lanes_used() const;
+    // Returns true if it reads elements of its own function other than the one that it writes.
+    bool is_scan() const;
 
     // All that one iteration of a loop of this nest reads and writes, in bytes; `cache`: without
     // what its producers left in a cache of so many.

@@ -52,10 +52,22 @@ TEST_CASE("a stage that stores nothing costs nothing, and one of a row reads a r
     CHECK(first_row.bytes.back() < 0.01 * others.bytes.back());
 }
 
+TEST_CASE("a scan waits for what it has stored, unless several go on side by side") {
+    const Problem problem(two_scans(1024));
+    Plan plan = plain_plan(problem.graph);
+    StagePlan &scan = plan.functions[number_of(problem, "down")].stages[2];
+    scan.vector = 0;
+    scan.lanes = 16;
+    const double one = stage_of(problem, cost_of(problem, plan), "down", 2).compute;
+    scan.unroll = {4, 0, 0};
+    CHECK(stage_of(problem, cost_of(problem, plan), "down", 2).compute < 0.5 * one);
+}
+
 TEST_CASE("by rules, two passes over channels are one channel at a time, each on all cores") {
-    Problem problem(two_scans(2048));
-    problem.machine.fault_per_byte = 5;  // pages that come from the system are dear
-    const SimpleResult simple = schedule_simply(problem.graph, problem.machine);
+    const Problem problem(two_scans(2048));
+    Machine machine = problem.machine;
+    machine.fault_per_byte = 5;  // pages that come from the system are dear
+    const SimpleResult simple = schedule_simply(problem.graph, machine);
     const StagePlan &output = simple.plan.functions.back().stages.back();
     CHECK(output.serial_tiles);
     REQUIRE(output.tile.size() >= 3);
