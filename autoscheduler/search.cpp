@@ -71,9 +71,9 @@ private:
         Plan plan;
         Schedule schedule;
         ProgramFeatures features;
-        double estimated = 0;     // cycles
-        double milliseconds = 0;  // that are expected
-        bool is_by_hand = false;  // SimpleResult::by_hand
+        double estimated = 0;                   // cycles
+        double by_model = 0, milliseconds = 0;  // what the model says, and what is expected
+        bool is_by_hand = false;                // SimpleResult::by_hand
     };
     // What others are made from.
     struct Parent {
@@ -209,20 +209,20 @@ private:
         constexpr double most_code = 40e3;
         if (!estimate || (!found.trials.empty() && estimate->code > most_code)) return std::nullopt;
         ProgramFeatures features = costs[sketch]->features(plan, *estimate);
-        const double expected = expectation(features, estimate->cycles);
+        const double by_model = cost.milliseconds(features);
         return Candidate{sketch,
                          std::move(plan),
                          std::move(schedule),
                          std::move(features),
                          estimate->cycles,
-                         expected,
+                         by_model,
+                         expectation(by_model, estimate->cycles),
                          false};
     }
 
     // What the model says; but where no measurement will show it wrong, the estimated cost has as
     // much to say: what both take for fast is less often an error that one of them makes.
-    double expectation(const ProgramFeatures &features, double cycles) const {
-        const double by_model = cost.milliseconds(features);
+    double expectation(double by_model, double cycles) const {
         if (options.trials > 0) return by_model;
         return std::sqrt(by_model * cycles / cycles_per_millisecond);
     }
@@ -269,11 +269,11 @@ private:
     }
 
     // With no measurement, what is expected decides. What is not expected to be much better than by
-    // rules is not taken; and in place of what is scheduled as by hand even less, for of the
-    // thousands that are looked at, those which are taken for the fastest are often those about
-    // which the model is wrong.
+    // rules, also by the model alone, is not taken; and in place of what is scheduled as by hand
+    // even less, for of the thousands that are looked at, those which are taken for the fastest are
+    // often those about which the model is wrong.
     void guess(const std::vector<Candidate> &begin_with) {
-        constexpr double clearly_better = 0.9, than_by_hand = 0.7;
+        constexpr double clearly_better = 0.9, than_by_hand = 0.5;
         std::vector<Parent> from;
         for (const Candidate &c : begin_with) from.push_back({c.sketch, &c.plan});
         const Candidate *stays = &begin_with[0];
@@ -281,9 +281,11 @@ private:
             if (c.is_by_hand && c.milliseconds < stays->milliseconds) stays = &c;
         }
         found.schedule = stays->schedule;
-        double least = (stays->is_by_hand ? than_by_hand : clearly_better) * stays->milliseconds;
+        const double better = stays->is_by_hand ? than_by_hand : clearly_better;
+        double least = better * stays->milliseconds;
         auto take = [&](const Candidate &c) {
-            if (c.milliseconds >= least || may_refuse_sizes(c.plan)) return;
+            const bool is_better = c.milliseconds < least && c.by_model < better * stays->by_model;
+            if (!is_better || may_refuse_sizes(c.plan)) return;
             least = c.milliseconds;
             found.schedule = c.schedule;
         };
