@@ -163,4 +163,26 @@ TEST_SUITE("inner loops") {
         CHECK(loop.stores == 0);
         CHECK(loop.on_stack <= 3);
     }
+    TEST_CASE("a product in an output: rows of sums stay in registers while the reduction runs") {
+        ImageParam a(Float(32), 2, "a"), b(Float(32), 2, "b");
+        Var x("x"), y("y"), xi("xi"), yi("yi");
+        RDom k(0, a.dim(0).extent(), "k");
+        Func product("product");
+        product(x, y) += a(k, y) * b(x, k);
+        product.update()
+            .tile(x, y, xi, yi, 32, 4, TailStrategy::GuardWithIf)
+            .reorder(xi, yi, k, x, y)
+            .vectorize(xi)
+            .unroll(yi);
+        const std::string path = std::filesystem::temp_directory_path() /
+                                 ("tessera_inner_loop_product" + std::to_string(getpid()) + ".s");
+        product.compile_to_assembly(path, {a, b}, "product", Target(avx512));
+        std::ostringstream text;
+        text << std::ifstream(path).rdbuf();
+        std::filesystem::remove(path);
+        const Loop loop = hottest_loop(text.str());
+        CHECK(loop.multiply_adds == 8);
+        CHECK(loop.stores == 0);
+        CHECK(loop.loads + loop.broadcasts <= 6);
+    }
 }
