@@ -181,10 +181,6 @@ Box aligned(Box box, const FunctionContents &f) {
     return box;
 }
 
-}  // namespace
-
-namespace {
-
 // The pieces that the loops of the first definition are split into without a guard, per dimension.
 std::vector<int64_t> whole_pieces(const FunctionContents &f) {
     std::vector<int64_t> least(f.args.size(), 1);

@@ -82,13 +82,12 @@ private:
         if (const auto *loop = s.as<For>()) return enter(*loop);
         if (const auto *let = s.as<LetStmt>()) {
             if (mentions(let->value, of_reduction)) of_reduction.insert(let->name);
-            if (mentions(let->value, of_elements)) of_elements.insert(let->name);
             return let->body;
         }
         if (const auto *guard = s.as<IfThenElse>()) {
-            const bool is_mixed =
-                mentions(guard->condition, of_reduction) && mentions(guard->condition, of_elements);
-            return guard->else_case.defined() || is_mixed ? Stmt() : guard->then_case;
+            // Where it holds in no iteration, the elements need not even be there.
+            const bool may_stay = !mentions(guard->condition, of_reduction);
+            return may_stay && !guard->else_case.defined() ? guard->then_case : Stmt();
         }
         const auto *atomic = s.as<Atomic>();
         return atomic && !atomic->mutexes.defined() ? atomic->body : Stmt();
@@ -104,7 +103,6 @@ private:
         const std::optional<int64_t> extent = as_const_int(loop.extent);
         if (!is_unrolled || !extent) return {};
         elements *= *extent;
-        of_elements.insert(loop.name);
         beside_one_another.push_back(&loop);
         return loop.body;
     }
@@ -185,16 +183,13 @@ private:
     bool is_of_reduction(const Stmt &part) const {
         if (const auto *loop = part.as<For>()) return of_reduction.contains(loop->name);
         if (const auto *let = part.as<LetStmt>()) return of_reduction.contains(let->name);
-        if (const auto *guard = part.as<IfThenElse>())
-            return mentions(guard->condition, of_reduction);
-        return true;  // an update that is atomic
+        return part.as<Atomic>() != nullptr;  // the update is, and copies are not
     }
 
     std::vector<Stmt> parts;  // outermost first
     std::vector<const For *> beside_one_another;
-    int64_t elements = 1;  // that stand side by side in the code
-    // Loops, and lets whose values depend on them.
-    std::unordered_set<Symbol> of_reduction, of_elements;
+    int64_t elements = 1;                     // that stand side by side in the code
+    std::unordered_set<Symbol> of_reduction;  // loops, and lets whose values depend on them
     Ref<const Provide> provide;
     Ref<const Call> a_call;  // of the function itself
 };

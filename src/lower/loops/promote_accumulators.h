@@ -18,10 +18,10 @@ namespace tessera::lower {
 //                                                   unrolled for v: vectorized for u:
 //                                                       f(x + u, y + v) = f.sums(u, v)
 //
-// The loops may have lets and guards in between, and of the latter those that do not depend on the
-// reduction stay around the copies. What a machine has too few registers for is left alone, and so
-// is what stands in a small storage of constant size, which is in registers already, and what is in
-// kernels.
+// The loops may have lets and guards in between, which stay around the copies; but no guard that
+// depends on the reduction: where it never holds, the elements may lie outside of the storage. What
+// a machine has too few registers for is left alone, and so is what stands in a small storage of
+// constant size, which is in registers already, and what is in kernels.
 ir::Stmt promote_accumulators(const ir::Stmt &s, const Context &context);
 
 }  // namespace tessera::lower
