@@ -58,7 +58,8 @@ private:
     }
 
     double cycles_of_access(int element, const Growths &growths, const Source &source) const {
-        constexpr double load = 0.5, lane = 1.2, far_lane = 5;
+        constexpr double load = 0.5, far_lane = 5;
+        const double lane = machine.gathered_lane;
         const int function = source.function;
         const double bytes = element;
         if (view.lanes <= 1 || view.vector_variable < 0) return load;
@@ -69,7 +70,7 @@ private:
         case AccessPattern::Dense: return whole;
         case AccessPattern::Strided: return 2 * view.stride(growths, function) * whole;
         case AccessPattern::Gathered:
-            return are_in_few_sets(growths, source, element) ? far_lane : lane;
+            return are_in_few_sets(growths, source, element) ? std::max(far_lane, lane) : lane;
         }
         return lane;
     }
@@ -82,7 +83,7 @@ private:
             double each = cycles_of_access(leaf.bytes, leaf.growths, leaf.source);
             // The first and the last vector of a row meet the border, and go lane by lane.
             if (leaf.is_limited && view.lanes > 1 && view.vector_variable >= 0)
-                each += 2 * 1.2 / view.vectors_per_row();
+                each += 2 * machine.gathered_lane / view.vectors_per_row();
             cycles += leaf.loads * each / served;
         }
         return cycles;

@@ -31,6 +31,7 @@ struct Machine {
     double task = 300;               // of an iteration of a parallel loop
     double fault_per_byte = 0.3;     // of fresh memory
     double allocation = 200;         // of a block on the heap
+    double gathered_lane = 1.2;      // of a lane of a vector that is loaded from as many places
 
     // The least number of tasks that keeps all cores at work to the end of a parallel loop.
     int64_t least_tasks() const { return cores == 1 ? 1 : 4 * int64_t(cores); }

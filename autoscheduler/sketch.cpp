@@ -1,8 +1,10 @@
 #include "autoscheduler/sketch.h"
 #include "autoscheduler/copies.h"
+#include "autoscheduler/mutate.h"
 #include "autoscheduler/vector_reductions.h"
 #include "program/associativity.h"
 #include <algorithm>
+#include <map>
 #include <set>
 
 namespace tessera::autoscheduler {
@@ -150,8 +152,9 @@ private:
 };
 
 std::vector<SketchRule> &rules() {
-    static std::vector<SketchRule> all = {sum_rows_in_lanes, factor_reductions, sum_in_tiles,
-                                          cache_operands, copy_constants};
+    static std::vector<SketchRule> all = {sum_rows_in_lanes, factor_reductions,
+                                          sum_in_tiles,      cache_operands,
+                                          copy_constants,    store_for_one_reader};
     return all;
 }
 
@@ -184,6 +187,25 @@ std::string name_of(const Graph &graph, int function) {
     const FunctionNode &f = graph.functions[size_t(function)];
     const int image = image_behind(graph, function);
     return image < 0 ? f.name : graph.images[size_t(image)].name;
+}
+
+// The one reader that takes several values of the function for a point, where all others take one;
+// none, if there are several such readers or no others.
+std::optional<int> reader_of_many_points(const Graph &graph, int function) {
+    std::map<int, int> reads;
+    for (int c : graph.functions[size_t(function)].consumers) {
+        const StageNode &stage = graph.stages[size_t(c)];
+        int &most = reads[stage.function];
+        most = std::max(most, int(std::ranges::count(stage.accesses, Source{.function = function},
+                                                     &Access::source)));
+    }
+    std::optional<int> found;
+    for (const auto &[reader, count] : reads) {
+        if (count < 2) continue;
+        if (found) return std::nullopt;
+        found = reader;
+    }
+    return reads.size() > 1 ? found : std::nullopt;
 }
 
 }  // namespace
@@ -277,6 +299,29 @@ std::vector<Variant> copy_constants(const Graph &graph, const Machine &) {
         }
     }
     return all;
+}
+
+std::vector<Variant> store_for_one_reader(const Graph &graph, const Machine &) {
+    constexpr double cheap = 3;  // operations that are computed wherever they are asked for
+    Variant best;
+    double most_work = 0;
+    for (int f = 0; f < int(graph.functions.size()); f++) {
+        const FunctionNode &node = graph.functions[size_t(f)];
+        if (graph.is_fixed[size_t(f)] || node.is_output || !may_be_inlined(graph, f) ||
+            !may_be_copied(graph, f) || image_behind(graph, f) >= 0)
+            continue;
+        const double operations = graph.stages[size_t(node.stages[0])].operations.total();
+        const double work = operations * node.points();
+        const std::optional<int> reader = reader_of_many_points(graph, f);
+        if (operations <= cheap || work <= most_work || !reader) continue;
+        const Symbol consumer = graph.functions[size_t(*reader)].function->name;
+        const Symbol made = Symbol::interned(str(node.name, "_for_", consumer));
+        most_work = work;
+        best = {str(consumer, ": ", node.name, " is stored for it alone"),
+                {{node.function->name, WrapStep{{consumer}, made, false, {}}}}};
+    }
+    if (best.steps.empty()) return {};
+    return {std::move(best)};
 }
 
 void add_sketch_rule(SketchRule rule) { rules().push_back(std::move(rule)); }

@@ -47,6 +47,11 @@ std::vector<Variant> cache_operands(const Graph &graph, const Machine &machine);
 // After:   h(i, j) = w(i, j);  f(x) += h(r, x)   h is stored in the order in which f reads it
 std::vector<Variant> copy_constants(const Graph &graph, const Machine &machine);
 
+// Before:  g(x) = f(x - 1) + f(x + 1);  h(x) = f(x) + ...
+// After:   w(x) = f(x);  g(x) = w(x - 1) + w(x + 1)   w is stored for g, which takes several of its
+//                                                    values for a point; for h, f is computed again
+std::vector<Variant> store_for_one_reader(const Graph &graph, const Machine &machine);
+
 // All structures that the rules make of an algorithm, at most `most` of them.
 std::vector<Sketch> make_sketches(const program::Algorithm &algorithm,
                                   const program::Schedule &by_hand, const Machine &machine,

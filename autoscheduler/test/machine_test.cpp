@@ -1,5 +1,7 @@
 #include "autoscheduler/cost.h"
 #include "autoscheduler/machine_probe.h"
+#include "autoscheduler/simple.h"
+#include "autoscheduler/tuning_problem.h"
 #include <cstdlib>
 #include <doctest/doctest.h>
 #include <filesystem>
@@ -40,6 +42,8 @@ TEST_SUITE("autoscheduler, machines") {
         CHECK(measured.caches[2].bytes_per_cycle > 0.1);
         CHECK(measured.caches[0].bytes_per_cycle < 300);
         CHECK(measured.fault_per_byte > 0);
+        CHECK(measured.gathered_lane >= 0.3);
+        CHECK(measured.gathered_lane < 10);
         CHECK(is_same(known_machine(target, 64), Machine::usual(target, 64)));  // others are not
     }
     TEST_CASE("a file that is damaged, or cannot be written, is as none") {
@@ -49,6 +53,26 @@ TEST_SUITE("autoscheduler, machines") {
         CHECK(is_same(known_machine(target, 2), Machine::usual(target, 2)));
         setenv("TESSERA_MACHINE_FILE", "/proc/nowhere/machine.json", 1);
         CHECK(this_machine(target, 1).cores == 1);
+    }
+    TEST_CASE("a table is read or computed again, whichever the machine does faster") {
+        Var i("i"), x("x");
+        ImageParam in(Int(32), 1, "in");
+        Func table("table"), f("f");
+        table(i) = exp(cast<float>(i) * 0.01f);
+        f(x) = table(clamp(in(x), 0, 1023));
+        f.set_estimates({{0, 1 << 20}});
+        const TuningProblem problem(Pipeline(f), get_host_target(),
+                                    Machine::usual(get_host_target(), 1));
+        const auto has_table = [&](double gathered_lane) {
+            Machine m = Machine::usual(get_host_target(), 1);
+            m.gathered_lane = gathered_lane;
+            const Plan plan = schedule_simply(problem.graph, m).plan;
+            const int of_table = problem.graph.find(table.function()->name);
+            REQUIRE(of_table >= 0);
+            return plan.functions[size_t(of_table)].place != Place::Inline;
+        };
+        CHECK(has_table(0.3));
+        CHECK_FALSE(has_table(8));
     }
     TEST_CASE("what caches hold from run to run need not come from memory") {
         Machine m = Machine::usual(get_host_target(), 2);

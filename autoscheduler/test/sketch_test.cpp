@@ -150,6 +150,45 @@ TEST_CASE("an operand that is read often may be copied, and the result is the sa
     CHECK(measurer({to_schedule(graph, plan, 8)})[0].outcome == Outcome::Measured);
 }
 
+// Two transcendental functions a value, of which `half` takes four, and the output one.
+Func half_and_whole(const ImageParam &in) {
+    Var x("x"), y("y");
+    Func bright("bright"), half("half"), output("output");
+    bright(x, y) = exp(in(x, y)) * exp(in(x, y) * 0.5f + 1.0f);
+    half(x, y) =
+        bright(2 * x, y) + bright(2 * x + 1, y) + bright(2 * x + 2, y) + bright(2 * x + 3, y);
+    output(x, y) = bright(x, y) + half(x / 2, y);
+    output.set_estimates({{0, 2048}, {0, 2048}});
+    return output;
+}
+
+TEST_CASE("what one reader takes several values of may be stored for that one alone") {
+    const ImageParam in(Float(32), 2, "in");
+    Problem problem(half_and_whole(in));
+    const auto sketches = make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine);
+    REQUIRE(names_of(sketches) == std::vector<std::string>{"the functions as they are",
+                                                           "half: bright is stored for it alone"});
+    const SimpleResult simple = schedule_simply(*sketches[1].graph, problem.machine);
+    Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
+    CHECK(measurer({simple.schedule}, 1e300)[0].outcome == Outcome::Measured);
+}
+
+TEST_CASE("where all readers take one value, or all of them several, none has its own") {
+    Var x("x");
+    for (const int apart : {0, 1}) {
+        const ImageParam in(Float(32), 1, "in");
+        Func f("f"), g("g"), h("h"), output("output");
+        f(x) = exp(in(x)) * in(x) + in(x + 1);
+        g(x) = f(x) + f(x + apart);
+        h(x) = f(x) * f(x + 2 * apart);
+        output(x) = g(x) + h(x);
+        output.set_estimates({{0, 1 << 20}});
+        Problem problem(output);
+        CAPTURE(apart);
+        CHECK(make_sketches(problem.algorithm, problem.graph.by_hand, problem.machine).size() == 1);
+    }
+}
+
 TEST_CASE("a rule of the user's own makes sketches, too") {
     add_sketch_rule([](const Graph &graph, const Machine &) {
         const program::FunctionRef &f = graph.functions[0].function;
