@@ -36,6 +36,12 @@ double points_in(const Box &box) {
 
 double FunctionNode::points() const { return points_in(required); }
 
+std::optional<size_t> dimension_of(const program::FunctionContents &f, Symbol argument) {
+    const auto at = std::ranges::find(f.args, argument);
+    if (at == f.args.end()) return std::nullopt;
+    return size_t(at - f.args.begin());
+}
+
 namespace {
 
 OperationClass class_of(Type t, OperationClass of_float, OperationClass of_int) {
@@ -263,9 +269,9 @@ private:
         const auto *v = without_offset(std::move(a)).as<Variable>();
         if (!v) return;
         FunctionNode &f = graph.functions[size_t(stage.function)];
-        const auto at = std::ranges::find(f.function->args, v->name);
-        if (at == f.function->args.end()) return;
-        int64_t &period = f.periods[size_t(at - f.function->args.begin())];
+        const std::optional<size_t> dimension = dimension_of(*f.function, v->name);
+        if (!dimension) return;
+        int64_t &period = f.periods[*dimension];
         period = std::lcm(period, *by);
     }
     void reads_in(const Expr &index) {
@@ -433,14 +439,17 @@ void Graph::add_stage(int function, int number) {
     stage.function = function;
     stage.number = number;
     stage.definition = &definition;
-    for (Symbol arg : f->args) {
+    for (size_t d = 0; d < f->args.size(); d++) {
+        const Symbol arg = f->args[d];
         // A pure variable that an update does not write by is none of its loops.
         const bool is_loop =
             number == 0 || std::ranges::any_of(definition.args, [&](const Expr &e) {
                 const auto *v = e.as<Variable>();
                 return v && v->name == arg;
             });
-        if (is_loop) stage.variables.add(arg);
+        if (!is_loop) continue;
+        stage.variables.add(arg);
+        stage.dimensions.push_back(d);
     }
     stage.pure = stage.variables.size();
     for (const program::ReductionVariable &r : definition.reduction) {
@@ -529,10 +538,7 @@ void unite(Box &box, const Box &other) {
 std::vector<Span> Graph::spans_of(const StageNode &stage) const {
     const FunctionNode &f = functions[size_t(stage.function)];
     std::vector<Span> spans;
-    for (size_t v = 0; v < stage.pure; v++) {
-        const auto at = std::ranges::find(f.function->args, stage.variables.name(v));
-        spans.push_back(f.required[size_t(at - f.function->args.begin())]);
-    }
+    for (size_t d : stage.dimensions) spans.push_back(f.required[d]);
     spans.insert(spans.end(), stage.domain.begin(), stage.domain.end());
     return spans;
 }
@@ -545,8 +551,7 @@ void Graph::find_room() {
             const StageNode &stage = stages[size_t(s)];
             std::vector<Span> spans = spans_of(stage);
             for (size_t v = 0; v < stage.pure; v++) {
-                const auto at = std::ranges::find(f.function->args, stage.variables.name(v));
-                int64_t &room = f.room[size_t(at - f.function->args.begin())];
+                int64_t &room = f.room[stage.dimensions[v]];
                 room = std::min(room, room_along(stage, spans, v));
                 spans[v].min -= room;
                 spans[v].max += room;
@@ -584,8 +589,8 @@ void Graph::find_constant_regions() {
         for (const auto &b : f.function->schedule.bounds) {
             const bool is_number = b.directive.min.defined() && as_const_int(b.directive.min) &&
                                    as_const_int(b.directive.extent);
-            const auto at = std::ranges::find(f.function->args, b.directive.var);
-            if (is_number) f.is_constant[size_t(at - f.function->args.begin())] = true;
+            const std::optional<size_t> dimension = dimension_of(*f.function, b.directive.var);
+            if (is_number && dimension) f.is_constant[*dimension] = true;
         }
     }
     for (auto f = functions.rbegin(); f != functions.rend(); ++f) {
@@ -611,8 +616,7 @@ bool Graph::is_constant(const StageNode &stage, const IndexProgram &index) const
             if (!as_const_int(r.min) || !as_const_int(r.extent)) return false;
             continue;
         }
-        const auto at = std::ranges::find(f.function->args, stage.variables.name(v));
-        if (!f.is_constant[size_t(at - f.function->args.begin())]) return false;
+        if (!f.is_constant[stage.dimensions[v]]) return false;
     }
     return true;
 }

@@ -80,6 +80,7 @@ struct StageNode {
     const program::Definition *definition = nullptr;
     Variables variables;               // pure ones, innermost first, then those of the reduction
     size_t pure = 0;                   // how many are pure
+    std::vector<size_t> dimensions;    // of the function, per pure variable
     std::vector<Span> domain;          // of the reduction's variables
     std::vector<IndexProgram> writes;  // where it writes, per dimension of the function
     Operations operations;             // of all branches
@@ -165,6 +166,9 @@ private:
     program::ProgramCopy copy;            // of that, whose functions these are
     class StageBuilder;
 };
+
+// The dimension of a function that an argument of this name is for; nothing if it has none.
+std::optional<size_t> dimension_of(const program::FunctionContents &f, Symbol argument);
 
 // Unites the box with what the stage reads of the source for these spans of its variables.
 void add_reads(const StageNode &stage, std::span<const Span> variables, const Source &source,

@@ -69,22 +69,18 @@ private:
             return s && step.function == function.name && s->stage == stage.number;
         });
     }
-    size_t dimension_of(size_t v) const {
-        const auto at = std::ranges::find(function.args, stage.variables.name(v));
-        return size_t(at - function.args.begin());
-    }
     int64_t extent_of(size_t v) const {
         if (v >= stage.pure) return std::max<int64_t>(1, stage.domain[v - stage.pure].extent());
         const Box &box = graph.functions[size_t(stage.function)].required;
-        return std::max<int64_t>(1, box[dimension_of(v)].extent());
+        return std::max<int64_t>(1, box[stage.dimensions[v]].extent());
     }
     // What is needed may be less than a vector: in the loops of others, and elsewhere since
     // `required` is no tight bound.
     TailStrategy tail_of(size_t v) const {
         const FunctionNode &f = graph.functions[size_t(stage.function)];
         const bool may_be_moved = v >= stage.pure || f.is_output || plan.shifts ||
-                                  f.may_be_extended(dimension_of(v)) ||
-                                  (stage.number == 0 && facts.has_whole_piece[dimension_of(v)]);
+                                  f.may_be_extended(stage.dimensions[v]) ||
+                                  (stage.number == 0 && facts.has_whole_piece[stage.dimensions[v]]);
         return may_be_moved ? TailStrategy::Auto : TailStrategy::GuardWithIf;
     }
 

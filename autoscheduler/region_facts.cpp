@@ -8,11 +8,6 @@ namespace {
 
 using Numbers = std::vector<std::vector<int64_t>>;  // per function and argument
 
-size_t dimension_of(const FunctionNode &f, const StageNode &stage, size_t variable) {
-    const auto &args = f.function->args;
-    return size_t(std::ranges::find(args, stage.variables.name(variable)) - args.begin());
-}
-
 Numbers periods_of(const Graph &graph, const Plan &plan) {
     constexpr int64_t most = 16;
     Numbers all;
@@ -113,7 +108,7 @@ private:
         for (size_t v = 0; v < stage.pure; v++) {
             const double mean = std::abs(index.growth(v).mean);
             if (!(mean > 0)) continue;  // also where it is not a number
-            const int64_t points = asked_by(n, dimension_of(graph.functions[n], stage, v));
+            const int64_t points = asked_by(n, stage.dimensions[v]);
             if (points == not_asked) continue;
             most = std::max(most, int64_t(double(points - 1) * mean) + 1);
         }

@@ -133,11 +133,6 @@ double StageView::points_between_steps(const Leaf &leaf, size_t variable, double
 
 // ---- What code knows of a variable ----
 
-size_t StageView::dimension_of(size_t variable) const {
-    const auto &args = function.function->args;
-    return size_t(std::ranges::find(args, node.variables.name(variable)) - args.begin());
-}
-
 // How many of its values stand side by side in the innermost body that is left in the code.
 int64_t StageView::extent_in_body(size_t variable) const {
     const auto inner = inner_variables.find(int(variable));
@@ -147,7 +142,7 @@ int64_t StageView::extent_in_body(size_t variable) const {
 // The region of the variable begins at a multiple of so many; 0: at a place that is known.
 int64_t StageView::known_multiple(size_t variable) const {
     if (variable >= node.pure) return 0;
-    const size_t d = dimension_of(variable);
+    const size_t d = node.dimensions[variable];
     const TreeFunction &f = tree.functions[size_t(node.function)];
     const bool is_whole = f.computed.empty() || f.computed[d] == function.required[d];
     if (function.is_constant[d] && is_whole) return 0;

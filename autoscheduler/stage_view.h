@@ -70,7 +70,6 @@ private:
     size_t innermost_of(int f) const { return f < 0 ? 0 : tree.functions[size_t(f)].innermost; }
     void find_loops();
     void find_guards();
-    size_t dimension_of(size_t variable) const;
     int64_t extent_in_body(size_t variable) const;
     int64_t known_multiple(size_t variable) const;
     bool knows(size_t variable, int64_t period) const;

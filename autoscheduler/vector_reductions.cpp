@@ -95,9 +95,7 @@ int dimension_of_partial_results(const Graph &graph, int function) {
     for (const Access &a : stage.accesses) {
         if (a.source.function == function || a.index.empty()) continue;
         for (size_t v = 0; v < stage.pure; v++) {
-            if (a.index[0].slope(v) != 1) continue;
-            const auto &args = f.function->args;
-            return int(std::ranges::find(args, stage.variables.name(v)) - args.begin());
+            if (a.index[0].slope(v) == 1) return int(stage.dimensions[v]);
         }
     }
     return -1;
