@@ -7,6 +7,10 @@ namespace tessera::autoscheduler {
 
 using nlohmann::json;
 
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(StagePlan, tile, block, vector, lanes, unroll, parallel,
+                                   serial_tiles, rows_within_reduction, shifts, streams, dot,
+                                   prefetch)
+
 namespace {
 
 constexpr std::string_view place_names[] = {"inline", "root", "tile", "block",
@@ -18,38 +22,6 @@ std::optional<Place> place_named(const std::string &name) {
     return Place(found - std::begin(place_names));
 }
 
-json to_value(const StagePlan &s) {
-    return {{"tile", s.tile},
-            {"block", s.block},
-            {"vector", s.vector},
-            {"lanes", s.lanes},
-            {"unroll", s.unroll},
-            {"parallel", s.parallel},
-            {"serial_tiles", s.serial_tiles},
-            {"rows_within_reduction", s.rows_within_reduction},
-            {"shifts", s.shifts},
-            {"streams", s.streams},
-            {"dot", s.dot},
-            {"prefetch", s.prefetch}};
-}
-
-StagePlan stage_from(const json &value) {
-    StagePlan s;
-    value.at("tile").get_to(s.tile);
-    value.at("block").get_to(s.block);
-    value.at("vector").get_to(s.vector);
-    value.at("lanes").get_to(s.lanes);
-    value.at("unroll").get_to(s.unroll);
-    value.at("parallel").get_to(s.parallel);
-    value.at("serial_tiles").get_to(s.serial_tiles);
-    value.at("rows_within_reduction").get_to(s.rows_within_reduction);
-    value.at("shifts").get_to(s.shifts);
-    value.at("streams").get_to(s.streams);
-    value.at("dot").get_to(s.dot);
-    value.at("prefetch").get_to(s.prefetch);
-    return s;
-}
-
 // Returns true if it may be a plan of the graph: what numbers in it refer to is there.
 bool fits(const Plan &plan, const Graph &graph) {
     if (plan.functions.size() != graph.functions.size()) return false;
@@ -57,8 +29,8 @@ bool fits(const Plan &plan, const Graph &graph) {
         const FunctionPlan &p = plan.functions[n];
         const FunctionNode &f = graph.functions[n];
         if (p.stages.size() != f.stages.size()) return false;
-        if (is_within(p.place) && (p.at <= int(n) || p.at >= int(plan.functions.size())))
-            return false;
+        if (p.at < -1 || p.at >= int(plan.functions.size())) return false;
+        if (is_within(p.place) && p.at <= int(n)) return false;
         for (size_t s = 0; s < p.stages.size(); s++) {
             if (p.stages[s].vector >= int(graph.stages[size_t(f.stages[s])].pure)) return false;
         }
@@ -71,13 +43,11 @@ bool fits(const Plan &plan, const Graph &graph) {
 std::string to_json(const Plan &plan) {
     json functions = json::array();
     for (const FunctionPlan &f : plan.functions) {
-        json stages = json::array();
-        for (const StagePlan &s : f.stages) stages.push_back(to_value(s));
         functions.push_back({{"place", place_names[size_t(f.place)]},
                              {"at", f.at},
                              {"innermost", f.innermost},
                              {"aligned", f.aligned},
-                             {"stages", stages}});
+                             {"stages", f.stages}});
     }
     return functions.dump();
 }
@@ -93,7 +63,7 @@ std::optional<Plan> plan_from_json(const std::string &text, const Graph &graph) 
             p.at = f.at("at");
             p.innermost = f.at("innermost");
             p.aligned = f.at("aligned");
-            for (const json &s : f.at("stages")) p.stages.push_back(stage_from(s));
+            p.stages = f.at("stages").get<std::vector<StagePlan>>();
         }
         if (fits(plan, graph)) return plan;
     } catch (const json::exception &) {

@@ -110,6 +110,11 @@ TEST_SUITE("autoscheduler, tuning") {
         CHECK_FALSE(plan_from_json("[]", problem.graph));
         CHECK_FALSE(plan_from_json("{", problem.graph));
         CHECK_FALSE(plan_from_json(R"([{"place": 9, "at": -1, "stages": []}])", problem.graph));
+        plan.functions[0].place = Place::Root;
+        for (int nowhere : {int(plan.functions.size()), 1000, -2}) {
+            plan.functions[0].at = nowhere;
+            CHECK_FALSE(plan_from_json(to_json(plan), problem.graph));
+        }
     }
     TEST_CASE("pipelines that differ in their constants are of one family") {
         const auto of = [](float weight, bool adds) {
