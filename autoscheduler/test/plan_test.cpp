@@ -19,11 +19,7 @@ Outcome outcome_of(const Problem &problem, const Plan &plan) {
 
 template<typename Directive>
 size_t count_of(const Problem &problem, const Plan &plan) {
-    const program::Schedule schedule = problem.scheduled(plan);
-    return size_t(std::ranges::count_if(schedule.steps, [](const program::Step &step) {
-        const auto *s = std::get_if<program::StageStep>(&step.what);
-        return s && std::holds_alternative<Directive>(s->written.directive);
-    }));
+    return size_t(count_in<Directive>(problem.scheduled(plan)));
 }
 
 Func chain_of_stencils(int length) {
