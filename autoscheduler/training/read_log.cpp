@@ -30,12 +30,6 @@ std::map<Key, std::vector<json>> grouped(const std::vector<std::string> &paths) 
     return groups;
 }
 
-bool makes_function(const program::Step &step) {
-    if (std::holds_alternative<program::WrapStep>(step.what)) return true;
-    const auto *of_stage = std::get_if<program::StageStep>(&step.what);
-    return of_stage && std::holds_alternative<program::Rfactor>(of_stage->written.directive);
-}
-
 class GroupReader {
 public:
     GroupReader(uint64_t seed, int cores, const std::string &target)
@@ -54,8 +48,11 @@ public:
                 program::schedule_from_json(algorithm, record.at("steps").dump(), {}, {});
             // Steps that make functions make another graph.
             std::optional<Graph> own;
-            if (std::ranges::any_of(schedule.steps, makes_function))
-                own.emplace(algorithm, schedule);
+            const bool makes_functions =
+                std::ranges::any_of(schedule.steps, [](const program::Step &step) {
+                    return program::made_by(step).defined();
+                });
+            if (makes_functions) own.emplace(algorithm, schedule);
             LoopTree tree(own ? *own : graph, program::apply(algorithm, schedule));
             const Cost cost = estimate_cost(tree, machine);
             return LearnedProgram{features_of(tree, cost, machine), record.at("ms"), group};
