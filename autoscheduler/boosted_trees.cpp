@@ -96,25 +96,25 @@ BoostedTrees BoostedTrees::from_json(std::string_view text,
     const json model = json::parse(text);
     const auto of = model.at("columns").get<std::vector<std::string>>();
     if (!std::ranges::equal(of, columns))
-        throw std::runtime_error("the model was trained on other features than those of today");
+        throw RuntimeError("the model was trained on other features than those of today");
     BoostedTrees trees;
     trees.roots = model.at("roots").get<std::vector<int>>();
     const auto left = model.at("left").get<std::vector<int>>(),
                column = model.at("column").get<std::vector<int>>();
     const auto value = model.at("value").get<std::vector<float>>();
     if (left.size() != column.size() || left.size() != value.size())
-        throw std::runtime_error("the model is damaged: its lists are of different lengths");
+        throw RuntimeError("the model is damaged: its lists are of different lengths");
     for (size_t i = 0; i < left.size(); i++) {
         // Children stand behind their parents, so that each walk ends.
         if (left[i] >= 0 && (left[i] <= int(i) || left[i] + 1 >= int(left.size())))
-            throw std::runtime_error("the model is damaged: a node has no children");
+            throw RuntimeError("the model is damaged: a node has no children");
         if (column[i] < 0 || size_t(column[i]) >= columns.size())
-            throw std::runtime_error("the model is damaged: there is no such column");
+            throw RuntimeError("the model is damaged: there is no such column");
         trees.nodes.push_back({left[i], column[i], value[i]});
     }
     for (int root : trees.roots) {
         if (root < 0 || root >= int(left.size()))
-            throw std::runtime_error("the model is damaged: a tree has no root");
+            throw RuntimeError("the model is damaged: a tree has no root");
     }
     return trees;
 }

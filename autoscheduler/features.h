@@ -22,7 +22,8 @@ namespace tessera::autoscheduler {
     X(Cast) X(Bits) X(Other) X(Inlined)                                                            \
     /* Loads a point by what the lanes of one touch, and how many points each serves. */           \
     X(LoadsSame) X(LoadsDense) X(LoadsStrided) X(LoadsGathered) X(LoadsLimited) X(LoadsServed)     \
-    X(Sources) X(StorePattern) X(StoreIsScattered) X(Streams) X(StoredTogether) X(ElementBytes)               \
+    X(Sources) X(StorePattern) X(StoreIsScattered) X(Streams) X(StoredTogether)                    \
+    X(ElementBytes)                                                                                \
     /* Bytes that an iteration touches: of the innermost loop, those around it, and all. */        \
     X(BytesInnermost) X(BytesSecond) X(BytesThird) X(BytesTask) X(BytesProduction) X(BytesAll)     \
     X(BytesStored) X(ProducersStored)                                                              \

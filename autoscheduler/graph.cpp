@@ -60,7 +60,7 @@ Graph::Graph(const program::Algorithm &algorithm, const program::Schedule &by_ha
     for (const FunctionRef &f : copy.program.outputs) {
         functions[size_t(numbers.at(f->name))].is_output = true;
     }
-    require_regions(by_hand);
+    require_regions();
     find_constant_regions();
     find_room();
 }
@@ -245,10 +245,10 @@ void add_reads(const StageNode &stage, std::span<const Span> variables, const So
 }
 
 // From the outputs to the inputs.
-void Graph::require_regions(const program::Schedule &schedule) {
+void Graph::require_regions() {
     constexpr int64_t unlimited = int64_t(1) << 39;
     for (FunctionNode &f : functions) {
-        if (f.is_output) f.estimated = estimated(f, schedule, estimates);
+        if (f.is_output) f.estimated = estimated(f, by_hand, estimates);
         f.required = f.is_output ? f.estimated : Box(f.function->args.size(), Span{0, -1});
     }
     std::vector<bool> has_estimate;

@@ -43,7 +43,7 @@ struct Choice {
     int64_t count = 1;     // it holds for so many
     bool is_rest = false;  // or for all others
 
-    // `extent`: of the variable.
+    // Returns the part of the variable's values, `extent` of them, for which it holds.
     double part(int64_t extent) const;
     bool is_about_the_same(const Choice &other) const {
         return variable == other.variable && period == other.period;
@@ -64,7 +64,8 @@ struct Source {
     friend bool operator==(const Source &, const Source &) = default;
 };
 
-// A read of a function or an image for each point of a stage.
+// A read of a function or an image for each point of a stage; one that its expressions have several
+// times is one.
 struct Access {
     Source source;
     std::vector<IndexProgram> index;  // per dimension
@@ -93,6 +94,7 @@ struct StageNode {
 
 using Box = std::vector<Span>;
 
+// A function: its stages, and what is needed of it.
 struct FunctionNode {
     program::FunctionRef function;
     std::string name;
@@ -119,13 +121,14 @@ struct FunctionNode {
     double points() const;
 };
 
+// An image that stages read, or a Buffer that the program holds.
 struct ImageNode {
     std::string name;
     Symbol symbol;
     int bytes = 0;
-    bool is_constant = false;    // a Buffer that the program holds
+    bool is_constant = false;    // it is such a Buffer
     std::vector<int> consumers;  // stages
-    Box box;
+    Box box;                     // as estimated, else what is read of it
 };
 
 // An algorithm as a graph of stages that read functions, with numbers for all sizes.
@@ -142,7 +145,7 @@ struct Graph {
     std::vector<StageNode> stages;
     std::vector<ImageNode> images;
     Estimates estimates;
-    program::Schedule by_hand;
+    program::Schedule by_hand;  // what it was made with, as the structure
     std::vector<program::Step> structure;
     // Per function: it has a schedule of the user's, and stays as it is.
     std::vector<bool> is_fixed;
@@ -155,15 +158,15 @@ struct Graph {
 private:
     void add_function(const program::FunctionRef &f);
     void add_stage(int function, int number);
-    void require_regions(const program::Schedule &schedule);
+    void require_regions();
     void find_constant_regions();
     bool is_constant(const StageNode &stage, const IndexProgram &index) const;
     void find_room();
     int64_t room_along(const StageNode &stage, std::vector<Span> spans, size_t variable) const;
     std::optional<Span> values_of(const ir::Call &call) const;
-    std::map<Symbol, int> numbers, image_numbers;
-    program::ScheduledProgram scheduled;  // holds the symbols of functions that steps make
-    program::ProgramCopy copy;            // of that, whose functions these are
+    std::map<Symbol, int> numbers, image_numbers;  // of functions and of images
+    program::ScheduledProgram scheduled;           // holds the symbols of functions that steps make
+    program::ProgramCopy copy;                     // of that, whose functions these are
     class StageBuilder;
 };
 

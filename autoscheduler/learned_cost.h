@@ -27,7 +27,7 @@ public:
     explicit LearnedCost(const BoostedTrees &shipped = shipped_model()) : shipped(shipped) {}
 
     double milliseconds(const ProgramFeatures &program) const;
-    void add(ProgramFeatures program, double measured);
+    void add(ProgramFeatures program, double measured);  // milliseconds
     // Learns from all that was added.
     void refit();
 

@@ -17,10 +17,6 @@ double cache_bytes(int index, double usual) {
     return size * (unit == 'K' ? 1024 : unit == 'M' ? 1048576 : 1);
 }
 
-}  // namespace
-
-namespace {
-
 // As the code generator for x86 selects them: vpdpbusd, vpdpwssd or vpmaddwd, vdpbf16ps.
 std::vector<Machine::DotProduct> dot_products_of(const Target &target) {
     std::vector<Machine::DotProduct> all;

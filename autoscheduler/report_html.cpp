@@ -118,9 +118,9 @@ double operations_needed(const Graph &graph) {
 // logarithmic.
 std::string roofline(const Workload &workload, const Machine &machine, const SearchResult &result) {
     constexpr double width = 800, height = 320, left = 70, bottom = 30;
-    const double needed = operations_needed(workload.graph()),
-                 peak = machine.cores * 2.0 * machine.vector_bytes / 4 * 3e9,
-                 stream = machine.caches.back().bytes_per_cycle * 3e9 *
+    const double needed = operations_needed(workload.graph()), hertz = 1e3 * cycles_per_millisecond,
+                 peak = machine.cores * 2.0 * machine.vector_bytes / 4 * hertz,
+                 stream = machine.caches.back().bytes_per_cycle * hertz *
                           std::min<double>(machine.cores, machine.memory_sharing);
     if (needed <= 0) return "";
     struct Point {

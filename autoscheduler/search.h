@@ -42,6 +42,9 @@ struct SearchResult {
 // are promising, and these are measured, which it learns from. With no measurement at all, the
 // model that ships decides. The result is never slower than the rule-based schedule, as measured.
 // The same for the same seed and measurements.
+//
+// Throws CompileError if no schedule is legal, and RuntimeError if the pipeline cannot be run
+// without one.
 class Search {
 public:
     // All of these must live as long.

@@ -1,7 +1,6 @@
 #pragma once
 #include "autoscheduler/loop_tree.h"
 #include "autoscheduler/machine.h"
-#include <functional>
 
 namespace tessera::autoscheduler {
 
@@ -28,8 +27,10 @@ public:
 
     // How many points one load serves, where code around it keeps it in a register.
     double points_served(const Leaf &leaf) const;
-    // `function`: that is read or written; -1: an image.
+    // `growths`: of the index; `function`: that is read or written; -1: an image.
     AccessPattern pattern(const Growths &growths, int function) const;
+    // Elements along a row from what a lane reads or writes to that of the next one; not a number
+    // where they are not always as far apart.
     double stride(const Growths &growths, int function) const;
     // Bytes from what a lane of a vector reads or writes to that of the next one; 0: not known.
     int64_t lane_distance(const Growths &growths, const Source &source, int element) const;
@@ -37,7 +38,7 @@ public:
     Growths write_growths(bool &is_known) const;
     // How many points go into one value before it is stored.
     double points_stored_together(const Growths &writes) const;
-    double vectors_per_row() const;
+    double vectors_per_row() const;  // at least 1
     // Where rows are no multiple of a vector, not all lanes of the last one are needed.
     double part_of_lanes_used() const;
     // Returns true if it reads elements of its own function other than the one that it writes.
@@ -46,7 +47,7 @@ public:
     // All that one iteration of a loop of this nest reads and writes, in bytes; `cache`: without
     // what its producers left in a cache of so many.
     double footprint(int l, double cache = 0) const;
-    double tasks() const;
+    double tasks() const;  // iterations of all parallel loops around a point
 
     LoopTree &tree;
     const Graph &graph;
@@ -55,14 +56,17 @@ public:
     const TreeStage &placed;
     const FunctionNode &function;
     const int stage;
-    PointWorkRef work;  // of a point
-    double lanes = 1, points_once = 1, points = 1, productions = 1;
-    double dot_lanes = 1;  // of those, beside the lanes, that are added to one sum
-    int vector_variable = -1;
-    int innermost = -1;      // of the loops that are left in the code
-    double body_points = 1;  // that an iteration of it computes
-    double body_values = 1;  // that these go into: fewer, in a reduction
-    std::map<int, double> inner_variables;
+    PointWorkRef work;                      // of a point
+    double lanes = 1;                       // of a vector
+    double points_once = 1;                 // that are computed each time
+    double productions = 1;                 // how often that is
+    double points = 1;                      // in all
+    double dot_lanes = 1;                   // of those, beside the lanes, that are added to one sum
+    int vector_variable = -1;               // along which the lanes are; -1: none
+    int innermost = -1;                     // of the loops that are left in the code
+    double body_points = 1;                 // that an iteration of it computes
+    double body_values = 1;                 // that these go into: fewer, in a reduction
+    std::map<int, double> inner_variables;  // how many values of each stand side by side in it
     // The loop in the lanes, or an unrolled one, is cut off by a guard where its pieces do not fit.
     bool has_guarded_lanes = false, has_guarded_unroll = false;
 

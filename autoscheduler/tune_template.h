@@ -84,7 +84,8 @@ struct TemplateResult : TemplateTrial {
 // own, and has to compute what the pipeline computes as it is scheduled now.
 //
 // CompileError, with the schedule as it was, if there is no estimate of an output's size, the
-// target is not this machine, or no candidate could be measured.
+// target is not this machine, or no candidate could be measured. RuntimeError if the pipeline
+// cannot be run without the template.
 TemplateResult tune_template(const Pipeline &pipeline, const ScheduleTemplate &schedule,
                              const Target &target, const TuneOptions &options = {});
 
