@@ -5,7 +5,6 @@
 #include "autoscheduler/tuning_problem.h"
 #include "program/print_schedule.h"
 #include <algorithm>
-#include <fstream>
 #include <iostream>
 
 namespace tessera::autoscheduler {
@@ -42,25 +41,28 @@ void schedule_pipeline(const Pipeline &pipeline, const Target &target, const Job
     const std::vector<program::FunctionRef> outputs = outputs_of(pipeline);
     program::Functions functions = program::functions_of(outputs);
     SearchOptions options;
-    options.trials = measures ? job.trials : 0;
+    const std::string useless = job.trials > 0 ? problem.why_not_measured() : "";
+    warn_of(useless);
+    options.trials = useless.empty() ? job.trials : 0;
     options.uses_model = job.uses_model;
     options.seconds = job.seconds;
     options.seed = job.seed;
     options.measure.threads = job.cores;
     std::optional<TuningLog> log;
-    if (!job.log.empty())
-        options.log = &log.emplace(job.log, problem.workload, problem.machine.cores);
+    if (!job.log.empty()) {
+        options.log = &log.emplace(job.log, problem.workload, problem.machine.cores,
+                                   options.trials > 0 ? LogUse::Write : LogUse::Read);
+        log->warn_of_damage();
+        if (options.trials == 0) warn_of(log->why_of_no_use());
+    }
     ProgressLine progress(std::cerr, options.trials, options.seconds,
                           milliseconds_at_least(problem.graph, problem.machine));
     if (job.shows_progress) options.progress = std::ref(progress);
     const std::optional<SearchResult> known = replayed(log, options);
     const SearchResult found = known ? *known : search(problem.workload, problem.machine, options);
     progress.finish();
-    if (!job.report.empty()) {
-        std::ofstream file(job.report);
-        file << to_html(problem.workload, problem.machine, found);
-        if (!file.flush()) throw RuntimeError(str("the report ", job.report, " cannot be written"));
-    }
+    if (!job.report.empty())
+        write_report(job.report, to_html(problem.workload, problem.machine, found), found);
     for (const program::Step &step : steps_of_plan(problem.graph, found.schedule)) {
         program::perform(step, functions);
     }
@@ -81,6 +83,7 @@ void tune(const Pipeline &pipeline, const Target &target, const AutoschedulerPar
     if (job.log.empty()) job.log = usual_log();
     job.report = options.text("report");
     job.shows_progress = options.number("progress", 0, 0) != 0;
+    if (job.seconds == 0) job.trials = 0;
     schedule_pipeline(pipeline, target, job, results);
 }
 

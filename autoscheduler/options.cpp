@@ -41,6 +41,10 @@ bool runs_here(const Target &target) {
     return !target.has_feature(Target::Interpret);
 }
 
+void warn_of(const std::string &text) {
+    if (!text.empty()) warn(Location(), text);
+}
+
 std::string usual_log() {
     const char *path = std::getenv("TESSERA_TUNING_LOG");
     return path ? path : "";

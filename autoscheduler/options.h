@@ -32,6 +32,9 @@ private:
 // Whether this machine can run what is compiled for the target.
 bool runs_here(const Target &target);
 
+// A warning about what is asked for, if there is any text.
+void warn_of(const std::string &text);
+
 // A log that programs consult without being told so: of the environment variable
 // TESSERA_TUNING_LOG. Empty: none.
 std::string usual_log();

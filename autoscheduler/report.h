@@ -27,7 +27,11 @@ std::string explanation(const program::Algorithm &algorithm, const program::Sche
                         const Machine &machine);
 
 // A search as a page of HTML that needs no other file: its curve, what became of the candidates,
-// the schedule as C++, and why it is fast.
-std::string to_html(const Workload &workload, const Machine &machine, const SearchResult &result);
+// the schedule as C++, and why it is fast. `title`: the names of the outputs without it.
+std::string to_html(const Workload &workload, const Machine &machine, const SearchResult &result,
+                    const std::string &title = "");
+// Writes such a page of `result`. Returns false, with nothing done, if `result` has no measurements
+// and the file is a page that has some. RuntimeError if it cannot be written.
+bool write_report(const std::string &path, const std::string &page, const SearchResult &result);
 
 }  // namespace tessera::autoscheduler

@@ -4,6 +4,7 @@
 #include "program/print_schedule.h"
 #include <algorithm>
 #include <cmath>
+#include <fstream>
 #include <map>
 
 // A search as a page of HTML.
@@ -21,6 +22,19 @@ std::string escaped(const std::string &text) {
         }
     }
     return result;
+}
+
+constexpr const char *search_heading = "<h2>The search</h2>\n";
+
+bool has_measurements(const SearchResult &result) {
+    return std::ranges::any_of(result.trials,
+                               [](const Trial &t) { return t.measurement.is_valid(); });
+}
+bool is_trial(const Workload &workload, const SearchResult &result) {
+    const uint64_t hash = result.schedule.hash(workload.algorithm());
+    return std::ranges::any_of(result.trials, [&](const Trial &t) {
+        return t.schedule.hash(workload.algorithm()) == hash;
+    });
 }
 
 // The names of the page's parts are few: one style for all.
@@ -170,43 +184,71 @@ std::string roofline(const Workload &workload, const Machine &machine, const Sea
                     number("%.3g G/s", speed / 1e9), "</text>\n");
     }
     return str(text, "<text x=\"", width / 2, "\" y=\"", height - 8,
-               "\">operations a byte of memory, ", number("%.2g", low), " to ",
-               number("%.2g", high), "</text>\n</svg>\n");
+               "\">operations for each byte that comes from memory, as estimated: ",
+               number("%.2g", low), " to ", number("%.2g", high), "</text>\n</svg>\n",
+               "<p>Each measured schedule by its operations a second, which are those that the "
+               "algorithm needs, and by those for each byte that it is estimated to read from "
+               "memory: schedules that read the same bytes stand above one another. The line is "
+               "what memory and the instructions could do at most.</p>\n");
+}
+
+// How fast it is, and how it was found.
+std::string of_search(const Workload &workload, const Machine &machine,
+                      const SearchResult &result) {
+    std::string text;
+    if (result.milliseconds > 0 && !is_trial(workload, result)) {
+        text += str(" The schedule is of the log, which says that it takes ",
+                    number("%.4g ms", result.milliseconds), ".");
+    }
+    if (!has_measurements(result)) return text + " Nothing was measured now.</p>\n";
+    const Measurement &by_rules = result.trials[0].measurement;
+    double best = 1e300;
+    for (const Trial &t : result.trials) {
+        if (t.measurement.is_valid()) best = std::min(best, t.measurement.milliseconds);
+    }
+    text +=
+        str(" The fastest of ", result.trials.size(), " schedules takes ", number("%.4g ms", best));
+    if (by_rules.is_valid()) {
+        text += str("; that of the rules takes ", number("%.4g ms", by_rules.milliseconds));
+    }
+    text += str(".</p>\n", search_heading, curve(result.trials), outcomes(result.trials));
+    const std::string roof = roofline(workload, machine, result);
+    if (!roof.empty()) text += "<h2>Beside the machine's limits</h2>\n" + roof;
+    return text;
 }
 
 }  // namespace
 
-std::string to_html(const Workload &workload, const Machine &machine, const SearchResult &result) {
+std::string to_html(const Workload &workload, const Machine &machine, const SearchResult &result,
+                    const std::string &title) {
     std::string names;
     for (const FunctionNode &f : workload.graph().functions) {
         if (f.is_output) names += str(names.empty() ? "" : ", ", f.name);
     }
-    const bool is_measured = !result.trials.empty() && result.milliseconds > 0;
-    const Measurement by_rules = is_measured ? result.trials[0].measurement : Measurement();
-    std::string text = str(head, "<h1>", escaped(names), "</h1>\n<p>For ",
-                           escaped(workload.target().to_string()), ".");
-    if (is_measured) {
-        text += str(" The fastest of ", result.trials.size(), " schedules takes ",
-                    number("%.4g ms", result.milliseconds));
-        if (by_rules.is_valid()) {
-            text += str("; that of the rules takes ", number("%.4g ms", by_rules.milliseconds));
-        }
-        text += ".</p>\n<h2>The search</h2>\n" + curve(result.trials) + outcomes(result.trials);
-        const std::string roof = roofline(workload, machine, result);
-        if (!roof.empty()) text += "<h2>Beside the machine's limits</h2>\n" + roof;
-    } else {
-        text += " Nothing was measured.</p>\n";
+    return str(head, "<h1>", escaped(title.empty() ? names : title), "</h1>\n<p>For ",
+               escaped(workload.target().to_string()), ", ", machine.cores,
+               machine.cores == 1 ? " core." : " cores.", of_search(workload, machine, result),
+               "<h2>Where its time goes, as estimated</h2>\n<pre>",
+               escaped(explanation(workload.algorithm(), result.schedule, machine)),
+               "</pre>\n<h2>The schedule</h2>\n<pre>",
+               escaped(program::print_schedule(workload.algorithm(), result.schedule)),
+               "</pre>\n<h2>Its loops</h2>\n<pre>",
+               escaped(driver::loop_nest(
+                   workload.with(program::apply(workload.algorithm(), result.schedule)),
+                   workload.target())),
+               "</pre>\n</body></html>\n");
+}
+
+bool write_report(const std::string &path, const std::string &page, const SearchResult &result) {
+    if (!has_measurements(result)) {
+        std::ifstream before(path);
+        const std::string text{std::istreambuf_iterator<char>(before), {}};
+        if (text.find(search_heading) != std::string::npos) return false;
     }
-    text += str("<h2>Where its time goes, as estimated</h2>\n<pre>",
-                escaped(explanation(workload.algorithm(), result.schedule, machine)),
-                "</pre>\n<h2>The schedule</h2>\n<pre>",
-                escaped(program::print_schedule(workload.algorithm(), result.schedule)),
-                "</pre>\n<h2>Its loops</h2>\n<pre>",
-                escaped(driver::loop_nest(
-                    workload.with(program::apply(workload.algorithm(), result.schedule)),
-                    workload.target())),
-                "</pre>\n</body></html>\n");
-    return text;
+    std::ofstream file(path);
+    file << page;
+    if (!file.flush()) throw RuntimeError(str("the report ", path, " cannot be written"));
+    return true;
 }
 
 }  // namespace tessera::autoscheduler

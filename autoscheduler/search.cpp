@@ -25,9 +25,10 @@ public:
     }
 
     bool step(size_t most) {
-        batch_limit = most;
+        batch_limit = std::min(most, trials_in_time());
         if (!is_begun) {
             begin_search();
+            if (options.progress && !found.trials.empty()) options.progress(found, seconds());
             return true;
         }
         if (trials_left() == 0 || seconds() >= options.seconds) return false;
@@ -99,7 +100,16 @@ private:
         }
         std::vector<Candidate> first = from_near_shapes();
         first.insert(first.begin(), begin_with.begin(), begin_with.end());
-        measure(first);
+        measure(without_repetition(std::move(first)));
+    }
+    // Plans that differ may make the same schedule, which is measured once: a search that goes on
+    // by its log, which knows one time of each, is to decide as this one does.
+    std::vector<Candidate> without_repetition(std::vector<Candidate> all) const {
+        std::set<uint64_t> hashes;
+        std::erase_if(all, [&](const Candidate &c) {
+            return !hashes.insert(c.schedule.hash(workload.algorithm())).second;
+        });
+        return all;
     }
 
     void take_if_faster(Trial &t, const Measurement &again) {
@@ -137,6 +147,14 @@ private:
 
     double seconds() const {
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
+    // How many are expected to end before the time is over; at least one.
+    size_t trials_in_time() const {
+        constexpr size_t most = 1 << 20;
+        if (found.trials.empty()) return most;
+        const double each = seconds() / double(found.trials.size()),
+                     left = options.seconds - seconds();
+        return size_t(std::clamp(left / std::max(each, 1e-9), 1.0, double(most)));
     }
     size_t trials_left() const {
         const int left = std::max(0, options.trials - int(found.trials.size()));

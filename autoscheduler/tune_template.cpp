@@ -27,12 +27,16 @@ public:
           random(options.seed) {
         const std::string path = options.log.empty() ? usual_log() : options.log;
         const int cores = Machine::usual(target, options.parallelism).cores;
-        if (!path.empty()) log = std::make_unique<TuningLog>(path, workload, cores);
+        if (path.empty()) return;
+        log = std::make_unique<TuningLog>(path, workload, cores,
+                                          measures() ? LogUse::Write : LogUse::Read);
+        log->warn_of_damage();
+        if (!measures() && log->best_choices().empty()) warn_of(log->why_of_no_use());
     }
 
     TemplateResult run() {
         try {
-            options.trials > 0 ? search() : look_up();
+            measures() ? search() : look_up();
             return result();
         } catch (...) {
             saved.restore();
@@ -41,6 +45,8 @@ public:
     }
 
 private:
+    bool measures() const { return options.trials > 0 && options.seconds > 0; }
+
     struct Candidate {
         Chosen chosen;
         program::Schedule schedule;

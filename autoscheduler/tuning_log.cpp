@@ -6,7 +6,6 @@
 #include <cinttypes>
 #include <cmath>
 #include <fcntl.h>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <unistd.h>
@@ -21,8 +20,6 @@ using nlohmann::json;
 using program::Schedule;
 
 namespace {
-
-constexpr int format_version = 1;
 
 std::string hex(uint64_t v) {
     char text[20];
@@ -69,43 +66,77 @@ std::optional<Outcome> outcome_of(const std::string &name) {
 
 }  // namespace
 
-TuningLog::TuningLog(const std::string &path, const Workload &workload, int cores)
+class TuningLog::Reader {
+public:
+    // Counts in `damaged` what is no record after all.
+    Reader(TuningLog &log, size_t &damaged) : log(log), damaged(damaged) {}
+
+    void operator()(const json &record) {
+        const bool of_pipeline = record.at("algorithm") == log.algorithm,
+                   of_size = of_pipeline && record.at("shape") == log.shape,
+                   of_target = record.at("target") == log.target,
+                   of_cores = record.at("cores") == log.cores,
+                   of_compiler = record.at("compiler") == TESSERA_VERSION;
+        auto &like = log.like;
+        like.pipeline += of_pipeline;
+        like.size += of_size;
+        like.target += of_size && of_target;
+        like.cores += of_size && of_target && of_cores;
+        if (of_size && of_target) like.numbers_of_cores.insert(record.at("cores").get<int>());
+        const auto outcome = outcome_of(record.at("outcome"));
+        if (!of_target || !of_cores || !of_compiler || !outcome) return;
+        if (record.at("family") != log.family) return;
+        try {
+            const Measurement m = {*outcome, record.at("ms"), ""};
+            of_size ? note(record, m) : note_near(record, m);
+        } catch (const std::exception &) {
+            damaged++;
+        }
+    }
+
+private:
+    void note(const json &record, const Measurement &m) {
+        const uint64_t hash = std::stoull(record.at("schedule").get<std::string>(), nullptr, 16);
+        log.note(hash, {m, m, record.at("steps").dump(), record.value("choices", Choices())});
+    }
+    void note_near(const json &record, const Measurement &m) {
+        if (!m.is_valid() || record.at("plan").is_null()) return;
+        log.note_near(
+            {record.at("shape"), record.at("sketch"), record.at("plan").dump(), m.milliseconds});
+    }
+
+    TuningLog &log;
+    size_t &damaged;
+};
+
+TuningLog::TuningLog(const std::string &path, const Workload &workload, int cores, LogUse use)
     : path(path), workload(workload), algorithm(hex(workload.algorithm().hash())),
       family(hex(family_of(workload.graph()))), shape(shape_of(workload.graph())),
       target(workload.target().to_string()), cores(cores) {
     if (path.empty()) return;
-    std::ifstream file(path);
-    for (std::string line; std::getline(file, line);) {
-        if (!line.empty()) read_line(line);
-    }
+    size_t damaged = 0;
+    lines = read_records(path, Reader(*this, damaged));
+    lines.damaged += damaged;
+    if (use == LogUse::Read) return;
     const int out = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0666);
     if (out < 0) throw RuntimeError(str("the log of measurements ", path, " cannot be written"));
     close(out);
 }
 
-void TuningLog::read_line(const std::string &line) {
-    const json record = json::parse(line, nullptr, false);
-    try {
-        if (record.is_discarded() || record.at("version") != format_version) {
-            damaged++;
-            return;
-        }
-        const auto outcome = outcome_of(record.at("outcome"));
-        const bool is_of_machine = record.at("target") == target && record.at("cores") == cores &&
-                                   record.at("compiler") == TESSERA_VERSION;
-        if (!is_of_machine || !outcome || record.at("family") != family) return;
-        const Measurement m = {*outcome, record.at("ms"), ""};
-        if (record.at("algorithm") == algorithm && record.at("shape") == shape) {
-            const uint64_t hash =
-                std::stoull(record.at("schedule").get<std::string>(), nullptr, 16);
-            note(hash, {m, m, record.at("steps").dump(), record.value("choices", Choices())});
-        } else if (m.is_valid() && !record.at("plan").is_null()) {
-            note_near({record.at("shape"), record.at("sketch"), record.at("plan").dump(),
-                       m.milliseconds});
-        }
-    } catch (const std::exception &) {
-        damaged++;
+std::string TuningLog::why_of_no_use() const {
+    if (path.empty() || best()) return "";
+    if (!lines.is_there) return str("the log of measurements ", path, " does not exist");
+    if (lines.records == 0) return str("the log of measurements ", path, " is empty");
+    const std::string none = str("none of the ", lines.records, " records of ", path, " is ");
+    if (like.pipeline == 0) return none + "of this pipeline";
+    if (like.size == 0) return none + "of this pipeline with outputs of the size " + shape;
+    if (like.target == 0) return none + "of this pipeline for the target " + target;
+    if (like.cores == 0) {
+        return str(none, "of this pipeline for ", cores, cores == 1 ? " core" : " cores",
+                   "; there are some for ", join(like.numbers_of_cores));
     }
+    if (known.empty()) return none + "of this pipeline and this version of the compiler";
+    return none + "of this pipeline, with a time and what is scheduled by hand now";
 }
 
 void TuningLog::note_near(const Near &n) {
@@ -148,7 +179,7 @@ void TuningLog::add(const Schedule &schedule, const Measurement &m, const Choice
 
 std::string TuningLog::record_of(const Schedule &schedule, const Origin &from) const {
     json record = {
-        {"version", format_version},
+        {"version", log_version},
         {"compiler", TESSERA_VERSION},
         {"algorithm", algorithm},
         {"family", family},

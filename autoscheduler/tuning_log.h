@@ -1,9 +1,14 @@
 #pragma once
+#include "autoscheduler/bundle/log_lines.h"
 #include "autoscheduler/measure.h"
 #include <map>
+#include <set>
 #include <string>
 
 namespace tessera::autoscheduler {
+
+// Whether measurements will be written to a log, or what it has is asked for alone.
+enum class LogUse : uint8_t { Write, Read };
 
 // Measurements in a file of JSON lines, one per schedule:
 //
@@ -16,10 +21,16 @@ namespace tessera::autoscheduler {
 // being written; lines that cannot be read are passed over.
 class TuningLog {
 public:
-    // Reads what the file has for this workload; a file that is not there is empty. RuntimeError if
-    // it cannot be read or written. No path: an empty log, which only makes records.
+    // Reads what the file has for this workload; a file that is not there is empty, and is made if
+    // it will be written. RuntimeError if it cannot be read or written, or is no log
+    // (read_records()). No path: an empty log, which only makes records.
     // `cores`: those that measurements are made with; others are of no use.
-    TuningLog(const std::string &path, const Workload &workload, int cores);
+    TuningLog(const std::string &path, const Workload &workload, int cores,
+              LogUse use = LogUse::Write);
+
+    void warn_of_damage() const { lines.warn_of_damage(path); }
+    // Why no schedule comes of it, where nothing will be measured. Empty if one does.
+    std::string why_of_no_use() const;
 
     // Returns the first measurement of a schedule, so that a search that goes on decides as it did
     // before; null if there is none.
@@ -46,7 +57,7 @@ public:
     std::vector<Choices> best_choices() const;
     size_t size() const { return known.size(); }
     // Lines of the file that are no records.
-    size_t damaged_lines() const { return damaged; }
+    size_t damaged_lines() const { return lines.damaged; }
 
     // What a schedule was made from; may be empty.
     struct Origin {
@@ -63,7 +74,7 @@ private:
         Choices choices;  // none: it is not of a template
     };
     void add(const program::Schedule &schedule, const Measurement &m, const Origin &from);
-    void read_line(const std::string &line);
+    class Reader;              // of records
     void note_near(const Near &n);
     void note(uint64_t hash, Known k);
 
@@ -73,7 +84,12 @@ private:
     int cores = 0;
     std::map<uint64_t, Known> known;    // by the schedules' hashes
     std::map<std::string, Near> nears;  // by shape
-    size_t damaged = 0;
+    LogLines lines;
+    // The records that are of this pipeline, also of its size, also for this target, and so on.
+    struct {
+        size_t pipeline = 0, size = 0, target = 0, cores = 0;
+        std::set<int> numbers_of_cores;  // of those for this target
+    } like;
 };
 
 }  // namespace tessera::autoscheduler

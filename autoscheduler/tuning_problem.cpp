@@ -1,8 +1,23 @@
 #include "autoscheduler/tuning_problem.h"
+#include "autoscheduler/copies.h"
+#include "autoscheduler/options.h"
 #include "lang/func.h"
 #include "lang/jit_externs.h"
 
 namespace tessera::autoscheduler {
+namespace {
+
+// Inputs have Funcs that nobody schedules.
+bool is_scheduled_by_hand(const Graph &graph) {
+    for (size_t n = 0; n < graph.functions.size(); n++) {
+        const FunctionNode &f = graph.functions[n];
+        const bool is_input = !f.is_output && image_behind(graph, int(n)) >= 0;
+        if (!graph.is_fixed[n] && !f.is_extern && !is_input) return false;
+    }
+    return true;
+}
+
+}  // namespace
 
 std::vector<program::FunctionRef> outputs_of(const Pipeline &pipeline) {
     std::vector<program::FunctionRef> outputs;
@@ -16,5 +31,17 @@ TuningProblem::TuningProblem(const Pipeline &pipeline, const Target &target, con
       workload(pipeline.program(), algorithm, graph, target,
                detail::compile_externs(pipeline.get_jit_externs(), driver::jit_target(target))),
       machine(machine) {}
+
+std::string TuningProblem::why_not_measured() const {
+    if (is_scheduled_by_hand(graph)) {
+        return "nothing is measured, since each Func is scheduled already; a generator gives "
+               "directives of its own where using_autoscheduler() is false";
+    }
+    if (!runs_here(workload.target())) {
+        return str("nothing is measured, since this machine cannot run what is compiled for ",
+                   workload.target().to_string());
+    }
+    return "";
+}
 
 }  // namespace tessera::autoscheduler

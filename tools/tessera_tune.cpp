@@ -3,6 +3,7 @@
 //     tessera-tune ./generators -g blur -g harris --trials 400 -o schedules
 //
 // The same as ./generators --tune -g blur ..., which has the compiler within itself.
+#include "autoscheduler/tune/usage.h"
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -11,10 +12,9 @@
 
 int main(int argc, char **argv) {
     if (argc < 2 || argv[1][0] == '-') {
-        std::fputs("usage: tessera-tune GENERATORS [options]\n"
-                   "GENERATORS is an executable of generators, which may be given --help as an "
-                   "option.\n",
-                   argc < 2 ? stderr : stdout);
+        std::fprintf(argc < 2 ? stderr : stdout, "usage: tessera-tune GENERATORS%s%s",
+                     tessera::autoscheduler::tune_options,
+                     "GENERATORS is an executable of generators.\n");
         return argc < 2;
     }
     std::string tune = "--tune", path = argv[1];

@@ -19,7 +19,8 @@ namespace {
 using interpret::OwnedBuffer;
 using nlohmann::json;
 
-void run_program(std::vector<std::string> words) {
+// Links `library`.
+void run_program(std::vector<std::string> words, const std::string &library) {
     std::vector<char *> arguments;
     for (std::string &w : words) arguments.push_back(w.data());
     arguments.push_back(nullptr);
@@ -31,7 +32,7 @@ void run_program(std::vector<std::string> words) {
         throw RuntimeError(str(words[0], " cannot be run: ", std::strerror(error),
                                "; name the linker by --linker"));
     waitpid(process, &status, 0);
-    if (status != 0) throw RuntimeError(str(words[0], " cannot link ", words.back()));
+    if (status != 0) throw RuntimeError(str(words[0], " cannot link ", library));
 }
 
 json described(const tessera_buffer_t &b, size_t bytes) {
@@ -50,6 +51,7 @@ public:
           target(driver::file_target(workload.target())) {
         // The program that loads the libraries has the runtime.
         target = target.with_feature(Target::NoRuntime);
+        require_linker();
         if (target.has_feature(Target::UserContext)) {
             throw CompileError("candidates of a bundle have no user context; leave user_context "
                                "out of the target");
@@ -69,7 +71,13 @@ public:
             driver::write_files(workload.with(scheduled), target, signature,
                                 {{OutputFileType::object, base + ".o"}});
         });
-        run_program({options.linker, "-shared", "-o", base + ".so", base + ".o", "-lm"});
+        const std::string linker = options.linker.empty() ? "cc" : options.linker;
+        try {
+            run_program({linker, "-shared", "-o", base + ".so", base + ".o", "-lm"}, base + ".so");
+        } catch (const RuntimeError &) {
+            std::filesystem::remove(base + ".o");
+            throw;
+        }
         std::filesystem::remove(base + ".o");
         return name + ".so";
     }
@@ -101,6 +109,17 @@ public:
     }
 
 private:
+    // That of this machine makes no libraries for others.
+    void require_linker() const {
+        const Target here = get_host_target();
+        if (!options.linker.empty() || (target.arch == here.arch && target.bits == here.bits))
+            return;
+        const bool is_aarch64 = target.arch == Target::ARM && target.bits == 64;
+        const std::string machine = is_aarch64 ? "AArch64" : target.to_string(),
+                          such = is_aarch64 ? ", such as aarch64-linux-gnu-gcc" : "";
+        throw RuntimeError(
+            str("the target is ", machine, ": give --linker, a C compiler for that", such));
+    }
     static size_t bytes_of(const tessera_buffer_t &b) {
         size_t elements = 1;
         for (int d = 0; d < b.dimensions; d++) elements *= size_t(std::max(b.dim[d].extent, 0));
@@ -117,14 +136,12 @@ private:
 
 size_t export_bundle(const Workload &workload, const Machine &machine, const TuningLog &log,
                      const ExportOptions &options) {
-    std::filesystem::create_directories(options.folder);
     const Exporter exporter(workload, options);
+    std::filesystem::create_directories(options.folder);
     const Graph &graph = workload.graph();
-    json manifest = {{"version", bundle_version},
-                     {"cores", machine.cores},
-                     {"inputs", exporter.inputs()},
-                     {"outputs", exporter.outputs()},
-                     {"candidates", json::array()}};
+    json manifest = {{"version", bundle_version},     {"target", workload.target().to_string()},
+                     {"cores", machine.cores},        {"inputs", exporter.inputs()},
+                     {"outputs", exporter.outputs()}, {"candidates", json::array()}};
     manifest["reference"] = exporter.write(to_schedule(graph, plain_plan(graph), 1), "reference");
     json &written = manifest["candidates"];
     for (const PlannedCandidate &c :

@@ -8,13 +8,14 @@ struct ExportOptions {
     std::string folder;
     size_t candidates = 64;
     uint64_t seed = 1;
-    std::string linker = "cc";  // makes shared libraries of objects; of the target's machine
+    // Makes shared libraries of objects, for the target's machine. Empty: cc, of this machine.
+    std::string linker;
 };
 
 // Writes a bundle, for tessera-measure to measure where there is no compiler: a shared library of
 // the pipeline without a schedule and of each candidate, and manifest.json:
 //
-//     {"version": 1, "cores": 2, "reference": "reference.so",
+//     {"version": 1, "target": "x86-64-linux-...", "cores": 2, "reference": "reference.so",
 //      "inputs": [{"name": "in", "type": [2, 32], "dims": [[0, 258, 1], ...], "bytes": 134160,
 //                  "seed": 1}, {"name": "factor", "bits": 1065353216}],
 //      "outputs": [{"type": ..., "dims": ..., "bytes": ...}],
@@ -22,7 +23,8 @@ struct ExportOptions {
 //
 // "record" is one of a TuningLog, without its outcome and time. Returns the number of candidates;
 // those that the log has are left out. CompileError if the pipeline cannot be compiled for a file,
-// RuntimeError if a file cannot be written or linked.
+// RuntimeError if a file cannot be written or linked, or the target wants a linker that is not
+// named.
 size_t export_bundle(const Workload &workload, const Machine &machine, const TuningLog &log,
                      const ExportOptions &options);
 

@@ -2,6 +2,7 @@
 #include "autoscheduler/bundle/log_file.h"
 #include "autoscheduler/processes.h"
 #include "base/error.h"
+#include "base/target.h"
 #include <cstring>
 #include <deque>
 #include <dlfcn.h>
@@ -41,6 +42,7 @@ struct BundleBuffer {
 class Bundle {
 public:
     explicit Bundle(const std::string &folder) : folder(folder), manifest(read(folder)) {
+        require_machine();
         for (const json &input : manifest.at("inputs")) {
             if (input.contains("bits")) {
                 scalars.push_back(input.at("bits"));
@@ -74,6 +76,14 @@ private:
         if (m.is_discarded() || m.value("version", 0) != bundle_version)
             throw RuntimeError(str(path, " is no manifest that this program can read"));
         return m;
+    }
+
+    void require_machine() const {
+        const Target of(manifest.value("target", "host")), here = get_host_target();
+        if (of.arch == here.arch && of.bits == here.bits && of.os == here.os) return;
+        throw RuntimeError(str("the bundle ", folder, " is for ", of.to_string(),
+                               ", and this machine is ",
+                               Target(here.os, here.arch, here.bits).to_string()));
     }
 
     struct Loaded {
@@ -118,19 +128,12 @@ std::string key_of(const json &record) {
 
 std::set<std::string> keys_in(const std::string &log) {
     std::set<std::string> keys;
-    std::ifstream file(log);
-    for (std::string line; std::getline(file, line);) {
-        const json record = json::parse(line, nullptr, false);
-        try {
-            if (!record.is_discarded()) keys.insert(key_of(record));
-        } catch (const json::exception &) {
-            continue;  // it was cut off
-        }
-    }
+    read_records(log, [&](const json &record) { keys.insert(key_of(record)); }).warn_of_damage(log);
     return keys;
 }
 
 void measure(const Bundle &bundle, const BundleOptions &options, std::ostream &out) {
+    const std::set<std::string> known = keys_in(options.log);
     MeasureOptions how;
     how.threads = bundle.cores();
     how.seconds = options.seconds;
@@ -142,7 +145,6 @@ void measure(const Bundle &bundle, const BundleOptions &options, std::ostream &o
         throw RuntimeError(str("the reference of the bundle cannot be run: it ",
                                name_of(reference.outcome), ": ", reference.message));
     }
-    const std::set<std::string> known = keys_in(options.log);
     double best = 1e300;
     for (const json &c : bundle.candidates()) {
         const std::string library = c.at("library");

@@ -1,5 +1,7 @@
 #include "autoscheduler/test/support.h"
 #include <algorithm>
+#include <filesystem>
+#include <unistd.h>
 
 using namespace tessera;
 using namespace tessera::autoscheduler;
@@ -88,6 +90,43 @@ TEST_SUITE("autoscheduler, by its names") {
         const LoopTree tree(problem.graph, program::apply(problem.algorithm, schedule));
         CHECK_FALSE(tree.functions[0].is_inlined);
         CHECK(std::ranges::count(tree.loops, LoopKind::Unrolled, &TreeLoop::kind) == 1);
+    }
+    TEST_CASE("what cannot be of use is said, and nothing is measured") {
+        const std::string log = str(std::filesystem::temp_directory_path().string(),
+                                    "/tessera_apply_", getpid(), ".jsonl");
+        SUBCASE("a target that this machine cannot run") {
+            const Warnings warnings;
+            Pipeline(small_blur())
+                .apply_autoscheduler(Target("arm-64-linux"),
+                                     {"tessera", {{"trials", "4"}, {"log", log}}});
+            CHECK(warnings.text() ==
+                  "nothing is measured, since this machine cannot run what is compiled for "
+                  "arm-64-linux\nthe log of measurements " +
+                      log + " does not exist\n");
+        }
+        SUBCASE("a schedule by hand of each Func") {
+            Var x("x"), y("y");
+            ImageParam in(Float(32), 2, "in");
+            Func f("f"), out("out");
+            f(x, y) = in(x, y) * 2;
+            out(x, y) = f(x, y) + f(x + 1, y);
+            f.compute_at(out, y);
+            out.vectorize(x, 8).set_estimates({{0, 256}, {0, 256}});
+            const Warnings warnings;
+            source_of(out, {"tessera", {{"trials", "4"}, {"log", log}}});
+            CHECK(warnings.text().starts_with(
+                "nothing is measured, since each Func is scheduled already; "));
+        }
+        SUBCASE("a log that does not exist") {
+            const Warnings warnings;
+            source_of(small_blur(), {"tessera", {{"trials", "0"}, {"log", log}}});
+            CHECK(warnings.text() == "the log of measurements " + log + " does not exist\n");
+        }
+        CHECK_FALSE(std::filesystem::exists(log));
+    }
+    TEST_CASE("no seconds are no trials") {
+        CHECK(source_of(small_blur(), {"tessera", {{"seconds", "0"}}}) ==
+              source_of(small_blur(), {"tessera", {{"trials", "0"}}}));
     }
     TEST_CASE("a Func that is scheduled by hand stays as it is") {
         Var x("x"), y("y");

@@ -169,6 +169,32 @@ TEST_SUITE("autoscheduler, bundles") {
                          "no-such-linker"})
                   .find("no-such-linker cannot be run") != std::string::npos);
     }
+    TEST_CASE("a bundle for another machine wants its linker, and is not measured here") {
+        const Folder folder;
+        const std::string answer = answer_to({"--tune", "-g", "bundled", "--export", folder.path,
+                                              "--trials", "2", "target=arm-64-linux"});
+        CHECK(answer == "1: error: bundled: the target is AArch64: give --linker, a C compiler for "
+                        "that, such as aarch64-linux-gnu-gcc\n");
+        CHECK_FALSE(std::filesystem::exists(folder.file("bundled")));
+        // A linker that fails leaves nothing behind.
+        CHECK(answer_to({"--tune", "-g", "bundled", "--export", folder.path, "--linker", "false"})
+                  .find("false cannot link " + folder.file("bundled/reference.so")) !=
+              std::string::npos);
+        CHECK_FALSE(std::filesystem::exists(folder.file("bundled/reference.o")));
+        std::ofstream(folder.file("manifest.json"))
+            << R"({"version": 1, "target": "arm-64-linux", "inputs": []})";
+        const std::string measured = output_of(str(TESSERA_MEASURE, " ", folder.path));
+        CHECK(measured.find(" is for arm-64-linux, and this machine is ") != std::string::npos);
+    }
+    TEST_CASE("tessera-measure takes no other file for a log") {
+        const Folder folder;
+        export_to(folder);
+        std::ofstream(folder.file("notes.txt")) << "buy milk\n";
+        const std::string answer = output_of(
+            str(TESSERA_MEASURE, " ", folder.file("bundled"), " --log ", folder.file("notes.txt")));
+        CHECK(answer.find("notes.txt is no log of measurements") != std::string::npos);
+        CHECK(folder.text("notes.txt") == "buy milk\n");
+    }
     TEST_CASE("tessera-measure has no compiler in it") {
         const std::string names = output_of(str("nm -C ", TESSERA_MEASURE));
         CHECK(names.find("tessera::autoscheduler::run_bundle") != std::string::npos);

@@ -55,9 +55,29 @@ TEST_SUITE("autoscheduler, reports") {
     TEST_CASE("a page of a search that measured nothing says so") {
         const Problem problem(small_blur());
         const std::string page = to_html(problem.workload, problem.machine, result_of(problem, {}));
-        CHECK(page.find("Nothing was measured.") != std::string::npos);
+        CHECK(page.find("Nothing was measured now.") != std::string::npos);
         CHECK(to_html(problem.workload, problem.machine, result_of(problem, {0}))
-                  .find("Nothing was measured.") != std::string::npos);
+                  .find("Nothing was measured now.") != std::string::npos);
+        SearchResult of_log = result_of(problem, {});
+        of_log.milliseconds = 0.7126;
+        CHECK(to_html(problem.workload, problem.machine, of_log, "small<blur>")
+                  .find("<h1>small&lt;blur&gt;</h1>") != std::string::npos);
+        CHECK(to_html(problem.workload, problem.machine, of_log)
+                  .find("The schedule is of the log, which says that it takes 0.7126 ms. Nothing "
+                        "was measured now.") != std::string::npos);
+    }
+    TEST_CASE("a page with measurements is not replaced by one without") {
+        const std::string path = str(std::filesystem::temp_directory_path().string(),
+                                     "/tessera_report_kept_", getpid(), ".html");
+        const Problem problem(small_blur());
+        const auto is_written = [&](const SearchResult &r) {
+            return write_report(path, to_html(problem.workload, problem.machine, r), r);
+        };
+        CHECK(is_written(result_of(problem, {})));
+        CHECK(is_written(result_of(problem, {2, 1})));
+        CHECK_FALSE(is_written(result_of(problem, {})));
+        CHECK(is_written(result_of(problem, {3})));
+        std::filesystem::remove(path);
     }
     TEST_CASE("the explanation names each stage with its part of the time, the largest first") {
         const Problem problem(small_blur());
@@ -77,6 +97,21 @@ TEST_SUITE("autoscheduler, reports") {
         line.finish();
         CHECK(out.str() == "\rtrial 2 of 10, best 2 ms (50 % of the limit), 4 s left   "
                            "\rtrial 3 of 10, best 1 ms (100 % of the limit), 4 s left   \n");
+    }
+    TEST_CASE("progress is told of however few trials there are, and of the last") {
+        const Problem problem(small_blur());
+        for (int trials : {2, 11}) {
+            SearchOptions options;
+            options.trials = trials;
+            options.measure = {.threads = 1, .run_seconds = 0.005};
+            std::vector<size_t> told;
+            options.progress = [&](const SearchResult &r, double) {
+                told.push_back(r.trials.size());
+            };
+            search(problem.workload, problem.machine, options);
+            REQUIRE_FALSE(told.empty());
+            CHECK(told.back() == size_t(trials));
+        }
     }
     TEST_CASE("a report is written where it is asked for") {
         const std::string path = str(std::filesystem::temp_directory_path().string(),

@@ -91,6 +91,101 @@ TEST_SUITE("autoscheduler, search") {
                              "the log of measurements /nowhere/log.jsonl cannot be written",
                              RuntimeError);
     }
+    TEST_CASE(
+        "a search that its log knows all of measures nothing, though plans make one schedule") {
+        const TemporaryFile file;
+        Var x("x"), y("y");
+        ImageParam in(Float(32), 2, "in");
+        Func across("across"), blur("blur");
+        across(x, y) = in(x, y) + in(x + 1, y) + in(x + 2, y);
+        blur(x, y) = across(x, y) + across(x, y + 1) + across(x, y + 2);
+        blur.set_estimates({{0, 512}, {0, 256}});
+        const Problem problem(blur);
+        auto records = [&] {
+            std::ifstream log(file.path);
+            size_t lines = 0;
+            for (std::string line; std::getline(log, line);) lines++;
+            return lines;
+        };
+        std::vector<size_t> counts;
+        for (int i = 0; i < 2; i++) {
+            TuningLog log(file.path, problem.workload, 2);
+            const SearchResult r = search(problem.workload, problem.machine, quick(20, &log));
+            std::set<uint64_t> hashes;
+            for (const Trial &t : r.trials) hashes.insert(t.schedule.hash(problem.algorithm));
+            CHECK(hashes.size() == 20);
+            counts.push_back(records());
+        }
+        CHECK(counts[0] == counts[1]);
+    }
+    TEST_CASE("a file that is no log is refused, and stays as it is") {
+        const TemporaryFile file;
+        const Problem problem(small_blur());
+        const std::string notes = "buy milk\n{\"version\": 1}\n";
+        std::ofstream(file.path) << notes;
+        for (LogUse use : {LogUse::Write, LogUse::Read}) {
+            CHECK_THROWS_WITH_AS(
+                TuningLog(file.path, problem.workload, 2, use),
+                doctest::Contains((file.path + " is no log of measurements").c_str()),
+                RuntimeError);
+        }
+        std::stringstream after;
+        after << std::ifstream(file.path).rdbuf();
+        CHECK(after.str() == notes);
+        // A program that was killed over its first record leaves a log.
+        std::ofstream(file.path) << "{\"algorithm\": \"12";
+        CHECK_NOTHROW(TuningLog(file.path, problem.workload, 2));
+    }
+    TEST_CASE("lines that are no measurements are warned of, but not one that was cut off") {
+        const TemporaryFile file;
+        const Problem problem(small_blur());
+        {
+            TuningLog log(file.path, problem.workload, 2);
+            search(problem.workload, problem.machine, quick(2, &log));
+        }
+        std::ofstream(file.path, std::ios::app) << "{\"algorithm\": \"12";
+        Warnings warnings;
+        TuningLog(file.path, problem.workload, 2).warn_of_damage();
+        CHECK(warnings.text() == "");
+        std::ofstream(file.path, std::ios::app) << "\nbuy milk\n{\"algorithm\": \"12";
+        TuningLog(file.path, problem.workload, 2).warn_of_damage();
+        CHECK(warnings.text() == "2 lines of " + file.path + " are no measurements\n");
+    }
+    TEST_CASE("a log has no empty lines") {
+        const TemporaryFile file;
+        const Problem problem(small_blur());
+        for (int trials : {2, 4}) {
+            TuningLog log(file.path, problem.workload, 2);
+            search(problem.workload, problem.machine, quick(trials, &log));
+        }
+        std::stringstream text;
+        text << std::ifstream(file.path).rdbuf();
+        CHECK(text.str().starts_with("{"));
+        CHECK(text.str().find("\n\n") == std::string::npos);
+    }
+    TEST_CASE("a log that has nothing for a pipeline says what it lacks") {
+        const TemporaryFile file;
+        const Problem problem(small_blur());
+        auto lack = [&](const Problem &of, int cores) {
+            return TuningLog(file.path, of.workload, cores, LogUse::Read).why_of_no_use();
+        };
+        CHECK(lack(problem, 2) == "the log of measurements " + file.path + " does not exist");
+        CHECK_FALSE(std::filesystem::exists(file.path));
+        {
+            TuningLog log(file.path, problem.workload, 2);
+            CHECK(lack(problem, 2) == "the log of measurements " + file.path + " is empty");
+            search(problem.workload, problem.machine, quick(1, &log));
+        }
+        CHECK(lack(problem, 2) == "");
+        const std::string none = "none of the 1 records of " + file.path + " is of this pipeline";
+        CHECK(lack(Problem(product_of_images(32)), 2) == none);
+        CHECK(lack(Problem(small_blur(512)), 2) == none + " with outputs of the size 512x128");
+        CHECK(lack(problem, 4) == none + " for 4 cores; there are some for 2");
+        const Target other("arm-64-linux");
+        CHECK(lack(Problem(small_blur(), other), 2) ==
+              none + " for the target " +
+                  Problem(small_blur(), other).workload.target().to_string());
+    }
     TEST_CASE("without a measurement, the same schedule comes out each time") {
         const Problem problem(small_blur());
         const SearchResult a = search(problem.workload, problem.machine, quick(0));

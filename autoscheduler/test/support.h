@@ -39,6 +39,21 @@ inline Func product_of_images(int size) {
     return product;
 }
 
+// What is warned of while it lives, a line each.
+class Warnings {
+public:
+    Warnings() {
+        before = set_warning_handler([this](const std::string &text) { all += text + "\n"; });
+    }
+    ~Warnings() { set_warning_handler(before); }
+    Warnings(const Warnings &) = delete;
+    const std::string &text() const { return all; }
+
+private:
+    std::string all;
+    WarningHandler before;
+};
+
 // How many directives of this kind the schedule has for stages.
 template<typename Directive> int count_in(const program::Schedule &schedule) {
     return int(std::ranges::count_if(schedule.steps, [](const program::Step &step) {

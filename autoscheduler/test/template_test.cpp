@@ -178,7 +178,9 @@ TEST_SUITE("autoscheduler, templates") {
         CHECK(log.records() == 3);
         CHECK(after.milliseconds == before.milliseconds);
         CHECK(after.choices == before.choices);
+        const Warnings warnings;
         const TemplateResult replayed = tuned(third, choose(third), few(0, log.path));
+        CHECK(warnings.text() == "");
         CHECK(replayed.milliseconds == before.milliseconds);
         CHECK(replayed.choices == before.choices);
         CHECK(replayed.schedule_source == before.schedule_source);

@@ -46,6 +46,15 @@ public:
     }
 };
 
+class UnestimatedGenerator : public Generator<UnestimatedGenerator> {
+public:
+    Output<Buffer<float, 1>> out{"out"};
+    void generate() override {
+        Var x("x");
+        out(x) = cast<float>(x);
+    }
+};
+
 struct TemporaryFolder {
     std::string path =
         str(std::filesystem::temp_directory_path().string(), "/tessera_tune_", getpid());
@@ -84,6 +93,7 @@ TuningTask task(std::vector<double> history, double least = 0, double weight = 1
 
 TESSERA_REGISTER_GENERATOR(SmallBlurGenerator, tuned_blur)
 TESSERA_REGISTER_GENERATOR(PointsGenerator, tuned_points)
+TESSERA_REGISTER_GENERATOR(UnestimatedGenerator, tuned_unestimated)
 
 TEST_SUITE("autoscheduler, tuning") {
     TEST_CASE("each task has a batch, then that which can still gain the most") {
@@ -181,6 +191,44 @@ TEST_SUITE("autoscheduler, tuning") {
         CHECK_FALSE(std::filesystem::exists(folder.file("tuned_points.html")));
         CHECK_FALSE(std::filesystem::exists(folder.file("log.jsonl")));
     }
+    TEST_CASE("what is not known is no 0, and a time of the log is said to be one") {
+        const TemporaryFolder folder;
+        const std::vector<std::string> command = {
+            "--tune", "-g", "tuned_points", "-o", folder.path, "--parallelism", "1"};
+        auto answer = [&](std::vector<std::string> more) {
+            more.insert(more.begin(), command.begin(), command.end());
+            return answer_to(more);
+        };
+        const std::string model = answer({"--no-measure"}).out;
+        CHECK(model.find("tuned_points                      -          -         -        0\n") !=
+              std::string::npos);
+        const std::string log = folder.file("log.jsonl");
+        REQUIRE(answer({"--log", log, "--trials", "2"}).status == 0);
+        CHECK(folder.text("tuned_points.html").find("<h1>tuned_points</h1>") != std::string::npos);
+        Warnings warnings;
+        const std::string replayed = answer({"--log", log, "--no-measure"}).out;
+        CHECK(replayed.find("  the best is of the log\n") != std::string::npos);
+        CHECK(replayed.find("tuned_points.html stays, since it has measurements") !=
+              std::string::npos);
+        CHECK(warnings.text() == "");
+        CHECK(answer({"--log", log, "--no-measure", "-g", "tuned_blur"}).status == 0);
+        CHECK(warnings.text().starts_with("tuned_blur: none of the "));
+        CHECK(warnings.text().ends_with(" records of " + log + " is of this pipeline\n"));
+    }
+    TEST_CASE("of several pipelines one that fails is named, and the others go on") {
+        const TemporaryFolder folder;
+        const Warnings warnings;
+        const Answer a = answer_to({"--tune", "-g", "tuned_unestimated", "-g", "tuned_points", "-o",
+                                    folder.path, "--no-measure", "--no-reports"});
+        CHECK(a.status == 1);
+        CHECK(a.errors == "error: 1 of 2 pipelines failed: tuned_unestimated\n");
+        CHECK(warnings.text().starts_with("tuned_unestimated: "));
+        CHECK(warnings.text().find("the size of the output out has to be estimated") !=
+              std::string::npos);
+        CHECK(folder.text("tuned_points.schedule.h").find(".vectorize(") != std::string::npos);
+        CHECK(answer_to({"--tune", "-g", "tuned_unestimated", "-o", folder.path, "--no-measure"})
+                  .errors.starts_with("error: tuned_unestimated: "));
+    }
     TEST_CASE("mistakes on the command line are told in a sentence") {
         CHECK(answer_to({"--tune", "-g", "nothing"}).errors.find("nothing") != std::string::npos);
         CHECK(answer_to({"--tune", "--trials", "none"}).errors ==
@@ -190,6 +238,8 @@ TEST_SUITE("autoscheduler, tuning") {
               "error: \"--what\" is no option and no name=value; see --tune --help\n");
         CHECK(answer_to({"--tune", "--help"}).out.find("usage: generator --tune") == 0);
         CHECK(answer_to({"--help"}).out.find("--tune") != std::string::npos);
+        CHECK(answer_to({"--help"}).out.find("  simple ") != std::string::npos);
+        CHECK(answer_to({"--help"}).out.find("parallelism=") != std::string::npos);
     }
     TEST_CASE("what was found for another size is among the first that are measured") {
         const TemporaryFolder folder;

@@ -1,13 +1,19 @@
 #include "autoscheduler/tune/command.h"
 #include "aot/create_generator.h"
 #include "autoscheduler/bundle/export_bundle.h"
+#include "autoscheduler/bundle/log_file.h"
 #include "autoscheduler/machine_probe.h"
+#include "autoscheduler/options.h"
 #include "autoscheduler/report.h"
+#include "autoscheduler/report_text.h"
 #include "autoscheduler/tune/task_scheduler.h"
+#include "autoscheduler/tune/usage.h"
 #include "autoscheduler/tuning_problem.h"
+#include "base/warning.h"
 #include "driver/compile.h"
 #include "driver/files.h"
 #include "program/print_schedule.h"
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
@@ -17,35 +23,9 @@
 namespace tessera::autoscheduler {
 namespace {
 
-constexpr const char *usage =
-    R"(usage: generator --tune [-g name]... [-o folder] [--trials n] [--seconds n] [--log file]
-                 [--parallelism n] [--seed n] [--no-measure] [--no-reports] [--export folder]
-                 [--linker cc] [target=t] [name=value ...]
-
-Finds schedules for pipelines of generators, as autoscheduler=tessera does for one.
-  -g name        a generator, or name:weight, how often it runs beside the others; may be given
-                 several times, and is all that there are without it
-  -o folder      where name.schedule.h and name.html go; the current folder without it
-  --trials n     schedules that are measured, of all pipelines together; 200 of each without it
-  --seconds n    after which no more are begun
-  --log file     measurements, as JSON lines: what it has is not measured again, so that whatever
-                 ends the search, the next one goes on there; tuning.jsonl without it
-  --parallelism n, --seed n, target=t, name=value
-                 cores; of the random choices; of the machine, and parameters of the generators
-  --no-measure   the best of --log; without one, the cost model alone chooses, in seconds
-  --no-reports   writes no pages of HTML
-  --export folder
-                 measures nothing, but writes --trials candidates of each generator into
-                 folder/name, for tessera-measure to measure on a machine without a compiler: the
-                 --log that it writes is one for this program. --parallelism is that of the machine
-  --linker cc    the C compiler that makes shared libraries of them
-Set TESSERA_TUNING_LOG to the log, and programs and generators with autoscheduler.trials=0 have the
-best of it without a search.
-)";
-
 struct Command {
     std::vector<std::pair<std::string, double>> generators;  // name, weight
-    std::string folder = ".", log, exported, linker = "cc";
+    std::string folder = ".", log, exported, linker;
     int trials = 0, cores = 0;
     double seconds = 1e9;
     uint64_t seed = 1;
@@ -121,12 +101,17 @@ public:
           problem(generator->get_pipeline(), command.target,
                   command.measures ? this_machine(command.target, command.cores)
                                    : known_machine(command.target, command.cores)) {
-        options.trials = command.measures ? 1 << 20 : 0;  // the budget is that of all together
+        const std::string useless = command.measures ? problem.why_not_measured() : "";
+        if (!useless.empty()) warn(Location(), str(name, ": ", useless));
+        measures = command.measures && useless.empty();
+        options.trials = measures ? 1 << 20 : 0;  // the budget is that of all together
         options.seed = command.seed;
+        options.seconds = command.seconds;
         options.measure.threads = command.cores;
-        log = std::make_unique<TuningLog>(command.log_path(), problem.workload,
-                                          problem.machine.cores);
-        if (command.measures) options.log = log.get();
+        log =
+            std::make_unique<TuningLog>(command.log_path(), problem.workload, problem.machine.cores,
+                                        measures ? LogUse::Write : LogUse::Read);
+        if (measures) options.log = log.get();
         search = std::make_unique<Search>(problem.workload, problem.machine, options);
         task.search = search.get();
         task.weight = weight;
@@ -135,7 +120,11 @@ public:
 
     // Measures one batch more, of at most so many.
     void step(size_t most) {
-        task.is_done = !search->step(most) || !command.measures;
+        if (!measures) {
+            const std::string useless = log->why_of_no_use();
+            if (!useless.empty()) warn(Location(), str(name, ": ", useless));
+        }
+        task.is_done = !search->step(most) || !measures;
         task.history.push_back(search->result().milliseconds);
     }
     void finish() { search->finish(); }
@@ -144,17 +133,23 @@ public:
     std::string summary() const {
         const SearchResult r = best();
         const Measurement by_rules = r.trials.empty() ? Measurement() : r.trials[0].measurement;
+        const double of_limit = r.milliseconds > 0 ? 100 * task.least / r.milliseconds : 0;
         char line[200];
-        std::snprintf(line, sizeof(line), "%-24s %10.4g %10.4g %7.0f %% %8zu", name.c_str(),
-                      by_rules.milliseconds, r.milliseconds,
-                      r.milliseconds > 0 ? 100 * task.least / r.milliseconds : 0, trials());
+        std::snprintf(line, sizeof(line), "%-24s %10s %10s %9s %8zu%s", name.c_str(),
+                      known("%.4g", by_rules.milliseconds).c_str(),
+                      known("%.4g", r.milliseconds).c_str(), known("%.0f %%", of_limit).c_str(),
+                      trials(), is_of_log(r) ? "  the best is of the log" : "");
         return line;
     }
-    void write() const {
+    void write(std::ostream &out) const {
         const std::string base = command.folder + "/" + name;
         driver::write_text(base + ".schedule.h", source());
-        if (command.reports) {
-            driver::write_text(base + ".html", to_html(problem.workload, problem.machine, best()));
+        if (!command.reports) return;
+        const SearchResult r = best();
+        const bool is_written =
+            write_report(base + ".html", to_html(problem.workload, problem.machine, r, name), r);
+        if (!is_written) {
+            out << base << ".html stays, since it has measurements, and nothing was measured now\n";
         }
     }
 
@@ -168,6 +163,7 @@ public:
         out << how.folder << ": " << count << " candidates\n";
     }
 
+    const std::string name;
     TuningTask task;
 
 private:
@@ -176,13 +172,21 @@ private:
         SearchResult r = search->result();
         const auto logged = log->best();
         if (!logged || (r.milliseconds > 0 && logged->second >= r.milliseconds)) return r;
-        const uint64_t hash = logged->first.hash(problem.algorithm);
-        for (const Trial &t : r.trials) {
-            if (t.schedule.hash(problem.algorithm) == hash) return r;
-        }
+        if (is_trial(r, logged->first)) return r;
         r.schedule = logged->first;
         r.milliseconds = logged->second;
         return r;
+    }
+    bool is_trial(const SearchResult &r, const program::Schedule &schedule) const {
+        const uint64_t hash = schedule.hash(problem.algorithm);
+        return std::ranges::any_of(
+            r.trials, [&](const Trial &t) { return t.schedule.hash(problem.algorithm) == hash; });
+    }
+    bool is_of_log(const SearchResult &r) const {
+        return r.milliseconds > 0 && !is_trial(r, r.schedule);
+    }
+    static std::string known(const char *format, double v) {
+        return v > 0 ? autoscheduler::number(format, v) : "-";
     }
     static std::unique_ptr<GeneratorBase> made(const std::string &name, const Command &command,
                                                const GeneratorSource &source) {
@@ -199,33 +203,104 @@ private:
                program::print_schedule(problem.algorithm, best().schedule);
     }
 
-    const std::string name;
     const Command &command;
     std::unique_ptr<GeneratorBase> generator;
     const TuningProblem problem;
     SearchOptions options;
+    bool measures = false;
     std::unique_ptr<TuningLog> log;
     std::unique_ptr<Search> search;
 };
 
-void run(std::vector<std::unique_ptr<Job>> &jobs, const Command &command) {
+// Does something for one pipeline after the other. Of several those that fail are told of at once,
+// and left out.
+class Jobs {
+public:
+    using Each = std::function<void(Job &)>;
+    explicit Jobs(size_t wanted) : wanted(wanted) {}
+
+    void add(const std::string &name, const std::function<std::unique_ptr<Job>()> &made) {
+        attempt(name, [&] { all.push_back(made()); });
+    }
+    void each(const Each &f) {
+        std::erase_if(all, [&](const auto &job) { return !attempt(job->name, [&] { f(*job); }); });
+    }
+    // The number of trials of all.
+    size_t trials() const {
+        size_t sum = 0;
+        for (const auto &job : all) sum += job->trials();
+        return sum;
+    }
+    size_t size() const { return all.size(); }
+    // Steps the job that is expected to gain the most, or one that has not begun: no others, if the
+    // budget is used up. False: all are done.
+    bool step(size_t most, bool is_over) {
+        std::vector<TuningTask> tasks;
+        for (const auto &job : all) tasks.push_back(job->task);
+        const int next = next_task(tasks);
+        if (next < 0 || (is_over && !tasks[size_t(next)].history.empty())) return false;
+        Job &job = *all[size_t(next)];
+        if (!attempt(job.name, [&] { job.step(most); })) all.erase(all.begin() + next);
+        return true;
+    }
+    // RuntimeError if any has failed.
+    void require_all() const {
+        if (failed.empty()) return;
+        if (wanted == 1) throw RuntimeError(first_message);
+        throw RuntimeError(str(failed.size(), " of ", wanted, " pipelines failed: ", join(failed)));
+    }
+
+private:
+    bool attempt(const std::string &name, const std::function<void()> &f) {
+        try {
+            f();
+            return true;
+        } catch (const std::exception &e) {
+            const std::string message = str(name, ": ", e.what());
+            if (failed.empty()) first_message = message;
+            if (wanted > 1) warn(Location(), message);
+            failed.push_back(name);
+            return false;
+        }
+    }
+    const size_t wanted;
+    std::vector<std::unique_ptr<Job>> all;
+    std::vector<std::string> failed;
+    std::string first_message;
+};
+
+void run(Jobs &jobs, const Command &command) {
     const auto begin = std::chrono::steady_clock::now();
     const size_t most = command.trials > 0 ? size_t(command.trials) : 200 * jobs.size();
+    const auto passed = [&] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    };
+    const auto show = [&] {
+        if (jobs.trials() == 0) return;
+        std::fprintf(stderr, "\rtrial %zu of %zu, %.0f s   ", jobs.trials(), most, passed());
+    };
     while (true) {
-        const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-        size_t trials = 0;
-        std::vector<TuningTask> tasks;
-        for (const auto &job : jobs) {
-            trials += job->trials();
-            tasks.push_back(job->task);
-        }
-        const int next = next_task(tasks);
-        if (next < 0 || passed.count() >= command.seconds || trials >= most) break;
-        jobs[size_t(next)]->step(most - trials);
-        std::fprintf(stderr, "\rtrial %zu of %zu, %.0f s   ", trials, most, passed.count());
+        const size_t left = most - std::min(most, jobs.trials());
+        if (!jobs.step(left, left == 0 || passed() >= command.seconds)) break;
+        show();
     }
-    for (const auto &job : jobs) job->finish();
-    std::fprintf(stderr, "\n");
+    jobs.each([](Job &job) { job.finish(); });
+    show();
+    if (jobs.trials() > 0) std::fprintf(stderr, "\n");
+}
+
+// Mistakes that are not those of one pipeline.
+void check(const Command &command, const GeneratorSource &source) {
+    const std::vector<std::string> names = source.names();
+    for (const auto &[name, weight] : command.generators) {
+        if (std::ranges::count(names, name)) continue;
+        const std::string near = closest_match(name, names);
+        throw CompileError(str("there is no generator ", name,
+                               near.empty() ? "" : str("; did you mean ", near, "?"),
+                               "; there are ", join(names)));
+    }
+    const std::string log = command.log_path();
+    if (!log.empty()) read_records(log, [](const auto &) {}).warn_of_damage(log);
 }
 
 }  // namespace
@@ -234,26 +309,36 @@ int tune_generators(std::span<const std::string> arguments, std::ostream &out,
                     const GeneratorSource &source) {
     Command command = parse(arguments);
     if (command.help) {
-        out << usage;
+        out << "usage: generator --tune" << tune_options;
         return 0;
     }
+    if (command.measures && !runs_here(command.target)) {
+        warn(Location(), str("nothing is measured, since this machine cannot run what is compiled "
+                             "for ",
+                             command.target.to_string()));
+        command.measures = false;
+    }
+    if (command.seconds == 0) command.measures = false;
+    check(command, source);
     if (command.generators.empty()) {
         for (const std::string &name : source.names()) command.generators.emplace_back(name, 1);
     }
     std::filesystem::create_directories(command.folder);
-    std::vector<std::unique_ptr<Job>> jobs;
+    Jobs jobs(command.generators.size());
     for (const auto &[name, weight] : command.generators)
-        jobs.push_back(std::make_unique<Job>(name, weight, command, source));
+        jobs.add(name, [&] { return std::make_unique<Job>(name, weight, command, source); });
     if (!command.exported.empty()) {
-        for (const auto &job : jobs) job->export_candidates(out);
-        return 0;
+        jobs.each([&](Job &job) { job.export_candidates(out); });
+    } else {
+        run(jobs, command);
+        if (jobs.size() > 0)
+            out << "pipeline                   rules ms    best ms  of limit   trials\n";
+        jobs.each([&](Job &job) {
+            job.write(out);
+            out << job.summary() << "\n";
+        });
     }
-    run(jobs, command);
-    out << "pipeline                   rules ms    best ms  of limit   trials\n";
-    for (const auto &job : jobs) {
-        job->write();
-        out << job->summary() << "\n";
-    }
+    jobs.require_all();
     return 0;
 }
 

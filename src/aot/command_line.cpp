@@ -202,8 +202,13 @@ std::map<std::string, AddedCommand> &added_commands() {
     return all;
 }
 
+std::string &added_help() {
+    static std::string text;
+    return text;
+}
+
 void print_help(std::ostream &out, const GeneratorSource &source) {
-    out << usage;
+    out << usage << added_help();
     for (const auto &[word, added] : added_commands()) {
         out << "generator " << word << " ...: " << added.description << " (" << word
             << " --help)\n";
@@ -276,6 +281,8 @@ void add_generator_command(const std::string &word, const std::string &descripti
                            GeneratorCommand command) {
     added_commands()[word] = {description, command};
 }
+
+void add_generator_help(const std::string &text) { added_help() += text; }
 
 int generator_main(int argc, char **argv, const GeneratorSource &source) {
     std::vector<std::string> arguments(argv + (argc > 0), argv + argc);

@@ -19,5 +19,7 @@ using GeneratorCommand = int (*)(std::span<const std::string> arguments, std::os
                                  const GeneratorSource &source);
 void add_generator_command(const std::string &word, const std::string &description,
                            GeneratorCommand command);
+// Lines of --help, behind those of the options.
+void add_generator_help(const std::string &text);
 
 }  // namespace tessera
