@@ -100,7 +100,18 @@ private:
         }
         std::vector<Candidate> first = from_near_shapes();
         first.insert(first.begin(), begin_with.begin(), begin_with.end());
-        measure(without_repetition(std::move(first)));
+        measure_in_time(without_repetition(std::move(first)));
+    }
+    // The schedules by rules may be many: of those, some at a time where time is limited.
+    void measure_in_time(const std::vector<Candidate> &all) {
+        constexpr double for_ever = 1e8;
+        const size_t most = std::min(all.size(), batch_limit),
+                     together = options.seconds < for_ever ? 8 : std::max<size_t>(1, most);
+        for (size_t i = 0; i < most; i += together) {
+            if (i > 0 && seconds() >= options.seconds) return;
+            batch_limit = std::min(together, most - i);
+            measure({all.begin() + long(i), all.begin() + long(i + batch_limit)});
+        }
     }
     // Plans that differ may make the same schedule, which is measured once: a search that goes on
     // by its log, which knows one time of each, is to decide as this one does.
