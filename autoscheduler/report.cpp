@@ -28,8 +28,10 @@ std::string amount(double v) {
 }
 
 std::string amounts(const StageCost &c) {
-    return str(amount(c.operations), " operations; bytes into the caches: ", amount(c.bytes[0]),
-               ", ", amount(c.bytes[1]), ", ", amount(c.bytes[2]), " from memory");
+    return str(amount(c.operations),
+               " operations; bytes into the first cache: ", amount(c.bytes[0]),
+               ", into the second: ", amount(c.bytes[1]),
+               ", into the third, from memory: ", amount(c.bytes[2]));
 }
 
 }  // namespace

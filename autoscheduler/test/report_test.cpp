@@ -84,7 +84,7 @@ TEST_SUITE("autoscheduler, reports") {
         const std::string text = explanation(
             problem.algorithm, problem.scheduled(plain_plan(problem.graph)), problem.machine);
         CHECK(count_of(text, " of the time, bound by ") == count_of(text, "\n"));
-        CHECK(count_of(text, " operations; bytes into the caches: ") == count_of(text, "\n"));
+        CHECK(count_of(text, " operations; bytes into the first cache: ") == count_of(text, "\n"));
         CHECK(text.find("across: ") != std::string::npos);
         CHECK(text.find("blur: ") != std::string::npos);
     }

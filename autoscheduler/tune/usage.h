@@ -25,6 +25,8 @@ Finds schedules for pipelines of generators, as autoscheduler=tessera does for o
                  folder/name, for tessera-measure to measure on a machine without a compiler: the
                  --log that it writes is one for this program. --parallelism is that of the machine
   --linker cc    the C compiler that makes shared libraries of them
+It prints for each pipeline the time by rules and the best time, "of limit", which is the part of the
+best that the machine would take at the least, as estimated, and how many schedules were measured.
 Set TESSERA_TUNING_LOG to the log, and programs and generators with autoscheduler.trials=0 have the
 best of it without a search.
 )";
