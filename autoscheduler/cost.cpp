@@ -58,8 +58,7 @@ private:
     }
 
     double cycles_of_access(int element, const Growths &growths, const Source &source) const {
-        constexpr double load = 0.5, far_lane = 5;
-        const double lane = machine.gathered_lane;
+        constexpr double load = 0.5, one_by_one = 1.2, far_lane = 5;
         const int function = source.function;
         const double bytes = element;
         if (view.lanes <= 1 || view.vector_variable < 0) return load;
@@ -69,10 +68,13 @@ private:
         case AccessPattern::Same: return load / (view.lanes * view.dot_lanes);
         case AccessPattern::Dense: return whole;
         case AccessPattern::Strided: return 2 * view.stride(growths, function) * whole;
-        case AccessPattern::Gathered:
-            return are_in_few_sets(growths, source, element) ? std::max(far_lane, lane) : lane;
+        case AccessPattern::Gathered: break;
         }
-        return lane;
+        // Lanes that lie equally far apart are loaded one by one.
+        const bool is_regular = view.lane_distance(growths, source, element) > 0;
+        const double lane =
+            is_regular ? std::min(one_by_one, machine.gathered_lane) : machine.gathered_lane;
+        return are_in_few_sets(growths, source, element) ? std::max(far_lane, lane) : lane;
     }
 
     double loads_per_point() const {
@@ -82,8 +84,9 @@ private:
             const double served = view.points_served(leaf);
             double each = cycles_of_access(leaf.bytes, leaf.growths, leaf.source);
             // The first and the last vector of a row meet the border, and go lane by lane.
-            if (leaf.is_limited && view.lanes > 1 && view.vector_variable >= 0)
-                each += 2 * machine.gathered_lane / view.vectors_per_row();
+            const bool is_cut_off = view.lanes > 1 && view.vector_variable >= 0 &&
+                                    leaf.is_limited_along(size_t(view.vector_variable));
+            if (is_cut_off) each += 2 * machine.gathered_lane / view.vectors_per_row();
             cycles += leaf.loads * each / served;
         }
         return cycles;
@@ -150,7 +153,7 @@ private:
                 view.pattern(leaf.growths, leaf.source.function) == AccessPattern::Gathered;
             instructions +=
                 leaf.loads * view.body_points * (is_gathered ? of_gathered_lane : vectors);
-            is_limited |= leaf.is_limited;
+            is_limited |= leaf.limited != 0;
         }
         const bool has_guards = view.has_guarded_lanes || view.has_guarded_unroll;
         return instructions * (has_guards ? 8 : 1) * (is_limited ? 2 : 1);

@@ -100,7 +100,8 @@ private:
             const double served = view.points_served(leaf);
             by_pattern[size_t(view.pattern(leaf.growths, leaf.source.function))] +=
                 leaf.loads / served;
-            if (leaf.is_limited) limited += leaf.loads;
+            if (view.vector_variable >= 0 && leaf.is_limited_along(size_t(view.vector_variable)))
+                limited += leaf.loads;
             all += leaf.loads;
             issued += leaf.loads / served;
         }

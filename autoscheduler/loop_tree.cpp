@@ -351,7 +351,7 @@ public:
 
     // `growths`: of each variable of the node with each of the stage.
     void operator()(const StageNode &node, const Growths &growths, const Parts &parts, double times,
-                    bool is_limited) {
+                    uint64_t limited_before) {
         constexpr double most_operations = 3000;
         constexpr size_t most_leaves = 400;
         constexpr int most_visits = 2000;
@@ -365,8 +365,7 @@ public:
         for (const Access &a : node.accesses) {
             Growths growths_there = growths_of(a, node, growths);
             Parts parts_there = with(parts, a.choices, node, growths);
-            const bool limited =
-                is_limited || std::ranges::any_of(a.index, &IndexProgram::is_limited);
+            const uint64_t limited = limited_before | limits_of(a, node, growths);
             const int function = a.source.function;
             if (function >= 0 && is_inlined[size_t(function)]) {
                 const int pure = graph.functions[size_t(function)].stages[0];
@@ -381,6 +380,21 @@ public:
     }
 
 private:
+    // The variables of the stage along which a border cuts off what is read.
+    static uint64_t limits_of(const Access &a, const StageNode &node, const Growths &growths) {
+        uint64_t limits = 0;
+        for (const IndexProgram &index : a.index) {
+            if (!index.is_limited()) continue;
+            for (size_t v = 0; v < node.variables.size(); v++) {
+                if (index.growth(v).is_none()) continue;
+                for (size_t o = 0; o < std::min<size_t>(64, growths[v].size()); o++) {
+                    if (!growths[v][o].is_none()) limits |= uint64_t(1) << o;
+                }
+            }
+        }
+        return limits;
+    }
+
     static Growths growths_of(const Access &a, const StageNode &node, const Growths &growths) {
         const size_t outer = growths.empty() ? 0 : growths[0].size();
         Growths all;
@@ -460,7 +474,7 @@ private:
     void add_leaf(Leaf &&leaf) {
         const auto same = std::ranges::find_if(to.leaves, [&](const Leaf &l) {
             return l.source == leaf.source && l.growths == leaf.growths &&
-                   l.is_limited == leaf.is_limited && l.parts == leaf.parts;
+                   l.limited == leaf.limited && l.parts == leaf.parts;
         });
         if (same != to.leaves.end()) {
             same->loads += leaf.loads;
@@ -478,7 +492,7 @@ PointWork::PointWork(const Graph &graph, const StageNode &node,
                      const std::vector<bool> &is_inlined) {
     Growths own(node.variables.size(), std::vector<Growth>(node.variables.size()));
     for (size_t v = 0; v < own.size(); v++) own[v][v] = Growth::linear(1);
-    Adding(graph, is_inlined, *this)(node, own, {}, 1, false);
+    Adding(graph, is_inlined, *this)(node, own, {}, 1, 0);
 }
 
 std::optional<PointWork> PointWork::where(const std::function<double(const Part &)> &factor) const {

@@ -12,6 +12,43 @@ bool may_be_inlined(const Graph &graph, int function) {
     });
 }
 
+namespace {
+
+// What the stage reads is stored in the order in which it goes along that variable.
+void store_along(const Graph &graph, Plan &plan, const StageNode &stage, size_t variable) {
+    for (const Access &a : stage.accesses) {
+        const int f = a.source.function;
+        if (f < 0 || f == stage.function || graph.is_fixed[size_t(f)]) continue;
+        const FunctionNode &node = graph.functions[size_t(f)];
+        FunctionPlan &p = plan.functions[size_t(f)];
+        for (size_t d = 0; d < a.index.size(); d++) {
+            if (a.index[d].slope(variable) != 1) continue;
+            if (p.place == Place::Inline) {  // then what that one reads
+                const StageNode &pure = graph.stages[size_t(node.stages[0])];
+                store_along(graph, plan, pure, size_t(pure.variables.find(node.function->args[d])));
+            } else if (!node.is_output && !node.is_extern) {
+                p.innermost = int(d);
+            }
+            break;
+        }
+    }
+}
+
+}  // namespace
+
+void turn(const Graph &graph, Plan &plan, int function, size_t dimension) {
+    const FunctionNode &f = graph.functions[size_t(function)];
+    FunctionPlan &p = plan.functions[size_t(function)];
+    if (!f.is_output) p.innermost = int(dimension);
+    for (size_t s = 0; s < f.stages.size(); s++) {
+        const StageNode &stage = graph.stages[size_t(f.stages[s])];
+        const int variable = stage.variables.find(f.function->args[dimension]);
+        if (variable < 0 || size_t(variable) >= stage.pure) continue;
+        p.stages[s].vector = variable;
+        store_along(graph, plan, stage, size_t(variable));
+    }
+}
+
 void move_to(Plan &plan, int function, Place place, int at, const Machine &machine) {
     FunctionPlan &p = plan.functions[size_t(function)];
     p.place = place;
@@ -103,7 +140,9 @@ private:
             StagePlan &last = p.stages.back();
             if (f.stages.size() == 1) last.streams = !last.streams;
         } else if (below(3) == 0 && f.function->args.size() > 1) {
-            p.innermost = int(below(f.function->args.size()));
+            const auto dimension = size_t(below(f.function->args.size()));
+            if (below(2) == 0) return turn(graph, plan, n, dimension);
+            p.innermost = int(dimension);
         } else {
             p.aligned = !p.aligned;
         }

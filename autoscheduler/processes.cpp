@@ -116,6 +116,8 @@ struct MeasuringProcesses::Worker {
     int results = -1, permission = -1;
     Clock::time_point begin = Clock::now();
     bool is_compiled = false, is_running = false, is_done = false;
+    bool is_stopped = false;
+    Clock::time_point stopped;
     Measurement measurement;
 
     ~Worker() {
@@ -125,6 +127,18 @@ struct MeasuringProcesses::Worker {
         }
         if (results >= 0) close(results);
         if (permission >= 0) close(permission);
+    }
+    // While another one is timed, which would share its cores with it.
+    void stop() {
+        if (is_stopped || is_compiled || is_done) return;
+        is_stopped = kill(process, SIGSTOP) == 0;
+        stopped = Clock::now();
+    }
+    void go_on() {
+        if (!is_stopped) return;
+        kill(process, SIGCONT);
+        begin += Clock::now() - stopped;
+        is_stopped = false;
     }
     // Reads what the process says next; false: it has said its last word.
     bool read_report() {
@@ -302,18 +316,26 @@ void MeasuringProcesses::work(const Prepare &prepare, bool is_reference, double 
 
 std::vector<Measurement> MeasuringProcesses::operator()(const std::vector<Prepare> &candidates,
                                                         double hopeless, const Told &told) {
+    const int cores = int(std::thread::hardware_concurrency());
+    const int threads = options.threads > 0 ? options.threads : cores;
+    // A run that waits for a core that another one compiles on takes many times as long.
+    const bool cores_are_scarce = threads + options.compilers - 1 > cores;
     std::vector<Measurement> all(candidates.size());
     std::vector<std::pair<size_t, std::unique_ptr<Worker>>> workers;
     size_t next = 0;
     while (next < candidates.size() || !workers.empty()) {
+        const bool one_runs =
+            std::ranges::any_of(workers, [](const auto &w) { return w.second->is_running; });
         while (next < candidates.size() && workers.size() < size_t(options.compilers)) {
+            if (one_runs && cores_are_scarce) break;
             workers.emplace_back(next, start(candidates[next], false, hopeless));
             next++;
         }
-        const bool one_runs =
-            std::ranges::any_of(workers, [](const auto &w) { return w.second->is_running; });
         for (auto &[which, worker] : workers) {
             if (one_runs || !worker->is_compiled) continue;
+            if (cores_are_scarce) {
+                for (auto &[other, w] : workers) w->stop();
+            }
             const char go = 1;
             worker->is_running = write_all(worker->permission, &go, 1);
             worker->begin = Clock::now();
@@ -324,7 +346,7 @@ std::vector<Measurement> MeasuringProcesses::operator()(const std::vector<Prepar
         poll(waits.data(), nfds_t(waits.size()), 50);
         for (size_t i = 0; i < workers.size(); i++) {
             Worker &w = *workers[i].second;
-            const bool is_waiting = w.is_compiled && !w.is_running;
+            const bool is_waiting = w.is_stopped || (w.is_compiled && !w.is_running);
             if (waits[i].revents != 0) {
                 w.read_report();
             } else if (!is_waiting && seconds_since(w.begin) > options.seconds) {
@@ -333,6 +355,8 @@ std::vector<Measurement> MeasuringProcesses::operator()(const std::vector<Prepar
             if (!w.is_done) continue;
             all[workers[i].first] = w.measurement;
             if (told) told(workers[i].first, w.measurement);
+            if (!w.is_running) continue;
+            for (auto &[other, stopped] : workers) stopped->go_on();
         }
         std::erase_if(workers, [](const auto &w) { return w.second->is_done; });
     }

@@ -52,7 +52,8 @@ struct Runnable {
 };
 
 // Runs candidates, each in a process of its own, so that one that crashes, hangs, eats memory or
-// computes the wrong thing harms nobody. Only one runs at a time, while others prepare themselves.
+// computes the wrong thing harms nobody. Only one runs at a time, while others prepare themselves
+// if it leaves them a core, and are stopped otherwise.
 class MeasuringProcesses {
 public:
     // Called in the candidate's process: compiles or loads it. A CompileError is a refusal.

@@ -257,6 +257,8 @@ private:
         const FunctionPlan &p = best.functions[size_t(n)];
         if (p.place == Place::Inline || !may_save_time(n)) return;
         for (size_t s = 0; s < node(n).stages.size(); s++) improve_loops(n, s);
+        try_to_turn(n);
+        try_side_by_side(n);
         if (p.place == Place::Root) improve_tiles(n);
     }
 
@@ -404,6 +406,51 @@ private:
             const bool is_root = best.functions[size_t(n)].place == Place::Root;
             p.parallel = is_root && !p.parallel && machine.cores > 1 && stage.pure > 0;
         });
+    }
+
+    // Vectors along another dimension, and all that is read in that order, are one step: each alone
+    // would make gathers of loads or stores.
+    void try_to_turn(int n) {
+        const auto &args = node(n).function->args;
+        for (size_t d = 0; d < args.size(); d++) {
+            Plan plan = best;
+            turn(graph, plan, n, d);
+            for (size_t s = 0; s < node(n).stages.size(); s++) {
+                const StageNode &stage = graph.stages[size_t(node(n).stages[s])];
+                StagePlan &p = plan.functions[size_t(n)].stages[s];
+                if (p.vector >= 0) p.lanes = lanes_for(stage, extent(stage, size_t(p.vector)));
+            }
+            if (plan != best && is_better(plan)) best = plan;
+        }
+    }
+
+    // Sums and scans wait for their last value: several of them side by side, in larger pieces of
+    // the function in whose loops they are.
+    void try_side_by_side(int n) {
+        const FunctionPlan &p = best.functions[size_t(n)];
+        const bool is_of_tile = p.place == Place::Tile;
+        if (!is_of_tile && p.place != Place::Block) return;
+        const bool waits = std::ranges::any_of(
+            node(n).stages, [&](int s) { return graph.stages[size_t(s)].is_reduction(); });
+        if (!waits) return;
+        const size_t at = size_t(p.at);
+        const StageNode &around = graph.stages[size_t(node(p.at).stages.back())];
+        for (size_t v = 0; v < around.pure; v++) {
+            for (int64_t times : {2, 4}) {
+                Plan plan = best;
+                StagePlan &loops = plan.functions[at].stages.back();
+                std::vector<int64_t> &sizes = is_of_tile ? loops.tile : loops.block;
+                if (v >= sizes.size() || sizes[v] == 0) break;
+                sizes[v] *= times;
+                if (2 * sizes[v] > extent(around, v)) break;
+                for (StagePlan &s : plan.functions[size_t(n)].stages) {
+                    if (s.vector < 0) continue;
+                    int64_t &unroll = s.unroll[size_t(s.vector)];
+                    unroll = std::max<int64_t>(1, unroll) * times;
+                }
+                if (is_better(plan)) best = plan;
+            }
+        }
     }
 
     // Code that has a point for each case of x % 2 side by side, or for each channel, computes no

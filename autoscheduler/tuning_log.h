@@ -74,7 +74,7 @@ private:
         Choices choices;  // none: it is not of a template
     };
     void add(const program::Schedule &schedule, const Measurement &m, const Origin &from);
-    class Reader;              // of records
+    class Reader;  // of records
     void note_near(const Near &n);
     void note(uint64_t hash, Known k);
 

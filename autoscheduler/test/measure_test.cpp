@@ -1,10 +1,13 @@
 #include "autoscheduler/test/support.h"
+#include <chrono>
 #include <csignal>
 #include <cstdlib>
 #include <functional>
 #include <optional>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 
 using namespace tessera;
@@ -125,6 +128,35 @@ TEST_SUITE("autoscheduler, measurement") {
                 CHECK(m.outcome == outcome);
         }
         behaviour = Behaviour::Good;
+    }
+    TEST_CASE("while one runs on all cores, others do not compile") {
+        // What the second one, which never comes to an end, has done so far.
+        auto *work = static_cast<volatile uint64_t *>(mmap(
+            nullptr, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+        const auto sleep = [](int milliseconds) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
+        };
+        const MeasuringProcesses::Prepare runs = [&] {
+            while (*work == 0) sleep(1);
+            return Runnable{[&] {
+                                sleep(5);
+                                const uint64_t before = *work;
+                                sleep(20);
+                                if (*work != before) throw RuntimeError("another one compiles");
+                            },
+                            {},
+                            {}};
+        };
+        const MeasuringProcesses::Prepare compiles = [&]() -> Runnable {
+            for (;;) *work = *work + 1;
+        };
+        MeasuringProcesses processes(0, {.seconds = 2});
+        CHECK(processes.run_reference([] { return Runnable{[] {}, {}, {}}; }).is_valid());
+        const std::vector<Measurement> all = processes({runs, compiles}, 1e300, {});
+        CHECK(all[0].message == "");
+        CHECK(all[0].outcome == Outcome::Measured);
+        CHECK(all[1].outcome == Outcome::TimedOut);
+        munmap(const_cast<uint64_t *>(work), sizeof(uint64_t));
     }
     TEST_CASE("one that hangs is ended after its time") {
         const Measurement m =

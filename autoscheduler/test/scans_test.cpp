@@ -1,4 +1,5 @@
 #include "autoscheduler/cost.h"
+#include "autoscheduler/mutate.h"
 #include "autoscheduler/plan_json.h"
 #include "autoscheduler/simple.h"
 #include "support.h"
@@ -79,6 +80,65 @@ TEST_CASE("by rules, two passes over channels are one channel at a time, each on
     // The loop over channels is serial, and within it two are parallel.
     Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
     CHECK(measurer({simple.schedule}, 1e300)[0].outcome == Outcome::Measured);
+}
+
+TEST_CASE("by rules, scans in the tiles of another are several vectors side by side") {
+    const Problem problem(two_scans(4096));
+    const Plan plan = schedule_simply(problem.graph, problem.machine).plan;
+    for (const char *name : {"down", "along"}) {
+        CAPTURE(name);
+        const FunctionPlan &scan = plan.functions[number_of(problem, name)];
+        REQUIRE((scan.place == Place::Tile || scan.place == Place::Block));
+        const StagePlan &loops = scan.stages[2];
+        REQUIRE(loops.vector >= 0);
+        CHECK(loops.lanes * loops.unroll[size_t(loops.vector)] >= 32);
+    }
+}
+
+TEST_CASE("what is turned has its vectors and its storage along another dimension") {
+    Var x("x"), y("y");
+    ImageParam in(Float(32), 2, "in");
+    Func wide("wide"), doubled("doubled"), across("across"), output("output");
+    RDom r(0, 4, "r");
+    wide(x, y) = exp(in(x, y));
+    doubled(x, y) = wide(x, y) * 2;
+    across(x, y) += doubled(x + r, y);
+    output(x, y) = across(x, y) + 1;
+    output.set_estimates({{0, 512}, {0, 512}});
+    const Problem problem(output);
+    Plan plan = plain_plan(problem.graph);
+    const size_t sum = number_of(problem, "across");
+    plan.functions[number_of(problem, "doubled")].place = Place::Inline;
+    turn(problem.graph, plan, int(sum), 1);
+    CHECK(plan.functions[sum].innermost == 1);
+    for (const StagePlan &s : plan.functions[sum].stages) CHECK(s.vector == 1);
+    CHECK(plan.functions[number_of(problem, "wide")].innermost == 1);  // through what is inlined
+    CHECK(plan.functions[number_of(problem, "output")].innermost == -1);
+    for (StagePlan &s : plan.functions[sum].stages) s.lanes = 16;
+    Measurer measurer(problem.workload, problem.scheduled(plain_plan(problem.graph)));
+    CHECK(measurer({problem.scheduled(plan)})[0].outcome == Outcome::Measured);
+}
+
+TEST_CASE("a border along other variables than the vector's cuts no vector off") {
+    const auto cost_of_vectors_along = [](int variable) {
+        Var c("c"), x("x"), y("y");
+        ImageParam in(Float(32), 3, "in");
+        Func padded = BoundaryConditions::constant_exterior(
+            in, 0.0f, {{}, {0, in.dim(1).extent()}, {0, in.dim(2).extent()}});
+        Func output("output");
+        output(c, x, y) = padded(c, x - 1, y) + padded(c, x, y - 1);
+        output.set_estimates({{0, 32}, {0, 32}, {0, 512}});
+        in.set_estimates({{0, 32}, {0, 32}, {0, 512}});
+        const Problem problem(output);
+        Plan plan = plain_plan(problem.graph);
+        for (FunctionPlan &p : plan.functions) p.place = Place::Inline;
+        FunctionPlan &of_output = plan.functions.back();
+        of_output.place = Place::Root;
+        of_output.stages[0].vector = variable;
+        of_output.stages[0].lanes = 16;
+        return stage_of(problem, cost_of(problem, plan), "output", 0).compute;
+    };
+    CHECK(cost_of_vectors_along(0) < 0.5 * cost_of_vectors_along(1));
 }
 
 TEST_CASE("a window slides along the loops that move it, and begins anew in others") {

@@ -58,6 +58,7 @@ const RuntimeSymbol symbols[] = {
     ROW(tessera_free),
     ROW(tessera_set_custom_malloc),
     ROW(tessera_set_custom_free),
+    ROW(tessera_set_kept_memory),
     ROW(tessera_print),
     ROW(tessera_set_custom_print),
     ROW(tessera_string_to_string),

@@ -331,6 +331,11 @@ tessera_free_t tessera_set_custom_free(tessera_free_t f);
 void *tessera_default_malloc(void *user_context, size_t bytes);
 void tessera_default_free(void *user_context, void *p);
 
+/* The built-in functions keep large blocks that are freed for those who ask for as much next: at
+ * most so many bytes, 128 MiB to begin with. 0 frees all that is kept, and keeps no more. Returns
+ * the former limit. */
+size_t tessera_set_kept_memory(size_t bytes);
+
 /* ---- Printing ---- */
 
 /* Writes to stderr, unless replaced. */

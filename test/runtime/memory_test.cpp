@@ -1,4 +1,5 @@
 #include "runtime/tessera_runtime.h"
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -6,7 +7,14 @@
 #include <doctest/doctest.h>
 #include <fstream>
 #include <initializer_list>
+#include <semaphore>
 #include <string>
+#include <thread>
+#include <vector>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 TEST_SUITE("runtime memory") {
     TEST_CASE("memory is aligned to 128 bytes and can be written") {
@@ -45,6 +53,85 @@ TEST_SUITE("runtime memory") {
         INFO(flags);
         CHECK(flags.find(" hg ") != std::string::npos);
         tessera_free(nullptr, block);
+    }
+#endif
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    // No block is kept before or after.
+    struct NothingKept {
+        size_t limit = tessera_set_kept_memory(0);
+        NothingKept() { tessera_set_kept_memory(limit); }
+        ~NothingKept() { tessera_set_kept_memory(tessera_set_kept_memory(0)); }
+    };
+    void *new_block(size_t bytes) { return tessera_default_malloc(nullptr, bytes); }
+    void give_back(void *block) { tessera_default_free(nullptr, block); }
+
+    TEST_CASE("a large block that is freed is the next one of its size, and not of others") {
+        const NothingKept nothing;
+        void *first = new_block(1 << 20), *other = new_block(1 << 20);
+        give_back(first);
+        void *small = new_block(100 << 10), *large = new_block(3 << 20);
+        CHECK(small != first);
+        CHECK(large != first);
+        void *again = new_block(900 << 10);
+        CHECK(again == first);
+        for (void *block : {other, small, large, again}) give_back(block);
+    }
+    TEST_CASE("a thread gets back what it had itself, or what another one had") {
+        const NothingKept nothing;
+        void *of_main = new_block(1 << 20);
+        std::binary_semaphore given{0}, all_given{0};
+        std::thread other([&] {
+            void *own = new_block(1 << 20);
+            give_back(own);
+            given.release();
+            all_given.acquire();
+            CHECK(new_block(1 << 20) == own);
+            CHECK(new_block(1 << 20) == of_main);
+            give_back(own);
+            give_back(of_main);
+        });
+        given.acquire();
+        give_back(of_main);
+        all_given.release();
+        other.join();
+    }
+    TEST_CASE("no more is kept than the limit") {
+        const NothingKept nothing;
+        const size_t former = tessera_set_kept_memory(8 << 20);
+        const auto in_use = [] {
+            const auto m = mallinfo2();
+            return m.uordblks + m.hblkhd;
+        };
+        const size_t before = in_use();
+        std::vector<void *> blocks;
+        for (int i = 0; i < 40; i++) blocks.push_back(new_block(1 << 20));
+        CHECK(in_use() >= before + (40 << 20));
+        for (void *block : blocks) give_back(block);
+        CHECK(in_use() <= before + (9 << 20));
+        CHECK(in_use() >= before + (7 << 20));
+        CHECK(tessera_set_kept_memory(0) == 8 << 20);
+        CHECK(in_use() <= before + (1 << 20));
+        give_back(new_block(1 << 20));
+        CHECK(in_use() <= before + (1 << 20));
+        tessera_set_kept_memory(former);
+    }
+    TEST_CASE("threads that take and give at once never get the same block") {
+        const NothingKept nothing;
+        std::vector<std::thread> threads;
+        std::atomic<int> clashes = 0;
+        for (int t = 0; t < 4; t++) {
+            threads.emplace_back([&, t] {
+                for (int i = 0; i < 2000; i++) {
+                    auto *block = static_cast<volatile int *>(new_block(20'000 + 100 * (i % 7)));
+                    block[0] = t;
+                    block[4000] = i;
+                    if (block[0] != t || block[4000] != i) clashes++;
+                    give_back(const_cast<int *>(block));
+                }
+            });
+        }
+        for (std::thread &t : threads) t.join();
+        CHECK(clashes == 0);
     }
 #endif
     TEST_CASE("an impossible size gives null, even where rounding up would overflow") {
